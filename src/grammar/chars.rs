@@ -1,0 +1,110 @@
+//! Character classes of RFC 1738 section 5, as one readable function and the table made from it.
+
+/// A set of octets: one bit per class, so that a table look-up answers for all of them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Set(u16);
+
+impl Set {
+    /// `alpha`.
+    pub(super) const ALPHA: Set = Set(1);
+    /// `digit`.
+    pub(super) const DIGIT: Set = Set(1 << 1);
+    /// `hex`.
+    pub(super) const HEX: Set = Set(1 << 2);
+    /// The characters of `scheme`, in either case (section 2.1).
+    pub(super) const SCHEME: Set = Set(1 << 3);
+    /// `alphadigit | "-"`: the inside of a `domainlabel`.
+    pub(super) const LABEL: Set = Set(1 << 4);
+    /// `uchar` without its escape, which is `unreserved`.
+    pub(super) const UCHAR: Set = Set(1 << 5);
+    /// `xchar` without its escape.
+    pub(super) const XCHAR: Set = Set(1 << 6);
+    /// The characters of `user` and `password`.
+    pub(super) const USER: Set = Set(1 << 7);
+    /// The characters of `fsegment` and of prospero's `psegment`.
+    pub(super) const FSEGMENT: Set = Set(1 << 8);
+    /// The characters of `hsegment` and `search`.
+    pub(super) const HSEGMENT: Set = Set(1 << 9);
+    /// The characters of `article` before its `@`.
+    pub(super) const ARTICLE: Set = Set(1 << 10);
+    /// The characters of `group` after the first.
+    pub(super) const GROUP: Set = Set(1 << 11);
+    /// The characters of prospero's `fieldname` and `fieldvalue`.
+    pub(super) const FIELD: Set = Set(1 << 12);
+
+    /// Whether `byte` is in the set. `%` is in none: escapes are read by `escape`.
+    pub(super) const fn has(self, byte: u8) -> bool {
+        TABLE[byte as usize] & self.0 != 0
+    }
+}
+
+const TABLE: [u16; 256] = table();
+
+const fn table() -> [u16; 256] {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = classes(byte as u8);
+        byte += 1;
+    }
+    table
+}
+
+/// The classes of one octet. The productions at the end of section 5 decide each line.
+const fn classes(byte: u8) -> u16 {
+    let alpha = byte.is_ascii_alphabetic();
+    let digit = byte.is_ascii_digit();
+    let safe = matches!(byte, b'$' | b'-' | b'_' | b'.' | b'+');
+    let extra = matches!(byte, b'!' | b'*' | b'\'' | b'(' | b')' | b',');
+    let unreserved = alpha || digit || safe || extra;
+    let reserved = matches!(byte, b';' | b'/' | b'?' | b':' | b'@' | b'&' | b'=');
+
+    bit(Set::ALPHA, alpha)
+        | bit(Set::DIGIT, digit)
+        | bit(Set::HEX, byte.is_ascii_hexdigit())
+        | bit(Set::SCHEME, alpha || digit || matches!(byte, b'+' | b'-' | b'.'))
+        | bit(Set::LABEL, alpha || digit || byte == b'-')
+        | bit(Set::UCHAR, unreserved)
+        | bit(Set::XCHAR, unreserved || reserved)
+        | bit(Set::USER, unreserved || matches!(byte, b';' | b'?' | b'&' | b'='))
+        | bit(Set::FSEGMENT, unreserved || matches!(byte, b'?' | b':' | b'@' | b'&' | b'='))
+        | bit(Set::HSEGMENT, unreserved || matches!(byte, b';' | b':' | b'@' | b'&' | b'='))
+        | bit(Set::ARTICLE, unreserved || matches!(byte, b';' | b'/' | b'?' | b':' | b'&' | b'='))
+        | bit(Set::GROUP, alpha || digit || matches!(byte, b'-' | b'.' | b'+' | b'_'))
+        | bit(Set::FIELD, unreserved || matches!(byte, b'?' | b':' | b'@' | b'&'))
+}
+
+const fn bit(set: Set, member: bool) -> u16 {
+    if member { set.0 } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All members of `set`, in the order of their codes.
+    fn members(set: Set) -> String {
+        (0..=255u8).filter(|&byte| set.has(byte)).map(char::from).collect()
+    }
+
+    #[test]
+    fn each_set_is_what_section_5_lists() {
+        let alphadigit = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+        let with = |more: &str| {
+            let mut all: Vec<char> = alphadigit.chars().chain(more.chars()).collect();
+            all.sort_unstable();
+            all.into_iter().collect::<String>()
+        };
+        assert_eq!(members(Set::SCHEME), with("+-."));
+        assert_eq!(members(Set::LABEL), with("-"));
+        assert_eq!(members(Set::UCHAR), with("$-_.+!*'(),"));
+        assert_eq!(members(Set::XCHAR), with("$-_.+!*'(),;/?:@&="));
+        assert_eq!(members(Set::USER), with("$-_.+!*'(),;?&="));
+        assert_eq!(members(Set::FSEGMENT), with("$-_.+!*'(),?:@&="));
+        assert_eq!(members(Set::HSEGMENT), with("$-_.+!*'(),;:@&="));
+        assert_eq!(members(Set::ARTICLE), with("$-_.+!*'(),;/?:&="));
+        assert_eq!(members(Set::GROUP), with("-.+_"));
+        assert_eq!(members(Set::FIELD), with("$-_.+!*'(),?:@&"));
+        assert_eq!(members(Set::HEX), "0123456789ABCDEFabcdef");
+    }
+}

@@ -1,0 +1,48 @@
+//! `fileurl` (RFC 1738 section 3.10).
+
+use super::super::host::{Host, host};
+use super::super::reject::{Part, Refusal, end};
+use super::ftp::fpath;
+use super::{segments, slash};
+
+/// `fileurl = "file://" [ host | "localhost" ] "/" fpath`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileUrl<'a> {
+    /// The host; absent where the URL has none, as only this form may.
+    pub host: Option<Host<'a>>,
+    /// `fpath`, without the slash before it.
+    pub path: &'a [u8],
+}
+
+impl<'a> FileUrl<'a> {
+    /// Whether the file lies on the reader's own machine: no host, or `localhost` in any case.
+    #[must_use]
+    pub fn local(&self) -> bool {
+        self.host.is_none_or(|host| host.text.eq_ignore_ascii_case(b"localhost"))
+    }
+
+    /// The path's segments.
+    pub fn segments(&self) -> impl Iterator<Item = &'a [u8]> {
+        segments(self.path)
+    }
+
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        out.extend(b"//");
+        out.extend(self.host.map_or(&b""[..], |host| host.text));
+        out.push(b'/');
+        out.extend(self.path);
+    }
+}
+
+/// `fileurl`. The `file://` has been read. `localhost` is a host like others here.
+pub(super) fn fileurl(input: &[u8]) -> Result<FileUrl<'_>, Refusal> {
+    let (host, rest) = match input.first() {
+        Some(b'/') => (None, input),
+        _ => {
+            let (host, rest) = host(input)?;
+            (Some(host), rest)
+        }
+    };
+    let (path, rest) = fpath(slash(Part::Path, rest)?);
+    end(FileUrl { host, path }, Part::Path, rest)
+}

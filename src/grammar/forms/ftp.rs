@@ -1,0 +1,131 @@
+//! `ftpurl` (RFC 1738 section 3.2).
+
+use super::super::chars::Set;
+use super::super::escape::{decode, run};
+use super::super::host::{Login, login};
+use super::super::reject::{Kind, Part, Read, Refusal, end};
+use super::{after_host, segments};
+
+/// `ftpurl = "ftp://" login [ "/" fpath [ ";type=" ftptype ]]`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FtpUrl<'a> {
+    /// User, password, host, port.
+    pub login: Login<'a>,
+    /// The path; absent without its slash, which differs from an empty one.
+    pub path: Option<FtpPath<'a>>,
+}
+
+/// `fpath [ ";type=" ftptype ]`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FtpPath<'a> {
+    /// `fpath`
+    pub fpath: &'a [u8],
+    /// `ftptype`: one of `AIDaid`, as written.
+    pub typecode: Option<u8>,
+}
+
+/// A command of the FTP session that section 3.2.2 describes, and its decoded argument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FtpCommand {
+    /// `USER`, `PASS`, `CWD`, `TYPE`, `RETR` or `NLST`.
+    pub verb: &'static str,
+    /// The argument's octets.
+    pub argument: Vec<u8>,
+}
+
+impl<'a> FtpPath<'a> {
+    /// All segments but the last: the directories to change into, one after the other.
+    pub fn cwd(&self) -> impl Iterator<Item = &'a [u8]> {
+        let mut all = segments(self.fpath);
+        all.next_back();
+        all
+    }
+
+    /// The last segment.
+    #[must_use]
+    pub fn name(&self) -> &'a [u8] {
+        segments(self.fpath).next_back().unwrap_or_default()
+    }
+}
+
+impl FtpUrl<'_> {
+    /// The FTP commands of section 3.2.2, in order.
+    ///
+    /// No `USER` where the URL has none: the conventions for "anonymous" are the client's (section 3.2.1).
+    #[must_use]
+    pub fn commands(&self) -> Vec<FtpCommand> {
+        let mut commands = Vec::new();
+        let mut say = |verb, argument: &[u8]| commands.push(FtpCommand { verb, argument: decode(argument) });
+        if let Some(user) = self.login.user {
+            say("USER", user);
+        }
+        if let Some(password) = self.login.password {
+            say("PASS", password);
+        }
+        let Some(path) = self.path else { return commands };
+        for directory in path.cwd() {
+            say("CWD", directory);
+        }
+        match path.typecode.map(|code| code.to_ascii_uppercase()) {
+            Some(b'D') => say("NLST", path.name()),
+            Some(code) => {
+                say("TYPE", &[code]);
+                say("RETR", path.name());
+            }
+            None => say("RETR", path.name()),
+        }
+        commands
+    }
+
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        out.extend(b"//");
+        self.login.write(out);
+        if let Some(path) = self.path {
+            out.push(b'/');
+            out.extend(path.fpath);
+            if let Some(code) = path.typecode {
+                out.extend(b";type=");
+                out.push(code);
+            }
+        }
+    }
+}
+
+/// `ftpurl`. The `ftp://` has been read.
+pub(super) fn ftpurl(input: &[u8]) -> Result<FtpUrl<'_>, Refusal> {
+    let (login, rest) = login(input)?;
+    if rest.is_empty() {
+        return Ok(FtpUrl { login, path: None });
+    }
+    let rest = rest.strip_prefix(b"/").ok_or_else(|| after_host(Part::Path, rest))?;
+    let (fpath, rest) = fpath(rest);
+    if rest.first() != Some(&b';') {
+        return end(FtpUrl { login, path: Some(FtpPath { fpath, typecode: None }) }, Part::Path, rest);
+    }
+    let (code, rest) = typecode(rest)?;
+    end(FtpUrl { login, path: Some(FtpPath { fpath, typecode: Some(code) }) }, Part::Typecode, rest)
+}
+
+/// `fpath = fsegment *[ "/" fsegment ]`; `fsegment = *[ uchar | "?" | ":" | "@" | "&" | "=" ]`
+pub(super) fn fpath(input: &[u8]) -> (&[u8], &[u8]) {
+    let mut rest = run(Set::FSEGMENT, input).1;
+    while let Some(next) = rest.strip_prefix(b"/") {
+        rest = run(Set::FSEGMENT, next).1;
+    }
+    input.split_at(input.len() - rest.len())
+}
+
+/// `";type=" ftptype`, the literal in lower case (`spec/ambiguities.md` 2).
+fn typecode(input: &[u8]) -> Read<'_, u8> {
+    const LITERAL: &[u8] = b";type=";
+    let same = input.iter().zip(LITERAL).take_while(|(have, want)| have == want).count();
+    let rest = &input[same..];
+    if same < LITERAL.len() {
+        return Err(Refusal::new(Kind::Missing, Part::Typecode, rest));
+    }
+    match rest.split_first() {
+        Some((&code @ (b'A' | b'I' | b'D' | b'a' | b'i' | b'd'), rest)) => Ok((code, rest)),
+        Some(_) => Err(Refusal::new(Kind::Unexpected, Part::Typecode, rest)),
+        None => Err(Refusal::new(Kind::Empty, Part::Typecode, rest)),
+    }
+}

@@ -1,0 +1,41 @@
+//! `otherurl` and `genericurl` (RFC 1738 sections 2.1, 3.1, 4 and 5).
+
+use super::super::chars::Set;
+use super::super::escape::run;
+use super::super::host::{Login, login};
+use super::super::reject::{Part, Refusal, end};
+
+/// `otherurl = genericurl`; `schemepart = *xchar | ip-schemepart`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OtherUrl<'a> {
+    /// All after the colon.
+    pub schemepart: &'a [u8],
+    /// Its reading as an `ip-schemepart`, where it has one. Everything that has one is `*xchar` too.
+    pub ip: Option<IpSchemepart<'a>>,
+}
+
+/// `ip-schemepart = "//" login [ "/" urlpath ]`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IpSchemepart<'a> {
+    /// User, password, host, port.
+    pub login: Login<'a>,
+    /// `urlpath = *xchar`, without the slash; absent without it.
+    pub urlpath: Option<&'a [u8]>,
+}
+
+/// `schemepart`
+pub(super) fn otherurl(input: &[u8]) -> Result<OtherUrl<'_>, Refusal> {
+    let (schemepart, rest) = run(Set::XCHAR, input);
+    end(OtherUrl { schemepart, ip: ip_schemepart(schemepart) }, Part::Schemepart, rest)
+}
+
+/// `ip-schemepart`, of a text that holds only `xchar`s.
+fn ip_schemepart(input: &[u8]) -> Option<IpSchemepart<'_>> {
+    let (login, rest) = login(input.strip_prefix(b"//")?).ok()?;
+    let urlpath = match rest.split_first() {
+        None => None,
+        Some((b'/', urlpath)) => Some(urlpath),
+        Some(_) => return None,
+    };
+    Some(IpSchemepart { login, urlpath })
+}

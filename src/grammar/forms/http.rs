@@ -1,0 +1,61 @@
+//! `httpurl` (RFC 1738 section 3.3).
+
+use super::super::chars::Set;
+use super::super::escape::run;
+use super::super::host::{HostPort, hostport};
+use super::super::reject::{Part, Refusal, end};
+use super::{after_host, segments, write_after};
+
+/// `httpurl = "http://" hostport [ "/" hpath [ "?" search ]]`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HttpUrl<'a> {
+    /// Host and port. A user name is not allowed (section 3.3).
+    pub site: HostPort<'a>,
+    /// `hpath`; absent without its slash.
+    pub path: Option<&'a [u8]>,
+    /// `search`; only where there is a path.
+    pub search: Option<&'a [u8]>,
+}
+
+impl<'a> HttpUrl<'a> {
+    /// The path's segments; none where it is absent.
+    pub fn segments(&self) -> impl Iterator<Item = &'a [u8]> {
+        self.path.into_iter().flat_map(segments)
+    }
+
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        out.extend(b"//");
+        self.site.write(out);
+        write_after(out, b"/", self.path);
+        write_after(out, b"?", self.search);
+    }
+}
+
+/// `httpurl`. The `http://` has been read.
+pub(super) fn httpurl(input: &[u8]) -> Result<HttpUrl<'_>, Refusal> {
+    let (site, rest) = hostport(input)?;
+    if rest.is_empty() {
+        return Ok(HttpUrl { site, path: None, search: None });
+    }
+    let rest = rest.strip_prefix(b"/").ok_or_else(|| after_host(Part::Path, rest))?;
+    let (path, rest) = hpath(rest);
+    let Some(rest) = rest.strip_prefix(b"?") else {
+        return end(HttpUrl { site, path: Some(path), search: None }, Part::Path, rest);
+    };
+    let (search, rest) = search(rest);
+    end(HttpUrl { site, path: Some(path), search: Some(search) }, Part::Search, rest)
+}
+
+/// `hpath = hsegment *[ "/" hsegment ]`; `hsegment = *[ uchar | ";" | ":" | "@" | "&" | "=" ]`
+fn hpath(input: &[u8]) -> (&[u8], &[u8]) {
+    let mut rest = run(Set::HSEGMENT, input).1;
+    while let Some(next) = rest.strip_prefix(b"/") {
+        rest = run(Set::HSEGMENT, next).1;
+    }
+    input.split_at(input.len() - rest.len())
+}
+
+/// `search = *[ uchar | ";" | ":" | "@" | "&" | "=" ]`
+pub(super) fn search(input: &[u8]) -> (&[u8], &[u8]) {
+    run(Set::HSEGMENT, input)
+}

@@ -1,0 +1,74 @@
+//! `newsurl` (RFC 1738 section 3.6).
+
+use super::super::chars::Set;
+use super::super::escape::run;
+use super::super::host::{Host, host};
+use super::super::reject::{Kind, Part, Read, Refusal, end, stray};
+
+/// `newsurl = "news:" grouppart`; `grouppart = "*" | group | article`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NewsUrl<'a> {
+    /// `*`: all groups.
+    All,
+    /// `group`
+    Group(&'a [u8]),
+    /// `article`: a Message-ID without its brackets.
+    Article {
+        /// What stands before the `@`.
+        unique: &'a [u8],
+        /// What stands after it: a host without a port.
+        host: Host<'a>,
+    },
+}
+
+impl NewsUrl<'_> {
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        match self {
+            NewsUrl::All => out.push(b'*'),
+            NewsUrl::Group(group) => out.extend(*group),
+            NewsUrl::Article { unique, host } => {
+                out.extend(*unique);
+                out.push(b'@');
+                out.extend(host.text);
+            }
+        }
+    }
+}
+
+/// `grouppart`. The `news:` has been read.
+///
+/// No group holds an `@`, and every article holds one, so the characters before the first `@` decide.
+pub(super) fn newsurl(input: &[u8]) -> Result<NewsUrl<'_>, Refusal> {
+    let (before, rest) = run(Set::ARTICLE, input);
+    if let Some(rest) = rest.strip_prefix(b"@") {
+        if before.is_empty() {
+            return Err(Refusal::new(Kind::Empty, Part::Article, input));
+        }
+        let (host, rest) = host(rest)?;
+        return end(NewsUrl::Article { unique: before, host }, Part::Host, rest);
+    }
+    if !rest.is_empty() {
+        return Err(stray(Part::Article, rest));
+    }
+    if input == b"*" {
+        return Ok(NewsUrl::All);
+    }
+    let (group, rest) = group(input)?;
+    if rest.is_empty() {
+        return Ok(NewsUrl::Group(group));
+    }
+    // The text could still have become an article: what is missing is its `@`, at the end.
+    Err(Refusal::new(Kind::Missing, Part::Article, b""))
+}
+
+/// `group = alpha *[ alpha | digit | "-" | "." | "+" | "_" ]`
+pub(super) fn group(input: &[u8]) -> Read<'_, &[u8]> {
+    match input.first() {
+        None => Err(Refusal::new(Kind::Empty, Part::Group, input)),
+        Some(&first) if !Set::ALPHA.has(first) => Err(Refusal::new(Kind::Unexpected, Part::Group, input)),
+        Some(_) => {
+            let len = input.iter().take_while(|&&byte| Set::GROUP.has(byte)).count();
+            Ok(input.split_at(len))
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! `waisurl` (RFC 1738 section 3.9).
+
+use super::super::chars::Set;
+use super::super::escape::run;
+use super::super::host::{HostPort, hostport};
+use super::super::reject::{Kind, Part, Refusal, end, stray};
+use super::http::search;
+use super::slash;
+
+/// `waisurl = waisdatabase | waisindex | waisdoc`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaisUrl<'a> {
+    /// Host and port.
+    pub site: HostPort<'a>,
+    /// `database = *uchar`
+    pub database: &'a [u8],
+    /// What the URL designates of the database.
+    pub part: WaisPart<'a>,
+}
+
+/// What follows the database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaisPart<'a> {
+    /// `waisdatabase`: the database itself.
+    Database,
+    /// `waisindex`: a search.
+    Index {
+        /// `search`
+        search: &'a [u8],
+    },
+    /// `waisdoc`: a document.
+    Doc {
+        /// `wtype = *uchar`
+        wtype: &'a [u8],
+        /// `wpath = *uchar`
+        wpath: &'a [u8],
+    },
+}
+
+impl WaisUrl<'_> {
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        out.extend(b"//");
+        self.site.write(out);
+        out.push(b'/');
+        out.extend(self.database);
+        match self.part {
+            WaisPart::Database => {}
+            WaisPart::Index { search } => super::write_after(out, b"?", Some(search)),
+            WaisPart::Doc { wtype, wpath } => {
+                super::write_after(out, b"/", Some(wtype));
+                super::write_after(out, b"/", Some(wpath));
+            }
+        }
+    }
+}
+
+/// `waisurl`. The `wais://` has been read.
+pub(super) fn waisurl(input: &[u8]) -> Result<WaisUrl<'_>, Refusal> {
+    let (site, rest) = hostport(input)?;
+    let (database, rest) = run(Set::UCHAR, slash(Part::Database, rest)?);
+    match rest.split_first() {
+        Some((b'?', rest)) => {
+            let (search, rest) = search(rest);
+            end(WaisUrl { site, database, part: WaisPart::Index { search } }, Part::Search, rest)
+        }
+        Some((b'/', rest)) => {
+            let (wtype, rest) = run(Set::UCHAR, rest);
+            let Some(rest) = rest.strip_prefix(b"/") else {
+                let missing = Refusal::new(Kind::Missing, Part::Wpath, rest);
+                return Err(if rest.is_empty() { missing } else { stray(Part::Wtype, rest) });
+            };
+            let (wpath, rest) = run(Set::UCHAR, rest);
+            end(WaisUrl { site, database, part: WaisPart::Doc { wtype, wpath } }, Part::Wpath, rest)
+        }
+        _ => end(WaisUrl { site, database, part: WaisPart::Database }, Part::Database, rest),
+    }
+}

@@ -1,0 +1,3 @@
+//! `urlspool` gets the URLs of mail and USENET archives out whole.
+
+pub mod grammar;
