@@ -1,3 +1,12 @@
 //! `urlspool` gets the URLs of mail and USENET archives out whole.
 
+
 pub mod grammar;
+
+pub mod span;
+
+pub mod limits;
+
+pub mod origin;
+
+pub mod problem;

@@ -1,0 +1,75 @@
+//! Every bound of the program, each with its unit, its default and the reason for it.
+//!
+//! Reaching one gives a [`crate::problem::Problem`]; what lies behind it is still scanned flat. Work is counted
+//! in octets and steps, never in seconds, so that output does not depend on the machine.
+
+/// The limits that a run can set, by their names in the configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Octets of a message that are held and read as MIME; the rest of it is scanned flat, in pieces.
+    ///
+    /// Larger than any message that mail servers accept by default (10 to 64 MB).
+    pub message_bytes: usize,
+    /// Levels of multipart and message/rfc822. As Dovecot's parser and Postfix's `mime_nesting_limit`.
+    pub mime_depth: usize,
+    /// Parts of one message. As Dovecot's parser.
+    pub mime_parts: usize,
+    /// Octets of one message's header block; what follows is body.
+    pub header_bytes: usize,
+    /// Octets of one header field that are kept for a record; all of the field is scanned.
+    pub field_bytes: usize,
+    /// Octets of a wrapper's content by the wide rules. Real ones are below 2,000; tracking links are longer.
+    pub wrapper_bytes: usize,
+    /// Octets of a URL that are kept. The rest gives `truncated`, `full_length` and `full_hash`.
+    pub url_bytes: usize,
+    /// URLs in one message that are remarked upon. There is no cap.
+    pub message_urls: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            message_bytes: 32 << 20,
+            mime_depth: 100,
+            mime_parts: 10_000,
+            header_bytes: 4 << 20,
+            field_bytes: 256 << 10,
+            wrapper_bytes: 8 << 10,
+            url_bytes: 16 << 10,
+            message_urls: 100_000,
+        }
+    }
+}
+
+/// Octets between `<` and `>` by the strict rules (`spec/appendix-rules.md` 9).
+pub const RFC1738_WRAPPER_BYTES: usize = 2_000;
+
+/// Hyphens before line ends that are left in doubt one by one; with more only all kept and all dropped are read.
+pub const DOUBTFUL_HYPHENS: usize = 4;
+
+/// Characters of a scheme's name. The longest registered one has 36.
+pub const SCHEME_CHARS: usize = 40;
+
+/// Octets looked at before a URL for its line's start. A longer line has no quote marks worth knowing.
+pub const LINE_LOOKBACK_BYTES: usize = 1_024;
+
+/// Lines over which a bare URL is followed. Mailers break at about 72 columns, and URLs above 500 are rare.
+pub const CONTINUATION_LINES: usize = 6;
+
+/// Octets of a block that is read at once. Large enough to keep a thread busy for milliseconds.
+pub const BLOCK_BYTES: usize = 2 << 20;
+
+/// Files below this size are handed to threads in batches, and read there.
+pub const SMALL_FILE_BYTES: u64 = 512 << 10;
+
+/// Octets of small files in one batch.
+pub const BATCH_BYTES: u64 = 2 << 20;
+
+/// Small files in one batch.
+pub const BATCH_FILES: usize = 256;
+
+/// Octets at the start of a source by which its format is recognised.
+pub const SNIFF_BYTES: usize = 64 << 10;
+
+/// Blocks under way for each thread. Bounds memory; two keep a thread busy while one waits for its turn.
+pub const BLOCKS_PER_THREAD: usize = 2;

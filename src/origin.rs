@@ -1,0 +1,64 @@
+//! Where octets came from: the file, its kind, and the message.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// How a source is divided into messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Kind {
+    /// Messages one after the other, each behind a `From ` line.
+    Mbox,
+    /// A message in the `new` or `cur` folder of a Maildir.
+    Maildir,
+    /// A numbered file with a mail message.
+    Mh,
+    /// A numbered file with a news article.
+    News,
+    /// One message in a file.
+    Message,
+    /// Text without a header.
+    Text,
+}
+
+impl Kind {
+    /// The name that stands in a record's `source.kind`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Mbox => "mbox",
+            Kind::Maildir => "maildir",
+            Kind::Mh => "mh",
+            Kind::News => "news",
+            Kind::Message => "message",
+            Kind::Text => "text",
+        }
+    }
+
+    /// The kind of that name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Kind> {
+        Kind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// All kinds.
+    pub const ALL: [Kind; 6] = [Kind::Mbox, Kind::Maildir, Kind::Mh, Kind::News, Kind::Message, Kind::Text];
+}
+
+/// A source of octets: a file, or standard input.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Source {
+    /// Its path as it was given and walked; `-` for standard input.
+    pub path: Arc<Path>,
+}
+
+impl Source {
+    /// The source at `path`.
+    #[must_use]
+    pub fn at(path: PathBuf) -> Source {
+        Source { path: path.into() }
+    }
+
+    /// The name that stands for standard input.
+    pub const STDIN: &'static str = "-";
+}
