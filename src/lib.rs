@@ -10,3 +10,5 @@ pub mod limits;
 pub mod origin;
 
 pub mod problem;
+
+pub mod split;

@@ -1,0 +1,217 @@
+//! Cuts a stream into blocks at message borders, so that each block can be read by itself.
+
+use std::io::{self, Read};
+
+use super::mbox::{last_separator, next_separator};
+use super::sniff::Format;
+use crate::limits::BLOCK_BYTES;
+
+/// Whole messages, or a piece of one.
+#[derive(Debug, Default)]
+pub struct Block {
+    /// The octets.
+    pub bytes: Vec<u8>,
+    /// The offset of the first in the source.
+    pub offset: u64,
+    /// What they are.
+    pub role: Role,
+}
+
+/// What a block holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Role {
+    /// Whole messages, or a piece of text that no URL crosses.
+    #[default]
+    Whole,
+    /// The first piece of a message that is larger than what is held.
+    First,
+    /// A further piece of the message that begins at this offset.
+    Rest {
+        /// The offset of the message's first octet.
+        message: u64,
+    },
+}
+
+/// Reads a stream and gives its blocks, one after the other.
+#[derive(Debug)]
+pub struct Roller<R> {
+    stream: R,
+    format: Format,
+    /// Octets of a message that are held at the most.
+    most: usize,
+    /// Octets read and not yet given.
+    held: Vec<u8>,
+    /// The offset of the first octet held.
+    offset: u64,
+    ended: bool,
+    /// The offset of the message that the last block was a piece of.
+    within: Option<u64>,
+}
+
+impl<R: Read> Roller<R> {
+    /// A roller over `stream`, which begins with the octets `start` that were read to recognise it.
+    pub fn new(stream: R, start: Vec<u8>, format: Format, most: usize) -> Roller<R> {
+        Roller { stream, format, most: most.max(BLOCK_BYTES), held: start, offset: 0, ended: false, within: None }
+    }
+
+    /// The next block, or nothing at the end of the stream.
+    ///
+    /// Holds at most the larger of one block and the largest message within the limit, twice over.
+    ///
+    /// # Errors
+    ///
+    /// What the stream gives; the octets read before come out first.
+    pub fn next_block(&mut self) -> io::Result<Option<Block>> {
+        let mut want = BLOCK_BYTES;
+        loop {
+            let failed = self.fill(want).err();
+            if let Some(error) = failed {
+                self.ended = true;
+                return if self.held.is_empty() {
+                    Err(error)
+                } else {
+                    Ok(Some(self.give(self.held.len(), Role::Whole)))
+                };
+            }
+            if self.held.is_empty() {
+                return Ok(None);
+            }
+            if let Some(block) = self.cut() {
+                return Ok(Some(block));
+            }
+            want = (want * 2).min(self.most);
+        }
+    }
+
+    /// Reads until `want` octets are held or the stream ends.
+    fn fill(&mut self, want: usize) -> io::Result<()> {
+        let missing = want.saturating_sub(self.held.len());
+        if self.ended || missing == 0 {
+            return Ok(());
+        }
+        self.held.reserve(missing);
+        let read = (&mut self.stream).take(missing as u64).read_to_end(&mut self.held)?;
+        self.ended = read < missing;
+        Ok(())
+    }
+
+    /// A block of what is held, if there is a border to cut it at.
+    fn cut(&mut self) -> Option<Block> {
+        if let Some(message) = self.within {
+            return Some(self.cut_rest(message));
+        }
+        let full = self.held.len() >= self.most;
+        if self.ended && !full {
+            return Some(self.give(self.held.len(), Role::Whole));
+        }
+        match self.format {
+            Format::Mbox => match last_separator(&self.held, 0).filter(|&at| at > 0) {
+                Some(at) => Some(self.give(at, Role::Whole)),
+                None if full => Some(self.cut_first()),
+                None => None,
+            },
+            Format::Single(_) if full && !(self.ended && self.held.len() == self.most) => Some(self.cut_first()),
+            Format::Single(_) if full => Some(self.give(self.held.len(), Role::Whole)),
+            Format::Single(_) => None,
+            Format::Text => Some(self.give(text_border(&self.held), Role::Whole)),
+        }
+    }
+
+    /// The first piece of a message that is too large.
+    fn cut_first(&mut self) -> Block {
+        self.within = Some(self.offset);
+        self.give(text_border(&self.held), Role::First)
+    }
+
+    /// A further piece of it, up to the next message.
+    fn cut_rest(&mut self, message: u64) -> Block {
+        let next = if self.format == Format::Mbox { next_separator(&self.held, 0) } else { None };
+        let end = match next {
+            Some(0) => {
+                self.within = None;
+                return self.cut().unwrap_or_else(|| self.give(self.held.len(), Role::Whole));
+            }
+            Some(at) => {
+                self.within = None;
+                at
+            }
+            None if self.ended => self.held.len(),
+            None => text_border(&self.held),
+        };
+        self.give(end, Role::Rest { message })
+    }
+
+    fn give(&mut self, end: usize, role: Role) -> Block {
+        let rest = self.held.split_off(end);
+        let bytes = std::mem::replace(&mut self.held, rest);
+        let offset = self.offset;
+        self.offset += bytes.len() as u64;
+        Block { bytes, offset, role }
+    }
+}
+
+/// Where a text can be cut so that no URL is: behind a blank line outside a wrapper, else behind a line, else
+/// behind a word, and in the end anywhere.
+fn text_border(text: &[u8]) -> usize {
+    /// Octets from the end in which a border is looked for.
+    const TAIL_BYTES: usize = 256 << 10;
+    /// Octets in which an open wrapper would have to close.
+    const WRAPPER_BYTES: usize = 16 << 10;
+    let lowest = text.len().saturating_sub(TAIL_BYTES).max(1);
+    let tail = &text[lowest..];
+    let blank_lines = memchr::memmem::rfind_iter(tail, b"\n\n").chain(memchr::memmem::rfind_iter(tail, b"\n\r\n"));
+    let closed = |at: usize| {
+        let before = &text[(lowest + at).saturating_sub(WRAPPER_BYTES)..lowest + at];
+        memchr::memrchr(b'<', before) <= memchr::memrchr(b'>', before)
+    };
+    let blank = blank_lines.take(64).find(|&at| closed(at)).map(|at| at + 1);
+    let line = || memchr::memrchr(b'\n', tail).map(|at| at + 1);
+    let word = || memchr::memrchr3(b' ', b'>', b'"', tail).map(|at| at + 1);
+    blank.or_else(line).or_else(word).map_or(text.len(), |at| lowest + at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The blocks of a text, read in pieces of one octet.
+    fn blocks(text: &[u8], format: Format, most: usize) -> Vec<(usize, u64, Role)> {
+        struct Trickle<'a>(&'a [u8]);
+        impl Read for Trickle<'_> {
+            fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+                let (Some((&first, rest)), Some(slot)) = (self.0.split_first(), buffer.first_mut()) else {
+                    return Ok(0);
+                };
+                (*slot, self.0) = (first, rest);
+                Ok(1)
+            }
+        }
+        let mut roller = Roller::new(Trickle(text), Vec::new(), format, most);
+        let mut seen = Vec::new();
+        while let Some(block) = roller.next_block().unwrap() {
+            seen.push((block.bytes.len(), block.offset, block.role));
+        }
+        seen
+    }
+
+    #[test]
+    fn blocks_end_where_messages_do() {
+        let message = format!("From a\nA: b\n\n{}\n", "x\n".repeat(400_000));
+        let text = message.repeat(5);
+        let seen = blocks(text.as_bytes(), Format::Mbox, 0);
+        assert!(seen.len() > 1);
+        assert!(seen.iter().all(|(len, _, role)| len % message.len() == 0 && *role == Role::Whole));
+        assert_eq!(seen.iter().map(|(len, ..)| len).sum::<usize>(), text.len());
+    }
+
+    #[test]
+    fn a_message_beyond_the_limit_comes_in_pieces() {
+        let large = format!("From a\nA: b\n\n{}\n", "words and words\n".repeat(400_000));
+        let text = format!("{large}From b\nC: d\n\nx\n");
+        let seen = blocks(text.as_bytes(), Format::Mbox, 0);
+        assert_eq!(seen[0].2, Role::First);
+        assert_eq!(seen[1].2, Role::Rest { message: 0 });
+        assert_eq!(seen.last().map(|last| (last.1, last.2)), Some((large.len() as u64, Role::Whole)));
+        assert_eq!(seen.iter().map(|(len, ..)| len).sum::<usize>(), text.len());
+    }
+}

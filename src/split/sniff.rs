@@ -1,0 +1,219 @@
+//! What a source is, told by its first octets.
+
+use super::mbox::{is_field, separator};
+use crate::limits::SNIFF_BYTES;
+use crate::origin::Kind;
+
+/// How a source is divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// Messages behind `From ` lines.
+    Mbox,
+    /// One message, of this kind.
+    Single(Kind),
+    /// Text without a header.
+    Text,
+}
+
+impl Format {
+    /// The kind that records of it name.
+    #[must_use]
+    pub fn kind(self) -> Kind {
+        match self {
+            Format::Mbox => Kind::Mbox,
+            Format::Single(kind) => kind,
+            Format::Text => Kind::Text,
+        }
+    }
+
+    /// The format of a kind that the user named.
+    #[must_use]
+    pub fn of(kind: Kind) -> Format {
+        match kind {
+            Kind::Mbox => Format::Mbox,
+            Kind::Text => Format::Text,
+            kind => Format::Single(kind),
+        }
+    }
+}
+
+/// What the place of a file tells of it. Content decides; the place names the kind of a single message.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Hint {
+    /// Nothing.
+    #[default]
+    None,
+    /// It lies in `new` or `cur` of a Maildir.
+    Maildir,
+    /// Its name is a number.
+    Numbered,
+}
+
+/// What a source turned out to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sniffed {
+    /// Something with text in it.
+    Known(Format),
+    /// Nothing at all.
+    Empty,
+    /// No text: the name of what it is, if we know it.
+    Binary(&'static str),
+}
+
+/// Recognises a source by its first octets (up to 64 KiB of them).
+#[must_use]
+pub fn sniff(start: &[u8], hint: Hint) -> Sniffed {
+    let start = &start[..start.len().min(SNIFF_BYTES)];
+    if start.is_empty() {
+        return Sniffed::Empty;
+    }
+    if let Some(name) = magic(start) {
+        return Sniffed::Binary(name);
+    }
+    let text = start.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(start);
+    let text = &text[text.iter().take_while(|&&byte| matches!(byte, b'\n' | b'\r')).count()..];
+    if separator(text, 0) {
+        return Sniffed::Known(Format::Mbox);
+    }
+    if let Some(header) = header(text) {
+        return Sniffed::Known(Format::Single(match (hint, header) {
+            (Hint::Maildir, _) => Kind::Maildir,
+            (Hint::Numbered, Fields::News) => Kind::News,
+            (Hint::Numbered, Fields::Mail) => Kind::Mh,
+            (Hint::None, _) => Kind::Message,
+        }));
+    }
+    if hint == Hint::Maildir {
+        return Sniffed::Known(Format::Single(Kind::Maildir));
+    }
+    if is_binary(start) { Sniffed::Binary("binary") } else { Sniffed::Known(Format::Text) }
+}
+
+/// What the fields of a header tell.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fields {
+    Mail,
+    News,
+}
+
+/// Whether the text begins with a header: fields, each known or looking like one, at least one of them known.
+fn header(text: &[u8]) -> Option<Fields> {
+    const KNOWN: &[&str] = &[
+        "from",
+        "to",
+        "cc",
+        "subject",
+        "date",
+        "message-id",
+        "received",
+        "return-path",
+        "newsgroups",
+        "path",
+        "sender",
+        "reply-to",
+        "mime-version",
+        "content-type",
+        "content-transfer-encoding",
+        "organization",
+        "references",
+        "in-reply-to",
+        "delivered-to",
+        "article-i.d.",
+        "posted",
+        "relay-version",
+        "x-mailer",
+        "bcc",
+        "resent-from",
+        "resent-to",
+        "list-id",
+        "approved",
+        "lines",
+        "xref",
+        "status",
+        "x-status",
+        "disposition-notification-to",
+    ];
+    let mut known = 0;
+    let mut news = false;
+    for (index, line) in text.split(|&byte| byte == b'\n').enumerate() {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        match line.first() {
+            None => break,
+            Some(b' ' | b'\t') if index > 0 => continue,
+            _ => {}
+        }
+        if !is_field(line) {
+            // Some gateways leave a stray line, some mailers a quoted `From ` line.
+            if known > 0 || line.starts_with(b">From ") {
+                continue;
+            }
+            return None;
+        }
+        let colon = line.iter().position(|&byte| byte == b':').unwrap_or(0);
+        let name = String::from_utf8_lossy(&line[..colon]).trim_end().to_ascii_lowercase();
+        known += usize::from(KNOWN.contains(&name.as_str()));
+        news |= name == "newsgroups" || name == "article-i.d.";
+        if index > 200 {
+            break;
+        }
+    }
+    (known > 0).then_some(if news { Fields::News } else { Fields::Mail })
+}
+
+/// The name of a format that holds no text of its own.
+fn magic(start: &[u8]) -> Option<&'static str> {
+    const MAGIC: &[(&[u8], &str)] = &[
+        (b"\x1F\x8B", "gzip"),
+        (b"BZh", "bzip2"),
+        (b"\xFD7zXZ\0", "xz"),
+        (b"\x28\xB5\x2F\xFD", "zstd"),
+        (b"\x04\x22\x4D\x18", "lz4"),
+        (b"\x1F\x9D", "compress"),
+        (b"PK\x03\x04", "zip"),
+        (b"Rar!", "rar"),
+        (b"7z\xBC\xAF\x27\x1C", "7z"),
+        (b"\x7FELF", "elf"),
+        (b"\x89PNG", "png"),
+        (b"\xFF\xD8\xFF", "jpeg"),
+        (b"GIF8", "gif"),
+        (b"%PDF-", "pdf"),
+        (b"SQLite format 3\0", "sqlite"),
+    ];
+    let tar = start.get(257..262) == Some(b"ustar");
+    tar.then_some("tar").or_else(|| MAGIC.iter().find(|(magic, _)| start.starts_with(magic)).map(|(_, name)| *name))
+}
+
+/// Whether one octet in ten is a control character that text does not hold. UTF-16 with its mark is text.
+fn is_binary(start: &[u8]) -> bool {
+    const LOOKED_AT: usize = 8 << 10;
+    if start.starts_with(b"\xFF\xFE") || start.starts_with(b"\xFE\xFF") {
+        return false;
+    }
+    let start = &start[..start.len().min(LOOKED_AT)];
+    let odd = start
+        .iter()
+        .filter(|&&byte| byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r' | b'\x0C' | b'\x1B' | 0x08))
+        .count();
+    odd * 10 > start.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_decides_and_the_place_names_the_kind() {
+        let known = |text: &str, hint| sniff(text.as_bytes(), hint);
+        let mail = "From: a@b.example\nSubject: x\n\nbody";
+        let news = "Path: a!b\nFrom: c\nNewsgroups: d.e\n\nbody";
+        assert_eq!(known(mail, Hint::None), Sniffed::Known(Format::Single(Kind::Message)));
+        assert_eq!(known(mail, Hint::Numbered), Sniffed::Known(Format::Single(Kind::Mh)));
+        assert_eq!(known(news, Hint::Numbered), Sniffed::Known(Format::Single(Kind::News)));
+        assert_eq!(known(mail, Hint::Maildir), Sniffed::Known(Format::Single(Kind::Maildir)));
+        assert_eq!(known("From a@b Mon\nFrom: a\n\nx", Hint::Numbered), Sniffed::Known(Format::Mbox));
+        assert_eq!(known("From here on\nit is text: really\n", Hint::None), Sniffed::Known(Format::Text));
+        assert_eq!(known("Network Working Group\nRequest: x", Hint::None), Sniffed::Known(Format::Text));
+        assert_eq!(known("", Hint::None), Sniffed::Empty);
+        assert_eq!(known("\u{1}\u{2}\u{3}\0\0", Hint::None), Sniffed::Binary("binary"));
+    }
+}
