@@ -12,3 +12,5 @@ pub mod origin;
 pub mod problem;
 
 pub mod split;
+
+pub mod decode;

@@ -1,0 +1,121 @@
+//! A message in, plain texts out: header fields and text parts, decoded, each with its way back to the raw octets.
+//!
+//! Broken mail is input: what cannot be understood is read flat, and a [`Problem`] says so. Parts are walked with a
+//! list, never by recursion. Nothing is decoded that is not text.
+
+mod charset;
+mod date;
+mod digest;
+mod facts;
+mod header;
+mod part;
+mod transfer;
+
+pub use date::{Date, Zone, date};
+pub use digest::digest;
+pub use facts::Facts;
+pub use header::{Field, Fields, is_trace, value};
+pub use part::Part;
+
+use std::borrow::Cow;
+
+use crate::limits::Limits;
+use crate::problem::Problem;
+use crate::span::{Map, Span};
+use crate::split::{Header, Message};
+
+/// Which part of a message a text is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Region<'m> {
+    /// The value of a header field of this name.
+    Header(&'m [u8]),
+    /// The text of a part.
+    Body,
+}
+
+/// The way from a text's offsets to those of the message's raw octets.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Trail {
+    /// Where in the message the octets begin that the first map leads to.
+    base: usize,
+    /// One map for each step of decoding, the first step first.
+    maps: Vec<Map>,
+}
+
+impl Trail {
+    /// The trail of octets that were not decoded and begin at `base`.
+    #[must_use]
+    pub fn verbatim(base: usize) -> Trail {
+        Trail { base, maps: Vec::new() }
+    }
+
+    /// The raw octets of the message that `text` came from, and whether that is to the octet.
+    #[must_use]
+    pub fn raw(&self, text: Span) -> (Span, bool) {
+        let mut span = text;
+        let mut exact = true;
+        for map in self.maps.iter().rev() {
+            exact &= map.exact(span);
+            span = map.raw(span);
+        }
+        (Span::new(self.base + span.start, self.base + span.end), exact)
+    }
+}
+
+/// A plain text.
+#[derive(Debug)]
+pub struct Text<'m> {
+    /// Its octets: UTF-8, or something that could not be made so.
+    pub bytes: Cow<'m, [u8]>,
+    /// The way back.
+    pub trail: Trail,
+    /// Which part of the message it is.
+    pub region: Region<'m>,
+    /// The part whose body or header it is; absent for the message's own header and for texts without one.
+    pub part: Option<&'m Part>,
+}
+
+/// What was met while a message was decoded.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Decoded {
+    /// Parts with text, read.
+    pub text_parts: usize,
+    /// Parts without text, counted and left.
+    pub other_parts: usize,
+    /// What was wrong.
+    pub problems: Vec<Problem>,
+}
+
+/// Gives every text of `message` to `sink`, in the order in which they lie in it.
+///
+/// `fields` are those of its own header, if [`Fields::of`] has read them. Linear in the message's length times the
+/// depth of its parts, which is limited.
+pub fn texts<'m>(
+    message: &Message<'m>,
+    fields: &'m Fields,
+    limits: &Limits,
+    headers: Headers,
+    sink: &mut dyn FnMut(Text<'_>),
+) -> Decoded {
+    match message.header {
+        Header::Absent => plain(message, sink),
+        Header::Present => part::walk(message, fields, limits, headers, sink),
+    }
+}
+
+/// Whether header fields are given as texts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Headers {
+    /// Those that are neither traces nor threading (the default).
+    #[default]
+    Read,
+    /// None.
+    Left,
+}
+
+/// The one text of something that has no header.
+fn plain(message: &Message<'_>, sink: &mut dyn FnMut(Text<'_>)) -> Decoded {
+    let (bytes, map) = charset::decode(message.raw, None);
+    sink(Text { bytes, trail: Trail { base: 0, maps: map.into_iter().collect() }, region: Region::Body, part: None });
+    Decoded { text_parts: 1, ..Decoded::default() }
+}

@@ -1,0 +1,279 @@
+//! Dates of mail and news, in the many forms that four decades wrote them.
+//!
+//! A normaliser of ours finds the day, month, year, time and zone; `jiff` knows the calendar.
+
+use jiff::civil;
+use jiff::tz::Offset;
+
+/// A date as it was written, and what it means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Date {
+    /// The field's text.
+    pub raw: String,
+    /// The moment in UTC, as RFC 3339 with a `Z`; nothing where the text is no date.
+    pub utc: Option<String>,
+    /// Seconds since 1970, for comparing.
+    pub unix: Option<i64>,
+    /// Whether the zone was written and known. An unknown zone is read as UTC.
+    pub zone: Zone,
+}
+
+/// What is known of a date's zone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Zone {
+    /// It was written.
+    Known,
+    /// It is a name that nobody can tell, or none at all.
+    Unknown,
+}
+
+/// Names of zones and their minutes east of Greenwich. RFC 822's and those seen in news and mail of the time.
+const ZONES: &[(&str, i32)] = &[
+    ("ut", 0),
+    ("utc", 0),
+    ("gmt", 0),
+    ("z", 0),
+    ("wet", 0),
+    ("west", 60),
+    ("bst", 60),
+    ("ist", 330),
+    ("met", 60),
+    ("mez", 60),
+    ("cet", 60),
+    ("mest", 120),
+    ("mesz", 120),
+    ("cest", 120),
+    ("eet", 120),
+    ("eest", 180),
+    ("msk", 180),
+    ("msd", 240),
+    ("jst", 540),
+    ("kst", 540),
+    ("sgt", 480),
+    ("hkt", 480),
+    ("aest", 600),
+    ("aedt", 660),
+    ("nzst", 720),
+    ("nzdt", 780),
+    ("est", -300),
+    ("edt", -240),
+    ("cst", -360),
+    ("cdt", -300),
+    ("mst", -420),
+    ("mdt", -360),
+    ("pst", -480),
+    ("pdt", -420),
+    ("ast", -240),
+    ("adt", -180),
+    ("nst", -210),
+    ("ndt", -150),
+    ("akst", -540),
+    ("akdt", -480),
+    ("hst", -600),
+    ("sst", 60),
+    ("dst", 0),
+];
+
+const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+
+/// What was found so far.
+#[derive(Default)]
+struct Pieces {
+    numbers: Vec<(i32, usize)>,
+    month: Option<i8>,
+    /// How many numbers stood before the month.
+    before_month: usize,
+    time: Option<(i8, i8, i8)>,
+    /// Minutes east, from digits or a name.
+    offset: Option<i32>,
+    iso: Option<(i16, i8, i8)>,
+}
+
+/// Reads a date: RFC 5322, RFC 850, ctime, ISO 8601, years of two and three digits, zones by name.
+#[must_use]
+pub fn date(raw: &str) -> Date {
+    let unknown = || Date { raw: raw.to_owned(), utc: None, unix: None, zone: Zone::Unknown };
+    let pieces = pieces(raw);
+    let Some(moment) = moment(&pieces) else { return unknown() };
+    let Ok(timestamp) = Offset::UTC.to_timestamp(moment) else { return unknown() };
+    let seconds = timestamp.as_second() - i64::from(pieces.offset.unwrap_or(0)) * 60;
+    match jiff::Timestamp::from_second(seconds) {
+        Ok(utc) => Date {
+            raw: raw.to_owned(),
+            utc: Some(utc.to_string()),
+            unix: Some(seconds),
+            zone: if pieces.offset.is_some() { Zone::Known } else { Zone::Unknown },
+        },
+        Err(_) => unknown(),
+    }
+}
+
+fn pieces(raw: &str) -> Pieces {
+    let mut pieces = Pieces::default();
+    // Comments hold the zone's name again (RFC 5322 section 3.2.2).
+    let text = raw.split('(').next().unwrap_or_default();
+    for word in text.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty()).take(16) {
+        if !(time(&mut pieces, word) || zone(&mut pieces, word) || iso(&mut pieces, word)) {
+            // RFC 850 writes `02-Jul-96`.
+            word.split(['-', '/', '.'])
+                .filter(|piece| !piece.is_empty())
+                .for_each(|piece| day_month_year(&mut pieces, piece));
+        }
+    }
+    pieces
+}
+
+/// `13:45:10`, `13:45`, `13.45.10`.
+fn time(pieces: &mut Pieces, word: &str) -> bool {
+    let divided = |by: char| {
+        let fields: Vec<&str> = word.split(by).collect();
+        let numeric =
+            fields.iter().all(|field| (1..=2).contains(&field.len()) && field.bytes().all(|b| b.is_ascii_digit()));
+        (numeric && (2..=3).contains(&fields.len())).then_some(fields)
+    };
+    let Some(fields) =
+        divided(':').or_else(|| divided('.').filter(|fields| fields.len() == 3 && pieces.month.is_some()))
+    else {
+        return false;
+    };
+    let number = |index: usize| fields.get(index).and_then(|field| field.parse::<i8>().ok()).unwrap_or(0);
+    // A leap second is the one before it.
+    pieces.time.get_or_insert((number(0), number(1), number(2).min(59)));
+    true
+}
+
+/// `+0200`, `-05:00`, `EST`, `GMT+2`; the `DST` of `MET DST` adds an hour.
+fn zone(pieces: &mut Pieces, word: &str) -> bool {
+    if pieces.time.is_none() && pieces.numbers.len() < 2 {
+        return false;
+    }
+    let lower = word.to_ascii_lowercase();
+    let (name, digits) = lower.split_at(lower.find(['+', '-']).unwrap_or(lower.len()));
+    if !digits.is_empty() && (name.is_empty() || ZONES.iter().any(|(known, _)| *known == name)) {
+        let Some(minutes) = offset(digits) else { return false };
+        pieces.offset = Some(minutes);
+        return true;
+    }
+    if lower == "dst" && pieces.offset.is_some() {
+        pieces.offset = pieces.offset.map(|minutes| minutes + 60);
+        return true;
+    }
+    match ZONES.iter().find(|(known, _)| *known == lower) {
+        Some((_, minutes)) => {
+            pieces.offset.get_or_insert(*minutes);
+            true
+        }
+        None => false,
+    }
+}
+
+/// Minutes east of `+hhmm`, `+hh:mm`, `+hh`.
+fn offset(text: &str) -> Option<i32> {
+    let sign = if text.starts_with('-') { -1 } else { 1 };
+    let digits: String = text[1..].chars().filter(|&c| c != ':').collect();
+    if digits.is_empty() || digits.len() > 4 || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    let number: i32 = digits.parse().ok()?;
+    let (hours, minutes) = if digits.len() <= 2 { (number, 0) } else { (number / 100, number % 100) };
+    (hours <= 14 && minutes < 60).then_some(sign * (hours * 60 + minutes))
+}
+
+/// `1996-07-02` and `1996-07-02T13:45:10Z` (RFC 3339).
+fn iso(pieces: &mut Pieces, word: &str) -> bool {
+    let (day, rest) = word.split_at(word.len().min(10));
+    let fields: Vec<&str> = day.split(['-', '/']).collect();
+    let [year, month, day] = fields[..] else { return false };
+    let (Ok(year), Ok(month), Ok(day)) = (year.parse::<i16>(), month.parse::<i8>(), day.parse::<i8>()) else {
+        return false;
+    };
+    if year < 1000 {
+        return false;
+    }
+    pieces.iso = Some((year, month, day));
+    if let Some(rest) = rest.strip_prefix(['T', 't']) {
+        let end = rest.find(['Z', 'z', '+', '-']).unwrap_or(rest.len());
+        let clock = rest[..end].split('.').next().unwrap_or_default();
+        time(pieces, clock);
+        if !rest[end..].is_empty() {
+            zone(pieces, &rest[end..]);
+        }
+    }
+    true
+}
+
+fn day_month_year(pieces: &mut Pieces, piece: &str) {
+    if let Ok(number) = piece.parse::<i32>() {
+        pieces.numbers.push((number, piece.len()));
+    } else if pieces.month.is_none() && piece.len() >= 3 && piece.is_char_boundary(3) {
+        let start = piece[..3].to_ascii_lowercase();
+        if let Some(month) = MONTHS.iter().position(|name| *name == start) {
+            pieces.month = Some(month as i8 + 1);
+            pieces.before_month = pieces.numbers.len();
+        }
+    }
+}
+
+fn moment(pieces: &Pieces) -> Option<civil::DateTime> {
+    let (hour, minute, second) = pieces.time.unwrap_or((0, 0, 0));
+    let (year, month, day) = match pieces.iso {
+        Some(iso) => iso,
+        None => {
+            let mut numbers = pieces.numbers.clone();
+            // The day is the first number of one or two digits; the year is one of the others.
+            let day = numbers.iter().position(|&(number, digits)| digits <= 2 && (1..=31).contains(&number))?;
+            let (day, _) = numbers.remove(day);
+            let &(year, digits) = numbers.iter().find(|&&(_, digits)| digits == 4).or_else(|| numbers.first())?;
+            (full_year(year, digits)?, pieces.month?, day as i8)
+        }
+    };
+    civil::Date::new(year, month, day).ok()?.to_datetime(civil::Time::new(hour, minute, second, 0).ok()?).into()
+}
+
+/// RFC 5322 section 4.3: two digits below 50 are of this century, other years of two or three digits count from 1900.
+fn full_year(year: i32, digits: usize) -> Option<i16> {
+    let year = match (digits, year) {
+        (..=2, 0..=49) => year + 2000,
+        (..=3, _) => year + 1900,
+        _ => year,
+    };
+    i16::try_from(year).ok().filter(|year| (1900..=9998).contains(year))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(raw: &str, utc: &str) {
+        assert_eq!(date(raw).utc.as_deref(), Some(utc), "{raw}");
+    }
+
+    #[test]
+    fn the_forms_of_four_decades_are_read() {
+        check("Thu, 1 Dec 1994 09:30:00 +0000", "1994-12-01T09:30:00Z");
+        check("Tuesday, 02-Jul-96 13:45:10 GMT", "1996-07-02T13:45:10Z");
+        check("Tue Jul  2 13:45:10 1996", "1996-07-02T13:45:10Z");
+        check("Tue Jul  2 13:45:10 EDT 1996", "1996-07-02T17:45:10Z");
+        check("2 Jul 96 13:45 PDT", "1996-07-02T20:45:00Z");
+        check("Tue, 2 Jul 1996 13:45:10 MET DST", "1996-07-02T11:45:10Z");
+        check("Tue, 2 Jul 1996 13.45.10 +0200", "1996-07-02T11:45:10Z");
+        check("Tue, 2 Jul 1996 13:45:60 JST", "1996-07-02T04:45:59Z");
+        check("Tue, 2 Jul 101 13:45:10 -0500 (EST)", "2001-07-02T18:45:10Z");
+        check("1996-07-02T13:45:10+02:00", "1996-07-02T11:45:10Z");
+        check("Sun, 03 May 2020 20:01:02 GMT+2", "2020-05-03T18:01:02Z");
+    }
+
+    #[test]
+    fn an_unknown_zone_is_said_to_be_unknown() {
+        assert_eq!(date("2 Jul 1996 13:45:10 XYZ").zone, Zone::Unknown);
+        assert_eq!(date("2 Jul 1996 13:45:10 JST").zone, Zone::Known);
+    }
+
+    #[test]
+    fn what_is_no_date_is_kept_as_it_is() {
+        for raw in ["", "yesterday", "99 Foo 1996", "31 Feb 1996 10:00", "0 0 0"] {
+            assert_eq!((date(raw).utc, date(raw).raw), (None, raw.to_owned()));
+        }
+    }
+}

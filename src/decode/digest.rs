@@ -1,0 +1,115 @@
+//! What makes a message itself, wherever it is kept.
+
+use xxhash_rust::xxh3::Xxh3;
+
+use super::header::Fields;
+use crate::origin::Kind;
+use crate::split::{Header, Message};
+
+/// Octets of the body that count.
+const BODY_BYTES: usize = 64 << 10;
+
+/// Fields that servers and readers add, change and drop after a message was written. In lower case; a name that
+/// ends in `*` stands for all that begin so.
+const CHANGING: &[&str] =
+    &["status", "x-status", "x-uid", "x-imap*", "x-keywords", "x-mozilla-*", "lines", "content-length", "path", "xref"];
+
+/// XXH3 (128 bits) of a message: its header fields except the changing ones, and the first 64 KiB of its body, with
+/// LF line ends, dots un-stuffed, `>From ` un-quoted in an mbox, and without the `From ` line or line ends at the end.
+///
+/// The same message in a Maildir, a spool and an mbox has the same digest. Linear, allocates only where octets differ
+/// from what is hashed.
+#[must_use]
+pub fn digest(message: &Message<'_>, fields: &Fields) -> u128 {
+    let mut hash = Xxh3::new();
+    if message.header == Header::Absent {
+        body(&mut hash, message, message.raw);
+        return hash.digest128();
+    }
+    for field in &fields.all {
+        let name = field.name.of(message.raw);
+        if !is_changing(name) {
+            hash.update(name);
+            hash.update(b":");
+            lines(&mut hash, field.value.of(message.raw));
+            hash.update(b"\n");
+        }
+    }
+    hash.update(b"\n");
+    body(&mut hash, message, &message.raw[fields.body..]);
+    hash.digest128()
+}
+
+fn is_changing(name: &[u8]) -> bool {
+    CHANGING.iter().any(|known| match known.strip_suffix('*') {
+        Some(start) => name.len() >= start.len() && name[..start.len()].eq_ignore_ascii_case(start.as_bytes()),
+        None => name.eq_ignore_ascii_case(known.as_bytes()),
+    })
+}
+
+fn body(hash: &mut Xxh3, message: &Message<'_>, octets: &[u8]) {
+    let end = octets.len() - octets.iter().rev().take_while(|&&byte| matches!(byte, b'\n' | b'\r')).count();
+    let octets = &octets[..end];
+    let quoted = message.kind == Kind::Mbox && memchr::memmem::find(octets, b">From ").is_some();
+    let stuffed = message.wire && (octets.starts_with(b"..") || memchr::memmem::find(octets, b"\n..").is_some());
+    if !quoted && !stuffed {
+        // Carriage returns do not count, so neither may they decide where the first 64 KiB end.
+        let carriage = memchr::memchr(b'\r', &octets[..octets.len().min(BODY_BYTES)]).is_some();
+        if !carriage {
+            hash.update(&octets[..octets.len().min(BODY_BYTES)]);
+            return;
+        }
+    }
+    let mut room = BODY_BYTES;
+    for line in octets.split_inclusive(|&byte| byte == b'\n') {
+        let line = if stuffed && line.starts_with(b"..") { &line[1..] } else { line };
+        let unquoted = quoted
+            && line.starts_with(b">")
+            && line.iter().position(|&byte| byte != b'>').is_some_and(|at| line[at..].starts_with(b"From "));
+        let line = if unquoted { &line[1..] } else { line };
+        let (text, end) = match line.strip_suffix(b"\r\n") {
+            Some(text) => (text, &b"\n"[..]),
+            None => (line, &b""[..]),
+        };
+        for piece in [text, end] {
+            let piece = &piece[..piece.len().min(room)];
+            hash.update(piece);
+            room -= piece.len();
+        }
+        if room == 0 {
+            break;
+        }
+    }
+}
+
+/// Hashes a folded value with LF line ends.
+fn lines(hash: &mut Xxh3, value: &[u8]) {
+    value.split(|&byte| byte == b'\r').for_each(|piece| hash.update(piece));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(raw: &str, kind: Kind, wire: bool) -> u128 {
+        let message = Message { raw: raw.as_bytes(), start: 0, envelope: 0, kind, header: Header::Present, wire };
+        digest(&message, &Fields::of(message.raw, usize::MAX))
+    }
+
+    #[test]
+    fn the_same_message_has_the_same_digest_wherever_it_is_kept() {
+        let maildir = of("A: b\n c\n\n.x\nFrom y\n", Kind::Maildir, false);
+        assert_eq!(of("A: b\r\n c\r\n\r\n.x\r\nFrom y\r\n", Kind::Maildir, false), maildir);
+        assert_eq!(of("A: b\n c\nStatus: RO\nX-IMAPbase: 1\n\n.x\n>From y\n\n", Kind::Mbox, false), maildir);
+        assert_eq!(of("Path: z!y\r\nA: b\r\n c\r\n\r\n..x\r\nFrom y\r\n", Kind::News, true), maildir);
+        assert_ne!(of("A: b\n c\n\n.x\nFrom z\n", Kind::Maildir, false), maildir);
+    }
+
+    #[test]
+    fn line_ends_do_not_decide_where_the_first_64_kib_end() {
+        let body = "0123456789\n".repeat(10_000);
+        let lf = of(&format!("A: b\n\n{body}"), Kind::Message, false);
+        let crlf = of(&format!("A: b\n\n{body}").replace('\n', "\r\n"), Kind::Message, false);
+        assert_eq!(lf, crlf);
+    }
+}

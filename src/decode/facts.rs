@@ -1,0 +1,46 @@
+//! What a record tells of its message, read from the header and decoded.
+
+use super::date::{Date, date};
+use super::header::{Fields, value};
+
+/// The facts of a message. Text is as written, unfolded and with its encoded words undone.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// Message-ID, or a B news article's Article-I.D.
+    pub id: Option<String>,
+    /// Date, or Posted.
+    pub date: Option<Date>,
+    /// From.
+    pub from: Option<String>,
+    /// Subject.
+    pub subject: Option<String>,
+    /// Newsgroups, divided.
+    pub newsgroups: Vec<String>,
+    /// List-Id.
+    pub list_id: Option<String>,
+}
+
+impl Facts {
+    /// The facts in a header whose fields are ranges of `raw`. At most `most` octets of a field are read.
+    #[must_use]
+    pub fn of(raw: &[u8], fields: &Fields, most: usize) -> Facts {
+        let text = |name: &str| {
+            let octets = fields.first(raw, name)?.value.of(raw);
+            Some(value(&octets[..octets.len().min(most)]).trim().to_owned())
+        };
+        let newsgroups = text("newsgroups").unwrap_or_default();
+        Facts {
+            id: text("message-id").or_else(|| text("article-i.d.")),
+            date: text("date").or_else(|| text("posted")).map(|raw| date(&raw)),
+            from: text("from"),
+            subject: text("subject"),
+            newsgroups: newsgroups
+                .split(',')
+                .map(str::trim)
+                .filter(|name| !name.is_empty())
+                .map(str::to_owned)
+                .collect(),
+            list_id: text("list-id"),
+        }
+    }
+}

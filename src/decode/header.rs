@@ -1,0 +1,224 @@
+//! Header fields (RFC 5322 section 2.2), as octets.
+
+use crate::span::Span;
+
+/// One field, as ranges of the octets it was read from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// The name, without blanks before the colon.
+    pub name: Span,
+    /// The value, with its folds, without the blanks around it and the last line end.
+    pub value: Span,
+}
+
+/// The fields of a header block.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fields {
+    /// The fields, in order.
+    pub all: Vec<Field>,
+    /// Where the body begins: behind the blank line, or at the first line that is no field.
+    pub body: usize,
+}
+
+/// The trace and threading fields, which hold addresses of machines and messages but no URLs that anyone wrote.
+/// In lower case; a name that ends in `*` stands for all that begin so.
+const TRACE: &[&str] = &[
+    "received",
+    "return-path",
+    "message-id",
+    "in-reply-to",
+    "references",
+    "dkim-*",
+    "domainkey-*",
+    "arc-*",
+    "authentication-results",
+    "received-spf",
+    "x-spam-*",
+    "x-google-*",
+    "x-gm-*",
+    "x-received",
+    "x-ms-*",
+    "x-microsoft-*",
+    "x-forefront-*",
+    "x-exchange-*",
+    "x-originating-ip",
+    "x-virus-*",
+    "x-amavis-*",
+    "x-mimedefang-*",
+    "delivered-to",
+    "x-delivered-to",
+    "x-original-to",
+    "x-envelope-*",
+    "x-sieve",
+    "x-uid",
+    "x-uidl",
+    "x-imap*",
+    "x-keywords",
+    "x-status",
+    "status",
+    "x-mozilla-status*",
+    "x-mozilla-keys",
+    "x-mozilla-draft-info",
+    "path",
+    "xref",
+    "x-trace",
+    "nntp-posting-*",
+    "lines",
+    "content-length",
+    "content-type",
+    "content-transfer-encoding",
+    "content-id",
+    "mime-version",
+    "date",
+    "resent-message-id",
+    "resent-date",
+    "x-message-id",
+    "x-mailman-*",
+    "x-beenthere",
+    "x-topics",
+    "x-patchwork-*",
+    "cancel-lock",
+    "injection-info",
+    "injection-date",
+    "x-ironport-*",
+    "x-proofpoint-*",
+    "x-tmdn-*",
+    "autocrypt",
+    "face",
+    "x-face",
+    "thread-index",
+    "original-received",
+    "x-hdr-*",
+    "x-gnus-*",
+    "x-sender",
+    "supersedes",
+];
+
+/// Whether a field of this name is one of the trace and threading fields, which are not searched.
+#[must_use]
+pub fn is_trace(name: &[u8]) -> bool {
+    TRACE.iter().any(|known| match known.strip_suffix('*') {
+        Some(start) => name.len() >= start.len() && name[..start.len()].eq_ignore_ascii_case(start.as_bytes()),
+        None => name.eq_ignore_ascii_case(known.as_bytes()),
+    })
+}
+
+impl Fields {
+    /// Reads the header block at the start of `text`, up to `most` octets of it.
+    ///
+    /// A line that is neither a field nor a continuation ends the block, except quoted `From ` lines before the first
+    /// field. Without any field the body begins at once.
+    #[must_use]
+    pub fn of(text: &[u8], most: usize) -> Fields {
+        let mut fields = Fields::default();
+        let mut at = 0;
+        while at < text.len().min(most) {
+            let end = line_end(text, at);
+            let line = &text[at..end];
+            match line {
+                [b'\n' | b'\r'] | [b'\r', b'\n'] => {
+                    fields.body = end;
+                    return fields;
+                }
+                [b' ' | b'\t', ..] => match fields.all.last_mut() {
+                    Some(field) => go_on(text, field, at, end),
+                    None => break,
+                },
+                _ => match name(line) {
+                    Some((name, colon)) => fields.all.push(field(text, at, name, colon, end)),
+                    None if fields.all.is_empty() && (line.starts_with(b">From ") || line.starts_with(b"From ")) => {}
+                    None => break,
+                },
+            }
+            at = end;
+        }
+        fields.body = if fields.all.is_empty() { 0 } else { at };
+        fields
+    }
+
+    /// The first field of that name, in any case.
+    #[must_use]
+    pub fn first(&self, text: &[u8], name: &str) -> Option<Field> {
+        self.all.iter().copied().find(|field| field.name.of(text).eq_ignore_ascii_case(name.as_bytes()))
+    }
+}
+
+/// Octets of a field's name, and the offset of its colon.
+fn name(line: &[u8]) -> Option<(usize, usize)> {
+    let name = line.iter().take_while(|&&byte| byte.is_ascii_graphic() && byte != b':').count();
+    let blanks = line[name..].iter().take_while(|&&byte| matches!(byte, b' ' | b'\t')).count();
+    (name > 0 && line.get(name + blanks) == Some(&b':')).then_some((name, name + blanks))
+}
+
+fn field(text: &[u8], at: usize, name: usize, colon: usize, end: usize) -> Field {
+    let value = at + colon + 1;
+    let value = value + text[value..end].iter().take_while(|&&byte| matches!(byte, b' ' | b'\t')).count();
+    Field { name: Span::new(at, at + name), value: Span::new(value, trimmed_end(text, value, end)) }
+}
+
+/// Adds a continuation line to a field's value.
+fn go_on(text: &[u8], field: &mut Field, at: usize, end: usize) {
+    if field.value.is_empty() {
+        field.value.start = at + text[at..end].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+    }
+    field.value.end = trimmed_end(text, field.value.start, end);
+}
+
+fn trimmed_end(text: &[u8], start: usize, end: usize) -> usize {
+    start + text[start..end.max(start)].trim_ascii_end().len()
+}
+
+/// Where the line at `at` ends, its line end included.
+fn line_end(text: &[u8], at: usize) -> usize {
+    memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |end| at + end + 1)
+}
+
+/// The value of a field in words: unfolded, RFC 2047's encoded words and raw 8-bit text decoded.
+#[must_use]
+pub fn value(raw: &[u8]) -> String {
+    let mut line = b"X: ".to_vec();
+    line.extend(raw);
+    line.push(b'\n');
+    match mailparse::parse_header(&line) {
+        Ok((header, _)) => header.get_value(),
+        Err(_) => String::from_utf8_lossy(raw).into_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str) -> (Vec<String>, &str) {
+        let fields = Fields::of(text.as_bytes(), usize::MAX);
+        let show = |f: &Field| {
+            String::from_utf8_lossy(&[f.name.of(text.as_bytes()), b"=", f.value.of(text.as_bytes())].concat())
+                .into_owned()
+        };
+        (fields.all.iter().map(show).collect(), &text[fields.body..])
+    }
+
+    #[test]
+    fn folds_belong_to_the_value() {
+        assert_eq!(shown("A: b\r\n c\r\nD :e\r\n\r\nbody"), (vec!["A=b\r\n c".to_owned(), "D=e".to_owned()], "body"));
+        assert_eq!(shown("A:\n b\n\nbody"), (vec!["A=b".to_owned()], "body"));
+    }
+
+    #[test]
+    fn what_is_no_field_begins_the_body() {
+        assert_eq!(shown("no header\nA: b"), (vec![], "no header\nA: b"));
+        assert_eq!(shown("A: b\nno field\n"), (vec!["A=b".to_owned()], "no field\n"));
+        assert_eq!(shown(">From x\nA: b\n\nc"), (vec!["A=b".to_owned()], "c"));
+    }
+
+    #[test]
+    fn trace_fields_are_told_by_name() {
+        assert!(is_trace(b"RECEIVED") && is_trace(b"ARC-Seal") && is_trace(b"X-Spam-Level"));
+        assert!(!is_trace(b"List-Archive") && !is_trace(b"Subject") && !is_trace(b"X-URL"));
+    }
+
+    #[test]
+    fn encoded_words_are_decoded() {
+        assert_eq!(value(b"=?iso-8859-1?Q?caf=E9?=\r\n x"), "caf\u{e9} x");
+    }
+}

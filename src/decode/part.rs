@@ -1,0 +1,431 @@
+//! The walk over the parts of a message (RFC 2045, 2046): iterative, bounded, with offsets.
+
+use mailparse::ParsedContentType;
+
+use super::header::{Fields, is_trace, value};
+use super::transfer::{Encoding, base64, quoted_printable, unstuff};
+use super::{Decoded, Headers, Region, Text, Trail, charset};
+use crate::limits::Limits;
+use crate::problem::{Kind, Problem};
+use crate::span::Span;
+use crate::split::Message;
+
+/// What is known of a part.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Part {
+    /// Its place among the parts: `1`, `2.1`. A message inside a part counts as one level.
+    pub path: String,
+    /// Its media type in lower case, `text/plain` where it says none.
+    pub media_type: String,
+    /// Its charset as written, if it says one.
+    pub charset: Option<String>,
+    /// Its transfer encoding in lower case, `7bit` where it says none.
+    pub encoding: String,
+    /// The Message-ID of the message inside a part that it belongs to.
+    pub message_id: Option<String>,
+}
+
+/// A multipart whose closing boundary has not come yet.
+struct Open {
+    boundary: Vec<u8>,
+    path: Vec<usize>,
+    parts: usize,
+    /// The default type of its parts: message/rfc822 in a digest (RFC 2046 section 5.1.5).
+    digest: bool,
+    message_id: Option<String>,
+}
+
+/// What comes next.
+enum Next {
+    /// A header and its body.
+    Entity {
+        at: usize,
+        path: Vec<usize>,
+        root: bool,
+        digest: bool,
+        message_id: Option<String>,
+    },
+    /// Octets that belong to no part, up to a boundary.
+    Between {
+        at: usize,
+    },
+    End,
+}
+
+/// A line that ends a part.
+struct Boundary {
+    /// Where the text before it ends, its line end not included.
+    start: usize,
+    /// The first octet behind it.
+    end: usize,
+    /// Which of the open multiparts it belongs to.
+    level: usize,
+    closes: bool,
+}
+
+/// Gives all texts of a message with a header.
+pub(super) fn walk<'m>(
+    message: &Message<'m>,
+    fields: &'m Fields,
+    limits: &Limits,
+    headers: Headers,
+    sink: &mut dyn FnMut(Text<'_>),
+) -> Decoded {
+    let mut walk = Walk { message, limits, headers, sink, open: Vec::new(), decoded: Decoded::default(), parts: 0 };
+    let mut next = walk.entity(0, Vec::new(), true, false, None, Some(fields));
+    loop {
+        next = match next {
+            Next::End => break,
+            Next::Between { at } => walk.between(at),
+            Next::Entity { at, path, root, digest, message_id } => {
+                walk.entity(at, path, root, digest, message_id, None)
+            }
+        };
+    }
+    walk.decoded
+}
+
+struct Walk<'w, 'm> {
+    message: &'w Message<'m>,
+    limits: &'w Limits,
+    headers: Headers,
+    sink: &'w mut dyn FnMut(Text<'_>),
+    open: Vec<Open>,
+    decoded: Decoded,
+    parts: usize,
+}
+
+impl Walk<'_, '_> {
+    /// Reads the header at `at`, and the body behind it unless that has parts of its own.
+    fn entity(
+        &mut self,
+        at: usize,
+        path: Vec<usize>,
+        root: bool,
+        digest: bool,
+        message_id: Option<String>,
+        known: Option<&Fields>,
+    ) -> Next {
+        let raw = self.message.raw;
+        let limit = self.end_of_header(at);
+        let read;
+        let fields = match known {
+            Some(fields) => fields,
+            None => {
+                read = shifted(&Fields::of(&raw[at..limit], self.limits.header_bytes), at);
+                &read
+            }
+        };
+        let body = fields.body.min(raw.len());
+        let content = content_type(raw, fields, digest);
+        let encoding = fields
+            .first(raw, "content-transfer-encoding")
+            .map_or("7bit".to_owned(), |field| value(field.value.of(raw)).trim().to_ascii_lowercase());
+        let mut part = Part {
+            path: dotted(&path, root),
+            media_type: content.mimetype.to_ascii_lowercase(),
+            charset: content.params.get("charset").cloned().filter(|charset| !charset.is_empty()),
+            encoding,
+            message_id,
+        };
+        self.header_texts(fields, &part, known.is_some());
+        self.parts += 1;
+        if self.parts > self.limits.mime_parts {
+            self.problem(
+                Kind::Limit,
+                at,
+                format!("more than {} parts: the rest is read as one text", self.limits.mime_parts),
+            );
+            return self.flat(Span::new(body, raw.len()), &part);
+        }
+        let nested = part.media_type == "message/rfc822"
+            || part.media_type == "message/news"
+            || part.media_type == "message/global";
+        let deep = self.open.len() + path.len() >= self.limits.mime_depth;
+        if part.media_type.starts_with("multipart/") {
+            match content.params.get("boundary").filter(|boundary| !boundary.is_empty()) {
+                Some(_) if deep => {
+                    self.problem(
+                        Kind::Limit,
+                        at,
+                        format!("more than {} levels of parts: the rest is read as one text", self.limits.mime_depth),
+                    );
+                }
+                Some(boundary) => {
+                    let message_id = part.message_id.take();
+                    let boundary = boundary.as_bytes().to_vec();
+                    self.open.push(Open {
+                        boundary,
+                        path,
+                        parts: 0,
+                        digest: part.media_type == "multipart/digest",
+                        message_id,
+                    });
+                    return Next::Between { at: body };
+                }
+                None => self.problem(Kind::Damage, at, "a multipart without a boundary: read as one text".to_owned()),
+            }
+        } else if nested && Encoding::named(&part.encoding) == Encoding::Identity && !deep {
+            let inner = Fields::of(&raw[body..self.end_of_header(body)], self.limits.header_bytes);
+            let id = inner
+                .first(&raw[body..], "message-id")
+                .map(|field| value(field.value.of(&raw[body..])).trim().to_owned());
+            return Next::Entity { at: body, path, root: true, digest: false, message_id: id };
+        }
+        self.leaf(body, &part)
+    }
+
+    /// A header ends at the next boundary at the latest.
+    fn end_of_header(&self, at: usize) -> usize {
+        self.message.raw.len().min(at.saturating_add(self.limits.header_bytes))
+    }
+
+    /// The texts of a header's fields.
+    fn header_texts(&mut self, fields: &Fields, part: &Part, outermost: bool) {
+        if self.headers == Headers::Left {
+            return;
+        }
+        let raw = self.message.raw;
+        for field in &fields.all {
+            let name = field.name.of(raw);
+            let octets = field.value.of(raw);
+            // A colon or a dot is in all that we look for.
+            if is_trace(name)
+                || memchr::memchr2(b':', b'.', octets).is_none() && memchr::memmem::find(octets, b"=?").is_none()
+            {
+                continue;
+            }
+            let encoded = memchr::memmem::find(octets, b"=?").is_some();
+            let (bytes, maps) = if encoded {
+                let mut map = crate::span::Map::new();
+                map.push_whole(0, Span::new(0, octets.len()));
+                (value(octets).into_bytes().into(), vec![map])
+            } else {
+                let (bytes, map) = charset::decode(octets, None);
+                (bytes, map.into_iter().collect())
+            };
+            (self.sink)(Text {
+                bytes,
+                trail: Trail { base: field.value.start, maps },
+                region: Region::Header(name),
+                part: if outermost { None } else { Some(part) },
+            });
+        }
+    }
+
+    /// A body without parts of its own, up to the next boundary.
+    fn leaf(&mut self, body: usize, part: &Part) -> Next {
+        let boundary = self.boundary(body);
+        let end = boundary.as_ref().map_or(self.message.raw.len(), |boundary| boundary.start.max(body));
+        self.text(Span::new(body, end), part);
+        self.after(boundary)
+    }
+
+    /// The rest of the message as one text, whatever boundaries are in it.
+    fn flat(&mut self, rest: Span, part: &Part) -> Next {
+        let plain = Part { media_type: "text/plain".to_owned(), ..part.clone() };
+        self.text(rest, &plain);
+        Next::End
+    }
+
+    /// Octets before the first part or behind the last one: shown to nobody, but nothing hides there.
+    fn between(&mut self, at: usize) -> Next {
+        let boundary = self.boundary(at);
+        let end = boundary.as_ref().map_or(self.message.raw.len(), |boundary| boundary.start.max(at));
+        let between = Span::new(at, end);
+        if memchr::memchr2(b':', b'.', between.of(self.message.raw)).is_some() {
+            let path = self.open.last().map_or(String::new(), |open| dotted(&open.path, false));
+            let part =
+                Part { path, media_type: "text/plain".to_owned(), encoding: "7bit".to_owned(), ..Part::default() };
+            self.text(between, &part);
+        }
+        self.after(boundary)
+    }
+
+    fn after(&mut self, boundary: Option<Boundary>) -> Next {
+        let Some(boundary) = boundary else {
+            self.open.clear();
+            return Next::End;
+        };
+        self.open.truncate(boundary.level + 1);
+        if boundary.closes {
+            self.open.truncate(boundary.level);
+            return Next::Between { at: boundary.end };
+        }
+        let Some(open) = self.open.last_mut() else { return Next::End };
+        open.parts += 1;
+        let mut path = open.path.clone();
+        path.push(open.parts);
+        Next::Entity { at: boundary.end, path, root: false, digest: open.digest, message_id: open.message_id.clone() }
+    }
+
+    /// The first boundary line of an open multipart at `from` or behind it, the innermost multipart first.
+    fn boundary(&self, from: usize) -> Option<Boundary> {
+        if self.open.is_empty() {
+            return None;
+        }
+        let raw = self.message.raw;
+        let first = (from == 0 || raw[from - 1] == b'\n').then_some(from).filter(|&at| raw[at..].starts_with(b"--"));
+        let others = memchr::memmem::find_iter(&raw[from..], b"\n--").map(|at| from + at + 1);
+        first.into_iter().chain(others).find_map(|at| self.boundary_at(at))
+    }
+
+    fn boundary_at(&self, at: usize) -> Option<Boundary> {
+        let raw = self.message.raw;
+        let end = memchr::memchr(b'\n', &raw[at..]).map_or(raw.len(), |end| at + end + 1);
+        let line = raw[at + 2..end].trim_ascii_end();
+        let (level, closes) = self.open.iter().enumerate().rev().find_map(|(level, open)| {
+            let rest = line.strip_prefix(open.boundary.as_slice())?;
+            match rest {
+                b"" => Some((level, false)),
+                b"--" => Some((level, true)),
+                _ => None,
+            }
+        })?;
+        let before = raw[..at].strip_suffix(b"\n").map_or(at, <[u8]>::len);
+        let start = raw[..before].strip_suffix(b"\r").map_or(before, <[u8]>::len);
+        Some(Boundary { start, end, level, closes })
+    }
+
+    /// Decodes a body and gives it, if it is text.
+    fn text(&mut self, body: Span, part: &Part) {
+        if !is_text(&part.media_type) {
+            self.decoded.other_parts += 1;
+            return;
+        }
+        self.decoded.text_parts += 1;
+        let raw = body.of(self.message.raw);
+        let mut maps = Vec::new();
+        let unstuffed = if self.message.wire { unstuff(raw) } else { None };
+        let plain = match &unstuffed {
+            Some((text, map)) => {
+                maps.push(map.clone());
+                text.as_slice()
+            }
+            None => raw,
+        };
+        let transferred = match Encoding::named(&part.encoding) {
+            Encoding::Identity => None,
+            Encoding::QuotedPrintable => Some(quoted_printable(plain)),
+            Encoding::Base64 => Some(base64(plain)),
+        };
+        let octets = match &transferred {
+            Some((text, _)) => text.as_slice(),
+            None => plain,
+        };
+        let (bytes, charset_map) = charset::decode(octets, part.charset.as_deref());
+        if let Some((_, map)) = &transferred {
+            maps.push(map.clone());
+        }
+        maps.extend(charset_map);
+        (self.sink)(Text { bytes, trail: Trail { base: body.start, maps }, region: Region::Body, part: Some(part) });
+    }
+
+    fn problem(&mut self, kind: Kind, at: usize, message: String) {
+        self.decoded.problems.push(Problem::at(kind, self.message.raw_start() + at as u64, message));
+    }
+}
+
+/// Whether a part of that type is searched: text of any kind, and reports about mail.
+fn is_text(media_type: &str) -> bool {
+    media_type.starts_with("text/")
+        || media_type.starts_with("message/")
+        || media_type.starts_with("multipart/")
+        || matches!(media_type, "application/xhtml+xml" | "application/xml" | "application/pgp" | "application/text")
+}
+
+/// The content type of an entity; RFC 2045's default where it has none, or none that can be read.
+fn content_type(raw: &[u8], fields: &Fields, digest: bool) -> ParsedContentType {
+    let default = if digest { "message/rfc822" } else { "text/plain" };
+    let Some(field) = fields.first(raw, "content-type") else { return mailparse::parse_content_type(default) };
+    let mut content = mailparse::parse_content_type(&value(field.value.of(raw)));
+    // Mailers of the early 1990s wrote `text`.
+    if !content.mimetype.contains('/') {
+        "text/plain".clone_into(&mut content.mimetype);
+    }
+    content
+}
+
+/// The fields, read from octets that began at `by`, with offsets into the whole.
+fn shifted(fields: &Fields, by: usize) -> Fields {
+    let shift = |span: Span| Span::new(span.start + by, span.end + by);
+    let all = fields.all.iter().map(|field| super::Field { name: shift(field.name), value: shift(field.value) });
+    Fields { all: all.collect(), body: fields.body + by }
+}
+
+/// A part's path in writing. The body of a message without parts is its first part.
+fn dotted(path: &[usize], root: bool) -> String {
+    let last = root.then_some(1);
+    let numbers: Vec<String> = path.iter().copied().chain(last).map(|number| number.to_string()).collect();
+    numbers.join(".")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::origin;
+    use crate::split::Header;
+
+    /// Each text as `path type: text`, and what its trail leads back to.
+    fn shown(raw: &str) -> Vec<String> {
+        let message = Message {
+            raw: raw.as_bytes(),
+            start: 0,
+            envelope: 0,
+            kind: origin::Kind::Message,
+            header: Header::Present,
+            wire: false,
+        };
+        let fields = Fields::of(message.raw, usize::MAX);
+        let mut seen = Vec::new();
+        walk(&message, &fields, &Limits::default(), Headers::Read, &mut |text| {
+            let part = text.part.map_or(String::new(), |part| format!("{} {}", part.path, part.media_type));
+            let place = match text.region {
+                Region::Header(name) => format!("{part} {}", String::from_utf8_lossy(name)),
+                Region::Body => part,
+            };
+            let (back, _) = text.trail.raw(Span::new(0, text.bytes.len()));
+            assert!(!text.bytes.contains(&b'!') || back.of(message.raw).contains(&b'!'), "{place}");
+            seen.push(format!("{place}: {}", String::from_utf8_lossy(&text.bytes).trim_end()));
+        });
+        seen
+    }
+
+    #[test]
+    fn a_message_without_parts_is_its_first_part() {
+        assert_eq!(shown("Subject: a.b\n\nbody!"), [" Subject: a.b", "1 text/plain: body!"]);
+    }
+
+    #[test]
+    fn parts_are_numbered_and_decoded() {
+        let raw = "Content-Type: multipart/mixed; boundary=\"x\"\n\npreamble.\n--x\n\none!\n--x\nContent-Type: text/html\n\
+                   Content-Transfer-Encoding: quoted-printable\n\nt=\nwo\n--x\nContent-Type: image/png\n\nno\n--x--\nepilogue.\n";
+        assert_eq!(
+            shown(raw),
+            [" text/plain: preamble.", "1 text/plain: one!", "2 text/html: two", " text/plain: epilogue."]
+        );
+    }
+
+    #[test]
+    fn messages_in_parts_count_as_a_level() {
+        let inner = "Subject: i.j\nContent-Type: multipart/alternative; boundary=y\n\n--y\n\nin\n--y--\n";
+        let raw = format!(
+            "Content-Type: multipart/digest; boundary=x\n\n--x\n\n{inner}\n--x\n\nSubject: k.l\n\nplain\n--x--\n"
+        );
+        assert_eq!(
+            shown(&raw),
+            [
+                "1.1 multipart/alternative Subject: i.j",
+                "1.1 text/plain: in",
+                "2.1 text/plain Subject: k.l",
+                "2.1 text/plain: plain"
+            ]
+        );
+    }
+
+    #[test]
+    fn nothing_hides_behind_a_boundary_that_never_comes() {
+        assert_eq!(shown("Content-Type: multipart/mixed; boundary=x\n\nall.of it"), [" text/plain: all.of it"]);
+        assert_eq!(shown("Content-Type: multipart/mixed\n\nall"), ["1 multipart/mixed: all"]);
+    }
+}
