@@ -14,3 +14,7 @@ pub mod problem;
 pub mod split;
 
 pub mod decode;
+
+pub mod scan;
+
+pub mod repair;

@@ -1,0 +1,215 @@
+//! Finds the places in a text where a URL may start. A cheap trigger, then a careful look back.
+//!
+//! What follows a start, and whether it is a URL at all, is left to `repair` and `parse`.
+
+mod trigger;
+
+use aho_corasick::AhoCorasick;
+
+use crate::grammar::{Bare, SCHEMES, Scheme};
+
+/// By which rules URLs are found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Rules {
+    /// What people really wrote (the default).
+    #[default]
+    Wide,
+    /// RFC 1738 and its appendix, to the letter.
+    Rfc1738,
+}
+
+/// How a URL is set off from the text around it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Opening {
+    /// `<URL:`
+    UrlBracket,
+    /// `<` and a scheme.
+    Angle,
+    /// `URL:` without a bracket.
+    UrlPrefix,
+    /// A scheme alone.
+    Bare,
+    /// No scheme: `www.` or `ftp.`, and the scheme that is guessed for it.
+    Schemeless(&'static str),
+}
+
+/// A place where a URL may start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Start {
+    /// The first octet of the wrapper, or of the URL where there is none.
+    pub at: usize,
+    /// The first octet behind the wrapper's opening; where the URL begins, but for white space.
+    pub content: usize,
+    /// How it is set off.
+    pub opening: Opening,
+    /// Where the search goes on if this start leads nowhere.
+    pub retry: usize,
+}
+
+/// What to look for. Made once for a run and shared.
+#[derive(Debug)]
+pub struct Scanner {
+    rules: Rules,
+    /// Finds `www.` and `ftp.` by the wide rules, unless that was switched off.
+    schemeless: Option<AhoCorasick>,
+    /// Schemes that the user added, in lower case, and what makes them plausible.
+    extra: Vec<(Vec<u8>, Bare)>,
+}
+
+/// Whether URLs without a scheme are looked for. The strict rules never do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Schemeless {
+    /// `www.x.org` and `ftp.x.org` are found (the default).
+    #[default]
+    Found,
+    /// They are not.
+    Left,
+}
+
+impl Scanner {
+    /// A scanner by `rules`; `extra` are names of further schemes that need no `//`, in any case.
+    ///
+    /// # Panics
+    ///
+    /// Never on input: the patterns are our own.
+    #[must_use]
+    pub fn new(rules: Rules, schemeless: Schemeless, extra: &[String]) -> Scanner {
+        let wanted = rules == Rules::Wide && schemeless == Schemeless::Found;
+        // Three spellings of each make a small set that is searched with vector instructions; a search without
+        // regard to case would take five times as long.
+        let patterns = ["www.", "WWW.", "Www.", "ftp.", "FTP.", "Ftp."];
+        let schemeless = wanted.then(|| AhoCorasick::new(patterns).expect("six short patterns"));
+        let extra = extra.iter().map(|name| (name.to_ascii_lowercase().into_bytes(), Bare::Starts(""))).collect();
+        Scanner { rules, schemeless, extra }
+    }
+
+    /// The rules it was made for.
+    #[must_use]
+    pub fn rules(&self) -> Rules {
+        self.rules
+    }
+
+    /// What makes a bare URL of this scheme plausible: the table's rule, the user's, or a host for all others.
+    #[must_use]
+    pub fn bare(&self, scheme: &[u8]) -> Bare {
+        if let Some((_, bare)) = self.extra.iter().find(|(name, _)| name.eq_ignore_ascii_case(scheme)) {
+            return *bare;
+        }
+        Scheme::named(scheme).map_or(Bare::Host, |row| row.bare)
+    }
+
+    /// Whether the scheme's name is one we know, from the table or the user.
+    #[must_use]
+    pub fn knows(&self, scheme: &[u8]) -> bool {
+        SCHEMES.iter().any(|row| row.name.as_bytes().eq_ignore_ascii_case(scheme))
+            || self.extra.iter().any(|(name, _)| name.eq_ignore_ascii_case(scheme))
+    }
+
+    /// The starts in `text`, to be asked for one after the other.
+    #[must_use]
+    pub fn starts<'t>(&'t self, text: &'t [u8]) -> Starts<'t> {
+        Starts { scanner: self, text, colon: Ahead::Unknown, word: Ahead::Unknown }
+    }
+}
+
+/// Walks over the starts of one text.
+#[derive(Debug)]
+pub struct Starts<'t> {
+    scanner: &'t Scanner,
+    text: &'t [u8],
+    colon: Ahead,
+    word: Ahead,
+}
+
+/// What is known of the next start of one sort.
+#[derive(Clone, Copy, Debug)]
+enum Ahead {
+    /// Nothing: look.
+    Unknown,
+    /// It is this one.
+    At(Start),
+    /// There is none.
+    None,
+}
+
+impl Starts<'_> {
+    /// The first start whose wrapper and URL lie at `from` or behind it.
+    ///
+    /// `from` never goes back from one call to the next. Each octet of the text is searched once, and a colon
+    /// costs a look back over at most [`crate::limits::SCHEME_CHARS`] octets.
+    pub fn next(&mut self, from: usize) -> Option<Start> {
+        let colon = Self::ahead(&mut self.colon, from, |from| trigger::colon(self.scanner, self.text, from));
+        let word = Self::ahead(&mut self.word, from, |from| trigger::schemeless(self.scanner, self.text, from));
+        match (colon, word) {
+            (Some(colon), Some(word)) => Some(if word.at < colon.at { word } else { colon }),
+            (found, None) | (None, found) => found,
+        }
+    }
+
+    fn ahead(known: &mut Ahead, from: usize, look: impl FnOnce(usize) -> Option<Start>) -> Option<Start> {
+        let stale = match *known {
+            Ahead::Unknown => true,
+            Ahead::At(start) => start.at < from,
+            Ahead::None => false,
+        };
+        if stale {
+            *known = look(from).map_or(Ahead::None, Ahead::At);
+        }
+        match *known {
+            Ahead::At(start) => Some(start),
+            Ahead::Unknown | Ahead::None => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The starts of a text, each as `opening@offset`, with nothing taken in between.
+    fn starts(rules: Rules, text: &str) -> Vec<String> {
+        let scanner = Scanner::new(rules, Schemeless::Found, &["Foo".to_owned()]);
+        let mut starts = scanner.starts(text.as_bytes());
+        let mut from = 0;
+        let mut seen = Vec::new();
+        while let Some(start) = starts.next(from) {
+            seen.push(format!("{:?}@{}", start.opening, start.at));
+            from = start.retry;
+        }
+        seen
+    }
+
+    #[test]
+    fn a_scheme_opens_a_bare_url() {
+        assert_eq!(starts(Rules::Rfc1738, "see http://a/ or xhttp://b/"), ["Bare@4"]);
+        assert_eq!(starts(Rules::Wide, "see http://a/ or xhttp://b/"), ["Bare@4", "Bare@17"]);
+        assert_eq!(starts(Rules::Wide, "see:http://a -https://b x.ftp://c"), ["Bare@4", "Bare@14", "Bare@26"]);
+        assert_eq!(
+            starts(Rules::Wide, "foo:bar FOO:bar 10:30 Foo::Bar re: x C:\\x a:b"),
+            ["Bare@0", "Bare@8", "Bare@22"]
+        );
+    }
+
+    #[test]
+    fn wrappers_open_in_any_case() {
+        assert_eq!(
+            starts(Rules::Rfc1738, "<URL:x> <url:x> URL:y <http://z> <x:y>"),
+            ["UrlBracket@0", "UrlPrefix@1", "UrlBracket@8", "UrlPrefix@9", "UrlPrefix@16", "Angle@22", "Bare@23"]
+        );
+    }
+
+    #[test]
+    fn only_the_wide_rules_guess_schemes() {
+        let text = "www.a.org joe@www.b.org ftp.c.org";
+        assert_eq!(starts(Rules::Rfc1738, text), [""; 0]);
+        assert_eq!(starts(Rules::Wide, text), ["Schemeless(\"http\")@0", "Schemeless(\"ftp\")@24"]);
+    }
+
+    #[test]
+    fn behind_an_opening_that_was_given_up_the_prefix_is_found() {
+        let scanner = Scanner::new(Rules::Rfc1738, Schemeless::Found, &[]);
+        let mut starts = scanner.starts(b"<URL:http://a");
+        assert_eq!(starts.next(0).map(|s| s.opening), Some(Opening::UrlBracket));
+        assert_eq!(starts.next(1), Some(Start { at: 1, content: 5, opening: Opening::UrlPrefix, retry: 5 }));
+    }
+}
