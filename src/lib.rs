@@ -18,3 +18,5 @@ pub mod decode;
 pub mod scan;
 
 pub mod repair;
+
+pub mod parse;

@@ -1,0 +1,21 @@
+//! Reads a logical line: the URL, where it ends, its components and its verdicts.
+//!
+//! The lenient reading over the strict grammar. Where it differs from RFC 1738 by the wide rules:
+//!
+//! - A reading that RFC 3986 accepts is a URL too, if its scheme names a host and the host is plausible.
+//! - So is one that only WHATWG accepts, if its scheme is one of WHATWG's special ones, written with `//`.
+//! - A bare word must be plausible for its scheme (see [`crate::grammar::Bare`]).
+//! - What ends a bare URL depends on what stands before it (see `parse/trim.rs`).
+
+mod choose;
+mod hazard;
+mod key;
+mod split;
+mod trim;
+mod verdict;
+
+pub use choose::{Alternate, Found, Laid, Outcome, Reason, Truncated, Why, Wrapper, read};
+pub use hazard::{Hazard, hazards};
+pub use key::key;
+pub use split::{Split, split};
+pub use verdict::Verdicts;

@@ -1,0 +1,54 @@
+//! The form of a URL that is used for comparing (RFC 1738 sections 2.1 and 2.2).
+
+use super::split::split;
+use crate::grammar::{Scheme, normal};
+
+/// `url` with scheme and host in lower case, its scheme's default port dropped, escapes of unreserved characters
+/// undone and the others in upper-case hexadecimal.
+#[must_use]
+pub fn key(url: &[u8]) -> Vec<u8> {
+    let parts = split(url);
+    let mut key = parts.scheme.to_ascii_lowercase();
+    if !parts.scheme.is_empty() {
+        key.push(b':');
+    }
+    if let Some(host) = parts.host {
+        key.extend(b"//");
+        if let Some(userinfo) = parts.userinfo {
+            key.extend(normal(userinfo));
+            key.push(b'@');
+        }
+        key.extend(host.to_ascii_lowercase());
+        if let Some(port) = parts.port.filter(|port| !is_default(parts.scheme, port)) {
+            key.push(b':');
+            key.extend(port);
+        }
+    }
+    key.extend(normal(parts.path));
+    if let Some(query) = parts.query {
+        key.push(b'?');
+        key.extend(normal(query));
+    }
+    key
+}
+
+/// Whether `port` is what the scheme would use without it. An empty port is.
+pub(super) fn is_default(scheme: &[u8], port: &[u8]) -> bool {
+    let number = std::str::from_utf8(port).ok().and_then(|port| port.parse::<u16>().ok());
+    port.is_empty() || number.is_some() && number == Scheme::named(scheme).and_then(|row| row.port)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_means_the_same_has_the_same_key() {
+        let same = |a: &str, b: &str| assert_eq!(key(a.as_bytes()), key(b.as_bytes()), "{a} {b}");
+        same("HTTP://EXAMPLE.org:80/%7euser", "http://example.org/~user");
+        same("ftp://u%40@h:021/a%2fb", "ftp://u%40@h/a%2Fb");
+        same("News:Comp.X", "news:Comp.X");
+        assert_eq!(key(b"http://h/A?b#c"), b"http://h/A?b#c");
+        assert_ne!(key(b"http://h:8080/"), key(b"http://h/"));
+    }
+}

@@ -1,0 +1,134 @@
+//! The components of any URL, as RFC 3986 divides one: what no grammar of ours has read.
+
+/// A URL divided at its delimiters. Nothing is checked and nothing is decoded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Split<'a> {
+    /// The scheme, without its colon.
+    pub scheme: &'a [u8],
+    /// What stands before the `@` of the authority.
+    pub userinfo: Option<&'a [u8]>,
+    /// The host, in brackets if it was; absent without `//`.
+    pub host: Option<&'a [u8]>,
+    /// What stands behind the authority's last colon; it may be empty.
+    pub port: Option<&'a [u8]>,
+    /// The path, with its leading slash.
+    pub path: &'a [u8],
+    /// What stands between `?` and `#`.
+    pub query: Option<&'a [u8]>,
+}
+
+/// Divides `text`, which has no fragment. Without a colon all of it is the path.
+#[must_use]
+pub fn split(text: &[u8]) -> Split<'_> {
+    let (scheme, rest) = match memchr::memchr(b':', text) {
+        Some(colon) => (&text[..colon], &text[colon + 1..]),
+        None => (&text[..0], text),
+    };
+    let (hierarchy, query) = cut(rest, b'?');
+    let Some(after) = hierarchy.strip_prefix(b"//") else {
+        return Split { scheme, path: hierarchy, query, ..Split::default() };
+    };
+    let slash = memchr::memchr2(b'/', b'\\', after).unwrap_or(after.len());
+    let (authority, path) = after.split_at(slash);
+    let (userinfo, site) = match memchr::memrchr(b'@', authority) {
+        Some(at) => (Some(&authority[..at]), &authority[at + 1..]),
+        None => (None, authority),
+    };
+    let (host, port) = site_parts(site);
+    Split { scheme, userinfo, host: Some(host), port, path, query }
+}
+
+fn site_parts(site: &[u8]) -> (&[u8], Option<&[u8]>) {
+    let bracket = memchr::memrchr(b']', site).map_or(0, |bracket| bracket + 1);
+    match memchr::memchr(b':', &site[bracket..]) {
+        Some(colon) => (&site[..bracket + colon], Some(&site[bracket + colon + 1..])),
+        None => (site, None),
+    }
+}
+
+/// What stands before the first `at`, and what stands behind it.
+pub(super) fn cut(text: &[u8], at: u8) -> (&[u8], Option<&[u8]>) {
+    match memchr::memchr(at, text) {
+        Some(found) => (&text[..found], Some(&text[found + 1..])),
+        None => (text, None),
+    }
+}
+
+/// Whether `host` can be one: labels of letters, digits, `-`, `_` and non-ASCII characters between dots (one more
+/// dot may end it), or an address in brackets. No label ends in a hyphen, so that one that a mailer put before a line
+/// end is told from one of the name. It must hold more than `www`.
+#[must_use]
+pub(super) fn plausible_host(host: &[u8]) -> bool {
+    if let Some(address) = host.strip_prefix(b"[").and_then(|rest| rest.strip_suffix(b"]")) {
+        let address = std::str::from_utf8(address).unwrap_or("").split('%').next().unwrap_or("");
+        return address.parse::<std::net::Ipv6Addr>().is_ok();
+    }
+    let host = host.strip_suffix(b".").unwrap_or(host);
+    let label = |label: &[u8]| {
+        let allowed = |&byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_') || byte >= 0x80;
+        label.len() <= 63
+            && label.iter().all(allowed)
+            && label.iter().any(|&byte| byte != b'_')
+            && label.last() != Some(&b'-')
+    };
+    host.len() <= 255 && !host.eq_ignore_ascii_case(b"www") && host.split(|&byte| byte == b'.').all(label)
+}
+
+/// Country code domains, as of 2026, and those that ended within the time of our archives (`su`, `yu`, `cs`, `dd`,
+/// `tp`, `zr`).
+const COUNTRIES: &[u8] = b"ac ad ae af ag ai al am ao aq ar as at au aw ax az ba bb bd be bf bg bh bi bj bm bn bo br bs \
+bt bv bw by bz ca cc cd cf cg ch ci ck cl cm cn co cr cs cu cv cw cx cy cz dd de dj dk dm do dz ec ee eg er es et eu fi fj \
+fk fm fo fr ga gb gd ge gf gg gh gi gl gm gn gp gq gr gs gt gu gw gy hk hm hn hr ht hu id ie il im in io iq ir is it je jm \
+jo jp ke kg kh ki km kn kp kr kw ky kz la lb lc li lk lr ls lt lu lv ly ma mc md me mg mh mk ml mm mn mo mp mq mr ms mt mu \
+mv mw mx my mz na nc ne nf ng ni nl no np nr nu nz om pa pe pf pg ph pk pl pm pn pr ps pt pw py qa re ro rs ru rw sa sb sc \
+sd se sg sh si sj sk sl sm sn so sr ss st su sv sx sy sz tc td tf tg th tj tk tl tm tn to tp tr tt tv tw tz ua ug uk us uy \
+uz va vc ve vg vi vn vu wf ws ye yt yu za zm zr zw";
+
+/// Whether a host without a scheme is likely one: three labels or more, the last of them a country's, or of three
+/// letters or more. `ftp.x` in a sentence is no host, and neither is `ftp.cs.da`.
+#[must_use]
+pub(super) fn likely_host(host: &[u8]) -> bool {
+    let host = host.strip_suffix(b".").unwrap_or(host);
+    let last = host.rsplit(|&byte| byte == b'.').next().unwrap_or_default().to_ascii_lowercase();
+    let labels = host.iter().filter(|&&byte| byte == b'.').count() + 1;
+    let known = match last.len() {
+        0 | 1 => false,
+        2 => COUNTRIES.split(|&byte| byte == b' ').any(|country| country == last),
+        _ => last.iter().all(|&byte| byte.is_ascii_alphabetic() || byte >= 0x80) || last.starts_with(b"xn--"),
+    };
+    labels >= 3 && known
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_without_a_scheme_ends_in_a_domain_that_exists() {
+        for host in ["www.example.org", "ftp.x.dk", "www.b\u{fc}cher.example."] {
+            assert!(likely_host(host.as_bytes()), "{host}");
+        }
+        for host in ["www.org", "ftp.cs.da", "www.a.b1c", "ftp.x.1"] {
+            assert!(!likely_host(host.as_bytes()), "{host}");
+        }
+    }
+
+    #[test]
+    fn the_last_at_sign_divides_the_authority() {
+        let parts = split(b"http://a@b:c@h:80/p?q?r");
+        assert_eq!((parts.userinfo, parts.host, parts.port), (Some(&b"a@b:c"[..]), Some(&b"h"[..]), Some(&b"80"[..])));
+        assert_eq!((parts.path, parts.query), (&b"/p"[..], Some(&b"q?r"[..])));
+        assert_eq!(split(b"http://[::1]:8/").host, Some(&b"[::1]"[..]));
+        assert_eq!(split(b"mailto:a@b").path, b"a@b");
+    }
+
+    #[test]
+    fn dots_alone_are_no_host() {
+        for host in ["", ".", "...", "a..b", "-", "www", "a b", "$h", "[1::2::3]"] {
+            assert!(!plausible_host(host.as_bytes()), "{host}");
+        }
+        for host in ["a", "a.b.", "a_b", "1.2.3.4", "[::1]", "bücher.example", "-a.b"] {
+            assert!(plausible_host(host.as_bytes()), "{host}");
+        }
+    }
+}

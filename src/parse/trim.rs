@@ -1,0 +1,193 @@
+//! Where a bare URL ends: what stands before it, and what clings to its end.
+
+use crate::grammar::is_scheme_char;
+use crate::scan::Rules;
+
+/// Where a word's URL ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct End {
+    /// Octets of the URL.
+    pub(super) url: usize,
+    /// Octets up to which the word was the URL's before punctuation came off its end.
+    pub(super) word: usize,
+}
+
+/// The end of the URL at the start of `word`; `before` is the octet that stands before it.
+///
+/// Reads the word a fixed number of times.
+pub(super) fn end(word: &[u8], before: Option<u8>, rules: Rules) -> End {
+    let whole = match rules {
+        Rules::Rfc1738 => word.len(),
+        Rules::Wide => cut(word, before),
+    };
+    End { url: trimmed(&word[..whole], before, rules), word: whole }
+}
+
+/// Where something else begins inside the word: another URL of a list, an entity of broken HTML, or the
+/// partner of the bracket or quote that stands before it.
+fn cut(word: &[u8], before: Option<u8>) -> usize {
+    let mut end = word.len();
+    let mut shorten = |at: Option<usize>| end = end.min(at.unwrap_or(end));
+    shorten(listed(word));
+    shorten(memchr::memchr_iter(b'&', word).find(|&at| is_entity(&word[at..])));
+    match before {
+        Some(b'(') => shorten(partner(word, b'(', b')')),
+        Some(b'[') => shorten(partner(word, b'[', b']')),
+        Some(b'{') => shorten(partner(word, b'{', b'}')),
+        Some(b'\'') => shorten(memchr::memchr(b'\'', word)),
+        _ => {}
+    }
+    end
+}
+
+/// The comma, semicolon or bar behind which another `scheme://` follows.
+///
+/// Only there: behind a slash or an equals sign it is part of this URL.
+fn listed(word: &[u8]) -> Option<usize> {
+    memchr::memmem::find_iter(word, b"://").find_map(|colon| {
+        let name = word[..colon].iter().rev().take_while(|&&byte| is_scheme_char(byte)).count();
+        let at = (colon - name).checked_sub(1)?;
+        (name > 0 && matches!(word[at], b',' | b';' | b'|')).then_some(at)
+    })
+}
+
+/// `&gt;`, `&lt;` or `&quot;`: angle brackets and quotes of a text that was made HTML once too often.
+fn is_entity(rest: &[u8]) -> bool {
+    [&b"&gt;"[..], b"&lt;", b"&quot;"]
+        .iter()
+        .any(|entity| rest.len() >= entity.len() && rest[..entity.len()].eq_ignore_ascii_case(entity))
+}
+
+/// Where the bracket that was opened before the word is closed.
+fn partner(word: &[u8], open: u8, close: u8) -> Option<usize> {
+    let mut depth = 1;
+    word.iter().position(|&byte| {
+        depth += i32::from(byte == open) - i32::from(byte == close);
+        depth == 0
+    })
+}
+
+/// Octets left when sentence punctuation, and closers of what was not opened inside, have come off the end
+/// (`spec/appendix-rules.md` 13).
+fn trimmed(word: &[u8], before: Option<u8>, rules: Rules) -> usize {
+    let mut brackets = Brackets::of(word);
+    let mut end = word.len();
+    while let Some(&last) = word[..end].last() {
+        let off = match last {
+            b'.' | b',' | b';' | b':' | b'!' | b'?' | b'\'' => true,
+            b')' | b']' | b'}' => brackets.closes_too_much(last),
+            b'|' | b'\\' => rules == Rules::Wide,
+            b'*' | b'_' => rules == Rules::Wide && (before == Some(last) || last == b'*' && is_pair(word, end)),
+            _ => false,
+        };
+        if !off {
+            break;
+        }
+        brackets.remove(last);
+        end -= 1;
+    }
+    end
+}
+
+/// Whether the asterisk before `end` is one of two that close bold type.
+fn is_pair(word: &[u8], end: usize) -> bool {
+    word[..end].ends_with(b"**") || word.get(end) == Some(&b'*')
+}
+
+/// How many more brackets of each sort are closed than opened.
+struct Brackets {
+    round: i32,
+    square: i32,
+    curly: i32,
+}
+
+impl Brackets {
+    fn of(word: &[u8]) -> Brackets {
+        let mut counts = Brackets { round: 0, square: 0, curly: 0 };
+        for &byte in word {
+            match byte {
+                b'(' => counts.round -= 1,
+                b')' => counts.round += 1,
+                b'[' => counts.square -= 1,
+                b']' => counts.square += 1,
+                b'{' => counts.curly -= 1,
+                b'}' => counts.curly += 1,
+                _ => {}
+            }
+        }
+        counts
+    }
+
+    fn closes_too_much(&self, closer: u8) -> bool {
+        match closer {
+            b')' => self.round > 0,
+            b']' => self.square > 0,
+            _ => self.curly > 0,
+        }
+    }
+
+    fn remove(&mut self, last: u8) {
+        match last {
+            b')' => self.round -= 1,
+            b']' => self.square -= 1,
+            b'}' => self.curly -= 1,
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `|` marks where the URL ends; the first character is what stands before it.
+    #[track_caller]
+    fn check(marked: &str) {
+        let (before, marked) = marked.split_at(1);
+        let word = marked.replacen('‖', "", 1);
+        let end = end(word.as_bytes(), before.bytes().next(), Rules::Wide);
+        let mut shown = word.clone();
+        shown.insert(end.url, '‖');
+        assert_eq!(shown, marked);
+    }
+
+    #[test]
+    fn sentence_punctuation_is_not_the_urls() {
+        check(" http://a.example/b‖.");
+        check(" http://a.example/b‖?!");
+        check(" http://a.example/b‖'");
+    }
+
+    #[test]
+    fn what_can_end_a_url_stays() {
+        for last in ["-", "_", "/", "=", "&", "+", "#", "~", "*"] {
+            check(&format!(" http://a.example/b{last}‖"));
+        }
+    }
+
+    #[test]
+    fn closers_belong_to_what_opened_them() {
+        check(" http://a.example/b_(c)‖");
+        check("(http://a.example/b_(c)‖).");
+        check("(http://a.example/b‖),(see");
+        check("[http://a.example/b‖](http://b.example)");
+        check(" http://a.example/b‖)");
+        check("'http://a.example/b‖'s");
+    }
+
+    #[test]
+    fn emphasis_comes_off_in_pairs() {
+        check("*http://a.example/b‖*");
+        check("_http://a.example/b‖_");
+        check(" http://a.example/b_‖");
+        check(" http://a.example/b‖**");
+    }
+
+    #[test]
+    fn a_list_is_cut_where_the_next_url_begins() {
+        check(" http://a.example/‖,http://b.example/");
+        check(" http://web.example/2001/http://b.example/‖");
+        check(" http://a.example/?u=http://b.example‖");
+        check(" http://a.example/‖&gt;");
+    }
+}

@@ -1,0 +1,47 @@
+//! The three verdicts: RFC 1738 by our own grammar, RFC 3986 and WHATWG by crates.
+
+use iri_string::spec::UriSpec;
+
+use crate::grammar::{self, Reject, Url};
+
+/// What three grammars say of one text.
+#[derive(Clone, Debug)]
+pub struct Verdicts<'u> {
+    /// RFC 1738, of the text without its fragment.
+    pub rfc1738: Result<Url<'u>, Reject>,
+    /// Whether RFC 3986 accepts the whole text as a `URI`.
+    pub rfc3986: bool,
+    /// WHATWG's reading of the whole text, if it has one.
+    pub whatwg: Option<url::Url>,
+}
+
+impl<'u> Verdicts<'u> {
+    /// The verdicts on `full`, the first `url_len` octets of which are the URL without its fragment.
+    ///
+    /// Linear in the text's length. Octets that are not UTF-8 are refused by RFC 3986 and read as U+FFFD by WHATWG.
+    #[must_use]
+    pub fn of(full: &'u [u8], url_len: usize) -> Verdicts<'u> {
+        let text = String::from_utf8_lossy(full);
+        Verdicts {
+            rfc1738: grammar::url(&full[..url_len]),
+            rfc3986: std::str::from_utf8(full).is_ok_and(|text| iri_string::validate::iri::<UriSpec>(text).is_ok()),
+            whatwg: url::Url::parse(&text).ok(),
+        }
+    }
+
+    /// The names of the grammars that accept, in the order of a record's `conforms`.
+    pub fn conforms(&self) -> impl Iterator<Item = &'static str> {
+        let names = [
+            self.rfc1738.is_ok().then_some("rfc1738"),
+            self.rfc3986.then_some("rfc3986"),
+            self.whatwg.is_some().then_some("whatwg"),
+        ];
+        names.into_iter().flatten()
+    }
+
+    /// WHATWG's serialisation: what a browser would fetch.
+    #[must_use]
+    pub fn href(&self) -> Option<&str> {
+        self.whatwg.as_ref().map(url::Url::as_str)
+    }
+}
