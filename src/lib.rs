@@ -13,6 +13,10 @@ pub mod problem;
 
 pub mod split;
 
+pub mod walk;
+
+pub mod read;
+
 pub mod decode;
 
 pub mod scan;

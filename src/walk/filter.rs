@@ -1,0 +1,110 @@
+//! Which files are wanted: patterns of the user, and names of files that mail programs keep for themselves.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use globset::{Glob, GlobSet, GlobSetBuilder};
+
+/// Patterns that a file's path below its root must and must not match.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    /// Nothing: all files are wanted.
+    include: Option<GlobSet>,
+    exclude: Option<GlobSet>,
+}
+
+/// A pattern that cannot be read, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadGlob {
+    /// The pattern.
+    pub glob: String,
+    /// What is wrong with it.
+    pub message: String,
+}
+
+impl Filter {
+    /// A filter by glob patterns. One without a slash is compared with file names alone.
+    ///
+    /// # Errors
+    ///
+    /// The first pattern that cannot be read.
+    pub fn new(include: &[String], exclude: &[String]) -> Result<Filter, BadGlob> {
+        Ok(Filter { include: set(include)?, exclude: set(exclude)? })
+    }
+
+    /// Whether the file at `path`, below its root, is wanted.
+    #[must_use]
+    pub fn wants(&self, path: &Path) -> bool {
+        self.include.as_ref().is_none_or(|set| set.is_match(path))
+            && !self.exclude.as_ref().is_some_and(|set| set.is_match(path))
+    }
+}
+
+fn set(globs: &[String]) -> Result<Option<GlobSet>, BadGlob> {
+    let bad = |glob: &str, error: globset::Error| BadGlob { glob: glob.to_owned(), message: error.kind().to_string() };
+    let mut builder = GlobSetBuilder::new();
+    for glob in globs {
+        let anywhere = if glob.contains('/') { glob.clone() } else { format!("**/{glob}") };
+        builder.add(Glob::new(&anywhere).map_err(|error| bad(glob, error))?);
+    }
+    let built = builder.build().map_err(|error| bad(&globs.join(" "), error))?;
+    Ok((!globs.is_empty()).then_some(built))
+}
+
+/// Files in which mail and news programs keep their own affairs: overviews, indexes, sequences.
+const CONTROL_FILES: &[&str] = &[
+    ".overview",
+    ".mh_sequences",
+    ".DS_Store",
+    ".marks",
+    ".agentview",
+    "maildirfolder",
+    "maildirsize",
+    "subscriptions",
+    "tradspool.map",
+    "courierimapuiddb",
+    "courierimapsubscribed",
+    "courierimapacl",
+    "uw-mh-sequences",
+];
+
+/// Endings and beginnings of such files' names.
+const CONTROL_ENDS: &[&str] = &[".msf", ".IDX", ".DAT"];
+const CONTROL_STARTS: &[&str] =
+    &["dovecot.index", "dovecot-uidlist", "dovecot-keywords", "dovecot-uidvalidity", "dovecot.list"];
+
+/// Whether a file of this name holds no mail but what a program noted about it.
+pub(super) fn is_control_file(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    CONTROL_FILES.contains(&name.as_ref())
+        || CONTROL_ENDS.iter().any(|end| name.ends_with(end))
+        || CONTROL_STARTS.iter().any(|start| name.starts_with(start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wants(include: &[&str], exclude: &[&str], path: &str) -> bool {
+        let owned = |globs: &[&str]| globs.iter().map(|&glob| glob.to_owned()).collect::<Vec<_>>();
+        Filter::new(&owned(include), &owned(exclude)).unwrap().wants(Path::new(path))
+    }
+
+    #[test]
+    fn patterns_without_a_slash_are_for_names() {
+        assert!(wants(&[], &[], "a/b.mbox"));
+        assert!(wants(&["*.mbox"], &[], "a/b.mbox") && !wants(&["*.mbox"], &[], "a/b.txt"));
+        assert!(!wants(&["*.mbox"], &["a/*"], "a/b.mbox") && wants(&["*.mbox"], &["a/*"], "c/b.mbox"));
+    }
+
+    #[test]
+    fn a_bad_pattern_is_named() {
+        assert_eq!(Filter::new(&["[".to_owned()], &[]).unwrap_err().glob, "[");
+    }
+
+    #[test]
+    fn control_files_are_told_by_name() {
+        assert!(is_control_file(OsStr::new(".overview")) && is_control_file(OsStr::new("Inbox.msf")));
+        assert!(!is_control_file(OsStr::new("1")) && !is_control_file(OsStr::new("inbox")));
+    }
+}
