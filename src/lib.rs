@@ -24,3 +24,7 @@ pub mod scan;
 pub mod repair;
 
 pub mod parse;
+
+pub mod record;
+
+pub mod sink;

@@ -1,0 +1,80 @@
+//! One output line. The only place that knows the wire format.
+
+mod balance;
+mod json;
+mod parts;
+mod read;
+mod schema;
+
+pub use balance::Balance;
+pub use json::{context_border, event, parsed, reject, write};
+pub use parts::{Decoded, Parts};
+pub use read::{Place, place};
+pub use schema::schema;
+
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::decode::{Facts, Part};
+use crate::origin::{Kind, Source};
+use crate::parse::Found;
+
+/// The version of the format. Additions are free; a change of a name or a meaning raises it.
+pub const SCHEMA: u32 = 1;
+
+/// A URL and all that is known of where it was found.
+#[derive(Debug)]
+pub struct Record<'r> {
+    /// The URL.
+    pub found: &'r Found<'r>,
+    /// Its id.
+    pub id: u128,
+    /// Its text as it stood there, from its first to its last character, before repair.
+    pub raw: &'r [u8],
+    /// `header:NAME`, `body`, `signature`, ...
+    pub region: &'r str,
+    /// How deep the line is quoted on which it begins.
+    pub quote_depth: usize,
+    /// Where it came from.
+    pub place: Origin<'r>,
+    /// What is known of the message; absent for a text without a header.
+    pub facts: Option<&'r Facts>,
+    /// The part it stood in; absent for the message's own header and for texts.
+    pub part: Option<&'r Part>,
+    /// Octets of the text before and after it, if they were asked for.
+    pub context: Option<(&'r [u8], &'r [u8])>,
+}
+
+/// Where a record came from, in octets of its source.
+#[derive(Clone, Copy, Debug)]
+pub struct Origin<'r> {
+    /// The source.
+    pub source: &'r Source,
+    /// How it was divided.
+    pub kind: Kind,
+    /// The first octet of the URL.
+    pub start: u64,
+    /// One past the last.
+    pub end: u64,
+    /// Whether `start` and `end` are exact.
+    pub exact: bool,
+    /// The line within the message, from 1.
+    pub line: u64,
+    /// The first octet of the message, its `From ` line included.
+    pub message_start: u64,
+    /// One past its last octet.
+    pub message_end: u64,
+}
+
+/// The id of a record: a hash of the message's digest, the part's path, the URL with its fragment, and how many
+/// times this URL stood in this part before.
+#[must_use]
+pub fn id(digest: u128, part: &str, url: &[u8], before: u64) -> u128 {
+    let mut hash = Xxh3::new();
+    hash.update(&digest.to_le_bytes());
+    for field in [part.as_bytes(), url] {
+        hash.update(&(field.len() as u64).to_le_bytes());
+        hash.update(field);
+    }
+    hash.update(&before.to_le_bytes());
+    hash.digest128()
+}

@@ -1,0 +1,195 @@
+//! The balance sheet of a run: what went in, what came out, and what became of the rest.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::parse::{Found, Reason};
+use crate::repair::Repair;
+
+/// How often each of some named things happened.
+type Counts = BTreeMap<String, u64>;
+
+/// What a run read and wrote. The sums of [`Balance::imbalances`] must hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Balance {
+    /// Files that the walk came upon.
+    pub files: u64,
+    /// Those that were read to their end.
+    pub files_read: u64,
+    /// Those that were left, by reason.
+    pub files_skipped: Counts,
+    /// Those that could not be read, by reason.
+    pub files_failed: Counts,
+    /// Octets of the files that were read.
+    pub bytes_read: u64,
+    /// Messages, and texts without a header.
+    pub messages: u64,
+    /// Those that were searched.
+    pub messages_scanned: u64,
+    /// Those that were left, by reason.
+    pub messages_skipped: Counts,
+    /// Parts that were searched.
+    pub parts_text: u64,
+    /// Parts without text.
+    pub parts_other: u64,
+    /// Triggers that matched a scheme or a wrapper's start.
+    pub candidates: u64,
+    /// Records written.
+    pub records: u64,
+    /// Candidates that are no URLs, by reason.
+    pub rejects: Counts,
+    /// URLs that a filter held back.
+    pub filtered: u64,
+    /// URLs that were written before.
+    pub folded: u64,
+    /// Events, by kind.
+    pub events: Counts,
+    /// URLs that passed the filters, by scheme. This and the next three count before folding over the whole run.
+    pub schemes: Counts,
+    /// The same by wrapper.
+    pub wrappers: Counts,
+    /// The same by repair; a URL can have several.
+    pub repairs: Counts,
+    /// The same by the grammars that accept; a URL can have several, and one beyond the limit has none.
+    pub verdicts: Counts,
+}
+
+/// Counts one more of `name`.
+fn count(counts: &mut Counts, name: &str) {
+    match counts.get_mut(name) {
+        Some(number) => *number += 1,
+        None => {
+            counts.insert(name.to_owned(), 1);
+        }
+    }
+}
+
+fn sum(counts: &Counts) -> u64 {
+    counts.values().sum()
+}
+
+impl Balance {
+    /// A file was left because of `why`.
+    pub fn skip_file(&mut self, why: &str) {
+        self.files += 1;
+        count(&mut self.files_skipped, why);
+    }
+
+    /// A file could not be read because of `why`.
+    pub fn fail_file(&mut self, why: &str) {
+        self.files += 1;
+        count(&mut self.files_failed, why);
+    }
+
+    /// A message was left because of `why`.
+    pub fn skip_message(&mut self, why: &str) {
+        self.messages += 1;
+        count(&mut self.messages_skipped, why);
+    }
+
+    /// A candidate was no URL.
+    pub fn reject(&mut self, reason: Reason) {
+        count(&mut self.rejects, reason.name());
+    }
+
+    /// An event of this kind came up.
+    pub fn event(&mut self, kind: &str) {
+        count(&mut self.events, kind);
+    }
+
+    /// A URL passed the filters.
+    pub fn found(&mut self, found: &Found<'_>, scheme: &str) {
+        count(&mut self.schemes, scheme);
+        count(&mut self.wrappers, found.wrapper.name());
+        found.repairs.iter().map(Repair::name).for_each(|name| count(&mut self.repairs, name));
+        found.verdicts.iter().flat_map(|verdicts| verdicts.conforms()).for_each(|name| count(&mut self.verdicts, name));
+    }
+
+    /// The balance of an article that turned out to be a copy: it was seen, and not searched.
+    #[must_use]
+    pub fn as_copy(&self) -> Balance {
+        let mut copy = Balance {
+            files: self.files,
+            files_read: self.files_read,
+            bytes_read: self.bytes_read,
+            events: self.events.clone(),
+            ..Balance::default()
+        };
+        for _ in 0..self.messages {
+            copy.skip_message("cross-post");
+        }
+        copy
+    }
+
+    /// Adds another balance.
+    pub fn add(&mut self, other: &Balance) {
+        let numbers = [
+            (&mut self.files, other.files),
+            (&mut self.files_read, other.files_read),
+            (&mut self.bytes_read, other.bytes_read),
+            (&mut self.messages, other.messages),
+            (&mut self.messages_scanned, other.messages_scanned),
+            (&mut self.parts_text, other.parts_text),
+            (&mut self.parts_other, other.parts_other),
+            (&mut self.candidates, other.candidates),
+            (&mut self.records, other.records),
+            (&mut self.filtered, other.filtered),
+            (&mut self.folded, other.folded),
+        ];
+        for (sum, number) in numbers {
+            *sum += number;
+        }
+        let counts = [
+            (&mut self.files_skipped, &other.files_skipped),
+            (&mut self.files_failed, &other.files_failed),
+            (&mut self.messages_skipped, &other.messages_skipped),
+            (&mut self.rejects, &other.rejects),
+            (&mut self.events, &other.events),
+            (&mut self.schemes, &other.schemes),
+            (&mut self.wrappers, &other.wrappers),
+            (&mut self.repairs, &other.repairs),
+            (&mut self.verdicts, &other.verdicts),
+        ];
+        for (sum, number) in counts {
+            for (name, number) in number {
+                *sum.entry(name.clone()).or_default() += number;
+            }
+        }
+    }
+
+    /// The sums that do not hold, each in a sentence. None is expected: one is a bug of ours.
+    #[must_use]
+    pub fn imbalances(&self) -> Vec<String> {
+        let sums = [
+            ("files", self.files, self.files_read + sum(&self.files_skipped) + sum(&self.files_failed)),
+            ("messages", self.messages, self.messages_scanned + sum(&self.messages_skipped)),
+            ("candidates", self.candidates, self.records + sum(&self.rejects) + self.filtered + self.folded),
+        ];
+        let wrong = sums.into_iter().filter(|(_, whole, parts)| whole != parts);
+        wrong.map(|(name, whole, parts)| format!("{name}: {whole} in all, {parts} accounted for")).collect()
+    }
+
+    /// Appends the balance as one JSON object and a line end.
+    ///
+    /// # Panics
+    ///
+    /// Never: counts serialize, and a `Vec` takes all octets.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        serde_json::to_writer(&mut *out, self).expect("counts serialize, and a Vec takes all octets");
+        out.push(b'\n');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_accounted_for_is_said() {
+        let mut balance = Balance { candidates: 3, records: 1, folded: 1, ..Balance::default() };
+        assert_eq!(balance.imbalances(), ["candidates: 3 in all, 2 accounted for"]);
+        balance.reject(Reason::Host);
+        assert!(balance.imbalances().is_empty());
+    }
+}

@@ -1,0 +1,53 @@
+//! The wire format, read back: as much of a record as `urlspool show` needs.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+
+use data_encoding::BASE64;
+use serde_json::Value;
+
+/// The octets that a record names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The file.
+    pub path: PathBuf,
+    /// The first octet.
+    pub start: u64,
+    /// One past the last.
+    pub end: u64,
+}
+
+/// The place of a record's URL.
+///
+/// # Errors
+///
+/// What the line lacks, in a sentence.
+pub fn place(line: &str) -> Result<Place, String> {
+    let record: Value = serde_json::from_str(line).map_err(|error| format!("no JSON: {error}"))?;
+    let source = &record["source"];
+    let number = |name: &str| source[name].as_u64().ok_or_else(|| format!("no source.{name}"));
+    Ok(Place { path: path(source)?, start: number("start")?, end: number("end")? })
+}
+
+fn path(source: &Value) -> Result<PathBuf, String> {
+    if let Some(encoded) = source["path_b64"].as_str() {
+        let octets = BASE64.decode(encoded.as_bytes()).map_err(|error| format!("source.path_b64: {error}"))?;
+        return Ok(PathBuf::from(OsString::from_vec(octets)));
+    }
+    source["path"].as_str().map(PathBuf::from).ok_or_else(|| "no source.path".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_place_of_a_record_is_read_back() {
+        let line = r#"{"source":{"path":"a/b","start":3,"end":9}}"#;
+        assert_eq!(place(line), Ok(Place { path: "a/b".into(), start: 3, end: 9 }));
+        let line = r#"{"source":{"path":"?","path_b64":"/w==","start":0,"end":0}}"#;
+        assert_eq!(place(line).unwrap().path.as_os_str().as_encoded_bytes(), b"\xFF");
+        assert_eq!(place("{}"), Err("no source.path".to_owned()));
+    }
+}

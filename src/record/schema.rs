@@ -1,0 +1,195 @@
+//! The JSON Schema of the records.
+
+use serde_json::{Value, json};
+
+use crate::grammar;
+use crate::origin;
+use crate::parse::Wrapper;
+use crate::problem;
+use crate::repair::Repair;
+
+/// The JSON Schema (draft 2020-12) of what a scan writes, as text with a line end.
+///
+/// # Panics
+///
+/// Never: it is a fixed value.
+#[must_use]
+pub fn schema() -> String {
+    let schema = json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "urlspool record",
+        "description": "One line of urlspool's output. Additions are free: readers ignore fields they do not know.",
+        "oneOf": [url(), reject(), event()],
+    });
+    serde_json::to_string_pretty(&schema).expect("a fixed value") + "\n"
+}
+
+fn url() -> Value {
+    json!({
+        "type": "object",
+        "required": [
+            "schema", "type", "id", "url", "fragment", "scheme", "form", "conforms", "warnings", "error", "hazards", "key",
+            "parts", "href", "wrapper", "raw", "repairs", "alternates", "confidence", "region", "quote_depth", "source",
+            "message", "part"
+        ],
+        "properties": {
+            "schema": {"const": super::SCHEMA},
+            "type": {"const": "url"},
+            "id": {"type": "string", "pattern": "^[0-9a-f]{32}$"},
+            "url": {"type": "string"},
+            "fragment": {"type": ["string", "null"]},
+            "scheme": {"type": "string"},
+            "form": {"type": ["string", "null"]},
+            "conforms": {"type": "array", "items": {"enum": ["rfc1738", "rfc3986", "whatwg"]}},
+            "warnings": {"type": "array", "items": {"type": "string"}},
+            "error": error(),
+            "hazards": {"type": "array", "items": {"type": "string"}},
+            "key": {"type": "string"},
+            "parts": {"type": ["object", "null"]},
+            "href": {"type": ["string", "null"]},
+            "wrapper": {"enum": Wrapper::ALL.map(Wrapper::name)},
+            "raw": {"type": "string"},
+            "raw_b64": {"type": "string", "contentEncoding": "base64"},
+            "repairs": {"type": "array", "items": {"enum": Repair::ALL.map(Repair::name)}},
+            "alternates": {"type": "array", "items": {
+                "type": "object",
+                "required": ["url", "fragment", "why", "confidence"],
+                "properties": {
+                    "url": {"type": "string"},
+                    "fragment": {"type": ["string", "null"]},
+                    "why": {"enum": ["hyphen-dropped", "trimmed-tail", "bare-continuation", "head-only"]},
+                    "confidence": confidence(),
+                },
+            }},
+            "confidence": confidence(),
+            "truncated": {"const": true},
+            "full_length": count(),
+            "full_hash": {"type": "string"},
+            "region": {"type": "string"},
+            "quote_depth": count(),
+            "source": source(),
+            "message": message(),
+            "part": part(),
+            "context": {
+                "type": "object",
+                "properties": {"before": {"type": "string"}, "after": {"type": "string"}},
+            },
+        },
+    })
+}
+
+fn source() -> Value {
+    json!({
+        "type": "object",
+        "required": ["path", "member", "kind", "start", "end", "line", "exact"],
+        "properties": {
+            "path": {"type": "string"},
+            "path_b64": {"type": "string", "contentEncoding": "base64"},
+            "member": {"type": ["array", "null"], "items": {"type": "string"}},
+            "kind": {"enum": origin::Kind::ALL.map(origin::Kind::name)},
+            "start": count(),
+            "end": count(),
+            "line": count(),
+            "exact": {"type": "boolean"},
+        },
+    })
+}
+
+fn message() -> Value {
+    json!({
+        "type": "object",
+        "required": ["start", "end", "id", "date", "from", "subject", "newsgroups", "list_id"],
+        "properties": {
+            "start": count(),
+            "end": count(),
+            "id": {"type": ["string", "null"]},
+            "date": {"type": ["string", "null"], "format": "date-time"},
+            "date_raw": {"type": "string"},
+            "from": {"type": ["string", "null"]},
+            "subject": {"type": ["string", "null"]},
+            "newsgroups": {"type": "array", "items": {"type": "string"}},
+            "list_id": {"type": ["string", "null"]},
+        },
+    })
+}
+
+fn part() -> Value {
+    json!({
+        "type": ["object", "null"],
+        "required": ["path", "type", "charset", "encoding"],
+        "properties": {
+            "path": {"type": "string"},
+            "type": {"type": "string"},
+            "charset": {"type": ["string", "null"]},
+            "encoding": {"type": "string"},
+            "message_id": {"type": "string"},
+        },
+    })
+}
+
+fn reject() -> Value {
+    json!({
+        "type": "object",
+        "required": ["type", "text", "reason", "source"],
+        "properties": {
+            "type": {"const": "reject"},
+            "text": {"type": "string"},
+            "reason": {
+                "type": "object",
+                "required": ["kind"],
+                "properties": {
+                    "kind": {"enum": ["grammar", "host", "implausible", "two-urls", "unclosed"]},
+                    "error": error(),
+                },
+            },
+            "source": place(),
+        },
+    })
+}
+
+fn event() -> Value {
+    json!({
+        "type": "object",
+        "required": ["type", "kind", "source", "message"],
+        "properties": {
+            "type": {"const": "event"},
+            "kind": {"enum": problem::Kind::ALL.map(problem::Kind::name)},
+            "source": place(),
+            "message": {"type": "string"},
+        },
+    })
+}
+
+fn error() -> Value {
+    json!({
+        "type": ["object", "null"],
+        "required": ["offset", "part", "kind", "message"],
+        "properties": {
+            "offset": count(),
+            "part": {"enum": grammar::Part::ALL.map(grammar::Part::name)},
+            "kind": {"enum": grammar::Kind::ALL.map(grammar::Kind::name)},
+            "message": {"type": "string"},
+        },
+    })
+}
+
+fn place() -> Value {
+    json!({
+        "type": "object",
+        "required": ["path"],
+        "properties": {
+            "path": {"type": "string"},
+            "path_b64": {"type": "string", "contentEncoding": "base64"},
+            "start": count(),
+            "end": count(),
+        },
+    })
+}
+
+fn count() -> Value {
+    json!({"type": "integer", "minimum": 0})
+}
+
+fn confidence() -> Value {
+    json!({"type": "number", "minimum": 0, "maximum": 1})
+}
