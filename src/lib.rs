@@ -28,3 +28,5 @@ pub mod parse;
 pub mod record;
 
 pub mod sink;
+
+pub mod config;
