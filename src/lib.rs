@@ -30,3 +30,5 @@ pub mod record;
 pub mod sink;
 
 pub mod config;
+
+pub mod pipeline;

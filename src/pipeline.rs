@@ -1,0 +1,40 @@
+//! The stages joined: messages in, encoded records out, in order, with a balance sheet.
+//!
+//! The only room that knows every stage. [`extract`] is one message on one thread, without any I/O: the door for
+//! library users, tests, fuzzers and benchmarks. [`run`] is a whole walk on many threads.
+
+mod extract;
+mod pool;
+mod unique;
+mod work;
+
+pub use extract::{Extractor, Finding, Options, extract};
+pub use pool::{Job, Report, run};
+pub use work::Output;
+
+use crate::problem::Event;
+use crate::record::Balance;
+
+/// What a piece of work gave, encoded and ready to be written.
+#[derive(Debug, Default)]
+pub struct Batch {
+    /// The pieces, in the order of the input.
+    pub pieces: Vec<Piece>,
+}
+
+/// The yield of one message, or of many that need not be told apart.
+#[derive(Debug, Default)]
+pub struct Piece {
+    /// For a news article: what tells copies of it from other articles.
+    pub article: Option<u128>,
+    /// The records, one a line.
+    pub records: Vec<u8>,
+    /// For folding over a run: the hash of each record's key, and where its line ends.
+    pub keys: Vec<(u128, usize)>,
+    /// The refused candidates, one a line, if they are wanted.
+    pub rejects: Vec<u8>,
+    /// What was wrong.
+    pub events: Vec<Event>,
+    /// What was counted.
+    pub balance: Balance,
+}

@@ -1,0 +1,46 @@
+//! What is given once a run: cross-posted articles, and URLs where that is asked for. Sees everything in order.
+
+use std::collections::HashSet;
+
+use super::Piece;
+
+/// What was given so far.
+#[derive(Debug, Default)]
+pub(super) struct Given {
+    articles: HashSet<u128>,
+    keys: HashSet<u128>,
+}
+
+impl Given {
+    /// Takes out of `piece` what was given before.
+    pub(super) fn fold(&mut self, piece: &mut Piece) {
+        if let Some(article) = piece.article
+            && !self.articles.insert(article)
+        {
+            piece.balance = piece.balance.as_copy();
+            piece.records.clear();
+            piece.rejects.clear();
+            piece.keys.clear();
+            return;
+        }
+        if !piece.keys.is_empty() {
+            self.fold_records(piece);
+        }
+    }
+
+    fn fold_records(&mut self, piece: &mut Piece) {
+        let mut kept = Vec::with_capacity(piece.records.len());
+        let mut start = 0;
+        for &(key, end) in &piece.keys {
+            if self.keys.insert(key) {
+                kept.extend_from_slice(&piece.records[start..end]);
+            } else {
+                piece.balance.records -= 1;
+                piece.balance.folded += 1;
+            }
+            start = end;
+        }
+        piece.records = kept;
+        piece.keys.clear();
+    }
+}

@@ -1,0 +1,269 @@
+//! What a thread does: a block of messages or a handful of small files in, a batch out.
+
+use std::fs::File;
+use std::io::Read;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::extract::{Extractor, Finding, extract};
+use super::pool::Job;
+use super::{Batch, Piece};
+use crate::decode::{Fields, date, digest};
+use crate::origin::{Kind as SourceKind, Source};
+use crate::parse::{key, split};
+use crate::problem::{Event, Kind, Problem};
+use crate::read;
+use crate::record::{self, Record};
+use crate::split::{Block, Format, Header, Message, Role, messages};
+use crate::walk;
+
+/// A piece of work.
+pub(super) enum Unit {
+    /// A block of a large file.
+    Block(Arc<Source>, Format, Block),
+    /// Small files, to be opened and read.
+    Files(Vec<walk::File>),
+    /// What the walk came upon that needs no work.
+    Note(Box<Piece>),
+}
+
+/// Which of a record's forms is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Output {
+    /// The whole record.
+    #[default]
+    Records,
+    /// The URL and its fragment.
+    Urls,
+}
+
+/// Does a piece of work.
+pub(super) fn work(unit: Unit, job: &Job, extractor: &Extractor) -> Batch {
+    let mut worker = Worker { job, extractor, batch: Batch::default(), buffer: Vec::new() };
+    match unit {
+        Unit::Note(piece) => worker.batch.pieces.push(*piece),
+        Unit::Block(source, format, block) => worker.block(&source, format, &block),
+        Unit::Files(files) => files.iter().for_each(|file| worker.file(file)),
+    }
+    worker.batch
+}
+
+struct Worker<'w> {
+    job: &'w Job,
+    extractor: &'w Extractor,
+    batch: Batch,
+    buffer: Vec<u8>,
+}
+
+impl Worker<'_> {
+    /// Opens and reads a small file, and everything in it.
+    fn file(&mut self, file: &walk::File) {
+        let mut block = Block { bytes: std::mem::take(&mut self.buffer), ..Block::default() };
+        block.bytes.clear();
+        let read = read::open(file).and_then(|mut opened: File| opened.read_to_end(&mut block.bytes));
+        match read {
+            Err(error) => {
+                let piece = self.piece();
+                failed(piece, &file.source, &error);
+            }
+            Ok(_) => match read::recognised(&block.bytes, self.job.format, file.hint) {
+                Err(why) => skipped(self.piece(), &file.source, why),
+                Ok(format) => {
+                    let piece = self.piece();
+                    piece.balance.files += 1;
+                    piece.balance.files_read += 1;
+                    piece.balance.bytes_read += block.bytes.len() as u64;
+                    self.block(&file.source, format, &block);
+                }
+            },
+        }
+        self.buffer = block.bytes;
+    }
+
+    fn block(&mut self, source: &Source, format: Format, block: &Block) {
+        if let Role::First = block.role {
+            let most = self.extractor.limits().message_bytes;
+            let message = format!("a message of more than {most} octets: the rest is read as text");
+            self.event(Problem::at(Kind::Limit, block.offset, message).of(source));
+        }
+        messages(block, format, &mut |message| self.message(&message, source));
+    }
+
+    /// A message, with everything that can go wrong in it kept inside.
+    fn message(&mut self, message: &Message<'_>, source: &Source) {
+        if message.kind == SourceKind::News {
+            let fields = Fields::of(message.raw, self.extractor.limits().header_bytes);
+            let article = article(message, &fields);
+            self.batch.pieces.push(Piece { article, ..Piece::default() });
+        }
+        if !self.in_time(message) {
+            self.piece().balance.skip_message("date");
+            return;
+        }
+        let before = self.mark();
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            let (job, piece) = (self.job, self.batch.pieces.last_mut().expect("`mark` has made one"));
+            extract(message, source, self.extractor, &mut |finding| note(finding, source, job, piece));
+        }));
+        let piece = self.piece();
+        match outcome {
+            Ok(()) => {
+                piece.balance.messages += 1;
+                piece.balance.messages_scanned += 1;
+            }
+            Err(_) => {
+                before.restore(piece);
+                piece.balance.skip_message("panic");
+                let problem =
+                    Problem::at(Kind::Panic, message.start, "the program failed on this message; please report it");
+                self.event(problem.of(source));
+            }
+        }
+        if message.kind == SourceKind::News {
+            self.batch.pieces.push(Piece::default());
+        }
+    }
+
+    /// Whether the message's date lies within the bounds asked for. One without a date does.
+    fn in_time(&self, message: &Message<'_>) -> bool {
+        if self.job.since.is_none() && self.job.until.is_none() || message.header == Header::Absent {
+            return true;
+        }
+        let fields = Fields::of(message.raw, self.extractor.limits().header_bytes);
+        let field = fields.first(message.raw, "date");
+        let moment = field.and_then(|field| date(&String::from_utf8_lossy(field.value.of(message.raw))).unix);
+        moment.is_none_or(|moment| {
+            self.job.since.is_none_or(|since| since <= moment) && self.job.until.is_none_or(|until| moment < until)
+        })
+    }
+
+    fn event(&mut self, event: Event) {
+        let piece = self.piece();
+        piece.balance.event(event.problem.kind.name());
+        piece.events.push(event);
+    }
+
+    /// The piece that is being filled.
+    fn piece(&mut self) -> &mut Piece {
+        if self.batch.pieces.is_empty() {
+            self.batch.pieces.push(Piece::default());
+        }
+        self.batch.pieces.last_mut().expect("there is one now")
+    }
+
+    fn mark(&mut self) -> Mark {
+        let piece = self.piece();
+        Mark {
+            records: piece.records.len(),
+            keys: piece.keys.len(),
+            rejects: piece.rejects.len(),
+            events: piece.events.len(),
+            balance: piece.balance.clone(),
+        }
+    }
+}
+
+/// How far a piece was filled before a message.
+struct Mark {
+    records: usize,
+    keys: usize,
+    rejects: usize,
+    events: usize,
+    balance: record::Balance,
+}
+
+impl Mark {
+    /// Takes back what the message gave.
+    fn restore(self, piece: &mut Piece) {
+        piece.records.truncate(self.records);
+        piece.keys.truncate(self.keys);
+        piece.rejects.truncate(self.rejects);
+        piece.events.truncate(self.events);
+        piece.balance = self.balance;
+    }
+}
+
+/// What tells an article from others: its Message-ID and what it says.
+fn article(message: &Message<'_>, fields: &Fields) -> Option<u128> {
+    let id = fields.first(message.raw, "message-id")?;
+    let mut text = id.value.of(message.raw).to_vec();
+    text.extend(digest(message, fields).to_le_bytes());
+    Some(xxh3_128(&text))
+}
+
+/// Encodes and counts a finding.
+fn note(finding: Finding<'_>, source: &Source, job: &Job, piece: &mut Piece) {
+    match finding {
+        Finding::Url(record) => url(record, job, piece),
+        Finding::Filtered => {
+            piece.balance.candidates += 1;
+            piece.balance.filtered += 1;
+        }
+        Finding::Folded => {
+            piece.balance.candidates += 1;
+            piece.balance.folded += 1;
+        }
+        Finding::Reject(reason, text, place) => {
+            piece.balance.candidates += 1;
+            piece.balance.reject(reason);
+            if job.rejects {
+                record::reject(text, reason, &place, &mut piece.rejects);
+            }
+        }
+        Finding::Problem(problem) => {
+            piece.balance.event(problem.kind.name());
+            piece.events.push(problem.of(source));
+        }
+        Finding::Parts(text, other) => {
+            piece.balance.parts_text += text as u64;
+            piece.balance.parts_other += other as u64;
+        }
+    }
+}
+
+fn url(record: &Record<'_>, job: &Job, piece: &mut Piece) {
+    let found = record.found;
+    let scheme = String::from_utf8_lossy(split(found.url()).scheme).to_ascii_lowercase();
+    piece.balance.candidates += 1;
+    piece.balance.records += 1;
+    piece.balance.found(found, &scheme);
+    match job.output {
+        Output::Records => record::write(record, &mut piece.records),
+        Output::Urls => {
+            piece.records.extend_from_slice(String::from_utf8_lossy(found.full).as_bytes());
+            piece.records.push(b'\n');
+        }
+    }
+    if job.once_a_run {
+        piece.keys.push((xxh3_128(&key(found.url())), piece.records.len()));
+    }
+}
+
+/// Notes that a source could not be read.
+pub(super) fn failed(piece: &mut Piece, source: &Source, error: &std::io::Error) {
+    let kind = if error.kind() == std::io::ErrorKind::NotFound { Kind::Vanished } else { Kind::Unreadable };
+    lost(piece, Problem::new(kind, error.to_string()).of(source));
+}
+
+/// Notes that a source went away or could not be read, as the event says.
+pub(super) fn lost(piece: &mut Piece, event: Event) {
+    match event.problem.kind {
+        Kind::Vanished => piece.balance.skip_file("vanished"),
+        kind => piece.balance.fail_file(kind.name()),
+    }
+    piece.balance.event(event.problem.kind.name());
+    piece.events.push(event);
+}
+
+/// Notes that a source was left, with an event unless that is no news to anybody.
+pub(super) fn skipped(piece: &mut Piece, source: &Source, why: &str) {
+    piece.balance.skip_file(why);
+    let expected = matches!(why, "empty" | "filtered" | "hard-link" | "symlink" | "control-file");
+    if !expected {
+        let problem = Problem::new(Kind::Skip, format!("not read: {why}"));
+        piece.balance.event(Kind::Skip.name());
+        piece.events.push(problem.of(source));
+    }
+}
