@@ -1,6 +1,5 @@
 //! `urlspool` gets the URLs of mail and USENET archives out whole.
 
-
 pub mod grammar;
 
 pub mod span;
@@ -32,3 +31,5 @@ pub mod sink;
 pub mod config;
 
 pub mod pipeline;
+
+pub mod cli;

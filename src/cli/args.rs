@@ -1,0 +1,273 @@
+//! The arguments, as clap reads them. `--help` is made from these comments.
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand, ValueEnum};
+
+use crate::config::{Grammar, RulesName, UniqueName};
+
+/// Gets the URLs of mail and USENET archives out whole.
+///
+/// Reads mbox files, Maildirs, news spools, single messages and plain text; undoes line breaks, quote marks and
+/// encodings; and writes one JSON line for each URL, with the octets it came from.
+#[derive(Parser, Debug)]
+#[command(name = "urlspool", version, max_term_width = 100, after_help = EXIT_CODES)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXIT_CODES: &str = "Exit codes:
+  0  done
+  1  done, but some input could not be read (`parse --check`: some URL was refused)
+  2  the arguments or the configuration cannot be used
+ 74  our own output cannot be written";
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum Command {
+    /// Write the URLs of files and folders as JSON lines
+    #[command(after_help = SCAN_EXAMPLES)]
+    Scan(Box<Scan>),
+    /// Read URLs by RFC 1738 and print their parts, one JSON line each
+    #[command(after_help = PARSE_EXAMPLES)]
+    Parse(Parse),
+    /// Print the raw octets that records came from
+    #[command(after_help = SHOW_EXAMPLES)]
+    Show(Show),
+    /// Print the JSON Schema of the records
+    Schema,
+    /// Check a configuration file and print it with every key
+    CheckConfig {
+        /// The configuration file
+        file: PathBuf,
+    },
+    /// Print a completion script
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page
+    Man,
+}
+
+const SCAN_EXAMPLES: &str = "Examples:
+  urlspool scan ~/Mail > urls.jsonl
+  urlspool scan --format urls --unique run archive.mbox | lychee -
+  zcat list.mbox.gz | urlspool scan -
+  urlspool scan --schemes gopher,wais,prospero --summary sums.json news/";
+
+const PARSE_EXAMPLES: &str = "Examples:
+  urlspool parse 'ftp://myname@host.dom/%2Fetc/motd'
+  urlspool parse --check - < urls.txt";
+
+const SHOW_EXAMPLES: &str = "Example:
+  urlspool scan inbox | head -1 | urlspool show";
+
+/// What `scan` takes.
+#[derive(clap::Args, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that is given or not")]
+pub(crate) struct Scan {
+    /// Files and folders to read; `-` is standard input, as is none at all
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+
+    /// Write to FILE instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Threads [default: one for each core]
+    #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+
+    /// Read options and limits from FILE; flags override it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// What to write of each URL
+    #[arg(long, value_enum, default_value_t = Format::Jsonl)]
+    pub(crate) format: Format,
+
+    /// How the sources are divided into messages
+    #[arg(long, value_enum, default_value_t = Kind::Auto)]
+    pub(crate) kind: Kind,
+
+    /// By which rules URLs are found: what people really wrote, or RFC 1738 to the letter
+    #[arg(long, value_name = "RULES", value_parser = ["wide", "rfc1738"])]
+    pub(crate) rules: Option<String>,
+
+    /// Write only URLs that one of these grammars accepts: rfc1738, rfc3986, whatwg
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = ["rfc1738", "rfc3986", "whatwg"])]
+    pub(crate) accept: Vec<String>,
+
+    /// Write only URLs of these schemes
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) schemes: Vec<String>,
+
+    /// Fold repetitions of a URL within a message or the whole run
+    #[arg(long, value_name = "WITHIN", value_parser = ["none", "message", "run"])]
+    pub(crate) unique: Option<String>,
+
+    /// Write what looked like a URL and is none to FILE
+    #[arg(long, value_name = "FILE")]
+    pub(crate) rejects: Option<PathBuf>,
+
+    /// Write what went wrong to FILE as JSON lines, instead of telling it on standard error
+    #[arg(long, value_name = "FILE")]
+    pub(crate) events: Option<PathBuf>,
+
+    /// Write the balance sheet of the run to FILE as JSON
+    #[arg(long, value_name = "FILE")]
+    pub(crate) summary: Option<PathBuf>,
+
+    /// Add N octets of the text before and after each URL
+    #[arg(long, value_name = "N")]
+    pub(crate) context: Option<usize>,
+
+    /// Leave hosts without a scheme (www.example.org)
+    #[arg(long)]
+    pub(crate) no_schemeless: bool,
+
+    /// Leave header fields
+    #[arg(long)]
+    pub(crate) no_headers: bool,
+
+    /// Read only files that match GLOB; can be given again
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) include: Vec<String>,
+
+    /// Leave files that match GLOB; can be given again
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) exclude: Vec<String>,
+
+    /// Messages of DATE and later; undated mail passes
+    #[arg(long, value_name = "DATE")]
+    pub(crate) since: Option<String>,
+
+    /// Messages before DATE; undated mail passes
+    #[arg(long, value_name = "DATE")]
+    pub(crate) until: Option<String>,
+
+    /// Follow symbolic links that stay beneath their root
+    #[arg(long)]
+    pub(crate) follow: bool,
+
+    /// End with status 1 if anything at all was remarked upon
+    #[arg(long)]
+    pub(crate) strict: bool,
+
+    /// Whether to show how far it is
+    #[arg(long, value_enum, default_value_t = When::Auto)]
+    pub(crate) progress: When,
+
+    /// Say nothing but errors on standard error
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+
+    /// Tell the balance sheet on standard error
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+
+    /// Whether to use colours on standard error
+    #[arg(long, value_enum, default_value_t = When::Auto)]
+    pub(crate) color: When,
+}
+
+/// What is written of a URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// The whole record as JSON
+    Jsonl,
+    /// The URL and its fragment
+    Urls,
+}
+
+/// How sources are divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Kind {
+    /// Each by its content
+    Auto,
+    /// Messages behind `From ` lines
+    Mbox,
+    /// One message a file, from a Maildir
+    Maildir,
+    /// One message a file, from an MH folder
+    Mh,
+    /// One article a file
+    News,
+    /// One message a file
+    Message,
+    /// Text without a header
+    Text,
+}
+
+/// Whether to do something that suits a terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum When {
+    /// On a terminal
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// What `parse` takes.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Parse {
+    /// URLs; `-`, or none at all, reads them from standard input, one a line
+    #[arg(value_name = "URL")]
+    pub(crate) urls: Vec<String>,
+
+    /// Each line of standard input is a JSON string
+    #[arg(long)]
+    pub(crate) from_json: bool,
+
+    /// Split a fragment (`#...`) off first; it is no part of a URL
+    #[arg(long)]
+    pub(crate) fragment: bool,
+
+    /// End with status 1 if RFC 1738 refuses a URL
+    #[arg(long)]
+    pub(crate) check: bool,
+}
+
+/// What `show` takes.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Show {
+    /// PATH:START-END, in octets; none reads records from standard input
+    #[arg(value_name = "PLACE")]
+    pub(crate) place: Option<String>,
+}
+
+/// The configuration's value of a flag's word. clap has let only known words through.
+pub(crate) fn rules(word: &str) -> RulesName {
+    if word == "rfc1738" { RulesName::Rfc1738 } else { RulesName::Wide }
+}
+
+/// The same for `--unique`.
+pub(crate) fn unique(word: &str) -> UniqueName {
+    match word {
+        "message" => UniqueName::Message,
+        "run" => UniqueName::Run,
+        _ => UniqueName::None,
+    }
+}
+
+/// The same for `--accept`.
+pub(crate) fn grammar(word: &str) -> Grammar {
+    match word {
+        "rfc1738" => Grammar::Rfc1738,
+        "rfc3986" => Grammar::Rfc3986,
+        _ => Grammar::Whatwg,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        super::Args::command().debug_assert();
+    }
+}

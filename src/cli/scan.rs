@@ -1,0 +1,193 @@
+//! `urlspool scan`.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use indicatif::ProgressBar;
+
+use super::args::{self, Format, Kind, Scan, When};
+use super::exit::Exit;
+use super::report::{Events, ScanReport, bar};
+use super::{Failure, Outcome};
+use crate::config::{Config, RulesName, UniqueName};
+use crate::decode::{self, Headers};
+use crate::origin::{self, Source};
+use crate::pipeline::{self, Extractor, Job, Options, Output};
+use crate::record::Balance;
+use crate::scan::{Rules, Schemeless};
+use crate::sink::{FileSink, PipeSink, Sink};
+use crate::walk::{self, Filter, Links, Step};
+
+pub(super) fn scan(args: &Scan) -> Outcome {
+    let config = configured(args)?;
+    let job = job(args, &config)?;
+    let extractor = Extractor::new(options(&config));
+    let mut report = report(args, &job)?;
+    let run = pipeline::run(&job, &extractor, &mut report);
+    let finished = report.finish();
+    let balance = run
+        .and_then(|balance| finished.map(|()| balance))
+        .map_err(|error| Failure::output(&output_name(args), &error))?;
+    let imbalances = balance.imbalances();
+    if !imbalances.is_empty() {
+        return Err(Failure::new(
+            Exit::SomeFailed,
+            format!("the balance does not hold, please report it: {}", imbalances.join("; ")),
+        ));
+    }
+    if let Some(path) = &args.summary {
+        let mut text = Vec::new();
+        balance.write(&mut text);
+        let written = FileSink::create(path).and_then(|mut sink| sink.put(&text).and_then(|_| sink.finish()));
+        written.map_err(|error| Failure::output(&path.display().to_string(), &error))?;
+    }
+    if args.verbose && !args.quiet {
+        eprintln!("{}", in_short(&balance));
+    }
+    let failed = report.failed || !balance.files_failed.is_empty() || args.strict && report.remarked;
+    Ok(if failed { Exit::SomeFailed } else { Exit::Done })
+}
+
+/// The configuration file, if there is one, with the flags laid over it.
+fn configured(args: &Scan) -> Result<Config, Failure> {
+    let read = |path: &PathBuf| Config::read(path).map_err(|bad| Failure::new(Exit::Usage, bad.to_string()));
+    let mut config = args.config.as_ref().map_or(Ok(Config::default()), read)?;
+    let extract = &mut config.extract;
+    if let Some(word) = &args.rules {
+        extract.rules = args::rules(word);
+    }
+    if let Some(word) = &args.unique {
+        extract.unique = args::unique(word);
+    }
+    if !args.accept.is_empty() {
+        extract.accept = args.accept.iter().map(|word| args::grammar(word)).collect();
+    }
+    if !args.schemes.is_empty() {
+        extract.schemes.clone_from(&args.schemes);
+    }
+    if let Some(context) = args.context {
+        extract.context = context;
+    }
+    extract.headers &= !args.no_headers;
+    extract.schemeless &= !args.no_schemeless;
+    Ok(config)
+}
+
+fn options(config: &Config) -> Options {
+    let extract = &config.extract;
+    Options {
+        rules: if extract.rules == RulesName::Rfc1738 { Rules::Rfc1738 } else { Rules::Wide },
+        schemeless: if extract.schemeless { Schemeless::Found } else { Schemeless::Left },
+        extra_schemes: extract.extra_schemes.clone(),
+        headers: if extract.headers { Headers::Read } else { Headers::Left },
+        accept: extract.accept.iter().map(|grammar| grammar.name()).collect(),
+        schemes: extract.schemes.iter().map(|scheme| scheme.to_ascii_lowercase()).collect(),
+        once_a_message: extract.unique == UniqueName::Message,
+        context_bytes: extract.context,
+        limits: config.limits.limits(),
+    }
+}
+
+fn job(args: &Scan, config: &Config) -> Result<Job, Failure> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let filter = Filter::new(&args.include, &args.exclude).map_err(|bad| {
+        Failure::new(Exit::Usage, format!("the pattern {:?} cannot be read: {}", bad.glob, bad.message))
+    })?;
+    let kind = match args.kind {
+        Kind::Auto => None,
+        Kind::Mbox => Some(origin::Kind::Mbox),
+        Kind::Maildir => Some(origin::Kind::Maildir),
+        Kind::Mh => Some(origin::Kind::Mh),
+        Kind::News => Some(origin::Kind::News),
+        Kind::Message => Some(origin::Kind::Message),
+        Kind::Text => Some(origin::Kind::Text),
+    };
+    let roots = if args.paths.is_empty() { vec![PathBuf::from(Source::STDIN)] } else { args.paths.clone() };
+    Ok(Job {
+        roots,
+        filter,
+        links: if args.follow { Links::Followed } else { Links::Left },
+        format: kind.map(crate::split::Format::of),
+        threads: args.threads.map_or(cores, usize::from),
+        output: if args.format == Format::Urls { Output::Urls } else { Output::Records },
+        rejects: args.rejects.is_some(),
+        once_a_run: config.extract.unique == UniqueName::Run,
+        since: moment(args.since.as_deref(), "--since")?,
+        until: moment(args.until.as_deref(), "--until")?,
+    })
+}
+
+fn moment(text: Option<&str>, flag: &str) -> Result<Option<i64>, Failure> {
+    let Some(text) = text else { return Ok(None) };
+    let unix = decode::date(text).unix;
+    let unclear = || {
+        Failure::new(Exit::Usage, format!("{flag} {text:?} is no date; write it as 1996-07-02 or 1996-07-02T13:45:00Z"))
+    };
+    unix.map(Some).ok_or_else(unclear)
+}
+
+fn report(args: &Scan, job: &Job) -> Result<ScanReport, Failure> {
+    let create =
+        |path: &Path| FileSink::create(path).map_err(|error| Failure::output(&path.display().to_string(), &error));
+    let records: Box<dyn Sink> = match &args.output {
+        Some(path) => Box::new(create(path)?),
+        None => Box::new(PipeSink(io::stdout())),
+    };
+    let events = match &args.events {
+        Some(path) => Events::File(create(path)?),
+        None => Events::Stderr { color: args.color.on_stderr(), quiet: args.quiet },
+    };
+    let shown = args.progress.on_stderr() && !(args.quiet && args.progress == When::Auto);
+    Ok(ScanReport {
+        records,
+        rejects: args.rejects.as_deref().map(create).transpose()?,
+        events,
+        bar: if shown { bar(total(job)) } else { ProgressBar::hidden() },
+        failed: false,
+        remarked: false,
+    })
+}
+
+/// The octets that lie before the run, for the time that is left.
+fn total(job: &Job) -> u64 {
+    let size = |step| match step {
+        Step::File(file) => file.size,
+        Step::Stdin | Step::Skipped(..) | Step::Failed(_) => 0,
+    };
+    walk::walk(&job.roots, &job.filter, job.links).map(size).sum()
+}
+
+fn output_name(args: &Scan) -> String {
+    args.output.as_ref().map_or("standard output".to_owned(), |path| path.display().to_string())
+}
+
+/// The balance sheet in a few lines.
+fn in_short(balance: &Balance) -> String {
+    let list = |counts: &std::collections::BTreeMap<String, u64>| {
+        let all: Vec<String> = counts.iter().map(|(name, number)| format!("{number} {name}")).collect();
+        if all.is_empty() { String::new() } else { format!(" ({})", all.join(", ")) }
+    };
+    let sum = |counts: &std::collections::BTreeMap<String, u64>| counts.values().sum::<u64>();
+    format!(
+        "urlspool: {} files: {} read, {} skipped{}, {} failed{}\n\
+         urlspool: {} messages: {} scanned, {} skipped{}; {} octets\n\
+         urlspool: {} candidates: {} records, {} rejects{}, {} filtered, {} folded",
+        balance.files,
+        balance.files_read,
+        sum(&balance.files_skipped),
+        list(&balance.files_skipped),
+        sum(&balance.files_failed),
+        list(&balance.files_failed),
+        balance.messages,
+        balance.messages_scanned,
+        sum(&balance.messages_skipped),
+        list(&balance.messages_skipped),
+        balance.bytes_read,
+        balance.candidates,
+        balance.records,
+        sum(&balance.rejects),
+        list(&balance.rejects),
+        balance.filtered,
+        balance.folded,
+    )
+}
