@@ -53,8 +53,13 @@ pub const SCHEME_CHARS: usize = 40;
 /// Octets looked at before a URL for its line's start. A longer line has no quote marks worth knowing.
 pub const LINE_LOOKBACK_BYTES: usize = 1_024;
 
-/// Lines over which a bare URL is followed. Mailers break at about 72 columns, and URLs above 500 are rare.
-pub const CONTINUATION_LINES: usize = 6;
+/// Lines over which a bare URL is followed. Mailers break at about 72 columns, and URLs above 800 are rare.
+pub const CONTINUATION_LINES: usize = 12;
+
+/// Octets of a bare URL that is followed over lines, and of a line's token.
+///
+/// As long as a wrapper's content by the wide rules. Programs that break lines make them shorter by far.
+pub const CONTINUATION_BYTES: usize = 8 << 10;
 
 /// Octets of a block that is read at once. Large enough to keep a thread busy for milliseconds.
 pub const BLOCK_BYTES: usize = 2 << 20;

@@ -4,11 +4,13 @@
 //! marks, page breaks, the break of a bare URL. Says nothing about whether the line is a URL, or where it ends:
 //! that is `parse`'s.
 
+mod evidence;
 mod page;
 mod quote;
 mod word;
 mod wrap;
 
+pub use evidence::{Evidence, Proof};
 pub use quote::quote_depth;
 pub use word::{ends_word, word};
 pub use wrap::{Wrapped, wrapped};
@@ -159,6 +161,11 @@ impl Line {
             self.stretches.push((self.text.len(), from));
         }
         self.text.extend_from_slice(&text[from..to]);
+    }
+
+    /// Takes octets off the end again.
+    fn drop_last(&mut self, octets: usize) {
+        self.text.truncate(self.text.len().saturating_sub(octets));
     }
 
     /// Marks that something was taken out behind the last octet.

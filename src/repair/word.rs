@@ -1,13 +1,36 @@
 //! A URL without a wrapper: the run of characters it stands in, and the lines that a mailer broke it over.
 
-use super::Line;
+use super::evidence::steps;
+use super::{Line, Repair};
 use crate::scan::Rules;
+use crate::span::Span;
 
-/// Lays the run of characters from `from` on out in `line`.
+/// Lays the run of characters from `from` on out in `line`, and by the wide rules the runs of the lines below over
+/// which it may go on, each behind a join with its confidence.
 pub fn word(text: &[u8], from: usize, rules: Rules, line: &mut Line) {
     line.clear();
     let end = run_end(text, from, rules);
     line.push(text, from, end);
+    if rules == Rules::Wide {
+        continue_over_lines(text, Span::new(from, end), line);
+    }
+}
+
+fn continue_over_lines(text: &[u8], head: Span, line: &mut Line) {
+    let mut confidence = 1.0f32;
+    for step in steps(text, head) {
+        let hyphen = line.text().last() == Some(&b'-');
+        line.drop_last(step.dropped);
+        let repairs = [
+            Some(Repair::BareContinuation),
+            hyphen.then_some(Repair::Hyphen),
+            step.quoted.then_some(Repair::QuotePrefix),
+        ];
+        // All is no likelier than the least likely of its joins.
+        confidence = confidence.min(step.confidence());
+        line.join(repairs.into_iter().flatten().collect(), confidence);
+        line.push(text, step.token.start, step.token.end);
+    }
 }
 
 /// Where the run of characters that can belong to a bare URL ends.

@@ -1,0 +1,194 @@
+//! Lines: where they end, how wide they are, and how wide those around them are.
+
+use std::iter;
+
+use memchr::memmem;
+use memchr::{memchr2, memrchr2};
+
+use crate::span::Span;
+
+/// Lines looked at on each side of a break. A wrapped paragraph shows its width within a screen.
+const NEARBY_LINES: usize = 20;
+
+/// Octets looked at on each side for these lines. Twenty that are as long as may be have less.
+const NEARBY_BYTES: usize = 8 << 10;
+
+/// Octets of a line that may show how lines are broken here. A longer one has not been broken.
+const NEARBY_LINE_BYTES: usize = 256;
+
+/// Columns of the widest lines that programs fill or people type. What is wider has not been broken.
+pub(super) const WIDEST_COLUMNS: usize = 100;
+
+/// Words from which a line is prose.
+const PROSE_WORDS: usize = 4;
+
+/// A line of a text.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    /// Its octets, or the first of them.
+    pub(super) span: Span,
+    /// Where the next line begins.
+    pub(super) next: usize,
+    /// Whether the line is longer than was looked: `span` and `next` end within it.
+    pub(super) cut: bool,
+}
+
+/// What is left of the line that holds `at`, at most `most` octets of it. LF, CR and CRLF end lines.
+pub(super) fn row(text: &[u8], at: usize, most: usize) -> Row {
+    let limit = text.len().min(at.saturating_add(most));
+    match memchr2(b'\n', b'\r', &text[at..limit]) {
+        None => Row { span: Span::new(at, limit), next: limit, cut: limit < text.len() },
+        Some(len) => {
+            let end = at + len;
+            let line_end = if text[end..].starts_with(b"\r\n") { 2 } else { 1 };
+            Row { span: Span::new(at, end), next: end + line_end, cut: false }
+        }
+    }
+}
+
+/// Columns that `text`, the beginning of a line, takes up. A tab goes on to the next multiple of eight.
+pub(super) fn columns(text: &[u8]) -> usize {
+    text.iter().fold(0, |column, &byte| match byte {
+        b'\t' => column / 8 * 8 + 8,
+        0x80..=0xBF => column, // The inside of a UTF-8 character.
+        _ => column + 1,
+    })
+}
+
+/// Octets of the white space at the start of `text`, a part of a line.
+pub(super) fn indentation(text: &[u8]) -> usize {
+    let mut at = 0;
+    loop {
+        match space(&text[at..]) {
+            0 => return at,
+            len => at += len,
+        }
+    }
+}
+
+/// Octets of the character at the start of `text` if it is white space by Unicode, 0 if not. Line ends are not.
+fn space(text: &[u8]) -> usize {
+    match text {
+        [b'\t' | 0x0B | 0x0C | 0x1C..=0x1F | b' ', ..] => 1,
+        [0xC2, 0x85 | 0xA0, ..] => 2,
+        [0xE1, 0x9A, 0x80, ..]
+        | [0xE2, 0x80, 0x80..=0x8A | 0xA8 | 0xA9 | 0xAF, ..]
+        | [0xE2, 0x81, 0x9F, ..]
+        | [0xE3, 0x80, 0x80, ..] => 3,
+        _ => 0,
+    }
+}
+
+/// `line` without the white space at its end.
+pub(super) fn trim_end(mut line: &[u8]) -> &[u8] {
+    while let Some(len) = (1..=line.len().min(3)).find(|len| space(&line[line.len() - len..]) == *len) {
+        line = &line[..line.len() - len];
+    }
+    line
+}
+
+/// Columns of the widest of `lines` that is prose, or 0. Prose has some words and no URL, and was broken somewhere.
+pub(super) fn prose_columns<'t>(lines: impl Iterator<Item = &'t [u8]>) -> usize {
+    lines
+        .filter(|line| memmem::find(line, b"://").is_none() && words(line) >= PROSE_WORDS)
+        .map(|line| columns(trim_end(line)))
+        .filter(|&columns| columns <= WIDEST_COLUMNS)
+        .max()
+        .unwrap_or(0)
+}
+
+/// Words of a line, counted up to [`PROSE_WORDS`].
+fn words(line: &[u8]) -> usize {
+    let mut rest = &line[indentation(line)..];
+    let mut words = 0;
+    while !rest.is_empty() && words < PROSE_WORDS {
+        words += 1;
+        let word = (0..rest.len()).find(|&at| space(&rest[at..]) > 0).unwrap_or(rest.len());
+        rest = &rest[word + indentation(&rest[word..])..];
+    }
+    words
+}
+
+/// The lines around a line, without it and without those that are too long to have been broken.
+pub(super) fn nearby(text: &[u8], start: usize, next: usize) -> impl Iterator<Item = &[u8]> {
+    let before = above(text, start).take(NEARBY_LINES);
+    let behind = below(text, next).take(NEARBY_LINES);
+    before.chain(behind).filter(|line| line.len() <= NEARBY_LINE_BYTES)
+}
+
+/// The lines before the one that begins at `at`, the nearest first.
+fn above(text: &[u8], mut at: usize) -> impl Iterator<Item = &[u8]> {
+    let floor = at.saturating_sub(NEARBY_BYTES);
+    iter::from_fn(move || {
+        let end = at.checked_sub(if text[..at].ends_with(b"\r\n") { 2 } else { 1 })?;
+        let line = text.get(floor..end)?;
+        let start = match memrchr2(b'\n', b'\r', line) {
+            Some(line_end) => line_end + 1,
+            None if floor == 0 => 0,
+            None => return None,
+        };
+        at = floor + start;
+        Some(&line[start..])
+    })
+}
+
+/// The lines from the one that begins at `at` on.
+fn below(text: &[u8], mut at: usize) -> impl Iterator<Item = &[u8]> {
+    let ceiling = text.len().min(at.saturating_add(NEARBY_BYTES));
+    iter::from_fn(move || {
+        let most = ceiling.checked_sub(at).filter(|&most| most > 0)?;
+        let row = row(text, at, most);
+        at = row.next;
+        (!row.cut).then(|| row.span.of(text))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tabs_and_characters_make_columns() {
+        assert_eq!(columns(b"a\tb"), 9);
+        assert_eq!(columns("é\t\tß".as_bytes()), 17);
+        assert_eq!(columns(b""), 0);
+    }
+
+    #[test]
+    fn white_space_is_unicodes() {
+        assert_eq!(indentation("\u{3000}\t\u{a0} x".as_bytes()), 7);
+        assert_eq!(trim_end("x\u{2003} \u{85}".as_bytes()), b"x");
+        assert_eq!(trim_end(b" \t"), b"");
+    }
+
+    #[test]
+    fn all_line_ends_give_the_same_lines() {
+        for line_end in ["\n", "\r", "\r\n"] {
+            let text = ["one", "", "two", "three", "", "four"].join(line_end);
+            let start = text.find("three").unwrap();
+            let next = start + "three".len() + line_end.len();
+            let lines: Vec<&[u8]> = nearby(text.as_bytes(), start, next).collect();
+            assert_eq!(lines, [&b"two"[..], b"", b"one", b"", b"four"]);
+        }
+    }
+
+    #[test]
+    fn only_near_and_short_lines_are_looked_at() {
+        let text = ["x".repeat(NEARBY_LINE_BYTES + 1), "a b c d".to_owned(), "here".to_owned()].join("\n");
+        let start = text.find("here").unwrap();
+        assert_eq!(nearby(text.as_bytes(), start, text.len()).count(), 1);
+        let text = "a b c d\n".repeat(3 * NEARBY_LINES);
+        assert_eq!(nearby(text.as_bytes(), 8 * 30, 8 * 31).count(), 2 * NEARBY_LINES);
+        let text = [&"a b c d\n".repeat(9), "x\n", &"y".repeat(NEARBY_BYTES)].concat();
+        assert_eq!(nearby(text.as_bytes(), 9 * 8, 9 * 8 + 2).count(), 9);
+    }
+
+    #[test]
+    fn prose_has_words_and_no_url() {
+        let width = |line: &str| prose_columns(iter::once(line.as_bytes()));
+        assert_eq!(width("one two three four  "), 18);
+        assert_eq!(width("one two three"), 0);
+        assert_eq!(width("one two three x://four five"), 0);
+        assert_eq!(width(&"word ".repeat(21)), 0);
+    }
+}

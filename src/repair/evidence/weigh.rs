@@ -1,0 +1,175 @@
+//! Collects the evidence at one line break.
+
+use memchr::memmem;
+
+use super::head::Head;
+use super::lines::{WIDEST_COLUMNS, columns, indentation, prose_columns, trim_end};
+use super::seam::{Follow, Seam};
+use super::token::Token;
+use super::{Evidence, POSSIBLE, Proof, Step};
+
+/// Columns from which a line may have been broken because it was full: mailers fill up to 65, 72 or 80 columns, and
+/// hyphens and slashes before the break make lines shorter.
+const FILLED_COLUMNS: usize = 64;
+
+/// Columns from which a line is so full that no program would have broken it before a short word.
+const FULL_COLUMNS: usize = 70;
+
+/// Columns of lines with a `=` at their end that is no part of them. Quoted-printable lines have 76 (RFC 2045,
+/// section 6.7), and encoders differ in what they count.
+const SOFT_COLUMNS: std::ops::RangeInclusive<usize> = 70..=79;
+
+/// Characters from which a token is longer than words are.
+const LONG_TOKEN: usize = 20;
+
+/// Octets behind the token in which the partner of a bracket before the URL is still looked for: a stop, and it.
+const CLOSER_BYTES: usize = 2;
+
+/// Weighs the continuation of `url` by the token of `seam`. None if it is impossible, or as good as that.
+pub(super) fn weigh(seam: &Seam<'_>, url: &[u8]) -> Option<Step> {
+    let token = Token::new(seam.token_and(0))?;
+    if is_refused(seam, url, &token) {
+        return None;
+    }
+    let dropped = leftover(seam, url);
+    let head = Head::new(&url[..url.len() - dropped])?;
+    let mut proof = Proof::default();
+    proof.add([(Evidence::Base, true), (Evidence::HeadSoft, dropped > 0)]);
+    add_head(&mut proof, &head, &token);
+    add_line(&mut proof, seam, &head, &token);
+    add_token(&mut proof, &head, &token);
+    add_layout(&mut proof, seam, &head);
+    // The width of the prose around is dear, and can only take away.
+    if proof.points() >= POSSIBLE {
+        proof.add([(Evidence::Fits, fits(seam, &token))]);
+    }
+    (proof.points() >= POSSIBLE).then_some(Step {
+        token: seam.token,
+        dropped,
+        quoted: seam.quoted,
+        whole_line: seam.whole_line,
+        proof,
+    })
+}
+
+/// Whether the token cannot belong to the URL, whatever else speaks for it.
+fn is_refused(seam: &Seam<'_>, url: &[u8], token: &Token<'_>) -> bool {
+    let ends_with = |octets: &[u8]| url.last().is_some_and(|last| octets.contains(last));
+    // The URL within a URL may be broken before its slashes.
+    let slashes = token.all.starts_with(b"//") && ends_with(b"-=:");
+    let paths = token.first() == b'/' && seam.follow == Follow::Slash;
+    let assigned = token.assigned();
+    // `name="value"`: an attribute of the element that the URL is an attribute of.
+    let attribute = assigned.is_some_and(|value| matches!(value, [] | [b'\'', ..])) && !ends_with(b"?&");
+    // `; name=value`: a parameter of the header field that the URL stands in.
+    let parameter = assigned.is_some() && ends_with(b";") && !url.contains(&b'?');
+    // Who began a URL in ASCII goes on in ASCII.
+    let foreign = !token.all.is_ascii() && url.is_ascii();
+    token.begins_url() || token.is_sign() || token.is_rule() && !slashes || paths || attribute || parameter || foreign
+}
+
+/// Octets at the end of `url` that are left over from another encoding: a `=` of quoted-printable, or the `\` before
+/// a line end by which programs and shells join lines.
+fn leftover(seam: &Seam<'_>, url: &[u8]) -> usize {
+    let is_soft = |line: &[u8]| line.ends_with(b"=") && SOFT_COLUMNS.contains(&columns(line));
+    let holds = |line: &[u8], escape: &[u8]| memmem::find(line, escape).is_some();
+    // A query's `=` may well be its own, unless lines around show the same encoding.
+    let encoded = |line: &[u8]| is_soft(trim_end(line)) || holds(line, b"=3D") || holds(line, b"=20");
+    let soft = is_soft(seam.upper_line()) && (!url.contains(&b'?') || seam.nearby().any(encoded));
+    usize::from(url.ends_with(b"\\") || soft)
+}
+
+/// How the URL, without what is left over, ends.
+fn add_head(proof: &mut Proof, head: &Head<'_>, token: &Token<'_>) {
+    let host_goes_on = head.host_goes_on(token);
+    proof.add([
+        (Evidence::HeadHyphen, head.ends_with(b"-")),
+        (Evidence::HeadPunct, head.ends_with(b",;:!)'*]}")),
+        (Evidence::HeadEscape, head.ends_within_escape() && token.first().is_ascii_hexdigit()),
+        (Evidence::HeadExt, head.ends_with_file() && !token.begins_query()),
+        (Evidence::HeadBarehost, head.ends_with_host() && !token.follows_host()),
+        (Evidence::HeadHostcut, host_goes_on),
+        (Evidence::HeadScheme, host_goes_on && head.is_scheme()),
+    ]);
+}
+
+/// How long the URL's line is, and what else the two lines hold.
+fn add_line(proof: &mut Proof, seam: &Seam<'_>, head: &Head<'_>, token: &Token<'_>) {
+    let width = columns(seam.upper_line());
+    let alone = seam.whole_line;
+    proof.add([
+        (Evidence::ShortAlnum, width < FULL_COLUMNS && head.ends_with_alnum()),
+        (Evidence::Overlong, width > WIDEST_COLUMNS && head.ends_with_alnum()),
+        (Evidence::Filled, (FILLED_COLUMNS..=WIDEST_COLUMNS).contains(&width)),
+        (Evidence::UrlFirst, seam.chained() || is_bullet(seam.before_url())),
+        (Evidence::Chain, seam.chained()),
+        (Evidence::One, alone),
+        (Evidence::OneFilled, alone && (FULL_COLUMNS..=WIDEST_COLUMNS).contains(&width)),
+        (Evidence::ManyCap, !alone && token.first().is_ascii_uppercase() && !head.ends_with(b"-")),
+        (Evidence::EndsPara, seam.follow == Follow::Blank),
+    ]);
+}
+
+/// What the token looks like. Uses what has been found of the URL and its line.
+fn add_token(proof: &mut Proof, head: &Head<'_>, token: &Token<'_>) {
+    let query = token.begins_query();
+    let extension = token.has_extension(head.url);
+    let label = token.is_labelled() && !proof.has(Evidence::HeadHostcut);
+    let host = token.begins_host() && !head.host_is_cut() && !extension;
+    proof.add([
+        (Evidence::TokExt, extension),
+        (Evidence::TokStrong, query || token.begins_path() || token.has_joint_inside()),
+        (Evidence::TokQuery, query),
+        (Evidence::TokDotext, query && token.first() == b'.'),
+        (Evidence::TokPath, token.joints() >= 2),
+        (Evidence::TokLong, columns(token.all) >= LONG_TOKEN),
+        (Evidence::TokSlash, token.bare.ends_with(b"/")),
+        (Evidence::TokCap, token.is_capitalised() && !head.ends_with(b"-")),
+        (Evidence::TokLabel, token.all.ends_with(b":") || label),
+        (Evidence::TokStop, token.is_stop_word()),
+        (Evidence::TokAddr, token.is_address()),
+        (Evidence::TokHost, host),
+        (Evidence::TokSite, host && proof.has(Evidence::ShortAlnum)),
+    ]);
+}
+
+/// What stands around the URL and the token.
+fn add_layout(proof: &mut Proof, seam: &Seam<'_>, head: &Head<'_>) {
+    let [upper, lower] = seam.indentations().map(columns);
+    let url = columns(seam.before_url());
+    let under_url = url > 0 && lower.abs_diff(url) <= 1;
+    proof.add([
+        (Evidence::Closer, is_closed(seam, head)),
+        (Evidence::Outdent, lower < upper),
+        (Evidence::Indent, lower > upper || lower == upper && under_url),
+    ]);
+}
+
+/// Whether the bracket or quote that stands before the URL is closed behind it, but not in what was read of it.
+fn is_closed(seam: &Seam<'_>, head: &Head<'_>) -> bool {
+    let close = match seam.opener() {
+        Some(b'(') => b')',
+        Some(b'[') => b']',
+        Some(b'{') => b'}',
+        Some(quote @ (b'\'' | b'"')) => quote,
+        _ => return false,
+    };
+    !head.url.contains(&close) && seam.token_and(CLOSER_BYTES).contains(&close)
+}
+
+/// Whether a line holds nothing before the URL but numbers, bullets, brackets and white space.
+fn is_bullet(before: &[u8]) -> bool {
+    let mut rest = &before[indentation(before)..];
+    while let [sign, behind @ ..] = rest {
+        if !sign.is_ascii_digit() && !b"[](){}.:*-+<>\"'".contains(sign) {
+            return false;
+        }
+        rest = &behind[indentation(behind)..];
+    }
+    true
+}
+
+/// Whether the token would have fitted in the URL's line, which then was not broken for want of room.
+fn fits(seam: &Seam<'_>, token: &Token<'_>) -> bool {
+    columns(seam.upper_line()) + " ".len() + columns(token.bare) <= prose_columns(seam.nearby())
+}
