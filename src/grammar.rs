@@ -83,7 +83,9 @@ impl Warning {
 ///
 /// # Errors
 ///
-/// The [`Reject`] of the furthest place where the text could not go on as a URL of its scheme.
+/// The [`Reject`] of the place up to which the text begins some URL of its scheme. Where what stands there cannot
+/// be finished, that is where it begins: a bad escape, a bad label, a host that lacks the `@` to be a user name,
+/// a group that lacks one to be an article. No offset lies beyond the furthest such place.
 pub fn url(input: &[u8]) -> Result<Url<'_>, Reject> {
     let read = || {
         let (name, rest) = scheme::scheme(input)?;

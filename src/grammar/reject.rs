@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::escape::octet;
+
 /// What was wrong. A closed set: a new value is a new version of the record format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -177,7 +179,10 @@ pub(super) fn end<T>(value: T, part: Part, rest: &[u8]) -> Result<T, Refusal> {
 }
 
 /// What is wrong with the first octet of `rest`, which `part` could not take. `rest` is not empty.
+///
+/// A whole escape is `Unexpected`: it stands where none can (`telnet://h%41`).
 pub(super) fn stray(part: Part, rest: &[u8]) -> Refusal {
-    let kind = if rest.first() == Some(&b'%') { Kind::BadEscape } else { Kind::Unexpected };
+    let half_escape = rest.first() == Some(&b'%') && octet(rest).is_none();
+    let kind = if half_escape { Kind::BadEscape } else { Kind::Unexpected };
     Refusal::new(kind, part, rest)
 }
