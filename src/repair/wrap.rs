@@ -114,15 +114,17 @@ impl<'t> Inside<'t> {
         }
         loop {
             let begin = end.min(self.limit);
+            if let Some(next) = self.debris(begin) {
+                repairs.add(Repair::QuotePrefix);
+                end = next;
+                continue;
+            }
             end = self.marks_undone(begin);
             if end > begin {
                 repairs.add(Repair::QuotePrefix);
             }
             end = self.skip_blanks(end);
-            if !self.at_line_end(end) {
-                return Some(Gap { repairs, end });
-            }
-            end = self.debris(begin)?;
+            return (!self.at_line_end(end)).then_some(Gap { repairs, end });
         }
     }
 
