@@ -1,0 +1,154 @@
+//! `grammar`, and its twin, held to the rows of `corpus/url`, and to the vectors where they lie beside the repository.
+
+use std::fmt::Debug;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use urlspool::grammar::{Url, Warning, url};
+
+use crate::twin::{shown, verdict};
+
+/// A line of a table: `text<TAB>want<TAB>note`, the note if there is one.
+struct Row {
+    text: Vec<u8>,
+    want: String,
+    note: String,
+}
+
+fn beside(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+/// The rows of `corpus/url/{name}`, without blank lines and those that begin with `# `.
+fn rows(name: &str) -> Vec<Row> {
+    let path = beside("corpus/url").join(name);
+    let table = fs::read_to_string(&path).unwrap_or_else(|err| panic!("{}: {err}", path.display()));
+    table.lines().filter(|line| !line.is_empty() && !line.starts_with("# ")).map(row).collect()
+}
+
+fn row(line: &str) -> Row {
+    let mut fields = line.splitn(3, '\t');
+    let text = unescaped(fields.next().unwrap_or_default());
+    let want = fields.next().unwrap_or_else(|| panic!("no tab: {line}")).to_owned();
+    Row { text, want, note: fields.next().unwrap_or_default().to_owned() }
+}
+
+/// The octets of a table's text: `\xNN`, `\t` and `\n` undone. Any other backslash stands for itself.
+fn unescaped(field: &str) -> Vec<u8> {
+    let mut octets = Vec::new();
+    let mut rest = field.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        let (octet, after) = match rest {
+            [b'\\', b't', after @ ..] => (b'\t', after),
+            [b'\\', b'n', after @ ..] => (b'\n', after),
+            [b'\\', b'x', high, low, after @ ..] => match (digit(*high), digit(*low)) {
+                (Some(high), Some(low)) => (high << 4 | low, after),
+                _ => (first, &rest[1..]),
+            },
+            _ => (first, after),
+        };
+        octets.push(octet);
+        rest = after;
+    }
+    octets
+}
+
+fn digit(hex: u8) -> Option<u8> {
+    char::from(hex).to_digit(16).map(|value| value as u8)
+}
+
+/// Holds each row to `law`, which says what is wrong with it. Panics with all faults, or when there is no row.
+#[track_caller]
+fn every_row<T>(rows: &[T], law: impl Fn(&T) -> Option<String>) {
+    assert!(!rows.is_empty(), "no rows");
+    let faults: Vec<_> = rows.iter().filter_map(law).collect();
+    assert!(faults.is_empty(), "{} of {} rows:\n{}", faults.len(), rows.len(), faults.join("\n"));
+}
+
+/// The text, what became of it, and what should have.
+fn fault(text: &[u8], want: impl Debug) -> String {
+    let form = url(text).map(|read| read.form.name());
+    format!("{}: {form:?}, {:?}, want {want:?}", shown(text), verdict(text))
+}
+
+fn prints_back(read: &Url<'_>, text: &[u8]) -> bool {
+    let printed = read.to_bytes();
+    printed == text && url(&printed).as_ref() == Ok(read)
+}
+
+/// The offset that a row of `reject.txt` gives, then the others, which end its note: `why [6, 13]`.
+fn offsets(row: &Row) -> Vec<usize> {
+    let others = row.note.strip_suffix(']').and_then(|note| note.rsplit_once('[')).map_or("", |(_, others)| others);
+    let numbers = others.split(',').filter(|number| !number.is_empty());
+    [row.want.as_str()].into_iter().chain(numbers).map(|number| number.trim().parse().unwrap()).collect()
+}
+
+/// The form's name, or the offset of the refusal: what a row of `gaps.txt` may ask for.
+fn outcome(text: &[u8]) -> String {
+    url(text).map_or_else(|reject| reject.offset.to_string(), |read| read.form.name().to_owned())
+}
+
+#[test]
+fn what_the_corpus_accepts_has_its_form_and_prints_back() {
+    every_row(&rows("accept.txt"), |row| {
+        let holds = url(&row.text).is_ok_and(|read| read.form.name() == row.want && prints_back(&read, &row.text))
+            && verdict(&row.text).form == Some(&row.want);
+        (!holds).then(|| fault(&row.text, &row.want))
+    });
+}
+
+#[test]
+fn what_the_corpus_refuses_is_refused_at_that_octet() {
+    every_row(&rows("reject.txt"), |row| {
+        let offsets = offsets(row);
+        let twin = verdict(&row.text);
+        let holds = url(&row.text).is_err_and(|reject| offsets.contains(&reject.offset))
+            && (twin.form, twin.viable) == (None, offsets[0]);
+        (!holds).then(|| fault(&row.text, &offsets))
+    });
+}
+
+/// A gap that comes right belongs into another table. That there is no gap is no fault.
+#[test]
+fn a_known_gap_is_still_one() {
+    let gaps = rows("gaps.txt").into_iter();
+    let closed: Vec<_> = gaps.filter(|row| outcome(&row.text) == row.want).map(|row| shown(&row.text)).collect();
+    assert!(closed.is_empty(), "{closed:?}");
+}
+
+#[test]
+fn a_table_can_hold_any_octet() {
+    assert_eq!(unescaped(r"a\b\t\n\xfF\x9é\"), b"a\\b\t\n\xFF\\x9\xC3\xA9\\");
+}
+
+#[test]
+fn the_vectors_hold() {
+    let path = beside("../shared/vectors/rfc1738.jsonl");
+    let Ok(lines) = fs::read_to_string(&path) else {
+        println!("skipped: there is no {}", path.display());
+        return;
+    };
+    let vectors: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    every_row(&vectors, |vector| {
+        let text = vector["url"].as_str().unwrap().as_bytes();
+        let twin = verdict(text);
+        let holds = match url(text) {
+            Ok(read) => {
+                let warnings: Vec<_> = read.warnings().into_iter().map(Warning::name).collect();
+                vector["ok"] == true
+                    && vector["form"] == read.form.name()
+                    && vector["warnings"] == Value::from(warnings)
+                    && twin.form == vector["form"].as_str()
+                    && prints_back(&read, text)
+            }
+            Err(reject) => {
+                vector["ok"] == false
+                    && vector["error_offsets_ok"].as_array().unwrap().contains(&reject.offset.into())
+                    && (twin.form, vector["viable_prefix"].as_u64()) == (None, Some(twin.viable as u64))
+            }
+        };
+        (!holds).then(|| fault(text, vector.to_string()))
+    });
+    println!("held to {} vectors of {}", vectors.len(), path.display());
+}

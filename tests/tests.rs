@@ -1,0 +1,4 @@
+//! The one test binary: a module per subject.
+
+mod grammar;
+mod twin;

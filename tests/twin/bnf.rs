@@ -1,0 +1,314 @@
+//! RFC 1738's BNF as text, and an interpreter of its notation that follows every path.
+//!
+//! Slow and plain, and it uses nothing of `urlspool`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::iter::Peekable;
+use std::str::SplitWhitespace;
+use std::sync::LazyLock;
+
+/// What a URL can be made of by section 5, one rule a line, with a blank between any two tokens.
+///
+/// Read by `spec/ambiguities.md`: after `*` the brackets only group (1), literals are case-sensitive (2), and the
+/// bare slash of `gopherurl` is a literal (3). `"a".."z"` is short for the list of single characters. There is no
+/// `url`: a predefined scheme answers to its own rule only (6), so [`forms`] chooses. The last lines are our names
+/// for alternatives that section 5 leaves without one.
+const BNF: &str = r#"
+    genericurl      = scheme ":" schemepart
+    otherurl        = genericurl
+    scheme          = 1*[ lowalpha | digit | "+" | "-" | "." ]
+    schemepart      = *xchar | ip-schemepart
+
+    ip-schemepart   = "//" login [ "/" urlpath ]
+    login           = [ user [ ":" password ] "@" ] hostport
+    hostport        = host [ ":" port ]
+    host            = hostname | hostnumber
+    hostname        = *[ domainlabel "." ] toplabel
+    domainlabel     = alphadigit | alphadigit *[ alphadigit | "-" ] alphadigit
+    toplabel        = alpha | alpha *[ alphadigit | "-" ] alphadigit
+    alphadigit      = alpha | digit
+    hostnumber      = digits "." digits "." digits "." digits
+    port            = digits
+    user            = *[ uchar | ";" | "?" | "&" | "=" ]
+    password        = *[ uchar | ";" | "?" | "&" | "=" ]
+    urlpath         = *xchar
+
+    ftpurl          = "ftp://" login [ "/" fpath [ ";type=" ftptype ] ]
+    fpath           = fsegment *[ "/" fsegment ]
+    fsegment        = *[ uchar | "?" | ":" | "@" | "&" | "=" ]
+    ftptype         = "A" | "I" | "D" | "a" | "i" | "d"
+
+    fileurl         = "file://" [ host | "localhost" ] "/" fpath
+
+    httpurl         = "http://" hostport [ "/" hpath [ "?" search ] ]
+    hpath           = hsegment *[ "/" hsegment ]
+    hsegment        = *[ uchar | ";" | ":" | "@" | "&" | "=" ]
+    search          = *[ uchar | ";" | ":" | "@" | "&" | "=" ]
+
+    gopherurl       = "gopher://" hostport [ "/" [ gtype [ selector [ "%09" search [ "%09" gopher+_string ] ] ] ] ]
+    gtype           = xchar
+    selector        = *xchar
+    gopher+_string  = *xchar
+
+    mailtourl       = "mailto:" encoded822addr
+    encoded822addr  = 1*xchar
+
+    newsurl         = "news:" grouppart
+    grouppart       = "*" | group | article
+    group           = alpha *[ alpha | digit | "-" | "." | "+" | "_" ]
+    article         = 1*[ uchar | ";" | "/" | "?" | ":" | "&" | "=" ] "@" host
+
+    nntpurl         = "nntp://" hostport "/" group [ "/" digits ]
+
+    telneturl       = "telnet://" login [ "/" ]
+
+    waisurl         = waisdatabase | waisindex | waisdoc
+    waisdatabase    = "wais://" hostport "/" database
+    waisindex       = "wais://" hostport "/" database "?" search
+    waisdoc         = "wais://" hostport "/" database "/" wtype "/" wpath
+    database        = *uchar
+    wtype           = *uchar
+    wpath           = *uchar
+
+    prosperourl     = "prospero://" hostport "/" ppath *[ fieldspec ]
+    ppath           = psegment *[ "/" psegment ]
+    psegment        = *[ uchar | "?" | ":" | "@" | "&" | "=" ]
+    fieldspec       = ";" fieldname "=" fieldvalue
+    fieldname       = *[ uchar | "?" | ":" | "@" | "&" ]
+    fieldvalue      = *[ uchar | "?" | ":" | "@" | "&" ]
+
+    lowalpha        = "a".."z"
+    hialpha         = "A".."Z"
+    alpha           = lowalpha | hialpha
+    digit           = "0".."9"
+    safe            = "$" | "-" | "_" | "." | "+"
+    extra           = "!" | "*" | "'" | "(" | ")" | ","
+    reserved        = ";" | "/" | "?" | ":" | "@" | "&" | "="
+    hex             = digit | "A" | "B" | "C" | "D" | "E" | "F" | "a" | "b" | "c" | "d" | "e" | "f"
+    escape          = "%" hex hex
+    unreserved      = alpha | digit | safe | extra
+    uchar           = unreserved | escape
+    xchar           = unreserved | reserved | escape
+    digits          = 1*digit
+
+    news-all        = "news:" "*"
+    news-group      = "news:" group
+    news-article    = "news:" article
+    otherurl-ip     = scheme ":" ip-schemepart
+"#;
+
+/// The forms that each predefined scheme answers to, then those of all other schemes. Each is a rule of [`BNF`].
+///
+/// Where two match, the first is the form's name: `otherurl` derives all that `otherurl-ip` does.
+pub(super) const FORMS: [(&str, &[&str]); 11] = [
+    ("ftp", &["ftpurl"]),
+    ("file", &["fileurl"]),
+    ("http", &["httpurl"]),
+    ("gopher", &["gopherurl"]),
+    ("mailto", &["mailtourl"]),
+    ("news", &["news-all", "news-group", "news-article"]),
+    ("nntp", &["nntpurl"]),
+    ("telnet", &["telneturl"]),
+    ("wais", &["waisdatabase", "waisindex", "waisdoc"]),
+    ("prospero", &["prosperourl"]),
+    // The empty name stands for any.
+    ("", &["otherurl-ip", "otherurl"]),
+];
+
+/// What the BNF says about a text.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Verdict {
+    /// The form's name; `None` where the text is no URL.
+    pub(crate) form: Option<&'static str>,
+    /// The length of the longest beginning of the text that begins some URL.
+    pub(crate) viable: usize,
+}
+
+/// Reads all of `input` as a URL. The scheme's name is compared, and read, in lower case.
+pub(crate) fn verdict(input: &[u8]) -> Verdict {
+    let colon = input.iter().position(|&byte| byte == b':').unwrap_or(input.len());
+    let mut text = input.to_vec();
+    text[..colon].make_ascii_lowercase();
+    let mut matcher = Matcher { input: &text, reached: 0 };
+    let mut matching = Vec::new();
+    for &form in forms(&text[..colon]) {
+        let mut ends = BTreeSet::new();
+        matcher.read(&RULES[form], 0, &mut ends);
+        if ends.contains(&text.len()) {
+            matching.push(form);
+        }
+    }
+    Verdict { form: matching.first().copied(), viable: matcher.reached }
+}
+
+/// A text that the rule `name` derives. `choices` make every decision; when they run out it ends soon.
+pub(super) fn derivation(name: &'static str, choices: &[u8]) -> Vec<u8> {
+    let mut text = Vec::new();
+    derive(&Term::Rule(name), &mut choices.iter().copied(), &mut text);
+    text
+}
+
+fn forms(scheme: &[u8]) -> &'static [&'static str] {
+    let answers = |name: &str| name.is_empty() || name.as_bytes() == scheme;
+    FORMS.iter().find(|(name, _)| answers(name)).unwrap().1
+}
+
+/// The right-hand side of a rule, or a piece of it.
+enum Term {
+    Text(&'static str),
+    Range(u8, u8),
+    Rule(&'static str),
+    Sequence(Vec<Term>),
+    Choice(Vec<Term>),
+    Optional(Box<Term>),
+    Repeat { least: usize, item: Box<Term> },
+}
+
+static RULES: LazyLock<BTreeMap<&str, Term>> = LazyLock::new(|| {
+    let lines = BNF.lines().filter(|line| !line.trim().is_empty());
+    lines.map(|line| line.split_once('=').unwrap()).map(|(name, right)| (name.trim(), term(right))).collect()
+});
+
+type Tokens = Peekable<SplitWhitespace<'static>>;
+
+fn term(text: &'static str) -> Term {
+    let mut tokens = text.split_whitespace().peekable();
+    let whole = choice(&mut tokens);
+    assert_eq!(tokens.next(), None, "{text}");
+    whole
+}
+
+fn choice(tokens: &mut Tokens) -> Term {
+    let mut alternatives = vec![sequence(tokens)];
+    while tokens.next_if_eq(&"|").is_some() {
+        alternatives.push(sequence(tokens));
+    }
+    one_or(Term::Choice, alternatives)
+}
+
+fn sequence(tokens: &mut Tokens) -> Term {
+    let mut items = Vec::new();
+    while let Some(token) = tokens.next_if(|token| !matches!(*token, "|" | "]")) {
+        items.push(item(token, tokens));
+    }
+    one_or(Term::Sequence, items)
+}
+
+/// `many` of `terms`, or the only one as it is.
+fn one_or(many: fn(Vec<Term>) -> Term, mut terms: Vec<Term>) -> Term {
+    if terms.len() == 1 { terms.remove(0) } else { many(terms) }
+}
+
+fn item(token: &'static str, tokens: &mut Tokens) -> Term {
+    if let Some(quoted) = token.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+        return match quoted.split_once("\"..\"") {
+            Some((low, high)) => Term::Range(low.as_bytes()[0], high.as_bytes()[0]),
+            None => Term::Text(quoted),
+        };
+    }
+    match token.split_once('*') {
+        Some((least, what)) => {
+            let item = if what == "[" { bracketed(tokens) } else { Term::Rule(what) };
+            Term::Repeat { least: least.parse().unwrap_or(0), item: Box::new(item) }
+        }
+        None if token == "[" => Term::Optional(Box::new(bracketed(tokens))),
+        None => Term::Rule(token),
+    }
+}
+
+fn bracketed(tokens: &mut Tokens) -> Term {
+    let inside = choice(tokens);
+    assert_eq!(tokens.next(), Some("]"));
+    inside
+}
+
+/// Matches terms against all of the input, on every path at once.
+struct Matcher<'a> {
+    input: &'a [u8],
+    /// How much of the input the furthest path has matched, half a literal included.
+    ///
+    /// A path goes on only behind what it has matched, and every rule derives something: what ends here can always
+    /// be completed.
+    reached: usize,
+}
+
+impl Matcher<'_> {
+    /// Adds to `ends` all places where `term` can end if it starts at `at`.
+    fn read(&mut self, term: &Term, at: usize, ends: &mut BTreeSet<usize>) {
+        match term {
+            Term::Text(text) => {
+                let same = self.input[at..].iter().zip(text.as_bytes()).take_while(|(have, want)| have == want).count();
+                self.compared(at + same, same == text.len(), ends);
+            }
+            Term::Range(low, high) => {
+                let fits = self.input.get(at).is_some_and(|octet| low <= octet && octet <= high);
+                self.compared(at + usize::from(fits), fits, ends);
+            }
+            Term::Rule(name) => self.read(&RULES[name], at, ends),
+            Term::Sequence(items) => {
+                let starts = BTreeSet::from([at]);
+                ends.extend(items.iter().fold(starts, |starts, item| self.read_from_all(item, &starts)));
+            }
+            Term::Choice(alternatives) => alternatives.iter().for_each(|term| self.read(term, at, ends)),
+            Term::Optional(inside) => {
+                ends.insert(at);
+                self.read(inside, at, ends);
+            }
+            Term::Repeat { least, item } => {
+                let starts = BTreeSet::from([at]);
+                let first = (0..*least).fold(starts, |starts, _| self.read_from_all(item, &starts));
+                ends.extend(self.closure(item, first));
+            }
+        }
+    }
+
+    /// A literal or range has been compared with the input up to `place`.
+    fn compared(&mut self, place: usize, fits: bool, ends: &mut BTreeSet<usize>) {
+        self.reached = self.reached.max(place);
+        if fits {
+            ends.insert(place);
+        }
+    }
+
+    fn read_from_all(&mut self, term: &Term, starts: &BTreeSet<usize>) -> BTreeSet<usize> {
+        let mut ends = BTreeSet::new();
+        for &start in starts {
+            self.read(term, start, &mut ends);
+        }
+        ends
+    }
+
+    /// `ends`, and all places to which any number of `item`s leads from there.
+    fn closure(&mut self, item: &Term, mut ends: BTreeSet<usize>) -> BTreeSet<usize> {
+        let mut fresh = ends.clone();
+        while !fresh.is_empty() {
+            fresh = &self.read_from_all(item, &fresh) - &ends;
+            ends.extend(&fresh);
+        }
+        ends
+    }
+}
+
+fn derive(term: &Term, choices: &mut impl Iterator<Item = u8>, text: &mut Vec<u8>) {
+    let mut choose = |count: usize| usize::from(choices.next().unwrap_or(0)) % count;
+    match term {
+        Term::Text(literal) => text.extend(literal.bytes()),
+        Term::Range(low, high) => text.push(low + choose(usize::from(high - low) + 1) as u8),
+        Term::Rule(name) => derive(&RULES[name], choices, text),
+        Term::Sequence(items) => items.iter().for_each(|item| derive(item, choices, text)),
+        Term::Choice(alternatives) => {
+            let chosen = choose(alternatives.len());
+            derive(&alternatives[chosen], choices, text);
+        }
+        Term::Optional(inside) => {
+            if choose(2) == 1 {
+                derive(inside, choices, text);
+            }
+        }
+        Term::Repeat { least, item } => {
+            for _ in 0..least + choose(4) {
+                derive(item, choices, text);
+            }
+        }
+    }
+}
