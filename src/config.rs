@@ -253,6 +253,16 @@ mod tests {
     }
 
     #[test]
+    fn the_commented_default_says_what_is_built_in() {
+        let text = include_str!("../config/urlspool.toml");
+        assert_eq!(Config::parse(text), Ok(Config::default()));
+        let keys = |text: &str| {
+            text.lines().filter_map(|line| line.split_once(" = ").map(|(key, _)| key.to_owned())).collect::<Vec<_>>()
+        };
+        assert_eq!(keys(text), keys(&Config::default().resolved()));
+    }
+
+    #[test]
     fn sizes_have_units() {
         let config = Config::parse("[limits]\nurl_bytes = \"4KiB\"\nwrapper_bytes = 100").unwrap();
         assert_eq!((config.limits.url_bytes, config.limits.wrapper_bytes), (Size(4096), Size(100)));

@@ -45,6 +45,18 @@ impl Kind {
     pub const ALL: [Kind; 6] = [Kind::Mbox, Kind::Maildir, Kind::Mh, Kind::News, Kind::Message, Kind::Text];
 }
 
+/// What the place of a file tells of it. Content decides; the place names the kind of a single message.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Hint {
+    /// Nothing.
+    #[default]
+    None,
+    /// It lies in `new` or `cur` of a Maildir.
+    Maildir,
+    /// Its name is a number.
+    Numbered,
+}
+
 /// A source of octets: a file, or standard input.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Source {

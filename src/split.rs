@@ -1,6 +1,6 @@
 //! Divides a source into whole messages. The format is decided once, by content.
 //!
-//! Two steps, so that the first can be done by one thread while others do the second: [`roll`] cuts a stream into
+//! Two steps, so that the first can be done by one thread while others do the second: a [`Roller`] cuts a stream into
 //! blocks at message borders, and [`messages`] walks over the messages of a block.
 
 mod mbox;
@@ -8,8 +8,8 @@ mod news;
 mod roll;
 mod sniff;
 
-pub use roll::{Block, Role, Roller};
-pub use sniff::{Format, Hint, Sniffed, sniff};
+pub use roll::{Block, Opened, Role, Roller, open};
+pub use sniff::{Format, Sniffed, recognised, sniff};
 
 use crate::origin::Kind;
 
@@ -39,7 +39,13 @@ pub enum Header {
     Absent,
 }
 
-impl Message<'_> {
+impl<'b> Message<'b> {
+    /// A message with a header that is a source by itself.
+    #[must_use]
+    pub fn alone(raw: &'b [u8]) -> Message<'b> {
+        Message { raw, start: 0, envelope: 0, kind: Kind::Message, header: Header::Present, wire: false }
+    }
+
     /// The offset in the source of the first octet of `raw`.
     #[must_use]
     pub fn raw_start(&self) -> u64 {

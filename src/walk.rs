@@ -10,9 +10,8 @@ use std::path::{Path, PathBuf};
 
 use walkdir::{DirEntry, WalkDir};
 
-use crate::origin::Source;
+use crate::origin::{Hint, Source};
 use crate::problem::{Event, Kind, Problem};
-use crate::split::Hint;
 
 /// A regular file that is to be read.
 #[derive(Clone, Debug)]

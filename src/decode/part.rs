@@ -363,19 +363,10 @@ fn dotted(path: &[usize], root: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::origin;
-    use crate::split::Header;
 
     /// Each text as `path type: text`, and what its trail leads back to.
     fn shown(raw: &str) -> Vec<String> {
-        let message = Message {
-            raw: raw.as_bytes(),
-            start: 0,
-            envelope: 0,
-            kind: origin::Kind::Message,
-            header: Header::Present,
-            wire: false,
-        };
+        let message = Message::alone(raw.as_bytes());
         let fields = Fields::of(message.raw, usize::MAX);
         let mut seen = Vec::new();
         walk(&message, &fields, &Limits::default(), Headers::Read, &mut |text| {

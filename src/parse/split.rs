@@ -90,7 +90,7 @@ uz va vc ve vg vi vn vu wf ws ye yt yu za zm zr zw";
 pub(super) fn likely_host(host: &[u8]) -> bool {
     let host = host.strip_suffix(b".").unwrap_or(host);
     let last = host.rsplit(|&byte| byte == b'.').next().unwrap_or_default().to_ascii_lowercase();
-    let labels = host.iter().filter(|&&byte| byte == b'.').count() + 1;
+    let labels = memchr::memchr_iter(b'.', host).count() + 1;
     let known = match last.len() {
         0 | 1 => false,
         2 => COUNTRIES.split(|&byte| byte == b' ').any(|country| country == last),

@@ -12,12 +12,12 @@ use super::extract::Extractor;
 use super::unique::Given;
 use super::work::{self, Output, Unit};
 use crate::limits::{BATCH_BYTES, BATCH_FILES, BLOCKS_PER_THREAD, SMALL_FILE_BYTES};
-use crate::origin::Source;
+use crate::origin::{Hint, Source};
 use crate::problem::{Event, Kind, Problem};
-use crate::read::{self, Opened};
+use crate::read;
 use crate::record::Balance;
 use crate::sink::Sink;
-use crate::split::{Format, Hint, Roller};
+use crate::split::{self, Format, Opened, Roller};
 use crate::walk::{self, Filter, Links, Step};
 
 /// What is to be done.
@@ -246,11 +246,11 @@ impl<'j> Units<'j> {
     }
 
     fn begin(&mut self, stream: io::Result<Box<dyn Read>>, source: Source, hint: Hint, piece: &mut Piece) {
-        let opened = stream.and_then(|stream| read::stream(stream, self.job.format, hint, self.message_bytes));
+        let opened = stream.and_then(|stream| split::open(stream, self.job.format, hint, self.message_bytes));
         match opened {
             Err(error) => work::failed(piece, &source, &error),
             Ok(Opened::Left(why)) => work::skipped(piece, &source, why),
-            Ok(Opened::Stream(format, blocks)) => {
+            Ok(Opened::Blocks(format, blocks)) => {
                 self.current = Some(Current { source: Arc::new(source), format, blocks, bytes: 0 });
             }
         }

@@ -16,7 +16,7 @@ use crate::parse::{key, split};
 use crate::problem::{Event, Kind, Problem};
 use crate::read;
 use crate::record::{self, Record};
-use crate::split::{Block, Format, Header, Message, Role, messages};
+use crate::split::{Block, Format, Header, Message, Role, messages, recognised};
 use crate::walk;
 
 /// A piece of work.
@@ -68,7 +68,7 @@ impl Worker<'_> {
                 let piece = self.piece();
                 failed(piece, &file.source, &error);
             }
-            Ok(_) => match read::recognised(&block.bytes, self.job.format, file.hint) {
+            Ok(_) => match recognised(&block.bytes, self.job.format, file.hint) {
                 Err(why) => skipped(self.piece(), &file.source, why),
                 Ok(format) => {
                     let piece = self.piece();

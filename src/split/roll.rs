@@ -3,8 +3,9 @@
 use std::io::{self, Read};
 
 use super::mbox::{last_separator, next_separator};
-use super::sniff::Format;
-use crate::limits::BLOCK_BYTES;
+use super::sniff::{Format, recognised};
+use crate::limits::{BLOCK_BYTES, SNIFF_BYTES};
+use crate::origin::Hint;
 
 /// Whole messages, or a piece of one.
 #[derive(Debug, Default)]
@@ -30,6 +31,28 @@ pub enum Role {
         /// The offset of the message's first octet.
         message: u64,
     },
+}
+
+/// What a stream turned out to be.
+pub enum Opened {
+    /// Blocks of this format.
+    Blocks(Format, Roller<Box<dyn Read>>),
+    /// Nothing that is read, and why in a word.
+    Left(&'static str),
+}
+
+/// Recognises a stream by its first octets, unless its format is given.
+///
+/// # Errors
+///
+/// What the stream gives.
+pub fn open(mut stream: Box<dyn Read>, given: Option<Format>, hint: Hint, most: usize) -> io::Result<Opened> {
+    let mut start = Vec::with_capacity(SNIFF_BYTES);
+    (&mut stream).take(SNIFF_BYTES as u64).read_to_end(&mut start)?;
+    Ok(match recognised(&start, given, hint) {
+        Ok(format) => Opened::Blocks(format, Roller::new(stream, start, format, most)),
+        Err(why) => Opened::Left(why),
+    })
 }
 
 /// Reads a stream and gives its blocks, one after the other.

@@ -2,7 +2,7 @@
 
 use super::mbox::{is_field, separator};
 use crate::limits::SNIFF_BYTES;
-use crate::origin::Kind;
+use crate::origin::{Hint, Kind};
 
 /// How a source is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -35,18 +35,6 @@ impl Format {
             kind => Format::Single(kind),
         }
     }
-}
-
-/// What the place of a file tells of it. Content decides; the place names the kind of a single message.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Hint {
-    /// Nothing.
-    #[default]
-    None,
-    /// It lies in `new` or `cur` of a Maildir.
-    Maildir,
-    /// Its name is a number.
-    Numbered,
 }
 
 /// What a source turned out to be.
@@ -87,6 +75,19 @@ pub fn sniff(start: &[u8], hint: Hint) -> Sniffed {
         return Sniffed::Known(Format::Single(Kind::Maildir));
     }
     if is_binary(start) { Sniffed::Binary("binary") } else { Sniffed::Known(Format::Text) }
+}
+
+/// The format of a source that begins so, or why it is left, in a word. A format that the user named is believed.
+///
+/// # Errors
+///
+/// Why it is left: `empty`, or the name of what it is.
+pub fn recognised(start: &[u8], given: Option<Format>, hint: Hint) -> Result<Format, &'static str> {
+    match (sniff(start, hint), given) {
+        (Sniffed::Empty, _) => Err("empty"),
+        (_, Some(format)) | (Sniffed::Known(format), None) => Ok(format),
+        (Sniffed::Binary(name), None) => Err(name),
+    }
 }
 
 /// What the fields of a header tell.
