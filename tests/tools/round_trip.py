@@ -30,12 +30,22 @@ def base64_text(raw):
         yield base64.b64decode(padded + b"A" * (-len(padded) % 4))
 
 
+def words(raw):
+    """Octets that may begin within one encoded word of RFC 2047 and end within another."""
+    pieces = re.split(rb"\?=\s+=\?[^?]*\?[bBqQ]\?", raw)
+    yield quopri.decodestring(b"".join(pieces), header=True).decode("utf-8", "replace")
+    for first in base64_text(pieces[0]):
+        rest = [next(base64_text(piece)) for piece in pieces[1:]]
+        yield b"".join([first, *rest]).decode("utf-8", "replace")
+
+
 def readings(record, raw):
     part = record["part"] or {}
     region = record["region"]
     if region.startswith("header:"):
         yield raw.decode("utf-8", "replace")
         yield raw.decode("latin-1")
+        yield from words(raw)
         try:
             yield str(make_header(decode_header(raw.decode("ascii", "replace"))))
         except Exception:
