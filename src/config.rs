@@ -43,6 +43,8 @@ pub struct Extract {
     pub headers: bool,
     /// Whether hosts without a scheme are found.
     pub schemeless: bool,
+    /// Whether the recipient's address is taken out of redirectors' URLs.
+    pub strip_recipient: bool,
 }
 
 impl Default for Extract {
@@ -56,6 +58,7 @@ impl Default for Extract {
             context: 0,
             headers: true,
             schemeless: true,
+            strip_recipient: false,
         }
     }
 }
@@ -128,6 +131,8 @@ pub struct LimitsTable {
     pub url_bytes: Size,
     /// [`Limits::message_urls`]
     pub message_urls: usize,
+    /// [`Limits::unwrap_depth`]
+    pub unwrap_depth: usize,
 }
 
 impl Default for LimitsTable {
@@ -142,6 +147,7 @@ impl Default for LimitsTable {
             wrapper_bytes: Size(limits.wrapper_bytes),
             url_bytes: Size(limits.url_bytes),
             message_urls: limits.message_urls,
+            unwrap_depth: limits.unwrap_depth,
         }
     }
 }
@@ -159,6 +165,7 @@ impl LimitsTable {
             wrapper_bytes: self.wrapper_bytes.0,
             url_bytes: self.url_bytes.0,
             message_urls: self.message_urls,
+            unwrap_depth: self.unwrap_depth,
         }
     }
 }

@@ -3,19 +3,28 @@
 //! Broken mail is input: what cannot be understood is read flat, and a [`Problem`] says so. Parts are walked with a
 //! list, never by recursion. Nothing is decoded that is not text.
 
+mod binary;
 mod charset;
 mod date;
 mod digest;
+mod entity;
 mod facts;
+mod flowed;
 mod header;
+mod html;
 mod part;
+mod region;
 mod transfer;
+mod utf7;
+mod words;
 
 pub use date::{Date, Zone, date};
 pub use digest::digest;
 pub use facts::Facts;
 pub use header::{Field, Fields, is_trace, value};
+pub use html::Link;
 pub use part::Part;
+pub use region::{Stretch, Stretches};
 
 use std::borrow::Cow;
 
@@ -73,6 +82,41 @@ pub struct Text<'m> {
     pub region: Region<'m>,
     /// The part whose body or header it is; absent for the message's own header and for texts without one.
     pub part: Option<&'m Part>,
+    /// What its line ends mean.
+    pub lines: Lines,
+    /// Stretches that hold encoded binary files, in order.
+    pub binary: Vec<Span>,
+    /// For the visible text of a page, the page.
+    pub page: Option<Page<'m>>,
+}
+
+impl<'m> Text<'m> {
+    /// A text as it lies there.
+    fn plain(bytes: Cow<'m, [u8]>, trail: Trail, region: Region<'m>, part: Option<&'m Part>) -> Text<'m> {
+        Text { bytes, trail, region, part, lines: Lines::Written, binary: Vec::new(), page: None }
+    }
+}
+
+/// What the line ends of a text mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lines {
+    /// They were written: by a person, or by a program that broke long lines.
+    Written,
+    /// They come from a page's layout: what stands on two lines was never one word.
+    LaidOut,
+}
+
+/// The page whose visible text a text is.
+#[derive(Debug)]
+pub struct Page<'m> {
+    /// The HTML text.
+    pub source: Cow<'m, [u8]>,
+    /// From its offsets to the message's.
+    pub trail: Trail,
+    /// The URLs in its attributes, in the order of [`Link::at`].
+    pub links: Vec<Link>,
+    /// What relative ones are relative to.
+    pub base: Option<Vec<u8>>,
 }
 
 /// What was met while a message was decoded.
@@ -116,6 +160,8 @@ pub enum Headers {
 /// The one text of something that has no header.
 fn plain(message: &Message<'_>, sink: &mut dyn FnMut(Text<'_>)) -> Decoded {
     let (bytes, map) = charset::decode(message.raw, None);
-    sink(Text { bytes, trail: Trail { base: 0, maps: map.into_iter().collect() }, region: Region::Body, part: None });
+    let binary = binary::blocks(&bytes);
+    let trail = Trail { base: 0, maps: map.into_iter().collect() };
+    sink(Text { binary, ..Text::plain(bytes, trail, Region::Body, None) });
     Decoded { text_parts: 1, ..Decoded::default() }
 }

@@ -24,6 +24,8 @@ pub struct Limits {
     pub url_bytes: usize,
     /// URLs in one message that are remarked upon. There is no cap.
     pub message_urls: usize,
+    /// Levels of redirectors that are undone. Chains of two are common, of three rare.
+    pub unwrap_depth: usize,
 }
 
 impl Default for Limits {
@@ -37,6 +39,7 @@ impl Default for Limits {
             wrapper_bytes: 8 << 10,
             url_bytes: 16 << 10,
             message_urls: 100_000,
+            unwrap_depth: 5,
         }
     }
 }

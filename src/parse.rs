@@ -7,15 +7,20 @@
 //! - A bare word must be plausible for its scheme (see [`crate::grammar::Bare`]).
 //! - What ends a bare URL depends on what stands before it (see `parse/trim.rs`).
 
+mod accept;
+mod attribute;
 mod choose;
 mod hazard;
 mod key;
 mod split;
 mod trim;
+mod unwrap;
 mod verdict;
 
+pub use attribute::{Value, attribute, inner, mismatch, replace};
 pub use choose::{Alternate, Found, Laid, Outcome, Reason, Truncated, Why, Wrapper, read};
 pub use hazard::{Hazard, hazards};
 pub use key::key;
 pub use split::{Split, split};
+pub use unwrap::{Unwrapped, unwrap, without_recipient};
 pub use verdict::Verdicts;

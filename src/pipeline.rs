@@ -9,8 +9,10 @@ mod unique;
 mod work;
 
 pub use extract::{Extractor, Finding, Options, extract};
-pub use pool::{Job, Report, run};
+pub use pool::{Job, Report, Unique, run};
 pub use work::Output;
+
+use std::collections::HashMap;
 
 use crate::problem::Event;
 use crate::record::Balance;
@@ -29,8 +31,10 @@ pub struct Piece {
     pub article: Option<u128>,
     /// The records, one a line.
     pub records: Vec<u8>,
-    /// For folding over a run: the hash of each record's key, and where its line ends.
+    /// For folding: the hash of each record's key, and where its line ends.
     pub keys: Vec<(u128, usize)>,
+    /// For folding: how often a URL stood in the message, where that is more than once.
+    pub repeated: HashMap<u128, u64>,
     /// The refused candidates, one a line, if they are wanted.
     pub rejects: Vec<u8>,
     /// What was wrong.

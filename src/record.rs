@@ -7,7 +7,7 @@ mod read;
 mod schema;
 
 pub use balance::Balance;
-pub use json::{context_border, event, parsed, reject, write};
+pub use json::{context_border, event, parsed, reject, with_count, write};
 pub use parts::{Decoded, Parts};
 pub use read::{Place, place};
 pub use schema::schema;
@@ -22,7 +22,7 @@ use crate::parse::Found;
 pub const SCHEMA: u32 = 1;
 
 /// A URL and all that is known of where it was found.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Record<'r> {
     /// The URL.
     pub found: &'r Found<'r>,
@@ -42,6 +42,12 @@ pub struct Record<'r> {
     pub part: Option<&'r Part>,
     /// Octets of the text before and after it, if they were asked for.
     pub context: Option<(&'r [u8], &'r [u8])>,
+    /// What a page shows for the link.
+    pub anchor: Option<&'r [u8]>,
+    /// Whether that names another host; absent where nothing is shown.
+    pub mismatch: Option<bool>,
+    /// For a URL that stood inside a redirector's: that one's id, and who redirects.
+    pub unwrapped: Option<(u128, &'static str)>,
 }
 
 /// Where a record came from, in octets of its source.

@@ -131,6 +131,10 @@ pub(crate) struct Scan {
     #[arg(long)]
     pub(crate) no_headers: bool,
 
+    /// Take the recipient's address out of redirectors' URLs
+    #[arg(long)]
+    pub(crate) strip_recipient: bool,
+
     /// Read only files that match GLOB; can be given again
     #[arg(long, value_name = "GLOB")]
     pub(crate) include: Vec<String>,

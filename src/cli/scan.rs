@@ -12,7 +12,7 @@ use super::{Failure, Outcome};
 use crate::config::{Config, RulesName, UniqueName};
 use crate::decode::{self, Headers};
 use crate::origin::{self, Source};
-use crate::pipeline::{self, Extractor, Job, Options, Output};
+use crate::pipeline::{self, Extractor, Job, Options, Output, Unique};
 use crate::record::Balance;
 use crate::scan::{Rules, Schemeless};
 use crate::sink::{FileSink, PipeSink, Sink};
@@ -70,6 +70,7 @@ fn configured(args: &Scan) -> Result<Config, Failure> {
     }
     extract.headers &= !args.no_headers;
     extract.schemeless &= !args.no_schemeless;
+    extract.strip_recipient |= args.strip_recipient;
     Ok(config)
 }
 
@@ -84,6 +85,7 @@ fn options(config: &Config) -> Options {
         schemes: extract.schemes.iter().map(|scheme| scheme.to_ascii_lowercase()).collect(),
         once_a_message: extract.unique == UniqueName::Message,
         context_bytes: extract.context,
+        strip_recipient: extract.strip_recipient,
         limits: config.limits.limits(),
     }
 }
@@ -111,7 +113,11 @@ fn job(args: &Scan, config: &Config) -> Result<Job, Failure> {
         threads: args.threads.map_or(cores, usize::from),
         output: if args.format == Format::Urls { Output::Urls } else { Output::Records },
         rejects: args.rejects.is_some(),
-        once_a_run: config.extract.unique == UniqueName::Run,
+        unique: match config.extract.unique {
+            UniqueName::None => Unique::None,
+            UniqueName::Message => Unique::Message,
+            UniqueName::Run => Unique::Run,
+        },
         since: moment(args.since.as_deref(), "--since")?,
         until: moment(args.until.as_deref(), "--until")?,
     })

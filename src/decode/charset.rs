@@ -12,6 +12,10 @@ use crate::span::{Map, Span};
 /// label: many a mailer lies. Without a usable label other octets are read as windows-1252, which has a character
 /// for nearly all of them.
 pub(super) fn decode<'a>(raw: &'a [u8], label: Option<&str>) -> (Cow<'a, [u8]>, Option<Map>) {
+    if label.is_some_and(is_utf7) {
+        let (text, map) = super::utf7::decode(raw);
+        return (Cow::Owned(text), Some(map));
+    }
     let named = Encoding::for_bom(raw).map(|(encoding, _)| encoding).or_else(|| label.and_then(named));
     let shifts = named.is_some_and(|encoding| encoding == ISO_2022_JP || !encoding.is_ascii_compatible());
     if !shifts && std::str::from_utf8(raw).is_ok() {
@@ -22,6 +26,11 @@ pub(super) fn decode<'a>(raw: &'a [u8], label: Option<&str>) -> (Cow<'a, [u8]>, 
     let encoding = if named == Some(UTF_8) && mostly_utf8(raw) { UTF_8 } else { encoding };
     let (text, map) = convert(raw, encoding, shifts);
     (Cow::Owned(text), Some(map))
+}
+
+fn is_utf7(label: &str) -> bool {
+    let label = label.trim().to_ascii_lowercase();
+    matches!(label.as_str(), "utf-7" | "unicode-1-1-utf-7" | "utf7" | "csunicode11utf7")
 }
 
 /// The encoding of a label, with the names that mailers made up.

@@ -18,6 +18,21 @@ pub struct Facts {
     pub newsgroups: Vec<String>,
     /// List-Id.
     pub list_id: Option<String>,
+    /// The messages that it answers: References, or In-Reply-To where that is missing.
+    pub references: Vec<String>,
+}
+
+/// Message-IDs of a field that are kept.
+const MOST_REFERENCES: usize = 1_000;
+
+/// The Message-IDs in a text, with their brackets.
+fn ids(text: &str) -> Vec<String> {
+    let inside = text.split('<').skip(1).filter_map(|rest| rest.split_once('>')).map(|(id, _)| id);
+    inside
+        .filter(|id| id.contains('@') && !id.contains(char::is_whitespace))
+        .map(|id| format!("<{id}>"))
+        .take(MOST_REFERENCES)
+        .collect()
 }
 
 impl Facts {
@@ -41,6 +56,7 @@ impl Facts {
                 .map(str::to_owned)
                 .collect(),
             list_id: text("list-id"),
+            references: text("references").or_else(|| text("in-reply-to")).map_or(Vec::new(), |text| ids(&text)),
         }
     }
 }

@@ -1,13 +1,16 @@
 //! The walk over the parts of a message (RFC 2045, 2046): iterative, bounded, with offsets.
 
+use std::borrow::Cow;
+
 use mailparse::ParsedContentType;
 
+use super::flowed::{Blank, unflow};
 use super::header::{Fields, is_trace, value};
-use super::transfer::{Encoding, base64, quoted_printable, unstuff};
-use super::{Decoded, Headers, Region, Text, Trail, charset};
+use super::transfer::{Encoding, base64, quoted_printable, unfold, unstuff};
+use super::{Decoded, Headers, Lines, Page, Region, Text, Trail, binary, charset, html, words};
 use crate::limits::Limits;
 use crate::problem::{Kind, Problem};
-use crate::span::Span;
+use crate::span::{Map, Span};
 use crate::split::Message;
 
 /// What is known of a part.
@@ -23,11 +26,29 @@ pub struct Part {
     pub encoding: String,
     /// The Message-ID of the message inside a part that it belongs to.
     pub message_id: Option<String>,
+    form: Form,
+}
+
+/// How a part's text is laid out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Form {
+    /// As it is.
+    #[default]
+    Plain,
+    /// `format=flowed`, and what becomes of its blanks.
+    Flowed(Blank),
+    /// HTML.
+    Html,
+    /// Long lines folded as in a vCard or calendar (RFC 5545 section 3.1).
+    Folded,
+    /// Not text.
+    Other,
 }
 
 /// A multipart whose closing boundary has not come yet.
 struct Open {
-    boundary: Vec<u8>,
+    /// Its boundary; more than one where the header names more.
+    boundaries: Vec<Vec<u8>>,
     path: Vec<usize>,
     parts: usize,
     /// The default type of its parts: message/rfc822 in a digest (RFC 2046 section 5.1.5).
@@ -127,6 +148,7 @@ impl Walk<'_, '_> {
             charset: content.params.get("charset").cloned().filter(|charset| !charset.is_empty()),
             encoding,
             message_id,
+            form: form(&content),
         };
         self.header_texts(fields, &part, known.is_some());
         self.parts += 1;
@@ -143,27 +165,20 @@ impl Walk<'_, '_> {
             || part.media_type == "message/global";
         let deep = self.open.len() + path.len() >= self.limits.mime_depth;
         if part.media_type.starts_with("multipart/") {
-            match content.params.get("boundary").filter(|boundary| !boundary.is_empty()) {
-                Some(_) if deep => {
-                    self.problem(
-                        Kind::Limit,
-                        at,
-                        format!("more than {} levels of parts: the rest is read as one text", self.limits.mime_depth),
-                    );
-                }
-                Some(boundary) => {
-                    let message_id = part.message_id.take();
-                    let boundary = boundary.as_bytes().to_vec();
-                    self.open.push(Open {
-                        boundary,
-                        path,
-                        parts: 0,
-                        digest: part.media_type == "multipart/digest",
-                        message_id,
-                    });
-                    return Next::Between { at: body };
-                }
-                None => self.problem(Kind::Damage, at, "a multipart without a boundary: read as one text".to_owned()),
+            let boundaries = boundaries(raw, fields);
+            if boundaries.is_empty() {
+                self.problem(Kind::Damage, at, "a multipart without a boundary: read as one text".to_owned());
+            } else if deep {
+                self.problem(
+                    Kind::Limit,
+                    at,
+                    format!("more than {} levels of parts: the rest is read as one text", self.limits.mime_depth),
+                );
+            } else {
+                let message_id = part.message_id.take();
+                let digest = part.media_type == "multipart/digest";
+                self.open.push(Open { boundaries, path, parts: 0, digest, message_id });
+                return Next::Between { at: body };
             }
         } else if nested && Encoding::named(&part.encoding) == Encoding::Identity && !deep {
             let inner = Fields::of(&raw[body..self.end_of_header(body)], self.limits.header_bytes);
@@ -195,21 +210,14 @@ impl Walk<'_, '_> {
             {
                 continue;
             }
-            let encoded = memchr::memmem::find(octets, b"=?").is_some();
-            let (bytes, maps) = if encoded {
-                let mut map = crate::span::Map::new();
-                map.push_whole(0, Span::new(0, octets.len()));
-                (value(octets).into_bytes().into(), vec![map])
+            let (bytes, map) = if memchr::memmem::find(octets, b"=?").is_some() {
+                let (text, map) = words::decode(octets);
+                (text.into(), Some(map))
             } else {
-                let (bytes, map) = charset::decode(octets, None);
-                (bytes, map.into_iter().collect())
+                charset::decode(octets, None)
             };
-            (self.sink)(Text {
-                bytes,
-                trail: Trail { base: field.value.start, maps },
-                region: Region::Header(name),
-                part: if outermost { None } else { Some(part) },
-            });
+            let trail = Trail { base: field.value.start, maps: map.into_iter().collect() };
+            (self.sink)(Text::plain(bytes, trail, Region::Header(name), if outermost { None } else { Some(part) }));
         }
     }
 
@@ -223,7 +231,7 @@ impl Walk<'_, '_> {
 
     /// The rest of the message as one text, whatever boundaries are in it.
     fn flat(&mut self, rest: Span, part: &Part) -> Next {
-        let plain = Part { media_type: "text/plain".to_owned(), ..part.clone() };
+        let plain = Part { media_type: "text/plain".to_owned(), form: Form::Plain, ..part.clone() };
         self.text(rest, &plain);
         Next::End
     }
@@ -275,12 +283,12 @@ impl Walk<'_, '_> {
         let end = memchr::memchr(b'\n', &raw[at..]).map_or(raw.len(), |end| at + end + 1);
         let line = raw[at + 2..end].trim_ascii_end();
         let (level, closes) = self.open.iter().enumerate().rev().find_map(|(level, open)| {
-            let rest = line.strip_prefix(open.boundary.as_slice())?;
-            match rest {
-                b"" => Some((level, false)),
-                b"--" => Some((level, true)),
+            let closes = |boundary: &Vec<u8>| match line.strip_prefix(boundary.as_slice())? {
+                b"" => Some(false),
+                b"--" => Some(true),
                 _ => None,
-            }
+            };
+            open.boundaries.iter().find_map(closes).map(|closes| (level, closes))
         })?;
         let before = raw[..at].strip_suffix(b"\n").map_or(at, <[u8]>::len);
         let start = raw[..before].strip_suffix(b"\r").map_or(before, <[u8]>::len);
@@ -289,36 +297,53 @@ impl Walk<'_, '_> {
 
     /// Decodes a body and gives it, if it is text.
     fn text(&mut self, body: Span, part: &Part) {
-        if !is_text(&part.media_type) {
+        if part.form == Form::Other {
             self.decoded.other_parts += 1;
             return;
         }
         self.decoded.text_parts += 1;
         let raw = body.of(self.message.raw);
-        let mut maps = Vec::new();
-        let unstuffed = if self.message.wire { unstuff(raw) } else { None };
-        let plain = match &unstuffed {
-            Some((text, map)) => {
-                maps.push(map.clone());
-                text.as_slice()
-            }
-            None => raw,
-        };
-        let transferred = match Encoding::named(&part.encoding) {
-            Encoding::Identity => None,
-            Encoding::QuotedPrintable => Some(quoted_printable(plain)),
-            Encoding::Base64 => Some(base64(plain)),
-        };
-        let octets = match &transferred {
-            Some((text, _)) => text.as_slice(),
-            None => plain,
-        };
-        let (bytes, charset_map) = charset::decode(octets, part.charset.as_deref());
-        if let Some((_, map)) = &transferred {
-            maps.push(map.clone());
+        let encoding = Encoding::named(&part.encoding);
+        self.reading(body, part, encoding);
+        // Whoever says base64 and writes plain text is read as he writes: no digit is a colon.
+        let lies = encoding == Encoding::Base64 && memchr::memmem::find(raw, b"://").is_some();
+        if lies {
+            self.problem(Kind::Damage, body.start, "a part in base64 that holds plain text: read as both".to_owned());
+            self.reading(body, part, Encoding::Identity);
         }
-        maps.extend(charset_map);
-        (self.sink)(Text { bytes, trail: Trail { base: body.start, maps }, region: Region::Body, part: Some(part) });
+    }
+
+    /// Decodes a body by one encoding and gives it.
+    fn reading(&mut self, body: Span, part: &Part, encoding: Encoding) {
+        let raw = body.of(self.message.raw);
+        let mut steps = Steps { bytes: raw.into(), trail: Trail::verbatim(body.start) };
+        if self.message.wire {
+            steps.optional(unstuff);
+        }
+        match encoding {
+            Encoding::Identity => {}
+            Encoding::QuotedPrintable => steps.step(quoted_printable),
+            Encoding::Base64 => steps.step(base64),
+        }
+        steps.charset(part.charset.as_deref());
+        match part.form {
+            Form::Plain | Form::Other | Form::Html => {}
+            Form::Flowed(blank) => steps.step(|text| unflow(text, blank)),
+            Form::Folded => steps.step(unfold),
+        }
+        let Steps { bytes, trail } = steps;
+        if part.form == Form::Html {
+            let page = html::page(&bytes);
+            let mut maps = trail.maps.clone();
+            maps.push(page.map);
+            let visible = Trail { base: trail.base, maps };
+            let page_of = Page { source: bytes, trail, links: page.links, base: page.base };
+            let text = Text::plain(page.text.into(), visible, Region::Body, Some(part));
+            (self.sink)(Text { lines: Lines::LaidOut, page: Some(page_of), ..text });
+            return;
+        }
+        let binary = binary::blocks(&bytes);
+        (self.sink)(Text { binary, ..Text::plain(bytes, trail, Region::Body, Some(part)) });
     }
 
     fn problem(&mut self, kind: Kind, at: usize, message: String) {
@@ -326,12 +351,89 @@ impl Walk<'_, '_> {
     }
 }
 
-/// Whether a part of that type is searched: text of any kind, and reports about mail.
-fn is_text(media_type: &str) -> bool {
-    media_type.starts_with("text/")
-        || media_type.starts_with("message/")
-        || media_type.starts_with("multipart/")
-        || matches!(media_type, "application/xhtml+xml" | "application/xml" | "application/pgp" | "application/text")
+/// A text on its way through the steps of decoding.
+struct Steps<'r> {
+    bytes: Cow<'r, [u8]>,
+    trail: Trail,
+}
+
+impl Steps<'_> {
+    fn step(&mut self, decode: impl FnOnce(&[u8]) -> (Vec<u8>, Map)) {
+        let (bytes, map) = decode(&self.bytes);
+        self.bytes = bytes.into();
+        self.trail.maps.push(map);
+    }
+
+    fn optional(&mut self, decode: impl FnOnce(&[u8]) -> Option<(Vec<u8>, Map)>) {
+        if let Some(decoded) = decode(&self.bytes) {
+            self.step(|_| decoded);
+        }
+    }
+
+    fn charset(&mut self, label: Option<&str>) {
+        let (bytes, map) = charset::decode(&self.bytes, label);
+        if let Some(map) = map {
+            self.bytes = bytes.into_owned().into();
+            self.trail.maps.push(map);
+        }
+    }
+}
+
+/// How the text of a part is laid out, by its type; by the name of an attachment where the type says nothing.
+fn form(content: &ParsedContentType) -> Form {
+    let parameter = |name: &str| content.params.get(name).map(|value| value.trim().to_ascii_lowercase());
+    match content.mimetype.to_ascii_lowercase().as_str() {
+        "text/html" | "application/xhtml+xml" => Form::Html,
+        "text/calendar" | "text/vcard" | "text/x-vcard" | "text/directory" => Form::Folded,
+        "text/plain" if parameter("format").as_deref() == Some("flowed") => {
+            Form::Flowed(if parameter("delsp").as_deref() == Some("yes") { Blank::Deleted } else { Blank::Kept })
+        }
+        "application/xml" | "application/pgp" | "application/text" => Form::Plain,
+        "application/octet-stream" => parameter("name").map_or(Form::Other, |name| by_extension(&name)),
+        other if ["text/", "message/", "multipart/"].iter().any(|start| other.starts_with(start)) => Form::Plain,
+        _ => Form::Other,
+    }
+}
+
+/// What an attachment's name says of it.
+fn by_extension(name: &str) -> Form {
+    match name.rsplit_once('.').map_or("", |(_, extension)| extension) {
+        "htm" | "html" | "shtml" | "xhtml" => Form::Html,
+        "txt" | "text" | "asc" | "log" | "patch" | "diff" | "eml" | "md" | "csv" | "url" => Form::Plain,
+        _ => Form::Other,
+    }
+}
+
+/// Every boundary that the content type names: a header that names two is read both ways, so that nothing hides.
+fn boundaries(raw: &[u8], fields: &Fields) -> Vec<Vec<u8>> {
+    let mut found: Vec<Vec<u8>> = Vec::new();
+    let types = fields.all.iter().filter(|field| field.name.of(raw).eq_ignore_ascii_case(b"content-type"));
+    for field in types {
+        let text = value(field.value.of(raw));
+        // ASCII alone is lowered, so that offsets stay.
+        let lower = text.to_ascii_lowercase();
+        let named = memchr::memmem::find_iter(lower.as_bytes(), b"boundary").filter_map(|at| quoted(&text[at + 8..]));
+        let parsed = mailparse::parse_content_type(&text).params.remove("boundary");
+        for boundary in parsed.into_iter().chain(named) {
+            let boundary = boundary.trim_end().as_bytes().to_vec();
+            if !boundary.is_empty() && !found.contains(&boundary) && found.len() < MOST_BOUNDARIES {
+                found.push(boundary);
+            }
+        }
+    }
+    found
+}
+
+/// Boundaries of one multipart that are tried.
+const MOST_BOUNDARIES: usize = 8;
+
+/// The value behind a parameter's name: `= "..."` or `=...`.
+fn quoted(rest: &str) -> Option<String> {
+    let value = rest.trim_start().strip_prefix('=')?.trim_start();
+    match value.strip_prefix('"') {
+        Some(inner) => inner.split('"').next().map(str::to_owned),
+        None => value.split([';', ' ', '\t', '\r', '\n']).next().map(str::to_owned),
+    }
 }
 
 /// The content type of an entity; RFC 2045's default where it has none, or none that can be read.

@@ -16,8 +16,9 @@ pub(super) enum Encoding {
 impl Encoding {
     /// The encoding of that name.
     pub(super) fn named(name: &str) -> Encoding {
-        match name.trim().to_ascii_lowercase().as_str() {
-            "quoted-printable" => Encoding::QuotedPrintable,
+        let name: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
+        match name.to_ascii_lowercase().as_str() {
+            "quotedprintable" => Encoding::QuotedPrintable,
             "base64" => Encoding::Base64,
             _ => Encoding::Identity,
         }
@@ -132,6 +133,23 @@ fn digit(byte: u8) -> Option<u8> {
     }
 }
 
+/// Undoes the folding of long lines in calendars and vCards (RFC 5545 section 3.1): a line end and one blank.
+pub(super) fn unfold(raw: &[u8]) -> (Vec<u8>, Map) {
+    let mut text = Vec::with_capacity(raw.len());
+    let mut map = Map::new();
+    let mut at = 0;
+    for end in memchr::memchr_iter(b'\n', raw).filter(|&end| matches!(raw.get(end + 1), Some(b' ' | b'\t'))) {
+        let line = raw[at..end].strip_suffix(b"\r").unwrap_or(&raw[at..end]);
+        map.push_same(text.len(), at);
+        text.extend_from_slice(line);
+        at = end + 2;
+    }
+    map.push_same(text.len(), at);
+    text.extend_from_slice(&raw[at..]);
+    map.push_same(text.len(), raw.len());
+    (text, map)
+}
+
 /// Undoes dot-stuffing (RFC 3977 section 3.1.1): of two dots at a line's start one is dropped. Nothing where there
 /// is none.
 pub(super) fn unstuff(raw: &[u8]) -> Option<(Vec<u8>, Map)> {
@@ -192,6 +210,13 @@ mod tests {
         assert_eq!(map.raw(Span::new(0, text.len())), Span::new(0, 12));
         let raw = b"YQ==\nYmM=";
         assert_eq!(base64(raw).1.raw(Span::new(1, 3)), Span::new(5, 8));
+    }
+
+    #[test]
+    fn folded_lines_are_made_whole() {
+        let (text, map) = unfold(b"URL:http://a.ex\r\n ample/\r\nEND");
+        assert_eq!(text, b"URL:http://a.example/\r\nEND");
+        assert_eq!(map.raw(Span::new(4, 21)), Span::new(4, 24));
     }
 
     #[test]

@@ -2,10 +2,10 @@
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::split::{likely_host, plausible_host, split};
+use super::accept::{Place, accept};
 use super::trim;
 use super::verdict::Verdicts;
-use crate::grammar::{self, Bare, Reject};
+use crate::grammar::Reject;
 use crate::limits::DOUBTFUL_HYPHENS;
 use crate::repair::{Join, Line, Repair, Repairs};
 use crate::scan::{Opening, Rules, Scanner, Start};
@@ -161,9 +161,19 @@ pub enum Reason {
     TwoUrls,
     /// A wrapper that never closes.
     Unclosed,
+    /// An attribute that is relative to a page nobody knows.
+    Relative,
+    /// An attribute with data or a program in it: no location.
+    NoLocation,
+    /// The same octets gave the same URL in another reading of the message.
+    Reread,
 }
 
 impl Reason {
+    /// All reasons' names, for the schema.
+    pub const NAMES: [&str; 8] =
+        ["grammar", "host", "implausible", "two-urls", "unclosed", "relative", "no-location", "reread"];
+
     /// The name that stands in a reject's `reason.kind`.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -173,6 +183,9 @@ impl Reason {
             Reason::Implausible => "implausible",
             Reason::TwoUrls => "two-urls",
             Reason::Unclosed => "unclosed",
+            Reason::Relative => "relative",
+            Reason::NoLocation => "no-location",
+            Reason::Reread => "reread",
         }
     }
 }
@@ -347,81 +360,53 @@ impl Reader<'_> {
 
     /// Whether the text is a URL by the rules in force.
     fn accept(&self, full: &[u8], place: Place) -> Result<(), Reason> {
-        let url_len = memchr::memchr(b'#', full).unwrap_or(full.len());
-        if self.scanner.rules() == Rules::Rfc1738 {
-            grammar::url(&full[..url_len]).map_err(Reason::Grammar)?;
-            let ill = full.get(url_len + 1..).is_some_and(|fragment| !grammar::is_fragment(fragment));
-            let at = Reject { kind: grammar::Kind::Unexpected, part: grammar::Part::Path, offset: url_len };
-            return if ill { Err(Reason::Grammar(at)) } else { Ok(()) };
-        }
-        self.plausible(&full[..url_len], place)?;
-        if full.len() > self.url_bytes {
-            return Ok(());
-        }
-        let verdicts = Verdicts::of(full, url_len);
-        let special = || {
-            let parts = split(&full[..url_len]);
-            verdicts.whatwg.as_ref().is_some_and(url::Url::is_special)
-                && parts.host.is_some_and(plausible_host)
-                && !full.iter().any(u8::is_ascii_whitespace)
-        };
-        match &verdicts.rfc1738 {
-            Ok(_) => Ok(()),
-            Err(_) if verdicts.rfc3986 || special() => Ok(()),
-            Err(reject) => Err(Reason::Grammar(*reject)),
-        }
-    }
-
-    /// Whether a text can be a URL of its scheme by the wide rules. Looks at its scheme and host only.
-    fn plausible(&self, url: &[u8], place: Place) -> Result<(), Reason> {
-        let parts = split(url);
-        let bare = self.scanner.bare(parts.scheme);
-        if let Some(host) = parts.host.filter(|_| !matches!(bare, Bare::Slashes)) {
-            let guessed = matches!(self.laid.start.opening, Opening::Schemeless(_));
-            let holds = plausible_host(host) && (!guessed || likely_host(host));
-            return if holds { Ok(()) } else { Err(Reason::Host) };
-        }
-        let rest = url.get(parts.scheme.len() + 1..).unwrap_or_default();
-        let holds = match (bare, place) {
-            (Bare::Host, _) => place == Place::Wrapped && !self.scanner.knows(parts.scheme),
-            (_, Place::Wrapped) => true,
-            (Bare::Slashes, _) => rest.starts_with(b"//") && rest.len() > 3,
-            (Bare::Mailbox, _) => is_mailbox(rest),
-            (Bare::News, _) => is_news(rest),
-            (Bare::Urn, _) => {
-                rest.iter().position(|&byte| byte == b':').is_some_and(|colon| colon >= 2 && colon + 1 < rest.len())
-            }
-            (Bare::Starts(start), _) => rest.len() > start.len() && rest.starts_with(start.as_bytes()),
-            (Bare::Never, _) => false,
-        };
-        if holds { Ok(()) } else { Err(Reason::Implausible) }
+        let guessed = matches!(self.laid.start.opening, Opening::Schemeless(_));
+        accept(full, if guessed { Place::Guessed } else { place }, self.scanner, self.url_bytes)
     }
 
     fn give(&self, choice: &Choice<'_>, span: Span, sink: &mut dyn FnMut(&Found<'_>)) {
-        let url_len = memchr::memchr(b'#', choice.full).unwrap_or(choice.full.len());
-        let kept = choice.full.len().min(self.url_bytes);
-        let truncated = (kept < choice.full.len())
-            .then(|| Truncated { full_length: choice.full.len(), full_hash: xxh3_128(choice.full) });
-        let verdicts = truncated.is_none().then(|| Verdicts::of(choice.full, url_len));
+        let raw = self.laid.line.origin(span);
+        let plain = Plain { full: choice.full, wrapper: choice.wrapper, raw, url_bytes: self.url_bytes };
+        plain.give(choice.repairs, &choice.alternates, choice.confidence, sink);
+    }
+}
+
+/// A URL on its way to the sink.
+pub(super) struct Plain<'l> {
+    /// With its fragment.
+    pub(super) full: &'l [u8],
+    pub(super) wrapper: Wrapper,
+    pub(super) raw: Span,
+    /// Octets that are kept.
+    pub(super) url_bytes: usize,
+}
+
+impl Plain<'_> {
+    /// Reads it by the three grammars, unless it is beyond the limit, and gives it.
+    pub(super) fn give(
+        &self,
+        repairs: Repairs,
+        alternates: &[Alternate],
+        confidence: f32,
+        sink: &mut dyn FnMut(&Found<'_>),
+    ) {
+        let url_len = memchr::memchr(b'#', self.full).unwrap_or(self.full.len());
+        let kept = self.full.len().min(self.url_bytes);
+        let truncated = (kept < self.full.len())
+            .then(|| Truncated { full_length: self.full.len(), full_hash: xxh3_128(self.full) });
+        let verdicts = truncated.is_none().then(|| Verdicts::of(self.full, url_len));
         sink(&Found {
-            wrapper: choice.wrapper,
-            full: &choice.full[..kept],
+            wrapper: self.wrapper,
+            full: &self.full[..kept],
             url_len: url_len.min(kept),
-            raw: self.laid.line.origin(span),
-            repairs: choice.repairs,
-            alternates: &choice.alternates,
-            confidence: choice.confidence,
+            raw: self.raw,
+            repairs,
+            alternates,
+            confidence,
             verdicts: verdicts.as_ref(),
             truncated,
         });
     }
-}
-
-/// Whether a text stands in a wrapper, which says that it is a URL, or has to look like one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
-    Wrapped,
-    Bare,
 }
 
 /// The reading that is about to be given, and the others.
@@ -493,27 +478,6 @@ fn could_belong(tail: &[u8]) -> Option<usize> {
     (len > 0).then_some(len)
 }
 
-/// Something, `@`, a host with a dot; perhaps `?` and header fields behind it (RFC 6068).
-fn is_mailbox(rest: &[u8]) -> bool {
-    let address = rest.split(|&byte| byte == b'?').next().unwrap_or_default();
-    let Some(at) = memchr::memrchr(b'@', address) else { return false };
-    let host = &address[at + 1..];
-    at > 0 && host.contains(&b'.') && plausible_host(host)
-}
-
-/// `*`, a newsgroup of at least two names, or an article's identifier.
-fn is_news(rest: &[u8]) -> bool {
-    let group = || {
-        let mut names = rest.split(|&byte| byte == b'.');
-        let name = |name: &[u8]| {
-            !name.is_empty()
-                && name.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'_'))
-        };
-        rest.first().is_some_and(u8::is_ascii_alphabetic) && names.all(name) && rest.contains(&b'.')
-    };
-    rest == b"*" || group() || memchr::memchr(b'@', rest).is_some_and(|at| at > 0 && plausible_host(&rest[at + 1..]))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -525,13 +489,5 @@ mod tests {
         assert_eq!(text(dropped(b"a-b-c", &[1, 3])), ["ab-c", "a-bc", "abc"]);
         assert_eq!(text(dropped(b"a--b", &[2])), ["a-b"]);
         assert_eq!(text(dropped(b"a-b-c-d-e-f", &[1, 3, 5, 7, 9])), ["abcdef"]);
-    }
-
-    #[test]
-    fn mailboxes_and_groups_have_dots() {
-        assert!(is_mailbox(b"a@b.example?subject=x"));
-        assert!(!is_mailbox(b"a@b") && !is_mailbox(b"@b.example"));
-        assert!(is_news(b"comp.lang.c") && is_news(b"id@h") && is_news(b"*"));
-        assert!(!is_news(b"the") && !is_news(b"x..y") && !is_news(b"1.2"));
     }
 }

@@ -2,15 +2,20 @@
 
 use std::collections::{HashMap, HashSet};
 
-use xxhash_rust::xxh3::xxh3_128;
+use xxhash_rust::xxh3::{xxh3_128, xxh3_128_with_seed};
 
-use crate::decode::{Decoded, Facts, Fields, Headers, Region, Text, digest, texts};
+use crate::decode::{
+    Decoded, Facts, Fields, Headers, Lines, Link, Part, Region, Stretches, Text, Trail, digest, texts,
+};
 use crate::limits::Limits;
 use crate::origin::Source;
-use crate::parse::{Found, Laid, Outcome, Reason, key, read, split};
+use crate::parse::{
+    Found, Laid, Outcome, Reason, Unwrapped, Value, attribute, inner, key, mismatch, read, replace, split, unwrap,
+    without_recipient,
+};
 use crate::problem::{Kind, Problem};
 use crate::record::{Origin, Record, context_border, id};
-use crate::repair::{Line, Wrapped, quote_depth, word, wrapped};
+use crate::repair::{Breaks, Line, Wrapped, quote_depth, word, wrapped};
 use crate::scan::{Opening, Rules, Scanner, Schemeless, Start};
 use crate::span::Span;
 use crate::split::{Header, Message};
@@ -34,6 +39,8 @@ pub struct Options {
     pub once_a_message: bool,
     /// Octets of context.
     pub context_bytes: usize,
+    /// Whether the recipient's address is taken out of redirectors' URLs.
+    pub strip_recipient: bool,
     /// The limits.
     pub limits: Limits,
 }
@@ -43,6 +50,18 @@ pub struct Options {
 pub struct Extractor {
     options: Options,
     scanner: Scanner,
+}
+
+impl Options {
+    /// Whether a URL passes the filters.
+    fn wants(&self, found: &Found<'_>) -> bool {
+        let accepts =
+            |name: &&str| found.verdicts.is_some_and(|verdicts| verdicts.conforms().any(|other| other == *name));
+        let scheme = split(found.url()).scheme;
+        let named = |name: &String| name.as_bytes().eq_ignore_ascii_case(scheme);
+        (self.accept.is_empty() || self.accept.iter().any(accepts))
+            && (self.schemes.is_empty() || self.schemes.iter().any(named))
+    }
 }
 
 impl Extractor {
@@ -67,8 +86,10 @@ pub enum Finding<'f> {
     Url(&'f Record<'f>),
     /// A URL that a filter holds back.
     Filtered,
-    /// A URL that stood in this message before.
-    Folded,
+    /// A URL that stood in this message before, by the hash of its key.
+    Folded(u128),
+    /// A URL that stood inside a redirector's. It is no candidate of its own.
+    Unwrapped(&'f Record<'f>),
     /// A candidate that is none, and its text.
     Reject(Reason, &'f [u8], Origin<'f>),
     /// Something wrong.
@@ -95,6 +116,7 @@ pub fn extract(message: &Message<'_>, source: &Source, extractor: &Extractor, si
         digest: None,
         seen: HashMap::new(),
         once: HashSet::new(),
+        given: HashSet::new(),
         urls: 0,
         lines: (0, 1),
         line: Line::default(),
@@ -124,6 +146,8 @@ struct State<'s, 'm> {
     seen: HashMap<u128, u64>,
     /// Keys that were given already, where each is given once.
     once: HashSet<u128>,
+    /// Raw ranges and URLs that were given already: several readings of broken MIME give one record each.
+    given: HashSet<u128>,
     urls: u64,
     /// An offset in the raw octets, and the number of its line.
     lines: (usize, u64),
@@ -132,24 +156,36 @@ struct State<'s, 'm> {
 }
 
 impl<'s> State<'s, '_> {
+    /// Goes through a text, and on a page through the links between, in the order in which they lie there.
     fn text(&mut self, text: &Text<'_>) {
         let Extractor { scanner, .. } = self.extractor;
         let mut starts = scanner.starts(&text.bytes);
-        let mut signature = None;
+        let mut stretches = None;
+        let mut links = text.page.as_ref().map_or(&[][..], |page| page.links.as_slice()).iter().peekable();
+        let mut binary = text.binary.iter().peekable();
         let mut from = 0;
         while let Some(start) = starts.next(from) {
-            let outcome = self.start(text, &start, &mut signature);
+            while binary.next_if(|block| block.end <= start.at).is_some() {}
+            if let Some(block) = binary.peek().filter(|block| block.start <= start.at) {
+                from = block.end;
+                continue;
+            }
+            while let Some(link) = links.next_if(|link| link.at <= start.at) {
+                self.link(text, link);
+            }
+            let outcome = self.start(text, &start, &mut stretches);
             if let Some(reason) = outcome.refused {
                 let span = Span::new(start.at, outcome.resume.max(start.retry));
-                let place = self.origin(text, span);
+                let place = self.origin(&text.trail, span);
                 (self.sink)(Finding::Reject(reason, span.of(&text.bytes), place));
             }
             from = outcome.resume.max(start.at + 1);
         }
+        links.for_each(|link| self.link(text, link));
     }
 
     /// Lays a start out, reads it, and gives what it holds.
-    fn start(&mut self, text: &Text<'_>, start: &Start, signature: &mut Option<usize>) -> Outcome {
+    fn start(&mut self, text: &Text<'_>, start: &Start, stretches: &mut Option<Stretches>) -> Outcome {
         let Extractor { scanner, options: Options { limits, .. } } = self.extractor;
         let mut line = std::mem::take(&mut self.line);
         let close = match start.opening {
@@ -167,76 +203,139 @@ impl<'s> State<'s, '_> {
                 }
             }
             Opening::UrlPrefix | Opening::Bare | Opening::Schemeless(_) => {
-                word(&text.bytes, start.content, scanner.rules(), &mut line);
+                let breaks = if text.lines == Lines::Written { Breaks::Undone } else { Breaks::Kept };
+                word(&text.bytes, start.content, scanner.rules(), breaks, &mut line);
                 None
             }
         };
         let before = start.at.checked_sub(1).map(|at| text.bytes[at]);
         let laid = Laid { start, before, line: &line, close };
-        let outcome = read(&laid, scanner, limits.url_bytes, &mut |found| self.found(text, found, signature));
+        let outcome = read(&laid, scanner, limits.url_bytes, &mut |found| {
+            let name;
+            let region = match text.region {
+                Region::Header(field) => {
+                    name = format!("header:{}", String::from_utf8_lossy(field));
+                    name.as_str()
+                }
+                Region::Body if text.page.is_some() => "html:text",
+                Region::Body => {
+                    let stretches = stretches.get_or_insert_with(|| Stretches::of(&text.bytes));
+                    stretches.at(found.raw.start).name()
+                }
+            };
+            let cited = text.region == Region::Body && text.lines == Lines::Written;
+            let quote_depth = if cited { quote_depth(&text.bytes, found.raw.start) } else { 0 };
+            let part = text.part;
+            self.found(
+                &Spot { bytes: &text.bytes, trail: &text.trail, region, quote_depth, part, anchor: None },
+                found,
+            );
+        });
         self.line = line;
         outcome
     }
 
-    fn found(&mut self, text: &Text<'_>, found: &Found<'_>, signature: &mut Option<usize>) {
+    /// Reads the URL of an attribute, and gives it.
+    fn link(&mut self, text: &Text<'_>, link: &Link) {
+        let Some(page) = &text.page else { return };
+        let Extractor { scanner, options: Options { limits, .. } } = self.extractor;
+        let region = format!("html:{}.{}", link.element, link.attribute);
+        let anchor = link.anchor.map(|anchor| anchor.of(&text.bytes).trim_ascii());
+        let spot =
+            Spot { bytes: &page.source, trail: &page.trail, region: &region, quote_depth: 0, part: text.part, anchor };
+        let value = Value { text: &link.value, span: link.span, base: page.base.as_deref() };
+        if let Err(reason) = attribute(&value, scanner, limits.url_bytes, &mut |found| self.found(&spot, found)) {
+            let place = self.origin(&page.trail, link.span);
+            (self.sink)(Finding::Reject(reason, &link.value, place));
+        }
+    }
+
+    /// Holds a URL back or gives it.
+    fn found(&mut self, spot: &Spot<'_>, found: &Found<'_>) {
         let options = &self.extractor.options;
-        let accepted =
-            |name: &&str| found.verdicts.is_some_and(|verdicts| verdicts.conforms().any(|other| other == *name));
-        let scheme = split(found.url()).scheme;
-        let wanted = |name: &String| name.as_bytes().eq_ignore_ascii_case(scheme);
-        if !(options.accept.is_empty() || options.accept.iter().any(accepted))
-            || !(options.schemes.is_empty() || options.schemes.iter().any(wanted))
-        {
+        let (raw, _) = spot.trail.raw(found.raw);
+        let same = xxh3_128_with_seed(found.full, (raw.start as u64) << 24 ^ raw.len() as u64);
+        if !self.given.insert(same) {
+            let place = self.origin(spot.trail, found.raw);
+            (self.sink)(Finding::Reject(Reason::Reread, found.full, place));
+            return;
+        }
+        if !options.wants(found) {
             (self.sink)(Finding::Filtered);
             return;
         }
-        if options.once_a_message && !self.once.insert(xxh3_128(&key(found.url()))) {
-            (self.sink)(Finding::Folded);
-            return;
+        if options.once_a_message {
+            let key = key_hash(found.url());
+            if !self.once.insert(key) {
+                (self.sink)(Finding::Folded(key));
+                return;
+            }
         }
-        self.give(text, found, signature);
+        self.urls += 1;
+        let id = self.give(spot, found, None);
+        self.unwrapped(spot, found, id);
     }
 
-    fn give(&mut self, text: &Text<'_>, found: &Found<'_>, signature: &mut Option<usize>) {
-        self.urls += 1;
+    /// Gives a URL and what is known of it, and its id.
+    fn give(&mut self, spot: &Spot<'_>, found: &Found<'_>, parent: Option<(u128, &'static str)>) -> u128 {
+        let Options { context_bytes, strip_recipient, limits, .. } = &self.extractor.options;
         let digest = *self.digest.get_or_insert_with(|| digest(self.message, self.fields));
-        let path = text.part.map_or("", |part| part.path.as_str());
+        let path = spot.part.map_or("", |part| part.path.as_str());
         let before = self.seen.entry(id(digest, path, found.full, 0)).or_default();
         let id = id(digest, path, found.full, *before);
         *before += 1;
-        let place = self.origin(text, found.raw);
-        let field_bytes = self.extractor.options.limits.field_bytes;
+        let place = self.origin(spot.trail, found.raw);
         if self.facts.is_none() && self.message.header == Header::Present {
-            self.facts = Some(Facts::of(self.message.raw, self.fields, field_bytes));
+            self.facts = Some(Facts::of(self.message.raw, self.fields, limits.field_bytes));
         }
-        let name;
-        let region = match text.region {
-            Region::Header(field) => {
-                name = format!("header:{}", String::from_utf8_lossy(field));
-                name.as_str()
-            }
-            Region::Body => {
-                let begins = *signature.get_or_insert_with(|| signature_start(&text.bytes));
-                if found.raw.start >= begins { "signature" } else { "body" }
-            }
-        };
-        let context = self.extractor.options.context_bytes;
-        (self.sink)(Finding::Url(&Record {
+        let anchor = spot.anchor.map(|anchor| &anchor[..anchor.len().min(limits.field_bytes)]);
+        let record = Record {
             found,
             id,
-            raw: found.raw.of(&text.bytes),
-            region,
-            quote_depth: if text.region == Region::Body { quote_depth(&text.bytes, found.raw.start) } else { 0 },
+            raw: found.raw.of(spot.bytes),
+            region: spot.region,
+            quote_depth: spot.quote_depth,
             place,
             facts: self.facts.as_ref(),
-            part: text.part,
-            context: (context > 0).then(|| around(&text.bytes, found.raw, context)),
-        }));
+            part: spot.part,
+            context: (*context_bytes > 0).then(|| around(spot.bytes, found.raw, *context_bytes)),
+            anchor: anchor.filter(|anchor| !anchor.is_empty()),
+            mismatch: anchor.map(|anchor| mismatch(anchor, found.url())),
+            unwrapped: parent,
+        };
+        match without_recipient(found.full).filter(|_| *strip_recipient) {
+            None => (self.sink)(sorted(&record)),
+            Some(text) => replace(found, &text, limits.url_bytes, &mut |stripped| {
+                let stripped = Record { found: stripped, raw: stripped.full, context: None, ..record };
+                (self.sink)(sorted(&stripped));
+            }),
+        }
+        id
+    }
+
+    /// The URLs inside a redirector's, each as a child of the one around it.
+    fn unwrapped(&mut self, spot: &Spot<'_>, found: &Found<'_>, id: u128) {
+        let Extractor { scanner, options } = self.extractor;
+        if found.truncated.is_some() || options.rules == Rules::Rfc1738 {
+            return;
+        }
+        let (mut parent, mut text) = (id, found.full.to_vec());
+        for _ in 0..options.limits.unwrap_depth {
+            let Some(Unwrapped { url, by }) = unwrap(&text) else { return };
+            let mut child = None;
+            inner(found, &url, scanner, options.limits.url_bytes, &mut |inside| {
+                if options.wants(inside) {
+                    child = Some(self.give(spot, inside, Some((parent, by))));
+                }
+            });
+            let Some(id) = child else { return };
+            (parent, text) = (id, url);
+        }
     }
 
     /// Where `span` of a text came from.
-    fn origin(&mut self, text: &Text<'_>, span: Span) -> Origin<'s> {
-        let (raw, exact) = text.trail.raw(span);
+    fn origin(&mut self, trail: &Trail, span: Span) -> Origin<'s> {
+        let (raw, exact) = trail.raw(span);
         let base = self.message.raw_start();
         let line = self.line_of(raw.start) + u64::from(self.message.envelope > 0);
         Origin {
@@ -261,12 +360,26 @@ impl<'s> State<'s, '_> {
     }
 }
 
-/// Where the signature begins: behind the last line that is `-- ` and nothing else. The text's end if there is none.
-fn signature_start(text: &[u8]) -> usize {
-    let ends_line = |at: &usize| matches!(text[*at..], [b'\n', ..] | [b'\r', b'\n', ..]);
-    let separators = memchr::memmem::rfind_iter(text, b"\n-- ").map(|at| at + 4);
-    let first = text.starts_with(b"-- ").then_some(3);
-    separators.chain(first).find(ends_line).unwrap_or(text.len())
+/// Where a URL was found, and in which text.
+struct Spot<'t> {
+    /// The text that the URL's `raw` is a range of.
+    bytes: &'t [u8],
+    trail: &'t Trail,
+    region: &'t str,
+    quote_depth: usize,
+    part: Option<&'t Part>,
+    /// What a page shows for it.
+    anchor: Option<&'t [u8]>,
+}
+
+/// A record as what it is: found, or taken out of another.
+fn sorted<'r>(record: &'r Record<'r>) -> Finding<'r> {
+    if record.unwrapped.is_some() { Finding::Unwrapped(record) } else { Finding::Url(record) }
+}
+
+/// What URLs that mean the same have in common.
+pub(super) fn key_hash(url: &[u8]) -> u128 {
+    xxh3_128(&key(url))
 }
 
 /// Up to `most` octets before and after `span`, cut between characters.

@@ -20,6 +20,18 @@ use crate::sink::Sink;
 use crate::split::{self, Format, Opened, Roller};
 use crate::walk::{self, Filter, Links, Step};
 
+/// Which repetitions of a URL are folded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unique {
+    /// None.
+    #[default]
+    None,
+    /// Those within a message; its record tells how many there were.
+    Message,
+    /// Those within the run.
+    Run,
+}
+
 /// What is to be done.
 #[derive(Debug, Default)]
 pub struct Job {
@@ -37,8 +49,8 @@ pub struct Job {
     pub output: Output,
     /// Whether refused candidates are wanted.
     pub rejects: bool,
-    /// Whether a URL is given once a run.
-    pub once_a_run: bool,
+    /// Which repetitions are folded. Within messages the extractor does it.
+    pub unique: Unique,
     /// Messages of this moment and later (seconds since 1970).
     pub since: Option<i64>,
     /// Messages before this moment.

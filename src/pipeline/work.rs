@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::extract::{Extractor, Finding, extract};
-use super::pool::Job;
+use super::extract::{Extractor, Finding, extract, key_hash};
+use super::pool::{Job, Unique};
 use super::{Batch, Piece};
 use crate::decode::{Fields, date, digest};
 use crate::origin::{Kind as SourceKind, Source};
-use crate::parse::{key, split};
+use crate::parse::split;
 use crate::problem::{Event, Kind, Problem};
 use crate::read;
 use crate::record::{self, Record};
@@ -107,11 +107,13 @@ impl Worker<'_> {
             let (job, piece) = (self.job, self.batch.pieces.last_mut().expect("`mark` has made one"));
             extract(message, source, self.extractor, &mut |finding| note(finding, source, job, piece));
         }));
+        let job = self.job;
         let piece = self.piece();
         match outcome {
             Ok(()) => {
                 piece.balance.messages += 1;
                 piece.balance.messages_scanned += 1;
+                counts(piece, &before, job);
             }
             Err(_) => {
                 before.restore(piece);
@@ -201,9 +203,14 @@ fn note(finding: Finding<'_>, source: &Source, job: &Job, piece: &mut Piece) {
             piece.balance.candidates += 1;
             piece.balance.filtered += 1;
         }
-        Finding::Folded => {
+        Finding::Folded(key) => {
             piece.balance.candidates += 1;
             piece.balance.folded += 1;
+            *piece.repeated.entry(key).or_insert(1) += 1;
+        }
+        Finding::Unwrapped(record) => {
+            piece.balance.unwrapped += 1;
+            line(record, job, piece);
         }
         Finding::Reject(reason, text, place) => {
             piece.balance.candidates += 1;
@@ -229,6 +236,12 @@ fn url(record: &Record<'_>, job: &Job, piece: &mut Piece) {
     piece.balance.candidates += 1;
     piece.balance.records += 1;
     piece.balance.found(found, &scheme);
+    line(record, job, piece);
+}
+
+/// Writes a record's line.
+fn line(record: &Record<'_>, job: &Job, piece: &mut Piece) {
+    let found = record.found;
     match job.output {
         Output::Records => record::write(record, &mut piece.records),
         Output::Urls => {
@@ -236,8 +249,29 @@ fn url(record: &Record<'_>, job: &Job, piece: &mut Piece) {
             piece.records.push(b'\n');
         }
     }
-    if job.once_a_run {
-        piece.keys.push((xxh3_128(&key(found.url())), piece.records.len()));
+    if job.unique != Unique::None {
+        piece.keys.push((key_hash(found.url()), piece.records.len()));
+    }
+}
+
+/// Tells the records of a message that were repeated in it how often they stood there.
+fn counts(piece: &mut Piece, before: &Mark, job: &Job) {
+    let repeated = std::mem::take(&mut piece.repeated);
+    if !repeated.is_empty() && job.output == Output::Records {
+        let lines = piece.records.split_off(before.records);
+        let mut start = 0;
+        for (key, end) in &mut piece.keys[before.keys..] {
+            let line = &lines[start..*end - before.records];
+            start = *end - before.records;
+            match repeated.get(key) {
+                Some(count) => record::with_count(line, *count, &mut piece.records),
+                None => piece.records.extend_from_slice(line),
+            }
+            *end = piece.records.len();
+        }
+    }
+    if job.unique != Unique::Run {
+        piece.keys.clear();
     }
 }
 

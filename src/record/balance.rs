@@ -43,6 +43,8 @@ pub struct Balance {
     pub filtered: u64,
     /// URLs that were written before.
     pub folded: u64,
+    /// URLs that stood inside redirectors' URLs. They are no candidates, and are written besides.
+    pub unwrapped: u64,
     /// Events, by kind.
     pub events: Counts,
     /// URLs that passed the filters, by scheme. This and the next three count before folding over the whole run.
@@ -136,6 +138,7 @@ impl Balance {
             (&mut self.records, other.records),
             (&mut self.filtered, other.filtered),
             (&mut self.folded, other.folded),
+            (&mut self.unwrapped, other.unwrapped),
         ];
         for (sum, number) in numbers {
             *sum += number;

@@ -45,6 +45,16 @@ struct UrlLine<'r> {
     full_hash: Option<String>,
     region: &'r str,
     quote_depth: usize,
+    /// What a page shows for the link.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    anchor: Option<Cow<'r, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mismatch: Option<bool>,
+    /// The id of the redirector's record that it was taken out of, and whose it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unwrapped_from: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unwrapped_by: Option<&'static str>,
     source: SourceLine<'r>,
     message: MessageLine<'r>,
     part: Option<PartLine<'r>>,
@@ -96,6 +106,7 @@ struct MessageLine<'r> {
     subject: Option<&'r str>,
     newsgroups: &'r [String],
     list_id: Option<&'r str>,
+    references: &'r [String],
 }
 
 #[derive(Serialize)]
@@ -143,7 +154,7 @@ pub fn write(record: &Record<'_>, out: &mut Vec<u8>) {
         conforms: verdicts.map_or(Vec::new(), |verdicts| verdicts.conforms().collect()),
         warnings: rfc1738.map_or(Vec::new(), |url| url.warnings().into_iter().map(grammar::Warning::name).collect()),
         error: verdicts.and_then(|verdicts| verdicts.rfc1738.as_ref().err().copied()).map(ErrorLine::from),
-        hazards: verdicts.map_or(Vec::new(), |verdicts| hazards(url, verdicts).into_iter().map(Hazard::name).collect()),
+        hazards: all_hazards(record),
         key: text(&key),
         parts: verdicts.map(|_| rfc1738.map_or_else(|| Parts::Generic(split(url)), Parts::Rfc1738)),
         href: verdicts.and_then(Verdicts::href),
@@ -158,6 +169,10 @@ pub fn write(record: &Record<'_>, out: &mut Vec<u8>) {
         full_hash: found.truncated.map(|truncated| format!("{:032x}", truncated.full_hash)),
         region: record.region,
         quote_depth: record.quote_depth,
+        anchor: record.anchor.map(text),
+        mismatch: record.mismatch,
+        unwrapped_from: record.unwrapped.map(|(id, _)| format!("{id:032x}")),
+        unwrapped_by: record.unwrapped.map(|(_, by)| by),
         source: source(record),
         message: message(record),
         part: record.part.map(|part| PartLine {
@@ -170,6 +185,13 @@ pub fn write(record: &Record<'_>, out: &mut Vec<u8>) {
         context: record.context.map(|(before, after)| ContextLine { before: text(before), after: text(after) }),
     };
     line_to(out, &line);
+}
+
+/// The URL's own hazards, and that of what is shown for it.
+fn all_hazards(record: &Record<'_>) -> Vec<&'static str> {
+    let own = record.found.verdicts.map_or(Vec::new(), |verdicts| hazards(record.found.url(), verdicts));
+    let shown = record.mismatch.filter(|mismatch| *mismatch).map(|_| "mismatch");
+    own.into_iter().map(Hazard::name).chain(shown).collect()
 }
 
 fn alternates<'r>(record: &Record<'r>) -> Vec<AlternateLine<'r>> {
@@ -211,6 +233,7 @@ fn message<'r>(record: &Record<'r>) -> MessageLine<'r> {
         subject: facts.and_then(|facts| facts.subject.as_deref()),
         newsgroups: facts.map_or(&[], |facts| &facts.newsgroups),
         list_id: facts.and_then(|facts| facts.list_id.as_deref()),
+        references: facts.map_or(&[], |facts| &facts.references),
     }
 }
 
@@ -242,6 +265,17 @@ fn line_to(out: &mut Vec<u8>, line: &impl Serialize) {
 #[must_use]
 pub fn context_border(octets: &[u8], at: usize) -> usize {
     (at.saturating_sub(3)..=at).rev().find(|&at| octets.get(at).is_none_or(|byte| byte & 0xC0 != 0x80)).unwrap_or(at)
+}
+
+/// Appends a record's line, with the number of times that its URL stood in the message.
+///
+/// # Panics
+///
+/// Never: a line of ours ends in a closing brace and a line end.
+pub fn with_count(line: &[u8], count: u64, out: &mut Vec<u8>) {
+    let open = line.strip_suffix(b"}\n").expect("a line of ours");
+    out.extend_from_slice(open);
+    out.extend_from_slice(format!(",\"count\":{count}}}\n").as_bytes());
 }
 
 /// A record of type `reject`.

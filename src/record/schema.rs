@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::grammar;
 use crate::origin;
-use crate::parse::Wrapper;
+use crate::parse::{Reason, Wrapper};
 use crate::problem;
 use crate::repair::Repair;
 
@@ -24,56 +24,87 @@ pub fn schema() -> String {
     serde_json::to_string_pretty(&schema).expect("a fixed value") + "\n"
 }
 
+/// The fields that every record of a URL has.
+const REQUIRED: [&str; 24] = [
+    "schema",
+    "type",
+    "id",
+    "url",
+    "fragment",
+    "scheme",
+    "form",
+    "conforms",
+    "warnings",
+    "error",
+    "hazards",
+    "key",
+    "parts",
+    "href",
+    "wrapper",
+    "raw",
+    "repairs",
+    "alternates",
+    "confidence",
+    "region",
+    "quote_depth",
+    "source",
+    "message",
+    "part",
+];
+
 fn url() -> Value {
+    let mut properties = reading();
+    if let (Some(all), Value::Object(more)) = (properties.as_object_mut(), provenance()) {
+        all.extend(more);
+    }
+    json!({"type": "object", "required": REQUIRED, "properties": properties})
+}
+
+/// What the URL is.
+fn reading() -> Value {
     json!({
-        "type": "object",
-        "required": [
-            "schema", "type", "id", "url", "fragment", "scheme", "form", "conforms", "warnings", "error", "hazards", "key",
-            "parts", "href", "wrapper", "raw", "repairs", "alternates", "confidence", "region", "quote_depth", "source",
-            "message", "part"
-        ],
-        "properties": {
-            "schema": {"const": super::SCHEMA},
-            "type": {"const": "url"},
-            "id": {"type": "string", "pattern": "^[0-9a-f]{32}$"},
-            "url": {"type": "string"},
-            "fragment": {"type": ["string", "null"]},
-            "scheme": {"type": "string"},
-            "form": {"type": ["string", "null"]},
-            "conforms": {"type": "array", "items": {"enum": ["rfc1738", "rfc3986", "whatwg"]}},
-            "warnings": {"type": "array", "items": {"type": "string"}},
-            "error": error(),
-            "hazards": {"type": "array", "items": {"type": "string"}},
-            "key": {"type": "string"},
-            "parts": {"type": ["object", "null"]},
-            "href": {"type": ["string", "null"]},
-            "wrapper": {"enum": Wrapper::ALL.map(Wrapper::name)},
-            "raw": {"type": "string"},
-            "raw_b64": {"type": "string", "contentEncoding": "base64"},
-            "repairs": {"type": "array", "items": {"enum": Repair::ALL.map(Repair::name)}},
-            "alternates": {"type": "array", "items": {
-                "type": "object",
-                "required": ["url", "fragment", "why", "confidence"],
-                "properties": {
-                    "url": {"type": "string"},
-                    "fragment": {"type": ["string", "null"]},
-                    "why": {"enum": ["hyphen-dropped", "trimmed-tail", "bare-continuation", "head-only"]},
-                    "confidence": confidence(),
-                },
-            }},
-            "confidence": confidence(),
-            "truncated": {"const": true},
-            "full_length": count(),
-            "full_hash": {"type": "string"},
-            "region": {"type": "string"},
-            "quote_depth": count(),
-            "source": source(),
-            "message": message(),
-            "part": part(),
-            "context": {
-                "type": "object",
-                "properties": {"before": {"type": "string"}, "after": {"type": "string"}},
-            },
+        "schema": {"const": super::SCHEMA},
+        "type": {"const": "url"},
+        "id": {"type": "string", "pattern": "^[0-9a-f]{32}$"},
+        "url": {"type": "string"},
+        "fragment": {"type": ["string", "null"]},
+        "scheme": {"type": "string"},
+        "form": {"type": ["string", "null"]},
+        "conforms": {"type": "array", "items": {"enum": ["rfc1738", "rfc3986", "whatwg"]}},
+        "warnings": {"type": "array", "items": {"type": "string"}},
+        "error": error(),
+        "hazards": {"type": "array", "items": {"type": "string"}},
+        "key": {"type": "string"},
+        "parts": {"type": ["object", "null"]},
+        "href": {"type": ["string", "null"]},
+    })
+}
+
+/// How it stood there, and where.
+fn provenance() -> Value {
+    json!({
+        "wrapper": {"enum": Wrapper::ALL.map(Wrapper::name)},
+        "raw": {"type": "string"},
+        "raw_b64": {"type": "string", "contentEncoding": "base64"},
+        "repairs": {"type": "array", "items": {"enum": Repair::ALL.map(Repair::name)}},
+        "alternates": {"type": "array", "items": alternate()},
+        "confidence": confidence(),
+        "truncated": {"const": true},
+        "full_length": count(),
+        "full_hash": {"type": "string"},
+        "region": {"type": "string"},
+        "quote_depth": count(),
+        "anchor": {"type": "string"},
+        "mismatch": {"type": "boolean"},
+        "unwrapped_from": {"type": "string", "pattern": "^[0-9a-f]{32}$"},
+        "unwrapped_by": {"type": "string"},
+        "count": {"type": "integer", "minimum": 2},
+        "source": source(),
+        "message": message(),
+        "part": part(),
+        "context": {
+            "type": "object",
+            "properties": {"before": {"type": "string"}, "after": {"type": "string"}},
         },
     })
 }
@@ -98,7 +129,7 @@ fn source() -> Value {
 fn message() -> Value {
     json!({
         "type": "object",
-        "required": ["start", "end", "id", "date", "from", "subject", "newsgroups", "list_id"],
+        "required": ["start", "end", "id", "date", "from", "subject", "newsgroups", "list_id", "references"],
         "properties": {
             "start": count(),
             "end": count(),
@@ -109,6 +140,7 @@ fn message() -> Value {
             "subject": {"type": ["string", "null"]},
             "newsgroups": {"type": "array", "items": {"type": "string"}},
             "list_id": {"type": ["string", "null"]},
+            "references": {"type": "array", "items": {"type": "string"}},
         },
     })
 }
@@ -127,6 +159,19 @@ fn part() -> Value {
     })
 }
 
+fn alternate() -> Value {
+    json!({
+        "type": "object",
+        "required": ["url", "fragment", "why", "confidence"],
+        "properties": {
+            "url": {"type": "string"},
+            "fragment": {"type": ["string", "null"]},
+            "why": {"enum": ["hyphen-dropped", "trimmed-tail", "bare-continuation", "head-only"]},
+            "confidence": confidence(),
+        },
+    })
+}
+
 fn reject() -> Value {
     json!({
         "type": "object",
@@ -138,7 +183,7 @@ fn reject() -> Value {
                 "type": "object",
                 "required": ["kind"],
                 "properties": {
-                    "kind": {"enum": ["grammar", "host", "implausible", "two-urls", "unclosed"]},
+                    "kind": {"enum": Reason::NAMES},
                     "error": error(),
                 },
             },

@@ -5,13 +5,22 @@ use super::{Line, Repair};
 use crate::scan::Rules;
 use crate::span::Span;
 
+/// Whether line ends may be a mailer's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Breaks {
+    /// They may, and are undone where the evidence says so.
+    Undone,
+    /// They are none of a mailer's: each ends its word.
+    Kept,
+}
+
 /// Lays the run of characters from `from` on out in `line`, and by the wide rules the runs of the lines below over
 /// which it may go on, each behind a join with its confidence.
-pub fn word(text: &[u8], from: usize, rules: Rules, line: &mut Line) {
+pub fn word(text: &[u8], from: usize, rules: Rules, breaks: Breaks, line: &mut Line) {
     line.clear();
     let end = run_end(text, from, rules);
     line.push(text, from, end);
-    if rules == Rules::Wide {
+    if rules == Rules::Wide && breaks == Breaks::Undone {
         continue_over_lines(text, Span::new(from, end), line);
     }
 }

@@ -1,0 +1,412 @@
+//! HTML, tokenised by `html5gum` and never built into a tree: the visible text, and the URLs in attributes.
+
+use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
+use html5gum::{Span as HtmlSpan, State, Tokenizer};
+
+use super::entity;
+use crate::span::{Map, Span};
+
+/// The value of an attribute that holds a URL, or what a style sheet names with `url(...)`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// Its value, entities undone, as written otherwise.
+    pub value: Vec<u8>,
+    /// The octets of the HTML text that the value was written with.
+    pub span: Span,
+    /// The element, in lower case.
+    pub element: String,
+    /// The attribute, in lower case; `url` for a style sheet's.
+    pub attribute: &'static str,
+    /// The offset in the visible text at which the element stands.
+    pub at: usize,
+    /// The range of the visible text between `<a>` and `</a>`.
+    pub anchor: Option<Span>,
+}
+
+/// What an HTML text shows and names.
+#[derive(Debug, Default)]
+pub(super) struct Page {
+    /// The visible text: line breaks where the layout has them, nothing of scripts, styles and comments.
+    pub(super) text: Vec<u8>,
+    /// From its offsets to those of the HTML text.
+    pub(super) map: Map,
+    /// The URLs in attributes, in order. A link's `at` does not decrease.
+    pub(super) links: Vec<Link>,
+    /// The first `<base href>`.
+    pub(super) base: Option<Vec<u8>>,
+}
+
+/// Attributes whose value is one URL.
+const URL_ATTRIBUTES: [&str; 22] = [
+    "action",
+    "archive",
+    "background",
+    "cite",
+    "classid",
+    "codebase",
+    "data",
+    "dynsrc",
+    "formaction",
+    "href",
+    "icon",
+    "longdesc",
+    "lowsrc",
+    "manifest",
+    "ping",
+    "poster",
+    "profile",
+    "src",
+    "xlink:href",
+    "data-src",
+    "data-href",
+    "original-src",
+];
+
+/// Elements that begin on a line of their own, or end one. The text of neighbours does not run together.
+const BREAKING: [&str; 43] = [
+    "a",
+    "address",
+    "article",
+    "aside",
+    "blockquote",
+    "body",
+    "br",
+    "button",
+    "caption",
+    "center",
+    "dd",
+    "div",
+    "dl",
+    "dt",
+    "fieldset",
+    "figure",
+    "footer",
+    "form",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "header",
+    "hr",
+    "html",
+    "img",
+    "li",
+    "main",
+    "nav",
+    "ol",
+    "option",
+    "p",
+    "pre",
+    "section",
+    "select",
+    "table",
+    "td",
+    "th",
+    "title",
+    "tr",
+    "ul",
+];
+
+/// Reads an HTML text. Linear; what is not well-formed is read as browsers read it.
+#[must_use]
+pub(super) fn page(html: &[u8]) -> Page {
+    let mut reader = Reader::of(html);
+    tokenize(html, &mut |event, span| reader.event(&event, span));
+    // What Outlook alone reads stands in comments: `<!--[if mso]> ... <![endif]-->`.
+    let conditional = std::mem::take(&mut reader.conditional);
+    for (comment, at) in conditional {
+        reader.within(comment, at);
+    }
+    let mut page = reader.page;
+    page.map.push_same(page.text.len(), html.len());
+    page.links.sort_by_key(|link| link.at);
+    page
+}
+
+fn tokenize(html: &[u8], sink: &mut dyn FnMut(CallbackEvent<'_>, Span)) {
+    let callback = |event: CallbackEvent<'_>, span: HtmlSpan<usize>| -> Option<std::convert::Infallible> {
+        let end = span.end.min(html.len());
+        sink(event, Span::new(span.start.min(end), end));
+        None
+    };
+    let mut emitter = CallbackEmitter::new(callback);
+    emitter.naively_switch_states(true);
+    let mut tokenizer = Tokenizer::new_with_emitter(html, emitter);
+    tokenizer.set_state(State::Data);
+    // Reading from memory cannot fail.
+    let Ok(()) = tokenizer.finish();
+}
+
+/// A `<meta>` whose attributes have not all been read.
+#[derive(Default)]
+struct Meta {
+    refresh: bool,
+    content: Option<(Vec<u8>, Span)>,
+}
+
+struct Reader<'h> {
+    html: &'h [u8],
+    page: Page,
+    element: Vec<u8>,
+    attribute: Vec<u8>,
+    /// The element whose text is not shown: `script`, `style`.
+    hidden: Option<&'static [u8]>,
+    /// The links of the `<a>` that is open, and where its text begins.
+    open: Option<(usize, usize)>,
+    meta: Meta,
+    /// Conditional comments, and where in the visible text they stand.
+    conditional: Vec<(Span, usize)>,
+}
+
+impl<'h> Reader<'h> {
+    fn of(html: &'h [u8]) -> Reader<'h> {
+        Reader {
+            html,
+            page: Page::default(),
+            element: Vec::new(),
+            attribute: Vec::new(),
+            hidden: None,
+            open: None,
+            meta: Meta::default(),
+            conditional: Vec::new(),
+        }
+    }
+
+    fn event(&mut self, event: &CallbackEvent<'_>, span: Span) {
+        match *event {
+            CallbackEvent::OpenStartTag { name } => self.start(name),
+            CallbackEvent::AttributeName { name } => {
+                self.attribute.clear();
+                self.attribute.extend_from_slice(name);
+            }
+            CallbackEvent::AttributeValue { value } => self.value(value, span),
+            CallbackEvent::CloseStartTag { .. } => self.end_of_start(),
+            CallbackEvent::EndTag { name } => self.end(name),
+            CallbackEvent::String { value } => self.text(value, span),
+            CallbackEvent::Comment { value } => {
+                if value.trim_ascii_start().starts_with(b"[if") {
+                    self.conditional.push((span, self.page.text.len()));
+                }
+            }
+            CallbackEvent::Doctype { .. } | CallbackEvent::Error(_) => {}
+        }
+    }
+
+    fn start(&mut self, name: &[u8]) {
+        self.element.clear();
+        self.element.extend_from_slice(name);
+        self.meta = Meta::default();
+        self.break_line(name);
+        if name == b"a" {
+            self.close_anchor();
+            self.open = Some((self.page.links.len(), self.page.text.len()));
+        }
+    }
+
+    fn end_of_start(&mut self) {
+        self.hidden = match self.element.as_slice() {
+            b"script" => Some(b"script"),
+            b"style" => Some(b"style"),
+            _ => self.hidden,
+        };
+        if let Meta { refresh: true, content: Some((content, span)) } = std::mem::take(&mut self.meta)
+            && let Some(url) = refreshed(&content)
+        {
+            self.link(url.to_vec(), span, "content");
+        }
+    }
+
+    fn end(&mut self, name: &[u8]) {
+        if self.hidden == Some(name) {
+            self.hidden = None;
+        }
+        if name == b"a" {
+            self.close_anchor();
+        }
+        self.break_line(name);
+    }
+
+    /// Tells the links of an `<a>` what is shown for them.
+    fn close_anchor(&mut self) {
+        if let Some((first, begin)) = self.open.take() {
+            let anchor = Span::new(begin, self.page.text.len());
+            self.page.links[first..]
+                .iter_mut()
+                .filter(|link| link.element == "a")
+                .for_each(|link| link.anchor = Some(anchor));
+        }
+    }
+
+    fn break_line(&mut self, name: &[u8]) {
+        let breaks = std::str::from_utf8(name).is_ok_and(|name| BREAKING.contains(&name));
+        if breaks && self.page.text.last().is_some_and(|&last| last != b'\n') {
+            self.page.text.push(b'\n');
+        }
+    }
+
+    fn text(&mut self, value: &[u8], span: Span) {
+        match self.hidden {
+            Some(b"style") => self.style(value, span),
+            Some(_) => {}
+            None => {
+                entity::align(span.of(self.html), span.start, value, self.page.text.len(), &mut self.page.map);
+                self.page.text.extend_from_slice(value);
+            }
+        }
+    }
+
+    fn value(&mut self, value: &[u8], span: Span) {
+        let attribute = std::mem::take(&mut self.attribute);
+        let name = std::str::from_utf8(&attribute).unwrap_or("");
+        match (self.element.as_slice(), name) {
+            (b"base", "href") => {
+                self.page.base.get_or_insert_with(|| value.to_vec());
+                self.link(value.to_vec(), span, "href");
+            }
+            (b"meta", "http-equiv") => self.meta.refresh |= value.eq_ignore_ascii_case(b"refresh"),
+            (b"meta", "content") => self.meta.content = Some((value.to_vec(), span)),
+            (_, "style") => self.style(value, span),
+            (_, "srcset" | "imagesrcset") => {
+                for url in candidates(value) {
+                    self.link(url.to_vec(), span, "srcset");
+                }
+            }
+            (_, name) => {
+                if let Some(known) = URL_ATTRIBUTES.iter().find(|known| **known == name) {
+                    self.link(value.to_vec(), span, known);
+                }
+            }
+        }
+        self.attribute = attribute;
+    }
+
+    /// What a style sheet names with `url(...)`.
+    fn style(&mut self, css: &[u8], span: Span) {
+        let mut rest = css;
+        while let Some(open) = find_url(rest) {
+            let inside = &rest[open..];
+            let close = memchr::memchr(b')', inside).unwrap_or(inside.len());
+            let value = inside[..close].trim_ascii();
+            let value = [b'"', b'\'']
+                .iter()
+                .find_map(|quote| value.strip_prefix(&[*quote])?.strip_suffix(&[*quote]))
+                .unwrap_or(value);
+            if !value.is_empty() {
+                self.link(value.to_vec(), span, "url");
+            }
+            rest = &inside[close..];
+        }
+    }
+
+    fn link(&mut self, value: Vec<u8>, span: Span, attribute: &'static str) {
+        // Of a value that is one of several, or one with entities, the octets are those of the whole attribute unless
+        // they are found in it as they are.
+        let written = memchr::memmem::find(span.of(self.html), &value);
+        let span = written.map_or(span, |at| Span::new(span.start + at, span.start + at + value.len()));
+        let element = String::from_utf8_lossy(&self.element).into_owned();
+        self.page.links.push(Link { value, span, element, attribute, at: self.page.text.len(), anchor: None });
+    }
+
+    /// The links within a conditional comment. Its text is not taken: the same stands outside, for the others.
+    fn within(&mut self, comment: Span, at: usize) {
+        let inner = comment.of(self.html);
+        let Some(open) = memchr::memmem::find(inner, b"]>") else { return };
+        let begin = comment.start + open + 2;
+        let html = &self.html[..comment.end];
+        let mut reader = Reader::of(html);
+        tokenize(&html[begin..], &mut |event, span| {
+            reader.event(&event, Span::new(span.start + begin, span.end + begin));
+        });
+        self.page.links.extend(reader.page.links.into_iter().map(|link| Link { at, anchor: None, ..link }));
+    }
+}
+
+/// Where the first `url(` of a style sheet opens: the offset behind the parenthesis.
+fn find_url(css: &[u8]) -> Option<usize> {
+    memchr::memchr_iter(b'(', css).find(|&at| at >= 3 && css[at - 3..at].eq_ignore_ascii_case(b"url")).map(|at| at + 1)
+}
+
+/// The URL of `<meta http-equiv=refresh content="5; url=...">`.
+fn refreshed(content: &[u8]) -> Option<&[u8]> {
+    let at = content.windows(4).position(|window| window.eq_ignore_ascii_case(b"url="))?;
+    let url = content[at + 4..].trim_ascii();
+    let quote = url.first().copied().filter(|quote| matches!(quote, b'"' | b'\''));
+    Some(match quote {
+        Some(quote) => url[1..].split(|&byte| byte == quote).next().unwrap_or_default(),
+        None => url,
+    })
+}
+
+/// The URLs of a `srcset`: each is followed by blanks and a width, or by a comma.
+fn candidates(value: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let words = value.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    // A word with a descriptor's shape (`2x`, `100w,`) is none.
+    words.map(|word| word.trim_ascii_end().strip_suffix(b",").unwrap_or(word)).filter(|word| {
+        let digits = word.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b'.').count();
+        !(digits > 0 && matches!(word[digits..], [b'x' | b'w' | b'h'] | []))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each link as `element.attribute@octets=value`, and the visible text.
+    fn shown(html: &str) -> (Vec<String>, String) {
+        let page = page(html.as_bytes());
+        let link = |l: &Link| {
+            let anchor =
+                l.anchor.map_or(String::new(), |a| format!(" [{}]", String::from_utf8_lossy(a.of(&page.text)).trim()));
+            format!("{}.{}={}{anchor}", l.element, l.attribute, String::from_utf8_lossy(&l.value))
+        };
+        (page.links.iter().map(link).collect(), String::from_utf8(page.text.clone()).unwrap())
+    }
+
+    #[test]
+    fn links_are_found_where_html_has_them() {
+        let (links, _) = shown(
+            "<A HREF='http://a.example/?b=1&amp;c=2'>shown</A><img src=http://b.example/x.gif>\
+             <td background=\"http://c.example/\" style='color:red; background:url(\"http://d.example/\")'>\
+             <meta http-equiv=Refresh content='0; URL=http://e.example/'>\
+             <img srcset='http://f.example/1 1x, http://f.example/2 2x'><style>p{background:URL( http://g.example/ )}</style>",
+        );
+        assert_eq!(
+            links,
+            [
+                "a.href=http://a.example/?b=1&c=2 [shown]",
+                "img.src=http://b.example/x.gif",
+                "td.background=http://c.example/",
+                "td.url=http://d.example/",
+                "meta.content=http://e.example/",
+                "img.srcset=http://f.example/1",
+                "img.srcset=http://f.example/2",
+                "style.url=http://g.example/",
+            ]
+        );
+    }
+
+    #[test]
+    fn text_runs_over_inline_elements_and_breaks_at_others() {
+        let (_, text) = shown("<p>http://a<b>.example</b>/x<br>y&nbsp;&lt;z&gt;<script>no</script><td>1<td>2");
+        assert_eq!(text.replace('\u{a0}', " "), "http://a.example/x\ny <z>\n1\n2");
+    }
+
+    #[test]
+    fn the_map_leads_back_over_tags_and_entities() {
+        let html = b"<p>see http://a<b>.example</b>/?x&amp;y=1 now";
+        let page = page(html);
+        let at = page.text.windows(4).position(|w| w == b"http").unwrap();
+        let span = Span::new(at, at + "http://a.example/?x&y=1".len());
+        assert_eq!(page.map.raw(span).of(html), b"http://a<b>.example</b>/?x&amp;y=1");
+        assert!(page.map.exact(span));
+    }
+
+    #[test]
+    fn links_in_conditional_comments_are_links() {
+        let (links, text) =
+            shown("<!--[if mso]><a href='http://a.example/'>x</a><![endif]--><!-- <a href='http://no.example/'> -->y");
+        assert_eq!((links, text), (vec!["a.href=http://a.example/".to_owned()], "y".to_owned()));
+    }
+}

@@ -1,0 +1,96 @@
+//! Regions of a body: what is the writer's own, what is a signature, what a list or a program put around it.
+
+/// What a stretch of a text is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stretch {
+    /// Written for this message.
+    Body,
+    /// Below the line `-- `.
+    Signature,
+    /// Below a line that says that a message was forwarded or answered in full.
+    Forwarded,
+    /// Below a mailing list's rule, at the end.
+    Footer,
+}
+
+impl Stretch {
+    /// The name that stands in a record's `region`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Stretch::Body => "body",
+            Stretch::Signature => "signature",
+            Stretch::Forwarded => "forwarded",
+            Stretch::Footer => "footer",
+        }
+    }
+}
+
+/// Octets of a list's footer. A rule further from the end divides the text itself.
+const FOOTER_BYTES: usize = 1_500;
+
+/// Underscores of Mailman's rule.
+const RULE: &[u8] = b"____________________________________";
+
+/// Lines that say that what follows is another message.
+const FORWARDS: [&[u8]; 5] = [
+    b"-----Original Message-----",
+    b"---------- Forwarded message",
+    b"----- Forwarded message",
+    b"Begin forwarded message:",
+    b"-------- Original Message --------",
+];
+
+/// Where the stretches of a text begin, in order; the first begins at 0.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stretches(Vec<(usize, Stretch)>);
+
+impl Stretches {
+    /// Divides a text. Reads it once for each sort of line.
+    #[must_use]
+    pub fn of(text: &[u8]) -> Stretches {
+        let mut found = vec![(0, Stretch::Body)];
+        let at_line = |&at: &usize| at == 0 || text[at - 1] == b'\n';
+        let ends_line = |&at: &usize| matches!(text[at + 3..], [b'\n', ..] | [b'\r', b'\n', ..]);
+        let signatures = memchr::memmem::find_iter(text, b"-- ").filter(at_line).filter(ends_line);
+        found.extend(signatures.map(|at| (at, Stretch::Signature)));
+        for word in FORWARDS {
+            found.extend(memchr::memmem::find_iter(text, word).filter(at_line).map(|at| (at, Stretch::Forwarded)));
+        }
+        let tail = text.len().saturating_sub(FOOTER_BYTES);
+        let rule = memchr::memmem::find_iter(&text[tail..], RULE).map(|at| tail + at).find(at_line);
+        found.extend(rule.map(|at| (at, Stretch::Footer)));
+        found.sort_unstable_by_key(|(at, _)| *at);
+        Stretches(found)
+    }
+
+    /// What the octet at `at` belongs to.
+    #[must_use]
+    pub fn at(&self, at: usize) -> Stretch {
+        let index = self.0.partition_point(|&(begin, _)| begin <= at);
+        index.checked_sub(1).map_or(Stretch::Body, |index| self.0[index].1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_stretch_goes_up_to_the_next() {
+        let rule = String::from_utf8_lossy(RULE);
+        let text = format!("body\n-- no line\n-- \nname\n-----Original Message-----\nold\n{rule}\nlist\n");
+        let stretches = Stretches::of(text.as_bytes());
+        let at = |word: &str| stretches.at(text.find(word).unwrap());
+        assert_eq!(at("no line"), Stretch::Body);
+        assert_eq!(at("name"), Stretch::Signature);
+        assert_eq!(at("old"), Stretch::Forwarded);
+        assert_eq!(at("list"), Stretch::Footer);
+    }
+
+    #[test]
+    fn a_rule_far_from_the_end_divides_the_text_itself() {
+        let text = format!("a\n{}\n{}", String::from_utf8_lossy(RULE), "x\n".repeat(1_000));
+        assert_eq!(Stretches::of(text.as_bytes()).at(text.len() - 1), Stretch::Body);
+    }
+}

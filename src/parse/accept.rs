@@ -1,0 +1,107 @@
+//! Whether a reading is a URL by the rules in force.
+
+use super::choose::Reason;
+use super::split::{likely_host, plausible_host, split};
+use super::verdict::Verdicts;
+use crate::grammar::{self, Bare, Reject};
+use crate::scan::{Rules, Scanner};
+
+/// Where a text stands, which decides how much it has to look like a URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// In a wrapper, which says that it is a URL.
+    Wrapped,
+    /// In running text.
+    Bare,
+    /// In running text, and its scheme was guessed.
+    Guessed,
+    /// In an attribute, where browsers take more than others.
+    Attribute,
+}
+
+/// Whether `full`, a URL with its fragment, is one by the rules of `scanner`. Beyond `url_bytes` only its scheme and
+/// host are looked at.
+pub(super) fn accept(full: &[u8], place: Place, scanner: &Scanner, url_bytes: usize) -> Result<(), Reason> {
+    let url_len = memchr::memchr(b'#', full).unwrap_or(full.len());
+    if scanner.rules() == Rules::Rfc1738 {
+        grammar::url(&full[..url_len]).map_err(Reason::Grammar)?;
+        let ill = full.get(url_len + 1..).is_some_and(|fragment| !grammar::is_fragment(fragment));
+        let at = Reject { kind: grammar::Kind::Unexpected, part: grammar::Part::Path, offset: url_len };
+        return if ill { Err(Reason::Grammar(at)) } else { Ok(()) };
+    }
+    plausible(&full[..url_len], place, scanner)?;
+    if full.len() > url_bytes {
+        return Ok(());
+    }
+    let verdicts = Verdicts::of(full, url_len);
+    let special = || {
+        let parts = split(&full[..url_len]);
+        verdicts.whatwg.as_ref().is_some_and(url::Url::is_special)
+            && parts.host.is_some_and(plausible_host)
+            && (place == Place::Attribute || !full.iter().any(u8::is_ascii_whitespace))
+    };
+    match &verdicts.rfc1738 {
+        Ok(_) => Ok(()),
+        Err(_) if verdicts.rfc3986 || special() => Ok(()),
+        Err(reject) => Err(Reason::Grammar(*reject)),
+    }
+}
+
+/// Whether a text can be a URL of its scheme by the wide rules. Looks at its scheme and host only.
+fn plausible(url: &[u8], place: Place, scanner: &Scanner) -> Result<(), Reason> {
+    let parts = split(url);
+    let bare = scanner.bare(parts.scheme);
+    if let Some(host) = parts.host.filter(|_| !matches!(bare, Bare::Slashes)) {
+        let holds = plausible_host(host) && (place != Place::Guessed || likely_host(host));
+        return if holds { Ok(()) } else { Err(Reason::Host) };
+    }
+    let rest = url.get(parts.scheme.len() + 1..).unwrap_or_default();
+    let holds = match (bare, place) {
+        (Bare::Host, Place::Wrapped | Place::Attribute) => !scanner.knows(parts.scheme),
+        (Bare::Host, Place::Bare | Place::Guessed) => false,
+        (_, Place::Wrapped | Place::Attribute) => true,
+        (Bare::Slashes, _) => rest.starts_with(b"//") && rest.len() > 3,
+        (Bare::Mailbox, _) => is_mailbox(rest),
+        (Bare::News, _) => is_news(rest),
+        (Bare::Urn, _) => {
+            rest.iter().position(|&byte| byte == b':').is_some_and(|colon| colon >= 2 && colon + 1 < rest.len())
+        }
+        (Bare::Starts(start), _) => rest.len() > start.len() && rest.starts_with(start.as_bytes()),
+        (Bare::Never, _) => false,
+    };
+    if holds { Ok(()) } else { Err(Reason::Implausible) }
+}
+
+/// Something, `@`, a host with a dot; perhaps `?` and header fields behind it (RFC 6068).
+fn is_mailbox(rest: &[u8]) -> bool {
+    let address = rest.split(|&byte| byte == b'?').next().unwrap_or_default();
+    let Some(at) = memchr::memrchr(b'@', address) else { return false };
+    let host = &address[at + 1..];
+    at > 0 && host.contains(&b'.') && plausible_host(host)
+}
+
+/// `*`, a newsgroup of at least two names, or an article's identifier.
+fn is_news(rest: &[u8]) -> bool {
+    let group = || {
+        let mut names = rest.split(|&byte| byte == b'.');
+        let name = |name: &[u8]| {
+            !name.is_empty()
+                && name.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'_'))
+        };
+        rest.first().is_some_and(u8::is_ascii_alphabetic) && names.all(name) && rest.contains(&b'.')
+    };
+    rest == b"*" || group() || memchr::memchr(b'@', rest).is_some_and(|at| at > 0 && plausible_host(&rest[at + 1..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mailboxes_and_groups_have_dots() {
+        assert!(is_mailbox(b"a@b.example?subject=x"));
+        assert!(!is_mailbox(b"a@b") && !is_mailbox(b"@b.example"));
+        assert!(is_news(b"comp.lang.c") && is_news(b"id@h") && is_news(b"*"));
+        assert!(!is_news(b"the") && !is_news(b"x..y") && !is_news(b"1.2"));
+    }
+}
