@@ -3,11 +3,13 @@
 //! Two steps, so that the first can be done by one thread while others do the second: a [`Roller`] cuts a stream into
 //! blocks at message borders, and [`messages`] walks over the messages of a block.
 
+mod lines;
 mod mbox;
 mod news;
 mod roll;
 mod sniff;
 
+pub use lines::{ends_in_cr, unify};
 pub use roll::{Block, Opened, Role, Roller, open};
 pub use sniff::{Format, Sniffed, recognised, sniff};
 

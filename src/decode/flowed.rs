@@ -98,23 +98,27 @@ mod tests {
 
     #[test]
     fn soft_breaks_join_lines_of_one_depth() {
+        // RFC 3676 sections 4.1 and 4.5.
         assert_eq!(shown("one \ntwo\nthree\n", Blank::Kept), "one two\nthree\n");
         assert_eq!(shown("> one \n> two\n>> three \nfour\n", Blank::Kept), "> one two\n>> three \nfour\n");
     }
 
     #[test]
     fn deleted_blanks_make_long_words_whole() {
+        // RFC 3676 section 4.1: DelSp=yes.
         assert_eq!(shown("http://a.ex \nample/\n", Blank::Deleted), "http://a.example/\n");
         assert_eq!(shown("> http://a.ex \r\n> ample/\r\n", Blank::Deleted), "> http://a.example/\r\n");
     }
 
     #[test]
     fn stuffed_blanks_are_undone() {
+        // RFC 3676 section 4.4.
         assert_eq!(shown("  two\n From x\n > no quote\n", Blank::Kept), " two\nFrom x\n> no quote\n");
     }
 
     #[test]
     fn the_signature_line_neither_flows_nor_is_flowed_into() {
+        // RFC 3676 section 4.3.
         assert_eq!(shown("end \n-- \nname\n", Blank::Kept), "end \n-- \nname\n");
     }
 }

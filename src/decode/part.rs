@@ -128,12 +128,11 @@ impl Walk<'_, '_> {
         known: Option<&Fields>,
     ) -> Next {
         let raw = self.message.raw;
-        let limit = self.end_of_header(at);
         let read;
         let fields = match known {
             Some(fields) => fields,
             None => {
-                read = shifted(&Fields::of(&raw[at..limit], self.limits.header_bytes), at);
+                read = self.fields(at);
                 &read
             }
         };
@@ -181,7 +180,7 @@ impl Walk<'_, '_> {
                 return Next::Between { at: body };
             }
         } else if nested && Encoding::named(&part.encoding) == Encoding::Identity && !deep {
-            let inner = Fields::of(&raw[body..self.end_of_header(body)], self.limits.header_bytes);
+            let inner = Fields::of(&raw[body..], self.limits.header_bytes);
             let id = inner
                 .first(&raw[body..], "message-id")
                 .map(|field| value(field.value.of(&raw[body..])).trim().to_owned());
@@ -190,9 +189,13 @@ impl Walk<'_, '_> {
         self.leaf(body, &part)
     }
 
-    /// A header ends at the next boundary at the latest.
-    fn end_of_header(&self, at: usize) -> usize {
-        self.message.raw.len().min(at.saturating_add(self.limits.header_bytes))
+    /// Reads the header at `at`. It ends at a boundary at the latest, which may look like a field (`--x: y`).
+    fn fields(&self, at: usize) -> Fields {
+        let raw = self.message.raw;
+        let fields = shifted(&Fields::of(&raw[at..], self.limits.header_bytes), at);
+        let block = &raw[at..fields.body.min(raw.len())];
+        let boundary = self.boundary_in(at, block).map(|boundary| boundary.start.max(at));
+        boundary.map_or(fields, |end| shifted(&Fields::of(&raw[at..end], self.limits.header_bytes), at))
     }
 
     /// The texts of a header's fields.
@@ -225,13 +228,19 @@ impl Walk<'_, '_> {
     fn leaf(&mut self, body: usize, part: &Part) -> Next {
         let boundary = self.boundary(body);
         let end = boundary.as_ref().map_or(self.message.raw.len(), |boundary| boundary.start.max(body));
-        self.text(Span::new(body, end), part);
+        if part.form == Form::Other {
+            self.decoded.other_parts += 1;
+        } else {
+            self.decoded.text_parts += 1;
+            self.text(Span::new(body, end), part);
+        }
         self.after(boundary)
     }
 
     /// The rest of the message as one text, whatever boundaries are in it.
     fn flat(&mut self, rest: Span, part: &Part) -> Next {
         let plain = Part { media_type: "text/plain".to_owned(), form: Form::Plain, ..part.clone() };
+        self.decoded.text_parts += 1;
         self.text(rest, &plain);
         Next::End
     }
@@ -269,12 +278,17 @@ impl Walk<'_, '_> {
 
     /// The first boundary line of an open multipart at `from` or behind it, the innermost multipart first.
     fn boundary(&self, from: usize) -> Option<Boundary> {
+        self.boundary_in(from, &self.message.raw[from..])
+    }
+
+    /// The first boundary line that begins in `text`, which lies at `from`.
+    fn boundary_in(&self, from: usize, text: &[u8]) -> Option<Boundary> {
         if self.open.is_empty() {
             return None;
         }
-        let raw = self.message.raw;
-        let first = (from == 0 || raw[from - 1] == b'\n').then_some(from).filter(|&at| raw[at..].starts_with(b"--"));
-        let others = memchr::memmem::find_iter(&raw[from..], b"\n--").map(|at| from + at + 1);
+        let first = (from == 0 || self.message.raw[from - 1] == b'\n').then_some(from);
+        let first = first.filter(|_| text.starts_with(b"--"));
+        let others = memchr::memmem::find_iter(text, b"\n--").map(|at| from + at + 1);
         first.into_iter().chain(others).find_map(|at| self.boundary_at(at))
     }
 
@@ -295,13 +309,8 @@ impl Walk<'_, '_> {
         Some(Boundary { start, end, level, closes })
     }
 
-    /// Decodes a body and gives it, if it is text.
+    /// Decodes a body and gives it, by every encoding that it may be in.
     fn text(&mut self, body: Span, part: &Part) {
-        if part.form == Form::Other {
-            self.decoded.other_parts += 1;
-            return;
-        }
-        self.decoded.text_parts += 1;
         let raw = body.of(self.message.raw);
         let encoding = Encoding::named(&part.encoding);
         self.reading(body, part, encoding);
@@ -514,6 +523,21 @@ mod tests {
                 "2.1 text/plain: plain"
             ]
         );
+    }
+
+    #[test]
+    fn a_header_ends_at_a_boundary() {
+        let raw =
+            "Content-Type: multipart/mixed; boundary=\":x\"\n\n--:x\nContent-Type: text/html\n--:x\n\ntwo\n--:x--\n";
+        assert_eq!(shown(raw), ["1 text/html: ", "2 text/plain: two"]);
+    }
+
+    #[test]
+    fn a_header_with_two_boundaries_is_read_by_both() {
+        let raw = "Content-Type: multipart/mixed; boundary=a; boundary=b\n\n--a\n\none\n--b\n\ntwo\n--a--\n";
+        assert_eq!(shown(raw), ["1 text/plain: one", "2 text/plain: two"]);
+        let continued = "Content-Type: multipart/mixed;\n boundary*0=a;\n boundary*1=b\n\n--ab\n\none\n--ab--\n";
+        assert_eq!(shown(continued), ["1 text/plain: one"], "RFC 2231 section 3");
     }
 
     #[test]

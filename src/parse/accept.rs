@@ -40,9 +40,12 @@ pub(super) fn accept(full: &[u8], place: Place, scanner: &Scanner, url_bytes: us
             && parts.host.is_some_and(plausible_host)
             && (place == Place::Attribute || !full.iter().any(u8::is_ascii_whitespace))
     };
+    // An attribute says that its value is a URL: `mailto:a@b.example?subject=two words` is one for every browser.
+    let said =
+        || place == Place::Attribute && verdicts.whatwg.is_some() && scanner.knows(split(&full[..url_len]).scheme);
     match &verdicts.rfc1738 {
         Ok(_) => Ok(()),
-        Err(_) if verdicts.rfc3986 || special() => Ok(()),
+        Err(_) if verdicts.rfc3986 || special() || said() => Ok(()),
         Err(reject) => Err(Reason::Grammar(*reject)),
     }
 }

@@ -16,7 +16,7 @@ use crate::parse::split;
 use crate::problem::{Event, Kind, Problem};
 use crate::read;
 use crate::record::{self, Record};
-use crate::split::{Block, Format, Header, Message, Role, messages, recognised};
+use crate::split::{Block, Format, Header, Message, Role, ends_in_cr, messages, recognised, unify};
 use crate::walk;
 
 /// A piece of work.
@@ -68,18 +68,27 @@ impl Worker<'_> {
                 let piece = self.piece();
                 failed(piece, &file.source, &error);
             }
-            Ok(_) => match recognised(&block.bytes, self.job.format, file.hint) {
-                Err(why) => skipped(self.piece(), &file.source, why),
-                Ok(format) => {
-                    let piece = self.piece();
-                    piece.balance.files += 1;
-                    piece.balance.files_read += 1;
-                    piece.balance.bytes_read += block.bytes.len() as u64;
-                    self.block(&file.source, format, &block);
-                }
-            },
+            Ok(_) if ends_in_cr(&block.bytes) => {
+                unify(&mut block.bytes);
+                self.whole(file, &block);
+            }
+            Ok(_) => self.whole(file, &block),
         }
         self.buffer = block.bytes;
+    }
+
+    /// A small file that was read to its end.
+    fn whole(&mut self, file: &walk::File, block: &Block) {
+        match recognised(&block.bytes, self.job.format, file.hint) {
+            Err(why) => skipped(self.piece(), &file.source, why),
+            Ok(format) => {
+                let piece = self.piece();
+                piece.balance.files += 1;
+                piece.balance.files_read += 1;
+                piece.balance.bytes_read += block.bytes.len() as u64;
+                self.block(&file.source, format, block);
+            }
+        }
     }
 
     fn block(&mut self, source: &Source, format: Format, block: &Block) {

@@ -2,6 +2,7 @@
 
 use std::io::{self, Read};
 
+use super::lines::{ends_in_cr, unify};
 use super::mbox::{last_separator, next_separator};
 use super::sniff::{Format, recognised};
 use crate::limits::{BLOCK_BYTES, SNIFF_BYTES};
@@ -49,7 +50,11 @@ pub enum Opened {
 pub fn open(mut stream: Box<dyn Read>, given: Option<Format>, hint: Hint, most: usize) -> io::Result<Opened> {
     let mut start = Vec::with_capacity(SNIFF_BYTES);
     (&mut stream).take(SNIFF_BYTES as u64).read_to_end(&mut start)?;
-    Ok(match recognised(&start, given, hint) {
+    let mut shown = start.clone();
+    if ends_in_cr(&shown) {
+        unify(&mut shown);
+    }
+    Ok(match recognised(&shown, given, hint) {
         Ok(format) => Opened::Blocks(format, Roller::new(stream, start, format, most)),
         Err(why) => Opened::Left(why),
     })
@@ -69,12 +74,19 @@ pub struct Roller<R> {
     ended: bool,
     /// The offset of the message that the last block was a piece of.
     within: Option<u64>,
+    /// Whether lines end in CR alone, and are given LF instead.
+    cr: bool,
 }
 
 impl<R: Read> Roller<R> {
     /// A roller over `stream`, which begins with the octets `start` that were read to recognise it.
     pub fn new(stream: R, start: Vec<u8>, format: Format, most: usize) -> Roller<R> {
-        Roller { stream, format, most: most.max(BLOCK_BYTES), held: start, offset: 0, ended: false, within: None }
+        let cr = ends_in_cr(&start);
+        let mut start = start;
+        if cr {
+            unify(&mut start);
+        }
+        Roller { stream, format, most: most.max(BLOCK_BYTES), held: start, offset: 0, ended: false, within: None, cr }
     }
 
     /// The next block, or nothing at the end of the stream.
@@ -112,9 +124,14 @@ impl<R: Read> Roller<R> {
         if self.ended || missing == 0 {
             return Ok(());
         }
+        // A CR at the end of what was held is decided about now.
+        let undecided = self.held.len().saturating_sub(1);
         self.held.reserve(missing);
         let read = (&mut self.stream).take(missing as u64).read_to_end(&mut self.held)?;
         self.ended = read < missing;
+        if self.cr {
+            unify(&mut self.held[undecided..]);
+        }
         Ok(())
     }
 

@@ -1,0 +1,34 @@
+//! Sources whose lines end in CR alone, as on machines of the 1980s and 1990s.
+
+/// Whether the first line of a source ends in a CR that no LF follows.
+#[must_use]
+pub fn ends_in_cr(start: &[u8]) -> bool {
+    let Some(first) = memchr::memchr2(b'\r', b'\n', start) else { return false };
+    start[first] == b'\r' && start.get(first + 1).is_some_and(|&next| next != b'\n')
+}
+
+/// Makes every CR that another octet than LF follows an LF. No octet moves, so offsets stay those of the source.
+///
+/// A CR at the very end is left: what follows it is not known.
+pub fn unify(octets: &mut [u8]) {
+    let mut at = 0;
+    while let Some(found) = memchr::memchr(b'\r', &octets[at..]).map(|found| at + found) {
+        if octets.get(found + 1).is_some_and(|&next| next != b'\n') {
+            octets[found] = b'\n';
+        }
+        at = found + 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn carriage_returns_alone_become_line_feeds() {
+        let mut text = b"a\rb\r\nc\r\rd\r".to_vec();
+        unify(&mut text);
+        assert_eq!(text, b"a\nb\r\nc\n\nd\r");
+        assert!(ends_in_cr(b"a\rb") && !ends_in_cr(b"a\r\nb") && !ends_in_cr(b"a\nb\r") && !ends_in_cr(b"a\r"));
+    }
+}
