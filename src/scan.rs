@@ -4,8 +4,6 @@
 
 mod trigger;
 
-use aho_corasick::AhoCorasick;
-
 use crate::grammar::{Bare, SCHEMES, Scheme};
 
 /// By which rules URLs are found.
@@ -50,8 +48,8 @@ pub struct Start {
 #[derive(Debug)]
 pub struct Scanner {
     rules: Rules,
-    /// Finds `www.` and `ftp.` by the wide rules, unless that was switched off.
-    schemeless: Option<AhoCorasick>,
+    /// Whether `www.` and `ftp.` are found: by the wide rules, unless that was switched off.
+    schemeless: bool,
     /// Schemes that the user added, in lower case, and what makes them plausible.
     extra: Vec<(Vec<u8>, Bare)>,
 }
@@ -68,17 +66,9 @@ pub enum Schemeless {
 
 impl Scanner {
     /// A scanner by `rules`; `extra` are names of further schemes that need no `//`, in any case.
-    ///
-    /// # Panics
-    ///
-    /// Never on input: the patterns are our own.
     #[must_use]
     pub fn new(rules: Rules, schemeless: Schemeless, extra: &[String]) -> Scanner {
-        let wanted = rules == Rules::Wide && schemeless == Schemeless::Found;
-        // Three spellings of each make a small set that is searched with vector instructions; a search without
-        // regard to case would take five times as long.
-        let patterns = ["www.", "WWW.", "Www.", "ftp.", "FTP.", "Ftp."];
-        let schemeless = wanted.then(|| AhoCorasick::new(patterns).expect("six short patterns"));
+        let schemeless = rules == Rules::Wide && schemeless == Schemeless::Found;
         let extra = extra.iter().map(|name| (name.to_ascii_lowercase().into_bytes(), Bare::Starts(""))).collect();
         Scanner { rules, schemeless, extra }
     }
@@ -105,60 +95,13 @@ impl Scanner {
             || self.extra.iter().any(|(name, _)| name.eq_ignore_ascii_case(scheme))
     }
 
-    /// The starts in `text`, to be asked for one after the other.
-    #[must_use]
-    pub fn starts<'t>(&'t self, text: &'t [u8]) -> Starts<'t> {
-        Starts { scanner: self, text, colon: Ahead::Unknown, word: Ahead::Unknown }
-    }
-}
-
-/// Walks over the starts of one text.
-#[derive(Debug)]
-pub struct Starts<'t> {
-    scanner: &'t Scanner,
-    text: &'t [u8],
-    colon: Ahead,
-    word: Ahead,
-}
-
-/// What is known of the next start of one sort.
-#[derive(Clone, Copy, Debug)]
-enum Ahead {
-    /// Nothing: look.
-    Unknown,
-    /// It is this one.
-    At(Start),
-    /// There is none.
-    None,
-}
-
-impl Starts<'_> {
-    /// The first start whose wrapper and URL lie at `from` or behind it.
+    /// The first start in `text` whose wrapper and URL lie at `from` or behind it.
     ///
-    /// `from` never goes back from one call to the next. Each octet of the text is searched once, and a colon
-    /// costs a look back over at most [`crate::limits::SCHEME_CHARS`] octets.
-    pub fn next(&mut self, from: usize) -> Option<Start> {
-        let colon = Self::ahead(&mut self.colon, from, |from| trigger::colon(self.scanner, self.text, from));
-        let word = Self::ahead(&mut self.word, from, |from| trigger::schemeless(self.scanner, self.text, from));
-        match (colon, word) {
-            (Some(colon), Some(word)) => Some(if word.at < colon.at { word } else { colon }),
-            (found, None) | (None, found) => found,
-        }
-    }
-
-    fn ahead(known: &mut Ahead, from: usize, look: impl FnOnce(usize) -> Option<Start>) -> Option<Start> {
-        let stale = match *known {
-            Ahead::Unknown => true,
-            Ahead::At(start) => start.at < from,
-            Ahead::None => false,
-        };
-        if stale {
-            *known = look(from).map_or(Ahead::None, Ahead::At);
-        }
-        match *known {
-            Ahead::At(start) => Some(start),
-            Ahead::Unknown | Ahead::None => None,
-        }
+    /// Each octet from there up to the start is searched once, and a colon or dot costs a look back over at most
+    /// [`crate::limits::SCHEME_CHARS`] octets.
+    #[must_use]
+    pub fn start(&self, text: &[u8], from: usize) -> Option<Start> {
+        trigger::start(self, text, from)
     }
 }
 
@@ -169,10 +112,9 @@ mod tests {
     /// The starts of a text, each as `opening@offset`, with nothing taken in between.
     fn starts(rules: Rules, text: &str) -> Vec<String> {
         let scanner = Scanner::new(rules, Schemeless::Found, &["Foo".to_owned()]);
-        let mut starts = scanner.starts(text.as_bytes());
         let mut from = 0;
         let mut seen = Vec::new();
-        while let Some(start) = starts.next(from) {
+        while let Some(start) = scanner.start(text.as_bytes(), from) {
             seen.push(format!("{:?}@{}", start.opening, start.at));
             from = start.retry;
         }
@@ -208,8 +150,8 @@ mod tests {
     #[test]
     fn behind_an_opening_that_was_given_up_the_prefix_is_found() {
         let scanner = Scanner::new(Rules::Rfc1738, Schemeless::Found, &[]);
-        let mut starts = scanner.starts(b"<URL:http://a");
-        assert_eq!(starts.next(0).map(|s| s.opening), Some(Opening::UrlBracket));
-        assert_eq!(starts.next(1), Some(Start { at: 1, content: 5, opening: Opening::UrlPrefix, retry: 5 }));
+        let text = b"<URL:http://a";
+        assert_eq!(scanner.start(text, 0).map(|s| s.opening), Some(Opening::UrlBracket));
+        assert_eq!(scanner.start(text, 1), Some(Start { at: 1, content: 5, opening: Opening::UrlPrefix, retry: 5 }));
     }
 }

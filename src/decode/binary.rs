@@ -26,16 +26,17 @@ pub(super) fn blocks(text: &[u8]) -> Vec<Span> {
 
 /// The lines that can begin a block, in order.
 fn starts(text: &[u8]) -> Vec<(usize, Encoding)> {
-    let words = [
-        (&b"begin "[..], Encoding::Uuencode),
-        (b"=ybegin ", Encoding::Yenc),
-        (b"(This file must be converted", Encoding::BinHex),
-    ];
+    let at_line = |at: usize| at == 0 || text[at - 1] == b'\n';
     let mut starts = Vec::new();
-    for (word, encoding) in words {
-        let lines = memchr::memmem::find_iter(text, word).filter(|&at| at == 0 || text[at - 1] == b'\n');
-        starts.extend(lines.filter(|&at| encoding.begins(&text[at..])).map(|at| (at, encoding)));
+    for at in memchr::memmem::find_iter(text, b"begin ") {
+        let yenc = at.checked_sub(2).filter(|&at| text[at..].starts_with(b"=y"));
+        let (at, encoding) = yenc.map_or((at, Encoding::Uuencode), |at| (at, Encoding::Yenc));
+        if at_line(at) && encoding.begins(&text[at..]) {
+            starts.push((at, encoding));
+        }
     }
+    let binhex = memchr::memmem::find_iter(text, b"(This file must be converted").filter(|&at| at_line(at));
+    starts.extend(binhex.map(|at| (at, Encoding::BinHex)));
     starts.sort_unstable_by_key(|(at, _)| *at);
     starts
 }

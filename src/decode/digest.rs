@@ -4,6 +4,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::header::Fields;
 use crate::origin::Kind;
+use crate::span::Span;
 use crate::split::{Header, Message};
 
 /// Octets of the body that count.
@@ -26,21 +27,31 @@ pub fn digest(message: &Message<'_>, fields: &Fields) -> u128 {
         body(&mut hash, message, message.raw);
         return hash.digest128();
     }
-    for field in &fields.all {
-        let name = field.name.of(message.raw);
-        if !is_changing(name) {
-            hash.update(name);
-            hash.update(b":");
-            lines(&mut hash, field.value.of(message.raw));
-            hash.update(b"\n");
-        }
-    }
+    header(&mut hash, message.raw, fields);
     hash.update(b"\n");
     body(&mut hash, message, &message.raw[fields.body..]);
     hash.digest128()
 }
 
+/// Hashes the lines of the fields that stay, neighbours at once where their octets are what is hashed.
+fn header(hash: &mut Xxh3, raw: &[u8], fields: &Fields) {
+    let mut run = Span::default();
+    for field in fields.all.iter().filter(|field| !is_changing(field.name.of(raw))) {
+        if !run.is_empty() && raw[run.end..field.name.start] == *b"\n" {
+            run.end = field.value.end;
+            continue;
+        }
+        lines(hash, run.of(raw));
+        run = Span::new(field.name.start, field.value.end.max(field.name.end));
+    }
+    lines(hash, run.of(raw));
+}
+
 fn is_changing(name: &[u8]) -> bool {
+    // Nearly all names are told by their first letter.
+    if !matches!(name.first().map(u8::to_ascii_lowercase), Some(b's' | b'x' | b'l' | b'c' | b'p')) {
+        return false;
+    }
     CHANGING.iter().any(|known| match known.strip_suffix('*') {
         Some(start) => name.len() >= start.len() && name[..start.len()].eq_ignore_ascii_case(start.as_bytes()),
         None => name.eq_ignore_ascii_case(known.as_bytes()),
@@ -82,9 +93,18 @@ fn body(hash: &mut Xxh3, message: &Message<'_>, octets: &[u8]) {
     }
 }
 
-/// Hashes a folded value with LF line ends.
-fn lines(hash: &mut Xxh3, value: &[u8]) {
-    value.split(|&byte| byte == b'\r').for_each(|piece| hash.update(piece));
+/// Hashes whole lines with LF line ends, and one at the end. Nothing for no octets.
+fn lines(hash: &mut Xxh3, text: &[u8]) {
+    if text.is_empty() {
+        return;
+    }
+    let mut rest = text;
+    while let Some(cr) = memchr::memchr(b'\r', rest) {
+        hash.update(&rest[..cr]);
+        rest = &rest[cr + 1..];
+    }
+    hash.update(rest);
+    hash.update(b"\n");
 }
 
 #[cfg(test)]

@@ -32,31 +32,38 @@ const FOOTER_BYTES: usize = 1_500;
 /// Underscores of Mailman's rule.
 const RULE: &[u8] = b"____________________________________";
 
-/// Lines that say that what follows is another message.
-const FORWARDS: [&[u8]; 5] = [
+/// Lines that say that what follows is another message. All but the last begin with hyphens.
+const FORWARDS: [&[u8]; 4] = [
     b"-----Original Message-----",
     b"---------- Forwarded message",
     b"----- Forwarded message",
-    b"Begin forwarded message:",
     b"-------- Original Message --------",
 ];
+const BEGIN_FORWARDED: &[u8] = b"Begin forwarded message:";
+
+/// What a line that begins with two hyphens begins.
+fn begun_by(line: &[u8]) -> Option<Stretch> {
+    match line {
+        [b'-', b'-', b' ', b'\n', ..] | [b'-', b'-', b' ', b'\r', b'\n', ..] => Some(Stretch::Signature),
+        _ => FORWARDS.iter().any(|words| line.starts_with(words)).then_some(Stretch::Forwarded),
+    }
+}
 
 /// Where the stretches of a text begin, in order; the first begins at 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stretches(Vec<(usize, Stretch)>);
 
 impl Stretches {
-    /// Divides a text. Reads it once for each sort of line.
+    /// Divides a text. Linear.
     #[must_use]
     pub fn of(text: &[u8]) -> Stretches {
         let mut found = vec![(0, Stretch::Body)];
         let at_line = |&at: &usize| at == 0 || text[at - 1] == b'\n';
-        let ends_line = |&at: &usize| matches!(text[at + 3..], [b'\n', ..] | [b'\r', b'\n', ..]);
-        let signatures = memchr::memmem::find_iter(text, b"-- ").filter(at_line).filter(ends_line);
-        found.extend(signatures.map(|at| (at, Stretch::Signature)));
-        for word in FORWARDS {
-            found.extend(memchr::memmem::find_iter(text, word).filter(at_line).map(|at| (at, Stretch::Forwarded)));
-        }
+        let dashed = memchr::memmem::find_iter(text, b"\n--").map(|at| at + 1);
+        let first = text.starts_with(b"--").then_some(0);
+        found.extend(first.into_iter().chain(dashed).filter_map(|at| Some((at, begun_by(&text[at..])?))));
+        let begun = memchr::memmem::find_iter(text, BEGIN_FORWARDED).filter(at_line);
+        found.extend(begun.map(|at| (at, Stretch::Forwarded)));
         let tail = text.len().saturating_sub(FOOTER_BYTES);
         let rule = memchr::memmem::find_iter(&text[tail..], RULE).map(|at| tail + at).find(at_line);
         found.extend(rule.map(|at| (at, Stretch::Footer)));

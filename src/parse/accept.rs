@@ -19,19 +19,29 @@ pub(super) enum Place {
     Attribute,
 }
 
-/// Whether `full`, a URL with its fragment, is one by the rules of `scanner`. Beyond `url_bytes` only its scheme and
-/// host are looked at.
-pub(super) fn accept(full: &[u8], place: Place, scanner: &Scanner, url_bytes: usize) -> Result<(), Reason> {
+/// The verdicts on `full`, a URL with its fragment, if it is one by the rules of `scanner`. Beyond `url_bytes` only its
+/// scheme and host are looked at, and there are none.
+///
+/// # Errors
+///
+/// Why it is no URL.
+pub(super) fn accept<'u>(
+    full: &'u [u8],
+    place: Place,
+    scanner: &Scanner,
+    url_bytes: usize,
+) -> Result<Option<Verdicts<'u>>, Reason> {
     let url_len = memchr::memchr(b'#', full).unwrap_or(full.len());
     if scanner.rules() == Rules::Rfc1738 {
         grammar::url(&full[..url_len]).map_err(Reason::Grammar)?;
         let ill = full.get(url_len + 1..).is_some_and(|fragment| !grammar::is_fragment(fragment));
         let at = Reject { kind: grammar::Kind::Unexpected, part: grammar::Part::Path, offset: url_len };
-        return if ill { Err(Reason::Grammar(at)) } else { Ok(()) };
+        let short = full.len() <= url_bytes;
+        return if ill { Err(Reason::Grammar(at)) } else { Ok(short.then(|| Verdicts::of(full, url_len))) };
     }
     plausible(&full[..url_len], place, scanner)?;
     if full.len() > url_bytes {
-        return Ok(());
+        return Ok(None);
     }
     let verdicts = Verdicts::of(full, url_len);
     let special = || {
@@ -43,10 +53,9 @@ pub(super) fn accept(full: &[u8], place: Place, scanner: &Scanner, url_bytes: us
     // An attribute says that its value is a URL: `mailto:a@b.example?subject=two words` is one for every browser.
     let said =
         || place == Place::Attribute && verdicts.whatwg.is_some() && scanner.knows(split(&full[..url_len]).scheme);
-    match &verdicts.rfc1738 {
-        Ok(_) => Ok(()),
-        Err(_) if verdicts.rfc3986 || special() || said() => Ok(()),
-        Err(reject) => Err(Reason::Grammar(*reject)),
+    match verdicts.rfc1738 {
+        Err(reject) if !(verdicts.rfc3986 || special() || said()) => Err(Reason::Grammar(reject)),
+        _ => Ok(Some(verdicts)),
     }
 }
 

@@ -3,6 +3,7 @@
 use super::accept::{Place, accept};
 use super::choose::{Found, Plain, Reason, Wrapper};
 use super::split::split;
+use super::verdict::Verdicts;
 use crate::grammar::is_scheme_char;
 use crate::repair::{Repair, Repairs};
 use crate::scan::Scanner;
@@ -47,21 +48,33 @@ pub fn attribute(
     };
     let confidence = if resolved.is_some() { 0.9 } else { 1.0 };
     let full = resolved.as_deref().unwrap_or(&text);
-    accept(full, Place::Attribute, scanner, url_bytes)?;
-    Plain { full, wrapper: Wrapper::Attr, raw: value.span, url_bytes }.give(repairs, &[], confidence, sink);
+    let verdicts = accept(full, Place::Attribute, scanner, url_bytes)?;
+    Plain { full, wrapper: Wrapper::Attr, raw: value.span, url_bytes, verdicts }.give(repairs, &[], confidence, sink);
     Ok(())
 }
 
 /// Gives the URL that was taken out of `around`, with that one's place, if it is one.
 pub fn inner(around: &Found<'_>, full: &[u8], scanner: &Scanner, url_bytes: usize, sink: &mut dyn FnMut(&Found<'_>)) {
-    if accept(full, Place::Attribute, scanner, url_bytes).is_ok() {
-        replace(around, full, url_bytes, sink);
+    if let Ok(verdicts) = accept(full, Place::Attribute, scanner, url_bytes) {
+        in_place_of(around, full, url_bytes, verdicts, sink);
     }
 }
 
 /// Gives `full` in the place of `around`.
 pub fn replace(around: &Found<'_>, full: &[u8], url_bytes: usize, sink: &mut dyn FnMut(&Found<'_>)) {
-    let plain = Plain { full, wrapper: around.wrapper, raw: around.raw, url_bytes };
+    let url_len = memchr::memchr(b'#', full).unwrap_or(full.len());
+    let verdicts = (full.len() <= url_bytes).then(|| Verdicts::of(full, url_len));
+    in_place_of(around, full, url_bytes, verdicts, sink);
+}
+
+fn in_place_of<'u>(
+    around: &Found<'_>,
+    full: &'u [u8],
+    url_bytes: usize,
+    verdicts: Option<Verdicts<'u>>,
+    sink: &mut dyn FnMut(&Found<'_>),
+) {
+    let plain = Plain { full, wrapper: around.wrapper, raw: around.raw, url_bytes, verdicts };
     plain.give(around.repairs, &[], around.confidence, sink);
 }
 

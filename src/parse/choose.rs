@@ -246,21 +246,21 @@ impl Reader<'_> {
             confidence: 1.0,
         };
         let whole = Span::new(0, line.text().len());
-        let mut first = self.accept(&text, Place::Wrapped);
         let dropped = dropped(&text, &hyphens.iter().map(|at| at + shift).collect::<Vec<_>>());
-        let mut readings = dropped.iter().filter(|text| self.accept(text, Place::Wrapped).is_ok());
-        if first.is_err()
-            && let Some(text) = readings.next()
-        {
-            choice.full = text;
-            choice.repairs.add(Repair::HyphenDropped);
-            first = Ok(());
-        }
-        first?;
-        for text in readings {
+        let mut readings = dropped.iter().filter_map(|text| Some((text, self.accept(text, Place::Wrapped).ok()?)));
+        let verdicts = match self.accept(&text, Place::Wrapped) {
+            Ok(verdicts) => verdicts,
+            Err(reason) => {
+                let (text, verdicts) = readings.next().ok_or(reason)?;
+                choice.full = text;
+                choice.repairs.add(Repair::HyphenDropped);
+                verdicts
+            }
+        };
+        for (text, _) in readings {
             choice.alternate(text, Why::HyphenDropped, 0.05);
         }
-        self.give(&choice, whole, sink);
+        self.give(&choice, whole, verdicts, sink);
         Ok(())
     }
 
@@ -294,7 +294,7 @@ impl Reader<'_> {
         let rules = self.scanner.rules();
         let end = trim::end(&line.text()[..reach], self.laid.before, rules);
         let text = self.with_scheme(&line.text()[..end.url]);
-        self.accept(&text, Place::Bare)?;
+        let verdicts = self.accept(&text, Place::Bare)?;
         let joined = &line.joins()[..joins];
         let mut choice = Choice {
             wrapper: self.laid.start.opening.into(),
@@ -312,7 +312,7 @@ impl Reader<'_> {
                 }
             }
         }
-        self.give(&choice, Span::new(0, end.url), sink);
+        self.give(&choice, Span::new(0, end.url), verdicts, sink);
         Ok(end.url)
     }
 
@@ -358,15 +358,21 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether the text is a URL by the rules in force.
-    fn accept(&self, full: &[u8], place: Place) -> Result<(), Reason> {
+    /// The verdicts on a text that is a URL by the rules in force.
+    fn accept<'u>(&self, full: &'u [u8], place: Place) -> Result<Option<Verdicts<'u>>, Reason> {
         let guessed = matches!(self.laid.start.opening, Opening::Schemeless(_));
         accept(full, if guessed { Place::Guessed } else { place }, self.scanner, self.url_bytes)
     }
 
-    fn give(&self, choice: &Choice<'_>, span: Span, sink: &mut dyn FnMut(&Found<'_>)) {
+    fn give<'u>(
+        &self,
+        choice: &Choice<'u>,
+        span: Span,
+        verdicts: Option<Verdicts<'u>>,
+        sink: &mut dyn FnMut(&Found<'_>),
+    ) {
         let raw = self.laid.line.origin(span);
-        let plain = Plain { full: choice.full, wrapper: choice.wrapper, raw, url_bytes: self.url_bytes };
+        let plain = Plain { full: choice.full, wrapper: choice.wrapper, raw, url_bytes: self.url_bytes, verdicts };
         plain.give(choice.repairs, &choice.alternates, choice.confidence, sink);
     }
 }
@@ -379,10 +385,12 @@ pub(super) struct Plain<'l> {
     pub(super) raw: Span,
     /// Octets that are kept.
     pub(super) url_bytes: usize,
+    /// What the grammars say of `full`; nothing where it is beyond the limit.
+    pub(super) verdicts: Option<Verdicts<'l>>,
 }
 
 impl Plain<'_> {
-    /// Reads it by the three grammars, unless it is beyond the limit, and gives it.
+    /// Cuts it at the limit and gives it.
     pub(super) fn give(
         &self,
         repairs: Repairs,
@@ -394,7 +402,6 @@ impl Plain<'_> {
         let kept = self.full.len().min(self.url_bytes);
         let truncated = (kept < self.full.len())
             .then(|| Truncated { full_length: self.full.len(), full_hash: xxh3_128(self.full) });
-        let verdicts = truncated.is_none().then(|| Verdicts::of(self.full, url_len));
         sink(&Found {
             wrapper: self.wrapper,
             full: &self.full[..kept],
@@ -403,7 +410,7 @@ impl Plain<'_> {
             repairs,
             alternates,
             confidence,
-            verdicts: verdicts.as_ref(),
+            verdicts: self.verdicts.as_ref(),
             truncated,
         });
     }

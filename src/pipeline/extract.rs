@@ -159,12 +159,11 @@ impl<'s> State<'s, '_> {
     /// Goes through a text, and on a page through the links between, in the order in which they lie there.
     fn text(&mut self, text: &Text<'_>) {
         let Extractor { scanner, .. } = self.extractor;
-        let mut starts = scanner.starts(&text.bytes);
         let mut stretches = None;
         let mut links = text.page.as_ref().map_or(&[][..], |page| page.links.as_slice()).iter().peekable();
         let mut binary = text.binary.iter().peekable();
         let mut from = 0;
-        while let Some(start) = starts.next(from) {
+        while let Some(start) = scanner.start(&text.bytes, from) {
             while binary.next_if(|block| block.end <= start.at).is_some() {}
             if let Some(block) = binary.peek().filter(|block| block.start <= start.at) {
                 from = block.end;

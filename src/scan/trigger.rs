@@ -1,14 +1,20 @@
-//! The two triggers: a colon with a look back at the scheme, and `www.` or `ftp.`.
+//! The two triggers: a colon with a look back at the scheme, and a dot with a look back at `www` or `ftp`.
 
-use memchr::memchr_iter;
+use memchr::{memchr_iter, memchr2_iter};
 
 use super::{Opening, Rules, Scanner, Start};
 use crate::grammar::{Bare, Class, Rule, Scheme, is_scheme_char};
 use crate::limits::SCHEME_CHARS;
 
-/// The first start at `from` or behind it that a colon gives away.
-pub(super) fn colon(scanner: &Scanner, text: &[u8], from: usize) -> Option<Start> {
-    memchr_iter(b':', &text[from..]).find_map(|at| look_back(scanner, text, from, from + at))
+/// The first start at `from` or behind it. One search finds the colons of schemes and the dots of hosts without one.
+pub(super) fn start(scanner: &Scanner, text: &[u8], from: usize) -> Option<Start> {
+    if !scanner.schemeless {
+        return memchr_iter(b':', &text[from..]).find_map(|at| look_back(scanner, text, from, from + at));
+    }
+    memchr2_iter(b':', b'.', &text[from..]).map(|at| from + at).find_map(|at| match text[at] {
+        b':' => look_back(scanner, text, from, at),
+        _ => schemeless(text, from, at),
+    })
 }
 
 /// What the colon at `colon` opens, if its opening lies at `floor` or behind it.
@@ -68,20 +74,21 @@ fn wide(scanner: &Scanner, name: &[u8], after: &[u8]) -> Option<usize> {
     known.filter(|&at| !matches!(scanner.bare(&name[at..]), Bare::Host | Bare::Slashes | Bare::Never))
 }
 
-/// The first `www.` or `ftp.` at `from` or behind it that begins a word, and is followed by a label.
-pub(super) fn schemeless(scanner: &Scanner, text: &[u8], from: usize) -> Option<Start> {
-    let words = scanner.schemeless.as_ref()?;
-    words.find_iter(&text[from..]).find_map(|found| {
-        let at = from + found.start();
-        let before = at.checked_sub(1).map(|before| text[before]);
-        let follows = text.get(at + 4).is_some_and(|&next| next.is_ascii_alphanumeric() || next >= 0x80);
-        let scheme = if text[at] | 0x20 == b'w' { "http" } else { "ftp" };
-        (before.is_none_or(may_stand_before) && follows).then_some(Start {
-            at,
-            content: at,
-            opening: Opening::Schemeless(scheme),
-            retry: at + 4,
-        })
+/// The `www.` or `ftp.` that the dot at `dot` ends, if it begins a word at `floor` or behind it and a label follows.
+fn schemeless(text: &[u8], floor: usize, dot: usize) -> Option<Start> {
+    let at = dot.checked_sub(3).filter(|&at| at >= floor)?;
+    let scheme = match [text[at] | 0x20, text[at + 1] | 0x20, text[at + 2] | 0x20] {
+        [b'w', b'w', b'w'] => "http",
+        [b'f', b't', b'p'] => "ftp",
+        _ => return None,
+    };
+    let before = at.checked_sub(1).map(|before| text[before]);
+    let follows = text.get(dot + 1).is_some_and(|&next| next.is_ascii_alphanumeric() || next >= 0x80);
+    (before.is_none_or(may_stand_before) && follows).then_some(Start {
+        at,
+        content: at,
+        opening: Opening::Schemeless(scheme),
+        retry: dot + 1,
     })
 }
 
