@@ -24,6 +24,17 @@ pub struct Batch {
     pub pieces: Vec<Piece>,
 }
 
+/// A record of a piece, as folding over a run sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Keyed {
+    /// The hash of its key.
+    pub key: u128,
+    /// Where its line ends.
+    pub end: usize,
+    /// Whether it was taken out of another, and is counted apart.
+    pub unwrapped: bool,
+}
+
 /// The yield of one message, or of many that need not be told apart.
 #[derive(Debug, Default)]
 pub struct Piece {
@@ -32,7 +43,7 @@ pub struct Piece {
     /// The records, one a line.
     pub records: Vec<u8>,
     /// For folding: the hash of each record's key, and where its line ends.
-    pub keys: Vec<(u128, usize)>,
+    pub keys: Vec<Keyed>,
     /// For folding: how often a URL stood in the message, where that is more than once.
     pub repeated: HashMap<u128, u64>,
     /// The refused candidates, one a line, if they are wanted.

@@ -90,7 +90,7 @@ fn convert(raw: &[u8], encoding: &'static Encoding, shifts: bool) -> (Vec<u8>, M
         feed(&mut decoder, &raw[at..=at], last, &mut text);
         at += 1;
         if text.len() > before {
-            note(&mut map, &text, before, Span::new(pending, at));
+            note(&mut map, &text, before, raw, Span::new(pending, at));
             pending = at;
         } else if at - pending > LONGEST_SHIFT {
             pending = at;
@@ -104,11 +104,13 @@ fn convert(raw: &[u8], encoding: &'static Encoding, shifts: bool) -> (Vec<u8>, M
 const LONGEST_SHIFT: usize = 8;
 
 /// Notes where the characters from `before` on came from: one octet for one ASCII character, or as a whole.
-fn note(map: &mut Map, text: &[u8], before: usize, raw: Span) {
-    if text.len() == before + 1 && raw.len() == 1 {
-        map.push_same(before, raw.start);
+///
+/// A shift before an ASCII character is no part of it.
+fn note(map: &mut Map, text: &[u8], before: usize, raw: &[u8], from: Span) {
+    if text[before..] == raw[from.end - 1..from.end] {
+        map.push_same(before, from.end - 1);
     } else {
-        map.push_whole(before, raw);
+        map.push_whole(before, from);
     }
 }
 

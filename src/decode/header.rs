@@ -22,6 +22,8 @@ pub struct Fields {
     pub all: Vec<Field>,
     /// Where the body begins: behind the blank line, or at the first line that is no field.
     pub body: usize,
+    /// Whether the block goes on beyond the octets that are read as one; `body` is where they end.
+    pub cut: bool,
 }
 
 /// The trace and threading fields, which hold addresses of machines and messages but no URLs that anyone wrote.
@@ -162,6 +164,7 @@ impl Fields {
             at = end;
         }
         fields.body = if fields.all.is_empty() { 0 } else { at };
+        fields.cut = at >= most && at < text.len();
         fields
     }
 

@@ -45,6 +45,14 @@ enum Form {
     Other,
 }
 
+/// The message inside a part that something belongs to.
+#[derive(Clone, Debug, Default)]
+struct Within {
+    message_id: Option<String>,
+    /// How many messages it lies in, one inside the other.
+    depth: usize,
+}
+
 /// A multipart whose closing boundary has not come yet.
 struct Open {
     /// Its boundary; more than one where the header names more.
@@ -53,7 +61,7 @@ struct Open {
     parts: usize,
     /// The default type of its parts: message/rfc822 in a digest (RFC 2046 section 5.1.5).
     digest: bool,
-    message_id: Option<String>,
+    within: Within,
 }
 
 /// What comes next.
@@ -64,7 +72,7 @@ enum Next {
         path: Vec<usize>,
         root: bool,
         digest: bool,
-        message_id: Option<String>,
+        within: Within,
     },
     /// Octets that belong to no part, up to a boundary.
     Between {
@@ -93,14 +101,12 @@ pub(super) fn walk<'m>(
     sink: &mut dyn FnMut(Text<'_>),
 ) -> Decoded {
     let mut walk = Walk { message, limits, headers, sink, open: Vec::new(), decoded: Decoded::default(), parts: 0 };
-    let mut next = walk.entity(0, Vec::new(), true, false, None, Some(fields));
+    let mut next = walk.entity(0, Vec::new(), true, false, Within::default(), Some(fields));
     loop {
         next = match next {
             Next::End => break,
             Next::Between { at } => walk.between(at),
-            Next::Entity { at, path, root, digest, message_id } => {
-                walk.entity(at, path, root, digest, message_id, None)
-            }
+            Next::Entity { at, path, root, digest, within } => walk.entity(at, path, root, digest, within, None),
         };
     }
     walk.decoded
@@ -124,7 +130,7 @@ impl Walk<'_, '_> {
         path: Vec<usize>,
         root: bool,
         digest: bool,
-        message_id: Option<String>,
+        within: Within,
         known: Option<&Fields>,
     ) -> Next {
         let raw = self.message.raw;
@@ -137,16 +143,20 @@ impl Walk<'_, '_> {
             }
         };
         let body = fields.body.min(raw.len());
+        if fields.cut {
+            let most = self.limits.header_bytes;
+            self.problem(Kind::Limit, at, format!("a header of more than {most} octets: the rest is read as body"));
+        }
         let content = content_type(raw, fields, digest);
         let encoding = fields
             .first(raw, "content-transfer-encoding")
             .map_or("7bit".to_owned(), |field| value(field.value.of(raw)).trim().to_ascii_lowercase());
-        let mut part = Part {
+        let part = Part {
             path: dotted(&path, root),
             media_type: content.mimetype.to_ascii_lowercase(),
             charset: content.params.get("charset").cloned().filter(|charset| !charset.is_empty()),
             encoding,
-            message_id,
+            message_id: within.message_id.clone(),
             form: form(&content),
         };
         self.header_texts(fields, &part, known.is_some());
@@ -162,29 +172,29 @@ impl Walk<'_, '_> {
         let nested = part.media_type == "message/rfc822"
             || part.media_type == "message/news"
             || part.media_type == "message/global";
-        let deep = self.open.len() + path.len() >= self.limits.mime_depth;
+        let deep = self.open.len() + within.depth >= self.limits.mime_depth;
         if part.media_type.starts_with("multipart/") {
             let boundaries = boundaries(raw, fields);
             if boundaries.is_empty() {
                 self.problem(Kind::Damage, at, "a multipart without a boundary: read as one text".to_owned());
             } else if deep {
-                self.problem(
-                    Kind::Limit,
-                    at,
-                    format!("more than {} levels of parts: the rest is read as one text", self.limits.mime_depth),
-                );
+                self.too_deep(at);
             } else {
-                let message_id = part.message_id.take();
                 let digest = part.media_type == "multipart/digest";
-                self.open.push(Open { boundaries, path, parts: 0, digest, message_id });
+                self.open.push(Open { boundaries, path, parts: 0, digest, within });
                 return Next::Between { at: body };
             }
-        } else if nested && Encoding::named(&part.encoding) == Encoding::Identity && !deep {
+        } else if nested && Encoding::named(&part.encoding) == Encoding::Identity {
+            if deep {
+                self.too_deep(at);
+                return self.leaf(body, &part);
+            }
             let inner = Fields::of(&raw[body..], self.limits.header_bytes);
             let id = inner
                 .first(&raw[body..], "message-id")
                 .map(|field| value(field.value.of(&raw[body..])).trim().to_owned());
-            return Next::Entity { at: body, path, root: true, digest: false, message_id: id };
+            let within = Within { message_id: id, depth: within.depth + 1 };
+            return Next::Entity { at: body, path, root: true, digest: false, within };
         }
         self.leaf(body, &part)
     }
@@ -239,7 +249,10 @@ impl Walk<'_, '_> {
 
     /// The rest of the message as one text, whatever boundaries are in it.
     fn flat(&mut self, rest: Span, part: &Part) -> Next {
-        let plain = Part { media_type: "text/plain".to_owned(), form: Form::Plain, ..part.clone() };
+        // Its encoding is not that of the parts behind it, which would be noise by it.
+        let coded = Encoding::named(&part.encoding) == Encoding::Base64;
+        let encoding = if coded { "7bit".to_owned() } else { part.encoding.clone() };
+        let plain = Part { media_type: "text/plain".to_owned(), form: Form::Plain, encoding, ..part.clone() };
         self.decoded.text_parts += 1;
         self.text(rest, &plain);
         Next::End
@@ -273,7 +286,7 @@ impl Walk<'_, '_> {
         open.parts += 1;
         let mut path = open.path.clone();
         path.push(open.parts);
-        Next::Entity { at: boundary.end, path, root: false, digest: open.digest, message_id: open.message_id.clone() }
+        Next::Entity { at: boundary.end, path, root: false, digest: open.digest, within: open.within.clone() }
     }
 
     /// The first boundary line of an open multipart at `from` or behind it, the innermost multipart first.
@@ -353,6 +366,11 @@ impl Walk<'_, '_> {
         }
         let binary = binary::blocks(&bytes);
         (self.sink)(Text { binary, ..Text::plain(bytes, trail, Region::Body, Some(part)) });
+    }
+
+    fn too_deep(&mut self, at: usize) {
+        let most = self.limits.mime_depth;
+        self.problem(Kind::Limit, at, format!("more than {most} levels of parts: the rest is read as one text"));
     }
 
     fn problem(&mut self, kind: Kind, at: usize, message: String) {
@@ -461,7 +479,7 @@ fn content_type(raw: &[u8], fields: &Fields, digest: bool) -> ParsedContentType 
 fn shifted(fields: &Fields, by: usize) -> Fields {
     let shift = |span: Span| Span::new(span.start + by, span.end + by);
     let all = fields.all.iter().map(|field| super::Field { name: shift(field.name), value: shift(field.value) });
-    Fields { all: all.collect(), body: fields.body + by }
+    Fields { all: all.collect(), body: fields.body + by, cut: fields.cut }
 }
 
 /// A part's path in writing. The body of a message without parts is its first part.

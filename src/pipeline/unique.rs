@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::Piece;
+use super::{Keyed, Piece};
 
 /// What was given so far.
 #[derive(Debug, Default)]
@@ -31,9 +31,11 @@ impl Given {
     fn fold_records(&mut self, piece: &mut Piece) {
         let mut kept = Vec::with_capacity(piece.records.len());
         let mut start = 0;
-        for &(key, end) in &piece.keys {
+        for &Keyed { key, end, unwrapped } in &piece.keys {
             if self.keys.insert(key) {
                 kept.extend_from_slice(&piece.records[start..end]);
+            } else if unwrapped {
+                piece.balance.unwrapped -= 1;
             } else {
                 piece.balance.records -= 1;
                 piece.balance.folded += 1;

@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::extract::{Extractor, Finding, extract, key_hash};
 use super::pool::{Job, Unique};
-use super::{Batch, Piece};
+use super::{Batch, Keyed, Piece};
 use crate::decode::{Fields, date, digest};
 use crate::origin::{Kind as SourceKind, Source};
 use crate::parse::split;
@@ -259,7 +259,8 @@ fn line(record: &Record<'_>, job: &Job, piece: &mut Piece) {
         }
     }
     if job.unique != Unique::None {
-        piece.keys.push((key_hash(found.url()), piece.records.len()));
+        let unwrapped = record.unwrapped.is_some();
+        piece.keys.push(Keyed { key: key_hash(found.url()), end: piece.records.len(), unwrapped });
     }
 }
 
@@ -269,7 +270,7 @@ fn counts(piece: &mut Piece, before: &Mark, job: &Job) {
     if !repeated.is_empty() && job.output == Output::Records {
         let lines = piece.records.split_off(before.records);
         let mut start = 0;
-        for (key, end) in &mut piece.keys[before.keys..] {
+        for Keyed { key, end, .. } in &mut piece.keys[before.keys..] {
             let line = &lines[start..*end - before.records];
             start = *end - before.records;
             match repeated.get(key) {

@@ -190,8 +190,8 @@ impl<R: Read> Roller<R> {
     }
 }
 
-/// Where a text can be cut so that no URL is: behind a blank line outside a wrapper, else behind a line, else
-/// behind a word, and in the end anywhere.
+/// Where a text can be cut so that no URL is: behind a blank line outside a wrapper, else behind a line outside one,
+/// else behind a line, else behind a word, and in the end anywhere.
 fn text_border(text: &[u8]) -> usize {
     /// Octets from the end in which a border is looked for.
     const TAIL_BYTES: usize = 256 << 10;
@@ -205,7 +205,8 @@ fn text_border(text: &[u8]) -> usize {
         memchr::memrchr(b'<', before) <= memchr::memrchr(b'>', before)
     };
     let blank = blank_lines.take(64).find(|&at| closed(at)).map(|at| at + 1);
-    let line = || memchr::memrchr(b'\n', tail).map(|at| at + 1);
+    let lines = memchr::memrchr_iter(b'\n', tail).take(64);
+    let line = || lines.clone().find(|&at| closed(at)).or_else(|| lines.clone().next()).map(|at| at + 1);
     let word = || memchr::memrchr3(b' ', b'>', b'"', tail).map(|at| at + 1);
     blank.or_else(line).or_else(word).map_or(text.len(), |at| lowest + at)
 }
