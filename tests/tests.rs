@@ -1,4 +1,10 @@
 //! The one test binary: a module per subject.
 
+mod cli;
+mod corpus;
 mod grammar;
+mod house;
+mod pipeline;
+mod regression;
+mod scene;
 mod twin;

@@ -1,0 +1,136 @@
+//! `show` and `parse`: from a record back to its octets, and from a URL to its parts.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::scene::{Folder, corpus, done, ended, lines, urlspool};
+
+/// What `show` prints for one record.
+#[track_caller]
+fn shown(record: &Value) -> Vec<u8> {
+    let ended = ended(&mut urlspool(["show"]), format!("{record}\n").as_bytes());
+    assert_eq!(ended.status, Some(0), "{record}: {}", ended.stderr);
+    ended.stdout
+}
+
+/// Whether a record's text stands in the file as it is: not encoded, and in a charset that has ASCII's octets.
+fn is_plain(record: &Value) -> bool {
+    let encoding = record["part"]["encoding"].as_str().unwrap_or("7bit");
+    let in_header = record["region"].as_str().unwrap().starts_with("header:");
+    // Its shifts stand between characters, and belong to none.
+    let shifts = record["part"]["charset"].as_str().is_some_and(|name| name.eq_ignore_ascii_case("iso-2022-jp"));
+    let is_html = record["part"]["type"].as_str().is_some_and(|name| name == "text/html");
+    record["source"]["exact"] == true
+        && ["7bit", "8bit", "binary"].contains(&encoding)
+        && !in_header
+        && !is_html
+        && !shifts
+        && record["raw"].as_str().unwrap().is_ascii()
+}
+
+fn contains_in_order(octets: &[u8], wanted: &[u8]) -> bool {
+    let mut octets = octets.iter();
+    wanted.iter().all(|want| octets.any(|octet| octet == want))
+}
+
+#[test]
+fn the_octets_of_every_record_of_the_corpus_are_found_again() {
+    let records = done(&["scan", "text", "mail", "news"]).records();
+    let mut plain = 0;
+    for record in &records {
+        let source = &record["source"];
+        let number = |name: &str| usize::try_from(source[name].as_u64().unwrap()).unwrap();
+        let file = fs::read(corpus().join(source["path"].as_str().unwrap())).unwrap();
+        let (start, end) = (number("start"), number("end"));
+        assert!(start < end && end <= file.len(), "{record}");
+        let message = |name: &str| usize::try_from(record["message"][name].as_u64().unwrap()).unwrap();
+        assert!(message("start") <= start && end <= message("end") && message("end") <= file.len(), "{record}");
+        if is_plain(record) {
+            let octets = &file[start..end];
+            // A mail's lines may flow and an article's dots be doubled, but a text stands as it is.
+            assert!(source["kind"] != "text" || octets == record["raw"].as_str().unwrap().as_bytes(), "{record}");
+            let guessed = record["wrapper"] == "schemeless" || record["repairs"].to_string().contains("hyphen-dropped");
+            assert!(guessed || contains_in_order(octets, record["url"].as_str().unwrap().as_bytes()), "{record}");
+            plain += 1;
+        }
+    }
+    assert!(plain * 2 > records.len(), "only {plain} of {} were compared", records.len());
+}
+
+#[test]
+fn show_prints_what_the_file_has_there() {
+    let scan = done(&["scan", "mail/quoted.eml"]);
+    let (records, all) = (scan.records(), scan.stdout);
+    let file = fs::read(corpus().join("mail/quoted.eml")).unwrap();
+    for record in &records {
+        let number = |name: &str| usize::try_from(record["source"][name].as_u64().unwrap()).unwrap();
+        let want = [&file[number("start")..number("end")], b"\n"].concat();
+        assert_eq!(shown(record), want);
+    }
+    let one_by_one: Vec<u8> = records.iter().flat_map(shown).collect();
+    assert_eq!(ended(&mut urlspool(["show"]), &all).stdout, one_by_one);
+    assert!(!one_by_one.is_empty());
+}
+
+#[test]
+fn show_takes_a_place_by_hand() {
+    let folder = Folder::new();
+    let file = folder.file("with:colon", "see http://s.example/x there");
+    assert_eq!(done(&["show", &format!("{file}:4-22")]).text(), "http://s.example/x\n");
+}
+
+#[test]
+fn show_fails_where_the_file_is_another_one() {
+    let folder = Folder::new();
+    let file = folder.file("short", "see");
+    for place in [format!("{file}:0-99"), format!("{file}.gone:0-1")] {
+        let ended = ended(&mut urlspool(["show", &place]), b"");
+        assert_eq!((ended.status, ended.stdout.len()), (Some(1), 0), "{place}: {}", ended.stderr);
+        assert!(ended.stderr.contains("short"), "{}", ended.stderr);
+    }
+    assert_eq!(ended(&mut urlspool(["show"]), b"no record\n").status, Some(1));
+}
+
+#[test]
+fn parse_reads_arguments_and_lines_alike() {
+    let urls =
+        ["ftp://myname@host.dom/%2Fetc/motd;type=a", "http://h.example/~jane", "no url", "gopher://h/7sel%09find"];
+    let arguments = done(&[&["parse"], &urls[..]].concat());
+    assert_eq!(arguments.records().len(), urls.len());
+    let oks: Vec<_> = arguments.records().iter().map(|line| line["ok"].clone()).collect();
+    assert_eq!(oks, [true, false, false, true]);
+    assert_eq!(arguments.records()[0]["form"], "ftpurl");
+    assert!(arguments.records()[1]["error"]["offset"].is_u64());
+    for (args, text) in [
+        (&["parse", "-"][..], urls.join("\n")),
+        (&["parse"], urls.join("\r\n") + "\r\n"),
+        (&["parse", "--from-json", "-"], urls.map(|url| Value::from(url).to_string()).join("\n")),
+    ] {
+        let ended = ended(&mut urlspool(args), text.as_bytes());
+        assert_eq!((ended.status, ended.stdout), (Some(0), arguments.stdout.clone()), "{args:?}");
+    }
+}
+
+#[test]
+fn a_json_string_holds_what_a_line_cannot() {
+    let ended = ended(&mut urlspool(["parse", "--from-json"]), b"\"http://h/a\\nb\"\n");
+    assert_eq!(lines(&ended.stdout)[0]["input"], "http://h/a\nb");
+    assert_eq!(crate::scene::ended(&mut urlspool(["parse", "--from-json"]), b"http://h/\n").status, Some(1));
+}
+
+#[test]
+fn a_fragment_is_no_part_of_a_url_unless_asked_for() {
+    let url = "http://h.example/x#top";
+    assert_eq!(done(&["parse", url]).records()[0]["ok"], false);
+    let apart = &done(&["parse", "--fragment", url]).records()[0];
+    assert_eq!((&apart["ok"], &apart["fragment"]), (&true.into(), &"top".into()));
+}
+
+#[test]
+fn check_is_for_scripts() {
+    assert_eq!(ended(&mut urlspool(["parse", "--check", "http://h/"]), b"").status, Some(0));
+    assert_eq!(ended(&mut urlspool(["parse", "--check", "http://h/", "http://h/~"]), b"").status, Some(1));
+    assert_eq!(ended(&mut urlspool(["parse", "--check"]), b"http://h/\nbad\n").status, Some(1));
+    assert_eq!(ended(&mut urlspool(["parse", "http://h/~"]), b"").status, Some(0));
+}

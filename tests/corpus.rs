@@ -1,0 +1,251 @@
+//! The fixtures: their golden output, their CRLF copies, and what a careful human expects of them.
+//!
+//! `URLSPOOL_BLESS=1 cargo test --test tests golden` writes the golden output anew.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::{env, fs};
+
+use serde_json::Value;
+
+use crate::scene::{self, Folder, corpus, done, lines, names, url};
+
+/// Where the program and `EXPECTED.tsv` differ: path, `-` for a URL that is not found or `+` for one too many, the
+/// URL, and why. The test fails when a difference goes away, so that its row goes too.
+const GAPS: &[(&str, char, &str, &str)] = &[
+    (
+        "mail/flowed.eml",
+        '-',
+        "http://fw08.example/deep/",
+        "RFC 3676 section 4.5: a line of another quote depth ends the paragraph; the break is undone as a mailer's",
+    ),
+    ("mail/flowed.eml", '+', "http://fw08.example/deep/less.html", "the same"),
+    (
+        "text/broken.txt",
+        '+',
+        "http://o01.example/institute/catalogue/lamps",
+        "doubtful, and open in EXPECTED.tsv: the join or the head",
+    ),
+    (
+        "text/wrappers.txt",
+        '+',
+        "URN:none",
+        "RFC 2141 wants urn:NID:NSS; the program takes any name of the table in angle brackets",
+    ),
+];
+
+/// Folders each of whose files and folders is a case of its own.
+const ROOMS: &[&str] = &["mail", "text"];
+
+/// A folder that is one case, being one spool.
+const SPOOL: &str = "news";
+
+/// In wire format, CRLF and all.
+const WIRE: &str = "news/comp/infosystems/www/3";
+
+/// The paths that are scanned, each for itself.
+fn cases() -> Vec<String> {
+    let in_rooms = ROOMS.iter().flat_map(|room| {
+        let names = names(&corpus().join(room));
+        assert!(!names.is_empty(), "no cases in {room}");
+        names.into_iter().map(move |name| format!("{room}/{name}"))
+    });
+    in_rooms.chain([SPOOL.to_owned()]).collect()
+}
+
+/// The records of the cases, by path.
+fn found() -> BTreeMap<String, Vec<Value>> {
+    let mut found: BTreeMap<_, Vec<Value>> = BTreeMap::new();
+    for record in cases().iter().flat_map(|case| done(&["scan", case]).records()) {
+        found.entry(record["source"]["path"].as_str().unwrap().to_owned()).or_default().push(record);
+    }
+    found
+}
+
+#[test]
+fn golden() {
+    let bless = env::var_os("URLSPOOL_BLESS").is_some_and(|value| value == "1");
+    let mut differences = Vec::new();
+    for case in cases() {
+        let path = corpus().join("golden").join(format!("{case}.golden.jsonl"));
+        let got = done(&["scan", &case]).stdout;
+        if bless {
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, &got).unwrap();
+            continue;
+        }
+        let want = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        differences.extend(different(&case, &lines(&want), &lines(&got)));
+        assert!(!differences.is_empty() || want == got, "{case}: the values are the same, the octets are not");
+    }
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
+
+/// What differs in the records of a case, field by field.
+fn different(case: &str, want: &[Value], got: &[Value]) -> Vec<String> {
+    let mut said = Vec::new();
+    if want.len() != got.len() {
+        said.push(format!("{case}: {} records, want {}", got.len(), want.len()));
+    }
+    for (want, got) in want.iter().zip(got) {
+        let keys = want.as_object().into_iter().chain(got.as_object()).flat_map(serde_json::Map::keys);
+        for key in keys.collect::<std::collections::BTreeSet<_>>() {
+            if want.get(key) != got.get(key) {
+                let show = |value: &Value| value.get(key).map_or("nothing".to_owned(), Value::to_string);
+                said.push(format!("{case}: {}: {key} is {}, want {}", url(want), show(got), show(want)));
+            }
+        }
+    }
+    said
+}
+
+/// A golden file whose case is gone would never be looked at again.
+#[test]
+fn every_golden_file_has_its_case() {
+    let cases = cases();
+    for room in ROOMS.iter().copied().chain([""]) {
+        for entry in fs::read_dir(corpus().join("golden").join(room)).unwrap() {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            if let Some(case) = name.strip_suffix(".golden.jsonl") {
+                let case = Path::new(room).join(case).into_os_string().into_string().unwrap();
+                assert!(cases.contains(&case), "{case} is no case any more");
+            }
+        }
+    }
+}
+
+/// What a record says of its URL that line ends have no part in. `id` is there too: the same mail gives the same id.
+fn essence(record: &Value) -> [String; 6] {
+    ["id", "url", "fragment", "wrapper", "region"]
+        .map(|key| record[key].to_string())
+        .into_iter()
+        .chain([record["message"]["id"].to_string()])
+        .collect::<Vec<_>>()
+        .try_into()
+        .unwrap()
+}
+
+#[test]
+fn a_copy_with_crlf_gives_the_same_urls() {
+    let folder = Folder::new();
+    for file in scene::files(&corpus()) {
+        let name = file.strip_prefix(corpus()).unwrap().to_str().unwrap();
+        let text = fs::read(&file).unwrap();
+        let copy = if name == WIRE { text } else { with_crlf(&text) };
+        folder.write(name, copy);
+    }
+    for case in cases() {
+        let plain = done(&["scan", &case]).records();
+        let copy = scene::ended(scene::urlspool(["scan", &case]).current_dir(folder.root()), b"").records();
+        let (plain, copy): (Vec<_>, Vec<_>) = (plain.iter().map(essence).collect(), copy.iter().map(essence).collect());
+        assert_eq!(plain, copy, "{case}");
+    }
+}
+
+fn with_crlf(text: &[u8]) -> Vec<u8> {
+    assert!(!text.contains(&b'\r'), "it has CR already");
+    text.split_inclusive(|&byte| byte == b'\n')
+        .flat_map(|line| match line.strip_suffix(b"\n") {
+            Some(line) => [line, b"\r\n"].concat(),
+            None => line.to_vec(),
+        })
+        .collect()
+}
+
+/// A row of `EXPECTED.tsv`.
+struct Expected {
+    url: String,
+    /// Whether one may see it otherwise.
+    doubtful: bool,
+}
+
+fn expected() -> BTreeMap<String, Vec<Expected>> {
+    let mut expected: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    let table = fs::read_to_string(corpus().join("EXPECTED.tsv")).unwrap();
+    for line in table.lines().filter(|line| !line.is_empty() && !line.starts_with("# ")) {
+        let [path, url, note] = line.splitn(3, '\t').collect::<Vec<_>>()[..] else { panic!("no row: {line}") };
+        let row = Expected { url: url.to_owned(), doubtful: note.contains("doubt:") };
+        expected.entry(path.to_owned()).or_default().push(row);
+    }
+    assert!(expected.len() > 20, "EXPECTED.tsv is about {} files only", expected.len());
+    expected
+}
+
+/// What is missing (`-`) and what is too much (`+`), by the longest common subsequence. A doubtful row is not missed.
+fn differences<'a>(want: &'a [Expected], got: &'a [String]) -> Vec<(char, &'a str)> {
+    let mut common = vec![vec![0; got.len() + 1]; want.len() + 1];
+    for i in (0..want.len()).rev() {
+        for j in (0..got.len()).rev() {
+            common[i][j] =
+                if want[i].url == got[j] { common[i + 1][j + 1] + 1 } else { common[i + 1][j].max(common[i][j + 1]) };
+        }
+    }
+    let (mut i, mut j) = (0, 0);
+    let mut found = Vec::new();
+    while i < want.len() || j < got.len() {
+        if i < want.len() && j < got.len() && want[i].url == got[j] {
+            (i, j) = (i + 1, j + 1);
+        } else if j == got.len() || i < want.len() && common[i + 1][j] >= common[i][j + 1] {
+            if !want[i].doubtful {
+                found.push(('-', want[i].url.as_str()));
+            }
+            i += 1;
+        } else {
+            found.push(('+', got[j].as_str()));
+            j += 1;
+        }
+    }
+    found
+}
+
+#[test]
+fn what_a_human_expects_is_found_but_for_the_known_gaps() {
+    let (expected, found) = (expected(), found());
+    let mut seen = Vec::new();
+    for path in expected.keys().chain(found.keys().filter(|path| !expected.contains_key(*path))) {
+        // What was taken out of a redirector stands beside it, and was written by nobody.
+        let written = found.get(path).into_iter().flatten().filter(|record| record.get("unwrapped_from").is_none());
+        let got: Vec<_> = written.map(url).collect();
+        let want = expected.get(path).map_or(&[][..], Vec::as_slice);
+        seen.extend(differences(want, &got).into_iter().map(|(sign, url)| (path.clone(), sign, url.to_owned())));
+    }
+    let known: Vec<_> =
+        GAPS.iter().map(|(path, sign, url, _)| ((*path).to_owned(), *sign, (*url).to_owned())).collect();
+    let new: Vec<_> = seen.iter().filter(|difference| !known.contains(difference)).collect();
+    assert!(new.is_empty(), "not as EXPECTED.tsv has it: {new:#?}");
+    let gone: Vec<_> = known.iter().filter(|gap| !seen.contains(gap)).collect();
+    assert!(gone.is_empty(), "these gaps are closed, remove their rows from GAPS: {gone:#?}");
+}
+
+#[test]
+fn what_is_taken_out_of_a_redirector_names_its_record() {
+    let found = found();
+    let records: Vec<_> = found.values().flatten().collect();
+    let children: Vec<_> = records.iter().filter(|record| record.get("unwrapped_from").is_some()).collect();
+    assert!(!children.is_empty());
+    for child in children {
+        let is_parent = |record: &&&Value| record["id"] == child["unwrapped_from"];
+        let parent = records.iter().find(is_parent).unwrap_or_else(|| panic!("no parent: {child}"));
+        assert_eq!(parent["source"], child["source"], "{child}");
+        assert_ne!(url(parent), url(child));
+    }
+}
+
+/// Hosts with `-never` stand where no URL is to be found.
+#[test]
+fn what_is_never_to_come_out_does_not() {
+    let known = |url: &str| GAPS.iter().any(|(_, sign, gap, _)| *sign == '+' && *gap == url);
+    let found = found();
+    let wrong: Vec<_> = found.values().flatten().map(url).filter(|url| url.contains("-never") && !known(url)).collect();
+    assert!(wrong.is_empty(), "{wrong:?}");
+}
+
+#[test]
+fn differences_are_what_is_missing_and_what_is_too_much() {
+    let row = |url: &str, doubtful| Expected { url: url.to_owned(), doubtful };
+    let want = [row("a", false), row("b", false), row("c", true), row("d", false)];
+    let got = |urls: &[&str]| urls.iter().map(|&url| url.to_owned()).collect::<Vec<_>>();
+    assert!(differences(&want, &got(&["a", "b", "d"])).is_empty());
+    assert_eq!(differences(&want, &got(&["a", "c", "x", "d"])), [('-', "b"), ('+', "x")]);
+    assert_eq!(differences(&want, &got(&["b", "a", "c", "d"])).len(), 2);
+}

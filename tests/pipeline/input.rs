@@ -1,0 +1,133 @@
+//! Input that nobody wrote: mailboxes of any size, damage, and octets that look like what the stages look for.
+
+use std::fs;
+
+use proptest::prelude::*;
+
+use crate::scene::{Dice, corpus, files};
+
+/// A mailbox of about so many octets, made of the lines of the fixtures, with a URL of its own in each message.
+pub(super) fn mailbox(dice: &mut Dice, octets: usize) -> Vec<u8> {
+    let texts = files(&corpus().join("text")).into_iter().map(|path| fs::read(path).unwrap());
+    let texts: Vec<_> =
+        texts.map(|text| text.split_inclusive(|&octet| octet == b'\n').map(<[u8]>::to_vec).collect()).collect();
+    let mut mailbox = Vec::new();
+    for number in 0.. {
+        if mailbox.len() >= octets {
+            break;
+        }
+        let text: &Vec<Vec<u8>> = dice.pick(&texts);
+        let header = format!(
+            "From a{number}\nMessage-ID: <{number}@box.example>\nSubject: lamps\n\nhttp://u{number}.example/\n"
+        );
+        mailbox.extend(header.as_bytes());
+        // Most messages are small, one in two hundred is larger than what is read at once.
+        let lines = if dice.below(200) == 0 { 40_000 } else { dice.below(200) };
+        for _ in 0..lines {
+            mailbox.extend(if dice.below(30) == 0 { dice.pick(text).as_slice() } else { PROSE });
+        }
+        mailbox.push(b'\n');
+    }
+    mailbox
+}
+
+/// A line without URLs, of about the usual length.
+const PROSE: &[u8] = b"The lamp was lit, and the wick was cut; oil was cheap in those days, they say.\n";
+
+/// The octets with a few wounds: bits turned, pieces taken out, doubled, moved.
+pub(super) fn mutated(octets: &[u8], dice: &mut Dice) -> Vec<u8> {
+    let mut octets = octets.to_vec();
+    for _ in 0..=dice.below(8) {
+        if octets.is_empty() {
+            break;
+        }
+        let at = dice.below(octets.len());
+        let end = (at + 1 + dice.below(40)).min(octets.len());
+        match dice.below(5) {
+            0 => octets[at] ^= 1 << dice.below(8),
+            1 => octets[at] = *dice.pick(b"\0\n\r<>=-: #%\xFF"),
+            2 => drop(octets.drain(at..end)),
+            3 => octets.extend_from_within(at..end),
+            _ => {
+                let piece: Vec<_> = octets.drain(at..end).collect();
+                let to = dice.below(octets.len() + 1);
+                octets.splice(to..to, piece);
+            }
+        }
+    }
+    octets
+}
+
+/// What the stages look for, to be strung together.
+const PIECES: &[&[u8]] = &[
+    b"From a@b Mon\n",
+    b"\n\nFrom b\nX: y\n\n",
+    b">From ",
+    b"Subject: ",
+    b"Newsgroups: a.b\n",
+    b"Date: Mon, 1 Jul 1996 25:61:61 +9999\n",
+    b"Content-Type: multipart/mixed; boundary=b\n",
+    b"Content-Type: text/html; charset=iso-2022-jp\n",
+    b"Content-Type: message/rfc822\n",
+    b"Content-Type: text/plain; format=flowed; delsp=yes\n",
+    b"Content-Transfer-Encoding: quoted-printable\n",
+    b"Content-Transfer-Encoding: base64\n",
+    b"--b\n",
+    b"--b--\n",
+    b"=?utf-8?q?http=3A//q.example?=",
+    b"=?utf-8?b?aHR0cDovL2IuZXhhbXBsZQ==?=",
+    b"aHR0cDovL2IuZXhhbXBsZS8=",
+    b"=\n",
+    b"=3D",
+    b"=E9",
+    b"http://",
+    b"http://h.example/",
+    b"HTTP://[::1]:99999/%",
+    b"ftp://u:p@h:/;type=",
+    b"mailto:a@b.example",
+    b"news:",
+    b"www.w.example",
+    b"<URL:",
+    b"<",
+    b">",
+    b"URL:",
+    b"> ",
+    b">> ",
+    b"| ",
+    b"-\n",
+    b"-- \n",
+    b"\n",
+    b"\r\n",
+    b"\n\n",
+    b"\x0C\nRFC 1738    Uniform Resource Locators    December 1994\n",
+    b"Berners-Lee                                       [Page 1]\n",
+    b" ",
+    b"\t",
+    b"#",
+    b"%41",
+    b"\xC3\xA9",
+    b"\xE9",
+    b"\xEF\xBC\x8C",
+    b"\xE2\x80\x8B",
+    b"\x1B$B",
+    b"\x1B(B",
+    b"\0",
+    b"<a href=\"",
+    b"<base href=http://base.example/>",
+    b"&#x68;",
+    b"words",
+    b"a.b/c",
+    b"(",
+    b")",
+    b".\r\n",
+    b"..",
+];
+
+/// Such pieces in any order, with random octets between some.
+pub(super) fn hostile() -> impl Strategy<Value = Vec<u8>> {
+    let piece = prop_oneof![
+        9 => prop::sample::select(PIECES).prop_map(<[u8]>::to_vec),
+        1 => prop::collection::vec(any::<u8>(), 0..20),
+    ];
+    prop::collection::vec(piece, 0..120).prop_map(|pieces| pieces.concat())
+}

@@ -1,0 +1,97 @@
+//! What lies behind a limit is read all the same, and reaching one is told.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use urlspool::limits::Limits;
+use urlspool::problem::Kind;
+
+use super::{Told, told, unless_a_gap};
+use crate::scene::{Folder, lines, url};
+
+/// `count` hosts, each once, with what stands between them.
+fn hosts(count: usize, between: &str) -> (String, Vec<String>) {
+    let urls: Vec<_> = (0..count).map(|n| format!("http://h{n}.example/")).collect();
+    (urls.join(between) + between, urls)
+}
+
+#[test]
+fn a_message_beyond_the_limit_is_read_to_its_end() {
+    let (head, mut want) = hosts(3, "\n");
+    let filler = "words and words and words\n".repeat(60_000);
+    let mut body = head;
+    for n in 3..6 {
+        want.push(format!("http://h{n}.example/"));
+        body.extend([&filler, &format!("<URL:http://h{n}.\n  example/>\n")].map(String::as_str));
+    }
+    want.push("http://next.example/".to_owned());
+    let message = format!("From a\nSubject: x\n\n{body}\nFrom b\nSubject: y\n\nhttp://next.example/\n");
+    assert!(message.len() > 4 << 20);
+    let folder = Folder::new();
+    let limits = Limits { message_bytes: 1 << 20, ..Limits::default() };
+    for threads in [1, 4] {
+        let told = told(vec![folder.write("box", &message)], None, threads, limits);
+        assert_eq!(told.urls(), want);
+        assert_eq!(told.kinds(), [Kind::Limit]);
+    }
+}
+
+/// Nothing hides behind a limit, and reaching one is told.
+#[test]
+fn every_limit_is_told_and_hides_nothing() {
+    let folder = Folder::new();
+    let all = Limits::default();
+    let forwarded = "Content-Type: message/rfc822\n\n".repeat(5) + "Subject: x\n\nhttp://deep.example/\n";
+    let part = |n: usize| format!("--b\n\nhttp://p{n}.example/\n");
+    let encoded = "--b\nContent-Transfer-Encoding: base64\n\naHR0cDovL2VuY29kZWQuZXhhbXBsZS8=\n";
+    let parts = |inside: &str| {
+        let (before, after) = ((0..3).map(part).collect::<String>(), (3..9).map(part).collect::<String>());
+        format!("Content-Type: multipart/mixed; boundary=b\n\n{before}{inside}{after}--b--\n")
+    };
+    let header = format!("Subject: x\n{}\nhttp://body.example/\n", "X-Long: http://x.example/ and words\n".repeat(99));
+    let (urls, _) = hosts(9, "\n");
+    for (name, text, limits, found) in [
+        ("mime_depth of parts", nested(5), Limits { mime_depth: 2, ..all }, 1),
+        ("mime_depth of messages", forwarded, Limits { mime_depth: 2, ..all }, 1),
+        ("mime_parts", parts(""), Limits { mime_parts: 3, ..all }, 9),
+        ("mime_parts before an encoded one", parts(encoded), Limits { mime_parts: 4, ..all }, 10),
+        ("header_bytes", header, Limits { header_bytes: 400, ..all }, 100),
+        ("message_urls", format!("Subject: x\n\n{urls}"), Limits { message_urls: 5, ..all }, 9),
+    ] {
+        let path = || vec![folder.write(name, &text)];
+        let (unlimited, limited) = (told(path(), None, 1, all), told(path(), None, 1, limits));
+        assert_eq!((unlimited.urls().len(), unlimited.kinds()), (found, vec![]), "{name}");
+        let is_told = limited.kinds() == [Kind::Limit];
+        // What is encoded is so still when it is read flat.
+        let readable =
+            |told: &Told| told.urls().into_iter().filter(|url| !url.contains("encoded")).collect::<BTreeSet<_>>();
+        let hides = readable(&unlimited).difference(&readable(&limited)).count();
+        unless_a_gap(name, is_told && hides == 0, &format!("{hides} hidden, {:?}", limited.events));
+    }
+}
+
+/// Multiparts in multiparts, and a URL in the innermost.
+fn nested(levels: usize) -> String {
+    (0..levels).fold("\n\nhttp://deep.example/\n".to_owned(), |inner, n| {
+        format!("Content-Type: multipart/mixed; boundary=b{n}\n\n--b{n}\n{inner}\n--b{n}--\n")
+    })
+}
+
+#[test]
+fn as_many_levels_are_read_as_the_limit_says() {
+    let folder = Folder::new();
+    let limits = Limits { mime_depth: 6, ..Limits::default() };
+    let kinds = |levels| told(vec![folder.write("mail", nested(levels))], None, 1, limits).kinds();
+    assert_eq!((kinds(3), kinds(7)), (vec![], vec![Kind::Limit]));
+    unless_a_gap("levels of parts", kinds(6).is_empty(), "the limit is 6, and 6 levels reach it");
+}
+
+#[test]
+fn a_url_beyond_the_limit_keeps_its_beginning_and_its_length() {
+    let folder = Folder::new();
+    let path = folder.write("text", format!("see http://l.example/{} and http://n.example/", "x".repeat(500)));
+    let limits = Limits { url_bytes: 100, ..Limits::default() };
+    let found = lines(&told(vec![path], None, 1, limits).records);
+    assert_eq!((found[0]["url"].as_str().unwrap().len(), &found[0]["truncated"]), (100, &Value::Bool(true)));
+    assert_eq!((&found[0]["full_length"], url(&found[1])), (&Value::from(517), "http://n.example/".to_owned()));
+}

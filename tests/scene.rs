@@ -1,0 +1,195 @@
+//! What the tests act upon: the program as a shell runs it, folders that go away by themselves, the corpus, and
+//! numbers that only look random.
+
+use std::ffi::OsStr;
+use std::io::{Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+use std::{env, fs, process};
+
+use serde_json::Value;
+
+/// The folder of the fixtures.
+pub(crate) fn corpus() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus")
+}
+
+/// The names in a folder, in order, but for golden output.
+pub(crate) fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.retain(|name| !name.contains(".golden."));
+    names.sort();
+    names
+}
+
+/// Every regular file beneath a folder, in order, but for golden output.
+pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for path in names(&folder).into_iter().map(|name| folder.join(name)) {
+            if path.is_dir() { folders.push(path) } else { found.push(path) }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The program with these arguments, in the folder of the fixtures.
+pub(crate) fn urlspool<A: AsRef<OsStr>>(args: impl IntoIterator<Item = A>) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_urlspool"));
+    command.args(args).current_dir(corpus());
+    command
+}
+
+/// How a command ended, and what it said.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    /// Its exit status; `None` when a signal ended it.
+    pub(crate) status: Option<i32>,
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: String,
+}
+
+/// Runs a command with `input` on its standard input.
+///
+/// # Panics
+///
+/// When it takes longer than a minute: it hangs.
+#[track_caller]
+pub(crate) fn ended(command: &mut Command, input: &[u8]) -> Ended {
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let (mut stdin, mut stdout, mut stderr) =
+        (child.stdin.take().unwrap(), child.stdout.take().unwrap(), child.stderr.take().unwrap());
+    let begun = Instant::now();
+    let status = thread::scope(|scope| {
+        // A program that does not read to the end closes the pipe, and may.
+        scope.spawn(move || drop(stdin.write_all(input)));
+        let out = scope.spawn(move || all(&mut stdout));
+        let err = scope.spawn(move || all(&mut stderr));
+        loop {
+            if let Some(status) = child.try_wait().expect("it can be waited for") {
+                return Some((status, out.join().unwrap(), err.join().unwrap()));
+            }
+            if begun.elapsed() > Duration::from_mins(1) {
+                child.kill().expect("it can be ended");
+                return None;
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+    });
+    let (status, stdout, stderr) = status.unwrap_or_else(|| panic!("{command:?} hangs"));
+    Ended { status: status.code(), stdout, stderr: String::from_utf8(stderr).expect("words are UTF-8") }
+}
+
+fn all(stream: &mut impl Read) -> Vec<u8> {
+    let mut octets = Vec::new();
+    stream.read_to_end(&mut octets).expect("a pipe can be read");
+    octets
+}
+
+/// Runs `urlspool` with these arguments and nothing on its standard input; it must end with status 0.
+#[track_caller]
+pub(crate) fn done(args: &[&str]) -> Ended {
+    let ended = ended(&mut urlspool(args), b"");
+    assert_eq!(ended.status, Some(0), "{args:?}: {}", ended.stderr);
+    ended
+}
+
+impl Ended {
+    pub(crate) fn text(&self) -> &str {
+        std::str::from_utf8(&self.stdout).expect("output is UTF-8")
+    }
+
+    /// The values on the lines of standard output.
+    #[track_caller]
+    pub(crate) fn records(&self) -> Vec<Value> {
+        lines(&self.stdout)
+    }
+
+    /// The URLs and fragments of the records.
+    #[track_caller]
+    pub(crate) fn urls(&self) -> Vec<String> {
+        self.records().iter().map(url).collect()
+    }
+}
+
+/// The values of JSON lines, each of which has its line end.
+#[track_caller]
+pub(crate) fn lines(octets: &[u8]) -> Vec<Value> {
+    let text = std::str::from_utf8(octets).expect("lines are UTF-8");
+    assert!(text.is_empty() || text.ends_with('\n'), "the last line has no end");
+    text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()
+}
+
+/// A record's URL and fragment, as they stood there.
+pub(crate) fn url(record: &Value) -> String {
+    let url = record["url"].as_str().unwrap_or_else(|| panic!("no url: {record}"));
+    record["fragment"].as_str().map_or(url.to_owned(), |fragment| format!("{url}#{fragment}"))
+}
+
+/// A folder that is removed with all that is in it when the test is over.
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    pub(crate) fn new() -> Folder {
+        static MADE: AtomicUsize = AtomicUsize::new(0);
+        let number = MADE.fetch_add(1, Ordering::Relaxed);
+        let path = env::temp_dir().join(format!("urlspool-test-{}-{number}", process::id()));
+        fs::create_dir_all(&path).expect("a folder can be made");
+        Folder(path)
+    }
+
+    /// A path in it. The name can hold slashes, and octets that are no UTF-8.
+    pub(crate) fn path(&self, name: impl AsRef<[u8]>) -> PathBuf {
+        self.0.join(OsStr::from_bytes(name.as_ref()))
+    }
+
+    /// Writes a file, and the folders above it.
+    pub(crate) fn write(&self, name: impl AsRef<[u8]>, octets: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).expect("a folder can be made");
+        fs::write(&path, octets).expect("a file can be written");
+        path
+    }
+
+    /// The same as text, for arguments.
+    pub(crate) fn file(&self, name: &str, octets: impl AsRef<[u8]>) -> String {
+        self.write(name, octets).into_os_string().into_string().unwrap()
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // What cannot be removed stays in the system's folder for such things.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Numbers that look random and are the same in every run (xorshift64).
+pub(crate) struct Dice(pub(crate) u64);
+
+impl Dice {
+    /// A number below `end`.
+    pub(crate) fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 16) as usize % end
+    }
+
+    /// One of these.
+    pub(crate) fn pick<'s, T>(&mut self, items: &'s [T]) -> &'s T {
+        &items[self.below(items.len())]
+    }
+}
