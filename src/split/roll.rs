@@ -46,16 +46,23 @@ pub enum Opened {
 ///
 /// # Errors
 ///
-/// What the stream gives.
+/// What the stream gives, if that is all it gives.
 pub fn open(mut stream: Box<dyn Read>, given: Option<Format>, hint: Hint, most: usize) -> io::Result<Opened> {
     let mut start = Vec::with_capacity(SNIFF_BYTES);
-    (&mut stream).take(SNIFF_BYTES as u64).read_to_end(&mut start)?;
+    let failed = (&mut stream).take(SNIFF_BYTES as u64).read_to_end(&mut start).err();
+    match failed {
+        Some(error) if start.is_empty() => return Err(error),
+        _ => {}
+    }
     let mut shown = start.clone();
     if ends_in_cr(&shown) {
         unify(&mut shown);
     }
     Ok(match recognised(&shown, given, hint) {
-        Ok(format) => Opened::Blocks(format, Roller::new(stream, start, format, most)),
+        Ok(format) => {
+            let roller = Roller::new(stream, start, format, most);
+            Opened::Blocks(format, Roller { ended: failed.is_some(), failed, ..roller })
+        }
         Err(why) => Opened::Left(why),
     })
 }
@@ -72,6 +79,8 @@ pub struct Roller<R> {
     /// The offset of the first octet held.
     offset: u64,
     ended: bool,
+    /// What the stream failed with; said once all that came before it was given.
+    failed: Option<io::Error>,
     /// The offset of the message that the last block was a piece of.
     within: Option<u64>,
     /// Whether lines end in CR alone, and are given LF instead.
@@ -86,7 +95,17 @@ impl<R: Read> Roller<R> {
         if cr {
             unify(&mut start);
         }
-        Roller { stream, format, most: most.max(BLOCK_BYTES), held: start, offset: 0, ended: false, within: None, cr }
+        Roller {
+            stream,
+            format,
+            most: most.max(BLOCK_BYTES),
+            held: start,
+            offset: 0,
+            ended: false,
+            failed: None,
+            within: None,
+            cr,
+        }
     }
 
     /// The next block, or nothing at the end of the stream.
@@ -99,17 +118,9 @@ impl<R: Read> Roller<R> {
     pub fn next_block(&mut self) -> io::Result<Option<Block>> {
         let mut want = BLOCK_BYTES;
         loop {
-            let failed = self.fill(want).err();
-            if let Some(error) = failed {
-                self.ended = true;
-                return if self.held.is_empty() {
-                    Err(error)
-                } else {
-                    Ok(Some(self.give(self.held.len(), Role::Whole)))
-                };
-            }
+            self.fill(want);
             if self.held.is_empty() {
-                return Ok(None);
+                return self.failed.take().map_or(Ok(None), Err);
             }
             if let Some(block) = self.cut() {
                 return Ok(Some(block));
@@ -118,21 +129,25 @@ impl<R: Read> Roller<R> {
         }
     }
 
-    /// Reads until `want` octets are held or the stream ends.
-    fn fill(&mut self, want: usize) -> io::Result<()> {
+    /// Reads until `want` octets are held or the stream ends. One that fails ends there.
+    fn fill(&mut self, want: usize) {
         let missing = want.saturating_sub(self.held.len());
         if self.ended || missing == 0 {
-            return Ok(());
+            return;
         }
         // A CR at the end of what was held is decided about now.
         let undecided = self.held.len().saturating_sub(1);
         self.held.reserve(missing);
-        let read = (&mut self.stream).take(missing as u64).read_to_end(&mut self.held)?;
-        self.ended = read < missing;
+        match (&mut self.stream).take(missing as u64).read_to_end(&mut self.held) {
+            Ok(read) => self.ended = read < missing,
+            Err(error) => {
+                self.ended = true;
+                self.failed = Some(error);
+            }
+        }
         if self.cr {
             unify(&mut self.held[undecided..]);
         }
-        Ok(())
     }
 
     /// A block of what is held, if there is a border to cut it at.
@@ -243,6 +258,24 @@ mod tests {
         assert!(seen.len() > 1);
         assert!(seen.iter().all(|(len, _, role)| len % message.len() == 0 && *role == Role::Whole));
         assert_eq!(seen.iter().map(|(len, ..)| len).sum::<usize>(), text.len());
+    }
+
+    #[test]
+    fn a_stream_that_fails_gives_first_what_came_before_and_then_says_so() {
+        struct Broken(bool);
+        impl Read for Broken {
+            fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+                if std::mem::replace(&mut self.0, true) {
+                    return Err(io::Error::other("broken"));
+                }
+                buffer[..3].copy_from_slice(b"abc");
+                Ok(3)
+            }
+        }
+        let mut roller = Roller::new(Broken(false), Vec::new(), Format::Text, 0);
+        assert_eq!(roller.next_block().unwrap().unwrap().bytes, b"abc");
+        assert_eq!(roller.next_block().unwrap_err().to_string(), "broken");
+        assert!(roller.next_block().unwrap().is_none());
     }
 
     #[test]
