@@ -2,6 +2,15 @@
 //!
 //! Reads, never maps: a mapping of a file that shrinks kills the process.
 
+mod capped;
+mod container;
+mod fault;
+mod lzw;
+
+pub use capped::Ratio;
+pub use container::{Allowed, Compression, unpacked};
+pub use fault::problem;
+
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
