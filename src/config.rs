@@ -133,6 +133,22 @@ pub struct LimitsTable {
     pub message_urls: usize,
     /// [`Limits::unwrap_depth`]
     pub unwrap_depth: usize,
+    /// [`Limits::container_depth`]
+    pub container_depth: usize,
+    /// [`Limits::archive_entries`]
+    pub archive_entries: usize,
+    /// [`Limits::member_name_bytes`]
+    pub member_name_bytes: Size,
+    /// [`Limits::window_bytes`]
+    pub window_bytes: Size,
+    /// [`Limits::unpack_ratio`]
+    pub unpack_ratio: usize,
+    /// [`Limits::unpack_ratio_from_bytes`]
+    pub unpack_ratio_from_bytes: Size,
+    /// [`Limits::nested_ratio`]
+    pub nested_ratio: usize,
+    /// [`Limits::nested_ratio_from_bytes`]
+    pub nested_ratio_from_bytes: Size,
 }
 
 impl Default for LimitsTable {
@@ -148,6 +164,14 @@ impl Default for LimitsTable {
             url_bytes: Size(limits.url_bytes),
             message_urls: limits.message_urls,
             unwrap_depth: limits.unwrap_depth,
+            container_depth: limits.container_depth,
+            archive_entries: limits.archive_entries,
+            member_name_bytes: Size(limits.member_name_bytes),
+            window_bytes: Size(limits.window_bytes),
+            unpack_ratio: limits.unpack_ratio,
+            unpack_ratio_from_bytes: Size(limits.unpack_ratio_from_bytes),
+            nested_ratio: limits.nested_ratio,
+            nested_ratio_from_bytes: Size(limits.nested_ratio_from_bytes),
         }
     }
 }
@@ -166,6 +190,14 @@ impl LimitsTable {
             url_bytes: self.url_bytes.0,
             message_urls: self.message_urls,
             unwrap_depth: self.unwrap_depth,
+            container_depth: self.container_depth,
+            archive_entries: self.archive_entries,
+            member_name_bytes: self.member_name_bytes.0,
+            window_bytes: self.window_bytes.0,
+            unpack_ratio: self.unpack_ratio,
+            unpack_ratio_from_bytes: self.unpack_ratio_from_bytes.0,
+            nested_ratio: self.nested_ratio,
+            nested_ratio_from_bytes: self.nested_ratio_from_bytes.0,
         }
     }
 }
@@ -224,6 +256,9 @@ impl Config {
             ("limits.field_bytes", limits.field_bytes),
             ("limits.wrapper_bytes", limits.wrapper_bytes),
             ("limits.url_bytes", limits.url_bytes),
+            ("limits.member_name_bytes", limits.member_name_bytes),
+            ("limits.unpack_ratio", limits.unpack_ratio),
+            ("limits.nested_ratio", limits.nested_ratio),
         ];
         if let Some((name, _)) = positive.iter().find(|(_, value)| *value == 0) {
             return Err(format!("{name} must be more than 0"));

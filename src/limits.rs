@@ -26,6 +26,24 @@ pub struct Limits {
     pub message_urls: usize,
     /// Levels of redirectors that are undone. Chains of two are common, of three rare.
     pub unwrap_depth: usize,
+    /// Compressions and archives one inside the other. Honest ones are `.mbox.gz` in `.tar.gz` in `.zip`: four.
+    pub container_depth: usize,
+    /// Entries of one archive. A year of a busy news server has fewer.
+    pub archive_entries: usize,
+    /// Octets of a member's name that are kept. As `PATH_MAX` of Linux.
+    pub member_name_bytes: usize,
+    /// Octets of the window or dictionary that zstd or xz may ask for. `zstd --ultra` alone takes 128 MiB.
+    pub window_bytes: usize,
+    /// Octets that may come out for each that goes in, of a source that is compressed itself.
+    ///
+    /// A repetitive mbox gives 19. gzip and LZ4 are let alone: their formats give at most 1,030 and 255.
+    pub unpack_ratio: usize,
+    /// Octets that come out before `unpack_ratio` is looked at.
+    pub unpack_ratio_from_bytes: usize,
+    /// Octets that may come out for each that goes in, of what is compressed inside something else.
+    pub nested_ratio: usize,
+    /// Octets that come out before `nested_ratio` is looked at.
+    pub nested_ratio_from_bytes: usize,
 }
 
 impl Default for Limits {
@@ -40,6 +58,14 @@ impl Default for Limits {
             url_bytes: 16 << 10,
             message_urls: 100_000,
             unwrap_depth: 5,
+            container_depth: 4,
+            archive_entries: 1_000_000,
+            member_name_bytes: 4 << 10,
+            window_bytes: 128 << 20,
+            unpack_ratio: 1_000,
+            unpack_ratio_from_bytes: 1 << 30,
+            nested_ratio: 100,
+            nested_ratio_from_bytes: 16 << 20,
         }
     }
 }
@@ -78,6 +104,18 @@ pub const BATCH_FILES: usize = 256;
 
 /// Octets at the start of a source by which its format is recognised.
 pub const SNIFF_BYTES: usize = 64 << 10;
+
+/// Octets that a small compressed file or archive may unpack to where it is read, by one thread among others.
+///
+/// One that gives more is read anew in blocks, so that what it yields is never held whole. Two blocks' worth: records
+/// can be twenty times as large as their text.
+pub const SMALL_CONTAINER_BYTES: u64 = 4 << 20;
+
+/// Octets at the start of a source by which compressions and archives are told: a tar's first header.
+pub const MAGIC_BYTES: usize = 512;
+
+/// Octets of a tar header that tells of the next: names and numbers, a few KiB in real ones.
+pub const TAR_EXTENSION_BYTES: u64 = 1 << 20;
 
 /// Blocks under way for each thread. Bounds memory; two keep a thread busy while one waits for its turn.
 pub const BLOCKS_PER_THREAD: usize = 2;

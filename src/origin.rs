@@ -57,18 +57,33 @@ pub enum Hint {
     Numbered,
 }
 
-/// A source of octets: a file, or standard input.
+/// A source of octets: a file, standard input, or a member of an archive in one of these.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Source {
     /// Its path as it was given and walked; `-` for standard input.
     pub path: Arc<Path>,
+    /// The names of the members, from the outermost archive inwards; nothing for the file itself. They are labels.
+    member: Option<Arc<[Vec<u8>]>>,
 }
 
 impl Source {
     /// The source at `path`.
     #[must_use]
     pub fn at(path: PathBuf) -> Source {
-        Source { path: path.into() }
+        Source { path: path.into(), member: None }
+    }
+
+    /// The member of that name of the archive that this source is.
+    #[must_use]
+    pub fn within(&self, name: &[u8]) -> Source {
+        let names = self.member().iter().cloned().chain([name.to_owned()]);
+        Source { path: Arc::clone(&self.path), member: Some(names.collect()) }
+    }
+
+    /// The names of the members, from the outermost archive inwards; none for a file.
+    #[must_use]
+    pub fn member(&self) -> &[Vec<u8>] {
+        self.member.as_deref().unwrap_or_default()
     }
 
     /// The name that stands for standard input.

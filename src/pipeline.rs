@@ -3,6 +3,7 @@
 //! The only room that knows every stage. [`extract`] is one message on one thread, without any I/O: the door for
 //! library users, tests, fuzzers and benchmarks. [`run`] is a whole walk on many threads.
 
+mod cut;
 mod extract;
 mod pool;
 mod unique;
@@ -16,6 +17,7 @@ use std::collections::HashMap;
 
 use crate::problem::Event;
 use crate::record::Balance;
+use crate::walk::File;
 
 /// What a piece of work gave, encoded and ready to be written.
 #[derive(Debug, Default)]
@@ -52,4 +54,6 @@ pub struct Piece {
     pub events: Vec<Event>,
     /// What was counted.
     pub balance: Balance,
+    /// A file that is to be read now, in blocks: what it yields may be more than a piece should hold.
+    pub deferred: Option<File>,
 }

@@ -2,14 +2,19 @@
 //!
 //! Reads, never maps: a mapping of a file that shrinks kills the process.
 
+mod archive;
 mod capped;
 mod container;
 mod fault;
+mod input;
 mod lzw;
+mod streams;
 
 pub use capped::Ratio;
 pub use container::{Allowed, Compression, unpacked};
 pub use fault::problem;
+pub use input::{Input, Random};
+pub use streams::{Step, Streams, is_container};
 
 use std::fs::{File, OpenOptions};
 use std::io;

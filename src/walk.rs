@@ -5,6 +5,8 @@ mod filter;
 pub use filter::{BadGlob, Filter};
 
 use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -126,6 +128,24 @@ fn hint(path: &Path) -> Hint {
         }
         _ if is_numbered => Hint::Numbered,
         _ => Hint::None,
+    }
+}
+
+/// What a member's name in an archive tells of it, or why it is left, in a word. Of the folders around it nothing is
+/// known, so that a Maildir shows by the shape of its files' names as well (maildir(5): moment, process and host).
+pub(crate) fn hint_of_member(name: &[u8]) -> Result<Hint, &'static str> {
+    let mut components = name.rsplit(|&byte| byte == b'/');
+    let file = components.next().unwrap_or_default();
+    let folder = components.next().unwrap_or_default();
+    let is_unique = file.first().is_some_and(u8::is_ascii_digit) && file.split(|&byte| byte == b'.').count() > 2;
+    if filter::is_control_file(OsStr::from_bytes(file)) {
+        return Err("control-file");
+    }
+    match folder {
+        b"tmp" if is_unique => Err("maildir-tmp"),
+        b"cur" | b"new" if is_unique => Ok(Hint::Maildir),
+        _ if !file.is_empty() && file.iter().all(u8::is_ascii_digit) => Ok(Hint::Numbered),
+        _ => Ok(Hint::None),
     }
 }
 

@@ -53,15 +53,19 @@ pub(crate) enum Command {
 const SCAN_EXAMPLES: &str = "Examples:
   urlspool scan ~/Mail > urls.jsonl
   urlspool scan --format urls --unique run archive.mbox | lychee -
-  zcat list.mbox.gz | urlspool scan -
+  urlspool scan list.mbox.gz news.tar.bz2 takeout.zip
   urlspool scan --schemes gopher,wais,prospero --summary sums.json news/";
 
 const PARSE_EXAMPLES: &str = "Examples:
   urlspool parse 'ftp://myname@host.dom/%2Fetc/motd'
   urlspool parse --check - < urls.txt";
 
-const SHOW_EXAMPLES: &str = "Example:
-  urlspool scan inbox | head -1 | urlspool show";
+const SHOW_EXAMPLES: &str = "Examples:
+  urlspool scan inbox | head -1 | urlspool show
+  urlspool show inbox:120-155
+  urlspool show list.mbox.gz:120-155          offsets are those of the unpacked octets
+  urlspool show 'news.tar!comp/mail/1:0-80'   a member of an archive
+  urlspool show 'a.zip!b.tar!c.mbox:0-80'     and one in an archive in an archive";
 
 /// What `scan` takes.
 #[derive(clap::Args, Debug)]
@@ -238,7 +242,7 @@ pub(crate) struct Parse {
 /// What `show` takes.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Show {
-    /// PATH:START-END, in octets; none reads records from standard input
+    /// PATH:START-END, or PATH!MEMBER:START-END, in octets; none reads records from standard input
     #[arg(value_name = "PLACE")]
     pub(crate) place: Option<String>,
 }

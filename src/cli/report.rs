@@ -95,7 +95,8 @@ pub(super) fn bar(total: u64) -> ProgressBar {
 
 /// `urlspool: PATH:OFFSET: kind: message`
 fn in_words(event: &Event, color: bool) -> String {
-    let path = harmless(&event.source.path.to_string_lossy());
+    let names = event.source.member().iter().map(|name| format!("!{}", String::from_utf8_lossy(name)));
+    let path = harmless(&(event.source.path.to_string_lossy().into_owned() + &names.collect::<String>()));
     let offset = event.problem.offset.map_or(String::new(), |offset| format!(":{offset}"));
     let kind = event.problem.kind;
     let (on, off) = match (color, kind.is_failure(), kind) {

@@ -44,7 +44,10 @@ pub(super) fn scan(args: &Scan) -> Outcome {
     if args.verbose && !args.quiet {
         eprintln!("{}", in_short(&balance));
     }
-    let failed = report.failed || !balance.files_failed.is_empty() || args.strict && report.remarked;
+    let failed = report.failed
+        || !balance.files_failed.is_empty()
+        || !balance.members_failed.is_empty()
+        || args.strict && report.remarked;
     Ok(if failed { Exit::SomeFailed } else { Exit::Done })
 }
 
@@ -176,6 +179,7 @@ fn in_short(balance: &Balance) -> String {
     let sum = |counts: &std::collections::BTreeMap<String, u64>| counts.values().sum::<u64>();
     format!(
         "urlspool: {} files: {} read, {} skipped{}, {} failed{}\n\
+         urlspool: {} members: {} read, {} skipped{}, {} failed{}; {} octets unpacked\n\
          urlspool: {} messages: {} scanned, {} skipped{}; {} octets\n\
          urlspool: {} candidates: {} records, {} rejects{}, {} filtered, {} folded",
         balance.files,
@@ -184,6 +188,13 @@ fn in_short(balance: &Balance) -> String {
         list(&balance.files_skipped),
         sum(&balance.files_failed),
         list(&balance.files_failed),
+        balance.members,
+        balance.members_read,
+        sum(&balance.members_skipped),
+        list(&balance.members_skipped),
+        sum(&balance.members_failed),
+        list(&balance.members_failed),
+        balance.bytes_unpacked,
         balance.messages,
         balance.messages_scanned,
         sum(&balance.messages_skipped),

@@ -1,13 +1,16 @@
 //! `urlspool show`.
 
-use std::fs::File;
 use std::io::{self, BufRead, Read, Seek, SeekFrom};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::args::Show;
 use super::exit::Exit;
 use super::{Failure, Outcome, print};
+use crate::limits::{Limits, MAGIC_BYTES};
+use crate::origin::{Hint, Source};
+use crate::read::{self, Input, Step, Streams};
 use crate::record::{Place, place};
+use crate::walk;
 
 pub(super) fn show(args: &Show) -> Outcome {
     let places = match &args.place {
@@ -30,16 +33,23 @@ pub(super) fn show(args: &Show) -> Outcome {
     Ok(exit)
 }
 
-/// `PATH:START-END`
+/// `PATH:START-END`, or `PATH!MEMBER!MEMBER:START-END`. A file whose name has a `!` is meant if it is there.
 fn written(text: &str) -> Result<Place, Failure> {
-    let unclear = || Failure::new(Exit::Usage, format!("{text:?} is no place; write it as PATH:START-END"));
-    let (path, range) = text.rsplit_once(':').ok_or_else(unclear)?;
+    let unclear = || {
+        let form = "PATH:START-END, or PATH!MEMBER:START-END for a member of an archive";
+        Failure::new(Exit::Usage, format!("{text:?} is no place; write it as {form}"))
+    };
+    let (names, range) = text.rsplit_once(':').ok_or_else(unclear)?;
     let (start, end) = range.split_once('-').ok_or_else(unclear)?;
     let (Ok(start), Ok(end)) = (start.parse(), end.parse()) else { return Err(unclear()) };
     if end < start {
         return Err(unclear());
     }
-    Ok(Place { path: PathBuf::from(path), start, end })
+    let borders = names.match_indices('!').map(|(at, _)| at).chain([names.len()]);
+    let is_there = |at: &usize| Path::new(&names[..*at]).is_file();
+    let at = borders.rev().find(is_there).unwrap_or(names.len());
+    let member = names[at..].split('!').skip(1).map(|name| name.as_bytes().to_owned()).collect();
+    Ok(Place { path: PathBuf::from(&names[..at]), member, start, end })
 }
 
 fn from_records(input: impl BufRead) -> Result<Vec<Place>, Failure> {
@@ -54,12 +64,35 @@ fn from_records(input: impl BufRead) -> Result<Vec<Place>, Failure> {
 }
 
 fn octets(place: &Place) -> io::Result<Vec<u8>> {
-    let mut file = File::open(&place.path)?;
-    file.seek(SeekFrom::Start(place.start))?;
     let mut octets = Vec::new();
-    file.take(place.end - place.start).read_to_end(&mut octets)?;
+    stream(place)?.take(place.end - place.start).read_to_end(&mut octets)?;
     if (octets.len() as u64) < place.end - place.start {
-        return Err(io::Error::other(format!("ends before octet {}: it is not the file that was scanned", place.end)));
+        return Err(io::Error::other(format!("ends before octet {}: it is not what was scanned", place.end)));
     }
     Ok(octets)
+}
+
+/// The octets from where a place starts.
+fn stream(place: &Place) -> io::Result<Box<dyn Read>> {
+    let file = walk::File { source: Source::at(place.path.clone()), size: 0, hint: Hint::None };
+    let mut opened = read::open(&file)?;
+    let mut start = Vec::new();
+    (&mut opened).take(MAGIC_BYTES as u64).read_to_end(&mut start)?;
+    if place.member.is_empty() && !read::is_container(&start) {
+        opened.seek(SeekFrom::Start(place.start))?;
+        return Ok(Box::new(opened));
+    }
+    for step in Streams::new(Input::file(opened), file.source, Hint::None, &Limits::default()) {
+        match step {
+            Step::Stream(source, _, mut stream) if source.member() == place.member => {
+                io::copy(&mut (&mut stream).take(place.start), &mut io::sink())?;
+                return Ok(stream);
+            }
+            Step::Lost(event) if event.source.member() == place.member => {
+                return Err(io::Error::other(event.problem.message));
+            }
+            _ => {}
+        }
+    }
+    Err(io::Error::other("holds no such member"))
 }

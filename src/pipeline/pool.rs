@@ -1,23 +1,23 @@
 //! A whole run: one thread walks, reads and writes, the others work; order is restored with bounded memory.
 
 use std::collections::BTreeMap;
-use std::io::{self, Read};
+use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use super::Batch;
 use super::Piece;
+use super::cut::{Cuts, Item};
 use super::extract::Extractor;
 use super::unique::Given;
 use super::work::{self, Output, Unit};
-use crate::limits::{BATCH_BYTES, BATCH_FILES, BLOCKS_PER_THREAD, SMALL_FILE_BYTES};
+use crate::limits::{BATCH_BYTES, BATCH_FILES, BLOCKS_PER_THREAD, Limits, SMALL_FILE_BYTES};
 use crate::origin::{Hint, Source};
-use crate::problem::{Event, Kind, Problem};
-use crate::read;
+use crate::problem::Event;
+use crate::read::{self, Input};
 use crate::record::Balance;
 use crate::sink::Sink;
-use crate::split::{self, Format, Opened, Roller};
+use crate::split::Format;
 use crate::walk::{self, Filter, Links, Step};
 
 /// Which repetitions of a URL are folded.
@@ -111,34 +111,70 @@ impl<S: Sink> Report for S {
 /// What `report` says, or that threads cannot be had. Input that fails is an event.
 pub fn run(job: &Job, extractor: &Extractor, report: &mut dyn Report) -> io::Result<Balance> {
     let mut writer = Writer { report, given: Given::default(), balance: Balance::default() };
-    let mut units = Units::new(job, extractor.limits().message_bytes);
+    let mut units = Units::new(job, extractor.limits());
     if job.threads <= 1 {
-        for unit in units.by_ref() {
-            if !writer.write(work::work(unit, job, extractor))? {
-                break;
-            }
-        }
+        Hands { job, extractor, scope: None }.do_all(&mut units, &mut writer)?;
         return Ok(writer.balance);
     }
     let pool = rayon::ThreadPoolBuilder::new().num_threads(job.threads).build().map_err(io::Error::other)?;
-    let (sender, receiver) = channel();
-    pool.in_place_scope(|scope| {
+    pool.in_place_scope(|scope| Hands { job, extractor, scope: Some(scope) }.do_all(&mut units, &mut writer))?;
+    Ok(writer.balance)
+}
+
+/// Those who work: the threads of a scope, or the caller alone.
+struct Hands<'h, 'scope> {
+    job: &'scope Job,
+    extractor: &'scope Extractor,
+    scope: Option<&'h rayon::Scope<'scope>>,
+}
+
+impl Hands<'_, '_> {
+    /// Has the units worked on and writes what they give, in order. `false` ends the run.
+    fn do_all(&self, units: &mut dyn Iterator<Item = Unit>, writer: &mut Writer<'_>) -> io::Result<bool> {
+        let (job, extractor) = (self.job, self.extractor);
+        let Some(scope) = self.scope else {
+            for unit in units {
+                if !self.write(work::work(unit, job, extractor), writer)? {
+                    return Ok(false);
+                }
+            }
+            return Ok(true);
+        };
+        let (sender, receiver) = channel();
         let mut order = Order { receiver, waiting: BTreeMap::new(), next: 0, under_way: 0 };
         let most = job.threads * BLOCKS_PER_THREAD + 1;
-        for (number, unit) in units.by_ref().enumerate() {
+        for (number, unit) in units.enumerate() {
             let sender: Sender<(usize, Batch)> = sender.clone();
             scope.spawn(move |_| {
                 // The other end is gone only when the run was given up.
                 let _ = sender.send((number, work::work(unit, job, extractor)));
             });
             order.under_way += 1;
-            if !order.drain(most, &mut writer)? {
-                return Ok(());
+            if !order.drain(most, &mut |batch| self.write(batch, writer))? {
+                return Ok(false);
             }
         }
-        order.drain(0, &mut writer).map(|_| ())
-    })?;
-    Ok(writer.balance)
+        order.drain(0, &mut |batch| self.write(batch, writer))
+    }
+
+    /// Writes a batch. A file that a thread left to be read in blocks is read when its turn has come; its units are
+    /// blocks, of which none is left in turn, so that this goes one level deep.
+    fn write(&self, batch: Batch, writer: &mut Writer<'_>) -> io::Result<bool> {
+        for mut piece in batch.pieces {
+            let deferred = piece.deferred.take();
+            if !writer.write(piece)? {
+                return Ok(false);
+            }
+            if let Some(file) = deferred {
+                let mut units = Units::of(file, self.job, self.extractor.limits());
+                if !self.do_all(&mut units, writer)? {
+                    return Ok(false);
+                }
+            }
+        }
+        writer.report.progress(&writer.balance);
+        Ok(true)
+    }
 }
 
 /// Batches on their way from the threads to the writer.
@@ -151,7 +187,7 @@ struct Order {
 
 impl Order {
     /// Writes what is ready, and waits until no more than `most` are under way. `false` ends the run.
-    fn drain(&mut self, most: usize, writer: &mut Writer<'_>) -> io::Result<bool> {
+    fn drain(&mut self, most: usize, write: &mut dyn FnMut(Batch) -> io::Result<bool>) -> io::Result<bool> {
         loop {
             let received =
                 if self.under_way > most { self.receiver.recv().ok() } else { self.receiver.try_recv().ok() };
@@ -160,7 +196,7 @@ impl Order {
             while let Some(batch) = self.waiting.remove(&self.next) {
                 self.next += 1;
                 self.under_way -= 1;
-                if !writer.write(batch)? {
+                if !write(batch)? {
                     return Ok(false);
                 }
             }
@@ -176,47 +212,40 @@ struct Writer<'w> {
 }
 
 impl Writer<'_> {
-    fn write(&mut self, batch: Batch) -> io::Result<bool> {
-        for mut piece in batch.pieces {
-            self.given.fold(&mut piece);
-            self.balance.add(&piece.balance);
-            for event in &piece.events {
-                self.report.event(event)?;
-            }
-            if !piece.rejects.is_empty() {
-                self.report.rejects(&piece.rejects)?;
-            }
-            if !piece.records.is_empty() && !self.report.records(&piece.records)? {
-                return Ok(false);
-            }
+    fn write(&mut self, mut piece: Piece) -> io::Result<bool> {
+        self.given.fold(&mut piece);
+        self.balance.add(&piece.balance);
+        for event in &piece.events {
+            self.report.event(event)?;
         }
-        self.report.progress(&self.balance);
-        Ok(true)
+        if !piece.rejects.is_empty() {
+            self.report.rejects(&piece.rejects)?;
+        }
+        Ok(piece.records.is_empty() || self.report.records(&piece.records)?)
     }
 }
 
 /// The units of a job, made while they are asked for.
 struct Units<'j> {
     job: &'j Job,
-    message_bytes: usize,
+    limits: &'j Limits,
     steps: Box<dyn Iterator<Item = Step> + 'j>,
-    /// The large file that is being read.
-    current: Option<Current>,
+    /// The source that is being cut, and how many of its octets were told of.
+    current: Option<(Cuts, u64)>,
     /// A file that waits until the small ones before it are on their way.
     ahead: Option<Step>,
 }
 
-struct Current {
-    source: Arc<Source>,
-    format: Format,
-    blocks: Roller<Box<dyn Read>>,
-    bytes: u64,
-}
-
 impl<'j> Units<'j> {
-    fn new(job: &'j Job, message_bytes: usize) -> Units<'j> {
+    fn new(job: &'j Job, limits: &'j Limits) -> Units<'j> {
         let steps = Box::new(walk::walk(&job.roots, &job.filter, job.links));
-        Units { job, message_bytes, steps, current: None, ahead: None }
+        Units { job, limits, steps, current: None, ahead: None }
+    }
+
+    /// The units of a single file, which is cut whatever its size.
+    fn of(file: walk::File, job: &'j Job, limits: &'j Limits) -> Units<'j> {
+        let large = walk::File { size: u64::MAX, ..file };
+        Units { job, limits, steps: Box::new(std::iter::once(Step::File(large))), current: None, ahead: None }
     }
 
     /// Small files up to a batch's size, or the step behind them.
@@ -243,56 +272,44 @@ impl<'j> Units<'j> {
     fn step(&mut self, step: Step) -> Unit {
         let mut piece = Piece::default();
         match step {
-            Step::File(file) => {
-                let stream = read::open(&file).map(|file| Box::new(file) as Box<dyn Read>);
-                self.begin(stream, file.source, file.hint, &mut piece);
-            }
+            Step::File(file) => match read::open(&file) {
+                Ok(opened) => self.begin(Input::file(opened), file.source, file.hint),
+                Err(error) => work::failed(&mut piece, &file.source, &error),
+            },
             Step::Stdin => {
                 let source = Source::at(Source::STDIN.into());
-                self.begin(Ok(Box::new(io::stdin())), source, Hint::None, &mut piece);
+                self.begin(Input::Stream(Box::new(io::stdin())), source, Hint::None);
             }
             Step::Skipped(source, why) => work::skipped(&mut piece, &source, why),
             Step::Failed(event) => work::lost(&mut piece, event),
         }
-        Unit::Note(Box::new(piece))
+        Unit::Items(vec![Item::Note(Box::new(piece))])
     }
 
-    fn begin(&mut self, stream: io::Result<Box<dyn Read>>, source: Source, hint: Hint, piece: &mut Piece) {
-        let opened = stream.and_then(|stream| split::open(stream, self.job.format, hint, self.message_bytes));
-        match opened {
-            Err(error) => work::failed(piece, &source, &error),
-            Ok(Opened::Left(why)) => work::skipped(piece, &source, why),
-            Ok(Opened::Blocks(format, blocks)) => {
-                self.current = Some(Current { source: Arc::new(source), format, blocks, bytes: 0 });
-            }
-        }
+    fn begin(&mut self, input: Input, source: Source, hint: Hint) {
+        self.current = Some((Cuts::new(input, source, hint, self.job, self.limits), 0));
     }
 
-    /// The next block of the large file, or a note that it was read.
-    fn block(&mut self, mut current: Current) -> Unit {
-        match current.blocks.next_block() {
-            Ok(Some(block)) => {
-                current.bytes += block.bytes.len() as u64;
-                let unit = Unit::Block(Arc::clone(&current.source), current.format, block);
-                self.current = Some(current);
-                unit
-            }
-            ended => {
-                let mut piece = Piece::default();
-                piece.balance.bytes_read = current.bytes;
-                match ended {
-                    Err(error) => {
-                        let problem = Problem::at(Kind::Damage, current.bytes, error.to_string());
-                        work::lost(&mut piece, problem.of(&current.source));
-                    }
-                    Ok(_) => {
-                        piece.balance.files += 1;
-                        piece.balance.files_read += 1;
-                    }
+    /// The next items of the source that is being cut: a block, or small members that are worth a thread's while.
+    fn items(&mut self, mut cuts: Cuts, told: u64) -> Unit {
+        let mut items = Vec::new();
+        let mut bytes = 0;
+        let mut is_end = false;
+        while !is_end && items.len() < BATCH_FILES && bytes < BATCH_BYTES / 2 {
+            match cuts.next() {
+                Some(item) => {
+                    bytes += item.len();
+                    items.push(item);
                 }
-                Unit::Note(Box::new(piece))
+                None => is_end = true,
             }
         }
+        let read = cuts.bytes_read();
+        let mut piece = Piece::default();
+        piece.balance.bytes_read = read - told;
+        items.push(Item::Note(Box::new(piece)));
+        self.current = (!is_end).then_some((cuts, read));
+        Unit::Items(items)
     }
 }
 
@@ -301,7 +318,7 @@ impl Iterator for Units<'_> {
 
     fn next(&mut self) -> Option<Unit> {
         match self.current.take() {
-            Some(current) => Some(self.block(current)),
+            Some((cuts, told)) => Some(self.items(cuts, told)),
             None => self.files(),
         }
     }

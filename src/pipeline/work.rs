@@ -3,30 +3,29 @@
 use std::fs::File;
 use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::cut::{Cuts, Item};
 use super::extract::{Extractor, Finding, extract, key_hash};
 use super::pool::{Job, Unique};
 use super::{Batch, Keyed, Piece};
 use crate::decode::{Fields, date, digest};
+use crate::limits::SMALL_CONTAINER_BYTES;
 use crate::origin::{Kind as SourceKind, Source};
 use crate::parse::split;
 use crate::problem::{Event, Kind, Problem};
-use crate::read;
+use crate::read::{self, Input};
 use crate::record::{self, Record};
 use crate::split::{Block, Format, Header, Message, Role, ends_in_cr, messages, recognised, unify};
 use crate::walk;
 
 /// A piece of work.
 pub(super) enum Unit {
-    /// A block of a large file.
-    Block(Arc<Source>, Format, Block),
+    /// What was cut out of a source: one block of a large file, or many small members.
+    Items(Vec<Item>),
     /// Small files, to be opened and read.
     Files(Vec<walk::File>),
-    /// What the walk came upon that needs no work.
-    Note(Box<Piece>),
 }
 
 /// Which of a record's forms is written.
@@ -43,8 +42,7 @@ pub enum Output {
 pub(super) fn work(unit: Unit, job: &Job, extractor: &Extractor) -> Batch {
     let mut worker = Worker { job, extractor, batch: Batch::default(), buffer: Vec::new() };
     match unit {
-        Unit::Note(piece) => worker.batch.pieces.push(*piece),
-        Unit::Block(source, format, block) => worker.block(&source, format, &block),
+        Unit::Items(items) => items.into_iter().for_each(|item| worker.item(item)),
         Unit::Files(files) => files.iter().for_each(|file| worker.file(file)),
     }
     worker.batch
@@ -68,6 +66,7 @@ impl Worker<'_> {
                 let piece = self.piece();
                 failed(piece, &file.source, &error);
             }
+            Ok(_) if read::is_container(&block.bytes) => self.container(file, std::mem::take(&mut block.bytes)),
             Ok(_) if ends_in_cr(&block.bytes) => {
                 unify(&mut block.bytes);
                 self.whole(file, &block);
@@ -83,10 +82,41 @@ impl Worker<'_> {
             Err(why) => skipped(self.piece(), &file.source, why),
             Ok(format) => {
                 let piece = self.piece();
-                piece.balance.files += 1;
-                piece.balance.files_read += 1;
+                piece.balance.read_file();
                 piece.balance.bytes_read += block.bytes.len() as u64;
                 self.block(&file.source, format, block);
+            }
+        }
+    }
+
+    /// Reads what lies in a small compressed file or archive; a large yield is left to those who read in blocks.
+    fn container(&mut self, file: &walk::File, octets: Vec<u8>) {
+        let before = std::mem::take(&mut self.batch.pieces);
+        let size = octets.len() as u64;
+        let input = Input::memory(octets);
+        let mut unpacked = 0;
+        for item in Cuts::new(input, file.source.clone(), file.hint, self.job, self.extractor.limits()) {
+            unpacked += item.len();
+            if unpacked > SMALL_CONTAINER_BYTES {
+                self.batch.pieces = before;
+                self.batch.pieces.push(Piece { deferred: Some(file.clone()), ..Piece::default() });
+                self.batch.pieces.push(Piece::default());
+                return;
+            }
+            self.item(item);
+        }
+        self.piece().balance.bytes_read += size;
+        let within = std::mem::replace(&mut self.batch.pieces, before);
+        self.batch.pieces.extend(within);
+    }
+
+    fn item(&mut self, item: Item) {
+        match item {
+            Item::Block(source, format, block) => self.block(&source, format, &block),
+            Item::Note(note) => {
+                let piece = self.piece();
+                piece.balance.add(&note.balance);
+                piece.events.extend(note.events);
             }
         }
     }
@@ -285,29 +315,52 @@ fn counts(piece: &mut Piece, before: &Mark, job: &Job) {
     }
 }
 
+/// Notes that a source was read to its end.
+pub(super) fn read_whole(piece: &mut Piece, source: &Source) {
+    if source.member().is_empty() {
+        piece.balance.read_file();
+    } else {
+        piece.balance.read_member();
+    }
+}
+
 /// Notes that a source could not be read.
 pub(super) fn failed(piece: &mut Piece, source: &Source, error: &std::io::Error) {
-    let kind = if error.kind() == std::io::ErrorKind::NotFound { Kind::Vanished } else { Kind::Unreadable };
-    lost(piece, Problem::new(kind, error.to_string()).of(source));
+    lost(piece, read::problem(error, None).of(source));
 }
 
 /// Notes that a source went away or could not be read, as the event says.
 pub(super) fn lost(piece: &mut Piece, event: Event) {
-    match event.problem.kind {
-        Kind::Vanished => piece.balance.skip_file("vanished"),
-        kind => piece.balance.fail_file(kind.name()),
+    broken(piece, &event.source, event.problem.kind);
+    remarked(piece, event);
+}
+
+/// Counts a source that could not be read, of which an event has told.
+pub(super) fn broken(piece: &mut Piece, source: &Source, kind: Kind) {
+    match (kind, source.member().is_empty()) {
+        (Kind::Vanished, true) => piece.balance.skip_file("vanished"),
+        (kind, true) => piece.balance.fail_file(kind.name()),
+        (kind, false) => piece.balance.fail_member(kind.name()),
     }
+}
+
+/// Notes something that changes nothing in what is read.
+pub(super) fn remarked(piece: &mut Piece, event: Event) {
     piece.balance.event(event.problem.kind.name());
     piece.events.push(event);
 }
 
 /// Notes that a source was left, with an event unless that is no news to anybody.
 pub(super) fn skipped(piece: &mut Piece, source: &Source, why: &str) {
-    piece.balance.skip_file(why);
-    let expected = matches!(why, "empty" | "filtered" | "hard-link" | "symlink" | "control-file");
+    let is_file = source.member().is_empty();
+    if is_file {
+        piece.balance.skip_file(why);
+    } else {
+        piece.balance.skip_member(why);
+    }
+    // A link in an archive may have led to something that is not there.
+    let expected = matches!(why, "empty" | "filtered" | "hard-link" | "control-file") || why == "symlink" && is_file;
     if !expected {
-        let problem = Problem::new(Kind::Skip, format!("not read: {why}"));
-        piece.balance.event(Kind::Skip.name());
-        piece.events.push(problem.of(source));
+        remarked(piece, Problem::new(Kind::Skip, format!("not read: {why}")).of(source));
     }
 }

@@ -23,6 +23,16 @@ pub struct Balance {
     pub files_failed: Counts,
     /// Octets of the files that were read.
     pub bytes_read: u64,
+    /// Members that archives held: files as it were, counted apart from those of the walk.
+    pub members: u64,
+    /// Those that were read to their end.
+    pub members_read: u64,
+    /// Those that were left, by reason.
+    pub members_skipped: Counts,
+    /// Those that could not be read, by reason.
+    pub members_failed: Counts,
+    /// Octets that came out of compressed files and archives.
+    pub bytes_unpacked: u64,
     /// Messages, and texts without a header.
     pub messages: u64,
     /// Those that were searched.
@@ -84,6 +94,30 @@ impl Balance {
         count(&mut self.files_failed, why);
     }
 
+    /// A file was read to its end.
+    pub fn read_file(&mut self) {
+        self.files += 1;
+        self.files_read += 1;
+    }
+
+    /// A member was read to its end.
+    pub fn read_member(&mut self) {
+        self.members += 1;
+        self.members_read += 1;
+    }
+
+    /// A member was left because of `why`.
+    pub fn skip_member(&mut self, why: &str) {
+        self.members += 1;
+        count(&mut self.members_skipped, why);
+    }
+
+    /// A member could not be read because of `why`.
+    pub fn fail_member(&mut self, why: &str) {
+        self.members += 1;
+        count(&mut self.members_failed, why);
+    }
+
     /// A message was left because of `why`.
     pub fn skip_message(&mut self, why: &str) {
         self.messages += 1;
@@ -114,7 +148,14 @@ impl Balance {
         let mut copy = Balance {
             files: self.files,
             files_read: self.files_read,
+            files_skipped: self.files_skipped.clone(),
+            files_failed: self.files_failed.clone(),
             bytes_read: self.bytes_read,
+            members: self.members,
+            members_read: self.members_read,
+            members_skipped: self.members_skipped.clone(),
+            members_failed: self.members_failed.clone(),
+            bytes_unpacked: self.bytes_unpacked,
             events: self.events.clone(),
             ..Balance::default()
         };
@@ -130,6 +171,9 @@ impl Balance {
             (&mut self.files, other.files),
             (&mut self.files_read, other.files_read),
             (&mut self.bytes_read, other.bytes_read),
+            (&mut self.members, other.members),
+            (&mut self.members_read, other.members_read),
+            (&mut self.bytes_unpacked, other.bytes_unpacked),
             (&mut self.messages, other.messages),
             (&mut self.messages_scanned, other.messages_scanned),
             (&mut self.parts_text, other.parts_text),
@@ -146,6 +190,8 @@ impl Balance {
         let counts = [
             (&mut self.files_skipped, &other.files_skipped),
             (&mut self.files_failed, &other.files_failed),
+            (&mut self.members_skipped, &other.members_skipped),
+            (&mut self.members_failed, &other.members_failed),
             (&mut self.messages_skipped, &other.messages_skipped),
             (&mut self.rejects, &other.rejects),
             (&mut self.events, &other.events),
@@ -166,6 +212,7 @@ impl Balance {
     pub fn imbalances(&self) -> Vec<String> {
         let sums = [
             ("files", self.files, self.files_read + sum(&self.files_skipped) + sum(&self.files_failed)),
+            ("members", self.members, self.members_read + sum(&self.members_skipped) + sum(&self.members_failed)),
             ("messages", self.messages, self.messages_scanned + sum(&self.messages_skipped)),
             ("candidates", self.candidates, self.records + sum(&self.rejects) + self.filtered + self.folded),
         ];

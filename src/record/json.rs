@@ -85,7 +85,10 @@ struct SourceLine<'r> {
     /// The octets of `path`, where they are not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     path_b64: Option<String>,
-    member: Option<&'r [&'r str]>,
+    member: Option<Vec<Cow<'r, str>>>,
+    /// The octets of `member`, where one of the names is not UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    member_b64: Option<Vec<String>>,
     kind: &'static str,
     start: u64,
     end: u64,
@@ -207,10 +210,12 @@ fn alternates<'r>(record: &Record<'r>) -> Vec<AlternateLine<'r>> {
 fn source<'r>(record: &Record<'r>) -> SourceLine<'r> {
     let place = &record.place;
     let (path, path_b64) = path(place.source);
+    let (member, member_b64) = member(place.source);
     SourceLine {
         path,
         path_b64,
-        member: None,
+        member,
+        member_b64,
         kind: place.kind.name(),
         start: place.start,
         end: place.end,
@@ -240,6 +245,13 @@ fn message<'r>(record: &Record<'r>) -> MessageLine<'r> {
 fn path(source: &Source) -> (Cow<'_, str>, Option<String>) {
     let octets = source.path.as_os_str().as_encoded_bytes();
     (text(octets), b64_unless_utf8(octets))
+}
+
+fn member(source: &Source) -> (Option<Vec<Cow<'_, str>>>, Option<Vec<String>>) {
+    let names = source.member();
+    let is_lossy = names.iter().any(|name| std::str::from_utf8(name).is_err());
+    let texts = (!names.is_empty()).then(|| names.iter().map(|name| text(name)).collect());
+    (texts, is_lossy.then(|| names.iter().map(|name| BASE64.encode(name)).collect()))
 }
 
 fn b64_unless_utf8(octets: &[u8]) -> Option<String> {
@@ -300,19 +312,30 @@ struct PlaceLine<'r> {
     #[serde(skip_serializing_if = "Option::is_none")]
     path_b64: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    member: Option<Vec<Cow<'r, str>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    member_b64: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     start: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     end: Option<u64>,
 }
 
+impl PlaceLine<'_> {
+    fn new(source: &Source, start: Option<u64>, end: Option<u64>) -> PlaceLine<'_> {
+        let (path, path_b64) = path(source);
+        let (member, member_b64) = member(source);
+        PlaceLine { path, path_b64, member, member_b64, start, end }
+    }
+}
+
 /// Appends a refused candidate and a line end.
 pub fn reject(octets: &[u8], reason: Reason, place: &super::Origin<'_>, out: &mut Vec<u8>) {
-    let (path, path_b64) = path(place.source);
     let error = match reason {
         Reason::Grammar(reject) => Some(ErrorLine::from(reject)),
         _ => None,
     };
-    let place = PlaceLine { path, path_b64, start: Some(place.start), end: Some(place.end) };
+    let place = PlaceLine::new(place.source, Some(place.start), Some(place.end));
     let reason = ReasonLine { kind: reason.name(), error };
     line_to(out, &RejectLine { r#type: "reject", text: text(octets), reason, source: place });
 }
@@ -328,8 +351,7 @@ struct EventLine<'r> {
 
 /// Appends an event and a line end.
 pub fn event(event: &Event, out: &mut Vec<u8>) {
-    let (path, path_b64) = path(&event.source);
-    let place = PlaceLine { path, path_b64, start: event.problem.offset, end: None };
+    let place = PlaceLine::new(&event.source, event.problem.offset, None);
     let message = &event.problem.message;
     line_to(out, &EventLine { r#type: "event", kind: event.problem.kind.name(), source: place, message });
 }

@@ -12,6 +12,8 @@ use serde_json::Value;
 pub struct Place {
     /// The file.
     pub path: PathBuf,
+    /// The names of the members, from the outermost archive inwards.
+    pub member: Vec<Vec<u8>>,
     /// The first octet.
     pub start: u64,
     /// One past the last.
@@ -27,7 +29,21 @@ pub fn place(line: &str) -> Result<Place, String> {
     let record: Value = serde_json::from_str(line).map_err(|error| format!("no JSON: {error}"))?;
     let source = &record["source"];
     let number = |name: &str| source[name].as_u64().ok_or_else(|| format!("no source.{name}"));
-    Ok(Place { path: path(source)?, start: number("start")?, end: number("end")? })
+    Ok(Place { path: path(source)?, member: member(source)?, start: number("start")?, end: number("end")? })
+}
+
+fn member(source: &Value) -> Result<Vec<Vec<u8>>, String> {
+    let unclear = |name: &str| format!("source.{name} is no list of names");
+    let names = |name: &str| source[name].as_array().ok_or_else(|| unclear(name));
+    if !source["member_b64"].is_null() {
+        let octets = |name: &Value| BASE64.decode(name.as_str()?.as_bytes()).ok();
+        return names("member_b64")?.iter().map(octets).collect::<Option<_>>().ok_or_else(|| unclear("member_b64"));
+    }
+    if source["member"].is_null() {
+        return Ok(Vec::new());
+    }
+    let octets = |name: &Value| name.as_str().map(|name| name.as_bytes().to_owned());
+    names("member")?.iter().map(octets).collect::<Option<_>>().ok_or_else(|| unclear("member"))
 }
 
 fn path(source: &Value) -> Result<PathBuf, String> {
@@ -45,9 +61,13 @@ mod tests {
     #[test]
     fn the_place_of_a_record_is_read_back() {
         let line = r#"{"source":{"path":"a/b","start":3,"end":9}}"#;
-        assert_eq!(place(line), Ok(Place { path: "a/b".into(), start: 3, end: 9 }));
+        assert_eq!(place(line), Ok(Place { path: "a/b".into(), member: Vec::new(), start: 3, end: 9 }));
         let line = r#"{"source":{"path":"?","path_b64":"/w==","start":0,"end":0}}"#;
         assert_eq!(place(line).unwrap().path.as_os_str().as_encoded_bytes(), b"\xFF");
+        let line = r#"{"source":{"path":"?","member":["a","b/c"],"start":0,"end":0}}"#;
+        assert_eq!(place(line).unwrap().member, [b"a".to_vec(), b"b/c".to_vec()]);
+        let line = r#"{"source":{"path":"?","member":["?"],"member_b64":["/w=="],"start":0,"end":0}}"#;
+        assert_eq!(place(line).unwrap().member, [b"\xFF".to_vec()]);
         assert_eq!(place("{}"), Err("no source.path".to_owned()));
     }
 }

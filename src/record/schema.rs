@@ -117,6 +117,7 @@ fn source() -> Value {
             "path": {"type": "string"},
             "path_b64": {"type": "string", "contentEncoding": "base64"},
             "member": {"type": ["array", "null"], "items": {"type": "string"}},
+            "member_b64": {"type": "array", "items": {"type": "string", "contentEncoding": "base64"}},
             "kind": {"enum": origin::Kind::ALL.map(origin::Kind::name)},
             "start": count(),
             "end": count(),
@@ -225,6 +226,8 @@ fn place() -> Value {
         "properties": {
             "path": {"type": "string"},
             "path_b64": {"type": "string", "contentEncoding": "base64"},
+            "member": {"type": "array", "items": {"type": "string"}},
+            "member_b64": {"type": "array", "items": {"type": "string", "contentEncoding": "base64"}},
             "start": count(),
             "end": count(),
         },

@@ -1,0 +1,130 @@
+//! What is read from: a file or octets in memory, in any order; or a stream, as it comes.
+
+use std::fs::File;
+use std::io::{self, Cursor, Read};
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+
+use super::capped::{Count, Counted};
+use crate::limits::MAGIC_BYTES;
+
+/// Octets to be read.
+pub enum Input {
+    /// In any order.
+    Random(Random),
+    /// As they come.
+    Stream(Box<dyn Read>),
+}
+
+/// Octets that can be read in any order. Counts what is read of them.
+#[derive(Clone)]
+pub struct Random {
+    octets: Octets,
+    count: Count,
+}
+
+#[derive(Clone)]
+enum Octets {
+    File(Arc<File>),
+    Memory(Arc<Vec<u8>>),
+}
+
+impl Random {
+    /// How many octets there are.
+    pub(super) fn len(&self) -> io::Result<u64> {
+        match &self.octets {
+            Octets::File(file) => file.metadata().map(|metadata| metadata.len()),
+            Octets::Memory(octets) => Ok(octets.len() as u64),
+        }
+    }
+
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let read = match &self.octets {
+            Octets::File(file) => file.read_at(buffer, offset)?,
+            Octets::Memory(octets) => octets.get(offset as usize..).unwrap_or_default().read(buffer)?,
+        };
+        self.count.set(self.count.get() + read as u64);
+        Ok(read)
+    }
+
+    /// The octets from `start` to `end`, as a stream.
+    pub(super) fn range(&self, start: u64, end: u64) -> Range {
+        Range { random: self.clone(), offset: start, end }
+    }
+}
+
+/// A range of octets, read as a stream.
+pub(super) struct Range {
+    random: Random,
+    offset: u64,
+    end: u64,
+}
+
+impl Read for Range {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let most = usize::try_from(self.end.saturating_sub(self.offset)).unwrap_or(usize::MAX).min(buffer.len());
+        let read = self.random.read_at(&mut buffer[..most], self.offset)?;
+        self.offset += read as u64;
+        Ok(read)
+    }
+}
+
+impl Input {
+    /// An open file.
+    #[must_use]
+    pub fn file(file: File) -> Input {
+        Input::Random(Random { octets: Octets::File(Arc::new(file)), count: Count::default() })
+    }
+
+    /// Octets that were read already.
+    #[must_use]
+    pub fn memory(octets: Vec<u8>) -> Input {
+        Input::Random(Random { octets: Octets::Memory(Arc::new(octets)), count: Count::default() })
+    }
+
+    /// The same, with its octets counted as they are read.
+    pub(super) fn counted(self, count: &Count) -> Input {
+        match self {
+            Input::Random(random) => Input::Random(Random { count: Count::clone(count), ..random }),
+            Input::Stream(stream) => Input::Stream(Box::new(Counted::new(stream, count))),
+        }
+    }
+
+    /// The first octets. A stream that fails among them fails again behind them.
+    pub(super) fn start(self) -> (Vec<u8>, Input) {
+        let mut start = Vec::with_capacity(MAGIC_BYTES);
+        match self {
+            Input::Random(random) => {
+                // What cannot be read here cannot be read later either, and is said then.
+                let uncounted = Random { count: Count::default(), ..random.clone() };
+                let _ = uncounted.range(0, MAGIC_BYTES as u64).read_to_end(&mut start);
+                (start, Input::Random(random))
+            }
+            Input::Stream(mut stream) => {
+                let failed = (&mut stream).take(MAGIC_BYTES as u64).read_to_end(&mut start).err();
+                let again = Cursor::new(start.clone());
+                let rest: Box<dyn Read> = match failed {
+                    Some(error) => Box::new(Failing(Some(error))),
+                    None => stream,
+                };
+                (start, Input::Stream(Box::new(again.chain(rest))))
+            }
+        }
+    }
+
+    pub(super) fn into_stream(self) -> Box<dyn Read> {
+        match self {
+            Input::Random(random) => Box::new(random.range(0, u64::MAX)),
+            Input::Stream(stream) => stream,
+        }
+    }
+}
+
+/// Fails once.
+struct Failing(Option<io::Error>);
+
+impl Read for Failing {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        self.0.take().map_or(Ok(0), Err)
+    }
+}
