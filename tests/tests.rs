@@ -1,6 +1,7 @@
 //! The one test binary: a module per subject.
 
 mod cli;
+mod containers;
 mod corpus;
 mod grammar;
 mod house;

@@ -1,0 +1,582 @@
+//! Compressed files, archives and odd trees: what is in them is read, what is wrong with them is said, once.
+//!
+//! Rows are those of the failure catalogue for containers and the tree.
+
+use std::fs;
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::Value;
+use urlspool::limits::Limits;
+use urlspool::problem::Kind;
+use urlspool::walk::Links;
+use urlspool::{Balance, Event, Extractor, Job, Options, Report, run};
+
+/// A folder of its own, which goes away with the value.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Folder {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let name = format!("urlspool-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let path = std::env::temp_dir().join(name);
+        fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+
+    fn with(name: &str, octets: &[u8]) -> Folder {
+        let folder = Folder::new();
+        fs::write(folder.0.join(name), octets).unwrap();
+        folder
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// What a run gave.
+#[derive(Default)]
+struct Yield {
+    records: Vec<u8>,
+    events: Vec<Event>,
+    balance: Balance,
+}
+
+impl Report for Yield {
+    fn records(&mut self, batch: &[u8]) -> io::Result<bool> {
+        self.records.extend_from_slice(batch);
+        Ok(true)
+    }
+
+    fn rejects(&mut self, _: &[u8]) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn event(&mut self, event: &Event) -> io::Result<()> {
+        self.events.push(event.clone());
+        Ok(())
+    }
+
+    fn progress(&mut self, _: &Balance) {}
+}
+
+impl Yield {
+    fn lines(&self) -> Vec<Value> {
+        self.records.split_inclusive(|&byte| byte == b'\n').map(|line| serde_json::from_slice(line).unwrap()).collect()
+    }
+
+    fn urls(&self) -> Vec<String> {
+        self.lines().iter().map(|line| line["url"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// The members' names, joined by `!`, and the URLs.
+    fn places(&self) -> Vec<String> {
+        let names = |line: &Value| {
+            let names = line["source"]["member"].as_array().cloned().unwrap_or_default();
+            names.iter().map(|name| name.as_str().unwrap().to_owned() + "!").collect::<String>()
+        };
+        self.lines().iter().map(|line| names(line) + line["url"].as_str().unwrap()).collect()
+    }
+
+    fn kinds(&self) -> Vec<Kind> {
+        self.events.iter().map(|event| event.problem.kind).collect()
+    }
+}
+
+fn scan_with(path: &Path, limits: Limits, links: Links, threads: usize) -> Yield {
+    let job = Job { roots: vec![path.to_owned()], threads, links, ..Job::default() };
+    let extractor = Extractor::new(Options { limits, ..Options::default() });
+    let mut given = Yield::default();
+    given.balance = run(&job, &extractor, &mut given).unwrap();
+    assert_eq!(given.balance.imbalances(), Vec::<String>::new());
+    given
+}
+
+fn scan(path: &Path) -> Yield {
+    scan_with(path, Limits::default(), Links::Left, 2)
+}
+
+fn scan_octets(octets: &[u8]) -> Yield {
+    scan(&Folder::with("file", octets).0)
+}
+
+fn scan_limited(octets: &[u8], limits: Limits) -> Yield {
+    scan_with(&Folder::with("file", octets).0, limits, Links::Left, 1)
+}
+
+fn mail(number: usize) -> String {
+    format!("From: a@b.example\nSubject: {number}\n\nSee http://n{number}.example/ there.\n")
+}
+
+fn mbox(messages: usize) -> Vec<u8> {
+    (0..messages).flat_map(|number| format!("From a@b Mon\n{}\n", mail(number)).into_bytes()).collect()
+}
+
+fn gzip(octets: &[u8]) -> Vec<u8> {
+    let mut writer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    writer.write_all(octets).unwrap();
+    writer.finish().unwrap()
+}
+
+fn deflate(octets: &[u8]) -> Vec<u8> {
+    let mut writer = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::default());
+    writer.write_all(octets).unwrap();
+    writer.finish().unwrap()
+}
+
+/// A member of a tar: its header with the right checksum, and its octets.
+fn tar_member(name: &str, kind: u8, size: usize, octets: &[u8]) -> Vec<u8> {
+    let mut block = vec![0; 512];
+    block[..name.len()].copy_from_slice(name.as_bytes());
+    block[100..107].copy_from_slice(b"0000644");
+    block[124..135].copy_from_slice(format!("{size:011o}").as_bytes());
+    block[148..156].fill(b' ');
+    block[156] = kind;
+    block[257..265].copy_from_slice(b"ustar\x0000");
+    let sum: u32 = block.iter().map(|&byte| u32::from(byte)).sum();
+    block[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
+    block.extend_from_slice(octets);
+    block.resize(block.len().next_multiple_of(512), 0);
+    block
+}
+
+fn tar(members: &[(&str, &[u8])]) -> Vec<u8> {
+    let members = members.iter().flat_map(|(name, octets)| tar_member(name, b'0', octets.len(), octets));
+    members.chain([0; 1024]).collect()
+}
+
+/// A member of a zip, and what its headers say.
+struct Zipped<'z> {
+    name: &'z str,
+    method: u16,
+    flags: u16,
+    crc: u32,
+    size: u32,
+    octets: Vec<u8>,
+}
+
+impl<'z> Zipped<'z> {
+    fn new(name: &'z str, octets: &[u8]) -> Zipped<'z> {
+        let mut crc = flate2::Crc::new();
+        crc.update(octets);
+        Zipped { name, method: 8, flags: 0, crc: crc.sum(), size: octets.len() as u32, octets: deflate(octets) }
+    }
+
+    /// What the local header and the directory's have in common.
+    fn head(&self, flags: u16, is_known: bool) -> Vec<u8> {
+        let mut out = vec![20, 0];
+        out.extend(flags.to_le_bytes());
+        out.extend(self.method.to_le_bytes());
+        out.extend([0; 4]);
+        for number in [self.crc, self.octets.len() as u32, self.size] {
+            out.extend(if is_known { number } else { 0 }.to_le_bytes());
+        }
+        out.extend((self.name.len() as u16).to_le_bytes());
+        out.extend([0, 0]);
+        out
+    }
+}
+
+/// A zip. A member whose flags say so has its sizes behind it.
+fn zip(members: &[Zipped<'_>]) -> Vec<u8> {
+    let (mut out, mut directory) = (Vec::new(), Vec::new());
+    for member in members {
+        let is_known = member.flags & 8 == 0;
+        directory.extend(b"PK\x01\x02\x14\x03");
+        directory.extend(member.head(member.flags, true));
+        directory.extend([0; 10]);
+        directory.extend((out.len() as u32).to_le_bytes());
+        directory.extend(member.name.as_bytes());
+        out.extend(b"PK\x03\x04");
+        out.extend(member.head(member.flags, is_known));
+        out.extend(member.name.as_bytes());
+        out.extend(&member.octets);
+        if !is_known {
+            out.extend(b"PK\x07\x08");
+            out.extend([member.crc, member.octets.len() as u32, member.size].map(u32::to_le_bytes).concat());
+        }
+    }
+    let begins = out.len() as u32;
+    out.extend(&directory);
+    out.extend(b"PK\x05\x06\0\0\0\0");
+    out.extend([(members.len() as u16).to_le_bytes(); 2].concat());
+    out.extend((directory.len() as u32).to_le_bytes());
+    out.extend(begins.to_le_bytes());
+    out.extend([0, 0]);
+    out
+}
+
+#[test]
+fn a_compressed_file_gives_what_the_file_gives() {
+    let plain = mbox(50);
+    let expected: Vec<Value> = scan_octets(&plain).lines();
+    assert_eq!(expected.len(), 50);
+    for packed in [gzip(&plain), zstd::encode_all(&plain[..], 1).unwrap(), gzip(&gzip(&plain))] {
+        let given = scan_octets(&packed);
+        assert_eq!(given.events, []);
+        assert_eq!((given.balance.files_read, given.balance.members), (1, 0));
+        let without_path = |line: &Value| {
+            let mut line = line.clone();
+            line["source"]["path"] = Value::Null;
+            line
+        };
+        assert!(given.lines().iter().map(without_path).eq(expected.iter().map(without_path)));
+    }
+}
+
+#[test]
+fn members_are_read_as_files_are_and_say_where_they_lie() {
+    let inner = tar(&[("c/3.mbox.gz", &gzip(&mbox(2))), ("d", mail(7).as_bytes())]);
+    let outer = gzip(&tar(&[
+        ("a/1", mail(1).as_bytes()),
+        ("inner.tar", &inner),
+        ("z.zip", &zip(&[Zipped::new("e.txt", b"http://e.example/")])),
+        ("empty", b""),
+        (".overview", b"1\thttp://x.example/"),
+    ]));
+    let given = scan_octets(&outer);
+    assert_eq!(
+        given.places(),
+        [
+            "a/1!http://n1.example/",
+            "inner.tar!c/3.mbox.gz!http://n0.example/",
+            "inner.tar!c/3.mbox.gz!http://n1.example/",
+            "inner.tar!d!http://n7.example/",
+            "z.zip!e.txt!http://e.example/",
+        ]
+    );
+    assert_eq!(given.lines()[0]["source"]["kind"], "mh");
+    assert_eq!(given.events, []);
+    let Balance { files, members, members_read, members_skipped, .. } = given.balance;
+    assert_eq!((files, members, members_read), (1, 8, 6));
+    assert_eq!(members_skipped.into_iter().collect::<Vec<_>>(), [("control-file".into(), 1), ("empty".into(), 1)]);
+}
+
+#[test]
+fn threads_and_batches_change_nothing() {
+    let names: Vec<String> = (0..1_000).map(|number| format!("spool/{number}")).collect();
+    let mails: Vec<String> = (0..1_000).map(mail).collect();
+    let members: Vec<_> = names.iter().zip(&mails).map(|(name, mail)| (name.as_str(), mail.as_bytes())).collect();
+    let folder = Folder::with("a.tar", &tar(&members));
+    fs::write(folder.0.join("b.tgz"), gzip(&tar(&members))).unwrap();
+    let given = |threads| scan_with(&folder.0, Limits::default(), Links::Left, threads);
+    let one = given(1);
+    assert_eq!((one.urls().len(), one.balance.members_read), (2_000, 2_000));
+    assert!(one.records == given(4).records);
+}
+
+#[test]
+fn a_small_file_that_swells_is_read_in_blocks() {
+    let message = format!("From a\nA: b\nSubject: x\n\n{}http://a.example/\n\n", "words and words\n".repeat(60_000));
+    let packed = zstd::encode_all(message.repeat(20).as_bytes(), 3).unwrap();
+    assert!(packed.len() < 100_000);
+    let folder = Folder::with("b.zst", &packed);
+    fs::write(folder.0.join("a"), mail(1)).unwrap();
+    fs::write(folder.0.join("c"), mail(2)).unwrap();
+    for threads in [1, 3] {
+        let given = scan_with(&folder.0, Limits::default(), Links::Left, threads);
+        let urls = given.urls();
+        assert_eq!((urls.len(), urls[0].as_str(), urls[21].as_str()), (22, "http://n1.example/", "http://n2.example/"));
+        assert_eq!(given.balance.bytes_unpacked, message.len() as u64 * 20);
+        assert_eq!(given.balance.files_read, 3);
+    }
+}
+
+/// Rows 83 and 84.
+#[test]
+fn bombs_stop_at_a_limit_and_give_one_event() {
+    let zeros = vec![b'\n'; 4 << 20];
+    let limits = Limits {
+        unpack_ratio_from_bytes: 1 << 20,
+        unpack_ratio: 50,
+        nested_ratio_from_bytes: 64 << 10,
+        nested_ratio: 50,
+        ..Limits::default()
+    };
+    let bombs = [
+        zstd::encode_all(&zeros[..], 1).unwrap(),
+        gzip(&gzip(&zeros)),
+        tar(&[("bomb.gz", &gzip(&zeros))]),
+        zip(&[Zipped::new("bomb.gz", &gzip(&zeros))]),
+    ];
+    for (number, bomb) in bombs.iter().enumerate() {
+        let given = scan_limited(bomb, limits);
+        assert_eq!(given.kinds(), [Kind::Limit], "{number}: {:?}", given.events);
+        assert!(given.balance.bytes_unpacked < 2 << 20, "{number}: {}", given.balance.bytes_unpacked);
+    }
+    // gzip's own ratio is bounded, and archives of hundreds of gigabytes are normal.
+    assert_eq!(scan_limited(&gzip(&zeros), limits).events, []);
+    let narrow = Limits { window_bytes: 64 << 10, ..Limits::default() };
+    let mut wide = zstd::stream::write::Encoder::new(Vec::new(), 1).unwrap();
+    wide.window_log(20).unwrap();
+    wide.write_all(&zeros).unwrap();
+    let given = scan_limited(&wide.finish().unwrap(), narrow);
+    assert_eq!(given.kinds(), [Kind::Limit]);
+    assert!(given.events[0].problem.message.contains("window"));
+}
+
+/// Row 85.
+#[test]
+fn containers_in_containers_end_at_a_depth() {
+    type Wrap = fn(&[u8]) -> Vec<u8>;
+    let nest = |wrap: Wrap, depth| (0..depth).fold(mail(1).into_bytes(), |inner, _| wrap(&inner));
+    let wraps: [Wrap; 3] = [|inner| gzip(inner), |inner| tar(&[("x", inner)]), |inner| zip(&[Zipped::new("x", inner)])];
+    for (number, wrap) in wraps.into_iter().enumerate() {
+        assert_eq!(scan_octets(&nest(wrap, 4)).urls(), ["http://n1.example/"], "{number}");
+        for depth in [5, 100] {
+            let given = scan_octets(&nest(wrap, depth));
+            assert_eq!((given.urls().len(), given.kinds()), (0, vec![Kind::Limit]), "{number} at {depth}");
+        }
+    }
+}
+
+/// Row 86.
+#[test]
+fn zips_that_lie_give_what_is_true_and_one_event() {
+    let (one, two) = (mail(1), mail(2));
+    let member = |name, text: &str| Zipped::new(name, text.as_bytes());
+    let whole = zip(&[member("1", &one), member("2", &two)]);
+    assert_eq!(scan_octets(&whole).urls().len(), 2);
+    let both = |wrong: Zipped<'_>| scan_octets(&zip(&[wrong, Zipped::new("2", two.as_bytes())]));
+
+    let given = both(Zipped { crc: 1, ..member("1", &one) });
+    assert_eq!((given.urls().len(), given.kinds()), (2, vec![Kind::Damage]), "a wrong checksum");
+    let given = both(Zipped { size: 7, ..member("1", &one) });
+    assert_eq!((given.urls().len(), given.kinds()), (2, vec![Kind::Damage]), "a wrong size");
+    let given = both(Zipped { flags: 1, ..member("1", &one) });
+    assert_eq!((given.urls().len(), given.kinds()), (1, vec![Kind::Skip]), "encrypted");
+    let given = both(Zipped { method: 99, ..member("1", &one) });
+    assert_eq!((given.urls().len(), given.kinds()), (1, vec![Kind::Skip]), "an unknown compression");
+    let given = both(Zipped { flags: 8, ..member("1", &one) });
+    assert_eq!((given.urls().len(), given.kinds()), (2, vec![]), "sizes behind the member");
+
+    // The second member's entry names the first one's octets.
+    let mut overlapping = whole.clone();
+    let entry = memchr::memmem::rfind(&overlapping, b"PK\x01\x02").unwrap();
+    overlapping[entry + 42..entry + 46].fill(0);
+    let given = scan_octets(&overlapping);
+    assert_eq!((given.urls().len(), given.kinds()), (1, vec![Kind::Damage]), "overlapping");
+
+    let few = Limits { archive_entries: 1, ..Limits::default() };
+    let given = scan_limited(&whole, few);
+    assert_eq!((given.urls().len(), given.kinds()), (1, vec![Kind::Limit]), "too many");
+    let given = scan_octets(&[&b"#!/bin/sh\n"[..], &whole].concat());
+    assert_eq!(given.urls().len(), 0, "a program with a zip behind it is no zip");
+}
+
+#[test]
+fn a_zip_that_comes_as_a_stream_is_read_by_its_local_headers() {
+    let zips = [
+        zip(&[Zipped::new("1", mail(1).as_bytes()), Zipped::new("2", mail(2).as_bytes())]),
+        zip(&[Zipped { flags: 8, ..Zipped::new("1", mail(1).as_bytes()) }, Zipped::new("2", mail(2).as_bytes())]),
+    ];
+    for octets in zips {
+        let given = scan_octets(&gzip(&octets));
+        assert_eq!((given.urls().len(), given.kinds()), (2, vec![]));
+        // Without its directory, it is damaged, and its members are there all the same.
+        let directory = memchr::memmem::find(&octets, b"PK\x01\x02").unwrap();
+        let given = scan_octets(&octets[..directory]);
+        assert_eq!((given.urls().len(), given.kinds()), (2, vec![Kind::Damage]));
+    }
+}
+
+/// Row 87.
+#[test]
+fn what_is_no_file_in_a_tar_is_left_and_names_are_labels() {
+    let text = mail(1);
+    let file = |name: &str| tar_member(name, b'0', text.len(), text.as_bytes());
+    let mut octets: Vec<u8> = [file("../up"), file("/etc/passwd")].concat();
+    for (name, kind) in [("s", b'2'), ("h", b'1'), ("c", b'3'), ("b", b'4'), ("f", b'6'), ("dir/", b'5')] {
+        octets.extend(tar_member(name, kind, 0, b""));
+    }
+    octets.extend(tar_member("sparse", b'S', text.len(), text.as_bytes()));
+    // A pax header's size stands above that of the member's own, which says that it is empty.
+    let record = |pair: &str| format!("{} {pair}\n", pair.len() + 4);
+    octets.extend(tar_member("x", b'x', 11, record("size=60").as_bytes()).into_iter().take(1024));
+    assert_eq!((text.len(), record("size=60").len()), (60, 11));
+    octets.extend(tar_member("sized", b'0', 0, text.as_bytes()));
+    let long = "n".repeat(200);
+    octets.extend(tar_member("L", b'L', long.len(), long.as_bytes()));
+    octets.extend(file("short"));
+    octets.extend([0; 1024]);
+    let given = scan_octets(&octets);
+    let expected = ["../up", "/etc/passwd", "sized", &long].map(|name| format!("{name}!http://n1.example/"));
+    assert_eq!(given.places(), expected);
+    let skipped = given.balance.members_skipped.iter().map(|(why, &count)| (why.as_str(), count)).collect::<Vec<_>>();
+    assert_eq!(skipped, [("device", 2), ("fifo", 1), ("hard-link", 1), ("sparse", 1), ("symlink", 1)]);
+    assert_eq!(given.kinds().iter().filter(|&&kind| kind == Kind::Ambiguous).count(), 2, "names that lead out");
+}
+
+#[test]
+fn damage_in_a_tar_is_said_once() {
+    let (one, two) = (mail(1), mbox(30));
+    let octets = tar(&[("1", one.as_bytes()), ("2", &two)]);
+    let cut = &octets[..octets.len() - 2_000];
+    for cut in [cut.to_vec(), gzip(cut), {
+        let packed = gzip(&octets);
+        packed[..packed.len() - 30].to_vec()
+    }] {
+        let given = scan_octets(&cut);
+        assert!(given.urls().len() > 10);
+        assert_eq!(given.kinds(), [Kind::Damage], "{:?}", given.events);
+        assert_eq!((given.balance.files_failed["damage"], given.balance.members_failed["damage"]), (1, 1));
+    }
+    let mut wrong = octets;
+    wrong[1024 + 148] ^= 7;
+    let given = scan_octets(&wrong);
+    assert_eq!((given.urls().len(), given.kinds()), (1, vec![Kind::Damage]), "a header that is none");
+    let given = scan_octets(&tar_member("1", b'0', one.len(), one.as_bytes()));
+    assert_eq!((given.urls().len(), given.kinds()), (1, vec![Kind::Ambiguous]), "no mark of the end");
+}
+
+/// Row 88.
+#[test]
+fn the_more_of_a_gzip_there_is_the_more_urls_come_out() {
+    let packed = [gzip(&mbox(300)), gzip(&mbox(300))].concat();
+    let whole = scan_octets(&packed);
+    assert_eq!((whole.urls().len(), whole.events.len()), (600, 0));
+    let mut before: Vec<String> = Vec::new();
+    for end in (20..packed.len()).step_by(packed.len() / 40) {
+        let given = scan_octets(&packed[..end]);
+        let mut urls = given.urls();
+        // A URL that the cut goes through is another one.
+        if !whole.urls().starts_with(&urls) {
+            urls.pop();
+        }
+        assert!(urls.starts_with(&before), "{end}");
+        assert_eq!(given.kinds(), [Kind::Damage], "{end} of {}", packed.len());
+        before = urls;
+    }
+    let given = scan_octets(&[&packed[..], b"garbage"].concat());
+    assert_eq!((given.urls().len(), given.kinds()), (600, vec![Kind::Damage]));
+    let given = scan_octets(&[&packed[..], &[0; 5_000]].concat());
+    assert_eq!((given.urls().len(), given.kinds()), (600, vec![]));
+    let mut wrong = gzip(&mbox(300));
+    let crc = wrong.len() - 8;
+    wrong[crc] ^= 1;
+    let given = scan_octets(&wrong);
+    assert_eq!((given.urls().len(), given.kinds()), (300, vec![Kind::Damage]));
+}
+
+/// Row 90 and 94: what is no regular file, or is none any more when it is opened, is not read and not waited for.
+#[test]
+fn nobody_waits_for_a_fifo() {
+    let folder = Folder::with("mail", mail(1).as_bytes());
+    let fifo = folder.0.join("fifo");
+    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    std::os::unix::fs::symlink("/dev/zero", folder.0.join("zero")).unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(folder.0.join("socket")).unwrap();
+    let given = scan(&folder.0);
+    assert_eq!(given.urls().len(), 1);
+    assert_eq!(given.balance.files_skipped.values().sum::<u64>(), 3);
+    let stale =
+        urlspool::walk::File { source: urlspool::Source::at(fifo), size: 10, hint: urlspool::origin::Hint::None };
+    assert!(urlspool::read::open(&stale).is_err());
+}
+
+/// Row 91.
+#[test]
+fn links_that_lead_back_or_out_end() {
+    let folder = Folder::with("mail", mail(1).as_bytes());
+    let outside = Folder::with("secret", mail(2).as_bytes());
+    fs::create_dir(folder.0.join("sub")).unwrap();
+    std::os::unix::fs::symlink("..", folder.0.join("sub/loop")).unwrap();
+    std::os::unix::fs::symlink(".", folder.0.join("here")).unwrap();
+    std::os::unix::fs::symlink(outside.0.join("secret"), folder.0.join("out")).unwrap();
+    for links in [Links::Left, Links::Followed] {
+        let given = scan_with(&folder.0, Limits::default(), links, 1);
+        assert_eq!(given.urls(), ["http://n1.example/"], "{links:?}");
+    }
+}
+
+/// Row 92.
+#[test]
+fn names_of_any_octets_survive_and_depth_does_no_harm() {
+    let folder = Folder::new();
+    let name = std::ffi::OsStr::from_bytes(b"a\n\x1b[31m\xFF.tar");
+    let member = "m\n\u{1b}[0m";
+    let mut octets = tar(&[(member, mail(1).as_bytes()), ("2", mail(2).as_bytes())]);
+    octets[1024] = 0xFE;
+    octets[1024 + 148..1024 + 156].fill(b' ');
+    let sum: u32 = octets[1024..1536].iter().map(|&byte| u32::from(byte)).sum();
+    octets[1024 + 148..1024 + 155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
+    fs::write(folder.0.join(name), octets).unwrap();
+    let mut deep = folder.0.clone();
+    (0..300).for_each(|_| deep.push("d"));
+    fs::create_dir_all(&deep).unwrap();
+    fs::write(deep.join("mail"), mail(3)).unwrap();
+    let given = scan(&folder.0);
+    assert_eq!((given.urls().len(), given.kinds()), (3, vec![]));
+    let first = &given.lines()[0]["source"];
+    assert_eq!(first["member"][0], member);
+    assert!(first["path_b64"].is_string() && first["member_b64"].is_null());
+    assert_eq!(given.lines()[1]["source"]["member_b64"][0], "/g==");
+    assert_eq!(shown(&given.records[..]), "http://n1.example/\nhttp://n2.example/\nhttp://n3.example/\n");
+}
+
+/// Row 93: a file that shrinks under its reader gives what was read of it.
+#[test]
+fn a_file_that_shrinks_kills_nobody() {
+    let folder = Folder::with("big.mbox", "From a\nA: b\n\nwords and words\n\n".repeat(100_000).as_bytes());
+    let path = folder.0.join("big.mbox");
+    let size = fs::metadata(&path).unwrap().len();
+    assert!(size > 1 << 20);
+    for round in 0..4 {
+        let path = path.clone();
+        let shrink = std::thread::spawn(move || {
+            let file = fs::OpenOptions::new().write(true).open(path).unwrap();
+            for step in 0..20 {
+                file.set_len(size / (1 + (step + round) % 7)).unwrap();
+            }
+        });
+        let given = scan_with(&folder.0, Limits { message_urls: 1, ..Limits::default() }, Links::Left, 2);
+        assert_eq!(given.balance.files, 1);
+        shrink.join().unwrap();
+    }
+}
+
+/// Row 95, of a file that is a hole from its start.
+#[test]
+fn a_hole_of_eight_terabytes_takes_no_time() {
+    let folder = Folder::new();
+    let file = fs::File::create(folder.0.join("hole")).unwrap();
+    if file.set_len(8 << 40).is_err() {
+        eprintln!("skipped: the file system takes no file of 8 TiB");
+        return;
+    }
+    let given = scan(&folder.0);
+    assert_eq!((given.balance.files_skipped["binary"], given.urls().len()), (1, 0));
+}
+
+/// What `urlspool show` prints for these records.
+fn shown(records: &[u8]) -> String {
+    let mut show = Command::new(env!("CARGO_BIN_EXE_urlspool"))
+        .arg("show")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    show.stdin.take().unwrap().write_all(records).unwrap();
+    String::from_utf8(show.wait_with_output().unwrap().stdout).unwrap()
+}
+
+#[test]
+fn show_finds_the_octets_again_through_all_containers() {
+    let inner = zip(&[Zipped::new("m.mbox.gz", &gzip(&mbox(3)))]);
+    let folder = Folder::with("a!b.tgz", &gzip(&tar(&[("1", mail(9).as_bytes()), ("in.zip", &inner)])));
+    let given = scan(&folder.0);
+    let expected = "http://n9.example/\nhttp://n0.example/\nhttp://n1.example/\nhttp://n2.example/\n";
+    assert_eq!(shown(&given.records), expected);
+    let place = format!("{}!in.zip!m.mbox.gz:0-12", folder.0.join("a!b.tgz").display());
+    let output = Command::new(env!("CARGO_BIN_EXE_urlspool")).args(["show", &place]).output().unwrap();
+    assert_eq!(output.stdout, b"From a@b Mon\n");
+    let nowhere = format!("{}!nothing:0-12", folder.0.join("a!b.tgz").display());
+    let output = Command::new(env!("CARGO_BIN_EXE_urlspool")).args(["show", &nowhere]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+}
