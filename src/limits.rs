@@ -17,6 +17,8 @@ pub struct Limits {
     /// Octets of one message's header block; what follows is body.
     pub header_bytes: usize,
     /// Octets of one header field that are kept for a record; all of the field is scanned.
+    ///
+    /// Every record of a message repeats them, so that a message of `n` octets could otherwise give `n * n` of output.
     pub field_bytes: usize,
     /// Octets of a wrapper's content by the wide rules. Real ones are below 2,000; tracking links are longer.
     pub wrapper_bytes: usize,
@@ -53,7 +55,7 @@ impl Default for Limits {
             mime_depth: 100,
             mime_parts: 10_000,
             header_bytes: 4 << 20,
-            field_bytes: 256 << 10,
+            field_bytes: 4 << 10,
             wrapper_bytes: 8 << 10,
             url_bytes: 16 << 10,
             message_urls: 100_000,
@@ -119,3 +121,15 @@ pub const TAR_EXTENSION_BYTES: u64 = 1 << 20;
 
 /// Blocks under way for each thread. Bounds memory; two keep a thread busy while one waits for its turn.
 pub const BLOCKS_PER_THREAD: usize = 2;
+
+/// Newsgroups and references of one message that its records repeat.
+pub const REPEATED_NAMES: usize = 100;
+
+/// Octets of a media type, charset, encoding or name that records repeat. Real ones have less than 80.
+pub const NAME_BYTES: usize = 256;
+
+/// Octets of an element's name. The longest of HTML has ten.
+pub const ELEMENT_BYTES: usize = 32;
+
+/// Octets at the start of a word in which its scheme and host, or its mailbox, must be found.
+pub const PROMISE_BYTES: usize = 640;

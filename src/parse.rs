@@ -17,6 +17,7 @@ mod trim;
 mod unwrap;
 mod verdict;
 
+pub use accept::promising;
 pub use attribute::{Value, attribute, inner, mismatch, replace};
 pub use choose::{Alternate, Found, Laid, Outcome, Reason, Truncated, Why, Wrapper, read};
 pub use hazard::{Hazard, hazards};

@@ -12,7 +12,7 @@ mod wrap;
 
 pub use evidence::{Evidence, Proof};
 pub use quote::quote_depth;
-pub use word::{Breaks, ends_word, word};
+pub use word::{Breaks, Word, ends_word, run_end, word};
 pub use wrap::{Wrapped, wrapped};
 
 use crate::span::Span;

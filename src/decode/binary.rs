@@ -83,8 +83,11 @@ impl Encoding {
                 Encoding::Uuencode if line == b"end" => return (lines >= 1).then_some(end),
                 Encoding::Uuencode if !(is_uu(line) || line.is_empty() || line == b"`") => break,
                 Encoding::Yenc if line.starts_with(b"=yend ") => return Some(end),
-                Encoding::BinHex if lines > 0 && line.ends_with(b":") && !line.starts_with(b":") => return Some(end),
-                Encoding::BinHex if !line.is_empty() && line.len() > 64 => break,
+                Encoding::BinHex if line.is_empty() => {}
+                Encoding::BinHex if lines == 0 && !line.starts_with(b":") || !is_binhex(line) => break,
+                Encoding::BinHex if line.ends_with(b":") && line.len() > 1 => return Some(end),
+                // What a person writes has blanks.
+                Encoding::Yenc if line.iter().take(128).filter(|byte| **byte == b' ').count() > 8 => break,
                 _ => {}
             }
             lines += usize::from(!line.is_empty());
@@ -93,6 +96,12 @@ impl Encoding {
         // A block that was cut off is one still, as far as its lines look like it.
         (lines >= PROOF_LINES && matches!(self, Encoding::Uuencode)).then_some(at)
     }
+}
+
+/// Whether a line holds nothing but `BinHex` 4.0's characters, at most 64 of them.
+fn is_binhex(line: &[u8]) -> bool {
+    line.len() <= 64
+        && line.iter().all(|byte| b"!\"#$%&'()*+,-012345689@ABCDEFGHIJKLMNPQRSTUVXYZ[`abcdefhijklmpqr:".contains(byte))
 }
 
 /// Whether a line is uuencoded: its first character says how many octets follow, four characters for three of them.
@@ -129,6 +138,7 @@ mod tests {
 
     #[test]
     fn prose_that_begins_so_is_text() {
+        assert_eq!(blocks(b"(This file must be converted with care)\nSee http://a.example/ ok\nand reply to:\n"), []);
         assert_eq!(blocks(b"begin 644 times\nand http://a.example/ more\n"), []);
         assert_eq!(blocks(b"begin here\nx\nend\n"), []);
         assert_eq!(blocks(b"=ybegin is a word\n"), []);

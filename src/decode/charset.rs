@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use encoding_rs::{CoderResult, Decoder, Encoding, ISO_2022_JP, UTF_8, WINDOWS_1252};
+use encoding_rs::{CoderResult, Decoder, Encoding, ISO_2022_JP, REPLACEMENT, UTF_8, WINDOWS_1252};
 
 use crate::span::{Map, Span};
 
@@ -16,7 +16,11 @@ pub(super) fn decode<'a>(raw: &'a [u8], label: Option<&str>) -> (Cow<'a, [u8]>, 
         let (text, map) = super::utf7::decode(raw);
         return (Cow::Owned(text), Some(map));
     }
-    let named = Encoding::for_bom(raw).map(|(encoding, _)| encoding).or_else(|| label.and_then(named));
+    let marked = Encoding::for_bom(raw).map(|(encoding, _)| encoding);
+    let named = marked.or_else(|| label.and_then(named)).filter(|&encoding| encoding != REPLACEMENT).filter(
+        // UTF-16 without a single NUL, and text all the same, is ASCII with a wrong label.
+        |&encoding| encoding.is_ascii_compatible() || encoding == ISO_2022_JP || memchr::memchr(0, raw).is_some(),
+    );
     let shifts = named.is_some_and(|encoding| encoding == ISO_2022_JP || !encoding.is_ascii_compatible());
     if !shifts && std::str::from_utf8(raw).is_ok() {
         return (Cow::Borrowed(raw), None);
@@ -157,6 +161,8 @@ mod tests {
         check(b"\x1B$B$\"\x1B(B http", Some("ISO-2022-JP"), "\u{3042} http");
         check(b"\xFF\xFEh\0t\0t\0p\0", None, "http");
         check(b"\xFF http", Some("no-such-set"), "\u{ff} http");
+        check(b"see http", Some("hz-gb-2312"), "see http");
+        check(b"see http", Some("utf-16"), "see http");
     }
 
     #[test]

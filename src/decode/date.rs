@@ -181,7 +181,7 @@ fn offset(text: &str) -> Option<i32> {
 
 /// `1996-07-02` and `1996-07-02T13:45:10Z` (RFC 3339).
 fn iso(pieces: &mut Pieces, word: &str) -> bool {
-    let (day, rest) = word.split_at(word.len().min(10));
+    let Some((day, rest)) = word.split_at_checked(word.len().min(10)) else { return false };
     let fields: Vec<&str> = day.split(['-', '/']).collect();
     let [year, month, day] = fields[..] else { return false };
     let (Ok(year), Ok(month), Ok(day)) = (year.parse::<i16>(), month.parse::<i8>(), day.parse::<i8>()) else {

@@ -2,6 +2,7 @@
 
 use super::date::{Date, date};
 use super::header::{Fields, value};
+use crate::limits::REPEATED_NAMES;
 
 /// The facts of a message. Text is as written, unfolded and with its encoded words undone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,16 +23,13 @@ pub struct Facts {
     pub references: Vec<String>,
 }
 
-/// Message-IDs of a field that are kept.
-const MOST_REFERENCES: usize = 1_000;
-
 /// The Message-IDs in a text, with their brackets.
 fn ids(text: &str) -> Vec<String> {
     let inside = text.split('<').skip(1).filter_map(|rest| rest.split_once('>')).map(|(id, _)| id);
     inside
         .filter(|id| id.contains('@') && !id.contains(char::is_whitespace))
         .map(|id| format!("<{id}>"))
-        .take(MOST_REFERENCES)
+        .take(REPEATED_NAMES)
         .collect()
 }
 
@@ -53,6 +51,7 @@ impl Facts {
                 .split(',')
                 .map(str::trim)
                 .filter(|name| !name.is_empty())
+                .take(REPEATED_NAMES)
                 .map(str::to_owned)
                 .collect(),
             list_id: text("list-id"),

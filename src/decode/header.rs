@@ -168,6 +168,24 @@ impl Fields {
         fields
     }
 
+    /// The same for a message: a byte order mark and blank lines before its first field are passed over.
+    #[must_use]
+    pub fn of_message(raw: &[u8], most: usize) -> Fields {
+        let text = raw.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(raw);
+        let blank = text.iter().take_while(|&&byte| matches!(byte, b'\n' | b'\r')).count();
+        let before = raw.len() - text.len() + blank;
+        let fields = Fields::of(&raw[before..], most);
+        if fields.all.is_empty() { Fields::of(raw, most) } else { fields.shifted(before) }
+    }
+
+    /// The fields, with offsets into octets of which theirs began at `by`.
+    #[must_use]
+    pub fn shifted(&self, by: usize) -> Fields {
+        let shift = |span: Span| Span::new(span.start + by, span.end + by);
+        let all = self.all.iter().map(|field| Field { name: shift(field.name), value: shift(field.value) });
+        Fields { all: all.collect(), body: self.body + by, cut: self.cut }
+    }
+
     /// The first field of that name, in any case.
     #[must_use]
     pub fn first(&self, text: &[u8], name: &str) -> Option<Field> {
@@ -179,7 +197,9 @@ impl Fields {
 fn name(line: &[u8]) -> Option<(usize, usize)> {
     let name = line.iter().take_while(|&&byte| byte.is_ascii_graphic() && byte != b':').count();
     let blanks = line[name..].iter().take_while(|&&byte| matches!(byte, b' ' | b'\t')).count();
-    (name > 0 && line.get(name + blanks) == Some(&b':')).then_some((name, name + blanks))
+    // `http://...` at a line's start is text, however much it looks like a field.
+    let colon = name + blanks;
+    (name > 0 && line.get(colon) == Some(&b':') && !line[colon + 1..].starts_with(b"//")).then_some((name, colon))
 }
 
 fn field(text: &[u8], at: usize, name: usize, colon: usize, end: usize) -> Field {
@@ -190,10 +210,14 @@ fn field(text: &[u8], at: usize, name: usize, colon: usize, end: usize) -> Field
 
 /// Adds a continuation line to a field's value.
 fn go_on(text: &[u8], field: &mut Field, at: usize, end: usize) {
+    let kept = text[at..end].trim_ascii_end().len();
+    if kept == 0 {
+        return;
+    }
     if field.value.is_empty() {
         field.value.start = at + text[at..end].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
     }
-    field.value.end = trimmed_end(text, field.value.start, end);
+    field.value.end = at + kept;
 }
 
 fn trimmed_end(text: &[u8], start: usize, end: usize) -> usize {

@@ -4,6 +4,7 @@ use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
 use html5gum::{Span as HtmlSpan, State, Tokenizer};
 
 use super::entity;
+use crate::limits::ELEMENT_BYTES;
 use crate::span::{Map, Span};
 
 /// The value of an attribute that holds a URL, or what a style sheet names with `url(...)`.
@@ -13,6 +14,8 @@ pub struct Link {
     pub value: Vec<u8>,
     /// The octets of the HTML text that the value was written with.
     pub span: Span,
+    /// Whether `span` is to the octet.
+    pub exact: bool,
     /// The element, in lower case.
     pub element: String,
     /// The attribute, in lower case; `url` for a style sheet's.
@@ -214,7 +217,7 @@ impl<'h> Reader<'h> {
         if let Meta { refresh: true, content: Some((content, span)) } = std::mem::take(&mut self.meta)
             && let Some(url) = refreshed(&content)
         {
-            self.link(url.to_vec(), span, "content");
+            self.links(&content, span, [url], "content");
         }
     }
 
@@ -260,22 +263,20 @@ impl<'h> Reader<'h> {
     fn value(&mut self, value: &[u8], span: Span) {
         let attribute = std::mem::take(&mut self.attribute);
         let name = std::str::from_utf8(&attribute).unwrap_or("");
+        let whole = [Span::new(0, value.len())];
         match (self.element.as_slice(), name) {
             (b"base", "href") => {
                 self.page.base.get_or_insert_with(|| value.to_vec());
-                self.link(value.to_vec(), span, "href");
+                self.links(value, span, whole, "href");
             }
             (b"meta", "http-equiv") => self.meta.refresh |= value.eq_ignore_ascii_case(b"refresh"),
             (b"meta", "content") => self.meta.content = Some((value.to_vec(), span)),
             (_, "style") => self.style(value, span),
-            (_, "srcset" | "imagesrcset") => {
-                for url in candidates(value) {
-                    self.link(url.to_vec(), span, "srcset");
-                }
-            }
+            (_, "srcset" | "imagesrcset") => self.links(value, span, candidates(value), "srcset"),
+            (_, "ping") => self.links(value, span, words(value), "ping"),
             (_, name) => {
                 if let Some(known) = URL_ATTRIBUTES.iter().find(|known| **known == name) {
-                    self.link(value.to_vec(), span, known);
+                    self.links(value, span, whole, known);
                 }
             }
         }
@@ -284,29 +285,38 @@ impl<'h> Reader<'h> {
 
     /// What a style sheet names with `url(...)`.
     fn style(&mut self, css: &[u8], span: Span) {
-        let mut rest = css;
-        while let Some(open) = find_url(rest) {
-            let inside = &rest[open..];
-            let close = memchr::memchr(b')', inside).unwrap_or(inside.len());
-            let value = inside[..close].trim_ascii();
-            let value = [b'"', b'\'']
-                .iter()
-                .find_map(|quote| value.strip_prefix(&[*quote])?.strip_suffix(&[*quote]))
-                .unwrap_or(value);
-            if !value.is_empty() {
-                self.link(value.to_vec(), span, "url");
-            }
-            rest = &inside[close..];
-        }
+        let mut at = 0;
+        let urls = std::iter::from_fn(|| {
+            let open = at + find_url(&css[at..])?;
+            let close = memchr::memchr(b')', &css[open..]).map_or(css.len(), |close| open + close);
+            at = close;
+            Some(unquoted(css, Span::new(open, close)))
+        });
+        self.links(css, span, urls, "url");
     }
 
-    fn link(&mut self, value: Vec<u8>, span: Span, attribute: &'static str) {
-        // Of a value that is one of several, or one with entities, the octets are those of the whole attribute unless
-        // they are found in it as they are.
-        let written = memchr::memmem::find(span.of(self.html), &value);
-        let span = written.map_or(span, |at| Span::new(span.start + at, span.start + at + value.len()));
-        let element = String::from_utf8_lossy(&self.element).into_owned();
-        self.page.links.push(Link { value, span, element, attribute, at: self.page.text.len(), anchor: None });
+    /// Notes the URLs that stand at `urls` in a value that was written with the octets `span`.
+    fn links(&mut self, value: &[u8], span: Span, urls: impl IntoIterator<Item = Span>, attribute: &'static str) {
+        let mut urls = urls.into_iter().map(|url| trimmed(value, url)).filter(|url| !url.is_empty()).peekable();
+        if urls.peek().is_none() {
+            return;
+        }
+        let mut map = Map::new();
+        entity::align(span.of(self.html), span.start, value, 0, &mut map);
+        map.push_same(value.len(), span.end);
+        let element =
+            if self.element.len() > ELEMENT_BYTES { "?".into() } else { String::from_utf8_lossy(&self.element) };
+        for url in urls {
+            self.page.links.push(Link {
+                value: url.of(value).to_vec(),
+                span: map.raw(url),
+                exact: map.exact(url),
+                element: element.clone().into_owned(),
+                attribute,
+                at: self.page.text.len(),
+                anchor: None,
+            });
+        }
     }
 
     /// The links within a conditional comment. Its text is not taken: the same stands outside, for the others.
@@ -328,22 +338,50 @@ fn find_url(css: &[u8]) -> Option<usize> {
     memchr::memchr_iter(b'(', css).find(|&at| at >= 3 && css[at - 3..at].eq_ignore_ascii_case(b"url")).map(|at| at + 1)
 }
 
-/// The URL of `<meta http-equiv=refresh content="5; url=...">`.
-fn refreshed(content: &[u8]) -> Option<&[u8]> {
-    let at = content.windows(4).position(|window| window.eq_ignore_ascii_case(b"url="))?;
-    let url = content[at + 4..].trim_ascii();
-    let quote = url.first().copied().filter(|quote| matches!(quote, b'"' | b'\''));
-    Some(match quote {
-        Some(quote) => url[1..].split(|&byte| byte == quote).next().unwrap_or_default(),
-        None => url,
+/// Where in a value a URL stands without the blanks around it.
+fn trimmed(value: &[u8], url: Span) -> Span {
+    let text = url.of(value);
+    let start = url.start + text.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+    Span::new(start, start + text.trim_ascii().len())
+}
+
+/// The same without the quotes around it.
+fn unquoted(value: &[u8], url: Span) -> Span {
+    let inner = trimmed(value, url);
+    match inner.of(value) {
+        [b'"', .., b'"'] | [b'\'', .., b'\''] => Span::new(inner.start + 1, inner.end - 1),
+        _ => inner,
+    }
+}
+
+/// Where the URL of `<meta http-equiv=refresh content="5; url=...">` stands.
+fn refreshed(content: &[u8]) -> Option<Span> {
+    let at = content.windows(4).position(|window| window.eq_ignore_ascii_case(b"url="))? + 4;
+    let start = at + content[at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+    let quote = content.get(start).copied().filter(|quote| matches!(quote, b'"' | b'\''));
+    let Some(quote) = quote else { return Some(Span::new(start, content.len())) };
+    let inner = &content[start + 1..];
+    Some(Span::new(start + 1, start + 1 + memchr::memchr(quote, inner).unwrap_or(inner.len())))
+}
+
+/// The words of a value.
+fn words(value: &[u8]) -> impl Iterator<Item = Span> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        at += value[at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        let len = value[at..].iter().take_while(|byte| !byte.is_ascii_whitespace()).count();
+        let word = Span::new(at, at + len);
+        at += len;
+        (len > 0).then_some(word)
     })
 }
 
 /// The URLs of a `srcset`: each is followed by blanks and a width, or by a comma.
-fn candidates(value: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let words = value.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+fn candidates(value: &[u8]) -> impl Iterator<Item = Span> {
+    let without_comma = |word: Span| Span::new(word.start, word.end - usize::from(value[word.end - 1] == b','));
     // A word with a descriptor's shape (`2x`, `100w,`) is none.
-    words.map(|word| word.trim_ascii_end().strip_suffix(b",").unwrap_or(word)).filter(|word| {
+    words(value).map(without_comma).filter(|word| {
+        let word = word.of(value);
         let digits = word.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b'.').count();
         !(digits > 0 && matches!(word[digits..], [b'x' | b'w' | b'h'] | []))
     })

@@ -8,7 +8,7 @@ use super::flowed::{Blank, unflow};
 use super::header::{Fields, is_trace, value};
 use super::transfer::{Encoding, base64, quoted_printable, unfold, unstuff};
 use super::{Decoded, Headers, Lines, Page, Region, Text, Trail, binary, charset, html, words};
-use crate::limits::Limits;
+use crate::limits::{Limits, NAME_BYTES};
 use crate::problem::{Kind, Problem};
 use crate::span::{Map, Span};
 use crate::split::Message;
@@ -27,6 +27,8 @@ pub struct Part {
     /// The Message-ID of the message inside a part that it belongs to.
     pub message_id: Option<String>,
     form: Form,
+    /// Further encodings that its header names.
+    others: Vec<Encoding>,
 }
 
 /// How a part's text is laid out.
@@ -148,15 +150,15 @@ impl Walk<'_, '_> {
             self.problem(Kind::Limit, at, format!("a header of more than {most} octets: the rest is read as body"));
         }
         let content = content_type(raw, fields, digest);
-        let encoding = fields
-            .first(raw, "content-transfer-encoding")
-            .map_or("7bit".to_owned(), |field| value(field.value.of(raw)).trim().to_ascii_lowercase());
+        let encodings = encodings(raw, fields);
+        let name = |text: &str| text.chars().take(NAME_BYTES).collect::<String>();
         let part = Part {
             path: dotted(&path, root),
-            media_type: content.mimetype.to_ascii_lowercase(),
-            charset: content.params.get("charset").cloned().filter(|charset| !charset.is_empty()),
-            encoding,
-            message_id: within.message_id.clone(),
+            media_type: name(&content.mimetype.to_ascii_lowercase()),
+            charset: content.params.get("charset").map(|charset| name(charset)).filter(|charset| !charset.is_empty()),
+            encoding: encodings.first().map_or("7bit".to_owned(), |encoding| name(encoding)),
+            others: encodings.get(1..).unwrap_or_default().iter().map(|other| Encoding::named(other)).collect(),
+            message_id: within.message_id.as_deref().map(name),
             form: form(&content),
         };
         self.header_texts(fields, &part, known.is_some());
@@ -202,10 +204,10 @@ impl Walk<'_, '_> {
     /// Reads the header at `at`. It ends at a boundary at the latest, which may look like a field (`--x: y`).
     fn fields(&self, at: usize) -> Fields {
         let raw = self.message.raw;
-        let fields = shifted(&Fields::of(&raw[at..], self.limits.header_bytes), at);
+        let fields = Fields::of(&raw[at..], self.limits.header_bytes).shifted(at);
         let block = &raw[at..fields.body.min(raw.len())];
         let boundary = self.boundary_in(at, block).map(|boundary| boundary.start.max(at));
-        boundary.map_or(fields, |end| shifted(&Fields::of(&raw[at..end], self.limits.header_bytes), at))
+        boundary.map_or(fields, |end| Fields::of(&raw[at..end], self.limits.header_bytes).shifted(at))
     }
 
     /// The texts of a header's fields.
@@ -327,6 +329,9 @@ impl Walk<'_, '_> {
         let raw = body.of(self.message.raw);
         let encoding = Encoding::named(&part.encoding);
         self.reading(body, part, encoding);
+        for &other in part.others.iter().filter(|other| **other != encoding) {
+            self.reading(body, part, other);
+        }
         // Whoever says base64 and writes plain text is read as he writes: no digit is a colon.
         let lies = encoding == Encoding::Base64 && memchr::memmem::find(raw, b"://").is_some();
         if lies {
@@ -431,6 +436,19 @@ fn by_extension(name: &str) -> Form {
     }
 }
 
+/// The transfer encodings that the header names, in lower case, each once. A header with two is read both ways.
+fn encodings(raw: &[u8], fields: &Fields) -> Vec<String> {
+    let named = |field: &&super::Field| field.name.of(raw).eq_ignore_ascii_case(b"content-transfer-encoding");
+    let mut all: Vec<String> = Vec::new();
+    for field in fields.all.iter().filter(named) {
+        let encoding = value(field.value.of(raw)).trim().to_ascii_lowercase();
+        if !all.iter().any(|known| Encoding::named(known) == Encoding::named(&encoding)) {
+            all.push(encoding);
+        }
+    }
+    all
+}
+
 /// Every boundary that the content type names: a header that names two is read both ways, so that nothing hides.
 fn boundaries(raw: &[u8], fields: &Fields) -> Vec<Vec<u8>> {
     let mut found: Vec<Vec<u8>> = Vec::new();
@@ -466,20 +484,22 @@ fn quoted(rest: &str) -> Option<String> {
 /// The content type of an entity; RFC 2045's default where it has none, or none that can be read.
 fn content_type(raw: &[u8], fields: &Fields, digest: bool) -> ParsedContentType {
     let default = if digest { "message/rfc822" } else { "text/plain" };
-    let Some(field) = fields.first(raw, "content-type") else { return mailparse::parse_content_type(default) };
-    let mut content = mailparse::parse_content_type(&value(field.value.of(raw)));
+    let named = |field: &&super::Field| field.name.of(raw).eq_ignore_ascii_case(b"content-type");
+    let all = fields.all.iter().filter(named).take(MOST_BOUNDARIES).map(|field| value(field.value.of(raw)));
+    // Of several types the one that holds most is read: parts, then text.
+    let rank = |content: &ParsedContentType| match content.mimetype.split('/').next() {
+        Some("multipart") => 0,
+        Some("text" | "message") => 1,
+        _ => 2,
+    };
+    let Some(mut content) = all.map(|text| mailparse::parse_content_type(&text)).min_by_key(rank) else {
+        return mailparse::parse_content_type(default);
+    };
     // Mailers of the early 1990s wrote `text`.
     if !content.mimetype.contains('/') {
         "text/plain".clone_into(&mut content.mimetype);
     }
     content
-}
-
-/// The fields, read from octets that began at `by`, with offsets into the whole.
-fn shifted(fields: &Fields, by: usize) -> Fields {
-    let shift = |span: Span| Span::new(span.start + by, span.end + by);
-    let all = fields.all.iter().map(|field| super::Field { name: shift(field.name), value: shift(field.value) });
-    Fields { all: all.collect(), body: fields.body + by, cut: fields.cut }
 }
 
 /// A part's path in writing. The body of a message without parts is its first part.
@@ -548,6 +568,19 @@ mod tests {
         let raw =
             "Content-Type: multipart/mixed; boundary=\":x\"\n\n--:x\nContent-Type: text/html\n--:x\n\ntwo\n--:x--\n";
         assert_eq!(shown(raw), ["1 text/html: ", "2 text/plain: two"]);
+    }
+
+    #[test]
+    fn a_header_with_two_encodings_or_types_is_read_by_both() {
+        let raw = "Content-Transfer-Encoding: 7bit\nContent-Transfer-Encoding: base64 (x)\n\naHR0cDovL2EuYg==\n";
+        assert_eq!(shown(raw), ["1 text/plain: aHR0cDovL2EuYg==", "1 text/plain: http://a.b"]);
+        assert_eq!(shown("Content-Type: image/png\nContent-Type: text/plain\n\nx"), ["1 text/plain: x"]);
+    }
+
+    #[test]
+    fn a_url_at_a_lines_start_is_no_field() {
+        let raw = "Content-Type: multipart/mixed; boundary=b\n\n--b\nhttp://a.b/\n--b--\n";
+        assert_eq!(shown(raw), ["1 text/plain: http://a.b/"]);
     }
 
     #[test]

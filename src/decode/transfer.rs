@@ -16,6 +16,8 @@ pub(super) enum Encoding {
 impl Encoding {
     /// The encoding of that name.
     pub(super) fn named(name: &str) -> Encoding {
+        // What stands behind it is a comment, a parameter or a mistake.
+        let name = name.trim().split(['(', ';', ' ', '\t', ',']).next().unwrap_or_default();
         let name: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
         match name.to_ascii_lowercase().as_str() {
             "quotedprintable" => Encoding::QuotedPrintable,
@@ -95,8 +97,10 @@ pub(super) fn base64(raw: &[u8]) -> (Vec<u8>, Map) {
     let mut digits = 0;
     let (mut bits, mut count) = (0u32, 0);
     let mut unbroken = false;
+    // `-` and `_` are digits of another alphabet (RFC 4648 section 5); among those of this one they are junk.
+    let other = memchr::memchr2(b'+', b'/', raw).is_none();
     for (at, &byte) in raw.iter().enumerate() {
-        let Some(value) = digit(byte) else {
+        let Some(value) = digit(byte).filter(|_| other || !matches!(byte, b'-' | b'_')) else {
             unbroken = false;
             if byte == b'=' && count > 0 {
                 count = 0;

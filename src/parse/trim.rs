@@ -1,6 +1,6 @@
 //! Where a bare URL ends: what stands before it, and what clings to its end.
 
-use crate::grammar::is_scheme_char;
+use crate::repair::run_end;
 use crate::scan::Rules;
 
 /// Where a word's URL ends.
@@ -16,55 +16,8 @@ pub(super) struct End {
 ///
 /// Reads the word a fixed number of times.
 pub(super) fn end(word: &[u8], before: Option<u8>, rules: Rules) -> End {
-    let whole = match rules {
-        Rules::Rfc1738 => word.len(),
-        Rules::Wide => cut(word, before),
-    };
+    let whole = run_end(word, 0, before, rules, usize::MAX);
     End { url: trimmed(&word[..whole], before, rules), word: whole }
-}
-
-/// Where something else begins inside the word: another URL of a list, an entity of broken HTML, or the
-/// partner of the bracket or quote that stands before it.
-fn cut(word: &[u8], before: Option<u8>) -> usize {
-    let mut end = word.len();
-    let mut shorten = |at: Option<usize>| end = end.min(at.unwrap_or(end));
-    shorten(listed(word));
-    shorten(memchr::memchr_iter(b'&', word).find(|&at| is_entity(&word[at..])));
-    match before {
-        Some(b'(') => shorten(partner(word, b'(', b')')),
-        Some(b'[') => shorten(partner(word, b'[', b']')),
-        Some(b'{') => shorten(partner(word, b'{', b'}')),
-        Some(b'\'') => shorten(memchr::memchr(b'\'', word)),
-        _ => {}
-    }
-    end
-}
-
-/// The comma, semicolon or bar behind which another `scheme://` follows.
-///
-/// Only there: behind a slash or an equals sign it is part of this URL.
-fn listed(word: &[u8]) -> Option<usize> {
-    memchr::memmem::find_iter(word, b"://").find_map(|colon| {
-        let name = word[..colon].iter().rev().take_while(|&&byte| is_scheme_char(byte)).count();
-        let at = (colon - name).checked_sub(1)?;
-        (name > 0 && matches!(word[at], b',' | b';' | b'|')).then_some(at)
-    })
-}
-
-/// `&gt;`, `&lt;` or `&quot;`: angle brackets and quotes of a text that was made HTML once too often.
-fn is_entity(rest: &[u8]) -> bool {
-    [&b"&gt;"[..], b"&lt;", b"&quot;"]
-        .iter()
-        .any(|entity| rest.len() >= entity.len() && rest[..entity.len()].eq_ignore_ascii_case(entity))
-}
-
-/// Where the bracket that was opened before the word is closed.
-fn partner(word: &[u8], open: u8, close: u8) -> Option<usize> {
-    let mut depth = 1;
-    word.iter().position(|&byte| {
-        depth += i32::from(byte == open) - i32::from(byte == close);
-        depth == 0
-    })
 }
 
 /// Octets left when sentence punctuation, and closers of what was not opened inside, have come off the end

@@ -7,15 +7,16 @@ use xxhash_rust::xxh3::{xxh3_128, xxh3_128_with_seed};
 use crate::decode::{
     Decoded, Facts, Fields, Headers, Lines, Link, Part, Region, Stretches, Text, Trail, digest, texts,
 };
-use crate::limits::Limits;
+use crate::grammar::octet;
+use crate::limits::{Limits, PROMISE_BYTES};
 use crate::origin::Source;
 use crate::parse::{
-    Found, Laid, Outcome, Reason, Unwrapped, Value, attribute, inner, key, mismatch, read, replace, split, unwrap,
-    without_recipient,
+    Found, Laid, Outcome, Reason, Unwrapped, Value, attribute, inner, key, mismatch, promising, read, replace, split,
+    unwrap, without_recipient,
 };
 use crate::problem::{Kind, Problem};
 use crate::record::{Origin, Record, context_border, id};
-use crate::repair::{Breaks, Line, Wrapped, quote_depth, word, wrapped};
+use crate::repair::{Breaks, Line, Word, Wrapped, quote_depth, run_end, word, wrapped};
 use crate::scan::{Opening, Rules, Scanner, Schemeless, Start};
 use crate::span::Span;
 use crate::split::{Header, Message};
@@ -104,7 +105,7 @@ pub enum Finding<'f> {
 pub fn extract(message: &Message<'_>, source: &Source, extractor: &Extractor, sink: &mut dyn FnMut(Finding<'_>)) {
     let limits = &extractor.options.limits;
     let fields = match message.header {
-        Header::Present => Fields::of(message.raw, limits.header_bytes),
+        Header::Present => Fields::of_message(message.raw, limits.header_bytes),
         Header::Absent => Fields::default(),
     };
     let mut state = State {
@@ -120,6 +121,7 @@ pub fn extract(message: &Message<'_>, source: &Source, extractor: &Extractor, si
         urls: 0,
         lines: (0, 1),
         line: Line::default(),
+        ill_at: 0,
         sink,
     };
     let Decoded { text_parts, other_parts, problems } =
@@ -152,6 +154,8 @@ struct State<'s, 'm> {
     /// An offset in the raw octets, and the number of its line.
     lines: (usize, u64),
     line: Line,
+    /// In the text that is read: an octet that RFC 3986 refuses, in a word that was refused for it.
+    ill_at: usize,
     sink: &'s mut dyn FnMut(Finding<'_>),
 }
 
@@ -163,6 +167,7 @@ impl<'s> State<'s, '_> {
         let mut links = text.page.as_ref().map_or(&[][..], |page| page.links.as_slice()).iter().peekable();
         let mut binary = text.binary.iter().peekable();
         let mut from = 0;
+        self.ill_at = 0;
         while let Some(start) = scanner.start(&text.bytes, from) {
             while binary.next_if(|block| block.end <= start.at).is_some() {}
             if let Some(block) = binary.peek().filter(|block| block.start <= start.at) {
@@ -186,6 +191,7 @@ impl<'s> State<'s, '_> {
     /// Lays a start out, reads it, and gives what it holds.
     fn start(&mut self, text: &Text<'_>, start: &Start, stretches: &mut Option<Stretches>) -> Outcome {
         let Extractor { scanner, options: Options { limits, .. } } = self.extractor;
+        let before = start.at.checked_sub(1).map(|at| text.bytes[at]);
         let mut line = std::mem::take(&mut self.line);
         let close = match start.opening {
             Opening::UrlBracket | Opening::Angle => {
@@ -203,11 +209,15 @@ impl<'s> State<'s, '_> {
             }
             Opening::UrlPrefix | Opening::Bare | Opening::Schemeless(_) => {
                 let breaks = if text.lines == Lines::Written { Breaks::Undone } else { Breaks::Kept };
-                word(&text.bytes, start.content, scanner.rules(), breaks, &mut line);
+                let found = Word { from: start.content, before, rules: scanner.rules(), breaks };
+                if let Err(reason) = self.promising(&text.bytes, start, before) {
+                    self.line = line;
+                    return Outcome { resume: start.retry, refused: Some(reason) };
+                }
+                word(&text.bytes, &found, &mut line);
                 None
             }
         };
-        let before = start.at.checked_sub(1).map(|at| text.bytes[at]);
         let laid = Laid { start, before, line: &line, close };
         let outcome = read(&laid, scanner, limits.url_bytes, &mut |found| {
             let name;
@@ -226,12 +236,34 @@ impl<'s> State<'s, '_> {
             let quote_depth = if cited { quote_depth(&text.bytes, found.raw.start) } else { 0 };
             let part = text.part;
             self.found(
-                &Spot { bytes: &text.bytes, trail: &text.trail, region, quote_depth, part, anchor: None },
+                &Spot { bytes: &text.bytes, trail: &text.trail, region, quote_depth, part, anchor: None, exact: true },
                 found,
             );
         });
+        if let Some(Reason::Grammar(_)) = outcome.refused
+            && close.is_none()
+        {
+            self.ill_at = start.content + ill_at(line.text());
+        }
         self.line = line;
         outcome
+    }
+
+    /// A cheap look at a bare start before its word is read: words without blanks can be long, and full of starts.
+    fn promising(&self, text: &[u8], start: &Start, before: Option<u8>) -> Result<(), Reason> {
+        let scanner = &self.extractor.scanner;
+        let end = run_end(text, start.content, before, scanner.rules(), PROMISE_BYTES);
+        let begin = &text[start.content..end];
+        let guessed = match start.opening {
+            Opening::Schemeless(scheme) => Some(scheme),
+            _ => None,
+        };
+        promising(begin, guessed, scanner)?;
+        // What no grammar takes in this word was met before, and browsers' schemes alone can do with it.
+        let special = [&b"http:"[..], b"https:", b"ftp:", b"file:", b"ws:", b"wss:"];
+        let browsers = guessed.is_some()
+            || special.iter().any(|name| begin.len() >= name.len() && begin[..name.len()].eq_ignore_ascii_case(name));
+        if start.content < self.ill_at && !browsers { Err(Reason::Implausible) } else { Ok(()) }
     }
 
     /// Reads the URL of an attribute, and gives it.
@@ -240,9 +272,17 @@ impl<'s> State<'s, '_> {
         let Extractor { scanner, options: Options { limits, .. } } = self.extractor;
         let region = format!("html:{}.{}", link.element, link.attribute);
         let anchor = link.anchor.map(|anchor| anchor.of(&text.bytes).trim_ascii());
-        let spot =
-            Spot { bytes: &page.source, trail: &page.trail, region: &region, quote_depth: 0, part: text.part, anchor };
-        let value = Value { text: &link.value, span: link.span, base: page.base.as_deref() };
+        let spot = Spot {
+            bytes: &page.source,
+            trail: &page.trail,
+            region: &region,
+            quote_depth: 0,
+            part: text.part,
+            anchor,
+            exact: link.exact,
+        };
+        let base = page.base.as_deref().filter(|base| base.len() <= limits.url_bytes);
+        let value = Value { text: &link.value, span: link.span, base };
         if let Err(reason) = attribute(&value, scanner, limits.url_bytes, &mut |found| self.found(&spot, found)) {
             let place = self.origin(&page.trail, link.span);
             (self.sink)(Finding::Reject(reason, &link.value, place));
@@ -283,7 +323,8 @@ impl<'s> State<'s, '_> {
         let before = self.seen.entry(id(digest, path, found.full, 0)).or_default();
         let id = id(digest, path, found.full, *before);
         *before += 1;
-        let place = self.origin(spot.trail, found.raw);
+        let mut place = self.origin(spot.trail, found.raw);
+        place.exact &= spot.exact;
         if self.facts.is_none() && self.message.header == Header::Present {
             self.facts = Some(Facts::of(self.message.raw, self.fields, limits.field_bytes));
         }
@@ -369,6 +410,15 @@ struct Spot<'t> {
     part: Option<&'t Part>,
     /// What a page shows for it.
     anchor: Option<&'t [u8]>,
+    /// Whether the URL's range in `bytes` is to the octet.
+    exact: bool,
+}
+
+/// Where the first octet of a word stands that no URI of RFC 3986 holds, or the first `%` that begins no escape.
+fn ill_at(word: &[u8]) -> usize {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()*+,;=%".contains(&byte);
+    let ill = |&at: &usize| !allowed(word[at]) || word[at] == b'%' && octet(&word[at..]).is_none();
+    (0..word.len()).find(ill).unwrap_or(0)
 }
 
 /// A record as what it is: found, or taken out of another.

@@ -134,7 +134,7 @@ impl Hands<'_, '_> {
         let (job, extractor) = (self.job, self.extractor);
         let Some(scope) = self.scope else {
             for unit in units {
-                if !self.write(work::work(unit, job, extractor), writer)? {
+                if !self.write(work::contained(unit, job, extractor), writer)? {
                     return Ok(false);
                 }
             }
@@ -147,7 +147,7 @@ impl Hands<'_, '_> {
             let sender: Sender<(usize, Batch)> = sender.clone();
             scope.spawn(move |_| {
                 // The other end is gone only when the run was given up.
-                let _ = sender.send((number, work::work(unit, job, extractor)));
+                let _ = sender.send((number, work::contained(unit, job, extractor)));
             });
             order.under_way += 1;
             if !order.drain(most, &mut |batch| self.write(batch, writer))? {

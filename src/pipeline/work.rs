@@ -43,9 +43,20 @@ pub(super) fn work(unit: Unit, job: &Job, extractor: &Extractor) -> Batch {
     let mut worker = Worker { job, extractor, batch: Batch::default(), buffer: Vec::new() };
     match unit {
         Unit::Items(items) => items.into_iter().for_each(|item| worker.item(item)),
-        Unit::Files(files) => files.iter().for_each(|file| worker.file(file)),
+        Unit::Files(files) => files.iter().for_each(|file| worker.contained(file)),
     }
     worker.batch
+}
+
+/// The same, whatever happens: work that the program failed on is an event, so that no one waits for it in vain.
+pub(super) fn contained(unit: Unit, job: &Job, extractor: &Extractor) -> Batch {
+    catch_unwind(AssertUnwindSafe(|| work(unit, job, extractor))).unwrap_or_else(|_| {
+        let mut piece = Piece::default();
+        piece.balance.event(Kind::Panic.name());
+        let problem = Problem::new(Kind::Panic, "the program failed on a piece of this source; please report it");
+        piece.events.push(problem.of(&Source::at("?".into())));
+        Batch { pieces: vec![piece] }
+    })
 }
 
 struct Worker<'w> {
@@ -56,6 +67,18 @@ struct Worker<'w> {
 }
 
 impl Worker<'_> {
+    /// Reads a small file. One that the program fails on outside a message is an event.
+    fn contained(&mut self, file: &walk::File) {
+        let pieces = self.batch.pieces.len();
+        if catch_unwind(AssertUnwindSafe(|| self.file(file))).is_err() {
+            self.batch.pieces.truncate(pieces);
+            let mut piece = Piece::default();
+            let problem = Problem::new(Kind::Panic, "the program failed on this file; please report it");
+            lost(&mut piece, problem.of(&file.source));
+            self.batch.pieces.push(piece);
+        }
+    }
+
     /// Opens and reads a small file, and everything in it.
     fn file(&mut self, file: &walk::File) {
         let mut block = Block { bytes: std::mem::take(&mut self.buffer), ..Block::default() };
@@ -132,8 +155,26 @@ impl Worker<'_> {
 
     /// A message, with everything that can go wrong in it kept inside.
     fn message(&mut self, message: &Message<'_>, source: &Source) {
+        let before = self.mark();
+        let pieces = self.batch.pieces.len();
+        if catch_unwind(AssertUnwindSafe(|| self.read(message, source))).is_err() {
+            self.batch.pieces.truncate(pieces);
+            let piece = self.piece();
+            before.restore(piece);
+            piece.balance.skip_message("panic");
+            let problem =
+                Problem::at(Kind::Panic, message.start, "the program failed on this message; please report it");
+            self.event(problem.of(source));
+        }
         if message.kind == SourceKind::News {
-            let fields = Fields::of(message.raw, self.extractor.limits().header_bytes);
+            self.batch.pieces.push(Piece::default());
+        }
+    }
+
+    /// Reads a message, unless its date keeps it out.
+    fn read(&mut self, message: &Message<'_>, source: &Source) {
+        if message.kind == SourceKind::News {
+            let fields = Fields::of_message(message.raw, self.extractor.limits().header_bytes);
             let article = article(message, &fields);
             self.batch.pieces.push(Piece { article, ..Piece::default() });
         }
@@ -142,29 +183,12 @@ impl Worker<'_> {
             return;
         }
         let before = self.mark();
-        let outcome = catch_unwind(AssertUnwindSafe(|| {
-            let (job, piece) = (self.job, self.batch.pieces.last_mut().expect("`mark` has made one"));
-            extract(message, source, self.extractor, &mut |finding| note(finding, source, job, piece));
-        }));
         let job = self.job;
-        let piece = self.piece();
-        match outcome {
-            Ok(()) => {
-                piece.balance.messages += 1;
-                piece.balance.messages_scanned += 1;
-                counts(piece, &before, job);
-            }
-            Err(_) => {
-                before.restore(piece);
-                piece.balance.skip_message("panic");
-                let problem =
-                    Problem::at(Kind::Panic, message.start, "the program failed on this message; please report it");
-                self.event(problem.of(source));
-            }
-        }
-        if message.kind == SourceKind::News {
-            self.batch.pieces.push(Piece::default());
-        }
+        let piece = self.batch.pieces.last_mut().expect("`mark` has made one");
+        extract(message, source, self.extractor, &mut |finding| note(finding, source, job, piece));
+        piece.balance.messages += 1;
+        piece.balance.messages_scanned += 1;
+        counts(piece, &before, job);
     }
 
     /// Whether the message's date lies within the bounds asked for. One without a date does.
@@ -172,7 +196,7 @@ impl Worker<'_> {
         if self.job.since.is_none() && self.job.until.is_none() || message.header == Header::Absent {
             return true;
         }
-        let fields = Fields::of(message.raw, self.extractor.limits().header_bytes);
+        let fields = Fields::of_message(message.raw, self.extractor.limits().header_bytes);
         let field = fields.first(message.raw, "date");
         let moment = field.and_then(|field| date(&String::from_utf8_lossy(field.value.of(message.raw))).unix);
         moment.is_none_or(|moment| {
@@ -222,6 +246,7 @@ impl Mark {
         piece.keys.truncate(self.keys);
         piece.rejects.truncate(self.rejects);
         piece.events.truncate(self.events);
+        piece.repeated.clear();
         piece.balance = self.balance;
     }
 }

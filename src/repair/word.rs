@@ -2,6 +2,8 @@
 
 use super::evidence::steps;
 use super::{Line, Repair};
+use crate::grammar::is_scheme_char;
+use crate::limits::SCHEME_CHARS;
 use crate::scan::Rules;
 use crate::span::Span;
 
@@ -14,14 +16,27 @@ pub enum Breaks {
     Kept,
 }
 
-/// Lays the run of characters from `from` on out in `line`, and by the wide rules the runs of the lines below over
-/// which it may go on, each behind a join with its confidence.
-pub fn word(text: &[u8], from: usize, rules: Rules, breaks: Breaks, line: &mut Line) {
+/// What is known of a word before it is laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Word {
+    /// Where it begins.
+    pub from: usize,
+    /// The octet before it.
+    pub before: Option<u8>,
+    /// By which rules it is read.
+    pub rules: Rules,
+    /// Whether line ends in it may be a mailer's.
+    pub breaks: Breaks,
+}
+
+/// Lays the run of characters at `word` out in `line`, and by the wide rules the runs of the lines below over which it
+/// may go on, each behind a join with its confidence.
+pub fn word(text: &[u8], word: &Word, line: &mut Line) {
     line.clear();
-    let end = run_end(text, from, rules);
-    line.push(text, from, end);
-    if rules == Rules::Wide && breaks == Breaks::Undone {
-        continue_over_lines(text, Span::new(from, end), line);
+    let end = run_end(text, word.from, word.before, word.rules, usize::MAX);
+    line.push(text, word.from, end);
+    if word.rules == Rules::Wide && word.breaks == Breaks::Undone {
+        continue_over_lines(text, Span::new(word.from, end), line);
     }
 }
 
@@ -42,17 +57,81 @@ fn continue_over_lines(text: &[u8], head: Span, line: &mut Line) {
     }
 }
 
-/// Where the run of characters that can belong to a bare URL ends.
-fn run_end(text: &[u8], from: usize, rules: Rules) -> usize {
-    let mut at = from;
-    while at < text.len() {
-        let len = ends_word(&text[at..], rules);
-        if len > 0 {
-            break;
+/// Where the run of characters that can belong to the bare URL at `from` ends, `before` being the octet before it. Reads
+/// at most `most` octets.
+///
+/// By the wide rules something else may begin inside: another URL of a list, an entity of broken HTML, or the partner
+/// of the bracket or quote that stands before.
+#[must_use]
+pub fn run_end(text: &[u8], from: usize, before: Option<u8>, rules: Rules, most: usize) -> usize {
+    let mut partner = Partner::of(before.filter(|_| rules == Rules::Wide));
+    let limit = text.len().min(from.saturating_add(most));
+    for at in from..limit {
+        if ends_word(&text[at..], rules) > 0 {
+            return at;
         }
-        at += 1;
+        if rules == Rules::Rfc1738 {
+            continue;
+        }
+        if partner.closed_by(text[at]) || text[at] == b'&' && is_entity(&text[at..]) {
+            return at;
+        }
+        if text[at] == b':'
+            && let Some(comma) = listed(text, from, at)
+        {
+            return comma;
+        }
     }
-    at
+    limit
+}
+
+/// The comma, semicolon or bar behind which the `scheme://` stands whose colon is at `colon`.
+///
+/// Only there another URL begins: behind a slash or an equals sign it is part of this one.
+fn listed(text: &[u8], from: usize, colon: usize) -> Option<usize> {
+    if !text[colon + 1..].starts_with(b"//") {
+        return None;
+    }
+    let lowest = from.max(colon.saturating_sub(SCHEME_CHARS));
+    let name = text[lowest..colon].iter().rev().take_while(|&&byte| is_scheme_char(byte)).count();
+    let at = (colon - name).checked_sub(1).filter(|&at| at > from)?;
+    (name > 0 && matches!(text[at], b',' | b';' | b'|')).then_some(at)
+}
+
+/// `&gt;`, `&lt;` or `&quot;`: angle brackets and quotes of a text that was made HTML once too often.
+fn is_entity(rest: &[u8]) -> bool {
+    let starts = |entity: &&[u8]| rest.len() >= entity.len() && rest[..entity.len()].eq_ignore_ascii_case(entity);
+    [&b"&gt;"[..], b"&lt;", b"&quot;"].iter().any(starts)
+}
+
+/// The bracket or quote that was opened before a word, and how often it is open now.
+struct Partner {
+    open: u8,
+    close: u8,
+    depth: usize,
+}
+
+impl Partner {
+    fn of(before: Option<u8>) -> Partner {
+        let (open, close) = match before {
+            Some(b'(') => (b'(', b')'),
+            Some(b'[') => (b'[', b']'),
+            Some(b'{') => (b'{', b'}'),
+            // A quote is its own partner, and is not opened again inside.
+            Some(b'\'') => (0, b'\''),
+            _ => return Partner { open: 0, close: 0, depth: 0 },
+        };
+        Partner { open, close, depth: 1 }
+    }
+
+    /// Whether this octet closes what was open before the word.
+    fn closed_by(&mut self, byte: u8) -> bool {
+        if self.depth == 0 {
+            return false;
+        }
+        self.depth = self.depth + usize::from(byte == self.open) - usize::from(byte == self.close);
+        self.depth == 0
+    }
 }
 
 /// Octets of the character at the start of `text`, if it cannot belong to a bare URL; 0 if it can.
