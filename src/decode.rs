@@ -142,8 +142,8 @@ pub fn texts<'m>(
     sink: &mut dyn FnMut(Text<'_>),
 ) -> Decoded {
     match message.header {
-        Header::Absent => plain(message, sink),
-        Header::Present => part::walk(message, fields, limits, headers, sink),
+        Header::Absent | Header::ANews => plain(message, sink),
+        Header::Present | Header::Copied { .. } => part::walk(message, fields, limits, headers, sink),
     }
 }
 

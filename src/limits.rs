@@ -119,6 +119,9 @@ pub const MAGIC_BYTES: usize = 512;
 /// Octets of a tar header that tells of the next: names and numbers, a few KiB in real ones.
 pub const TAR_EXTENSION_BYTES: u64 = 1 << 20;
 
+/// Octets of a `From ` line and the line behind it that are looked at. RFC 5322 allows 998 in a line.
+pub const SEPARATOR_BYTES: usize = 4 << 10;
+
 /// Blocks under way for each thread. Bounds memory; two keep a thread busy while one waits for its turn.
 pub const BLOCKS_PER_THREAD: usize = 2;
 

@@ -15,6 +15,12 @@ pub enum Kind {
     Mh,
     /// A numbered file with a news article.
     News,
+    /// News articles one after the other, each behind a line with its length.
+    Rnews,
+    /// Messages one after the other, between lines of control characters.
+    Mmdf,
+    /// The messages of a folder of Emacs' Rmail.
+    Babyl,
     /// One message in a file.
     Message,
     /// Text without a header.
@@ -30,6 +36,9 @@ impl Kind {
             Kind::Maildir => "maildir",
             Kind::Mh => "mh",
             Kind::News => "news",
+            Kind::Rnews => "rnews",
+            Kind::Mmdf => "mmdf",
+            Kind::Babyl => "babyl",
             Kind::Message => "message",
             Kind::Text => "text",
         }
@@ -42,7 +51,17 @@ impl Kind {
     }
 
     /// All kinds.
-    pub const ALL: [Kind; 6] = [Kind::Mbox, Kind::Maildir, Kind::Mh, Kind::News, Kind::Message, Kind::Text];
+    pub const ALL: [Kind; 9] = [
+        Kind::Mbox,
+        Kind::Maildir,
+        Kind::Mh,
+        Kind::News,
+        Kind::Rnews,
+        Kind::Mmdf,
+        Kind::Babyl,
+        Kind::Message,
+        Kind::Text,
+    ];
 }
 
 /// What the place of a file tells of it. Content decides; the place names the kind of a single message.
@@ -55,6 +74,8 @@ pub enum Hint {
     Maildir,
     /// Its name is a number.
     Numbered,
+    /// It lies in a news spool of INN's timehash method, which knows no groups.
+    Timehash,
 }
 
 /// A source of octets: a file, standard input, or a member of an archive in one of these.

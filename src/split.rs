@@ -3,17 +3,25 @@
 //! Two steps, so that the first can be done by one thread while others do the second: a [`Roller`] cuts a stream into
 //! blocks at message borders, and [`messages`] walks over the messages of a block.
 
+mod babyl;
+mod emlx;
+mod lengths;
 mod lines;
 mod mbox;
+mod mmdf;
 mod news;
+mod rnews;
 mod roll;
 mod sniff;
 
+pub use lengths::{Dialect, dialect};
 pub use lines::{ends_in_cr, unify};
-pub use roll::{Block, Opened, Role, Roller, open};
+pub use rnews::packed_batch;
+pub use roll::{Block, Opened, Role, Roller, first_message, open};
 pub use sniff::{Format, Sniffed, recognised, sniff};
 
 use crate::origin::Kind;
+use crate::problem::Problem;
 
 /// One message as it lies in its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +45,13 @@ pub struct Message<'b> {
 pub enum Header {
     /// They do.
     Present,
+    /// They do, and between it and the body stands a copy of some of its fields (Babyl).
+    Copied {
+        /// Where the body begins in the message's raw octets.
+        body: usize,
+    },
+    /// Five lines without names, as A news had them: `A` and the article's name, newsgroups, path, date, title.
+    ANews,
     /// They are text from the first on.
     Absent,
 }
@@ -61,8 +76,35 @@ impl<'b> Message<'b> {
     }
 }
 
-/// Gives each message of `block` to `sink`, in order.
-pub fn messages<'b>(block: &'b Block, format: Format, sink: &mut dyn FnMut(Message<'b>)) {
+/// What a block is divided into.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Divided<'b> {
+    /// A message.
+    Message(Message<'b>),
+    /// Something that is damaged or can be divided in two ways.
+    Problem(Problem),
+}
+
+/// Whether what is held of a source goes to its end, or to a message's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Held {
+    /// More follows that may belong to the last message.
+    Part,
+    /// It does.
+    All,
+}
+
+/// A number that stands alone between blanks.
+fn decimal(text: &[u8]) -> Option<usize> {
+    /// No file has more octets.
+    const MOST_DIGITS: usize = 15;
+    let digits = text.trim_ascii();
+    let is_number = !digits.is_empty() && digits.len() <= MOST_DIGITS && digits.iter().all(u8::is_ascii_digit);
+    is_number.then(|| digits.iter().fold(0, |value, digit| value * 10 + usize::from(digit - b'0')))
+}
+
+/// Gives each message of `block` to `sink`, in order, and before it what is wrong with its borders.
+pub fn messages<'b>(block: &'b Block, format: Format, sink: &mut dyn FnMut(Divided<'b>)) {
     let plain = |raw: &'b [u8], header| Message {
         raw,
         start: block.offset,
@@ -71,13 +113,23 @@ pub fn messages<'b>(block: &'b Block, format: Format, sink: &mut dyn FnMut(Messa
         header,
         wire: false,
     };
+    let (bytes, offset) = (block.bytes.as_slice(), block.offset);
+    let held = if block.role == Role::First { Held::Part } else { Held::All };
     match (block.role, format) {
-        (Role::Rest { .. }, _) | (_, Format::Text) => sink(plain(&block.bytes, Header::Absent)),
-        (_, Format::Mbox) => mbox::messages(&block.bytes, block.offset, sink),
-        (_, Format::Single(_)) => {
-            let wire = news::is_wire(&block.bytes);
-            let raw = if wire { news::without_terminator(&block.bytes) } else { &block.bytes };
-            sink(Message { wire, ..plain(raw, Header::Present) });
+        (Role::Rest { .. }, _) | (_, Format::Text) => sink(Divided::Message(plain(bytes, Header::Absent))),
+        (_, Format::Mbox) => mbox::messages(bytes, offset, sink),
+        // A message beyond the limit is not measured.
+        (Role::First, Format::Mboxcl) => sink(Divided::Message(mbox::message(bytes, 0, bytes.len(), offset))),
+        (_, Format::Mboxcl) => lengths::messages(bytes, offset, sink),
+        (_, Format::Rnews) => rnews::messages(bytes, offset, held, sink),
+        (_, Format::Mmdf) => mmdf::messages(bytes, offset, sink),
+        (_, Format::Babyl) => babyl::messages(bytes, offset, sink),
+        (Role::Whole, Format::Emlx) => emlx::message(bytes, offset, sink),
+        (_, Format::Emlx | Format::Single(_)) => {
+            let wire = news::is_wire(bytes);
+            let raw = if wire { news::without_terminator(bytes) } else { bytes };
+            let header = if news::is_a_news(bytes) { Header::ANews } else { Header::Present };
+            sink(Divided::Message(Message { wire, ..plain(raw, header) }));
         }
     }
 }

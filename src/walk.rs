@@ -127,6 +127,7 @@ fn hint(path: &Path) -> Hint {
             Hint::Maildir
         }
         _ if is_numbered => Hint::Numbered,
+        _ if is_timehash(path) => Hint::Timehash,
         _ => Hint::None,
     }
 }
@@ -145,8 +146,22 @@ pub(crate) fn hint_of_member(name: &[u8]) -> Result<Hint, &'static str> {
         b"tmp" if is_unique => Err("maildir-tmp"),
         b"cur" | b"new" if is_unique => Ok(Hint::Maildir),
         _ if !file.is_empty() && file.iter().all(u8::is_ascii_digit) => Ok(Hint::Numbered),
+        _ if is_timehash(Path::new(OsStr::from_bytes(name))) => Ok(Hint::Timehash),
         _ => Ok(Hint::None),
     }
+}
+
+/// Whether a path ends as INN's timehash method names articles: `time-01/00/86/0000-6be1`, all in hexadecimal digits.
+fn is_timehash(path: &Path) -> bool {
+    let mut names = path.iter().rev().map(OsStr::as_encoded_bytes);
+    let mut is = |pattern: &[u8]| {
+        names.next().is_some_and(|name| {
+            let same =
+                |(&octet, &mark): (&u8, &u8)| if mark == b'?' { octet.is_ascii_hexdigit() } else { octet == mark };
+            name.len() == pattern.len() && name.iter().zip(pattern).all(same)
+        })
+    };
+    is(b"????-????") && is(b"??") && is(b"??") && is(b"time-??")
 }
 
 /// Messages in `tmp` are not complete (maildir(5)).

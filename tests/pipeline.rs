@@ -14,7 +14,7 @@ use urlspool::origin::{Kind as SourceKind, Source};
 use urlspool::pipeline::{Extractor, Finding, Job, Options, Report, extract, run};
 use urlspool::problem::{Event, Kind};
 use urlspool::record::{self, Balance};
-use urlspool::split::{Block, Format, Role, Roller, messages};
+use urlspool::split::{Block, Divided, Format, Role, Roller, messages};
 
 use crate::scene::{Dice, Folder, corpus, files, lines, url};
 use input::{hostile, mailbox, mutated};
@@ -90,7 +90,8 @@ fn records(blocks: impl IntoIterator<Item = Block>, format: Format) -> Vec<u8> {
     let source = Source::at("box".into());
     let mut out = Vec::new();
     for block in blocks {
-        messages(&block, format, &mut |message| {
+        messages(&block, format, &mut |divided| {
+            let Divided::Message(message) = divided else { return };
             extract(&message, &source, &extractor, &mut |finding| {
                 if let Finding::Url(found) | Finding::Unwrapped(found) = finding {
                     record::write(found, &mut out);

@@ -202,6 +202,12 @@ pub(crate) enum Kind {
     Mh,
     /// One article a file
     News,
+    /// News articles behind `#! rnews` lines
+    Rnews,
+    /// Messages between lines of four control-A
+    Mmdf,
+    /// Messages of Emacs' Rmail
+    Babyl,
     /// One message a file
     Message,
     /// Text without a header

@@ -104,6 +104,9 @@ fn job(args: &Scan, config: &Config) -> Result<Job, Failure> {
         Kind::Maildir => Some(origin::Kind::Maildir),
         Kind::Mh => Some(origin::Kind::Mh),
         Kind::News => Some(origin::Kind::News),
+        Kind::Rnews => Some(origin::Kind::Rnews),
+        Kind::Mmdf => Some(origin::Kind::Mmdf),
+        Kind::Babyl => Some(origin::Kind::Babyl),
         Kind::Message => Some(origin::Kind::Message),
         Kind::Text => Some(origin::Kind::Text),
     };

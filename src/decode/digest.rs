@@ -23,7 +23,7 @@ const CHANGING: &[&str] =
 #[must_use]
 pub fn digest(message: &Message<'_>, fields: &Fields) -> u128 {
     let mut hash = Xxh3::new();
-    if message.header == Header::Absent {
+    if matches!(message.header, Header::Absent | Header::ANews) {
         body(&mut hash, message, message.raw);
         return hash.digest128();
     }

@@ -58,4 +58,21 @@ impl Facts {
             references: text("references").or_else(|| text("in-reply-to")).map_or(Vec::new(), |text| ids(&text)),
         }
     }
+
+    /// The facts in the five lines of an A news article (RFC 850 section 2).
+    #[must_use]
+    pub fn of_a_news(raw: &[u8]) -> Facts {
+        let mut lines =
+            raw.splitn(6, |&byte| byte == b'\n').map(|line| String::from_utf8_lossy(line).trim().to_owned());
+        let id = lines.next().map(|line| line.strip_prefix('A').unwrap_or_default().to_owned());
+        let newsgroups = lines.next().unwrap_or_default();
+        Facts {
+            id,
+            newsgroups: newsgroups.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect(),
+            from: lines.next(),
+            date: lines.next().map(|raw| date(&raw)),
+            subject: lines.next(),
+            ..Facts::default()
+        }
+    }
 }

@@ -106,7 +106,8 @@ pub fn extract(message: &Message<'_>, source: &Source, extractor: &Extractor, si
     let limits = &extractor.options.limits;
     let fields = match message.header {
         Header::Present => Fields::of_message(message.raw, limits.header_bytes),
-        Header::Absent => Fields::default(),
+        Header::Copied { body } => Fields { body, ..Fields::of(message.raw, limits.header_bytes) },
+        Header::Absent | Header::ANews => Fields::default(),
     };
     let mut state = State {
         message,
@@ -325,8 +326,14 @@ impl<'s> State<'s, '_> {
         *before += 1;
         let mut place = self.origin(spot.trail, found.raw);
         place.exact &= spot.exact;
-        if self.facts.is_none() && self.message.header == Header::Present {
-            self.facts = Some(Facts::of(self.message.raw, self.fields, limits.field_bytes));
+        if self.facts.is_none() {
+            self.facts = match self.message.header {
+                Header::Present | Header::Copied { .. } => {
+                    Some(Facts::of(self.message.raw, self.fields, limits.field_bytes))
+                }
+                Header::ANews => Some(Facts::of_a_news(self.message.raw)),
+                Header::Absent => None,
+            };
         }
         let anchor = spot.anchor.map(|anchor| &anchor[..anchor.len().min(limits.field_bytes)]);
         let record = Record {

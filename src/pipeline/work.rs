@@ -17,7 +17,7 @@ use crate::parse::split;
 use crate::problem::{Event, Kind, Problem};
 use crate::read::{self, Input};
 use crate::record::{self, Record};
-use crate::split::{Block, Format, Header, Message, Role, ends_in_cr, messages, recognised, unify};
+use crate::split::{Block, Divided, Format, Header, Message, Role, ends_in_cr, messages, recognised, unify};
 use crate::walk;
 
 /// A piece of work.
@@ -150,7 +150,10 @@ impl Worker<'_> {
             let message = format!("a message of more than {most} octets: the rest is read as text");
             self.event(Problem::at(Kind::Limit, block.offset, message).of(source));
         }
-        messages(block, format, &mut |message| self.message(&message, source));
+        messages(block, format, &mut |divided| match divided {
+            Divided::Message(message) => self.message(&message, source),
+            Divided::Problem(problem) => self.event(problem.of(source)),
+        });
     }
 
     /// A message, with everything that can go wrong in it kept inside.
@@ -193,7 +196,9 @@ impl Worker<'_> {
 
     /// Whether the message's date lies within the bounds asked for. One without a date does.
     fn in_time(&self, message: &Message<'_>) -> bool {
-        if self.job.since.is_none() && self.job.until.is_none() || message.header == Header::Absent {
+        if self.job.since.is_none() && self.job.until.is_none()
+            || matches!(message.header, Header::Absent | Header::ANews)
+        {
             return true;
         }
         let fields = Fields::of_message(message.raw, self.extractor.limits().header_bytes);

@@ -2,63 +2,110 @@
 //!
 //! A separator stands at the start of the file or behind a blank line, begins with `From `, and is followed by a
 //! header field. The rest of the line is not looked at: dates, zones, `remote from`, Mozilla's `-` and the numbers
-//! of USENET archives all occur there, and body lines that begin so are followed by prose.
+//! of USENET archives all occur there, and body lines that begin so are followed by prose. Pipermail, which writes no
+//! blank line behind attachments that it took out, is known by the sender whom it names on both lines.
+//!
+//! Whether one stands somewhere is seen from the lines around it, so that a file can be entered anywhere. Files whose
+//! messages carry their length are `lengths.rs`'s.
 
 use memchr::memmem;
 
-use super::{Header, Message};
+use super::{Divided, Header, Held, Message};
+use crate::limits::SEPARATOR_BYTES;
 use crate::origin::Kind;
+use crate::problem::{self, Problem};
 
-/// Octets of a separator's line and the line behind it that are looked at.
-const SEPARATOR_BYTES: usize = 4 << 10;
-
-/// Gives each message of `bytes` to `sink`. `bytes` begins with a separator, but for blank lines.
-pub(super) fn messages<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(Message<'b>)) {
+/// Gives each message of `bytes` to `sink`, and what can be understood in two ways. `bytes` begins with a separator,
+/// but for blank lines.
+pub(super) fn messages<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(Divided<'b>)) {
     let mut start = 0;
     while start < bytes.len() {
-        let end = next_separator(bytes, start + 1).unwrap_or(bytes.len());
-        let envelope = envelope(&bytes[start..end]);
-        sink(Message {
-            raw: &bytes[start + envelope..end],
-            start: offset + start as u64,
-            envelope,
-            kind: Kind::Mbox,
-            header: Header::Present,
-            wire: false,
-        });
+        let end = next_message(bytes, start, Held::All).unwrap_or(bytes.len());
+        // Before the first message of a file stands nothing that it could belong to.
+        if let Some(why) = doubt(&bytes[start..end]).filter(|_| offset + start as u64 > 0) {
+            sink(Divided::Problem(Problem::at(problem::Kind::Ambiguous, offset + start as u64, why)));
+        }
+        run_on(&bytes[start..end], offset + start as u64, sink);
+        sink(Divided::Message(message(bytes, start, end, offset)));
         start = end;
     }
 }
 
+/// The message from `start` to `end`, its `From ` line included.
+pub(super) fn message(bytes: &[u8], start: usize, end: usize, offset: u64) -> Message<'_> {
+    let envelope = envelope(&bytes[start..end]);
+    Message {
+        raw: &bytes[start + envelope..end],
+        start: offset + start as u64,
+        envelope,
+        kind: Kind::Mbox,
+        header: Header::Present,
+        wire: false,
+    }
+}
+
 /// Octets of blank lines and the `From ` line at the start of a message.
-fn envelope(message: &[u8]) -> usize {
-    let blank = message.iter().take_while(|&&byte| matches!(byte, b'\n' | b'\r')).count();
+pub(super) fn envelope(message: &[u8]) -> usize {
+    let blank = blank_lines(message);
     if !message[blank..].starts_with(b"From ") {
         return blank;
     }
     memchr::memchr(b'\n', &message[blank..]).map_or(message.len(), |end| blank + end + 1)
 }
 
+/// Octets of line ends at the start of `bytes`.
+pub(super) fn blank_lines(bytes: &[u8]) -> usize {
+    bytes.iter().take_while(|&&byte| matches!(byte, b'\n' | b'\r')).count()
+}
+
+/// The start of the message behind the one at `start`. Blank lines before the first message are its own.
+pub(super) fn next_message(bytes: &[u8], start: usize, held: Held) -> Option<usize> {
+    next_separator(bytes, start + blank_lines(&bytes[start..]) + 1, held)
+}
+
 /// The first separator at `from` or behind it, `from` not being the start of the file.
-pub(super) fn next_separator(bytes: &[u8], from: usize) -> Option<usize> {
-    let lowest = from.saturating_sub(1);
+///
+/// One that is cut off by the end of what is held in part is none yet.
+pub(super) fn next_separator(bytes: &[u8], from: usize, held: Held) -> Option<usize> {
+    let lowest = from.saturating_sub(1).min(bytes.len());
     memmem::find_iter(&bytes[lowest..], b"\nFrom ")
         .map(|at| lowest + at + 1)
-        .find(|&at| behind_blank(bytes, at) && separator(bytes, at))
+        .find(|&at| begins_message(bytes, at) && is_decided(bytes, at, held))
 }
 
 /// The last separator behind `from` whose following line is complete.
 pub(super) fn last_separator(bytes: &[u8], from: usize) -> Option<usize> {
     let mut end = bytes.len();
     while let Some(at) = memmem::rfind(&bytes[from..end], b"\nFrom ").map(|at| from + at + 1) {
-        // Of a field that is cut off nobody knows whether it is one: `http:`.
-        let complete = bytes.len() - at > SEPARATOR_BYTES || memchr::memchr_iter(b'\n', &bytes[at..]).nth(1).is_some();
-        if complete && behind_blank(bytes, at) && separator(bytes, at) {
+        if is_decided(bytes, at, Held::Part) && begins_message(bytes, at) {
             return Some(at);
         }
         end = at + 4;
     }
     None
+}
+
+/// Whether enough is held behind `at` to tell a separator there.
+///
+/// Of a field that is cut off nobody knows whether it is one: `http:`.
+pub(super) fn is_decided(bytes: &[u8], at: usize, held: Held) -> bool {
+    held == Held::All || bytes.len() - at > SEPARATOR_BYTES || memchr::memchr_iter(b'\n', &bytes[at..]).nth(1).is_some()
+}
+
+/// Whether a message begins at the `From ` line at `at`, the start of a line.
+pub(super) fn begins_message(bytes: &[u8], at: usize) -> bool {
+    separator(bytes, at) && (behind_blank(bytes, at) || names_its_sender_twice(bytes, at))
+}
+
+/// Whether the lines at `at` are Pipermail's: `From user at host  Fri Apr  2 15:52:00 2004`, and `From: user at host`.
+fn names_its_sender_twice(bytes: &[u8], at: usize) -> bool {
+    let mut lines = bytes[at..bytes.len().min(at + SEPARATOR_BYTES)].split(|&byte| byte == b'\n');
+    let (Some(first), Some(second)) = (lines.next(), lines.next()) else { return false };
+    let Some(end) = memmem::find(first, b"  ").filter(|&end| end > b"From ".len()) else { return false };
+    let sender = &first[b"From ".len()..end];
+    has_time(&first[end..])
+        && memmem::find(sender, b" at ").is_some()
+        && second.strip_prefix(b"From: ").is_some_and(|value| value.starts_with(sender))
 }
 
 /// Whether the line before `at` is blank. LF and CRLF may be mixed.
@@ -79,6 +126,65 @@ pub(super) fn separator(bytes: &[u8], at: usize) -> bool {
     let line = &next[..memchr::memchr(b'\n', next).unwrap_or(next.len())];
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     line.starts_with(b">From ") || (is_field(line) && !looks_like_url(line))
+}
+
+/// Why a message may be no message but the rest of the one before: its `From ` line has no time, and its header
+/// no two fields that messages have.
+fn doubt(message: &[u8]) -> Option<&'static str> {
+    let window = &message[..message.len().min(SEPARATOR_BYTES)];
+    let line = &window[blank_lines(window)..];
+    if !line.starts_with(b"From ") {
+        return None;
+    }
+    let (line, header) = line.split_at(memchr::memchr(b'\n', line).unwrap_or(line.len()));
+    if has_time(line) || line[5..].trim_ascii_end().starts_with(b"-") {
+        return None;
+    }
+    if memmem::find(header, b"\n\n").is_none() && memmem::find(header, b"\n\r\n").is_none() {
+        // A header that is cut off had more fields.
+        return None;
+    }
+    let lines = header.get(1..).unwrap_or_default().split(|&byte| byte == b'\n');
+    let known = lines.take_while(|line| !line.trim_ascii_end().is_empty()).filter(|line| is_usual(line)).take(2);
+    (known.count() < 2).then_some("a `From ` line and one field behind it: taken for a message, may be text")
+}
+
+/// Tells of `From ` lines with a time and a field behind them that do not divide, because no blank line stands
+/// before them: some writers leave it out.
+fn run_on<'b>(message: &'b [u8], offset: u64, sink: &mut dyn FnMut(Divided<'b>)) {
+    let body = envelope(message);
+    for at in memmem::find_iter(&message[body..], b"\nFrom ").map(|at| body + at + 1) {
+        let line = &message[at..][..memchr::memchr(b'\n', &message[at..]).unwrap_or(0)];
+        if has_time(line) && separator(message, at) {
+            let why = "a `From ` line with a time and a field behind it, but no blank line before it: taken for text";
+            sink(Divided::Problem(Problem::at(problem::Kind::Ambiguous, offset + at as u64, why)));
+        }
+    }
+}
+
+/// Whether a time stands in a line: `12:34`.
+fn has_time(line: &[u8]) -> bool {
+    line.windows(5)
+        .any(|octets| octets[2] == b':' && [octets[0], octets[1], octets[3], octets[4]].iter().all(u8::is_ascii_digit))
+}
+
+/// Whether a line is a field that messages have.
+fn is_usual(line: &[u8]) -> bool {
+    const USUAL: [&[u8]; 12] = [
+        b"from:",
+        b"date:",
+        b"message-id:",
+        b"subject:",
+        b"received:",
+        b"return-path:",
+        b"to:",
+        b"newsgroups:",
+        b"path:",
+        b"x-received:",
+        b"mime-version:",
+        b"status:",
+    ];
+    USUAL.iter().any(|name| line.len() >= name.len() && line[..name.len()].eq_ignore_ascii_case(name))
 }
 
 /// Whether a line begins with a field's name and its colon (RFC 5322 section 2.2), and a blank or nothing behind
@@ -120,7 +226,22 @@ mod tests {
     /// The start of each message, of its raw octets, and its end.
     fn divided(text: &str) -> Vec<(u64, u64, u64)> {
         let mut seen = Vec::new();
-        messages(text.as_bytes(), 100, &mut |message| seen.push((message.start, message.raw_start(), message.end())));
+        messages(text.as_bytes(), 100, &mut |divided| {
+            if let Divided::Message(message) = divided {
+                seen.push((message.start, message.raw_start(), message.end()));
+            }
+        });
+        seen
+    }
+
+    /// The offsets of what is ambiguous.
+    fn doubted(text: &str) -> Vec<u64> {
+        let mut seen = Vec::new();
+        messages(text.as_bytes(), 0, &mut |divided| {
+            if let Divided::Problem(problem) = divided {
+                seen.extend(problem.offset);
+            }
+        });
         seen
     }
 
@@ -145,5 +266,29 @@ mod tests {
     #[test]
     fn offsets_are_the_sources() {
         assert_eq!(divided("From a\nA: b\n\nFrom c\nD: e\n"), [(100, 107, 113), (113, 120, 125)]);
+    }
+
+    #[test]
+    fn pipermail_needs_no_blank_line() {
+        let line = "From a at b.example  Fri Apr  2 15:52:00 2004\n";
+        let message = format!("{line}From: a at b.example (A)\n\nx\n");
+        assert_eq!(divided(&message.repeat(3)).len(), 3);
+        assert_eq!(divided(&message.repeat(3).replace('\n', "\r\n")).len(), 3);
+        assert_eq!(divided(&format!("{message}{line}From: c at d.example\n\ny\n")).len(), 1);
+    }
+
+    #[test]
+    fn blank_lines_before_the_first_message_are_its_own() {
+        assert_eq!(divided("\n\r\nFrom a\nA: b\n\nFrom c\nD: e\n"), [(100, 110, 116), (116, 123, 128)]);
+    }
+
+    #[test]
+    fn what_may_be_text_is_told() {
+        let first = "From a@b Mon Jan  1 00:00:00 1996\nFrom: a\nDate: b\n\nx\n";
+        assert_eq!(doubted(&format!("{first}\nFrom now on\nNote: this\n\nand that\n")), [first.len() as u64 + 1]);
+        assert_eq!(doubted(&format!("{first}\nFrom now on\nFrom: a\nSubject: b\n\nx\n")).len(), 0);
+        assert_eq!(doubted(&format!("{first}{first}")), [first.len() as u64]);
+        assert_eq!(doubted(&format!("{first}\n{first}")).len(), 0);
+        assert_eq!(doubted(&format!("{first}From here at 10:30\nit is text\n")).len(), 0);
     }
 }

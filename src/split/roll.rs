@@ -1,12 +1,15 @@
 //! Cuts a stream into blocks at message borders, so that each block can be read by itself.
 
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 
 use super::lines::{ends_in_cr, unify};
-use super::mbox::{last_separator, next_separator};
 use super::sniff::{Format, recognised};
-use crate::limits::{BLOCK_BYTES, SNIFF_BYTES};
+use super::{Held, babyl, lengths, mbox, mmdf, rnews};
+use crate::limits::{BLOCK_BYTES, SEPARATOR_BYTES, SNIFF_BYTES};
 use crate::origin::Hint;
+
+/// Octets before a message's first that tell whether it is one: the line end before it, and a blank line.
+const CONTEXT_BYTES: usize = 4;
 
 /// Whole messages, or a piece of one.
 #[derive(Debug, Default)]
@@ -83,6 +86,10 @@ pub struct Roller<R> {
     failed: Option<io::Error>,
     /// The offset of the message that the last block was a piece of.
     within: Option<u64>,
+    /// Octets at the start of what is held in which no message begins, `within` a message.
+    searched: usize,
+    /// The offset at which and behind which no message is wanted.
+    stop: Option<u64>,
     /// Whether lines end in CR alone, and are given LF instead.
     cr: bool,
 }
@@ -104,8 +111,16 @@ impl<R: Read> Roller<R> {
             ended: false,
             failed: None,
             within: None,
+            searched: 0,
+            stop: None,
             cr,
         }
+    }
+
+    /// A roller over the messages of an mbox that begin at `start` or behind it, and before `stop`. The stream goes on
+    /// at `start`, where a message begins.
+    pub fn part(stream: R, format: Format, most: usize, start: u64, stop: u64) -> Roller<R> {
+        Roller { offset: start, stop: Some(stop), ..Roller::new(stream, Vec::new(), format, most) }
     }
 
     /// The next block, or nothing at the end of the stream.
@@ -116,6 +131,9 @@ impl<R: Read> Roller<R> {
     ///
     /// What the stream gives; the octets read before come out first.
     pub fn next_block(&mut self) -> io::Result<Option<Block>> {
+        if self.within.is_none() && self.stop.is_some_and(|stop| stop <= self.offset) {
+            return Ok(None);
+        }
         let mut want = BLOCK_BYTES;
         loop {
             self.fill(want);
@@ -157,43 +175,73 @@ impl<R: Read> Roller<R> {
         }
         let full = self.held.len() >= self.most;
         if self.ended && !full {
-            return Some(self.give(self.held.len(), Role::Whole));
+            return Some(self.give_messages(self.held.len()));
         }
-        match self.format {
-            Format::Mbox => match last_separator(&self.held, 0).filter(|&at| at > 0) {
-                Some(at) => Some(self.give(at, Role::Whole)),
-                None if full => Some(self.cut_first()),
-                None => None,
-            },
-            Format::Single(_) if full && !(self.ended && self.held.len() == self.most) => Some(self.cut_first()),
-            Format::Single(_) if full => Some(self.give(self.held.len(), Role::Whole)),
-            Format::Single(_) => None,
-            Format::Text => Some(self.give(text_border(&self.held), Role::Whole)),
+        let border = match self.format {
+            Format::Mbox => mbox::last_separator(&self.held, 0).filter(|&at| at > 0),
+            Format::Mboxcl => lengths::last_border(&self.held, Held::Part, self.most),
+            Format::Rnews => rnews::last_border(&self.held, self.most),
+            Format::Mmdf => mmdf::last_line(&self.held),
+            Format::Babyl => babyl::last_border(&self.held),
+            Format::Single(_) | Format::Emlx if full && self.ended && self.held.len() == self.most => {
+                Some(self.held.len())
+            }
+            Format::Single(_) | Format::Emlx => None,
+            Format::Text => Some(text_border(&self.held)),
+        };
+        match border {
+            Some(at) => Some(self.give_messages(at)),
+            None if full => Some(self.cut_first()),
+            None => None,
         }
     }
 
     /// The first piece of a message that is too large.
     fn cut_first(&mut self) -> Block {
         self.within = Some(self.offset);
-        self.give(text_border(&self.held), Role::First)
+        self.cut_piece(Role::First)
     }
 
     /// A further piece of it, up to the next message.
     fn cut_rest(&mut self, message: u64) -> Block {
-        let next = if self.format == Format::Mbox { next_separator(&self.held, 0) } else { None };
-        let end = match next {
-            Some(0) => {
-                self.within = None;
-                return self.cut().unwrap_or_else(|| self.give(self.held.len(), Role::Whole));
-            }
+        let held = if self.ended { Held::All } else { Held::Part };
+        let from = self.searched.max(1);
+        let next = match self.format {
+            Format::Mbox | Format::Mboxcl => mbox::next_separator(&self.held, from, held),
+            Format::Rnews => rnews::next_line(&self.held, from, held),
+            Format::Mmdf => mmdf::next_line(&self.held, from),
+            Format::Babyl => babyl::next_border(&self.held, from),
+            Format::Emlx | Format::Single(_) | Format::Text => None,
+        };
+        let role = Role::Rest { message };
+        match next {
             Some(at) => {
                 self.within = None;
-                at
+                self.give(at, role)
             }
-            None if self.ended => self.held.len(),
-            None => text_border(&self.held),
+            None if self.ended => self.give(self.held.len(), role),
+            None => self.cut_piece(role),
+        }
+    }
+
+    /// A piece of a message that goes on. What is kept begins with octets in which no message does.
+    fn cut_piece(&mut self, role: Role) -> Block {
+        let searched = self.held.len() - SEPARATOR_BYTES;
+        let border = text_border(&self.held[..searched - CONTEXT_BYTES]);
+        self.searched = searched - border;
+        self.give(border, role)
+    }
+
+    /// Whole messages up to `end`, or up to the first that is not wanted.
+    fn give_messages(&mut self, end: usize) -> Block {
+        let from = self.stop.map_or(end, |stop| end.min((stop - self.offset) as usize));
+        let unwanted = match self.format {
+            _ if from == end => None,
+            Format::Mboxcl => lengths::border_from(&self.held[..end], from, Held::All, self.most),
+            // Blank lines at the start of the file belong to the first message.
+            _ => mbox::next_separator(&self.held[..end], from.max(mbox::blank_lines(&self.held) + 1), Held::All),
         };
-        self.give(end, Role::Rest { message })
+        self.give(unwanted.unwrap_or(end), Role::Whole)
     }
 
     fn give(&mut self, end: usize, role: Role) -> Block {
@@ -202,6 +250,54 @@ impl<R: Read> Roller<R> {
         let offset = self.offset;
         self.offset += bytes.len() as u64;
         Block { bytes, offset, role }
+    }
+}
+
+/// The offset of the first message of an mbox that begins at `start` or behind it. `format` is what the file's first
+/// octets make it.
+///
+/// Where messages carry no length a look around `start` tells; where they do, the file is read from its start, at the
+/// speed of reading.
+///
+/// # Errors
+///
+/// What the stream gives.
+pub fn first_message<S: Read + Seek>(
+    stream: &mut S,
+    format: Format,
+    most: usize,
+    start: u64,
+) -> io::Result<Option<u64>> {
+    if start == 0 {
+        return Ok(Some(0));
+    }
+    stream.seek(SeekFrom::Start(0))?;
+    if format == Format::Mboxcl {
+        let mut roller = Roller::part(stream, format, most, 0, start);
+        while roller.next_block()?.is_some() {}
+        return Ok((!roller.held.is_empty()).then_some(roller.offset));
+    }
+    // Blank lines at the start of the file belong to the first message.
+    let mut blank = Vec::new();
+    stream.take(SNIFF_BYTES as u64).read_to_end(&mut blank)?;
+    let start = start.max(mbox::blank_lines(&blank) as u64 + 1);
+    let mut offset = start.saturating_sub(CONTEXT_BYTES as u64);
+    stream.seek(SeekFrom::Start(offset))?;
+    let mut held = Vec::new();
+    let mut from = (start - offset) as usize;
+    loop {
+        let read = stream.take(SNIFF_BYTES as u64).read_to_end(&mut held)?;
+        let known = if read < SNIFF_BYTES { Held::All } else { Held::Part };
+        if let Some(at) = mbox::next_separator(&held, from, known) {
+            return Ok(Some(offset + at as u64));
+        }
+        if known == Held::All {
+            return Ok(None);
+        }
+        let done = held.len() - SEPARATOR_BYTES - CONTEXT_BYTES;
+        held.drain(..done);
+        offset += done as u64;
+        from = CONTEXT_BYTES;
     }
 }
 
@@ -287,5 +383,80 @@ mod tests {
         assert_eq!(seen[1].2, Role::Rest { message: 0 });
         assert_eq!(seen.last().map(|last| (last.1, last.2)), Some((large.len() as u64, Role::Whole)));
         assert_eq!(seen.iter().map(|(len, ..)| len).sum::<usize>(), text.len());
+    }
+
+    #[test]
+    fn a_separator_is_seen_wherever_a_piece_of_a_large_message_ends() {
+        let large = format!("From a\nA: b\n\n{}\n", "words <and words\n".repeat(250_000));
+        for shift in 0..24 {
+            let text = format!("{large}{}\n\nFrom b\nC: d\n\nx\n", "y".repeat(shift));
+            let at = (large.len() + shift + 2) as u64;
+            assert!(blocks(text.as_bytes(), Format::Mbox, 0).iter().any(|&(_, offset, _)| offset == at), "{shift}");
+        }
+    }
+
+    #[test]
+    fn lengths_hold_over_the_borders_of_blocks() {
+        let body = format!("{}\nFrom x\nA: b\n\n{}", "words\n".repeat(100_000), "words\n".repeat(100_000));
+        let message = format!("From a\nContent-Length: {}\n\n{body}\n", body.len());
+        let text = message.repeat(5);
+        let seen = blocks(text.as_bytes(), Format::Mboxcl, 0);
+        assert!(seen.len() > 1);
+        assert!(seen.iter().all(|(len, _, role)| len % message.len() == 0 && *role == Role::Whole));
+        assert_eq!(seen.iter().map(|(len, ..)| len).sum::<usize>(), text.len());
+    }
+
+    #[test]
+    fn other_formats_are_cut_between_their_messages_too() {
+        let body = format!("A: b\n\n{}", "words\n".repeat(100_000));
+        for (format, head, one) in [
+            (Format::Rnews, "", format!("#! rnews {}\n{body}", body.len())),
+            (Format::Mmdf, "", format!("\u{1}\u{1}\u{1}\u{1}\n{body}")),
+            (Format::Babyl, "BABYL OPTIONS:\n", format!("\u{1f}\u{c}\n0,,\n*** EOOH ***\n{body}")),
+        ] {
+            let text = format!("{head}{}", one.repeat(9));
+            let seen = blocks(text.as_bytes(), format, 0);
+            assert!(seen.len() > 1, "{format:?}");
+            assert!(
+                seen.iter().all(|&(_, at, _)| at == 0 || (at as usize - head.len()).is_multiple_of(one.len())),
+                "{format:?}"
+            );
+            assert_eq!(seen.iter().map(|(len, ..)| len).sum::<usize>(), text.len());
+        }
+    }
+
+    #[test]
+    fn parts_of_an_mbox_are_the_whole_wherever_it_is_cut() {
+        let body = "x\n\nFrom c\nD: e\n\ny\n";
+        let plain = format!("\nFrom a\nA: b\n\nx\nFrom y\nz\n\n{}", "From a\nA: b\n\nx\n\n".repeat(3));
+        let measured = format!("From a\nContent-Length: {}\n\n{body}\n", body.len()).repeat(3);
+        for (text, format) in [(plain, Format::Mbox), (measured, Format::Mboxcl)] {
+            for text in [text.clone(), text.replace('\n', "\r\n")] {
+                let text = text.as_bytes();
+                let starts = |from: usize, to: usize| {
+                    let mut stream = io::Cursor::new(text);
+                    let Some(start) = first_message(&mut stream, format, 0, from as u64).unwrap() else {
+                        return vec![];
+                    };
+                    stream.set_position(start);
+                    let mut roller = Roller::part(stream, format, 0, start, to as u64);
+                    let mut seen = Vec::new();
+                    while let Some(block) = roller.next_block().unwrap() {
+                        super::super::messages(&block, format, &mut |divided| {
+                            if let super::super::Divided::Message(message) = divided {
+                                seen.push((message.start, message.end()));
+                            }
+                        });
+                    }
+                    seen
+                };
+                let whole = starts(0, text.len());
+                assert_eq!(whole.last().map(|last| last.1), Some(text.len() as u64));
+                for cut in 0..=text.len() {
+                    let both: Vec<_> = starts(0, cut).into_iter().chain(starts(cut, text.len())).collect();
+                    assert_eq!(both, whole, "{format:?} cut at {cut}");
+                }
+            }
+        }
     }
 }

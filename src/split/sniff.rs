@@ -1,6 +1,7 @@
 //! What a source is, told by its first octets.
 
-use super::mbox::{is_field, separator};
+use super::mbox::{blank_lines, is_field, separator};
+use super::{babyl, emlx, lengths, mmdf, news, rnews};
 use crate::limits::SNIFF_BYTES;
 use crate::origin::{Hint, Kind};
 
@@ -9,6 +10,16 @@ use crate::origin::{Hint, Kind};
 pub enum Format {
     /// Messages behind `From ` lines.
     Mbox,
+    /// The same, some of which carry their length.
+    Mboxcl,
+    /// News articles, each behind a line with its length.
+    Rnews,
+    /// Messages between lines of control characters.
+    Mmdf,
+    /// Messages of Emacs' Rmail.
+    Babyl,
+    /// One message of Apple Mail's, behind its length.
+    Emlx,
     /// One message, of this kind.
     Single(Kind),
     /// Text without a header.
@@ -20,7 +31,11 @@ impl Format {
     #[must_use]
     pub fn kind(self) -> Kind {
         match self {
-            Format::Mbox => Kind::Mbox,
+            Format::Mbox | Format::Mboxcl => Kind::Mbox,
+            Format::Rnews => Kind::Rnews,
+            Format::Mmdf => Kind::Mmdf,
+            Format::Babyl => Kind::Babyl,
+            Format::Emlx => Kind::Message,
             Format::Single(kind) => kind,
             Format::Text => Kind::Text,
         }
@@ -31,6 +46,9 @@ impl Format {
     pub fn of(kind: Kind) -> Format {
         match kind {
             Kind::Mbox => Format::Mbox,
+            Kind::Rnews => Format::Rnews,
+            Kind::Mmdf => Format::Mmdf,
+            Kind::Babyl => Format::Babyl,
             Kind::Text => Format::Text,
             kind => Format::Single(kind),
         }
@@ -59,14 +77,20 @@ pub fn sniff(start: &[u8], hint: Hint) -> Sniffed {
         return Sniffed::Binary(name);
     }
     let text = start.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(start);
-    let text = &text[text.iter().take_while(|&&byte| matches!(byte, b'\n' | b'\r')).count()..];
+    let text = &text[blank_lines(text)..];
     if separator(text, 0) {
-        return Sniffed::Known(Format::Mbox);
+        return Sniffed::Known(mbox(start));
+    }
+    if let Some(format) = marked(start) {
+        return Sniffed::Known(format);
+    }
+    if news::is_a_news(text) {
+        return Sniffed::Known(Format::Single(Kind::News));
     }
     if let Some(header) = header(text) {
         return Sniffed::Known(Format::Single(match (hint, header) {
             (Hint::Maildir, _) => Kind::Maildir,
-            (Hint::Numbered, Fields::News) => Kind::News,
+            (Hint::Timehash, _) | (Hint::Numbered, Fields::News) => Kind::News,
             (Hint::Numbered, Fields::Mail) => Kind::Mh,
             (Hint::None, _) => Kind::Message,
         }));
@@ -77,7 +101,25 @@ pub fn sniff(start: &[u8], hint: Hint) -> Sniffed {
     if is_binary(start) { Sniffed::Binary("binary") } else { Sniffed::Known(Format::Text) }
 }
 
-/// The format of a source that begins so, or why it is left, in a word. A format that the user named is believed.
+/// Whether the messages of an mbox that begins so are gone through by their lengths.
+fn mbox(start: &[u8]) -> Format {
+    if lengths::dialect(start).has_lengths() { Format::Mboxcl } else { Format::Mbox }
+}
+
+/// A format that a mark at the start tells.
+fn marked(start: &[u8]) -> Option<Format> {
+    let is_emlx = || emlx::count(start).is_some_and(|(line, _)| header(&start[line..]).is_some());
+    let marks: [(Format, &dyn Fn() -> bool); 4] = [
+        (Format::Rnews, &|| rnews::is_batch(start)),
+        (Format::Mmdf, &|| mmdf::is_folder(start)),
+        (Format::Babyl, &|| babyl::is_folder(start)),
+        (Format::Emlx, &is_emlx),
+    ];
+    marks.iter().find(|(_, is)| is()).map(|&(format, _)| format)
+}
+
+/// The format of a source that begins so, or why it is left, in a word. A format that the user named is believed; what there
+/// is to tell within it is told by content.
 ///
 /// # Errors
 ///
@@ -85,6 +127,8 @@ pub fn sniff(start: &[u8], hint: Hint) -> Sniffed {
 pub fn recognised(start: &[u8], given: Option<Format>, hint: Hint) -> Result<Format, &'static str> {
     match (sniff(start, hint), given) {
         (Sniffed::Empty, _) => Err("empty"),
+        (_, Some(Format::Mbox)) => Ok(mbox(&start[..start.len().min(SNIFF_BYTES)])),
+        (Sniffed::Known(Format::Emlx), Some(Format::Single(Kind::Message))) => Ok(Format::Emlx),
         (_, Some(format)) | (Sniffed::Known(format), None) => Ok(format),
         (Sniffed::Binary(name), None) => Err(name),
     }
@@ -180,6 +224,10 @@ fn magic(start: &[u8]) -> Option<&'static str> {
         (b"%PDF-", "pdf"),
         (b"SQLite format 3\0", "sqlite"),
     ];
+    if let Some((name, _)) = rnews::packed_batch(start) {
+        const PACKED: [&str; 3] = ["cunbatch", "gunbatch", "bunbatch"];
+        return Some(PACKED.into_iter().find(|known| *known == name).unwrap_or("packed-batch"));
+    }
     let tar = start.get(257..262) == Some(b"ustar");
     tar.then_some("tar").or_else(|| MAGIC.iter().find(|(magic, _)| start.starts_with(magic)).map(|(_, name)| *name))
 }
@@ -216,5 +264,26 @@ mod tests {
         assert_eq!(known("Network Working Group\nRequest: x", Hint::None), Sniffed::Known(Format::Text));
         assert_eq!(known("", Hint::None), Sniffed::Empty);
         assert_eq!(known("\u{1}\u{2}\u{3}\0\0", Hint::None), Sniffed::Binary("binary"));
+    }
+
+    #[test]
+    fn marks_at_the_start_tell_a_format() {
+        for (text, format) in [
+            ("#! rnews 5\nA: b\n", Format::Rnews),
+            ("\u{1}\u{1}\u{1}\u{1}\nFrom: a\n\nx\n\u{1}\u{1}\u{1}\u{1}\n", Format::Mmdf),
+            ("BABYL OPTIONS: -*- rmail -*-\nVersion: 5\n\u{1f}", Format::Babyl),
+            ("10        \nFrom: a\n\nx", Format::Emlx),
+            ("From a\nContent-Length: 2\nFrom: a\n\nx\n", Format::Mboxcl),
+            ("Asite.1\nnet.x\na!b\nMon Jan 1 10:30:00 1982\nx\n", Format::Single(Kind::News)),
+            ("10\n\nx", Format::Text),
+            ("#! /bin/sh\necho\n", Format::Text),
+        ] {
+            for text in [text.to_owned(), text.replace('\n', "\r\n")] {
+                assert_eq!(sniff(text.as_bytes(), Hint::None), Sniffed::Known(format), "{text:?}");
+            }
+        }
+        assert_eq!(sniff(b"#! cunbatch\n\x1F\x9D\0\0\0", Hint::None), Sniffed::Binary("cunbatch"));
+        assert_eq!(sniff(b"#! c7unbatch\n:::", Hint::None), Sniffed::Binary("packed-batch"));
+        assert_eq!(sniff(b"From: a\n\nx", Hint::Timehash), Sniffed::Known(Format::Single(Kind::News)));
     }
 }

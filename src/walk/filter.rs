@@ -66,10 +66,29 @@ const CONTROL_FILES: &[&str] = &[
     "courierimapsubscribed",
     "courierimapacl",
     "uw-mh-sequences",
+    // Other news and mail readers.
+    ".nov",
+    ".xmhcache",
+    ".mew-summary",
+    // Apple Mail.
+    "table_of_contents",
+    "content_index",
+    "Envelope Index",
+    "mbox.SKindex",
+    "Info.plist",
+    ".mboxCache.plist",
+    // Thunderbird and its forebears.
+    "popstate.dat",
+    "msgFilterRules.dat",
+    "filterlog.html",
+    "panacea.dat",
+    "virtualFolders.dat",
+    "folderTree.json",
+    "feeditems.rdf",
 ];
 
 /// Endings and beginnings of such files' names.
-const CONTROL_ENDS: &[&str] = &[".msf", ".IDX", ".DAT"];
+const CONTROL_ENDS: &[&str] = &[".msf", ".IDX", ".DAT", ".snm"];
 const CONTROL_STARTS: &[&str] =
     &["dovecot.index", "dovecot-uidlist", "dovecot-keywords", "dovecot-uidvalidity", "dovecot.list"];
 
@@ -105,6 +124,9 @@ mod tests {
     #[test]
     fn control_files_are_told_by_name() {
         assert!(is_control_file(OsStr::new(".overview")) && is_control_file(OsStr::new("Inbox.msf")));
+        for name in ["Info.plist", "table_of_contents", "popstate.dat", "Trash.msf"] {
+            assert!(is_control_file(OsStr::new(name)), "{name}");
+        }
         assert!(!is_control_file(OsStr::new("1")) && !is_control_file(OsStr::new("inbox")));
     }
 }

@@ -25,7 +25,8 @@ fn a_message_beyond_the_limit_is_read_to_its_end() {
         body.extend([&filler, &format!("<URL:http://h{n}.\n  example/>\n")].map(String::as_str));
     }
     want.push("http://next.example/".to_owned());
-    let message = format!("From a\nSubject: x\n\n{body}\nFrom b\nSubject: y\n\nhttp://next.example/\n");
+    let message =
+        format!("From a\nSubject: x\n\n{body}\nFrom b Mon Jan  1 10:00:00 1996\nSubject: y\n\nhttp://next.example/\n");
     assert!(message.len() > 4 << 20);
     let folder = Folder::new();
     let limits = Limits { message_bytes: 1 << 20, ..Limits::default() };

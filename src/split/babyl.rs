@@ -1,0 +1,117 @@
+//! Babyl: the folders of Emacs' Rmail before 2009.
+//!
+//! A section of options, then messages, each behind `^_^L` and a line of labels. A message that was shown has two
+//! headers: the whole one, and, behind `*** EOOH ***`, a copy of some fields for the eye. One that was not has only the
+//! line, and then the whole header.
+
+use memchr::memmem;
+
+use super::{Divided, Header, Message, mbox};
+use crate::origin::Kind;
+
+/// The end of the full header.
+const EOOH: &[u8] = b"*** EOOH ***";
+
+/// Gives each message of `bytes` to `sink`, without the options.
+pub(super) fn messages<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(Divided<'b>)) {
+    let mut start = 0;
+    while start < bytes.len() {
+        let end = next_border(bytes, start + 1).unwrap_or(bytes.len());
+        if let Some(message) = message(&bytes[start..end], offset + start as u64) {
+            sink(Divided::Message(message));
+        }
+        start = end;
+    }
+}
+
+/// Whether the octets are the start of such a folder.
+pub(super) fn is_folder(start: &[u8]) -> bool {
+    const NAME: &[u8] = b"BABYL OPTIONS:";
+    start.len() >= NAME.len() && start[..NAME.len()].eq_ignore_ascii_case(NAME)
+}
+
+/// The first start of a message at `from` or behind it.
+pub(super) fn next_border(bytes: &[u8], from: usize) -> Option<usize> {
+    memmem::find_iter(&bytes[from.min(bytes.len())..], b"\x1F\x0C").map(|at| from + at).find(|&at| is_border(bytes, at))
+}
+
+/// The last start of a message behind the start.
+pub(super) fn last_border(bytes: &[u8]) -> Option<usize> {
+    memmem::rfind_iter(bytes, b"\x1F\x0C").find(|&at| at > 0 && is_border(bytes, at))
+}
+
+/// Whether the line before `at` has ended, and `^_^L` stands there.
+fn is_border(bytes: &[u8], at: usize) -> bool {
+    at == 0 || bytes[at - 1] == b'\n'
+}
+
+/// The message of a section, unless it is the options'.
+fn message(section: &[u8], start: u64) -> Option<Message<'_>> {
+    let rest = section.strip_prefix(b"\x1F\x0C")?;
+    let labels = section.len() - rest.len() + mbox::blank_lines(rest).min(2);
+    let after = |at: usize| memchr::memchr(b'\n', &section[at..]).map_or(section.len(), |end| at + end + 1);
+    let header = after(labels);
+    // The last section ends with the folder's final `^_`.
+    let end = section.strip_suffix(b"\x1F").map_or(section.len(), <[u8]>::len);
+    let (envelope, shape) = match eooh(&section[header..end]).map(|at| header + at) {
+        None => (header, Header::Present),
+        Some(line) if section[header..line].trim_ascii().is_empty() => (after(line), Header::Present),
+        Some(line) => {
+            let copy = after(line);
+            (header, Header::Copied { body: copy + header_end(&section[copy..end]) - header })
+        }
+    };
+    let raw = &section[envelope.min(end)..end];
+    let message = Message { raw, start, envelope, kind: Kind::Babyl, header: shape, wire: false };
+    (!raw.trim_ascii().is_empty()).then_some(message)
+}
+
+/// Where the line `*** EOOH ***` stands.
+fn eooh(section: &[u8]) -> Option<usize> {
+    memmem::find_iter(section, EOOH).find(|&at| {
+        let behind = &section[at + EOOH.len()..];
+        (at == 0 || section[at - 1] == b'\n') && matches!(behind, [] | [b'\n' | b'\r', ..])
+    })
+}
+
+/// Where a header ends, its blank line included.
+fn header_end(text: &[u8]) -> usize {
+    let mut at = 0;
+    for line in text.split_inclusive(|&byte| byte == b'\n') {
+        at += line.len();
+        if matches!(line, b"\n" | b"\r\n") {
+            break;
+        }
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_shapes_of_a_message_are_read() {
+        let text = "BABYL OPTIONS: -*- rmail -*-\nVersion: 5\n\x1F\x0C\n\
+                    0, unseen,,\n*** EOOH ***\nA: b\n\nx\n\x1F\x0C\n\
+                    1,,\nA: b\nC: d\n\n*** EOOH ***\nA: b\n\ny\n*** EOOH ***\n\x1F";
+        for ends in ["\n", "\r\n"] {
+            let text = text.replace('\n', ends);
+            let mut seen = Vec::new();
+            messages(text.as_bytes(), 0, &mut |divided| {
+                if let Divided::Message(message) = divided {
+                    let at = message.raw_start() as usize;
+                    assert_eq!(&text.as_bytes()[at..at + message.raw.len()], message.raw);
+                    let raw = String::from_utf8_lossy(message.raw).replace("\r\n", "\n");
+                    let body = match message.header {
+                        Header::Copied { body } => String::from_utf8_lossy(&message.raw[body..]).replace("\r\n", "\n"),
+                        _ => String::new(),
+                    };
+                    seen.push((raw, body));
+                }
+            });
+            let two = "A: b\nC: d\n\n*** EOOH ***\nA: b\n\ny\n*** EOOH ***\n".to_owned();
+            assert_eq!(seen, [("A: b\n\nx\n".to_owned(), String::new()), (two, "y\n*** EOOH ***\n".to_owned())]);
+        }
+    }
+}

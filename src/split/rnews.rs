@@ -1,0 +1,154 @@
+//! rnews batches: what news servers send each other for many articles at once.
+//!
+//! `#! rnews N` stands on a line, and N octets of an article follow. A batch packed by compress, gzip or bzip2 has one
+//! line instead, `#! cunbatch` or the like, and the packed batch behind it.
+
+use memchr::memmem;
+
+use super::{Divided, Header, Held, Message, decimal, mbox};
+use crate::limits::SEPARATOR_BYTES;
+use crate::origin::Kind;
+use crate::problem::{self, Problem};
+
+/// What the line before an article begins with.
+const LINE: &[u8] = b"#! rnews ";
+
+/// Gives each article of `bytes` to `sink`, and what is damaged.
+pub(super) fn messages<'b>(bytes: &'b [u8], offset: u64, held: Held, sink: &mut dyn FnMut(Divided<'b>)) {
+    let mut start = 0;
+    while start < bytes.len() {
+        let End { at: end, article, counted } = end(bytes, start);
+        if !counted && held == Held::All {
+            let why =
+                "the number behind `#! rnews` does not lead to the next article: the next such line ends this one";
+            sink(Divided::Problem(Problem::at(problem::Kind::Damage, offset + start as u64, why)));
+        }
+        sink(Divided::Message(Message {
+            raw: &bytes[article..end],
+            start: offset + start as u64,
+            envelope: article - start,
+            kind: Kind::Rnews,
+            header: Header::Present,
+            wire: false,
+        }));
+        start = end;
+    }
+}
+
+/// Whether the octets are the start of a batch.
+pub(super) fn is_batch(start: &[u8]) -> bool {
+    line(start).is_some()
+}
+
+/// If a packed batch begins so: the name of what unpacks it (`cunbatch` for compress, `gunbatch` for gzip, `bunbatch`
+/// for bzip2, ...), and the octets of the line before what is packed.
+#[must_use]
+pub fn packed_batch(start: &[u8]) -> Option<(&str, usize)> {
+    const LONGEST_NAME: usize = 16;
+    let rest = start.strip_prefix(b"#! ")?;
+    let end = rest.iter().take(LONGEST_NAME).position(|&byte| byte == b'\n')?;
+    let name = str::from_utf8(rest[..end].trim_ascii_end()).ok()?;
+    let is_name = name.ends_with("unbatch") && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    is_name.then_some((name, 3 + end + 1))
+}
+
+/// The last start of an article in `bytes`, which begins with one. No article of more than `most` octets is counted.
+pub(super) fn last_border(bytes: &[u8], most: usize) -> Option<usize> {
+    let next = |&start: &usize| counted_end(bytes, start).filter(|&at| at < bytes.len() && at <= most);
+    match std::iter::successors(next(&0), next).last() {
+        // Where the count of the first is wrong, or not to be seen yet, a line may do.
+        None if first_is_wrong(bytes) => next_line(bytes, 1, Held::Part).filter(|&at| at <= most),
+        last => last,
+    }
+}
+
+/// Whether enough is held to see that the count of the first article leads nowhere.
+fn first_is_wrong(bytes: &[u8]) -> bool {
+    line(bytes).is_none_or(|(article, octets)| {
+        article
+            .checked_add(octets)
+            .is_some_and(|at| at + SEPARATOR_BYTES < bytes.len() && counted_end(bytes, 0).is_none())
+    })
+}
+
+/// The first `#! rnews N` line at `from` or behind it, `from` not being the start of the file.
+pub(super) fn next_line(bytes: &[u8], from: usize, held: Held) -> Option<usize> {
+    let lowest = from.saturating_sub(1).min(bytes.len());
+    memmem::find_iter(&bytes[lowest..], b"\n#! rnews ")
+        .map(|at| lowest + at + 1)
+        .find(|&at| line(&bytes[at..]).is_some() && mbox::is_decided(bytes, at, held))
+}
+
+struct End {
+    /// The start of the next article, or the end of what is held.
+    at: usize,
+    /// Where the article's own octets begin.
+    article: usize,
+    /// Whether its line says so.
+    counted: bool,
+}
+
+fn end(bytes: &[u8], start: usize) -> End {
+    let article = start + line(&bytes[start..]).map_or(0, |(octets, _)| octets);
+    if let Some(at) = counted_end(bytes, start) {
+        return End { at, article, counted: true };
+    }
+    End { at: next_line(bytes, start + 1, Held::All).unwrap_or(bytes.len()), article, counted: false }
+}
+
+/// The end of the article at `start` by its line, if the next one or the end stands there. Blank lines may be between.
+fn counted_end(bytes: &[u8], start: usize) -> Option<usize> {
+    let (octets, count) = line(&bytes[start..])?;
+    let at = (start + octets).checked_add(count).filter(|&at| at <= bytes.len())?;
+    let at = at + mbox::blank_lines(&bytes[at..]);
+    (at == bytes.len() || line(&bytes[at..]).is_some()).then_some(at)
+}
+
+/// The octets of the line at the start of `bytes`, and the octets of the article behind it.
+fn line(bytes: &[u8]) -> Option<(usize, usize)> {
+    const LONGEST_NUMBER: usize = 20;
+    let rest = bytes.strip_prefix(LINE)?;
+    let end = rest.iter().take(LONGEST_NUMBER).position(|&byte| byte == b'\n')?;
+    Some((LINE.len() + end + 1, decimal(&rest[..end])?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each article's start and octets, and what was damaged.
+    fn divided(text: &str) -> (Vec<(u64, &str)>, Vec<u64>) {
+        let (mut articles, mut damage) = (Vec::new(), Vec::new());
+        messages(text.as_bytes(), 0, Held::All, &mut |divided| match divided {
+            Divided::Message(message) => articles.push((message.start, str::from_utf8(message.raw).unwrap())),
+            Divided::Problem(problem) => damage.extend(problem.offset),
+        });
+        (articles, damage)
+    }
+
+    #[test]
+    fn articles_are_counted_out() {
+        for ends in ["\n", "\r\n"] {
+            let a = "A: b\n\n#! rnews 3\nx\n".replace('\n', ends);
+            let text = format!("#! rnews {}{ends}{a}#! rnews {}{ends}{a}", a.len(), a.len());
+            let second = (text.len() / 2) as u64;
+            assert_eq!(divided(&text), (vec![(0, a.as_str()), (second, a.as_str())], vec![]));
+        }
+    }
+
+    #[test]
+    fn after_a_wrong_number_the_next_line_counts() {
+        let (articles, damage) = divided("#! rnews 3\nA: b\n\nx\n#! rnews 5\nC: d\n");
+        assert_eq!(articles, [(0, "A: b\n\nx\n"), (19, "C: d\n")]);
+        assert_eq!(damage, [0]);
+        assert_eq!(divided("#! rnews 30\nA: b\n").1, [0]);
+    }
+
+    #[test]
+    fn packed_batches_are_named() {
+        assert_eq!(packed_batch(b"#! cunbatch\n\x1F\x9D"), Some(("cunbatch", 12)));
+        assert_eq!(packed_batch(b"#! gunbatch \r\n"), Some(("gunbatch", 14)));
+        assert_eq!(packed_batch(b"#! rnews 12\n"), None);
+        assert_eq!(packed_batch(b"#! /bin/sh\n"), None);
+    }
+}
