@@ -3,6 +3,7 @@
 mod cli;
 mod containers;
 mod corpus;
+mod formats;
 mod grammar;
 mod house;
 mod pipeline;
