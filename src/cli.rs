@@ -6,6 +6,7 @@ mod parse;
 mod report;
 mod scan;
 mod show;
+mod splits;
 mod terminal;
 
 use std::process::ExitCode;
@@ -34,6 +35,7 @@ pub fn run() -> ExitCode {
         Command::Scan(scan) => scan::scan(&scan),
         Command::Parse(parse) => parse::parse(&parse),
         Command::Show(show) => show::show(&show),
+        Command::Splits(splits) => splits::splits(&splits),
         Command::Schema => print(urlspool_schema().as_bytes()),
         Command::CheckConfig { file } => check_config(&file),
         Command::Completions { shell } => completions(shell),

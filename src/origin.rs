@@ -78,6 +78,20 @@ pub enum Hint {
     Timehash,
 }
 
+/// A piece of work that another machine or thread can do: the messages of a file that begin in a range of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// The file.
+    pub source: Source,
+    /// The first octet.
+    pub start: u64,
+    /// One past the last.
+    pub end: u64,
+    /// How the file is divided, if that is known. Only mboxes are taken in parts; of other files, the part at the
+    /// start is the whole.
+    pub kind: Option<Kind>,
+}
+
 /// A source of octets: a file, standard input, or a member of an archive in one of these.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Source {

@@ -1,12 +1,14 @@
 //! One output line. The only place that knows the wire format.
 
 mod balance;
+mod item;
 mod json;
 mod parts;
 mod read;
 mod schema;
 
 pub use balance::Balance;
+pub use item::{item, write_item};
 pub use json::{context_border, event, parsed, reject, with_count, write};
 pub use parts::{Decoded, Parts};
 pub use read::{Place, place};

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use walkdir::{DirEntry, WalkDir};
 
-use crate::origin::{Hint, Source};
+use crate::origin::{Hint, Item, Source};
 use crate::problem::{Event, Kind, Problem};
 
 /// A regular file that is to be read.
@@ -31,6 +31,8 @@ pub struct File {
 pub enum Step {
     /// A file to be read.
     File(File),
+    /// A part of a file: what begins in it is to be read.
+    Part(File, Item),
     /// Standard input.
     Stdin,
     /// Something that is left, and why in a word.
@@ -59,6 +61,21 @@ pub fn walk<'w>(roots: &'w [PathBuf], filter: &'w Filter, links: Links) -> impl 
         Walked::Step(step) => step,
         Walked::Linked(file, identity) if seen.insert(identity) => Step::File(file),
         Walked::Linked(file, _) => Step::Skipped(file.source, "hard-link"),
+    })
+}
+
+/// The steps that items ask for, in their order. An item that is all of its file is the file.
+pub fn items(items: &[Item]) -> impl Iterator<Item = Step> + '_ {
+    items.iter().map(|item| {
+        let path = &item.source.path;
+        match path.metadata() {
+            Err(error) => Step::Failed(Problem::new(Kind::Unreadable, error.to_string()).of(&item.source)),
+            Ok(metadata) if !metadata.is_file() => Step::Skipped(item.source.clone(), "not-regular"),
+            Ok(metadata) => {
+                let file = File { source: item.source.clone(), size: metadata.len(), hint: hint(path) };
+                if item.start == 0 && file.size <= item.end { Step::File(file) } else { Step::Part(file, item.clone()) }
+            }
+        }
     })
 }
 

@@ -2,12 +2,16 @@
 //!
 //! `cargo test formats -- --nocapture` prints the table.
 
+#![expect(clippy::format_push_string, reason = "a mail reads best as the text it is")]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use serde_json::Value;
-use urlspool::{Extractor, Job, Options, run};
+use urlspool::origin::{Item, Kind};
+use urlspool::{Extractor, Job, Options, Source, run};
 
 /// Messages in the set.
 const MESSAGES: usize = 200;
@@ -65,7 +69,7 @@ fn mail(number: usize, dice: &mut Dice) -> Mail {
         2 => format!(".{}\n\n", url()),
         _ => "Hello.\n\n".to_owned(),
     };
-    for _ in 0..1 + dice.roll(12) {
+    for _ in 0..=dice.roll(12) {
         body += &match dice.roll(12) {
             0 => format!("From here it is near to {} as they say.\n", url()),
             1 => format!("\nFrom w@x.example Mon Jan  1 10:00:00 1996\nSubject: pasted {}\n\nA pasted mail.\n", url()),
@@ -108,10 +112,10 @@ const FORMATS: [(&str, Writer); 17] = [
         maildir(&mails[50..], ends, &at.join(".Archive.1996"));
     }),
     ("mh", mh),
-    ("tradspool", |mails, ends, at| tradspool(mails, ends, at, |text| text)),
+    ("tradspool", |mails, ends, at| tradspool(mails, ends, at, str::to_owned)),
     ("wire-format", |mails, _, at| tradspool(mails, "\r\n", at, wire)),
     ("mixed spool", |mails, ends, at| {
-        tradspool(&mails[..90], ends, &at.join("old"), |text| text);
+        tradspool(&mails[..90], ends, &at.join("old"), str::to_owned);
         tradspool(&mails[90..], "\r\n", &at.join("new"), wire);
     }),
     ("timehash", timehash),
@@ -174,7 +178,9 @@ fn mbox(mails: &[Mail], ends: &str, at: &Path, quoting: Quoting, has_lengths: bo
 }
 
 fn maildir(mails: &[Mail], ends: &str, at: &Path) {
-    ["new", "cur", "tmp"].iter().for_each(|name| fs::create_dir_all(at.join(name)).unwrap());
+    for name in ["new", "cur", "tmp"] {
+        fs::create_dir_all(at.join(name)).unwrap();
+    }
     write(&at.join("tmp/1"), "From: a\n\nhttp://unfinished.example/\n");
     write(&at.join("dovecot-uidlist"), "http://index.example/\n");
     each(mails, at, |number, mail| {
@@ -193,19 +199,19 @@ fn mh(mails: &[Mail], ends: &str, at: &Path) {
 }
 
 /// One article a file; every tenth is cross-posted, as another name of the same file.
-fn tradspool(mails: &[Mail], ends: &str, at: &Path, kept: fn(String) -> String) {
+fn tradspool(mails: &[Mail], ends: &str, at: &Path, kept: fn(&str) -> String) {
     write(&at.join("test/formats/.overview"), "1\thttp://index.example/\n");
     fs::create_dir_all(at.join("test/other")).unwrap();
     for (number, mail) in (1..).zip(mails) {
         let path = at.join(format!("test/formats/{number}"));
-        write(&path, &kept(lines(&mail.text(), ends)));
+        write(&path, &kept(&lines(&mail.text(), ends)));
         if number % 10 == 0 {
             fs::hard_link(&path, at.join(format!("test/other/{number}"))).unwrap();
         }
     }
 }
 
-fn wire(text: String) -> String {
+fn wire(text: &str) -> String {
     let stuffed = text.split_inclusive('\n').map(|line| if line.starts_with('.') { "." } else { "" }.to_owned() + line);
     stuffed.collect::<String>() + ".\r\n"
 }
@@ -350,4 +356,91 @@ fn every_format_gives_the_same_urls_of_the_same_messages() {
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// The records of parts of a file, one part after the other.
+fn in_parts(path: &Path, borders: &[u64], extractor: &Extractor) -> String {
+    let part = |pair: &[u64]| Item {
+        source: Source::at(path.to_owned()),
+        start: pair[0],
+        end: pair[1],
+        kind: Some(Kind::Mbox),
+    };
+    let scan = |pair: &[u64]| {
+        let job = Job { items: Some(vec![part(pair)]), threads: 1, ..Job::default() };
+        let mut records = Vec::new();
+        run(&job, extractor, &mut records).unwrap();
+        String::from_utf8(records).unwrap()
+    };
+    borders.windows(2).map(scan).collect()
+}
+
+/// An mbox with everything that can stand around a border.
+fn random_mbox(dice: &mut Dice) -> String {
+    let mut all = "\n".repeat(dice.roll(3));
+    for number in 0..=dice.roll(4) {
+        let pieces = [
+            "\nFrom x\nA: pasted\n\n",
+            "From here\nthe prose\n",
+            "\n",
+            "<URL:http://a.\n  example/>\n",
+            "http://b.example/c\n",
+            "\nFrom u at h  Mon Jan  1 10:00:00 1996\nFrom: u at h (U)\n\n",
+            "no end",
+        ];
+        let body: String = (0..dice.roll(6)).map(|_| pieces[dice.roll(pieces.len())]).collect();
+        let length = match dice.roll(4) {
+            0 => format!("Content-Length: {}\n", body.len()),
+            1 => format!("Content-Length: {}\n", dice.roll(60)),
+            _ => String::new(),
+        };
+        all += &format!("From a\nMessage-ID: <{number}@x>\nSubject: http://s{number}.example/\n{length}\n{body}");
+        all += &"\n".repeat(dice.roll(3));
+    }
+    lines(&all, ["\n", "\r\n"][dice.roll(2)])
+}
+
+#[test]
+fn parts_of_an_mbox_give_the_records_of_the_whole_wherever_it_is_cut() {
+    let folder = Folder::new("splits");
+    let path = folder.0.join("inbox");
+    let mut dice = Dice(1738);
+    let extractor = Extractor::new(Options::default());
+    let scan = |borders: &[u64]| in_parts(&path, borders, &extractor);
+    let mut records = 0;
+    for _ in 0..40 {
+        let text = random_mbox(&mut dice);
+        fs::write(&path, &text).unwrap();
+        let size = text.len() as u64;
+        let whole = scan(&[0, size]);
+        records += whole.lines().count();
+        for cut in 0..=size {
+            assert_eq!(scan(&[0, cut, size]), whole, "cut at {cut}: {text:?}");
+        }
+        let tiny: Vec<u64> = (0..size).step_by(1 + dice.roll(20)).chain([size]).collect();
+        assert_eq!(scan(&tiny), whole, "{text:?}");
+    }
+    assert!(records > 150, "{records}");
+}
+
+#[test]
+fn splits_are_printed_and_read() {
+    let folder = Folder::new("items");
+    let mails = mails();
+    mbox(&mails[..30], "\n", &folder.0.join("a"), Quoting::Again, false);
+    mbox(&mails[..30], "\n", &folder.0.join("b"), Quoting::Never, true);
+    maildir(&mails[30..40], "\n", &folder.0.join("c"));
+    let urlspool = |args: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_urlspool")).args(args).current_dir(&folder.0).output().unwrap();
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        output.stdout
+    };
+    let whole = urlspool(&["scan", "-q", "a", "b", "c"]);
+    for size in ["1000", "7KiB", "1GB"] {
+        let items = urlspool(&["splits", "--size", size, "a", "b", "c"]);
+        fs::write(folder.0.join("items"), &items).unwrap();
+        assert!(urlspool(&["scan", "-q", "-j2", "--splits", "items"]) == whole, "{size}");
+        let count = String::from_utf8(items).unwrap().lines().count();
+        assert_eq!(count > 12, size != "1GB", "{count} items of {size}");
+    }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::config::{Grammar, RulesName, UniqueName};
+use crate::origin;
 
 /// Gets the URLs of mail and USENET archives out whole.
 ///
@@ -34,6 +35,9 @@ pub(crate) enum Command {
     /// Print the raw octets that records came from
     #[command(after_help = SHOW_EXAMPLES)]
     Show(Show),
+    /// Print items of work of about equal size, one JSON line each, for `scan --splits`
+    #[command(after_help = SPLITS_EXAMPLE)]
+    Splits(Splits),
     /// Print the JSON Schema of the records
     Schema,
     /// Check a configuration file and print it with every key
@@ -60,6 +64,9 @@ const PARSE_EXAMPLES: &str = "Examples:
   urlspool parse 'ftp://myname@host.dom/%2Fetc/motd'
   urlspool parse --check - < urls.txt";
 
+const SPLITS_EXAMPLE: &str = "Example:
+  urlspool splits --size 1GiB archive/ | parallel --pipe -k -N1 urlspool scan --splits - > urls.jsonl";
+
 const SHOW_EXAMPLES: &str = "Examples:
   urlspool scan inbox | head -1 | urlspool show
   urlspool show inbox:120-155
@@ -74,6 +81,10 @@ pub(crate) struct Scan {
     /// Files and folders to read; `-` is standard input, as is none at all
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
+
+    /// Read items that `urlspool splits` printed from FILE (`-`: standard input), and what they name
+    #[arg(long, value_name = "FILE", conflicts_with = "paths")]
+    pub(crate) splits: Option<PathBuf>,
 
     /// Write to FILE instead of standard output
     #[arg(short, long, value_name = "FILE")]
@@ -214,6 +225,24 @@ pub(crate) enum Kind {
     Text,
 }
 
+impl Kind {
+    /// The kind of a source that it names, if it names one.
+    pub(crate) fn given(self) -> Option<origin::Kind> {
+        match self {
+            Kind::Auto => None,
+            Kind::Mbox => Some(origin::Kind::Mbox),
+            Kind::Maildir => Some(origin::Kind::Maildir),
+            Kind::Mh => Some(origin::Kind::Mh),
+            Kind::News => Some(origin::Kind::News),
+            Kind::Rnews => Some(origin::Kind::Rnews),
+            Kind::Mmdf => Some(origin::Kind::Mmdf),
+            Kind::Babyl => Some(origin::Kind::Babyl),
+            Kind::Message => Some(origin::Kind::Message),
+            Kind::Text => Some(origin::Kind::Text),
+        }
+    }
+}
+
 /// Whether to do something that suits a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum When {
@@ -243,6 +272,42 @@ pub(crate) struct Parse {
     /// End with status 1 if RFC 1738 refuses a URL
     #[arg(long)]
     pub(crate) check: bool,
+}
+
+/// What `splits` takes.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Splits {
+    /// Files and folders
+    #[arg(value_name = "PATH", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+
+    /// Octets of an item, about; mboxes that are not compressed are divided, other files are one item each
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = size)]
+    pub(crate) size: u64,
+
+    /// How the sources are divided into messages
+    #[arg(long, value_enum, default_value_t = Kind::Auto)]
+    pub(crate) kind: Kind,
+
+    /// Only files that match GLOB; can be given again
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) include: Vec<String>,
+
+    /// Leave files that match GLOB; can be given again
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) exclude: Vec<String>,
+
+    /// Follow symbolic links that stay beneath their root
+    #[arg(long)]
+    pub(crate) follow: bool,
+}
+
+/// A size in octets, above nothing.
+fn size(text: &str) -> Result<u64, String> {
+    match crate::config::parse_size(text) {
+        Some(octets) if octets > 0 => Ok(octets as u64),
+        _ => Err("write it as 64MiB, 1GB or a number of octets".to_owned()),
+    }
 }
 
 /// What `show` takes.

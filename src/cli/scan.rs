@@ -1,19 +1,20 @@
 //! `urlspool scan`.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use indicatif::ProgressBar;
 
-use super::args::{self, Format, Kind, Scan, When};
+use super::args::{self, Format, Scan, When};
 use super::exit::Exit;
 use super::report::{Events, ScanReport, bar};
 use super::{Failure, Outcome};
 use crate::config::{Config, RulesName, UniqueName};
 use crate::decode::{self, Headers};
-use crate::origin::{self, Source};
+use crate::origin::{Item, Source};
 use crate::pipeline::{self, Extractor, Job, Options, Output, Unique};
-use crate::record::Balance;
+use crate::record::{self, Balance};
 use crate::scan::{Rules, Schemeless};
 use crate::sink::{FileSink, PipeSink, Sink};
 use crate::walk::{self, Filter, Links, Step};
@@ -95,27 +96,15 @@ fn options(config: &Config) -> Options {
 
 fn job(args: &Scan, config: &Config) -> Result<Job, Failure> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let filter = Filter::new(&args.include, &args.exclude).map_err(|bad| {
-        Failure::new(Exit::Usage, format!("the pattern {:?} cannot be read: {}", bad.glob, bad.message))
-    })?;
-    let kind = match args.kind {
-        Kind::Auto => None,
-        Kind::Mbox => Some(origin::Kind::Mbox),
-        Kind::Maildir => Some(origin::Kind::Maildir),
-        Kind::Mh => Some(origin::Kind::Mh),
-        Kind::News => Some(origin::Kind::News),
-        Kind::Rnews => Some(origin::Kind::Rnews),
-        Kind::Mmdf => Some(origin::Kind::Mmdf),
-        Kind::Babyl => Some(origin::Kind::Babyl),
-        Kind::Message => Some(origin::Kind::Message),
-        Kind::Text => Some(origin::Kind::Text),
-    };
+    let filter = filter(&args.include, &args.exclude)?;
+    let items = args.splits.as_deref().map(items).transpose()?;
     let roots = if args.paths.is_empty() { vec![PathBuf::from(Source::STDIN)] } else { args.paths.clone() };
     Ok(Job {
         roots,
+        items,
         filter,
         links: if args.follow { Links::Followed } else { Links::Left },
-        format: kind.map(crate::split::Format::of),
+        format: args.kind.given().map(crate::split::Format::of),
         threads: args.threads.map_or(cores, usize::from),
         output: if args.format == Format::Urls { Output::Urls } else { Output::Records },
         rejects: args.rejects.is_some(),
@@ -127,6 +116,30 @@ fn job(args: &Scan, config: &Config) -> Result<Job, Failure> {
         since: moment(args.since.as_deref(), "--since")?,
         until: moment(args.until.as_deref(), "--until")?,
     })
+}
+
+/// The filter by a user's patterns.
+pub(super) fn filter(include: &[String], exclude: &[String]) -> Result<Filter, Failure> {
+    Filter::new(include, exclude)
+        .map_err(|bad| Failure::new(Exit::Usage, format!("the pattern {:?} cannot be read: {}", bad.glob, bad.message)))
+}
+
+/// The items in a file, or on standard input.
+fn items(path: &Path) -> Result<Vec<Item>, Failure> {
+    let failure = |message: String| Failure::new(Exit::Usage, format!("{}: {message}", path.display()));
+    let input: Box<dyn BufRead> = if path.as_os_str() == Source::STDIN {
+        Box::new(io::stdin().lock())
+    } else {
+        Box::new(BufReader::new(File::open(path).map_err(|error| failure(error.to_string()))?))
+    };
+    let mut items = Vec::new();
+    for (number, line) in (1..).zip(input.lines()) {
+        let line = line.map_err(|error| failure(error.to_string()))?;
+        if !line.trim().is_empty() {
+            items.push(record::item(&line).map_err(|message| failure(format!("line {number}: {message}")))?);
+        }
+    }
+    Ok(items)
 }
 
 fn moment(text: Option<&str>, flag: &str) -> Result<Option<i64>, Failure> {
@@ -164,9 +177,13 @@ fn report(args: &Scan, job: &Job) -> Result<ScanReport, Failure> {
 fn total(job: &Job) -> u64 {
     let size = |step| match step {
         Step::File(file) => file.size,
+        Step::Part(file, item) => item.end.min(file.size).saturating_sub(item.start),
         Step::Stdin | Step::Skipped(..) | Step::Failed(_) => 0,
     };
-    walk::walk(&job.roots, &job.filter, job.links).map(size).sum()
+    match &job.items {
+        Some(items) => walk::items(items).map(size).sum(),
+        None => walk::walk(&job.roots, &job.filter, job.links).map(size).sum(),
+    }
 }
 
 fn output_name(args: &Scan) -> String {

@@ -1,14 +1,17 @@
 //! A source, cut into blocks that can be worked on apart, in order, and notes on what became of its members.
 
+use std::fs::File;
+use std::io;
 use std::sync::Arc;
 
 use super::Piece;
 use super::pool::Job;
 use super::work;
 use crate::limits::Limits;
-use crate::origin::{Hint, Source};
+use crate::origin::{self, Hint, Source};
 use crate::read::{self, Input, Step, Streams};
 use crate::split::{self, Block, Format, Opened, Roller};
+use crate::walk;
 
 /// Something that was cut out of a source.
 pub(super) enum Item {
@@ -32,10 +35,13 @@ impl Item {
 ///
 /// Holds one block, and what the decoders above it need.
 pub(super) struct Cuts {
-    streams: Streams,
+    /// Nothing for a part of a file, which is `current` from the start.
+    streams: Option<Streams>,
     given: Option<Format>,
     message_bytes: usize,
     current: Option<Current>,
+    /// Octets of a part of a file that were read.
+    part_bytes: u64,
 }
 
 /// The stream that is being read.
@@ -44,17 +50,52 @@ struct Current {
     format: Format,
     blocks: Roller<Box<dyn std::io::Read>>,
     bytes: u64,
+    counts: Counts,
+}
+
+/// What is counted as read at a stream's end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Counts {
+    /// The source.
+    Source,
+    /// Nothing: another part of it was.
+    Nothing,
 }
 
 impl Cuts {
     pub(super) fn new(input: Input, source: Source, hint: Hint, job: &Job, limits: &Limits) -> Cuts {
         let streams = Streams::new(input, source, hint, limits);
-        Cuts { streams, given: job.format, message_bytes: limits.message_bytes, current: None }
+        Cuts {
+            streams: Some(streams),
+            given: job.format,
+            message_bytes: limits.message_bytes,
+            current: None,
+            part_bytes: 0,
+        }
+    }
+
+    /// The messages that begin in a part of an mbox. Nothing if the file is none.
+    pub(super) fn part(
+        opened: File,
+        file: &walk::File,
+        part: &origin::Item,
+        job: &Job,
+        limits: &Limits,
+    ) -> io::Result<Option<Cuts>> {
+        let given = job.format.or_else(|| part.kind.map(Format::of));
+        let message_bytes = limits.message_bytes;
+        let found = split::open_part(opened, given, file.hint, message_bytes, part.start..part.end)?;
+        Ok(found.map(|(format, blocks)| {
+            // Each part is read, but all of them are one file.
+            let counts = if part.start == 0 { Counts::Source } else { Counts::Nothing };
+            let current = Current { source: Arc::new(file.source.clone()), format, blocks, bytes: 0, counts };
+            Cuts { streams: None, given, message_bytes, current: Some(current), part_bytes: 0 }
+        }))
     }
 
     /// Octets of the source itself that were read so far.
     pub(super) fn bytes_read(&self) -> u64 {
-        self.streams.bytes_read()
+        self.streams.as_ref().map_or(self.part_bytes, Streams::bytes_read)
     }
 
     /// The next block of the stream that is being read, or what became of it.
@@ -63,16 +104,18 @@ impl Cuts {
         match current.blocks.next_block() {
             Ok(Some(block)) => {
                 current.bytes += block.bytes.len() as u64;
+                self.part_bytes += block.bytes.len() as u64;
                 let item = Item::Block(Arc::clone(&current.source), current.format, block);
                 self.current = Some(current);
                 return item;
             }
+            Ok(None) if current.counts == Counts::Nothing => {}
             Ok(None) => work::read_whole(&mut piece, &current.source),
             Err(error) => {
                 work::lost(&mut piece, read::problem(&error, Some(current.bytes)).of(&current.source));
             }
         }
-        if self.streams.is_unpacked() {
+        if self.streams.as_ref().is_some_and(Streams::is_unpacked) {
             piece.balance.bytes_unpacked = current.bytes;
         }
         Item::Note(Box::new(piece))
@@ -84,7 +127,8 @@ impl Cuts {
         match step {
             Step::Stream(source, hint, stream) => match split::open(stream, self.given, hint, self.message_bytes) {
                 Ok(Opened::Blocks(format, blocks)) => {
-                    self.current = Some(Current { source: Arc::new(source), format, blocks, bytes: 0 });
+                    self.current =
+                        Some(Current { source: Arc::new(source), format, blocks, bytes: 0, counts: Counts::Source });
                     return None;
                 }
                 Ok(Opened::Left(why)) => work::skipped(&mut piece, &source, why),
@@ -108,7 +152,7 @@ impl Iterator for Cuts {
             if let Some(current) = self.current.take() {
                 return Some(self.block(current));
             }
-            let step = self.streams.next()?;
+            let step = self.streams.as_mut()?.next()?;
             if let Some(item) = self.step(step) {
                 return Some(item);
             }

@@ -12,7 +12,7 @@ use super::extract::Extractor;
 use super::unique::Given;
 use super::work::{self, Output, Unit};
 use crate::limits::{BATCH_BYTES, BATCH_FILES, BLOCKS_PER_THREAD, Limits, SMALL_FILE_BYTES};
-use crate::origin::{Hint, Source};
+use crate::origin::{self, Hint, Source};
 use crate::problem::Event;
 use crate::read::{self, Input};
 use crate::record::Balance;
@@ -37,6 +37,8 @@ pub enum Unique {
 pub struct Job {
     /// Files and folders, `-` for standard input.
     pub roots: Vec<PathBuf>,
+    /// Parts of files, instead of the roots.
+    pub items: Option<Vec<origin::Item>>,
     /// Which files are wanted.
     pub filter: Filter,
     /// Whether links are followed.
@@ -238,7 +240,10 @@ struct Units<'j> {
 
 impl<'j> Units<'j> {
     fn new(job: &'j Job, limits: &'j Limits) -> Units<'j> {
-        let steps = Box::new(walk::walk(&job.roots, &job.filter, job.links));
+        let steps: Box<dyn Iterator<Item = Step>> = match &job.items {
+            Some(items) => Box::new(walk::items(items)),
+            None => Box::new(walk::walk(&job.roots, &job.filter, job.links)),
+        };
         Units { job, limits, steps, current: None, ahead: None }
     }
 
@@ -272,10 +277,8 @@ impl<'j> Units<'j> {
     fn step(&mut self, step: Step) -> Unit {
         let mut piece = Piece::default();
         match step {
-            Step::File(file) => match read::open(&file) {
-                Ok(opened) => self.begin(Input::file(opened), file.source, file.hint),
-                Err(error) => work::failed(&mut piece, &file.source, &error),
-            },
+            Step::File(file) => self.whole(file, &mut piece),
+            Step::Part(file, item) => self.part(file, &item, &mut piece),
             Step::Stdin => {
                 let source = Source::at(Source::STDIN.into());
                 self.begin(Input::Stream(Box::new(io::stdin())), source, Hint::None);
@@ -284,6 +287,23 @@ impl<'j> Units<'j> {
             Step::Failed(event) => work::lost(&mut piece, event),
         }
         Unit::Items(vec![Item::Note(Box::new(piece))])
+    }
+
+    fn whole(&mut self, file: walk::File, piece: &mut Piece) {
+        match read::open(&file) {
+            Ok(opened) => self.begin(Input::file(opened), file.source, file.hint),
+            Err(error) => work::failed(piece, &file.source, &error),
+        }
+    }
+
+    /// The messages of a file that begin in a range of it. What is no mbox begins at its start.
+    fn part(&mut self, file: walk::File, item: &origin::Item, piece: &mut Piece) {
+        match read::open(&file).and_then(|opened| Cuts::part(opened, &file, item, self.job, self.limits)) {
+            Err(error) => work::failed(piece, &file.source, &error),
+            Ok(Some(cuts)) => self.current = Some((cuts, 0)),
+            Ok(None) if item.start == 0 => self.whole(file, piece),
+            Ok(None) => {}
+        }
     }
 
     fn begin(&mut self, input: Input, source: Source, hint: Hint) {

@@ -46,7 +46,7 @@ fn member(source: &Value) -> Result<Vec<Vec<u8>>, String> {
     names("member")?.iter().map(octets).collect::<Option<_>>().ok_or_else(|| unclear("member"))
 }
 
-fn path(source: &Value) -> Result<PathBuf, String> {
+pub(super) fn path(source: &Value) -> Result<PathBuf, String> {
     if let Some(encoded) = source["path_b64"].as_str() {
         let octets = BASE64.decode(encoded.as_bytes()).map_err(|error| format!("source.path_b64: {error}"))?;
         return Ok(PathBuf::from(OsString::from_vec(octets)));

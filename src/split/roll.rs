@@ -1,6 +1,7 @@
 //! Cuts a stream into blocks at message borders, so that each block can be read by itself.
 
 use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
 
 use super::lines::{ends_in_cr, unify};
 use super::sniff::{Format, recognised};
@@ -37,10 +38,13 @@ pub enum Role {
     },
 }
 
+/// The blocks of any stream.
+pub(super) type Blocks = Roller<Box<dyn Read>>;
+
 /// What a stream turned out to be.
 pub enum Opened {
     /// Blocks of this format.
-    Blocks(Format, Roller<Box<dyn Read>>),
+    Blocks(Format, Blocks),
     /// Nothing that is read, and why in a word.
     Left(&'static str),
 }
@@ -68,6 +72,26 @@ pub fn open(mut stream: Box<dyn Read>, given: Option<Format>, hint: Hint, most: 
         }
         Err(why) => Opened::Left(why),
     })
+}
+
+/// The messages of an mbox that begin in `part`: its format, and their blocks. Nothing if the stream is no mbox.
+///
+/// # Errors
+///
+/// What the stream gives.
+pub fn open_part<S: Read + Seek + 'static>(
+    mut stream: S,
+    given: Option<Format>,
+    hint: Hint,
+    most: usize,
+    part: Range<u64>,
+) -> io::Result<Option<(Format, Blocks)>> {
+    let mut start = Vec::with_capacity(SNIFF_BYTES);
+    (&mut stream).take(SNIFF_BYTES as u64).read_to_end(&mut start)?;
+    let Ok(format @ (Format::Mbox | Format::Mboxcl)) = recognised(&start, given, hint) else { return Ok(None) };
+    let first = first_message(&mut stream, format, most, part.start)?.unwrap_or(part.end);
+    stream.seek(SeekFrom::Start(first))?;
+    Ok(Some((format, Roller::part(Box::new(stream), format, most, first, part.end))))
 }
 
 /// Reads a stream and gives its blocks, one after the other.
@@ -119,7 +143,7 @@ impl<R: Read> Roller<R> {
 
     /// A roller over the messages of an mbox that begin at `start` or behind it, and before `stop`. The stream goes on
     /// at `start`, where a message begins.
-    pub fn part(stream: R, format: Format, most: usize, start: u64, stop: u64) -> Roller<R> {
+    fn part(stream: R, format: Format, most: usize, start: u64, stop: u64) -> Roller<R> {
         Roller { offset: start, stop: Some(stop), ..Roller::new(stream, Vec::new(), format, most) }
     }
 
@@ -262,12 +286,7 @@ impl<R: Read> Roller<R> {
 /// # Errors
 ///
 /// What the stream gives.
-pub fn first_message<S: Read + Seek>(
-    stream: &mut S,
-    format: Format,
-    most: usize,
-    start: u64,
-) -> io::Result<Option<u64>> {
+fn first_message<S: Read + Seek>(stream: &mut S, format: Format, most: usize, start: u64) -> io::Result<Option<u64>> {
     if start == 0 {
         return Ok(Some(0));
     }

@@ -1,0 +1,67 @@
+//! `urlspool splits`.
+
+use std::io::{self, BufWriter, Read};
+
+use super::args::Splits;
+use super::exit::Exit;
+use super::scan::filter;
+use super::terminal::harmless;
+use super::{Failure, Outcome};
+use crate::limits::SNIFF_BYTES;
+use crate::origin::{Item, Source};
+use crate::read;
+use crate::record::write_item;
+use crate::sink::{PipeSink, Sink};
+use crate::split::{Format, recognised};
+use crate::walk::{self, Links, Step};
+
+pub(super) fn splits(args: &Splits) -> Outcome {
+    let filter = filter(&args.include, &args.exclude)?;
+    let links = if args.follow { Links::Followed } else { Links::Left };
+    let given = args.kind.given().map(Format::of);
+    let mut out = PipeSink(BufWriter::new(io::stdout()));
+    let mut exit = Exit::Done;
+    let mut written = Vec::new();
+    for step in walk::walk(&args.paths, &filter, links) {
+        written.clear();
+        match step {
+            Step::File(file) => match divided(&file, given, args.size) {
+                Ok(items) => items.iter().for_each(|item| write_item(item, &mut written)),
+                Err(error) => exit = failed(&file.source, &error.to_string()),
+            },
+            Step::Part(_, item) => write_item(&item, &mut written),
+            Step::Stdin => return Err(Failure::new(Exit::Usage, "standard input cannot be divided")),
+            Step::Skipped(..) => {}
+            Step::Failed(event) => exit = failed(&event.source, &event.problem.message),
+        }
+        if !out.put(&written).map_err(|error| Failure::output("standard output", &error))? {
+            break;
+        }
+    }
+    out.finish().map_err(|error| Failure::output("standard output", &error))?;
+    Ok(exit)
+}
+
+fn failed(source: &Source, why: &str) -> Exit {
+    eprintln!("urlspool: {}: {}", harmless(&source.path.to_string_lossy()), harmless(why));
+    Exit::SomeFailed
+}
+
+/// The items of a file: parts of about equal size, none above `most` octets, if it is an mbox.
+fn divided(file: &walk::File, given: Option<Format>, most: u64) -> io::Result<Vec<Item>> {
+    let mut start = Vec::new();
+    read::open(file)?.take(SNIFF_BYTES as u64).read_to_end(&mut start)?;
+    let format = recognised(&start, given, file.hint).ok();
+    let parts = match format {
+        Some(Format::Mbox | Format::Mboxcl) => file.size.div_ceil(most).max(1),
+        _ => 1,
+    };
+    let border = |part: u64| (u128::from(file.size) * u128::from(part) / u128::from(parts)) as u64;
+    let item = |part| Item {
+        source: file.source.clone(),
+        start: border(part),
+        end: border(part + 1),
+        kind: format.map(Format::kind),
+    };
+    Ok((0..parts).map(item).collect())
+}
