@@ -12,7 +12,7 @@ use crate::origin::{Item, Source};
 use crate::read;
 use crate::record::write_item;
 use crate::sink::{PipeSink, Sink};
-use crate::split::{Format, recognised};
+use crate::split::{Format, divisible, ends_in_cr, recognised, unify};
 use crate::walk::{self, Links, Step};
 
 pub(super) fn splits(args: &Splits) -> Outcome {
@@ -51,11 +51,12 @@ fn failed(source: &Source, why: &str) -> Exit {
 fn divided(file: &walk::File, given: Option<Format>, most: u64) -> io::Result<Vec<Item>> {
     let mut start = Vec::new();
     read::open(file)?.take(SNIFF_BYTES as u64).read_to_end(&mut start)?;
+    let is_divisible = divisible(&start, given, file.hint).is_some();
+    if ends_in_cr(&start) {
+        unify(&mut start);
+    }
     let format = recognised(&start, given, file.hint).ok();
-    let parts = match format {
-        Some(Format::Mbox | Format::Mboxcl) => file.size.div_ceil(most).max(1),
-        _ => 1,
-    };
+    let parts = if is_divisible { file.size.div_ceil(most).max(1) } else { 1 };
     let border = |part: u64| (u128::from(file.size) * u128::from(part) / u128::from(parts)) as u64;
     let item = |part| Item {
         source: file.source.clone(),

@@ -4,7 +4,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 
 use super::lines::{ends_in_cr, unify};
-use super::sniff::{Format, recognised};
+use super::sniff::{Format, Sniffed, recognised, sniff};
 use super::{Held, babyl, lengths, mbox, mmdf, rnews};
 use crate::limits::{BLOCK_BYTES, SEPARATOR_BYTES, SNIFF_BYTES};
 use crate::origin::Hint;
@@ -74,7 +74,8 @@ pub fn open(mut stream: Box<dyn Read>, given: Option<Format>, hint: Hint, most: 
     })
 }
 
-/// The messages of an mbox that begin in `part`: its format, and their blocks. Nothing if the stream is no mbox.
+/// The messages of an mbox that begin in `part`: its format, and their blocks. Nothing if the stream is no mbox, or one
+/// whose lines end in CR alone.
 ///
 /// # Errors
 ///
@@ -88,10 +89,21 @@ pub fn open_part<S: Read + Seek + 'static>(
 ) -> io::Result<Option<(Format, Blocks)>> {
     let mut start = Vec::with_capacity(SNIFF_BYTES);
     (&mut stream).take(SNIFF_BYTES as u64).read_to_end(&mut start)?;
-    let Ok(format @ (Format::Mbox | Format::Mboxcl)) = recognised(&start, given, hint) else { return Ok(None) };
+    let Some(format) = divisible(&start, given, hint) else { return Ok(None) };
     let first = first_message(&mut stream, format, most, part.start)?.unwrap_or(part.end);
     stream.seek(SeekFrom::Start(first))?;
     Ok(Some((format, Roller::part(Box::new(stream), format, most, first, part.end))))
+}
+
+/// The format of a source that begins so, if its messages can be told apart from any octet on.
+#[must_use]
+pub fn divisible(start: &[u8], given: Option<Format>, hint: Hint) -> Option<Format> {
+    if let Sniffed::Binary(_) = sniff(start, hint) {
+        // It may be an mbox when it is unpacked.
+        return None;
+    }
+    let format = recognised(start, given, hint).ok()?;
+    (matches!(format, Format::Mbox | Format::Mboxcl) && !ends_in_cr(start)).then_some(format)
 }
 
 /// Reads a stream and gives its blocks, one after the other.
