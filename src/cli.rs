@@ -2,6 +2,7 @@
 
 mod args;
 mod exit;
+mod explain;
 mod parse;
 mod report;
 mod scan;
@@ -35,6 +36,7 @@ pub fn run() -> ExitCode {
         Command::Scan(scan) => scan::scan(&scan),
         Command::Parse(parse) => parse::parse(&parse),
         Command::Show(show) => show::show(&show),
+        Command::Explain(explain) => explain::explain(&explain),
         Command::Splits(splits) => splits::splits(&splits),
         Command::Schema => print(urlspool_schema().as_bytes()),
         Command::CheckConfig { file } => check_config(&file),

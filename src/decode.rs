@@ -124,8 +124,8 @@ pub struct Page<'m> {
 pub struct Decoded {
     /// Parts with text, read.
     pub text_parts: usize,
-    /// Parts without text, counted and left.
-    pub other_parts: usize,
+    /// Parts without text, left: what they say of themselves, and their raw octets.
+    pub left: Vec<(Part, Span)>,
     /// What was wrong.
     pub problems: Vec<Problem>,
 }

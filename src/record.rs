@@ -19,6 +19,7 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::decode::{Facts, Part};
 use crate::origin::{Kind, Source};
 use crate::parse::Found;
+use crate::repair::Join;
 
 /// The version of the format. Additions are free; a change of a name or a meaning raises it.
 pub const SCHEMA: u32 = 1;
@@ -50,6 +51,8 @@ pub struct Record<'r> {
     pub mismatch: Option<bool>,
     /// For a URL that stood inside a redirector's: that one's id, and who redirects.
     pub unwrapped: Option<(u128, &'static str)>,
+    /// The joins of the line that it was read from, the doubtful ones and those behind its end as well.
+    pub joins: &'r [Join],
 }
 
 /// Where a record came from, in octets of its source.

@@ -107,6 +107,8 @@ pub struct Join {
     pub repairs: Repairs,
     /// How sure it is that the two sides belong together, from 0 to 1. Inside a wrapper it is certain.
     pub confidence: f32,
+    /// For a bare URL: the evidence. Inside a wrapper there is none.
+    pub proof: Proof,
 }
 
 /// A text without its breaks, and the way back to it. Made once and used again for each start.
@@ -169,11 +171,11 @@ impl Line {
     }
 
     /// Marks that something was taken out behind the last octet.
-    fn join(&mut self, repairs: Repairs, confidence: f32) {
+    fn join(&mut self, repairs: Repairs, confidence: f32, proof: Proof) {
         let at = self.text.len();
         match self.joins.last_mut() {
             Some(last) if last.at == at => last.repairs.add_all(repairs),
-            _ => self.joins.push(Join { at, repairs, confidence }),
+            _ => self.joins.push(Join { at, repairs, confidence, proof }),
         }
     }
 }

@@ -35,6 +35,9 @@ pub(crate) enum Command {
     /// Print the raw octets that records came from
     #[command(after_help = SHOW_EXAMPLES)]
     Show(Show),
+    /// Tell in words what each stage made of a message, and why each candidate is a URL or none
+    #[command(after_help = EXPLAIN_EXAMPLE)]
+    Explain(Explain),
     /// Print items of work of about equal size, one JSON line each, for `scan --splits`
     #[command(after_help = SPLITS_EXAMPLE)]
     Splits(Splits),
@@ -63,6 +66,9 @@ const SCAN_EXAMPLES: &str = "Examples:
 const PARSE_EXAMPLES: &str = "Examples:
   urlspool parse 'ftp://myname@host.dom/%2Fetc/motd'
   urlspool parse --check - < urls.txt";
+
+const EXPLAIN_EXAMPLE: &str = "Example:
+  urlspool explain archive.mbox:10233";
 
 const SPLITS_EXAMPLE: &str = "Example:
   urlspool splits --size 1GiB archive/ | parallel --pipe -k -N1 urlspool scan --splits - > urls.jsonl";
@@ -272,6 +278,22 @@ pub(crate) struct Parse {
     /// End with status 1 if RFC 1738 refuses a URL
     #[arg(long)]
     pub(crate) check: bool,
+}
+
+/// What `explain` takes.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Explain {
+    /// A file, and an octet of the message in it; without that, the first message
+    #[arg(value_name = "FILE[:OFFSET]")]
+    pub(crate) place: String,
+
+    /// How the file is divided into messages
+    #[arg(long, value_enum, default_value_t = Kind::Auto)]
+    pub(crate) kind: Kind,
+
+    /// By which rules URLs are found
+    #[arg(long, value_name = "RULES", value_parser = ["wide", "rfc1738"], default_value = "wide")]
+    pub(crate) rules: String,
 }
 
 /// What `splits` takes.

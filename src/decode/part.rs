@@ -241,7 +241,7 @@ impl Walk<'_, '_> {
         let boundary = self.boundary(body);
         let end = boundary.as_ref().map_or(self.message.raw.len(), |boundary| boundary.start.max(body));
         if part.form == Form::Other {
-            self.decoded.other_parts += 1;
+            self.decoded.left.push((part.clone(), Span::new(body, end)));
         } else {
             self.decoded.text_parts += 1;
             self.text(Span::new(body, end), part);

@@ -16,7 +16,7 @@ use crate::parse::{
 };
 use crate::problem::{Kind, Problem};
 use crate::record::{Origin, Record, context_border, id};
-use crate::repair::{Breaks, Line, Word, Wrapped, quote_depth, run_end, word, wrapped};
+use crate::repair::{Breaks, Join, Line, Word, Wrapped, quote_depth, run_end, word, wrapped};
 use crate::scan::{Opening, Rules, Scanner, Schemeless, Start};
 use crate::span::Span;
 use crate::split::{Header, Message};
@@ -125,7 +125,7 @@ pub fn extract(message: &Message<'_>, source: &Source, extractor: &Extractor, si
         ill_at: 0,
         sink,
     };
-    let Decoded { text_parts, other_parts, problems } =
+    let Decoded { text_parts, left, problems } =
         texts(message, &fields, limits, extractor.options.headers, &mut |text| state.text(&text));
     if state.urls > limits.message_urls as u64 {
         let many = format!("{} URLs in one message", state.urls);
@@ -134,7 +134,7 @@ pub fn extract(message: &Message<'_>, source: &Source, extractor: &Extractor, si
     for problem in problems {
         (state.sink)(Finding::Problem(problem));
     }
-    (state.sink)(Finding::Parts(text_parts, other_parts));
+    (state.sink)(Finding::Parts(text_parts, left.len()));
 }
 
 /// What is known while a message is gone through. The costly facts are read when the first URL asks for them.
@@ -237,7 +237,16 @@ impl<'s> State<'s, '_> {
             let quote_depth = if cited { quote_depth(&text.bytes, found.raw.start) } else { 0 };
             let part = text.part;
             self.found(
-                &Spot { bytes: &text.bytes, trail: &text.trail, region, quote_depth, part, anchor: None, exact: true },
+                &Spot {
+                    bytes: &text.bytes,
+                    trail: &text.trail,
+                    region,
+                    quote_depth,
+                    part,
+                    anchor: None,
+                    exact: true,
+                    joins: line.joins(),
+                },
                 found,
             );
         });
@@ -281,6 +290,7 @@ impl<'s> State<'s, '_> {
             part: text.part,
             anchor,
             exact: link.exact,
+            joins: &[],
         };
         let base = page.base.as_deref().filter(|base| base.len() <= limits.url_bytes);
         let value = Value { text: &link.value, span: link.span, base };
@@ -349,6 +359,7 @@ impl<'s> State<'s, '_> {
             anchor: anchor.filter(|anchor| !anchor.is_empty()),
             mismatch: anchor.map(|anchor| mismatch(anchor, found.url())),
             unwrapped: parent,
+            joins: spot.joins,
         };
         match without_recipient(found.full).filter(|_| *strip_recipient) {
             None => (self.sink)(sorted(&record)),
@@ -419,6 +430,8 @@ struct Spot<'t> {
     anchor: Option<&'t [u8]>,
     /// Whether the URL's range in `bytes` is to the octet.
     exact: bool,
+    /// What was joined to read it.
+    joins: &'t [Join],
 }
 
 /// Where the first octet of a word stands that no URI of RFC 3986 holds, or the first `%` that begins no escape.

@@ -52,7 +52,7 @@ fn continue_over_lines(text: &[u8], head: Span, line: &mut Line) {
         ];
         // All is no likelier than the least likely of its joins.
         confidence = confidence.min(step.confidence());
-        line.join(repairs.into_iter().flatten().collect(), confidence);
+        line.join(repairs.into_iter().flatten().collect(), confidence, step.proof);
         line.push(text, step.token.start, step.token.end);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::page::page_break;
 use super::quote::{Marks, Style, line_start, marks, marks_before, same_marks};
-use super::{Line, Repair, Repairs};
+use super::{Line, Proof, Repair, Repairs};
 use crate::grammar::{Bare, Class, Scheme};
 use crate::limits::RFC1738_WRAPPER_BYTES;
 use crate::scan::{Rules, Start};
@@ -44,7 +44,7 @@ pub fn wrapped(text: &[u8], start: &Start, rules: Rules, most: usize, line: &mut
                     return Wrapped::Unclosed;
                 }
                 void |= !line.text().is_empty() && begins_url(&text[gap.end..limit], rules);
-                line.join(gap.repairs, 1.0);
+                line.join(gap.repairs, 1.0, Proof::default());
                 at = gap.end;
             }
             _ => {

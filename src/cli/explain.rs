@@ -1,0 +1,391 @@
+//! `urlspool explain`: what each stage made of one message, in words. The stages give values; the words stand here.
+
+use std::fmt::Write;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use super::args::{self, Explain};
+use super::exit::Exit;
+use super::terminal::harmless;
+use super::{Failure, Outcome, print};
+use crate::config::RulesName;
+use crate::decode::{Facts, Fields, Headers, Region, Text, texts};
+use crate::limits::SNIFF_BYTES;
+use crate::origin::Source;
+use crate::parse::{Reason, Why, Wrapper};
+use crate::pipeline::{Extractor, Finding, Options, extract};
+use crate::problem::Problem;
+use crate::read;
+use crate::record::{Origin, Record};
+use crate::repair::{Join, Repair};
+use crate::scan::Rules;
+use crate::split::{self, Dialect, Divided, Format, Header, Message, Opened, dialect, messages};
+use crate::walk::{self, Filter, Links, Step};
+
+pub(super) fn explain(args: &Explain) -> Outcome {
+    let (path, offset) = place(&args.place);
+    let unreadable = |why: String| Failure::new(Exit::SomeFailed, format!("{}: {why}", path.display()));
+    let filter = Filter::default();
+    let roots = [path.clone()];
+    let file = match walk::walk(&roots, &filter, Links::Left).next() {
+        Some(Step::File(file)) => file,
+        Some(Step::Skipped(_, why)) => return Err(unreadable(format!("left: {why}"))),
+        Some(Step::Failed(event)) => return Err(unreadable(event.problem.message)),
+        _ => return Err(unreadable("name one file".to_owned())),
+    };
+    let options = Options {
+        rules: if args::rules(&args.rules) == RulesName::Rfc1738 { Rules::Rfc1738 } else { Rules::Wide },
+        ..Options::default()
+    };
+    let mut page = Page { options, out: String::new() };
+    let io = |error: std::io::Error| unreadable(error.to_string());
+    let mut start = Vec::new();
+    read::open(&file).map_err(io)?.take(SNIFF_BYTES as u64).read_to_end(&mut start).map_err(io)?;
+    let stream = Box::new(read::open(&file).map_err(io)?);
+    let given = args.kind.given().map(Format::of);
+    let most = page.options.limits.message_bytes;
+    match split::open(stream, given, file.hint, most).map_err(io)? {
+        Opened::Left(why) => page.line(0, &format!("The file is left: {why}.")),
+        Opened::Blocks(format, mut blocks) => {
+            page.line(0, &format!("The file is read as {}.", recognised(format, &start)));
+            let mut found = false;
+            while !found && let Some(block) = blocks.next_block().map_err(io)? {
+                let mut doubts = Vec::new();
+                messages(&block, format, &mut |divided| match divided {
+                    Divided::Problem(problem) => doubts.push(problem),
+                    Divided::Message(message) => {
+                        if !found && offset < message.end() {
+                            found = true;
+                            page.message(&message, &file.source, &doubts);
+                        }
+                        doubts.clear();
+                    }
+                });
+            }
+            if !found {
+                return Err(unreadable(format!("no message lies at octet {offset}")));
+            }
+        }
+    }
+    print(page.out.as_bytes())
+}
+
+/// `FILE` or `FILE:OFFSET`. A file of the whole name goes first.
+fn place(text: &str) -> (PathBuf, u64) {
+    if !Path::new(text).exists()
+        && let Some((path, offset)) = text.rsplit_once(':')
+        && let Ok(offset) = offset.parse()
+    {
+        return (PathBuf::from(path), offset);
+    }
+    (PathBuf::from(text), 0)
+}
+
+/// What is written for a reader.
+struct Page {
+    options: Options,
+    out: String,
+}
+
+impl Page {
+    /// A line of text, indented. Nothing that a terminal obeys gets into it.
+    fn line(&mut self, depth: usize, text: &str) {
+        self.out.extend(std::iter::repeat_n("  ", depth));
+        self.out += &harmless(text);
+        self.out.push('\n');
+    }
+
+    fn message(&mut self, message: &Message<'_>, source: &Source, doubts: &[Problem]) {
+        let Message { start, envelope, .. } = *message;
+        self.line(0, &format!("The message lies in octets {start} to {}.", message.end()));
+        if envelope > 0 {
+            self.line(1, &format!("Its first {envelope} octets are the envelope, not the message's own."));
+        }
+        if message.wire {
+            self.line(1, "It is in wire format: dots at line starts are doubled, and its last line is a dot.");
+        }
+        self.problems(doubts);
+        let fields = match message.header {
+            Header::Present => Fields::of(message.raw, self.options.limits.header_bytes),
+            Header::Copied { body } => Fields { body, ..Fields::of(message.raw, self.options.limits.header_bytes) },
+            Header::Absent | Header::ANews => Fields::default(),
+        };
+        self.facts(message, &fields);
+        self.parts(message, &fields);
+        self.candidates(message, source);
+    }
+
+    fn problems(&mut self, problems: &[Problem]) {
+        for Problem { kind, offset, message } in problems {
+            let place = offset.map_or(String::new(), |offset| format!(" at octet {offset}"));
+            self.line(1, &format!("{}{place}: {message}.", kind.name()));
+        }
+    }
+
+    fn facts(&mut self, message: &Message<'_>, fields: &Fields) {
+        let facts = match message.header {
+            Header::Absent => return self.line(0, "It has no header: it is text from its first octet on."),
+            Header::ANews => Facts::of_a_news(message.raw),
+            Header::Present | Header::Copied { .. } => Facts::of(message.raw, fields, self.options.limits.field_bytes),
+        };
+        match message.header {
+            Header::ANews => self.line(0, "Its header is A news': five lines without names."),
+            Header::Copied { .. } => self.line(0, "A copy of some fields stands behind its header, and is left."),
+            _ => self.line(0, &format!("Its header has {} fields.", fields.all.len())),
+        }
+        let date = facts.date.map(|date| match date.utc {
+            Some(utc) => format!("{utc}, written {}", date.raw),
+            None => format!("{}, which cannot be read", date.raw),
+        });
+        let groups = (!facts.newsgroups.is_empty()).then(|| facts.newsgroups.join(", "));
+        let rows = [
+            ("Message-ID", facts.id),
+            ("From", facts.from),
+            ("Date", date),
+            ("Subject", facts.subject),
+            ("Newsgroups", groups),
+            ("List-Id", facts.list_id),
+        ];
+        for (name, value) in rows {
+            if let Some(value) = value {
+                self.line(1, &format!("{name}: {value}"));
+            }
+        }
+    }
+
+    /// The leaves of the tree of parts; the path of each tells where in it.
+    fn parts(&mut self, message: &Message<'_>, fields: &Fields) {
+        let base = message.raw_start();
+        let mut rows = Vec::new();
+        let mut note = |text: &Text<'_>| {
+            let (Region::Body, Some(part)) = (text.region, text.part) else { return };
+            let page = text.page.as_ref().map_or(String::new(), |page| format!(", {} links", page.links.len()));
+            rows.push((part.clone(), format!("read: {} octets of text{page}", text.bytes.len())));
+        };
+        let decoded = texts(message, fields, &self.options.limits, Headers::Left, &mut |text| note(&text));
+        for (part, span) in decoded.left {
+            let place = format!("octets {} to {}", base + span.start as u64, base + span.end as u64);
+            rows.push((part, format!("left: no text; {} octets, {place}", span.len())));
+        }
+        // Components are compared as numbers: part 10 comes behind part 9.
+        rows.sort_by_key(|(part, _)| {
+            part.path.split('.').map(|digits| digits.parse().unwrap_or(0)).collect::<Vec<u64>>()
+        });
+        self.line(0, "Its parts:");
+        for (part, what) in rows {
+            let charset = part.charset.map_or(String::new(), |charset| format!(", charset {charset}"));
+            self.line(1, &format!("{} {}{charset}, {}; {what}", part.path, part.media_type, part.encoding));
+        }
+        self.problems(&decoded.problems);
+    }
+
+    fn candidates(&mut self, message: &Message<'_>, source: &Source) {
+        self.line(0, "Its candidates, in the order in which they stand there:");
+        let extractor = Extractor::new(self.options.clone());
+        let mut count = 0;
+        extract(message, source, &extractor, &mut |finding| match finding {
+            Finding::Url(record) => {
+                count += 1;
+                self.taken(record);
+            }
+            Finding::Unwrapped(record) => {
+                let by = record.unwrapped.map_or("a redirector", |(_, by)| by);
+                self.line(2, &format!("inside it, behind {by}: {}", shown(record.found.full)));
+            }
+            Finding::Reject(reason, text, place) => {
+                count += 1;
+                self.line(1, &format!("{}: refused: {}", at(&place), shown(text)));
+                self.line(2, &in_words(reason));
+            }
+            Finding::Filtered | Finding::Folded(_) | Finding::Problem(_) | Finding::Parts(..) => {}
+        });
+        if count == 0 {
+            self.line(1, "none: nothing in it looks like the start of a URL");
+        }
+    }
+
+    fn taken(&mut self, record: &Record<'_>) {
+        let found = record.found;
+        let quoted =
+            if record.quote_depth > 0 { format!(", quoted {} deep", record.quote_depth) } else { String::new() };
+        self.line(1, &format!("{}, {}{quoted}: taken: {}", at(&record.place), record.region, shown(found.full)));
+        self.line(2, &format!("set off by {}; confidence {:.2}", set_off(found.wrapper), found.confidence));
+        for repair in found.repairs.iter() {
+            self.line(2, &format!("{}: {}", repair.name(), undone(repair)));
+        }
+        self.verdicts(record);
+        for join in record.joins.iter().filter(|join| join.proof.iter().next().is_some()) {
+            self.evidence(join);
+        }
+        for other in found.alternates {
+            let why = instead(other.why);
+            self.line(2, &format!("or, with confidence {:.2}, {why}: {}", other.confidence, shown(&other.full)));
+        }
+    }
+
+    fn verdicts(&mut self, record: &Record<'_>) {
+        let Some(verdicts) = record.found.verdicts else {
+            return self.line(2, "longer than URLs are kept: no grammar was asked");
+        };
+        let accepts: Vec<&str> = verdicts.conforms().collect();
+        let who = if accepts.is_empty() { "no grammar".to_owned() } else { accepts.join(", ") };
+        self.line(2, &format!("accepted by {who}"));
+        if let Err(reject) = &verdicts.rfc1738 {
+            self.line(2, &format!("refused by rfc1738: {reject}"));
+        }
+    }
+
+    /// Why a bare URL goes on in the next line, or does not.
+    fn evidence(&mut self, join: &Join) {
+        let mut list = String::new();
+        for evidence in join.proof.iter() {
+            let _ = write!(list, " {} {:+},", evidence.name(), evidence.points());
+        }
+        let sum = join.proof.points();
+        let list = list.trim_end_matches(',');
+        self.line(
+            2,
+            &format!(
+                "the next line, behind octet {}:{list}; {sum:+} points, confidence {:.2}",
+                join.at, join.confidence
+            ),
+        );
+    }
+}
+
+/// What the start of a file told.
+fn recognised(format: Format, start: &[u8]) -> String {
+    let name = format.kind().name();
+    let how = match format {
+        Format::Mbox | Format::Mboxcl => {
+            let dialect = dialect(start);
+            let how = match dialect {
+                Dialect::Mboxo => "`From ` lines divide it",
+                Dialect::Mboxrd => "`From ` lines divide it; quoted ones in bodies are quoted again",
+                Dialect::Mboxcl | Dialect::Mboxcl2 => {
+                    "`From ` lines divide it, and Content-Length fields where they are true"
+                }
+            };
+            return format!("{name} ({}): {how}", dialect.name());
+        }
+        Format::Rnews => "a line before each article tells its length",
+        Format::Mmdf => "lines of four control-A divide it",
+        Format::Babyl => "it begins with Rmail's options",
+        Format::Emlx => "its first line is the length of one message of Apple Mail's",
+        Format::Single(_) => "it begins with a header and is one message",
+        Format::Text => "no header stands at its start",
+    };
+    format!("{name}: {how}")
+}
+
+fn at(place: &Origin<'_>) -> String {
+    let about = if place.exact { "" } else { "about " };
+    format!("{about}octets {} to {}, line {}", place.start, place.end, place.line)
+}
+
+/// Octets as text, and not too many of them.
+fn shown(octets: &[u8]) -> String {
+    const MOST_CHARS: usize = 300;
+    let text = String::from_utf8_lossy(octets);
+    let kept: String = text.chars().take(MOST_CHARS).collect();
+    if kept.len() < text.len() { format!("{kept} ... ({} octets)", octets.len()) } else { kept }
+}
+
+fn in_words(reason: Reason) -> String {
+    match reason {
+        Reason::Grammar(reject) => format!("RFC 1738 refuses it, and no other grammar may take it: {reject}"),
+        Reason::Host => "its scheme names a host, and what stands there cannot be one".to_owned(),
+        Reason::Implausible => "what follows the scheme is not what bare URLs of that scheme look like".to_owned(),
+        Reason::TwoUrls => "two URLs begin in one wrapper; each is looked at by itself".to_owned(),
+        Reason::Unclosed => "the wrapper does not close; what is in it is looked at without it".to_owned(),
+        Reason::Relative => "relative to a page that nobody knows".to_owned(),
+        Reason::NoLocation => "data or a program, no location".to_owned(),
+        Reason::Reread => "the same octets gave this URL in another reading of the message".to_owned(),
+    }
+}
+
+fn set_off(wrapper: Wrapper) -> &'static str {
+    match wrapper {
+        Wrapper::UrlBracket => "`<URL:` and `>`",
+        Wrapper::Angle => "`<` and `>`",
+        Wrapper::UrlPrefix => "`URL:` before it",
+        Wrapper::Bare => "nothing: its scheme begins it, blanks and punctuation end it",
+        Wrapper::Attr => "an attribute's quotes",
+        Wrapper::Schemeless => "nothing: a host that begins with `www.` or `ftp.`, its scheme is a guess",
+    }
+}
+
+fn undone(repair: Repair) -> &'static str {
+    match repair {
+        Repair::Whitespace => "blanks in a line were taken out",
+        Repair::LineBreak => "a line break and the blanks around it were taken out",
+        Repair::Hyphen => "a hyphen stands before a line break, and was kept",
+        Repair::HyphenDropped => "a hyphen stood before a line break, and was dropped",
+        Repair::QuotePrefix => "quote marks at the start of a line were taken out",
+        Repair::PageBreak => "what stands between two printed pages was taken out",
+        Repair::BareContinuation => "the next line was joined",
+    }
+}
+
+fn instead(why: Why) -> &'static str {
+    match why {
+        Why::HyphenDropped => "without the hyphens before line breaks",
+        Why::TrimmedTail => "with the punctuation that came off its end",
+        Why::BareContinuation => "joined with the next line",
+        Why::HeadOnly => "without the next line",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_explained_stage_by_stage() {
+        let raw =
+            b"From: a\nMessage-ID: <i@x>\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\n\
+                    see <URL:http://a.\n  example/> and std::x and <http://unclosed.example/\n\n--b\n\
+                    Content-Type: image/png\nContent-Transfer-Encoding: base64\n\nAAAA\n--b--\n";
+        let mut page = Page { options: Options::default(), out: String::new() };
+        let mut message = Message::alone(raw);
+        message.start = 1000;
+        page.message(&message, &Source::at("x".into()), &[]);
+        for line in [
+            "The message lies in octets 1000 to",
+            "Message-ID: <i@x>",
+            "1 text/plain, 7bit; read:",
+            "2 image/png, base64; left: no text",
+            "taken: http://a.example/",
+            "line-break: a line break and the blanks around it were taken out",
+            "accepted by rfc1738, rfc3986, whatwg",
+            "refused:",
+            "the wrapper does not close",
+        ] {
+            assert!(page.out.contains(line), "{line} in\n{}", page.out);
+        }
+    }
+
+    #[test]
+    fn the_evidence_for_a_join_is_told() {
+        let raw = b"From: a\n\nIt is described in detail at http://www.host.example/path/to/some/documents/\n\
+                    and-more/of-them/index.html\n\n";
+        let mut page = Page { options: Options::default(), out: String::new() };
+        page.message(&Message::alone(raw), &Source::at("x".into()), &[]);
+        assert!(page.out.contains("base -3.5,") && page.out.contains("points, confidence"), "{}", page.out);
+    }
+
+    #[test]
+    fn nothing_that_a_terminal_obeys_is_shown() {
+        let raw = b"From: a\nSubject: \x1b[31mred\n\n\x1b]0;x\x07 http://a.example/\n";
+        let mut page = Page { options: Options::default(), out: String::new() };
+        page.message(&Message::alone(raw), &Source::at("x".into()), &[]);
+        assert!(!page.out.contains('\u{1b}') && page.out.contains("red"), "{}", page.out);
+    }
+
+    #[test]
+    fn a_place_is_a_file_and_perhaps_an_offset() {
+        assert_eq!(place("no/such:12"), (PathBuf::from("no/such"), 12));
+        assert_eq!(place("no/such:x"), (PathBuf::from("no/such:x"), 0));
+        assert_eq!(place("no/such"), (PathBuf::from("no/such"), 0));
+    }
+}
