@@ -2,9 +2,13 @@
 //!
 //! A file in TOML; flags override it. Every key has a default, and an unknown key is an error.
 
+mod daemon;
+mod interval;
 mod size;
 
-pub use size::parse_size;
+pub use daemon::{Compress, Dedupe, Metrics, Output, Spool, State, Watch};
+pub use interval::Interval;
+pub use size::{Size, parse_size};
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -17,6 +21,17 @@ use crate::limits::Limits;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
+    /// Where the daemon writes.
+    pub output: Output,
+    /// What it keeps.
+    pub state: State,
+    /// How it watches.
+    pub watch: Watch,
+    /// How it tells what it does.
+    pub metrics: Metrics,
+    /// What it watches.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub spool: Vec<Spool>,
     /// What is found and what is written of it.
     pub extract: Extract,
     /// The limits, by name.
@@ -202,10 +217,6 @@ impl LimitsTable {
     }
 }
 
-/// A number of octets, written as a number or as a size.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Size(pub usize);
-
 /// A configuration that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadConfig {
@@ -263,6 +274,7 @@ impl Config {
         if let Some((name, _)) = positive.iter().find(|(_, value)| *value == 0) {
             return Err(format!("{name} must be more than 0"));
         }
+        self.check_daemon()?;
         let named = |name: &String| !name.is_empty() && name.bytes().all(crate::grammar::is_scheme_char);
         match self.extract.extra_schemes.iter().chain(&self.extract.schemes).find(|name| !named(name)) {
             Some(name) => {

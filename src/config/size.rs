@@ -3,7 +3,9 @@
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use serde::ser::{Serialize, Serializer};
 
-use super::Size;
+/// A number of octets, written as a number or as a size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size(pub usize);
 
 const UNITS: [(&str, usize); 7] = [
     ("KiB", 1 << 10),
