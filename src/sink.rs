@@ -1,6 +1,7 @@
 //! Where encoded records go. Encoding happens before, beside extraction; a sink takes batches in order.
 
 mod file;
+pub mod segment;
 
 pub use file::FileSink;
 
