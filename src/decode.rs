@@ -19,7 +19,7 @@ mod utf7;
 mod words;
 
 pub use date::{Date, Zone, date};
-pub use digest::digest;
+pub use digest::{canonical, digest};
 pub use facts::Facts;
 pub use header::{Field, Fields, is_trace, value};
 pub use html::Link;

@@ -23,28 +23,34 @@ const CHANGING: &[&str] =
 #[must_use]
 pub fn digest(message: &Message<'_>, fields: &Fields) -> u128 {
     let mut hash = Xxh3::new();
-    if matches!(message.header, Header::Absent | Header::ANews) {
-        body(&mut hash, message, message.raw);
-        return hash.digest128();
-    }
-    header(&mut hash, message.raw, fields);
-    hash.update(b"\n");
-    body(&mut hash, message, &message.raw[fields.body..]);
+    canonical(message, fields, BODY_BYTES, &mut |octets| hash.update(octets));
     hash.digest128()
 }
 
-/// Hashes the lines of the fields that stay, neighbours at once where their octets are what is hashed.
-fn header(hash: &mut Xxh3, raw: &[u8], fields: &Fields) {
+/// Gives what makes a message itself to `put`, piece by piece: what [`digest`] hashes, with the first `body_bytes` of
+/// the body.
+pub fn canonical(message: &Message<'_>, fields: &Fields, body_bytes: usize, put: &mut dyn FnMut(&[u8])) {
+    if matches!(message.header, Header::Absent | Header::ANews) {
+        body(message, message.raw, body_bytes, put);
+        return;
+    }
+    header(message.raw, fields, put);
+    put(b"\n");
+    body(message, &message.raw[fields.body..], body_bytes, put);
+}
+
+/// Gives the lines of the fields that stay, neighbours at once where their octets are what is given.
+fn header(raw: &[u8], fields: &Fields, put: &mut dyn FnMut(&[u8])) {
     let mut run = Span::default();
     for field in fields.all.iter().filter(|field| !is_changing(field.name.of(raw))) {
         if !run.is_empty() && raw[run.end..field.name.start] == *b"\n" {
             run.end = field.value.end;
             continue;
         }
-        lines(hash, run.of(raw));
+        lines(run.of(raw), put);
         run = Span::new(field.name.start, field.value.end.max(field.name.end));
     }
-    lines(hash, run.of(raw));
+    lines(run.of(raw), put);
 }
 
 fn is_changing(name: &[u8]) -> bool {
@@ -58,20 +64,20 @@ fn is_changing(name: &[u8]) -> bool {
     })
 }
 
-fn body(hash: &mut Xxh3, message: &Message<'_>, octets: &[u8]) {
+fn body(message: &Message<'_>, octets: &[u8], most: usize, put: &mut dyn FnMut(&[u8])) {
     let end = octets.len() - octets.iter().rev().take_while(|&&byte| matches!(byte, b'\n' | b'\r')).count();
     let octets = &octets[..end];
     let quoted = message.kind == Kind::Mbox && memchr::memmem::find(octets, b">From ").is_some();
     let stuffed = message.wire && (octets.starts_with(b"..") || memchr::memmem::find(octets, b"\n..").is_some());
     if !quoted && !stuffed {
         // Carriage returns do not count, so neither may they decide where the first 64 KiB end.
-        let carriage = memchr::memchr(b'\r', &octets[..octets.len().min(BODY_BYTES)]).is_some();
+        let carriage = memchr::memchr(b'\r', &octets[..octets.len().min(most)]).is_some();
         if !carriage {
-            hash.update(&octets[..octets.len().min(BODY_BYTES)]);
+            put(&octets[..octets.len().min(most)]);
             return;
         }
     }
-    let mut room = BODY_BYTES;
+    let mut room = most;
     for line in octets.split_inclusive(|&byte| byte == b'\n') {
         let line = if stuffed && line.starts_with(b"..") { &line[1..] } else { line };
         let unquoted = quoted
@@ -84,7 +90,7 @@ fn body(hash: &mut Xxh3, message: &Message<'_>, octets: &[u8]) {
         };
         for piece in [text, end] {
             let piece = &piece[..piece.len().min(room)];
-            hash.update(piece);
+            put(piece);
             room -= piece.len();
         }
         if room == 0 {
@@ -93,18 +99,18 @@ fn body(hash: &mut Xxh3, message: &Message<'_>, octets: &[u8]) {
     }
 }
 
-/// Hashes whole lines with LF line ends, and one at the end. Nothing for no octets.
-fn lines(hash: &mut Xxh3, text: &[u8]) {
+/// Gives whole lines with LF line ends, and one at the end. Nothing for no octets.
+fn lines(text: &[u8], put: &mut dyn FnMut(&[u8])) {
     if text.is_empty() {
         return;
     }
     let mut rest = text;
     while let Some(cr) = memchr::memchr(b'\r', rest) {
-        hash.update(&rest[..cr]);
+        put(&rest[..cr]);
         rest = &rest[cr + 1..];
     }
-    hash.update(rest);
-    hash.update(b"\n");
+    put(rest);
+    put(b"\n");
 }
 
 #[cfg(test)]
