@@ -3,6 +3,7 @@
 //! The only room that knows every stage. [`extract`] is one message on one thread, without any I/O: the door for
 //! library users, tests, fuzzers and benchmarks. [`run`] is a whole walk on many threads.
 
+mod configured;
 mod cut;
 mod extract;
 mod pool;

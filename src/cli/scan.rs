@@ -10,19 +10,18 @@ use super::args::{self, Format, Scan, When};
 use super::exit::Exit;
 use super::report::{Events, ScanReport, bar};
 use super::{Failure, Outcome};
-use crate::config::{Config, RulesName, UniqueName};
-use crate::decode::{self, Headers};
+use crate::config::{Config, UniqueName};
+use crate::decode;
 use crate::origin::{Item, Source};
 use crate::pipeline::{self, Extractor, Job, Options, Output, Unique};
 use crate::record::{self, Balance};
-use crate::scan::{Rules, Schemeless};
 use crate::sink::{FileSink, PipeSink, Sink};
 use crate::walk::{self, Filter, Links, Step};
 
 pub(super) fn scan(args: &Scan) -> Outcome {
     let config = configured(args)?;
     let job = job(args, &config)?;
-    let extractor = Extractor::new(options(&config));
+    let extractor = Extractor::new(Options::of(&config));
     let mut report = report(args, &job)?;
     let run = pipeline::run(&job, &extractor, &mut report);
     let finished = report.finish();
@@ -76,22 +75,6 @@ fn configured(args: &Scan) -> Result<Config, Failure> {
     extract.schemeless &= !args.no_schemeless;
     extract.strip_recipient |= args.strip_recipient;
     Ok(config)
-}
-
-fn options(config: &Config) -> Options {
-    let extract = &config.extract;
-    Options {
-        rules: if extract.rules == RulesName::Rfc1738 { Rules::Rfc1738 } else { Rules::Wide },
-        schemeless: if extract.schemeless { Schemeless::Found } else { Schemeless::Left },
-        extra_schemes: extract.extra_schemes.clone(),
-        headers: if extract.headers { Headers::Read } else { Headers::Left },
-        accept: extract.accept.iter().map(|grammar| grammar.name()).collect(),
-        schemes: extract.schemes.iter().map(|scheme| scheme.to_ascii_lowercase()).collect(),
-        once_a_message: extract.unique == UniqueName::Message,
-        context_bytes: extract.context,
-        strip_recipient: extract.strip_recipient,
-        limits: config.limits.limits(),
-    }
 }
 
 fn job(args: &Scan, config: &Config) -> Result<Job, Failure> {
