@@ -9,6 +9,7 @@ mod scan;
 mod show;
 mod splits;
 mod terminal;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -34,6 +35,8 @@ pub fn run() -> ExitCode {
     };
     let outcome = match args.command {
         Command::Scan(scan) => scan::scan(&scan),
+        Command::Watch(watch) => watch::watch(&watch),
+        Command::Status { config } => watch::status(&config),
         Command::Parse(parse) => parse::parse(&parse),
         Command::Show(show) => show::show(&show),
         Command::Explain(explain) => explain::explain(&explain),
@@ -76,6 +79,7 @@ fn urlspool_schema() -> String {
 
 fn check_config(file: &std::path::Path) -> Outcome {
     let config = crate::config::Config::read(file).map_err(|bad| Failure::new(Exit::Usage, bad.to_string()))?;
+    config.check_places().map_err(|why| Failure::new(Exit::Usage, format!("{}: {why}", file.display())))?;
     print(config.resolved().as_bytes())
 }
 

@@ -1,9 +1,9 @@
 //! `urlspool` gets the URLs of mail and USENET archives out whole.
 //!
 //! ```text
-//! roof      cli                                          what a shell sees
-//!              \
-//! stairs       pipeline <- config                        the only room that knows every stage
+//! roof      cli  ------------->  daemon                  what a shell sees  |  when, and from where
+//!              \                    |
+//! stairs       `----> pipeline <--'  <- config            the only room that knows every stage
 //!             _____|_________________________________________________________
 //! floor    walk > read > split > decode > scan > repair > parse > record > sink
 //!          `- may touch the world -'  `------ pure: octets to values -------'  world
@@ -82,6 +82,9 @@ pub mod config;
 
 #[doc(hidden)]
 pub mod pipeline;
+
+#[doc(hidden)]
+pub mod daemon;
 
 #[doc(hidden)]
 pub mod cli;

@@ -9,7 +9,7 @@ mod schema;
 
 pub use balance::Balance;
 pub use item::{item, write_item};
-pub use json::{context_border, event, parsed, reject, with_count, write};
+pub use json::{context_border, event, mark_truncated_tail, parsed, reject, with_count, write};
 pub use parts::{Decoded, Parts};
 pub use read::{Place, place};
 pub use schema::schema;

@@ -79,6 +79,17 @@ pub fn items(items: &[Item]) -> impl Iterator<Item = Step> + '_ {
     })
 }
 
+/// The file at `path`, if a walk of `root` that follows no links would come upon it. `path` lies beneath `root`.
+#[must_use]
+pub fn beneath(root: &Path, path: &Path) -> Option<File> {
+    let metadata = path.symlink_metadata().ok().filter(std::fs::Metadata::is_file)?;
+    let inside = path.ancestors().take_while(|up| *up != root);
+    let in_tmp = inside.skip(1).any(|up| up.file_name() == Some("tmp".as_ref()) && is_maildir(up.parent()));
+    let kept_back = path != root && path.file_name().is_none_or(filter::is_control_file);
+    let file = || File { source: Source::at(path.to_owned()), size: metadata.len(), hint: hint(path) };
+    (!in_tmp && !kept_back).then(file)
+}
+
 /// A step, or a file of a news spool that has several names: it is read under the first.
 enum Walked {
     Step(Step),

@@ -22,13 +22,25 @@ const EXIT_CODES: &str = "Exit codes:
   0  done
   1  done, but some input could not be read (`parse --check`: some URL was refused)
   2  the arguments or the configuration cannot be used
- 74  our own output cannot be written";
+ 69  `status`: no daemon answers
+ 74  our own output or state cannot be written
+ 75  `watch`: another instance holds the state
+ 78  `watch`: state and output contradict each other";
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
     /// Write the URLs of files and folders as JSON lines
     #[command(after_help = SCAN_EXAMPLES)]
     Scan(Box<Scan>),
+    /// Follow live spools and write the URLs of new mail, each message once, into segment files
+    #[command(after_help = WATCH_EXAMPLES)]
+    Watch(Watch),
+    /// Ask the running daemon how it stands, as one JSON line
+    Status {
+        /// The daemon's configuration file
+        #[arg(long, value_name = "FILE")]
+        config: PathBuf,
+    },
     /// Read URLs by RFC 1738 and print their parts, one JSON line each
     #[command(after_help = PARSE_EXAMPLES)]
     Parse(Parse),
@@ -62,6 +74,11 @@ const SCAN_EXAMPLES: &str = "Examples:
   urlspool scan --format urls --unique run archive.mbox | lychee -
   urlspool scan list.mbox.gz news.tar.bz2 takeout.zip
   urlspool scan --schemes gopher,wais,prospero --summary sums.json news/";
+
+const WATCH_EXAMPLES: &str = "Examples:
+  urlspool watch --config /etc/urlspool.toml
+  urlspool watch --config urlspool.toml --once
+  urlspool status --config urlspool.toml | jq .";
 
 const PARSE_EXAMPLES: &str = "Examples:
   urlspool parse 'ftp://myname@host.dom/%2Fetc/motd'
@@ -258,6 +275,35 @@ pub(crate) enum When {
     Always,
     /// Never
     Never,
+}
+
+/// What `watch` takes.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Watch {
+    /// The configuration file; SIGHUP reads it again
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: PathBuf,
+
+    /// Read everything that is new, seal, and end
+    #[arg(long)]
+    pub(crate) once: bool,
+
+    /// Build a lost or damaged state anew from the sidecars first
+    #[arg(long)]
+    pub(crate) rebuild_state: bool,
+
+    /// How the log is written
+    #[arg(long, value_enum, default_value_t = Log::Text)]
+    pub(crate) log: Log,
+}
+
+/// How the daemon's log is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Log {
+    /// One line of text for an event
+    Text,
+    /// One JSON object for an event
+    Json,
 }
 
 /// What `parse` takes.

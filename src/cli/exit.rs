@@ -11,8 +11,14 @@ pub(crate) enum Exit {
     SomeFailed,
     /// The arguments or the configuration cannot be used.
     Usage,
-    /// Our own output cannot be written.
+    /// No daemon answers.
+    NoDaemon,
+    /// Our own output or state cannot be written.
     Output,
+    /// Another instance holds the state.
+    Held,
+    /// The state is inconsistent with the output.
+    Inconsistent,
 }
 
 impl From<Exit> for ExitCode {
@@ -21,7 +27,10 @@ impl From<Exit> for ExitCode {
             Exit::Done => 0,
             Exit::SomeFailed => 1,
             Exit::Usage => 2,
+            Exit::NoDaemon => 69,
             Exit::Output => 74,
+            Exit::Held => 75,
+            Exit::Inconsistent => 78,
         })
     }
 }

@@ -197,6 +197,14 @@ fn all_hazards(record: &Record<'_>) -> Vec<&'static str> {
     own.into_iter().map(Hazard::name).chain(shown).collect()
 }
 
+/// Says of the last line of `out`, which is a record, that its message ended within a line when it was taken.
+pub fn mark_truncated_tail(out: &mut Vec<u8>) {
+    if out.ends_with(b"}\n") {
+        out.truncate(out.len() - 2);
+        out.extend_from_slice(b",\"truncated_tail\":true}\n");
+    }
+}
+
 fn alternates<'r>(record: &Record<'r>) -> Vec<AlternateLine<'r>> {
     let line = |other: &'r crate::parse::Alternate| AlternateLine {
         url: text(&other.full[..other.url_len]),

@@ -89,6 +89,7 @@ fn provenance() -> Value {
         "repairs": {"type": "array", "items": {"enum": Repair::ALL.map(Repair::name)}},
         "alternates": {"type": "array", "items": alternate()},
         "confidence": confidence(),
+        "truncated_tail": {"const": true, "description": "the message ended within a line when it was taken"},
         "truncated": {"const": true},
         "full_length": count(),
         "full_hash": {"type": "string"},

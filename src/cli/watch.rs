@@ -1,0 +1,57 @@
+//! `urlspool watch` and `urlspool status`.
+
+use std::io;
+use std::path::Path;
+
+use super::args::{Log, Watch};
+use super::exit::Exit;
+use super::{Failure, Outcome, print};
+use crate::config::{Config, UniqueName};
+use crate::daemon::{self, Fault, Once};
+
+pub(super) fn watch(args: &Watch) -> Outcome {
+    let config = configured(&args.config)?;
+    let unclear = |what: &str| Failure::new(Exit::Usage, format!("{}: {what}", args.config.display()));
+    if config.spool.is_empty() {
+        return Err(unclear("no [[spool]] to watch"));
+    }
+    if config.extract.unique == UniqueName::Run {
+        return Err(unclear("extract.unique = \"run\" is for scans: a daemon has no end"));
+    }
+    config.check_places().map_err(|why| unclear(&why))?;
+    log(args.log);
+    let once = if args.once { Once::Yes } else { Once::No };
+    match daemon::run(args.config.clone(), config, once, args.rebuild_state) {
+        Ok(()) => Ok(Exit::Done),
+        Err(fault) => {
+            let exit = match fault {
+                Fault::Full(_) | Fault::Io(_) => Exit::Output,
+                Fault::Inconsistent(_) => Exit::Inconsistent,
+                Fault::Held(_) => Exit::Held,
+            };
+            Err(Failure::new(exit, fault.to_string()))
+        }
+    }
+}
+
+pub(super) fn status(path: &Path) -> Outcome {
+    let config = configured(path)?;
+    let answer = daemon::ask(&config).map_err(|error| {
+        let dir = config.state.dir.display();
+        Failure::new(Exit::NoDaemon, format!("no daemon answers in {dir}: {error}"))
+    })?;
+    print(answer.as_bytes())
+}
+
+fn configured(path: &Path) -> Result<Config, Failure> {
+    Config::read(path).map_err(|bad| Failure::new(Exit::Usage, bad.to_string()))
+}
+
+/// Begins the log on standard error.
+fn log(how: Log) {
+    let all = tracing_subscriber::fmt().with_writer(io::stderr).with_target(false);
+    match how {
+        Log::Text => all.with_ansi(io::IsTerminal::is_terminal(&io::stderr())).init(),
+        Log::Json => all.json().init(),
+    }
+}

@@ -1,0 +1,217 @@
+//! The order that keeps the promise: lines to the segment, sync, one transaction, done.
+//!
+//! A batch is what was read since the last commit: lines, and in the open transaction the keys and cursors that belong
+//! to them. On any error the committer is dropped whole: its transaction is rolled back, its descriptors are never
+//! synced again, and the batch is read anew from its sources.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::fault::Fault;
+use super::planted::{Planted, planted};
+use super::state::{Phase, Row, Store};
+use crate::config::Compress;
+use crate::sink::segment::{self, Segment, SegmentDir};
+
+/// Writes batches and seals segments.
+#[derive(Debug)]
+pub(super) struct Committer {
+    pub(super) store: Store,
+    pub(super) dir: SegmentDir,
+    /// Where copies of the sidecars stay.
+    pub(super) sidecars: PathBuf,
+    pub(super) compress: Compress,
+    row: Row,
+    segment: Option<Segment>,
+    batch: Batch,
+}
+
+/// What waits for the next commit.
+#[derive(Debug, Default)]
+struct Batch {
+    open: bool,
+    lines: Vec<u8>,
+    records: u64,
+    messages: u64,
+}
+
+/// What a sidecar says of its segment.
+#[derive(Debug, Serialize, serde::Deserialize)]
+pub(super) struct Sidecar {
+    pub(super) schema: u32,
+    pub(super) instance: String,
+    pub(super) seq: u64,
+    /// The segment's file.
+    pub(super) name: String,
+    /// Octets of its lines, before compression.
+    pub(super) len: u64,
+    /// XXH3 (64 bits) of its lines, in hexadecimal digits.
+    pub(super) hash: String,
+    pub(super) records: u64,
+    /// The messages whose records it holds, each a hash of mailbox and content.
+    pub(super) keys: Vec<String>,
+}
+
+impl Committer {
+    /// A committer over a state and an output that are known to agree.
+    pub(super) fn new(store: Store, dir: SegmentDir, sidecars: PathBuf, compress: Compress) -> Result<Self, Fault> {
+        let row = store.segment()?;
+        Ok(Committer { store, dir, sidecars, compress, row, segment: None, batch: Batch::default() })
+    }
+
+    /// The state, with a transaction open for what belongs to the batch.
+    pub(super) fn state(&mut self) -> Result<&Store, Fault> {
+        if !self.batch.open {
+            self.store.begin()?;
+            self.batch.open = true;
+        }
+        Ok(&self.store)
+    }
+
+    /// Adds a message's lines to the batch.
+    pub(super) fn put(&mut self, lines: &[u8], records: u64) {
+        self.batch.lines.extend_from_slice(lines);
+        self.batch.records += records;
+        self.batch.messages += 1;
+    }
+
+    /// Octets and messages that wait for a commit.
+    pub(super) fn waiting(&self) -> (usize, u64) {
+        (self.batch.lines.len(), self.batch.messages)
+    }
+
+    /// Whether anything waits for a commit.
+    pub(super) fn is_dirty(&self) -> bool {
+        self.batch.open || !self.batch.lines.is_empty()
+    }
+
+    /// Octets in the open segment that are committed.
+    pub(super) fn committed(&self) -> u64 {
+        self.row.len
+    }
+
+    /// The number of the open segment.
+    pub(super) fn seq(&self) -> u64 {
+        self.row.seq
+    }
+
+    /// Commits the batch: when this returns, it would survive a power cut. Gives its messages and records.
+    pub(super) fn commit(&mut self) -> Result<(u64, u64), Fault> {
+        if !self.is_dirty() {
+            return Ok((0, 0));
+        }
+        self.state()?;
+        let batch = std::mem::take(&mut self.batch);
+        if planted(Planted::StateBeforeData) {
+            self.store.put_len(self.row.seq, self.row.len + batch.lines.len() as u64, 0, self.row.records)?;
+            self.store.commit()?;
+            self.store.begin()?;
+        }
+        if !batch.lines.is_empty() {
+            self.write(&batch.lines)?;
+            self.row.records += batch.records;
+            self.store.put_len(self.row.seq, self.row.len, self.row.hash, self.row.records)?;
+        }
+        self.store.commit()?;
+        Ok((batch.messages, batch.records))
+    }
+
+    /// Appends lines to the segment and syncs it.
+    fn write(&mut self, lines: &[u8]) -> Result<(), Fault> {
+        let path = self.dir.part(self.row.seq);
+        let fault = |error| Fault::of(&path, &error);
+        let mut segment = match self.segment.take() {
+            Some(segment) => segment,
+            None => self.dir.begin(self.row.seq).map_err(fault)?,
+        };
+        segment.append(lines).map_err(fault)?;
+        let segment = segment.sync().map_err(fault)?;
+        (self.row.len, self.row.hash) = (segment.len(), segment.hash());
+        self.segment = Some(segment);
+        Ok(())
+    }
+
+    /// Publishes the open segment, if it holds anything, and begins the next. Nothing may wait for a commit.
+    pub(super) fn seal(&mut self) -> Result<bool, Fault> {
+        if self.row.len == 0 {
+            return Ok(false);
+        }
+        self.segment = None;
+        self.prepare()?;
+        self.finish()?;
+        Ok(true)
+    }
+
+    /// Everything before the segment's name changes: the sidecar and its copy, compression, the intent.
+    fn prepare(&mut self) -> Result<(), Fault> {
+        let seq = self.row.seq;
+        let (meta, copy) = (format!("{seq:010}.meta"), self.sidecars.join(format!("{seq:010}.meta")));
+        let name = match self.compress {
+            Compress::None => format!("{seq:010}.jsonl"),
+            Compress::Zstd => format!("{seq:010}.jsonl.zst"),
+        };
+        let sidecar = Sidecar {
+            schema: crate::record::SCHEMA,
+            instance: self.store.instance().to_owned(),
+            seq,
+            name: name.clone(),
+            len: self.row.len,
+            hash: format!("{:016x}", self.row.hash),
+            records: self.row.records,
+            keys: self.store.fresh()?.into_iter().map(|key| format!("{key:032x}")).collect(),
+        };
+        let mut octets = serde_json::to_vec(&sidecar).map_err(|error| Fault::Io(error.to_string()))?;
+        octets.push(b'\n');
+        self.dir.write_hidden(&meta, &octets).map_err(|error| Fault::of(&self.dir.hidden(&meta), &error))?;
+        segment::replace(&copy, &octets).map_err(|error| Fault::of(&copy, &error))?;
+        if self.compress == Compress::Zstd {
+            let to = self.dir.hidden(&name);
+            segment::compress(&self.dir.part(seq), &to).map_err(|error| Fault::of(&to, &error))?;
+        }
+        self.sync()?;
+        self.store.sealing(seq, &name)?;
+        (self.row.name, self.row.phase) = (name, Phase::Sealing);
+        Ok(())
+    }
+
+    /// From the intent to the published segment. Does again what a crash left undone.
+    pub(super) fn finish(&mut self) -> Result<(), Fault> {
+        let (seq, name) = (self.row.seq, self.row.name.clone());
+        let meta = format!("{seq:010}.meta");
+        let part = self.dir.part(seq);
+        let is_compressed = Path::new(&name).extension() == Some("zst".as_ref());
+        let hidden = if is_compressed { self.dir.hidden(&name) } else { part.clone() };
+        for (from, to) in [(self.dir.hidden(&meta), &meta), (hidden, &name)] {
+            match self.dir.publish(&from, to) {
+                Ok(()) => {}
+                // Only we take names out of the hidden folder, so it was published before the crash. That a consumer
+                // has removed it since is his right.
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                Err(error) => return Err(Fault::of(&self.dir.published(to), &error)),
+            }
+        }
+        self.sync()?;
+        match std::fs::remove_file(&part) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(Fault::of(&part, &error)),
+            _ => {}
+        }
+        self.store.sealed(seq)?;
+        self.row = self.store.segment()?;
+        Ok(())
+    }
+
+    fn sync(&self) -> Result<(), Fault> {
+        if planted(Planted::NoDirectorySync) {
+            return Ok(());
+        }
+        self.dir.sync().map_err(|error| Fault::of(self.dir.path(), &error))
+    }
+
+    /// Commits, seals and closes.
+    pub(super) fn close(mut self) -> Result<(), Fault> {
+        self.commit()?;
+        self.seal()?;
+        self.store.close()
+    }
+}

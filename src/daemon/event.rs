@@ -1,0 +1,62 @@
+//! What can wake the daemon, and where it lives.
+
+use std::path::PathBuf;
+
+use super::Daemon;
+use crate::config::Config;
+
+/// A moment. Only differences count, so that clocks may jump.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Now {
+    /// Milliseconds of a clock that never goes back.
+    pub ms: u64,
+}
+
+impl Now {
+    pub(super) fn after(self, ms: u64) -> Now {
+        Now { ms: self.ms.saturating_add(ms) }
+    }
+}
+
+/// Everything that can wake the daemon. If it is not here, it does not happen.
+#[derive(Debug)]
+pub enum Event {
+    /// Something at this path changed; what, is for the look to find out.
+    Changed(PathBuf),
+    /// The writer of this file has closed it.
+    Closed(PathBuf),
+    /// Notices were lost: everything must be looked at.
+    Overflow,
+    /// A spool gives no notices; it must be looked at from time to time.
+    Unwatched(PathBuf),
+    /// The operator gave a new configuration.
+    Reload(Box<Config>),
+    /// The operator wants an end.
+    Stop,
+}
+
+/// Where the daemon lives: what time it is, what has happened, and who is told.
+pub trait Host {
+    /// The time.
+    fn now(&mut self) -> Now;
+
+    /// What has happened since it was asked last; nothing if nothing has.
+    fn event(&mut self) -> Option<Event>;
+
+    /// A line for the operator.
+    fn remark(&mut self, remark: &Remark<'_>);
+
+    /// Called often while work is done, with how it stands.
+    fn progress(&mut self, daemon: &Daemon);
+}
+
+/// What the operator is told.
+#[derive(Debug)]
+pub enum Remark<'r> {
+    /// Something in the course of things.
+    Info(String),
+    /// Something that wants attention.
+    Warn(String),
+    /// Something was wrong with a source.
+    Source(&'r crate::problem::Event),
+}

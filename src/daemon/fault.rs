@@ -1,0 +1,61 @@
+//! Why the daemon stops or pauses.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+/// What keeps the daemon from its work. Sources are never the cause: what is wrong with them is a remark.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// No room (ENOSPC, EDQUOT, EFBIG): pause, and go on when there is some.
+    Full(String),
+    /// Our own output or state cannot be read or written.
+    Io(String),
+    /// State and output contradict each other: only the operator can tell which is right.
+    Inconsistent(String),
+    /// Another instance holds the state.
+    Held(String),
+}
+
+/// What is done of this is told with every [`Fault::Inconsistent`].
+pub(super) const REBUILD: &str = "`urlspool watch --rebuild-state` builds the state anew from the segments' sidecars";
+
+impl Fault {
+    /// The fault of a failed operation on a file of ours.
+    pub(super) fn of(path: &Path, error: &io::Error) -> Fault {
+        let message = format!("{}: {error}", path.display());
+        match error.raw_os_error() {
+            Some(libc::ENOSPC | libc::EDQUOT | libc::EFBIG) => Fault::Full(message),
+            _ => Fault::Io(message),
+        }
+    }
+
+    /// State and output contradict each other, and what to do about it.
+    pub(super) fn inconsistent(what: &str) -> Fault {
+        Fault::Inconsistent(format!("{what}; {REBUILD}"))
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fault::Full(what) | Fault::Io(what) | Fault::Inconsistent(what) | Fault::Held(what) => f.write_str(what),
+        }
+    }
+}
+
+impl std::error::Error for Fault {}
+
+impl From<rusqlite::Error> for Fault {
+    /// The path is always that of the state; every error but a full disk ends the run.
+    fn from(error: rusqlite::Error) -> Fault {
+        use rusqlite::ErrorCode;
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DiskFull) => Fault::Full(format!("the state: {error}")),
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+                Fault::inconsistent(&format!("the state: {error}"))
+            }
+            _ => Fault::Io(format!("the state: {error}")),
+        }
+    }
+}

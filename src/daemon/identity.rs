@@ -1,0 +1,202 @@
+//! Is this the same file as before, the same mailbox, the same message?
+//!
+//! Names and inodes only save work. A message is told by its content within its mailbox.
+
+use std::fs::Metadata;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_128};
+
+use super::state::{FileId, Key};
+use crate::config::Dedupe;
+use crate::decode::{Fields, canonical};
+use crate::origin::{Hint, Kind};
+use crate::split::Message;
+
+/// A file as it was when it was looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stamp {
+    pub(super) id: FileId,
+    pub(super) size: u64,
+    /// Nanoseconds since 1970.
+    pub(super) mtime: i64,
+}
+
+impl Stamp {
+    /// The stamp of a file.
+    pub(super) fn of(metadata: &Metadata) -> Stamp {
+        let born = metadata.created().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        let btime = born.and_then(|time| i64::try_from(time.as_nanos()).ok()).unwrap_or(0);
+        Stamp {
+            id: FileId { dev: metadata.dev(), ino: metadata.ino(), btime },
+            size: metadata.len(),
+            mtime: metadata.mtime().wrapping_mul(1_000_000_000).wrapping_add(metadata.mtime_nsec()),
+        }
+    }
+
+    /// What tells a file that was read whole from all others, and from itself once it has changed.
+    ///
+    /// Of a numbered file the folder counts and the name does not: it is renumbered. In a Maildir the base name is the
+    /// message, so that flags can change and nothing need be read again.
+    pub(super) fn known(&self, path: &Path, hint: Hint) -> u64 {
+        let up = |levels: usize| path.ancestors().nth(levels).unwrap_or(path).as_os_str().as_bytes().to_owned();
+        let mut hash = Xxh3::new();
+        hash.update(&self.size.to_le_bytes());
+        if hint == Hint::Maildir {
+            hash.update(&up(2));
+            hash.update(b"/");
+            hash.update(base_name(path));
+            return hash.digest();
+        }
+        hash.update(&if hint == Hint::Numbered { up(1) } else { unrotated(path).into_os_string().into_vec() });
+        let FileId { dev, ino, btime } = self.id;
+        for number in [dev, ino, btime.cast_unsigned(), self.mtime.cast_unsigned()] {
+            hash.update(&number.to_le_bytes());
+        }
+        hash.digest()
+    }
+}
+
+/// A Maildir message's name without its flags, and without what readers and servers add before them.
+fn base_name(path: &Path) -> &[u8] {
+    let name = path.file_name().map_or(&b""[..], OsStrExt::as_bytes);
+    let end = name.iter().position(|&byte| matches!(byte, b':' | b';')).unwrap_or(name.len());
+    let name = &name[..end];
+    let added = [&b",S="[..], b",W=", b",U=", b",FMD5="];
+    let end = added.iter().filter_map(|mark| memchr::memmem::find(name, mark)).min();
+    &name[..end.unwrap_or(name.len())]
+}
+
+/// Where a message is given once, in 16 octets.
+pub(super) fn mailbox(path: &Path, kind: Kind, spool: &Path, dedupe: Dedupe) -> Key {
+    let up = |levels: usize| path.ancestors().nth(levels).unwrap_or(path);
+    let place = match (dedupe, kind) {
+        // An article is one, however many groups it stands in.
+        (Dedupe::Spool, _) | (_, Kind::News) => spool.to_owned(),
+        (_, Kind::Maildir) => up(2).to_owned(),
+        (_, Kind::Mh) => up(1).to_owned(),
+        _ => unrotated(path),
+    };
+    xxh3_128(place.as_os_str().as_bytes())
+}
+
+/// A path without what rotation and compression add to it: `.1`, `-20260101`, `.gz`.
+fn unrotated(path: &Path) -> PathBuf {
+    let name = path.file_name().map_or(&b""[..], OsStrExt::as_bytes);
+    let mut left = name;
+    while let Some(shorter) = without_suffix(left).filter(|shorter| !shorter.is_empty()) {
+        left = shorter;
+    }
+    path.with_file_name(std::ffi::OsStr::from_bytes(left))
+}
+
+fn without_suffix(name: &[u8]) -> Option<&[u8]> {
+    const COMPRESSED: [&[u8]; 6] = [b".gz", b".bz2", b".xz", b".zst", b".lz4", b".Z"];
+    /// Rotations that a number counts have at most so many digits; a date has eight, and perhaps a time.
+    const COUNTED: usize = 3;
+    if let Some(shorter) = COMPRESSED.iter().find_map(|end| name.strip_suffix(*end)) {
+        return Some(shorter);
+    }
+    let digits = name.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let (before, _) = name.split_at(name.len() - digits);
+    match before.split_last() {
+        Some((b'.', rest)) if (1..=COUNTED).contains(&digits) => Some(rest),
+        Some((b'.' | b'-', rest)) if matches!(digits, 8 | 10 | 14) => Some(rest),
+        _ => None,
+    }
+}
+
+/// A message within a mailbox.
+pub(super) fn message_key(mailbox: Key, digest: u128) -> Key {
+    let mut hash = Xxh3::new();
+    hash.update(&mailbox.to_le_bytes());
+    hash.update(&digest.to_le_bytes());
+    hash.digest128()
+}
+
+/// What makes a message itself, all of it, and `within` which larger message it is a piece of, and where.
+pub(super) fn whole_digest(message: &Message<'_>, fields: &Fields, within: Option<(u128, u64)>) -> u128 {
+    let mut hash = Xxh3::new();
+    if let Some((first, offset)) = within {
+        hash.update(&first.to_le_bytes());
+        hash.update(&offset.to_le_bytes());
+    }
+    canonical(message, fields, usize::MAX, &mut |octets| hash.update(octets));
+    hash.digest128()
+}
+
+/// What a message begins with: octets of it that cannot change when it grows at its end, and their hash.
+///
+/// A line that is not ended may go on otherwise, so it does not count, and neither do line ends at the end.
+pub(super) fn beginning(message: &Message<'_>, header_bytes: usize) -> Option<(u64, u128)> {
+    let end = memchr::memrchr(b'\n', message.raw)? + 1;
+    let cut = Message { raw: &message.raw[..end], ..*message };
+    let mut octets = Vec::new();
+    canonical(&cut, &Fields::of(cut.raw, header_bytes), usize::MAX, &mut |piece| octets.extend_from_slice(piece));
+    let len = octets.iter().rposition(|&byte| byte != b'\n')? + 1;
+    Some((len as u64, xxh3_128(&octets[..len])))
+}
+
+/// Whether a message begins with `len` octets of that hash.
+pub(super) fn begins_with(message: &Message<'_>, fields: &Fields, len: u64, expected: u128) -> bool {
+    let mut hash = Xxh3::new();
+    let mut room = len as usize;
+    canonical(message, fields, usize::MAX, &mut |octets| {
+        let octets = &octets[..octets.len().min(room)];
+        hash.update(octets);
+        room -= octets.len();
+    });
+    room == 0 && hash.digest128() == expected
+}
+
+/// The hash that guards octets of a file. Of very many, the first and the last.
+pub(super) fn guard(octets: &[u8]) -> u64 {
+    const END_BYTES: usize = 64 << 10;
+    if octets.len() <= 2 * END_BYTES {
+        return xxh3_64(octets);
+    }
+    let mut hash = Xxh3::new();
+    hash.update(&octets[..END_BYTES]);
+    hash.update(&octets[octets.len() - END_BYTES..]);
+    hash.update(&octets.len().to_le_bytes());
+    hash.digest()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rotation_does_not_make_another_mailbox() {
+        let of = |name: &str| unrotated(Path::new(name)).display().to_string();
+        for name in ["inbox", "inbox.1", "inbox.2.gz", "inbox-20260101", "inbox-20260101.zst", "inbox.1.1"] {
+            assert_eq!(of(&format!("/m/{name}")), "/m/inbox", "{name}");
+        }
+        for name in ["/m/12", "/m/.1", "/m/rfc1738.txt", "/m/list-2", "/m/2024-01"] {
+            assert_eq!(of(name), name);
+        }
+    }
+
+    #[test]
+    fn flags_and_sizes_are_no_part_of_a_maildir_name() {
+        for name in ["1.M2.h", "1.M2.h:2,S", "1.M2.h,S=12,W=13:2,RS", "1.M2.h,U=7:2,", "1.M2.h;2,S"] {
+            assert_eq!(base_name(&Path::new("/m/cur").join(name)), b"1.M2.h", "{name}");
+        }
+    }
+
+    #[test]
+    fn a_message_that_grows_begins_as_it_did() {
+        let fields = |message: &Message<'_>| Fields::of(message.raw, usize::MAX);
+        let whole = Message { kind: Kind::Mbox, ..Message::alone(b"Subject: a\nStatus: O\nTo: b\n\nx http://a/\ny\n") };
+        for cut in [b"Subject: a\n".len(), whole.raw.len() - 12, whole.raw.len() - 1, whole.raw.len()] {
+            let part = Message { raw: &whole.raw[..cut], ..whole };
+            if let Some((len, hash)) = beginning(&part, usize::MAX) {
+                assert!(begins_with(&whole, &fields(&whole), len, hash), "{cut}");
+                assert!(!begins_with(&Message::alone(b"A: b\n\nc"), &Fields::default(), len, hash));
+            }
+        }
+    }
+}

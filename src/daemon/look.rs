@@ -1,0 +1,287 @@
+//! Which files are looked at, and when again.
+
+use std::collections::HashMap;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use super::fault::Fault;
+use super::identity::Stamp;
+use super::planted::{Planted, planted};
+use super::read::{Look, Looker, Rest};
+use super::{AGAIN_MS, Daemon, Failing, Host, Now, POLL_MS, RESTING_FILES, RESTLESS_LOOKS, Remark, Resting};
+use crate::origin::Hint;
+use crate::problem::{Event, Kind, Problem};
+use crate::walk::{self, Filter, Links, Step};
+
+/// The first and the longest wait before a file that could not be read is tried again.
+const FAILING_MS: (u64, u64) = (1_000, 300_000);
+
+/// The time after which a locked mailbox is looked at again, if nobody says anything.
+const LOCKED_MS: u64 = 250;
+
+impl Daemon {
+    pub(super) fn look_at_changed(&mut self, host: &mut dyn Host) -> Result<(), Fault> {
+        while let Some(path) = self.changed.pop_first() {
+            let Some(spool) = self.spool_of(&path) else { continue };
+            let root = self.spools[spool].spool.path.clone();
+            match walk::beneath(&root, &path) {
+                Some(file) => self.look(spool, &file, host)?,
+                // A folder came, or something went: the walk will tell.
+                None if path.is_dir() => {
+                    let now = host.now();
+                    self.spools[spool].mark(now);
+                    self.spools[spool].restless = self.spools[spool].restless.max(1);
+                }
+                None => {
+                    self.resting.remove(&path);
+                    self.closed.remove(&path);
+                }
+            }
+            self.between(host)?;
+            if self.is_interrupted() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn look_at_rested(&mut self, host: &mut dyn Host) -> Result<(), Fault> {
+        let now = host.now();
+        let due = |(path, resting): (&PathBuf, &Resting)| (resting.look <= now).then(|| (path.clone(), resting.spool));
+        let rested: Vec<(PathBuf, usize)> = self.resting.iter().filter_map(due).collect();
+        self.look_again(rested, host)
+    }
+
+    pub(super) fn look_at_failed(&mut self, host: &mut dyn Host) -> Result<(), Fault> {
+        let now = host.now();
+        let due = |(path, failing): (&PathBuf, &Failing)| (failing.retry <= now).then(|| (path.clone(), failing.spool));
+        let failed: Vec<(PathBuf, usize)> = self.failing.iter().filter_map(due).collect();
+        self.look_again(failed, host)
+    }
+
+    fn look_again(&mut self, paths: Vec<(PathBuf, usize)>, host: &mut dyn Host) -> Result<(), Fault> {
+        for (path, spool) in paths {
+            if self.is_interrupted() {
+                return Ok(());
+            }
+            let root = self.spools[spool].spool.path.clone();
+            match walk::beneath(&root, &path) {
+                Some(file) => self.look(spool, &file, host)?,
+                None => {
+                    self.resting.remove(&path);
+                    self.failing.remove(&path);
+                }
+            }
+            self.between(host)?;
+        }
+        Ok(())
+    }
+
+    /// The spool that a path lies in; of several the innermost.
+    fn spool_of(&self, path: &Path) -> Option<usize> {
+        let holds =
+            |(index, root): (usize, &Path)| path.starts_with(root).then_some((root.components().count(), index));
+        let roots = self.spools.iter().map(|watched| watched.spool.path.as_path());
+        roots.enumerate().filter_map(holds).max().map(|(_, index)| index)
+    }
+
+    /// Looks at everything in a spool.
+    pub(super) fn sweep(&mut self, index: usize, host: &mut dyn Host) -> Result<(), Fault> {
+        self.counts.sweeps += 1;
+        let start = host.now();
+        let watched = &mut self.spools[index];
+        watched.due = None;
+        let root = watched.spool.path.clone();
+        let present = root.exists();
+        if watched.present && !present {
+            host.remark(&Remark::Warn(format!("{} is not there; nothing is forgotten", root.display())));
+        }
+        watched.present = present;
+        let (mut files, mut folders) = (0, HashMap::new());
+        if present {
+            let (roots, filter) = ([root], Filter::default());
+            for step in walk::walk(&roots, &filter, Links::Left) {
+                match step {
+                    Step::File(file) => {
+                        files += 1;
+                        note_folder(&file, &mut folders);
+                        self.look(index, &file, host)?;
+                    }
+                    Step::Failed(event) => self.event(&event, host),
+                    // A walk of folders gives neither of the last two.
+                    Step::Skipped(..) | Step::Stdin | Step::Part(..) => {}
+                }
+                self.between(host)?;
+                if self.is_interrupted() {
+                    self.spools[index].mark(start);
+                    return Ok(());
+                }
+            }
+        }
+        self.spools[index].files = files;
+        self.plan_next_sweep(index, folders, host);
+        Ok(())
+    }
+
+    /// A folder whose entries were renamed while it was read gives some twice and some not at all, so it is read
+    /// again until it rests.
+    fn plan_next_sweep(&mut self, index: usize, folders: HashMap<PathBuf, i64>, host: &mut dyn Host) {
+        let now = host.now();
+        let rested = folders.iter().all(|(path, before)| {
+            changed_at(path) == Some(*before) && self.folders.get(path).is_none_or(|last| last == before)
+        });
+        let is_new = folders.keys().any(|path| !self.folders.contains_key(path));
+        self.folders.extend(folders);
+        let watched = &mut self.spools[index];
+        watched.restless = if rested && !is_new { 0 } else { watched.restless + 1 };
+        let usual = if watched.notices && watched.present { self.config.watch.sweep.ms } else { POLL_MS };
+        let wait = match watched.restless {
+            0 => usual.min(self.config.watch.sweep.ms),
+            1..=RESTLESS_LOOKS => 0,
+            // Once a second for as long as it goes on, unless a look at it takes longer than that anyway.
+            _ => AGAIN_MS.saturating_mul(2),
+        };
+        watched.mark(now.after(wait));
+    }
+
+    /// Looks at one file, whatever the reason, until nothing is left in it that can be taken now.
+    fn look(&mut self, spool: usize, file: &walk::File, host: &mut dyn Host) -> Result<(), Fault> {
+        let path = file.source.path.to_path_buf();
+        let Ok(metadata) = path.symlink_metadata() else { return Ok(()) };
+        let stamp = Stamp::of(&metadata);
+        loop {
+            let rest = self.rest(&path, stamp, host.now());
+            let Some(committer) = &mut self.committer else { return Ok(()) };
+            let mut events = Vec::new();
+            let mut looker = Looker {
+                committer,
+                extractor: &self.extractor,
+                counts: &mut self.counts,
+                events: &mut events,
+                spool: &self.spools[spool].spool,
+            };
+            let known = looker.is_known(file, stamp)?;
+            let look = if known { Look::Done } else { looker.look(file, rest)? };
+            for event in &events {
+                self.event(event, host);
+            }
+            self.counts.files_read += u64::from(!known && matches!(look, Look::Done | Look::More));
+            let more = matches!(look, Look::More);
+            self.plan_next_look(spool, file, stamp, look, host);
+            if planted(Planted::AdvanceOnRead) {
+                self.advance_on_read()?;
+            }
+            if !more || self.is_interrupted() {
+                return Ok(());
+            }
+            self.between(host)?;
+        }
+    }
+
+    /// The mistake of committing positions when octets are read. Only a test makes it.
+    fn advance_on_read(&mut self) -> Result<(), Fault> {
+        match &mut self.committer {
+            Some(committer) if committer.is_dirty() => {
+                committer.state()?.commit()?;
+                committer.store.begin()
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a file has rested long enough.
+    fn rest(&mut self, path: &Path, stamp: Stamp, now: Now) -> Rest {
+        let settle = self.config.watch.settle.ms;
+        let long = self.resting.get(path).is_some_and(|at| at.stamp == stamp && at.since.after(settle) <= now);
+        if long || self.closed.contains(path) && !is_shared(path) { Rest::Settled } else { Rest::Fresh }
+    }
+
+    fn plan_next_look(&mut self, spool: usize, file: &walk::File, stamp: Stamp, look: Look, host: &mut dyn Host) {
+        let now = host.now();
+        let path = file.source.path.to_path_buf();
+        self.closed.remove(&path);
+        match look {
+            Look::More => {}
+            Look::Done | Look::Left(_) => {
+                self.resting.remove(&path);
+                self.failing.remove(&path);
+                if let Look::Left(why) = look
+                    && why != "empty"
+                {
+                    self.event(&Problem::new(Kind::Skip, format!("not read: {why}")).of(&file.source), host);
+                }
+            }
+            Look::Wait => {
+                self.failing.remove(&path);
+                self.wait(path, stamp, spool, now);
+            }
+            Look::Failed(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                self.resting.remove(&path);
+                // In a Maildir it has another name now.
+                if file.hint == Hint::Maildir {
+                    self.spools[spool].mark(now.after(AGAIN_MS));
+                }
+            }
+            Look::Failed(error) => {
+                let before = self.failing.get(&path).map_or(FAILING_MS.0 / 2, |failing| failing.wait_ms);
+                let wait_ms = (before * 2).min(FAILING_MS.1);
+                self.failing.insert(path, Failing { wait_ms, retry: now.after(wait_ms), spool });
+                self.event(&Problem::new(Kind::Unreadable, error.to_string()).of(&file.source), host);
+            }
+        }
+    }
+
+    /// Notes that a file is to be looked at when it has rested.
+    fn wait(&mut self, path: PathBuf, stamp: Stamp, spool: usize, now: Now) {
+        let settle = self.config.watch.settle.ms;
+        if self.resting.len() >= RESTING_FILES && !self.resting.contains_key(&path) {
+            self.spools[spool].mark(now.after(settle));
+            return;
+        }
+        let since = self.resting.get(&path).filter(|at| at.stamp == stamp).map_or(now, |at| at.since);
+        // It has rested and still must wait: somebody holds its lock.
+        let look = since.after(settle).max(now.after(LOCKED_MS));
+        self.resting.insert(path, Resting { stamp, since, look, spool });
+    }
+
+    fn event(&mut self, event: &Event, host: &mut dyn Host) {
+        self.counts.event(event);
+        if event.problem.kind.is_failure() {
+            self.last_error = Some(format!("{}: {}", event.source.path.display(), event.problem.message));
+        }
+        host.remark(&Remark::Source(event));
+    }
+
+    /// Between two files: what has happened meanwhile is marked, what is due is committed, and somebody is told.
+    fn between(&mut self, host: &mut dyn Host) -> Result<(), Fault> {
+        while let Some(event) = host.event() {
+            let now = host.now();
+            self.handle(event, now);
+        }
+        host.progress(self);
+        self.commit_if_due(host)
+    }
+}
+
+/// Whether a file has many writers, one after the other, so that one of them closing it says nothing.
+fn is_shared(path: &Path) -> bool {
+    !path.file_name().is_some_and(|name| name.as_encoded_bytes().iter().all(u8::is_ascii_digit))
+}
+
+/// Notes when the folder of a file that programs rename was changed.
+fn note_folder(file: &walk::File, folders: &mut HashMap<PathBuf, i64>) {
+    if file.hint == Hint::None {
+        return;
+    }
+    let Some(folder) = file.source.path.parent() else { return };
+    if !folders.contains_key(folder)
+        && let Some(at) = changed_at(folder)
+    {
+        folders.insert(folder.to_owned(), at);
+    }
+}
+
+fn changed_at(path: &Path) -> Option<i64> {
+    let metadata = path.metadata().ok()?;
+    Some(metadata.mtime().wrapping_mul(1_000_000_000).wrapping_add(metadata.mtime_nsec()))
+}

@@ -1,0 +1,148 @@
+//! What is counted, as Prometheus reads it and as `urlspool status` prints it. Labels come from the configuration only.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use crate::problem::{Event, Kind};
+
+/// What was counted since the start.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(super) struct Counts {
+    /// Looks at files that held something new.
+    pub(super) files_read: u64,
+    /// Messages searched; some may not be committed yet.
+    pub(super) messages_read: u64,
+    /// Messages met again.
+    pub(super) repeated: u64,
+    /// Messages committed.
+    pub(super) messages: u64,
+    /// Records committed.
+    pub(super) records: u64,
+    /// Commits.
+    pub(super) commits: u64,
+    /// Segments sealed.
+    pub(super) segments: u64,
+    /// Looks at everything.
+    pub(super) sweeps: u64,
+    /// Times that notices were lost.
+    pub(super) overflows: u64,
+    /// Pauses for want of room.
+    pub(super) pauses: u64,
+    /// What was wrong with sources, by kind.
+    pub(super) events: BTreeMap<&'static str, u64>,
+}
+
+impl Counts {
+    /// Counts an event.
+    pub(super) fn event(&mut self, event: &Event) {
+        *self.events.entry(event.problem.kind.name()).or_default() += 1;
+    }
+}
+
+/// How the daemon stands.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Status {
+    /// `running`, `paused` or `stopping`.
+    pub state: &'static str,
+    /// Why it is paused.
+    pub why: Option<String>,
+    /// The segment that is being written.
+    pub segment: u64,
+    /// Octets in it that are committed.
+    pub committed_bytes: u64,
+    /// Files that are to be looked at.
+    pub queue: usize,
+    /// Files that are not at rest yet.
+    pub resting: usize,
+    /// Files that could not be read and will be tried again.
+    pub failing: usize,
+    /// The spools.
+    pub spools: Vec<SpoolStatus>,
+    /// The last thing that was wrong.
+    pub last_error: Option<String>,
+    pub(super) counts: Counts,
+}
+
+/// How a spool stands.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct SpoolStatus {
+    /// Its path.
+    pub path: String,
+    /// Whether it is there.
+    pub present: bool,
+    /// Whether notices come from the kernel; else it is looked at from time to time.
+    pub notices: bool,
+    /// Files in it at the last look.
+    pub files: u64,
+    /// Milliseconds that something has been waiting to be done.
+    pub lag_ms: u64,
+}
+
+impl Status {
+    /// One line of JSON.
+    #[must_use]
+    pub fn json(&self) -> String {
+        let mut text = serde_json::to_string(self).unwrap_or_default();
+        text.push('\n');
+        text
+    }
+
+    /// Prometheus' text format.
+    #[must_use]
+    pub fn metrics(&self) -> String {
+        let counts = &self.counts;
+        let mut text = String::new();
+        let counters: [(&str, &str, u64); 10] = [
+            ("files_read_total", "Looks at files that held something new.", counts.files_read),
+            ("messages_total", "Messages committed.", counts.messages),
+            ("messages_repeated_total", "Messages met again and passed over.", counts.repeated),
+            ("records_total", "Records committed.", counts.records),
+            ("commits_total", "Commits.", counts.commits),
+            ("segments_sealed_total", "Segments sealed.", counts.segments),
+            ("sweeps_total", "Looks at everything.", counts.sweeps),
+            ("overflows_total", "Times that notices were lost.", counts.overflows),
+            ("pauses_total", "Pauses for want of room.", counts.pauses),
+            ("segment_sequence", "The segment that is being written.", self.segment),
+        ];
+        let lag = self.spools.iter().map(|spool| spool.lag_ms).max().unwrap_or(0);
+        let gauges: [(&str, &str, u64); 6] = [
+            ("paused", "Whether work is paused for want of room.", u64::from(self.state == "paused")),
+            ("queue_files", "Files that are to be looked at.", self.queue as u64),
+            ("resting_files", "Files that are not at rest yet.", self.resting as u64),
+            ("failing_files", "Files that could not be read and will be tried again.", self.failing as u64),
+            ("open_segment_bytes", "Committed octets of the open segment.", self.committed_bytes),
+            ("lag_milliseconds", "How long the oldest work waits.", lag),
+        ];
+        let families = counters.map(|row| (row, "counter")).into_iter().chain(gauges.map(|row| (row, "gauge")));
+        for ((name, help, value), kind) in families {
+            let kind = if name.ends_with("_total") { kind } else { "gauge" };
+            // Writing to a String does not fail.
+            let _ =
+                write!(text, "# HELP urlspool_{name} {help}\n# TYPE urlspool_{name} {kind}\nurlspool_{name} {value}\n");
+        }
+        text.push_str(
+            "# HELP urlspool_events_total What was wrong with sources.\n# TYPE urlspool_events_total counter\n",
+        );
+        for kind in Kind::ALL {
+            let number = counts.events.get(kind.name()).copied().unwrap_or(0);
+            let _ = writeln!(text, "urlspool_events_total{{kind=\"{}\"}} {number}", kind.name());
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_sample_has_its_type() {
+        let text = Status::default().metrics();
+        for line in text.lines().filter(|line| !line.starts_with('#')) {
+            let name = line.split([' ', '{']).next().unwrap();
+            assert!(text.contains(&format!("# TYPE {name} ")), "{line}");
+        }
+    }
+}

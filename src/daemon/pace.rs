@@ -1,0 +1,92 @@
+//! When a batch is committed and a segment sealed; when work pauses for want of room and when it goes on.
+
+use super::fault::Fault;
+use super::{Daemon, Host, Now, Pause, Remark, recover};
+
+/// The time between two tries to go on after a pause. Space is there again within a few seconds of being made.
+pub(super) const RETRY_MS: u64 = 2_000;
+
+/// Octets of a batch.
+const BATCH_BYTES: usize = 4 << 20;
+
+/// Messages of a batch.
+const BATCH_MESSAGES: u64 = 5_000;
+
+impl Daemon {
+    /// When there is something to do again.
+    pub(super) fn next(&self) -> Now {
+        let resting = self.resting.values().map(|resting| resting.look);
+        let failing = self.failing.values().map(|failing| failing.retry);
+        let sweeps = self.spools.iter().filter_map(|watched| watched.due);
+        let commit = self.batch_since.map(|since| since.after(self.config.state.commit_interval.ms));
+        let seal = self.segment_since.map(|since| since.after(self.config.output.seal_interval.ms));
+        let all = resting.chain(failing).chain(sweeps).chain(commit).chain(seal);
+        all.min().unwrap_or(Now { ms: u64::MAX })
+    }
+
+    pub(super) fn pause(&mut self, why: String, host: &mut dyn Host) {
+        // Its transaction is rolled back; what it held is read again.
+        self.committer = None;
+        (self.batch_since, self.segment_since) = (None, None);
+        recover::release(&self.config);
+        self.counts.pauses += 1;
+        host.remark(&Remark::Warn(format!("paused for want of room: {why}")));
+        self.last_error = Some(why.clone());
+        self.paused = Some(Pause { why, retry: host.now().after(RETRY_MS) });
+    }
+
+    /// Takes hold of state and output again, as after a start, if there is room.
+    pub(super) fn resume(&mut self, host: &mut dyn Host) -> Result<bool, Fault> {
+        let mut remarks = Vec::new();
+        let opened = if recover::has_room(&self.config) {
+            recover::open(&self.config, &mut |remark| remarks.push(remark))
+        } else {
+            Err(Fault::Full("no room yet".to_owned()))
+        };
+        for remark in remarks {
+            host.remark(&Remark::Warn(remark));
+        }
+        match opened {
+            Ok(committer) => {
+                host.remark(&Remark::Info("there is room again: going on".to_owned()));
+                (self.committer, self.paused) = (Some(committer), None);
+                self.look_everywhere(host.now());
+                Ok(true)
+            }
+            Err(Fault::Full(_)) => {
+                recover::release(&self.config);
+                if let Some(pause) = &mut self.paused {
+                    pause.retry = host.now().after(RETRY_MS);
+                }
+                Ok(false)
+            }
+            Err(fault) => Err(fault),
+        }
+    }
+
+    /// Commits when enough waits or has waited long enough; seals likewise.
+    pub(super) fn commit_if_due(&mut self, host: &mut dyn Host) -> Result<(), Fault> {
+        let now = host.now();
+        let Some(committer) = &mut self.committer else { return Ok(()) };
+        let (bytes, messages) = committer.waiting();
+        let since = committer.is_dirty().then(|| *self.batch_since.get_or_insert(now));
+        let long = since.is_some_and(|since| since.after(self.config.state.commit_interval.ms) <= now);
+        if long || bytes >= BATCH_BYTES || messages >= BATCH_MESSAGES || self.stopping {
+            let (messages, records) = committer.commit()?;
+            self.counts.messages += messages;
+            self.counts.records += records;
+            self.counts.commits += 1;
+            self.batch_since = None;
+        }
+        if committer.committed() > 0 {
+            let since = *self.segment_since.get_or_insert(now);
+            let old = since.after(self.config.output.seal_interval.ms) <= now;
+            let large = committer.committed() >= self.config.output.seal_bytes.0 as u64;
+            if (old || large) && !committer.is_dirty() && committer.seal()? {
+                self.counts.segments += 1;
+                self.segment_since = None;
+            }
+        }
+        Ok(())
+    }
+}

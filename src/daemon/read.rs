@@ -1,0 +1,178 @@
+//! Looks at one file: is there anything new, is it complete, and what becomes of it.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use super::commit::Committer;
+use super::fault::Fault;
+use super::identity::{Stamp, mailbox};
+use super::mbox::Mbox;
+use super::metrics::Counts;
+use super::take::{End, Taker};
+use crate::config::Spool;
+use crate::limits::SNIFF_BYTES;
+use crate::origin::Hint;
+use crate::pipeline::Extractor;
+use crate::problem::Event;
+use crate::read;
+use crate::split::{Block, Divided, Format, Message, Role, Roller, messages, recognised};
+use crate::walk;
+
+/// Whether a file has rested.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rest {
+    /// It has not changed for as long as it takes, or its writer has closed it.
+    Settled,
+    /// It may still be written.
+    Fresh,
+}
+
+/// What became of a look.
+#[derive(Debug)]
+pub(super) enum Look {
+    /// All of it was taken, or there was nothing to take.
+    Done,
+    /// It is still being written, or somebody holds its lock.
+    Wait,
+    /// There is more.
+    More,
+    /// It is nothing that is read, and why in a word.
+    Left(&'static str),
+    /// It could not be read.
+    Failed(io::Error),
+}
+
+/// What a look needs besides the file.
+pub(super) struct Looker<'l> {
+    pub(super) committer: &'l mut Committer,
+    pub(super) extractor: &'l Extractor,
+    pub(super) counts: &'l mut Counts,
+    pub(super) events: &'l mut Vec<Event>,
+    pub(super) spool: &'l Spool,
+}
+
+impl Looker<'_> {
+    /// Whether a file was read whole as it is. Opens nothing.
+    pub(super) fn is_known(&mut self, file: &walk::File, stamp: Stamp) -> Result<bool, Fault> {
+        let store = &self.committer.store;
+        if stamp.size == 0 || store.is_known(stamp.known(&file.source.path, file.hint))? {
+            return Ok(true);
+        }
+        let cursor = if file.hint == Hint::Maildir { None } else { store.cursor(stamp.id)? };
+        Ok(cursor.is_some_and(|cursor| cursor.size == stamp.size && cursor.mtime == stamp.mtime))
+    }
+
+    /// Takes what is new in a file, up to one piece of it.
+    pub(super) fn look(&mut self, file: &walk::File, rest: Rest) -> Result<Look, Fault> {
+        let opened = match read::open(file) {
+            Ok(opened) => opened,
+            Err(error) => return Ok(Look::Failed(error)),
+        };
+        let path: &Path = &file.source.path;
+        let given = self.spool.kind().map(Format::of);
+        let most = self.extractor.limits().message_bytes;
+        let start = opened.metadata().and_then(|metadata| Ok((Stamp::of(&metadata), beginning(&opened)?)));
+        let (stamp, start) = match start {
+            Ok(start) => start,
+            Err(error) => return Ok(Look::Failed(error)),
+        };
+        let format = match recognised(&start, given, file.hint) {
+            Ok(format) => format,
+            Err(why) => return self.left(file, stamp, why),
+        };
+        let mailbox = mailbox(path, format.kind(), &self.spool.path, self.spool.dedupe);
+        let tails = match format {
+            Format::Single(_) | Format::Emlx | Format::Rnews => Vec::new(),
+            Format::Mbox | Format::Mboxcl | Format::Mmdf | Format::Babyl | Format::Text => {
+                self.committer.state()?.tails(mailbox)?
+            }
+        };
+        let mut taker = Taker {
+            committer: &mut *self.committer,
+            extractor: self.extractor,
+            counts: &mut *self.counts,
+            events: &mut *self.events,
+            source: file.source.clone(),
+            mailbox,
+            tails,
+        };
+        if matches!(format, Format::Mbox | Format::Mboxcl) {
+            return Mbox { file: &opened, path, format, stamp, rest, most }.look(&mut taker);
+        }
+        // What is delivered into a Maildir is whole from the first moment (maildir(5)).
+        if rest == Rest::Fresh && file.hint != Hint::Maildir {
+            return Ok(Look::Wait);
+        }
+        match whole(&opened, start, stamp, format, most, &mut taker)? {
+            Look::Done => {}
+            other => return Ok(other),
+        }
+        taker.committer.state()?.know(stamp.known(path, file.hint))?;
+        Ok(Look::Done)
+    }
+
+    /// A file that is not read; nothing will be looked for in it until it changes.
+    fn left(&mut self, file: &walk::File, stamp: Stamp, why: &'static str) -> Result<Look, Fault> {
+        self.committer.state()?.know(stamp.known(&file.source.path, file.hint))?;
+        Ok(Look::Left(why))
+    }
+}
+
+/// The first octets of a file, by which its format is told.
+fn beginning(file: &File) -> io::Result<Vec<u8>> {
+    let mut start = Vec::with_capacity(4 << 10);
+    let mut file = file;
+    (&mut file).take(SNIFF_BYTES as u64).read_to_end(&mut start)?;
+    Ok(start)
+}
+
+/// Takes everything in a file that is no mbox.
+fn whole(
+    opened: &File,
+    mut start: Vec<u8>,
+    stamp: Stamp,
+    format: Format,
+    most: usize,
+    taker: &mut Taker<'_>,
+) -> Result<Look, Fault> {
+    let mut rest = opened;
+    if stamp.size <= most as u64 {
+        // All of it is read before anything is taken, so that one that changes meanwhile is noticed.
+        let read = (&mut rest).take(most as u64).read_to_end(&mut start);
+        match read.and_then(|_| opened.metadata()) {
+            Ok(metadata) if Stamp::of(&metadata) != stamp => return Ok(Look::Wait),
+            Ok(_) => {}
+            Err(error) => return Ok(Look::Failed(error)),
+        }
+    }
+    let mut roller = Roller::new(rest, start, format, most);
+    let mut first = None;
+    loop {
+        let block = match roller.next_block() {
+            Ok(Some(block)) => block,
+            Ok(None) => return Ok(Look::Done),
+            Err(error) => return Ok(Look::Failed(error)),
+        };
+        let at_end = block.offset + block.bytes.len() as u64 >= stamp.size;
+        let end = if at_end && format == Format::Text { End::File } else { End::Sure };
+        let within = first.filter(|_| block.role != Role::Whole).map(|first| (first, block.offset));
+        let pieces = divided(&block, format);
+        for message in &pieces {
+            let digest = taker.take(message, within, end)?;
+            first = first.or(Some(digest));
+        }
+    }
+}
+
+/// The messages of a block. What can be divided in two ways is told in the log.
+pub(super) fn divided(block: &Block, format: Format) -> Vec<Message<'_>> {
+    let mut found = Vec::new();
+    messages(block, format, &mut |divided| match divided {
+        Divided::Message(message) => found.push(message),
+        Divided::Problem(problem) => {
+            tracing::warn!(kind = problem.kind.name(), offset = problem.offset, "{}", problem.message)
+        }
+    });
+    found
+}

@@ -1,0 +1,259 @@
+//! Brings state and output together after whatever happened, or says that they contradict each other.
+//!
+//! Every step can be interrupted and done again. Nothing is removed that the state does not name.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FallocateFlags, fallocate};
+
+use super::commit::{Committer, Sidecar};
+use super::fault::Fault;
+use super::state::{Phase, Row, Store};
+use crate::config::Config;
+use crate::sink::segment::{self, SegmentDir, number};
+
+/// Octets that are set aside so that there is room to close a segment when the disk is full.
+const RESERVE_BYTES: u64 = 4 << 20;
+
+/// Octets that must be free for output before work goes on.
+const PROBE_BYTES: u64 = 1 << 20;
+
+/// The files and folders of the state.
+struct Places {
+    db: PathBuf,
+    instance: PathBuf,
+    sidecars: PathBuf,
+    reserve: PathBuf,
+}
+
+impl Places {
+    fn of(config: &Config) -> Places {
+        let dir = &config.state.dir;
+        Places {
+            db: dir.join("state.db"),
+            instance: dir.join("instance"),
+            sidecars: dir.join("sidecars"),
+            reserve: dir.join("reserve"),
+        }
+    }
+}
+
+/// Opens state and output, and finishes what was left undone. What was noteworthy goes to `remark`.
+pub(super) fn open(config: &Config, remark: &mut dyn FnMut(String)) -> Result<Committer, Fault> {
+    let places = Places::of(config);
+    let dir = make(config, &places)?;
+    let empty = fs::metadata(&places.db).map_or(0, |metadata| metadata.len()) == 0;
+    let before = traces(&dir, &places)?;
+    if empty && before {
+        return Err(Fault::inconsistent(&format!("{} is gone, but not what it wrote", places.db.display())));
+    }
+    let store = Store::open(&places.db, !before)?;
+    same_instance(&places, &store)?;
+    let row = store.segment()?;
+    not_older(&dir, &places, &row)?;
+    let committer = Committer::new(store, dir, places.sidecars.clone(), config.output.compress)?;
+    let committer = settle(committer, &row, remark)?;
+    reserve(&places.reserve)?;
+    Ok(committer)
+}
+
+fn make(config: &Config, places: &Places) -> Result<SegmentDir, Fault> {
+    let fault = |path: &Path| {
+        let path = path.to_owned();
+        move |error| Fault::of(&path, &error)
+    };
+    fs::create_dir_all(&places.sidecars).map_err(fault(&places.sidecars))?;
+    segment::sync_dir(&config.state.dir).map_err(fault(&config.state.dir))?;
+    SegmentDir::create(&config.output.dir).map_err(fault(&config.output.dir))
+}
+
+/// Whether there is anything that only a state could have brought about.
+fn traces(dir: &SegmentDir, places: &Places) -> Result<bool, Fault> {
+    let fault = |error| Fault::of(dir.path(), &error);
+    Ok(places.instance.exists()
+        || dir.highest().map_err(fault)? > 0
+        || !dir.hidden_names().map_err(fault)?.is_empty()
+        || highest_sidecar(places)? > 0)
+}
+
+fn highest_sidecar(places: &Places) -> Result<u64, Fault> {
+    let entries = fs::read_dir(&places.sidecars).map_err(|error| Fault::of(&places.sidecars, &error))?;
+    Ok(entries.flatten().filter_map(|entry| number(&entry.file_name())).max().unwrap_or(0))
+}
+
+/// Holds the state to the name that was written when it was made.
+fn same_instance(places: &Places, store: &Store) -> Result<(), Fault> {
+    match fs::read_to_string(&places.instance) {
+        Ok(instance) if instance.trim() == store.instance() => Ok(()),
+        Ok(_) => Err(Fault::inconsistent(&format!("{} belongs to another state", places.instance.display()))),
+        Err(_) => segment::replace(&places.instance, format!("{}\n", store.instance()).as_bytes())
+            .map_err(|error| Fault::of(&places.instance, &error)),
+    }
+}
+
+/// Refuses a state that knows less than the output shows: one restored from a backup.
+fn not_older(dir: &SegmentDir, places: &Places, row: &Row) -> Result<(), Fault> {
+    let fault = |error| Fault::of(dir.path(), &error);
+    let published = dir.highest().map_err(fault)?;
+    let hidden = dir.hidden_names().map_err(fault)?.iter().filter_map(|name| number(name)).max().unwrap_or(0);
+    let there = published.max(hidden).max(highest_sidecar(places)?);
+    if there > row.seq || published == row.seq && row.phase == Phase::Open {
+        let known = row.seq;
+        return Err(Fault::inconsistent(&format!("the state is older than the output: segment {there} after {known}")));
+    }
+    Ok(())
+}
+
+/// Brings the segment that was being written, or published, to its end.
+fn settle(mut committer: Committer, row: &Row, remark: &mut dyn FnMut(String)) -> Result<Committer, Fault> {
+    match row.phase {
+        Phase::Sealing => committer.finish()?,
+        Phase::Open => {
+            to_committed(&committer.dir.part(row.seq), row, remark)?;
+            committer.seal()?;
+        }
+    }
+    let dir = &committer.dir;
+    let own = format!("{:010}.", committer.seq());
+    for name in dir.hidden_names().map_err(|error| Fault::of(dir.path(), &error))? {
+        if name.as_encoded_bytes().starts_with(own.as_bytes()) {
+            continue;
+        }
+        let aside = dir.set_aside(&name).map_err(|error| Fault::of(&dir.hidden("").join(&name), &error))?;
+        remark(format!("an unknown file was put aside as {}", aside.display()));
+    }
+    Ok(committer)
+}
+
+/// Cuts a part to its committed length, or says what was lost.
+fn to_committed(part: &Path, row: &Row, remark: &mut dyn FnMut(String)) -> Result<(), Fault> {
+    let fault = |error| Fault::of(part, &error);
+    let len = match fs::metadata(part) {
+        Ok(metadata) => metadata.len(),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => 0,
+        Err(error) => return Err(fault(error)),
+    };
+    if len < row.len {
+        return Err(Fault::inconsistent(&format!("LOST {} octets in {}", row.len - len, part.display())));
+    }
+    if row.len == 0 {
+        return if part.exists() { fs::remove_file(part).map_err(fault) } else { Ok(()) };
+    }
+    if segment::hash_of(part, row.len).map_err(fault)? != Some(row.hash) {
+        return Err(Fault::inconsistent(&format!("{} is not what was committed", part.display())));
+    }
+    if len > row.len {
+        remark(format!("{} octets that were not committed are cut off {}", len - row.len, part.display()));
+        segment::cut(part, row.len).map_err(fault)?;
+    }
+    Ok(())
+}
+
+/// Sets room aside, where the file system can.
+fn reserve(path: &Path) -> Result<(), Fault> {
+    let fault = |error| Fault::of(path, &error);
+    let file = fs::OpenOptions::new().write(true).create(true).truncate(false).open(path).map_err(fault)?;
+    match fallocate(&file, FallocateFlags::empty(), 0, RESERVE_BYTES) {
+        Ok(()) | Err(rustix::io::Errno::OPNOTSUPP) => Ok(()),
+        Err(error) => Err(fault(error.into())),
+    }
+}
+
+/// Gives the room back that was set aside.
+pub(super) fn release(config: &Config) {
+    // If it is not there, there is nothing to give back.
+    let _ = fs::remove_file(Places::of(config).reserve);
+}
+
+/// Whether there is room again, for state and output.
+pub(super) fn has_room(config: &Config) -> bool {
+    let probe = config.output.dir.join(".open/.probe");
+    let file = fs::OpenOptions::new().write(true).create(true).truncate(false).open(&probe);
+    let room = file.is_ok_and(|file| {
+        matches!(
+            fallocate(&file, FallocateFlags::empty(), 0, PROBE_BYTES),
+            Ok(()) | Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::FBIG)
+        )
+    });
+    let _ = fs::remove_file(&probe);
+    room && reserve(&Places::of(config).reserve).is_ok()
+}
+
+/// Builds the state anew: the messages that the sidecars name are seen, everything else is read again.
+///
+/// A segment whose sidecar was written and that matches it is published; other unfinished ones are put aside, for
+/// nobody has been told of them. The old database is kept as `state.db.old`.
+pub(super) fn rebuild(config: &Config, remark: &mut dyn FnMut(String)) -> Result<(), Fault> {
+    let places = Places::of(config);
+    let dir = make(config, &places)?;
+    for name in ["state.db", "state.db-wal", "instance"] {
+        let path = config.state.dir.join(name);
+        if path.exists() {
+            let old = config.state.dir.join(format!("{name}.old"));
+            fs::rename(&path, &old).map_err(|error| Fault::of(&path, &error))?;
+        }
+    }
+    let sidecars = sidecars(&dir, &places)?;
+    for sidecar in &sidecars {
+        publish(&dir, sidecar)?;
+    }
+    for name in dir.hidden_names().map_err(|error| Fault::of(dir.path(), &error))? {
+        let aside = dir.set_aside(&name).map_err(|error| Fault::of(dir.path(), &error))?;
+        remark(format!("put aside as {}", aside.display()));
+    }
+    let highest = dir.highest().map_err(|error| Fault::of(dir.path(), &error))?;
+    let next = sidecars.iter().map(|sidecar| sidecar.seq).max().unwrap_or(0).max(highest) + 1;
+    let store = Store::open(&places.db, true)?;
+    store.begin()?;
+    store.start_at(next)?;
+    let mut messages = 0;
+    for key in sidecars.iter().flat_map(|sidecar| &sidecar.keys) {
+        let bad = |_| Fault::Inconsistent(format!("a sidecar names the key {key:?}"));
+        store.see(u128::from_str_radix(key, 16).map_err(bad)?)?;
+        messages += 1;
+    }
+    store.commit()?;
+    remark(format!("the state was built anew: {} segments, {messages} messages", sidecars.len()));
+    store.close()
+}
+
+/// All sidecars that are left, of each segment one.
+fn sidecars(dir: &SegmentDir, places: &Places) -> Result<Vec<Sidecar>, Fault> {
+    let mut found = std::collections::BTreeMap::new();
+    for folder in [dir.path(), &dir.hidden(""), &places.sidecars] {
+        let entries = fs::read_dir(folder).map_err(|error| Fault::of(folder, &error))?;
+        for path in entries.flatten().map(|entry| entry.path()).filter(|path| path.extension() == Some("meta".as_ref()))
+        {
+            let octets = fs::read(&path).map_err(|error| Fault::of(&path, &error))?;
+            // One that a crash left half written says nothing of a published segment.
+            if let Ok(sidecar) = serde_json::from_slice::<Sidecar>(&octets) {
+                found.entry(sidecar.seq).or_insert(sidecar);
+            }
+        }
+    }
+    Ok(found.into_values().collect())
+}
+
+/// Publishes a segment that was about to be when the state was lost.
+fn publish(dir: &SegmentDir, sidecar: &Sidecar) -> Result<(), Fault> {
+    let part = dir.part(sidecar.seq);
+    let hash = u64::from_str_radix(&sidecar.hash, 16).ok();
+    let whole = part.exists()
+        && fs::metadata(&part).is_ok_and(|metadata| metadata.len() == sidecar.len)
+        && segment::hash_of(&part, sidecar.len).is_ok_and(|found| found == hash);
+    if !whole {
+        return Ok(());
+    }
+    let meta = format!("{:010}.meta", sidecar.seq);
+    let plain = format!("{:010}.jsonl", sidecar.seq);
+    for (from, to) in [(dir.hidden(&meta), &meta), (part, &plain)] {
+        match dir.publish(&from, to) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(Fault::of(&dir.published(to), &error));
+            }
+            _ => {}
+        }
+    }
+    dir.sync().map_err(|error| Fault::of(dir.path(), &error))
+}

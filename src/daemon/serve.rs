@@ -1,0 +1,145 @@
+//! Answers those who ask how the daemon stands: `urlspool status`, Prometheus, a health check. Never the network.
+
+use std::fs;
+use std::io::{self, Read, Write};
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The time that a caller has to ask and to take the answer.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The time without a sign of life after which the daemon is not healthy.
+const SILENCE: Duration = Duration::from_mins(1);
+
+/// Octets of a request that are read.
+const REQUEST_BYTES: usize = 4 << 10;
+
+/// What is told to those who ask, kept up to date by the loop.
+#[derive(Clone, Debug)]
+pub(super) struct Board(Arc<Mutex<Told>>);
+
+#[derive(Debug)]
+struct Told {
+    status: String,
+    metrics: String,
+    running: bool,
+    at: Instant,
+}
+
+impl Board {
+    pub(super) fn new() -> Board {
+        let told = Told { status: String::new(), metrics: String::new(), running: true, at: Instant::now() };
+        Board(Arc::new(Mutex::new(told)))
+    }
+
+    /// Puts up how the daemon stands.
+    pub(super) fn put(&self, status: &super::Status) {
+        let told = Told {
+            status: status.json(),
+            metrics: status.metrics(),
+            running: status.state == "running",
+            at: Instant::now(),
+        };
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = told;
+    }
+
+    /// The answer to an HTTP request.
+    fn answer(&self, request: &[u8]) -> String {
+        let told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let healthy = told.running && told.at.elapsed() < SILENCE;
+        let (code, kind, body) = if request.starts_with(b"GET /metrics ") {
+            ("200 OK", "text/plain; version=0.0.4", told.metrics.as_str())
+        } else if request.starts_with(b"GET /healthz ") {
+            if healthy {
+                ("200 OK", "text/plain", "ok\n")
+            } else {
+                ("503 Service Unavailable", "text/plain", "not ok\n")
+            }
+        } else {
+            ("404 Not Found", "text/plain", "/metrics or /healthz\n")
+        };
+        let length = body.len();
+        format!(
+            "HTTP/1.1 {code}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+        )
+    }
+
+    /// Answers at the control socket: whoever connects is told the status.
+    pub(super) fn control(&self, path: &Path) -> io::Result<()> {
+        let listener = bound(path)?;
+        let board = self.clone();
+        std::thread::Builder::new().name("control".to_owned()).spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let status = board.0.lock().unwrap_or_else(PoisonError::into_inner).status.clone();
+                // Whoever went away needs no answer.
+                let _ = stream.set_write_timeout(Some(PATIENCE)).and_then(|()| (&stream).write_all(status.as_bytes()));
+            }
+        })?;
+        Ok(())
+    }
+
+    /// Answers HTTP at `unix:PATH` or a loopback address.
+    pub(super) fn http(&self, listen: &str) -> io::Result<()> {
+        let board = self.clone();
+        let thread = std::thread::Builder::new().name("metrics".to_owned());
+        if let Some(path) = listen.strip_prefix("unix:") {
+            let listener = bound(Path::new(path))?;
+            thread.spawn(move || {
+                for stream in listener.incoming().flatten() {
+                    let _ = stream.set_read_timeout(Some(PATIENCE));
+                    let _ = stream.set_write_timeout(Some(PATIENCE));
+                    board.serve(stream);
+                }
+            })?;
+        } else {
+            let listener = TcpListener::bind(listen)?;
+            thread.spawn(move || {
+                for stream in listener.incoming().flatten() {
+                    let _ = stream.set_read_timeout(Some(PATIENCE));
+                    let _ = stream.set_write_timeout(Some(PATIENCE));
+                    board.serve(stream);
+                }
+            })?;
+        }
+        Ok(())
+    }
+
+    fn serve(&self, mut stream: impl Read + Write) {
+        let mut request = Vec::new();
+        let mut piece = [0; 512];
+        while memchr::memmem::find(&request, b"\r\n\r\n").is_none() && request.len() < REQUEST_BYTES {
+            match stream.read(&mut piece) {
+                Ok(0) | Err(_) => break,
+                Ok(octets) => request.extend_from_slice(&piece[..octets]),
+            }
+        }
+        // Whoever went away needs no answer.
+        let _ = stream.write_all(self.answer(&request).as_bytes());
+    }
+}
+
+/// A socket at `path`, for the owner and the group. One that nobody listens at is taken over.
+fn bound(path: &Path) -> io::Result<UnixListener> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    if UnixStream::connect(path).is_err() && fs::symlink_metadata(path).is_ok() {
+        fs::remove_file(path)?;
+    }
+    let listener = UnixListener::bind(path)?;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o660))?;
+    Ok(listener)
+}
+
+/// What the daemon says at its control socket; nothing if none answers.
+pub(super) fn ask(path: &Path) -> io::Result<String> {
+    let mut stream = UnixStream::connect(path)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer)?;
+    Ok(answer)
+}

@@ -1,0 +1,328 @@
+//! What the daemon knows: one `SQLite` database, one connection.
+//!
+//! Everything between [`Store::begin`] and [`Store::commit`] is one transaction; the segment is synced before the
+//! commit, and only then is the work done. Offsets are a way to be fast; the keys of seen messages are the truth.
+
+use std::path::Path;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::fault::Fault;
+
+/// The version of the tables.
+const SCHEMA: i64 = 1;
+
+/// The oldest `SQLite` without the WAL-reset bug: 3.51.3.
+const SQLITE_VERSION: i32 = 3_051_003;
+
+/// Octets of the write-ahead log that stay on disk after it was copied back.
+const LOG_BYTES: i64 = 4 << 20;
+
+const TABLES: &str = "
+CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+-- phase: 0 open, 1 sealing, 2 sealed. len and hash are those of the committed lines.
+CREATE TABLE segment(seq INTEGER PRIMARY KEY, phase INTEGER NOT NULL, name TEXT NOT NULL, len INTEGER NOT NULL,
+  hash INTEGER NOT NULL, records INTEGER NOT NULL);
+-- Where an mbox was read to.
+CREATE TABLE file(dev INTEGER, ino INTEGER, btime INTEGER, first INTEGER NOT NULL, last INTEGER NOT NULL,
+  guard INTEGER NOT NULL, head INTEGER NOT NULL, size INTEGER NOT NULL, mtime INTEGER NOT NULL,
+  PRIMARY KEY(dev, ino, btime)) WITHOUT ROWID;
+-- Messages that were given: a hash of mailbox and digest.
+CREATE TABLE seen(key BLOB PRIMARY KEY) WITHOUT ROWID;
+-- Files that were read whole, as they are: a hash of what tells one from another.
+CREATE TABLE known(key INTEGER PRIMARY KEY);
+-- Keys of messages whose records stand in the open segment.
+CREATE TABLE fresh(key BLOB NOT NULL);
+-- Messages that were taken at a file's end and may yet grow.
+CREATE TABLE tail(mailbox BLOB, len INTEGER, hash BLOB, ids BLOB NOT NULL, PRIMARY KEY(mailbox, len, hash)) WITHOUT ROWID;
+";
+
+/// A mailbox and a message, in 16 octets.
+pub(super) type Key = u128;
+
+/// What tells a file from all others, also from a later one with its inode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct FileId {
+    pub(super) dev: u64,
+    pub(super) ino: u64,
+    /// Nanoseconds since 1970; 0 where the file system does not tell.
+    pub(super) btime: i64,
+}
+
+/// How far an mbox was read. Only a way to be fast: its guards tell whether it still holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Cursor {
+    /// The first octet of the last message consumed.
+    pub(super) first: u64,
+    /// One past its last octet.
+    pub(super) last: u64,
+    /// The hash of the octets between.
+    pub(super) guard: u64,
+    /// The hash of the file's first octets.
+    pub(super) head: u64,
+    /// The file's size when all of it was consumed; 0 while something is left.
+    pub(super) size: u64,
+    /// Its time of change then.
+    pub(super) mtime: i64,
+}
+
+/// A message that was taken at a file's end, by what it began with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Tail {
+    pub(super) len: u64,
+    pub(super) hash: u128,
+    /// Its URLs.
+    pub(super) ids: Vec<u128>,
+}
+
+/// How far a segment has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    Open,
+    Sealing,
+}
+
+/// A segment that is not sealed yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Row {
+    pub(super) seq: u64,
+    pub(super) phase: Phase,
+    /// The name to publish it under.
+    pub(super) name: String,
+    pub(super) len: u64,
+    pub(super) hash: u64,
+    pub(super) records: u64,
+}
+
+/// The database.
+#[derive(Debug)]
+pub(super) struct Store {
+    db: Connection,
+    instance: String,
+}
+
+impl Store {
+    /// Opens the database, or makes it if it is not there and nothing says that it was.
+    ///
+    /// After an unclean stop it is checked through.
+    pub(super) fn open(path: &Path, fresh: bool) -> Result<Store, Fault> {
+        if rusqlite::version_number() < SQLITE_VERSION {
+            return Err(Fault::Io(format!("SQLite {} can lose data; 3.51.3 is needed", rusqlite::version())));
+        }
+        let mut db = Connection::open(path)?;
+        // A log whose sync failed must not be synced again on the way out.
+        db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+        db.execute_batch(&format!(
+            "PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA mmap_size=0;
+             PRAGMA cell_size_check=ON; PRAGMA trusted_schema=OFF; PRAGMA foreign_keys=ON;
+             PRAGMA temp_store=MEMORY; PRAGMA cache_size=-16384; PRAGMA journal_size_limit={LOG_BYTES};"
+        ))?;
+        let made: bool = db.query_row("SELECT count(*) FROM sqlite_master WHERE name='meta'", [], |row| row.get(0))?;
+        if fresh && !made {
+            create(&mut db)?;
+        }
+        let schema = db.query_row("SELECT value FROM meta WHERE name='schema'", [], |row| row.get::<_, i64>(0));
+        let schema = schema.map_err(|error| Fault::inconsistent(&format!("{}: {error}", path.display())))?;
+        if schema != SCHEMA {
+            return Err(Fault::Inconsistent(format!("{}: version {schema} is not ours, {SCHEMA}", path.display())));
+        }
+        let instance = db.query_row("SELECT value FROM meta WHERE name='instance'", [], |row| row.get(0))?;
+        let store = Store { db, instance };
+        store.check(path)?;
+        Ok(store)
+    }
+
+    fn check(&self, path: &Path) -> Result<(), Fault> {
+        let clean: i64 = self.db.query_row("SELECT value FROM meta WHERE name='clean'", [], |row| row.get(0))?;
+        if clean == 0 {
+            let verdict: String = self.db.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+            if verdict != "ok" {
+                return Err(Fault::inconsistent(&format!("{}: {verdict}", path.display())));
+            }
+        }
+        self.db.execute("UPDATE meta SET value=0 WHERE name='clean'", [])?;
+        Ok(())
+    }
+
+    /// What tells this state from others.
+    pub(super) fn instance(&self) -> &str {
+        &self.instance
+    }
+
+    /// Notes that everything is in order, and copies the log back. The last call.
+    pub(super) fn close(self) -> Result<(), Fault> {
+        self.db.execute("UPDATE meta SET value=1 WHERE name='clean'", [])?;
+        self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        Ok(())
+    }
+
+    /// Begins a transaction.
+    pub(super) fn begin(&self) -> Result<(), Fault> {
+        Ok(self.db.execute_batch("BEGIN IMMEDIATE")?)
+    }
+
+    /// Commits it: when this returns, it would survive a power cut.
+    pub(super) fn commit(&self) -> Result<(), Fault> {
+        Ok(self.db.execute_batch("COMMIT")?)
+    }
+
+    /// Whether a message was given.
+    pub(super) fn is_seen(&self, key: Key) -> Result<bool, Fault> {
+        let mut query = self.db.prepare_cached("SELECT 1 FROM seen WHERE key=?1")?;
+        Ok(query.exists(params![key.to_be_bytes()])?)
+    }
+
+    /// Notes that a message was given.
+    pub(super) fn see(&self, key: Key) -> Result<(), Fault> {
+        let mut insert = self.db.prepare_cached("INSERT OR IGNORE INTO seen VALUES(?1)")?;
+        insert.execute(params![key.to_be_bytes()])?;
+        Ok(())
+    }
+
+    /// Notes that its records stand in the open segment.
+    pub(super) fn note_fresh(&self, key: Key) -> Result<(), Fault> {
+        self.db.prepare_cached("INSERT INTO fresh VALUES(?1)")?.execute(params![key.to_be_bytes()])?;
+        Ok(())
+    }
+
+    /// The keys of the messages whose records stand in the open segment, in order.
+    pub(super) fn fresh(&self) -> Result<Vec<Key>, Fault> {
+        let mut query = self.db.prepare_cached("SELECT key FROM fresh ORDER BY rowid")?;
+        let keys = query.query_map([], |row| row.get::<_, [u8; 16]>(0).map(Key::from_be_bytes))?;
+        Ok(keys.collect::<Result<_, _>>()?)
+    }
+
+    /// Whether a file was read whole as it is.
+    pub(super) fn is_known(&self, key: u64) -> Result<bool, Fault> {
+        Ok(self.db.prepare_cached("SELECT 1 FROM known WHERE key=?1")?.exists(params![key.cast_signed()])?)
+    }
+
+    /// Notes that a file was read whole.
+    pub(super) fn know(&self, key: u64) -> Result<(), Fault> {
+        self.db.prepare_cached("INSERT OR IGNORE INTO known VALUES(?1)")?.execute(params![key.cast_signed()])?;
+        Ok(())
+    }
+
+    /// How far an mbox was read.
+    pub(super) fn cursor(&self, id: FileId) -> Result<Option<Cursor>, Fault> {
+        let mut query = self.db.prepare_cached(
+            "SELECT first, last, guard, head, size, mtime FROM file WHERE dev=?1 AND ino=?2 AND btime=?3",
+        )?;
+        let found = query.query_row(params![id.dev.cast_signed(), id.ino.cast_signed(), id.btime], |row| {
+            let number = |index| row.get::<_, i64>(index).map(i64::cast_unsigned);
+            Ok(Cursor {
+                first: number(0)?,
+                last: number(1)?,
+                guard: number(2)?,
+                head: number(3)?,
+                size: number(4)?,
+                mtime: row.get(5)?,
+            })
+        });
+        Ok(found.optional()?)
+    }
+
+    /// Notes how far an mbox was read.
+    pub(super) fn put_cursor(&self, id: FileId, cursor: &Cursor) -> Result<(), Fault> {
+        let mut insert = self.db.prepare_cached("INSERT OR REPLACE INTO file VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9)")?;
+        let [first, last, guard, head, size] =
+            [cursor.first, cursor.last, cursor.guard, cursor.head, cursor.size].map(u64::cast_signed);
+        let (dev, ino) = (id.dev.cast_signed(), id.ino.cast_signed());
+        insert.execute(params![dev, ino, id.btime, first, last, guard, head, size, cursor.mtime])?;
+        Ok(())
+    }
+
+    /// The messages of a mailbox that may yet grow.
+    pub(super) fn tails(&self, mailbox: Key) -> Result<Vec<Tail>, Fault> {
+        let mut query = self.db.prepare_cached("SELECT len, hash, ids FROM tail WHERE mailbox=?1")?;
+        let rows = query.query_map(params![mailbox.to_be_bytes()], |row| {
+            let ids: Vec<u8> = row.get(2)?;
+            let (ids, _) = ids.as_chunks();
+            Ok(Tail {
+                len: row.get::<_, i64>(0)?.cast_unsigned(),
+                hash: row.get(1).map(u128::from_be_bytes)?,
+                ids: ids.iter().map(|id| u128::from_be_bytes(*id)).collect(),
+            })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Notes a message that may yet grow.
+    pub(super) fn put_tail(&self, mailbox: Key, tail: &Tail) -> Result<(), Fault> {
+        let ids: Vec<u8> = tail.ids.iter().flat_map(|id| id.to_be_bytes()).collect();
+        let mut insert = self.db.prepare_cached("INSERT OR REPLACE INTO tail VALUES(?1,?2,?3,?4)")?;
+        insert.execute(params![mailbox.to_be_bytes(), tail.len.cast_signed(), tail.hash.to_be_bytes(), ids])?;
+        Ok(())
+    }
+
+    /// Forgets one that has grown, or that something stands behind now.
+    pub(super) fn drop_tail(&self, mailbox: Key, tail: &Tail) -> Result<(), Fault> {
+        let mut delete = self.db.prepare_cached("DELETE FROM tail WHERE mailbox=?1 AND len=?2 AND hash=?3")?;
+        delete.execute(params![mailbox.to_be_bytes(), tail.len.cast_signed(), tail.hash.to_be_bytes()])?;
+        Ok(())
+    }
+
+    /// The segment that is not sealed. There is always one.
+    pub(super) fn segment(&self) -> Result<Row, Fault> {
+        let found = self.db.query_row(
+            "SELECT seq, phase, name, len, hash, records FROM segment WHERE phase<2 ORDER BY seq DESC LIMIT 1",
+            [],
+            |row| {
+                let number = |index| row.get::<_, i64>(index).map(i64::cast_unsigned);
+                Ok(Row {
+                    seq: number(0)?,
+                    phase: if row.get::<_, i64>(1)? == 0 { Phase::Open } else { Phase::Sealing },
+                    name: row.get(2)?,
+                    len: number(3)?,
+                    hash: number(4)?,
+                    records: number(5)?,
+                })
+            },
+        );
+        found.optional()?.ok_or_else(|| Fault::inconsistent("the state names no segment"))
+    }
+
+    /// Notes the committed length of the open segment, its hash and its records.
+    pub(super) fn put_len(&self, seq: u64, len: u64, hash: u64, records: u64) -> Result<(), Fault> {
+        let mut update = self.db.prepare_cached("UPDATE segment SET len=?2, hash=?3, records=?4 WHERE seq=?1")?;
+        let [seq, len, hash, records] = [seq, len, hash, records].map(u64::cast_signed);
+        update.execute(params![seq, len, hash, records])?;
+        Ok(())
+    }
+
+    /// Notes the intent to publish a segment under `name`.
+    pub(super) fn sealing(&self, seq: u64, name: &str) -> Result<(), Fault> {
+        self.db.execute("UPDATE segment SET phase=1, name=?2 WHERE seq=?1", params![seq.cast_signed(), name])?;
+        Ok(())
+    }
+
+    /// Notes that a segment is published, and begins the next.
+    pub(super) fn sealed(&self, seq: u64) -> Result<(), Fault> {
+        self.begin()?;
+        self.db.execute("UPDATE segment SET phase=2 WHERE seq=?1", params![seq.cast_signed()])?;
+        self.db.execute("DELETE FROM fresh", [])?;
+        self.db.execute("INSERT INTO segment VALUES(?1,0,'',0,0,0)", params![(seq + 1).cast_signed()])?;
+        self.commit()
+    }
+
+    /// In a new state: begins with segment `seq`.
+    pub(super) fn start_at(&self, seq: u64) -> Result<(), Fault> {
+        self.db.execute("UPDATE segment SET seq=?1", params![seq.cast_signed()])?;
+        Ok(())
+    }
+}
+
+fn create(db: &mut Connection) -> Result<(), Fault> {
+    let uuid = Path::new("/proc/sys/kernel/random/uuid");
+    let instance = std::fs::read_to_string(uuid).map_err(|error| Fault::of(uuid, &error))?;
+    let all = db.transaction()?;
+    all.execute_batch(TABLES)?;
+    all.execute(
+        "INSERT INTO meta VALUES('schema', ?1), ('instance', ?2), ('clean', 1)",
+        params![SCHEMA, instance.trim()],
+    )?;
+    all.execute("INSERT INTO segment VALUES(1,0,'',0,0,0)", [])?;
+    all.commit()?;
+    Ok(())
+}

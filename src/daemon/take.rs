@@ -1,0 +1,139 @@
+//! One message: was it given, what does it hold, what is remembered of it.
+
+use std::collections::{HashMap, HashSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::commit::Committer;
+use super::fault::Fault;
+use super::identity::{beginning, begins_with, message_key, whole_digest};
+use super::metrics::Counts;
+use super::state::{Key, Tail};
+use crate::decode::Fields;
+use crate::origin::Source;
+use crate::pipeline::{Extractor, Finding, extract};
+use crate::problem::{Event, Kind, Problem};
+use crate::record;
+use crate::split::{Header, Message};
+
+/// Takes messages of one mailbox into the batch.
+pub(super) struct Taker<'t> {
+    pub(super) committer: &'t mut Committer,
+    pub(super) extractor: &'t Extractor,
+    pub(super) counts: &'t mut Counts,
+    /// What was wrong with messages.
+    pub(super) events: &'t mut Vec<Event>,
+    pub(super) source: Source,
+    pub(super) mailbox: Key,
+    /// The mailbox's messages that may yet grow.
+    pub(super) tails: Vec<Tail>,
+}
+
+/// How a message ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// Something stands behind it, or it is a file by itself.
+    Sure,
+    /// The file ends; it may yet grow.
+    File,
+    /// The file ends within a line.
+    Torn,
+}
+
+impl Taker<'_> {
+    /// Takes a message, or the piece at `within` of a larger one. Gives its digest.
+    pub(super) fn take(&mut self, message: &Message<'_>, within: Option<(u128, u64)>, end: End) -> Result<u128, Fault> {
+        let header_bytes = self.extractor.limits().header_bytes;
+        let fields = match message.header {
+            Header::Present => Fields::of_message(message.raw, header_bytes),
+            Header::Copied { body } => Fields { body, ..Fields::of(message.raw, header_bytes) },
+            Header::Absent | Header::ANews => Fields::default(),
+        };
+        let digest = whole_digest(message, &fields, within);
+        let key = message_key(self.mailbox, digest);
+        let grown: Vec<Tail> =
+            self.tails.iter().filter(|tail| begins_with(message, &fields, tail.len, tail.hash)).cloned().collect();
+        if self.committer.state()?.is_seen(key)? {
+            self.counts.repeated += 1;
+            if end == End::Sure {
+                self.forget(&grown)?;
+            }
+            return Ok(digest);
+        }
+        let given: HashSet<u128> = grown.iter().flat_map(|tail| tail.ids.iter().copied()).collect();
+        let yielded = self.extract(message, &given, end);
+        self.committer.state()?.see(key)?;
+        if yielded.records > 0 {
+            self.committer.state()?.note_fresh(key)?;
+        }
+        self.committer.put(&yielded.lines, yielded.records);
+        self.counts.messages_read += 1;
+        self.forget(&grown)?;
+        if end != End::Sure {
+            self.remember(message, yielded.ids)?;
+        }
+        Ok(digest)
+    }
+
+    fn forget(&mut self, grown: &[Tail]) -> Result<(), Fault> {
+        for tail in grown {
+            self.committer.state()?.drop_tail(self.mailbox, tail)?;
+        }
+        self.tails.retain(|tail| !grown.contains(tail));
+        Ok(())
+    }
+
+    fn remember(&mut self, message: &Message<'_>, ids: Vec<u128>) -> Result<(), Fault> {
+        if let Some((len, hash)) = beginning(message, self.extractor.limits().header_bytes) {
+            let tail = Tail { len, hash, ids };
+            self.committer.state()?.put_tail(self.mailbox, &tail)?;
+            self.tails.push(tail);
+        }
+        Ok(())
+    }
+
+    /// The lines of a message, without those URLs of it that were given before it grew. A panic is contained.
+    fn extract(&mut self, message: &Message<'_>, given: &HashSet<u128>, end: End) -> Yield {
+        let mut yielded = Yield::default();
+        let mut events = Vec::new();
+        let remember = end != End::Sure || !given.is_empty();
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            let mut times: HashMap<u128, u64> = HashMap::new();
+            extract(message, &self.source, self.extractor, &mut |finding| match finding {
+                Finding::Url(found) | Finding::Unwrapped(found) => {
+                    if remember {
+                        let before = times.entry(record::id(0, "", found.found.full, 0)).or_default();
+                        let id = record::id(0, "", found.found.full, *before);
+                        *before += 1;
+                        yielded.ids.push(id);
+                        if given.contains(&id) {
+                            return;
+                        }
+                    }
+                    yielded.records += 1;
+                    record::write(found, &mut yielded.lines);
+                    if end == End::Torn {
+                        record::mark_truncated_tail(&mut yielded.lines);
+                    }
+                }
+                Finding::Problem(problem) => events.push(problem.of(&self.source)),
+                _ => {}
+            });
+        }));
+        if outcome.is_err() {
+            yielded = Yield::default();
+            let what = "the program failed on this message; please report it";
+            events = vec![Problem::at(Kind::Panic, message.start, what).of(&self.source)];
+        }
+        self.events.append(&mut events);
+        yielded
+    }
+}
+
+/// What a message gave.
+#[derive(Default)]
+struct Yield {
+    lines: Vec<u8>,
+    records: u64,
+    /// Its URLs, for when it grows.
+    ids: Vec<u128>,
+}
