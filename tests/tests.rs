@@ -3,6 +3,7 @@
 mod cli;
 mod containers;
 mod corpus;
+mod daemon;
 mod formats;
 mod grammar;
 mod house;

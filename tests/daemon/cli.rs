@@ -1,0 +1,154 @@
+//! The daemon as a shell sees it.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use super::{Place, given, message};
+
+pub(super) const PROGRAM: &str = env!("CARGO_BIN_EXE_urlspool");
+
+/// Writes a configuration for a spool in `root`, with short times.
+pub(super) fn configure(root: &Path, more: &str) {
+    fs::create_dir_all(root.join("spool")).unwrap();
+    let root_path = root.display();
+    let text = format!(
+        "[output]\ndir = \"{root_path}/out\"\nseal_interval = \"300ms\"\n[state]\ndir = \"{root_path}/state\"\n\
+         commit_interval = \"20ms\"\n[watch]\nsettle = \"100ms\"\n[metrics]\nlisten = \"unix:{root_path}/m.sock\"\n\
+         [[spool]]\npath = \"{root_path}/spool\"\n{more}"
+    );
+    fs::write(root.join("c.toml"), text).unwrap();
+}
+
+pub(super) fn program(root: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(PROGRAM);
+    command.args(args).arg("--config").arg(root.join("c.toml"));
+    command
+}
+
+fn once(root: &Path, args: &[&str]) -> Output {
+    program(root, &[&["watch", "--once"], args].concat()).output().unwrap()
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().unwrap_or(-1)
+}
+
+fn deliver(root: &Path, n: u64) {
+    for folder in ["cur", "new", "tmp"] {
+        fs::create_dir_all(root.join("spool/md").join(folder)).unwrap();
+    }
+    fs::write(root.join(format!("spool/md/new/{n}.M1.host")), message(n, 1)).unwrap();
+}
+
+#[test]
+fn it_gives_what_a_scan_gives_of_the_fixtures() {
+    let place = Place::new("fixtures");
+    configure(place.path(), "");
+    let spool = place.path().join("spool");
+    let copied = Command::new("cp").args(["-r", "corpus/mail", "corpus/news", "corpus/text"]).arg(&spool).status();
+    assert!(copied.unwrap().success());
+    assert_eq!(code(&once(place.path(), &[])), 0);
+    let scan = Command::new(PROGRAM).arg("scan").arg(&spool).output().unwrap();
+    let id = |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["id"].as_str().unwrap().to_owned();
+    let mut expected: Vec<String> = String::from_utf8(scan.stdout).unwrap().lines().map(id).collect();
+    expected.sort();
+    expected.dedup();
+    let mut ids = given(&place.path().join("out")).ids;
+    ids.sort();
+    ids.dedup();
+    assert!(expected.len() > 100 && ids == expected, "{} {}", ids.len(), expected.len());
+}
+
+#[test]
+fn a_lost_or_older_state_is_refused_and_can_be_built_anew() {
+    let place = Place::new("rebuild");
+    let (root, state) = (place.path(), place.path().join("state"));
+    configure(root, "");
+    deliver(root, 1);
+    assert_eq!(code(&once(root, &[])), 0);
+    let kept = root.join("kept");
+    assert!(Command::new("cp").arg("-r").arg(&state).arg(&kept).status().unwrap().success());
+    deliver(root, 2);
+    assert_eq!(code(&once(root, &[])), 0);
+
+    fs::write(state.join("state.db"), "").unwrap();
+    assert_eq!(code(&once(root, &[])), 78, "emptied");
+    fs::remove_file(state.join("state.db")).unwrap();
+    assert_eq!(code(&once(root, &[])), 78, "removed");
+    fs::copy(kept.join("state.db"), state.join("state.db")).unwrap();
+    let older = once(root, &[]);
+    assert_eq!(code(&older), 78, "older");
+    assert!(String::from_utf8_lossy(&older.stderr).contains("--rebuild-state"));
+
+    // A consumer has taken everything: the copies in the state folder suffice.
+    let before = given(&root.join("out")).ids.len();
+    assert_eq!(before, 4);
+    for entry in fs::read_dir(root.join("out")).unwrap() {
+        let _ = fs::remove_file(entry.unwrap().path());
+    }
+    assert_eq!(code(&once(root, &["--rebuild-state"])), 0);
+    assert_eq!(given(&root.join("out")).ids.len(), 0);
+    deliver(root, 3);
+    assert_eq!(code(&once(root, &[])), 0);
+    assert_eq!(given(&root.join("out")).ids.len(), 2);
+}
+
+#[test]
+fn output_in_a_spool_is_a_mistake_of_the_configuration() {
+    let place = Place::new("inside");
+    configure(place.path(), "");
+    let config = fs::read_to_string(place.path().join("c.toml")).unwrap();
+    fs::write(place.path().join("c.toml"), config.replace("/out\"", "/spool/out\"")).unwrap();
+    let output = once(place.path(), &[]);
+    assert_eq!(code(&output), 2);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("output.dir"));
+}
+
+#[test]
+fn it_answers_drains_and_holds_its_state() {
+    let place = Place::new("operate");
+    let root = place.path();
+    configure(root, "");
+    assert_eq!(code(&program(root, &["status"]).output().unwrap()), 69);
+    let mut daemon = program(root, &["watch"]).stderr(Stdio::null()).spawn().unwrap();
+    let until = |what: &str, holds: &dyn Fn() -> bool| {
+        let start = Instant::now();
+        while !holds() {
+            assert!(start.elapsed() < Duration::from_secs(20), "{what}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    };
+    until("it answers", &|| code(&program(root, &["status"]).output().unwrap()) == 0);
+    let second = once(root, &[]);
+    assert_eq!(code(&second), 75);
+    assert!(String::from_utf8_lossy(&second.stderr).contains(&daemon.id().to_string()));
+    deliver(root, 1);
+    until("it notices", &|| given(&root.join("out")).ids.len() == 2);
+    let health = Command::new("python3")
+        .args(["-c", "import socket,sys; s=socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); s.send(b'GET /healthz HTTP/1.1\\r\\n\\r\\n'); print(s.recv(999).decode())"])
+        .arg(root.join("m.sock"))
+        .output();
+    assert!(String::from_utf8_lossy(&health.unwrap().stdout).contains("200 OK"));
+
+    // A bad configuration is refused; a good one is taken over.
+    let config = fs::read_to_string(root.join("c.toml")).unwrap();
+    let hang_up = || assert!(Command::new("kill").args(["-HUP", &daemon.id().to_string()]).status().unwrap().success());
+    fs::write(root.join("c.toml"), "[output]\nno_such_key = 1\n").unwrap();
+    hang_up();
+    std::thread::sleep(Duration::from_millis(200));
+    fs::create_dir_all(root.join("other")).unwrap();
+    fs::write(root.join("other/1"), message(7, 1)).unwrap();
+    fs::write(root.join("c.toml"), format!("{config}[[spool]]\npath = \"{}/other\"\n", root.display())).unwrap();
+    hang_up();
+    until("it takes the new spool over", &|| given(&root.join("out")).ids.len() == 4);
+
+    deliver(root, 2);
+    std::thread::sleep(Duration::from_millis(100));
+    let start = Instant::now();
+    assert!(Command::new("kill").args(["-TERM", &daemon.id().to_string()]).status().unwrap().success());
+    assert_eq!(daemon.wait().unwrap().code(), Some(0));
+    assert!(start.elapsed() < Duration::from_secs(5));
+    assert_eq!(given(&root.join("out")).ids.len(), 6);
+}
