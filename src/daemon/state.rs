@@ -314,13 +314,15 @@ impl Store {
 }
 
 fn create(db: &mut Connection) -> Result<(), Fault> {
-    let uuid = Path::new("/proc/sys/kernel/random/uuid");
-    let instance = std::fs::read_to_string(uuid).map_err(|error| Fault::of(uuid, &error))?;
+    let mut instance = [0; 16];
+    let random = rustix::rand::getrandom(&mut instance, rustix::rand::GetRandomFlags::empty());
+    random.map_err(|error| Fault::Io(format!("random numbers: {error}")))?;
+    let instance = data_encoding::HEXLOWER.encode(&instance);
     let all = db.transaction()?;
     all.execute_batch(TABLES)?;
     all.execute(
         "INSERT INTO meta VALUES('schema', ?1), ('instance', ?2), ('clean', 1)",
-        params![SCHEMA, instance.trim()],
+        params![SCHEMA, instance],
     )?;
     all.execute("INSERT INTO segment VALUES(1,0,'',0,0,0)", [])?;
     all.commit()?;

@@ -120,6 +120,10 @@ struct World {
     mh: BTreeMap<u64, u64>,
     /// Messages that were there, complete, while the daemon looked.
     must: BTreeSet<u64>,
+    /// Messages that their writers took back before they were whole: nobody may see them.
+    never: BTreeSet<u64>,
+    /// Whether a writer died, so that a torn message may be seen.
+    died: bool,
     ticks: u64,
 }
 
@@ -149,6 +153,8 @@ impl World {
             maildir: BTreeMap::new(),
             mh: BTreeMap::new(),
             must: BTreeSet::new(),
+            never: BTreeSet::new(),
+            died: false,
             ticks: 0,
         }
     }
@@ -223,6 +229,7 @@ impl World {
             Act::Die => {
                 if let Some((_, _, alive)) = &mut self.writing {
                     *alive = false;
+                    self.died = true;
                     let _ = fs::remove_file(self.root.join("inbox.lock"));
                 }
             }
@@ -281,7 +288,7 @@ impl World {
 
     fn roll_back(&mut self) {
         if self.writing.as_ref().is_some_and(|(_, _, alive)| *alive) {
-            self.writing = None;
+            self.never.extend(self.writing.take().map(|(entry, ..)| entry.n));
             let whole = text(&self.inbox).len() as u64;
             let path = self.root.join("inbox");
             OpenOptions::new().write(true).open(&path).unwrap().set_len(whole).unwrap();
@@ -411,10 +418,16 @@ impl World {
                 if times > 1 {
                     return Err(format!("{url} is given {times} times"));
                 }
+                if times > 0 && self.never.contains(&n) {
+                    return Err(format!("{url} was taken back by its writer"));
+                }
                 if times == 0 && self.must.contains(&n) {
                     return Err(format!("{url} is lost"));
                 }
             }
+        }
+        if !self.died && !given.torn.is_empty() {
+            return Err(format!("{:?} are torn", given.torn));
         }
         let whole = |url: &String| url.ends_with("-a.html") || url.ends_with("-b.html");
         given.urls.keys().find(|url| !whole(url)).map_or(Ok(()), |url| Err(format!("{url} is torn")))

@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# Power cuts: the daemon writes to an ext4 image, the file system is shut down without a flush at a random moment
+# (EXT4_IOC_SHUTDOWN, NOLOGFLUSH), mounted again, and the daemon goes on. In the end each URL must be there once.
+#
+#   tests/tools/powercut.sh [CUTS] [PROGRAM]       needs root, a loop device, mkfs.ext4, python3
+set -euo pipefail
+cuts=${1:-50}
+program=$(readlink -f "${2:-target/release/urlspool}")
+skip() { echo "SKIPPED: power cuts: $*" >&2; exit 0; }
+[ "$(id -u)" = 0 ] || skip "not root"
+for need in mkfs.ext4 python3 losetup; do command -v "$need" >/dev/null || skip "no $need"; done
+work=$(mktemp -d)
+trap 'kill "${writer:-0}" 2>/dev/null || true; umount "$work/disk" 2>/dev/null || true; rm -rf "$work"' EXIT
+truncate -s 256M "$work/image"
+mkfs.ext4 -q "$work/image"
+mkdir -p "$work/disk" "$work/spool/md/"{new,cur,tmp} "$work/spool/mh"
+mount -o loop "$work/image" "$work/disk" 2>/dev/null || skip "no loop device"
+cat >"$work/c.toml" <<TOML
+[output]
+dir = "$work/disk/out"
+seal_interval = "250ms"
+[state]
+dir = "$work/disk/state"
+commit_interval = "20ms"
+[watch]
+settle = "100ms"
+[metrics]
+listen = ""
+[[spool]]
+path = "$work/spool"
+TOML
+cat >"$work/writer.py" <<'PY'
+# Delivers into a Maildir, an MH folder and an mbox, and notes each message once it is delivered.
+import os, random, sys, time
+spool, log = sys.argv[1], open(sys.argv[2], "w", buffering=1)
+n = 0
+while True:
+    n += 1
+    text = f"From: a@b.example\nSubject: {n}\nMessage-ID: <{n}@x>\n\nsee http://h.example/{n}.html now\n"
+    if n % 3 == 0:
+        with open(f"{spool}/md/tmp/x", "w") as f: f.write(text)
+        os.rename(f"{spool}/md/tmp/x", f"{spool}/md/new/{n}.M1.host")
+    elif n % 3 == 1:
+        with open(f"{spool}/mh/{n}", "w") as f: f.write(text)
+    else:
+        open(f"{spool}/inbox.lock", "w").close()
+        with open(f"{spool}/inbox", "a") as f: f.write(f"From a@b Mon Jan  1 00:00:00 1996\n{text}\n")
+        os.remove(f"{spool}/inbox.lock")
+    log.write(f"{n}\n")
+    time.sleep(random.uniform(0, 0.01))
+PY
+cat >"$work/check.py" <<'PY'
+import collections, glob, json, sys
+out, log = sys.argv[1], sys.argv[2]
+want = {f"http://h.example/{line.strip()}.html" for line in open(log)}
+got = collections.Counter(json.loads(line)["url"] for path in glob.glob(f"{out}/*.jsonl") for line in open(path))
+twice, lost, odd = [u for u in got if got[u] > 1], want - set(got), set(got) - want
+print(f"{len(want)} messages: {len(twice)} given twice, {len(lost)} lost, {len(odd)} unknown")
+sys.exit(bool(twice or lost or len(odd) > 1))
+PY
+python3 "$work/writer.py" "$work/spool" "$work/log" & writer=$!
+for ((cut = 1; cut <= cuts; cut++)); do
+  "$program" watch --config "$work/c.toml" 2>"$work/err" & daemon=$!
+  sleep "0.$(printf %03d $((RANDOM % 600 + 20)))"
+  python3 -c "
+import fcntl, os, struct
+fcntl.ioctl(os.open('$work/disk', os.O_RDONLY), 0x8004587d, struct.pack('I', 2))" || skip "no EXT4_IOC_SHUTDOWN"
+  kill -9 "$daemon" 2>/dev/null || true
+  status=0; wait "$daemon" 2>/dev/null || status=$?
+  # It may notice the cut first, and end because it cannot write.
+  case $status in 137 | 74) ;; *) cat "$work/err" >&2; echo "cut $cut: ended with $status" >&2; exit 1 ;; esac
+  umount "$work/disk"
+  mount -o loop "$work/image" "$work/disk"
+done
+kill "$writer"; wait "$writer" 2>/dev/null || true
+rm -f "$work/spool/inbox.lock"
+"$program" watch --config "$work/c.toml" --once 2>"$work/err" || { cat "$work/err" >&2; exit 1; }
+python3 "$work/check.py" "$work/disk/out" "$work/log" || { echo "$cuts power cuts: 0 passed, 1 failed"; exit 1; }
+echo "$cuts power cuts held"

@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# Kills the daemon before each of its system calls in turn, and makes each of them fail once, while it reads a small
+# spool; afterwards it must finish with each URL once.
+#
+#   tests/tools/strace_kill.sh [PROGRAM] [CALL...]       needs strace
+set -euo pipefail
+program=$(readlink -f "${1:-target/release/urlspool}")
+shift || true
+calls=("${@:-}")
+[ -n "${calls[0]}" ] || calls=(write pwrite64 fdatasync fsync rename renameat2 ftruncate openat unlink fallocate)
+skip() { echo "SKIPPED: kills at system calls: $*" >&2; exit 0; }
+command -v strace >/dev/null || skip "no strace"
+strace -qq -o /dev/null true 2>/dev/null || skip "strace may not trace"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir -p "$work/spool/md/"{new,cur,tmp}
+for n in $(seq 40); do
+  printf 'From: a@b.example\nSubject: %s\n\nsee http://h.example/%s.html now\n' "$n" "$n" >"$work/spool/md/new/$n.M1.host"
+  printf 'From a@b Mon Jan  1 00:00:00 1996\nFrom: a@b.example\n\nsee http://h.example/m%s.html\n\n' "$n" >>"$work/spool/inbox"
+done
+cat >"$work/c.toml" <<TOML
+[output]
+dir = "$work/out"
+seal_bytes = 4000
+[state]
+dir = "$work/state"
+commit_interval = "1ms"
+[watch]
+settle = "10ms"
+[metrics]
+listen = ""
+[[spool]]
+path = "$work/spool"
+TOML
+check() {
+  cat "$work"/out/*.jsonl | grep -o '"url":"[^"]*"' | sort >"$work/got" || true
+  [ "$(wc -l <"$work/got")" = 80 ] && [ "$(sort -u "$work/got" | wc -l)" = 80 ]
+}
+passed=0 failed=0
+try() { # what to inject
+  local status=0
+  rm -rf "$work/out" "$work/state" "$work/trace"
+  strace -f -qq -o "$work/trace" -e trace="$1" -e inject="$1:$2:when=$3" \
+    "$program" watch --config "$work/c.toml" --once >/dev/null 2>"$work/err" || status=$?
+  if [ "$2" = signal=SIGKILL ]; then [ "$status" != 0 ] || return 1; else grep -q INJECTED "$work/trace" || return 1; fi
+  # A descriptor whose sync failed must not be synced again.
+  status=0
+  "$program" watch --config "$work/c.toml" --once >/dev/null 2>"$work/err" || status=$?
+  if [ "$status" = 0 ] && check; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "$1:$2 number $3: ended with $status, $(wc -l <"$work/got") records: $(tail -1 "$work/err")"
+  fi
+}
+for call in "${calls[@]}"; do
+  for how in signal=SIGKILL error=EIO error=ENOSPC; do
+    if [ "$call" = openat ] && [ "$how" != signal=SIGKILL ]; then continue; fi
+    before=$passed
+    # The first calls of a process load it; what comes after the last one is never hit.
+    for when in $(seq 400); do try "$call" "$how" "$when" || break; done
+    echo "$call $how: $((passed - before)) moments"
+  done
+done
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
