@@ -155,7 +155,7 @@ fn reserve(path: &Path) -> Result<(), Fault> {
     let fault = |error| Fault::of(path, &error);
     let file = fs::OpenOptions::new().write(true).create(true).truncate(false).open(path).map_err(fault)?;
     match fallocate(&file, FallocateFlags::empty(), 0, RESERVE_BYTES) {
-        Ok(()) | Err(rustix::io::Errno::OPNOTSUPP) => Ok(()),
+        Ok(()) | Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::FBIG) => Ok(()),
         Err(error) => Err(fault(error.into())),
     }
 }
@@ -166,18 +166,25 @@ pub(super) fn release(config: &Config) {
     let _ = fs::remove_file(Places::of(config).reserve);
 }
 
-/// Whether there is room again, for state and output.
+/// Whether there is room again, for state and output: in the state more than what was just given back.
 pub(super) fn has_room(config: &Config) -> bool {
-    let probe = config.output.dir.join(".open/.probe");
-    let file = fs::OpenOptions::new().write(true).create(true).truncate(false).open(&probe);
-    let room = file.is_ok_and(|file| {
+    let state = config.state.dir.join("probe");
+    is_free(&state, 2 * RESERVE_BYTES) && is_free(&config.output.dir.join(".open/.probe"), PROBE_BYTES)
+}
+
+/// Whether a file of so many octets has room.
+fn is_free(probe: &Path, octets: u64) -> bool {
+    let file = fs::OpenOptions::new().write(true).create(true).truncate(false).open(probe);
+    let free = file.is_ok_and(|file| {
+        // A limit of file size says nothing of the room there is.
         matches!(
-            fallocate(&file, FallocateFlags::empty(), 0, PROBE_BYTES),
+            fallocate(&file, FallocateFlags::empty(), 0, octets),
             Ok(()) | Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::FBIG)
         )
     });
-    let _ = fs::remove_file(&probe);
-    room && reserve(&Places::of(config).reserve).is_ok()
+    // One that cannot be removed is found again next time.
+    let _ = fs::remove_file(probe);
+    free
 }
 
 /// Builds the state anew: the messages that the sidecars name are seen, everything else is read again.

@@ -137,6 +137,10 @@ impl Store {
         let clean: i64 = self.db.query_row("SELECT value FROM meta WHERE name='clean'", [], |row| row.get(0))?;
         if clean == 0 {
             let verdict: String = self.db.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+            // A page that cannot be read says nothing of what was written on it.
+            if verdict.contains("unable to get the page") {
+                return Err(Fault::Io(format!("{}: {verdict}", path.display())));
+            }
             if verdict != "ok" {
                 return Err(Fault::inconsistent(&format!("{}: {verdict}", path.display())));
             }
@@ -320,10 +324,7 @@ fn create(db: &mut Connection) -> Result<(), Fault> {
     let instance = data_encoding::HEXLOWER.encode(&instance);
     let all = db.transaction()?;
     all.execute_batch(TABLES)?;
-    all.execute(
-        "INSERT INTO meta VALUES('schema', ?1), ('instance', ?2), ('clean', 1)",
-        params![SCHEMA, instance],
-    )?;
+    all.execute("INSERT INTO meta VALUES('schema', ?1), ('instance', ?2), ('clean', 1)", params![SCHEMA, instance])?;
     all.execute("INSERT INTO segment VALUES(1,0,'',0,0,0)", [])?;
     all.commit()?;
     Ok(())
