@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use urlspool::config::{Config, Dedupe, Interval, Size, Spool};
-use urlspool::daemon::{Daemon, Event, Host, Now, Remark};
+use urlspool::daemon::{Daemon, Event, Fault, Host, Now, Remark};
 
 use super::{Dice, Place, given, message};
 
@@ -160,8 +160,13 @@ impl World {
     }
 
     fn daemon(&mut self) -> &mut Daemon {
-        if self.daemon.is_none() {
-            self.daemon = Some(Daemon::open(self.config.clone(), &mut self.host).unwrap());
+        while self.daemon.is_none() {
+            match Daemon::open(self.config.clone(), &mut self.host) {
+                Ok(daemon) => self.daemon = Some(daemon),
+                // A test beside this one has forked, and its child has our lock until it becomes another program.
+                Err(Fault::Held(_)) => std::thread::sleep(Duration::from_millis(1)),
+                Err(fault) => panic!("{fault}"),
+            }
         }
         self.daemon.as_mut().unwrap()
     }

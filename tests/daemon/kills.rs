@@ -55,7 +55,7 @@ fn mbox(spool: &Path, text: &str, dice: &mut Dice) {
 
 fn rotate(spool: &Path) {
     let name = |number: u32| spool.join(format!("inbox.{number}"));
-    let last = (1..).find(|&number| !name(number).exists()).unwrap();
+    let last = (1..10_000).find(|&number| !name(number).exists()).unwrap();
     for number in (1..last).rev() {
         fs::rename(name(number), name(number + 1)).unwrap();
     }
