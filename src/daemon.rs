@@ -40,7 +40,7 @@ use commit::Committer;
 use identity::Stamp;
 use lock::Lock;
 use metrics::Counts;
-use pace::RETRY_MS;
+use pace::{BATCH_BYTES, RETRY_MS};
 use planted::{Planted, planted};
 
 use crate::config::{Config, Spool};
@@ -75,6 +75,7 @@ pub struct Daemon {
     /// The times of change of folders whose entries are renamed while they are read.
     folders: HashMap<PathBuf, i64>,
     counts: Counts,
+    batch_bytes: usize,
     batch_since: Option<Now>,
     segment_since: Option<Now>,
     stopping: bool,
@@ -152,6 +153,7 @@ impl Daemon {
             failing: HashMap::new(),
             folders: HashMap::new(),
             counts: Counts::default(),
+            batch_bytes: BATCH_BYTES,
             batch_since: None,
             segment_since: None,
             stopping: false,

@@ -7,7 +7,10 @@ use super::{Daemon, Host, Now, Pause, Remark, recover};
 pub(super) const RETRY_MS: u64 = 2_000;
 
 /// Octets of a batch.
-const BATCH_BYTES: usize = 4 << 20;
+pub(super) const BATCH_BYTES: usize = 4 << 20;
+
+/// Octets of a batch at the least, after it did not fit several times.
+const SMALL_BATCH_BYTES: usize = 64 << 10;
 
 /// Messages of a batch.
 const BATCH_MESSAGES: u64 = 5_000;
@@ -29,6 +32,8 @@ impl Daemon {
         self.committer = None;
         (self.batch_since, self.segment_since) = (None, None);
         recover::release(&self.config);
+        // Where a limit of file size is the reason, a smaller one may fit into the next segment.
+        self.batch_bytes = (self.batch_bytes / 4).max(SMALL_BATCH_BYTES);
         self.counts.pauses += 1;
         host.remark(&Remark::Warn(format!("paused for want of room: {why}")));
         self.last_error = Some(why.clone());
@@ -71,7 +76,7 @@ impl Daemon {
         let (bytes, messages) = committer.waiting();
         let since = committer.is_dirty().then(|| *self.batch_since.get_or_insert(now));
         let long = since.is_some_and(|since| since.after(self.config.state.commit_interval.ms) <= now);
-        if long || bytes >= BATCH_BYTES || messages >= BATCH_MESSAGES || self.stopping {
+        if long || bytes >= self.batch_bytes || messages >= BATCH_MESSAGES || self.stopping {
             let (messages, records) = committer.commit()?;
             self.counts.messages += messages;
             self.counts.records += records;
@@ -85,6 +90,7 @@ impl Daemon {
             if (old || large) && !committer.is_dirty() && committer.seal()? {
                 self.counts.segments += 1;
                 self.segment_since = None;
+                self.batch_bytes = (self.batch_bytes * 2).min(BATCH_BYTES);
             }
         }
         Ok(())

@@ -116,7 +116,8 @@ impl Store {
         db.execute_batch(&format!(
             "PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA mmap_size=0;
              PRAGMA cell_size_check=ON; PRAGMA trusted_schema=OFF; PRAGMA foreign_keys=ON;
-             PRAGMA temp_store=MEMORY; PRAGMA cache_size=-16384; PRAGMA journal_size_limit={LOG_BYTES};"
+             PRAGMA temp_store=MEMORY; PRAGMA cache_size=-16384; PRAGMA journal_size_limit={LOG_BYTES};
+             PRAGMA wal_autocheckpoint=200;"
         ))?;
         let made: bool = db.query_row("SELECT count(*) FROM sqlite_master WHERE name='meta'", [], |row| row.get(0))?;
         if fresh && !made {

@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+"""Storms over the running daemon: flag renames, lost notices, new folders, no watches left, small limits, locks.
+
+    tests/tools/storms.py [PROGRAM]         closes with "N passed, N failed, N skipped"
+"""
+import collections, fcntl, glob, json, os, random, shutil, signal, subprocess, sys, tempfile, threading, time
+
+program = os.path.realpath(sys.argv[1] if len(sys.argv) > 1 else "target/release/urlspool")
+results = collections.Counter()
+
+
+class World:
+    """A spool with one Maildir, an output, a state, a daemon."""
+
+    def __init__(self, sweep="5m", seal="1s", prefix=()):
+        self.root, self.n, self.prefix = tempfile.mkdtemp(), 0, list(prefix)
+        self.spool = self.root + "/spool"
+        for folder in ("new", "cur", "tmp"):
+            os.makedirs(f"{self.spool}/md/{folder}")
+        with open(self.root + "/c.toml", "w") as f:
+            f.write(f'[output]\ndir="{self.root}/out"\nseal_interval="{seal}"\n[state]\ndir="{self.root}/state"\n'
+                    f'[watch]\nsettle="200ms"\nsweep="{sweep}"\n[metrics]\nlisten=""\n[[spool]]\npath="{self.spool}"\n')
+        self.daemon = None
+
+    def start(self):
+        self.err = open(self.root + "/err", "a")
+        self.daemon = subprocess.Popen(self.prefix + [program, "watch", "--config", self.root + "/c.toml"], stderr=self.err)
+        for _ in range(200):
+            if self.status():
+                return self
+            time.sleep(0.05)
+        raise SystemExit("the daemon does not answer: " + open(self.root + "/err").read())
+
+    def status(self):
+        asked = subprocess.run([program, "status", "--config", self.root + "/c.toml"], capture_output=True)
+        return json.loads(asked.stdout) if asked.returncode == 0 else None
+
+    def text(self):
+        self.n += 1
+        return f"From: a@b.example\nSubject: {self.n}\n\nsee http://h.example/{self.n}.html now\n"
+
+    def deliver(self):
+        text = self.text()
+        name = f"{self.n}.M1.host"
+        with open(f"{self.spool}/md/tmp/{name}", "w") as f:
+            f.write(text)
+        os.rename(f"{self.spool}/md/tmp/{name}", f"{self.spool}/md/new/{name}")
+
+    def until(self, messages, seconds):
+        start = time.time()
+        while time.time() - start < seconds:
+            status = self.status()
+            if status and status["counts"]["messages"] >= messages:
+                return time.time() - start
+            time.sleep(0.05)
+        return None
+
+    def end(self, name, expected=None, note=""):
+        self.daemon.send_signal(signal.SIGTERM)
+        start = time.time()
+        code = self.daemon.wait()
+        took = time.time() - start
+        got = collections.Counter()
+        for path in glob.glob(self.root + "/out/*.jsonl"):
+            for line in open(path):
+                got[json.loads(line)["url"]] += 1
+        want = {f"http://h.example/{n}.html" for n in range(1, self.n + 1)} if expected is None else expected
+        twice, lost, odd = sum(v > 1 for v in got.values()), len(want - set(got)), len(set(got) - want)
+        held = code == 0 and not (twice or lost or odd) and took < 5
+        results["passed" if held else "failed"] += 1
+        print(f"{name}: {len(want)} messages, {twice} twice, {lost} lost, {odd} unknown, ended with {code} in {took:.2f} s {note}"
+              + ("" if held else "  FAILED"), flush=True)
+        shutil.rmtree(self.root)
+
+
+def skip(name, why):
+    results["skipped"] += 1
+    print(f"SKIPPED: {name}: {why}", flush=True)
+
+
+def rename_storm(files=20000, seconds=20):
+    world = World(sweep="2s")
+    for _ in range(files):
+        world.deliver()
+    names = {n: f"{world.spool}/md/new/{n}.M1.host" for n in range(1, files + 1)}
+    world.start()
+    end, renames = time.time() + seconds, 0
+    while time.time() < end:
+        n = random.choice(list(names)) if renames % 100 == 0 else random.randint(1, files)
+        to = f"{world.spool}/md/cur/{n}.M1.host:2,{random.choice(['', 'S', 'RS', 'FS'])}"
+        os.rename(names[n], to)
+        names[n] = to
+        renames += 1
+        if renames % 50 == 0:
+            world.deliver()
+            names[world.n] = f"{world.spool}/md/new/{world.n}.M1.host"
+        time.sleep(0.0008)
+    took = world.until(world.n, 60)
+    world.end("rename storm", note=f"({renames} renames; caught up {took} s after it)")
+
+
+def overflow():
+    world = World(sweep="1h").start()
+    world.deliver()
+    world.until(1, 10)
+    world.daemon.send_signal(signal.SIGSTOP)
+    for _ in range(30000):
+        world.deliver()
+    world.daemon.send_signal(signal.SIGCONT)
+    took = world.until(world.n, 60)
+    lost = world.status()["counts"]["overflows"]
+    if lost == 0:
+        skip("overflow", "no notice was lost")
+    world.end("overflow", note=f"({lost} overflows noticed; caught up in {took} s)")
+
+
+def new_folders():
+    world = World(sweep="1h").start()
+    for box in range(40):
+        folder = f"{world.spool}/mh{box}/deep/er"
+        os.makedirs(folder)
+        for number in range(1, 101):
+            with open(f"{folder}/{number}", "w") as f:
+                f.write(world.text())
+    took = world.until(world.n, 30)
+    world.end("new folders", note=f"(caught up in {took} s)")
+
+
+def watch_limit():
+    knob = "/proc/sys/fs/inotify/max_user_watches"
+    before = open(knob).read()
+    try:
+        open(knob, "w").write("3")
+    except OSError as error:
+        return skip("watch limit", error)
+    try:
+        world = World(sweep="1h").start()
+        for _ in range(100):
+            world.deliver()
+        took = world.until(world.n, 45)
+        notices = world.status()["spools"][0]["notices"]
+        world.end("watch limit", note=f"(notices: {notices}; polled within {took} s)")
+    finally:
+        open(knob, "w").write(before)
+
+
+def small_limits():
+    if not shutil.which("prlimit"):
+        return skip("small limits", "no prlimit")
+    for name, limit in (("file size", "--fsize=1048576"), ("open files", "--nofile=32")):
+        world = World(prefix=["prlimit", limit], seal="1h").start()
+        for _ in range(2000):
+            world.deliver()
+        took = world.until(world.n, 60)
+        paused = world.status()["counts"]["pauses"]
+        world.end(f"limit of {name}", note=f"({paused} pauses; {took} s)")
+
+
+def locks():
+    world = World(sweep="1h").start()
+    inbox = open(world.spool + "/inbox", "a+")
+    for n in range(10):
+        fcntl.lockf(inbox, fcntl.LOCK_EX)
+        whole = os.fstat(inbox.fileno()).st_size
+        inbox.write("From x Mon Jan  1 00:00:00 1996\nFrom: a\n\nsee http://h.example/rolled-back.html now\n\n")
+        inbox.flush()
+        time.sleep(0.5)
+        os.ftruncate(inbox.fileno(), whole)
+        inbox.write(f"From x Mon Jan  1 00:00:00 1996\n{world.text()}\n")
+        inbox.flush()
+        fcntl.lockf(inbox, fcntl.LOCK_UN)
+    took = world.until(world.n, 10)
+    world.end("fcntl locks, rolled back", note=f"({took} s)")
+
+
+def latency(messages=300):
+    world = World(seal="60s").start()
+    waits = []
+    for _ in range(messages):
+        before = world.status()["counts"]["messages"]
+        start = time.time()
+        world.deliver()
+        while world.status()["counts"]["messages"] == before:
+            time.sleep(0.005)
+        waits.append(time.time() - start)
+    waits.sort()
+    p50, p99 = waits[len(waits) // 2], waits[len(waits) * 99 // 100]
+    world.end("latency", note=f"(delivery to committed, as status tells it: p50 {p50:.3f} s, p99 {p99:.3f} s)")
+
+
+for storm in (rename_storm, overflow, new_folders, watch_limit, small_limits, locks, latency):
+    storm()
+print(f"{results['passed']} passed, {results['failed']} failed, {results['skipped']} skipped")
+sys.exit(bool(results["failed"]))
