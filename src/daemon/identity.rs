@@ -130,9 +130,14 @@ pub(super) fn whole_digest(message: &Message<'_>, fields: &Fields, within: Optio
 
 /// What a message begins with: octets of it that cannot change when it grows at its end, and their hash.
 ///
-/// A line that is not ended may go on otherwise, so it does not count, and neither do line ends at the end.
+/// A line that is not ended may go on otherwise, so it does not count, and neither do line ends at the end, nor a last
+/// `From ` line: with the next line it may turn out to be the next message's.
 pub(super) fn beginning(message: &Message<'_>, header_bytes: usize) -> Option<(u64, u128)> {
-    let end = memchr::memrchr(b'\n', message.raw)? + 1;
+    let mut end = memchr::memrchr(b'\n', message.raw)? + 1;
+    let last_line = memchr::memrchr(b'\n', &message.raw[..end - 1]).map_or(0, |at| at + 1);
+    if message.raw[last_line..].starts_with(b"From ") {
+        end = last_line;
+    }
     let cut = Message { raw: &message.raw[..end], ..*message };
     let mut octets = Vec::new();
     canonical(&cut, &Fields::of(cut.raw, header_bytes), usize::MAX, &mut |piece| octets.extend_from_slice(piece));
@@ -195,6 +200,8 @@ mod tests {
             let part = Message { raw: &whole.raw[..cut], ..whole };
             if let Some((len, hash)) = beginning(&part, usize::MAX) {
                 assert!(begins_with(&whole, &fields(&whole), len, hash), "{cut}");
+                let next = [part.raw, b"\nFrom x\nF"].concat();
+                assert!(cut < whole.raw.len() || beginning(&Message { raw: &next, ..part }, 99) == Some((len, hash)));
                 assert!(!begins_with(&Message::alone(b"A: b\n\nc"), &Fields::default(), len, hash));
             }
         }
