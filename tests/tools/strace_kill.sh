@@ -3,6 +3,7 @@
 # spool; afterwards it must finish with each URL once.
 #
 #   tests/tools/strace_kill.sh [PROGRAM] [CALL...]       needs strace
+#   HOW="signal=SIGKILL" leaves the errors out: with ENOSPC each try takes the seconds of a pause.
 set -euo pipefail
 program=$(readlink -f "${1:-target/release/urlspool}")
 shift || true
@@ -58,7 +59,7 @@ try() { # what to inject
   fi
 }
 for call in "${calls[@]}"; do
-  for how in signal=SIGKILL error=EIO error=ENOSPC; do
+  for how in ${HOW:-signal=SIGKILL error=EIO error=ENOSPC}; do
     if [ "$call" = openat ] && [ "$how" != signal=SIGKILL ]; then continue; fi
     before=$passed
     # The first calls of a process load it; what comes after the last one is never hit.
