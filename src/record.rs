@@ -6,6 +6,7 @@ mod json;
 mod parts;
 mod read;
 mod schema;
+mod sidecar;
 
 pub use balance::Balance;
 pub use item::{item, write_item};
@@ -13,6 +14,7 @@ pub use json::{context_border, event, mark_truncated_tail, parsed, reject, with_
 pub use parts::{Decoded, Parts};
 pub use read::{Place, place};
 pub use schema::schema;
+pub use sidecar::{Sidecar, line};
 
 use xxhash_rust::xxh3::Xxh3;
 

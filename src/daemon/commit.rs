@@ -6,12 +6,11 @@
 
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
-
 use super::fault::Fault;
 use super::planted::{Planted, planted};
 use super::state::{Phase, Row, Store};
 use crate::config::Compress;
+use crate::record::Sidecar;
 use crate::sink::segment::{self, Segment, SegmentDir};
 
 /// Writes batches and seals segments.
@@ -34,23 +33,6 @@ struct Batch {
     lines: Vec<u8>,
     records: u64,
     messages: u64,
-}
-
-/// What a sidecar says of its segment.
-#[derive(Debug, Serialize, serde::Deserialize)]
-pub(super) struct Sidecar {
-    pub(super) schema: u32,
-    pub(super) instance: String,
-    pub(super) seq: u64,
-    /// The segment's file.
-    pub(super) name: String,
-    /// Octets of its lines, before compression.
-    pub(super) len: u64,
-    /// XXH3 (64 bits) of its lines, in hexadecimal digits.
-    pub(super) hash: String,
-    pub(super) records: u64,
-    /// The messages whose records it holds, each a hash of mailbox and content.
-    pub(super) keys: Vec<String>,
 }
 
 impl Committer {
@@ -161,8 +143,7 @@ impl Committer {
             records: self.row.records,
             keys: self.store.fresh()?.into_iter().map(|key| format!("{key:032x}")).collect(),
         };
-        let mut octets = serde_json::to_vec(&sidecar).map_err(|error| Fault::Io(error.to_string()))?;
-        octets.push(b'\n');
+        let octets = sidecar.line();
         self.dir.write_hidden(&meta, &octets).map_err(|error| Fault::of(&self.dir.hidden(&meta), &error))?;
         segment::replace(&copy, &octets).map_err(|error| Fault::of(&copy, &error))?;
         if self.compress == Compress::Zstd {

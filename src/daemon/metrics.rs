@@ -83,10 +83,8 @@ pub struct SpoolStatus {
 impl Status {
     /// One line of JSON.
     #[must_use]
-    pub fn json(&self) -> String {
-        let mut text = serde_json::to_string(self).unwrap_or_default();
-        text.push('\n');
-        text
+    pub fn json(&self) -> Vec<u8> {
+        crate::record::line(self)
     }
 
     /// Prometheus' text format.

@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{FallocateFlags, fallocate};
 
-use super::commit::{Committer, Sidecar};
+use super::commit::Committer;
 use super::fault::Fault;
 use super::state::{Phase, Row, Store};
 use crate::config::Config;
+use crate::record::Sidecar;
 use crate::sink::segment::{self, SegmentDir, number};
 
 /// Octets that are set aside so that there is room to close a segment when the disk is full.
@@ -234,7 +235,7 @@ fn sidecars(dir: &SegmentDir, places: &Places) -> Result<Vec<Sidecar>, Fault> {
         {
             let octets = fs::read(&path).map_err(|error| Fault::of(&path, &error))?;
             // One that a crash left half written says nothing of a published segment.
-            if let Ok(sidecar) = serde_json::from_slice::<Sidecar>(&octets) {
+            if let Some(sidecar) = Sidecar::read(&octets) {
                 found.entry(sidecar.seq).or_insert(sidecar);
             }
         }

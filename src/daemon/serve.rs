@@ -24,7 +24,7 @@ pub(super) struct Board(Arc<Mutex<Told>>);
 
 #[derive(Debug)]
 struct Told {
-    status: String,
+    status: Vec<u8>,
     metrics: String,
     running: bool,
     at: Instant,
@@ -32,7 +32,7 @@ struct Told {
 
 impl Board {
     pub(super) fn new() -> Board {
-        let told = Told { status: String::new(), metrics: String::new(), running: true, at: Instant::now() };
+        let told = Told { status: Vec::new(), metrics: String::new(), running: true, at: Instant::now() };
         Board(Arc::new(Mutex::new(told)))
     }
 
@@ -76,7 +76,7 @@ impl Board {
             for stream in listener.incoming().flatten() {
                 let status = board.0.lock().unwrap_or_else(PoisonError::into_inner).status.clone();
                 // Whoever went away needs no answer.
-                let _ = stream.set_write_timeout(Some(PATIENCE)).and_then(|()| (&stream).write_all(status.as_bytes()));
+                let _ = stream.set_write_timeout(Some(PATIENCE)).and_then(|()| (&stream).write_all(&status));
             }
         })?;
         Ok(())

@@ -276,7 +276,7 @@ fn scheme(url: &[u8]) -> String {
 }
 
 /// Appends a value and a line end.
-fn line_to(out: &mut Vec<u8>, line: &impl Serialize) {
+pub(super) fn line_to(out: &mut Vec<u8>, line: &impl Serialize) {
     serde_json::to_writer(&mut *out, line).expect("our own types serialize, and a Vec takes all octets");
     out.push(b'\n');
 }
