@@ -171,7 +171,7 @@ pub(super) fn divided(block: &Block, format: Format) -> Vec<Message<'_>> {
     messages(block, format, &mut |divided| match divided {
         Divided::Message(message) => found.push(message),
         Divided::Problem(problem) => {
-            tracing::warn!(kind = problem.kind.name(), offset = problem.offset, "{}", problem.message)
+            tracing::warn!(kind = problem.kind.name(), offset = problem.offset, "{}", problem.message);
         }
     });
     found
