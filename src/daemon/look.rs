@@ -108,8 +108,7 @@ impl Daemon {
                         self.look(index, &file, host)?;
                     }
                     Step::Failed(event) => self.event(&event, host),
-                    // A walk of folders gives neither of the last two.
-                    Step::Skipped(..) | Step::Stdin | Step::Part(..) => {}
+                    Step::Part(..) | Step::Skipped(..) | Step::Stdin => {}
                 }
                 self.between(host)?;
                 if self.is_interrupted() {

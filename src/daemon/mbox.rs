@@ -14,9 +14,9 @@ use rustix::fs::{FlockOperation, fcntl_lock};
 use super::fault::Fault;
 use super::identity::{Stamp, guard};
 use super::planted::{Planted, planted};
-use super::read::{Look, Rest, divided};
+use super::read::{Look, Rest};
 use super::state::Cursor;
-use super::take::{End, Taker};
+use super::take::{End, Taker, divided};
 use crate::split::{Block, Format, Message, Role, Roller};
 
 /// Octets of an mbox that are read at once.
@@ -29,13 +29,12 @@ const HEAD_BYTES: u64 = 1 << 10;
 pub(super) struct Mbox<'m> {
     pub(super) file: &'m File,
     pub(super) path: &'m Path,
+    pub(super) format: Format,
     pub(super) stamp: Stamp,
     /// Whether it has not changed for as long as it takes.
     pub(super) rest: Rest,
     /// Octets of a message that are held.
     pub(super) most: usize,
-    /// Whether its messages carry their lengths.
-    pub(super) format: Format,
 }
 
 /// A stretch of the file, read under the lock.
@@ -59,7 +58,7 @@ impl Mbox<'_> {
                 Err(error) => return Ok(Look::Failed(error)),
             };
             let block = Block { bytes: piece.bytes, offset: piece.cursor.first, role: Role::Whole };
-            let found = divided(&block, self.format);
+            let found = divided(&block, self.format, taker);
             // Reading took its time; what settled must not have moved meanwhile.
             let settled = piece.at_end && self.rest == Rest::Settled && piece.stamp == self.stamp;
             let complete = complete(&found, settled);
@@ -201,7 +200,7 @@ impl Mbox<'_> {
                 return Ok(Look::Wait);
             }
             let within = (block.role != Role::First).then_some((first, block.offset - start));
-            let pieces = divided(&block, self.format);
+            let pieces = divided(&block, self.format, taker);
             for message in &pieces {
                 let digest = taker.take(message, within, if at_end { End::File } else { End::Sure })?;
                 if within.is_none() {

@@ -9,14 +9,14 @@ use super::fault::Fault;
 use super::identity::{Stamp, mailbox};
 use super::mbox::Mbox;
 use super::metrics::Counts;
-use super::take::{End, Taker};
+use super::take::{End, Taker, divided};
 use crate::config::Spool;
 use crate::limits::SNIFF_BYTES;
 use crate::origin::Hint;
 use crate::pipeline::Extractor;
 use crate::problem::Event;
 use crate::read;
-use crate::split::{Block, Divided, Format, Message, Role, Roller, messages, recognised};
+use crate::split::{Format, Role, Roller, divisible, recognised};
 use crate::walk;
 
 /// Whether a file has rested.
@@ -83,10 +83,8 @@ impl Looker<'_> {
         };
         let mailbox = mailbox(path, format.kind(), &self.spool.path, self.spool.dedupe);
         let tails = match format {
-            Format::Single(_) | Format::Emlx | Format::Rnews => Vec::new(),
-            Format::Mbox | Format::Mboxcl | Format::Mmdf | Format::Babyl | Format::Text => {
-                self.committer.state()?.tails(mailbox)?
-            }
+            Format::Mbox | Format::Mboxcl | Format::Text => self.committer.state()?.tails(mailbox)?,
+            _ => Vec::new(),
         };
         let mut taker = Taker {
             committer: &mut *self.committer,
@@ -97,7 +95,7 @@ impl Looker<'_> {
             mailbox,
             tails,
         };
-        if matches!(format, Format::Mbox | Format::Mboxcl) {
+        if let Some(format) = divisible(&start, given, file.hint) {
             return Mbox { file: &opened, path, format, stamp, rest, most }.look(&mut taker);
         }
         // What is delivered into a Maildir is whole from the first moment (maildir(5)).
@@ -157,22 +155,10 @@ fn whole(
         let at_end = block.offset + block.bytes.len() as u64 >= stamp.size;
         let end = if at_end && format == Format::Text { End::File } else { End::Sure };
         let within = first.filter(|_| block.role != Role::Whole).map(|first| (first, block.offset));
-        let pieces = divided(&block, format);
+        let pieces = divided(&block, format, taker);
         for message in &pieces {
             let digest = taker.take(message, within, end)?;
             first = first.or(Some(digest));
         }
     }
-}
-
-/// The messages of a block. What can be divided in two ways is told in the log.
-pub(super) fn divided(block: &Block, format: Format) -> Vec<Message<'_>> {
-    let mut found = Vec::new();
-    messages(block, format, &mut |divided| match divided {
-        Divided::Message(message) => found.push(message),
-        Divided::Problem(problem) => {
-            tracing::warn!(kind = problem.kind.name(), offset = problem.offset, "{}", problem.message);
-        }
-    });
-    found
 }

@@ -13,7 +13,7 @@ use crate::origin::Source;
 use crate::pipeline::{Extractor, Finding, extract};
 use crate::problem::{Event, Kind, Problem};
 use crate::record;
-use crate::split::{Header, Message};
+use crate::split::{Block, Divided, Format, Header, Message, messages};
 
 /// Takes messages of one mailbox into the batch.
 pub(super) struct Taker<'t> {
@@ -43,11 +43,7 @@ impl Taker<'_> {
     /// Takes a message, or the piece at `within` of a larger one. Gives its digest.
     pub(super) fn take(&mut self, message: &Message<'_>, within: Option<(u128, u64)>, end: End) -> Result<u128, Fault> {
         let header_bytes = self.extractor.limits().header_bytes;
-        let fields = match message.header {
-            Header::Present => Fields::of_message(message.raw, header_bytes),
-            Header::Copied { body } => Fields { body, ..Fields::of(message.raw, header_bytes) },
-            Header::Absent | Header::ANews => Fields::default(),
-        };
+        let fields = fields(message, header_bytes);
         let digest = whole_digest(message, &fields, within);
         let key = message_key(self.mailbox, digest);
         let grown: Vec<Tail> =
@@ -126,6 +122,25 @@ impl Taker<'_> {
         }
         self.events.append(&mut events);
         yielded
+    }
+}
+
+/// The messages of a block; what is wrong with its borders is noted.
+pub(super) fn divided<'b>(block: &'b Block, format: Format, taker: &mut Taker<'_>) -> Vec<Message<'b>> {
+    let mut found = Vec::new();
+    messages(block, format, &mut |divided| match divided {
+        Divided::Message(message) => found.push(message),
+        Divided::Problem(problem) => taker.events.push(problem.of(&taker.source)),
+    });
+    found
+}
+
+/// A message's own header fields, as extraction reads them.
+pub(super) fn fields(message: &Message<'_>, most: usize) -> Fields {
+    match message.header {
+        Header::Present => Fields::of_message(message.raw, most),
+        Header::Copied { body } => Fields { body, ..Fields::of(message.raw, most) },
+        Header::Absent | Header::ANews => Fields::default(),
     }
 }
 

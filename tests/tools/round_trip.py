@@ -51,6 +51,8 @@ def readings(record, raw):
         except Exception:
             pass
         return
+    # Python's codec knows no line that ends in CR alone.
+    raw = re.sub(rb"\r(?!\n)", b"\n", raw)
     encoding = part.get("encoding", "7bit")
     if encoding == "quoted-printable":
         octets = [quopri.decodestring(raw)]
