@@ -42,8 +42,9 @@ const THREADS: &[&str] = &["std::thread", "std::sync::mpsc", "rayon", "crossbeam
 
 const JSON: &[&str] = &["serde", "serde_json"];
 
-/// `record` owns the format of the records, `config` reads its file, `cli` reads JSON strings for `parse`.
-const KNOW_JSON: &[&str] = &["record", "config", "cli"];
+/// `record` owns the format of the records, `config` reads its file, `cli` reads JSON strings for `parse`, and `daemon`
+/// answers `status` in words of its own.
+const KNOW_JSON: &[&str] = &["record", "config", "cli", "daemon"];
 
 /// Names of rooms in which everything ends up that nobody found a place for.
 const DRAWERS: &[&str] = &["util", "utils", "common", "misc", "helper", "helpers"];
