@@ -9,14 +9,16 @@ use super::fault::Fault;
 use super::identity::{Stamp, mailbox};
 use super::mbox::Mbox;
 use super::metrics::Counts;
+use super::pace::BATCH_BYTES;
+use super::state::{Key, Tail};
 use super::take::{End, Taker, divided};
 use crate::config::Spool;
 use crate::limits::SNIFF_BYTES;
-use crate::origin::Hint;
+use crate::origin::{Hint, Source};
 use crate::pipeline::Extractor;
 use crate::problem::Event;
-use crate::read;
-use crate::split::{Format, Role, Roller, divisible, recognised};
+use crate::read::{self, Input, Step, Streams, is_container};
+use crate::split::{self, Format, Opened, Role, Roller, divisible, recognised};
 use crate::walk;
 
 /// Whether a file has rested.
@@ -77,6 +79,10 @@ impl Looker<'_> {
             Ok(start) => start,
             Err(error) => return Ok(Look::Failed(error)),
         };
+        if is_container(&start) {
+            // Nobody appends to what is compressed: it is read when it is at rest, and then whole.
+            return if rest == Rest::Fresh { Ok(Look::Wait) } else { self.container(file, opened, stamp) };
+        }
         let format = match recognised(&start, given, file.hint) {
             Ok(format) => format,
             Err(why) => return self.left(file, stamp, why),
@@ -86,15 +92,7 @@ impl Looker<'_> {
             Format::Mbox | Format::Mboxcl | Format::Text => self.committer.state()?.tails(mailbox)?,
             _ => Vec::new(),
         };
-        let mut taker = Taker {
-            committer: &mut *self.committer,
-            extractor: self.extractor,
-            counts: &mut *self.counts,
-            events: &mut *self.events,
-            source: file.source.clone(),
-            mailbox,
-            tails,
-        };
+        let mut taker = self.taker(file.source.clone(), mailbox, tails);
         if let Some(format) = divisible(&start, given, file.hint) {
             return Mbox { file: &opened, path, format, stamp, rest, most }.look(&mut taker);
         }
@@ -107,6 +105,47 @@ impl Looker<'_> {
             other => return Ok(other),
         }
         taker.committer.state()?.know(stamp.known(path, file.hint))?;
+        Ok(Look::Done)
+    }
+
+    fn taker(&mut self, source: Source, mailbox: Key, tails: Vec<Tail>) -> Taker<'_> {
+        Taker {
+            committer: &mut *self.committer,
+            extractor: self.extractor,
+            counts: &mut *self.counts,
+            events: &mut *self.events,
+            source,
+            mailbox,
+            tails,
+        }
+    }
+
+    /// Takes everything in a compressed file or an archive. What is damaged in it stays so, and is told once.
+    fn container(&mut self, file: &walk::File, opened: File, stamp: Stamp) -> Result<Look, Fault> {
+        let limits = *self.extractor.limits();
+        let given = self.spool.kind().map(Format::of);
+        for step in Streams::new(Input::file(opened), file.source.clone(), file.hint, &limits) {
+            match step {
+                Step::Stream(source, hint, stream) => {
+                    let taken = match split::open(stream, given, hint, limits.message_bytes) {
+                        Ok(Opened::Left(_)) => Look::Done,
+                        Ok(Opened::Blocks(format, roller)) => {
+                            let mailbox =
+                                mailbox(&file.source.path, format.kind(), &self.spool.path, self.spool.dedupe);
+                            let mut taker = self.taker(source.clone(), mailbox, Vec::new());
+                            blocks(roller, format, u64::MAX, End::Sure, &mut taker)?
+                        }
+                        Err(error) => Look::Failed(error),
+                    };
+                    if let Look::Failed(error) = taken {
+                        self.events.push(read::problem(&error, None).of(&source));
+                    }
+                }
+                Step::Lost(event) | Step::Remark(event) => self.events.push(event),
+                Step::Left(..) | Step::Closed(_) | Step::Broken(..) => {}
+            }
+        }
+        self.committer.state()?.know(stamp.known(&file.source.path, file.hint))?;
         Ok(Look::Done)
     }
 
@@ -144,21 +183,43 @@ fn whole(
             Err(error) => return Ok(Look::Failed(error)),
         }
     }
-    let mut roller = Roller::new(rest, start, format, most);
-    let mut first = None;
+    let roller = Roller::new(rest, start, format, most);
+    let end = if format == Format::Text { End::File } else { End::Sure };
+    blocks(roller, format, stamp.size, end, taker)
+}
+
+/// Takes all messages of a stream. The one that ends where the stream is `size` octets long ends as `end` says.
+fn blocks<R: Read>(
+    mut roller: Roller<R>,
+    format: Format,
+    size: u64,
+    end: End,
+    taker: &mut Taker<'_>,
+) -> Result<Look, Fault> {
+    let mut giant = 0;
     loop {
         let block = match roller.next_block() {
             Ok(Some(block)) => block,
             Ok(None) => return Ok(Look::Done),
             Err(error) => return Ok(Look::Failed(error)),
         };
-        let at_end = block.offset + block.bytes.len() as u64 >= stamp.size;
-        let end = if at_end && format == Format::Text { End::File } else { End::Sure };
-        let within = first.filter(|_| block.role != Role::Whole).map(|first| (first, block.offset));
+        let at_end = block.offset + block.bytes.len() as u64 >= size;
+        let within = match block.role {
+            Role::Rest { message } => Some((giant, block.offset - message)),
+            Role::Whole | Role::First => None,
+        };
         let pieces = divided(&block, format, taker);
         for message in &pieces {
-            let digest = taker.take(message, within, end)?;
-            first = first.or(Some(digest));
+            let digest = taker.take(message, within, if at_end { end } else { End::Sure })?;
+            if block.role == Role::First {
+                giant = digest;
+            }
+        }
+        // A file can be larger than any batch. What is committed of it is known by its messages when it is read again.
+        if taker.committer.waiting().0 >= BATCH_BYTES {
+            let (messages, records) = taker.committer.commit()?;
+            taker.counts.messages += messages;
+            taker.counts.records += records;
         }
     }
 }

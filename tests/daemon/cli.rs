@@ -96,6 +96,23 @@ fn a_lost_or_older_state_is_refused_and_can_be_built_anew() {
 }
 
 #[test]
+fn a_rotated_mailbox_that_was_compressed_gives_nothing_twice() {
+    let place = Place::new("compressed");
+    let (root, spool) = (place.path(), place.path().join("spool"));
+    configure(root, "");
+    let mbox = |n: u64| format!("From a@b Mon Jan  1 00:00:00 1996\n{}\n", message(n, 1));
+    fs::write(spool.join("inbox.1"), mbox(1) + &mbox(2)).unwrap();
+    assert_eq!(code(&once(root, &[])), 0);
+    assert!(Command::new("gzip").arg(spool.join("inbox.1")).status().unwrap().success());
+    fs::write(spool.join("inbox"), mbox(3)).unwrap();
+    fs::write(spool.join("old"), mbox(4)).unwrap();
+    assert!(Command::new("gzip").arg(spool.join("old")).status().unwrap().success());
+    assert_eq!(code(&once(root, &[])), 0);
+    let given = given(&root.join("out"));
+    assert!(given.urls.len() == 8 && given.ids.len() == 8, "{:?}", given.urls);
+}
+
+#[test]
 fn output_in_a_spool_is_a_mistake_of_the_configuration() {
     let place = Place::new("inside");
     configure(place.path(), "");
