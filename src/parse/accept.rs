@@ -85,7 +85,7 @@ fn plausible(url: &[u8], place: Place, scanner: &Scanner) -> Result<(), Reason> 
 }
 
 /// Whether a word that begins so can be a URL at all, told from its scheme and host or mailbox: a cheap look before all
-/// of it is read. `start` is the word's first octets, up to [`PROMISE_BYTES`].
+/// of it is read. `start` is the word's first octets, up to [`crate::limits::PROMISE_BYTES`].
 ///
 /// # Errors
 ///
