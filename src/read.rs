@@ -11,7 +11,7 @@ mod lzw;
 mod streams;
 
 pub use capped::Ratio;
-pub use container::{Allowed, Compression, unpacked};
+pub use container::{Allowed, Compression, packed_batch, unpacked};
 pub use fault::problem;
 pub use input::{Input, Random};
 pub use streams::{Step, Streams, is_container};

@@ -16,7 +16,6 @@ mod sniff;
 
 pub use lengths::{Dialect, dialect};
 pub use lines::{ends_in_cr, unify};
-pub use rnews::packed_batch;
 pub use roll::{Block, Opened, Role, Roller, divisible, open, open_part};
 pub use sniff::{Format, Sniffed, recognised, sniff};
 

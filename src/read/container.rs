@@ -48,10 +48,11 @@ impl Compression {
         Compression::Compress,
     ];
 
-    /// The compression of octets that begin so.
+    /// The compression of octets that begin so, behind the line of a packed batch if they are one.
     #[must_use]
     pub fn of(start: &[u8]) -> Option<Compression> {
-        Compression::ALL.into_iter().find(|compression| compression.begins(start))
+        let packed = &start[batch_line(start)..];
+        Compression::ALL.into_iter().find(|compression| compression.begins(packed))
     }
 
     /// Whether what is compressed so begins so. Of fewer octets than the magic has, all must agree.
@@ -95,6 +96,23 @@ pub struct Allowed {
     pub ratio: Option<Ratio>,
     /// Octets of the window or dictionary that a stream may ask for.
     pub window_bytes: u64,
+}
+
+/// If a packed batch begins so: the name of what unpacks it (`cunbatch` for compress, `gunbatch` for gzip, `bunbatch`
+/// for bzip2, ...), and the octets of the line before what is packed.
+#[must_use]
+pub fn packed_batch(start: &[u8]) -> Option<(&str, usize)> {
+    const LONGEST_NAME: usize = 16;
+    let rest = start.strip_prefix(b"#! ")?;
+    let end = rest.iter().take(LONGEST_NAME).position(|&byte| byte == b'\n')?;
+    let name = str::from_utf8(rest[..end].trim_ascii_end()).ok()?;
+    let is_name = name.ends_with("unbatch") && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    is_name.then_some((name, 3 + end + 1))
+}
+
+/// Octets of the line before what is packed in a batch; 0 for anything else.
+pub(super) fn batch_line(start: &[u8]) -> usize {
+    packed_batch(start).map_or(0, |(_, octets)| octets)
 }
 
 /// The octets of `stream`, which is compressed so.
@@ -547,6 +565,21 @@ mod tests {
             assert!(out.len() < most, "{compression:?}: {} of {}", out.len(), octets.len());
             assert!(error.unwrap().contains("100 times"));
         }
+    }
+
+    #[test]
+    fn packed_batches_are_named() {
+        assert_eq!(packed_batch(b"#! cunbatch\n\x1F\x9D"), Some(("cunbatch", 12)));
+        assert_eq!(packed_batch(b"#! gunbatch \r\n"), Some(("gunbatch", 14)));
+        assert_eq!(packed_batch(b"#! rnews 12\n"), None);
+        assert_eq!(packed_batch(b"#! /bin/sh\n"), None);
+    }
+
+    #[test]
+    fn a_packed_batch_is_told_by_what_stands_behind_its_line() {
+        let batch = [b"#! cunbatch\n".to_vec(), packed(Compression::Gzip, b"x")].concat();
+        assert_eq!((Compression::of(&batch), batch_line(&batch)), (Some(Compression::Gzip), 12));
+        assert_eq!(Compression::of(b"#! rnews 12\nPath: a\n"), None);
     }
 
     #[test]

@@ -3,11 +3,11 @@
 //! Archives in archives stand on a stack, the outermost first; each lends its current member to the one above it.
 
 use std::collections::VecDeque;
-use std::io::Read;
+use std::io::{self, Read};
 
 use super::archive::{Archive, Entry, What, is_archive};
 use super::capped::{Count, Ratio};
-use super::container::{Allowed, Compression, unpacked};
+use super::container::{Allowed, Compression, batch_line, unpacked};
 use super::fault;
 use super::input::Input;
 use crate::limits::Limits;
@@ -113,7 +113,11 @@ impl Streams {
                 self.levels.push(Level { source, archive, depth, entries: 0 });
                 return;
             };
-            input = Input::Stream(unpacked(whole.into_stream(), compression, self.allowed(compression, depth)));
+            let mut stream = whole.into_stream();
+            // The line before a packed batch was read with the rest of `start`: this cannot fall short.
+            let line = io::copy(&mut (&mut stream).take(batch_line(&start) as u64), &mut io::sink());
+            debug_assert!(line.is_ok());
+            input = Input::Stream(unpacked(stream, compression, self.allowed(compression, depth)));
         }
     }
 

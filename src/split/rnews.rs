@@ -40,18 +40,6 @@ pub(super) fn is_batch(start: &[u8]) -> bool {
     line(start).is_some()
 }
 
-/// If a packed batch begins so: the name of what unpacks it (`cunbatch` for compress, `gunbatch` for gzip, `bunbatch`
-/// for bzip2, ...), and the octets of the line before what is packed.
-#[must_use]
-pub fn packed_batch(start: &[u8]) -> Option<(&str, usize)> {
-    const LONGEST_NAME: usize = 16;
-    let rest = start.strip_prefix(b"#! ")?;
-    let end = rest.iter().take(LONGEST_NAME).position(|&byte| byte == b'\n')?;
-    let name = str::from_utf8(rest[..end].trim_ascii_end()).ok()?;
-    let is_name = name.ends_with("unbatch") && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    is_name.then_some((name, 3 + end + 1))
-}
-
 /// The last start of an article in `bytes`, which begins with one. No article of more than `most` octets is counted.
 pub(super) fn last_border(bytes: &[u8], most: usize) -> Option<usize> {
     let next = |&start: &usize| counted_end(bytes, start).filter(|&at| at < bytes.len() && at <= most);
@@ -142,13 +130,5 @@ mod tests {
         assert_eq!(articles, [(0, "A: b\n\nx\n"), (19, "C: d\n")]);
         assert_eq!(damage, [0]);
         assert_eq!(divided("#! rnews 30\nA: b\n").1, [0]);
-    }
-
-    #[test]
-    fn packed_batches_are_named() {
-        assert_eq!(packed_batch(b"#! cunbatch\n\x1F\x9D"), Some(("cunbatch", 12)));
-        assert_eq!(packed_batch(b"#! gunbatch \r\n"), Some(("gunbatch", 14)));
-        assert_eq!(packed_batch(b"#! rnews 12\n"), None);
-        assert_eq!(packed_batch(b"#! /bin/sh\n"), None);
     }
 }

@@ -4,6 +4,7 @@ use super::mbox::{blank_lines, is_field, separator};
 use super::{babyl, emlx, lengths, mmdf, news, rnews};
 use crate::limits::SNIFF_BYTES;
 use crate::origin::{Hint, Kind};
+use crate::read::packed_batch;
 
 /// How a source is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -224,7 +225,7 @@ fn magic(start: &[u8]) -> Option<&'static str> {
         (b"%PDF-", "pdf"),
         (b"SQLite format 3\0", "sqlite"),
     ];
-    if let Some((name, _)) = rnews::packed_batch(start) {
+    if let Some((name, _)) = packed_batch(start) {
         const PACKED: [&str; 3] = ["cunbatch", "gunbatch", "bunbatch"];
         return Some(PACKED.into_iter().find(|known| *known == name).unwrap_or("packed-batch"));
     }
