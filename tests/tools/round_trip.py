@@ -7,7 +7,7 @@ Reads the octets from `source.start` to `source.end` of each record's file (path
 where the scan ran), undoes the part's transfer encoding and charset with Python's own codecs, and an HTML attribute's
 entities, and prints how many records hold and each that does not (at most 40). Ends with status 1 if any does not.
 """
-import base64, codecs, html, json, quopri, re, sys
+import base64, gzip, html, json, quopri, re, sys
 from collections import Counter
 from email.header import decode_header, make_header
 
@@ -79,6 +79,8 @@ def main():
         path = base64.b64decode(source["path_b64"]) if "path_b64" in source else source["path"]
         if path not in files:
             files = {path: open(path, "rb")}
+            if files[path].read(2) == b"\x1f\x8b":
+                files = {path: gzip.open(path, "rb")}
         files[path].seek(source["start"])
         raw = files[path].read(source["end"] - source["start"])
         want = re.sub(r"\s", "", record["raw"])
