@@ -3,6 +3,7 @@
 mod balance;
 mod item;
 mod json;
+mod object;
 mod parts;
 mod read;
 mod schema;
@@ -10,7 +11,7 @@ mod sidecar;
 
 pub use balance::Balance;
 pub use item::{item, write_item};
-pub use json::{context_border, event, mark_truncated_tail, parsed, reject, with_count, write};
+pub use json::{Common, context_border, event, mark_truncated_tail, parsed, reject, with_count, write};
 pub use parts::{Decoded, Parts};
 pub use read::{Place, place};
 pub use schema::schema;

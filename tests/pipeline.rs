@@ -92,9 +92,10 @@ fn records(blocks: impl IntoIterator<Item = Block>, format: Format) -> Vec<u8> {
     for block in blocks {
         messages(&block, format, &mut |divided| {
             let Divided::Message(message) = divided else { return };
+            let mut common = record::Common::default();
             extract(&message, &source, &extractor, &mut |finding| {
                 if let Finding::Url(found) | Finding::Unwrapped(found) = finding {
-                    record::write(found, &mut out);
+                    record::write(found, &mut common, &mut out);
                 }
             });
         });

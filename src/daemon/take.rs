@@ -94,6 +94,7 @@ impl Taker<'_> {
         let remember = end != End::Sure || !given.is_empty();
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             let mut times: HashMap<u128, u64> = HashMap::new();
+            let mut common = record::Common::default();
             extract(message, &self.source, self.extractor, &mut |finding| match finding {
                 Finding::Url(found) | Finding::Unwrapped(found) => {
                     if remember {
@@ -106,7 +107,7 @@ impl Taker<'_> {
                         }
                     }
                     yielded.records += 1;
-                    record::write(found, &mut yielded.lines);
+                    record::write(found, &mut common, &mut yielded.lines);
                     if end == End::Torn {
                         record::mark_truncated_tail(&mut yielded.lines);
                     }

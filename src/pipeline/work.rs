@@ -16,7 +16,7 @@ use crate::origin::{Kind as SourceKind, Source};
 use crate::parse::split;
 use crate::problem::{Event, Kind, Problem};
 use crate::read::{self, Input};
-use crate::record::{self, Record};
+use crate::record::{self, Common, Record};
 use crate::split::{Block, Divided, Format, Header, Message, Role, ends_in_cr, messages, recognised, unify};
 use crate::walk;
 
@@ -188,7 +188,8 @@ impl Worker<'_> {
         let before = self.mark();
         let job = self.job;
         let piece = self.batch.pieces.last_mut().expect("`mark` has made one");
-        extract(message, source, self.extractor, &mut |finding| note(finding, source, job, piece));
+        let mut common = Common::default();
+        extract(message, source, self.extractor, &mut |finding| note(finding, source, job, &mut common, piece));
         piece.balance.messages += 1;
         piece.balance.messages_scanned += 1;
         counts(piece, &before, job);
@@ -265,9 +266,9 @@ fn article(message: &Message<'_>, fields: &Fields) -> Option<u128> {
 }
 
 /// Encodes and counts a finding.
-fn note(finding: Finding<'_>, source: &Source, job: &Job, piece: &mut Piece) {
+fn note(finding: Finding<'_>, source: &Source, job: &Job, common: &mut Common, piece: &mut Piece) {
     match finding {
-        Finding::Url(record) => url(record, job, piece),
+        Finding::Url(record) => url(record, job, common, piece),
         Finding::Filtered => {
             piece.balance.candidates += 1;
             piece.balance.filtered += 1;
@@ -279,7 +280,7 @@ fn note(finding: Finding<'_>, source: &Source, job: &Job, piece: &mut Piece) {
         }
         Finding::Unwrapped(record) => {
             piece.balance.unwrapped += 1;
-            line(record, job, piece);
+            line(record, job, common, piece);
         }
         Finding::Reject(reason, text, place) => {
             piece.balance.candidates += 1;
@@ -299,20 +300,20 @@ fn note(finding: Finding<'_>, source: &Source, job: &Job, piece: &mut Piece) {
     }
 }
 
-fn url(record: &Record<'_>, job: &Job, piece: &mut Piece) {
+fn url(record: &Record<'_>, job: &Job, common: &mut Common, piece: &mut Piece) {
     let found = record.found;
     let scheme = String::from_utf8_lossy(split(found.url()).scheme).to_ascii_lowercase();
     piece.balance.candidates += 1;
     piece.balance.records += 1;
     piece.balance.found(found, &scheme);
-    line(record, job, piece);
+    line(record, job, common, piece);
 }
 
 /// Writes a record's line.
-fn line(record: &Record<'_>, job: &Job, piece: &mut Piece) {
+fn line(record: &Record<'_>, job: &Job, common: &mut Common, piece: &mut Piece) {
     let found = record.found;
     match job.output {
-        Output::Records => record::write(record, &mut piece.records),
+        Output::Records => record::write(record, common, &mut piece.records),
         Output::Urls => {
             piece.records.extend_from_slice(String::from_utf8_lossy(found.full).as_bytes());
             piece.records.push(b'\n');

@@ -5,62 +5,14 @@ use std::borrow::Cow;
 use data_encoding::BASE64;
 use serde::Serialize;
 
+use super::object::Object;
 use super::parts::{Decoded, Parts, text};
 use super::{Record, SCHEMA};
+use crate::decode::{Facts, Zone};
 use crate::grammar::{self, Class, Form, Reject};
 use crate::origin::Source;
 use crate::parse::{Hazard, Reason, Verdicts, hazards, key, split};
 use crate::problem::Event;
-
-/// A record of type `url`.
-#[derive(Serialize)]
-struct UrlLine<'r> {
-    schema: u32,
-    r#type: &'static str,
-    id: String,
-    url: Cow<'r, str>,
-    fragment: Option<Cow<'r, str>>,
-    scheme: String,
-    form: Option<&'static str>,
-    conforms: Vec<&'static str>,
-    warnings: Vec<&'static str>,
-    error: Option<ErrorLine>,
-    hazards: Vec<&'static str>,
-    key: Cow<'r, str>,
-    parts: Option<Parts<'r>>,
-    href: Option<&'r str>,
-    wrapper: &'static str,
-    raw: Cow<'r, str>,
-    /// The octets of `raw`, where they are not UTF-8.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    raw_b64: Option<String>,
-    repairs: Vec<&'static str>,
-    alternates: Vec<AlternateLine<'r>>,
-    confidence: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    truncated: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    full_length: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    full_hash: Option<String>,
-    region: &'r str,
-    quote_depth: usize,
-    /// What a page shows for the link.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    anchor: Option<Cow<'r, str>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mismatch: Option<bool>,
-    /// The id of the redirector's record that it was taken out of, and whose it is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    unwrapped_from: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    unwrapped_by: Option<&'static str>,
-    source: SourceLine<'r>,
-    message: MessageLine<'r>,
-    part: Option<PartLine<'r>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    context: Option<ContextLine<'r>>,
-}
 
 /// Why RFC 1738 refuses a URL.
 #[derive(Serialize)]
@@ -79,55 +31,6 @@ struct AlternateLine<'r> {
     confidence: f64,
 }
 
-#[derive(Serialize)]
-struct SourceLine<'r> {
-    path: Cow<'r, str>,
-    /// The octets of `path`, where they are not UTF-8.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path_b64: Option<String>,
-    member: Option<Vec<Cow<'r, str>>>,
-    /// The octets of `member`, where one of the names is not UTF-8.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    member_b64: Option<Vec<String>>,
-    kind: &'static str,
-    start: u64,
-    end: u64,
-    line: u64,
-    exact: bool,
-}
-
-#[derive(Serialize)]
-struct MessageLine<'r> {
-    start: u64,
-    end: u64,
-    id: Option<&'r str>,
-    date: Option<&'r str>,
-    /// The field as written, where it is no date, or its zone is unknown.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    date_raw: Option<&'r str>,
-    from: Option<&'r str>,
-    subject: Option<&'r str>,
-    newsgroups: &'r [String],
-    list_id: Option<&'r str>,
-    references: &'r [String],
-}
-
-#[derive(Serialize)]
-struct PartLine<'r> {
-    path: &'r str,
-    r#type: &'r str,
-    charset: Option<&'r str>,
-    encoding: &'r str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    message_id: Option<&'r str>,
-}
-
-#[derive(Serialize)]
-struct ContextLine<'r> {
-    before: Cow<'r, str>,
-    after: Cow<'r, str>,
-}
-
 impl From<Reject> for ErrorLine {
     fn from(reject: Reject) -> ErrorLine {
         ErrorLine {
@@ -139,62 +42,150 @@ impl From<Reject> for ErrorLine {
     }
 }
 
-/// Appends `record` and a line end.
-pub fn write(record: &Record<'_>, out: &mut Vec<u8>) {
+/// What the records of one message have in common, written when the first of them is.
+///
+/// Belongs to one message: the next one needs a new one.
+#[derive(Debug, Default)]
+pub struct Common {
+    /// The beginning of `source`, up to its kind.
+    source: Vec<u8>,
+    /// The whole of `message`.
+    message: Vec<u8>,
+}
+
+/// Appends `record` and a line end. `common` is that of its message.
+///
+/// Linear in the line's length. What a message's records share is encoded once.
+pub fn write(record: &Record<'_>, common: &mut Common, out: &mut Vec<u8>) {
+    if common.message.is_empty() {
+        common.fill(record);
+    }
+    let mut line = Object::open(out);
+    line.number("schema", SCHEMA);
+    line.name("type", "url");
+    line.hex("id", record.id);
+    reading(&mut line, record);
+    finding(&mut line, record);
+    origin(&mut line, record, common);
+    line.close();
+    out.push(b'\n');
+}
+
+/// The URL and what its grammars say of it.
+fn reading(line: &mut Object<'_>, record: &Record<'_>) {
     let found = record.found;
     let url = found.url();
     let verdicts = found.verdicts;
     let rfc1738 = verdicts.and_then(|verdicts| verdicts.rfc1738.as_ref().ok());
-    let key = if found.truncated.is_some() { Vec::new() } else { key(url) };
-    let line = UrlLine {
-        schema: SCHEMA,
-        r#type: "url",
-        id: format!("{:032x}", record.id),
-        url: text(url),
-        fragment: found.fragment().map(text),
-        scheme: scheme(url),
-        form: rfc1738.map(|url| url.form.name()),
-        conforms: verdicts.map_or(Vec::new(), |verdicts| verdicts.conforms().collect()),
-        warnings: rfc1738.map_or(Vec::new(), |url| url.warnings().into_iter().map(grammar::Warning::name).collect()),
-        error: verdicts.and_then(|verdicts| verdicts.rfc1738.as_ref().err().copied()).map(ErrorLine::from),
-        hazards: all_hazards(record),
-        key: text(&key),
-        parts: verdicts.map(|_| rfc1738.map_or_else(|| Parts::Generic(split(url)), Parts::Rfc1738)),
-        href: verdicts.and_then(Verdicts::href),
-        wrapper: found.wrapper.name(),
-        raw: text(record.raw),
-        raw_b64: b64_unless_utf8(record.raw),
-        repairs: found.repairs.iter().map(crate::repair::Repair::name).collect(),
-        alternates: alternates(record),
-        confidence: rounded(found.confidence),
-        truncated: found.truncated.map(|_| true),
-        full_length: found.truncated.map(|truncated| truncated.full_length),
-        full_hash: found.truncated.map(|truncated| format!("{:032x}", truncated.full_hash)),
-        region: record.region,
-        quote_depth: record.quote_depth,
-        anchor: record.anchor.map(text),
-        mismatch: record.mismatch,
-        unwrapped_from: record.unwrapped.map(|(id, _)| format!("{id:032x}")),
-        unwrapped_by: record.unwrapped.map(|(_, by)| by),
-        source: source(record),
-        message: message(record),
-        part: record.part.map(|part| PartLine {
-            path: &part.path,
-            r#type: &part.media_type,
-            charset: part.charset.as_deref(),
-            encoding: &part.encoding,
-            message_id: part.message_id.as_deref(),
-        }),
-        context: record.context.map(|(before, after)| ContextLine { before: text(before), after: text(after) }),
-    };
-    line_to(out, &line);
+    line.text("url", url);
+    line.maybe("fragment", found.fragment());
+    line.lower("scheme", split(url).scheme);
+    line.maybe_name("form", rfc1738.map(|url| url.form.name()));
+    line.names("conforms", verdicts.iter().flat_map(|verdicts| verdicts.conforms()));
+    line.names("warnings", rfc1738.iter().flat_map(|url| url.warnings()).map(grammar::Warning::name));
+    let refused = verdicts.and_then(|verdicts| verdicts.rfc1738.as_ref().err().copied());
+    line.value("error", &refused.map(ErrorLine::from));
+    let own = verdicts.iter().flat_map(|verdicts| hazards(url, verdicts)).map(Hazard::name);
+    line.names("hazards", own.chain((record.mismatch == Some(true)).then_some("mismatch")));
+    match found.truncated {
+        Some(_) => line.name("key", ""),
+        None => line.text("key", &key(url)),
+    }
+    line.value("parts", &verdicts.map(|_| rfc1738.map_or_else(|| Parts::Generic(split(url)), Parts::Rfc1738)));
+    line.maybe("href", verdicts.and_then(Verdicts::href).map(str::as_bytes));
 }
 
-/// The URL's own hazards, and that of what is shown for it.
-fn all_hazards(record: &Record<'_>) -> Vec<&'static str> {
-    let own = record.found.verdicts.map_or(Vec::new(), |verdicts| hazards(record.found.url(), verdicts));
-    let shown = record.mismatch.filter(|mismatch| *mismatch).map(|_| "mismatch");
-    own.into_iter().map(Hazard::name).chain(shown).collect()
+/// How it was found, and what was done to it.
+fn finding(line: &mut Object<'_>, record: &Record<'_>) {
+    let found = record.found;
+    line.name("wrapper", found.wrapper.name());
+    line.text_and_octets("raw", "raw_b64", record.raw);
+    line.names("repairs", found.repairs.iter().map(crate::repair::Repair::name));
+    line.value("alternates", &alternates(record));
+    line.value("confidence", &rounded(found.confidence));
+    if let Some(truncated) = found.truncated {
+        line.value("truncated", &true);
+        line.number("full_length", truncated.full_length as u64);
+        line.hex("full_hash", truncated.full_hash);
+    }
+    line.text("region", record.region.as_bytes());
+    line.number("quote_depth", record.quote_depth as u64);
+    if let Some(anchor) = record.anchor {
+        line.text("anchor", anchor);
+    }
+    if let Some(mismatch) = record.mismatch {
+        line.value("mismatch", &mismatch);
+    }
+    if let Some((id, by)) = record.unwrapped {
+        line.hex("unwrapped_from", id);
+        line.name("unwrapped_by", by);
+    }
+}
+
+/// Where it came from.
+fn origin(line: &mut Object<'_>, record: &Record<'_>, common: &Common) {
+    let place = &record.place;
+    line.begun("source", &common.source, |source| {
+        source.number("start", place.start);
+        source.number("end", place.end);
+        source.number("line", place.line);
+        source.value("exact", &place.exact);
+    });
+    line.encoded("message", &common.message);
+    match record.part {
+        None => line.null("part"),
+        Some(part) => line.object("part", |line| {
+            line.text("path", part.path.as_bytes());
+            line.text("type", part.media_type.as_bytes());
+            line.maybe("charset", part.charset.as_deref().map(str::as_bytes));
+            line.text("encoding", part.encoding.as_bytes());
+            if let Some(id) = &part.message_id {
+                line.text("message_id", id.as_bytes());
+            }
+        }),
+    }
+    if let Some((before, after)) = record.context {
+        line.object("context", |line| {
+            line.text("before", before);
+            line.text("after", after);
+        });
+    }
+}
+
+impl Common {
+    /// Encodes it as it stands in `record`.
+    fn fill(&mut self, record: &Record<'_>) {
+        let place = &record.place;
+        let mut source = Object::open(&mut self.source);
+        source.text_and_octets("path", "path_b64", place.source.path.as_os_str().as_encoded_bytes());
+        let (member, member_b64) = member(place.source);
+        source.value("member", &member);
+        if let Some(octets) = member_b64 {
+            source.value("member_b64", &octets);
+        }
+        source.name("kind", place.kind.name());
+        let mut message = Object::open(&mut self.message);
+        message.number("start", place.message_start);
+        message.number("end", place.message_end);
+        facts(&mut message, record.facts.unwrap_or(&Facts::default()));
+        message.close();
+    }
+}
+
+/// What is known of the message.
+fn facts(line: &mut Object<'_>, facts: &Facts) {
+    let date = facts.date.as_ref();
+    line.maybe("id", facts.id.as_deref().map(str::as_bytes));
+    line.maybe("date", date.and_then(|date| date.utc.as_deref()).map(str::as_bytes));
+    // The field as written, where it is no date, or its zone is unknown.
+    if let Some(date) = date.filter(|date| date.utc.is_none() || date.zone == Zone::Unknown) {
+        line.text("date_raw", date.raw.as_bytes());
+    }
+    line.maybe("from", facts.from.as_deref().map(str::as_bytes));
+    line.maybe("subject", facts.subject.as_deref().map(str::as_bytes));
+    line.value("newsgroups", &facts.newsgroups);
+    line.maybe("list_id", facts.list_id.as_deref().map(str::as_bytes));
+    line.value("references", &facts.references);
 }
 
 /// Says of the last line of `out`, which is a record, that its message ended within a line when it was taken.
@@ -213,41 +204,6 @@ fn alternates<'r>(record: &Record<'r>) -> Vec<AlternateLine<'r>> {
         confidence: rounded(other.confidence),
     };
     record.found.alternates.iter().map(line).collect()
-}
-
-fn source<'r>(record: &Record<'r>) -> SourceLine<'r> {
-    let place = &record.place;
-    let (path, path_b64) = path(place.source);
-    let (member, member_b64) = member(place.source);
-    SourceLine {
-        path,
-        path_b64,
-        member,
-        member_b64,
-        kind: place.kind.name(),
-        start: place.start,
-        end: place.end,
-        line: place.line,
-        exact: place.exact,
-    }
-}
-
-fn message<'r>(record: &Record<'r>) -> MessageLine<'r> {
-    let facts = record.facts;
-    let date = facts.and_then(|facts| facts.date.as_ref());
-    let doubtful = date.filter(|date| date.utc.is_none() || date.zone == crate::decode::Zone::Unknown);
-    MessageLine {
-        start: record.place.message_start,
-        end: record.place.message_end,
-        id: facts.and_then(|facts| facts.id.as_deref()),
-        date: date.and_then(|date| date.utc.as_deref()),
-        date_raw: doubtful.map(|date| date.raw.as_str()),
-        from: facts.and_then(|facts| facts.from.as_deref()),
-        subject: facts.and_then(|facts| facts.subject.as_deref()),
-        newsgroups: facts.map_or(&[], |facts| &facts.newsgroups),
-        list_id: facts.and_then(|facts| facts.list_id.as_deref()),
-        references: facts.map_or(&[], |facts| &facts.references),
-    }
 }
 
 fn path(source: &Source) -> (Cow<'_, str>, Option<String>) {

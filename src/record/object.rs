@@ -1,0 +1,202 @@
+//! A JSON object, written field by field at the end of a line that grows.
+
+use data_encoding::{BASE64, HEXLOWER};
+use serde::Serialize;
+
+use super::parts::text;
+
+/// An object that is being written. Values are put behind each other as they come; nothing is kept of them.
+pub(super) struct Object<'o> {
+    out: &'o mut Vec<u8>,
+    is_empty: bool,
+}
+
+impl<'o> Object<'o> {
+    /// Begins an object.
+    pub(super) fn open(out: &'o mut Vec<u8>) -> Object<'o> {
+        out.push(b'{');
+        Object { out, is_empty: true }
+    }
+
+    /// Ends it.
+    pub(super) fn close(self) {
+        self.out.push(b'}');
+    }
+
+    /// A text. What is not UTF-8 becomes U+FFFD.
+    pub(super) fn text(&mut self, key: &'static str, octets: &[u8]) {
+        self.key(key);
+        string(octets, self.out);
+    }
+
+    /// A text, and its octets in a field of their own where they are not UTF-8.
+    pub(super) fn text_and_octets(&mut self, key: &'static str, octets_key: &'static str, octets: &[u8]) {
+        self.text(key, octets);
+        if std::str::from_utf8(octets).is_err() {
+            self.name_of(octets_key, &BASE64.encode(octets));
+        }
+    }
+
+    /// A text, or null.
+    pub(super) fn maybe(&mut self, key: &'static str, octets: Option<&[u8]>) {
+        match octets {
+            Some(octets) => self.text(key, octets),
+            None => self.null(key),
+        }
+    }
+
+    /// A text with its ASCII letters in lower case.
+    pub(super) fn lower(&mut self, key: &'static str, octets: &[u8]) {
+        self.key(key);
+        let start = self.out.len();
+        string(octets, self.out);
+        self.out[start..].make_ascii_lowercase();
+    }
+
+    /// A word of ours, which needs no escapes.
+    pub(super) fn name(&mut self, key: &'static str, name: &'static str) {
+        self.name_of(key, name);
+    }
+
+    /// A word of ours, or null.
+    pub(super) fn maybe_name(&mut self, key: &'static str, name: Option<&'static str>) {
+        match name {
+            Some(name) => self.name(key, name),
+            None => self.null(key),
+        }
+    }
+
+    /// A list of such words.
+    pub(super) fn names(&mut self, key: &'static str, names: impl IntoIterator<Item = &'static str>) {
+        self.key(key);
+        self.out.push(b'[');
+        for (number, name) in names.into_iter().enumerate() {
+            if number > 0 {
+                self.out.push(b',');
+            }
+            quoted(name.as_bytes(), self.out);
+        }
+        self.out.push(b']');
+    }
+
+    /// A hash in 32 hexadecimal digits.
+    pub(super) fn hex(&mut self, key: &'static str, hash: u128) {
+        let mut digits = [0; 32];
+        HEXLOWER.encode_mut(&hash.to_be_bytes(), &mut digits);
+        self.key(key);
+        quoted(&digits, self.out);
+    }
+
+    /// A whole number.
+    pub(super) fn number(&mut self, key: &'static str, number: impl Into<u64>) {
+        self.value(key, &number.into());
+    }
+
+    /// Null.
+    pub(super) fn null(&mut self, key: &'static str) {
+        self.key(key);
+        self.out.extend_from_slice(b"null");
+    }
+
+    /// Any value.
+    pub(super) fn value(&mut self, key: &'static str, value: &impl Serialize) {
+        self.key(key);
+        serde_json::to_writer(&mut *self.out, value).expect("our own types serialize, and a Vec takes all octets");
+    }
+
+    /// A value that is JSON already.
+    pub(super) fn encoded(&mut self, key: &'static str, json: &[u8]) {
+        self.key(key);
+        self.out.extend_from_slice(json);
+    }
+
+    /// An object.
+    pub(super) fn object(&mut self, key: &'static str, fill: impl FnOnce(&mut Object<'_>)) {
+        self.key(key);
+        let mut inner = Object::open(self.out);
+        fill(&mut inner);
+        inner.close();
+    }
+
+    /// An object of which the first fields are JSON already, its opening brace with them.
+    pub(super) fn begun(&mut self, key: &'static str, json: &[u8], fill: impl FnOnce(&mut Object<'_>)) {
+        self.encoded(key, json);
+        let mut inner = Object { out: self.out, is_empty: false };
+        fill(&mut inner);
+        inner.close();
+    }
+
+    fn name_of(&mut self, key: &'static str, name: &str) {
+        self.key(key);
+        quoted(name.as_bytes(), self.out);
+    }
+
+    fn key(&mut self, key: &'static str) {
+        if !std::mem::take(&mut self.is_empty) {
+            self.out.push(b',');
+        }
+        quoted(key.as_bytes(), self.out);
+        self.out.push(b':');
+    }
+}
+
+/// Appends what needs no escapes, in quotation marks.
+fn quoted(plain: &[u8], out: &mut Vec<u8>) {
+    out.push(b'"');
+    out.extend_from_slice(plain);
+    out.push(b'"');
+}
+
+/// Appends octets as a JSON string (RFC 8259 section 7). What is not UTF-8 becomes U+FFFD.
+fn string(octets: &[u8], out: &mut Vec<u8>) {
+    if is_plain(octets) {
+        return quoted(octets, out);
+    }
+    serde_json::to_writer(out, &text(octets)).expect("a Vec takes all octets");
+}
+
+/// Whether octets stand for themselves in a JSON string: ASCII without controls, quotation marks and backslashes.
+fn is_plain(octets: &[u8]) -> bool {
+    let ill = |byte: u8| byte.wrapping_sub(b' ') >= 0x60 || byte == b'"' || byte == b'\\';
+    // A chunk without a way out in its middle is looked at in a few steps of the machine.
+    let (chunks, rest) = octets.as_chunks::<16>();
+    chunks.iter().all(|chunk| !chunk.iter().fold(false, |any, &byte| any | ill(byte)))
+        && !rest.iter().fold(false, |any, &byte| any | ill(byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_string_is_what_the_library_makes_of_it() {
+        let mut texts: Vec<Vec<u8>> = (0..=255u8).map(|octet| vec![b'a', octet]).collect();
+        texts.extend((0..40).map(|len| [vec![b'x'; len], b"\"".to_vec(), vec![b'y'; 20]].concat()));
+        texts.extend((0..40).map(|len| vec![b'~'; len]));
+        texts.extend([b"\xE2\x80\xA8\xFF".to_vec(), vec![0x7F; 17], Vec::new()]);
+        for octets in texts {
+            let mut out = Vec::new();
+            string(&octets, &mut out);
+            assert_eq!(out, serde_json::to_vec(&text(&octets)).unwrap(), "{octets:?}");
+        }
+    }
+
+    #[test]
+    fn fields_come_one_after_the_other() {
+        let mut out = Vec::new();
+        let mut line = Object::open(&mut out);
+        line.number("a", 7u32);
+        line.lower("b", b"HTTP\xC3\x89\"");
+        line.names("c", ["x", "y"]);
+        line.object("d", |inner| inner.null("e"));
+        line.begun("f", b"{\"g\":1", |inner| inner.maybe("h", None));
+        line.hex("i", 0xAB);
+        line.text_and_octets("j", "k", b"\xFF");
+        line.close();
+        let want = concat!(
+            r#"{"a":7,"b":"httpÉ\"","c":["x","y"],"d":{"e":null},"f":{"g":1,"h":null},"#,
+            r#""i":"000000000000000000000000000000ab","j":"�","k":"/w=="}"#
+        );
+        assert_eq!(String::from_utf8(out).unwrap(), want);
+    }
+}
