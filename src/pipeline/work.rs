@@ -16,7 +16,7 @@ use crate::origin::{Kind as SourceKind, Source};
 use crate::parse::split;
 use crate::problem::{Event, Kind, Problem};
 use crate::read::{self, Input};
-use crate::record::{self, Common, Record};
+use crate::record::{self, Balance, Common, Record};
 use crate::split::{Block, Divided, Format, Header, Message, Role, ends_in_cr, messages, recognised, unify};
 use crate::walk;
 
@@ -40,7 +40,7 @@ pub enum Output {
 
 /// Does a piece of work.
 pub(super) fn work(unit: Unit, job: &Job, extractor: &Extractor) -> Batch {
-    let mut worker = Worker { job, extractor, batch: Batch::default(), buffer: Vec::new() };
+    let mut worker = Worker { job, extractor, batch: Batch::default(), buffer: Vec::new(), tally: Balance::default() };
     match unit {
         Unit::Items(items) => items.into_iter().for_each(|item| worker.item(item)),
         Unit::Files(files) => files.iter().for_each(|file| worker.contained(file)),
@@ -64,6 +64,8 @@ struct Worker<'w> {
     extractor: &'w Extractor,
     batch: Batch,
     buffer: Vec<u8>,
+    /// What the message that is being read counts: part of no balance before it is read to its end.
+    tally: Balance,
 }
 
 impl Worker<'_> {
@@ -162,6 +164,7 @@ impl Worker<'_> {
         let pieces = self.batch.pieces.len();
         if catch_unwind(AssertUnwindSafe(|| self.read(message, source))).is_err() {
             self.batch.pieces.truncate(pieces);
+            self.tally = Balance::default();
             let piece = self.piece();
             before.restore(piece);
             piece.balance.skip_message("panic");
@@ -189,10 +192,12 @@ impl Worker<'_> {
         let job = self.job;
         let piece = self.batch.pieces.last_mut().expect("`mark` has made one");
         let mut common = Common::default();
-        extract(message, source, self.extractor, &mut |finding| note(finding, source, job, &mut common, piece));
-        piece.balance.messages += 1;
-        piece.balance.messages_scanned += 1;
+        let tally = &mut self.tally;
+        extract(message, source, self.extractor, &mut |finding| note(finding, source, job, &mut common, piece, tally));
+        tally.messages += 1;
+        tally.messages_scanned += 1;
         counts(piece, &before, job);
+        piece.balance.take_over(tally);
     }
 
     /// Whether the message's date lies within the bounds asked for. One without a date does.
@@ -231,7 +236,6 @@ impl Worker<'_> {
             keys: piece.keys.len(),
             rejects: piece.rejects.len(),
             events: piece.events.len(),
-            balance: piece.balance.clone(),
         }
     }
 }
@@ -242,7 +246,6 @@ struct Mark {
     keys: usize,
     rejects: usize,
     events: usize,
-    balance: record::Balance,
 }
 
 impl Mark {
@@ -253,7 +256,6 @@ impl Mark {
         piece.rejects.truncate(self.rejects);
         piece.events.truncate(self.events);
         piece.repeated.clear();
-        piece.balance = self.balance;
     }
 }
 
@@ -266,46 +268,46 @@ fn article(message: &Message<'_>, fields: &Fields) -> Option<u128> {
 }
 
 /// Encodes and counts a finding.
-fn note(finding: Finding<'_>, source: &Source, job: &Job, common: &mut Common, piece: &mut Piece) {
+fn note(finding: Finding<'_>, source: &Source, job: &Job, common: &mut Common, piece: &mut Piece, tally: &mut Balance) {
     match finding {
-        Finding::Url(record) => url(record, job, common, piece),
+        Finding::Url(record) => url(record, job, common, piece, tally),
         Finding::Filtered => {
-            piece.balance.candidates += 1;
-            piece.balance.filtered += 1;
+            tally.candidates += 1;
+            tally.filtered += 1;
         }
         Finding::Folded(key) => {
-            piece.balance.candidates += 1;
-            piece.balance.folded += 1;
+            tally.candidates += 1;
+            tally.folded += 1;
             *piece.repeated.entry(key).or_insert(1) += 1;
         }
         Finding::Unwrapped(record) => {
-            piece.balance.unwrapped += 1;
+            tally.unwrapped += 1;
             line(record, job, common, piece);
         }
         Finding::Reject(reason, text, place) => {
-            piece.balance.candidates += 1;
-            piece.balance.reject(reason);
+            tally.candidates += 1;
+            tally.reject(reason);
             if job.rejects {
                 record::reject(text, reason, &place, &mut piece.rejects);
             }
         }
         Finding::Problem(problem) => {
-            piece.balance.event(problem.kind.name());
+            tally.event(problem.kind.name());
             piece.events.push(problem.of(source));
         }
         Finding::Parts(text, other) => {
-            piece.balance.parts_text += text as u64;
-            piece.balance.parts_other += other as u64;
+            tally.parts_text += text as u64;
+            tally.parts_other += other as u64;
         }
     }
 }
 
-fn url(record: &Record<'_>, job: &Job, common: &mut Common, piece: &mut Piece) {
+fn url(record: &Record<'_>, job: &Job, common: &mut Common, piece: &mut Piece, tally: &mut Balance) {
     let found = record.found;
     let scheme = String::from_utf8_lossy(split(found.url()).scheme).to_ascii_lowercase();
-    piece.balance.candidates += 1;
-    piece.balance.records += 1;
-    piece.balance.found(found, &scheme);
+    tally.candidates += 1;
+    tally.records += 1;
+    tally.found(found, &scheme);
     line(record, job, common, piece);
 }
 

@@ -77,6 +77,26 @@ fn count(counts: &mut Counts, name: &str) {
     }
 }
 
+/// Adds counts to others and sets them to zero. A few names are kept for the next time, not all that a hostile
+/// message may bring.
+fn pour(counts: &mut Counts, sum: &mut Counts) {
+    const KEPT_NAMES: usize = 32;
+    for (name, number) in &mut *counts {
+        match std::mem::take(number) {
+            0 => {}
+            more => match sum.get_mut(name) {
+                Some(number) => *number += more,
+                None => {
+                    sum.insert(name.clone(), more);
+                }
+            },
+        }
+    }
+    if counts.len() > KEPT_NAMES {
+        counts.clear();
+    }
+}
+
 fn sum(counts: &Counts) -> u64 {
     counts.values().sum()
 }
@@ -167,44 +187,56 @@ impl Balance {
 
     /// Adds another balance.
     pub fn add(&mut self, other: &Balance) {
-        let numbers = [
-            (&mut self.files, other.files),
-            (&mut self.files_read, other.files_read),
-            (&mut self.bytes_read, other.bytes_read),
-            (&mut self.members, other.members),
-            (&mut self.members_read, other.members_read),
-            (&mut self.bytes_unpacked, other.bytes_unpacked),
-            (&mut self.messages, other.messages),
-            (&mut self.messages_scanned, other.messages_scanned),
-            (&mut self.parts_text, other.parts_text),
-            (&mut self.parts_other, other.parts_other),
-            (&mut self.candidates, other.candidates),
-            (&mut self.records, other.records),
-            (&mut self.filtered, other.filtered),
-            (&mut self.folded, other.folded),
-            (&mut self.unwrapped, other.unwrapped),
-        ];
-        for (sum, number) in numbers {
-            *sum += number;
+        self.take_over(&mut other.clone());
+    }
+
+    /// Adds another balance, which counts from zero again. The names in it stay, so that a balance that is used for one
+    /// message after the other costs little.
+    pub fn take_over(&mut self, other: &mut Balance) {
+        for (sum, number) in self.numbers().into_iter().zip(other.numbers()) {
+            *sum += std::mem::take(number);
         }
-        let counts = [
-            (&mut self.files_skipped, &other.files_skipped),
-            (&mut self.files_failed, &other.files_failed),
-            (&mut self.members_skipped, &other.members_skipped),
-            (&mut self.members_failed, &other.members_failed),
-            (&mut self.messages_skipped, &other.messages_skipped),
-            (&mut self.rejects, &other.rejects),
-            (&mut self.events, &other.events),
-            (&mut self.schemes, &other.schemes),
-            (&mut self.wrappers, &other.wrappers),
-            (&mut self.repairs, &other.repairs),
-            (&mut self.verdicts, &other.verdicts),
-        ];
-        for (sum, number) in counts {
-            for (name, number) in number {
-                *sum.entry(name.clone()).or_default() += number;
-            }
+        for (sum, counts) in self.counts().into_iter().zip(other.counts()) {
+            pour(counts, sum);
         }
+    }
+
+    /// Everything that is one number.
+    fn numbers(&mut self) -> [&mut u64; 15] {
+        [
+            &mut self.files,
+            &mut self.files_read,
+            &mut self.bytes_read,
+            &mut self.members,
+            &mut self.members_read,
+            &mut self.bytes_unpacked,
+            &mut self.messages,
+            &mut self.messages_scanned,
+            &mut self.parts_text,
+            &mut self.parts_other,
+            &mut self.candidates,
+            &mut self.records,
+            &mut self.filtered,
+            &mut self.folded,
+            &mut self.unwrapped,
+        ]
+    }
+
+    /// Everything that is counted by name.
+    fn counts(&mut self) -> [&mut Counts; 11] {
+        [
+            &mut self.files_skipped,
+            &mut self.files_failed,
+            &mut self.members_skipped,
+            &mut self.members_failed,
+            &mut self.messages_skipped,
+            &mut self.rejects,
+            &mut self.events,
+            &mut self.schemes,
+            &mut self.wrappers,
+            &mut self.repairs,
+            &mut self.verdicts,
+        ]
     }
 
     /// The sums that do not hold, each in a sentence. None is expected: one is a bug of ours.
