@@ -12,6 +12,7 @@ mod facts;
 mod flowed;
 mod header;
 mod html;
+mod names;
 mod part;
 mod region;
 mod transfer;

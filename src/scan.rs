@@ -4,7 +4,9 @@
 
 mod trigger;
 
-use crate::grammar::{Bare, SCHEMES, Scheme};
+pub use trigger::Starts;
+
+use crate::grammar::{Bare, Scheme};
 
 /// By which rules URLs are found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -91,17 +93,13 @@ impl Scanner {
     /// Whether the scheme's name is one we know, from the table or the user.
     #[must_use]
     pub fn knows(&self, scheme: &[u8]) -> bool {
-        SCHEMES.iter().any(|row| row.name.as_bytes().eq_ignore_ascii_case(scheme))
-            || self.extra.iter().any(|(name, _)| name.eq_ignore_ascii_case(scheme))
+        Scheme::named(scheme).is_some() || self.extra.iter().any(|(name, _)| name.eq_ignore_ascii_case(scheme))
     }
 
-    /// The first start in `text` whose wrapper and URL lie at `from` or behind it.
-    ///
-    /// Each octet from there up to the start is searched once, and a colon or dot costs a look back over at most
-    /// [`crate::limits::SCHEME_CHARS`] octets.
+    /// The starts in `text`.
     #[must_use]
-    pub fn start(&self, text: &[u8], from: usize) -> Option<Start> {
-        trigger::start(self, text, from)
+    pub fn starts<'t>(&'t self, text: &'t [u8]) -> Starts<'t> {
+        Starts::new(self, text)
     }
 }
 
@@ -114,7 +112,8 @@ mod tests {
         let scanner = Scanner::new(rules, Schemeless::Found, &["Foo".to_owned()]);
         let mut from = 0;
         let mut seen = Vec::new();
-        while let Some(start) = scanner.start(text.as_bytes(), from) {
+        let mut starts = scanner.starts(text.as_bytes());
+        while let Some(start) = starts.next_from(from) {
             seen.push(format!("{:?}@{}", start.opening, start.at));
             from = start.retry;
         }
@@ -151,7 +150,8 @@ mod tests {
     fn behind_an_opening_that_was_given_up_the_prefix_is_found() {
         let scanner = Scanner::new(Rules::Rfc1738, Schemeless::Found, &[]);
         let text = b"<URL:http://a";
-        assert_eq!(scanner.start(text, 0).map(|s| s.opening), Some(Opening::UrlBracket));
-        assert_eq!(scanner.start(text, 1), Some(Start { at: 1, content: 5, opening: Opening::UrlPrefix, retry: 5 }));
+        let mut starts = scanner.starts(text);
+        assert_eq!(starts.next_from(0).map(|s| s.opening), Some(Opening::UrlBracket));
+        assert_eq!(starts.next_from(1), Some(Start { at: 1, content: 5, opening: Opening::UrlPrefix, retry: 5 }));
     }
 }

@@ -1,8 +1,11 @@
 //! What makes a message itself, wherever it is kept.
 
+use std::sync::LazyLock;
+
 use xxhash_rust::xxh3::Xxh3;
 
 use super::header::Fields;
+use super::names::Names;
 use crate::origin::Kind;
 use crate::span::Span;
 use crate::split::{Header, Message};
@@ -54,14 +57,8 @@ fn header(raw: &[u8], fields: &Fields, put: &mut dyn FnMut(&[u8])) {
 }
 
 fn is_changing(name: &[u8]) -> bool {
-    // Nearly all names are told by their first letter.
-    if !matches!(name.first().map(u8::to_ascii_lowercase), Some(b's' | b'x' | b'l' | b'c' | b'p')) {
-        return false;
-    }
-    CHANGING.iter().any(|known| match known.strip_suffix('*') {
-        Some(start) => name.len() >= start.len() && name[..start.len()].eq_ignore_ascii_case(start.as_bytes()),
-        None => name.eq_ignore_ascii_case(known.as_bytes()),
-    })
+    static CHANGES: LazyLock<Names> = LazyLock::new(|| Names::new(CHANGING));
+    CHANGES.has(name)
 }
 
 fn body(message: &Message<'_>, octets: &[u8], most: usize, put: &mut dyn FnMut(&[u8])) {

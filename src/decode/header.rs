@@ -2,8 +2,7 @@
 
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, Anchored, Input, MatchKind, StartKind};
-
+use super::names::Names;
 use crate::span::Span;
 
 /// One field, as ranges of the octets it was read from.
@@ -100,38 +99,12 @@ const TRACE: &[&str] = &[
     "supersedes",
 ];
 
-/// Finds the name of a trace field at the start of a name.
-static TRACES: LazyLock<AhoCorasick> = LazyLock::new(|| {
-    let names = TRACE.iter().map(|name| name.trim_end_matches('*'));
-    let automaton = AhoCorasick::builder()
-        .start_kind(StartKind::Anchored)
-        .match_kind(MatchKind::LeftmostLongest)
-        .kind(Some(AhoCorasickKind::DFA))
-        .ascii_case_insensitive(true)
-        .build(names);
-    automaton.expect("a hundred short names")
-});
+static TRACES: LazyLock<Names> = LazyLock::new(|| Names::new(TRACE));
 
 /// Whether a field of this name is one of the trace and threading fields, which are not searched.
-///
-/// # Panics
-///
-/// Never: the names are our own.
 #[must_use]
 pub fn is_trace(name: &[u8]) -> bool {
-    let found = TRACES.find(Input::new(name).anchored(Anchored::Yes));
-    // Of names that begin alike the longest is found; a shorter one with a star is a beginning of it.
-    found.is_some_and(|found| {
-        found.end() == name.len() || TRACE[found.pattern().as_usize()].ends_with('*') || begins_trace(name)
-    })
-}
-
-/// Whether a name begins as one of those with a star.
-fn begins_trace(name: &[u8]) -> bool {
-    let starts = TRACE.iter().filter_map(|known| known.strip_suffix('*'));
-    starts
-        .into_iter()
-        .any(|start| name.len() >= start.len() && name[..start.len()].eq_ignore_ascii_case(start.as_bytes()))
+    TRACES.has(name)
 }
 
 impl Fields {
@@ -229,12 +202,17 @@ fn line_end(text: &[u8], at: usize) -> usize {
     memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |end| at + end + 1)
 }
 
+/// Whether a value may hold an encoded word (RFC 2047 section 2). Question marks are rare, and `=?` rarer.
+pub(super) fn has_encoded_word(raw: &[u8]) -> bool {
+    memchr::memchr_iter(b'?', raw).any(|at| at > 0 && raw[at - 1] == b'=')
+}
+
 /// The value of a field in words: unfolded, RFC 2047's encoded words and raw 8-bit text decoded.
 #[must_use]
 pub fn value(raw: &[u8]) -> String {
     // Nearly all values are plain words on one line.
-    if raw.is_ascii() && memchr::memmem::find(raw, b"=?").is_none() {
-        return unfolded(raw);
+    if let Some(text) = std::str::from_utf8(raw).ok().filter(|text| text.is_ascii() && !has_encoded_word(raw)) {
+        return unfolded(text);
     }
     let mut line = b"X: ".to_vec();
     line.extend(raw);
@@ -246,15 +224,14 @@ pub fn value(raw: &[u8]) -> String {
 }
 
 /// An ASCII value on one line: a line end and the blanks behind it are one blank (RFC 5322 section 2.2.3).
-fn unfolded(raw: &[u8]) -> String {
+fn unfolded(raw: &str) -> String {
     let mut text = String::with_capacity(raw.len());
-    for (number, line) in raw.split(|&byte| byte == b'\n').enumerate() {
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let line = if number > 0 { line.trim_ascii_start() } else { line };
+    for (number, line) in raw.split('\n').enumerate() {
+        let line = line.strip_suffix('\r').unwrap_or(line);
         if number > 0 {
             text.push(' ');
         }
-        text.extend(line.iter().copied().map(char::from));
+        text.push_str(if number > 0 { line.trim_ascii_start() } else { line });
     }
     text
 }

@@ -127,11 +127,31 @@ const fn other(name: &'static str, port: Option<u16>, bare: Bare) -> Scheme {
 }
 
 impl Scheme {
-    /// The row of a scheme's name in any case, if it has one. Compares at most 31 short names.
+    /// The row of a scheme's name in any case, if it has one. Most words are told by their first letter and length;
+    /// for the others it compares at most 31 short names.
     #[must_use]
     pub fn named(name: &[u8]) -> Option<&'static Scheme> {
-        SCHEMES.iter().find(|row| row.name.as_bytes().eq_ignore_ascii_case(name))
+        let (&first, len) = (name.first()?, name.len());
+        let can_be = len < 16 && LENGTHS[letter(first)] & 1 << len != 0;
+        SCHEMES.iter().filter(|_| can_be).find(|row| row.name.as_bytes().eq_ignore_ascii_case(name))
     }
+}
+
+/// For each letter the lengths of the names that begin with it, one bit for each.
+const LENGTHS: [u16; 32] = {
+    let mut lengths = [0; 32];
+    let mut row = 0;
+    while row < SCHEMES.len() {
+        let name = SCHEMES[row].name.as_bytes();
+        lengths[letter(name[0])] |= 1 << name.len();
+        row += 1;
+    }
+    lengths
+};
+
+/// The number of a letter, in either case.
+const fn letter(byte: u8) -> usize {
+    (byte & 0x1F) as usize
 }
 
 impl Class {

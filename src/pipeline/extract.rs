@@ -169,7 +169,8 @@ impl<'s> State<'s, '_> {
         let mut binary = text.binary.iter().peekable();
         let mut from = 0;
         self.ill_at = 0;
-        while let Some(start) = scanner.start(&text.bytes, from) {
+        let mut starts = scanner.starts(&text.bytes);
+        while let Some(start) = starts.next_from(from) {
             while binary.next_if(|block| block.end <= start.at).is_some() {}
             if let Some(block) = binary.peek().filter(|block| block.start <= start.at) {
                 from = block.end;

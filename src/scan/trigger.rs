@@ -1,20 +1,110 @@
 //! The two triggers: a colon with a look back at the scheme, and a dot with a look back at `www` or `ftp`.
 
-use memchr::{memchr_iter, memchr2_iter};
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, Input, packed};
+use memchr::memchr;
 
 use super::{Opening, Rules, Scanner, Start};
 use crate::grammar::{Bare, Class, Rule, Scheme, is_scheme_char};
 use crate::limits::SCHEME_CHARS;
 
-/// The first start at `from` or behind it. One search finds the colons of schemes and the dots of hosts without one.
-pub(super) fn start(scanner: &Scanner, text: &[u8], from: usize) -> Option<Start> {
-    if !scanner.schemeless {
-        return memchr_iter(b':', &text[from..]).find_map(|at| look_back(scanner, text, from, from + at));
+/// The starts of a text, found while they are asked for.
+///
+/// Two searches go ahead of the caller, each no further than to its next trigger, so that every octet is searched once
+/// by each. A trigger costs a look back over at most [`SCHEME_CHARS`] octets.
+#[derive(Debug)]
+pub struct Starts<'t> {
+    scanner: &'t Scanner,
+    text: &'t [u8],
+    /// The first colon that was not looked at, or the text's length.
+    colon: usize,
+    /// The first dot behind `www` or `ftp` that was not looked at, or the text's length.
+    dot: usize,
+}
+
+/// Finds `www.` and `ftp.` in any case.
+static HOSTS: LazyLock<Finder> = LazyLock::new(|| {
+    // All ways to write them, so that many octets can be looked at at once.
+    let cases = |word: &str| -> Vec<Vec<u8>> {
+        let upper =
+            |bits: usize, at: usize, byte: u8| if bits >> at & 1 == 1 { byte.to_ascii_uppercase() } else { byte };
+        (0..8).map(|bits| word.bytes().enumerate().map(|(at, byte)| upper(bits, at, byte)).collect()).collect()
+    };
+    let words = [cases("www."), cases("ftp.")].concat();
+    match packed::Searcher::new(&words) {
+        Some(searcher) => Finder::Packed(searcher),
+        None => Finder::Automaton(AhoCorasick::new(&words).expect("sixteen short words")),
     }
-    memchr2_iter(b':', b'.', &text[from..]).map(|at| from + at).find_map(|at| match text[at] {
-        b':' => look_back(scanner, text, from, at),
-        _ => schemeless(text, from, at),
-    })
+});
+
+/// A search for some short words.
+enum Finder {
+    /// Where the machine has instructions for it.
+    Packed(packed::Searcher),
+    /// Elsewhere.
+    Automaton(AhoCorasick),
+}
+
+impl Finder {
+    /// Where the first word ends that begins at `from` or behind it.
+    fn end(&self, text: &[u8], from: usize) -> Option<usize> {
+        match self {
+            Finder::Packed(searcher) => searcher.find_in(text, (from..text.len()).into()),
+            Finder::Automaton(automaton) => automaton.find(Input::new(text).range(from..)),
+        }
+        .map(|found| found.end())
+    }
+}
+
+impl<'t> Starts<'t> {
+    pub(super) fn new(scanner: &'t Scanner, text: &'t [u8]) -> Starts<'t> {
+        let mut starts = Starts { scanner, text, colon: 0, dot: 0 };
+        starts.colon = starts.next_colon(0);
+        starts.dot = starts.next_dot(0);
+        starts
+    }
+
+    /// The first start whose wrapper and URL lie at `from` or behind it. `from` must not be smaller than before.
+    pub fn next_from(&mut self, from: usize) -> Option<Start> {
+        if self.colon < from {
+            self.colon = self.next_colon(from);
+        }
+        if self.dot < from {
+            self.dot = self.next_dot(from);
+        }
+        while self.colon.min(self.dot) < self.text.len() {
+            // A trigger that opens something stays: behind a bracket that was given up its colon is looked at again.
+            if self.colon < self.dot {
+                let start = look_back(self.scanner, self.text, from, self.colon);
+                if start.is_some() {
+                    return start;
+                }
+                self.colon = self.next_colon(self.colon + 1);
+            } else {
+                let start = schemeless(self.text, from, self.dot);
+                if start.is_some() {
+                    return start;
+                }
+                self.dot = self.next_dot(self.dot + 1);
+            }
+        }
+        None
+    }
+
+    fn next_colon(&self, from: usize) -> usize {
+        let rest = self.text.get(from..).unwrap_or_default();
+        memchr(b':', rest).map_or(self.text.len(), |at| from + at)
+    }
+
+    fn next_dot(&self, from: usize) -> usize {
+        if !self.scanner.schemeless {
+            return self.text.len();
+        }
+        // The dot may stand at `from`, and the word before it.
+        let begin = from.saturating_sub(3).min(self.text.len());
+        HOSTS.end(self.text, begin).map_or(self.text.len(), |end| end - 1)
+    }
 }
 
 /// What the colon at `colon` opens, if its opening lies at `floor` or behind it.
