@@ -92,20 +92,64 @@ struct Pieces {
 /// Reads a date: RFC 5322, RFC 850, ctime, ISO 8601, years of two and three digits, zones by name.
 #[must_use]
 pub fn date(raw: &str) -> Date {
+    usual(raw).unwrap_or_else(|| any(raw))
+}
+
+/// Reads a date as nearly all mail of today has it, `Thu, 1 Dec 1994 09:30:00 +0000` (RFC 5322 section 3.3), perhaps
+/// with a comment behind it. Nothing for any other.
+fn usual(raw: &str) -> Option<Date> {
+    let text = raw.as_bytes();
+    let rest = match text {
+        [a, b, c, b',', b' ', rest @ ..] if [a, b, c].iter().all(|byte| byte.is_ascii_alphabetic()) => rest,
+        _ => text,
+    };
+    let (day, rest) = digits(rest, 1..=2)?;
+    let rest = rest.strip_prefix(b" ")?;
+    let (name, rest) = rest.split_at_checked(3)?;
+    let month = MONTHS.iter().position(|month| month.as_bytes().eq_ignore_ascii_case(name))? as i8 + 1;
+    let (year, rest) = digits(rest.strip_prefix(b" ")?, 4..=4)?;
+    let (hour, rest) = digits(rest.strip_prefix(b" ")?, 2..=2)?;
+    let (minute, rest) = digits(rest.strip_prefix(b":")?, 2..=2)?;
+    let (second, rest) = digits(rest.strip_prefix(b":")?, 2..=2)?;
+    let (sign, rest) = rest.strip_prefix(b" ")?.split_first()?;
+    let (zone, rest) = digits(rest, 4..=4)?;
+    let east = match sign {
+        b'+' => 1,
+        b'-' => -1,
+        _ => return None,
+    };
+    let known = zone / 100 <= 14 && zone % 100 < 60 && second < 60 && (1900..=9998).contains(&year);
+    if !known || !(rest.is_empty() || rest.starts_with(b" (")) {
+        return None;
+    }
+    let date = civil::Date::new(year as i16, month, day as i8).ok()?;
+    let moment = date.to_datetime(civil::Time::new(hour as i8, minute as i8, second as i8, 0).ok()?);
+    utc(raw, moment, Some(east * (zone / 100 * 60 + zone % 100)))
+}
+
+/// A number of so many digits at the start of a text, and what follows it.
+fn digits(text: &[u8], many: std::ops::RangeInclusive<usize>) -> Option<(i32, &[u8])> {
+    let len = text.iter().take(many.end() + 1).take_while(|byte| byte.is_ascii_digit()).count();
+    let (number, rest) = text.split_at(len);
+    let value = number.iter().fold(0, |value, digit| value * 10 + i32::from(digit - b'0'));
+    many.contains(&len).then_some((value, rest))
+}
+
+/// A moment, and its zone's minutes east of Greenwich, where that is known.
+fn utc(raw: &str, moment: civil::DateTime, offset: Option<i32>) -> Option<Date> {
+    let timestamp = Offset::UTC.to_timestamp(moment).ok()?;
+    let unix = timestamp.as_second() - i64::from(offset.unwrap_or(0)) * 60;
+    let utc = jiff::Timestamp::from_second(unix).ok()?.to_string();
+    let zone = if offset.is_some() { Zone::Known } else { Zone::Unknown };
+    Some(Date { raw: raw.to_owned(), utc: Some(utc), unix: Some(unix), zone })
+}
+
+/// Reads a date in any of the forms.
+fn any(raw: &str) -> Date {
     let unknown = || Date { raw: raw.to_owned(), utc: None, unix: None, zone: Zone::Unknown };
     let pieces = pieces(raw);
     let Some(moment) = moment(&pieces) else { return unknown() };
-    let Ok(timestamp) = Offset::UTC.to_timestamp(moment) else { return unknown() };
-    let seconds = timestamp.as_second() - i64::from(pieces.offset.unwrap_or(0)) * 60;
-    match jiff::Timestamp::from_second(seconds) {
-        Ok(utc) => Date {
-            raw: raw.to_owned(),
-            utc: Some(utc.to_string()),
-            unix: Some(seconds),
-            zone: if pieces.offset.is_some() { Zone::Known } else { Zone::Unknown },
-        },
-        Err(_) => unknown(),
-    }
+    utc(raw, moment, pieces.offset).unwrap_or_else(unknown)
 }
 
 fn pieces(raw: &str) -> Pieces {
@@ -262,6 +306,29 @@ mod tests {
         check("Tue, 2 Jul 101 13:45:10 -0500 (EST)", "2001-07-02T18:45:10Z");
         check("1996-07-02T13:45:10+02:00", "1996-07-02T11:45:10Z");
         check("Sun, 03 May 2020 20:01:02 GMT+2", "2020-05-03T18:01:02Z");
+    }
+
+    #[test]
+    fn the_usual_form_is_read_as_any_other() {
+        let mut read = 0;
+        for day in ["1", "01", "31", "32", "0"] {
+            for month in ["Feb", "dec", "Foo"] {
+                for year in ["1899", "1900", "1996", "2026", "9999", "96"] {
+                    for time in ["00:00:00", "23:59:59", "23:59:60", "24:00:00", "9:30:00", "09:30"] {
+                        for zone in ["+0000", "-0730", "+1500", "+0060", "GMT", "+0200 (CEST)", "-0800(PST)"] {
+                            for weekday in ["", "Thu, ", "Thursday, ", "thu "] {
+                                let raw = format!("{weekday}{day} {month} {year} {time} {zone}");
+                                if let Some(date) = usual(&raw) {
+                                    assert_eq!(date, any(&raw), "{raw}");
+                                    read += 1;
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        assert!(read > 100);
     }
 
     #[test]

@@ -114,10 +114,15 @@ impl Fields {
     /// field. Without any field the body begins at once.
     #[must_use]
     pub fn of(text: &[u8], most: usize) -> Fields {
-        let mut fields = Fields::default();
+        // Mail of today has forty fields and more.
+        const USUAL_FIELDS: usize = 48;
+        let mut fields = Fields { all: Vec::with_capacity(USUAL_FIELDS), ..Fields::default() };
         let mut at = 0;
-        while at < text.len().min(most) {
-            let end = line_end(text, at);
+        let ends = memchr::memchr_iter(b'\n', text).map(|end| end + 1).chain([text.len()]);
+        for end in ends {
+            if at >= text.len().min(most) {
+                break;
+            }
             let line = &text[at..end];
             match line {
                 [b'\n' | b'\r'] | [b'\r', b'\n'] => {
@@ -148,7 +153,11 @@ impl Fields {
         let blank = text.iter().take_while(|&&byte| matches!(byte, b'\n' | b'\r')).count();
         let before = raw.len() - text.len() + blank;
         let fields = Fields::of(&raw[before..], most);
-        if fields.all.is_empty() { Fields::of(raw, most) } else { fields.shifted(before) }
+        match before {
+            0 => fields,
+            _ if fields.all.is_empty() => Fields::of(raw, most),
+            _ => fields.shifted(before),
+        }
     }
 
     /// The fields, with offsets into octets of which theirs began at `by`.
@@ -166,9 +175,20 @@ impl Fields {
     }
 }
 
+/// The octets of names: printable ASCII but the colon (RFC 5322 section 2.2).
+const NAME_OCTETS: [bool; 256] = {
+    let mut octets = [false; 256];
+    let mut octet = b'!';
+    while octet <= b'~' {
+        octets[octet as usize] = octet != b':';
+        octet += 1;
+    }
+    octets
+};
+
 /// Octets of a field's name, and the offset of its colon.
 fn name(line: &[u8]) -> Option<(usize, usize)> {
-    let name = line.iter().take_while(|&&byte| byte.is_ascii_graphic() && byte != b':').count();
+    let name = line.iter().position(|&byte| !NAME_OCTETS[usize::from(byte)]).unwrap_or(line.len());
     let blanks = line[name..].iter().take_while(|&&byte| matches!(byte, b' ' | b'\t')).count();
     // `http://...` at a line's start is text, however much it looks like a field.
     let colon = name + blanks;
@@ -195,11 +215,6 @@ fn go_on(text: &[u8], field: &mut Field, at: usize, end: usize) {
 
 fn trimmed_end(text: &[u8], start: usize, end: usize) -> usize {
     start + text[start..end.max(start)].trim_ascii_end().len()
-}
-
-/// Where the line at `at` ends, its line end included.
-fn line_end(text: &[u8], at: usize) -> usize {
-    memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |end| at + end + 1)
 }
 
 /// Whether a value may hold an encoded word (RFC 2047 section 2). Question marks are rare, and `=?` rarer.
