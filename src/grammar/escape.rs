@@ -39,7 +39,8 @@ fn hex(digit: u8) -> Option<u8> {
 #[must_use]
 pub fn decode(text: &[u8]) -> Vec<u8> {
     let mut octets = Vec::with_capacity(text.len());
-    let mut rest = text;
+    let (plain, mut rest) = text.split_at(text.iter().position(|&byte| byte == b'%').unwrap_or(text.len()));
+    octets.extend_from_slice(plain);
     while let Some((&first, after)) = rest.split_first() {
         match octet(rest) {
             Some(decoded) => {
@@ -60,7 +61,8 @@ pub fn decode(text: &[u8]) -> Vec<u8> {
 #[must_use]
 pub fn normal(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
-    let mut rest = text;
+    let (plain, mut rest) = text.split_at(text.iter().position(|&byte| byte == b'%').unwrap_or(text.len()));
+    out.extend_from_slice(plain);
     while let Some((&first, after)) = rest.split_first() {
         match octet(rest) {
             Some(decoded) => {

@@ -2,6 +2,8 @@
 //!
 //! One level at a time: the caller decides how deep to go. What is opaque (short links, Mimecast) stays as it is.
 
+use std::sync::LazyLock;
+
 use data_encoding::BASE64URL_NOPAD;
 use memchr::memmem;
 
@@ -138,9 +140,11 @@ impl<'a> Place<'a> {
             Some(start) => self.path.starts_with(start.as_bytes()),
             None => self.path == path.as_bytes(),
         };
-        let is_host = |host: &str| is_host(self.host, host);
-        let mut rows = REDIRECTORS.iter();
-        rows.find(|row| row.1.split(' ').any(is_host) && row.2.split(' ').any(is_path)).map(|row| (row.0, row.3))
+        let host = self.host.to_ascii_lowercase();
+        let is_host = |pattern: &&str| is_host(&host, pattern);
+        let mut rows = ROWS.iter();
+        rows.find(|row| row.hosts.iter().any(is_host) && row.paths.iter().any(|path| is_path(path)))
+            .map(|row| (row.by, row.form))
     }
 }
 
@@ -149,23 +153,39 @@ fn parameter(text: &[u8]) -> (&[u8], Option<&[u8]>) {
     cut(text.strip_prefix(b"amp;").unwrap_or(text), b'=')
 }
 
+/// A row of [`REDIRECTORS`], divided.
+struct Row {
+    by: &'static str,
+    hosts: Vec<&'static str>,
+    paths: Vec<&'static str>,
+    form: Form,
+}
+
+static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
+    let divided = |text: &'static str| text.split(' ').collect();
+    let row = |&(by, hosts, paths, form): &Redirector| Row { by, hosts: divided(hosts), paths: divided(paths), form };
+    REDIRECTORS.iter().map(row).collect()
+});
+
+/// Whether a host in lower case is one that the pattern stands for.
 fn is_host(host: &[u8], pattern: &str) -> bool {
     if let Some(name) = pattern.strip_suffix(".*") {
         return is_national(host, name);
     }
-    let Some(domain) = pattern.strip_prefix('.') else { return host.eq_ignore_ascii_case(pattern.as_bytes()) };
-    let (beneath, tail) = host.split_at(host.len().saturating_sub(domain.len()));
-    tail.eq_ignore_ascii_case(domain.as_bytes()) && matches!(beneath.last(), None | Some(b'.'))
+    let Some(domain) = pattern.strip_prefix('.') else { return host == pattern.as_bytes() };
+    host.strip_suffix(domain.as_bytes()).is_some_and(|beneath| matches!(beneath.last(), None | Some(b'.')))
 }
 
 /// Whether the host is that name, or one beneath it, under `com`, `us`, `co.uk` or the like.
 fn is_national(host: &[u8], name: &str) -> bool {
-    let host = host.to_ascii_lowercase();
-    let commercial = |label: Option<&&[u8]>| matches!(label, Some(&b"com" | &b"co"));
-    let labels: Vec<&[u8]> = host.rsplit(|&byte| byte == b'.').collect();
-    let country = labels[0].len() == 2;
-    let at = if country && commercial(labels.get(1)) { 2 } else { 1 };
-    (country || commercial(labels.first())) && labels.get(at) == Some(&name.as_bytes())
+    let commercial = |label: &[u8]| matches!(label, b"com" | b"co");
+    let mut labels = host.rsplit(|&byte| byte == b'.');
+    let last = labels.next().unwrap_or_default();
+    let mut next = labels.next();
+    if last.len() == 2 && next.is_some_and(commercial) {
+        next = labels.next();
+    }
+    (last.len() == 2 || commercial(last)) && next == Some(name.as_bytes())
 }
 
 impl Form {

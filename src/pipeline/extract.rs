@@ -362,7 +362,7 @@ impl<'s> State<'s, '_> {
             unwrapped: parent,
             joins: spot.joins,
         };
-        match without_recipient(found.full).filter(|_| *strip_recipient) {
+        match strip_recipient.then(|| without_recipient(found.full)).flatten() {
             None => (self.sink)(sorted(&record)),
             Some(text) => replace(found, &text, limits.url_bytes, &mut |stripped| {
                 let stripped = Record { found: stripped, raw: stripped.full, context: None, ..record };

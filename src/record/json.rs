@@ -84,7 +84,10 @@ fn reading(line: &mut Object<'_>, record: &Record<'_>) {
     line.names("conforms", verdicts.iter().flat_map(|verdicts| verdicts.conforms()));
     line.names("warnings", rfc1738.iter().flat_map(|url| url.warnings()).map(grammar::Warning::name));
     let refused = verdicts.and_then(|verdicts| verdicts.rfc1738.as_ref().err().copied());
-    line.value("error", &refused.map(ErrorLine::from));
+    match refused {
+        None => line.null("error"),
+        Some(reject) => line.value("error", &ErrorLine::from(reject)),
+    }
     let own = verdicts.iter().flat_map(|verdicts| hazards(url, verdicts)).map(Hazard::name);
     line.names("hazards", own.chain((record.mismatch == Some(true)).then_some("mismatch")));
     match found.truncated {
@@ -101,8 +104,14 @@ fn finding(line: &mut Object<'_>, record: &Record<'_>) {
     line.name("wrapper", found.wrapper.name());
     line.text_and_octets("raw", "raw_b64", record.raw);
     line.names("repairs", found.repairs.iter().map(crate::repair::Repair::name));
-    line.value("alternates", &alternates(record));
-    line.value("confidence", &rounded(found.confidence));
+    match found.alternates {
+        [] => line.encoded("alternates", b"[]"),
+        _ => line.value("alternates", &alternates(record)),
+    }
+    match rounded(found.confidence) {
+        1.0 => line.encoded("confidence", b"1.0"),
+        other => line.value("confidence", &other),
+    }
     if let Some(truncated) = found.truncated {
         line.value("truncated", &true);
         line.number("full_length", truncated.full_length as u64);

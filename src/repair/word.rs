@@ -67,6 +67,10 @@ pub fn run_end(text: &[u8], from: usize, before: Option<u8>, rules: Rules, most:
     let mut partner = Partner::of(before.filter(|_| rules == Rules::Wide));
     let limit = text.len().min(from.saturating_add(most));
     for at in from..limit {
+        // Letters, digits and most marks end nothing, whatever stands around them.
+        if PLAIN[usize::from(text[at])] && text[at] != partner.close {
+            continue;
+        }
         if ends_word(&text[at..], rules) > 0 {
             return at;
         }
@@ -84,6 +88,18 @@ pub fn run_end(text: &[u8], from: usize, before: Option<u8>, rules: Rules, most:
     }
     limit
 }
+
+/// The octets that neither end a word nor begin what may: letters, digits, and the marks that URLs are full of.
+const PLAIN: [bool; 256] = {
+    let mut plain = [false; 256];
+    let mut octet = b'!';
+    while octet <= b'~' {
+        plain[octet as usize] =
+            octet.is_ascii_alphanumeric() || matches!(octet, b'/' | b'.' | b'-' | b'_' | b'=' | b'%' | b'?');
+        octet += 1;
+    }
+    plain
+};
 
 /// The comma, semicolon or bar behind which the `scheme://` stands whose colon is at `colon`.
 ///
