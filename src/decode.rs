@@ -22,8 +22,9 @@ mod words;
 pub use date::{Date, Zone, date};
 pub use digest::{canonical, digest};
 pub use facts::Facts;
-pub use header::{Field, Fields, is_trace, value};
+pub use header::{Field, Fields, value};
 pub use html::Link;
+pub use names::Roles;
 pub use part::Part;
 pub use region::{Stretch, Stretches};
 

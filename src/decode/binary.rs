@@ -1,5 +1,9 @@
 //! Binary files that were pasted into text before MIME: uuencode, yEnc, `BinHex`. Their noise is not searched.
 
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+
 use crate::span::Span;
 
 /// Lines of a block that must look like its encoding before it is believed.
@@ -24,18 +28,24 @@ pub(super) fn blocks(text: &[u8]) -> Vec<Span> {
     blocks
 }
 
+/// Finds what stands in the first line of a uuencoded or yEnc block.
+static BEGIN: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"begin "));
+
+/// Finds the line above a `BinHex` block.
+static BINHEX: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"(This file must be converted"));
+
 /// The lines that can begin a block, in order.
 fn starts(text: &[u8]) -> Vec<(usize, Encoding)> {
     let at_line = |at: usize| at == 0 || text[at - 1] == b'\n';
     let mut starts = Vec::new();
-    for at in memchr::memmem::find_iter(text, b"begin ") {
+    for at in BEGIN.find_iter(text) {
         let yenc = at.checked_sub(2).filter(|&at| text[at..].starts_with(b"=y"));
         let (at, encoding) = yenc.map_or((at, Encoding::Uuencode), |at| (at, Encoding::Yenc));
         if at_line(at) && encoding.begins(&text[at..]) {
             starts.push((at, encoding));
         }
     }
-    let binhex = memchr::memmem::find_iter(text, b"(This file must be converted").filter(|&at| at_line(at));
+    let binhex = BINHEX.find_iter(text).filter(|&at| at_line(at));
     starts.extend(binhex.map(|at| (at, Encoding::BinHex)));
     starts.sort_unstable_by_key(|(at, _)| *at);
     starts

@@ -2,21 +2,16 @@
 
 use std::sync::LazyLock;
 
+use memchr::memmem::Finder;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::header::Fields;
-use super::names::Names;
 use crate::origin::Kind;
 use crate::span::Span;
 use crate::split::{Header, Message};
 
 /// Octets of the body that count.
 const BODY_BYTES: usize = 64 << 10;
-
-/// Fields that servers and readers add, change and drop after a message was written. In lower case; a name that
-/// ends in `*` stands for all that begin so.
-const CHANGING: &[&str] =
-    &["status", "x-status", "x-uid", "x-imap*", "x-keywords", "x-mozilla-*", "lines", "content-length", "path", "xref"];
 
 /// XXH3 (128 bits) of a message: its header fields except the changing ones, and the first 64 KiB of its body, with
 /// LF line ends, dots un-stuffed, `>From ` un-quoted in an mbox, and without the `From ` line or line ends at the end.
@@ -45,7 +40,7 @@ pub fn canonical(message: &Message<'_>, fields: &Fields, body_bytes: usize, put:
 /// Gives the lines of the fields that stay, neighbours at once where their octets are what is given.
 fn header(raw: &[u8], fields: &Fields, put: &mut dyn FnMut(&[u8])) {
     let mut run = Span::default();
-    for field in fields.all.iter().filter(|field| !is_changing(field.name.of(raw))) {
+    for field in fields.all.iter().filter(|field| !field.roles.is_changing) {
         if !run.is_empty() && raw[run.end..field.name.start] == *b"\n" {
             run.end = field.value.end;
             continue;
@@ -56,15 +51,13 @@ fn header(raw: &[u8], fields: &Fields, put: &mut dyn FnMut(&[u8])) {
     lines(run.of(raw), put);
 }
 
-fn is_changing(name: &[u8]) -> bool {
-    static CHANGES: LazyLock<Names> = LazyLock::new(|| Names::new(CHANGING));
-    CHANGES.has(name)
-}
+/// Finds quoted separators.
+static QUOTED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b">From "));
 
 fn body(message: &Message<'_>, octets: &[u8], most: usize, put: &mut dyn FnMut(&[u8])) {
     let end = octets.len() - octets.iter().rev().take_while(|&&byte| matches!(byte, b'\n' | b'\r')).count();
     let octets = &octets[..end];
-    let quoted = message.kind == Kind::Mbox && memchr::memmem::find(octets, b">From ").is_some();
+    let quoted = message.kind == Kind::Mbox && QUOTED.find(octets).is_some();
     let stuffed = message.wire && (octets.starts_with(b"..") || memchr::memmem::find(octets, b"\n..").is_some());
     if !quoted && !stuffed {
         // Carriage returns do not count, so neither may they decide where the first 64 KiB end.

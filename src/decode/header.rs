@@ -1,8 +1,6 @@
 //! Header fields (RFC 5322 section 2.2), as octets.
 
-use std::sync::LazyLock;
-
-use super::names::Names;
+use super::names::{Roles, roles};
 use crate::span::Span;
 
 /// One field, as ranges of the octets it was read from.
@@ -12,6 +10,8 @@ pub struct Field {
     pub name: Span,
     /// The value, with its folds, without the blanks around it and the last line end.
     pub value: Span,
+    /// What its name makes of it.
+    pub roles: Roles,
 }
 
 /// The fields of a header block.
@@ -23,88 +23,6 @@ pub struct Fields {
     pub body: usize,
     /// Whether the block goes on beyond the octets that are read as one; `body` is where they end.
     pub cut: bool,
-}
-
-/// The trace and threading fields, which hold addresses of machines and messages but no URLs that anyone wrote.
-/// In lower case; a name that ends in `*` stands for all that begin so.
-const TRACE: &[&str] = &[
-    "received",
-    "return-path",
-    "message-id",
-    "in-reply-to",
-    "references",
-    "dkim-*",
-    "domainkey-*",
-    "arc-*",
-    "authentication-results",
-    "received-spf",
-    "x-spam-*",
-    "x-google-*",
-    "x-gm-*",
-    "x-received",
-    "x-ms-*",
-    "x-microsoft-*",
-    "x-forefront-*",
-    "x-exchange-*",
-    "x-originating-ip",
-    "x-virus-*",
-    "x-amavis-*",
-    "x-mimedefang-*",
-    "delivered-to",
-    "x-delivered-to",
-    "x-original-to",
-    "x-envelope-*",
-    "x-sieve",
-    "x-uid",
-    "x-uidl",
-    "x-imap*",
-    "x-keywords",
-    "x-status",
-    "status",
-    "x-mozilla-status*",
-    "x-mozilla-keys",
-    "x-mozilla-draft-info",
-    "path",
-    "xref",
-    "x-trace",
-    "nntp-posting-*",
-    "lines",
-    "content-length",
-    "content-type",
-    "content-transfer-encoding",
-    "content-id",
-    "mime-version",
-    "date",
-    "resent-message-id",
-    "resent-date",
-    "x-message-id",
-    "x-mailman-*",
-    "x-beenthere",
-    "x-topics",
-    "x-patchwork-*",
-    "cancel-lock",
-    "injection-info",
-    "injection-date",
-    "x-ironport-*",
-    "x-proofpoint-*",
-    "x-tmdn-*",
-    "autocrypt",
-    "face",
-    "x-face",
-    "thread-index",
-    "original-received",
-    "x-hdr-*",
-    "x-gnus-*",
-    "x-sender",
-    "supersedes",
-];
-
-static TRACES: LazyLock<Names> = LazyLock::new(|| Names::new(TRACE));
-
-/// Whether a field of this name is one of the trace and threading fields, which are not searched.
-#[must_use]
-pub fn is_trace(name: &[u8]) -> bool {
-    TRACES.has(name)
 }
 
 impl Fields {
@@ -164,7 +82,7 @@ impl Fields {
     #[must_use]
     pub fn shifted(&self, by: usize) -> Fields {
         let shift = |span: Span| Span::new(span.start + by, span.end + by);
-        let all = self.all.iter().map(|field| Field { name: shift(field.name), value: shift(field.value) });
+        let all = self.all.iter().map(|field| Field { name: shift(field.name), value: shift(field.value), ..*field });
         Fields { all: all.collect(), body: self.body + by, cut: self.cut }
     }
 
@@ -198,7 +116,8 @@ fn name(line: &[u8]) -> Option<(usize, usize)> {
 fn field(text: &[u8], at: usize, name: usize, colon: usize, end: usize) -> Field {
     let value = at + colon + 1;
     let value = value + text[value..end].iter().take_while(|&&byte| matches!(byte, b' ' | b'\t')).count();
-    Field { name: Span::new(at, at + name), value: Span::new(value, trimmed_end(text, value, end)) }
+    let name = Span::new(at, at + name);
+    Field { name, value: Span::new(value, trimmed_end(text, value, end)), roles: roles(name.of(text)) }
 }
 
 /// Adds a continuation line to a field's value.
@@ -275,12 +194,6 @@ mod tests {
         assert_eq!(shown("no header\nA: b"), (vec![], "no header\nA: b"));
         assert_eq!(shown("A: b\nno field\n"), (vec!["A=b".to_owned()], "no field\n"));
         assert_eq!(shown(">From x\nA: b\n\nc"), (vec!["A=b".to_owned()], "c"));
-    }
-
-    #[test]
-    fn trace_fields_are_told_by_name() {
-        assert!(is_trace(b"RECEIVED") && is_trace(b"ARC-Seal") && is_trace(b"X-Spam-Level"));
-        assert!(!is_trace(b"List-Archive") && !is_trace(b"Subject") && !is_trace(b"X-URL"));
     }
 
     #[test]

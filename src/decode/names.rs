@@ -1,39 +1,143 @@
-//! Sets of field names, told by a letter before they are compared.
+//! The names of header fields that play a role for us, told by a letter before they are compared.
 
-/// Names in lower case; one that ends in `*` stands for all that begin so.
-#[derive(Debug)]
-pub(super) struct Names {
-    /// The names that begin with each letter, and behind them those that go on so behind `x-`.
+use std::sync::LazyLock;
+
+/// What a field's name makes of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Roles {
+    /// It is a trace or threading field, which is not searched.
+    pub is_trace: bool,
+    /// It changes after a message was written, and is no part of what makes the message itself.
+    pub is_changing: bool,
+}
+
+/// The trace and threading fields, which hold addresses of machines and messages but no URLs that anyone wrote.
+/// In lower case; a name that ends in `*` stands for all that begin so.
+const TRACE: &[&str] = &[
+    "received",
+    "return-path",
+    "message-id",
+    "in-reply-to",
+    "references",
+    "dkim-*",
+    "domainkey-*",
+    "arc-*",
+    "authentication-results",
+    "received-spf",
+    "x-spam-*",
+    "x-google-*",
+    "x-gm-*",
+    "x-received",
+    "x-ms-*",
+    "x-microsoft-*",
+    "x-forefront-*",
+    "x-exchange-*",
+    "x-originating-ip",
+    "x-virus-*",
+    "x-amavis-*",
+    "x-mimedefang-*",
+    "delivered-to",
+    "x-delivered-to",
+    "x-original-to",
+    "x-envelope-*",
+    "x-sieve",
+    "x-uid",
+    "x-uidl",
+    "x-imap*",
+    "x-keywords",
+    "x-status",
+    "status",
+    "x-mozilla-status*",
+    "x-mozilla-keys",
+    "x-mozilla-draft-info",
+    "path",
+    "xref",
+    "x-trace",
+    "nntp-posting-*",
+    "lines",
+    "content-length",
+    "content-type",
+    "content-transfer-encoding",
+    "content-id",
+    "mime-version",
+    "date",
+    "resent-message-id",
+    "resent-date",
+    "x-message-id",
+    "x-mailman-*",
+    "x-beenthere",
+    "x-topics",
+    "x-patchwork-*",
+    "cancel-lock",
+    "injection-info",
+    "injection-date",
+    "x-ironport-*",
+    "x-proofpoint-*",
+    "x-tmdn-*",
+    "autocrypt",
+    "face",
+    "x-face",
+    "thread-index",
+    "original-received",
+    "x-hdr-*",
+    "x-gnus-*",
+    "x-sender",
+    "supersedes",
+];
+
+/// Fields that servers and readers add, change and drop after a message was written. In lower case; a name that
+/// ends in `*` stands for all that begin so.
+const CHANGING: &[&str] =
+    &["status", "x-status", "x-uid", "x-imap*", "x-keywords", "x-mozilla-*", "lines", "content-length", "path", "xref"];
+
+/// The roles of the field of this name, in any case.
+pub(super) fn roles(name: &[u8]) -> Roles {
+    static NAMES: LazyLock<Names> = LazyLock::new(Names::new);
+    NAMES.roles(name)
+}
+
+/// The names that play a role.
+struct Names {
+    /// Those that begin with each letter, and behind them those that go on so behind `x-`.
     by_letter: [Vec<Name>; 2 * LETTERS],
 }
 
-#[derive(Debug)]
 struct Name {
     start: &'static [u8],
     is_whole: bool,
+    roles: Roles,
 }
 
 /// What five bits of a letter can be, in either case.
 const LETTERS: usize = 32;
 
 impl Names {
-    /// The set of these names.
-    pub(super) fn new(names: &[&'static str]) -> Names {
+    fn new() -> Names {
         let mut by_letter = [const { Vec::new() }; 2 * LETTERS];
-        for name in names {
-            let start = name.trim_end_matches('*');
-            let name = Name { start: start.as_bytes(), is_whole: start.len() == name.len() };
-            by_letter[bucket(name.start)].push(name);
+        let trace = Roles { is_trace: true, is_changing: false };
+        let changing = Roles { is_trace: false, is_changing: true };
+        for (names, roles) in [(TRACE, trace), (CHANGING, changing)] {
+            for name in names {
+                let start = name.trim_end_matches('*');
+                let is_whole = start.len() == name.len();
+                by_letter[bucket(start.as_bytes())].push(Name { start: start.as_bytes(), is_whole, roles });
+            }
         }
         Names { by_letter }
     }
 
-    /// Whether a name, in any case, is one of them.
-    pub(super) fn has(&self, name: &[u8]) -> bool {
-        self.by_letter[bucket(name)].iter().any(|known| {
+    fn roles(&self, name: &[u8]) -> Roles {
+        let mut roles = Roles::default();
+        for known in &self.by_letter[bucket(name)] {
             let len = known.start.len();
-            (name.len() == len || !known.is_whole && name.len() > len) && name[..len].eq_ignore_ascii_case(known.start)
-        })
+            if (name.len() == len || !known.is_whole && name.len() > len)
+                && name[..len].eq_ignore_ascii_case(known.start)
+            {
+                roles.is_trace |= known.roles.is_trace;
+                roles.is_changing |= known.roles.is_changing;
+            }
+        }
+        roles
     }
 }
 
@@ -51,13 +155,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_told_in_any_case_whole_or_by_their_start() {
-        let names = Names::new(&["path", "x-uid", "x-spam-*", "arc-*"]);
-        for name in ["Path", "PATH", "X-UID", "x-spam-", "X-Spam-Level", "ARC-Seal"] {
-            assert!(names.has(name.as_bytes()), "{name}");
+    fn trace_fields_are_told_by_name() {
+        for name in ["RECEIVED", "ARC-Seal", "X-Spam-Level", "x-spam-", "Path", "X-UIDL"] {
+            assert!(roles(name.as_bytes()).is_trace, "{name}");
         }
-        for name in ["", "x", "x-", "Pat", "Paths", "X-UIDL", "X-Spam", "ARC", "0ath"] {
-            assert!(!names.has(name.as_bytes()), "{name}");
+        for name in ["", "x", "x-", "List-Archive", "Subject", "X-URL", "Receive", "X-Spam", "ARC", "0eceived"] {
+            assert!(!roles(name.as_bytes()).is_trace, "{name}");
+        }
+    }
+
+    #[test]
+    fn changing_fields_are_told_by_name() {
+        for name in ["Status", "x-imap", "X-IMAPbase", "X-Mozilla-Keys", "LINES", "path"] {
+            assert!(roles(name.as_bytes()).is_changing, "{name}");
+        }
+        for name in ["Received", "X-UIDL", "X-Ima", "X-Mozilla", "Paths"] {
+            assert!(!roles(name.as_bytes()).is_changing, "{name}");
         }
     }
 }

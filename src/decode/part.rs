@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use mailparse::ParsedContentType;
 
 use super::flowed::{Blank, unflow};
-use super::header::{Fields, has_encoded_word, is_trace, value};
+use super::header::{Fields, has_encoded_word, value};
 use super::transfer::{Encoding, base64, quoted_printable, unfold, unstuff};
 use super::{Decoded, Headers, Lines, Page, Region, Text, Trail, binary, charset, html, words};
 use crate::limits::{Limits, NAME_BYTES};
@@ -220,7 +220,7 @@ impl Walk<'_, '_> {
             let name = field.name.of(raw);
             let octets = field.value.of(raw);
             // A colon or a dot is in all that we look for.
-            if is_trace(name) {
+            if field.roles.is_trace {
                 continue;
             }
             let encoded = has_encoded_word(octets);

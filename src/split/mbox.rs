@@ -8,27 +8,45 @@
 //! Whether one stands somewhere is seen from the lines around it, so that a file can be entered anywhere. Files whose
 //! messages carry their length are `lengths.rs`'s.
 
+use std::sync::LazyLock;
+
 use memchr::memmem;
 
 use super::{Divided, Header, Held, Message};
 use crate::limits::SEPARATOR_BYTES;
 use crate::origin::Kind;
 use crate::problem::{self, Problem};
+use crate::span::Span;
+
+/// Finds the line ends before lines that begin as a separator does.
+static FROM: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder::new(b"\nFrom "));
 
 /// Gives each message of `bytes` to `sink`, and what can be understood in two ways. `bytes` begins with a separator,
-/// but for blank lines.
+/// but for blank lines. Searches once for the separators of all messages.
 pub(super) fn messages<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(Divided<'b>)) {
     let mut start = 0;
-    while start < bytes.len() {
-        let end = next_message(bytes, start, Held::All).unwrap_or(bytes.len());
-        // Before the first message of a file stands nothing that it could belong to.
-        if let Some(why) = doubt(&bytes[start..end]).filter(|_| offset + start as u64 > 0) {
-            sink(Divided::Problem(Problem::at(problem::Kind::Ambiguous, offset + start as u64, why)));
+    let mut undivided = Vec::new();
+    let least = blank_lines(bytes);
+    for at in FROM.find_iter(bytes).map(|at| at + 1).filter(|&at| at > least).chain([bytes.len()]) {
+        if at < bytes.len() && !begins_message(bytes, at) {
+            undivided.push(at);
+        } else if start < at {
+            give(bytes, Span::new(start, at), offset, &undivided, sink);
+            undivided.clear();
+            start = at;
         }
-        run_on(&bytes[start..end], offset + start as u64, sink);
-        sink(Divided::Message(message(bytes, start, end, offset)));
-        start = end;
     }
+}
+
+/// Gives a message, and before it what is doubtful in it: whether it is one, and the `From ` lines in it, which are
+/// `undivided`.
+fn give<'b>(bytes: &'b [u8], span: Span, offset: u64, undivided: &[usize], sink: &mut dyn FnMut(Divided<'b>)) {
+    // Before the first message of a file stands nothing that it could belong to.
+    if let Some(why) = doubt(span.of(bytes)).filter(|_| offset + span.start as u64 > 0) {
+        sink(Divided::Problem(Problem::at(problem::Kind::Ambiguous, offset + span.start as u64, why)));
+    }
+    run_on(bytes, span, offset, undivided, sink);
+    sink(Divided::Message(message(bytes, span.start, span.end, offset)));
 }
 
 /// The message from `start` to `end`, its `From ` line included.
@@ -68,7 +86,7 @@ pub(super) fn next_message(bytes: &[u8], start: usize, held: Held) -> Option<usi
 /// One that is cut off by the end of what is held in part is none yet.
 pub(super) fn next_separator(bytes: &[u8], from: usize, held: Held) -> Option<usize> {
     let lowest = from.saturating_sub(1).min(bytes.len());
-    memmem::find_iter(&bytes[lowest..], b"\nFrom ")
+    FROM.find_iter(&bytes[lowest..])
         .map(|at| lowest + at + 1)
         .find(|&at| begins_message(bytes, at) && is_decided(bytes, at, held))
 }
@@ -151,13 +169,14 @@ fn doubt(message: &[u8]) -> Option<&'static str> {
 
 /// Tells of `From ` lines with a time and a field behind them that do not divide, because no blank line stands
 /// before them: some writers leave it out.
-fn run_on<'b>(message: &'b [u8], offset: u64, sink: &mut dyn FnMut(Divided<'b>)) {
+fn run_on<'b>(bytes: &'b [u8], span: Span, offset: u64, lines: &[usize], sink: &mut dyn FnMut(Divided<'b>)) {
+    let message = span.of(bytes);
     let body = envelope(message);
-    for at in memmem::find_iter(&message[body..], b"\nFrom ").map(|at| body + at + 1) {
+    for at in lines.iter().map(|line| line - span.start).filter(|&at| at > body) {
         let line = &message[at..][..memchr::memchr(b'\n', &message[at..]).unwrap_or(0)];
         if has_time(line) && separator(message, at) {
             let why = "a `From ` line with a time and a field behind it, but no blank line before it: taken for text";
-            sink(Divided::Problem(Problem::at(problem::Kind::Ambiguous, offset + at as u64, why)));
+            sink(Divided::Problem(Problem::at(problem::Kind::Ambiguous, offset + (span.start + at) as u64, why)));
         }
     }
 }
