@@ -12,6 +12,7 @@ mod attribute;
 mod choose;
 mod hazard;
 mod key;
+mod plain;
 mod split;
 mod trim;
 mod unwrap;

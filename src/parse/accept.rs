@@ -46,7 +46,7 @@ pub(super) fn accept<'u>(
     let verdicts = Verdicts::of(full, url_len);
     let special = || {
         let parts = split(&full[..url_len]);
-        verdicts.whatwg.as_ref().is_some_and(url::Url::is_special)
+        verdicts.whatwg.as_ref().is_some_and(|whatwg| whatwg.is_special)
             && parts.host.is_some_and(plausible_host)
             && (place == Place::Attribute || !full.iter().any(u8::is_ascii_whitespace))
     };

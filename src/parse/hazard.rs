@@ -77,14 +77,10 @@ fn odd_port(scheme: &[u8], port: &[u8]) -> bool {
 }
 
 fn numeric_host(parts: &Split<'_>, verdicts: &Verdicts<'_>) -> bool {
-    match verdicts.whatwg.as_ref().and_then(url::Url::host) {
-        Some(url::Host::Ipv4(_) | url::Host::Ipv6(_)) => true,
-        Some(url::Host::Domain(_)) | None => {
-            let host = parts.host.unwrap_or_default();
-            host.first() == Some(&b'[')
-                || (!host.is_empty() && host.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.'))
-        }
-    }
+    let host = parts.host.unwrap_or_default();
+    verdicts.whatwg.as_ref().is_some_and(|whatwg| whatwg.is_address)
+        || host.first() == Some(&b'[')
+        || (!host.is_empty() && host.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.'))
 }
 
 /// A name with a dot and a last label of two letters or more.

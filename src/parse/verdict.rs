@@ -1,6 +1,10 @@
 //! The three verdicts: RFC 1738 by our own grammar, RFC 3986 and WHATWG by crates.
 
+use std::borrow::Cow;
+
 use iri_string::spec::UriSpec;
+
+use super::plain;
 
 use crate::grammar::{self, Reject, Url};
 
@@ -12,7 +16,28 @@ pub struct Verdicts<'u> {
     /// Whether RFC 3986 accepts the whole text as a `URI`.
     pub rfc3986: bool,
     /// WHATWG's reading of the whole text, if it has one.
-    pub whatwg: Option<url::Url>,
+    pub whatwg: Option<Whatwg<'u>>,
+}
+
+/// A text as WHATWG reads it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Whatwg<'u> {
+    /// The serialisation.
+    pub href: Cow<'u, str>,
+    /// Whether its scheme is one of the special ones, which browsers fetch.
+    pub is_special: bool,
+    /// Whether its host is an address.
+    pub is_address: bool,
+}
+
+impl From<url::Url> for Whatwg<'_> {
+    fn from(url: url::Url) -> Self {
+        Whatwg {
+            is_special: url.is_special(),
+            is_address: matches!(url.host(), Some(url::Host::Ipv4(_) | url::Host::Ipv6(_))),
+            href: Cow::Owned(url.into()),
+        }
+    }
 }
 
 impl<'u> Verdicts<'u> {
@@ -21,11 +46,10 @@ impl<'u> Verdicts<'u> {
     /// Linear in the text's length. Octets that are not UTF-8 are refused by RFC 3986 and read as U+FFFD by WHATWG.
     #[must_use]
     pub fn of(full: &'u [u8], url_len: usize) -> Verdicts<'u> {
-        let text = String::from_utf8_lossy(full);
-        Verdicts {
-            rfc1738: grammar::url(&full[..url_len]),
-            rfc3986: std::str::from_utf8(full).is_ok_and(|text| iri_string::validate::iri::<UriSpec>(text).is_ok()),
-            whatwg: url::Url::parse(&text).ok(),
+        let rfc1738 = grammar::url(&full[..url_len]);
+        match plain::read(full) {
+            Some(whatwg) => Verdicts { rfc1738, rfc3986: true, whatwg: Some(whatwg) },
+            None => Verdicts { rfc1738, rfc3986: rfc3986(full), whatwg: whatwg(full) },
         }
     }
 
@@ -42,6 +66,16 @@ impl<'u> Verdicts<'u> {
     /// WHATWG's serialisation: what a browser would fetch.
     #[must_use]
     pub fn href(&self) -> Option<&str> {
-        self.whatwg.as_ref().map(url::Url::as_str)
+        self.whatwg.as_ref().map(|whatwg| whatwg.href.as_ref())
     }
+}
+
+/// Whether RFC 3986 accepts a text as a `URI`.
+pub(super) fn rfc3986(full: &[u8]) -> bool {
+    std::str::from_utf8(full).is_ok_and(|text| iri_string::validate::iri::<UriSpec>(text).is_ok())
+}
+
+/// WHATWG's reading of a text.
+pub(super) fn whatwg(full: &[u8]) -> Option<Whatwg<'static>> {
+    url::Url::parse(&String::from_utf8_lossy(full)).ok().map(Whatwg::from)
 }

@@ -1,0 +1,172 @@
+//! URLs that RFC 3986 and WHATWG accept at sight, and that WHATWG writes as they are.
+//!
+//! Most URLs are so: a scheme in lower case, a name of letters, digits and hyphens, and nothing behind it that anyone
+//! would escape or leave out. Everything else is left to the libraries; a test holds both to the same answers.
+
+use std::borrow::Cow;
+
+use super::verdict::Whatwg;
+use crate::grammar::octet;
+
+/// WHATWG's reading of `full`, if it is plain. RFC 3986 accepts it then, too. Linear, allocates nothing.
+pub(super) fn read(full: &[u8]) -> Option<Whatwg<'_>> {
+    let colon = full.iter().position(|&byte| !is_scheme(byte)).filter(|&at| full[at] == b':')?;
+    let (scheme, rest) = (&full[..colon], &full[colon + 1..]);
+    let is_special = match scheme {
+        b"http" | b"https" | b"ftp" => is_site(rest)?,
+        b"file" | b"ws" | b"wss" => return None,
+        _ => is_opaque(rest)?,
+    };
+    scheme.first().filter(|byte| byte.is_ascii_lowercase())?;
+    let href = Cow::Borrowed(std::str::from_utf8(full).ok()?);
+    Some(Whatwg { href, is_special, is_address: false })
+}
+
+fn is_scheme(byte: u8) -> bool {
+    byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.')
+}
+
+/// `//`, a name, and a path that begins with a slash. True, because the scheme is special.
+fn is_site(rest: &[u8]) -> Option<bool> {
+    let site = rest.strip_prefix(b"//")?;
+    let slash = memchr::memchr(b'/', site)?;
+    let (host, behind) = site.split_at(slash);
+    (is_name(host) && is_plain(behind) && !has_dot_segment(behind)).then_some(true)
+}
+
+/// What needs neither host nor slash: `mailto:`, `news:`, `urn:`. False, because the scheme is not special.
+fn is_opaque(rest: &[u8]) -> Option<bool> {
+    let first = *rest.first()?;
+    (first != b'/' && first != b'?' && first != b'#' && is_plain(rest)).then_some(false)
+}
+
+/// A name of two labels or more in lower case. The last one is of letters, so that it is no address, and none holds two
+/// hyphens in a row, so that none is Punycode.
+fn is_name(host: &[u8]) -> bool {
+    let label = |label: &[u8]| {
+        let (Some(first), Some(last)) = (label.first(), label.last()) else { return false };
+        label.len() <= 63
+            && label.iter().all(|&byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
+            && *first != b'-'
+            && *last != b'-'
+    };
+    let mut labels = host.rsplit(|&byte| byte == b'.');
+    let last = labels.next().unwrap_or_default();
+    host.len() <= 253
+        && host.contains(&b'.')
+        && label(last)
+        && last.iter().all(u8::is_ascii_lowercase)
+        && labels.all(label)
+        && !host.windows(2).any(|two| two == b"--")
+}
+
+/// Octets that stand for themselves in path, query and fragment; escapes; one `#` at the most.
+fn is_plain(text: &[u8]) -> bool {
+    let mut at = 0;
+    let mut hashes = 0;
+    while let Some(&byte) = text.get(at) {
+        match byte {
+            b'%' if octet(&text[at..]).is_none() => return false,
+            b'#' => hashes += 1,
+            _ if !PLAIN[usize::from(byte)] => return false,
+            _ => {}
+        }
+        at += 1;
+    }
+    hashes <= 1
+}
+
+/// Those octets: unreserved ones, most delimiters, and the `%` of an escape.
+const PLAIN: [bool; 256] = {
+    let mut plain = [false; 256];
+    let marks = b"-._~!$&()*+,;=:@/?%";
+    let mut at = 0;
+    while at < marks.len() {
+        plain[marks[at] as usize] = true;
+        at += 1;
+    }
+    let mut octet = b'0';
+    while octet <= b'z' {
+        plain[octet as usize] |= octet.is_ascii_alphanumeric();
+        octet += 1;
+    }
+    plain
+};
+
+/// Whether a segment may be `.` or `..`, written out or as an escape.
+fn has_dot_segment(path: &[u8]) -> bool {
+    path.windows(2).any(|two| two == b"/.") || path.windows(3).any(|three| three.eq_ignore_ascii_case(b"%2e"))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::verdict::{rfc3986, whatwg};
+    use super::*;
+
+    /// What is plain must be what the libraries say; how many were.
+    fn check(text: &str) -> bool {
+        let Some(found) = read(text.as_bytes()) else { return false };
+        assert!(rfc3986(text.as_bytes()), "{text}");
+        assert_eq!(Some(found), whatwg(text.as_bytes()), "{text}");
+        true
+    }
+
+    #[test]
+    fn what_people_write_is_plain() {
+        for text in [
+            "http://www.example.org/a/b.html",
+            "https://a-b.example.co.uk/~x/?q=1&r=%7e#top",
+            "ftp://ftp.example.org/pub/x;type=a",
+            "mailto:joe@example.org",
+            "news:comp.infosystems.www.misc",
+            "urn:isbn:0-395-36341-1",
+        ] {
+            assert!(check(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_browsers_change_is_not() {
+        for text in [
+            "http://Example.org/",
+            "http://example.org",
+            "http://example.org:80/",
+            "http://u@example.org/",
+            "http://1.2.3.4/",
+            "http://a.0x1/",
+            "http://xn--a.example/",
+            "http://example.org/a/../b",
+            "http://example.org/%2E%2e/",
+            "http://example.org/it's?it's",
+            "http://example.org/#a#b",
+            "http://example.org/%zz",
+            "HTTP://example.org/",
+            "mailto:/a/../b",
+            "file:x",
+            "1a:b",
+        ] {
+            assert!(read(text.as_bytes()).is_none(), "{text}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4_000))]
+
+        #[test]
+        fn the_libraries_say_the_same(
+            scheme in "(http|https|ftp|mailto|news|[a-z0-9+.-]{1,4})",
+            middle in "(://|:|:/)[a-z0-9.-]{0,9}(\\.[a-z0-9.-]{1,5})?(:[0-9]{1,3})?",
+            rest in "(/[A-Za-z0-9._~!$&'()*+,;=:@/?%#|^{}-]{0,12}){0,3}",
+        ) {
+            check(&format!("{scheme}{middle}{rest}"));
+        }
+
+        #[test]
+        fn escapes_and_dots_are_no_exception(rest in "(/|\\.|%2e|%2E|%41|a|\\?|#|;|:){0,9}") {
+            check(&format!("http://a.example/{rest}"));
+            check(&format!("mailto:{rest}"));
+        }
+    }
+}
