@@ -1,7 +1,7 @@
 //! What a record tells of its message, read from the header and decoded.
 
 use super::date::{Date, date};
-use super::header::{Fields, value};
+use super::header::{Field, Fields, value};
 use crate::limits::REPEATED_NAMES;
 
 /// The facts of a message. Text is as written, unfolded and with its encoded words undone.
@@ -23,6 +23,16 @@ pub struct Facts {
     pub references: Vec<String>,
 }
 
+/// A field's value in words, of its first `most` octets.
+fn read(raw: &[u8], field: Field, most: usize) -> String {
+    let octets = field.value.of(raw);
+    let text = value(&octets[..octets.len().min(most)]);
+    if text.starts_with(char::is_whitespace) || text.ends_with(char::is_whitespace) {
+        return text.trim().to_owned();
+    }
+    text
+}
+
 /// The Message-IDs in a text, with their brackets.
 fn ids(text: &str) -> Vec<String> {
     let inside = text.split('<').skip(1).filter_map(|rest| rest.split_once('>')).map(|(id, _)| id);
@@ -37,16 +47,17 @@ impl Facts {
     /// The facts in a header whose fields are ranges of `raw`. At most `most` octets of a field are read.
     #[must_use]
     pub fn of(raw: &[u8], fields: &Fields, most: usize) -> Facts {
-        let text = |name: &str| {
-            let octets = fields.first(raw, name)?.value.of(raw);
-            Some(value(&octets[..octets.len().min(most)]).trim().to_owned())
-        };
-        let newsgroups = text("newsgroups").unwrap_or_default();
+        let names = ["message-id", "date", "from", "subject", "newsgroups", "list-id", "references"];
+        let [id, date_of, from, subject, newsgroups, list_id, references] = fields.firsts(raw, names);
+        let text = |field: Option<Field>| field.map(|field| read(raw, field, most));
+        // What B news and old mailers said instead.
+        let other = |name: &str| text(fields.first(raw, name));
+        let newsgroups = text(newsgroups).unwrap_or_default();
         Facts {
-            id: text("message-id").or_else(|| text("article-i.d.")),
-            date: text("date").or_else(|| text("posted")).map(|raw| date(&raw)),
-            from: text("from"),
-            subject: text("subject"),
+            id: text(id).or_else(|| other("article-i.d.")),
+            date: text(date_of).or_else(|| other("posted")).map(|raw| date(&raw)),
+            from: text(from),
+            subject: text(subject),
             newsgroups: newsgroups
                 .split(',')
                 .map(str::trim)
@@ -54,8 +65,8 @@ impl Facts {
                 .take(REPEATED_NAMES)
                 .map(str::to_owned)
                 .collect(),
-            list_id: text("list-id"),
-            references: text("references").or_else(|| text("in-reply-to")).map_or(Vec::new(), |text| ids(&text)),
+            list_id: text(list_id),
+            references: text(references).or_else(|| other("in-reply-to")).map_or(Vec::new(), |text| ids(&text)),
         }
     }
 

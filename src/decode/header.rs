@@ -86,6 +86,22 @@ impl Fields {
         Fields { all: all.collect(), body: self.body + by, cut: self.cut }
     }
 
+    /// The first field of each of these names, which are in lower case.
+    #[must_use]
+    pub fn firsts<const N: usize>(&self, text: &[u8], names: [&str; N]) -> [Option<Field>; N] {
+        let lengths = names.iter().fold(0u64, |lengths, name| lengths | 1 << name.len());
+        let mut found = [None; N];
+        for field in self.all.iter().filter(|field| field.name.len() < 64 && lengths >> field.name.len() & 1 == 1) {
+            let name = field.name.of(text);
+            let slots =
+                names.iter().zip(&mut found).filter(|(known, slot)| known.len() == name.len() && slot.is_none());
+            for (_, slot) in slots.filter(|(known, _)| known.as_bytes().eq_ignore_ascii_case(name)) {
+                *slot = Some(*field);
+            }
+        }
+        found
+    }
+
     /// The first field of that name, in any case.
     #[must_use]
     pub fn first(&self, text: &[u8], name: &str) -> Option<Field> {
@@ -159,6 +175,9 @@ pub fn value(raw: &[u8]) -> String {
 
 /// An ASCII value on one line: a line end and the blanks behind it are one blank (RFC 5322 section 2.2.3).
 fn unfolded(raw: &str) -> String {
+    if memchr::memchr2(b'\n', b'\r', raw.as_bytes()).is_none() {
+        return raw.to_owned();
+    }
     let mut text = String::with_capacity(raw.len());
     for (number, line) in raw.split('\n').enumerate() {
         let line = line.strip_suffix('\r').unwrap_or(line);

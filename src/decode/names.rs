@@ -130,7 +130,10 @@ impl Names {
         let mut roles = Roles::default();
         for known in &self.by_letter[bucket(name)] {
             let len = known.start.len();
-            if (name.len() == len || !known.is_whole && name.len() > len)
+            let long_enough = name.len() == len || !known.is_whole && name.len() > len;
+            // The last letter tells most of them apart.
+            if long_enough
+                && name[len - 1] | 0x20 == known.start[len - 1] | 0x20
                 && name[..len].eq_ignore_ascii_case(known.start)
             {
                 roles.is_trace |= known.roles.is_trace;
