@@ -35,30 +35,34 @@ impl Fields {
         // Mail of today has forty fields and more.
         const USUAL_FIELDS: usize = 48;
         let mut fields = Fields { all: Vec::with_capacity(USUAL_FIELDS), ..Fields::default() };
+        // The field that goes on while its lines are read, and where its first line ends.
+        let mut open: Option<(Field, usize)> = None;
         let mut at = 0;
-        let ends = memchr::memchr_iter(b'\n', text).map(|end| end + 1).chain([text.len()]);
-        for end in ends {
+        for end in memchr::memchr_iter(b'\n', text).map(|end| end + 1).chain([text.len()]) {
             if at >= text.len().min(most) {
                 break;
             }
             let line = &text[at..end];
-            match line {
-                [b'\n' | b'\r'] | [b'\r', b'\n'] => {
+            match line[0] {
+                b' ' | b'\t' if open.is_some() => {}
+                b' ' | b'\t' => break,
+                b'\n' | b'\r' if matches!(line, [_] | [b'\r', b'\n']) => {
+                    fields.all.extend(open.take().map(|open| closed(text, open, at)));
                     fields.body = end;
                     return fields;
                 }
-                [b' ' | b'\t', ..] => match fields.all.last_mut() {
-                    Some(field) => go_on(text, field, at, end),
-                    None => break,
-                },
                 _ => match name(line) {
-                    Some((name, colon)) => fields.all.push(field(text, at, name, colon, end)),
-                    None if fields.all.is_empty() && (line.starts_with(b">From ") || line.starts_with(b"From ")) => {}
+                    Some((name, colon)) => {
+                        fields.all.extend(open.take().map(|open| closed(text, open, at)));
+                        open = Some((field(text, at, name, colon, end), end));
+                    }
+                    None if open.is_none() && (line.starts_with(b">From ") || line.starts_with(b"From ")) => {}
                     None => break,
                 },
             }
             at = end;
         }
+        fields.all.extend(open.map(|open| closed(text, open, at)));
         fields.body = if fields.all.is_empty() { 0 } else { at };
         fields.cut = at >= most && at < text.len();
         fields
@@ -129,27 +133,21 @@ fn name(line: &[u8]) -> Option<(usize, usize)> {
     (name > 0 && line.get(colon) == Some(&b':') && !line[colon + 1..].starts_with(b"//")).then_some((name, colon))
 }
 
+/// A field whose first line goes from `at` to `end`; its value is not trimmed yet.
 fn field(text: &[u8], at: usize, name: usize, colon: usize, end: usize) -> Field {
     let value = at + colon + 1;
     let value = value + text[value..end].iter().take_while(|&&byte| matches!(byte, b' ' | b'\t')).count();
     let name = Span::new(at, at + name);
-    Field { name, value: Span::new(value, trimmed_end(text, value, end)), roles: roles(name.of(text)) }
+    Field { name, value: Span::new(value, end), roles: roles(name.of(text)) }
 }
 
-/// Adds a continuation line to a field's value.
-fn go_on(text: &[u8], field: &mut Field, at: usize, end: usize) {
-    let kept = text[at..end].trim_ascii_end().len();
-    if kept == 0 {
-        return;
-    }
-    if field.value.is_empty() {
-        field.value.start = at + text[at..end].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-    }
-    field.value.end = at + kept;
-}
-
-fn trimmed_end(text: &[u8], start: usize, end: usize) -> usize {
-    start + text[start..end.max(start)].trim_ascii_end().len()
+/// A field whose last line ends at `end`. A value that begins on a continuation line begins with its first word.
+fn closed(text: &[u8], (field, first_end): (Field, usize), end: usize) -> Field {
+    let start = field.value.start;
+    let end = start + text[start..end].trim_ascii_end().len();
+    let first_is_blank = text[start..first_end].trim_ascii_end().is_empty();
+    let start = if first_is_blank { end - text[start..end].trim_ascii_start().len() } else { start };
+    Field { value: Span::new(start, end), ..field }
 }
 
 /// Whether a value may hold an encoded word (RFC 2047 section 2). Question marks are rare, and `=?` rarer.
