@@ -125,6 +125,17 @@ pub const SEPARATOR_BYTES: usize = 4 << 10;
 /// Blocks under way for each thread. Bounds memory; two keep a thread busy while one waits for its turn.
 pub const BLOCKS_PER_THREAD: usize = 2;
 
+/// Octets of blocks under way for each thread. Large messages bound memory by it; a block has a quarter.
+pub const BYTES_PER_THREAD: u64 = 8 << 20;
+
+/// Octets of records that a thread holds before it hands them on, within a message if need be.
+///
+/// A message of short URLs gives records a hundred times as large as itself.
+pub const SPILL_BYTES: usize = 4 << 20;
+
+/// Batches of one unit that wait to be written. One can be filled while another waits.
+pub const BATCHES_WAITING: usize = 1;
+
 /// Newsgroups and references of one message that its records repeat.
 pub const REPEATED_NAMES: usize = 100;
 

@@ -38,11 +38,20 @@ pub struct Keyed {
     pub unwrapped: bool,
 }
 
+impl Piece {
+    /// Octets of lines that it holds.
+    fn len(&self) -> usize {
+        self.records.len() + self.rejects.len()
+    }
+}
+
 /// The yield of one message, or of many that need not be told apart.
 #[derive(Debug, Default)]
 pub struct Piece {
     /// For a news article: what tells copies of it from other articles.
     pub article: Option<u128>,
+    /// Whether it holds more of the same message as the piece before it.
+    pub goes_on: bool,
     /// The records, one a line.
     pub records: Vec<u8>,
     /// For folding: the hash of each record's key, and where its line ends.

@@ -1,9 +1,9 @@
 //! A whole run: one thread walks, reads and writes, the others work; order is restored with bounded memory.
 
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 use std::io;
 use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 
 use super::Batch;
 use super::Piece;
@@ -11,7 +11,9 @@ use super::cut::{Cuts, Item};
 use super::extract::Extractor;
 use super::unique::Given;
 use super::work::{self, Output, Unit};
-use crate::limits::{BATCH_BYTES, BATCH_FILES, BLOCKS_PER_THREAD, Limits, SMALL_FILE_BYTES};
+use crate::limits::{
+    BATCH_BYTES, BATCH_FILES, BATCHES_WAITING, BLOCKS_PER_THREAD, BYTES_PER_THREAD, Limits, SMALL_FILE_BYTES,
+};
 use crate::origin::{self, Hint, Source};
 use crate::problem::Event;
 use crate::read::{self, Input};
@@ -105,8 +107,8 @@ impl<S: Sink> Report for S {
 
 /// Does the job and gives what it counted.
 ///
-/// The records are the same octets for any number of threads. Holds at most [`BLOCKS_PER_THREAD`] blocks for each
-/// thread, and their records.
+/// The records are the same octets for any number of threads. Holds at most [`BLOCKS_PER_THREAD`] blocks and
+/// [`BYTES_PER_THREAD`] octets for each thread, or one message, and a bounded part of their records.
 ///
 /// # Errors
 ///
@@ -136,27 +138,36 @@ impl Hands<'_, '_> {
         let (job, extractor) = (self.job, self.extractor);
         let Some(scope) = self.scope else {
             for unit in units {
-                if !self.write(work::contained(unit, job, extractor), writer)? {
+                let mut written = Ok(true);
+                work::contained(unit, job, extractor, &mut |batch| {
+                    if let Ok(true) = written {
+                        written = self.write(batch, writer);
+                    }
+                    matches!(written, Ok(true))
+                });
+                if !written? {
                     return Ok(false);
                 }
             }
             return Ok(true);
         };
-        let (sender, receiver) = channel();
-        let mut order = Order { receiver, waiting: BTreeMap::new(), next: 0, under_way: 0 };
-        let most = job.threads * BLOCKS_PER_THREAD + 1;
-        for (number, unit) in units.enumerate() {
-            let sender: Sender<(usize, Batch)> = sender.clone();
-            scope.spawn(move |_| {
-                // The other end is gone only when the run was given up.
-                let _ = sender.send((number, work::contained(unit, job, extractor)));
-            });
-            order.under_way += 1;
-            if !order.drain(most, &mut |batch| self.write(batch, writer))? {
+        let mut order = Order::default();
+        let most_units = job.threads * BLOCKS_PER_THREAD + 1;
+        let most_bytes = job.threads as u64 * BYTES_PER_THREAD;
+        for unit in units {
+            let bytes = unit.len();
+            // One unit may be larger than all that may be under way.
+            let room = most_bytes.saturating_sub(bytes);
+            if !order.drain(most_units, room, &mut |batch| self.write(batch, writer))? {
                 return Ok(false);
             }
+            let sender = order.begin(bytes);
+            scope.spawn(move |_| {
+                // The other end is gone only when the run was given up.
+                work::contained(unit, job, extractor, &mut |batch| sender.send(batch).is_ok());
+            });
         }
-        order.drain(0, &mut |batch| self.write(batch, writer))
+        order.drain(0, 0, &mut |batch| self.write(batch, writer))
     }
 
     /// Writes a batch. A file that a thread left to be read in blocks is read when its turn has come; its units are
@@ -179,30 +190,52 @@ impl Hands<'_, '_> {
     }
 }
 
-/// Batches on their way from the threads to the writer.
+/// Units on their way from the threads to the writer, the first one first.
+///
+/// Each has a line of its own to the writer, which holds little: a unit with a large yield waits until all before it are
+/// written, and is then written while it is worked on. Whoever is first in the line is being worked on or done, because
+/// threads take the units in order.
+#[derive(Default)]
 struct Order {
-    receiver: Receiver<(usize, Batch)>,
-    waiting: BTreeMap<usize, Batch>,
-    next: usize,
-    under_way: usize,
+    lines: VecDeque<(Receiver<Batch>, u64)>,
+    bytes: u64,
 }
 
 impl Order {
-    /// Writes what is ready, and waits until no more than `most` are under way. `false` ends the run.
-    fn drain(&mut self, most: usize, write: &mut dyn FnMut(Batch) -> io::Result<bool>) -> io::Result<bool> {
-        loop {
+    /// Puts a unit of so many octets behind the others: where its yield goes.
+    fn begin(&mut self, bytes: u64) -> SyncSender<Batch> {
+        let (sender, receiver) = sync_channel(BATCHES_WAITING);
+        self.lines.push_back((receiver, bytes));
+        self.bytes += bytes;
+        sender
+    }
+
+    /// Writes what is ready, and waits until no more than `most_units` with `most_bytes` are under way. `false` ends the
+    /// run.
+    fn drain(
+        &mut self,
+        most_units: usize,
+        most_bytes: u64,
+        write: &mut dyn FnMut(Batch) -> io::Result<bool>,
+    ) -> io::Result<bool> {
+        while let Some((line, bytes)) = self.lines.front() {
+            let must_wait = self.lines.len() > most_units || self.bytes > most_bytes;
             let received =
-                if self.under_way > most { self.receiver.recv().ok() } else { self.receiver.try_recv().ok() };
-            let Some((number, batch)) = received else { return Ok(true) };
-            self.waiting.insert(number, batch);
-            while let Some(batch) = self.waiting.remove(&self.next) {
-                self.next += 1;
-                self.under_way -= 1;
-                if !write(batch)? {
-                    return Ok(false);
+                if must_wait { line.recv().map_err(|_| TryRecvError::Disconnected) } else { line.try_recv() };
+            match received {
+                Ok(batch) => {
+                    if !write(batch)? {
+                        return Ok(false);
+                    }
+                }
+                Err(TryRecvError::Empty) => return Ok(true),
+                Err(TryRecvError::Disconnected) => {
+                    self.bytes -= bytes;
+                    self.lines.pop_front();
                 }
             }
         }
+        Ok(true)
     }
 }
 

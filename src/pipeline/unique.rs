@@ -8,6 +8,8 @@ use super::{Keyed, Piece};
 #[derive(Debug, Default)]
 pub(super) struct Given {
     articles: HashSet<u128>,
+    /// Whether the last article was a copy.
+    is_copy: bool,
     keys: HashSet<u128>,
 }
 
@@ -15,7 +17,7 @@ impl Given {
     /// Takes out of `piece` what was given before.
     pub(super) fn fold(&mut self, piece: &mut Piece) {
         if let Some(article) = piece.article
-            && !self.articles.insert(article)
+            && self.is_given(article, piece.goes_on)
         {
             piece.balance = piece.balance.as_copy();
             piece.records.clear();
@@ -26,6 +28,14 @@ impl Given {
         if !piece.keys.is_empty() {
             self.fold_records(piece);
         }
+    }
+
+    /// Whether an article was given before. What goes on is what its beginning is.
+    fn is_given(&mut self, article: u128, goes_on: bool) -> bool {
+        if !goes_on {
+            self.is_copy = !self.articles.insert(article);
+        }
+        self.is_copy
     }
 
     fn fold_records(&mut self, piece: &mut Piece) {

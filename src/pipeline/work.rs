@@ -11,7 +11,7 @@ use super::extract::{Extractor, Finding, extract, key_hash};
 use super::pool::{Job, Unique};
 use super::{Batch, Keyed, Piece};
 use crate::decode::{Fields, date, digest};
-use crate::limits::SMALL_CONTAINER_BYTES;
+use crate::limits::{SMALL_CONTAINER_BYTES, SPILL_BYTES};
 use crate::origin::{Kind as SourceKind, Source};
 use crate::parse::split;
 use crate::problem::{Event, Kind, Problem};
@@ -38,46 +38,130 @@ pub enum Output {
     Urls,
 }
 
-/// Does a piece of work.
-pub(super) fn work(unit: Unit, job: &Job, extractor: &Extractor) -> Batch {
-    let mut worker = Worker { job, extractor, batch: Batch::default(), buffer: Vec::new(), tally: Balance::default() };
+impl Unit {
+    /// Octets that it holds or will hold.
+    pub(super) fn len(&self) -> u64 {
+        match self {
+            Unit::Items(items) => items.iter().map(Item::len).sum(),
+            Unit::Files(files) => files.iter().map(|file| file.size).sum(),
+        }
+    }
+}
+
+/// Where batches go, in order. `false` means that no more are wanted.
+pub(super) type Give<'g> = dyn FnMut(Batch) -> bool + 'g;
+
+/// Does a piece of work. A large yield is given in several batches.
+fn work(unit: Unit, job: &Job, extractor: &Extractor, give: &mut Give<'_>) {
+    let mut worker = Worker { job, extractor, yielded: Yield::new(give), buffer: Vec::new() };
     match unit {
         Unit::Items(items) => items.into_iter().for_each(|item| worker.item(item)),
         Unit::Files(files) => files.iter().for_each(|file| worker.contained(file)),
     }
-    worker.batch
+    worker.yielded.flush();
 }
 
 /// The same, whatever happens: work that the program failed on is an event, so that no one waits for it in vain.
-pub(super) fn contained(unit: Unit, job: &Job, extractor: &Extractor) -> Batch {
-    catch_unwind(AssertUnwindSafe(|| work(unit, job, extractor))).unwrap_or_else(|_| {
+pub(super) fn contained(unit: Unit, job: &Job, extractor: &Extractor, give: &mut Give<'_>) {
+    if catch_unwind(AssertUnwindSafe(|| work(unit, job, extractor, give))).is_err() {
         let mut piece = Piece::default();
         piece.balance.event(Kind::Panic.name());
         let problem = Problem::new(Kind::Panic, "the program failed on a piece of this source; please report it");
         piece.events.push(problem.of(&Source::at("?".into())));
-        Batch { pieces: vec![piece] }
-    })
+        give(Batch { pieces: vec![piece] });
+    }
 }
 
 struct Worker<'w> {
     job: &'w Job,
     extractor: &'w Extractor,
-    batch: Batch,
+    yielded: Yield<'w>,
     buffer: Vec<u8>,
-    /// What the message that is being read counts: part of no balance before it is read to its end.
+}
+
+/// What work has yielded and not given yet.
+struct Yield<'w> {
+    batch: Batch,
+    /// What the message that is being read counts: part of no balance before it is read to its end, or given in part.
     tally: Balance,
+    /// Where in the last piece that message began.
+    mark: Mark,
+    /// Octets that the pieces before the last hold.
+    before_bytes: usize,
+    give: &'w mut Give<'w>,
+}
+
+impl<'w> Yield<'w> {
+    fn new(give: &'w mut Give<'w>) -> Yield<'w> {
+        Yield { batch: Batch::default(), tally: Balance::default(), mark: Mark::default(), before_bytes: 0, give }
+    }
+
+    /// The piece that is being filled.
+    fn piece(&mut self) -> &mut Piece {
+        if self.batch.pieces.is_empty() {
+            self.batch.pieces.push(Piece::default());
+        }
+        self.batch.pieces.last_mut().expect("there is one now")
+    }
+
+    /// Goes on with another piece.
+    fn next(&mut self, piece: Piece) {
+        self.before_bytes += self.batch.pieces.last().map_or(0, Piece::len);
+        self.batch.pieces.push(piece);
+    }
+
+    /// Notes where a message begins.
+    fn begin(&mut self) {
+        let piece = self.piece();
+        self.mark = Mark {
+            records: piece.records.len(),
+            keys: piece.keys.len(),
+            rejects: piece.rejects.len(),
+            events: piece.events.len(),
+        };
+    }
+
+    /// Adds what a message counted to its piece's balance.
+    fn settle(&mut self) {
+        let mut tally = std::mem::take(&mut self.tally);
+        self.piece().balance.take_over(&mut tally);
+        self.tally = tally;
+    }
+
+    /// Takes back what is held of a message.
+    fn restore(&mut self) {
+        self.tally = Balance::default();
+        let mark = std::mem::take(&mut self.mark);
+        mark.restore(self.piece());
+    }
+
+    /// Gives what is held, if that is much, in the middle of a message too.
+    fn relieve(&mut self) {
+        if self.before_bytes + self.piece().len() > SPILL_BYTES {
+            self.settle();
+            let next = Piece { article: self.piece().article, goes_on: true, ..Piece::default() };
+            self.flush();
+            self.next(next);
+            self.mark = Mark::default();
+        }
+    }
+
+    /// Gives all that is held.
+    fn flush(&mut self) {
+        if !self.batch.pieces.is_empty() {
+            // Whoever wants no more has ended the run, and waits for no one.
+            (self.give)(std::mem::take(&mut self.batch));
+            self.before_bytes = 0;
+        }
+    }
 }
 
 impl Worker<'_> {
     /// Reads a small file. One that the program fails on outside a message is an event.
     fn contained(&mut self, file: &walk::File) {
-        let pieces = self.batch.pieces.len();
         if catch_unwind(AssertUnwindSafe(|| self.file(file))).is_err() {
-            self.batch.pieces.truncate(pieces);
-            let mut piece = Piece::default();
             let problem = Problem::new(Kind::Panic, "the program failed on this file; please report it");
-            lost(&mut piece, problem.of(&file.source));
-            self.batch.pieces.push(piece);
+            lost(self.yielded.piece(), problem.of(&file.source));
         }
     }
 
@@ -88,7 +172,7 @@ impl Worker<'_> {
         let read = read::open(file).and_then(|mut opened: File| opened.read_to_end(&mut block.bytes));
         match read {
             Err(error) => {
-                let piece = self.piece();
+                let piece = self.yielded.piece();
                 failed(piece, &file.source, &error);
             }
             Ok(_) if read::is_container(&block.bytes) => self.container(file, std::mem::take(&mut block.bytes)),
@@ -104,9 +188,9 @@ impl Worker<'_> {
     /// A small file that was read to its end.
     fn whole(&mut self, file: &walk::File, block: &Block) {
         match recognised(&block.bytes, self.job.format, file.hint) {
-            Err(why) => skipped(self.piece(), &file.source, why),
+            Err(why) => skipped(self.yielded.piece(), &file.source, why),
             Ok(format) => {
-                let piece = self.piece();
+                let piece = self.yielded.piece();
                 piece.balance.read_file();
                 piece.balance.bytes_read += block.bytes.len() as u64;
                 self.block(&file.source, format, block);
@@ -116,30 +200,30 @@ impl Worker<'_> {
 
     /// Reads what lies in a small compressed file or archive; a large yield is left to those who read in blocks.
     fn container(&mut self, file: &walk::File, octets: Vec<u8>) {
-        let before = std::mem::take(&mut self.batch.pieces);
         let size = octets.len() as u64;
         let input = Input::memory(octets);
         let mut unpacked = 0;
+        let mut items = Vec::new();
         for item in Cuts::new(input, file.source.clone(), file.hint, self.job, self.extractor.limits()) {
             unpacked += item.len();
             if unpacked > SMALL_CONTAINER_BYTES {
-                self.batch.pieces = before;
-                self.batch.pieces.push(Piece { deferred: Some(file.clone()), ..Piece::default() });
-                self.batch.pieces.push(Piece::default());
+                self.yielded.next(Piece { deferred: Some(file.clone()), ..Piece::default() });
+                self.yielded.next(Piece::default());
                 return;
             }
+            items.push(item);
+        }
+        self.yielded.piece().balance.bytes_read += size;
+        for item in items {
             self.item(item);
         }
-        self.piece().balance.bytes_read += size;
-        let within = std::mem::replace(&mut self.batch.pieces, before);
-        self.batch.pieces.extend(within);
     }
 
     fn item(&mut self, item: Item) {
         match item {
             Item::Block(source, format, block) => self.block(&source, format, &block),
             Item::Note(note) => {
-                let piece = self.piece();
+                let piece = self.yielded.piece();
                 piece.balance.add(&note.balance);
                 piece.events.extend(note.events);
             }
@@ -160,44 +244,40 @@ impl Worker<'_> {
 
     /// A message, with everything that can go wrong in it kept inside.
     fn message(&mut self, message: &Message<'_>, source: &Source) {
-        let before = self.mark();
-        let pieces = self.batch.pieces.len();
+        if message.kind == SourceKind::News {
+            let fields = Fields::of_message(message.raw, self.extractor.limits().header_bytes);
+            let article = article(message, &fields);
+            self.yielded.next(Piece { article, ..Piece::default() });
+        }
+        self.yielded.begin();
         if catch_unwind(AssertUnwindSafe(|| self.read(message, source))).is_err() {
-            self.batch.pieces.truncate(pieces);
-            self.tally = Balance::default();
-            let piece = self.piece();
-            before.restore(piece);
-            piece.balance.skip_message("panic");
+            self.yielded.restore();
+            self.yielded.piece().balance.skip_message("panic");
             let problem =
                 Problem::at(Kind::Panic, message.start, "the program failed on this message; please report it");
             self.event(problem.of(source));
         }
         if message.kind == SourceKind::News {
-            self.batch.pieces.push(Piece::default());
+            self.yielded.next(Piece::default());
         }
     }
 
     /// Reads a message, unless its date keeps it out.
     fn read(&mut self, message: &Message<'_>, source: &Source) {
-        if message.kind == SourceKind::News {
-            let fields = Fields::of_message(message.raw, self.extractor.limits().header_bytes);
-            let article = article(message, &fields);
-            self.batch.pieces.push(Piece { article, ..Piece::default() });
-        }
         if !self.in_time(message) {
-            self.piece().balance.skip_message("date");
+            self.yielded.piece().balance.skip_message("date");
             return;
         }
-        let before = self.mark();
-        let job = self.job;
-        let piece = self.batch.pieces.last_mut().expect("`mark` has made one");
         let mut common = Common::default();
-        let tally = &mut self.tally;
-        extract(message, source, self.extractor, &mut |finding| note(finding, source, job, &mut common, piece, tally));
-        tally.messages += 1;
-        tally.messages_scanned += 1;
-        counts(piece, &before, job);
-        piece.balance.take_over(tally);
+        let (job, yielded) = (self.job, &mut self.yielded);
+        extract(message, source, self.extractor, &mut |finding| {
+            note(finding, source, job, &mut common, yielded);
+            yielded.relieve();
+        });
+        yielded.tally.messages += 1;
+        yielded.tally.messages_scanned += 1;
+        counts(yielded, job);
+        yielded.settle();
     }
 
     /// Whether the message's date lies within the bounds asked for. One without a date does.
@@ -216,31 +296,14 @@ impl Worker<'_> {
     }
 
     fn event(&mut self, event: Event) {
-        let piece = self.piece();
+        let piece = self.yielded.piece();
         piece.balance.event(event.problem.kind.name());
         piece.events.push(event);
-    }
-
-    /// The piece that is being filled.
-    fn piece(&mut self) -> &mut Piece {
-        if self.batch.pieces.is_empty() {
-            self.batch.pieces.push(Piece::default());
-        }
-        self.batch.pieces.last_mut().expect("there is one now")
-    }
-
-    fn mark(&mut self) -> Mark {
-        let piece = self.piece();
-        Mark {
-            records: piece.records.len(),
-            keys: piece.keys.len(),
-            rejects: piece.rejects.len(),
-            events: piece.events.len(),
-        }
     }
 }
 
 /// How far a piece was filled before a message.
+#[derive(Clone, Copy, Debug, Default)]
 struct Mark {
     records: usize,
     keys: usize,
@@ -268,9 +331,17 @@ fn article(message: &Message<'_>, fields: &Fields) -> Option<u128> {
 }
 
 /// Encodes and counts a finding.
-fn note(finding: Finding<'_>, source: &Source, job: &Job, common: &mut Common, piece: &mut Piece, tally: &mut Balance) {
+fn note(finding: Finding<'_>, source: &Source, job: &Job, common: &mut Common, yielded: &mut Yield<'_>) {
+    let tally = &mut yielded.tally;
     match finding {
-        Finding::Url(record) => url(record, job, common, piece, tally),
+        Finding::Url(record) => {
+            let found = record.found;
+            let scheme = String::from_utf8_lossy(split(found.url()).scheme).to_ascii_lowercase();
+            tally.candidates += 1;
+            tally.records += 1;
+            tally.found(found, &scheme);
+            line(record, job, common, yielded.piece());
+        }
         Finding::Filtered => {
             tally.candidates += 1;
             tally.filtered += 1;
@@ -278,37 +349,28 @@ fn note(finding: Finding<'_>, source: &Source, job: &Job, common: &mut Common, p
         Finding::Folded(key) => {
             tally.candidates += 1;
             tally.folded += 1;
-            *piece.repeated.entry(key).or_insert(1) += 1;
+            *yielded.piece().repeated.entry(key).or_insert(1) += 1;
         }
         Finding::Unwrapped(record) => {
             tally.unwrapped += 1;
-            line(record, job, common, piece);
+            line(record, job, common, yielded.piece());
         }
         Finding::Reject(reason, text, place) => {
             tally.candidates += 1;
             tally.reject(reason);
             if job.rejects {
-                record::reject(text, reason, &place, &mut piece.rejects);
+                record::reject(text, reason, &place, &mut yielded.piece().rejects);
             }
         }
         Finding::Problem(problem) => {
             tally.event(problem.kind.name());
-            piece.events.push(problem.of(source));
+            yielded.piece().events.push(problem.of(source));
         }
         Finding::Parts(text, other) => {
             tally.parts_text += text as u64;
             tally.parts_other += other as u64;
         }
     }
-}
-
-fn url(record: &Record<'_>, job: &Job, common: &mut Common, piece: &mut Piece, tally: &mut Balance) {
-    let found = record.found;
-    let scheme = String::from_utf8_lossy(split(found.url()).scheme).to_ascii_lowercase();
-    tally.candidates += 1;
-    tally.records += 1;
-    tally.found(found, &scheme);
-    line(record, job, common, piece);
 }
 
 /// Writes a record's line.
@@ -327,8 +389,11 @@ fn line(record: &Record<'_>, job: &Job, common: &mut Common, piece: &mut Piece) 
     }
 }
 
-/// Tells the records of a message that were repeated in it how often they stood there.
-fn counts(piece: &mut Piece, before: &Mark, job: &Job) {
+/// Tells the records of a message that were repeated in it how often they stood there. Those that were given before the
+/// message ended are told nothing.
+fn counts(yielded: &mut Yield<'_>, job: &Job) {
+    let before = yielded.mark;
+    let piece = yielded.piece();
     let repeated = std::mem::take(&mut piece.repeated);
     if !repeated.is_empty() && job.output == Output::Records {
         let lines = piece.records.split_off(before.records);
