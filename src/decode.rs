@@ -90,12 +90,14 @@ pub struct Text<'m> {
     pub binary: Vec<Span>,
     /// For the visible text of a page, the page.
     pub page: Option<Page<'m>>,
+    /// Whether its raw octets are given in other readings as well.
+    pub reread: bool,
 }
 
 impl<'m> Text<'m> {
     /// A text as it lies there.
     fn plain(bytes: Cow<'m, [u8]>, trail: Trail, region: Region<'m>, part: Option<&'m Part>) -> Text<'m> {
-        Text { bytes, trail, region, part, lines: Lines::Written, binary: Vec::new(), page: None }
+        Text { bytes, trail, region, part, lines: Lines::Written, binary: Vec::new(), page: None, reread: false }
     }
 }
 

@@ -330,20 +330,20 @@ impl Walk<'_, '_> {
     fn text(&mut self, body: Span, part: &Part) {
         let raw = body.of(self.message.raw);
         let encoding = Encoding::named(&part.encoding);
-        self.reading(body, part, encoding);
-        for &other in part.others.iter().filter(|other| **other != encoding) {
-            self.reading(body, part, other);
-        }
+        let others = part.others.iter().copied().filter(|other| *other != encoding);
         // Whoever says base64 and writes plain text is read as he writes: no digit is a colon.
         let lies = encoding == Encoding::Base64 && memchr::memmem::find(raw, b"://").is_some();
+        let reread = lies || others.clone().next().is_some();
+        self.reading(body, part, encoding, reread);
+        others.for_each(|other| self.reading(body, part, other, reread));
         if lies {
             self.problem(Kind::Damage, body.start, "a part in base64 that holds plain text: read as both".to_owned());
-            self.reading(body, part, Encoding::Identity);
+            self.reading(body, part, Encoding::Identity, reread);
         }
     }
 
     /// Decodes a body by one encoding and gives it.
-    fn reading(&mut self, body: Span, part: &Part, encoding: Encoding) {
+    fn reading(&mut self, body: Span, part: &Part, encoding: Encoding, reread: bool) {
         let raw = body.of(self.message.raw);
         let mut steps = Steps { bytes: raw.into(), trail: Trail::verbatim(body.start) };
         if self.message.wire {
@@ -368,11 +368,11 @@ impl Walk<'_, '_> {
             let visible = Trail { base: trail.base, maps };
             let page_of = Page { source: bytes, trail, links: page.links, base: page.base };
             let text = Text::plain(page.text.into(), visible, Region::Body, Some(part));
-            (self.sink)(Text { lines: Lines::LaidOut, page: Some(page_of), ..text });
+            (self.sink)(Text { lines: Lines::LaidOut, page: Some(page_of), reread, ..text });
             return;
         }
         let binary = binary::blocks(&bytes);
-        (self.sink)(Text { binary, ..Text::plain(bytes, trail, Region::Body, Some(part)) });
+        (self.sink)(Text { binary, reread, ..Text::plain(bytes, trail, Region::Body, Some(part)) });
     }
 
     fn too_deep(&mut self, at: usize) {

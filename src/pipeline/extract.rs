@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use xxhash_rust::xxh3::{xxh3_128, xxh3_128_with_seed};
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed, xxh3_128};
 
 use crate::decode::{
     Decoded, Facts, Fields, Headers, Lines, Link, Part, Region, Stretches, Text, Trail, digest, texts,
@@ -145,12 +145,12 @@ struct State<'s, 'm> {
     fields: &'s Fields,
     facts: Option<Facts>,
     digest: Option<u128>,
-    /// How many times a URL stood in a part so far.
-    seen: HashMap<u128, u64>,
+    /// How many times a URL stood in a part so far, by a hash of both: small, because there may be millions.
+    seen: HashMap<u64, u32>,
     /// Keys that were given already, where each is given once.
     once: HashSet<u128>,
-    /// Raw ranges and URLs that were given already: several readings of broken MIME give one record each.
-    given: HashSet<u128>,
+    /// Raw ranges and URLs that were given already, of octets that have several readings: one record each.
+    given: HashSet<u64>,
     urls: u64,
     /// An offset in the raw octets, and the number of its line.
     lines: (usize, u64),
@@ -247,6 +247,7 @@ impl<'s> State<'s, '_> {
                     anchor: None,
                     exact: true,
                     joins: line.joins(),
+                    reread: text.reread,
                 },
                 found,
             );
@@ -292,6 +293,7 @@ impl<'s> State<'s, '_> {
             anchor,
             exact: link.exact,
             joins: &[],
+            reread: text.reread,
         };
         let base = page.base.as_deref().filter(|base| base.len() <= limits.url_bytes);
         let value = Value { text: &link.value, span: link.span, base };
@@ -304,9 +306,7 @@ impl<'s> State<'s, '_> {
     /// Holds a URL back or gives it.
     fn found(&mut self, spot: &Spot<'_>, found: &Found<'_>) {
         let options = &self.extractor.options;
-        let (raw, _) = spot.trail.raw(found.raw);
-        let same = xxh3_128_with_seed(found.full, (raw.start as u64) << 24 ^ raw.len() as u64);
-        if !self.given.insert(same) {
+        if spot.reread && !self.is_new(spot, found) {
             let place = self.origin(spot.trail, found.raw);
             (self.sink)(Finding::Reject(Reason::Reread, found.full, place));
             return;
@@ -327,14 +327,20 @@ impl<'s> State<'s, '_> {
         self.unwrapped(spot, found, id);
     }
 
+    /// Whether no other reading of these octets gave this URL.
+    fn is_new(&mut self, spot: &Spot<'_>, found: &Found<'_>) -> bool {
+        let (raw, _) = spot.trail.raw(found.raw);
+        self.given.insert(xxh3_64_with_seed(found.full, (raw.start as u64) << 24 ^ raw.len() as u64))
+    }
+
     /// Gives a URL and what is known of it, and its id.
     fn give(&mut self, spot: &Spot<'_>, found: &Found<'_>, parent: Option<(u128, &'static str)>) -> u128 {
         let Options { context_bytes, strip_recipient, limits, .. } = &self.extractor.options;
         let digest = *self.digest.get_or_insert_with(|| digest(self.message, self.fields));
         let path = spot.part.map_or("", |part| part.path.as_str());
-        let before = self.seen.entry(id(digest, path, found.full, 0)).or_default();
-        let id = id(digest, path, found.full, *before);
-        *before += 1;
+        let before = self.seen.entry(xxh3_64_with_seed(found.full, xxh3_64(path.as_bytes()))).or_default();
+        let id = id(digest, path, found.full, u64::from(*before));
+        *before = before.saturating_add(1);
         let mut place = self.origin(spot.trail, found.raw);
         place.exact &= spot.exact;
         if self.facts.is_none() {
@@ -433,6 +439,8 @@ struct Spot<'t> {
     exact: bool,
     /// What was joined to read it.
     joins: &'t [Join],
+    /// Whether its octets have other readings.
+    reread: bool,
 }
 
 /// Where the first octet of a word stands that no URI of RFC 3986 holds, or the first `%` that begins no escape.
