@@ -119,6 +119,11 @@ pub const MAGIC_BYTES: usize = 512;
 /// Octets of a tar header that tells of the next: names and numbers, a few KiB in real ones.
 pub const TAR_EXTENSION_BYTES: u64 = 1 << 20;
 
+/// Octets at the start of a message that is read in pieces, by which its further pieces know its header and digest.
+///
+/// Twice what counts of a body, so that an ordinary header fits before it.
+pub const BEGINNING_BYTES: usize = 128 << 10;
+
 /// Octets of a `From ` line and the line behind it that are looked at. RFC 5322 allows 998 in a line.
 pub const SEPARATOR_BYTES: usize = 4 << 10;
 

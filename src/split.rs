@@ -16,7 +16,7 @@ mod sniff;
 
 pub use lengths::{Dialect, dialect};
 pub use lines::{ends_in_cr, unify};
-pub use roll::{Block, Opened, Role, Roller, divisible, open, open_part};
+pub use roll::{Begun, Block, Opened, Role, Roller, divisible, open, open_part};
 pub use sniff::{Format, Sniffed, recognised, sniff};
 
 use crate::origin::Kind;
@@ -37,6 +37,32 @@ pub struct Message<'b> {
     pub header: Header,
     /// Whether its lines are in wire format: CRLF, dots doubled at line starts, a final `.` (RFC 3977 section 3.1.1).
     pub wire: bool,
+    /// For a further piece of a message or text: how that began.
+    pub rest: Option<Rest<'b>>,
+}
+
+/// How a message or text began of which only a further piece is at hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rest<'b> {
+    /// The offset of its first octet in the source, its `From ` line included.
+    pub start: u64,
+    /// Line ends from there to the piece.
+    pub lines: u64,
+    /// The first of its raw octets, its header among them if that is not too large.
+    pub raw: &'b [u8],
+    /// What they begin with.
+    pub header: Header,
+    /// Whether they are in wire format.
+    pub wire: bool,
+}
+
+impl<'b> Rest<'b> {
+    /// The beginning as a message.
+    #[must_use]
+    pub fn message(&self, kind: Kind) -> Message<'b> {
+        let Rest { start, raw, header, wire, .. } = *self;
+        Message { raw, start, envelope: 0, kind, header, wire, rest: None }
+    }
 }
 
 /// Whether octets begin with a header block.
@@ -59,7 +85,7 @@ impl<'b> Message<'b> {
     /// A message with a header that is a source by itself.
     #[must_use]
     pub fn alone(raw: &'b [u8]) -> Message<'b> {
-        Message { raw, start: 0, envelope: 0, kind: Kind::Message, header: Header::Present, wire: false }
+        Message { raw, start: 0, envelope: 0, kind: Kind::Message, header: Header::Present, wire: false, rest: None }
     }
 
     /// The offset in the source of the first octet of `raw`.
@@ -111,11 +137,16 @@ pub fn messages<'b>(block: &'b Block, format: Format, sink: &mut dyn FnMut(Divid
         kind: format.kind(),
         header,
         wire: false,
+        rest: None,
     };
     let (bytes, offset) = (block.bytes.as_slice(), block.offset);
     let held = if block.role == Role::First { Held::Part } else { Held::All };
-    match (block.role, format) {
-        (Role::Rest { .. }, _) | (_, Format::Text) => sink(Divided::Message(plain(bytes, Header::Absent))),
+    match (&block.role, format) {
+        (Role::Rest(begun), _) => {
+            let rest = Some(rest(begun, format));
+            sink(Divided::Message(Message { rest, ..plain(bytes, Header::Absent) }));
+        }
+        (_, Format::Text) => sink(Divided::Message(plain(bytes, Header::Absent))),
         (_, Format::Mbox) => mbox::messages(bytes, offset, sink),
         // A message beyond the limit is not measured.
         (Role::First, Format::Mboxcl) => sink(Divided::Message(mbox::message(bytes, 0, bytes.len(), offset))),
@@ -127,8 +158,31 @@ pub fn messages<'b>(block: &'b Block, format: Format, sink: &mut dyn FnMut(Divid
         (_, Format::Emlx | Format::Single(_)) => {
             let wire = news::is_wire(bytes);
             let raw = if wire { news::without_terminator(bytes) } else { bytes };
-            let header = if news::is_a_news(bytes) { Header::ANews } else { Header::Present };
-            sink(Divided::Message(Message { wire, ..plain(raw, header) }));
+            sink(Divided::Message(Message { wire, ..plain(raw, single_header(bytes)) }));
         }
     }
+}
+
+/// What a message that is a file by itself begins with.
+fn single_header(bytes: &[u8]) -> Header {
+    if news::is_a_news(bytes) { Header::ANews } else { Header::Present }
+}
+
+/// How the message began of which a block is a further piece.
+fn rest(begun: &Begun, format: Format) -> Rest<'_> {
+    let bytes = begun.beginning.as_slice();
+    let (envelope, header) = match format {
+        Format::Text => (0, Header::Absent),
+        Format::Mbox | Format::Mboxcl => (mbox::envelope(bytes), Header::Present),
+        // The line that divides, and what an mbox inside may have put behind it.
+        Format::Rnews | Format::Mmdf | Format::Babyl | Format::Emlx => (first_line(bytes), Header::Present),
+        Format::Single(_) => (0, single_header(bytes)),
+    };
+    let raw = &bytes[envelope..];
+    Rest { start: begun.start, lines: begun.lines, raw, header, wire: news::is_wire(raw) && envelope == 0 }
+}
+
+/// Octets of the first line, its line end included.
+fn first_line(bytes: &[u8]) -> usize {
+    memchr::memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1)
 }

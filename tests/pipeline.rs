@@ -38,6 +38,7 @@ struct Told {
     records: Vec<u8>,
     rejects: Vec<u8>,
     events: Vec<Event>,
+    messages: u64,
 }
 
 impl Report for Told {
@@ -81,6 +82,7 @@ fn told(roots: Vec<PathBuf>, format: Option<Format>, threads: usize, limits: Lim
     assert_eq!(balance.records + balance.unwrapped, count(&told.records));
     assert_eq!(balance.rejects.values().sum::<u64>(), count(&told.rejects));
     assert_eq!(balance.events.values().sum::<u64>(), told.events.len() as u64);
+    told.messages = balance.messages;
     told
 }
 

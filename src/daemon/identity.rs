@@ -11,7 +11,6 @@ use std::time::UNIX_EPOCH;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_128};
 
 use super::state::{FileId, Key};
-use super::take::fields;
 use crate::config::Dedupe;
 use crate::decode::{Fields, canonical};
 use crate::origin::{Hint, Kind};
@@ -141,7 +140,7 @@ pub(super) fn beginning(message: &Message<'_>, header_bytes: usize) -> Option<(u
     }
     let cut = Message { raw: &message.raw[..end], ..*message };
     let mut octets = Vec::new();
-    canonical(&cut, &fields(&cut, header_bytes), usize::MAX, &mut |piece| octets.extend_from_slice(piece));
+    canonical(&cut, &Fields::in_message(&cut, header_bytes), usize::MAX, &mut |piece| octets.extend_from_slice(piece));
     let len = octets.iter().rposition(|&byte| byte != b'\n')? + 1;
     Some((len as u64, xxh3_128(&octets[..len])))
 }
@@ -199,7 +198,7 @@ mod tests {
         for cut in [b"Subject: a\n".len(), whole.raw.len() - 12, whole.raw.len() - 1, whole.raw.len()] {
             let part = Message { raw: &whole.raw[..cut], ..whole };
             if let Some((len, hash)) = beginning(&part, usize::MAX) {
-                assert!(begins_with(&whole, &fields(&whole, usize::MAX), len, hash), "{cut}");
+                assert!(begins_with(&whole, &Fields::in_message(&whole, usize::MAX), len, hash), "{cut}");
                 let next = [part.raw, b"\nFrom x\nF"].concat();
                 assert!(cut < whole.raw.len() || beginning(&Message { raw: &next, ..part }, 99) == Some((len, hash)));
                 assert!(!begins_with(&Message::alone(b"A: b\n\nc"), &Fields::default(), len, hash));

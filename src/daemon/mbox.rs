@@ -191,6 +191,9 @@ impl Mbox<'_> {
                 Err(error) => return Ok(Look::Failed(error)),
             };
             block.offset += start;
+            if let Role::Rest(begun) = &mut block.role {
+                begun.start += start;
+            }
             if block.role == Role::Whole {
                 break;
             }

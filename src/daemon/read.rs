@@ -204,14 +204,14 @@ fn blocks<R: Read>(
             Err(error) => return Ok(Look::Failed(error)),
         };
         let at_end = block.offset + block.bytes.len() as u64 >= size;
-        let within = match block.role {
-            Role::Rest { message } => Some((giant, block.offset - message)),
+        let within = match &block.role {
+            Role::Rest(begun) => Some((giant, block.offset - begun.start)),
             Role::Whole | Role::First => None,
         };
         let pieces = divided(&block, format, taker);
         for message in &pieces {
             let digest = taker.take(message, within, if at_end { end } else { End::Sure })?;
-            if block.role == Role::First {
+            if within.is_none() {
                 giant = digest;
             }
         }

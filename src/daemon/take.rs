@@ -13,7 +13,7 @@ use crate::origin::Source;
 use crate::pipeline::{Extractor, Finding, extract};
 use crate::problem::{Event, Kind, Problem};
 use crate::record;
-use crate::split::{Block, Divided, Format, Header, Message, messages};
+use crate::split::{Block, Divided, Format, Message, messages};
 
 /// Takes messages of one mailbox into the batch.
 pub(super) struct Taker<'t> {
@@ -43,7 +43,7 @@ impl Taker<'_> {
     /// Takes a message, or the piece at `within` of a larger one. Gives its digest.
     pub(super) fn take(&mut self, message: &Message<'_>, within: Option<(u128, u64)>, end: End) -> Result<u128, Fault> {
         let header_bytes = self.extractor.limits().header_bytes;
-        let fields = fields(message, header_bytes);
+        let fields = Fields::in_message(message, header_bytes);
         let digest = whole_digest(message, &fields, within);
         let key = message_key(self.mailbox, digest);
         let grown: Vec<Tail> =
@@ -134,15 +134,6 @@ pub(super) fn divided<'b>(block: &'b Block, format: Format, taker: &mut Taker<'_
         Divided::Problem(problem) => taker.events.push(problem.of(&taker.source)),
     });
     found
-}
-
-/// A message's own header fields, as extraction reads them.
-pub(super) fn fields(message: &Message<'_>, most: usize) -> Fields {
-    match message.header {
-        Header::Present => Fields::of_message(message.raw, most),
-        Header::Copied { body } => Fields { body, ..Fields::of(message.raw, most) },
-        Header::Absent | Header::ANews => Fields::default(),
-    }
 }
 
 /// What a message gave.

@@ -108,7 +108,8 @@ mod tests {
     use super::*;
 
     fn of(raw: &str, kind: Kind, wire: bool) -> u128 {
-        let message = Message { raw: raw.as_bytes(), start: 0, envelope: 0, kind, header: Header::Present, wire };
+        let message =
+            Message { raw: raw.as_bytes(), start: 0, envelope: 0, kind, header: Header::Present, wire, rest: None };
         digest(&message, &Fields::of(message.raw, usize::MAX))
     }
 

@@ -2,6 +2,7 @@
 
 use super::names::{Roles, roles};
 use crate::span::Span;
+use crate::split::{Header, Message};
 
 /// One field, as ranges of the octets it was read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +67,16 @@ impl Fields {
         fields.body = if fields.all.is_empty() { 0 } else { at };
         fields.cut = at >= most && at < text.len();
         fields
+    }
+
+    /// The fields of a message in any format.
+    #[must_use]
+    pub fn in_message(message: &Message<'_>, most: usize) -> Fields {
+        match message.header {
+            Header::Present => Fields::of_message(message.raw, most),
+            Header::Copied { body } => Fields { body, ..Fields::of(message.raw, most) },
+            Header::Absent | Header::ANews => Fields::default(),
+        }
     }
 
     /// The same for a message: a byte order mark and blank lines before its first field are passed over.

@@ -104,11 +104,7 @@ pub enum Finding<'f> {
 /// Allocates little for a message without URLs. Linear in the message's length.
 pub fn extract(message: &Message<'_>, source: &Source, extractor: &Extractor, sink: &mut dyn FnMut(Finding<'_>)) {
     let limits = &extractor.options.limits;
-    let fields = match message.header {
-        Header::Present => Fields::of_message(message.raw, limits.header_bytes),
-        Header::Copied { body } => Fields { body, ..Fields::of(message.raw, limits.header_bytes) },
-        Header::Absent | Header::ANews => Fields::default(),
-    };
+    let fields = Fields::in_message(message, limits.header_bytes);
     let mut state = State {
         message,
         source,
@@ -336,7 +332,7 @@ impl<'s> State<'s, '_> {
     /// Gives a URL and what is known of it, and its id.
     fn give(&mut self, spot: &Spot<'_>, found: &Found<'_>, parent: Option<(u128, &'static str)>) -> u128 {
         let Options { context_bytes, strip_recipient, limits, .. } = &self.extractor.options;
-        let digest = *self.digest.get_or_insert_with(|| digest(self.message, self.fields));
+        let digest = self.digest();
         let path = spot.part.map_or("", |part| part.path.as_str());
         let before = self.seen.entry(xxh3_64_with_seed(found.full, xxh3_64(path.as_bytes()))).or_default();
         let id = id(digest, path, found.full, u64::from(*before));
@@ -344,13 +340,7 @@ impl<'s> State<'s, '_> {
         let mut place = self.origin(spot.trail, found.raw);
         place.exact &= spot.exact;
         if self.facts.is_none() {
-            self.facts = match self.message.header {
-                Header::Present | Header::Copied { .. } => {
-                    Some(Facts::of(self.message.raw, self.fields, limits.field_bytes))
-                }
-                Header::ANews => Some(Facts::of_a_news(self.message.raw)),
-                Header::Absent => None,
-            };
+            self.facts = self.facts();
         }
         let anchor = spot.anchor.map(|anchor| &anchor[..anchor.len().min(limits.field_bytes)]);
         let record = Record {
@@ -378,6 +368,38 @@ impl<'s> State<'s, '_> {
         id
     }
 
+    /// The message's digest. A further piece of a message has one of its own, made of the beginning's and its place.
+    fn digest(&mut self) -> u128 {
+        if let Some(digest) = self.digest {
+            return digest;
+        }
+        let digest = match self.message.rest {
+            None => digest(self.message, self.fields),
+            Some(rest) => {
+                let begun = rest.message(self.message.kind);
+                let fields = Fields::in_message(&begun, self.extractor.limits().header_bytes);
+                let whole = digest(&begun, &fields);
+                let offset = self.message.start - rest.start;
+                xxh3_128(&[whole.to_le_bytes().as_slice(), &offset.to_le_bytes()].concat())
+            }
+        };
+        *self.digest.insert(digest)
+    }
+
+    /// What is known of the message from its header, if it has one.
+    fn facts(&self) -> Option<Facts> {
+        let Limits { header_bytes, field_bytes, .. } = *self.extractor.limits();
+        let of = |message: &Message<'_>, fields: &Fields| match message.header {
+            Header::Present | Header::Copied { .. } => Some(Facts::of(message.raw, fields, field_bytes)),
+            Header::ANews => Some(Facts::of_a_news(message.raw)),
+            Header::Absent => None,
+        };
+        match self.message.rest.map(|rest| rest.message(self.message.kind)) {
+            None => of(self.message, self.fields),
+            Some(begun) => of(&begun, &Fields::in_message(&begun, header_bytes)),
+        }
+    }
+
     /// The URLs inside a redirector's, each as a child of the one around it.
     fn unwrapped(&mut self, spot: &Spot<'_>, found: &Found<'_>, id: u128) {
         let Extractor { scanner, options } = self.extractor;
@@ -402,7 +424,8 @@ impl<'s> State<'s, '_> {
     fn origin(&mut self, trail: &Trail, span: Span) -> Origin<'s> {
         let (raw, exact) = trail.raw(span);
         let base = self.message.raw_start();
-        let line = self.line_of(raw.start) + u64::from(self.message.envelope > 0);
+        let before = self.message.rest.map_or(u64::from(self.message.envelope > 0), |rest| rest.lines);
+        let line = before + self.line_of(raw.start);
         Origin {
             source: self.source,
             kind: self.message.kind,
@@ -410,7 +433,7 @@ impl<'s> State<'s, '_> {
             end: base + raw.end as u64,
             exact,
             line,
-            message_start: self.message.start,
+            message_start: self.message.rest.map_or(self.message.start, |rest| rest.start),
             message_end: self.message.end(),
         }
     }

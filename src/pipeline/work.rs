@@ -17,7 +17,7 @@ use crate::parse::split;
 use crate::problem::{Event, Kind, Problem};
 use crate::read::{self, Input};
 use crate::record::{self, Balance, Common, Record};
-use crate::split::{Block, Divided, Format, Header, Message, Role, ends_in_cr, messages, recognised, unify};
+use crate::split::{Block, Divided, Format, Message, Role, ends_in_cr, messages, recognised, unify};
 use crate::walk;
 
 /// A piece of work.
@@ -265,7 +265,9 @@ impl Worker<'_> {
     /// Reads a message, unless its date keeps it out.
     fn read(&mut self, message: &Message<'_>, source: &Source) {
         if !self.in_time(message) {
-            self.yielded.piece().balance.skip_message("date");
+            if message.rest.is_none() {
+                self.yielded.piece().balance.skip_message("date");
+            }
             return;
         }
         let mut common = Common::default();
@@ -274,20 +276,20 @@ impl Worker<'_> {
             note(finding, source, job, &mut common, yielded);
             yielded.relieve();
         });
-        yielded.tally.messages += 1;
-        yielded.tally.messages_scanned += 1;
+        // Of a message in pieces the first one counts.
+        yielded.tally.messages += u64::from(message.rest.is_none());
+        yielded.tally.messages_scanned += u64::from(message.rest.is_none());
         counts(yielded, job);
         yielded.settle();
     }
 
     /// Whether the message's date lies within the bounds asked for. One without a date does.
     fn in_time(&self, message: &Message<'_>) -> bool {
-        if self.job.since.is_none() && self.job.until.is_none()
-            || matches!(message.header, Header::Absent | Header::ANews)
-        {
+        if self.job.since.is_none() && self.job.until.is_none() {
             return true;
         }
-        let fields = Fields::of_message(message.raw, self.extractor.limits().header_bytes);
+        let message = &message.rest.map_or(*message, |rest| rest.message(message.kind));
+        let fields = Fields::in_message(message, self.extractor.limits().header_bytes);
         let field = fields.first(message.raw, "date");
         let moment = field.and_then(|field| date(&String::from_utf8_lossy(field.value.of(message.raw))).unix);
         moment.is_none_or(|moment| {

@@ -62,7 +62,7 @@ fn message(section: &[u8], start: u64) -> Option<Message<'_>> {
         }
     };
     let raw = &section[envelope.min(end)..end];
-    let message = Message { raw, start, envelope, kind: Kind::Babyl, header: shape, wire: false };
+    let message = Message { raw, start, envelope, kind: Kind::Babyl, header: shape, wire: false, rest: None };
     (!raw.trim_ascii().is_empty()).then_some(message)
 }
 

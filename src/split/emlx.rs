@@ -20,6 +20,7 @@ pub(super) fn message<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(Div
         kind: Kind::Message,
         header: Header::Present,
         wire: false,
+        rest: None,
     }));
 }
 

@@ -59,6 +59,7 @@ pub(super) fn message(bytes: &[u8], start: usize, end: usize, offset: u64) -> Me
         kind: Kind::Mbox,
         header: Header::Present,
         wire: false,
+        rest: None,
     }
 }
 

@@ -25,6 +25,7 @@ pub(super) fn messages<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(Di
                 kind: Kind::Mmdf,
                 header: Header::Present,
                 wire: false,
+                rest: None,
             }));
         }
         start = end;

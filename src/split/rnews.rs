@@ -30,6 +30,7 @@ pub(super) fn messages<'b>(bytes: &'b [u8], offset: u64, held: Held, sink: &mut 
             kind: Kind::Rnews,
             header: Header::Present,
             wire: false,
+            rest: None,
         }));
         start = end;
     }

@@ -2,11 +2,12 @@
 
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::lines::{ends_in_cr, unify};
 use super::sniff::{Format, Sniffed, recognised, sniff};
 use super::{Held, babyl, lengths, mbox, mmdf, rnews};
-use crate::limits::{BLOCK_BYTES, SEPARATOR_BYTES, SNIFF_BYTES};
+use crate::limits::{BEGINNING_BYTES, BLOCK_BYTES, SEPARATOR_BYTES, SNIFF_BYTES};
 use crate::origin::Hint;
 
 /// Octets before a message's first that tell whether it is one: the line end before it, and a blank line.
@@ -24,18 +25,26 @@ pub struct Block {
 }
 
 /// What a block holds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Role {
-    /// Whole messages, or a piece of text that no URL crosses.
+    /// Whole messages, or the first piece of a text, which no URL crosses.
     #[default]
     Whole,
     /// The first piece of a message that is larger than what is held.
     First,
-    /// A further piece of the message that begins at this offset.
-    Rest {
-        /// The offset of the message's first octet.
-        message: u64,
-    },
+    /// A further piece of a message or text.
+    Rest(Begun),
+}
+
+/// What is known of a message or text that is read in pieces.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Begun {
+    /// The offset of its first octet.
+    pub start: u64,
+    /// Line ends from there to the piece.
+    pub lines: u64,
+    /// Its first octets, at most [`BEGINNING_BYTES`].
+    pub beginning: Arc<Vec<u8>>,
 }
 
 /// The blocks of any stream.
@@ -120,9 +129,9 @@ pub struct Roller<R> {
     ended: bool,
     /// What the stream failed with; said once all that came before it was given.
     failed: Option<io::Error>,
-    /// The offset of the message that the last block was a piece of.
-    within: Option<u64>,
-    /// Octets at the start of what is held in which no message begins, `within` a message.
+    /// The message or text that the last block was a piece of, and that goes on.
+    begun: Option<Begun>,
+    /// Octets at the start of what is held in which no message begins, `begun` a message.
     searched: usize,
     /// The offset at which and behind which no message is wanted.
     stop: Option<u64>,
@@ -146,7 +155,7 @@ impl<R: Read> Roller<R> {
             offset: 0,
             ended: false,
             failed: None,
-            within: None,
+            begun: None,
             searched: 0,
             stop: None,
             cr,
@@ -167,7 +176,7 @@ impl<R: Read> Roller<R> {
     ///
     /// What the stream gives; the octets read before come out first.
     pub fn next_block(&mut self) -> io::Result<Option<Block>> {
-        if self.within.is_none() && self.stop.is_some_and(|stop| stop <= self.offset) {
+        if self.begun.is_none() && self.stop.is_some_and(|stop| stop <= self.offset) {
             return Ok(None);
         }
         let mut want = BLOCK_BYTES;
@@ -206,8 +215,8 @@ impl<R: Read> Roller<R> {
 
     /// A block of what is held, if there is a border to cut it at.
     fn cut(&mut self) -> Option<Block> {
-        if let Some(message) = self.within {
-            return Some(self.cut_rest(message));
+        if self.begun.is_some() && self.format != Format::Text {
+            return Some(self.cut_rest());
         }
         let full = self.held.len() >= self.most;
         if self.ended && !full {
@@ -226,6 +235,7 @@ impl<R: Read> Roller<R> {
             Format::Text => Some(text_border(&self.held)),
         };
         match border {
+            Some(at) if self.format == Format::Text => Some(self.cut_text(at)),
             Some(at) => Some(self.give_messages(at)),
             None if full => Some(self.cut_first()),
             None => None,
@@ -234,12 +244,32 @@ impl<R: Read> Roller<R> {
 
     /// The first piece of a message that is too large.
     fn cut_first(&mut self) -> Block {
-        self.within = Some(self.offset);
+        self.begin();
         self.cut_piece(Role::First)
     }
 
+    /// A piece of a text.
+    fn cut_text(&mut self, end: usize) -> Block {
+        let role = self.role();
+        if self.begun.is_none() {
+            self.begin();
+        }
+        self.give(end, role)
+    }
+
+    /// Notes that what is held begins a message or text that is given in pieces.
+    fn begin(&mut self) {
+        let beginning = &self.held[..self.held.len().min(BEGINNING_BYTES)];
+        self.begun = Some(Begun { start: self.offset, lines: 0, beginning: Arc::new(beginning.to_vec()) });
+    }
+
+    /// What the next octets are.
+    fn role(&self) -> Role {
+        self.begun.clone().map_or(Role::Whole, Role::Rest)
+    }
+
     /// A further piece of it, up to the next message.
-    fn cut_rest(&mut self, message: u64) -> Block {
+    fn cut_rest(&mut self) -> Block {
         let held = if self.ended { Held::All } else { Held::Part };
         let from = self.searched.max(1);
         let next = match self.format {
@@ -249,10 +279,10 @@ impl<R: Read> Roller<R> {
             Format::Babyl => babyl::next_border(&self.held, from),
             Format::Emlx | Format::Single(_) | Format::Text => None,
         };
-        let role = Role::Rest { message };
+        let role = self.role();
         match next {
             Some(at) => {
-                self.within = None;
+                self.begun = None;
                 self.give(at, role)
             }
             None if self.ended => self.give(self.held.len(), role),
@@ -277,7 +307,7 @@ impl<R: Read> Roller<R> {
             // Blank lines at the start of the file belong to the first message.
             _ => mbox::next_separator(&self.held[..end], from.max(mbox::blank_lines(&self.held) + 1), Held::All),
         };
-        self.give(unwanted.unwrap_or(end), Role::Whole)
+        self.give(unwanted.unwrap_or(end), self.role())
     }
 
     fn give(&mut self, end: usize, role: Role) -> Block {
@@ -285,6 +315,9 @@ impl<R: Read> Roller<R> {
         let bytes = std::mem::replace(&mut self.held, rest);
         let offset = self.offset;
         self.offset += bytes.len() as u64;
+        if let Some(begun) = &mut self.begun {
+            begun.lines += memchr::memchr_iter(b'\n', &bytes).count() as u64;
+        }
         Block { bytes, offset, role }
     }
 }
@@ -377,6 +410,26 @@ mod tests {
         seen
     }
 
+    fn line_ends(text: &[u8]) -> u64 {
+        memchr::memchr_iter(b'\n', text).count() as u64
+    }
+
+    #[test]
+    fn pieces_of_a_text_know_where_it_began() {
+        let text = "words and words\n".repeat(400_000);
+        let mut before = 0;
+        for (len, offset, role) in blocks(text.as_bytes(), Format::Text, 0) {
+            let begun = (offset > 0).then(|| {
+                let lines = line_ends(&text.as_bytes()[..before]);
+                let beginning = Arc::new(text.as_bytes()[..BEGINNING_BYTES].to_vec());
+                Role::Rest(Begun { start: 0, lines, beginning })
+            });
+            assert_eq!(role, begun.unwrap_or_default());
+            before += len;
+        }
+        assert!(before == text.len());
+    }
+
     #[test]
     fn blocks_end_where_messages_do() {
         let message = format!("From a\nA: b\n\n{}\n", "x\n".repeat(400_000));
@@ -411,8 +464,10 @@ mod tests {
         let text = format!("{large}From b\nC: d\n\nx\n");
         let seen = blocks(text.as_bytes(), Format::Mbox, 0);
         assert_eq!(seen[0].2, Role::First);
-        assert_eq!(seen[1].2, Role::Rest { message: 0 });
-        assert_eq!(seen.last().map(|last| (last.1, last.2)), Some((large.len() as u64, Role::Whole)));
+        let Role::Rest(begun) = &seen[1].2 else { panic!("{:?}", seen[1].2) };
+        assert_eq!((begun.start, begun.lines), (0, line_ends(&text.as_bytes()[..seen[0].0])));
+        assert!(text.as_bytes().starts_with(&begun.beginning));
+        assert_eq!(seen.last().map(|last| (last.1, &last.2)), Some((large.len() as u64, &Role::Whole)));
         assert_eq!(seen.iter().map(|(len, ..)| len).sum::<usize>(), text.len());
     }
 

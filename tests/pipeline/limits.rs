@@ -37,6 +37,37 @@ fn a_message_beyond_the_limit_is_read_to_its_end() {
     }
 }
 
+/// The records of a source that is read in pieces tell of the whole: where it begins, their line in it, its header.
+#[track_caller]
+fn pieces_tell_of_the_whole(name: &str, text: &str, subject: Option<&str>) {
+    let folder = Folder::new();
+    let limits = Limits { message_bytes: 1 << 20, ..Limits::default() };
+    let told = told(vec![folder.write(name, text)], None, 2, limits);
+    let records = lines(&told.records);
+    let mut ids = BTreeSet::new();
+    let mut starts = Vec::new();
+    for record in &records {
+        let start = record["source"]["start"].as_u64().unwrap() as usize;
+        let begin = record["message"]["start"].as_u64().unwrap() as usize;
+        let line = text[begin..start].matches('\n').count() + 1;
+        assert_eq!(record["source"]["line"], line, "{record}");
+        assert_eq!(record["message"]["subject"].as_str(), subject, "{record}");
+        assert!(ids.insert(record["id"].to_string()), "an id twice: {record}");
+        starts.push(begin);
+    }
+    assert!(records.len() == 40 && starts == [0; 40], "{name}: {} records", records.len());
+    assert_eq!(told.messages, 1);
+}
+
+#[test]
+fn pieces_of_a_message_or_text_tell_of_the_whole() {
+    let piece = format!("{}http://again.example/\n", "words and words and words\n".repeat(10_000));
+    let body = piece.repeat(40);
+    pieces_tell_of_the_whole("text", &body, None);
+    pieces_tell_of_the_whole("box", &format!("From a\nFrom: a\nSubject: x\n\n{body}"), Some("x"));
+    pieces_tell_of_the_whole("one.eml", &format!("From: a\nTo: b\nSubject: x\n\n{body}"), Some("x"));
+}
+
 /// Nothing hides behind a limit, and reaching one is told.
 #[test]
 fn every_limit_is_told_and_hides_nothing() {
