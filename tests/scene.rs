@@ -1,6 +1,10 @@
 //! What the tests act upon: the program as a shell runs it, folders that go away by themselves, the corpus, and
 //! numbers that only look random.
 
+mod dice;
+
+pub(crate) use dice::Dice;
+
 use std::ffi::OsStr;
 use std::io::{Read, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -173,23 +177,5 @@ impl Drop for Folder {
     fn drop(&mut self) {
         // What cannot be removed stays in the system's folder for such things.
         let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-/// Numbers that look random and are the same in every run (xorshift64).
-pub(crate) struct Dice(pub(crate) u64);
-
-impl Dice {
-    /// A number below `end`.
-    pub(crate) fn below(&mut self, end: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 16) as usize % end
-    }
-
-    /// One of these.
-    pub(crate) fn pick<'s, T>(&mut self, items: &'s [T]) -> &'s T {
-        &items[self.below(items.len())]
     }
 }
