@@ -1,0 +1,135 @@
+//! The inputs that are measured: mail and news that nobody wrote, the same in every run.
+
+use std::fmt::Write as _;
+
+use crate::dice::Dice;
+
+/// A kind of input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Three URLs in a message, most on lines of their own, no two alike: what a list of links is.
+    Dense,
+    /// Long messages, a URL in one of eight.
+    Sparse,
+    /// HTML beside text, quoted-printable and base64, an attached picture in one of four.
+    Mime,
+}
+
+impl Kind {
+    /// All kinds, by the names of their files.
+    pub(crate) const ALL: [(&str, Kind); 3] =
+        [("dense.mbox", Kind::Dense), ("sparse.mbox", Kind::Sparse), ("mime.mbox", Kind::Mime)];
+}
+
+/// A message and how many URLs are in it.
+pub(crate) struct Message {
+    pub(crate) text: String,
+    pub(crate) urls: usize,
+}
+
+/// The `number`-th message of a kind.
+pub(crate) fn message(kind: Kind, number: usize, dice: &mut Dice) -> Message {
+    let mut text = format!(
+        "From: Ann Author <ann{number}@mail.example>\nTo: list@lists.example\nSubject: {} {} and {}\n\
+         Date: Thu, {} Dec 1994 09:30:00 +0000\nMessage-ID: <{number}.ann@mail.example>\n\
+         Received: from mail.example (mail.example [192.0.2.7]) by lists.example; Thu, 1 Dec 1994 09:30:01 +0000\n",
+        dice.pick(WORDS),
+        dice.pick(WORDS),
+        dice.pick(WORDS),
+        1 + number % 28
+    );
+    let urls = match kind {
+        Kind::Dense => dense(&mut text, number, dice),
+        Kind::Sparse => sparse(&mut text, number, dice),
+        Kind::Mime => mime(&mut text, number, dice),
+    };
+    Message { text, urls }
+}
+
+/// An mbox of at least so many octets, and how many messages and URLs are in it.
+pub(crate) fn mbox(kind: Kind, octets: usize) -> (Vec<u8>, usize, usize) {
+    let mut dice = Dice(1738);
+    let mut out = Vec::with_capacity(octets + 64_000);
+    let (mut messages, mut urls) = (0, 0);
+    while out.len() < octets {
+        let message = message(kind, messages, &mut dice);
+        out.extend(format!("From ann@mail.example Thu Dec  1 09:30:00 1994\n{}\n", message.text).bytes());
+        messages += 1;
+        urls += message.urls;
+    }
+    (out, messages, urls)
+}
+
+fn dense(text: &mut String, number: usize, dice: &mut Dice) -> usize {
+    text.push('\n');
+    for link in 0..3 {
+        prose(text, 2, dice);
+        let (host, path) = (dice.pick(WORDS), dice.below(1_000_000));
+        let _ = match link {
+            0 => writeln!(text, "See <URL:http://www.{host}{number}.example/{path}/index.html> for it."),
+            1 => writeln!(text, "   https://{host}.example.org/{number}/{path}?q={host}"),
+            _ => {
+                writeln!(text, "It is under <URL:ftp://ftp.{host}.example/pub/{number}/\n    {path}.tar.Z>, they say.")
+            }
+        };
+    }
+    3
+}
+
+fn sparse(text: &mut String, number: usize, dice: &mut Dice) -> usize {
+    text.push('\n');
+    prose(text, 60, dice);
+    let has = number.is_multiple_of(8);
+    if has {
+        let _ = writeln!(text, "\nftp://ftp.{}.example/pub/{number}", dice.pick(WORDS));
+    }
+    usize::from(has)
+}
+
+/// Text, the same as HTML with an entity, and perhaps a picture.
+fn mime(text: &mut String, number: usize, dice: &mut Dice) -> usize {
+    let word = dice.pick(WORDS);
+    text.push_str("MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"=_b\"\n\n--=_b\n");
+    text.push_str("Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: quoted-printable\n\n");
+    for _ in 0..12 {
+        prose(text, 1, dice);
+        text.push_str("caf=C3=A9 =3D coffee=\n, and so on\n");
+    }
+    let _ = writeln!(text, "http://www.{word}.example/{number}?a=3D1&b=3D2\n--=_b");
+    text.push_str("Content-Type: text/html; charset=iso-8859-1\n\n<html><body>\n");
+    for _ in 0..12 {
+        text.push_str("<p class=\"x\">");
+        prose(text, 1, dice);
+        text.push_str("</p>\n");
+    }
+    let _ = writeln!(text, "<a href=\"http://www.{word}.example/{number}?c=1&amp;d=2\">here</a></body></html>");
+    if number.is_multiple_of(4) {
+        text.push_str("--=_b\nContent-Type: image/gif\nContent-Transfer-Encoding: base64\n\n");
+        for _ in 0..400 {
+            let line: String = (0..72).map(|_| *dice.pick(DIGITS) as char).collect();
+            let _ = writeln!(text, "{line}");
+        }
+    }
+    text.push_str("--=_b--\n");
+    2
+}
+
+/// So many lines without a URL.
+pub(crate) fn prose(text: &mut String, lines: usize, dice: &mut Dice) {
+    for _ in 0..lines {
+        let start = text.len();
+        while text.len() - start < 62 {
+            let _ = write!(text, "{}{} ", dice.pick(WORDS), dice.pick(&["", "", "", ",", ".", ":"]));
+        }
+        text.pop();
+        text.push('\n');
+    }
+}
+
+const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+const WORDS: &[&str] = &[
+    "lamp", "wick", "oil", "glass", "harbour", "keeper", "storm", "signal", "tower", "stair", "window", "brass",
+    "lens", "night", "ship", "rock", "tide", "fog", "bell", "rope", "letter", "winter", "boat", "light", "log",
+    "watch", "north", "coast", "chart", "sand",
+];

@@ -1,0 +1,46 @@
+//! Writes the inputs that are measured into a folder: `cargo bench --bench inputs -- FOLDER [MEBIBYTES]`.
+//!
+//! Says of each how many messages and URLs are in it, one a line, for whoever checks what was found.
+
+#[path = "../tests/scene/dice.rs"]
+mod dice;
+mod generate;
+
+use std::path::PathBuf;
+use std::{env, fs, io};
+
+use dice::Dice;
+use generate::{Kind, mbox, message};
+
+/// Articles of a tree of small files, in groups of so many.
+const ARTICLES: usize = 100_000;
+const GROUP: usize = 1_000;
+
+fn main() -> io::Result<()> {
+    let args: Vec<String> = env::args().skip(1).filter(|arg| !arg.starts_with("--")).collect();
+    let Some(folder) = args.first().map(PathBuf::from) else {
+        // Among other benchmarks there is nothing to do.
+        return Ok(());
+    };
+    let mebibytes: usize = args.get(1).and_then(|number| number.parse().ok()).unwrap_or(400);
+    fs::create_dir_all(&folder)?;
+    for (name, kind) in Kind::ALL {
+        let (octets, messages, urls) = mbox(kind, mebibytes << 20);
+        fs::write(folder.join(name), octets)?;
+        println!("{name}\t{messages}\t{urls}");
+    }
+    let mut dice = Dice(1738);
+    let mut urls = 0;
+    for number in 0..ARTICLES {
+        let group = folder.join(format!("news/group{:03}", number / GROUP));
+        if number % GROUP == 0 {
+            fs::create_dir_all(&group)?;
+        }
+        let article = message(Kind::Dense, number, &mut dice);
+        urls += article.urls;
+        let text = format!("Path: mail.example!not-for-mail\nNewsgroups: example.lamps\n{}", article.text);
+        fs::write(group.join((1 + number % GROUP).to_string()), text)?;
+    }
+    println!("news\t{ARTICLES}\t{urls}");
+    Ok(())
+}

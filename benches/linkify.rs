@@ -1,0 +1,16 @@
+//! A program to compare with: the links that the crate `linkify` finds in the files given, one a line.
+
+use std::io::{self, Write};
+use std::{env, fs};
+
+fn main() -> io::Result<()> {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    for path in env::args().skip(1).filter(|arg| !arg.starts_with("--")) {
+        let octets = fs::read(path)?;
+        let text = String::from_utf8_lossy(&octets);
+        for link in linkify::LinkFinder::new().links(&text) {
+            writeln!(out, "{}", link.as_str())?;
+        }
+    }
+    out.flush()
+}

@@ -1,0 +1,206 @@
+//! How fast each stage is, and all of them together: `cargo bench --bench stages`.
+//!
+//! Every benchmark asserts what it counts: a fast wrong answer fails.
+
+#[path = "../tests/scene/dice.rs"]
+mod dice;
+mod generate;
+
+use std::fmt::{self, Display, Formatter};
+use std::hint::black_box;
+
+use dice::Dice;
+use divan::Bencher;
+use divan::counter::{BytesCount, ItemsCount};
+use generate::{Kind, mbox, prose};
+use urlspool::repair::{Line, Wrapped, wrapped};
+use urlspool::scan::{Rules, Scanner, Schemeless};
+use urlspool::split::{Block, Divided, Format, messages};
+use urlspool::{Extractor, Finding, Message, Options, Source, extract, grammar, record};
+
+fn main() {
+    divan::main();
+}
+
+/// Octets of the inputs.
+const OCTETS: usize = 4 << 20;
+
+fn scanner() -> Scanner {
+    Scanner::new(Rules::Wide, Schemeless::Found, &[])
+}
+
+/// The starts of a text, with nothing taken in between.
+fn starts(scanner: &Scanner, text: &[u8]) -> usize {
+    let (mut from, mut count, mut starts) = (0, 0, scanner.starts(text));
+    while let Some(start) = starts.next_from(from) {
+        (from, count) = (start.retry, count + 1);
+    }
+    count
+}
+
+#[divan::bench]
+fn scan_text_without_urls(bencher: Bencher<'_, '_>) {
+    let (mut text, scanner) = (String::new(), scanner());
+    prose(&mut text, OCTETS / 64, &mut Dice(1));
+    bencher.counter(BytesCount::of_str(&text)).bench_local(|| {
+        assert_eq!(starts(&scanner, black_box(text.as_bytes())), 0);
+    });
+}
+
+#[divan::bench]
+fn scan_dense_text(bencher: Bencher<'_, '_>) {
+    let ((text, _, urls), scanner) = (mbox(Kind::Dense, OCTETS), scanner());
+    bencher.counter(BytesCount::of_slice(&text)).bench_local(|| {
+        // Each `<URL:` is a start twice: with its bracket, and behind it; and its URL is one.
+        assert!(starts(&scanner, black_box(&text)) >= urls);
+    });
+}
+
+/// A URL of each form.
+const URLS: [&str; 12] = [
+    "ftp://ann@ftp.example.org:21/pub/lamps/oil.tar.Z;type=i",
+    "file://host.example/etc/motd",
+    "http://www.example.org:8080/lamps/oil.html?wick",
+    "gopher://gopher.example.org:70/7/lamps%09oil",
+    "mailto:ann@mail.example.org",
+    "news:comp.infosystems.www.misc",
+    "news:1994.ann@mail.example.org",
+    "nntp://news.example.org/comp.lamps/1738",
+    "telnet://ann:oil@host.example.org:23/",
+    "wais://wais.example.org/lamps?oil",
+    "prospero://host.example.org:1525//pros/lamps;key=oil",
+    "tn3270://ann@host.example.org:23/",
+];
+
+#[divan::bench(args = URLS)]
+fn grammar(bencher: Bencher<'_, '_>, url: &str) {
+    bencher.counter(ItemsCount::new(1usize)).bench_local(|| {
+        assert!(grammar::url(black_box(url.as_bytes())).is_ok());
+    });
+}
+
+#[divan::bench]
+fn repair_of_wrappers(bencher: Bencher<'_, '_>) {
+    let text = b"<URL:http://www.example.org/lamps/oil-\n   and-wicks/\n   index.html> ".repeat(1_000);
+    let (scanner, mut line) = (scanner(), Line::default());
+    bencher.counter(BytesCount::of_slice(&text)).bench_local(|| {
+        let (mut from, mut closed, mut starts) = (0, 0, scanner.starts(&text));
+        while let Some(start) = starts.next_from(from) {
+            from = start.retry;
+            if let Wrapped::Closed(close) = wrapped(&text, &start, Rules::Wide, 8 << 10, &mut line) {
+                (from, closed) = (close + 1, closed + 1);
+            }
+        }
+        assert_eq!(closed, 1_000);
+    });
+}
+
+/// A message of one part, its body so encoded.
+fn one_part(head: &str, line: &str) -> Vec<u8> {
+    format!("Subject: x\nMIME-Version: 1.0\n{head}\n\n{}", line.repeat(OCTETS / line.len())).into_bytes()
+}
+
+/// Reads a message; gives how many URLs are in it.
+fn urls_of(message: &[u8], extractor: &Extractor) -> usize {
+    let mut count = 0;
+    extract(&Message::alone(message), &Source::at("x".into()), extractor, &mut |finding| {
+        count += usize::from(matches!(finding, Finding::Url(_)));
+    });
+    count
+}
+
+/// A body in one encoding.
+struct Body {
+    name: &'static str,
+    head: &'static str,
+    line: &'static str,
+}
+
+impl Display for Body {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+const BODIES: [Body; 4] = [
+    Body {
+        name: "quoted-printable",
+        head: "Content-Transfer-Encoding: quoted-printable",
+        line: "caf=C3=A9 =3D coffee, and words and words=\n\n",
+    },
+    Body {
+        name: "base64",
+        head: "Content-Transfer-Encoding: base64",
+        line: "VGhlIGxhbXAgd2FzIGxpdCwgYW5kIHRoZSB3aWNrIHdhcyBjdXQ7IG9pbCB3YXMgY2hlYXAK\n",
+    },
+    Body {
+        name: "html",
+        head: "Content-Type: text/html",
+        line: "<p class=\"x\">The lamp &amp; the <b>wick</b>, they say.</p>\n",
+    },
+    Body {
+        name: "latin-1",
+        head: "Content-Type: text/plain; charset=iso-8859-1",
+        line: "The lamp was lit, and the wick was cut, they say.\n",
+    },
+];
+
+#[divan::bench(args = BODIES)]
+fn decode(bencher: Bencher<'_, '_>, &Body { head, line, .. }: &Body) {
+    let (message, extractor) = (one_part(head, line), Extractor::new(Options::default()));
+    bencher.counter(BytesCount::of_slice(&message)).bench_local(|| {
+        assert_eq!(urls_of(black_box(&message), &extractor), 0);
+    });
+}
+
+#[divan::bench]
+fn split_mbox(bencher: Bencher<'_, '_>) {
+    let (bytes, want, _) = mbox(Kind::Sparse, OCTETS);
+    let block = Block { bytes, ..Block::default() };
+    bencher.counter(BytesCount::of_slice(&block.bytes)).bench_local(|| {
+        let mut count = 0;
+        messages(black_box(&block), Format::Mbox, &mut |divided| {
+            count += usize::from(matches!(divided, Divided::Message(_)));
+        });
+        assert_eq!(count, want);
+    });
+}
+
+#[divan::bench]
+fn json_of_records(bencher: Bencher<'_, '_>) {
+    let (message, extractor) = (b"Subject: lamps\n\nhttp://www.example.org/\n", Extractor::new(Options::default()));
+    let mut bencher = Some(bencher);
+    extract(&Message::alone(message), &Source::at("x".into()), &extractor, &mut |finding| {
+        if let (Finding::Url(found), Some(bencher)) = (finding, bencher.take()) {
+            let (mut out, mut common) = (Vec::new(), record::Common::default());
+            bencher.counter(ItemsCount::new(1usize)).bench_local(|| {
+                out.clear();
+                record::write(black_box(found), &mut common, &mut out);
+                assert!(out.ends_with(b"}\n"));
+            });
+        }
+    });
+}
+
+#[divan::bench(args = Kind::ALL.map(|(_, kind)| kind))]
+fn whole_message_after_message(bencher: Bencher<'_, '_>, kind: Kind) {
+    let (bytes, _, want) = mbox(kind, OCTETS);
+    let block = Block { bytes, ..Block::default() };
+    let (extractor, source) = (Extractor::new(Options::default()), Source::at("x".into()));
+    let mut out = Vec::new();
+    bencher.counter(BytesCount::of_slice(&block.bytes)).bench_local(|| {
+        out.clear();
+        let mut found = 0;
+        messages(black_box(&block), Format::Mbox, &mut |divided| {
+            let Divided::Message(message) = divided else { return };
+            let mut common = record::Common::default();
+            extract(&message, &source, &extractor, &mut |finding| {
+                if let Finding::Url(record) = finding {
+                    record::write(record, &mut common, &mut out);
+                    found += 1;
+                }
+            });
+        });
+        assert_eq!(found, want);
+    });
+}
