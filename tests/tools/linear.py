@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""Doubles hostile inputs and holds the work for them to 2.3 times as much, at the most.
+
+    tests/tools/linear.py target/release/urlspool               instructions, 100 KiB to 400 KiB; needs valgrind
+    tests/tools/linear.py target/release/urlspool --large 64    processor time, 8 MiB up to so many MiB
+
+Instructions are the same on every machine and however busy it is. Processor time is not: the smallest of five runs
+counts, and what is small or looks bad is measured again.
+"""
+import argparse, os, re, subprocess, sys, tempfile
+
+MOST = 2.3
+HEAD = b"From a@b Mon Jan  1 00:00:00 1996\nSubject: x\nMessage-ID: <1@x>\n"
+
+
+def repeat(unit, octets):
+    return (unit * (octets // len(unit) + 1))[:octets]
+
+
+def body(unit, head=b""):
+    return lambda octets: HEAD + head + b"\n" + repeat(unit, octets)
+
+
+def numbered(form, head=b""):
+    def make(octets):
+        out, size, number = [], 0, 0
+        while size < octets:
+            out.append(form % number)
+            size += len(out[-1])
+            number += 1
+        return HEAD + head + b"\n" + b"".join(out)
+    return make
+
+
+def header(unit):
+    return lambda octets: HEAD + repeat(unit, octets - octets % len(unit)) + b"\n\nhttp://a.example/\n"
+
+
+def line(octets):
+    """One line with URLs at its start, in its middle and at its end."""
+    half = repeat(b"words and words ", octets // 2)
+    return b"http://start.example/ " + half + b" http://middle.example/ " + half + b" http://end.example/"
+
+
+HTML = b"MIME-Version: 1.0\nContent-Type: text/html\n"
+QP = b"MIME-Version: 1.0\nContent-Transfer-Encoding: quoted-printable\n"
+MULTI = b"MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n"
+
+# The numbers are those of the catalogue of faults that the design keeps.
+FAMILIES = [
+    ("63 header fields", header(b"X-A: b\n")),
+    ("63 header fields with URLs", header(b"X-A: http://a.example/b\n")),
+    ("63 addresses", header(b"Cc: <a@b.example>,\n ")),
+    ("65 blank lines", lambda octets: repeat(b"\n", octets) + b"http://a.example/\n"),
+    ("61 multiparts in multiparts", body(b"--b\nContent-Type: multipart/mixed; boundary=b\n\n", MULTI)),
+    ("62 small parts", body(b"--b\n\nx\n", MULTI)),
+    ("68 encoded words", header(b"Subject: =?utf-8?q?a?= =?utf-8?q?b?=\n")),
+    ("69 parameters", header(b"Content-Type: text/plain;;;;;;;;;;;;;;\n")),
+    ("69 comments", header(b"Date: ((((((((((((((((((((\n")),
+    ("69 open quotes", header(b"Content-Type: text/plain; a=\"b\n")),
+    ("73 a line without an end", line),
+    ("74 mailboxes", body(b"a@b.com\n")),
+    ("74 mailto:", body(b"mailto:")),
+    ("74 http:// and stars", body(b"http://" + b"*" * 4000)),
+    ("74 http://!!!<", body(b"http://" + b"!" * 40 + b"<")),
+    ("74 www.", body(b"www.")),
+    ("74 opening brackets", body(b"((((")),
+    ("74 http://", body(b"http://")),
+    ("74 http://a.b/c,", body(b"http://a.b/c,")),
+    ("74 URL:", body(b"URL:")),
+    ("74 <URL:", body(b"<URL:")),
+    ("74 <URL: and lines", body(b"<URL:http://a.b/\n")),
+    ("74 news:", body(b"news:")),
+    ("74 quotes", body(b"> > > > ")),
+    ("74 quoted lines", body(b"> http://a.example/b\n")),
+    ("74 broken lines", body(b"http://a.example/" + b"b" * 55 + b"\n" + b"c" * 72 + b"\n")),
+    ("74 hyphens at line ends", body(b"<URL:http://a.example/b-\n")),
+    ("74 escapes", body(b"http://a.b/%41%")),
+    ("74 dots", body(b"a.")),
+    ("74 colons", body(b"a:")),
+    ("75 tags in tags", body(b"<div>", HTML)),
+    ("75 tables", body(b"<table><tr><td><b><i></table>", HTML)),
+    ("75 an attribute without an end", body(b"b", HTML + b"\n<a href=\"http://a.example/")),
+    ("75 comments without an end", body(b"<!-- ", HTML)),
+    ("75 scripts without an end", body(b"<script>", HTML)),
+    ("75 links", body(b"<a href=http://a.example/>b</a>", HTML)),
+    ("76 entities", body(b"&amp;&#x41;&bogus;", HTML)),
+    ("67 quoted-printable", body(b"=3D=41", QP)),
+    ("67 soft breaks", body(b"=\n", QP)),
+    ("67 uuencode without an end", body(b"begin 644 x\n#0V%T\n")),
+    ("81 URLs, no two alike", numbered(b"news:a%x.b ")),
+    ("81 URLs, all alike", body(b"http://a.example/ ")),
+    ("separators that are none", body(b"\nFrom x\n")),
+    ("messages", lambda octets: repeat(HEAD + b"\nhttp://a.example/\n\n", octets)),
+]
+
+
+def scan(binary, path):
+    return [binary, "scan", "-q", "-j1", "-o", "/dev/null", "--rejects", "/dev/null", path]
+
+
+def instructions(binary, path):
+    valgrind = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
+    said = subprocess.run(valgrind + scan(binary, path), stderr=subprocess.PIPE, text=True).stderr
+    return int(re.search(r"I\s+refs:\s+([\d,]+)", said)[1].replace(",", ""))
+
+
+def processor_time(binary, path):
+    def once():
+        process = subprocess.Popen(scan(binary, path), stderr=subprocess.DEVNULL)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        assert process.returncode in (0, 1), f"{path}: ended with {process.returncode}"
+        return usage.ru_utime + usage.ru_stime
+    return min(once() for _ in range(5))
+
+
+def worst(make, sizes, measure, idle, folder):
+    """The largest ratio of the work for twice the octets, and the work for the largest input for each octet."""
+    works = []
+    for octets in sizes:
+        path = os.path.join(folder, "input")
+        with open(path, "wb") as out:
+            out.write(make(octets))
+        works.append(max(measure(path) - idle, 1e-9))
+    return max(after / before for before, after in zip(works, works[1:])), works[-1] / sizes[-1]
+
+
+def main():
+    parse = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parse.add_argument("binary")
+    parse.add_argument("--large", type=int, default=0, metavar="MIB", help="measure processor time, up to so many MiB")
+    parse.add_argument("--only", default="", help="families whose name holds this")
+    args = parse.parse_args()
+    if args.large:
+        sizes, measure, unit = [], lambda path: processor_time(args.binary, path), "ns/octet"
+        size = 8
+        while size <= args.large:
+            sizes.append(size << 20)
+            size *= 2
+    else:
+        sizes, measure, unit = [100 << 10, 200 << 10, 400 << 10], lambda path: instructions(args.binary, path), "instructions/octet"
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        empty = os.path.join(folder, "empty.eml")
+        with open(empty, "wb") as out:
+            out.write(HEAD + b"\n")
+        idle = measure(empty)
+        for name, make in FAMILIES:
+            if args.only not in name:
+                continue
+            for attempt in range(3 if args.large else 1):
+                ratio, each = worst(make, sizes, measure, idle, folder)
+                if ratio <= MOST:
+                    break
+            each = each * 1e9 if args.large else each
+            failed += ratio > MOST
+            print(f"{'ok' if ratio <= MOST else 'NOT LINEAR':10} {ratio:5.2f} {each:9.1f} {unit}  {name}", flush=True)
+    print(f"{len(FAMILIES)} families, {failed} not linear")
+    sys.exit(failed > 0)
+
+
+main()
