@@ -1,0 +1,20 @@
+#!/usr/bin/env python3
+"""Repeats mboxes until there is enough, each copy with Message-IDs and hosts of its own, so that no cache of URLs helps.
+
+    benches/diverse.py OUT MEBIBYTES MBOX...
+"""
+import re, sys
+
+out, mebibytes, paths = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
+hosts = re.compile(rb"(://(?:[^\s/@<>]*@)?|\bwww\.|\bftp\.|@)(?=[A-Za-z0-9])")
+ids = re.compile(rb"^(Message-ID:\s*<)", re.M | re.I)
+with open(out, "wb") as sink:
+    copy = 0
+    while sink.tell() < mebibytes << 20:
+        for path in paths:
+            with open(path, "rb") as source:
+                text = source.read()
+            mark = b"c%d" % copy
+            sink.write(ids.sub(lambda found: found[1] + mark + b".", hosts.sub(lambda found: found[1] + mark, text)))
+            sink.write(b"\n")
+        copy += 1
