@@ -1,10 +1,9 @@
-//! Compressed files, archives and odd trees: what is in them is read, what is wrong with them is said, once.
+//! Compressed files and archives: what is in them is read, what is wrong with them is said, once.
 //!
-//! Rows are those of the failure catalogue for containers and the tree.
+//! Rows are those of the failure catalogue for containers and the tree; odd trees are in `tree.rs`.
 
 use std::fs;
 use std::io::{self, Write};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,10 +15,10 @@ use urlspool::walk::Links;
 use urlspool::{Balance, Event, Extractor, Job, Options, Report, run};
 
 /// A folder of its own, which goes away with the value.
-struct Folder(PathBuf);
+pub(crate) struct Folder(pub(crate) PathBuf);
 
 impl Folder {
-    fn new() -> Folder {
+    pub(crate) fn new() -> Folder {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         let name = format!("urlspool-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         let path = std::env::temp_dir().join(name);
@@ -27,7 +26,7 @@ impl Folder {
         Folder(path)
     }
 
-    fn with(name: &str, octets: &[u8]) -> Folder {
+    pub(crate) fn with(name: &str, octets: &[u8]) -> Folder {
         let folder = Folder::new();
         fs::write(folder.0.join(name), octets).unwrap();
         folder
@@ -42,10 +41,10 @@ impl Drop for Folder {
 
 /// What a run gave.
 #[derive(Default)]
-struct Yield {
-    records: Vec<u8>,
-    events: Vec<Event>,
-    balance: Balance,
+pub(crate) struct Yield {
+    pub(crate) records: Vec<u8>,
+    pub(crate) events: Vec<Event>,
+    pub(crate) balance: Balance,
 }
 
 impl Report for Yield {
@@ -67,11 +66,11 @@ impl Report for Yield {
 }
 
 impl Yield {
-    fn lines(&self) -> Vec<Value> {
+    pub(crate) fn lines(&self) -> Vec<Value> {
         self.records.split_inclusive(|&byte| byte == b'\n').map(|line| serde_json::from_slice(line).unwrap()).collect()
     }
 
-    fn urls(&self) -> Vec<String> {
+    pub(crate) fn urls(&self) -> Vec<String> {
         self.lines().iter().map(|line| line["url"].as_str().unwrap().to_owned()).collect()
     }
 
@@ -84,12 +83,12 @@ impl Yield {
         self.lines().iter().map(|line| names(line) + line["url"].as_str().unwrap()).collect()
     }
 
-    fn kinds(&self) -> Vec<Kind> {
+    pub(crate) fn kinds(&self) -> Vec<Kind> {
         self.events.iter().map(|event| event.problem.kind).collect()
     }
 }
 
-fn scan_with(path: &Path, limits: Limits, links: Links, threads: usize) -> Yield {
+pub(crate) fn scan_with(path: &Path, limits: Limits, links: Links, threads: usize) -> Yield {
     let job = Job { roots: vec![path.to_owned()], threads, links, ..Job::default() };
     let extractor = Extractor::new(Options { limits, ..Options::default() });
     let mut given = Yield::default();
@@ -98,7 +97,7 @@ fn scan_with(path: &Path, limits: Limits, links: Links, threads: usize) -> Yield
     given
 }
 
-fn scan(path: &Path) -> Yield {
+pub(crate) fn scan(path: &Path) -> Yield {
     scan_with(path, Limits::default(), Links::Left, 2)
 }
 
@@ -110,15 +109,15 @@ fn scan_limited(octets: &[u8], limits: Limits) -> Yield {
     scan_with(&Folder::with("file", octets).0, limits, Links::Left, 1)
 }
 
-fn mail(number: usize) -> String {
+pub(crate) fn mail(number: usize) -> String {
     format!("From: a@b.example\nSubject: {number}\n\nSee http://n{number}.example/ there.\n")
 }
 
-fn mbox(messages: usize) -> Vec<u8> {
+pub(crate) fn mbox(messages: usize) -> Vec<u8> {
     (0..messages).flat_map(|number| format!("From a@b Mon\n{}\n", mail(number)).into_bytes()).collect()
 }
 
-fn gzip(octets: &[u8]) -> Vec<u8> {
+pub(crate) fn gzip(octets: &[u8]) -> Vec<u8> {
     let mut writer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     writer.write_all(octets).unwrap();
     writer.finish().unwrap()
@@ -146,7 +145,7 @@ fn tar_member(name: &str, kind: u8, size: usize, octets: &[u8]) -> Vec<u8> {
     block
 }
 
-fn tar(members: &[(&str, &[u8])]) -> Vec<u8> {
+pub(crate) fn tar(members: &[(&str, &[u8])]) -> Vec<u8> {
     let members = members.iter().flat_map(|(name, octets)| tar_member(name, b'0', octets.len(), octets));
     members.chain([0; 1024]).collect()
 }
@@ -464,98 +463,8 @@ fn the_more_of_a_gzip_there_is_the_more_urls_come_out() {
     assert_eq!((given.urls().len(), given.kinds()), (300, vec![Kind::Damage]));
 }
 
-/// Row 90 and 94: what is no regular file, or is none any more when it is opened, is not read and not waited for.
-#[test]
-fn nobody_waits_for_a_fifo() {
-    let folder = Folder::with("mail", mail(1).as_bytes());
-    let fifo = folder.0.join("fifo");
-    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
-    std::os::unix::fs::symlink("/dev/zero", folder.0.join("zero")).unwrap();
-    let _socket = std::os::unix::net::UnixListener::bind(folder.0.join("socket")).unwrap();
-    let given = scan(&folder.0);
-    assert_eq!(given.urls().len(), 1);
-    assert_eq!(given.balance.files_skipped.values().sum::<u64>(), 3);
-    let stale =
-        urlspool::walk::File { source: urlspool::Source::at(fifo), size: 10, hint: urlspool::origin::Hint::None };
-    assert!(urlspool::read::open(&stale).is_err());
-}
-
-/// Row 91.
-#[test]
-fn links_that_lead_back_or_out_end() {
-    let folder = Folder::with("mail", mail(1).as_bytes());
-    let outside = Folder::with("secret", mail(2).as_bytes());
-    fs::create_dir(folder.0.join("sub")).unwrap();
-    std::os::unix::fs::symlink("..", folder.0.join("sub/loop")).unwrap();
-    std::os::unix::fs::symlink(".", folder.0.join("here")).unwrap();
-    std::os::unix::fs::symlink(outside.0.join("secret"), folder.0.join("out")).unwrap();
-    for links in [Links::Left, Links::Followed] {
-        let given = scan_with(&folder.0, Limits::default(), links, 1);
-        assert_eq!(given.urls(), ["http://n1.example/"], "{links:?}");
-    }
-}
-
-/// Row 92.
-#[test]
-fn names_of_any_octets_survive_and_depth_does_no_harm() {
-    let folder = Folder::new();
-    let name = std::ffi::OsStr::from_bytes(b"a\n\x1b[31m\xFF.tar");
-    let member = "m\n\u{1b}[0m";
-    let mut octets = tar(&[(member, mail(1).as_bytes()), ("2", mail(2).as_bytes())]);
-    octets[1024] = 0xFE;
-    octets[1024 + 148..1024 + 156].fill(b' ');
-    let sum: u32 = octets[1024..1536].iter().map(|&byte| u32::from(byte)).sum();
-    octets[1024 + 148..1024 + 155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
-    fs::write(folder.0.join(name), octets).unwrap();
-    let mut deep = folder.0.clone();
-    (0..300).for_each(|_| deep.push("d"));
-    fs::create_dir_all(&deep).unwrap();
-    fs::write(deep.join("mail"), mail(3)).unwrap();
-    let given = scan(&folder.0);
-    assert_eq!((given.urls().len(), given.kinds()), (3, vec![]));
-    let first = &given.lines()[0]["source"];
-    assert_eq!(first["member"][0], member);
-    assert!(first["path_b64"].is_string() && first["member_b64"].is_null());
-    assert_eq!(given.lines()[1]["source"]["member_b64"][0], "/g==");
-    assert_eq!(shown(&given.records[..]), "http://n1.example/\nhttp://n2.example/\nhttp://n3.example/\n");
-}
-
-/// Row 93: a file that shrinks under its reader gives what was read of it.
-#[test]
-fn a_file_that_shrinks_kills_nobody() {
-    let folder = Folder::with("big.mbox", "From a\nA: b\n\nwords and words\n\n".repeat(100_000).as_bytes());
-    let path = folder.0.join("big.mbox");
-    let size = fs::metadata(&path).unwrap().len();
-    assert!(size > 1 << 20);
-    for round in 0..4 {
-        let path = path.clone();
-        let shrink = std::thread::spawn(move || {
-            let file = fs::OpenOptions::new().write(true).open(path).unwrap();
-            for step in 0..20 {
-                file.set_len(size / (1 + (step + round) % 7)).unwrap();
-            }
-        });
-        let given = scan_with(&folder.0, Limits { message_urls: 1, ..Limits::default() }, Links::Left, 2);
-        assert_eq!(given.balance.files, 1);
-        shrink.join().unwrap();
-    }
-}
-
-/// Row 95, of a file that is a hole from its start.
-#[test]
-fn a_hole_of_eight_terabytes_takes_no_time() {
-    let folder = Folder::new();
-    let file = fs::File::create(folder.0.join("hole")).unwrap();
-    if file.set_len(8 << 40).is_err() {
-        eprintln!("skipped: the file system takes no file of 8 TiB");
-        return;
-    }
-    let given = scan(&folder.0);
-    assert_eq!((given.balance.files_skipped["binary"], given.urls().len()), (1, 0));
-}
-
 /// What `urlspool show` prints for these records.
-fn shown(records: &[u8]) -> String {
+pub(crate) fn shown(records: &[u8]) -> String {
     let mut show = Command::new(env!("CARGO_BIN_EXE_urlspool"))
         .arg("show")
         .stdin(Stdio::piped())

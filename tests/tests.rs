@@ -10,4 +10,5 @@ mod house;
 mod pipeline;
 mod regression;
 mod scene;
+mod tree;
 mod twin;
