@@ -1,6 +1,8 @@
-//! Roots in, files out, in a fixed order. Opens nothing and follows no symbolic link unless asked.
+//! Roots in, files out, in a fixed order. Opens folders alone, and follows no symbolic link unless asked.
 
+mod beneath;
 mod filter;
+mod tree;
 
 pub use filter::{BadGlob, Filter};
 
@@ -10,10 +12,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use walkdir::{DirEntry, WalkDir};
-
 use crate::origin::{Hint, Item, Source};
 use crate::problem::{Event, Kind, Problem};
+use beneath::Beneath;
+use tree::{Found, Tree, Trouble};
 
 /// A regular file that is to be read.
 #[derive(Clone, Debug)]
@@ -24,6 +26,16 @@ pub struct File {
     pub size: u64,
     /// What its place tells.
     pub hint: Hint,
+    /// How it is opened, if it was not named itself but walked upon.
+    pub(crate) place: Option<Beneath>,
+}
+
+impl File {
+    /// The file of this name, of which nothing is known. It is opened by its name, through links or not.
+    #[must_use]
+    pub fn named(path: PathBuf) -> File {
+        File { source: Source::at(path), size: 0, hint: Hint::None, place: None }
+    }
 }
 
 /// What the walk came upon.
@@ -72,7 +84,8 @@ pub fn items(items: &[Item]) -> impl Iterator<Item = Step> + '_ {
             Err(error) => Step::Failed(Problem::new(Kind::Unreadable, error.to_string()).of(&item.source)),
             Ok(metadata) if !metadata.is_file() => Step::Skipped(item.source.clone(), "not-regular"),
             Ok(metadata) => {
-                let file = File { source: item.source.clone(), size: metadata.len(), hint: hint(path) };
+                let (size, hint) = (metadata.len(), hint(path));
+                let file = File { source: item.source.clone(), size, hint, place: None };
                 if item.start == 0 && file.size <= item.end { Step::File(file) } else { Step::Part(file, item.clone()) }
             }
         }
@@ -86,7 +99,9 @@ pub fn beneath(root: &Path, path: &Path) -> Option<File> {
     let inside = path.ancestors().take_while(|up| *up != root);
     let in_tmp = inside.skip(1).any(|up| up.file_name() == Some("tmp".as_ref()) && is_maildir(up.parent()));
     let kept_back = path != root && path.file_name().is_none_or(filter::is_control_file);
-    let file = || File { source: Source::at(path.to_owned()), size: metadata.len(), hint: hint(path) };
+    let place = path.strip_prefix(root).ok().filter(|way| !way.as_os_str().is_empty());
+    let place = place.map(|way| Beneath::root(root).join(way));
+    let file = || File { source: Source::at(path.to_owned()), size: metadata.len(), hint: hint(path), place };
     (!in_tmp && !kept_back).then(file)
 }
 
@@ -100,46 +115,36 @@ fn below<'w>(root: &'w Path, filter: &'w Filter, links: Links) -> Box<dyn Iterat
     if root.as_os_str() == Source::STDIN {
         return Box::new(std::iter::once(Walked::Step(Step::Stdin)));
     }
-    let real_root = (links == Links::Followed).then(|| root.canonicalize().ok()).flatten();
-    let tree = WalkDir::new(root)
-        .follow_links(links == Links::Followed)
-        .follow_root_links(true)
-        .sort_by(|a, b| a.file_name().as_encoded_bytes().cmp(b.file_name().as_encoded_bytes()));
-    let entries = tree.into_iter().filter_entry(|entry| !is_maildir_tmp(entry));
-    Box::new(entries.filter_map(move |entry| match entry {
-        Ok(entry) if entry.file_type().is_dir() => None,
-        Ok(entry) => Some(step(&entry, root, filter, real_root.as_deref())),
-        Err(error) => Some(Walked::Step(Step::Failed(failed(root, &error)))),
-    }))
+    Box::new(Tree::new(root, links).map(move |found| step(found, root, filter)))
 }
 
-fn step(entry: &DirEntry, root: &Path, filter: &Filter, real_root: Option<&Path>) -> Walked {
-    let source = Source::at(entry.path().to_owned());
-    let skip = |why| Walked::Step(Step::Skipped(Source::at(entry.path().to_owned()), why));
-    let named = entry.depth() == 0;
-    if entry.path_is_symlink() && !named {
-        let beneath =
-            real_root.is_some_and(|root| entry.path().canonicalize().is_ok_and(|path| path.starts_with(root)));
-        if !beneath {
-            return skip("symlink");
-        }
+fn step(found: Found, root: &Path, filter: &Filter) -> Walked {
+    let skip = |path, why| Walked::Step(Step::Skipped(Source::at(path), why));
+    match found {
+        Found::File(path, place) => file(path, place, root, filter),
+        Found::Link(path) => skip(path, "symlink"),
+        Found::Other(path) => skip(path, "not-regular"),
+        Found::Failed(path, trouble) => Walked::Step(Step::Failed(failed(path, &trouble))),
     }
-    if !entry.file_type().is_file() {
-        return skip(if entry.file_type().is_symlink() { "symlink" } else { "not-regular" });
+}
+
+fn file(path: PathBuf, place: Option<Beneath>, root: &Path, filter: &Filter) -> Walked {
+    let skip = |path, why| Walked::Step(Step::Skipped(Source::at(path), why));
+    let named = place.is_none();
+    if !named && path.file_name().is_some_and(filter::is_control_file) {
+        return skip(path, "control-file");
     }
-    if !named && filter::is_control_file(entry.file_name()) {
-        return skip("control-file");
+    let relative = path.strip_prefix(root).unwrap_or(&path);
+    if !filter.wants(if named { &path } else { relative }) {
+        return skip(path, "filtered");
     }
-    let relative = entry.path().strip_prefix(root).unwrap_or(entry.path());
-    if !filter.wants(if named { entry.path() } else { relative }) {
-        return skip("filtered");
-    }
-    let metadata = match entry.metadata() {
+    let metadata = match path.metadata() {
         Ok(metadata) => metadata,
-        Err(error) => return Walked::Step(Step::Failed(failed(entry.path(), &error))),
+        Err(error) if named => return Walked::Step(Step::Failed(failed(path, &Trouble::Root(error)))),
+        Err(error) => return Walked::Step(Step::Failed(failed(path, &Trouble::Inside(error)))),
     };
-    let hint = hint(entry.path());
-    let file = File { source, size: metadata.len(), hint };
+    let hint = hint(&path);
+    let file = File { source: Source::at(path), size: metadata.len(), hint, place };
     if hint == Hint::Numbered && metadata.nlink() > 1 {
         return Walked::Linked(file, (metadata.dev(), metadata.ino()));
     }
@@ -192,24 +197,16 @@ fn is_timehash(path: &Path) -> bool {
     is(b"????-????") && is(b"??") && is(b"??") && is(b"time-??")
 }
 
-/// Messages in `tmp` are not complete (maildir(5)).
-fn is_maildir_tmp(entry: &DirEntry) -> bool {
-    entry.depth() > 0 && entry.file_name() == "tmp" && entry.file_type().is_dir() && is_maildir(entry.path().parent())
-}
-
 fn is_maildir(folder: Option<&Path>) -> bool {
     folder.is_some_and(|folder| folder.join("cur").is_dir() && folder.join("new").is_dir())
 }
 
-fn failed(path: &Path, error: &walkdir::Error) -> Event {
-    let path = error.path().unwrap_or(path).to_owned();
-    let missing = error.io_error().is_some_and(|error| error.kind() == std::io::ErrorKind::NotFound);
-    let message = match (error.io_error(), error.loop_ancestor()) {
-        (_, Some(ancestor)) => format!("a link that leads back to {}", ancestor.display()),
-        (Some(error), None) => error.to_string(),
-        (None, None) => error.to_string(),
+fn failed(path: PathBuf, trouble: &Trouble) -> Event {
+    let (kind, message) = match trouble {
+        Trouble::LeadsBackTo(above) => (Kind::Unreadable, format!("leads back to {}", above.display())),
+        // A path that was named must be there; one that was walked upon may go away.
+        Trouble::Inside(error) if error.kind() == std::io::ErrorKind::NotFound => (Kind::Vanished, error.to_string()),
+        Trouble::Root(error) | Trouble::Inside(error) => (Kind::Unreadable, error.to_string()),
     };
-    // A path that was named must be there; one that was walked upon may go away.
-    let kind = if missing && error.depth() > 0 { Kind::Vanished } else { Kind::Unreadable };
     Problem::new(kind, message).of(&Source::at(path))
 }

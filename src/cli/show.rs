@@ -7,7 +7,7 @@ use super::args::Show;
 use super::exit::Exit;
 use super::{Failure, Outcome, print};
 use crate::limits::{Limits, MAGIC_BYTES};
-use crate::origin::{Hint, Source};
+use crate::origin::Hint;
 use crate::read::{self, Input, Step, Streams};
 use crate::record::{Place, place};
 use crate::walk;
@@ -74,7 +74,7 @@ fn octets(place: &Place) -> io::Result<Vec<u8>> {
 
 /// The octets from where a place starts.
 fn stream(place: &Place) -> io::Result<Box<dyn Read>> {
-    let file = walk::File { source: Source::at(place.path.clone()), size: 0, hint: Hint::None };
+    let file = walk::File::named(place.path.clone());
     let mut opened = read::open(&file)?;
     let mut start = Vec::new();
     (&mut opened).take(MAGIC_BYTES as u64).read_to_end(&mut start)?;

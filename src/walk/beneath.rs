@@ -1,0 +1,45 @@
+//! Opens what lies beneath a root, and never anything else, whatever happens to the folders on the way meanwhile.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::{Mode, OFlags, ResolveFlags, open, openat, openat2};
+use rustix::io::Errno;
+
+/// A place in a root: the folder that was named, and the way from it, on which no symbolic link lies.
+#[derive(Clone, Debug)]
+pub(crate) struct Beneath {
+    pub(super) root: Arc<Path>,
+    pub(super) way: PathBuf,
+}
+
+impl Beneath {
+    /// The root itself.
+    pub(super) fn root(root: &Path) -> Beneath {
+        Beneath { root: root.into(), way: PathBuf::from(".") }
+    }
+
+    /// What has that name in it.
+    pub(super) fn join(&self, name: &Path) -> Beneath {
+        Beneath { root: Arc::clone(&self.root), way: self.way.join(name) }
+    }
+
+    /// Opens it for reading.
+    ///
+    /// # Errors
+    ///
+    /// What the system says; `ELOOP` if a link lies on the way by now.
+    pub(crate) fn open(&self, flags: OFlags) -> io::Result<OwnedFd> {
+        let flags = flags | OFlags::RDONLY | OFlags::CLOEXEC;
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+        let root = open(&*self.root, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+        let opened = match openat2(&root, &self.way, flags, Mode::empty(), resolve) {
+            // Linux before 5.6, and filters that do not know the call: the last name alone is held to be no link.
+            Err(Errno::NOSYS | Errno::PERM) => openat(&root, &self.way, flags | OFlags::NOFOLLOW, Mode::empty()),
+            opened => opened,
+        };
+        Ok(opened?)
+    }
+}

@@ -1,0 +1,183 @@
+//! A root and everything beneath it, in a fixed order.
+//!
+//! Each folder is opened once, by the way that leads to it from the root, and closed before anything in it is looked at:
+//! the depth of a tree costs no open files, and a folder that is swapped for a link meanwhile leads nowhere.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::Metadata;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::vec;
+
+use rustix::fs::{AtFlags, Dir, FileType, OFlags, fstat, statat};
+
+use super::beneath::Beneath;
+use super::{Links, is_maildir};
+
+/// What is come upon that is no folder.
+pub(super) enum Found {
+    /// A regular file. One that was named by the user is opened by its name.
+    File(PathBuf, Option<Beneath>),
+    /// A symbolic link that is not followed.
+    Link(PathBuf),
+    /// A device or the like.
+    Other(PathBuf),
+    /// A folder, or the root, that cannot be looked into.
+    Failed(PathBuf, Trouble),
+}
+
+/// Why something cannot be looked into.
+pub(super) enum Trouble {
+    /// The root, and what the system says.
+    Root(io::Error),
+    /// Something beneath it.
+    Inside(io::Error),
+    /// It is one of the folders that it lies in.
+    LeadsBackTo(PathBuf),
+}
+
+/// Goes through a root.
+pub(super) struct Tree<'t> {
+    root: &'t Path,
+    /// The root without links, where they are followed.
+    real_root: Option<PathBuf>,
+    /// The folders on the way to where it is, from the root.
+    levels: Vec<Level>,
+    begun: bool,
+}
+
+/// A folder that is gone through.
+struct Level {
+    path: PathBuf,
+    place: Beneath,
+    /// Its device and inode.
+    identity: (u64, u64),
+    /// The names in it that are left, in order.
+    names: vec::IntoIter<(OsString, FileType)>,
+}
+
+impl<'t> Tree<'t> {
+    pub(super) fn new(root: &'t Path, links: Links) -> Tree<'t> {
+        let real_root = (links == Links::Followed).then(|| root.canonicalize().ok()).flatten();
+        Tree { root, real_root, levels: Vec::new(), begun: false }
+    }
+
+    /// The root itself, if that is all there is.
+    fn begin(&mut self) -> Option<Found> {
+        let path = self.root.to_owned();
+        match self.root.metadata() {
+            Err(error) => Some(Found::Failed(path, Trouble::Root(error))),
+            Ok(metadata) if metadata.is_dir() => {
+                let place = Beneath::root(self.real_root.as_deref().unwrap_or(self.root));
+                self.enter(path, place).map(|found| match found {
+                    Found::Failed(path, Trouble::Inside(error)) => Found::Failed(path, Trouble::Root(error)),
+                    found => found,
+                })
+            }
+            Ok(metadata) => Some(plain(path, &metadata, None)),
+        }
+    }
+
+    /// Goes into a folder. Something is found if that cannot be done.
+    fn enter(&mut self, path: PathBuf, place: Beneath) -> Option<Found> {
+        match Listing::of(&place) {
+            Ok(Listing { identity, names }) => {
+                if let Some(above) = self.levels.iter().find(|level| level.identity == identity) {
+                    let above = above.path.clone();
+                    return Some(Found::Failed(path, Trouble::LeadsBackTo(above)));
+                }
+                self.levels.push(Level { path, place, identity, names: names.into_iter() });
+                None
+            }
+            Err(error) => Some(Found::Failed(path, Trouble::Inside(error))),
+        }
+    }
+
+    /// What a name in the innermost folder is; nothing if it is a folder that is gone into, or left without a word.
+    fn look(&mut self, name: &OsStr, kind: FileType) -> Option<Found> {
+        let level = self.levels.last()?;
+        let path = level.path.join(name);
+        let place = level.place.join(Path::new(name));
+        match kind {
+            // Messages in `tmp` are not complete (maildir(5)).
+            FileType::Directory if name == "tmp" && is_maildir(Some(&level.path)) => None,
+            FileType::Directory => self.enter(path, place),
+            FileType::RegularFile => Some(Found::File(path, Some(place))),
+            FileType::Symlink => self.link(path),
+            _ => Some(Found::Other(path)),
+        }
+    }
+
+    /// What a link leads to, if it is followed and that lies beneath the root.
+    fn link(&mut self, path: PathBuf) -> Option<Found> {
+        let target = self.real_root.as_ref().and_then(|root| {
+            let real = path.canonicalize().ok()?;
+            let way = real.strip_prefix(root).ok()?;
+            Some((real.metadata().ok()?, Beneath::root(root).join(way)))
+        });
+        match target {
+            None => Some(Found::Link(path)),
+            Some((metadata, place)) if metadata.is_dir() => self.enter(path, place),
+            Some((metadata, place)) => Some(plain(path, &metadata, Some(place))),
+        }
+    }
+}
+
+/// What a folder holds.
+struct Listing {
+    /// Its device and inode.
+    identity: (u64, u64),
+    /// The names in it, in order.
+    names: Vec<(OsString, FileType)>,
+}
+
+impl Listing {
+    fn of(place: &Beneath) -> io::Result<Listing> {
+        let folder = place.open(OFlags::DIRECTORY)?;
+        let stat = fstat(&folder)?;
+        let mut names = Vec::new();
+        for entry in Dir::read_from(&folder)? {
+            let entry = entry?;
+            let name = entry.file_name();
+            if [&b"."[..], b".."].contains(&name.to_bytes()) {
+                continue;
+            }
+            let kind = match entry.file_type() {
+                // Some file systems do not tell. What went away meanwhile is found to be gone when it is looked at.
+                FileType::Unknown => statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW)
+                    .map_or(FileType::RegularFile, |stat| FileType::from_raw_mode(stat.st_mode)),
+                kind => kind,
+            };
+            names.push((OsStr::from_bytes(name.to_bytes()).to_owned(), kind));
+        }
+        names.sort_by(|one, other| one.0.as_bytes().cmp(other.0.as_bytes()));
+        Ok(Listing { identity: (stat.st_dev, stat.st_ino), names })
+    }
+}
+
+/// Something that is no folder.
+fn plain(path: PathBuf, metadata: &Metadata, place: Option<Beneath>) -> Found {
+    if metadata.is_file() { Found::File(path, place) } else { Found::Other(path) }
+}
+
+impl Iterator for Tree<'_> {
+    type Item = Found;
+
+    fn next(&mut self) -> Option<Found> {
+        if !std::mem::replace(&mut self.begun, true)
+            && let Some(found) = self.begin()
+        {
+            return Some(found);
+        }
+        loop {
+            let Some((name, kind)) = self.levels.last_mut()?.names.next() else {
+                self.levels.pop();
+                continue;
+            };
+            if let Some(found) = self.look(&name, kind) {
+                return Some(found);
+            }
+        }
+    }
+}
