@@ -8,12 +8,14 @@ mod container;
 mod fault;
 mod input;
 mod lzw;
+mod sparse;
 mod streams;
 
 pub use capped::Ratio;
 pub use container::{Allowed, Compression, packed_batch, unpacked};
 pub use fault::problem;
 pub use input::{Input, Random};
+pub use sparse::{Sparse, hole};
 pub use streams::{Step, Streams, is_container};
 
 use std::fs::{File, OpenOptions};

@@ -16,7 +16,7 @@ mod sniff;
 
 pub use lengths::{Dialect, dialect};
 pub use lines::{ends_in_cr, unify};
-pub use roll::{Begun, Block, Opened, Role, Roller, divisible, open, open_part};
+pub use roll::{Begun, Block, Opened, Role, Roller, divisible, open, open_part, zeros_before};
 pub use sniff::{Format, Sniffed, recognised, sniff};
 
 use crate::origin::Kind;

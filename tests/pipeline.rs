@@ -121,6 +121,8 @@ fn any_number_of_threads_gives_the_same_octets() {
 /// A stream that gives as much as it likes, down to one octet, and is interrupted now and then.
 struct Fits<'a>(&'a [u8], Dice);
 
+impl urlspool::read::Sparse for Fits<'_> {}
+
 impl Read for Fits<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.1.below(50) == 0 {

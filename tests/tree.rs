@@ -3,25 +3,41 @@
 //!
 //! Rows are those of the failure catalogue for containers and the tree.
 
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 use std::{env, thread};
 
 use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 use rustix::fs::{CWD, Mode, OFlags, RenameFlags, mkdirat, openat, renameat_with};
-use urlspool::limits::Limits;
+use urlspool::limits::{Limits, SNIFF_BYTES};
+use urlspool::problem::Kind;
 use urlspool::walk::Links;
+use urlspool::{Balance, Event, Extractor, Job, Options, Report, run};
 
-use crate::containers::{Folder, mail, scan, scan_with, shown, tar};
-use crate::scene::ended;
+use crate::containers::{Folder, Yield, mail, scan, scan_with, shown, tar};
+use crate::scene::{done, ended, urlspool};
 
 /// How often a race is run: `few` times, or as often as `URLSPOOL_RUNS` says.
 fn runs(few: usize) -> usize {
     env::var("URLSPOOL_RUNS").map_or(few, |runs| runs.parse().expect("URLSPOOL_RUNS is a number"))
+}
+
+/// Ends a race when it is dropped: also when an assertion fails, or the test would wait for its own thread.
+struct Over<'o>(&'o AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 /// Whether the tests run as root.
@@ -103,13 +119,13 @@ fn a_folder_swapped_for_a_link_leads_nowhere() {
                 thread::yield_now();
             }
         });
+        let _over = Over(&over);
         for run in 0..runs(300) {
             let links = if run % 2 == 0 { Links::Left } else { Links::Followed };
             let given = scan_with(&folder.0.join("a"), Limits::default(), links, 1);
             assert!(given.urls().iter().all(|url| url == "http://n1.example/"), "{links:?}: {:?}", given.urls());
             if given.urls().is_empty() { missed += 1 } else { seen += 1 }
         }
-        over.store(true, Ordering::Relaxed);
     });
     // The link stood there in some runs and in others not.
     assert!(seen > 0 && missed > 0, "{seen} and {missed}: there was no race");
@@ -220,29 +236,216 @@ fn a_file_that_shrinks_kills_nobody() {
     let path = folder.0.join("big.mbox");
     let size = fs::metadata(&path).unwrap().len();
     assert!(size > 1 << 20);
-    for round in 0..4 {
-        let path = path.clone();
-        let shrink = std::thread::spawn(move || {
-            let file = fs::OpenOptions::new().write(true).open(path).unwrap();
-            for step in 0..20 {
-                file.set_len(size / (1 + (step + round) % 7)).unwrap();
-            }
+    for round in 0..runs(6) {
+        fs::write(folder.0.join("small"), mail(1)).unwrap();
+        let mut command = urlspool([OsStr::new("scan"), OsStr::new("-q"), folder.0.as_os_str()]);
+        let over = AtomicBool::new(false);
+        let ended = thread::scope(|scope| {
+            scope.spawn(|| {
+                let open = |name| fs::OpenOptions::new().write(true).open(folder.0.join(name)).unwrap();
+                let (big, small) = (open("big.mbox"), open("small"));
+                for step in 0.. {
+                    big.set_len(size / (1 + (step + round as u64) % 7)).unwrap();
+                    small.set_len(step % 50).unwrap();
+                    if over.load(Ordering::Relaxed) {
+                        break;
+                    }
+                }
+            });
+            let _over = Over(&over);
+            ended(&mut command, b"")
         });
-        let given = scan_with(&folder.0, Limits { message_urls: 1, ..Limits::default() }, Links::Left, 2);
-        assert_eq!(given.balance.files, 1);
-        shrink.join().unwrap();
+        assert_eq!(ended.status, Some(0), "round {round}: {}", ended.stderr);
     }
 }
 
-/// Row 95, of a file that is a hole from its start.
+/// Cuts a file down when the first records of it come.
+struct Cutting {
+    path: PathBuf,
+    given: Yield,
+}
+
+impl Report for Cutting {
+    fn records(&mut self, batch: &[u8]) -> io::Result<bool> {
+        fs::OpenOptions::new().write(true).open(&self.path)?.set_len(10)?;
+        self.given.records(batch)
+    }
+
+    fn rejects(&mut self, _: &[u8]) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn event(&mut self, event: &Event) -> io::Result<()> {
+        self.given.event(event)
+    }
+
+    fn progress(&mut self, _: &Balance) {}
+}
+
+/// Row 93: it is said that something of it is missing.
+#[test]
+fn a_file_that_is_cut_down_while_it_is_read_is_an_event() {
+    let message = format!(
+        "From a@b Mon\nFrom: a@b.example\nSubject: x\n\n{}http://u.example/\n\n",
+        "words and words\n".repeat(1_000)
+    );
+    let folder = Folder::with("mbox", message.repeat(1_000).as_bytes());
+    let path = folder.0.join("mbox");
+    let job = Job { roots: vec![path.clone()], threads: 1, ..Job::default() };
+    let mut cutting = Cutting { path, given: Yield::default() };
+    let balance = run(&job, &Extractor::new(Options::default()), &mut cutting).unwrap();
+    assert_eq!(balance.imbalances(), Vec::<String>::new());
+    assert_eq!(balance.files_read, 1);
+    assert_eq!(cutting.given.kinds(), [Kind::Vanished], "{:?}", cutting.given.events.first());
+    let read = cutting.given.urls().len();
+    assert!(0 < read && read < 1_000, "{read}");
+    assert_eq!(cutting.given.events[0].problem.offset, Some(balance.bytes_read));
+}
+
+/// Row 94: a file that is replaced again and again is one of the two each time, whole; one that is gone is an event.
+#[test]
+fn a_file_that_is_replaced_is_never_mixed() {
+    // One is read at once, the other in blocks.
+    for messages in [20, 1_000] {
+        let folder = Folder::new();
+        let spool = folder.0.join("spool");
+        fs::create_dir(&spool).unwrap();
+        let contents = [("one", messages), ("two", messages + 7)].map(|(name, messages)| {
+            let words = "words and words\n".repeat(60);
+            let mail = format!("From a@b Mon\nFrom: a@b.example\nSubject: x\n\n{words}http://{name}.example/\n\n");
+            fs::write(folder.0.join(name), mail.repeat(messages)).unwrap();
+            (folder.0.join(name), mail.len() * messages)
+        });
+        let over = AtomicBool::new(false);
+        let mut seen = BTreeSet::new();
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                for (step, (content, _)) in contents.iter().cycle().enumerate() {
+                    fs::hard_link(content, folder.0.join("next")).unwrap();
+                    fs::rename(folder.0.join("next"), spool.join("mbox")).unwrap();
+                    if over.load(Ordering::Relaxed) {
+                        break;
+                    }
+                    if step % 9 == 8 {
+                        fs::remove_file(spool.join("mbox")).unwrap();
+                    }
+                }
+            });
+            let _over = Over(&over);
+            for _ in 0..runs(25) {
+                let given = scan(&spool);
+                assert!(given.kinds().iter().all(|&kind| kind == Kind::Vanished), "{:?}", given.events);
+                let urls = given.urls();
+                let first = urls.first().cloned().unwrap_or_default();
+                assert!(urls.iter().all(|url| *url == first), "mixed");
+                let whole = contents.iter().any(|content| content.1 as u64 == given.balance.bytes_read);
+                assert!(whole || urls.is_empty(), "{} octets, {} URLs", given.balance.bytes_read, urls.len());
+                seen.insert(first);
+            }
+        });
+        assert!(seen.contains("http://one.example/") || seen.contains("http://two.example/"), "{seen:?}");
+    }
+}
+
+/// A file with these octets at these places and holes elsewhere, so many octets long. Nothing if that cannot be had.
+fn sparse(path: &Path, pieces: &[(u64, &str)], size: u64) -> Option<()> {
+    let file = fs::File::create(path).unwrap();
+    if file.set_len(size).is_err() {
+        eprintln!("skipped: the file system takes no file of {size} octets");
+        return None;
+    }
+    for (at, octets) in pieces {
+        file.write_all_at(octets.as_bytes(), *at).unwrap();
+    }
+    Some(())
+}
+
+const TIB: u64 = 1 << 40;
+
+/// Row 95.
 #[test]
 fn a_hole_of_eight_terabytes_takes_no_time() {
     let folder = Folder::new();
-    let file = fs::File::create(folder.0.join("hole")).unwrap();
-    if file.set_len(8 << 40).is_err() {
-        eprintln!("skipped: the file system takes no file of 8 TiB");
-        return;
+    let path = folder.0.join("hole");
+    let mut command = urlspool([OsStr::new("scan"), path.as_os_str()]);
+    // Nothing but a hole is no text.
+    let Some(()) = sparse(&path, &[], 8 * TIB) else { return };
+    let given = ended(&mut command, b"");
+    assert_eq!((given.status, given.urls().len()), (Some(0), 0));
+    assert!(given.stderr.contains("not read: binary"), "{}", given.stderr);
+
+    let mails = [mail(1), mail(2), mail(3), mail(4)].map(|mail| format!("From a@b Mon\n{mail}\n"));
+    let text = "\nand http://text.example/ too\n";
+    let pieces: [&[(u64, &str)]; 4] = [
+        // Behind a text, in front of one, and both; in the middle of a message.
+        &[(0, &mails[0])],
+        &[(5 * TIB + 5, &mails[1])],
+        &[(0, text), (TIB + 100, text), (3 * TIB - 7, text)],
+        &[
+            (0, &mails[0]),
+            (TIB + 3, &mails[1]),
+            (2 * TIB, text),
+            (4 * TIB + 4_095, &mails[2]),
+            (8 * TIB - 500, &mails[3]),
+        ],
+    ];
+    for pieces in pieces {
+        fs::remove_file(&path).unwrap();
+        sparse(&path, pieces, 8 * TIB).unwrap();
+        let begun = Instant::now();
+        let given = ended(&mut command, b"");
+        assert!(begun.elapsed() < Duration::from_secs(20), "reading it all takes half an hour");
+        assert_eq!(given.status, Some(0), "{}", given.stderr);
+        let found =
+            given.records().iter().map(|record| record["source"]["start"].as_u64().unwrap()).collect::<Vec<_>>();
+        let at = |(at, text): &(u64, &str)| at + text.find("http").unwrap() as u64;
+        assert_eq!(found, pieces.iter().map(at).collect::<Vec<_>>(), "{}", given.stderr);
+        // In parts it is the same.
+        let items = done(&["splits", "--size", "100GiB", path.to_str().unwrap()]).stdout;
+        let parts = ended(&mut urlspool(["scan", "--splits", "-"]), &items);
+        assert!(parts.stdout == given.stdout, "{}", String::from_utf8_lossy(&items));
     }
-    let given = scan(&folder.0);
-    assert_eq!((given.balance.files_skipped["binary"], given.urls().len()), (1, 0));
+}
+
+/// Row 95: a hole is so many zeros, read or not.
+#[test]
+fn holes_and_zeros_give_the_same() {
+    const MIB: u64 = 1 << 20;
+    let limits = Limits { message_bytes: 1 << 20, ..Limits::default() };
+    let mail = |number| format!("From a@b Mon\n{}\n", mail(number));
+    let text = "\nhttp://text.example/".to_owned();
+    for first in
+        [mail(0), text.clone(), "#! rnews 9000000\nA: b\n\nhttp://n.example/ ".to_owned(), format!("A: b\n{text}")]
+    {
+        let folder = Folder::new();
+        let path = folder.0.join("file");
+        let later = [mail(1), text.clone(), mail(2)];
+        let pieces = [(0, &*first), (9 * MIB, &later[0]), (15 * MIB + 77, &later[1]), (30 * MIB, &later[2])];
+        sparse(&path, &pieces, 40 * MIB).unwrap();
+        let holes = scan_with(&path, limits, Links::Left, 2);
+        let dense = fs::read(&path).unwrap();
+        fs::write(&path, &dense).unwrap();
+        let zeros = scan_with(&path, limits, Links::Left, 2);
+        assert_eq!(holes.urls().len(), 4, "{first}");
+        assert_eq!(holes.events, zeros.events);
+        assert_eq!(String::from_utf8_lossy(&holes.records), String::from_utf8_lossy(&zeros.records), "{first}");
+        assert_eq!(zeros.balance.bytes_read, dense.len() as u64);
+        assert!(holes.balance.bytes_read < dense.len() as u64, "nothing was passed over");
+    }
+}
+
+/// Row 95: a program that goes on at its old place in a file that was cut leaves zeros before what it writes.
+#[test]
+fn zeros_at_the_start_hide_nothing() {
+    for size in [100, 10_000, 600_000] {
+        let mails = format!("From a@b Mon\n{}\n", mail(1)).repeat(size / 50);
+        let folder = Folder::with("mbox", &[&vec![0; size], mails.as_bytes()].concat());
+        let given = scan(&folder.0.join("mbox"));
+        // A file that begins with more zeros than are looked at, all of them stored, is taken for something else.
+        let expected = if size > SNIFF_BYTES { 0 } else { size / 50 };
+        assert_eq!(given.urls().len(), expected, "{size}");
+        if let Some(first) = given.lines().first() {
+            assert_eq!(first["message"]["start"], size);
+        }
+    }
 }

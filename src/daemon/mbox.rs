@@ -17,6 +17,7 @@ use super::planted::{Planted, planted};
 use super::read::{Look, Rest};
 use super::state::Cursor;
 use super::take::{End, Taker, divided};
+use crate::read::{Sparse, hole};
 use crate::split::{Block, Format, Message, Role, Roller};
 
 /// Octets of an mbox that are read at once.
@@ -231,6 +232,14 @@ fn complete(found: &[Message<'_>], settled: bool) -> usize {
 struct At<'a> {
     file: &'a File,
     at: u64,
+}
+
+impl Sparse for At<'_> {
+    fn pass_hole(&mut self, step: u64) -> u64 {
+        let passed = hole(self.file, self.at, step);
+        self.at += passed;
+        passed
+    }
 }
 
 impl io::Read for At<'_> {

@@ -17,7 +17,7 @@ use crate::limits::SNIFF_BYTES;
 use crate::origin::{Hint, Source};
 use crate::pipeline::Extractor;
 use crate::problem::Event;
-use crate::read::{self, Input, Step, Streams, is_container};
+use crate::read::{self, Input, Sparse, Step, Streams, is_container};
 use crate::split::{self, Format, Opened, Role, Roller, divisible, recognised};
 use crate::walk;
 
@@ -189,7 +189,7 @@ fn whole(
 }
 
 /// Takes all messages of a stream. The one that ends where the stream is `size` octets long ends as `end` says.
-fn blocks<R: Read>(
+fn blocks<R: Sparse>(
     mut roller: Roller<R>,
     format: Format,
     size: u64,

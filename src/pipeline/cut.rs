@@ -9,7 +9,7 @@ use super::pool::Job;
 use super::work;
 use crate::limits::Limits;
 use crate::origin::{self, Hint, Source};
-use crate::read::{self, Input, Step, Streams};
+use crate::read::{self, Input, Sparse, Step, Streams};
 use crate::split::{self, Block, Format, Opened, Roller};
 use crate::walk;
 
@@ -39,6 +39,8 @@ pub(super) struct Cuts {
     streams: Option<Streams>,
     given: Option<Format>,
     message_bytes: usize,
+    /// Octets of the source when it was opened, if that was known.
+    size: Option<u64>,
     current: Option<Current>,
     /// Octets of a part of a file that were read.
     part_bytes: u64,
@@ -48,8 +50,7 @@ pub(super) struct Cuts {
 struct Current {
     source: Arc<Source>,
     format: Format,
-    blocks: Roller<Box<dyn std::io::Read>>,
-    bytes: u64,
+    blocks: Roller<Box<dyn Sparse>>,
     counts: Counts,
 }
 
@@ -64,11 +65,13 @@ enum Counts {
 
 impl Cuts {
     pub(super) fn new(input: Input, source: Source, hint: Hint, job: &Job, limits: &Limits) -> Cuts {
+        let size = input.size();
         let streams = Streams::new(input, source, hint, limits);
         Cuts {
             streams: Some(streams),
             given: job.format,
             message_bytes: limits.message_bytes,
+            size,
             current: None,
             part_bytes: 0,
         }
@@ -88,8 +91,8 @@ impl Cuts {
         Ok(found.map(|(format, blocks)| {
             // Each part is read, but all of them are one file.
             let counts = if part.start == 0 { Counts::Source } else { Counts::Nothing };
-            let current = Current { source: Arc::new(file.source.clone()), format, blocks, bytes: 0, counts };
-            Cuts { streams: None, given, message_bytes, current: Some(current), part_bytes: 0 }
+            let current = Current { source: Arc::new(file.source.clone()), format, blocks, counts };
+            Cuts { streams: None, given, message_bytes, size: None, current: Some(current), part_bytes: 0 }
         }))
     }
 
@@ -103,20 +106,25 @@ impl Cuts {
         let mut piece = Piece::default();
         match current.blocks.next_block() {
             Ok(Some(block)) => {
-                current.bytes += block.bytes.len() as u64;
                 self.part_bytes += block.bytes.len() as u64;
                 let item = Item::Block(Arc::clone(&current.source), current.format, block);
                 self.current = Some(current);
                 return item;
             }
             Ok(None) if current.counts == Counts::Nothing => {}
-            Ok(None) => work::read_whole(&mut piece, &current.source),
+            Ok(None) => {
+                work::read_whole(&mut piece, &current.source);
+                let unpacked = self.streams.as_ref().is_some_and(Streams::is_unpacked);
+                if !unpacked && self.size.is_some_and(|size| current.blocks.reached() < size) {
+                    work::shrunk(&mut piece, &current.source, current.blocks.reached());
+                }
+            }
             Err(error) => {
-                work::lost(&mut piece, read::problem(&error, Some(current.bytes)).of(&current.source));
+                work::lost(&mut piece, read::problem(&error, Some(current.blocks.reached())).of(&current.source));
             }
         }
         if self.streams.as_ref().is_some_and(Streams::is_unpacked) {
-            piece.balance.bytes_unpacked = current.bytes;
+            piece.balance.bytes_unpacked = current.blocks.reached();
         }
         Item::Note(Box::new(piece))
     }
@@ -127,8 +135,7 @@ impl Cuts {
         match step {
             Step::Stream(source, hint, stream) => match split::open(stream, self.given, hint, self.message_bytes) {
                 Ok(Opened::Blocks(format, blocks)) => {
-                    self.current =
-                        Some(Current { source: Arc::new(source), format, blocks, bytes: 0, counts: Counts::Source });
+                    self.current = Some(Current { source: Arc::new(source), format, blocks, counts: Counts::Source });
                     return None;
                 }
                 Ok(Opened::Left(why)) => work::skipped(&mut piece, &source, why),

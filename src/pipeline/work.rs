@@ -1,6 +1,5 @@
 //! What a thread does: a block of messages or a handful of small files in, a batch out.
 
-use std::fs::File;
 use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -11,13 +10,13 @@ use super::extract::{Extractor, Finding, extract, key_hash};
 use super::pool::{Job, Unique};
 use super::{Batch, Keyed, Piece};
 use crate::decode::{Fields, date, digest};
-use crate::limits::{SMALL_CONTAINER_BYTES, SPILL_BYTES};
+use crate::limits::{SMALL_CONTAINER_BYTES, SMALL_FILE_BYTES, SPILL_BYTES};
 use crate::origin::{Kind as SourceKind, Source};
 use crate::parse::split;
 use crate::problem::{Event, Kind, Problem};
 use crate::read::{self, Input};
 use crate::record::{self, Balance, Common, Record};
-use crate::split::{Block, Divided, Format, Message, Role, ends_in_cr, messages, recognised, unify};
+use crate::split::{Block, Divided, Format, Message, Role, ends_in_cr, messages, recognised, unify, zeros_before};
 use crate::walk;
 
 /// A piece of work.
@@ -169,30 +168,50 @@ impl Worker<'_> {
     fn file(&mut self, file: &walk::File) {
         let mut block = Block { bytes: std::mem::take(&mut self.buffer), ..Block::default() };
         block.bytes.clear();
-        let read = read::open(file).and_then(|mut opened: File| opened.read_to_end(&mut block.bytes));
-        match read {
+        let opened = read::open(file).and_then(|opened| {
+            let size = opened.metadata()?.len();
+            opened.take(SMALL_FILE_BYTES).read_to_end(&mut block.bytes)?;
+            Ok(size)
+        });
+        let read = block.bytes.len() as u64;
+        match &opened {
             Err(error) => {
                 let piece = self.yielded.piece();
-                failed(piece, &file.source, &error);
+                failed(piece, &file.source, error);
             }
+            // It has grown, or another one has its name.
+            Ok(_) if read >= SMALL_FILE_BYTES => self.defer(file),
             Ok(_) if read::is_container(&block.bytes) => self.container(file, std::mem::take(&mut block.bytes)),
             Ok(_) if ends_in_cr(&block.bytes) => {
                 unify(&mut block.bytes);
-                self.whole(file, &block);
+                self.whole(file, &mut block);
             }
-            Ok(_) => self.whole(file, &block),
+            Ok(_) => self.whole(file, &mut block),
+        }
+        if opened.is_ok_and(|size| read < size.min(SMALL_FILE_BYTES)) {
+            shrunk(self.yielded.piece(), &file.source, read);
         }
         self.buffer = block.bytes;
     }
 
+    /// Leaves a file to those who read in blocks.
+    fn defer(&mut self, file: &walk::File) {
+        self.yielded.next(Piece { deferred: Some(file.clone()), ..Piece::default() });
+        self.yielded.next(Piece::default());
+    }
+
     /// A small file that was read to its end.
-    fn whole(&mut self, file: &walk::File, block: &Block) {
+    fn whole(&mut self, file: &walk::File, block: &mut Block) {
+        let size = block.bytes.len() as u64;
+        let zeros = zeros_before(&block.bytes);
+        block.bytes.drain(..zeros);
+        block.offset = zeros as u64;
         match recognised(&block.bytes, self.job.format, file.hint) {
             Err(why) => skipped(self.yielded.piece(), &file.source, why),
             Ok(format) => {
                 let piece = self.yielded.piece();
                 piece.balance.read_file();
-                piece.balance.bytes_read += block.bytes.len() as u64;
+                piece.balance.bytes_read += size;
                 self.block(&file.source, format, block);
             }
         }
@@ -207,8 +226,7 @@ impl Worker<'_> {
         for item in Cuts::new(input, file.source.clone(), file.hint, self.job, self.extractor.limits()) {
             unpacked += item.len();
             if unpacked > SMALL_CONTAINER_BYTES {
-                self.yielded.next(Piece { deferred: Some(file.clone()), ..Piece::default() });
-                self.yielded.next(Piece::default());
+                self.defer(file);
                 return;
             }
             items.push(item);
@@ -422,6 +440,11 @@ pub(super) fn read_whole(piece: &mut Piece, source: &Source) {
     } else {
         piece.balance.read_member();
     }
+}
+
+/// Notes that octets of a source were gone when they were to be read.
+pub(super) fn shrunk(piece: &mut Piece, source: &Source, end: u64) {
+    remarked(piece, Problem::at(Kind::Vanished, end, "it ends here, and was longer when it was opened").of(source));
 }
 
 /// Notes that a source could not be read.

@@ -6,6 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
 use super::capped::{Count, Counted};
+use super::sparse::{Sparse, hole};
 use crate::limits::MAGIC_BYTES;
 
 /// Octets to be read.
@@ -69,7 +70,25 @@ impl Read for Range {
     }
 }
 
+impl Sparse for Range {
+    fn pass_hole(&mut self, step: u64) -> u64 {
+        let Octets::File(file) = &self.random.octets else { return 0 };
+        let passed = hole(file, self.offset, step);
+        self.offset += passed;
+        passed
+    }
+}
+
 impl Input {
+    /// How many octets there are, where that is known before they are read.
+    #[must_use]
+    pub fn size(&self) -> Option<u64> {
+        match self {
+            Input::Random(random) => random.len().ok(),
+            Input::Stream(_) => None,
+        }
+    }
+
     /// An open file.
     #[must_use]
     pub fn file(file: File) -> Input {
@@ -112,10 +131,10 @@ impl Input {
         }
     }
 
-    pub(super) fn into_stream(self) -> Box<dyn Read> {
+    pub(super) fn into_stream(self) -> Box<dyn Sparse> {
         match self {
             Input::Random(random) => Box::new(random.range(0, u64::MAX)),
-            Input::Stream(stream) => stream,
+            Input::Stream(stream) => Box::new(stream),
         }
     }
 }

@@ -10,6 +10,7 @@ use super::capped::{Count, Ratio};
 use super::container::{Allowed, Compression, batch_line, unpacked};
 use super::fault;
 use super::input::Input;
+use super::sparse::Sparse;
 use crate::limits::Limits;
 use crate::origin::{Hint, Source};
 use crate::problem::{Event, Kind, Problem};
@@ -24,7 +25,7 @@ pub fn is_container(start: &[u8]) -> bool {
 /// What comes next in a source.
 pub enum Step {
     /// Octets that hold no others. They are to be read before the next step is asked for.
-    Stream(Source, Hint, Box<dyn Read>),
+    Stream(Source, Hint, Box<dyn Sparse>),
     /// A member that is left, and why in a word.
     Left(Source, &'static str),
     /// An archive that was read to its end.

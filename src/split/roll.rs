@@ -9,6 +9,7 @@ use super::sniff::{Format, Sniffed, recognised, sniff};
 use super::{Held, babyl, lengths, mbox, mmdf, rnews};
 use crate::limits::{BEGINNING_BYTES, BLOCK_BYTES, SEPARATOR_BYTES, SNIFF_BYTES};
 use crate::origin::Hint;
+use crate::read::Sparse;
 
 /// Octets before a message's first that tell whether it is one: the line end before it, and a blank line.
 const CONTEXT_BYTES: usize = 4;
@@ -48,7 +49,7 @@ pub struct Begun {
 }
 
 /// The blocks of any stream.
-pub(super) type Blocks = Roller<Box<dyn Read>>;
+pub(super) type Blocks = Roller<Box<dyn Sparse>>;
 
 /// What a stream turned out to be.
 pub enum Opened {
@@ -63,13 +64,24 @@ pub enum Opened {
 /// # Errors
 ///
 /// What the stream gives, if that is all it gives.
-pub fn open(mut stream: Box<dyn Read>, given: Option<Format>, hint: Hint, most: usize) -> io::Result<Opened> {
-    let mut start = Vec::with_capacity(SNIFF_BYTES);
-    let failed = (&mut stream).take(SNIFF_BYTES as u64).read_to_end(&mut start).err();
+pub fn open(mut stream: Box<dyn Sparse>, given: Option<Format>, hint: Hint, most: usize) -> io::Result<Opened> {
+    let (mut start, mut failed) = first_octets(&mut stream);
+    let mut offset = 0;
+    if start.len() == SNIFF_BYTES && is_zero(&start) {
+        let hole = stream.pass_hole(1);
+        let behind = first_octets(&mut stream);
+        if hole > 0 && !(behind.0.is_empty() && behind.1.is_none()) {
+            offset = start.len() as u64 + hole;
+            (start, failed) = behind;
+        }
+    }
     match failed {
         Some(error) if start.is_empty() => return Err(error),
         _ => {}
     }
+    let zeros = zeros_before(&start);
+    start.drain(..zeros);
+    offset += zeros as u64;
     let mut shown = start.clone();
     if ends_in_cr(&shown) {
         unify(&mut shown);
@@ -77,10 +89,28 @@ pub fn open(mut stream: Box<dyn Read>, given: Option<Format>, hint: Hint, most: 
     Ok(match recognised(&shown, given, hint) {
         Ok(format) => {
             let roller = Roller::new(stream, start, format, most);
-            Opened::Blocks(format, Roller { ended: failed.is_some(), failed, ..roller })
+            Opened::Blocks(format, Roller { offset, ended: failed.is_some(), failed, ..roller })
         }
         Err(why) => Opened::Left(why),
     })
+}
+
+/// What a stream's format is told by, and what it failed with meanwhile.
+fn first_octets(stream: &mut dyn Sparse) -> (Vec<u8>, Option<io::Error>) {
+    let mut start = Vec::with_capacity(SNIFF_BYTES);
+    let failed = stream.take(SNIFF_BYTES as u64).read_to_end(&mut start).err();
+    (start, failed)
+}
+
+/// Zeros at the start of what is held of a source, if something else stands behind them: what a writer leaves there that goes
+/// on at its old place in a file that was cut meanwhile. They are no part of the first message.
+#[must_use]
+pub fn zeros_before(start: &[u8]) -> usize {
+    start.iter().position(|&octet| octet != 0).unwrap_or(0)
+}
+
+fn is_zero(octets: &[u8]) -> bool {
+    octets.iter().all(|&octet| octet == 0)
 }
 
 /// The messages of an mbox that begin in `part`: its format, and their blocks. Nothing if the stream is no mbox, or one
@@ -89,7 +119,7 @@ pub fn open(mut stream: Box<dyn Read>, given: Option<Format>, hint: Hint, most: 
 /// # Errors
 ///
 /// What the stream gives.
-pub fn open_part<S: Read + Seek + 'static>(
+pub fn open_part<S: Sparse + Seek + 'static>(
     mut stream: S,
     given: Option<Format>,
     hint: Hint,
@@ -99,7 +129,7 @@ pub fn open_part<S: Read + Seek + 'static>(
     let mut start = Vec::with_capacity(SNIFF_BYTES);
     (&mut stream).take(SNIFF_BYTES as u64).read_to_end(&mut start)?;
     let Some(format) = divisible(&start, given, hint) else { return Ok(None) };
-    let first = first_message(&mut stream, format, most, part.start)?.unwrap_or(part.end);
+    let first = first_message(&mut stream, format, most, &part)?.unwrap_or(part.end);
     stream.seek(SeekFrom::Start(first))?;
     Ok(Some((format, Roller::part(Box::new(stream), format, most, first, part.end))))
 }
@@ -139,7 +169,7 @@ pub struct Roller<R> {
     cr: bool,
 }
 
-impl<R: Read> Roller<R> {
+impl<R: Sparse> Roller<R> {
     /// A roller over `stream`, which begins with the octets `start` that were read to recognise it.
     pub fn new(stream: R, start: Vec<u8>, format: Format, most: usize) -> Roller<R> {
         let cr = ends_in_cr(&start);
@@ -181,6 +211,7 @@ impl<R: Read> Roller<R> {
         }
         let mut want = BLOCK_BYTES;
         loop {
+            self.pass_hole();
             self.fill(want);
             if self.held.is_empty() {
                 return self.failed.take().map_or(Ok(None), Err);
@@ -189,6 +220,25 @@ impl<R: Read> Roller<R> {
                 return Ok(Some(block));
             }
             want = (want * 2).min(self.most);
+        }
+    }
+
+    /// The offset in the source up to which blocks were given, and zeros passed over.
+    #[must_use]
+    pub fn reached(&self) -> u64 {
+        self.offset
+    }
+
+    /// Passes over zeros that nobody stored, where they would be given in pieces of one length, in which no message
+    /// begins: whole pieces, so that what comes behind them is the same as if they were read.
+    fn pass_hole(&mut self) {
+        let step = match (&self.begun, self.format) {
+            (_, Format::Text) => BLOCK_BYTES,
+            (Some(_), _) => BLOCK_BYTES - SEPARATOR_BYTES - CONTEXT_BYTES,
+            (None, _) => return,
+        };
+        if !self.ended && is_zero(&self.held) {
+            self.offset += self.stream.pass_hole(step as u64);
         }
     }
 
@@ -322,8 +372,8 @@ impl<R: Read> Roller<R> {
     }
 }
 
-/// The offset of the first message of an mbox that begins at `start` or behind it. `format` is what the file's first
-/// octets make it.
+/// The offset of the first message of an mbox that begins in `part`, or perhaps behind it. `format` is what the file's
+/// first octets make it.
 ///
 /// Where messages carry no length a look around `start` tells; where they do, the file is read from its start, at the
 /// speed of reading.
@@ -331,7 +381,13 @@ impl<R: Read> Roller<R> {
 /// # Errors
 ///
 /// What the stream gives.
-fn first_message<S: Read + Seek>(stream: &mut S, format: Format, most: usize, start: u64) -> io::Result<Option<u64>> {
+fn first_message<S: Sparse + Seek>(
+    stream: &mut S,
+    format: Format,
+    most: usize,
+    part: &Range<u64>,
+) -> io::Result<Option<u64>> {
+    let start = part.start;
     if start == 0 {
         return Ok(Some(0));
     }
@@ -349,7 +405,10 @@ fn first_message<S: Read + Seek>(stream: &mut S, format: Format, most: usize, st
     stream.seek(SeekFrom::Start(offset))?;
     let mut held = Vec::new();
     let mut from = (start - offset) as usize;
-    loop {
+    while offset < part.end {
+        if !held.is_empty() && is_zero(&held) {
+            offset += stream.pass_hole(1);
+        }
         let read = stream.take(SNIFF_BYTES as u64).read_to_end(&mut held)?;
         let known = if read < SNIFF_BYTES { Held::All } else { Held::Part };
         if let Some(at) = mbox::next_separator(&held, from, known) {
@@ -363,6 +422,7 @@ fn first_message<S: Read + Seek>(stream: &mut S, format: Format, most: usize, st
         offset += done as u64;
         from = CONTEXT_BYTES;
     }
+    Ok(None)
 }
 
 /// Where a text can be cut so that no URL is: behind a blank line outside a wrapper, else behind a line outside one,
@@ -393,6 +453,7 @@ mod tests {
     /// The blocks of a text, read in pieces of one octet.
     fn blocks(text: &[u8], format: Format, most: usize) -> Vec<(usize, u64, Role)> {
         struct Trickle<'a>(&'a [u8]);
+        impl Sparse for Trickle<'_> {}
         impl Read for Trickle<'_> {
             fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
                 let (Some((&first, rest)), Some(slot)) = (self.0.split_first(), buffer.first_mut()) else {
@@ -443,6 +504,7 @@ mod tests {
     #[test]
     fn a_stream_that_fails_gives_first_what_came_before_and_then_says_so() {
         struct Broken(bool);
+        impl Sparse for Broken {}
         impl Read for Broken {
             fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
                 if std::mem::replace(&mut self.0, true) {
@@ -521,7 +583,7 @@ mod tests {
                 let text = text.as_bytes();
                 let starts = |from: usize, to: usize| {
                     let mut stream = io::Cursor::new(text);
-                    let Some(start) = first_message(&mut stream, format, 0, from as u64).unwrap() else {
+                    let Some(start) = first_message(&mut stream, format, 0, &(from as u64..to as u64)).unwrap() else {
                         return vec![];
                     };
                     stream.set_position(start);

@@ -240,6 +240,9 @@ fn is_binary(start: &[u8]) -> bool {
         return false;
     }
     let start = &start[..start.len().min(LOOKED_AT)];
+    // A hole behind a text does not make it less of one.
+    let Some(last) = start.iter().rposition(|&byte| byte != 0) else { return true };
+    let start = &start[..=last];
     let odd = start
         .iter()
         .filter(|&&byte| byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r' | b'\x0C' | b'\x1B' | 0x08))
@@ -265,6 +268,8 @@ mod tests {
         assert_eq!(known("Network Working Group\nRequest: x", Hint::None), Sniffed::Known(Format::Text));
         assert_eq!(known("", Hint::None), Sniffed::Empty);
         assert_eq!(known("\u{1}\u{2}\u{3}\0\0", Hint::None), Sniffed::Binary("binary"));
+        assert_eq!(known("\0\0\0", Hint::None), Sniffed::Binary("binary"));
+        assert_eq!(known("a text\0\0\0", Hint::None), Sniffed::Known(Format::Text));
     }
 
     #[test]
