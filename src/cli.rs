@@ -4,6 +4,7 @@ mod args;
 mod exit;
 mod explain;
 mod parse;
+mod place;
 mod report;
 mod scan;
 mod show;

@@ -489,3 +489,36 @@ fn show_finds_the_octets_again_through_all_containers() {
     let output = Command::new(env!("CARGO_BIN_EXE_urlspool")).args(["show", &nowhere]).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
 }
+
+#[test]
+fn explain_looks_into_containers_too() {
+    let told = |place: String| {
+        let output = Command::new(env!("CARGO_BIN_EXE_urlspool")).args(["explain", &place]).output().unwrap();
+        let text = [output.stdout, output.stderr].concat();
+        (output.status.code(), String::from_utf8(text).unwrap())
+    };
+    let inner = zip(&[Zipped::new("m.mbox.gz", &gzip(&mbox(3)))]);
+    let folder = Folder::with("a!b.tgz", &gzip(&tar(&[("1", mail(9).as_bytes()), ("in.zip", &inner)])));
+    let archive = folder.0.join("a!b.tgz").display().to_string();
+    let (status, text) = told(format!("{archive}!in.zip!m.mbox.gz:100"));
+    assert_eq!(status, Some(0), "{text}");
+    assert!(text.contains("The member is read as mbox") && text.contains("taken: http://n1.example/"), "{text}");
+    let (status, text) = told(format!("{archive}!1"));
+    assert!(status == Some(0) && text.contains("taken: http://n9.example/"), "{text}");
+    let (status, text) = told(archive.clone());
+    assert_eq!(status, Some(1));
+    assert!(text.contains("a member must be named: one that it holds is FILE!1"), "{text}");
+    let (status, text) = told(format!("{archive}!2"));
+    assert!(status == Some(1) && text.contains("holds no such member"), "{text}");
+
+    // Offsets are those of the unpacked octets, as records give them.
+    fs::write(folder.0.join("m.gz"), gzip(&mbox(3))).unwrap();
+    let records = scan(&folder.0.join("m.gz")).lines();
+    for record in &records {
+        let (status, text) = told(format!("{}:{}", folder.0.join("m.gz").display(), record["source"]["start"]));
+        let url = record["url"].as_str().unwrap();
+        assert!(status == Some(0) && text.contains("The file is read as mbox"), "{text}");
+        assert!(text.contains(&format!("taken: {url}")) && text.matches("taken:").count() == 1, "{text}");
+    }
+    assert_eq!(records.len(), 3);
+}

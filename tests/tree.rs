@@ -31,6 +31,9 @@ fn runs(few: usize) -> usize {
     env::var("URLSPOOL_RUNS").map_or(few, |runs| runs.parse().expect("URLSPOOL_RUNS is a number"))
 }
 
+/// Between two changes: a journal that is written all the time slows every other test down.
+const PAUSE: Duration = Duration::from_micros(200);
+
 /// Ends a race when it is dropped: also when an assertion fails, or the test would wait for its own thread.
 struct Over<'o>(&'o AtomicBool);
 
@@ -247,6 +250,7 @@ fn a_file_that_shrinks_kills_nobody() {
                 for step in 0.. {
                     big.set_len(size / (1 + (step + round as u64) % 7)).unwrap();
                     small.set_len(step % 50).unwrap();
+                    thread::sleep(PAUSE);
                     if over.load(Ordering::Relaxed) {
                         break;
                     }
@@ -326,6 +330,7 @@ fn a_file_that_is_replaced_is_never_mixed() {
                     if over.load(Ordering::Relaxed) {
                         break;
                     }
+                    thread::sleep(PAUSE);
                     if step % 9 == 8 {
                         fs::remove_file(spool.join("mbox")).unwrap();
                     }

@@ -84,8 +84,10 @@ const PARSE_EXAMPLES: &str = "Examples:
   urlspool parse 'ftp://myname@host.dom/%2Fetc/motd'
   urlspool parse --check - < urls.txt";
 
-const EXPLAIN_EXAMPLE: &str = "Example:
-  urlspool explain archive.mbox:10233";
+const EXPLAIN_EXAMPLE: &str = "Examples:
+  urlspool explain archive.mbox:10233
+  urlspool explain list.mbox.gz:10233         octets are those of the unpacked file
+  urlspool explain 'news.tar!comp/mail/1'     a member of an archive";
 
 const SPLITS_EXAMPLE: &str = "Example:
   urlspool splits --size 1GiB archive/ | parallel --pipe -k -N1 urlspool scan --splits - > urls.jsonl";
@@ -329,8 +331,8 @@ pub(crate) struct Parse {
 /// What `explain` takes.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Explain {
-    /// A file, and an octet of the message in it; without that, the first message
-    #[arg(value_name = "FILE[:OFFSET]")]
+    /// A file, a member of it if it is an archive, and an octet of the message; without that, the first message
+    #[arg(value_name = "FILE[!MEMBER][:OFFSET]")]
     pub(crate) place: String,
 
     /// How the file is divided into messages

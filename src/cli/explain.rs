@@ -1,13 +1,12 @@
 //! `urlspool explain`: what each stage made of one message, in words. The stages give values; the words stand here.
 
 use std::fmt::Write;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::args::{self, Explain};
 use super::exit::Exit;
 use super::terminal::harmless;
-use super::{Failure, Outcome, print};
+use super::{Failure, Outcome, place, print};
 use crate::config::RulesName;
 use crate::decode::{Facts, Fields, Headers, Region, Text, texts};
 use crate::limits::SNIFF_BYTES;
@@ -15,15 +14,15 @@ use crate::origin::Source;
 use crate::parse::{Reason, Why, Wrapper};
 use crate::pipeline::{Extractor, Finding, Options, extract};
 use crate::problem::Problem;
-use crate::read;
+use crate::read::{self, Input, Sparse, Streams};
 use crate::record::{Origin, Record};
 use crate::repair::{Join, Repair};
 use crate::scan::Rules;
-use crate::split::{self, Dialect, Divided, Format, Header, Message, Opened, dialect, messages};
+use crate::split::{self, Dialect, Divided, Format, Header, Message, Opened, Roller, dialect, messages};
 use crate::walk::{self, Filter, Links, Step};
 
 pub(super) fn explain(args: &Explain) -> Outcome {
-    let (path, offset) = place(&args.place);
+    let Spot { path, member, offset } = spot(&args.place);
     let unreadable = |why: String| Failure::new(Exit::SomeFailed, format!("{}: {why}", path.display()));
     let filter = Filter::default();
     let roots = [path.clone()];
@@ -39,30 +38,15 @@ pub(super) fn explain(args: &Explain) -> Outcome {
     };
     let mut page = Page { options, out: String::new() };
     let io = |error: std::io::Error| unreadable(error.to_string());
-    let mut start = Vec::new();
-    read::open(&file).map_err(io)?.take(SNIFF_BYTES as u64).read_to_end(&mut start).map_err(io)?;
-    let stream = Box::new(read::open(&file).map_err(io)?);
-    let given = args.kind.given().map(Format::of);
-    let most = page.options.limits.message_bytes;
-    match split::open(stream, given, file.hint, most).map_err(io)? {
-        Opened::Left(why) => page.line(0, &format!("The file is left: {why}.")),
-        Opened::Blocks(format, mut blocks) => {
-            page.line(0, &format!("The file is read as {}.", recognised(format, &start)));
-            let mut found = false;
-            while !found && let Some(block) = blocks.next_block().map_err(io)? {
-                let mut doubts = Vec::new();
-                messages(&block, format, &mut |divided| match divided {
-                    Divided::Problem(problem) => doubts.push(problem),
-                    Divided::Message(message) => {
-                        if !found && offset < message.end() {
-                            found = true;
-                            page.message(&message, &file.source, &doubts);
-                        }
-                        doubts.clear();
-                    }
-                });
-            }
-            if !found {
+    let input = Input::file(read::open(&file).map_err(io)?);
+    let limits = page.options.limits;
+    let streams = Streams::new(input, file.source.clone(), file.hint, &limits);
+    let (source, hint, stream) = place::member(streams, &member).map_err(io)?;
+    let what = if member.is_empty() { "file" } else { "member" };
+    match split::open(stream, args.kind.given().map(Format::of), hint, limits.message_bytes).map_err(io)? {
+        Opened::Left(why) => page.line(0, &format!("The {what} is left: {why}.")),
+        Opened::Blocks(format, blocks) => {
+            if !page.message_at(offset, format, blocks, &source, what).map_err(io)? {
                 return Err(unreadable(format!("no message lies at octet {offset}")));
             }
         }
@@ -70,15 +54,25 @@ pub(super) fn explain(args: &Explain) -> Outcome {
     print(page.out.as_bytes())
 }
 
-/// `FILE` or `FILE:OFFSET`. A file of the whole name goes first.
-fn place(text: &str) -> (PathBuf, u64) {
-    if !Path::new(text).exists()
-        && let Some((path, offset)) = text.rsplit_once(':')
-        && let Ok(offset) = offset.parse()
-    {
-        return (PathBuf::from(path), offset);
-    }
-    (PathBuf::from(text), 0)
+/// What is to be explained.
+#[derive(Debug, PartialEq, Eq)]
+struct Spot {
+    path: PathBuf,
+    member: Vec<Vec<u8>>,
+    offset: u64,
+}
+
+/// `FILE`, `FILE:OFFSET`, and both with members behind the file. A file of the whole name goes first.
+fn spot(text: &str) -> Spot {
+    let (names, offset) = match text.rsplit_once(':') {
+        Some((names, offset)) if !Path::new(text).exists() => match offset.parse() {
+            Ok(offset) => (names, offset),
+            Err(_) => (text, 0),
+        },
+        _ => (text, 0),
+    };
+    let (path, member) = place::names(names);
+    Spot { path, member, offset }
 }
 
 /// What is written for a reader.
@@ -93,6 +87,37 @@ impl Page {
         self.out.extend(std::iter::repeat_n("  ", depth));
         self.out += &harmless(text);
         self.out.push('\n');
+    }
+
+    /// The message in which `offset` lies, and how it is found. Whether there is one.
+    fn message_at(
+        &mut self,
+        offset: u64,
+        format: Format,
+        mut blocks: Roller<Box<dyn Sparse>>,
+        source: &Source,
+        what: &str,
+    ) -> std::io::Result<bool> {
+        let mut found = false;
+        let mut is_first = true;
+        while !found && let Some(block) = blocks.next_block()? {
+            if std::mem::take(&mut is_first) {
+                let start = &block.bytes[..block.bytes.len().min(SNIFF_BYTES)];
+                self.line(0, &format!("The {what} is read as {}.", recognised(format, start)));
+            }
+            let mut doubts = Vec::new();
+            messages(&block, format, &mut |divided| match divided {
+                Divided::Problem(problem) => doubts.push(problem),
+                Divided::Message(message) => {
+                    if !found && offset < message.end() {
+                        found = true;
+                        self.message(&message, source, &doubts);
+                    }
+                    doubts.clear();
+                }
+            });
+        }
+        Ok(found)
     }
 
     fn message(&mut self, message: &Message<'_>, source: &Source, doubts: &[Problem]) {
@@ -384,8 +409,9 @@ mod tests {
 
     #[test]
     fn a_place_is_a_file_and_perhaps_an_offset() {
-        assert_eq!(place("no/such:12"), (PathBuf::from("no/such"), 12));
-        assert_eq!(place("no/such:x"), (PathBuf::from("no/such:x"), 0));
-        assert_eq!(place("no/such"), (PathBuf::from("no/such"), 0));
+        let no_such = |path: &str, offset| Spot { path: PathBuf::from(path), member: vec![], offset };
+        assert_eq!(spot("no/such:12"), no_such("no/such", 12));
+        assert_eq!(spot("no/such:x"), no_such("no/such:x", 0));
+        assert_eq!(spot("no/such"), no_such("no/such", 0));
     }
 }

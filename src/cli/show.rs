@@ -1,15 +1,14 @@
 //! `urlspool show`.
 
 use std::io::{self, BufRead, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
 
 use super::args::Show;
 use super::exit::Exit;
-use super::{Failure, Outcome, print};
+use super::{Failure, Outcome, place, print};
 use crate::limits::{Limits, MAGIC_BYTES};
 use crate::origin::Hint;
-use crate::read::{self, Input, Step, Streams};
-use crate::record::{Place, place};
+use crate::read::{self, Input, Streams};
+use crate::record::{self, Place};
 use crate::walk;
 
 pub(super) fn show(args: &Show) -> Outcome {
@@ -45,11 +44,8 @@ fn written(text: &str) -> Result<Place, Failure> {
     if end < start {
         return Err(unclear());
     }
-    let borders = names.match_indices('!').map(|(at, _)| at).chain([names.len()]);
-    let is_there = |at: &usize| Path::new(&names[..*at]).is_file();
-    let at = borders.rev().find(is_there).unwrap_or(names.len());
-    let member = names[at..].split('!').skip(1).map(|name| name.as_bytes().to_owned()).collect();
-    Ok(Place { path: PathBuf::from(&names[..at]), member, start, end })
+    let (path, member) = place::names(names);
+    Ok(Place { path, member, start, end })
 }
 
 fn from_records(input: impl BufRead) -> Result<Vec<Place>, Failure> {
@@ -58,7 +54,7 @@ fn from_records(input: impl BufRead) -> Result<Vec<Place>, Failure> {
         let failure =
             |message: String| Failure::new(Exit::SomeFailed, format!("standard input, line {number}: {message}"));
         let line = line.map_err(|error| failure(error.to_string()))?;
-        places.push(place(&line).map_err(failure)?);
+        places.push(record::place(&line).map_err(failure)?);
     }
     Ok(places)
 }
@@ -82,17 +78,8 @@ fn stream(place: &Place) -> io::Result<Box<dyn Read>> {
         opened.seek(SeekFrom::Start(place.start))?;
         return Ok(Box::new(opened));
     }
-    for step in Streams::new(Input::file(opened), file.source, Hint::None, &Limits::default()) {
-        match step {
-            Step::Stream(source, _, mut stream) if source.member() == place.member => {
-                io::copy(&mut (&mut stream).take(place.start), &mut io::sink())?;
-                return Ok(stream);
-            }
-            Step::Lost(event) if event.source.member() == place.member => {
-                return Err(io::Error::other(event.problem.message));
-            }
-            _ => {}
-        }
-    }
-    Err(io::Error::other("holds no such member"))
+    let streams = Streams::new(Input::file(opened), file.source, Hint::None, &Limits::default());
+    let (_, _, mut stream) = place::member(streams, &place.member)?;
+    io::copy(&mut (&mut stream).take(place.start), &mut io::sink())?;
+    Ok(stream)
 }
