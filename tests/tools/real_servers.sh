@@ -3,19 +3,21 @@
 #
 #   tests/tools/real_servers.sh [PROGRAM]       needs root and python3; what is not installed is skipped, aloud
 #
-# MESSAGES, NEWS_PORT, IMAP_PORT and SMTP_PORT change the defaults; KEEP=FOLDER keeps spools whose URLs differ.
-# Debian: DEBIAN_FRONTEND=noninteractive apt-get install procmail maildrop postfix dovecot-imapd inn2, after making
+# MESSAGES changes how many each of them gets; NEWS_PORT, IMAP_PORT, SMTP_PORT and HTTP_PORT are free ports unless given; KEEP=FOLDER keeps spools whose URLs differ.
+# Debian: DEBIAN_FRONTEND=noninteractive apt-get install procmail maildrop postfix dovecot-imapd inn2 public-inbox, after making
 # /usr/sbin/policy-rc.d say "exit 101", or the system's own servers start. inn2 needs a host with a domain; on one without:
 #   sed -i 's/^#\?domain:.*/domain: test.invalid/' /etc/news/inn.conf && dpkg --configure -a
 # Everything listens on 127.0.0.1 only, with private configurations and spools in a temporary folder.
 set -euo pipefail
 program=$(readlink -f "${1:-target/release/urlspool}")
 [ -x "$program" ] || { echo "no program: $program" >&2; exit 2; }
-news_port=${NEWS_PORT:-11119} imap_port=${IMAP_PORT:-10143} smtp_port=${SMTP_PORT:-10025}
+free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+news_port=${NEWS_PORT:-$(free_port)} imap_port=${IMAP_PORT:-$(free_port)}
+smtp_port=${SMTP_PORT:-$(free_port)} http_port=${HTTP_PORT:-$(free_port)}
 messages=${MESSAGES:-12}
 work=$(mktemp -d)
 chmod 755 "$work" # the servers are other users
-failed=0 rows=() skipped=() innd='' dovecot='' postfix='' user=''
+failed=0 rows=() skipped=() innd='' dovecot='' postfix='' httpd='' user=''
 bin=/usr/lib/news/bin
 
 as_news() { setpriv --reuid=news --regid=news --clear-groups env HOME="$work" INNCONF="$work/inn/etc/inn.conf" PATH="$bin:$PATH" "$@"; }
@@ -29,6 +31,7 @@ end() {
   stop_inn
   [ -z "$dovecot" ] || doveadm -c "$dovecot" stop 2>/dev/null || true
   [ -z "$postfix" ] || postfix -c "$postfix" stop >/dev/null 2>&1 || true
+  [ -z "$httpd" ] || kill "$httpd" 2>/dev/null || true
   # The user is made by this script alone, see below.
   [ -z "$user" ] || userdel "$user" >/dev/null 2>&1 || true
   rm -rf "$work"
@@ -38,6 +41,8 @@ skip() { echo "SKIPPED: $*" >&2; skipped+=("$*"); }
 # The first argument is what would be tried.
 have() { local p; for p in "${@:2}"; do command -v "$p" >/dev/null || { skip "$1: $p is not installed"; return 1; }; done; }
 have_root() { [ "$(id -u)" = 0 ] || { skip "$1: not root"; return 1; }; }
+# A server that does not start on this machine is none of our business.
+silent() { skip "$1: it does not start: $(tail -n 1 "$2" 2>/dev/null)"; }
 # A spool that is not what the row says would prove nothing.
 must() { "$@" || { echo "not so: $*" >&2; exit 2; }; }
 until_open() { local i; for i in $(seq 100); do (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null && return 0; sleep 0.1; done; echo "nothing listens on port $1" >&2; return 1; }
@@ -141,6 +146,19 @@ def expunge(port, user, folder):
     left = [l for l in open(f"{folder}/posted") if l.split()[0] not in gone]
     open(f"{folder}/posted", "w").writelines(left)
 
+def fetch(url, name):
+    import urllib.request
+    with urllib.request.urlopen(url, timeout=30) as answer, open(name, "wb") as f:
+        f.write(answer.read())
+
+def repeated(folder, mbox):
+    """`posted` as often as a compressed mbox holds each message; all of them must be in it."""
+    import collections, gzip
+    held = collections.Counter(l.split()[1].decode() for l in gzip.open(mbox) if l.startswith(b"Message-ID: "))
+    lines = list(open(f"{folder}/posted"))
+    assert held and set(held) == {l.split()[0] for l in lines}, held
+    open(f"{folder}/posted", "w").writelines(l for l in lines for _ in range(held[l.split()[0]]))
+
 def pairs():
     """Records on standard input as Message-ID and URL."""
     for line in sys.stdin:
@@ -190,9 +208,8 @@ if have maildrop maildrop; then # mboxrd: `>From ` becomes `>>From `; and a Mail
 fi
 
 # Postfix and Dovecot deliver to a user of the system; an own one, so that nobody's mail is touched.
-if [ "$(id -u)" = 0 ] && ! id urlspool-test >/dev/null 2>&1; then
-  useradd --home-dir "$work/home" --create-home --shell /bin/sh urlspool-test
-  user=urlspool-test
+if [ "$(id -u)" = 0 ] && useradd --home-dir "$work/home" --create-home --shell /bin/sh "urlspool-$$"; then
+  user=urlspool-$$
 fi
 
 start_postfix() { # folder, line of main.cf
@@ -228,10 +245,10 @@ CONF
   until_open "$smtp_port"
 }
 if have_root postfix && have postfix postfix postconf; then
-  if [ -z "$user" ]; then skip "postfix: the user urlspool-test exists already"; else
+  if [ -z "$user" ]; then skip "postfix: no user can be made"; else
     for kind in mbox maildir; do
       d=$work/postfix-$kind
-      start_postfix "$d" "$([ "$kind" = mbox ] || echo 'home_mailbox = Maildir/')"
+      start_postfix "$d" "$([ "$kind" = mbox ] || echo 'home_mailbox = Maildir/')" || { silent "postfix $kind" "$d/maillog"; continue; }
       spool=$d/mail/$user
       [ "$kind" = mbox ] || spool=$work/home/Maildir
       tool make "postfix-$kind" "$messages" "$d/posted" ''
@@ -281,7 +298,7 @@ CONF
 }
 if have_root inn && { [ -x "$bin/innd" ] || { skip "inn: inn2 is not installed"; false; }; }; then
   for wire in true false; do
-    start_inn "$wire"
+    start_inn "$wire" || { silent "inn wireformat=$wire" "$work/inn/log/out"; stop_inn; continue; }
     tool make "inn-$wire" "$messages" "$work/posted-inn-$wire" local.test,local.urls
     tool post "$news_port" "$work/posted-inn-$wire"
     # A second lot comes as a batch, as from another server.
@@ -305,7 +322,7 @@ fi
 
 if have_root dovecot && have dovecot dovecot doveadm; then # mboxcl2: `From ` stays as it is, Content-Length says how long
   lda=/usr/lib/dovecot/dovecot-lda
-  if [ ! -x "$lda" ]; then skip "dovecot: no $lda"; elif [ -z "$user" ]; then skip "dovecot: the user urlspool-test exists already"; else
+  if [ ! -x "$lda" ]; then skip "dovecot: no $lda"; elif [ -z "$user" ]; then skip "dovecot: no user can be made"; else
     d=$work/dovecot
     mkdir -p "$d/mail" "$d/run"
     chown "$user" "$d/mail"
@@ -337,9 +354,10 @@ service imap-login {
   }
 }
 CONF
-    dovecot -c "$d/dovecot.conf"
+    dovecot -c "$d/dovecot.conf" || true
     dovecot=$d/dovecot.conf
-    until_open "$imap_port"
+  fi
+  if [ -n "$dovecot" ] && ! until_open "$imap_port"; then silent dovecot "$d/log"; elif [ -n "$dovecot" ]; then
     tool make dovecot "$messages" "$d/posted" ''
     for n in $(seq 0 $((messages - 1))); do "$lda" -c "$dovecot" -f author@h.example -d "$user" <"$d/posted/$n"; done
     must grep -q '^Content-Length:' "$d/mail/inbox"
@@ -354,6 +372,34 @@ CONF
     dovecot=''
     until_closed "$imap_port"
   fi
+fi
+
+if have public-inbox git public-inbox-init public-inbox-mda public-inbox-httpd; then # mboxrd over HTTP, compressed; git holds messages
+  d=$work/public-inbox
+  mkdir -p "$d/home" "$d/emergency" "$d/messages"
+  as_inbox=(env HOME="$d/home" PI_CONFIG="$d/config" PI_EMERGENCY="$d/emergency" GIT_CONFIG_NOSYSTEM=1 ORIGINAL_RECIPIENT=list@test.invalid)
+  "${as_inbox[@]}" public-inbox-init -V2 -L basic list "$d/list" "http://127.0.0.1:$http_port/list" list@test.invalid >"$d/log" 2>&1
+  "${as_inbox[@]}" git config -f "$d/config" publicinboxmda.spamcheck none
+  tool make public-inbox "$messages" "$d/posted" ''
+  for n in $(seq 0 $((messages - 1))); do "${as_inbox[@]}" public-inbox-mda --no-precheck <"$d/posted/$n" >>"$d/log" 2>&1; done
+  n=0
+  for commit in $(git -C "$d/list/git/0.git" rev-list --reverse --all); do
+    n=$((n + 1))
+    git -C "$d/list/git/0.git" show "$commit:m" >"$d/messages/$n"
+  done
+  compare "public-inbox git" "$d/posted" "$d/messages"
+  "${as_inbox[@]}" public-inbox-httpd -W0 -l "http://127.0.0.1:$http_port" >>"$d/log" 2>&1 &
+  httpd=$!
+  if ! until_open "$http_port"; then silent "public-inbox-httpd" "$d/log"; else
+    tool fetch "http://127.0.0.1:$http_port/list/all.mbox.gz" "$d/all.mbox.gz"
+    must test -n "$(zcat "$d/all.mbox.gz" | grep '^>>>From everywhere')"
+    # 1.9 gives the first message of all again at the end.
+    tool repeated "$d/posted" "$d/all.mbox.gz"
+    compare "public-inbox mboxrd.gz" "$d/posted" "$d/all.mbox.gz"
+  fi
+  kill "$httpd" 2>/dev/null || true
+  wait "$httpd" || true
+  httpd=''
 fi
 
 printf '%-22s | %6s | %6s | %s\n' server posted found same
