@@ -369,6 +369,65 @@ fn zips_that_lie_give_what_is_true_and_one_event() {
     assert_eq!(given.urls().len(), 0, "a program with a zip behind it is no zip");
 }
 
+/// The zip of one member with its numbers in zip64 fields, and nothing but marks in their old places.
+fn zip64(name: &str, octets: &[u8]) -> Vec<u8> {
+    const MARK: [u8; 4] = [0xFF; 4];
+    let packed = deflate(octets);
+    let mut crc = flate2::Crc::new();
+    crc.update(octets);
+    // What is behind the version, up to the length of the name; sizes are marks.
+    let head = [&[0, 0, 8, 0, 0, 0, 0, 0][..], &crc.sum().to_le_bytes(), &MARK, &MARK].concat();
+    let field = |numbers: &[u64]| {
+        let numbers: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+        [&1_u16.to_le_bytes()[..], &(numbers.len() as u16).to_le_bytes(), &numbers].concat()
+    };
+    let sizes = [octets.len() as u64, packed.len() as u64];
+    let (local, central) = (field(&sizes), field(&[sizes[0], sizes[1], 0]));
+    let lengths = |field: &[u8]| [(name.len() as u16).to_le_bytes(), (field.len() as u16).to_le_bytes()].concat();
+    let mut out = [b"PK\x03\x04\x2D\0", &head[..], &lengths(&local), name.as_bytes(), &local, &packed].concat();
+    let begins = out.len() as u64;
+    out.extend([b"PK\x01\x02\x2D\x03\x2D\0", &head[..], &lengths(&central), &[0; 10], &MARK].concat());
+    out.extend([name.as_bytes(), &central].concat());
+    let behind = out.len() as u64;
+    // The zip64 end: its size, versions, disks, entries; then size and offset of the directory.
+    out.extend([b"PK\x06\x06", &44_u64.to_le_bytes()[..], &[0x2D, 0, 0x2D, 0], &[0; 8]].concat());
+    out.extend([1, 1, behind - begins, begins].map(u64::to_le_bytes).concat());
+    out.extend([b"PK\x06\x07", &[0; 4][..], &behind.to_le_bytes(), &1_u32.to_le_bytes()].concat());
+    out.extend([b"PK\x05\x06", &[0; 4][..], &[0xFF; 12], &[0; 2]].concat());
+    out
+}
+
+/// Row 86: numbers of zip64 count, in the directory and before the member.
+#[test]
+fn numbers_of_zip64_are_read() {
+    let octets = zip64("m.mbox", &mbox(30));
+    for given in [scan_octets(&octets), scan_octets(&gzip(&octets)), scan_octets(&tar(&[("z", &octets)]))] {
+        assert_eq!((given.urls().len(), given.kinds()), (30, vec![]));
+    }
+    // A lie about the size is one here as well.
+    let mut lies = octets;
+    let at = memchr::memmem::rfind(&lies, b"m.mbox\x01\0").unwrap() + 10;
+    lies[at] ^= 1;
+    let given = scan_octets(&lies);
+    assert_eq!((given.urls().len(), given.kinds()), (30, vec![Kind::Damage]));
+}
+
+/// Row 86: entries beyond the limit are not read, and that is said once. `URLSPOOL_ENTRIES` makes it as many as one likes.
+#[test]
+fn entries_beyond_the_limit_are_one_event() {
+    let entries = std::env::var("URLSPOOL_ENTRIES").map_or(3_000, |entries| entries.parse().unwrap());
+    let limits = Limits { archive_entries: entries / 2, ..Limits::default() };
+    let names: Vec<String> = (0..entries).map(|number| number.to_string()).collect();
+    let members: Vec<_> = names.iter().map(|name| Zipped::new(name, b"http://u.example/")).collect();
+    let archive = zip(&members);
+    let pairs: Vec<_> = names.iter().map(|name| (name.as_str(), &b"http://u.example/"[..])).collect();
+    for octets in [archive.clone(), gzip(&archive), tar(&pairs)] {
+        let given = scan_limited(&octets, limits);
+        assert_eq!((given.urls().len(), given.kinds()), (entries / 2, vec![Kind::Limit]));
+        assert_eq!(given.balance.members_read as usize, entries / 2);
+    }
+}
+
 #[test]
 fn a_zip_that_comes_as_a_stream_is_read_by_its_local_headers() {
     let zips = [
