@@ -49,7 +49,8 @@ pub(in crate::read) struct Directory {
     base: u64,
     /// Where the directory begins: members lie before it.
     begins: u64,
-    /// The ranges of the members so far, from each one's start to its end.
+    /// The ranges of the members so far, from start to end. Those that follow each other are one, so that a million take
+    /// no more room than two.
     ranges: BTreeMap<u64, u64>,
 }
 
@@ -128,11 +129,15 @@ impl Directory {
         let head = LOCAL_BYTES + u64::from(u16_at(&local, 26)) + u64::from(u16_at(&local, 28));
         let data = start + head;
         let end = data.saturating_add(claims.packed);
-        let before = self.ranges.range(..end).next_back().map(|(_, &end)| end);
-        if before.is_some_and(|before| before > start) || end > self.begins {
+        let before = self.ranges.range_mut(..end).next_back().map(|(_, end)| end);
+        if before.as_ref().is_some_and(|before| **before > start) || end > self.begins {
             return Err(fault::damage("members of a zip lie over each other: from here on nothing is read"));
         }
-        self.ranges.insert(start, end);
+        match before {
+            // No member fits between them, but the sizes behind the first may.
+            Some(before) if start - *before < LOCAL_BYTES => *before = end,
+            _ => drop(self.ranges.insert(start, end)),
+        }
         let packed = Box::new(self.random.range(data, end));
         Ok(claims.what(packed, true))
     }
