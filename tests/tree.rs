@@ -6,12 +6,12 @@
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use std::{env, thread};
@@ -49,6 +49,42 @@ impl Drop for Over<'_> {
 /// Whether the tests run as root.
 fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|metadata| metadata.uid() == 0)
+}
+
+/// What mail programs keep beside their mail, as they lay it out, is left, and so are the copies of mail among it.
+#[test]
+fn the_affairs_of_mail_programs_are_left() {
+    let folder = Folder::new();
+    let own = "what http://own.example/ is\n";
+    let tree: &[(&str, &[&str])] = &[
+        (
+            "Maildir/.Sent.Old",
+            &["maildirfolder", "dovecot.index.log", "dovecot-acl", "dovecot.mailbox.log", "courierimapkeywords/:list"],
+        ),
+        ("Mail/V10/A/INBOX.mbox", &["Info.plist", "Data/Envelope Index", "Data/Envelope Index-wal", "Rules.plist"]),
+        (
+            "tb/Mail/Local Folders",
+            &["INBOX.msf", "INBOX.mozmsgs/1.wdseml", "msgFilterRules.dat", "abook.mab", "prefs.js"],
+        ),
+        ("MH/inbox", &[".mh_sequences", ".xmhcache"]),
+        ("news/alt/test", &[".overview", ".marks"]),
+    ];
+    for (number, (place, names)) in tree.iter().enumerate() {
+        for name in *names {
+            let path = folder.0.join(place).join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, own).unwrap();
+        }
+        let mails = if number == 0 { folder.0.join(place).join("cur") } else { folder.0.join(place) };
+        fs::create_dir_all(&mails).unwrap();
+        fs::write(mails.join("1"), mail(number)).unwrap();
+    }
+    let given = scan(&folder.0);
+    let mut urls = given.urls();
+    urls.sort();
+    assert_eq!(urls, (0..tree.len()).map(|number| format!("http://n{number}.example/")).collect::<Vec<_>>());
+    let left = tree.iter().map(|(_, names)| names.len() as u64).sum();
+    assert_eq!((given.balance.files_skipped["control-file"], given.kinds()), (left, vec![]));
 }
 
 /// Row 90 and 94: what is no regular file, or is none any more when it is opened, is not read and not waited for.
@@ -466,5 +502,33 @@ fn zeros_at_the_start_hide_nothing() {
         if let Some(first) = given.lines().first() {
             assert_eq!(first["message"]["start"], size);
         }
+    }
+}
+
+/// Row 96: a source that gives nothing and does not end, as on a file system that hangs, is left by an interrupt.
+#[test]
+fn an_interrupt_ends_a_read_that_waits() {
+    for threads in ["1", "3"] {
+        let mut command = urlspool(["scan", "-j", threads, "-"]);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(mail(1).as_bytes()).unwrap();
+        thread::sleep(Duration::from_millis(200));
+        assert!(child.try_wait().unwrap().is_none(), "it does not wait");
+        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+        let begun = Instant::now();
+        let status = loop {
+            match child.try_wait().unwrap() {
+                Some(status) => break status,
+                None if begun.elapsed() < PATIENCE => thread::sleep(Duration::from_millis(5)),
+                None => {
+                    child.kill().unwrap();
+                    panic!("it goes on waiting");
+                }
+            }
+        };
+        // A shell makes 130 of it.
+        assert_eq!(status.signal(), Some(2), "{status}");
+        drop(stdin);
     }
 }

@@ -65,6 +65,7 @@ const CONTROL_FILES: &[&str] = &[
     "courierimapuiddb",
     "courierimapsubscribed",
     "courierimapacl",
+    ":list",
     "uw-mh-sequences",
     // Other news and mail readers.
     ".nov",
@@ -74,9 +75,9 @@ const CONTROL_FILES: &[&str] = &[
     "table_of_contents",
     "content_index",
     "Envelope Index",
+    "Envelope Index-shm",
+    "Envelope Index-wal",
     "mbox.SKindex",
-    "Info.plist",
-    ".mboxCache.plist",
     // Thunderbird and its forebears.
     "popstate.dat",
     "msgFilterRules.dat",
@@ -85,12 +86,23 @@ const CONTROL_FILES: &[&str] = &[
     "virtualFolders.dat",
     "folderTree.json",
     "feeditems.rdf",
+    "prefs.js",
 ];
 
 /// Endings and beginnings of such files' names.
-const CONTROL_ENDS: &[&str] = &[".msf", ".IDX", ".DAT", ".snm"];
-const CONTROL_STARTS: &[&str] =
-    &["dovecot.index", "dovecot-uidlist", "dovecot-keywords", "dovecot-uidvalidity", "dovecot.list"];
+///
+/// `.wdseml` and `.mozeml` are copies that Thunderbird makes of its mail for the system's search (`INBOX.mozmsgs`).
+const CONTROL_ENDS: &[&str] = &[".msf", ".IDX", ".DAT", ".snm", ".mab", ".plist", ".wdseml", ".mozeml"];
+const CONTROL_STARTS: &[&str] = &[
+    "dovecot.index",
+    "dovecot.list",
+    "dovecot.mailbox",
+    "dovecot-acl",
+    "dovecot-keywords",
+    "dovecot-quota",
+    "dovecot-uidlist",
+    "dovecot-uidvalidity",
+];
 
 /// Whether a file of this name holds no mail but what a program noted about it.
 pub(super) fn is_control_file(name: &OsStr) -> bool {
@@ -124,7 +136,7 @@ mod tests {
     #[test]
     fn control_files_are_told_by_name() {
         assert!(is_control_file(OsStr::new(".overview")) && is_control_file(OsStr::new("Inbox.msf")));
-        for name in ["Info.plist", "table_of_contents", "popstate.dat", "Trash.msf"] {
+        for name in ["Info.plist", "table_of_contents", "popstate.dat", "Trash.msf", "dovecot-acl-list", "1.wdseml"] {
             assert!(is_control_file(OsStr::new(name)), "{name}");
         }
         assert!(!is_control_file(OsStr::new("1")) && !is_control_file(OsStr::new("inbox")));
