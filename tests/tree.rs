@@ -377,6 +377,7 @@ fn a_file_that_is_replaced_is_never_mixed() {
                     thread::sleep(PAUSE);
                     if step % 9 == 8 {
                         fs::remove_file(spool.join("mbox")).unwrap();
+                        thread::sleep(PAUSE);
                     }
                 }
             });

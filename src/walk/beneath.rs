@@ -26,6 +26,11 @@ impl Beneath {
         Beneath { root: Arc::clone(&self.root), way: self.way.join(name) }
     }
 
+    /// Its whole path.
+    pub(super) fn path(&self) -> PathBuf {
+        self.root.join(&self.way)
+    }
+
     /// Opens it for reading.
     ///
     /// # Errors

@@ -4,13 +4,15 @@
 //! the depth of a tree costs no open files, and a folder that is swapped for a link meanwhile leads nowhere.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::Metadata;
+use std::fs::{FileType, Metadata};
 use std::io;
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::vec;
 
-use rustix::fs::{AtFlags, Dir, FileType, OFlags, fstat, statat};
+use rustix::fs::{OFlags, fstat};
+use walkdir::WalkDir;
 
 use super::beneath::Beneath;
 use super::{Links, is_maildir};
@@ -99,14 +101,15 @@ impl<'t> Tree<'t> {
         let level = self.levels.last()?;
         let path = level.path.join(name);
         let place = level.place.join(Path::new(name));
-        match kind {
+        if kind.is_dir() {
             // Messages in `tmp` are not complete (maildir(5)).
-            FileType::Directory if name == "tmp" && is_maildir(Some(&level.path)) => None,
-            FileType::Directory => self.enter(path, place),
-            FileType::RegularFile => Some(Found::File(path, Some(place))),
-            FileType::Symlink => self.link(path),
-            _ => Some(Found::Other(path)),
+            let left = name == "tmp" && is_maildir(Some(&level.path));
+            return if left { None } else { self.enter(path, place) };
         }
+        if kind.is_symlink() {
+            return self.link(path);
+        }
+        Some(if kind.is_file() { Found::File(path, Some(place)) } else { Found::Other(path) })
     }
 
     /// What a link leads to, if it is followed and that lies beneath the root.
@@ -136,20 +139,14 @@ impl Listing {
     fn of(place: &Beneath) -> io::Result<Listing> {
         let folder = place.open(OFlags::DIRECTORY)?;
         let stat = fstat(&folder)?;
+        // The name of the descriptor, not of the folder: what is listed is what was opened.
+        let opened = PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd()));
+        // Where no /proc is mounted a folder can be listed by its own name alone.
+        let name = if opened.exists() { opened } else { place.path() };
         let mut names = Vec::new();
-        for entry in Dir::read_from(&folder)? {
+        for entry in WalkDir::new(name).min_depth(1).max_depth(1) {
             let entry = entry?;
-            let name = entry.file_name();
-            if [&b"."[..], b".."].contains(&name.to_bytes()) {
-                continue;
-            }
-            let kind = match entry.file_type() {
-                // Some file systems do not tell. What went away meanwhile is found to be gone when it is looked at.
-                FileType::Unknown => statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW)
-                    .map_or(FileType::RegularFile, |stat| FileType::from_raw_mode(stat.st_mode)),
-                kind => kind,
-            };
-            names.push((OsStr::from_bytes(name.to_bytes()).to_owned(), kind));
+            names.push((entry.file_name().to_owned(), entry.file_type()));
         }
         names.sort_by(|one, other| one.0.as_bytes().cmp(other.0.as_bytes()));
         Ok(Listing { identity: (stat.st_dev, stat.st_ino), names })
