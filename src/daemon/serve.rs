@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, Read, Write};
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
@@ -11,6 +11,9 @@ use std::time::{Duration, Instant};
 
 /// The time that a caller has to ask and to take the answer.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The time after which callers are let in again when one could not be.
+const BREATH: Duration = Duration::from_millis(100);
 
 /// The time without a sign of life after which the daemon is not healthy.
 const SILENCE: Duration = Duration::from_mins(1);
@@ -84,31 +87,36 @@ impl Board {
 
     /// Answers HTTP at `unix:PATH` or a loopback address.
     pub(super) fn http(&self, listen: &str) -> io::Result<()> {
-        let board = self.clone();
-        let thread = std::thread::Builder::new().name("metrics".to_owned());
-        if let Some(path) = listen.strip_prefix("unix:") {
-            let listener = bound(Path::new(path))?;
-            thread.spawn(move || {
-                for stream in listener.incoming().flatten() {
-                    let _ = stream.set_read_timeout(Some(PATIENCE));
-                    let _ = stream.set_write_timeout(Some(PATIENCE));
-                    board.serve(stream);
-                }
-            })?;
-        } else {
-            let listener = TcpListener::bind(listen)?;
-            thread.spawn(move || {
-                for stream in listener.incoming().flatten() {
-                    let _ = stream.set_read_timeout(Some(PATIENCE));
-                    let _ = stream.set_write_timeout(Some(PATIENCE));
-                    board.serve(stream);
-                }
-            })?;
+        match listen.strip_prefix("unix:") {
+            Some(path) => {
+                let listener = bound(Path::new(path))?;
+                self.accept(move || listener.accept().map(|(stream, _)| stream))
+            }
+            None => {
+                let listener = TcpListener::bind(listen)?;
+                self.accept(move || listener.accept().map(|(stream, _)| stream))
+            }
         }
-        Ok(())
     }
 
-    fn serve(&self, mut stream: impl Read + Write) {
+    /// Answers those whom `next` lets in, on a thread of its own.
+    fn accept<S: Caller>(&self, next: impl Fn() -> io::Result<S> + Send + 'static) -> io::Result<()> {
+        let board = self.clone();
+        let answering = std::thread::Builder::new().name("metrics".to_owned()).spawn(move || {
+            loop {
+                // One who went away before we came needs no answer; of descriptors there will be more.
+                match next() {
+                    Ok(stream) => board.serve(stream),
+                    Err(_) => std::thread::sleep(BREATH),
+                }
+            }
+        });
+        answering.map(|_| ())
+    }
+
+    fn serve(&self, mut stream: impl Caller) {
+        // Without patience set, the next caller waits for this one.
+        let _ = stream.be_patient(PATIENCE);
         let mut request = Vec::new();
         let mut piece = [0; 512];
         while memchr::memmem::find(&request, b"\r\n\r\n").is_none() && request.len() < REQUEST_BYTES {
@@ -119,6 +127,24 @@ impl Board {
         }
         // Whoever went away needs no answer.
         let _ = stream.write_all(self.answer(&request).as_bytes());
+    }
+}
+
+/// Somebody who asks, and is given so much time for it.
+trait Caller: Read + Write {
+    /// Sets the time to ask and to take the answer.
+    fn be_patient(&self, time: Duration) -> io::Result<()>;
+}
+
+impl Caller for UnixStream {
+    fn be_patient(&self, time: Duration) -> io::Result<()> {
+        self.set_read_timeout(Some(time)).and_then(|()| self.set_write_timeout(Some(time)))
+    }
+}
+
+impl Caller for TcpStream {
+    fn be_patient(&self, time: Duration) -> io::Result<()> {
+        self.set_read_timeout(Some(time)).and_then(|()| self.set_write_timeout(Some(time)))
     }
 }
 
