@@ -12,6 +12,7 @@
 
 mod commit;
 mod event;
+mod failing;
 mod fault;
 mod identity;
 mod lock;
@@ -29,6 +30,7 @@ mod take;
 mod watch;
 
 pub use event::{Event, Host, Now, Remark};
+pub use failing::Failure;
 pub use fault::Fault;
 pub use metrics::{SpoolStatus, Status};
 pub use run::{Once, ask, run};
@@ -37,6 +39,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 
 use commit::Committer;
+use failing::Failures;
 use identity::Stamp;
 use lock::Lock;
 use metrics::Counts;
@@ -71,7 +74,7 @@ pub struct Daemon {
     changed: BTreeSet<PathBuf>,
     closed: HashSet<PathBuf>,
     resting: HashMap<PathBuf, Resting>,
-    failing: HashMap<PathBuf, Failing>,
+    failing: Failures,
     /// The times of change of folders whose entries are renamed while they are read.
     folders: HashMap<PathBuf, i64>,
     counts: Counts,
@@ -114,14 +117,6 @@ struct Resting {
     spool: usize,
 }
 
-/// A file that could not be read.
-#[derive(Clone, Copy, Debug)]
-struct Failing {
-    wait_ms: u64,
-    retry: Now,
-    spool: usize,
-}
-
 impl Daemon {
     /// Takes hold of state and output, finishes what was left undone, and means to look at everything.
     ///
@@ -150,7 +145,7 @@ impl Daemon {
             changed: BTreeSet::new(),
             closed: HashSet::new(),
             resting: HashMap::new(),
-            failing: HashMap::new(),
+            failing: Failures::default(),
             folders: HashMap::new(),
             counts: Counts::default(),
             batch_bytes: BATCH_BYTES,
@@ -225,7 +220,7 @@ impl Daemon {
         if let Some(committer) = &mut self.committer {
             committer.compress = self.config.output.compress;
         }
-        (self.resting, self.failing) = (HashMap::new(), HashMap::new());
+        (self.resting, self.failing) = (HashMap::new(), Failures::default());
         self.watch_spools(now);
     }
 
@@ -324,7 +319,9 @@ impl Daemon {
             committed_bytes: self.committer.as_ref().map_or(0, Committer::committed),
             queue: self.changed.len(),
             resting: self.resting.len(),
-            failing: self.failing.len(),
+            failing: self.failing.failing(),
+            quarantined: self.failing.quarantined(),
+            failures: self.failing.told(),
             spools: self.spools.iter().map(spool).collect(),
             last_error: self.last_error.clone(),
             counts: self.counts.clone(),

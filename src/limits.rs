@@ -152,3 +152,20 @@ pub const ELEMENT_BYTES: usize = 32;
 
 /// Octets at the start of a word in which its scheme and host, or its mailbox, must be found.
 pub const PROMISE_BYTES: usize = 640;
+
+/// Milliseconds after which the daemon first tries a file again that it could not read. Most troubles are short.
+pub const RETRY_FIRST_MS: u64 = 1_000;
+
+/// Milliseconds between two such tries at the most. As often as everything is looked at anyway.
+pub const RETRY_LONGEST_MS: u64 = 300_000;
+
+/// Milliseconds after which a file that could never be read is left alone until it changes: a day.
+///
+/// A server that is away comes back within a day, and somebody has read the log.
+pub const QUARANTINE_MS: u64 = 86_400_000;
+
+/// Files that could not be read and are remembered as such. Bounds memory; more are tried at each look at their spool.
+pub const FAILING_FILES: usize = 10_000;
+
+/// Files that could not be read and are told by their names. The numbers tell of all.
+pub const FAILURES_TOLD: usize = 20;

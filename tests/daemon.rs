@@ -1,10 +1,12 @@
 //! The daemon's promise: every message's records exactly once, whatever happens.
 //!
-//! `history` runs lists of actions in this process against a simple model; `kills` and `faults` run the real program.
+//! `history` runs lists of actions in this process against a simple model, `trouble` single ones with a clock that jumps;
+//! `kills` runs the real program.
 
 mod cli;
 mod history;
 mod kills;
+mod trouble;
 
 use std::collections::BTreeMap;
 use std::fs;

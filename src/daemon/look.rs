@@ -1,20 +1,20 @@
 //! Which files are looked at, and when again.
 
 use std::collections::HashMap;
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use super::failing::{Say, Seen, Trouble};
 use super::fault::Fault;
 use super::identity::Stamp;
 use super::planted::{Planted, planted};
 use super::read::{Look, Looker, Rest};
-use super::{AGAIN_MS, Daemon, Failing, Host, Now, POLL_MS, RESTING_FILES, RESTLESS_LOOKS, Remark, Resting};
-use crate::origin::Hint;
+use super::{AGAIN_MS, Daemon, Host, Now, POLL_MS, RESTING_FILES, RESTLESS_LOOKS, Remark, Resting};
+use crate::limits::FAILING_FILES;
+use crate::origin::{Hint, Source};
 use crate::problem::{Event, Kind, Problem};
 use crate::walk::{self, Filter, Links, Step};
-
-/// The first and the longest wait before a file that could not be read is tried again.
-const FAILING_MS: (u64, u64) = (1_000, 300_000);
 
 /// The time after which a locked mailbox is looked at again, if nobody says anything.
 const LOCKED_MS: u64 = 250;
@@ -33,8 +33,8 @@ impl Daemon {
                     self.spools[spool].restless = self.spools[spool].restless.max(1);
                 }
                 None => {
-                    self.resting.remove(&path);
                     self.closed.remove(&path);
+                    self.unfound(spool, &path, host);
                 }
             }
             self.between(host)?;
@@ -53,9 +53,7 @@ impl Daemon {
     }
 
     pub(super) fn look_at_failed(&mut self, host: &mut dyn Host) -> Result<(), Fault> {
-        let now = host.now();
-        let due = |(path, failing): (&PathBuf, &Failing)| (failing.retry <= now).then(|| (path.clone(), failing.spool));
-        let failed: Vec<(PathBuf, usize)> = self.failing.iter().filter_map(due).collect();
+        let failed = self.failing.due(host.now());
         self.look_again(failed, host)
     }
 
@@ -67,10 +65,7 @@ impl Daemon {
             let root = self.spools[spool].spool.path.clone();
             match walk::beneath(&root, &path) {
                 Some(file) => self.look(spool, &file, host)?,
-                None => {
-                    self.resting.remove(&path);
-                    self.failing.remove(&path);
-                }
+                None => self.unfound(spool, &path, host),
             }
             self.between(host)?;
         }
@@ -146,8 +141,14 @@ impl Daemon {
     /// Looks at one file, whatever the reason, until nothing is left in it that can be taken now.
     fn look(&mut self, spool: usize, file: &walk::File, host: &mut dyn Host) -> Result<(), Fault> {
         let path = file.source.path.to_path_buf();
-        let Ok(metadata) = path.symlink_metadata() else { return Ok(()) };
-        let stamp = Stamp::of(&metadata);
+        let Ok(metadata) = path.symlink_metadata() else {
+            self.unfound(spool, &path, host);
+            return Ok(());
+        };
+        let (stamp, seen) = (Stamp::of(&metadata), Seen::of(&metadata));
+        if !self.failing.may_look(&path, seen, host.now()) {
+            return Ok(());
+        }
         loop {
             let rest = self.rest(&path, stamp, host.now());
             let Some(committer) = &mut self.committer else { return Ok(()) };
@@ -166,7 +167,7 @@ impl Daemon {
             }
             self.counts.files_read += u64::from(!known && matches!(look, Look::Done | Look::More));
             let more = matches!(look, Look::More);
-            self.plan_next_look(spool, file, stamp, look, host);
+            self.plan_next_look(spool, file, (stamp, seen), look, host);
             if planted(Planted::AdvanceOnRead) {
                 self.advance_on_read()?;
             }
@@ -195,7 +196,14 @@ impl Daemon {
         if long || self.closed.contains(path) && !is_shared(path) { Rest::Settled } else { Rest::Fresh }
     }
 
-    fn plan_next_look(&mut self, spool: usize, file: &walk::File, stamp: Stamp, look: Look, host: &mut dyn Host) {
+    fn plan_next_look(
+        &mut self,
+        spool: usize,
+        file: &walk::File,
+        (stamp, seen): (Stamp, Seen),
+        look: Look,
+        host: &mut dyn Host,
+    ) {
         let now = host.now();
         let path = file.source.path.to_path_buf();
         self.closed.remove(&path);
@@ -203,7 +211,7 @@ impl Daemon {
             Look::More => {}
             Look::Done | Look::Left(_) => {
                 self.resting.remove(&path);
-                self.failing.remove(&path);
+                self.failing.forget(&path);
                 if let Look::Left(why) = look
                     && why != "empty"
                 {
@@ -211,21 +219,47 @@ impl Daemon {
                 }
             }
             Look::Wait => {
-                self.failing.remove(&path);
+                self.failing.forget(&path);
                 self.wait(path, stamp, spool, now);
             }
-            Look::Failed(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Look::Failed(error) if error.kind() == io::ErrorKind::NotFound => {
                 self.resting.remove(&path);
                 // In a Maildir it has another name now.
                 if file.hint == Hint::Maildir {
                     self.spools[spool].mark(now.after(AGAIN_MS));
                 }
             }
-            Look::Failed(error) => {
-                let before = self.failing.get(&path).map_or(FAILING_MS.0 / 2, |failing| failing.wait_ms);
-                let wait_ms = (before * 2).min(FAILING_MS.1);
-                self.failing.insert(path, Failing { wait_ms, retry: now.after(wait_ms), spool });
-                self.event(&Problem::new(Kind::Unreadable, error.to_string()).of(&file.source), host);
+            Look::Failed(error) => self.failed(spool, &file.source, seen, &error, host),
+        }
+    }
+
+    /// Notes that a file could not be read, and says so when it is news.
+    fn failed(&mut self, spool: usize, source: &Source, seen: Seen, error: &io::Error, host: &mut dyn Host) {
+        self.resting.remove(&*source.path);
+        *self.counts.read_errors.entry(Trouble::of(error).name()).or_default() += 1;
+        let problem = match self.failing.note(&source.path, seen, spool, error, host.now()) {
+            Say::Nothing => return,
+            Say::First => Problem::new(Kind::Unreadable, error.to_string()),
+            Say::Quarantined => Problem::new(
+                Kind::Unreadable,
+                format!("could not be read for a day, left alone until it changes: {error}"),
+            ),
+            Say::TooMany => {
+                Problem::new(Kind::Limit, format!("one more than {FAILING_FILES} that cannot be read: {error}"))
+            }
+        };
+        self.event(&problem.of(source), host);
+    }
+
+    /// What to think of a path at which no file is found: it is gone, or the system does not tell.
+    fn unfound(&mut self, spool: usize, path: &Path, host: &mut dyn Host) {
+        match path.symlink_metadata() {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                self.failed(spool, &Source::at(path.to_owned()), Seen::nothing(), &error, host);
+            }
+            _ => {
+                self.resting.remove(path);
+                self.failing.forget(path);
             }
         }
     }

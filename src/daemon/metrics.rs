@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
+use super::failing::{Failure, Trouble};
 use crate::problem::{Event, Kind};
 
 /// What was counted since the start.
@@ -30,6 +31,8 @@ pub(super) struct Counts {
     pub(super) overflows: u64,
     /// Pauses for want of room.
     pub(super) pauses: u64,
+    /// Tries to read a file that failed, by the sort of error.
+    pub(super) read_errors: BTreeMap<&'static str, u64>,
     /// What was wrong with sources, by kind.
     pub(super) events: BTreeMap<&'static str, u64>,
 }
@@ -58,6 +61,10 @@ pub struct Status {
     pub resting: usize,
     /// Files that could not be read and will be tried again.
     pub failing: usize,
+    /// Files that could not be read for so long that they are left alone until they change.
+    pub quarantined: usize,
+    /// Some of both.
+    pub failures: Vec<Failure>,
     /// The spools.
     pub spools: Vec<SpoolStatus>,
     /// The last thing that was wrong.
@@ -105,11 +112,12 @@ impl Status {
             ("segment_sequence", "The segment that is being written.", self.segment),
         ];
         let lag = self.spools.iter().map(|spool| spool.lag_ms).max().unwrap_or(0);
-        let gauges: [(&str, &str, u64); 6] = [
+        let gauges: [(&str, &str, u64); 7] = [
             ("paused", "Whether work is paused for want of room.", u64::from(self.state == "paused")),
             ("queue_files", "Files that are to be looked at.", self.queue as u64),
             ("resting_files", "Files that are not at rest yet.", self.resting as u64),
             ("failing_files", "Files that could not be read and will be tried again.", self.failing as u64),
+            ("quarantined_files", "Files left alone until they change.", self.quarantined as u64),
             ("open_segment_bytes", "Committed octets of the open segment.", self.committed_bytes),
             ("lag_milliseconds", "How long the oldest work waits.", lag),
         ];
@@ -120,14 +128,20 @@ impl Status {
             let _ =
                 write!(text, "# HELP urlspool_{name} {help}\n# TYPE urlspool_{name} {kind}\nurlspool_{name} {value}\n");
         }
-        text.push_str(
-            "# HELP urlspool_events_total What was wrong with sources.\n# TYPE urlspool_events_total counter\n",
-        );
-        for kind in Kind::ALL {
-            let number = counts.events.get(kind.name()).copied().unwrap_or(0);
-            let _ = writeln!(text, "urlspool_events_total{{kind=\"{}\"}} {number}", kind.name());
-        }
+        let names = (Kind::ALL.map(Kind::name), Trouble::ALL.map(Trouble::name));
+        labelled(&mut text, "events", "What was wrong with sources.", &names.0, &counts.events);
+        labelled(&mut text, "read_errors", "Tries to read a file that failed.", &names.1, &counts.read_errors);
         text
+    }
+}
+
+/// A counter for each of `kinds`, also those that did not happen.
+fn labelled(text: &mut String, name: &str, help: &str, kinds: &[&str], counts: &BTreeMap<&'static str, u64>) {
+    let name = format!("urlspool_{name}_total");
+    // Writing to a String does not fail.
+    let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} counter");
+    for kind in kinds {
+        let _ = writeln!(text, "{name}{{kind=\"{kind}\"}} {}", counts.get(kind).copied().unwrap_or(0));
     }
 }
 

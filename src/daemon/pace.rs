@@ -19,11 +19,10 @@ impl Daemon {
     /// When there is something to do again.
     pub(super) fn next(&self) -> Now {
         let resting = self.resting.values().map(|resting| resting.look);
-        let failing = self.failing.values().map(|failing| failing.retry);
         let sweeps = self.spools.iter().filter_map(|watched| watched.due);
         let commit = self.batch_since.map(|since| since.after(self.config.state.commit_interval.ms));
         let seal = self.segment_since.map(|since| since.after(self.config.output.seal_interval.ms));
-        let all = resting.chain(failing).chain(sweeps).chain(commit).chain(seal);
+        let all = resting.chain(self.failing.next()).chain(sweeps).chain(commit).chain(seal);
         all.min().unwrap_or(Now { ms: u64::MAX })
     }
 

@@ -16,7 +16,7 @@ use crate::config::Spool;
 use crate::limits::SNIFF_BYTES;
 use crate::origin::{Hint, Source};
 use crate::pipeline::Extractor;
-use crate::problem::Event;
+use crate::problem::{Event, Kind};
 use crate::read::{self, Input, Sparse, Step, Streams, is_container};
 use crate::split::{self, Format, Opened, Role, Roller, divisible, recognised};
 use crate::walk;
@@ -124,6 +124,7 @@ impl Looker<'_> {
     fn container(&mut self, file: &walk::File, opened: File, stamp: Stamp) -> Result<Look, Fault> {
         let limits = *self.extractor.limits();
         let given = self.spool.kind().map(Format::of);
+        let (mut said, mut failed) = (Vec::new(), None);
         for step in Streams::new(Input::file(opened), file.source.clone(), file.hint, &limits) {
             match step {
                 Step::Stream(source, hint, stream) => {
@@ -138,13 +139,19 @@ impl Looker<'_> {
                         Err(error) => Look::Failed(error),
                     };
                     if let Look::Failed(error) = taken {
-                        self.events.push(read::problem(&error, None).of(&source));
+                        said.push(read::problem(&error, None).of(&source));
+                        failed = Some(error);
                     }
                 }
-                Step::Lost(event) | Step::Remark(event) => self.events.push(event),
+                Step::Lost(event) | Step::Remark(event) => said.push(event),
                 Step::Left(..) | Step::Closed(_) | Step::Broken(..) => {}
             }
         }
+        // What is damaged stays so; what the device or the server did not give, it may give another time.
+        if let Some(event) = said.iter().find(|event| event.problem.kind == Kind::Unreadable) {
+            return Ok(Look::Failed(failed.unwrap_or_else(|| io::Error::other(event.problem.message.clone()))));
+        }
+        self.events.append(&mut said);
         self.committer.state()?.know(stamp.known(&file.source.path, file.hint))?;
         Ok(Look::Done)
     }
