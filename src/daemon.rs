@@ -10,6 +10,7 @@
 //! that came and went while nobody looked; writers that neither lock nor finish within the settle time; storage that
 //! lies about what it has synced; consumers that read hidden files.
 
+mod age;
 mod commit;
 mod event;
 mod failing;
@@ -26,6 +27,7 @@ mod recover;
 mod run;
 mod serve;
 mod state;
+mod survey;
 mod take;
 mod watch;
 
@@ -38,6 +40,7 @@ pub use run::{Once, ask, run};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 
+use age::Age;
 use commit::Committer;
 use failing::Failures;
 use identity::Stamp;
@@ -78,6 +81,8 @@ pub struct Daemon {
     /// The times of change of folders whose entries are renamed while they are read.
     folders: HashMap<PathBuf, i64>,
     counts: Counts,
+    /// None until the state was open once.
+    age: Option<Age>,
     batch_bytes: usize,
     batch_since: Option<Now>,
     segment_since: Option<Now>,
@@ -99,6 +104,8 @@ struct Watched {
     restless: u32,
     notices: bool,
     present: bool,
+    /// Mailboxes on file systems that are not there.
+    absent: u64,
     files: u64,
 }
 
@@ -136,7 +143,9 @@ impl Daemon {
             Err(Fault::Full(why)) => (None, Some(Pause { why, retry: now })),
             Err(fault) => return Err(fault),
         };
+        let age = committer.as_ref().map(|committer| Age::open(&committer.store, host)).transpose()?;
         let mut daemon = Daemon {
+            age,
             extractor: Extractor::new(Options::of(&config)),
             spools: Vec::new(),
             config,
@@ -177,6 +186,7 @@ impl Daemon {
             restless: 0,
             notices: true,
             present: true,
+            absent: 0,
             files: 0,
         };
         self.spools = self.config.spool.iter().map(watched).collect();
@@ -241,6 +251,9 @@ impl Daemon {
     pub fn work(&mut self, host: &mut dyn Host) -> Result<Now, Fault> {
         let now = host.now();
         self.take_over(now);
+        if let Some(age) = &mut self.age {
+            age.pass(host);
+        }
         if let Some(pause) = &self.paused {
             if now < pause.retry {
                 return Ok(pause.retry);
@@ -294,7 +307,11 @@ impl Daemon {
     ///
     /// What the system says. What was committed stays so.
     pub fn close(mut self) -> Result<(), Fault> {
-        self.committer.take().map_or(Ok(()), Committer::close)
+        let Some(mut committer) = self.committer.take() else { return Ok(()) };
+        if let Some(age) = &mut self.age {
+            age.keep(committer.state()?)?;
+        }
+        committer.close()
     }
 
     /// How it stands.
@@ -304,6 +321,7 @@ impl Daemon {
         let spool = |watched: &Watched| SpoolStatus {
             path: watched.spool.path.display().to_string(),
             present: watched.present,
+            absent: watched.absent,
             notices: watched.notices,
             files: watched.files,
             lag_ms: lag(watched),

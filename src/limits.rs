@@ -169,3 +169,20 @@ pub const FAILING_FILES: usize = 10_000;
 
 /// Files that could not be read and are told by their names. The numbers tell of all.
 pub const FAILURES_TOLD: usize = 20;
+
+/// Days for which the daemon remembers files that are gone, and their messages: as long as backups are restored.
+pub const TOMBSTONE_DAYS: u64 = 30;
+
+/// Seconds between two runs of the daemon that count for [`TOMBSTONE_DAYS`], at the most: a day.
+///
+/// Enough for runs from cron. A clock that was set forward by a year makes nothing be forgotten.
+pub const AWAY_S: u64 = 86_400;
+
+/// Seconds of watching after which their number is written down: an hour, of thirty days.
+pub const AGE_KEPT_S: u64 = 3_600;
+
+/// Files of one spool that are surveyed for what is gone; of one with more nothing is forgotten. They take 64 MiB.
+pub const SURVEYED_FILES: usize = 4 << 20;
+
+/// Files that are forgotten in one survey; the others follow on the days after. They take a few MiB.
+pub const FORGOTTEN_AT_ONCE: usize = 100_000;

@@ -7,7 +7,7 @@ mod object;
 mod parts;
 mod read;
 mod schema;
-mod sidecar;
+pub mod sidecar;
 
 pub use balance::Balance;
 pub use item::{item, write_item};

@@ -141,7 +141,9 @@ impl Committer {
             len: self.row.len,
             hash: format!("{:016x}", self.row.hash),
             records: self.row.records,
-            keys: self.store.fresh()?.into_iter().map(|key| format!("{key:032x}")).collect(),
+            epoch: self.store.note("epoch")?.unwrap_or(0),
+            age: self.store.note("age")?.unwrap_or(0),
+            mailboxes: self.store.fresh()?,
         };
         let octets = sidecar.line();
         self.dir.write_hidden(&meta, &octets).map_err(|error| Fault::of(&self.dir.hidden(&meta), &error))?;

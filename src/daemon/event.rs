@@ -40,6 +40,11 @@ pub trait Host {
     /// The time.
     fn now(&mut self) -> Now;
 
+    /// Seconds since 1970 by the machine's clock, if there is one. It may jump; only days between two runs count by it.
+    fn date(&mut self) -> Option<u64> {
+        None
+    }
+
     /// What has happened since it was asked last; nothing if nothing has.
     fn event(&mut self) -> Option<Event>;
 

@@ -164,6 +164,11 @@ impl Failures {
         self.files.values().filter_map(|failing| failing.retry).min()
     }
 
+    /// Whether any is in this spool.
+    pub(super) fn is_any_in(&self, spool: usize) -> bool {
+        self.files.values().any(|failing| failing.spool == spool)
+    }
+
     /// How many will be tried again by themselves.
     pub(super) fn failing(&self) -> usize {
         self.files.len() - self.quarantined()

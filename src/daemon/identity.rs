@@ -80,7 +80,12 @@ pub(super) fn mailbox(path: &Path, kind: Kind, spool: &Path, dedupe: Dedupe) -> 
         (_, Kind::Mh) => up(1).to_owned(),
         _ => unrotated(path),
     };
-    xxh3_128(place.as_os_str().as_bytes())
+    self::place(&place)
+}
+
+/// A place in the tree, in 16 octets.
+pub(super) fn place(path: &Path) -> Key {
+    xxh3_128(path.as_os_str().as_bytes())
 }
 
 /// A path without what rotation and compression add to it: `.1`, `-20260101`, `.gz`.

@@ -87,12 +87,14 @@ impl Daemon {
         let watched = &mut self.spools[index];
         watched.due = None;
         let root = watched.spool.path.clone();
-        let present = root.exists();
+        let present = !self.is_absent(index)?;
+        let watched = &mut self.spools[index];
         if watched.present && !present {
-            host.remark(&Remark::Warn(format!("{} is not there; nothing is forgotten", root.display())));
+            host.remark(&Remark::Warn(format!("{} is not there, or empty; nothing is forgotten", root.display())));
         }
         watched.present = present;
         let (mut files, mut folders) = (0, HashMap::new());
+        let mut survey = if present { self.begin_survey(index)? } else { None };
         if present {
             let (roots, filter) = ([root], Filter::default());
             for step in walk::walk(&roots, &filter, Links::Left) {
@@ -100,9 +102,17 @@ impl Daemon {
                     Step::File(file) => {
                         files += 1;
                         note_folder(&file, &mut folders);
+                        if let Some(survey) = &mut survey {
+                            survey.meet(&file);
+                        }
                         self.look(index, &file, host)?;
                     }
-                    Step::Failed(event) => self.event(&event, host),
+                    Step::Failed(event) => {
+                        if let Some(survey) = survey.as_mut().filter(|_| event.problem.kind != Kind::Vanished) {
+                            survey.fail("there are folders that cannot be read");
+                        }
+                        self.event(&event, host);
+                    }
                     Step::Part(..) | Step::Skipped(..) | Step::Stdin => {}
                 }
                 self.between(host)?;
@@ -113,8 +123,20 @@ impl Daemon {
             }
         }
         self.spools[index].files = files;
+        if let Some(survey) = survey {
+            self.end_survey(index, survey, host)?;
+        }
+        self.keep_age()?;
         self.plan_next_sweep(index, folders, host);
         Ok(())
+    }
+
+    /// Writes down how long the spools have been watched, from time to time.
+    fn keep_age(&mut self) -> Result<(), Fault> {
+        match (&mut self.age, &mut self.committer) {
+            (Some(age), Some(committer)) if age.is_due() => age.keep(committer.state()?),
+            _ => Ok(()),
+        }
     }
 
     /// A folder whose entries were renamed while it was read gives some twice and some not at all, so it is read

@@ -94,6 +94,7 @@ impl Mbox<'_> {
         if let Some(last) = last {
             (cursor.first, cursor.last) = (last.start, last.end());
         }
+        let mailbox = taker.mailbox.id;
         let written = self.guards(&cursor).map(|(head, guard)| Cursor {
             head,
             guard,
@@ -102,7 +103,7 @@ impl Mbox<'_> {
             ..cursor
         });
         match written {
-            Ok(cursor) => taker.committer.state()?.put_cursor(self.stamp.id, &cursor)?,
+            Ok(cursor) => taker.committer.state()?.put_cursor(self.stamp.id, mailbox, &cursor)?,
             Err(error) => return Ok(Look::Failed(error)),
         }
         Ok(match (all, at_end) {

@@ -31,6 +31,8 @@ pub(super) struct Counts {
     pub(super) overflows: u64,
     /// Pauses for want of room.
     pub(super) pauses: u64,
+    /// Files, messages and mailboxes that were gone for long and are forgotten.
+    pub(super) forgotten: u64,
     /// Tries to read a file that failed, by the sort of error.
     pub(super) read_errors: BTreeMap<&'static str, u64>,
     /// What was wrong with sources, by kind.
@@ -79,6 +81,8 @@ pub struct SpoolStatus {
     pub path: String,
     /// Whether it is there.
     pub present: bool,
+    /// Mailboxes on file systems that are not there: nothing of them is forgotten.
+    pub absent: u64,
     /// Whether notices come from the kernel; else it is looked at from time to time.
     pub notices: bool,
     /// Files in it at the last look.
@@ -99,7 +103,7 @@ impl Status {
     pub fn metrics(&self) -> String {
         let counts = &self.counts;
         let mut text = String::new();
-        let counters: [(&str, &str, u64); 10] = [
+        let counters: [(&str, &str, u64); 11] = [
             ("files_read_total", "Looks at files that held something new.", counts.files_read),
             ("messages_total", "Messages committed.", counts.messages),
             ("messages_repeated_total", "Messages met again and passed over.", counts.repeated),
@@ -109,6 +113,7 @@ impl Status {
             ("sweeps_total", "Looks at everything.", counts.sweeps),
             ("overflows_total", "Times that notices were lost.", counts.overflows),
             ("pauses_total", "Pauses for want of room.", counts.pauses),
+            ("forgotten_total", "Entries of the state on what was gone for long.", counts.forgotten),
             ("segment_sequence", "The segment that is being written.", self.segment),
         ];
         let lag = self.spools.iter().map(|spool| spool.lag_ms).max().unwrap_or(0);

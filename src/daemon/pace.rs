@@ -1,5 +1,6 @@
 //! When a batch is committed and a segment sealed; when work pauses for want of room and when it goes on.
 
+use super::age::Age;
 use super::fault::Fault;
 use super::{Daemon, Host, Now, Pause, Remark, recover};
 
@@ -53,6 +54,9 @@ impl Daemon {
         match opened {
             Ok(committer) => {
                 host.remark(&Remark::Info("there is room again: going on".to_owned()));
+                if self.age.is_none() {
+                    self.age = Some(Age::open(&committer.store, host)?);
+                }
                 (self.committer, self.paused) = (Some(committer), None);
                 self.look_everywhere(host.now());
                 Ok(true)
@@ -68,6 +72,17 @@ impl Daemon {
         }
     }
 
+    /// Commits what waits.
+    pub(super) fn commit(&mut self) -> Result<(), Fault> {
+        let Some(committer) = self.committer.as_mut().filter(|committer| committer.is_dirty()) else { return Ok(()) };
+        let (messages, records) = committer.commit()?;
+        self.counts.messages += messages;
+        self.counts.records += records;
+        self.counts.commits += 1;
+        self.batch_since = None;
+        Ok(())
+    }
+
     /// Commits when enough waits or has waited long enough; seals likewise.
     pub(super) fn commit_if_due(&mut self, host: &mut dyn Host) -> Result<(), Fault> {
         let now = host.now();
@@ -76,12 +91,9 @@ impl Daemon {
         let since = committer.is_dirty().then(|| *self.batch_since.get_or_insert(now));
         let long = since.is_some_and(|since| since.after(self.config.state.commit_interval.ms) <= now);
         if long || bytes >= self.batch_bytes || messages >= BATCH_MESSAGES || self.stopping {
-            let (messages, records) = committer.commit()?;
-            self.counts.messages += messages;
-            self.counts.records += records;
-            self.counts.commits += 1;
-            self.batch_since = None;
+            self.commit()?;
         }
+        let Some(committer) = &mut self.committer else { return Ok(()) };
         if committer.committed() > 0 {
             let since = *self.segment_since.get_or_insert(now);
             let old = since.after(self.config.output.seal_interval.ms) <= now;

@@ -1,17 +1,18 @@
 //! Looks at one file: is there anything new, is it complete, and what becomes of it.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
 use super::commit::Committer;
 use super::fault::Fault;
-use super::identity::{Stamp, mailbox};
+use super::identity::{Stamp, mailbox, place};
 use super::mbox::Mbox;
 use super::metrics::Counts;
 use super::pace::BATCH_BYTES;
-use super::state::{Key, Tail};
-use super::take::{End, Taker, divided};
+use super::state::Tail;
+use super::take::{End, Mailbox, Taker, divided};
 use crate::config::Spool;
 use crate::limits::SNIFF_BYTES;
 use crate::origin::{Hint, Source};
@@ -87,13 +88,14 @@ impl Looker<'_> {
             Ok(format) => format,
             Err(why) => return self.left(file, stamp, why),
         };
-        let mailbox = mailbox(path, format.kind(), &self.spool.path, self.spool.dedupe);
+        let mailbox = self.mailbox(path, format, stamp)?;
         let tails = match format {
-            Format::Mbox | Format::Mboxcl | Format::Text => self.committer.state()?.tails(mailbox)?,
+            Format::Mbox | Format::Mboxcl | Format::Text => self.committer.state()?.tails(mailbox.id)?,
             _ => Vec::new(),
         };
         let mut taker = self.taker(file.source.clone(), mailbox, tails);
         if let Some(format) = divisible(&start, given, file.hint) {
+            taker.committer.state()?.hold_many(mailbox.id)?;
             return Mbox { file: &opened, path, format, stamp, rest, most }.look(&mut taker);
         }
         // What is delivered into a Maildir is whole from the first moment (maildir(5)).
@@ -104,11 +106,35 @@ impl Looker<'_> {
             Look::Done => {}
             other => return Ok(other),
         }
-        taker.committer.state()?.know(stamp.known(path, file.hint))?;
+        let mailbox = taker.mailbox;
+        self.know(file, stamp, mailbox)?;
         Ok(Look::Done)
     }
 
-    fn taker(&mut self, source: Source, mailbox: Key, tails: Vec<Tail>) -> Taker<'_> {
+    /// The mailbox of a file's messages.
+    fn mailbox(&mut self, path: &Path, format: Format, stamp: Stamp) -> Result<Mailbox, Fault> {
+        let spool = &self.spool.path;
+        let key = mailbox(path, format.kind(), spool, self.spool.dedupe);
+        Ok(Mailbox::new(self.committer.state()?.mailbox(key, place(spool), stamp.id.dev)?, key))
+    }
+
+    /// Notes that a file was read whole, and what was taken from it.
+    fn know(&mut self, file: &walk::File, stamp: Stamp, mailbox: Mailbox) -> Result<(), Fault> {
+        let state = self.committer.state()?;
+        if mailbox.taken > 1 {
+            state.hold_many(mailbox.id)?;
+        }
+        let message = (mailbox.taken == 1 && mailbox.pieces == 0).then_some(mailbox.last);
+        state.know(stamp.known(&file.source.path, file.hint), mailbox.id, message)
+    }
+
+    /// The mailbox of files without messages: the spool.
+    fn no_mailbox(&mut self, stamp: Stamp) -> Result<Mailbox, Fault> {
+        let spool = place(&self.spool.path);
+        Ok(Mailbox::new(self.committer.state()?.mailbox(spool, spool, stamp.id.dev)?, spool))
+    }
+
+    fn taker(&mut self, source: Source, mailbox: Mailbox, tails: Vec<Tail>) -> Taker<'_> {
         Taker {
             committer: &mut *self.committer,
             extractor: self.extractor,
@@ -124,17 +150,19 @@ impl Looker<'_> {
     fn container(&mut self, file: &walk::File, opened: File, stamp: Stamp) -> Result<Look, Fault> {
         let limits = *self.extractor.limits();
         let given = self.spool.kind().map(Format::of);
-        let (mut said, mut failed) = (Vec::new(), None);
+        let (mut said, mut failed, mut held) = (Vec::new(), None, BTreeMap::new());
         for step in Streams::new(Input::file(opened), file.source.clone(), file.hint, &limits) {
             match step {
                 Step::Stream(source, hint, stream) => {
                     let taken = match split::open(stream, given, hint, limits.message_bytes) {
                         Ok(Opened::Left(_)) => Look::Done,
                         Ok(Opened::Blocks(format, roller)) => {
-                            let mailbox =
-                                mailbox(&file.source.path, format.kind(), &self.spool.path, self.spool.dedupe);
+                            let mailbox = self.mailbox(&file.source.path, format, stamp)?;
                             let mut taker = self.taker(source.clone(), mailbox, Vec::new());
-                            blocks(roller, format, u64::MAX, End::Sure, &mut taker)?
+                            let look = blocks(roller, format, u64::MAX, End::Sure, &mut taker)?;
+                            let part = taker.mailbox;
+                            held.entry(part.id).and_modify(|all: &mut Mailbox| all.add(part)).or_insert(part);
+                            look
                         }
                         Err(error) => Look::Failed(error),
                     };
@@ -152,13 +180,20 @@ impl Looker<'_> {
             return Ok(Look::Failed(failed.unwrap_or_else(|| io::Error::other(event.problem.message.clone()))));
         }
         self.events.append(&mut said);
-        self.committer.state()?.know(stamp.known(&file.source.path, file.hint))?;
+        if held.len() > 1 {
+            for mailbox in held.keys() {
+                self.committer.state()?.hold_always(*mailbox)?;
+            }
+        }
+        let mailbox = held.into_values().next().map_or_else(|| self.no_mailbox(stamp), Ok)?;
+        self.know(file, stamp, mailbox)?;
         Ok(Look::Done)
     }
 
     /// A file that is not read; nothing will be looked for in it until it changes.
     fn left(&mut self, file: &walk::File, stamp: Stamp, why: &'static str) -> Result<Look, Fault> {
-        self.committer.state()?.know(stamp.known(&file.source.path, file.hint))?;
+        let mailbox = self.no_mailbox(stamp)?;
+        self.know(file, stamp, mailbox)?;
         Ok(Look::Left(why))
     }
 }

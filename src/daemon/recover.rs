@@ -202,10 +202,15 @@ pub(super) fn rebuild(config: &Config, remark: &mut dyn FnMut(String)) -> Result
             fs::rename(&path, &old).map_err(|error| Fault::of(&path, &error))?;
         }
     }
-    let sidecars = sidecars(&dir, &places)?;
+    let mut sidecars = sidecars(&dir, &places)?;
+    let mut damaged = Vec::new();
     for sidecar in &sidecars {
-        publish(&dir, sidecar)?;
+        if publish(&dir, sidecar)? == Part::Other {
+            damaged.push(sidecar.seq);
+        }
     }
+    // Nobody has been told of what is put aside, so it is read again.
+    sidecars.retain(|sidecar| !damaged.contains(&sidecar.seq));
     for name in dir.hidden_names().map_err(|error| Fault::of(dir.path(), &error))? {
         let aside = dir.set_aside(&name).map_err(|error| Fault::of(dir.path(), &error))?;
         remark(format!("put aside as {}", aside.display()));
@@ -216,11 +221,12 @@ pub(super) fn rebuild(config: &Config, remark: &mut dyn FnMut(String)) -> Result
     store.begin()?;
     store.start_at(next)?;
     let mut messages = 0;
-    for key in sidecars.iter().flat_map(|sidecar| &sidecar.keys) {
-        let bad = |_| Fault::Inconsistent(format!("a sidecar names the key {key:?}"));
-        store.see(u128::from_str_radix(key, 16).map_err(bad)?)?;
-        messages += 1;
+    for mailbox in sidecars.iter().flat_map(|sidecar| &sidecar.mailboxes) {
+        messages += store.learn(mailbox)?;
     }
+    store.nothing_is_fresh()?;
+    store.put_note("epoch", sidecars.iter().map(|sidecar| sidecar.epoch).max().unwrap_or(0) + 1)?;
+    store.put_note("age", sidecars.iter().map(|sidecar| sidecar.age).max().unwrap_or(0))?;
     store.commit()?;
     remark(format!("the state was built anew: {} segments, {messages} messages", sidecars.len()));
     store.close()
@@ -243,15 +249,26 @@ fn sidecars(dir: &SegmentDir, places: &Places) -> Result<Vec<Sidecar>, Fault> {
     Ok(found.into_values().collect())
 }
 
+/// What stands in the hidden file of a segment that has a sidecar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    /// Nothing any more: it is published.
+    Published,
+    /// Something else than the sidecar says.
+    Other,
+}
+
 /// Publishes a segment that was about to be when the state was lost.
-fn publish(dir: &SegmentDir, sidecar: &Sidecar) -> Result<(), Fault> {
+fn publish(dir: &SegmentDir, sidecar: &Sidecar) -> Result<Part, Fault> {
     let part = dir.part(sidecar.seq);
+    if !part.exists() || dir.published(&sidecar.name).exists() {
+        return Ok(Part::Published);
+    }
     let hash = u64::from_str_radix(&sidecar.hash, 16).ok();
-    let whole = part.exists()
-        && fs::metadata(&part).is_ok_and(|metadata| metadata.len() == sidecar.len)
+    let whole = fs::metadata(&part).is_ok_and(|metadata| metadata.len() == sidecar.len)
         && segment::hash_of(&part, sidecar.len).is_ok_and(|found| found == hash);
     if !whole {
-        return Ok(());
+        return Ok(Part::Other);
     }
     let meta = format!("{:010}.meta", sidecar.seq);
     let plain = format!("{:010}.jsonl", sidecar.seq);
@@ -263,5 +280,6 @@ fn publish(dir: &SegmentDir, sidecar: &Sidecar) -> Result<(), Fault> {
             _ => {}
         }
     }
-    dir.sync().map_err(|error| Fault::of(dir.path(), &error))
+    dir.sync().map_err(|error| Fault::of(dir.path(), &error))?;
+    Ok(Part::Published)
 }

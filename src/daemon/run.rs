@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use sd_notify::NotifyState;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
@@ -207,6 +207,10 @@ impl Machine {
 impl Host for Machine {
     fn now(&mut self) -> Now {
         Now { ms: u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX) }
+    }
+
+    fn date(&mut self) -> Option<u64> {
+        SystemTime::now().duration_since(UNIX_EPOCH).ok().map(|since| since.as_secs())
     }
 
     fn event(&mut self) -> Option<Event> {

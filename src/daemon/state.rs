@@ -3,6 +3,11 @@
 //! Everything between [`Store::begin`] and [`Store::commit`] is one transaction; the segment is synced before the
 //! commit, and only then is the work done. Offsets are a way to be fast; the keys of seen messages are the truth.
 
+mod forget;
+mod fresh;
+
+pub(super) use forget::Met;
+
 use std::path::Path;
 
 use rusqlite::config::DbConfig;
@@ -11,7 +16,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::fault::Fault;
 
 /// The version of the tables.
-const SCHEMA: i64 = 1;
+const SCHEMA: i64 = 2;
 
 /// The oldest `SQLite` without the WAL-reset bug: 3.51.3.
 const SQLITE_VERSION: i32 = 3_051_003;
@@ -24,22 +29,39 @@ CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 -- phase: 0 open, 1 sealing, 2 sealed. len and hash are those of the committed lines.
 CREATE TABLE segment(seq INTEGER PRIMARY KEY, phase INTEGER NOT NULL, name TEXT NOT NULL, len INTEGER NOT NULL,
   hash INTEGER NOT NULL, records INTEGER NOT NULL);
+-- Where a message is given once. dev is the file system on which its files were met last; many says that it holds files of
+-- many messages, so that a message's end cannot be told by a file's; 2, that its own cannot be either. gone is the day since which it has no files.
+CREATE TABLE mailbox(id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, spool BLOB NOT NULL, dev INTEGER NOT NULL,
+  many INTEGER NOT NULL, gone INTEGER);
 -- Where an mbox was read to.
 CREATE TABLE file(dev INTEGER, ino INTEGER, btime INTEGER, first INTEGER NOT NULL, last INTEGER NOT NULL,
   guard INTEGER NOT NULL, head INTEGER NOT NULL, size INTEGER NOT NULL, mtime INTEGER NOT NULL,
-  PRIMARY KEY(dev, ino, btime)) WITHOUT ROWID;
+  mailbox INTEGER NOT NULL, gone INTEGER, PRIMARY KEY(dev, ino, btime)) WITHOUT ROWID;
 -- Messages that were given: a hash of mailbox and digest.
-CREATE TABLE seen(key BLOB PRIMARY KEY) WITHOUT ROWID;
--- Files that were read whole, as they are: a hash of what tells one from another.
-CREATE TABLE known(key INTEGER PRIMARY KEY);
--- Keys of messages whose records stand in the open segment.
-CREATE TABLE fresh(key BLOB NOT NULL);
+CREATE TABLE seen(mailbox INTEGER, key BLOB, PRIMARY KEY(mailbox, key)) WITHOUT ROWID;
+-- Files that were read whole, as they are: a hash of what tells one from another, and how the key of its only message
+-- begins, if it has but one.
+CREATE TABLE known(key INTEGER PRIMARY KEY, mailbox INTEGER NOT NULL, message INTEGER, gone INTEGER);
+-- What has come since the last segment was sealed, for the sidecar of the open one: keys of messages whose records stand
+-- in it, files that were read, mboxes that were read further, mailboxes whose tails changed.
+CREATE TABLE fresh(mailbox INTEGER NOT NULL, key BLOB NOT NULL);
+CREATE TABLE fresh_known(key INTEGER PRIMARY KEY);
+CREATE TABLE fresh_file(dev INTEGER, ino INTEGER, btime INTEGER, PRIMARY KEY(dev, ino, btime)) WITHOUT ROWID;
+CREATE TABLE fresh_tail(mailbox INTEGER PRIMARY KEY);
 -- Messages that were taken at a file's end and may yet grow.
-CREATE TABLE tail(mailbox BLOB, len INTEGER, hash BLOB, ids BLOB NOT NULL, PRIMARY KEY(mailbox, len, hash)) WITHOUT ROWID;
+CREATE TABLE tail(mailbox INTEGER, len INTEGER, hash BLOB, ids BLOB NOT NULL, PRIMARY KEY(mailbox, len, hash)) WITHOUT ROWID;
 ";
 
 /// A mailbox and a message, in 16 octets.
 pub(super) type Key = u128;
+
+/// A mailbox's number in the state.
+pub(super) type MailboxId = i64;
+
+/// How the key of a message begins: enough to find it among those of its mailbox.
+pub(super) fn link(key: Key) -> u64 {
+    (key >> 64) as u64
+}
 
 /// What tells a file from all others, also from a later one with its inode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -172,30 +194,72 @@ impl Store {
         Ok(self.db.execute_batch("COMMIT")?)
     }
 
+    /// A value that is kept beside the tables.
+    pub(super) fn note(&self, name: &str) -> Result<Option<u64>, Fault> {
+        let mut query = self.db.prepare_cached("SELECT value FROM meta WHERE name=?1")?;
+        let found = query.query_row(params![name], |row| row.get::<_, i64>(0).map(i64::cast_unsigned));
+        Ok(found.optional()?)
+    }
+
+    /// Keeps a value beside the tables.
+    pub(super) fn put_note(&self, name: &str, value: u64) -> Result<(), Fault> {
+        let mut insert = self.db.prepare_cached("INSERT OR REPLACE INTO meta VALUES(?1,?2)")?;
+        insert.execute(params![name, value.cast_signed()])?;
+        Ok(())
+    }
+
+    /// The number of a mailbox of which a file was met on the file system `dev`.
+    pub(super) fn mailbox(&self, key: Key, spool: Key, dev: u64) -> Result<MailboxId, Fault> {
+        let (key, spool, dev) = (key.to_be_bytes(), spool.to_be_bytes(), dev.cast_signed());
+        let mut query =
+            self.db.prepare_cached("SELECT id, spool=?2 AND dev=?3 AND gone IS NULL FROM mailbox WHERE key=?1")?;
+        let found = query.query_row(params![key, spool, dev], |row| Ok((row.get(0)?, row.get::<_, bool>(1)?)));
+        match found.optional()? {
+            Some((id, true)) => Ok(id),
+            Some((id, false)) => {
+                let mut update =
+                    self.db.prepare_cached("UPDATE mailbox SET spool=?2, dev=?3, gone=NULL WHERE id=?1")?;
+                update.execute(params![id, spool, dev])?;
+                Ok(id)
+            }
+            None => {
+                let mut insert = self.db.prepare_cached("INSERT INTO mailbox VALUES(NULL,?1,?2,?3,0,NULL)")?;
+                insert.execute(params![key, spool, dev])?;
+                Ok(self.db.last_insert_rowid())
+            }
+        }
+    }
+
+    /// Notes that a mailbox holds files of many messages.
+    pub(super) fn hold_many(&self, mailbox: MailboxId) -> Result<(), Fault> {
+        self.db.prepare_cached("UPDATE mailbox SET many=1 WHERE id=?1 AND many=0")?.execute(params![mailbox])?;
+        Ok(())
+    }
+
+    /// Notes that an archive holds messages of a mailbox and of others: then it cannot be told when it is gone.
+    pub(super) fn hold_always(&self, mailbox: MailboxId) -> Result<(), Fault> {
+        self.db.prepare_cached("UPDATE mailbox SET many=2 WHERE id=?1 AND many<2")?.execute(params![mailbox])?;
+        Ok(())
+    }
+
     /// Whether a message was given.
-    pub(super) fn is_seen(&self, key: Key) -> Result<bool, Fault> {
-        let mut query = self.db.prepare_cached("SELECT 1 FROM seen WHERE key=?1")?;
-        Ok(query.exists(params![key.to_be_bytes()])?)
+    pub(super) fn is_seen(&self, mailbox: MailboxId, key: Key) -> Result<bool, Fault> {
+        let mut query = self.db.prepare_cached("SELECT 1 FROM seen WHERE mailbox=?1 AND key=?2")?;
+        Ok(query.exists(params![mailbox, key.to_be_bytes()])?)
     }
 
     /// Notes that a message was given.
-    pub(super) fn see(&self, key: Key) -> Result<(), Fault> {
-        let mut insert = self.db.prepare_cached("INSERT OR IGNORE INTO seen VALUES(?1)")?;
-        insert.execute(params![key.to_be_bytes()])?;
+    pub(super) fn see(&self, mailbox: MailboxId, key: Key) -> Result<(), Fault> {
+        let mut insert = self.db.prepare_cached("INSERT OR IGNORE INTO seen VALUES(?1,?2)")?;
+        insert.execute(params![mailbox, key.to_be_bytes()])?;
         Ok(())
     }
 
     /// Notes that its records stand in the open segment.
-    pub(super) fn note_fresh(&self, key: Key) -> Result<(), Fault> {
-        self.db.prepare_cached("INSERT INTO fresh VALUES(?1)")?.execute(params![key.to_be_bytes()])?;
+    pub(super) fn note_fresh(&self, mailbox: MailboxId, key: Key) -> Result<(), Fault> {
+        let mut insert = self.db.prepare_cached("INSERT INTO fresh VALUES(?1,?2)")?;
+        insert.execute(params![mailbox, key.to_be_bytes()])?;
         Ok(())
-    }
-
-    /// The keys of the messages whose records stand in the open segment, in order.
-    pub(super) fn fresh(&self) -> Result<Vec<Key>, Fault> {
-        let mut query = self.db.prepare_cached("SELECT key FROM fresh ORDER BY rowid")?;
-        let keys = query.query_map([], |row| row.get::<_, [u8; 16]>(0).map(Key::from_be_bytes))?;
-        Ok(keys.collect::<Result<_, _>>()?)
     }
 
     /// Whether a file was read whole as it is.
@@ -203,9 +267,11 @@ impl Store {
         Ok(self.db.prepare_cached("SELECT 1 FROM known WHERE key=?1")?.exists(params![key.cast_signed()])?)
     }
 
-    /// Notes that a file was read whole.
-    pub(super) fn know(&self, key: u64) -> Result<(), Fault> {
-        self.db.prepare_cached("INSERT OR IGNORE INTO known VALUES(?1)")?.execute(params![key.cast_signed()])?;
+    /// Notes that a file was read whole, and its only message, if it has but one.
+    pub(super) fn know(&self, key: u64, mailbox: MailboxId, message: Option<u64>) -> Result<(), Fault> {
+        let mut insert = self.db.prepare_cached("INSERT OR REPLACE INTO known VALUES(?1,?2,?3,NULL)")?;
+        insert.execute(params![key.cast_signed(), mailbox, message.map(u64::cast_signed)])?;
+        self.db.prepare_cached("INSERT OR IGNORE INTO fresh_known VALUES(?1)")?.execute(params![key.cast_signed()])?;
         Ok(())
     }
 
@@ -229,19 +295,22 @@ impl Store {
     }
 
     /// Notes how far an mbox was read.
-    pub(super) fn put_cursor(&self, id: FileId, cursor: &Cursor) -> Result<(), Fault> {
-        let mut insert = self.db.prepare_cached("INSERT OR REPLACE INTO file VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9)")?;
+    pub(super) fn put_cursor(&self, id: FileId, mailbox: MailboxId, cursor: &Cursor) -> Result<(), Fault> {
+        let mut insert =
+            self.db.prepare_cached("INSERT OR REPLACE INTO file VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,NULL)")?;
         let [first, last, guard, head, size] =
             [cursor.first, cursor.last, cursor.guard, cursor.head, cursor.size].map(u64::cast_signed);
         let (dev, ino) = (id.dev.cast_signed(), id.ino.cast_signed());
-        insert.execute(params![dev, ino, id.btime, first, last, guard, head, size, cursor.mtime])?;
+        insert.execute(params![dev, ino, id.btime, first, last, guard, head, size, cursor.mtime, mailbox])?;
+        let mut fresh = self.db.prepare_cached("INSERT OR IGNORE INTO fresh_file VALUES(?1,?2,?3)")?;
+        fresh.execute(params![dev, ino, id.btime])?;
         Ok(())
     }
 
     /// The messages of a mailbox that may yet grow.
-    pub(super) fn tails(&self, mailbox: Key) -> Result<Vec<Tail>, Fault> {
+    pub(super) fn tails(&self, mailbox: MailboxId) -> Result<Vec<Tail>, Fault> {
         let mut query = self.db.prepare_cached("SELECT len, hash, ids FROM tail WHERE mailbox=?1")?;
-        let rows = query.query_map(params![mailbox.to_be_bytes()], |row| {
+        let rows = query.query_map(params![mailbox], |row| {
             let ids: Vec<u8> = row.get(2)?;
             let (ids, _) = ids.as_chunks();
             Ok(Tail {
@@ -254,17 +323,22 @@ impl Store {
     }
 
     /// Notes a message that may yet grow.
-    pub(super) fn put_tail(&self, mailbox: Key, tail: &Tail) -> Result<(), Fault> {
+    pub(super) fn put_tail(&self, mailbox: MailboxId, tail: &Tail) -> Result<(), Fault> {
         let ids: Vec<u8> = tail.ids.iter().flat_map(|id| id.to_be_bytes()).collect();
         let mut insert = self.db.prepare_cached("INSERT OR REPLACE INTO tail VALUES(?1,?2,?3,?4)")?;
-        insert.execute(params![mailbox.to_be_bytes(), tail.len.cast_signed(), tail.hash.to_be_bytes(), ids])?;
-        Ok(())
+        insert.execute(params![mailbox, tail.len.cast_signed(), tail.hash.to_be_bytes(), ids])?;
+        self.tails_changed(mailbox)
     }
 
     /// Forgets one that has grown, or that something stands behind now.
-    pub(super) fn drop_tail(&self, mailbox: Key, tail: &Tail) -> Result<(), Fault> {
+    pub(super) fn drop_tail(&self, mailbox: MailboxId, tail: &Tail) -> Result<(), Fault> {
         let mut delete = self.db.prepare_cached("DELETE FROM tail WHERE mailbox=?1 AND len=?2 AND hash=?3")?;
-        delete.execute(params![mailbox.to_be_bytes(), tail.len.cast_signed(), tail.hash.to_be_bytes()])?;
+        delete.execute(params![mailbox, tail.len.cast_signed(), tail.hash.to_be_bytes()])?;
+        self.tails_changed(mailbox)
+    }
+
+    fn tails_changed(&self, mailbox: MailboxId) -> Result<(), Fault> {
+        self.db.prepare_cached("INSERT OR IGNORE INTO fresh_tail VALUES(?1)")?.execute(params![mailbox])?;
         Ok(())
     }
 
@@ -306,7 +380,9 @@ impl Store {
     pub(super) fn sealed(&self, seq: u64) -> Result<(), Fault> {
         self.begin()?;
         self.db.execute("UPDATE segment SET phase=2 WHERE seq=?1", params![seq.cast_signed()])?;
-        self.db.execute("DELETE FROM fresh", [])?;
+        self.db.execute_batch(
+            "DELETE FROM fresh; DELETE FROM fresh_known; DELETE FROM fresh_file; DELETE FROM fresh_tail",
+        )?;
         self.db.execute("INSERT INTO segment VALUES(?1,0,'',0,0,0)", params![(seq + 1).cast_signed()])?;
         self.commit()
     }

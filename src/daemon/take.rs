@@ -7,7 +7,7 @@ use super::commit::Committer;
 use super::fault::Fault;
 use super::identity::{beginning, begins_with, message_key, whole_digest};
 use super::metrics::Counts;
-use super::state::{Key, Tail};
+use super::state::{Key, MailboxId, Tail, link};
 use crate::decode::Fields;
 use crate::origin::Source;
 use crate::pipeline::{Extractor, Finding, extract};
@@ -23,9 +23,34 @@ pub(super) struct Taker<'t> {
     /// What was wrong with messages.
     pub(super) events: &'t mut Vec<Event>,
     pub(super) source: Source,
-    pub(super) mailbox: Key,
+    pub(super) mailbox: Mailbox,
     /// The mailbox's messages that may yet grow.
     pub(super) tails: Vec<Tail>,
+}
+
+/// A mailbox, and what was taken of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mailbox {
+    pub(super) id: MailboxId,
+    pub(super) key: Key,
+    /// How the key of the message that was taken last begins.
+    pub(super) last: u64,
+    /// Messages that were taken, also such as had been given.
+    pub(super) taken: u64,
+    /// Pieces of messages that were too large to be held.
+    pub(super) pieces: u64,
+}
+
+impl Mailbox {
+    pub(super) fn new(id: MailboxId, key: Key) -> Mailbox {
+        Mailbox { id, key, last: 0, taken: 0, pieces: 0 }
+    }
+
+    /// Adds what was taken from another stream of the same file.
+    pub(super) fn add(&mut self, other: Mailbox) {
+        (self.taken, self.pieces) = (self.taken + other.taken, self.pieces + other.pieces);
+        self.last = other.last;
+    }
 }
 
 /// How a message ends.
@@ -45,10 +70,12 @@ impl Taker<'_> {
         let header_bytes = self.extractor.limits().header_bytes;
         let fields = Fields::in_message(message, header_bytes);
         let digest = whole_digest(message, &fields, within);
-        let key = message_key(self.mailbox, digest);
+        let key = message_key(self.mailbox.key, digest);
+        self.mailbox.last = link(key);
+        *(if within.is_none() { &mut self.mailbox.taken } else { &mut self.mailbox.pieces }) += 1;
         let grown: Vec<Tail> =
             self.tails.iter().filter(|tail| begins_with(message, &fields, tail.len, tail.hash)).cloned().collect();
-        if self.committer.state()?.is_seen(key)? {
+        if self.committer.state()?.is_seen(self.mailbox.id, key)? {
             self.counts.repeated += 1;
             if end == End::Sure {
                 self.forget(&grown)?;
@@ -57,9 +84,9 @@ impl Taker<'_> {
         }
         let given: HashSet<u128> = grown.iter().flat_map(|tail| tail.ids.iter().copied()).collect();
         let yielded = self.extract(message, &given, end);
-        self.committer.state()?.see(key)?;
+        self.committer.state()?.see(self.mailbox.id, key)?;
         if yielded.records > 0 {
-            self.committer.state()?.note_fresh(key)?;
+            self.committer.state()?.note_fresh(self.mailbox.id, key)?;
         }
         self.committer.put(&yielded.lines, yielded.records);
         self.counts.messages_read += 1;
@@ -72,7 +99,7 @@ impl Taker<'_> {
 
     fn forget(&mut self, grown: &[Tail]) -> Result<(), Fault> {
         for tail in grown {
-            self.committer.state()?.drop_tail(self.mailbox, tail)?;
+            self.committer.state()?.drop_tail(self.mailbox.id, tail)?;
         }
         self.tails.retain(|tail| !grown.contains(tail));
         Ok(())
@@ -81,7 +108,7 @@ impl Taker<'_> {
     fn remember(&mut self, message: &Message<'_>, ids: Vec<u128>) -> Result<(), Fault> {
         if let Some((len, hash)) = beginning(message, self.extractor.limits().header_bytes) {
             let tail = Tail { len, hash, ids };
-            self.committer.state()?.put_tail(self.mailbox, &tail)?;
+            self.committer.state()?.put_tail(self.mailbox.id, &tail)?;
             self.tails.push(tail);
         }
         Ok(())

@@ -19,8 +19,63 @@ pub struct Sidecar {
     pub hash: String,
     /// Its lines.
     pub records: u64,
-    /// The messages whose records it holds, each a hash of mailbox and content.
+    /// How often the state had been built anew.
+    pub epoch: u64,
+    /// Seconds that the spools had been watched.
+    pub age: u64,
+    /// What was learnt since the segment before it was sealed, by mailbox.
+    pub mailboxes: Vec<Mailbox>,
+}
+
+/// What was learnt of a mailbox.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mailbox {
+    /// The hash of its path, in hexadecimal digits, as all hashes of 128 bits.
+    pub mailbox: String,
+    /// The hash of its spool's path.
+    pub spool: String,
+    /// The file system its files were met on.
+    pub dev: u64,
+    /// 0: each of its files is one message. 1: some hold many. 2: some lie in archives together with others.
+    pub many: u8,
+    /// The messages whose records the segment holds, each a hash of mailbox and content.
     pub keys: Vec<String>,
+    /// Files that were read whole, each a hash of what tells it from others, and the first half of its only message's key.
+    pub files: Vec<(u64, Option<u64>)>,
+    /// How far its mboxes were read.
+    pub cursors: Vec<Cursor>,
+    /// All messages of it that may yet grow, if that has changed.
+    pub tails: Option<Vec<Tail>>,
+}
+
+/// How far an mbox was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cursor {
+    /// The file: its file system, inode and time of birth in nanoseconds.
+    pub file: (u64, u64, i64),
+    /// The first octet of the last message that was read.
+    pub first: u64,
+    /// One past its last octet.
+    pub last: u64,
+    /// The hash of the octets between.
+    pub guard: u64,
+    /// The hash of the file's first octets.
+    pub head: u64,
+    /// The file's size when all of it was read, or 0.
+    pub size: u64,
+    /// Its time of change then, in nanoseconds.
+    pub mtime: i64,
+}
+
+/// A message that was taken at a file's end and may yet grow.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tail {
+    /// Octets that it began with.
+    pub len: u64,
+    /// Their hash.
+    pub hash: String,
+    /// Its URLs.
+    pub ids: Vec<String>,
 }
 
 impl Sidecar {

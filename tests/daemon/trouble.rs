@@ -9,6 +9,8 @@ use urlspool::daemon::{Daemon, Event, Fault, Host, Now, Remark, Status};
 
 use super::{Place, given, message};
 
+const DAY_MS: u64 = 86_400_000;
+
 /// A world whose clock goes only when it is told to, and that keeps what was remarked.
 #[derive(Default)]
 struct World {
@@ -49,7 +51,7 @@ fn config(root: &Path, spools: &[PathBuf]) -> Config {
     config
 }
 
-fn open(config: &Config, world: &mut World) -> Daemon {
+fn open(config: &Config, world: &mut dyn Host) -> Daemon {
     loop {
         match Daemon::open(config.clone(), world) {
             // A test beside this one has forked, and its child has our lock until it becomes another program.
@@ -96,8 +98,190 @@ fn a_file_that_cannot_be_read_holds_up_nobody_and_is_left_alone_after_a_day() {
     assert_eq!((status.failing, status.quarantined), (0, 1), "{status:?}");
     let name = unreadable.display().to_string();
     assert!(status.failures[0].path == name && status.failures[0].quarantined);
-    assert_eq!(world.remarked(&name), 2, "once when it began, once when it was given up: {:?}", world.remarks);
+    assert_eq!(
+        world.remarked("Permission denied"),
+        2,
+        "once when it began, once when it was given up: {:?}",
+        world.remarks
+    );
     assert!(status.metrics().contains("urlspool_quarantined_files 1\n"));
     let later = pass(&mut daemon, &mut world, 86_400_000);
     assert_eq!(tries(&later), tries(&status), "it is left alone");
+}
+
+/// Lets the days pass one after the other, as a daemon sees them.
+fn days(daemon: &mut Daemon, world: &mut World, days: u64) -> Status {
+    let mut status = daemon.status(Now { ms: world.ms });
+    for _ in 0..days {
+        world.ms += DAY_MS;
+        daemon.handle(Event::Overflow, Now { ms: world.ms });
+        status = pass(daemon, world, 60_000);
+    }
+    status
+}
+
+/// Rows of tables of the state, when no daemon holds it.
+fn rows(root: &Path, tables: [&str; 4]) -> [i64; 4] {
+    let db = rusqlite::Connection::open(root.join("state/state.db")).unwrap();
+    tables.map(|table| db.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).unwrap())
+}
+
+const TABLES: [&str; 4] = ["seen", "known", "file", "mailbox"];
+
+fn mbox(n: u64) -> String {
+    format!("From a@b Mon Jan  1 00:00:00 1996\n{}\n", message(n, 1))
+}
+
+/// Two mboxes and a Maildir with three messages, two of them the same, read by a daemon.
+fn spooled(root: &Path, world: &mut World) -> (PathBuf, Daemon) {
+    let spool = root.join("spool");
+    for folder in ["md/new", "md/cur", "md/tmp"] {
+        fs::create_dir_all(spool.join(folder)).unwrap();
+    }
+    fs::write(spool.join("a"), mbox(1) + &mbox(2)).unwrap();
+    fs::write(spool.join("b"), mbox(3)).unwrap();
+    for (name, n) in [("x", 4), ("y", 5), ("z", 5)] {
+        fs::write(spool.join(format!("md/cur/{name}.M1.host:2,")), message(n, 1)).unwrap();
+    }
+    let mut daemon = open(&config(root, std::slice::from_ref(&spool)), world);
+    pass(&mut daemon, world, 60_000);
+    assert_eq!(given(&root.join("out")).ids.len(), 10);
+    (spool, daemon)
+}
+
+#[test]
+fn what_is_gone_is_remembered_for_thirty_days_and_then_forgotten() {
+    let (place, mut world) = (Place::new("tombstones"), World::default());
+    let root = place.path();
+    let (spool, mut daemon) = spooled(root, &mut world);
+    let (mbox, mail) = (spool.join("a"), spool.join("md/cur/x.M1.host:2,"));
+    let (old_mbox, old_mail) = (fs::read(&mbox).unwrap(), fs::read(&mail).unwrap());
+    fs::remove_file(&mbox).unwrap();
+    fs::remove_file(&mail).unwrap();
+    fs::remove_file(spool.join("md/cur/y.M1.host:2,")).unwrap();
+    days(&mut daemon, &mut world, 30);
+    fs::write(&mbox, &old_mbox).unwrap();
+    fs::write(&mail, &old_mail).unwrap();
+    days(&mut daemon, &mut world, 1);
+    assert_eq!(given(&root.join("out")).ids.len(), 10, "both came back from a backup");
+
+    fs::remove_file(&mbox).unwrap();
+    fs::remove_file(&mail).unwrap();
+    let status = days(&mut daemon, &mut world, 33);
+    assert!(status.metrics().contains("urlspool_forgotten_total 8\n"), "{}", status.metrics());
+    daemon.close().unwrap();
+    // Of the Maildir's messages the one that stood in two files is still there in one.
+    assert_eq!(rows(root, TABLES), [2, 1, 1, 2]);
+    let mut daemon = open(&config(root, std::slice::from_ref(&spool)), &mut world);
+    fs::rename(spool.join("md/cur/z.M1.host:2,"), spool.join("md/cur/w.M1.host:2,")).unwrap();
+    fs::write(&mail, &old_mail).unwrap();
+    pass(&mut daemon, &mut world, 60_000);
+    assert_eq!(given(&root.join("out")).ids.len(), 12, "what was forgotten is new, what was not is not");
+}
+
+#[test]
+fn nothing_is_forgotten_because_a_mount_is_absent_or_a_clock_jumps() {
+    let (place, mut world) = (Place::new("absent"), World::default());
+    let root = place.path();
+    let (spool, mut daemon) = spooled(root, &mut world);
+    let aside = root.join("aside");
+    fs::rename(&spool, &aside).unwrap();
+    for is_there in [false, true] {
+        if is_there {
+            fs::create_dir(&spool).unwrap();
+        }
+        let status = days(&mut daemon, &mut world, 40);
+        assert!(!status.spools[0].present, "{is_there} {status:?}");
+    }
+    fs::remove_dir(&spool).unwrap();
+    fs::rename(&aside, &spool).unwrap();
+    let status = days(&mut daemon, &mut world, 2);
+    assert!(status.spools[0].present, "{status:?}");
+    daemon.close().unwrap();
+    assert_eq!(rows(root, TABLES), [5, 3, 2, 3]);
+
+    // Between two runs no more than a day passes, whatever the clock says.
+    fs::remove_file(spool.join("a")).unwrap();
+    for year in 0..4 {
+        let mut world = Dated { world: World::default(), date: 1_000_000_000 + year * 31_536_000 };
+        let mut daemon = open(&config(root, std::slice::from_ref(&spool)), &mut world);
+        for _ in 0..20 {
+            daemon.work(&mut world).unwrap();
+            world.world.ms += 1_000;
+        }
+        daemon.close().unwrap();
+    }
+    assert_eq!(rows(root, TABLES)[2], 2, "forgotten after four starts");
+}
+
+/// A world with a date.
+struct Dated {
+    world: World,
+    date: u64,
+}
+
+impl Host for Dated {
+    fn now(&mut self) -> Now {
+        self.world.now()
+    }
+
+    fn date(&mut self) -> Option<u64> {
+        Some(self.date)
+    }
+
+    fn event(&mut self) -> Option<Event> {
+        None
+    }
+
+    fn remark(&mut self, remark: &Remark<'_>) {
+        self.world.remark(remark);
+    }
+
+    fn progress(&mut self, _: &Daemon) {}
+}
+
+#[test]
+fn a_state_that_is_built_anew_knows_where_it_stood() {
+    let (place, mut world) = (Place::new("anew"), World::default());
+    let root = place.path();
+    let (spool, mut daemon) = spooled(root, &mut world);
+    // A message that is cut off in the middle, taken because its writer seems dead.
+    let whole = mbox(6);
+    let (start, rest) = whole.split_at(whole.len() - 30);
+    append(&spool.join("a"), start);
+    days(&mut daemon, &mut world, 1);
+    daemon.close().unwrap();
+    let before = given(&root.join("out")).ids.len();
+    assert!(before > 10, "the cut message was taken");
+
+    let config = config(root, std::slice::from_ref(&spool));
+    let mut rebuilt = || loop {
+        match Daemon::rebuild(&config, &mut world) {
+            Err(Fault::Held(_)) => std::thread::sleep(Duration::from_millis(1)),
+            done => return done.unwrap(),
+        }
+    };
+    rebuilt();
+    rebuilt();
+    let mut daemon = open(&config, &mut world);
+    let status = pass(&mut daemon, &mut world, 60_000);
+    let counts = serde_json::from_slice::<serde_json::Value>(&status.json()).unwrap()["counts"].clone();
+    assert_eq!((&counts["files_read"], &counts["messages_read"]), (&0.into(), &0.into()), "nothing is read again");
+    append(&spool.join("a"), rest);
+    append(&spool.join("b"), &mbox(7));
+    days(&mut daemon, &mut world, 1);
+    daemon.close().unwrap();
+    let given = given(&root.join("out"));
+    let whole: Vec<_> = given.urls.values().copied().chain(given.torn.iter().map(|_| 1)).collect();
+    assert!(
+        given.ids.len() >= before + 3 && whole.iter().all(|times| *times == 1),
+        "{:?} {:?}",
+        given.urls,
+        given.torn
+    );
+    assert!(given.urls.contains_key("http://h.example/6-b.html"), "{:?}", given.urls);
+}
+
+fn append(path: &Path, text: &str) {
+    std::io::Write::write_all(&mut fs::OpenOptions::new().append(true).open(path).unwrap(), text.as_bytes()).unwrap();
 }

@@ -1,0 +1,94 @@
+//! Once a day: what of the files that are known is still there? What has been gone for long is forgotten.
+
+use std::io;
+use std::path::Path;
+
+use super::fault::Fault;
+use super::identity::{Stamp, place};
+use super::state::Met;
+use super::{Daemon, Host, Remark};
+use crate::limits::{SURVEYED_FILES, TOMBSTONE_DAYS};
+use crate::walk;
+
+/// A survey of a spool, made along with a sweep of it.
+#[derive(Debug)]
+pub(super) struct Survey {
+    day: u64,
+    met: Met,
+    /// Why it says nothing of what was not met, if so.
+    blind: Option<&'static str>,
+}
+
+impl Survey {
+    /// Notes a file that is there.
+    pub(super) fn meet(&mut self, file: &walk::File) {
+        match file.source.path.symlink_metadata() {
+            Ok(metadata) => {
+                let stamp = Stamp::of(&metadata);
+                self.met.devs.insert(stamp.id.dev);
+                self.met.files.extend([stamp.known(&file.source.path, file.hint), stamp.id.hash()]);
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(_) => self.fail("there are files of which the system tells nothing"),
+        }
+        if self.met.files.len() > 2 * SURVEYED_FILES {
+            self.fail("it has more files than a survey holds");
+            self.met.files = Vec::new();
+        }
+    }
+
+    /// Notes that something could not be looked at, so that what was not met need not be gone.
+    pub(super) fn fail(&mut self, why: &'static str) {
+        self.blind = Some(why);
+    }
+}
+
+impl Daemon {
+    /// The survey that a sweep is to make, if one is due.
+    pub(super) fn begin_survey(&self, index: usize) -> Result<Option<Survey>, Fault> {
+        let (Some(age), Some(committer)) = (&self.age, &self.committer) else { return Ok(None) };
+        let (day, root) = (age.day(), &self.spools[index].spool.path);
+        let before = committer.store.note(&surveyed(root))?;
+        let mut met = Met::default();
+        met.devs.extend(root.metadata().map(|metadata| Stamp::of(&metadata).id.dev));
+        Ok((before != Some(day)).then_some(Survey { day, met, blind: None }))
+    }
+
+    /// Marks what is gone, and forgets what has been for long.
+    pub(super) fn end_survey(&mut self, index: usize, mut survey: Survey, host: &mut dyn Host) -> Result<(), Fault> {
+        self.commit()?;
+        let root = self.spools[index].spool.path.clone();
+        if self.failing.is_any_in(index) {
+            survey.fail("there are files that cannot be read");
+        }
+        let Some(committer) = &mut self.committer else { return Ok(()) };
+        if let Some(why) = survey.blind {
+            host.remark(&Remark::Warn(format!("{}: {why}: nothing of it is forgotten today", root.display())));
+        } else {
+            survey.met.files.sort_unstable();
+            let tally = committer.store.survey(place(&root), &survey.met, survey.day)?;
+            self.counts.forgotten += tally.forgotten;
+            if tally.forgotten > 0 {
+                let forgotten = tally.forgotten;
+                let line =
+                    format!("{}: {forgotten} entries of what was gone for {TOMBSTONE_DAYS} days", root.display());
+                host.remark(&Remark::Info(line));
+            }
+            self.spools[index].absent = tally.frozen;
+        }
+        committer.store.put_note(&surveyed(&root), survey.day)
+    }
+
+    /// Whether a spool looks like the place of a mount that is not there: then nothing in it is gone.
+    pub(super) fn is_absent(&self, index: usize) -> Result<bool, Fault> {
+        let root = &self.spools[index].spool.path;
+        let is_empty = std::fs::read_dir(root).is_ok_and(|mut entries| entries.next().is_none());
+        let Some(committer) = &self.committer else { return Ok(false) };
+        Ok(!root.exists() || is_empty && committer.store.has_spool(place(root))?)
+    }
+}
+
+/// The name under which the day of a spool's last survey is kept.
+fn surveyed(root: &Path) -> String {
+    format!("surveyed {:032x}", place(root))
+}
