@@ -85,7 +85,8 @@ impl Taker<'_> {
         let given: HashSet<u128> = grown.iter().flat_map(|tail| tail.ids.iter().copied()).collect();
         let yielded = self.extract(message, &given, end);
         self.committer.state()?.see(self.mailbox.id, key)?;
-        if yielded.records > 0 {
+        // One that has grown and gave nothing more did give something before.
+        if yielded.records > 0 || !grown.is_empty() {
             self.committer.state()?.note_fresh(self.mailbox.id, key)?;
         }
         self.committer.put(&yielded.lines, yielded.records);

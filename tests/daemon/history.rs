@@ -44,11 +44,15 @@ enum Act {
     Glance,
     Crash,
     Restart,
+    /// It ends, its state is lost and built anew.
+    Rebuild,
+    /// A month and more passes, a day at a time.
+    Months,
 }
 
 fn act(dice: &mut Dice) -> Act {
     let k = dice.below(1 << 20);
-    match dice.below(40) {
+    match dice.below(42) {
         0..=7 => Act::Deliver(k),
         8..=9 => Act::Begin(k),
         10..=11 => Act::Finish,
@@ -72,7 +76,9 @@ fn act(dice: &mut Dice) -> Act {
         33..=35 => Act::Look,
         36..=37 => Act::Glance,
         38 => Act::Crash,
-        _ => Act::Restart,
+        39 => Act::Restart,
+        40 => Act::Rebuild,
+        _ => Act::Months,
     }
 }
 
@@ -277,7 +283,29 @@ impl World {
                     daemon.close().unwrap();
                 }
             }
+            Act::Rebuild => self.rebuild(),
+            Act::Months => self.months(),
             _ => {}
+        }
+    }
+
+    fn rebuild(&mut self) {
+        self.daemon();
+        self.daemon.take().unwrap().close().unwrap();
+        while let Err(fault) = Daemon::rebuild(&self.config, &mut self.host) {
+            assert!(matches!(fault, Fault::Held(_)), "{fault}");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// Lets what is gone be forgotten. A backup is older than that and is thrown away.
+    fn months(&mut self) {
+        self.backup = Vec::new();
+        for _ in 0..34 {
+            self.host.now += 86_400_000;
+            let now = self.host.now();
+            self.daemon().handle(Event::Overflow, now);
+            self.work();
         }
     }
 
