@@ -6,7 +6,7 @@ mod daemon;
 mod interval;
 mod size;
 
-pub use daemon::{Compress, Dedupe, Metrics, Output, Spool, State, Watch};
+pub use daemon::{Compress, Confine, Dedupe, Metrics, Output, Spool, State, Watch};
 pub use interval::Interval;
 pub use size::{Size, parse_size};
 

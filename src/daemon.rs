@@ -12,6 +12,7 @@
 
 mod age;
 mod commit;
+mod confine;
 mod event;
 mod failing;
 mod fault;

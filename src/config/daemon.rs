@@ -69,11 +69,26 @@ pub struct Watch {
     pub settle: Interval,
     /// The time between two looks at everything.
     pub sweep: Interval,
+    /// What the daemon gives up the right to.
+    pub confine: Confine,
+}
+
+/// What the daemon gives up the right to, for good, where the kernel has Landlock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Confine {
+    /// Nothing.
+    Nothing,
+    /// To write anything but output, state and metrics, to run programs, and to use TCP.
+    #[default]
+    Writes,
+    /// Also to read anything but the spools and its own files. New spools need a restart, and so do new mounts.
+    Reads,
 }
 
 impl Default for Watch {
     fn default() -> Watch {
-        Watch { settle: Interval { ms: 5_000 }, sweep: Interval { ms: 300_000 } }
+        Watch { settle: Interval { ms: 5_000 }, sweep: Interval { ms: 300_000 }, confine: Confine::Writes }
     }
 }
 

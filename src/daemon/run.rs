@@ -10,6 +10,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use sd_notify::NotifyState;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 
+use super::confine;
 use super::serve::{self, Board};
 use super::watch::{Lost, Notices};
 use super::{Daemon, Event, Fault, Host, Now, Remark};
@@ -49,6 +50,14 @@ pub enum Once {
 ///
 /// What ended it, unless it was asked to end.
 pub fn run(path: PathBuf, config: Config, once: Once, rebuild: bool) -> Result<(), Fault> {
+    // Before there are other threads.
+    let confined = confine::confine(&path, &config)?;
+    match &confined {
+        Ok(confined) => {
+            tracing::info!(fully = confined.full, "confined: {:?} but its own are denied", config.watch.confine);
+        }
+        Err(why) => tracing::warn!("not confined: {why}"),
+    }
     let mut machine = Machine::new(&config)?;
     if rebuild {
         Daemon::rebuild(&config, &mut machine)?;
@@ -73,6 +82,11 @@ pub fn run(path: PathBuf, config: Config, once: Once, rebuild: bool) -> Result<(
         }
         if let Some(event) = machine.wait(next) {
             let reload = matches!(event, Event::Reload(_));
+            if let (Event::Reload(config), Ok(confined)) = (&event, &confined) {
+                for path in confined.lacks(config) {
+                    tracing::warn!("{path:?} cannot be used before a restart: watch.confine is in force");
+                }
+            }
             let now = machine.now();
             daemon.handle(event, now);
             if reload {

@@ -53,7 +53,7 @@ impl Notices {
 }
 
 /// What is watched for a spool. A file is replaced by renaming another over it, so its folder is.
-fn place(path: &Path) -> &Path {
+pub(super) fn place(path: &Path) -> &Path {
     if path.is_dir() { path } else { path.parent().unwrap_or(path) }
 }
 
