@@ -37,7 +37,7 @@ CREATE TABLE mailbox(id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, spool BLO
 CREATE TABLE file(dev INTEGER, ino INTEGER, btime INTEGER, first INTEGER NOT NULL, last INTEGER NOT NULL,
   guard INTEGER NOT NULL, head INTEGER NOT NULL, size INTEGER NOT NULL, mtime INTEGER NOT NULL,
   mailbox INTEGER NOT NULL, gone INTEGER, PRIMARY KEY(dev, ino, btime)) WITHOUT ROWID;
--- Messages that were given: a hash of mailbox and digest.
+-- Messages that were given: the start of a hash of mailbox and digest.
 CREATE TABLE seen(mailbox INTEGER, key BLOB, PRIMARY KEY(mailbox, key)) WITHOUT ROWID;
 -- Files that were read whole, as they are: a hash of what tells one from another, and how the key of its only message
 -- begins, if it has but one.
@@ -58,9 +58,19 @@ pub(super) type Key = u128;
 /// A mailbox's number in the state.
 pub(super) type MailboxId = i64;
 
-/// How the key of a message begins: enough to find it among those of its mailbox.
+/// How the key of a message begins, in 48 bits: enough to find it among those of its mailbox.
 pub(super) fn link(key: Key) -> u64 {
-    (key >> 64) as u64
+    (key >> 80) as u64
+}
+
+/// Octets of a key that are kept of each message. Of ten million messages two are taken for one with a chance of 1 in 10^20.
+const SEEN_BYTES: usize = 14;
+
+/// A key as it is kept.
+fn kept(key: Key) -> [u8; SEEN_BYTES] {
+    let mut octets = [0; SEEN_BYTES];
+    octets.copy_from_slice(&key.to_be_bytes()[..SEEN_BYTES]);
+    octets
 }
 
 /// What tells a file from all others, also from a later one with its inode.
@@ -245,13 +255,13 @@ impl Store {
     /// Whether a message was given.
     pub(super) fn is_seen(&self, mailbox: MailboxId, key: Key) -> Result<bool, Fault> {
         let mut query = self.db.prepare_cached("SELECT 1 FROM seen WHERE mailbox=?1 AND key=?2")?;
-        Ok(query.exists(params![mailbox, key.to_be_bytes()])?)
+        Ok(query.exists(params![mailbox, kept(key)])?)
     }
 
     /// Notes that a message was given.
     pub(super) fn see(&self, mailbox: MailboxId, key: Key) -> Result<(), Fault> {
         let mut insert = self.db.prepare_cached("INSERT OR IGNORE INTO seen VALUES(?1,?2)")?;
-        insert.execute(params![mailbox, key.to_be_bytes()])?;
+        insert.execute(params![mailbox, kept(key)])?;
         Ok(())
     }
 

@@ -40,7 +40,7 @@ pub struct Mailbox {
     pub many: u8,
     /// The messages whose records the segment holds, each a hash of mailbox and content.
     pub keys: Vec<String>,
-    /// Files that were read whole, each a hash of what tells it from others, and the first half of its only message's key.
+    /// Files that were read whole, each a hash of what tells it from others, and the first 48 bits of its only message's key.
     pub files: Vec<(u64, Option<u64>)>,
     /// How far its mboxes were read.
     pub cursors: Vec<Cursor>,

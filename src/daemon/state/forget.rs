@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use rusqlite::params;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{FileId, Key, MailboxId, Store};
+use super::{FileId, Key, MailboxId, SEEN_BYTES, Store, kept};
 use crate::daemon::fault::Fault;
 use crate::limits::{FORGOTTEN_AT_ONCE, TOMBSTONE_DAYS};
 
@@ -82,6 +82,12 @@ enum Fate {
     /// It is marked as gone since a day, or as being there again.
     Marked(Option<u64>),
     Ends,
+}
+
+/// The first and the last key as it is kept that begins so.
+fn linked(message: u64) -> ([u8; SEEN_BYTES], [u8; SEEN_BYTES]) {
+    let first = Key::from(message) << 80;
+    (kept(first), kept(first | (Key::MAX >> 48)))
 }
 
 fn fate(met: bool, gone: Option<u64>, day: u64) -> Fate {
@@ -208,8 +214,7 @@ impl Store {
                 self.db.prepare_cached("DELETE FROM known WHERE key=?1")?.execute(params![file.key])?;
                 forgotten += 1;
                 if let Some(message) = file.message.filter(|message| messages.contains(&(file.mailbox, *message))) {
-                    let half = u128::from(message.cast_unsigned()) << 64;
-                    let (from, to) = (half.to_be_bytes(), (half | u128::from(u64::MAX)).to_be_bytes());
+                    let (from, to) = linked(message.cast_unsigned());
                     let mut delete =
                         self.db.prepare_cached("DELETE FROM seen WHERE mailbox=?1 AND key BETWEEN ?2 AND ?3")?;
                     forgotten += delete.execute(params![file.mailbox, from, to])? as u64;
@@ -282,6 +287,15 @@ impl Store {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_link_finds_its_message_and_no_other() {
+        for key in [0, 1 << 80, (1 << 80) - 1, Key::MAX, 0x0123_4567_89AB_CDEF_0123_4567_89AB_CDEF] {
+            let (first, last) = linked(super::super::link(key));
+            assert!((first..=last).contains(&kept(key)), "{key:x}");
+            assert!(!(first..=last).contains(&kept(key ^ (1 << 80))), "{key:x}");
+        }
+    }
 
     #[test]
     fn what_is_gone_ends_after_its_time_and_not_before() {
