@@ -181,6 +181,11 @@ pub const AWAY_S: u64 = 86_400;
 /// Seconds of watching after which their number is written down: an hour, of thirty days.
 pub const AGE_KEPT_S: u64 = 3_600;
 
+/// Copies of sidecars that are kept in the state folder before a snapshot of the state takes their place.
+///
+/// More than half a day of segments that are sealed each minute.
+pub const SIDECARS: usize = 1_000;
+
 /// Files of one spool that are surveyed for what is gone; of one with more nothing is forgotten. They take 64 MiB.
 pub const SURVEYED_FILES: usize = 4 << 20;
 

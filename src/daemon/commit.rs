@@ -184,6 +184,33 @@ impl Committer {
         Ok(())
     }
 
+    /// Puts a snapshot of the state in the place of the sidecars' copies, when there are many.
+    ///
+    /// Both are for [`super::recover::rebuild`]. Nothing may wait for a commit.
+    pub(super) fn compact(&self, most: usize) -> Result<bool, Fault> {
+        let fault = |error| Fault::of(&self.sidecars, &error);
+        let copies: Vec<PathBuf> = std::fs::read_dir(&self.sidecars)
+            .map_err(fault)?
+            .flatten()
+            .filter(|entry| segment::number(&entry.file_name()).is_some_and(|seq| seq < self.row.seq))
+            .map(|entry| entry.path())
+            .collect();
+        if copies.len() < most {
+            return Ok(false);
+        }
+        let (next, snapshot) = (self.sidecars.join("snapshot.next"), self.sidecars.join("snapshot.db"));
+        // What a crash left of an earlier one.
+        let _ = std::fs::remove_file(&next);
+        self.store.copy_to(&next).inspect_err(|_| {
+            let _ = std::fs::remove_file(&next);
+        })?;
+        segment::take_place(&next, &snapshot).map_err(fault)?;
+        for copy in copies {
+            std::fs::remove_file(copy).map_err(fault)?;
+        }
+        Ok(true)
+    }
+
     fn sync(&self) -> Result<(), Fault> {
         if planted(Planted::NoDirectorySync) {
             return Ok(());

@@ -3,6 +3,7 @@
 use super::age::Age;
 use super::fault::Fault;
 use super::{Daemon, Host, Now, Pause, Remark, recover};
+use crate::limits::SIDECARS;
 
 /// The time between two tries to go on after a pause. Space is there again within a few seconds of being made.
 pub(super) const RETRY_MS: u64 = 2_000;
@@ -100,6 +101,13 @@ impl Daemon {
             let large = committer.committed() >= self.config.output.seal_bytes.0 as u64;
             if (old || large) && !committer.is_dirty() && committer.seal()? {
                 self.counts.segments += 1;
+                match committer.compact(SIDECARS) {
+                    Ok(false) => {}
+                    Ok(true) => host.remark(&Remark::Info("a snapshot of the state replaces old sidecars".to_owned())),
+                    // The sidecars do as well, and work goes on with the room there is.
+                    Err(Fault::Full(why)) => host.remark(&Remark::Warn(format!("no snapshot of the state: {why}"))),
+                    Err(fault) => return Err(fault),
+                }
                 self.segment_since = None;
                 self.batch_bytes = (self.batch_bytes * 2).min(BATCH_BYTES);
             }

@@ -202,7 +202,20 @@ pub(super) fn rebuild(config: &Config, remark: &mut dyn FnMut(String)) -> Result
             fs::rename(&path, &old).map_err(|error| Fault::of(&path, &error))?;
         }
     }
+    let snapshot = places.sidecars.join("snapshot.db");
+    // It gets its name when it is whole, so that nothing begins with half of it.
+    let (built, log) = (config.state.dir.join("built.db"), config.state.dir.join("built.db-wal"));
+    for left in [&built, &log] {
+        let _ = fs::remove_file(left);
+    }
+    if snapshot.exists() {
+        fs::copy(&snapshot, &built).map_err(|error| Fault::of(&built, &error))?;
+    }
+    let store = Store::open(&built, true)?;
     let mut sidecars = sidecars(&dir, &places)?;
+    // The snapshot knows what is older than itself, and what of it was forgotten.
+    let from = store.segment()?.seq;
+    sidecars.retain(|sidecar| sidecar.seq >= from);
     let mut damaged = Vec::new();
     for sidecar in &sidecars {
         if publish(&dir, sidecar)? == Part::Other {
@@ -216,8 +229,7 @@ pub(super) fn rebuild(config: &Config, remark: &mut dyn FnMut(String)) -> Result
         remark(format!("put aside as {}", aside.display()));
     }
     let highest = dir.highest().map_err(|error| Fault::of(dir.path(), &error))?;
-    let next = sidecars.iter().map(|sidecar| sidecar.seq).max().unwrap_or(0).max(highest) + 1;
-    let store = Store::open(&places.db, true)?;
+    let next = (sidecars.iter().map(|sidecar| sidecar.seq).max().unwrap_or(0).max(highest) + 1).max(from);
     store.begin()?;
     store.start_at(next)?;
     let mut messages = 0;
@@ -225,11 +237,17 @@ pub(super) fn rebuild(config: &Config, remark: &mut dyn FnMut(String)) -> Result
         messages += store.learn(mailbox)?;
     }
     store.nothing_is_fresh()?;
-    store.put_note("epoch", sidecars.iter().map(|sidecar| sidecar.epoch).max().unwrap_or(0) + 1)?;
-    store.put_note("age", sidecars.iter().map(|sidecar| sidecar.age).max().unwrap_or(0))?;
+    let epoch = sidecars.iter().map(|sidecar| sidecar.epoch).max().max(store.note("epoch")?);
+    let age = sidecars.iter().map(|sidecar| sidecar.age).max().max(store.note("age")?);
+    store.put_note("epoch", epoch.unwrap_or(0) + 1)?;
+    store.put_note("age", age.unwrap_or(0))?;
     store.commit()?;
+    store.close()?;
+    segment::take_place(&built, &places.db).map_err(|error| Fault::of(&places.db, &error))?;
+    // Its log was copied back; an empty one does no harm.
+    let _ = fs::remove_file(log);
     remark(format!("the state was built anew: {} segments, {messages} messages", sidecars.len()));
-    store.close()
+    Ok(())
 }
 
 /// All sidecars that are left, of each segment one.
@@ -282,4 +300,55 @@ fn publish(dir: &SegmentDir, sidecar: &Sidecar) -> Result<Part, Fault> {
     }
     dir.sync().map_err(|error| Fault::of(dir.path(), &error))?;
     Ok(Part::Published)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives a message with one record in a segment of its own.
+    fn give(committer: &mut Committer, key: u128) {
+        let state = committer.state().unwrap();
+        let mailbox = state.mailbox(7, 7, 1).unwrap();
+        state.see(mailbox, key).unwrap();
+        state.note_fresh(mailbox, key).unwrap();
+        state.know((key >> 100) as u64, mailbox, None).unwrap();
+        committer.put(b"{}\n", 1);
+        committer.commit().unwrap();
+        assert!(committer.seal().unwrap());
+    }
+
+    #[test]
+    fn a_snapshot_takes_the_place_of_old_sidecars_and_is_built_upon() {
+        let root = std::env::temp_dir().join(format!("urlspool-snapshot-{}", std::process::id()));
+        let mut config = Config::default();
+        (config.output.dir, config.state.dir) = (root.join("out"), root.join("state"));
+        let copies = || {
+            let names = fs::read_dir(root.join("state/sidecars")).unwrap().flatten();
+            let mut names: Vec<_> = names.map(|entry| entry.file_name().into_string().unwrap()).collect();
+            names.sort();
+            names
+        };
+        let keys = [1 << 100, 2 << 100, 3 << 100, 4 << 100];
+        let mut committer = open(&config, &mut |_| {}).unwrap();
+        give(&mut committer, keys[0]);
+        give(&mut committer, keys[1]);
+        assert!(!committer.compact(3).unwrap() && committer.compact(2).unwrap());
+        assert_eq!(copies(), ["snapshot.db"]);
+        give(&mut committer, keys[2]);
+        committer.close().unwrap();
+        // What the consumer has not taken yet says nothing that the snapshot does not know.
+        for _ in 0..2 {
+            rebuild(&config, &mut |_| {}).unwrap();
+            let mut committer = open(&config, &mut |_| {}).unwrap();
+            let state = committer.state().unwrap();
+            let mailbox = state.mailbox(7, 7, 1).unwrap();
+            assert_eq!(keys.map(|key| state.is_seen(mailbox, key).unwrap()), [true, true, true, false]);
+            assert_eq!(keys.map(|key| state.is_known((key >> 100) as u64).unwrap()), [true, true, true, false]);
+            assert_eq!((committer.seq(), copies().len()), (4, 2));
+            committer.close().unwrap();
+        }
+        assert!(!root.join("state/built.db").exists());
+        fs::remove_dir_all(root).unwrap();
+    }
 }

@@ -26,7 +26,7 @@ const LOG_BYTES: i64 = 4 << 20;
 
 const TABLES: &str = "
 CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID;
--- phase: 0 open, 1 sealing, 2 sealed. len and hash are those of the committed lines.
+-- The segment that is not sealed. phase: 0 open, 1 sealing. len and hash are those of the committed lines.
 CREATE TABLE segment(seq INTEGER PRIMARY KEY, phase INTEGER NOT NULL, name TEXT NOT NULL, len INTEGER NOT NULL,
   hash INTEGER NOT NULL, records INTEGER NOT NULL);
 -- Where a message is given once. dev is the file system on which its files were met last; many says that it holds files of
@@ -194,6 +194,15 @@ impl Store {
         Ok(())
     }
 
+    /// Writes all of it into a new database, which the caller syncs. No transaction may be open.
+    pub(super) fn copy_to(&self, path: &Path) -> Result<(), Fault> {
+        use std::os::unix::ffi::OsStrExt;
+        let name = std::str::from_utf8(path.as_os_str().as_bytes())
+            .map_err(|_| Fault::Io(format!("{}: no UTF-8, which SQLite wants", path.display())))?;
+        self.db.execute("VACUUM INTO ?1", params![name])?;
+        Ok(())
+    }
+
     /// Begins a transaction.
     pub(super) fn begin(&self) -> Result<(), Fault> {
         Ok(self.db.execute_batch("BEGIN IMMEDIATE")?)
@@ -355,7 +364,7 @@ impl Store {
     /// The segment that is not sealed. There is always one.
     pub(super) fn segment(&self) -> Result<Row, Fault> {
         let found = self.db.query_row(
-            "SELECT seq, phase, name, len, hash, records FROM segment WHERE phase<2 ORDER BY seq DESC LIMIT 1",
+            "SELECT seq, phase, name, len, hash, records FROM segment ORDER BY seq DESC LIMIT 1",
             [],
             |row| {
                 let number = |index| row.get::<_, i64>(index).map(i64::cast_unsigned);
@@ -389,7 +398,7 @@ impl Store {
     /// Notes that a segment is published, and begins the next.
     pub(super) fn sealed(&self, seq: u64) -> Result<(), Fault> {
         self.begin()?;
-        self.db.execute("UPDATE segment SET phase=2 WHERE seq=?1", params![seq.cast_signed()])?;
+        self.db.execute("DELETE FROM segment WHERE seq=?1", params![seq.cast_signed()])?;
         self.db.execute_batch(
             "DELETE FROM fresh; DELETE FROM fresh_known; DELETE FROM fresh_file; DELETE FROM fresh_tail",
         )?;

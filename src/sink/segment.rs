@@ -257,6 +257,17 @@ pub fn compress(from: &Path, to: &Path) -> io::Result<()> {
     out.finish()?.sync_all()
 }
 
+/// Gives a file that was written beside another its name, so that it has it after a power cut.
+///
+/// # Errors
+///
+/// What the system says.
+pub fn take_place(next: &Path, path: &Path) -> io::Result<()> {
+    File::open(next)?.sync_all()?;
+    fs::rename(next, path)?;
+    sync_dir(path.parent().unwrap_or(Path::new(".")))
+}
+
 /// Replaces a file: written beside, synced, renamed, its folder synced.
 ///
 /// # Errors
