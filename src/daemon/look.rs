@@ -48,7 +48,9 @@ impl Daemon {
     pub(super) fn look_at_rested(&mut self, host: &mut dyn Host) -> Result<(), Fault> {
         let now = host.now();
         let due = |(path, resting): (&PathBuf, &Resting)| (resting.look <= now).then(|| (path.clone(), resting.spool));
-        let rested: Vec<(PathBuf, usize)> = self.resting.iter().filter_map(due).collect();
+        let mut rested: Vec<(PathBuf, usize)> = self.resting.iter().filter_map(due).collect();
+        // In the order of a walk, so that the same files give the same segments.
+        rested.sort_unstable();
         self.look_again(rested, host)
     }
 
