@@ -17,6 +17,7 @@ mod event;
 mod failing;
 mod fault;
 mod identity;
+mod left;
 mod lock;
 mod look;
 mod mbox;

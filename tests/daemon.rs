@@ -1,9 +1,11 @@
 //! The daemon's promise: every message's records exactly once, whatever happens.
 //!
 //! `history` runs lists of actions in this process against a simple model, `trouble` single ones with a clock that jumps;
-//! `kills` runs the real program.
+//! the others run the real program: `kills` at random moments, `damage` over files of its own that were changed behind
+//! its back. What needs root or strace is in `tests/tools`.
 
 mod cli;
+mod damage;
 mod history;
 mod kills;
 mod trouble;
@@ -61,8 +63,13 @@ pub(crate) struct Given {
 
 /// Reads all sealed segments. Every line must parse.
 pub(crate) fn given(out: &Path) -> Given {
+    given_in(&[out])
+}
+
+/// The same of several folders.
+pub(crate) fn given_in(folders: &[&Path]) -> Given {
     let mut given = Given { urls: BTreeMap::new(), torn: Vec::new(), ids: Vec::new() };
-    for entry in fs::read_dir(out).unwrap() {
+    for entry in folders.iter().flat_map(|folder| fs::read_dir(folder).unwrap()) {
         let path = entry.unwrap().path();
         if path.extension() != Some("jsonl".as_ref()) {
             continue;

@@ -195,7 +195,7 @@ fn is_free(probe: &Path, octets: u64) -> bool {
 pub(super) fn rebuild(config: &Config, remark: &mut dyn FnMut(String)) -> Result<(), Fault> {
     let places = Places::of(config);
     let dir = make(config, &places)?;
-    for name in ["state.db", "state.db-wal", "instance"] {
+    for name in ["state.db", "state.db-wal", "state.sum", "instance"] {
         let path = config.state.dir.join(name);
         if path.exists() {
             let old = config.state.dir.join(format!("{name}.old"));

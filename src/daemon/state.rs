@@ -8,12 +8,13 @@ mod fresh;
 
 pub(super) use forget::Met;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::fault::Fault;
+use super::left;
 
 /// The version of the tables.
 const SCHEMA: i64 = 2;
@@ -131,6 +132,7 @@ pub(super) struct Row {
 #[derive(Debug)]
 pub(super) struct Store {
     db: Connection,
+    path: PathBuf,
     instance: String,
 }
 
@@ -142,6 +144,7 @@ impl Store {
         if rusqlite::version_number() < SQLITE_VERSION {
             return Err(Fault::Io(format!("SQLite {} can lose data; 3.51.3 is needed", rusqlite::version())));
         }
+        left::check(path)?;
         let mut db = Connection::open(path)?;
         // A log whose sync failed must not be synced again on the way out.
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
@@ -161,7 +164,7 @@ impl Store {
             return Err(Fault::Inconsistent(format!("{}: version {schema} is not ours, {SCHEMA}", path.display())));
         }
         let instance = db.query_row("SELECT value FROM meta WHERE name='instance'", [], |row| row.get(0))?;
-        let store = Store { db, instance };
+        let store = Store { db, path: path.to_owned(), instance };
         store.check(path)?;
         Ok(store)
     }
@@ -191,6 +194,8 @@ impl Store {
     pub(super) fn close(self) -> Result<(), Fault> {
         self.db.execute("UPDATE meta SET value=1 WHERE name='clean'", [])?;
         self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        self.db.close().map_err(|(_, error)| error)?;
+        left::note(&self.path);
         Ok(())
     }
 

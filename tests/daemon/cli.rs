@@ -27,11 +27,11 @@ pub(super) fn program(root: &Path, args: &[&str]) -> Command {
     command
 }
 
-fn once(root: &Path, args: &[&str]) -> Output {
+pub(super) fn once(root: &Path, args: &[&str]) -> Output {
     program(root, &[&["watch", "--once"], args].concat()).output().unwrap()
 }
 
-fn code(output: &Output) -> i32 {
+pub(super) fn code(output: &Output) -> i32 {
     output.status.code().unwrap_or(-1)
 }
 

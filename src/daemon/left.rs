@@ -1,0 +1,39 @@
+//! Is the database as it was left? `SQLite` notices damage to its structure, not to what stands in it.
+//!
+//! A clean end notes the file's hash beside it, and the next start takes the note away before it writes. After any other
+//! end there is no note: then the log's own sums, and a look through the database, must do.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::fault::Fault;
+use crate::sink::segment;
+
+fn note_of(db: &Path) -> PathBuf {
+    db.with_extension("sum")
+}
+
+fn hash(db: &Path) -> std::io::Result<Option<String>> {
+    let hash = segment::hash_of(db, fs::metadata(db)?.len())?;
+    Ok(hash.map(|hash| format!("{hash:016x}\n")))
+}
+
+/// Refuses a database that is not what its note says. Afterwards there is no note.
+pub(super) fn check(db: &Path) -> Result<(), Fault> {
+    let note = note_of(db);
+    let Ok(noted) = fs::read_to_string(&note) else { return Ok(()) };
+    if hash(db).map_err(|error| Fault::of(db, &error))?.is_none_or(|found| found != noted) {
+        return Err(Fault::inconsistent(&format!("{} is not as it was left", db.display())));
+    }
+    let folder = note.parent().unwrap_or(&note);
+    // One that came back after a power cut would accuse a database that was written since.
+    fs::remove_file(&note).and_then(|()| segment::sync_dir(folder)).map_err(|error| Fault::of(&note, &error))
+}
+
+/// Notes what the database is, after its last write.
+pub(super) fn note(db: &Path) {
+    if let Ok(Some(hash)) = hash(db) {
+        // Without a note the next start only knows less.
+        let _ = segment::replace(&note_of(db), hash.as_bytes());
+    }
+}
