@@ -2,12 +2,13 @@
 //!
 //! `history` runs lists of actions in this process against a simple model, `trouble` single ones with a clock that jumps;
 //! the others run the real program: `kills` at random moments, `damage` over files of its own that were changed behind
-//! its back. What needs root or strace is in `tests/tools`.
+//! its back, `spools` over what programs do to mailboxes. What needs root or strace is in `tests/tools`.
 
 mod cli;
 mod damage;
 mod history;
 mod kills;
+mod spools;
 mod trouble;
 
 use std::collections::BTreeMap;

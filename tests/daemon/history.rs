@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -48,11 +49,13 @@ enum Act {
     Rebuild,
     /// A month and more passes, a day at a time.
     Months,
+    /// The system's clock jumps by a year, forth or back; ours never goes back.
+    ClockJump(u64),
 }
 
 fn act(dice: &mut Dice) -> Act {
     let k = dice.below(1 << 20);
-    match dice.below(42) {
+    match dice.below(43) {
         0..=7 => Act::Deliver(k),
         8..=9 => Act::Begin(k),
         10..=11 => Act::Finish,
@@ -78,6 +81,7 @@ fn act(dice: &mut Dice) -> Act {
         38 => Act::Crash,
         39 => Act::Restart,
         40 => Act::Rebuild,
+        41 => Act::ClockJump(k),
         _ => Act::Months,
     }
 }
@@ -130,8 +134,11 @@ struct World {
     never: BTreeSet<u64>,
     /// Whether a writer died, so that a torn message may be seen.
     died: bool,
-    ticks: u64,
+    /// The system's clock, in seconds: no two writes happen at the same time of a year.
+    clock: u64,
 }
+
+const YEAR: u64 = 31_536_000;
 
 impl World {
     fn new(root: &Path) -> World {
@@ -161,7 +168,7 @@ impl World {
             must: BTreeSet::new(),
             never: BTreeSet::new(),
             died: false,
-            ticks: 0,
+            clock: 1_000_000_000,
         }
     }
 
@@ -181,8 +188,8 @@ impl World {
     fn touch(&mut self, path: &Path, write: impl FnOnce(&mut OpenOptions) -> File, octets: &[u8]) {
         let mut file = write(OpenOptions::new().write(true).create(true));
         file.write_all(octets).unwrap();
-        self.ticks += 1;
-        let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000 + self.ticks);
+        self.clock += 1;
+        let time = SystemTime::UNIX_EPOCH + Duration::from_secs(self.clock);
         file.set_modified(time).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     }
 
@@ -277,6 +284,11 @@ impl World {
                 self.daemon().handle(Event::Overflow, now);
                 self.work();
             }
+            Act::ClockJump(k) if k % 2 == 0 => {
+                self.clock += YEAR;
+                self.host.now += YEAR * 1_000;
+            }
+            Act::ClockJump(_) => self.clock -= YEAR,
             Act::Crash => self.daemon = None,
             Act::Restart => {
                 if let Some(daemon) = self.daemon.take() {
@@ -507,4 +519,38 @@ fn whatever_happens_each_url_is_given_once() {
             panic!("seed {history}: {}: {acts:?}", run(&acts, "shrunk").unwrap_err());
         }
     }
+}
+
+/// A folder on a disk: file systems in memory give each file an inode of its own.
+fn disk(name: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{name}", std::process::id()));
+    fs::create_dir_all(&path).unwrap();
+    path
+}
+
+#[test]
+fn a_new_file_with_an_old_inode_is_another_file() {
+    let place = Place::new("inodes");
+    let mut world = World::new(place.path());
+    world.root = disk("inodes");
+    world.config.spool[0].path = world.root.clone();
+    let (mut used, mut again) = (BTreeSet::new(), 0);
+    for _ in 0..1_000 {
+        // The same size at the same time: only the file system can tell them apart.
+        world.clock = 1_000_000_000;
+        let entry = world.entry(3);
+        world.append(entry.text.as_bytes());
+        world.inbox.push(entry);
+        again += u32::from(!used.insert(fs::metadata(world.root.join("inbox")).unwrap().ino()));
+        world.look();
+        fs::remove_file(world.root.join("inbox")).unwrap();
+        world.inbox.clear();
+    }
+    fs::remove_dir_all(&world.root).unwrap();
+    println!("{again} of 1000 files had an inode that was used before");
+    if again == 0 {
+        println!("SKIPPED: this file system gives no inode twice");
+    }
+    assert_eq!(world.check(&place.path().join("out")), Ok(()));
+    assert_eq!(world.must.len(), 1_000);
 }
