@@ -1,7 +1,8 @@
-//! The real program, killed at random while mail is delivered.
+//! The real program, killed at random while mail is delivered and a consumer takes segments.
 //!
-//! `URLSPOOL_KILLS` says how often (default 25).
+//! `URLSPOOL_KILLS` says how often (default 25), `URLSPOOL_CHAINS` how many chains of kills during recovery (default 5).
 
+use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::Path;
@@ -10,9 +11,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::cli::{configure, program};
-use super::{Dice, Place, given, message};
+use super::{Dice, Place, given_in, message};
 
-/// Delivers until told to stop: into an mbox under its lock, now and then rolling back; a Maildir; an MH folder.
+/// Delivers until told to stop: into an mbox under its lock, now and then rolling back; a Maildir, by rename or by link;
+/// an MH folder. What a Maildir's writers left in `tmp` is nobody's.
 fn deliver(spool: &Path, seed: u64, stop: &AtomicBool, delivered: &AtomicU64) {
     let mut dice = Dice(seed);
     while !stop.load(Ordering::Relaxed) {
@@ -21,8 +23,15 @@ fn deliver(spool: &Path, seed: u64, stop: &AtomicBool, delivered: &AtomicU64) {
         match dice.below(4) {
             0 | 1 => mbox(spool, &text, &mut dice),
             2 => {
-                fs::write(spool.join("md/tmp/x"), &text).unwrap();
-                fs::rename(spool.join("md/tmp/x"), spool.join(format!("md/new/{n}.M1.host"))).unwrap();
+                let (tmp, new) = (spool.join("md/tmp/x"), spool.join(format!("md/new/{n}.M1.host")));
+                fs::write(&tmp, &text).unwrap();
+                if dice.below(2) == 0 {
+                    fs::rename(tmp, new).unwrap();
+                } else {
+                    fs::hard_link(&tmp, new).unwrap();
+                    fs::remove_file(tmp).unwrap();
+                }
+                fs::write(spool.join(format!("md/tmp/{n}.left")), message(2_000_000_000 + n, 0)).unwrap();
             }
             _ => fs::write(spool.join(format!("mh/{n}")), &text).unwrap(),
         }
@@ -62,11 +71,60 @@ fn rotate(spool: &Path) {
     let _ = fs::rename(spool.join("inbox"), name(1));
 }
 
+/// Lists the output a hundred times a second until told to stop. What has a name there is whole and has its sidecar; what
+/// is still the same at the next look is taken away. Gives how many segments it took.
+fn consume(out: &Path, taken: &Path, stop: &AtomicBool) -> Result<usize, String> {
+    let (mut seen, mut took) = (BTreeMap::new(), 0);
+    while !stop.load(Ordering::Relaxed) {
+        for path in fs::read_dir(out).into_iter().flatten().map(|entry| entry.unwrap().path()) {
+            if path.extension() != Some("jsonl".as_ref()) {
+                continue;
+            }
+            let octets = fs::read(&path).unwrap();
+            let meta = path.with_extension("meta");
+            match seen.remove(&path) {
+                None if !is_whole(&octets, &meta) => return Err(format!("{} is not whole", path.display())),
+                None => assert!(seen.insert(path, octets).is_none()),
+                Some(before) if before != octets => return Err(format!("{} was changed", path.display())),
+                Some(_) => {
+                    fs::rename(&path, taken.join(path.file_name().unwrap())).unwrap();
+                    fs::remove_file(meta).unwrap();
+                    took += 1;
+                }
+            }
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    Ok(took)
+}
+
+fn is_whole(octets: &[u8], meta: &Path) -> bool {
+    let is_record = |line: &[u8]| line.ends_with(b"\n") && serde_json::from_slice::<serde_json::Value>(line).is_ok();
+    let meta: serde_json::Value = serde_json::from_slice(&fs::read(meta).unwrap()).unwrap();
+    meta["len"] == octets.len() && octets.split_inclusive(|&byte| byte == b'\n').all(is_record)
+}
+
+/// When the program is killed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum When {
+    AnyTime,
+    /// Four times of five while it still recovers from the kill before.
+    Recovering,
+}
+
+impl When {
+    fn wait(self, number: u64, dice: &mut Dice) -> Duration {
+        let early = self == When::Recovering && !number.is_multiple_of(5);
+        Duration::from_millis(if early { 1 + dice.below(50) } else { 5 + dice.below(300) })
+    }
+}
+
 /// Kills the program `kills` times, lets it finish, and says what is wrong.
-fn kill(name: &str, kills: u64, planted: Option<&str>) -> Result<(), String> {
+fn kill(name: &str, kills: u64, when: When, planted: Option<&str>) -> Result<(), String> {
     let place = Place::new(name);
-    let (root, spool) = (place.path(), place.path().join("spool"));
+    let (root, spool, taken) = (place.path(), place.path().join("spool"), place.path().join("taken"));
     configure(root, "");
+    fs::create_dir_all(&taken).unwrap();
     for folder in ["md/new", "md/cur", "md/tmp", "mh"] {
         fs::create_dir_all(spool.join(folder)).unwrap();
     }
@@ -82,9 +140,10 @@ fn kill(name: &str, kills: u64, planted: Option<&str>) -> Result<(), String> {
     };
     let ended = std::thread::scope(|scope| {
         scope.spawn(|| deliver(&spool, kills, &stop, &delivered));
+        let consumer = scope.spawn(|| consume(&root.join("out"), &taken, &stop));
         let ended = (0..kills).try_for_each(|number| {
             let mut child = command().spawn().unwrap();
-            std::thread::sleep(Duration::from_millis(5 + dice.below(300)));
+            std::thread::sleep(when.wait(number, &mut dice));
             child.kill().unwrap();
             match child.wait().unwrap().code() {
                 None => Ok(()),
@@ -92,16 +151,16 @@ fn kill(name: &str, kills: u64, planted: Option<&str>) -> Result<(), String> {
             }
         });
         stop.store(true, Ordering::Relaxed);
-        ended
+        ended.and(consumer.join().unwrap())
     });
-    ended?;
+    let segments = ended?;
     let last = command().arg("--once").status().unwrap();
     if !last.success() {
         return Err(format!("the last run ended with {last}"));
     }
-    let given = given(&root.join("out"));
+    let given = given_in(&[&root.join("out"), &taken]);
     let messages = delivered.load(Ordering::Relaxed);
-    println!("{kills} kills, {messages} messages");
+    println!("{kills} kills, {messages} messages, {segments} segments taken by the consumer");
     for n in 1..=messages {
         for part in ["a", "b"] {
             let times = given.urls.get(&format!("http://h.example/{n}-{part}.html")).copied().unwrap_or(0);
@@ -117,7 +176,13 @@ fn kill(name: &str, kills: u64, planted: Option<&str>) -> Result<(), String> {
 #[test]
 fn killed_at_any_moment_it_gives_each_url_once() {
     let kills = std::env::var("URLSPOOL_KILLS").map_or(25, |value| value.parse().unwrap());
-    assert_eq!(kill("kills", kills, None), Ok(()));
+    assert_eq!(kill("kills", kills, When::AnyTime, None), Ok(()));
+}
+
+#[test]
+fn killed_while_it_recovers_it_gives_each_url_once() {
+    let chains: u64 = std::env::var("URLSPOOL_CHAINS").map_or(5, |value| value.parse().unwrap());
+    assert_eq!(kill("chains", 5 * chains, When::Recovering, None), Ok(()));
 }
 
 /// A harness that never complains proves nothing.
@@ -125,7 +190,7 @@ fn killed_at_any_moment_it_gives_each_url_once() {
 #[cfg(feature = "planted-faults")]
 fn planted_faults_are_caught() {
     for fault in ["StateBeforeData", "AdvanceOnRead"] {
-        let caught = kill("planted", 60, Some(fault));
+        let caught = kill("planted", 60, When::AnyTime, Some(fault));
         println!("{fault}: {caught:?}");
         assert!(caught.is_err(), "{fault} is not caught by kills");
     }
