@@ -358,6 +358,57 @@ fn every_format_gives_the_same_urls_of_the_same_messages() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
+/// What stands in the lines of a segment or a scan: each id, with the folder below `at` that it came from.
+fn ids(at: &Path, lines: &[u8]) -> BTreeSet<(String, String)> {
+    let record = |line: &[u8]| -> (String, String) {
+        let record: Value = serde_json::from_slice(line).unwrap();
+        let path = record["source"]["path"].as_str().unwrap().strip_prefix(at.to_str().unwrap()).unwrap().to_owned();
+        (path.split('/').nth(1).unwrap().to_owned(), record["id"].as_str().unwrap().to_owned())
+    };
+    lines.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).map(record).collect()
+}
+
+#[test]
+fn the_daemon_gives_of_every_format_what_a_scan_gives() {
+    let mails = mails();
+    let folder = Folder::new("formats-watched");
+    let spools = folder.0.join("spools");
+    let program = || Command::new(env!("CARGO_BIN_EXE_urlspool"));
+    let mut config = format!(
+        "[output]\ndir = \"{0}/out\"\n[state]\ndir = \"{0}/state\"\n[watch]\nsettle = \"10ms\"\n[metrics]\nlisten = \"\"\n",
+        folder.0.display()
+    );
+    let mut each: Vec<PathBuf> = Vec::new();
+    for (name, writer) in FORMATS {
+        each.push(spools.join(name));
+        writer(&mails, "\n", &spools.join(name));
+    }
+    for (name, how) in [("packed.tar", "-cf"), ("packed.tgz", "-czf")] {
+        each.push(spools.join(name));
+        let status = Command::new("tar").arg(how).arg(spools.join(name)).arg("-C").arg(&spools).arg("mh").status();
+        assert!(status.unwrap().success());
+    }
+    for spool in &each {
+        config += &format!("[[spool]]\npath = \"{}\"\n", spool.display());
+    }
+    fs::write(folder.0.join("c.toml"), config).unwrap();
+    let watched = program().args(["watch", "--once", "--config"]).arg(folder.0.join("c.toml")).output().unwrap();
+    assert!(watched.status.success(), "{}", String::from_utf8_lossy(&watched.stderr));
+    let mut given = Vec::new();
+    for path in fs::read_dir(folder.0.join("out")).unwrap().map(|entry| entry.unwrap().path()) {
+        if path.extension() == Some("jsonl".as_ref()) {
+            given.extend(fs::read(path).unwrap());
+        }
+    }
+    // One by one: a scan gives a news article once, wherever it stands.
+    let scan = |spool: &PathBuf| program().args(["scan", "--quiet"]).arg(spool).output().unwrap().stdout;
+    let expected = ids(&spools, &each.iter().flat_map(scan).collect::<Vec<_>>());
+    let given = ids(&spools, &given);
+    let differ: Vec<_> = given.symmetric_difference(&expected).take(5).collect();
+    assert!(differ.is_empty(), "{} given, {} expected: {differ:?}", given.len(), expected.len());
+    assert!(expected.len() > FORMATS.len() * MESSAGES);
+}
+
 /// The records of parts of a file, one part after the other.
 fn in_parts(path: &Path, borders: &[u64], extractor: &Extractor) -> String {
     let part = |pair: &[u64]| Item {
