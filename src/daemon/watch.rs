@@ -43,8 +43,9 @@ impl Notices {
         }
         let mut failed = Vec::new();
         for path in paths {
-            match watcher.watch(place(path), RecursiveMode::Recursive) {
-                Ok(()) => self.watched.push(place(path).to_owned()),
+            let (place, mode) = placed(path);
+            match watcher.watch(place, mode) {
+                Ok(()) => self.watched.push(place.to_owned()),
                 Err(error) => failed.push((path.clone(), error.to_string())),
             }
         }
@@ -52,9 +53,16 @@ impl Notices {
     }
 }
 
-/// What is watched for a spool. A file is replaced by renaming another over it, so its folder is.
+/// What is watched for a spool. A file is replaced by renaming another over it, so its folder is, and for one that is not
+/// there as well.
 pub(super) fn place(path: &Path) -> &Path {
     if path.is_dir() { path } else { path.parent().unwrap_or(path) }
+}
+
+/// The same, and whether what lies beneath it is watched, too: of a file's folder nothing else is.
+fn placed(path: &Path) -> (&Path, RecursiveMode) {
+    let mode = if path.is_dir() { RecursiveMode::Recursive } else { RecursiveMode::NonRecursive };
+    (place(path), mode)
 }
 
 fn events(notice: notify::Result<notify::Event>) -> Vec<Event> {
