@@ -155,10 +155,15 @@ fn to_committed(part: &Path, row: &Row, remark: &mut dyn FnMut(String)) -> Resul
 fn reserve(path: &Path) -> Result<(), Fault> {
     let fault = |error| Fault::of(path, &error);
     let file = fs::OpenOptions::new().write(true).create(true).truncate(false).open(path).map_err(fault)?;
-    match fallocate(&file, FallocateFlags::empty(), 0, RESERVE_BYTES) {
+    match room(&file, RESERVE_BYTES) {
         Ok(()) | Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::FBIG) => Ok(()),
         Err(error) => Err(fault(error.into())),
     }
+}
+
+/// Asks for room. In memory a signal interrupts that.
+fn room(file: &fs::File, octets: u64) -> rustix::io::Result<()> {
+    rustix::io::retry_on_intr(|| fallocate(file, FallocateFlags::empty(), 0, octets))
 }
 
 /// Gives the room back that was set aside.
@@ -178,10 +183,7 @@ fn is_free(probe: &Path, octets: u64) -> bool {
     let file = fs::OpenOptions::new().write(true).create(true).truncate(false).open(probe);
     let free = file.is_ok_and(|file| {
         // A limit of file size says nothing of the room there is.
-        matches!(
-            fallocate(&file, FallocateFlags::empty(), 0, octets),
-            Ok(()) | Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::FBIG)
-        )
+        matches!(room(&file, octets), Ok(()) | Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::FBIG))
     });
     // One that cannot be removed is found again next time.
     let _ = fs::remove_file(probe);
