@@ -40,7 +40,8 @@ pub use metrics::{SpoolStatus, Status};
 pub use run::{Once, ask, run};
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::path::PathBuf;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
 use age::Age;
 use commit::Committer;
@@ -108,8 +109,13 @@ struct Watched {
     present: bool,
     /// Mailboxes on file systems that are not there.
     absent: u64,
+    /// What stood there at the last look; nothing if nothing did.
+    root: Option<Root>,
     files: u64,
 }
+
+/// Device and inode of a spool's root: with another one, notices of what was there before are of no use.
+type Root = (u64, u64);
 
 #[derive(Debug)]
 struct Pause {
@@ -189,6 +195,7 @@ impl Daemon {
             notices: true,
             present: true,
             absent: 0,
+            root: root_at(&spool.path),
             files: 0,
         };
         self.spools = self.config.spool.iter().map(watched).collect();
@@ -239,6 +246,21 @@ impl Daemon {
     /// Whether the round is to end early.
     fn is_interrupted(&self) -> bool {
         self.stopping || self.reload.is_some()
+    }
+
+    /// Whether roots came, went, or were replaced since this was asked last: mounted, restored, renamed. Then notices
+    /// must be asked for anew, and after that everything looked at. What went is not forgotten.
+    fn is_another_place(&mut self) -> bool {
+        let mut another = false;
+        for watched in &mut self.spools {
+            let root = root_at(&watched.spool.path);
+            if root != watched.root {
+                watched.root = root;
+                watched.notices = true;
+                another = true;
+            }
+        }
+        another
     }
 
     fn look_everywhere(&mut self, now: Now) {
@@ -366,4 +388,8 @@ impl Watched {
     fn mark(&mut self, at: Now) {
         self.due = Some(self.due.map_or(at, |due| due.min(at)));
     }
+}
+
+fn root_at(path: &Path) -> Option<Root> {
+    path.metadata().ok().map(|metadata| (metadata.dev(), metadata.ino()))
 }

@@ -71,6 +71,10 @@ pub fn run(path: PathBuf, config: Config, once: Once, rebuild: bool) -> Result<(
     while !daemon.is_stopping() {
         let before = daemon.status(machine.now());
         let next = daemon.work(&mut machine)?;
+        if daemon.is_another_place() {
+            machine.watch(&daemon.config().clone());
+            daemon.look_everywhere(machine.now());
+        }
         machine.progress(&daemon);
         let now = machine.now();
         if before.counts.messages != daemon.counts.messages {

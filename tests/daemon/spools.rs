@@ -176,3 +176,27 @@ fn an_mbox_that_grows_in_small_pieces_gives_each_message_whole() {
     let given = running.end(root);
     assert!(given.ids.len() == 300 && given.torn.is_empty(), "{} {:?}", given.ids.len(), given.torn);
 }
+
+#[test]
+fn a_spool_that_was_removed_and_restored_is_watched_again() {
+    let place = Place::new("restored");
+    let (root, spool) = (place.path(), place.path().join("spool"));
+    configure(root, "");
+    fs::create_dir_all(spool.join("mh")).unwrap();
+    let running = Running::start(root);
+    let deliver = |n: u64| {
+        fs::write(spool.join(format!("mh/{n}")), message(n, 1)).unwrap();
+        until("it is found long before the next sweep", || given(&root.join("out")).urls.len() as u64 == 2 * n);
+    };
+    deliver(1);
+    for n in 2..5 {
+        assert!(Command::new("cp").arg("-r").arg(&spool).arg(root.join("backup")).status().unwrap().success());
+        fs::remove_dir_all(&spool).unwrap();
+        std::thread::sleep(Duration::from_millis(100 * n));
+        fs::rename(root.join("backup"), &spool).unwrap();
+        // Not with the first look at it, but with a notice.
+        std::thread::sleep(Duration::from_secs(2));
+        deliver(n);
+    }
+    assert_eq!(running.end(root).ids.len(), 8);
+}
