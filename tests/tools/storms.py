@@ -3,79 +3,9 @@
 
     tests/tools/storms.py [PROGRAM]         closes with "N passed, N failed, N skipped"
 """
-import collections, fcntl, glob, json, os, random, shutil, signal, subprocess, sys, tempfile, threading, time
+import fcntl, os, random, shutil, signal, time
 
-program = os.path.realpath(sys.argv[1] if len(sys.argv) > 1 else "target/release/urlspool")
-results = collections.Counter()
-
-
-class World:
-    """A spool with one Maildir, an output, a state, a daemon."""
-
-    def __init__(self, sweep="5m", seal="1s", prefix=()):
-        self.root, self.n, self.prefix = tempfile.mkdtemp(), 0, list(prefix)
-        self.spool = self.root + "/spool"
-        for folder in ("new", "cur", "tmp"):
-            os.makedirs(f"{self.spool}/md/{folder}")
-        with open(self.root + "/c.toml", "w") as f:
-            f.write(f'[output]\ndir="{self.root}/out"\nseal_interval="{seal}"\n[state]\ndir="{self.root}/state"\n'
-                    f'[watch]\nsettle="200ms"\nsweep="{sweep}"\n[metrics]\nlisten=""\n[[spool]]\npath="{self.spool}"\n')
-        self.daemon = None
-
-    def start(self):
-        self.err = open(self.root + "/err", "a")
-        self.daemon = subprocess.Popen(self.prefix + [program, "watch", "--config", self.root + "/c.toml"], stderr=self.err)
-        for _ in range(200):
-            if self.status():
-                return self
-            time.sleep(0.05)
-        raise SystemExit("the daemon does not answer: " + open(self.root + "/err").read())
-
-    def status(self):
-        asked = subprocess.run([program, "status", "--config", self.root + "/c.toml"], capture_output=True)
-        return json.loads(asked.stdout) if asked.returncode == 0 else None
-
-    def text(self):
-        self.n += 1
-        return f"From: a@b.example\nSubject: {self.n}\n\nsee http://h.example/{self.n}.html now\n"
-
-    def deliver(self):
-        text = self.text()
-        name = f"{self.n}.M1.host"
-        with open(f"{self.spool}/md/tmp/{name}", "w") as f:
-            f.write(text)
-        os.rename(f"{self.spool}/md/tmp/{name}", f"{self.spool}/md/new/{name}")
-
-    def until(self, messages, seconds):
-        start = time.time()
-        while time.time() - start < seconds:
-            status = self.status()
-            if status and status["counts"]["messages"] >= messages:
-                return time.time() - start
-            time.sleep(0.05)
-        return None
-
-    def end(self, name, expected=None, note=""):
-        self.daemon.send_signal(signal.SIGTERM)
-        start = time.time()
-        code = self.daemon.wait()
-        took = time.time() - start
-        got = collections.Counter()
-        for path in glob.glob(self.root + "/out/*.jsonl"):
-            for line in open(path):
-                got[json.loads(line)["url"]] += 1
-        want = {f"http://h.example/{n}.html" for n in range(1, self.n + 1)} if expected is None else expected
-        twice, lost, odd = sum(v > 1 for v in got.values()), len(want - set(got)), len(set(got) - want)
-        held = code == 0 and not (twice or lost or odd) and took < 5
-        results["passed" if held else "failed"] += 1
-        print(f"{name}: {len(want)} messages, {twice} twice, {lost} lost, {odd} unknown, ended with {code} in {took:.2f} s {note}"
-              + ("" if held else "  FAILED"), flush=True)
-        shutil.rmtree(self.root)
-
-
-def skip(name, why):
-    results["skipped"] += 1
-    print(f"SKIPPED: {name}: {why}", flush=True)
+from world import World, close, skip
 
 
 def rename_storm(files=20000, seconds=20):
@@ -190,5 +120,4 @@ def latency(messages=300):
 
 for storm in (rename_storm, overflow, new_folders, watch_limit, small_limits, locks, latency):
     storm()
-print(f"{results['passed']} passed, {results['failed']} failed, {results['skipped']} skipped")
-sys.exit(bool(results["failed"]))
+close()
