@@ -1,0 +1,241 @@
+#!/usr/bin/env python3
+"""Disks, calls and clocks that do not do as they should, under the running daemon.
+
+    tests/tools/disk_faults.py [PROGRAM]    needs root, strace, cc, loop devices; closes with "N passed, N failed, N skipped"
+"""
+import contextlib, os, re, shutil, signal, subprocess, tempfile, time
+
+from world import World, close, skip, verdict
+
+
+def run(*command):
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def can(name, *programs):
+    """Whether what a fault needs is there. Says aloud what is not."""
+    lacks = [p for p in programs if not shutil.which(p)] + (["root"] if os.getuid() else [])
+    if lacks:
+        skip(name, "needs " + ", ".join(lacks))
+    return not lacks
+
+
+@contextlib.contextmanager
+def mounted(path, *command):
+    """A folder on a file system of its own, for as long as it lasts."""
+    os.makedirs(path, exist_ok=True)
+    done = run("mount", *command, path)
+    try:
+        yield done.returncode == 0
+    finally:
+        if os.path.ismount(path):
+            run("umount", path)
+
+
+def on(world, place, key):
+    """Puts the output or the state onto `place`."""
+    config = open(world.root + "/c.toml").read()
+    open(world.root + "/c.toml", "w").write(config.replace(f'dir="{world.root}/{key}"', f'dir="{place}/{key}"'))
+    os.symlink(f"{place}/{key}", f"{world.root}/{key}")
+
+
+def traced(*inject):
+    return ["strace", "-f", "-qq", "-o", "/dev/null", *inject]
+
+
+def tracing(name):
+    return can(name, "strace") and (run("strace", "-qq", "-o", "/dev/null", "true").returncode == 0 or skip(name, "strace may not trace"))
+
+
+def no_room_told_by_fsync():
+    """An image with holes on a disk that is too small for it: write succeeds, and fsync says that there is no room."""
+    name = "no room, told by fsync"
+    if not can(name, "mkfs.ext4", "mount"):
+        return
+    host, disk = tempfile.mkdtemp(), tempfile.mkdtemp()
+    with mounted(host, "-t", "tmpfs", "-o", "size=14m", "none") as small:
+        run("truncate", "-s", "200M", host + "/image")
+        made = run("mkfs.ext4", "-q", "-E", "lazy_itable_init=1", "-J", "size=4", host + "/image")
+        if not small or made.returncode:
+            return skip(name, "no tmpfs or ext4: " + made.stderr)
+        with mounted(disk, "-o", "loop", host + "/image") as image:
+            if not image:
+                return skip(name, "no loop device")
+            world = World(seal="1h")
+            on(world, disk, "out")
+            world.start()
+            for _ in range(25000):
+                world.deliver()
+            end = time.time() + 60
+            while time.time() < end and world.daemon.poll() is None and '"paused"' not in str(world.status()).replace("'", '"'):
+                time.sleep(0.2)
+            status, code = world.status(), world.daemon.poll()
+            how = f"ended with {code}" if code is not None else status["state"]
+            said = re.findall(r"(No space left on device|Input/output error)", world.said())
+            world.kill()
+            run("mount", "-o", "remount,size=400m", host)
+            run("umount", disk)
+            run("e2fsck", "-fp", host + "/image")
+            run("mount", "-o", "loop", host + "/image", disk)
+            held = (code == 74 or how == "paused") and bool(said)
+            world.finish(name, held, f"(it {how}: {said[:1]})")
+
+
+def odd_calls(mode):
+    name = {"short": "short reads and writes", "interrupted": "EINTR everywhere", "clock": "clock that jumps by years"}[mode]
+    if not shutil.which("cc"):
+        return skip(name, "no cc")
+    with tempfile.TemporaryDirectory() as folder:
+        source = os.path.dirname(os.path.realpath(__file__)) + "/preload.c"
+        subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", folder + "/preload.so", source, "-ldl"], check=True)
+        world = World(env={"LD_PRELOAD": folder + "/preload.so", "URLSPOOL_PRELOAD": mode})
+        for kill in range(5):
+            world.start()
+            for _ in range(200):
+                world.deliver()
+                world.append()
+            if kill % 2:
+                world.kill()
+            else:
+                took = world.until(200, 20)
+                world.daemon.send_signal(signal.SIGTERM)
+                if world.daemon.wait() != 0 or took is None:
+                    return verdict(name, False, world.said())
+        world.finish(name)
+
+
+def read_only():
+    """A file system that finds an error in itself, and is read-only from then on."""
+    for key in ("out", "state"):
+        name, place, image = f"read-only file system ({key})", tempfile.mkdtemp(), tempfile.NamedTemporaryFile()
+        if not can(name, "mkfs.ext4", "mount"):
+            return
+        image.truncate(64 << 20)
+        run("mkfs.ext4", "-q", image.name)
+        with mounted(place, "-o", "loop,errors=remount-ro", image.name) as there:
+            device = os.path.basename(run("findmnt", "-no", "SOURCE", place).stdout.strip())
+            trigger = f"/sys/fs/ext4/{device}/trigger_fs_error"
+            if not there or not os.path.exists(trigger):
+                return skip(name, "no loop device, or a kernel that cannot be told to find an error")
+            world = World(seal="1h")
+            on(world, place, key)
+            world.start()
+            world.deliver()
+            world.until(1, 10)
+            open(trigger, "w").write("urlspool")
+            world.deliver()
+            start = time.time()
+            code = world.daemon.wait(30)
+            took, said = time.time() - start, world.said().strip().splitlines()[-1]
+            run("umount", place)
+            run("e2fsck", "-fy", image.name)
+            run("mount", "-o", "loop", image.name, place)
+            world.finish(name, code == 74 and took <= 2, f"(ended with {code} in {took:.1f} s: {said})")
+
+
+def little_memory():
+    """Under a limit it dies or succeeds; it never writes anything wrong."""
+    groups = "/sys/fs/cgroup/memory"
+    for limit in (8, 16, 24, 64):
+        for kind in ("cgroup", "prlimit"):
+            name, group = f"{limit} MiB of memory by {kind}", f"{groups}/urlspool-{os.getpid()}"
+            # Addresses are more than memory: SQLite's and the program's own pages, and a stack for each thread.
+            size = str((limit + 40) << 20)
+            prefix = ["prlimit", "--as=" + size] if kind == "prlimit" else ["sh", "-c", f'echo $$ >{group}/tasks; exec "$@"', "sh"]
+            if kind == "cgroup":
+                try:
+                    os.mkdir(group)
+                    open(group + "/memory.limit_in_bytes", "w").write(str(limit << 20))
+                except OSError as error:
+                    skip(name, f"no memory cgroup (v1): {error}")
+                    continue
+            world = World(prefix=prefix)
+            for _ in range(3000):
+                world.deliver()
+            for _ in range(3):
+                with open(f"{world.spool}/md/new/{world.n + 1}.M1.host", "w") as f:
+                    f.write(world.text() + "no URL in here\n" * (1 << 20))
+            world.spawn("--once")
+            try:
+                code = world.daemon.wait(120)
+            except subprocess.TimeoutExpired:
+                code = "a kill: it made no headway"
+                world.kill()
+            if kind == "cgroup":
+                time.sleep(0.2)
+                os.rmdir(group)
+            world.finish(name, note=f"(under the limit it ended with {code})")
+
+
+def slow_disk(seconds=40):
+    name = "slow disk"
+    if not tracing(name):
+        return
+    world = World(prefix=traced("-e", "trace=fdatasync", "-e", "inject=fdatasync:delay_enter=2000000")).start()
+    pid = run("pgrep", "-P", str(world.daemon.pid)).stdout.split()[0]
+    rss = []
+    end = time.time() + seconds
+    while time.time() < end:
+        for _ in range(100):
+            world.deliver()
+        rss.append(int(re.search(r"VmRSS:\s+(\d+)", open(f"/proc/{pid}/status").read())[1]))
+        time.sleep(0.2)
+    # Buffers reach their size within the first third; then nothing may grow.
+    before, after = max(rss[len(rss) // 3:2 * len(rss) // 3]), max(rss[2 * len(rss) // 3:])
+    os.kill(int(pid), signal.SIGTERM)
+    world.daemon.wait()
+    world.finish(name, after <= before * 1.1, f"(memory {before} KiB, then {after} KiB, at {world.n / seconds:.0f} messages/s)")
+
+
+def quota():
+    """A quota's end: in the output it pauses. SQLite tells of it as of any other error, so in the state it may end."""
+    places = ("write", "output", "out/.open/0000000001.part", "1..2"), ("pwrite64", "state", "state/state.db-wal", "60..62")
+    for call, where, file, when in places:
+        name = f"EDQUOT in the {where}"
+        if not tracing(name):
+            return
+        world = World(seal="1h")
+        world.prefix = traced("-P", f"{world.root}/{file}", "-e", f"trace={call}", "-e", f"inject={call}:error=EDQUOT:when={when}")
+        world.start()
+        for _ in range(500):
+            world.deliver()
+            world.append()
+        took = world.until(1000, 30)
+        status, code = world.status(), world.daemon.poll()
+        pauses = status["counts"]["pauses"] if status else 0
+        world.kill()
+        world.finish(name, bool(took and pauses) or where == "state" and code == 74, f"({pauses} pauses, ended with {code})")
+
+
+def stale(error):
+    """One file that cannot be read for a while: the others are not touched by it, and it is read later."""
+    name = f"{error} on one file"
+    if not tracing(name):
+        return
+    world = World(settle="50ms")
+    bad = f"{world.spool}/md/new/1.M1.host"
+    world.deliver()
+    world.prefix = traced("-P", bad, "-e", "trace=read", "-e", f"inject=read:error={error}:when=1..3")
+    start = time.time()
+    world.start()
+    for _ in range(200):
+        world.deliver()
+    others = world.until(200, 20)
+    failing = world.status()["failing"]
+    took = world.until(201, 60)
+    subprocess.run(["pkill", "-TERM", "-P", str(world.daemon.pid)])
+    world.daemon.wait()
+    world.finish(name, failing == 1 and others and took, f"(others within {others or 0:.1f} s, it after {time.time() - start:.1f} s)")
+
+
+if __name__ == "__main__":
+    no_room_told_by_fsync()
+    for mode in ("short", "interrupted", "clock"):
+        odd_calls(mode)
+    read_only()
+    little_memory()
+    slow_disk()
+    quota()
+    for error in ("ESTALE", "ETIMEDOUT", "EIO"):
+        stale(error)
+    close()

@@ -1,0 +1,140 @@
+#!/usr/bin/env bash
+# Real servers and delivery agents write while the daemon watches and is killed every 0.3 to 2 seconds; each URL that was
+# posted must be given once.
+#
+#   tests/tools/real_servers_kills.sh [PROGRAM] [ROUNDS]       needs root, python3; what is not installed is skipped, aloud
+#
+# How to install them is said in real_servers.sh, whose pieces this takes. Everything listens on 127.0.0.1 only.
+set -euo pipefail
+program=$(readlink -f "${1:-target/release/urlspool}")
+[ -x "$program" ] || { echo "no program: $program" >&2; exit 2; }
+rounds=${2:-8}
+messages=${MESSAGES:-12}
+news_port=${NEWS_PORT:-11129} imap_port=${IMAP_PORT:-10153} smtp_port=${SMTP_PORT:-10035}
+here=$(dirname "$(readlink -f "$0")")
+work=$(mktemp -d)
+chmod 755 "$work" # the servers are other users
+skipped=() innd='' postfix='' dovecot='' user='' killer='' tried=0
+bin=/usr/lib/news/bin
+for name in as_news skip have have_root; do eval "$(sed -n "/^$name() {/p" "$here/real_servers.sh")"; done
+for name in until_open until_closed; do eval "$(sed -n "/^$name() {/p" "$here/real_servers.sh")"; done
+for name in stop_inn start_postfix start_inn; do eval "$(sed -n "/^$name() {/,/^}\$/p" "$here/real_servers.sh")"; done
+sed -n '/^cat >"$work\/tool.py"/,/^PY$/p' "$here/real_servers.sh" | sed '1d;$d' >"$work/tool.py"
+sed -n '/^ *cat >"$d\/dovecot.conf"/,/^CONF$/p' "$here/real_servers.sh" >"$work/dovecot.sh"
+tool() { python3 "$work/tool.py" "$@"; }
+end() {
+  [ -z "$killer" ] || kill "$killer" 2>/dev/null || true
+  [ ! -s "$work/daemon" ] || kill -9 "$(cat "$work/daemon")" 2>/dev/null || true
+  stop_inn
+  [ -z "$dovecot" ] || doveadm -c "$dovecot" stop 2>/dev/null || true
+  [ -z "$postfix" ] || postfix -c "$postfix" stop >/dev/null 2>&1 || true
+  [ -z "$user" ] || userdel -r "$user" >/dev/null 2>&1 || true
+  rm -rf "$work"
+}
+trap end EXIT
+
+if [ "$(id -u)" = 0 ] && ! id urlspool-test >/dev/null 2>&1; then
+  useradd --home-dir "$work/home" --create-home --shell /bin/sh urlspool-test
+  user=urlspool-test
+fi
+mkdir -p "$work"/{drop.maildir/{new,cur,tmp},boxes,postfix/mail,dovecot/mail,inn/spool/articles,posted}
+cat >"$work/c.toml" <<TOML
+[output]
+dir = "$work/out"
+seal_interval = "500ms"
+[state]
+dir = "$work/state"
+commit_interval = "50ms"
+[watch]
+settle = "1s"
+[metrics]
+listen = ""
+TOML
+for spool in drop.maildir boxes postfix/mail dovecot/mail/inbox inn/spool/articles; do
+  printf '[[spool]]\npath = "%s"\n' "$work/$spool" >>"$work/c.toml"
+done
+
+# The servers begin before their spools are watched: their first steps make those anew.
+if have_root postfix && have postfix postfix postconf && [ -n "$user" ]; then
+  start_postfix "$work/postfix" ''
+fi
+if have_root inn && { [ -x "$bin/innd" ] || { skip "inn: inn2 is not installed"; false; }; }; then
+  start_inn true
+fi
+if have_root dovecot && have dovecot dovecot doveadm && [ -n "$user" ]; then
+  d=$work/dovecot
+  mkdir -p "$d/run"
+  chown "$user" "$d/mail"
+  . "$work/dovecot.sh"
+  dovecot -c "$d/dovecot.conf"
+  dovecot=$d/dovecot.conf
+  until_open "$imap_port"
+fi
+
+( # kills without end
+  number=0
+  while :; do
+    "$program" watch --config "$work/c.toml" 2>>"$work/err" & daemon=$!
+    echo "$daemon" >"$work/daemon"
+    sleep "$((RANDOM % 2)).$((RANDOM % 7 + 3))"
+    kill -9 "$daemon" || { wait "$daemon"; echo "it ended by itself with $?" >>"$work/odd"; }
+    wait "$daemon" 2>/dev/null || true
+    number=$((number + 1))
+    echo "$number" >"$work/kills"
+  done
+) 2>/dev/null & killer=$!
+
+each() { local n; for n in $(seq 0 $((messages - 1))); do "$@" <"$posted/$n"; done; }
+make() { # what it is for, groups
+  posted=$work/posted/$1-$round
+  tool make "$1-$round" "$messages" "$posted" "${2:-}"
+}
+printf 'to "%s"\n' "$work/boxes/drop" >"$work/filter.mbox"
+printf 'to "%s"\n' "$work/drop.maildir" >"$work/filter.maildir"
+chmod 600 "$work"/filter.*
+for round in $(seq "$rounds"); do
+  if have maildrop maildrop 2>/dev/null; then
+    for kind in mbox maildir; do
+      make "maildrop-$kind"
+      HOME=$work each maildrop -f author@h.example "$work/filter.$kind"
+    done
+  fi
+  if have procmail procmail 2>/dev/null; then
+    make procmail
+    printf 'DEFAULT=%s\n' "$work/boxes/procmail" >"$work/procmailrc"
+    each procmail -f author@h.example "$work/procmailrc"
+  fi
+  if [ -n "$postfix" ]; then
+    make postfix
+    tool smtp "$smtp_port" "$posted" "$user@test.invalid"
+  fi
+  if [ -n "$innd" ]; then
+    make inn local.test,local.urls
+    tool post "$news_port" "$posted"
+  fi
+  if [ -n "$dovecot" ]; then
+    make dovecot
+    each /usr/lib/dovecot/dovecot-lda -c "$dovecot" -f author@h.example -d "$user"
+    # What is expunged must have been seen, so that it is known what must be given.
+    sleep 4
+    cp "$posted/posted" "$work/posted.kept"
+    tool expunge "$imap_port" "$user" "$posted"
+    mv "$work/posted.kept" "$posted/posted"
+  fi
+  tried=$round
+done
+[ -z "$postfix" ] || for _ in $(seq 100); do postqueue -c "$postfix" -p | grep -q 'queue is empty' && break; sleep 0.1; done
+kill "$killer"; wait "$killer" 2>/dev/null || true
+killer=''
+kill -9 "$(cat "$work/daemon")" 2>/dev/null || true
+sleep 1.5
+"$program" watch --once --config "$work/c.toml" 2>"$work/err"
+[ ! -s "$work/odd" ] || { cat "$work/odd" >&2; exit 1; }
+cat "$work"/posted/*/posted | cut -d' ' -f2 | sort >"$work/want"
+cat "$work"/out/*.jsonl | python3 -c 'import json, sys
+for line in sys.stdin: print(json.loads(line)["url"])' | sort >"$work/got"
+[ -s "$work/want" ] || { echo "SKIPPED: everything" >&2; exit 0; }
+echo "$tried rounds, $(cat "$work/kills") kills, $(wc -l <"$work/want") URLs posted, $(wc -l <"$work/got") given"
+for line in "${skipped[@]}"; do echo "SKIPPED: $line"; done
+diff "$work/want" "$work/got" | head -20 | tee "$work/diff"
+[ ! -s "$work/diff" ]
