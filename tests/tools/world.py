@@ -1,4 +1,7 @@
-"""A spool, a daemon over it, and what must come of it: shared by the scripts beside it that put the daemon to the test."""
+"""A spool, a daemon over it, and what must come of it: shared by the scripts beside it that put the daemon to the test.
+
+SPOOLS=FOLDER puts the spools there, into memory say, and the rest where TMPDIR says; but not in scripts that move them.
+"""
 import atexit, collections, glob, json, os, shutil, signal, subprocess, sys, tempfile, time
 
 program = os.path.realpath(sys.argv[1] if len(sys.argv) > 1 else "target/release/urlspool")
@@ -14,6 +17,8 @@ class World:
         self.root, self.n, self.prefix = tempfile.mkdtemp(), 0, list(prefix)
         self.env = dict(os.environ, **(env or {}))
         self.spool = self.root + "/spool"
+        if "SPOOLS" in os.environ:
+            os.symlink(tempfile.mkdtemp(dir=os.environ["SPOOLS"]), self.spool)
         self.make_maildir()
         with open(self.root + "/c.toml", "w") as f:
             f.write(f'[output]\ndir="{self.root}/out"\nseal_interval="{seal}"\n[state]\ndir="{self.root}/state"\n'
@@ -99,6 +104,7 @@ class World:
         twice, lost, odd = sum(v > 1 for v in got.values()), len(want - set(got)), len(set(got) - want)
         verdict(name, held and not (twice or lost or odd), f"{len(want)} messages, {twice} twice, {lost} lost, {odd} unknown, {note}")
         if "KEEP" not in os.environ:
+            shutil.rmtree(os.path.realpath(self.spool))
             shutil.rmtree(self.root)
 
     def end(self, name, note=""):
