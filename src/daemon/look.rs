@@ -99,6 +99,7 @@ impl Daemon {
         let mut survey = if present { self.begin_survey(index)? } else { None };
         if present {
             let (roots, filter) = ([root], Filter::default());
+            let mut heeded = start;
             for step in walk::walk(&roots, &filter, Links::Left) {
                 match step {
                     Step::File(file) => {
@@ -118,6 +119,12 @@ impl Daemon {
                     Step::Part(..) | Step::Skipped(..) | Step::Stdin => {}
                 }
                 self.between(host)?;
+                // New mail does not wait until all that is old was looked at.
+                if heeded.after(AGAIN_MS) <= host.now() {
+                    self.look_at_changed(host)?;
+                    self.look_at_rested(host)?;
+                    heeded = host.now();
+                }
                 if self.is_interrupted() {
                     self.spools[index].mark(start);
                     return Ok(());
