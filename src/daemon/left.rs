@@ -30,6 +30,17 @@ pub(super) fn check(db: &Path) -> Result<(), Fault> {
     fs::remove_file(&note).and_then(|()| segment::sync_dir(folder)).map_err(|error| Fault::of(&note, &error))
 }
 
+/// Takes away what was noted of a database that is made anew.
+pub(super) fn forget(db: &Path) {
+    let _ = fs::remove_file(note_of(db));
+}
+
+/// Lets the note follow a database that was given another name.
+pub(super) fn follow(from: &Path, to: &Path) {
+    // Without a note the next start only knows less.
+    let _ = segment::take_place(&note_of(from), &note_of(to));
+}
+
 /// Notes what the database is, after its last write.
 pub(super) fn note(db: &Path) {
     if let Ok(Some(hash)) = hash(db) {

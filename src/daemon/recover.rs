@@ -9,6 +9,7 @@ use rustix::fs::{FallocateFlags, fallocate};
 
 use super::commit::Committer;
 use super::fault::Fault;
+use super::left;
 use super::state::{Phase, Row, Store};
 use crate::config::Config;
 use crate::record::Sidecar;
@@ -210,6 +211,7 @@ pub(super) fn rebuild(config: &Config, remark: &mut dyn FnMut(String)) -> Result
     for left in [&built, &log] {
         let _ = fs::remove_file(left);
     }
+    left::forget(&built);
     if snapshot.exists() {
         fs::copy(&snapshot, &built).map_err(|error| Fault::of(&built, &error))?;
     }
@@ -246,6 +248,7 @@ pub(super) fn rebuild(config: &Config, remark: &mut dyn FnMut(String)) -> Result
     store.commit()?;
     store.close()?;
     segment::take_place(&built, &places.db).map_err(|error| Fault::of(&places.db, &error))?;
+    left::follow(&built, &places.db);
     // Its log was copied back; an empty one does no harm.
     let _ = fs::remove_file(log);
     remark(format!("the state was built anew: {} segments, {messages} messages", sidecars.len()));
