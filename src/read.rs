@@ -19,7 +19,7 @@ pub use sparse::{Sparse, hole};
 pub use streams::{Step, Streams, is_container};
 
 use std::fs::{File, OpenOptions};
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 
 use rustix::fs::OFlags;
@@ -32,6 +32,33 @@ use crate::walk;
 ///
 /// What the system says, or that it is no regular file any more.
 pub fn open(file: &walk::File) -> io::Result<File> {
+    open_sized(file).map(|(opened, _)| opened)
+}
+
+/// Appends what a file of so many octets holds, up to `most`. Reads once where the file is as long as it was.
+///
+/// # Errors
+///
+/// What the system says.
+pub(crate) fn read_small(mut opened: File, size: u64, most: u64, bytes: &mut Vec<u8>) -> io::Result<()> {
+    let start = bytes.len();
+    let expected = usize::try_from(size.min(most)).unwrap_or(usize::MAX);
+    // One more, so that a file that has grown shows.
+    bytes.resize(start + expected + 1, 0);
+    let read = opened.read(&mut bytes[start..])?;
+    bytes.truncate(start + read);
+    if read != expected {
+        opened.take(most.saturating_sub(read as u64)).read_to_end(bytes)?;
+    }
+    Ok(())
+}
+
+/// The same as [`open`], and how many octets it has now.
+///
+/// # Errors
+///
+/// As [`open`].
+pub(crate) fn open_sized(file: &walk::File) -> io::Result<(File, u64)> {
     // Without waiting, should it have become a FIFO since it was walked upon.
     let opened = match &file.place {
         Some(place) => File::from(place.open(OFlags::NONBLOCK)?),
@@ -39,5 +66,6 @@ pub fn open(file: &walk::File) -> io::Result<File> {
             OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC).open(&file.source.path)?
         }
     };
-    if opened.metadata()?.is_file() { Ok(opened) } else { Err(io::Error::other("no longer a regular file")) }
+    let metadata = opened.metadata()?;
+    if metadata.is_file() { Ok((opened, metadata.len())) } else { Err(io::Error::other("no longer a regular file")) }
 }

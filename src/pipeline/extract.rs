@@ -103,15 +103,35 @@ pub enum Finding<'f> {
 ///
 /// Allocates little for a message without URLs. Linear in the message's length.
 pub fn extract(message: &Message<'_>, source: &Source, extractor: &Extractor, sink: &mut dyn FnMut(Finding<'_>)) {
-    let limits = &extractor.options.limits;
-    let fields = Fields::in_message(message, limits.header_bytes);
+    let fields = Fields::in_message(message, extractor.options.limits.header_bytes);
+    extract_known(message, &Known { fields, digest: None }, source, extractor, sink);
+}
+
+/// What was read of a message before it is extracted.
+#[derive(Debug)]
+pub(super) struct Known {
+    /// The fields of its header.
+    pub(super) fields: Fields,
+    /// Its digest, if somebody asked for it.
+    pub(super) digest: Option<u128>,
+}
+
+/// The same as [`extract`], for a message of which something is known.
+pub(super) fn extract_known(
+    message: &Message<'_>,
+    known: &Known,
+    source: &Source,
+    extractor: &Extractor,
+    sink: &mut dyn FnMut(Finding<'_>),
+) {
+    let (fields, limits) = (&known.fields, &extractor.options.limits);
     let mut state = State {
         message,
         source,
         extractor,
-        fields: &fields,
+        fields,
         facts: None,
-        digest: None,
+        digest: known.digest.filter(|_| message.rest.is_none()),
         seen: HashMap::new(),
         once: HashSet::new(),
         given: HashSet::new(),
@@ -122,7 +142,7 @@ pub fn extract(message: &Message<'_>, source: &Source, extractor: &Extractor, si
         sink,
     };
     let Decoded { text_parts, left, problems } =
-        texts(message, &fields, limits, extractor.options.headers, &mut |text| state.text(&text));
+        texts(message, fields, limits, extractor.options.headers, &mut |text| state.text(&text));
     if state.urls > limits.message_urls as u64 {
         let many = format!("{} URLs in one message", state.urls);
         (state.sink)(Finding::Problem(Problem::at(Kind::Limit, message.start, many)));

@@ -114,7 +114,7 @@ impl<S: Sink> Report for S {
 ///
 /// What `report` says, or that threads cannot be had. Input that fails is an event.
 pub fn run(job: &Job, extractor: &Extractor, report: &mut dyn Report) -> io::Result<Balance> {
-    let mut writer = Writer { report, given: Given::default(), balance: Balance::default() };
+    let mut writer = Writer { report, given: Given::default(), balance: Balance::default(), held: Vec::new() };
     let mut units = Units::new(job, extractor.limits());
     if job.threads <= 1 {
         Hands { job, extractor, scope: None }.do_all(&mut units, &mut writer)?;
@@ -179,14 +179,18 @@ impl Hands<'_, '_> {
                 return Ok(false);
             }
             if let Some(file) = deferred {
+                if !writer.flush()? {
+                    return Ok(false);
+                }
                 let mut units = Units::of(file, self.job, self.extractor.limits());
                 if !self.do_all(&mut units, writer)? {
                     return Ok(false);
                 }
             }
         }
+        let wants_more = writer.flush()?;
         writer.report.progress(&writer.balance);
-        Ok(true)
+        Ok(wants_more)
     }
 }
 
@@ -242,6 +246,8 @@ impl Order {
 /// The end of the line: folds, counts and reports, in order.
 struct Writer<'w> {
     report: &'w mut dyn Report,
+    /// Records of a batch's pieces that are reported at once: many pieces are small articles.
+    held: Vec<u8>,
     given: Given,
     balance: Balance,
 }
@@ -256,7 +262,18 @@ impl Writer<'_> {
         if !piece.rejects.is_empty() {
             self.report.rejects(&piece.rejects)?;
         }
-        Ok(piece.records.is_empty() || self.report.records(&piece.records)?)
+        if self.held.is_empty() {
+            self.held = piece.records;
+        } else {
+            self.held.extend_from_slice(&piece.records);
+        }
+        Ok(true)
+    }
+
+    /// Reports the records that are held. `false` ends the run.
+    fn flush(&mut self) -> io::Result<bool> {
+        let records = std::mem::take(&mut self.held);
+        Ok(records.is_empty() || self.report.records(&records)?)
     }
 }
 

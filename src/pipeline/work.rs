@@ -1,12 +1,11 @@
 //! What a thread does: a block of messages or a handful of small files in, a batch out.
 
-use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::cut::{Cuts, Item};
-use super::extract::{Extractor, Finding, extract, key_hash};
+use super::extract::{Extractor, Finding, Known, extract_known, key_hash};
 use super::pool::{Job, Unique};
 use super::{Batch, Keyed, Piece};
 use crate::decode::{Fields, date, digest};
@@ -168,9 +167,8 @@ impl Worker<'_> {
     fn file(&mut self, file: &walk::File) {
         let mut block = Block { bytes: std::mem::take(&mut self.buffer), ..Block::default() };
         block.bytes.clear();
-        let opened = read::open(file).and_then(|opened| {
-            let size = opened.metadata()?.len();
-            opened.take(SMALL_FILE_BYTES).read_to_end(&mut block.bytes)?;
+        let opened = read::open_sized(file).and_then(|(opened, size)| {
+            read::read_small(opened, size, SMALL_FILE_BYTES, &mut block.bytes)?;
             Ok(size)
         });
         let read = block.bytes.len() as u64;
@@ -262,13 +260,14 @@ impl Worker<'_> {
 
     /// A message, with everything that can go wrong in it kept inside.
     fn message(&mut self, message: &Message<'_>, source: &Source) {
+        let mut known =
+            Known { fields: Fields::in_message(message, self.extractor.limits().header_bytes), digest: None };
         if message.kind == SourceKind::News {
-            let fields = Fields::of_message(message.raw, self.extractor.limits().header_bytes);
-            let article = article(message, &fields);
-            self.yielded.next(Piece { article, ..Piece::default() });
+            let digest = *known.digest.insert(digest(message, &known.fields));
+            self.yielded.next(Piece { article: article(message, &known.fields, digest), ..Piece::default() });
         }
         self.yielded.begin();
-        if catch_unwind(AssertUnwindSafe(|| self.read(message, source))).is_err() {
+        if catch_unwind(AssertUnwindSafe(|| self.read(message, &known, source))).is_err() {
             self.yielded.restore();
             self.yielded.piece().balance.skip_message("panic");
             let problem =
@@ -281,8 +280,8 @@ impl Worker<'_> {
     }
 
     /// Reads a message, unless its date keeps it out.
-    fn read(&mut self, message: &Message<'_>, source: &Source) {
-        if !self.in_time(message) {
+    fn read(&mut self, message: &Message<'_>, known: &Known, source: &Source) {
+        if !self.in_time(message, &known.fields) {
             if message.rest.is_none() {
                 self.yielded.piece().balance.skip_message("date");
             }
@@ -290,7 +289,7 @@ impl Worker<'_> {
         }
         let mut common = Common::default();
         let (job, yielded) = (self.job, &mut self.yielded);
-        extract(message, source, self.extractor, &mut |finding| {
+        extract_known(message, known, source, self.extractor, &mut |finding| {
             note(finding, source, job, &mut common, yielded);
             yielded.relieve();
         });
@@ -302,12 +301,18 @@ impl Worker<'_> {
     }
 
     /// Whether the message's date lies within the bounds asked for. One without a date does.
-    fn in_time(&self, message: &Message<'_>) -> bool {
+    fn in_time(&self, message: &Message<'_>, fields: &Fields) -> bool {
         if self.job.since.is_none() && self.job.until.is_none() {
             return true;
         }
-        let message = &message.rest.map_or(*message, |rest| rest.message(message.kind));
-        let fields = Fields::in_message(message, self.extractor.limits().header_bytes);
+        let begun;
+        let (message, fields) = match message.rest.map(|rest| rest.message(message.kind)) {
+            None => (message, fields),
+            Some(first) => {
+                begun = (first, Fields::in_message(&first, self.extractor.limits().header_bytes));
+                (&begun.0, &begun.1)
+            }
+        };
         let field = fields.first(message.raw, "date");
         let moment = field.and_then(|field| date(&String::from_utf8_lossy(field.value.of(message.raw))).unix);
         moment.is_none_or(|moment| {
@@ -343,10 +348,10 @@ impl Mark {
 }
 
 /// What tells an article from others: its Message-ID and what it says.
-fn article(message: &Message<'_>, fields: &Fields) -> Option<u128> {
+fn article(message: &Message<'_>, fields: &Fields, digest: u128) -> Option<u128> {
     let id = fields.first(message.raw, "message-id")?;
     let mut text = id.value.of(message.raw).to_vec();
-    text.extend(digest(message, fields).to_le_bytes());
+    text.extend(digest.to_le_bytes());
     Some(xxh3_128(&text))
 }
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rustix::fs::{Mode, OFlags, ResolveFlags, open, openat, openat2};
 use rustix::io::Errno;
@@ -11,14 +11,33 @@ use rustix::io::Errno;
 /// A place in a root: the folder that was named, and the way from it, on which no symbolic link lies.
 #[derive(Clone, Debug)]
 pub(crate) struct Beneath {
-    pub(super) root: Arc<Path>,
-    pub(super) way: PathBuf,
+    root: Arc<Root>,
+    way: PathBuf,
+}
+
+/// A folder that was named. Opened once, when something in it is.
+#[derive(Debug)]
+struct Root {
+    path: PathBuf,
+    opened: OnceLock<OwnedFd>,
+}
+
+impl Root {
+    fn open(&self) -> io::Result<&OwnedFd> {
+        if let Some(opened) = self.opened.get() {
+            return Ok(opened);
+        }
+        let opened = open(&*self.path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+        // Another thread may have been sooner: then its descriptor is the one.
+        Ok(self.opened.get_or_init(|| opened))
+    }
 }
 
 impl Beneath {
     /// The root itself.
     pub(super) fn root(root: &Path) -> Beneath {
-        Beneath { root: root.into(), way: PathBuf::from(".") }
+        let root = Root { path: root.to_owned(), opened: OnceLock::new() };
+        Beneath { root: Arc::new(root), way: PathBuf::from(".") }
     }
 
     /// What has that name in it.
@@ -28,7 +47,7 @@ impl Beneath {
 
     /// Its whole path.
     pub(super) fn path(&self) -> PathBuf {
-        self.root.join(&self.way)
+        self.root.path.join(&self.way)
     }
 
     /// Opens it for reading.
@@ -39,10 +58,10 @@ impl Beneath {
     pub(crate) fn open(&self, flags: OFlags) -> io::Result<OwnedFd> {
         let flags = flags | OFlags::RDONLY | OFlags::CLOEXEC;
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-        let root = open(&*self.root, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-        let opened = match openat2(&root, &self.way, flags, Mode::empty(), resolve) {
+        let root = self.root.open()?;
+        let opened = match openat2(root, &self.way, flags, Mode::empty(), resolve) {
             // Linux before 5.6, and filters that do not know the call: the last name alone is held to be no link.
-            Err(Errno::NOSYS | Errno::PERM) => openat(&root, &self.way, flags | OFlags::NOFOLLOW, Mode::empty()),
+            Err(Errno::NOSYS | Errno::PERM) => openat(root, &self.way, flags | OFlags::NOFOLLOW, Mode::empty()),
             opened => opened,
         };
         Ok(opened?)
