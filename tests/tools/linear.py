@@ -96,12 +96,13 @@ FAMILIES = [
 
 
 def scan(binary, path):
-    return [binary, "scan", "-q", "-j1", "-o", "/dev/null", "--rejects", "/dev/null", path]
+    return [binary, "scan", "-q", "-j1", "-o", "/dev/null", path]
 
 
 def instructions(binary, path):
     valgrind = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
-    said = subprocess.run(valgrind + scan(binary, path), stderr=subprocess.PIPE, text=True).stderr
+    everything = scan(binary, path) + ["--rejects", "/dev/null"]
+    said = subprocess.run(valgrind + everything, stderr=subprocess.PIPE, text=True).stderr
     return int(re.search(r"I\s+refs:\s+([\d,]+)", said)[1].replace(",", ""))
 
 
