@@ -114,7 +114,13 @@ impl<S: Sink> Report for S {
 ///
 /// What `report` says, or that threads cannot be had. Input that fails is an event.
 pub fn run(job: &Job, extractor: &Extractor, report: &mut dyn Report) -> io::Result<Balance> {
-    let mut writer = Writer { report, given: Given::default(), balance: Balance::default(), held: Vec::new() };
+    let mut writer = Writer {
+        report,
+        given: Given::new(job.unique),
+        lines: job.output == Output::Records,
+        balance: Balance::default(),
+        held: Vec::new(),
+    };
     let mut units = Units::new(job, extractor.limits());
     if job.threads <= 1 {
         Hands { job, extractor, scope: None }.do_all(&mut units, &mut writer)?;
@@ -250,12 +256,20 @@ struct Writer<'w> {
     held: Vec<u8>,
     given: Given,
     balance: Balance,
+    /// Whether each record is one line.
+    lines: bool,
 }
 
 impl Writer<'_> {
     fn write(&mut self, mut piece: Piece) -> io::Result<bool> {
         self.given.fold(&mut piece);
         self.balance.add(&piece.balance);
+        if self.lines {
+            // Counted in what is written, and not where it is encoded: a line that is lost between shows.
+            self.balance.lines += memchr::memchr_iter(b'\n', &piece.records).count() as u64;
+        } else {
+            self.balance.lines += piece.balance.records + piece.balance.unwrapped;
+        }
         for event in &piece.events {
             self.report.event(event)?;
         }

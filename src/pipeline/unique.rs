@@ -2,11 +2,14 @@
 
 use std::collections::HashSet;
 
+use super::pool::Unique;
 use super::{Keyed, Piece};
 
 /// What was given so far.
 #[derive(Debug, Default)]
 pub(super) struct Given {
+    /// Whether URLs are folded over the run.
+    unique: Unique,
     articles: HashSet<u128>,
     /// Whether the last article was a copy.
     is_copy: bool,
@@ -14,6 +17,11 @@ pub(super) struct Given {
 }
 
 impl Given {
+    /// Nothing yet, in a run that folds so.
+    pub(super) fn new(unique: Unique) -> Given {
+        Given { unique, ..Given::default() }
+    }
+
     /// Takes out of `piece` what was given before.
     pub(super) fn fold(&mut self, piece: &mut Piece) {
         if let Some(article) = piece.article
@@ -25,7 +33,7 @@ impl Given {
             piece.keys.clear();
             return;
         }
-        if !piece.keys.is_empty() {
+        if self.unique == Unique::Run {
             self.fold_records(piece);
         }
     }
@@ -52,6 +60,7 @@ impl Given {
             }
             start = end;
         }
+        assert_eq!(start, piece.records.len(), "every line has a key");
         piece.records = kept;
         piece.keys.clear();
     }

@@ -108,8 +108,14 @@ impl<'w> Yield<'w> {
         self.batch.pieces.push(piece);
     }
 
-    /// Notes where a message begins.
+    /// Notes where a message begins. What is held of those before it is given first, if it is much.
     fn begin(&mut self) {
+        if self.before_bytes + self.piece().len() > SPILL_BYTES {
+            // The piece that was made for the message stays.
+            let own = self.batch.pieces.pop_if(|piece| piece.article.is_some() && piece.len() == 0);
+            self.flush();
+            self.next(own.unwrap_or_default());
+        }
         let piece = self.piece();
         self.mark = Mark {
             records: piece.records.len(),
@@ -133,9 +139,12 @@ impl<'w> Yield<'w> {
         mark.restore(self.piece());
     }
 
-    /// Gives what is held, if that is much, in the middle of a message too.
-    fn relieve(&mut self) {
-        if self.before_bytes + self.piece().len() > SPILL_BYTES {
+    /// In the middle of a message: gives what is held, if the message itself has given much. Its records are told how
+    /// often their URLs stood in it so far.
+    fn relieve(&mut self, job: &Job) {
+        let own = self.mark.records + self.mark.rejects;
+        if self.piece().len() - own > SPILL_BYTES {
+            counts(self, job);
             self.settle();
             let next = Piece { article: self.piece().article, goes_on: true, ..Piece::default() };
             self.flush();
@@ -263,8 +272,19 @@ impl Worker<'_> {
         let mut known =
             Known { fields: Fields::in_message(message, self.extractor.limits().header_bytes), digest: None };
         if message.kind == SourceKind::News {
-            let digest = *known.digest.insert(digest(message, &known.fields));
-            self.yielded.next(Piece { article: article(message, &known.fields, digest), ..Piece::default() });
+            let piece = match message.rest.map(|rest| rest.message(message.kind)) {
+                None => {
+                    let digest = *known.digest.insert(digest(message, &known.fields));
+                    Piece { article: article(message, &known.fields, digest), ..Piece::default() }
+                }
+                // A further piece is whatever its article is.
+                Some(begun) => {
+                    let fields = Fields::in_message(&begun, self.extractor.limits().header_bytes);
+                    let article = article(&begun, &fields, digest(&begun, &fields));
+                    Piece { article, goes_on: true, ..Piece::default() }
+                }
+            };
+            self.yielded.next(piece);
         }
         self.yielded.begin();
         if catch_unwind(AssertUnwindSafe(|| self.read(message, &known, source))).is_err() {
@@ -291,7 +311,7 @@ impl Worker<'_> {
         let (job, yielded) = (self.job, &mut self.yielded);
         extract_known(message, known, source, self.extractor, &mut |finding| {
             note(finding, source, job, &mut common, yielded);
-            yielded.relieve();
+            yielded.relieve(job);
         });
         // Of a message in pieces the first one counts.
         yielded.tally.messages += u64::from(message.rest.is_none());

@@ -53,6 +53,8 @@ pub struct Balance {
     pub filtered: u64,
     /// URLs that were written before.
     pub folded: u64,
+    /// Lines that were written: the records, and the URLs inside redirectors' URLs.
+    pub lines: u64,
     /// URLs that stood inside redirectors' URLs. They are no candidates, and are written besides.
     pub unwrapped: u64,
     /// Events, by kind.
@@ -202,7 +204,7 @@ impl Balance {
     }
 
     /// Everything that is one number.
-    fn numbers(&mut self) -> [&mut u64; 15] {
+    fn numbers(&mut self) -> [&mut u64; 16] {
         [
             &mut self.files,
             &mut self.files_read,
@@ -219,6 +221,7 @@ impl Balance {
             &mut self.filtered,
             &mut self.folded,
             &mut self.unwrapped,
+            &mut self.lines,
         ]
     }
 
@@ -246,6 +249,7 @@ impl Balance {
             ("files", self.files, self.files_read + sum(&self.files_skipped) + sum(&self.files_failed)),
             ("members", self.members, self.members_read + sum(&self.members_skipped) + sum(&self.members_failed)),
             ("messages", self.messages, self.messages_scanned + sum(&self.messages_skipped)),
+            ("lines", self.lines, self.records + self.unwrapped),
             ("candidates", self.candidates, self.records + sum(&self.rejects) + self.filtered + self.folded),
         ];
         let wrong = sums.into_iter().filter(|(_, whole, parts)| whole != parts);
@@ -269,7 +273,7 @@ mod tests {
 
     #[test]
     fn what_is_not_accounted_for_is_said() {
-        let mut balance = Balance { candidates: 3, records: 1, folded: 1, ..Balance::default() };
+        let mut balance = Balance { candidates: 3, records: 1, lines: 1, folded: 1, ..Balance::default() };
         assert_eq!(balance.imbalances(), ["candidates: 3 in all, 2 accounted for"]);
         balance.reject(Reason::Host);
         assert!(balance.imbalances().is_empty());

@@ -1,10 +1,14 @@
 //! What lies behind a limit is read all the same, and reaching one is told.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use serde_json::Value;
 use urlspool::limits::Limits;
+use urlspool::pipeline::Unique;
 use urlspool::problem::Kind;
+use urlspool::split::Format;
+use urlspool::{Extractor, Job, Options, origin, run};
 
 use super::{Told, told, unless_a_gap};
 use crate::scene::{Folder, lines, url};
@@ -66,6 +70,53 @@ fn pieces_of_a_message_or_text_tell_of_the_whole() {
     pieces_tell_of_the_whole("text", &body, None);
     pieces_tell_of_the_whole("box", &format!("From a\nFrom: a\nSubject: x\n\n{body}"), Some("x"));
     pieces_tell_of_the_whole("one.eml", &format!("From: a\nTo: b\nSubject: x\n\n{body}"), Some("x"));
+}
+
+/// What a run over `path` gives that folds within messages.
+fn folded_within_messages(path: PathBuf, threads: usize) -> Told {
+    let job = Job { roots: vec![path], threads, unique: Unique::Message, ..Job::default() };
+    let mut told = Told::default();
+    let options = Options { once_a_message: true, ..Options::default() };
+    let balance = run(&job, &Extractor::new(options), &mut told).expect("a Vec takes all");
+    assert_eq!(balance.imbalances(), [""; 0]);
+    told
+}
+
+/// More records than are held at once: none is lost, whether they come from many messages or from one.
+#[test]
+fn folding_within_messages_loses_nothing_of_a_large_yield() {
+    let folder = Folder::new();
+    let footer = "http://list.example/unsubscribe\n";
+    let message = |number: usize| {
+        let (urls, _) = hosts(12, &format!("{number}\n"));
+        format!("From a\nMessage-ID: <{number}@x>\nSubject: x\n\n{footer}{urls}{footer}\n")
+    };
+    let many: String = (0..2_000).map(message).collect();
+    let (urls, all) = hosts(9_000, "\n");
+    let large = format!("From a\nSubject: x\n\n{urls}{urls}\nFrom b\nSubject: y\n\nhttp://lonely.example/\n");
+    for threads in [1, 4] {
+        let told = folded_within_messages(folder.write("many", &many), threads);
+        let records = lines(&told.records);
+        assert_eq!(records.len(), 2_000 * 13);
+        assert_eq!(records.iter().filter(|record| record["count"] == 2).count(), 2_000);
+        let told = folded_within_messages(folder.write("large", &large), threads);
+        let (urls, mut want) = (told.urls(), all.clone());
+        want.push("http://lonely.example/".to_owned());
+        assert!(urls == want, "{} records", urls.len());
+    }
+}
+
+/// An article in two groups that is read in pieces is given once.
+#[test]
+fn a_large_article_is_given_once_however_many_groups_it_is_in() {
+    let (urls, all) = hosts(60_000, "\n");
+    let article = format!("Path: a!b\nNewsgroups: a.b,c.d\nFrom: a\nSubject: x\nMessage-ID: <1@x>\n\n{urls}");
+    let folder = Folder::new();
+    folder.write("spool/a/b/1", &article);
+    folder.write("spool/c/d/5", &article);
+    let limits = Limits { message_bytes: 1 << 20, ..Limits::default() };
+    let told = told(vec![folder.path("spool")], Some(Format::Single(origin::Kind::News)), 2, limits);
+    assert!(told.urls() == all, "{} records", told.urls().len());
 }
 
 /// Nothing hides behind a limit, and reaching one is told.
