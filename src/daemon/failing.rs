@@ -128,8 +128,9 @@ impl Failures {
         failing.tries += 1;
         failing.wait_ms = (failing.wait_ms * 2).min(RETRY_LONGEST_MS);
         let long = failing.since.after(QUARANTINE_MS) <= now;
+        let was_left_alone = failing.retry.is_none();
         failing.retry = (!long).then(|| now.after(failing.wait_ms));
-        if long { Say::Quarantined } else { Say::Nothing }
+        if long && !was_left_alone { Say::Quarantined } else { Say::Nothing }
     }
 
     fn begin(&mut self, path: &Path, seen: Seen, spool: usize, error: &io::Error, now: Now) -> Say {
