@@ -38,13 +38,6 @@ pub struct Keyed {
     pub unwrapped: bool,
 }
 
-impl Piece {
-    /// Octets of lines that it holds.
-    fn len(&self) -> usize {
-        self.records.len() + self.rejects.len()
-    }
-}
-
 /// The yield of one message, or of many that need not be told apart.
 #[derive(Debug, Default)]
 pub struct Piece {
@@ -66,4 +59,11 @@ pub struct Piece {
     pub balance: Balance,
     /// A file that is to be read now, in blocks: what it yields may be more than a piece should hold.
     pub deferred: Option<File>,
+}
+
+impl Piece {
+    /// Octets of lines that it holds.
+    fn len(&self) -> usize {
+        self.records.len() + self.rejects.len()
+    }
 }
