@@ -105,7 +105,7 @@ mod tests {
     use super::super::verdict::{rfc3986, whatwg};
     use super::*;
 
-    /// What is plain must be what the libraries say; how many were.
+    /// What is plain must be what the libraries say. Whether it is.
     fn check(text: &str) -> bool {
         let Some(found) = read(text.as_bytes()) else { return false };
         assert!(rfc3986(text.as_bytes()), "{text}");

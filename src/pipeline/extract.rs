@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed, xxh3_128};
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed, xxh3_128, xxh3_128_with_seed};
 
 use crate::decode::{
     Decoded, Facts, Fields, Headers, Lines, Link, Part, Region, Stretches, Text, Trail, digest, texts,
@@ -165,8 +165,9 @@ struct State<'s, 'm> {
     seen: HashMap<u64, u32>,
     /// Keys that were given already, where each is given once.
     once: HashSet<u128>,
-    /// Raw ranges and URLs that were given already, of octets that have several readings: one record each.
-    given: HashSet<u64>,
+    /// Raw ranges and URLs that were given already, of octets that have several readings: one record each. By 128 bits,
+    /// so that no URL can be made to look like another and hide behind it.
+    given: HashSet<u128>,
     urls: u64,
     /// An offset in the raw octets, and the number of its line.
     lines: (usize, u64),
@@ -346,7 +347,7 @@ impl<'s> State<'s, '_> {
     /// Whether no other reading of these octets gave this URL.
     fn is_new(&mut self, spot: &Spot<'_>, found: &Found<'_>) -> bool {
         let (raw, _) = spot.trail.raw(found.raw);
-        self.given.insert(xxh3_64_with_seed(found.full, (raw.start as u64) << 24 ^ raw.len() as u64))
+        self.given.insert(xxh3_128_with_seed(found.full, (raw.start as u64) << 24 ^ raw.len() as u64))
     }
 
     /// Gives a URL and what is known of it, and its id.
