@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FallocateFlags, fallocate};
+use walkdir::WalkDir;
 
 use super::commit::Committer;
 use super::fault::Fault;
@@ -259,9 +260,11 @@ pub(super) fn rebuild(config: &Config, remark: &mut dyn FnMut(String)) -> Result
 fn sidecars(dir: &SegmentDir, places: &Places) -> Result<Vec<Sidecar>, Fault> {
     let mut found = std::collections::BTreeMap::new();
     for folder in [dir.path(), &dir.hidden(""), &places.sidecars] {
-        let entries = fs::read_dir(folder).map_err(|error| Fault::of(folder, &error))?;
-        for path in entries.flatten().map(|entry| entry.path()).filter(|path| path.extension() == Some("meta".as_ref()))
-        {
+        for entry in WalkDir::new(folder).min_depth(1).max_depth(1).sort_by_file_name() {
+            let path = entry.map_err(|error| Fault::of(folder, &error.into()))?.into_path();
+            if path.extension() != Some("meta".as_ref()) {
+                continue;
+            }
             let octets = fs::read(&path).map_err(|error| Fault::of(&path, &error))?;
             // One that a crash left half written says nothing of a published segment.
             if let Some(sidecar) = Sidecar::read(&octets) {

@@ -45,11 +45,6 @@ impl Beneath {
         Beneath { root: Arc::clone(&self.root), way: self.way.join(name) }
     }
 
-    /// Its whole path.
-    pub(super) fn path(&self) -> PathBuf {
-        self.root.path.join(&self.way)
-    }
-
     /// Opens it for reading.
     ///
     /// # Errors
@@ -60,10 +55,80 @@ impl Beneath {
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
         let root = self.root.open()?;
         let opened = match openat2(root, &self.way, flags, Mode::empty(), resolve) {
-            // Linux before 5.6, and filters that do not know the call: the last name alone is held to be no link.
-            Err(Errno::NOSYS | Errno::PERM) => openat(root, &self.way, flags | OFlags::NOFOLLOW, Mode::empty()),
+            // Linux before 5.6, and filters that do not know the call.
+            Err(Errno::NOSYS | Errno::PERM) => self.step_by_step(root, flags),
             opened => opened,
         };
         Ok(opened?)
+    }
+
+    /// Opens it name by name, none of which may be a link's: what `openat2` does, in a call for each.
+    fn step_by_step(&self, root: &OwnedFd, flags: OFlags) -> Result<OwnedFd, Errno> {
+        const ON_THE_WAY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+        let mut names = self.way.iter().peekable();
+        let mut folder = None;
+        while let Some(name) = names.next() {
+            if name == ".." {
+                return Err(Errno::XDEV);
+            }
+            let is_last = names.peek().is_none();
+            let flags = if is_last { flags } else { ON_THE_WAY };
+            let opened = openat(folder.as_ref().unwrap_or(root), name, flags | OFlags::NOFOLLOW, Mode::empty())?;
+            if is_last {
+                return Ok(opened);
+            }
+            folder = Some(opened);
+        }
+        Err(Errno::NOENT)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use rustix::fs::fstat;
+
+    use super::*;
+
+    /// Without `openat2` the same is opened, and the same is not.
+    #[test]
+    fn step_by_step_leads_where_one_call_does() {
+        let folder = std::env::temp_dir().join(format!("urlspool-beneath-{}", std::process::id()));
+        fs::create_dir_all(folder.join("root/a/b")).unwrap();
+        fs::create_dir_all(folder.join("outside")).unwrap();
+        for file in ["root/file", "root/a/b/file", "outside/file"] {
+            fs::write(folder.join(file), file).unwrap();
+        }
+        for (target, link) in [("a", "inside"), ("../outside", "out"), ("file", "link"), ("a/b/file", "far")] {
+            symlink(target, folder.join("root").join(link)).unwrap();
+        }
+        let root = Beneath::root(&folder.join("root"));
+        let ways = [
+            ("", true),
+            ("file", true),
+            ("a", true),
+            ("a/b", true),
+            ("a/b/file", true),
+            ("none", false),
+            ("file/file", false),
+            ("inside/b/file", false),
+            ("out", false),
+            ("out/file", false),
+            ("link", false),
+            ("far", false),
+            ("../outside/file", false),
+            ("a/../../outside/file", false),
+        ];
+        for (way, is_there) in ways {
+            let place = root.join(Path::new(way));
+            let inode = |opened| fstat(opened).unwrap().st_ino;
+            let one_call = place.open(OFlags::empty()).map(inode);
+            let steps = place.step_by_step(root.root.open().unwrap(), OFlags::RDONLY | OFlags::CLOEXEC).map(inode);
+            assert_eq!((one_call.is_ok(), steps.is_ok()), (is_there, is_there), "{way}");
+            assert_eq!(one_call.ok(), steps.ok(), "{way}");
+        }
+        fs::remove_dir_all(&folder).unwrap();
     }
 }

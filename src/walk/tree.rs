@@ -4,15 +4,14 @@
 //! the depth of a tree costs no open files, and a folder that is swapped for a link meanwhile leads nowhere.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{FileType, Metadata};
+use std::fs::Metadata;
 use std::io;
-use std::os::fd::AsRawFd;
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::vec;
 
-use rustix::fs::{OFlags, fstat};
-use walkdir::WalkDir;
+use rustix::fs::{AtFlags, Dir, FileType, OFlags, fstat, statat};
+use rustix::io::Errno;
 
 use super::beneath::Beneath;
 use super::{Links, is_maildir};
@@ -136,17 +135,28 @@ struct Listing {
 }
 
 impl Listing {
+    /// What is listed is what was opened, and nothing in it is opened to be listed: walkdir would open each folder in it by
+    /// its name, which may be a link's by then.
     fn of(place: &Beneath) -> io::Result<Listing> {
         let folder = place.open(OFlags::DIRECTORY)?;
         let stat = fstat(&folder)?;
-        // The name of the descriptor, not of the folder: what is listed is what was opened.
-        let opened = PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd()));
-        // Where no /proc is mounted a folder can be listed by its own name alone.
-        let name = if opened.exists() { opened } else { place.path() };
         let mut names = Vec::new();
-        for entry in WalkDir::new(name).min_depth(1).max_depth(1) {
+        for entry in Dir::read_from(&folder)? {
             let entry = entry?;
-            names.push((entry.file_name().to_owned(), entry.file_type()));
+            let name = entry.file_name().to_bytes();
+            if name == b"." || name == b".." {
+                continue;
+            }
+            let kind = match entry.file_type() {
+                // Some file systems do not tell. What has gone meanwhile is no longer there.
+                FileType::Unknown => match statat(&folder, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW) {
+                    Ok(stat) => FileType::from_raw_mode(stat.st_mode),
+                    Err(Errno::NOENT) => continue,
+                    Err(error) => return Err(error.into()),
+                },
+                kind => kind,
+            };
+            names.push((OsString::from_vec(name.to_vec()), kind));
         }
         names.sort_by(|one, other| one.0.as_bytes().cmp(other.0.as_bytes()));
         Ok(Listing { identity: (stat.st_dev, stat.st_ino), names })
