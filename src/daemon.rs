@@ -1,9 +1,9 @@
 //! New mail's URLs, exactly once: when to look, where, and what is committed.
 //!
-//! One loop over [`Event`]. Events only mark work; [`Daemon::work`] does it. Time is passed in by the [`Host`], as are
-//! the events, so that a test can be one. Everything that is read goes through the same look at a file
+//! One loop over [`Event`] for each reader. Events only mark work; [`Daemon::work`] does it. Time is passed in by the
+//! [`Host`], as are the events, so that a test can be one. Everything that is read goes through the same look at a file
 //! (`daemon/read.rs`), whatever the reason for it, and everything that is written through one committer
-//! (`daemon/commit.rs`).
+//! (`daemon/commit.rs`), which the readers share (`daemon/desk.rs`).
 //!
 //! **The promise.** For every message that is complete while the daemon looks, or still there at its next look, its
 //! records appear exactly once in the sealed segments and the committed beginning of the open one. Not promised: mail
@@ -13,18 +13,22 @@
 mod age;
 mod commit;
 mod confine;
+mod desk;
 mod event;
 mod failing;
 mod fault;
 mod identity;
 mod left;
 mod lock;
+mod log;
 mod look;
 mod mbox;
 mod metrics;
-mod pace;
+mod parsers;
 mod planted;
+mod pulse;
 mod read;
+mod readers;
 mod recover;
 mod run;
 mod serve;
@@ -42,15 +46,16 @@ pub use run::{Once, ask, run};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use age::Age;
-use commit::Committer;
+use desk::Desk;
 use failing::Failures;
 use identity::Stamp;
 use lock::Lock;
 use metrics::Counts;
-use pace::{BATCH_BYTES, RETRY_MS};
+use parsers::Parsers;
 use planted::{Planted, planted};
+use pulse::Pulse;
 
 use crate::config::{Config, Spool};
 use crate::pipeline::{Extractor, Options};
@@ -67,15 +72,17 @@ const RESTLESS_LOOKS: u32 = 3;
 /// Files that are watched for coming to rest; more wait until some have. Bounds memory.
 const RESTING_FILES: usize = 100_000;
 
-/// The daemon.
+/// The daemon, or, once it is [divided](Daemon::divided), the reader of some of its spools.
 #[derive(Debug)]
 pub struct Daemon {
     config: Config,
-    extractor: Extractor,
+    extractor: Arc<Extractor>,
+    parsers: Arc<Parsers>,
+    desk: Arc<Desk>,
+    pulse: Arc<Pulse>,
+    /// The committer for which everything was looked at, or is meant to be.
+    epoch: u64,
     spools: Vec<Watched>,
-    /// None while paused.
-    committer: Option<Committer>,
-    paused: Option<Pause>,
     /// Files that changed.
     changed: BTreeSet<PathBuf>,
     closed: HashSet<PathBuf>,
@@ -84,17 +91,8 @@ pub struct Daemon {
     /// The times of change of folders whose entries are renamed while they are read.
     folders: HashMap<PathBuf, i64>,
     counts: Counts,
-    /// None until the state was open once.
-    age: Option<Age>,
-    batch_bytes: usize,
-    batch_since: Option<Now>,
-    segment_since: Option<Now>,
     stopping: bool,
-    /// A configuration that waits for the end of the round.
-    reload: Option<Box<Config>>,
     last_error: Option<String>,
-    /// Held as long as the daemon lives, also while it is paused.
-    _lock: Lock,
 }
 
 /// A spool, and when it is to be looked at.
@@ -117,12 +115,6 @@ struct Watched {
 /// Device and inode of a spool's root: with another one, notices of what was there before are of no use.
 type Root = (u64, u64);
 
-#[derive(Debug)]
-struct Pause {
-    why: String,
-    retry: Now,
-}
-
 /// A file that may still be written.
 #[derive(Clone, Copy, Debug)]
 struct Resting {
@@ -139,42 +131,80 @@ impl Daemon {
     ///
     /// That another instance holds the state, that state and output contradict each other, or what the system says.
     pub fn open(config: Config, host: &mut dyn Host) -> Result<Daemon, Fault> {
-        let lock = Lock::take(&config.state.dir)?;
-        let mut remarks = Vec::new();
-        let opened = recover::open(&config, &mut |remark| remarks.push(remark));
-        for remark in remarks {
-            host.remark(&Remark::Warn(remark));
-        }
-        let now = host.now();
-        let (committer, paused) = match opened {
-            Ok(committer) => (Some(committer), None),
-            Err(Fault::Full(why)) => (None, Some(Pause { why, retry: now })),
-            Err(fault) => return Err(fault),
+        let desk = Desk::open(&config, host)?;
+        let extractor = Arc::new(Extractor::new(Options::of(&config)));
+        Ok(Daemon::of(config, extractor, Arc::new(Parsers::new()), desk, host.now()))
+    }
+
+    fn of(config: Config, extractor: Arc<Extractor>, parsers: Arc<Parsers>, desk: Arc<Desk>, now: Now) -> Daemon {
+        let watched = |spool: &Spool| Watched {
+            spool: spool.clone(),
+            due: Some(now),
+            restless: 0,
+            notices: true,
+            present: true,
+            absent: 0,
+            root: None,
+            files: 0,
         };
-        let age = committer.as_ref().map(|committer| Age::open(&committer.store, host)).transpose()?;
-        let mut daemon = Daemon {
-            age,
-            extractor: Extractor::new(Options::of(&config)),
-            spools: Vec::new(),
+        Daemon {
+            spools: config.spool.iter().map(watched).collect(),
+            epoch: desk.epoch(),
             config,
-            committer,
-            paused,
+            extractor,
+            parsers,
+            desk,
+            pulse: Arc::default(),
             changed: BTreeSet::new(),
             closed: HashSet::new(),
             resting: HashMap::new(),
             failing: Failures::default(),
             folders: HashMap::new(),
             counts: Counts::default(),
-            batch_bytes: BATCH_BYTES,
-            batch_since: None,
-            segment_since: None,
             stopping: false,
-            reload: None,
             last_error: None,
-            _lock: lock,
+        }
+    }
+
+    /// Readers for its spools, `most` at the most, that share all but what they wait for. Spools that lie in each other
+    /// have the same one.
+    fn divided(&self, most: usize, now: Now) -> Vec<Daemon> {
+        let reader = |spool: Vec<Spool>| {
+            let config = Config { spool, ..self.config.clone() };
+            let (extractor, parsers) = (Arc::clone(&self.extractor), Arc::clone(&self.parsers));
+            Daemon::of(config, extractor, parsers, Arc::clone(&self.desk), now)
         };
-        daemon.watch_spools(now);
-        Ok(daemon)
+        readers::shared(&self.config.spool, most).into_iter().map(reader).collect()
+    }
+
+    /// Takes over a new configuration, but for the folders: they are held, and stay what they are until the next start.
+    fn take_over(&mut self, config: Config) {
+        let (output, state) = (self.config.output.dir.clone(), self.config.state.dir.clone());
+        self.config = config;
+        (self.config.output.dir, self.config.state.dir) = (output, state);
+        self.extractor = Arc::new(Extractor::new(Options::of(&self.config)));
+        self.desk.take_over(&self.config);
+    }
+
+    /// Commits and seals what is due, and goes on after a pause, whatever the readers do.
+    fn keep_pace(&self, host: &mut dyn Host) -> Result<(), Fault> {
+        if self.desk.ready(host)?.is_some() {
+            return Ok(());
+        }
+        match self.desk.commit_if_due(false, host) {
+            Err(Fault::Full(_)) => self.desk.ready(host).map(|_| ()),
+            done => done,
+        }
+    }
+
+    /// Whether work is paused for want of room.
+    fn is_paused(&self) -> bool {
+        self.desk.is_paused()
+    }
+
+    /// Adds how that stands which all readers share.
+    fn tell(&self, status: &mut Status) {
+        self.desk.tell(status);
     }
 
     /// Builds the state anew from the sidecars.
@@ -185,20 +215,6 @@ impl Daemon {
     pub fn rebuild(config: &Config, host: &mut dyn Host) -> Result<(), Fault> {
         let _lock = Lock::take(&config.state.dir)?;
         recover::rebuild(config, &mut |remark| host.remark(&Remark::Info(remark)))
-    }
-
-    fn watch_spools(&mut self, now: Now) {
-        let watched = |spool: &Spool| Watched {
-            spool: spool.clone(),
-            due: Some(now),
-            restless: 0,
-            notices: true,
-            present: true,
-            absent: 0,
-            root: root_at(&spool.path),
-            files: 0,
-        };
-        self.spools = self.config.spool.iter().map(watched).collect();
     }
 
     /// Marks what an event asks for.
@@ -223,29 +239,8 @@ impl Daemon {
                     watched.mark(now.after(AGAIN_MS));
                 });
             }
-            Event::Reload(config) => self.reload = Some(config),
             Event::Stop => self.stopping = true,
         }
-    }
-
-    /// Takes over a new configuration, if there is one.
-    fn take_over(&mut self, now: Now) {
-        let Some(config) = self.reload.take() else { return };
-        // The folders are held, and stay what they are until the next start.
-        let (output, state) = (self.config.output.dir.clone(), self.config.state.dir.clone());
-        self.config = *config;
-        (self.config.output.dir, self.config.state.dir) = (output, state);
-        self.extractor = Extractor::new(Options::of(&self.config));
-        if let Some(committer) = &mut self.committer {
-            committer.compress = self.config.output.compress;
-        }
-        (self.resting, self.failing) = (HashMap::new(), Failures::default());
-        self.watch_spools(now);
-    }
-
-    /// Whether the round is to end early.
-    fn is_interrupted(&self) -> bool {
-        self.stopping || self.reload.is_some()
     }
 
     /// Whether roots came, went, or were replaced since this was asked last: mounted, restored, renamed. Then notices
@@ -273,30 +268,17 @@ impl Daemon {
     ///
     /// What ends the daemon. Want of room does not: it pauses, and goes on when there is some.
     pub fn work(&mut self, host: &mut dyn Host) -> Result<Now, Fault> {
-        let now = host.now();
-        self.take_over(now);
-        if let Some(age) = &mut self.age {
-            age.pass(host);
+        if let Some(retry) = self.desk.ready(host)? {
+            return Ok(retry);
         }
-        if let Some(pause) = &self.paused {
-            if now < pause.retry {
-                return Ok(pause.retry);
-            }
-            if !self.resume(host)? {
-                return Ok(host.now().after(RETRY_MS));
-            }
+        let epoch = self.desk.epoch();
+        if std::mem::replace(&mut self.epoch, epoch) != epoch {
+            self.look_everywhere(host.now());
         }
         match self.round(host) {
             Ok(()) => Ok(self.next()),
-            Err(Fault::Full(why)) => {
-                self.pause(why, host);
-                Ok(host.now().after(RETRY_MS))
-            }
-            Err(fault) => {
-                // Nothing of it may be synced or committed again.
-                self.committer = None;
-                Err(fault)
-            }
+            Err(Fault::Full(_)) => Ok(self.desk.ready(host)?.unwrap_or_else(|| host.now())),
+            Err(fault) => Err(fault),
         }
     }
 
@@ -307,22 +289,26 @@ impl Daemon {
         self.look_at_failed(host)?;
         for index in 0..self.spools.len() {
             let now = host.now();
-            if !self.is_interrupted() && self.spools[index].due.is_some_and(|due| due <= now) {
+            if !self.stopping && self.spools[index].due.is_some_and(|due| due <= now) {
                 self.sweep(index, host)?;
             }
         }
-        self.commit_if_due(host)
+        self.desk.commit_if_due(self.stopping, host)
+    }
+
+    /// When there is something to do again.
+    fn next(&self) -> Now {
+        let resting = self.resting.values().map(|resting| resting.look);
+        let sweeps = self.spools.iter().filter_map(|watched| watched.due);
+        let all = resting.chain(self.failing.next()).chain(sweeps).chain(self.desk.next());
+        all.min().unwrap_or(Now { ms: u64::MAX })
     }
 
     /// Whether everything was read and given, as far as it can be by now.
     #[must_use]
     pub fn is_done(&self, now: Now) -> bool {
         let due = |watched: &Watched| watched.due.is_some_and(|due| due <= now.after(AGAIN_MS));
-        self.paused.is_none()
-            && self.changed.is_empty()
-            && self.resting.is_empty()
-            && !self.committer.as_ref().is_some_and(Committer::is_dirty)
-            && !self.spools.iter().any(due)
+        self.changed.is_empty() && self.resting.is_empty() && self.desk.is_at_rest() && !self.spools.iter().any(due)
     }
 
     /// Commits and seals what was read, and lets go.
@@ -330,17 +316,20 @@ impl Daemon {
     /// # Errors
     ///
     /// What the system says. What was committed stays so.
-    pub fn close(mut self) -> Result<(), Fault> {
-        let Some(mut committer) = self.committer.take() else { return Ok(()) };
-        if let Some(age) = &mut self.age {
-            age.keep(committer.state()?)?;
-        }
-        committer.close()
+    pub fn close(self) -> Result<(), Fault> {
+        self.desk.close()
     }
 
     /// How it stands.
     #[must_use]
     pub fn status(&self, now: Now) -> Status {
+        let mut status = self.status_of_spools(now);
+        self.desk.tell(&mut status);
+        status
+    }
+
+    /// The same without what all readers share.
+    fn status_of_spools(&self, now: Now) -> Status {
         let lag = |watched: &Watched| watched.due.map_or(0, |due| now.ms.saturating_sub(due.ms));
         let spool = |watched: &Watched| SpoolStatus {
             path: watched.spool.path.display().to_string(),
@@ -349,16 +338,10 @@ impl Daemon {
             notices: watched.notices,
             files: watched.files,
             lag_ms: lag(watched),
+            stalled_ms: 0,
         };
         Status {
-            state: match (&self.paused, self.stopping) {
-                (Some(_), _) => "paused",
-                (None, true) => "stopping",
-                (None, false) => "running",
-            },
-            why: self.paused.as_ref().map(|pause| pause.why.clone()),
-            segment: self.committer.as_ref().map_or(0, Committer::seq),
-            committed_bytes: self.committer.as_ref().map_or(0, Committer::committed),
+            state: if self.stopping { "stopping" } else { "running" },
             queue: self.changed.len(),
             resting: self.resting.len(),
             failing: self.failing.failing(),
@@ -367,6 +350,7 @@ impl Daemon {
             spools: self.spools.iter().map(spool).collect(),
             last_error: self.last_error.clone(),
             counts: self.counts.clone(),
+            ..Status::default()
         }
     }
 

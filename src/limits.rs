@@ -191,3 +191,12 @@ pub const SURVEYED_FILES: usize = 4 << 20;
 
 /// Files that are forgotten in one survey; the others follow on the days after. They take a few MiB.
 pub const FORGOTTEN_AT_ONCE: usize = 100_000;
+
+/// Threads of the daemon that search messages, at the most: it shares its machine with mail servers.
+pub const PARSERS: usize = 4;
+
+/// Threads of the daemon that read spools, at the most. With more spools than that some share one.
+pub const READERS: usize = 8;
+
+/// Octets of messages that the daemon searches at once. Their records are a few times as large, and wait together.
+pub const TOGETHER_BYTES: usize = 1 << 20;

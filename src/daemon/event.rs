@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use super::Daemon;
-use crate::config::Config;
 
 /// A moment. Only differences count, so that clocks may jump.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,7 +17,7 @@ impl Now {
     }
 }
 
-/// Everything that can wake the daemon. If it is not here, it does not happen.
+/// Everything that can wake a reader. If it is not here, it does not happen.
 #[derive(Debug)]
 pub enum Event {
     /// Something at this path changed; what, is for the look to find out.
@@ -29,8 +28,6 @@ pub enum Event {
     Overflow,
     /// A spool gives no notices; it must be looked at from time to time.
     Unwatched(PathBuf),
-    /// The operator gave a new configuration.
-    Reload(Box<Config>),
     /// The operator wants an end.
     Stop,
 }

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use super::commit::Committer;
 use super::failing::{Say, Seen, Trouble};
 use super::fault::Fault;
 use super::identity::Stamp;
@@ -38,7 +40,7 @@ impl Daemon {
                 }
             }
             self.between(host)?;
-            if self.is_interrupted() {
+            if self.stopping {
                 break;
             }
         }
@@ -61,7 +63,7 @@ impl Daemon {
 
     fn look_again(&mut self, paths: Vec<(PathBuf, usize)>, host: &mut dyn Host) -> Result<(), Fault> {
         for (path, spool) in paths {
-            if self.is_interrupted() {
+            if self.stopping {
                 return Ok(());
             }
             let root = self.spools[spool].spool.path.clone();
@@ -125,7 +127,7 @@ impl Daemon {
                     self.look_at_rested(host)?;
                     heeded = host.now();
                 }
-                if self.is_interrupted() {
+                if self.stopping {
                     self.spools[index].mark(start);
                     return Ok(());
                 }
@@ -135,17 +137,9 @@ impl Daemon {
         if let Some(survey) = survey {
             self.end_survey(index, survey, host)?;
         }
-        self.keep_age()?;
+        self.desk.keep_age()?;
         self.plan_next_sweep(index, folders, host);
         Ok(())
-    }
-
-    /// Writes down how long the spools have been watched, from time to time.
-    fn keep_age(&mut self) -> Result<(), Fault> {
-        match (&mut self.age, &mut self.committer) {
-            (Some(age), Some(committer)) if age.is_due() => age.keep(committer.state()?),
-            _ => Ok(()),
-        }
     }
 
     /// A folder whose entries were renamed while it was read gives some twice and some not at all, so it is read
@@ -180,12 +174,14 @@ impl Daemon {
         if !self.failing.may_look(&path, seen, host.now()) {
             return Ok(());
         }
+        let (desk, pulse) = (Arc::clone(&self.desk), Arc::clone(&self.pulse));
+        let Some(session) = desk.session(&pulse) else { return Ok(()) };
         loop {
             let rest = self.rest(&path, stamp, host.now());
-            let Some(committer) = &mut self.committer else { return Ok(()) };
             let mut events = Vec::new();
             let mut looker = Looker {
-                committer,
+                session,
+                parsers: &self.parsers,
                 extractor: &self.extractor,
                 counts: &mut self.counts,
                 events: &mut events,
@@ -200,23 +196,12 @@ impl Daemon {
             let more = matches!(look, Look::More);
             self.plan_next_look(spool, file, (stamp, seen), look, host);
             if planted(Planted::AdvanceOnRead) {
-                self.advance_on_read()?;
+                session.with(advance_on_read)?;
             }
-            if !more || self.is_interrupted() {
+            if !more || self.stopping {
                 return Ok(());
             }
             self.between(host)?;
-        }
-    }
-
-    /// The mistake of committing positions when octets are read. Only a test makes it.
-    fn advance_on_read(&mut self) -> Result<(), Fault> {
-        match &mut self.committer {
-            Some(committer) if committer.is_dirty() => {
-                committer.state()?.commit()?;
-                committer.store.begin()
-            }
-            _ => Ok(()),
         }
     }
 
@@ -323,8 +308,17 @@ impl Daemon {
             self.handle(event, now);
         }
         host.progress(self);
-        self.commit_if_due(host)
+        self.desk.commit_if_due(self.stopping, host)
     }
+}
+
+/// The mistake of committing positions when octets are read. Only a test makes it.
+fn advance_on_read(committer: &mut Committer) -> Result<(), Fault> {
+    if committer.is_dirty() {
+        committer.state()?.commit()?;
+        committer.store.begin()?;
+    }
+    Ok(())
 }
 
 /// Whether a file has many writers, one after the other, so that one of them closing it says nothing.

@@ -50,7 +50,7 @@ struct Piece {
 impl Mbox<'_> {
     /// Takes what is new, up to one piece.
     pub(super) fn look(&self, taker: &mut Taker<'_>) -> Result<Look, Fault> {
-        let known = taker.committer.state()?.cursor(self.stamp.id)?;
+        let known = taker.session.with(|committer| committer.state()?.cursor(self.stamp.id))?;
         let mut want = PIECE_BYTES.min(self.most);
         loop {
             let piece = match self.locked(|| self.piece(known, want)) {
@@ -70,11 +70,12 @@ impl Mbox<'_> {
                 want = (want * 2).min(self.most);
                 continue;
             }
-            let end = if block.bytes.ends_with(b"\n") { End::File } else { End::Torn };
-            for (index, message) in found[..complete].iter().enumerate() {
-                let is_last = settled && index + 1 == found.len();
-                taker.take(message, None, if is_last { end } else { End::Sure })?;
-            }
+            let end = match (settled, block.bytes.ends_with(b"\n")) {
+                (false, _) => End::Sure,
+                (true, true) => End::File,
+                (true, false) => End::Torn,
+            };
+            taker.take(&found[..complete], None, end)?;
             let all = settled || found.is_empty() && piece.at_end;
             let last = found[..complete].last().copied();
             return self.advance(taker, &piece.cursor, last.as_ref(), all.then_some(piece.stamp), piece.at_end);
@@ -103,7 +104,9 @@ impl Mbox<'_> {
             ..cursor
         });
         match written {
-            Ok(cursor) => taker.committer.state()?.put_cursor(self.stamp.id, mailbox, &cursor)?,
+            Ok(cursor) => {
+                taker.session.with(|committer| committer.state()?.put_cursor(self.stamp.id, mailbox, &cursor))?;
+            }
             Err(error) => return Ok(Look::Failed(error)),
         }
         Ok(match (all, at_end) {
@@ -206,11 +209,9 @@ impl Mbox<'_> {
             }
             let within = (block.role != Role::First).then_some((first, block.offset - start));
             let pieces = divided(&block, self.format, taker);
-            for message in &pieces {
-                let digest = taker.take(message, within, if at_end { End::File } else { End::Sure })?;
-                if within.is_none() {
-                    first = digest;
-                }
+            let digest = taker.take(&pieces, within, if at_end { End::File } else { End::Sure })?;
+            if within.is_none() {
+                first = digest;
             }
         }
         let cursor = Cursor { first: end, last: end, ..cursor };

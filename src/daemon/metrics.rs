@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::failing::{Failure, Trouble};
+use crate::limits::FAILURES_TOLD;
 use crate::problem::{Event, Kind};
 
 /// What was counted since the start.
@@ -40,6 +41,41 @@ pub(super) struct Counts {
 }
 
 impl Counts {
+    /// Adds what others have counted.
+    pub(super) fn add(&mut self, other: &Counts) {
+        let Counts {
+            files_read,
+            messages_read,
+            repeated,
+            messages,
+            records,
+            commits,
+            segments,
+            sweeps,
+            overflows,
+            pauses,
+            forgotten,
+            read_errors,
+            events,
+        } = other;
+        self.files_read += files_read;
+        self.messages_read += messages_read;
+        self.repeated += repeated;
+        self.messages += messages;
+        self.records += records;
+        self.commits += commits;
+        self.segments += segments;
+        self.sweeps += sweeps;
+        self.overflows += overflows;
+        self.pauses += pauses;
+        self.forgotten += forgotten;
+        for (all, others) in [(&mut self.read_errors, read_errors), (&mut self.events, events)] {
+            for (kind, times) in others {
+                *all.entry(kind).or_default() += times;
+            }
+        }
+    }
+
     /// Counts an event.
     pub(super) fn event(&mut self, event: &Event) {
         *self.events.entry(event.problem.kind.name()).or_default() += 1;
@@ -89,9 +125,32 @@ pub struct SpoolStatus {
     pub files: u64,
     /// Milliseconds that something has been waiting to be done.
     pub lag_ms: u64,
+    /// Milliseconds for which its file system has not answered; 0 while it does.
+    pub stalled_ms: u64,
 }
 
 impl Status {
+    /// Adds how another reader's spools stand.
+    pub(super) fn add(&mut self, other: Status) {
+        if other.state == "stopping" {
+            self.state = other.state;
+        }
+        self.queue += other.queue;
+        self.resting += other.resting;
+        self.failing += other.failing;
+        self.quarantined += other.quarantined;
+        self.failures.extend(other.failures);
+        self.failures.truncate(FAILURES_TOLD);
+        self.spools.extend(other.spools);
+        self.last_error = other.last_error.or(self.last_error.take());
+        self.counts.add(&other.counts);
+    }
+
+    /// Whether none of the spools can be read.
+    pub(super) fn is_stalled(&self) -> bool {
+        !self.spools.is_empty() && self.spools.iter().all(|spool| spool.stalled_ms > 0)
+    }
+
     /// One line of JSON.
     #[must_use]
     pub fn json(&self) -> Vec<u8> {
@@ -117,13 +176,15 @@ impl Status {
             ("segment_sequence", "The segment that is being written.", self.segment),
         ];
         let lag = self.spools.iter().map(|spool| spool.lag_ms).max().unwrap_or(0);
-        let gauges: [(&str, &str, u64); 7] = [
+        let stalled = self.spools.iter().filter(|spool| spool.stalled_ms > 0).count();
+        let gauges: [(&str, &str, u64); 8] = [
             ("paused", "Whether work is paused for want of room.", u64::from(self.state == "paused")),
             ("queue_files", "Files that are to be looked at.", self.queue as u64),
             ("resting_files", "Files that are not at rest yet.", self.resting as u64),
             ("failing_files", "Files that could not be read and will be tried again.", self.failing as u64),
             ("quarantined_files", "Files left alone until they change.", self.quarantined as u64),
             ("open_segment_bytes", "Committed octets of the open segment.", self.committed_bytes),
+            ("stalled_spools", "Spools whose file system does not answer.", stalled as u64),
             ("lag_milliseconds", "How long the oldest work waits.", lag),
         ];
         let families = counters.map(|row| (row, "counter")).into_iter().chain(gauges.map(|row| (row, "gauge")));

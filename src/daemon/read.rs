@@ -5,12 +5,12 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use super::commit::Committer;
+use super::desk::Session;
 use super::fault::Fault;
 use super::identity::{Stamp, mailbox, place};
 use super::mbox::Mbox;
 use super::metrics::Counts;
-use super::pace::BATCH_BYTES;
+use super::parsers::Parsers;
 use super::state::Tail;
 use super::take::{End, Mailbox, Taker, divided};
 use crate::config::Spool;
@@ -48,7 +48,8 @@ pub(super) enum Look {
 
 /// What a look needs besides the file.
 pub(super) struct Looker<'l> {
-    pub(super) committer: &'l mut Committer,
+    pub(super) session: Session<'l>,
+    pub(super) parsers: &'l Parsers,
     pub(super) extractor: &'l Extractor,
     pub(super) counts: &'l mut Counts,
     pub(super) events: &'l mut Vec<Event>,
@@ -58,12 +59,14 @@ pub(super) struct Looker<'l> {
 impl Looker<'_> {
     /// Whether a file was read whole as it is. Opens nothing.
     pub(super) fn is_known(&mut self, file: &walk::File, stamp: Stamp) -> Result<bool, Fault> {
-        let store = &self.committer.store;
-        if stamp.size == 0 || store.is_known(stamp.known(&file.source.path, file.hint))? {
-            return Ok(true);
-        }
-        let cursor = if file.hint == Hint::Maildir { None } else { store.cursor(stamp.id)? };
-        Ok(cursor.is_some_and(|cursor| cursor.size == stamp.size && cursor.mtime == stamp.mtime))
+        self.session.with(|committer| {
+            let store = &committer.store;
+            if stamp.size == 0 || store.is_known(stamp.known(&file.source.path, file.hint))? {
+                return Ok(true);
+            }
+            let cursor = if file.hint == Hint::Maildir { None } else { store.cursor(stamp.id)? };
+            Ok(cursor.is_some_and(|cursor| cursor.size == stamp.size && cursor.mtime == stamp.mtime))
+        })
     }
 
     /// Takes what is new in a file, up to one piece of it.
@@ -90,12 +93,14 @@ impl Looker<'_> {
         };
         let mailbox = self.mailbox(path, format, stamp)?;
         let tails = match format {
-            Format::Mbox | Format::Mboxcl | Format::Text => self.committer.state()?.tails(mailbox.id)?,
+            Format::Mbox | Format::Mboxcl | Format::Text => {
+                self.session.with(|committer| committer.state()?.tails(mailbox.id))?
+            }
             _ => Vec::new(),
         };
         let mut taker = self.taker(file.source.clone(), mailbox, tails);
         if let Some(format) = divisible(&start, given, file.hint) {
-            taker.committer.state()?.hold_many(mailbox.id)?;
+            taker.session.with(|committer| committer.state()?.hold_many(mailbox.id))?;
             return Mbox { file: &opened, path, format, stamp, rest, most }.look(&mut taker);
         }
         // What is delivered into a Maildir is whole from the first moment (maildir(5)).
@@ -115,28 +120,33 @@ impl Looker<'_> {
     fn mailbox(&mut self, path: &Path, format: Format, stamp: Stamp) -> Result<Mailbox, Fault> {
         let spool = &self.spool.path;
         let key = mailbox(path, format.kind(), spool, self.spool.dedupe);
-        Ok(Mailbox::new(self.committer.state()?.mailbox(key, place(spool), stamp.id.dev)?, key))
+        let id = self.session.with(|committer| committer.state()?.mailbox(key, place(spool), stamp.id.dev))?;
+        Ok(Mailbox::new(id, key))
     }
 
     /// Notes that a file was read whole, and what was taken from it.
     fn know(&mut self, file: &walk::File, stamp: Stamp, mailbox: Mailbox) -> Result<(), Fault> {
-        let state = self.committer.state()?;
-        if mailbox.taken > 1 {
-            state.hold_many(mailbox.id)?;
-        }
         let message = (mailbox.taken == 1 && mailbox.pieces == 0).then_some(mailbox.last);
-        state.know(stamp.known(&file.source.path, file.hint), mailbox.id, message)
+        self.session.with(|committer| {
+            let state = committer.state()?;
+            if mailbox.taken > 1 {
+                state.hold_many(mailbox.id)?;
+            }
+            state.know(stamp.known(&file.source.path, file.hint), mailbox.id, message)
+        })
     }
 
     /// The mailbox of files without messages: the spool.
     fn no_mailbox(&mut self, stamp: Stamp) -> Result<Mailbox, Fault> {
         let spool = place(&self.spool.path);
-        Ok(Mailbox::new(self.committer.state()?.mailbox(spool, spool, stamp.id.dev)?, spool))
+        let id = self.session.with(|committer| committer.state()?.mailbox(spool, spool, stamp.id.dev))?;
+        Ok(Mailbox::new(id, spool))
     }
 
     fn taker(&mut self, source: Source, mailbox: Mailbox, tails: Vec<Tail>) -> Taker<'_> {
         Taker {
-            committer: &mut *self.committer,
+            session: self.session,
+            parsers: self.parsers,
             extractor: self.extractor,
             counts: &mut *self.counts,
             events: &mut *self.events,
@@ -182,7 +192,7 @@ impl Looker<'_> {
         self.events.append(&mut said);
         if held.len() > 1 {
             for mailbox in held.keys() {
-                self.committer.state()?.hold_always(*mailbox)?;
+                self.session.with(|committer| committer.state()?.hold_always(*mailbox))?;
             }
         }
         let mailbox = held.into_values().next().map_or_else(|| self.no_mailbox(stamp), Ok)?;
@@ -251,17 +261,11 @@ fn blocks<R: Sparse>(
             Role::Whole | Role::First => None,
         };
         let pieces = divided(&block, format, taker);
-        for message in &pieces {
-            let digest = taker.take(message, within, if at_end { end } else { End::Sure })?;
-            if within.is_none() {
-                giant = digest;
-            }
+        let digest = taker.take(&pieces, within, if at_end { end } else { End::Sure })?;
+        if within.is_none() {
+            giant = digest;
         }
         // A file can be larger than any batch. What is committed of it is known by its messages when it is read again.
-        if taker.committer.waiting().0 >= BATCH_BYTES {
-            let (messages, records) = taker.committer.commit()?;
-            taker.counts.messages += messages;
-            taker.counts.records += records;
-        }
+        taker.session.commit_if_full()?;
     }
 }

@@ -1,24 +1,24 @@
-//! The daemon in the world: clock, signals, notices, log, watchdog.
+//! The daemon in the world: clock, signals, readers, log, watchdog.
 
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use sd_notify::NotifyState;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 
-use super::confine;
+use super::confine::{self, Confined};
+use super::log::Log;
+use super::metrics::Counts;
+use super::readers::Watched;
 use super::serve::{self, Board};
-use super::watch::{Lost, Notices};
-use super::{Daemon, Event, Fault, Host, Now, Remark};
+use super::{Daemon, Event, Fault, Host, Now, Remark, Status};
 use crate::config::Config;
+use crate::limits::READERS;
 use crate::sink::segment;
-
-/// Notices that wait. More are made up for by a look at everything.
-const QUEUE: usize = 8_192;
 
 /// The time between two updates of what is told.
 const TELL: Duration = Duration::from_millis(500);
@@ -26,14 +26,8 @@ const TELL: Duration = Duration::from_millis(500);
 /// The time between two writes of the text file with metrics.
 const TEXTFILE: Duration = Duration::from_secs(5);
 
-/// Lines of the log in a second; more are counted and told in one.
-const LINES: u32 = 10;
-
-/// The longest sleep, so that signs of life are given.
-const NAP: Duration = Duration::from_secs(1);
-
-/// How long `--once` waits for mailboxes that stay locked.
-const ONCE_PATIENCE: Duration = Duration::from_mins(1);
+/// How long readers may take to read to its end what they have begun, when the daemon is to end.
+const DRAIN: Duration = Duration::from_secs(3);
 
 /// How long to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +36,18 @@ pub enum Once {
     Yes,
     /// Until told to stop.
     No,
+}
+
+/// What can wake the one who watches over the readers.
+#[derive(Debug)]
+pub(super) enum Call {
+    /// The operator gave a new configuration.
+    Reload(Box<Config>),
+    /// The operator wants an end.
+    Stop,
+    /// A reader that was begun with the configuration of this number has ended: its spools were read, or something keeps
+    /// everybody from work.
+    Ended(u64, Result<(), Fault>),
 }
 
 /// Runs the daemon with the configuration at `path`, which is read again on SIGHUP.
@@ -64,48 +70,35 @@ pub fn run(path: PathBuf, config: Config, once: Once, rebuild: bool) -> Result<(
     }
     let mut daemon = Daemon::open(config, &mut machine)?;
     machine.listen(&daemon, path)?;
-    machine.watch(&daemon.config().clone());
+    machine.read(&daemon, once)?;
     tell_systemd(&[NotifyState::Ready]);
-    tracing::info!(spools = daemon.config().spool.len(), "watching");
-    let mut patience = Instant::now();
-    while !daemon.is_stopping() {
-        let before = daemon.status(machine.now());
-        let next = daemon.work(&mut machine)?;
-        if daemon.is_another_place() {
-            machine.watch(&daemon.config().clone());
-            daemon.look_everywhere(machine.now());
-        }
-        machine.progress(&daemon);
-        let now = machine.now();
-        if before.counts.messages != daemon.counts.messages {
-            patience = Instant::now();
-        }
-        let waited = patience.elapsed() > ONCE_PATIENCE && daemon.paused.is_none();
-        if once == Once::Yes && (daemon.is_done(now) || waited) {
-            break;
-        }
-        if let Some(event) = machine.wait(next) {
-            let reload = matches!(event, Event::Reload(_));
-            if let (Event::Reload(config), Ok(confined)) = (&event, &confined) {
-                for path in confined.lacks(config) {
-                    tracing::warn!("{path:?} cannot be used before a restart: watch.confine is in force");
+    tracing::info!(spools = daemon.config().spool.len(), readers = machine.readers.len(), "watching");
+    loop {
+        match machine.wait() {
+            Some(Call::Stop) => break,
+            Some(Call::Ended(number, ended)) => {
+                ended?;
+                if machine.is_last(number) && once == Once::Yes {
+                    break;
                 }
             }
-            let now = machine.now();
-            daemon.handle(event, now);
-            if reload {
-                machine.watch(&daemon.reload.as_deref().unwrap_or(daemon.config()).clone());
-            }
+            Some(Call::Reload(config)) => machine.reload(&mut daemon, *config, once, confined.as_ref().ok())?,
+            None => {}
         }
+        daemon.keep_pace(&mut machine)?;
+        machine.tell(&daemon);
     }
     tell_systemd(&[NotifyState::Stopping]);
-    let (counts, paused) = (daemon.counts.clone(), daemon.paused.is_some());
+    machine.drain()?;
+    let (status, is_paused) = (machine.status(&daemon), daemon.is_paused());
     match daemon.close() {
         // What could not be written is read again at the next start.
-        Err(Fault::Full(why)) if !paused => tracing::warn!("{why}: what is not committed is left for the next start"),
+        Err(Fault::Full(why)) if !is_paused => {
+            tracing::warn!("{why}: what is not committed is left for the next start");
+        }
         closed => closed?,
     }
-    tracing::info!(messages = counts.messages, records = counts.records, "ended");
+    tracing::info!(messages = status.counts.messages, records = status.counts.records, "ended");
     Ok(())
 }
 
@@ -118,44 +111,44 @@ pub fn ask(config: &Config) -> io::Result<String> {
     serve::ask(&config.state.dir.join("control.sock"))
 }
 
-/// The host of a running daemon.
+/// The machine that the daemon runs on.
 struct Machine {
     start: Instant,
-    queue: Receiver<Event>,
-    sender: SyncSender<Event>,
-    lost: Lost,
-    notices: Notices,
+    calls: Receiver<Call>,
+    caller: Sender<Call>,
+    log: Log,
+    readers: Vec<Watched>,
+    /// Readers that have not ended.
+    reading: usize,
+    /// How many configurations there were before this one.
+    number: u64,
+    /// What was counted by readers of earlier ones.
+    counts: Counts,
+    stopping: bool,
     board: Board,
-    told: Instant,
+    told: Option<Instant>,
     written: Option<Instant>,
-    alive: Instant,
-    lines: (Instant, u32),
-    kept_back: u64,
-    /// What was committed when a sign of life was given last.
-    done: (u64, u64),
 }
 
 impl Machine {
     fn new(config: &Config) -> Result<Machine, Fault> {
-        let (sender, queue) = sync_channel(QUEUE);
-        let lost = Lost::default();
         // A write beyond a limit of file size fails then, instead of killing.
         signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))
             .map_err(|error| Fault::of(&config.state.dir, &error))?;
-        let now = Instant::now();
+        let (caller, calls) = channel();
         Ok(Machine {
-            start: now,
-            queue,
-            notices: Notices::new(sender.clone(), Arc::clone(&lost)),
-            sender,
-            lost,
+            start: Instant::now(),
+            calls,
+            caller,
+            log: Log::new(),
+            readers: Vec::new(),
+            reading: 0,
+            number: 0,
+            counts: Counts::default(),
+            stopping: false,
             board: Board::new(),
-            told: now,
+            told: None,
             written: None,
-            alive: now,
-            lines: (now, 0),
-            kept_back: 0,
-            done: (0, 0),
         })
     }
 
@@ -172,117 +165,146 @@ impl Machine {
         }
         let mut signals = signal_hook::iterator::Signals::new([SIGTERM, SIGINT, SIGHUP])
             .map_err(|error| Fault::Io(format!("signals: {error}")))?;
-        let sender = self.sender.clone();
+        let caller = self.caller.clone();
         let listening = std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
             for signal in &mut signals {
-                let event = if signal == SIGHUP { reload(&path) } else { Some(Event::Stop) };
+                let call = if signal == SIGHUP { reload(&path) } else { Some(Call::Stop) };
                 // The other end is gone only when the daemon is ending anyway.
-                event.map(|event| sender.send(event));
+                call.map(|call| caller.send(call));
             }
         });
         listening.map(|_| ()).map_err(|error| Fault::Io(format!("threads: {error}")))
     }
 
-    /// Watches the spools of a configuration; those that cannot be are polled.
-    fn watch(&mut self, config: &Config) {
-        let paths: Vec<PathBuf> = config.spool.iter().map(|spool| spool.path.clone()).collect();
-        for (path, why) in self.notices.watch(&paths) {
-            tracing::warn!("{path:?} is polled: {why}");
-            // A full queue means a look at everything, which does as well for now.
-            if self.sender.try_send(Event::Unwatched(path)).is_err() {
-                self.lost.store(true, Ordering::Release);
-            }
+    /// Begins to read the spools of the daemon's configuration.
+    fn read(&mut self, daemon: &Daemon, once: Once) -> Result<(), Fault> {
+        let now = since(self.start);
+        for part in daemon.divided(READERS, now) {
+            let begun = Watched::begin(part, self.start, &self.log, (self.number, self.caller.clone()), once);
+            self.readers.push(begun.map_err(|error| Fault::Io(format!("threads: {error}")))?);
         }
+        self.reading = self.readers.len();
+        Ok(())
     }
 
-    /// Sleeps until `next`, or until something happens.
-    fn wait(&mut self, next: Now) -> Option<Event> {
-        let now = self.now();
-        let nap = Duration::from_millis(next.ms.saturating_sub(now.ms)).min(NAP);
-        if self.lost.swap(false, Ordering::AcqRel) {
-            return Some(Event::Overflow);
+    /// Reads by another configuration from now on.
+    fn reload(
+        &mut self,
+        daemon: &mut Daemon,
+        config: Config,
+        once: Once,
+        confined: Option<&Confined>,
+    ) -> Result<(), Fault> {
+        for path in confined.map(|confined| confined.lacks(&config)).unwrap_or_default() {
+            tracing::warn!("{path:?} cannot be used before a restart: watch.confine is in force");
         }
+        for mut reader in self.readers.drain(..) {
+            reader.dismiss();
+            self.counts.add(&reader.status().0.counts);
+        }
+        self.number += 1;
+        daemon.take_over(config);
+        self.read(daemon, once)
+    }
+
+    /// Whether the reader that has ended, begun with the configuration of this number, was the last that reads.
+    fn is_last(&mut self, number: u64) -> bool {
+        if number == self.number {
+            self.reading -= 1;
+        }
+        self.reading == 0
+    }
+
+    /// Sleeps until it is called, or for a while.
+    fn wait(&self) -> Option<Call> {
         // We hold a sender ourselves, so the queue never ends.
-        self.queue.recv_timeout(nap).ok()
+        self.calls.recv_timeout(TELL).ok()
     }
 
-    /// Whether another line may be written. Those that may not are counted.
-    fn may_speak(&mut self) -> bool {
-        if self.lines.0.elapsed() >= Duration::from_secs(1) {
-            self.lines = (Instant::now(), 0);
-            if self.kept_back > 0 {
-                tracing::warn!(lines = self.kept_back, "more was remarked than is written here");
-                self.kept_back = 0;
+    /// Lets the readers end what they have begun, if they do so soon.
+    fn drain(&mut self) -> Result<(), Fault> {
+        self.stopping = true;
+        self.readers.iter().for_each(Watched::stop);
+        let begun = Instant::now();
+        while self.reading > 0 && begun.elapsed() < DRAIN {
+            if let Ok(Call::Ended(number, ended)) = self.calls.recv_timeout(DRAIN.saturating_sub(begun.elapsed())) {
+                ended?;
+                self.is_last(number);
             }
         }
-        self.lines.1 += 1;
-        let may = self.lines.1 <= LINES;
-        self.kept_back += u64::from(!may);
-        may
-    }
-}
-
-impl Host for Machine {
-    fn now(&mut self) -> Now {
-        Now { ms: u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX) }
+        Ok(())
     }
 
-    fn date(&mut self) -> Option<u64> {
-        SystemTime::now().duration_since(UNIX_EPOCH).ok().map(|since| since.as_secs())
-    }
-
-    fn event(&mut self) -> Option<Event> {
-        if self.lost.swap(false, Ordering::AcqRel) {
-            return Some(Event::Overflow);
-        }
-        self.queue.try_recv().ok()
-    }
-
-    fn remark(&mut self, remark: &Remark<'_>) {
-        if !self.may_speak() {
-            return;
-        }
-        match remark {
-            Remark::Info(text) => tracing::info!("{text}"),
-            Remark::Warn(text) => tracing::warn!("{text}"),
-            Remark::Source(event) => {
-                let (path, problem) = (&event.source.path, &event.problem);
-                let (kind, offset) = (problem.kind.name(), problem.offset);
-                tracing::warn!(?path, kind, offset, "{}", problem.message.escape_debug());
+    /// How the daemon and its readers stand. Says who has stalled.
+    fn status(&mut self, daemon: &Daemon) -> Status {
+        let mut all = Status { state: "running", counts: self.counts.clone(), ..Status::default() };
+        for reader in &mut self.readers {
+            let (status, news) = reader.status();
+            all.add(status);
+            if let Some(news) = news {
+                self.log.remark(&Remark::Warn(news));
             }
         }
+        if self.stopping {
+            all.state = "stopping";
+        }
+        daemon.tell(&mut all);
+        all
     }
 
-    fn progress(&mut self, daemon: &Daemon) {
-        if self.told.elapsed() < TELL {
+    /// Tells everybody who wants to know, from time to time.
+    fn tell(&mut self, daemon: &Daemon) {
+        if self.told.is_some_and(|told| told.elapsed() < TELL) {
             return;
         }
-        self.told = Instant::now();
-        let now = self.now();
-        let status = daemon.status(now);
+        self.told = Some(Instant::now());
+        let status = self.status(daemon);
         self.board.put(&status);
         let line = format!("{}: {} messages, {} records", status.state, status.counts.messages, status.counts.records);
         tell_systemd(&[NotifyState::Status(&line)]);
-        // A sign of life is a commit, or that there is nothing to do; a timer would prove nothing.
-        let done = (status.counts.commits, status.counts.files_read);
-        if done != self.done || status.queue == 0 || status.state == "paused" {
-            self.done = done;
-            self.alive = Instant::now();
-        }
-        if self.alive.elapsed() < Duration::from_secs(30) {
+        // A sign of life is a step of somebody, or that there is nothing to do; a timer would prove nothing.
+        if !status.is_stalled() || status.state == "paused" {
             tell_systemd(&[NotifyState::Watchdog]);
         }
         let textfile = &daemon.config().metrics.textfile;
         if !textfile.as_os_str().is_empty() && self.written.is_none_or(|written| written.elapsed() >= TEXTFILE) {
             self.written = Some(Instant::now());
-            let line =
-                format!("{}: {} messages, {} records", status.state, status.counts.messages, status.counts.records);
-            tell_systemd(&[NotifyState::Status(&line)]);
             if let Err(error) = segment::replace(textfile, status.metrics().as_bytes()) {
                 tracing::warn!("metrics.textfile: {error}");
             }
         }
     }
+}
+
+impl Host for Machine {
+    fn now(&mut self) -> Now {
+        since(self.start)
+    }
+
+    fn date(&mut self) -> Option<u64> {
+        date()
+    }
+
+    fn event(&mut self) -> Option<Event> {
+        // Those come to the readers.
+        None
+    }
+
+    fn remark(&mut self, remark: &Remark<'_>) {
+        self.log.remark(remark);
+    }
+
+    fn progress(&mut self, _: &Daemon) {}
+}
+
+/// The time since `start`.
+pub(super) fn since(start: Instant) -> Now {
+    Now { ms: u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX) }
+}
+
+/// Seconds since 1970 by the machine's clock.
+pub(super) fn date() -> Option<u64> {
+    SystemTime::now().duration_since(UNIX_EPOCH).ok().map(|since| since.as_secs())
 }
 
 fn tell_systemd(state: &[NotifyState<'_>]) {
@@ -291,12 +313,12 @@ fn tell_systemd(state: &[NotifyState<'_>]) {
 }
 
 /// The configuration anew, unless it cannot be used: then the old one stays.
-fn reload(path: &std::path::Path) -> Option<Event> {
+fn reload(path: &std::path::Path) -> Option<Call> {
     let read = Config::read(path).map_err(|bad| bad.to_string());
     match read.and_then(|config| config.check_places().map(|()| config)) {
         Ok(config) => {
             tracing::info!("the configuration was read again");
-            Some(Event::Reload(Box::new(config)))
+            Some(Call::Reload(Box::new(config)))
         }
         Err(why) => {
             tracing::error!("the old configuration stays: {}", why.replace('\n', " | "));

@@ -44,7 +44,7 @@ impl Board {
         let told = Told {
             status: status.json(),
             metrics: status.metrics(),
-            running: status.state == "running",
+            running: status.state == "running" && !status.is_stalled(),
             at: Instant::now(),
         };
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = told;

@@ -46,9 +46,9 @@ impl Survey {
 impl Daemon {
     /// The survey that a sweep is to make, if one is due.
     pub(super) fn begin_survey(&self, index: usize) -> Result<Option<Survey>, Fault> {
-        let (Some(age), Some(committer)) = (&self.age, &self.committer) else { return Ok(None) };
-        let (day, root) = (age.day(), &self.spools[index].spool.path);
-        let before = committer.store.note(&surveyed(root))?;
+        let (Some(day), Some(session)) = (self.desk.day(), self.desk.session(&self.pulse)) else { return Ok(None) };
+        let root = &self.spools[index].spool.path;
+        let before = session.with(|committer| committer.store.note(&surveyed(root)))?;
         let mut met = Met::default();
         met.devs.extend(root.metadata().map(|metadata| Stamp::of(&metadata).id.dev));
         Ok((before != Some(day)).then_some(Survey { day, met, blind: None }))
@@ -56,35 +56,39 @@ impl Daemon {
 
     /// Marks what is gone, and forgets what has been for long.
     pub(super) fn end_survey(&mut self, index: usize, mut survey: Survey, host: &mut dyn Host) -> Result<(), Fault> {
-        self.commit()?;
         let root = self.spools[index].spool.path.clone();
         if self.failing.is_any_in(index) {
             survey.fail("there are files that cannot be read");
         }
-        let Some(committer) = &mut self.committer else { return Ok(()) };
         if let Some(why) = survey.blind {
             host.remark(&Remark::Warn(format!("{}: {why}: nothing of it is forgotten today", root.display())));
-        } else {
-            survey.met.files.sort_unstable();
-            let tally = committer.store.survey(place(&root), &survey.met, survey.day)?;
-            self.counts.forgotten += tally.forgotten;
-            if tally.forgotten > 0 {
-                let forgotten = tally.forgotten;
-                let line =
-                    format!("{}: {forgotten} entries of what was gone for {TOMBSTONE_DAYS} days", root.display());
-                host.remark(&Remark::Info(line));
-            }
-            self.spools[index].absent = tally.frozen;
         }
-        committer.store.put_note(&surveyed(&root), survey.day)
+        survey.met.files.sort_unstable();
+        let tally = self.desk.alone(|committer| {
+            let tally = match survey.blind {
+                None => Some(committer.store.survey(place(&root), &survey.met, survey.day)?),
+                Some(_) => None,
+            };
+            committer.store.put_note(&surveyed(&root), survey.day)?;
+            Ok(tally)
+        })?;
+        let Some(tally) = tally.flatten() else { return Ok(()) };
+        self.spools[index].absent = tally.frozen;
+        self.counts.forgotten += tally.forgotten;
+        if tally.forgotten > 0 {
+            let forgotten = tally.forgotten;
+            let line = format!("{}: {forgotten} entries of what was gone for {TOMBSTONE_DAYS} days", root.display());
+            host.remark(&Remark::Info(line));
+        }
+        Ok(())
     }
 
     /// Whether a spool looks like the place of a mount that is not there: then nothing in it is gone.
     pub(super) fn is_absent(&self, index: usize) -> Result<bool, Fault> {
         let root = &self.spools[index].spool.path;
         let is_empty = std::fs::read_dir(root).is_ok_and(|mut entries| entries.next().is_none());
-        let Some(committer) = &self.committer else { return Ok(false) };
-        Ok(!root.exists() || is_empty && committer.store.has_spool(place(root))?)
+        let Some(session) = self.desk.session(&self.pulse) else { return Ok(false) };
+        Ok(!root.exists() || is_empty && session.with(|committer| committer.store.has_spool(place(root)))?)
     }
 }
 

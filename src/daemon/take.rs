@@ -3,12 +3,14 @@
 use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::commit::Committer;
+use super::desk::Session;
 use super::fault::Fault;
 use super::identity::{beginning, begins_with, message_key, whole_digest};
 use super::metrics::Counts;
+use super::parsers::Parsers;
 use super::state::{Key, MailboxId, Tail, link};
 use crate::decode::Fields;
+use crate::limits::TOGETHER_BYTES;
 use crate::origin::Source;
 use crate::pipeline::{Extractor, Finding, extract};
 use crate::problem::{Event, Kind, Problem};
@@ -17,7 +19,8 @@ use crate::split::{Block, Divided, Format, Message, messages};
 
 /// Takes messages of one mailbox into the batch.
 pub(super) struct Taker<'t> {
-    pub(super) committer: &'t mut Committer,
+    pub(super) session: Session<'t>,
+    pub(super) parsers: &'t Parsers,
     pub(super) extractor: &'t Extractor,
     pub(super) counts: &'t mut Counts,
     /// What was wrong with messages.
@@ -64,94 +67,166 @@ pub(super) enum End {
     Torn,
 }
 
+/// A message, and what tells it from all others.
+struct Weighed<'m, 'b> {
+    message: &'m Message<'b>,
+    end: End,
+    digest: u128,
+    key: Key,
+    /// What it was when its beginning was taken, if that was.
+    grown: Vec<Tail>,
+}
+
 impl Taker<'_> {
-    /// Takes a message, or the piece at `within` of a larger one. Gives its digest.
-    pub(super) fn take(&mut self, message: &Message<'_>, within: Option<(u128, u64)>, end: End) -> Result<u128, Fault> {
-        let header_bytes = self.extractor.limits().header_bytes;
-        let fields = Fields::in_message(message, header_bytes);
-        let digest = whole_digest(message, &fields, within);
-        let key = message_key(self.mailbox.key, digest);
-        self.mailbox.last = link(key);
-        *(if within.is_none() { &mut self.mailbox.taken } else { &mut self.mailbox.pieces }) += 1;
-        let grown: Vec<Tail> =
-            self.tails.iter().filter(|tail| begins_with(message, &fields, tail.len, tail.hash)).cloned().collect();
-        if self.committer.state()?.is_seen(self.mailbox.id, key)? {
-            self.counts.repeated += 1;
-            if end == End::Sure {
-                self.forget(&grown)?;
-            }
-            return Ok(digest);
-        }
-        let given: HashSet<u128> = grown.iter().flat_map(|tail| tail.ids.iter().copied()).collect();
-        let yielded = self.extract(message, &given, end);
-        self.committer.state()?.see(self.mailbox.id, key)?;
-        // One that has grown and gave nothing more did give something before.
-        if yielded.records > 0 || !grown.is_empty() {
-            self.committer.state()?.note_fresh(self.mailbox.id, key)?;
-        }
-        self.committer.put(&yielded.lines, yielded.records);
-        self.counts.messages_read += 1;
-        self.forget(&grown)?;
-        if end != End::Sure {
-            self.remember(message, yielded.ids)?;
+    /// Takes messages that follow each other, or a piece, which begins at `within`, of a larger one. The last ends as
+    /// `end` says, the others surely. Gives the digest of the last.
+    pub(super) fn take(
+        &mut self,
+        messages: &[Message<'_>],
+        within: Option<(u128, u64)>,
+        end: End,
+    ) -> Result<u128, Fault> {
+        let (mut rest, mut digest) = (messages, 0);
+        while !rest.is_empty() {
+            // One that has grown changes what those behind it are compared with.
+            let (group, others) = rest.split_at(if self.tails.is_empty() { together(rest) } else { 1 });
+            digest = self.take_together(group, within, if others.is_empty() { end } else { End::Sure })?;
+            rest = others;
         }
         Ok(digest)
     }
 
-    fn forget(&mut self, grown: &[Tail]) -> Result<(), Fault> {
-        for tail in grown {
-            self.committer.state()?.drop_tail(self.mailbox.id, tail)?;
-        }
-        self.tails.retain(|tail| !grown.contains(tail));
-        Ok(())
+    /// The same of messages that are searched at once, on several threads.
+    fn take_together(&mut self, group: &[Message<'_>], within: Option<(u128, u64)>, end: End) -> Result<u128, Fault> {
+        let last = group.len() - 1;
+        let ends: Vec<_> =
+            group.iter().enumerate().map(|(at, message)| (message, if at == last { end } else { End::Sure })).collect();
+        let weighed = self.parsers.each(&ends, |(message, end)| self.weigh(message, within, *end));
+        let fresh = self.fresh(&weighed)?;
+        let yields = self.parsers.each(&weighed, |weighed| {
+            fresh.contains(&weighed.key).then(|| searched(weighed, &self.source, self.extractor))
+        });
+        self.put(&weighed, yields)?;
+        *(if within.is_none() { &mut self.mailbox.taken } else { &mut self.mailbox.pieces }) += group.len() as u64;
+        let weighed = &weighed[last];
+        self.mailbox.last = link(weighed.key);
+        Ok(weighed.digest)
     }
 
-    fn remember(&mut self, message: &Message<'_>, ids: Vec<u128>) -> Result<(), Fault> {
-        if let Some((len, hash)) = beginning(message, self.extractor.limits().header_bytes) {
-            let tail = Tail { len, hash, ids };
-            self.committer.state()?.put_tail(self.mailbox.id, &tail)?;
-            self.tails.push(tail);
-        }
-        Ok(())
+    fn weigh<'m, 'b>(&self, message: &'m Message<'b>, within: Option<(u128, u64)>, end: End) -> Weighed<'m, 'b> {
+        let fields = Fields::in_message(message, self.extractor.limits().header_bytes);
+        let digest = whole_digest(message, &fields, within);
+        let begins = |tail: &&Tail| begins_with(message, &fields, tail.len, tail.hash);
+        let grown = self.tails.iter().filter(begins).cloned().collect();
+        Weighed { message, end, digest, key: message_key(self.mailbox.key, digest), grown }
     }
 
-    /// The lines of a message, without those URLs of it that were given before it grew. A panic is contained.
-    fn extract(&mut self, message: &Message<'_>, given: &HashSet<u128>, end: End) -> Yield {
-        let mut yielded = Yield::default();
-        let mut events = Vec::new();
-        let remember = end != End::Sure || !given.is_empty();
-        let outcome = catch_unwind(AssertUnwindSafe(|| {
-            let mut times: HashMap<u128, u64> = HashMap::new();
-            let mut common = record::Common::default();
-            extract(message, &self.source, self.extractor, &mut |finding| match finding {
-                Finding::Url(found) | Finding::Unwrapped(found) => {
-                    if remember {
-                        let before = times.entry(record::id(0, "", found.found.full, 0)).or_default();
-                        let id = record::id(0, "", found.found.full, *before);
-                        *before += 1;
-                        yielded.ids.push(id);
-                        if given.contains(&id) {
-                            return;
-                        }
+    /// The keys of those that were not given.
+    fn fresh(&self, weighed: &[Weighed<'_, '_>]) -> Result<HashSet<Key>, Fault> {
+        self.session.with(|committer| {
+            let state = committer.state()?;
+            let mut fresh = HashSet::new();
+            for Weighed { key, .. } in weighed {
+                if !state.is_seen(self.mailbox.id, *key)? {
+                    fresh.insert(*key);
+                }
+            }
+            Ok(fresh)
+        })
+    }
+
+    /// Puts what they gave into the batch, each with what is remembered of it.
+    fn put(&mut self, weighed: &[Weighed<'_, '_>], yields: Vec<Option<Yield>>) -> Result<(), Fault> {
+        let (mailbox, header_bytes) = (self.mailbox.id, self.extractor.limits().header_bytes);
+        let mut met = HashSet::new();
+        for (weighed, yielded) in weighed.iter().zip(yields) {
+            // Of two that are the same one is given.
+            let yielded = yielded.filter(|_| met.insert(weighed.key));
+            let forgets = yielded.is_some() || weighed.end == End::Sure;
+            let tail = match &yielded {
+                Some(yielded) if weighed.end != End::Sure => beginning(weighed.message, header_bytes)
+                    .map(|(len, hash)| Tail { len, hash, ids: yielded.ids.clone() }),
+                _ => None,
+            };
+            // At one go: whatever is committed next, it is all of the message or nothing.
+            self.session.with(|committer| {
+                if let Some(yielded) = &yielded {
+                    let state = committer.state()?;
+                    state.see(mailbox, weighed.key)?;
+                    // One that has grown and gave nothing more did give something before.
+                    if yielded.records > 0 || !weighed.grown.is_empty() {
+                        state.note_fresh(mailbox, weighed.key)?;
                     }
-                    yielded.records += 1;
-                    record::write(found, &mut common, &mut yielded.lines);
-                    if end == End::Torn {
-                        record::mark_truncated_tail(&mut yielded.lines);
+                    committer.put(&yielded.lines, yielded.records);
+                }
+                let state = committer.state()?;
+                for tail in weighed.grown.iter().filter(|_| forgets) {
+                    state.drop_tail(mailbox, tail)?;
+                }
+                tail.as_ref().map_or(Ok(()), |tail| state.put_tail(mailbox, tail))
+            })?;
+            if forgets {
+                self.tails.retain(|tail| !weighed.grown.contains(tail));
+            }
+            self.tails.extend(tail);
+            match yielded {
+                Some(mut yielded) => {
+                    self.counts.messages_read += 1;
+                    self.events.append(&mut yielded.events);
+                }
+                None => self.counts.repeated += 1,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How many of the messages at the start of `rest` are searched at once; one at the least.
+fn together(rest: &[Message<'_>]) -> usize {
+    let mut octets = 0;
+    let fits = |message: &&Message<'_>| {
+        octets += message.raw.len();
+        octets <= TOGETHER_BYTES
+    };
+    rest.iter().take_while(fits).count().max(1)
+}
+
+/// What a message gives, without those URLs of it that were given before it grew. A panic is contained.
+fn searched(weighed: &Weighed<'_, '_>, source: &Source, extractor: &Extractor) -> Yield {
+    let Weighed { message, end, grown, .. } = weighed;
+    let given: HashSet<u128> = grown.iter().flat_map(|tail| tail.ids.iter().copied()).collect();
+    let mut yielded = Yield::default();
+    let remember = *end != End::Sure || !given.is_empty();
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        let mut times: HashMap<u128, u64> = HashMap::new();
+        let mut common = record::Common::default();
+        extract(message, source, extractor, &mut |finding| match finding {
+            Finding::Url(found) | Finding::Unwrapped(found) => {
+                if remember {
+                    let before = times.entry(record::id(0, "", found.found.full, 0)).or_default();
+                    let id = record::id(0, "", found.found.full, *before);
+                    *before += 1;
+                    yielded.ids.push(id);
+                    if given.contains(&id) {
+                        return;
                     }
                 }
-                Finding::Problem(problem) => events.push(problem.of(&self.source)),
-                _ => {}
-            });
-        }));
-        if outcome.is_err() {
-            yielded = Yield::default();
-            let what = "the program failed on this message; please report it";
-            events = vec![Problem::at(Kind::Panic, message.start, what).of(&self.source)];
-        }
-        self.events.append(&mut events);
-        yielded
+                yielded.records += 1;
+                record::write(found, &mut common, &mut yielded.lines);
+                if *end == End::Torn {
+                    record::mark_truncated_tail(&mut yielded.lines);
+                }
+            }
+            Finding::Problem(problem) => yielded.events.push(problem.of(source)),
+            _ => {}
+        });
+    }));
+    if outcome.is_err() {
+        let what = "the program failed on this message; please report it";
+        let event = Problem::at(Kind::Panic, message.start, what).of(source);
+        return Yield { events: vec![event], ..Yield::default() };
     }
+    yielded
 }
 
 /// The messages of a block; what is wrong with its borders is noted.
@@ -171,4 +246,6 @@ struct Yield {
     records: u64,
     /// Its URLs, for when it grows.
     ids: Vec<u128>,
+    /// What was wrong with it.
+    events: Vec<Event>,
 }

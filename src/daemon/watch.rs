@@ -32,7 +32,7 @@ impl Notices {
         Notices { watcher: watcher.ok(), watched: Vec::new() }
     }
 
-    /// Watches these folders and files and no others. Gives those that cannot be, and why.
+    /// Watches these folders and files and no others. Gives those of which not all is heard, and why.
     pub(super) fn watch(&mut self, paths: &[PathBuf]) -> Vec<(PathBuf, String)> {
         let Some(watcher) = &mut self.watcher else {
             return paths.iter().map(|path| (path.clone(), "no notices from the kernel".to_owned())).collect();
@@ -45,12 +45,40 @@ impl Notices {
         for path in paths {
             let (place, mode) = placed(path);
             match watcher.watch(place, mode) {
-                Ok(()) => self.watched.push(place.to_owned()),
+                Ok(()) => {
+                    self.watched.push(place.to_owned());
+                    if is_elsewhere(place) {
+                        let why = "of what other machines and servers change in it the kernel tells nothing";
+                        failed.push((path.clone(), why.to_owned()));
+                    }
+                }
                 Err(error) => failed.push((path.clone(), error.to_string())),
             }
         }
         failed
     }
+}
+
+/// Whether a place is on a file system that others change, too, without this kernel: of a network, a cluster, a program.
+fn is_elsewhere(place: &Path) -> bool {
+    /// The numbers of statfs(2): NFS, CIFS, SMB, SMB2, FUSE, 9P, Ceph, AFS (two), Coda, OCFS2, GFS2, Lustre.
+    const ELSEWHERE: [u32; 13] = [
+        0x6969,
+        0xFF53_4D42,
+        0x517B,
+        0xFE53_4D42,
+        0x6573_5546,
+        0x0102_1997,
+        0x00C3_6400,
+        0x5346_414F,
+        0x6B41_4653,
+        0x7375_7245,
+        0x7461_636F,
+        0x0116_1970,
+        0x0BD0_0BD0,
+    ];
+    rustix::fs::statfs(place)
+        .is_ok_and(|about| u32::try_from(about.f_type).is_ok_and(|number| ELSEWHERE.contains(&number)))
 }
 
 /// What is watched for a spool. A file is replaced by renaming another over it, so its folder is, and for one that is not

@@ -1,0 +1,58 @@
+//! Lines for the operator, not more of them than can be read.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::Remark;
+
+/// Lines of the log in a second; more are counted and told in one.
+const LINES: u32 = 10;
+
+/// The log, for everybody who has something to say.
+#[derive(Clone, Debug)]
+pub(super) struct Log(Arc<Mutex<Pace>>);
+
+#[derive(Debug)]
+struct Pace {
+    since: Instant,
+    lines: u32,
+    kept_back: u64,
+}
+
+impl Log {
+    pub(super) fn new() -> Log {
+        Log(Arc::new(Mutex::new(Pace { since: Instant::now(), lines: 0, kept_back: 0 })))
+    }
+
+    /// Writes a line, unless there are too many.
+    pub(super) fn remark(&self, remark: &Remark<'_>) {
+        if !self.may_speak() {
+            return;
+        }
+        match remark {
+            Remark::Info(text) => tracing::info!("{text}"),
+            Remark::Warn(text) => tracing::warn!("{text}"),
+            Remark::Source(event) => {
+                let (path, problem) = (&event.source.path, &event.problem);
+                let (kind, offset) = (problem.kind.name(), problem.offset);
+                tracing::warn!(?path, kind, offset, "{}", problem.message.escape_debug());
+            }
+        }
+    }
+
+    /// Whether another line may be written. Those that may not are counted.
+    fn may_speak(&self) -> bool {
+        let mut pace = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if pace.since.elapsed() >= Duration::from_secs(1) {
+            (pace.since, pace.lines) = (Instant::now(), 0);
+            if pace.kept_back > 0 {
+                tracing::warn!(lines = pace.kept_back, "more was remarked than is written here");
+                pace.kept_back = 0;
+            }
+        }
+        pace.lines += 1;
+        let may = pace.lines <= LINES;
+        pace.kept_back += u64::from(!may);
+        may
+    }
+}
