@@ -64,9 +64,9 @@ pub(super) struct Sum {
 
 impl Body {
     /// The octets, unpacked within what is allowed.
-    pub(super) fn stream(self, allowed: impl FnOnce(Compression) -> Allowed) -> Box<dyn Read> {
+    pub(super) fn stream(self, allowed: Allowed) -> Box<dyn Read> {
         let stream = match self.compression {
-            Some(compression) => unpacked(self.packed, compression, allowed(compression)),
+            Some(compression) => unpacked(self.packed, compression, allowed),
             None => self.packed,
         };
         match self.sum {

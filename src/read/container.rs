@@ -81,12 +81,6 @@ impl Compression {
             Compression::Deflate => false,
         }
     }
-
-    /// Whether the format itself keeps what comes out in proportion to what goes in: gzip 1,030 to 1, LZ4 255 to 1.
-    #[must_use]
-    pub fn is_bounded(self) -> bool {
-        matches!(self, Compression::Gzip | Compression::Deflate | Compression::Lz4)
-    }
 }
 
 /// What is allowed to those who unpack.

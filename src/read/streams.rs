@@ -118,16 +118,15 @@ impl Streams {
             // The line before a packed batch was read with the rest of `start`: this cannot fall short.
             let line = io::copy(&mut (&mut stream).take(batch_line(&start) as u64), &mut io::sink());
             debug_assert!(line.is_ok());
-            input = Input::Stream(unpacked(stream, compression, self.allowed(compression, depth)));
+            input = Input::Stream(unpacked(stream, compression, self.allowed(depth)));
         }
     }
 
     /// What those may do who unpack the container that is the `depth`th.
-    fn allowed(&self, compression: Compression, depth: usize) -> Allowed {
+    fn allowed(&self, depth: usize) -> Allowed {
         let limits = &self.limits;
         let ratio = |most: usize, from: usize| Some(Ratio { most: most as u64, from_bytes: from as u64 });
         let ratio = match depth {
-            1 if compression.is_bounded() => None,
             1 => ratio(limits.unpack_ratio, limits.unpack_ratio_from_bytes),
             _ => ratio(limits.nested_ratio, limits.nested_ratio_from_bytes),
         };
@@ -178,7 +177,7 @@ impl Streams {
             What::Octets(body) => match walk::hint_of_member(&entry.name) {
                 Err(why) => self.said.push_back(Step::Left(source, why)),
                 Ok(hint) => {
-                    let stream = body.stream(|compression| self.allowed(compression, level.depth));
+                    let stream = body.stream(self.allowed(level.depth));
                     self.found = Some(Found { source, hint, input: Input::Stream(stream), depth: level.depth });
                 }
             },

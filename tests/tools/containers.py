@@ -1,0 +1,285 @@
+#!/usr/bin/env python3
+"""Containers that mean harm, each at its bar: seconds, memory, events, and what is opened and written. Prints a table.
+
+    tests/tools/containers.py [PROGRAM] [NAME...]      NAMEs choose rows by their beginnings; TMPDIR says where
+
+Needs zstd, xz and strace for the rows that name them, and root for devices; says what it leaves out. Closes with
+"N passed, N failed, N skipped".
+"""
+import collections, gzip, io, json, os, re, shutil, socket, subprocess, sys, tarfile, tempfile, time, zipfile
+
+program = os.path.realpath(sys.argv[1] if len(sys.argv) > 1 else "target/release/urlspool")
+names = sys.argv[2:]
+results = collections.Counter()
+GIB = 1 << 30
+# The ceiling of a scan with two threads, in MiB.
+CEILING = 256 + 2 * 32
+MAIL = b"From: a@b.example\nMessage-ID: <%d@x.example>\n\nsee http://n%d.example/ now\n"
+
+
+def mail(n):
+    return MAIL % (n, n)
+
+
+class Scan:
+    """A scan of a file or folder: its records and events, seconds, and MiB at the peak."""
+
+    def __init__(self, path, prefix=(), seconds=60):
+        events = tempfile.NamedTemporaryFile()
+        self.events_path = events.name
+        command = [*prefix, program, "scan", "-j2", "--events", events.name, "--progress", "never", path]
+        begun = time.monotonic()
+        child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        out = child.stdout.read()
+        _, status, used = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        self.seconds, self.code, self.mib = time.monotonic() - begun, child.returncode, used.ru_maxrss >> 10
+        self.urls = sorted(json.loads(line)["url"] for line in out.splitlines())
+        self.events = [json.loads(line) for line in events.read().splitlines()]
+        self.kinds = [event["kind"] for event in self.events]
+
+    def __str__(self):
+        return f"{len(self.urls)} URLs, {len(self.events)} events, {self.seconds:.2f} s, {self.mib} MiB, status {self.code}"
+
+
+def wanted(name):
+    return not names or any(name.startswith(choice) for choice in names)
+
+
+def row(name, held, what):
+    results["passed" if held else "failed"] += 1
+    print(f"{name:<52} | {what}{'' if held else '  FAILED'}", flush=True)
+
+
+def skip(name, why):
+    results["skipped"] += 1
+    print(f"{name:<52} | SKIPPED: {why}", flush=True)
+
+
+def tool(name, *programs):
+    missing = [program for program in programs if not shutil.which(program)]
+    if missing:
+        skip(name, " and ".join(missing) + " not installed")
+    return not missing
+
+
+def zeros(command, size=GIB):
+    """So many zeros, packed by a command."""
+    feed = subprocess.Popen(["head", "-c", str(size), "/dev/zero"], stdout=subprocess.PIPE)
+    return subprocess.run(command, stdin=feed.stdout, stdout=subprocess.PIPE, check=True).stdout
+
+
+def bombs(folder):
+    """Row 83: a message, then zeros without end; what the limit of the ratio leaves is read, and it is said once."""
+    path = folder + "/bomb"
+    for name, command, times in (("gzip", ["gzip", "-9c"], 100), ("zstd", ["zstd", "-qc"], 1000), ("xz", ["xz", "-c"], 1000)):
+        full = f"83 {times} GiB of zeros in {name}"
+        if not wanted(full) or not tool(full, command[0]):
+            continue
+        packed = zeros(command)
+        first = subprocess.run(command, input=b"From a@b Mon\n" + mail(1), stdout=subprocess.PIPE, check=True).stdout
+        with open(path, "wb") as file:
+            file.write(first)
+            for _ in range(times):
+                file.write(packed)
+        scan = Scan(path)
+        # The message is larger than is held, which is another thing to say.
+        said = [event for event in scan.events if "unpacks to" in event["message"]]
+        row(full, scan.seconds <= 2 and scan.mib <= CEILING and len(said) == 1 and len(scan.urls) == 1, scan)
+        os.remove(path)
+
+
+def windows(folder):
+    """Row 84: windows that would take gigabytes are refused."""
+    path = folder + "/window"
+    for name, command in (
+        ("zstd", ["zstd", "-qc", "-1", "--long=31", "-M2048MB"]),
+        ("xz", ["xz", "-c", "--lzma2=preset=0,dict=1536MiB"]),
+    ):
+        full = f"84 a window of {'2' if name == 'zstd' else '1.5'} GiB in {name}"
+        if not wanted(full) or not tool(full, name):
+            continue
+        feed = subprocess.Popen(["head", "-c", "5M", "/dev/urandom"], stdout=subprocess.PIPE)
+        with open(path, "wb") as file:
+            subprocess.run(command, stdin=feed.stdout, stdout=file, check=True)
+        scan = Scan(path)
+        row(full, scan.mib <= CEILING and scan.kinds == ["limit"], scan)
+        os.remove(path)
+
+
+def zipped(octets):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("z", octets)
+    return out.getvalue()
+
+
+def tarred(octets):
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w:gz") as archive:
+        member = tarfile.TarInfo("t")
+        member.size = len(octets)
+        archive.addfile(member, io.BytesIO(octets))
+    return out.getvalue()
+
+
+def nests(folder):
+    """Row 85: containers in containers end at a depth, at once; one that holds itself is no more than that."""
+    for name, wrap, times in (("gzip", lambda octets: gzip.compress(octets, 1), 1000), ("zip", zipped, 1000), ("tgz", tarred, 300)):
+        full = f"85 {name} in {name}, {times} times"
+        if not wanted(full):
+            continue
+        octets = mail(1)
+        for _ in range(times):
+            octets = wrap(octets)
+        with open(folder + "/nest", "wb") as file:
+            file.write(octets)
+        scan = Scan(folder + "/nest")
+        row(full, scan.seconds <= 1 and scan.mib <= CEILING and scan.kinds == ["limit"], scan)
+
+
+def labels(folder):
+    """Row 87: members are read where they lie: nothing is written, and no name in an archive is ever opened."""
+    full = "87 members that lead out, links, devices (strace)"
+    if not wanted(full) or not tool(full, "strace"):
+        return
+    victim = folder + "/victim"
+    os.makedirs(victim)
+    path = folder + "/evil.tar"
+    with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as archive:
+        def add(name, kind=tarfile.REGTYPE, to="", octets=b"", **pax):
+            member = tarfile.TarInfo(name)
+            member.type, member.linkname, member.size, member.pax_headers = kind, to, len(octets), pax
+            archive.addfile(member, io.BytesIO(octets))
+        add("../member-up", octets=mail(1))
+        add(victim + "/member-absolute", octets=mail(2))
+        add("member-link", tarfile.SYMTYPE, victim)
+        add("member-link/member-through", octets=mail(3))
+        add("member-hard", tarfile.LNKTYPE, "/etc/passwd")
+        for name, kind in (("member-char", tarfile.CHRTYPE), ("member-block", tarfile.BLKTYPE), ("member-fifo", tarfile.FIFOTYPE)):
+            add(name, kind)
+        add("member-pax", octets=mail(4), **{"path": "/member-pax-path", "SCHILY.xattr.user.x": "y"})
+    trace = folder + "/trace"
+    calls = "trace=open,openat,openat2,creat,mkdir,mkdirat,mknod,mknodat,link,linkat,symlink,symlinkat,rename,renameat,renameat2,unlink,unlinkat"
+    scan = Scan(path, prefix=["strace", "-f", "-qq", "-e", calls, "-o", trace])
+    with open(trace, errors="replace") as file:
+        lines = file.readlines()
+    opened = [line for line in lines if "member-" in line or victim in line]
+    written = [line for line in lines if re.search(r"O_WRONLY|O_RDWR|O_CREAT|mkdir|mknod|link|rename|creat", line)]
+    # But for the file of events, which the caller named.
+    written = [line for line in written if scan.events_path not in line]
+    row(full, len(scan.urls) == 4 and not opened and not written, f"{scan}; {len(opened)} of its names opened, {len(written)} writes")
+    full = "87 a sparse member of 8 TiB"
+    if wanted(full):
+        # GNU's old format: its size on disk is nothing, its real size and its only hole stand in the header.
+        header = bytearray(tarfile.TarInfo("sparse").tobuf(tarfile.GNU_FORMAT))
+        header[156:157] = b"S"
+        header[483:495] = b"\x80" + (8 << 40).to_bytes(11, "big")
+        header[148:156] = b"%06o\0 " % sum(header[:148] + b" " * 8 + header[156:])
+        with open(path, "wb") as file:
+            file.write(header)
+            member = tarfile.TarInfo("next")
+            member.size = len(mail(1))
+            file.write(member.tobuf() + mail(1).ljust(512, b"\0") + bytes(1024))
+        scan = Scan(path)
+        row(full, scan.seconds <= 1 and scan.mib <= CEILING and len(scan.urls) == 1, scan)
+
+
+def cuts(folder):
+    """Row 88: the more of a gzip there is, the more comes out; what stands behind it does no harm."""
+    full = "88 a gzip cut at every 1,000th octet"
+    if not wanted(full):
+        return
+    whole = b"".join(b"From a@b Mon\n" + mail(n) + os.urandom(300).hex().encode() + b"\n\n" for n in range(1000))
+    packed = gzip.compress(whole)
+    before, wrong, runs = set(), 0, 0
+    for size in [*range(1000, len(packed), 1000), len(packed)]:
+        with open(folder + "/cut.gz", "wb") as file:
+            file.write(packed[:size])
+        scan = Scan(folder + "/cut.gz")
+        urls = set(scan.urls)
+        # One that the cut went through is given as far as it is there.
+        lost = [url for url in before - urls if not any(whole.startswith(url) for whole in urls)]
+        wrong += bool(lost) or len(scan.events) != (size < len(packed))
+        before, runs = urls, runs + 1
+    row(full, wrong == 0 and len(before) == 1000, f"{runs} cuts, {wrong} of them with less than the cut before or without one event")
+    full = "88 gzips one behind the other, then garbage"
+    with open(folder + "/cut.gz", "wb") as file:
+        file.write(packed + gzip.compress(b"From a@b Mon\n" + mail(5000)) + b"garbage" * 100)
+    scan = Scan(folder + "/cut.gz")
+    row(full, len(scan.urls) == 1001 and len(scan.events) == 1, scan)
+
+
+def growing(folder):
+    """Row 89: an archive that is copied slowly is read when it is at rest, and everything in it once."""
+    full = "89 archives that the daemon sees being copied"
+    if not wanted(full):
+        return
+    spool, texts = folder + "/spool", [mail(n) + os.urandom(2000).hex().encode() for n in range(300)]
+    os.makedirs(spool)
+    plain = io.BytesIO()
+    with tarfile.open(fileobj=plain, mode="w") as archive:
+        for n, text in enumerate(texts):
+            member = tarfile.TarInfo(f"{n}.eml")
+            member.size = len(text)
+            archive.addfile(member, io.BytesIO(text))
+    copies = {"all.tar": plain.getvalue(), "all.tgz": gzip.compress(plain.getvalue()), "mbox.gz": gzip.compress(b"".join(b"From a@b Mon\n" + text + b"\n\n" for text in texts))}
+    with open(folder + "/c.toml", "w") as file:
+        file.write(f'[output]\ndir="{folder}/out"\n[state]\ndir="{folder}/state"\n[watch]\nsettle="1s"\nsweep="1s"\n'
+                   f'[metrics]\nlisten=""\n[[spool]]\npath="{spool}"\n')
+    with open(folder + "/log", "w") as log:
+        daemon = subprocess.Popen([program, "watch", "--config", folder + "/c.toml"], stderr=log)
+    pieces = 20
+    for piece in range(pieces):
+        for name, octets in copies.items():
+            step = -(-len(octets) // pieces)
+            with open(f"{spool}/{name}", "ab") as file:
+                file.write(octets[piece * step:(piece + 1) * step])
+        time.sleep(0.2)
+    time.sleep(4)
+    daemon.terminate()
+    code = daemon.wait()
+    got = collections.Counter()
+    for name in os.listdir(folder + "/out"):
+        if name.endswith(".jsonl"):
+            with open(f"{folder}/out/{name}") as file:
+                got.update((record["source"]["path"], record["url"]) for record in map(json.loads, file))
+    with open(folder + "/log") as file:
+        damage = file.read().count("damage")
+    exact = len(got) == len(copies) * len(texts) and set(got.values()) == {1}
+    row(full, exact and code == 0 and not damage, f"{sum(got.values())} URLs of {len(copies) * len(texts)}, {damage} damaged, status {code}")
+
+
+def waits(folder):
+    """Row 90: what is no file is not waited for."""
+    full = "90 FIFO, socket, device, links to them, /proc"
+    if not wanted(full):
+        return
+    spool = folder + "/spool"
+    os.makedirs(spool)
+    os.mkfifo(spool + "/fifo")
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(spool + "/socket")
+    devices = 0
+    if os.getuid() == 0:
+        try:
+            os.mknod(spool + "/zero", 0o600 | 0o020000, os.makedev(1, 5))
+            devices = 1
+        except OSError as error:
+            print(f"no device can be made here: {error}")
+    os.symlink("/dev/zero", spool + "/link")
+    os.symlink("/proc/self/mem", spool + "/proc")
+    with open(spool + "/mail", "wb") as file:
+        file.write(mail(1))
+    scan = Scan(spool)
+    named = [Scan(f"{spool}/{name}") for name in ("fifo", "socket", *(["zero"] if devices else []))]
+    slowest = max([scan, *named], key=lambda scan: scan.seconds)
+    row(full, scan.seconds <= 1 and slowest.seconds <= 1 and len(scan.urls) == 1, f"{scan}; named by themselves {slowest.seconds:.2f} s at the most")
+
+
+if __name__ == "__main__":
+    for work in (bombs, windows, nests, labels, cuts, growing, waits):
+        with tempfile.TemporaryDirectory() as folder:
+            work(folder)
+    print(f"{results['passed']} passed, {results['failed']} failed, {results['skipped']} skipped")
+    sys.exit(1 if results["failed"] else 0)
