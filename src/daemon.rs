@@ -234,7 +234,7 @@ impl Daemon {
                 }
             }
             Event::Unwatched(path) => {
-                self.spools.iter_mut().filter(|watched| watched.spool.path == path).for_each(|watched| {
+                self.spools.iter_mut().filter(|watched| path.starts_with(&watched.spool.path)).for_each(|watched| {
                     watched.notices = false;
                     watched.mark(now.after(AGAIN_MS));
                 });

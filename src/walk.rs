@@ -92,6 +92,13 @@ pub fn items(items: &[Item]) -> impl Iterator<Item = Step> + '_ {
     })
 }
 
+/// A folder and all folders in it that a walk without links would look into, each behind the one it lies in. Looks at no
+/// file, so that it takes no longer than listing does.
+#[must_use]
+pub fn folders(root: &Path) -> Vec<PathBuf> {
+    tree::folders(root)
+}
+
 /// The file at `path`, if a walk of `root` that follows no links would come upon it. `path` lies beneath `root`.
 #[must_use]
 pub fn beneath(root: &Path, path: &Path) -> Option<File> {

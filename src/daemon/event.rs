@@ -1,6 +1,6 @@
 //! What can wake the daemon, and where it lives.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::Daemon;
 
@@ -26,7 +26,7 @@ pub enum Event {
     Closed(PathBuf),
     /// Notices were lost: everything must be looked at.
     Overflow,
-    /// A spool gives no notices; it must be looked at from time to time.
+    /// A spool, or a folder in it, gives no notices; it must be looked at from time to time.
     Unwatched(PathBuf),
     /// The operator wants an end.
     Stop,
@@ -44,6 +44,11 @@ pub trait Host {
 
     /// What has happened since it was asked last; nothing if nothing has.
     fn event(&mut self) -> Option<Event>;
+
+    /// A folder came into a spool: what happens in it from now on must be heard, too.
+    fn appeared(&mut self, folder: &Path) {
+        let _ = folder;
+    }
 
     /// A line for the operator.
     fn remark(&mut self, remark: &Remark<'_>);

@@ -18,6 +18,9 @@ use crate::origin::{Hint, Source};
 use crate::problem::{Event, Kind, Problem};
 use crate::walk::{self, Filter, Links, Step};
 
+/// The time between two looks at what is new, while everything is looked at.
+const HEED_MS: u64 = 250;
+
 /// The time after which a locked mailbox is looked at again, if nobody says anything.
 const LOCKED_MS: u64 = 250;
 
@@ -30,6 +33,7 @@ impl Daemon {
                 Some(file) => self.look(spool, &file, host)?,
                 // A folder came, or something went: the walk will tell.
                 None if path.is_dir() => {
+                    host.appeared(&path);
                     let now = host.now();
                     self.spools[spool].mark(now);
                     self.spools[spool].restless = self.spools[spool].restless.max(1);
@@ -122,7 +126,7 @@ impl Daemon {
                 }
                 self.between(host)?;
                 // New mail does not wait until all that is old was looked at.
-                if heeded.after(AGAIN_MS) <= host.now() {
+                if heeded.after(HEED_MS) <= host.now() {
                     self.look_at_changed(host)?;
                     self.look_at_rested(host)?;
                     heeded = host.now();

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -85,7 +85,8 @@ impl Watched {
         let log = log.clone();
         thread::Builder::new().name("reader".to_owned()).spawn(move || {
             let notices = Notices::new(wake.clone(), Arc::clone(&lost));
-            let mut reader = Reader { start, queue, wake, lost, notices, log, told, stop, told_at: Instant::now() };
+            let mut reader =
+                Reader { start, queue, wake, lost, notices, log, told, stop, told_at: Instant::now(), is_deaf: true };
             let ended = catch_unwind(AssertUnwindSafe(|| reader.read(daemon, once)));
             let ended = ended.unwrap_or_else(|_| Err(Fault::Io("a reader failed; please report it".to_owned())));
             // Nobody listens any more only when the daemon is ending anyway.
@@ -143,23 +144,22 @@ struct Reader {
     told: Arc<Mutex<Status>>,
     stop: Arc<AtomicBool>,
     told_at: Instant,
+    /// Whether there may be folders that are not watched.
+    is_deaf: bool,
 }
 
 impl Reader {
     /// Reads until it is told to stop, or, if it is to be done once, until everything was read.
     fn read(&mut self, mut daemon: Daemon, once: Once) -> Result<(), Fault> {
         let pulse = Arc::clone(&daemon.pulse);
-        // What stands there now is what is watched.
-        daemon.is_another_place();
-        self.watch(&daemon);
         let mut patience = Instant::now();
         while !daemon.is_stopping() {
-            let before = daemon.counts.messages_read;
-            let next = daemon.work(self)?;
-            if daemon.is_another_place() {
+            if daemon.is_another_place() | self.is_deaf {
                 self.watch(&daemon);
                 daemon.look_everywhere(self.now());
             }
+            let before = daemon.counts.messages_read;
+            let next = daemon.work(self)?;
             pulse.beat();
             self.progress(&daemon);
             let now = self.now();
@@ -185,12 +185,18 @@ impl Reader {
     /// Watches its spools; those that cannot be are polled.
     fn watch(&mut self, daemon: &Daemon) {
         let paths: Vec<PathBuf> = daemon.config().spool.iter().map(|spool| spool.path.clone()).collect();
+        self.is_deaf = false;
         for (path, why) in self.notices.watch(&paths) {
-            self.log.remark(&Remark::Warn(format!("{} is polled: {why}", path.to_string_lossy().escape_debug())));
-            // A full queue means a look at everything, which does as well for now.
-            if self.wake.try_send(Event::Unwatched(path)).is_err() {
-                self.lost.store(true, Ordering::Release);
-            }
+            self.poll(path, &why);
+        }
+    }
+
+    /// Has a spool looked at from time to time, since not all that happens in it is heard.
+    fn poll(&mut self, path: PathBuf, why: &str) {
+        self.log.remark(&Remark::Warn(format!("{} is polled: {why}", path.to_string_lossy().escape_debug())));
+        // A full queue means a look at everything, which does as well for now.
+        if self.wake.try_send(Event::Unwatched(path)).is_err() {
+            self.lost.store(true, Ordering::Release);
         }
     }
 
@@ -199,7 +205,8 @@ impl Reader {
         let now = self.now();
         let nap = Duration::from_millis(next.ms.saturating_sub(now.ms)).min(NAP);
         // We hold a sender ourselves, so the queue never ends.
-        self.urgent().or_else(|| self.queue.recv_timeout(nap).ok())
+        let event = self.urgent().or_else(|| self.queue.recv_timeout(nap).ok());
+        self.heed(event)
     }
 
     /// What does not stand in the queue.
@@ -208,6 +215,12 @@ impl Reader {
             return Some(Event::Stop);
         }
         self.lost.swap(false, Ordering::AcqRel).then_some(Event::Overflow)
+    }
+
+    /// Among the notices that were lost, folders may have come that nobody hears.
+    fn heed(&mut self, event: Option<Event>) -> Option<Event> {
+        self.is_deaf |= matches!(event, Some(Event::Overflow));
+        event
     }
 }
 
@@ -221,7 +234,14 @@ impl Host for Reader {
     }
 
     fn event(&mut self) -> Option<Event> {
-        self.urgent().or_else(|| self.queue.try_recv().ok())
+        let event = self.urgent().or_else(|| self.queue.try_recv().ok());
+        self.heed(event)
+    }
+
+    fn appeared(&mut self, folder: &Path) {
+        if let Err(why) = self.notices.add(folder) {
+            self.poll(folder.to_owned(), &why);
+        }
     }
 
     fn remark(&mut self, remark: &Remark<'_>) {

@@ -9,53 +9,61 @@ use notify::event::{AccessKind, AccessMode, EventKind};
 use notify::{ErrorKind, RecommendedWatcher, RecursiveMode, Watcher};
 
 use super::Event;
+use crate::walk;
 
 /// Watches the spools.
 pub(super) struct Notices {
+    queue: SyncSender<Event>,
+    lost: Lost,
+    /// None until something is watched, and without the kernel's help (no inotify, no instance left).
     watcher: Option<RecommendedWatcher>,
-    watched: Vec<PathBuf>,
 }
 
 /// Notices that did not fit into the queue: they are made up for by a look at everything.
 pub(super) type Lost = Arc<AtomicBool>;
 
 impl Notices {
-    /// Begins to listen. Without the kernel's help (no inotify, no instance left) everything is polled.
+    /// Watches nothing yet. What is noticed goes into the queue.
     pub(super) fn new(queue: SyncSender<Event>, lost: Lost) -> Notices {
-        let watcher = notify::recommended_watcher(move |notice: notify::Result<notify::Event>| {
+        Notices { queue, lost, watcher: None }
+    }
+
+    /// Watches these folders and files, as they stand there now, and no others. Gives those of which not all is heard, and
+    /// why.
+    pub(super) fn watch(&mut self, paths: &[PathBuf]) -> Vec<(PathBuf, String)> {
+        let (queue, lost) = (self.queue.clone(), Arc::clone(&self.lost));
+        let hear = move |notice: notify::Result<notify::Event>| {
             for event in events(notice) {
                 if queue.try_send(event).is_err() {
                     lost.store(true, Ordering::Release);
                 }
             }
-        });
-        Notices { watcher: watcher.ok(), watched: Vec::new() }
+        };
+        // The old one goes first: there may be no room for two.
+        self.watcher = None;
+        self.watcher = RecommendedWatcher::new(hear, notify::Config::default().with_follow_symlinks(false)).ok();
+        let heard = |path: &PathBuf| self.add(path).map_err(|why| (path.clone(), why));
+        paths.iter().map(heard).filter_map(Result::err).collect()
     }
 
-    /// Watches these folders and files and no others. Gives those of which not all is heard, and why.
-    pub(super) fn watch(&mut self, paths: &[PathBuf]) -> Vec<(PathBuf, String)> {
-        let Some(watcher) = &mut self.watcher else {
-            return paths.iter().map(|path| (path.clone(), "no notices from the kernel".to_owned())).collect();
-        };
-        for old in std::mem::take(&mut self.watched) {
-            // One that went away needs no goodbye.
-            let _ = watcher.unwatch(&old);
-        }
-        let mut failed = Vec::new();
-        for path in paths {
-            let (place, mode) = placed(path);
-            match watcher.watch(place, mode) {
-                Ok(()) => {
-                    self.watched.push(place.to_owned());
-                    if is_elsewhere(place) {
-                        let why = "of what other machines and servers change in it the kernel tells nothing";
-                        failed.push((path.clone(), why.to_owned()));
-                    }
-                }
-                Err(error) => failed.push((path.clone(), error.to_string())),
+    /// Watches a folder and all folders in it, or the folder of a file. Says why not, or why that is not enough.
+    pub(super) fn add(&mut self, path: &Path) -> Result<(), String> {
+        let Some(watcher) = &mut self.watcher else { return Err("no notices from the kernel".to_owned()) };
+        let place = place(path);
+        // The watcher would look at each file to find the folders.
+        let folders = if place == path { walk::folders(path) } else { vec![place.to_owned()] };
+        for folder in folders {
+            match watcher.watch(&folder, RecursiveMode::NonRecursive) {
+                Ok(()) => {}
+                // What went meanwhile needs no watching. That a root did is seen otherwise.
+                Err(_) if !folder.is_dir() => {}
+                Err(error) => return Err(error.to_string()),
             }
         }
-        failed
+        if is_elsewhere(place) {
+            return Err("of what other machines and servers change in it the kernel tells nothing".to_owned());
+        }
+        Ok(())
     }
 }
 
@@ -85,12 +93,6 @@ fn is_elsewhere(place: &Path) -> bool {
 /// there as well.
 pub(super) fn place(path: &Path) -> &Path {
     if path.is_dir() { path } else { path.parent().unwrap_or(path) }
-}
-
-/// The same, and whether what lies beneath it is watched, too: of a file's folder nothing else is.
-fn placed(path: &Path) -> (&Path, RecursiveMode) {
-    let mode = if path.is_dir() { RecursiveMode::Recursive } else { RecursiveMode::NonRecursive };
-    (place(path), mode)
 }
 
 fn events(notice: notify::Result<notify::Event>) -> Vec<Event> {

@@ -3,6 +3,7 @@
 //! Each folder is opened once, by the way that leads to it from the root, and closed before anything in it is looked at:
 //! the depth of a tree costs no open files, and a folder that is swapped for a link meanwhile leads nowhere.
 
+use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::Metadata;
 use std::io;
@@ -82,7 +83,7 @@ impl<'t> Tree<'t> {
 
     /// Goes into a folder. Something is found if that cannot be done.
     fn enter(&mut self, path: PathBuf, place: Beneath) -> Option<Found> {
-        match Listing::of(&place) {
+        match Listing::of(&place, |_| true) {
             Ok(Listing { identity, names }) => {
                 if let Some(above) = self.levels.iter().find(|level| level.identity == identity) {
                     let above = above.path.clone();
@@ -101,9 +102,7 @@ impl<'t> Tree<'t> {
         let path = level.path.join(name);
         let place = level.place.join(Path::new(name));
         if kind.is_dir() {
-            // Messages in `tmp` are not complete (maildir(5)).
-            let left = name == "tmp" && is_maildir(Some(&level.path));
-            return if left { None } else { self.enter(path, place) };
+            return if is_left(&level.path, name) { None } else { self.enter(path, place) };
         }
         if kind.is_symlink() {
             return self.link(path);
@@ -137,7 +136,7 @@ struct Listing {
 impl Listing {
     /// What is listed is what was opened, and nothing in it is opened to be listed: walkdir would open each folder in it by
     /// its name, which may be a link's by then.
-    fn of(place: &Beneath) -> io::Result<Listing> {
+    fn of(place: &Beneath, is_wanted: impl Fn(FileType) -> bool) -> io::Result<Listing> {
         let folder = place.open(OFlags::DIRECTORY)?;
         let stat = fstat(&folder)?;
         let mut names = Vec::new();
@@ -156,11 +155,37 @@ impl Listing {
                 },
                 kind => kind,
             };
-            names.push((OsString::from_vec(name.to_vec()), kind));
+            if is_wanted(kind) {
+                names.push((OsString::from_vec(name.to_vec()), kind));
+            }
         }
         names.sort_by(|one, other| one.0.as_bytes().cmp(other.0.as_bytes()));
         Ok(Listing { identity: (stat.st_dev, stat.st_ino), names })
     }
+}
+
+/// The root and the folders in it, each behind the one it lies in. What cannot be looked into is left out, but for the root.
+pub(super) fn folders(root: &Path) -> Vec<PathBuf> {
+    let mut found = vec![root.to_owned()];
+    let mut left = vec![(root.to_owned(), Beneath::root(root))];
+    let mut seen = HashSet::new();
+    while let Some((path, place)) = left.pop() {
+        let Ok(Listing { identity, names }) = Listing::of(&place, |kind| kind == FileType::Directory) else { continue };
+        // One that is mounted in itself is the same again.
+        if !seen.insert(identity) {
+            continue;
+        }
+        for (name, _) in names.into_iter().filter(|(name, _)| !is_left(&path, name)) {
+            found.push(path.join(&name));
+            left.push((path.join(&name), place.join(Path::new(&name))));
+        }
+    }
+    found
+}
+
+/// Whether a folder is gone by: messages in `tmp` are not complete (maildir(5)).
+fn is_left(above: &Path, name: &OsStr) -> bool {
+    name == "tmp" && is_maildir(Some(above))
 }
 
 /// Something that is no folder.

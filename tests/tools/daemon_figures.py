@@ -116,10 +116,12 @@ def many():
         while not world.status():
             time.sleep(0.01)
         answered = time.time() - start
-        world.deliver()
         row(f"restart, {how}: first answer", f"{answered:.2f} s", f"{messages:,} messages known")
-        delivered = world.until(1, 600)
-        row(f"restart, {how}: first new commit", f"{answered + (delivered or 600):.2f} s", "delivered when it answered")
+        # Mail goes on arriving; what came before the folders are watched is found when all is looked at.
+        while time.time() < start + 600 and world.status()["counts"]["messages"] == 0:
+            world.deliver()
+            time.sleep(0.02)
+        row(f"restart, {how}: first new commit", f"{time.time() - start:.2f} s", "while up to 50 messages/s arrive")
         while world.status()["spools"][0]["files"] < messages:
             time.sleep(0.05)
         row(f"restart, {how}: all looked at", f"{messages / (time.time() - start):,.0f} files/s", "nothing of it read again")
