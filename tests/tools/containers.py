@@ -3,8 +3,8 @@
 
     tests/tools/containers.py [PROGRAM] [NAME...]      NAMEs choose rows by their beginnings; TMPDIR says where
 
-Needs zstd, xz and strace for the rows that name them, and root for devices; says what it leaves out. Closes with
-"N passed, N failed, N skipped".
+Needs zstd, xz and strace for the rows that name them, and root for devices; says what it leaves out. SLACK=N allows N times
+the seconds, on a busy machine. Closes with "N passed, N failed, N skipped".
 """
 import collections, gzip, io, json, os, re, shutil, socket, subprocess, sys, tarfile, tempfile, time, zipfile
 
@@ -12,6 +12,7 @@ program = os.path.realpath(sys.argv[1] if len(sys.argv) > 1 else "target/release
 names = sys.argv[2:]
 results = collections.Counter()
 GIB = 1 << 30
+SLACK = float(os.environ.get("SLACK", 1))
 # The ceiling of a scan with two threads, in MiB.
 CEILING = 256 + 2 * 32
 MAIL = b"From: a@b.example\nMessage-ID: <%d@x.example>\n\nsee http://n%d.example/ now\n"
@@ -85,7 +86,7 @@ def bombs(folder):
         scan = Scan(path)
         # The message is larger than is held, which is another thing to say.
         said = [event for event in scan.events if "unpacks to" in event["message"]]
-        row(full, scan.seconds <= 2 and scan.mib <= CEILING and len(said) == 1 and len(scan.urls) == 1, scan)
+        row(full, scan.seconds <= 2 * SLACK and scan.mib <= CEILING and len(said) == 1 and len(scan.urls) == 1, scan)
         os.remove(path)
 
 
@@ -135,7 +136,7 @@ def nests(folder):
         with open(folder + "/nest", "wb") as file:
             file.write(octets)
         scan = Scan(folder + "/nest")
-        row(full, scan.seconds <= 1 and scan.mib <= CEILING and scan.kinds == ["limit"], scan)
+        row(full, scan.seconds <= SLACK and scan.mib <= CEILING and scan.kinds == ["limit"], scan)
 
 
 def labels(folder):
@@ -143,6 +144,8 @@ def labels(folder):
     full = "87 members that lead out, links, devices (strace)"
     if not wanted(full) or not tool(full, "strace"):
         return
+    if subprocess.run(["strace", "-qq", "-o", folder + "/trace", "true"], stderr=subprocess.DEVNULL).returncode:
+        return skip(full, "nothing can be traced here")
     victim = folder + "/victim"
     os.makedirs(victim)
     path = folder + "/evil.tar"
@@ -182,7 +185,7 @@ def labels(folder):
             member.size = len(mail(1))
             file.write(member.tobuf() + mail(1).ljust(512, b"\0") + bytes(1024))
         scan = Scan(path)
-        row(full, scan.seconds <= 1 and scan.mib <= CEILING and len(scan.urls) == 1, scan)
+        row(full, scan.seconds <= SLACK and scan.mib <= CEILING and len(scan.urls) == 1, scan)
 
 
 def cuts(folder):
@@ -274,7 +277,7 @@ def waits(folder):
     scan = Scan(spool)
     named = [Scan(f"{spool}/{name}") for name in ("fifo", "socket", *(["zero"] if devices else []))]
     slowest = max([scan, *named], key=lambda scan: scan.seconds)
-    row(full, scan.seconds <= 1 and slowest.seconds <= 1 and len(scan.urls) == 1, f"{scan}; named by themselves {slowest.seconds:.2f} s at the most")
+    row(full, scan.seconds <= SLACK and slowest.seconds <= SLACK and len(scan.urls) == 1, f"{scan}; named by themselves {slowest.seconds:.2f} s at the most")
 
 
 if __name__ == "__main__":
