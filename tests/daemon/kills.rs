@@ -6,24 +6,25 @@ use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::cli::{configure, program};
 use super::{Dice, Place, given_in, message};
 
-/// Delivers until told to stop: into an mbox under its lock, now and then rolling back; a Maildir, by rename or by link;
-/// an MH folder. What a Maildir's writers left in `tmp` is nobody's.
-fn deliver(spool: &Path, seed: u64, stop: &AtomicBool, delivered: &AtomicU64) {
+/// Delivers until told to stop, into three spools: into an mbox under its lock, now and then rolling back; a Maildir, by
+/// rename or by link; an MH folder. What a Maildir's writers left in `tmp` is nobody's.
+fn deliver(root: &Path, seed: u64, stop: &AtomicBool, delivered: &AtomicU64) {
     let mut dice = Dice(seed);
+    let spool = root.join("spool");
     while !stop.load(Ordering::Relaxed) {
         let n = delivered.load(Ordering::Relaxed) + 1;
         let text = message(n, dice.below(30));
         match dice.below(4) {
-            0 | 1 => mbox(spool, &text, &mut dice),
+            0 | 1 => mbox(&spool, &text, &mut dice),
             2 => {
-                let (tmp, new) = (spool.join("md/tmp/x"), spool.join(format!("md/new/{n}.M1.host")));
+                let (tmp, new) = (root.join("md/tmp/x"), root.join(format!("md/new/{n}.M1.host")));
                 fs::write(&tmp, &text).unwrap();
                 if dice.below(2) == 0 {
                     fs::rename(tmp, new).unwrap();
@@ -31,13 +32,13 @@ fn deliver(spool: &Path, seed: u64, stop: &AtomicBool, delivered: &AtomicU64) {
                     fs::hard_link(&tmp, new).unwrap();
                     fs::remove_file(tmp).unwrap();
                 }
-                fs::write(spool.join(format!("md/tmp/{n}.left")), message(2_000_000_000 + n, 0)).unwrap();
+                fs::write(root.join(format!("md/tmp/{n}.left")), message(2_000_000_000 + n, 0)).unwrap();
             }
-            _ => fs::write(spool.join(format!("mh/{n}")), &text).unwrap(),
+            _ => fs::write(root.join(format!("mh/{n}")), &text).unwrap(),
         }
         delivered.store(n, Ordering::Relaxed);
         if dice.below(200) == 0 {
-            rotate(spool);
+            rotate(&spool);
         }
         std::thread::sleep(Duration::from_micros(500 + dice.below(4_000)));
     }
@@ -122,11 +123,12 @@ impl When {
 /// Kills the program `kills` times, lets it finish, and says what is wrong.
 fn kill(name: &str, kills: u64, when: When, planted: Option<&str>) -> Result<(), String> {
     let place = Place::new(name);
-    let (root, spool, taken) = (place.path(), place.path().join("spool"), place.path().join("taken"));
-    configure(root, "");
+    let (root, taken) = (place.path(), place.path().join("taken"));
+    let other = |name| format!("[[spool]]\npath = \"{}\"\n", root.join(name).display());
+    configure(root, &(other("md") + &other("mh")));
     fs::create_dir_all(&taken).unwrap();
     for folder in ["md/new", "md/cur", "md/tmp", "mh"] {
-        fs::create_dir_all(spool.join(folder)).unwrap();
+        fs::create_dir_all(root.join(folder)).unwrap();
     }
     let (stop, delivered) = (AtomicBool::new(false), AtomicU64::new(0));
     let mut dice = Dice(kills);
@@ -139,11 +141,20 @@ fn kill(name: &str, kills: u64, when: When, planted: Option<&str>) -> Result<(),
         command
     };
     let ended = std::thread::scope(|scope| {
-        scope.spawn(|| deliver(&spool, kills, &stop, &delivered));
+        scope.spawn(|| deliver(root, kills, &stop, &delivered));
         let consumer = scope.spawn(|| consume(&root.join("out"), &taken, &stop));
         let ended = (0..kills).try_for_each(|number| {
             let mut child = command().spawn().unwrap();
-            std::thread::sleep(when.wait(number, &mut dice));
+            let wait = when.wait(number, &mut dice);
+            // Now and then its readers are replaced meanwhile.
+            let reload = when == When::AnyTime && number.is_multiple_of(3);
+            std::thread::sleep(if reload { wait / 2 } else { wait });
+            if reload {
+                // Before it hears signals this one kills as well.
+                let hup = Command::new("kill").args(["-HUP", &child.id().to_string()]).status().unwrap();
+                assert!(hup.success());
+                std::thread::sleep(wait / 2);
+            }
             child.kill().unwrap();
             match child.wait().unwrap().code() {
                 None => Ok(()),
