@@ -124,20 +124,32 @@ impl Fields {
     }
 }
 
-/// The octets of names: printable ASCII but the colon (RFC 5322 section 2.2).
-const NAME_OCTETS: [bool; 256] = {
-    let mut octets = [false; 256];
-    let mut octet = b'!';
-    while octet <= b'~' {
-        octets[octet as usize] = octet != b':';
-        octet += 1;
+/// How many octets at the start of a line can stand in a name: printable ASCII but the colon (RFC 5322 section 2.2).
+///
+/// Eight at a time: of a word's octets each sets its highest bit in one of three sums if it cannot. What is carried over
+/// touches only those behind, and the first is all that is asked for.
+fn name_octets(line: &[u8]) -> usize {
+    const ONES: u64 = u64::MAX / 255;
+    const HIGHEST: u64 = ONES << 7;
+    let (words, rest) = line.as_chunks::<8>();
+    for (at, word) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*word);
+        let below = word.wrapping_sub(ONES * u64::from(b'!')) & !word;
+        let above = word.wrapping_add(ONES * u64::from(0x7F - b'~')) | word;
+        let colon = word ^ (ONES * u64::from(b':'));
+        let colon = colon.wrapping_sub(ONES) & !colon;
+        let others = (below | above | colon) & HIGHEST;
+        if others != 0 {
+            return at * 8 + others.trailing_zeros() as usize / 8;
+        }
     }
-    octets
-};
+    let is_other = |&byte: &u8| !matches!(byte, b'!'..=b'~') || byte == b':';
+    rest.iter().position(is_other).map_or(line.len(), |at| words.len() * 8 + at)
+}
 
 /// Octets of a field's name, and the offset of its colon.
 fn name(line: &[u8]) -> Option<(usize, usize)> {
-    let name = line.iter().position(|&byte| !NAME_OCTETS[usize::from(byte)]).unwrap_or(line.len());
+    let name = name_octets(line);
     let blanks = line[name..].iter().take_while(|&&byte| matches!(byte, b' ' | b'\t')).count();
     // `http://...` at a line's start is text, however much it looks like a field.
     let colon = name + blanks;
@@ -201,6 +213,23 @@ fn unfolded(raw: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The octets of a name are told as one by one, whatever stands around them.
+    #[test]
+    fn names_end_where_an_octet_does_not_belong() {
+        for octet in 0..=255 {
+            for len in 0..20 {
+                for at in 0..=len {
+                    let mut line = vec![b'~'; len];
+                    line.insert(at, octet);
+                    line.extend(b"\x01\xFF:");
+                    let belongs = (b'!'..=b'~').contains(&octet) && octet != b':';
+                    assert_eq!(name_octets(&line), if belongs { len + 1 } else { at }, "{octet} {len} {at}");
+                    assert_eq!(name_octets(&line[..=len]), if belongs { len + 1 } else { at });
+                }
+            }
+        }
+    }
 
     fn shown(text: &str) -> (Vec<String>, &str) {
         let fields = Fields::of(text.as_bytes(), usize::MAX);

@@ -104,9 +104,40 @@ struct Names {
 
 struct Name {
     start: &'static [u8],
+    /// Its first letters.
+    word: Word,
     is_whole: bool,
     roles: Roles,
 }
+
+/// Up to eight letters in lower case, and a mask of as many octets.
+#[derive(Clone, Copy)]
+struct Word {
+    letters: u64,
+    mask: u64,
+}
+
+impl Word {
+    fn of(name: &[u8]) -> Word {
+        match name.first_chunk::<8>() {
+            Some(&letters) => Word { letters: u64::from_le_bytes(letters) | LOWER, mask: u64::MAX },
+            None => {
+                let mut letters = [0; 8];
+                letters[..name.len()].copy_from_slice(name);
+                Word { letters: u64::from_le_bytes(letters) | LOWER, mask: (1 << (8 * name.len())) - 1 }
+            }
+        }
+    }
+
+    /// Whether these letters begin with those of `start`.
+    fn begins_with(self, start: Word) -> bool {
+        (self.letters ^ start.letters) & start.mask == 0
+    }
+}
+
+/// The bit by which small letters differ from large ones, in each octet. It is set in what else stands in names that play
+/// a role, and what differs from that in this bit alone cannot stand in a name.
+const LOWER: u64 = u64::MAX / 255 * 0x20;
 
 /// What five bits of a letter can be, in either case.
 const LETTERS: usize = 32;
@@ -120,7 +151,8 @@ impl Names {
             for name in names {
                 let start = name.trim_end_matches('*');
                 let is_whole = start.len() == name.len();
-                by_letter[bucket(start.as_bytes())].push(Name { start: start.as_bytes(), is_whole, roles });
+                let (start, word) = (start.as_bytes(), Word::of(start.as_bytes()));
+                by_letter[bucket(start)].push(Name { start, word, is_whole, roles });
             }
         }
         Names { by_letter }
@@ -128,13 +160,12 @@ impl Names {
 
     fn roles(&self, name: &[u8]) -> Roles {
         let mut roles = Roles::default();
+        let word = Word::of(name);
         for known in &self.by_letter[bucket(name)] {
             let len = known.start.len();
-            let long_enough = name.len() == len || !known.is_whole && name.len() > len;
-            // The last letter tells most of them apart.
-            if long_enough
-                && name[len - 1] | 0x20 == known.start[len - 1] | 0x20
-                && name[..len].eq_ignore_ascii_case(known.start)
+            if word.begins_with(known.word)
+                && (name.len() == len || !known.is_whole && name.len() > len)
+                && name[len.min(8)..len].eq_ignore_ascii_case(&known.start[len.min(8)..])
             {
                 roles.is_trace |= known.roles.is_trace;
                 roles.is_changing |= known.roles.is_changing;
@@ -164,6 +195,30 @@ mod tests {
         }
         for name in ["", "x", "x-", "List-Archive", "Subject", "X-URL", "Receive", "X-Spam", "ARC", "0eceived"] {
             assert!(!roles(name.as_bytes()).is_trace, "{name}");
+        }
+    }
+
+    /// Names that differ from known ones in an octet, and those that do not but in case.
+    #[test]
+    fn a_name_is_known_by_all_its_octets() {
+        for known in TRACE.iter().chain(CHANGING).map(|name| name.trim_end_matches('*').as_bytes()) {
+            let is_known = |name: &[u8]| roles(name) != Roles::default();
+            assert!(is_known(known) && is_known(&known.to_ascii_uppercase()));
+            for at in 0..known.len() {
+                for octet in (b'!'..=b'~').filter(|octet| *octet != b':') {
+                    let mut name = known.to_vec();
+                    name[at] = octet;
+                    let same = |other: &str| {
+                        let start = other.trim_end_matches('*');
+                        let start = start.as_bytes();
+                        name.len() >= start.len()
+                            && name[..start.len()].eq_ignore_ascii_case(start)
+                            && (name.len() == start.len() || other.ends_with('*'))
+                    };
+                    let expected = TRACE.iter().chain(CHANGING).any(|other| same(other));
+                    assert_eq!(is_known(&name), expected, "{}", name.escape_ascii());
+                }
+            }
         }
     }
 
