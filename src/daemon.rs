@@ -72,7 +72,7 @@ const RESTLESS_LOOKS: u32 = 3;
 /// Files that are watched for coming to rest; more wait until some have. Bounds memory.
 const RESTING_FILES: usize = 100_000;
 
-/// The daemon, or, once it is [divided](Daemon::divided), the reader of some of its spools.
+/// The daemon, or, once it is divided, the reader of some of its spools.
 #[derive(Debug)]
 pub struct Daemon {
     config: Config,
