@@ -365,31 +365,37 @@ impl Shared {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::path::PathBuf;
 
     use super::*;
     use crate::daemon::{Daemon, Event};
 
     /// A folder and a clock of its own.
-    struct World {
+    pub(in crate::daemon) struct World {
         folder: PathBuf,
         now: Now,
         remarks: usize,
     }
 
     impl World {
-        fn new(name: &str) -> World {
+        pub(in crate::daemon) fn new(name: &str) -> World {
             let folder = std::env::temp_dir().join(format!("urlspool-desk-{}-{name}", std::process::id()));
             let _ = std::fs::remove_dir_all(&folder);
             std::fs::create_dir_all(&folder).unwrap();
             World { folder, now: Now::default(), remarks: 0 }
         }
 
-        fn desk(&mut self) -> Arc<Desk> {
+        pub(in crate::daemon) fn desk(&mut self) -> Arc<Desk> {
             let mut config = Config::default();
             (config.output.dir, config.state.dir) = (self.folder.join("out"), self.folder.join("state"));
             Desk::open(&config, self).unwrap()
+        }
+
+        /// Lines in the first segment.
+        pub(in crate::daemon) fn lines(&self) -> usize {
+            let octets = std::fs::read(self.folder.join("out/0000000001.jsonl")).unwrap();
+            memchr::memchr_iter(b'\n', &octets).count()
         }
 
         fn segments(&self) -> usize {

@@ -83,6 +83,12 @@ pub(super) fn mailbox(path: &Path, kind: Kind, spool: &Path, dedupe: Dedupe) -> 
     self::place(&place)
 }
 
+/// Whether files of two spools can be of one mailbox: a file and its rotations, the folders of a Maildir.
+pub(super) fn can_share(one: &Path, other: &Path) -> bool {
+    let of_maildir = |path: &Path| path.file_name().is_some_and(|name| name == "new" || name == "cur");
+    unrotated(one) == unrotated(other) || one.parent() == other.parent() && of_maildir(one) && of_maildir(other)
+}
+
 /// A place in the tree, in 16 octets.
 pub(super) fn place(path: &Path) -> Key {
     xxh3_128(path.as_os_str().as_bytes())

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::identity::can_share;
 use super::log::Log;
 use super::pulse::Pulse;
 use super::run::{Call, Once, date, since};
@@ -31,12 +32,15 @@ const ONCE_PATIENCE: Duration = Duration::from_mins(1);
 /// The time without a step after which a reader counts as stalled.
 const STALLED: Duration = Duration::from_secs(30);
 
-/// The spools for each reader, `most` readers at the most. Spools that lie in each other have the same one.
+/// The spools for each reader, `most` readers at the most. Spools that lie in each other, or that may hold the same
+/// mailbox, have the same one.
 pub(super) fn shared(spools: &[Spool], most: usize) -> Vec<Vec<Spool>> {
     let mut readers: Vec<Vec<Spool>> = Vec::new();
     for spool in spools {
         let path = &spool.path;
-        let overlaps = |other: &Spool| other.path.starts_with(path) || path.starts_with(&other.path);
+        let overlaps = |other: &Spool| {
+            other.path.starts_with(path) || path.starts_with(&other.path) || can_share(path, &other.path)
+        };
         let (with, others): (Vec<_>, Vec<_>) =
             readers.into_iter().partition(|reader: &Vec<Spool>| reader.iter().any(overlaps));
         readers = others;
@@ -264,7 +268,7 @@ mod tests {
     use crate::config::Dedupe;
 
     #[test]
-    fn spools_that_lie_in_each_other_have_one_reader() {
+    fn spools_that_lie_in_each_other_or_share_a_mailbox_have_one_reader() {
         let spool = |path: &&str| Spool { path: path.into(), kind: "auto".to_owned(), dedupe: Dedupe::Mailbox };
         let names = |spools: &[&str], most| -> Vec<Vec<String>> {
             let spools: Vec<Spool> = spools.iter().map(spool).collect();
@@ -274,6 +278,11 @@ mod tests {
         assert_eq!(names(&["/a", "/b", "/c"], 8), [["/a"], ["/b"], ["/c"]]);
         assert_eq!(names(&["/a/x", "/b", "/a/y", "/a"], 8), [vec!["/b"], vec!["/a/x", "/a/y", "/a"]]);
         assert_eq!(names(&["/a", "/ab"], 8), [["/a"], ["/ab"]]);
+        assert_eq!(
+            names(&["/a", "/b", "/a.1", "/a-20260101.gz"], 8),
+            [vec!["/b"], vec!["/a", "/a.1", "/a-20260101.gz"]]
+        );
+        assert_eq!(names(&["/m/new", "/n/new", "/m/cur"], 8), [vec!["/n/new"], vec!["/m/new", "/m/cur"]]);
         assert_eq!(names(&["/a", "/b", "/c", "/d", "/e"], 2), [vec!["/a", "/e", "/c"], vec!["/b", "/d"]]);
         assert_eq!(names(&[], 8), [[""; 0]; 0]);
     }

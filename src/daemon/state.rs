@@ -272,11 +272,10 @@ impl Store {
         Ok(query.exists(params![mailbox, kept(key)])?)
     }
 
-    /// Notes that a message was given.
-    pub(super) fn see(&self, mailbox: MailboxId, key: Key) -> Result<(), Fault> {
+    /// Notes that a message was given. Gives whether that is news.
+    pub(super) fn see(&self, mailbox: MailboxId, key: Key) -> Result<bool, Fault> {
         let mut insert = self.db.prepare_cached("INSERT OR IGNORE INTO seen VALUES(?1,?2)")?;
-        insert.execute(params![mailbox, kept(key)])?;
-        Ok(())
+        Ok(insert.execute(params![mailbox, kept(key)])? > 0)
     }
 
     /// Notes that its records stand in the open segment.

@@ -138,21 +138,20 @@ impl Taker<'_> {
     /// Puts what they gave into the batch, each with what is remembered of it.
     fn put(&mut self, weighed: &[Weighed<'_, '_>], yields: Vec<Option<Yield>>) -> Result<(), Fault> {
         let (mailbox, header_bytes) = (self.mailbox.id, self.extractor.limits().header_bytes);
-        let mut met = HashSet::new();
-        for (weighed, yielded) in weighed.iter().zip(yields) {
-            // Of two that are the same one is given.
-            let yielded = yielded.filter(|_| met.insert(weighed.key));
-            let forgets = yielded.is_some() || weighed.end == End::Sure;
-            let tail = match &yielded {
+        for (weighed, mut yielded) in weighed.iter().zip(yields) {
+            let mut tail = match &yielded {
                 Some(yielded) if weighed.end != End::Sure => beginning(weighed.message, header_bytes)
                     .map(|(len, hash)| Tail { len, hash, ids: yielded.ids.clone() }),
                 _ => None,
             };
             // At one go: whatever is committed next, it is all of the message or nothing.
-            self.session.with(|committer| {
+            let forgets = self.session.with(|committer| {
+                // Of two that are the same one is given, though another reader may have the other.
+                if yielded.is_some() && !committer.state()?.see(mailbox, weighed.key)? {
+                    (yielded, tail) = (None, None);
+                }
                 if let Some(yielded) = &yielded {
                     let state = committer.state()?;
-                    state.see(mailbox, weighed.key)?;
                     // One that has grown and gave nothing more did give something before.
                     if yielded.records > 0 || !weighed.grown.is_empty() {
                         state.note_fresh(mailbox, weighed.key)?;
@@ -160,10 +159,12 @@ impl Taker<'_> {
                     committer.put(&yielded.lines, yielded.records);
                 }
                 let state = committer.state()?;
+                let forgets = yielded.is_some() || weighed.end == End::Sure;
                 for tail in weighed.grown.iter().filter(|_| forgets) {
                     state.drop_tail(mailbox, tail)?;
                 }
-                tail.as_ref().map_or(Ok(()), |tail| state.put_tail(mailbox, tail))
+                tail.as_ref().map_or(Ok(()), |tail| state.put_tail(mailbox, tail))?;
+                Ok(forgets)
             })?;
             if forgets {
                 self.tails.retain(|tail| !weighed.grown.contains(tail));
@@ -248,4 +249,51 @@ struct Yield {
     ids: Vec<u128>,
     /// What was wrong with it.
     events: Vec<Event>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::daemon::desk::tests::World;
+    use crate::daemon::pulse::Pulse;
+    use crate::pipeline::Options;
+    use crate::split::Role;
+
+    #[test]
+    fn two_readers_of_one_mailbox_give_a_message_once() {
+        let mut world = World::new("two-readers");
+        let desk = world.desk();
+        let (parsers, extractor) = (Parsers::new(), Extractor::new(Options::of(&Config::default())));
+        let bytes = b"From a@b Mon\nSubject: x\n\nsee http://a.example/ now\n".to_vec();
+        let block = Block { bytes, offset: 0, role: Role::Whole };
+        let (pulses, mut counts) = ([Pulse::default(), Pulse::default()], [Counts::default(), Counts::default()]);
+        let session = desk.session(&pulses[0]).unwrap();
+        let id = session.with(|committer| committer.state()?.mailbox(2, 2, 0)).unwrap();
+        let mut events = [Vec::new(), Vec::new()];
+        let mut takers = Vec::new();
+        for ((pulse, counts), events) in pulses.iter().zip(&mut counts).zip(&mut events) {
+            let (session, source) = (desk.session(pulse).unwrap(), Source::at("inbox".into()));
+            let (parsers, extractor, mailbox) = (&parsers, &extractor, Mailbox::new(id, 2));
+            takers.push(Taker { session, parsers, extractor, counts, events, source, mailbox, tails: Vec::new() });
+        }
+        // Both have asked whether it was given before either has given it.
+        let mut found = Vec::new();
+        messages(&block, Format::Mbox, &mut |divided| match divided {
+            Divided::Message(message) => found.push(message),
+            Divided::Problem(problem) => panic!("{problem:?}"),
+        });
+        for taker in &takers {
+            assert_eq!(taker.fresh(&[taker.weigh(&found[0], None, End::File)]).unwrap().len(), 1);
+        }
+        for taker in &mut takers {
+            let weighed = [taker.weigh(&found[0], None, End::File)];
+            let yields = vec![Some(searched(&weighed[0], &taker.source, taker.extractor))];
+            taker.put(&weighed, yields).unwrap();
+        }
+        drop(takers);
+        assert_eq!(counts.map(|counts| (counts.messages_read, counts.repeated)), [(1, 0), (0, 1)]);
+        desk.close().unwrap();
+        assert_eq!(world.lines(), 1);
+    }
 }
