@@ -92,11 +92,10 @@ pub fn items(items: &[Item]) -> impl Iterator<Item = Step> + '_ {
     })
 }
 
-/// A folder and all folders in it that a walk without links would look into, each behind the one it lies in. Looks at no
-/// file, so that it takes no longer than listing does.
-#[must_use]
-pub fn folders(root: &Path) -> Vec<PathBuf> {
-    tree::folders(root)
+/// A folder, which lies in `root`, and all folders in it that a walk without links would look into, each behind the one
+/// it lies in and before it is listed. Looks at no file, so that it takes no longer than listing does.
+pub fn folders(root: &Path, folder: &Path) -> impl Iterator<Item = PathBuf> {
+    tree::Folders::new(root, folder)
 }
 
 /// The file at `path`, if a walk of `root` that follows no links would come upon it. `path` lies beneath `root`.

@@ -45,9 +45,9 @@ pub trait Host {
     /// What has happened since it was asked last; nothing if nothing has.
     fn event(&mut self) -> Option<Event>;
 
-    /// A folder came into a spool: what happens in it from now on must be heard, too.
-    fn appeared(&mut self, folder: &Path) {
-        let _ = folder;
+    /// A folder came into the spool at `root`: what happens in it from now on must be heard, too.
+    fn appeared(&mut self, root: &Path, folder: &Path) {
+        let _ = (root, folder);
     }
 
     /// A line for the operator.

@@ -33,7 +33,7 @@ impl Daemon {
                 Some(file) => self.look(spool, &file, host)?,
                 // A folder came, or something went: the walk will tell.
                 None if path.is_dir() => {
-                    host.appeared(&path);
+                    host.appeared(&root, &path);
                     let now = host.now();
                     self.spools[spool].mark(now);
                     self.spools[spool].restless = self.spools[spool].restless.max(1);

@@ -242,8 +242,8 @@ impl Host for Reader {
         self.heed(event)
     }
 
-    fn appeared(&mut self, folder: &Path) {
-        if let Err(why) = self.notices.add(folder) {
+    fn appeared(&mut self, root: &Path, folder: &Path) {
+        if let Err(why) = self.notices.add(root, folder) {
             self.poll(folder.to_owned(), &why);
         }
     }

@@ -42,17 +42,20 @@ impl Notices {
         // The old one goes first: there may be no room for two.
         self.watcher = None;
         self.watcher = RecommendedWatcher::new(hear, notify::Config::default().with_follow_symlinks(false)).ok();
-        let heard = |path: &PathBuf| self.add(path).map_err(|why| (path.clone(), why));
+        let heard = |path: &PathBuf| self.add(path, path).map_err(|why| (path.clone(), why));
         paths.iter().map(heard).filter_map(Result::err).collect()
     }
 
-    /// Watches a folder and all folders in it, or the folder of a file. Says why not, or why that is not enough.
-    pub(super) fn add(&mut self, path: &Path) -> Result<(), String> {
+    /// Watches a folder of the spool `root` and all folders in it, or the folder of a file. Says why not, or why that is
+    /// not enough.
+    pub(super) fn add(&mut self, root: &Path, path: &Path) -> Result<(), String> {
         let Some(watcher) = &mut self.watcher else { return Err("no notices from the kernel".to_owned()) };
         let place = place(path);
-        // The watcher would look at each file to find the folders.
-        let folders = if place == path { walk::folders(path) } else { vec![place.to_owned()] };
-        for folder in folders {
+        // The watcher would look at each file to find the folders. Each is watched before it is listed: what comes into it
+        // is listed or heard of.
+        let inside = (place == path).then(|| walk::folders(root, path)).into_iter().flatten();
+        let itself = (place != path).then(|| place.to_owned());
+        for folder in itself.into_iter().chain(inside) {
             match watcher.watch(&folder, RecursiveMode::NonRecursive) {
                 Ok(()) => {}
                 // What went meanwhile needs no watching. That a root did is seen otherwise.

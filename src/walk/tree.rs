@@ -164,23 +164,43 @@ impl Listing {
     }
 }
 
-/// The root and the folders in it, each behind the one it lies in. What cannot be looked into is left out, but for the root.
-pub(super) fn folders(root: &Path) -> Vec<PathBuf> {
-    let mut found = vec![root.to_owned()];
-    let mut left = vec![(root.to_owned(), Beneath::root(root))];
-    let mut seen = HashSet::new();
-    while let Some((path, place)) = left.pop() {
-        let Ok(Listing { identity, names }) = Listing::of(&place, |kind| kind == FileType::Directory) else { continue };
+/// A folder and the folders in it, each behind the one it lies in. What cannot be looked into is given, and nothing in it.
+///
+/// Each is listed when the next is asked for: who watches what is given hears of all that is not listed.
+pub(super) struct Folders {
+    /// What was given last.
+    given: Option<(PathBuf, Beneath)>,
+    left: Vec<(PathBuf, Beneath)>,
+    seen: HashSet<(u64, u64)>,
+}
+
+impl Folders {
+    /// Those in `folder`, which lies in `root`.
+    pub(super) fn new(root: &Path, folder: &Path) -> Folders {
+        let place = Beneath::root(root).join(folder.strip_prefix(root).unwrap_or(Path::new("")));
+        Folders { given: None, left: vec![(folder.to_owned(), place)], seen: HashSet::new() }
+    }
+
+    fn list(&mut self, path: &Path, place: &Beneath) {
+        let Ok(Listing { identity, names }) = Listing::of(place, |kind| kind == FileType::Directory) else { return };
         // One that is mounted in itself is the same again.
-        if !seen.insert(identity) {
-            continue;
-        }
-        for (name, _) in names.into_iter().filter(|(name, _)| !is_left(&path, name)) {
-            found.push(path.join(&name));
-            left.push((path.join(&name), place.join(Path::new(&name))));
+        if self.seen.insert(identity) {
+            let names = names.into_iter().filter(|(name, _)| !is_left(path, name));
+            self.left.extend(names.map(|(name, _)| (path.join(&name), place.join(Path::new(&name)))));
         }
     }
-    found
+}
+
+impl Iterator for Folders {
+    type Item = PathBuf;
+
+    fn next(&mut self) -> Option<PathBuf> {
+        if let Some((path, place)) = self.given.take() {
+            self.list(&path, &place);
+        }
+        self.given = self.left.pop();
+        self.given.as_ref().map(|(path, _)| path.clone())
+    }
 }
 
 /// Whether a folder is gone by: messages in `tmp` are not complete (maildir(5)).
@@ -211,5 +231,30 @@ impl Iterator for Tree<'_> {
                 return Some(found);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::create_dir_all;
+
+    use super::*;
+
+    #[test]
+    fn a_folder_is_listed_when_the_next_is_asked_for() {
+        let root = std::env::temp_dir().join(format!("urlspool-folders-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&root);
+        create_dir_all(root.join("a/b")).unwrap();
+        let mut folders = Folders::new(&root, &root);
+        assert_eq!(folders.next(), Some(root.clone()));
+        create_dir_all(root.join("a/c")).unwrap();
+        assert_eq!(folders.next(), Some(root.join("a")));
+        create_dir_all(root.join("a/d")).unwrap();
+        let mut rest: Vec<PathBuf> = folders.collect();
+        rest.sort();
+        assert_eq!(rest, ["a/b", "a/c", "a/d"].map(|name| root.join(name)));
+        let inner: Vec<PathBuf> = Folders::new(&root, &root.join("a/d")).collect();
+        assert_eq!(inner, [root.join("a/d")]);
+        std::fs::remove_dir_all(&root).unwrap();
     }
 }
