@@ -98,6 +98,15 @@ pub fn folders(root: &Path, folder: &Path) -> impl Iterator<Item = PathBuf> {
     tree::Folders::new(root, folder)
 }
 
+/// Whether there is a folder at `path`, which lies in `root`, that is reached without links.
+#[must_use]
+pub fn is_folder(root: &Path, path: &Path) -> bool {
+    let way = path.strip_prefix(root).unwrap_or(Path::new(""));
+    // The root itself may be a link: the user has named it.
+    let mut inside = path.ancestors().take(way.components().count());
+    path.is_dir() && inside.all(|up| up.symlink_metadata().is_ok_and(|metadata| metadata.is_dir()))
+}
+
 /// The file at `path`, if a walk of `root` that follows no links would come upon it. `path` lies beneath `root`.
 #[must_use]
 pub fn beneath(root: &Path, path: &Path) -> Option<File> {

@@ -32,7 +32,7 @@ impl Daemon {
             match walk::beneath(&root, &path) {
                 Some(file) => self.look(spool, &file, host)?,
                 // A folder came, or something went: the walk will tell.
-                None if path.is_dir() => {
+                None if walk::is_folder(&root, &path) => {
                     host.appeared(&root, &path);
                     let now = host.now();
                     self.spools[spool].mark(now);

@@ -1,6 +1,7 @@
 //! What the daemon makes of files that cannot be read and of spools that are not there, with a clock that jumps.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ const DAY_MS: u64 = 86_400_000;
 struct World {
     ms: u64,
     remarks: Vec<String>,
+    appeared: Vec<PathBuf>,
 }
 
 impl Host for World {
@@ -25,6 +27,10 @@ impl Host for World {
 
     fn event(&mut self) -> Option<Event> {
         None
+    }
+
+    fn appeared(&mut self, _: &Path, folder: &Path) {
+        self.appeared.push(folder.to_owned());
     }
 
     fn remark(&mut self, remark: &Remark<'_>) {
@@ -284,4 +290,25 @@ fn a_state_that_is_built_anew_knows_where_it_stood() {
 
 fn append(path: &Path, text: &str) {
     std::io::Write::write_all(&mut fs::OpenOptions::new().append(true).open(path).unwrap(), text.as_bytes()).unwrap();
+}
+
+#[test]
+fn folders_that_come_are_heard_and_what_links_lead_to_is_not() {
+    let place = Place::new("links");
+    let root = place.path();
+    let (spool, elsewhere) = (root.join("spool"), root.join("elsewhere"));
+    fs::create_dir_all(elsewhere.join("inner")).unwrap();
+    fs::create_dir_all(spool.join("folder")).unwrap();
+    symlink(&elsewhere, spool.join("link")).unwrap();
+    // The root was named, so that it may be a link.
+    let named = root.join("named");
+    symlink(&spool, &named).unwrap();
+    let mut world = World::default();
+    let mut daemon = open(&config(root, std::slice::from_ref(&named)), &mut world);
+    for path in [named.clone(), named.join("folder"), named.join("link"), named.join("link/inner")] {
+        daemon.handle(Event::Changed(path), Now::default());
+    }
+    pass(&mut daemon, &mut world, 10);
+    assert_eq!(world.appeared, [named.clone(), named.join("folder")]);
+    daemon.close().unwrap();
 }
