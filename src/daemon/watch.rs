@@ -55,13 +55,21 @@ impl Notices {
         // is listed or heard of.
         let inside = (place == path).then(|| walk::folders(root, path)).into_iter().flatten();
         let itself = (place != path).then(|| place.to_owned());
+        let mut trouble = None;
         for folder in itself.into_iter().chain(inside) {
             match watcher.watch(&folder, RecursiveMode::NonRecursive) {
                 Ok(()) => {}
                 // What went meanwhile needs no watching. That a root did is seen otherwise.
                 Err(_) if !folder.is_dir() => {}
-                Err(error) => return Err(error.to_string()),
+                // All others would fail likewise.
+                Err(error) if matches!(error.kind, ErrorKind::MaxFilesWatch) => return Err(error.to_string()),
+                Err(error) => {
+                    trouble.get_or_insert_with(|| error.to_string());
+                }
             }
+        }
+        if let Some(why) = trouble {
+            return Err(why);
         }
         if is_elsewhere(place) {
             return Err("of what other machines and servers change in it the kernel tells nothing".to_owned());
