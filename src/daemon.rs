@@ -308,7 +308,10 @@ impl Daemon {
     #[must_use]
     pub fn is_done(&self, now: Now) -> bool {
         let due = |watched: &Watched| watched.due.is_some_and(|due| due <= now.after(AGAIN_MS));
-        self.changed.is_empty() && self.resting.is_empty() && self.desk.is_at_rest() && !self.spools.iter().any(due)
+        self.changed.is_empty()
+            && self.resting.is_empty()
+            && self.desk.is_at_rest(self.epoch)
+            && !self.spools.iter().any(due)
     }
 
     /// Commits and seals what was read, and lets go.

@@ -196,10 +196,10 @@ impl Desk {
         self.lock().paused.is_some()
     }
 
-    /// Whether nothing waits to be committed, nor for room.
-    pub(super) fn is_at_rest(&self) -> bool {
+    /// Whether nothing waits to be committed, nor for room, and nothing was lost since it was this epoch.
+    pub(super) fn is_at_rest(&self, epoch: u64) -> bool {
         let shared = self.lock();
-        shared.paused.is_none() && !shared.committer.as_ref().is_some_and(Committer::is_dirty)
+        shared.epoch == epoch && shared.paused.is_none() && !shared.committer.as_ref().is_some_and(Committer::is_dirty)
     }
 
     /// The day, counted from the first on which the spools were watched.
@@ -369,6 +369,7 @@ pub(super) mod tests {
     use std::path::PathBuf;
 
     use super::*;
+    use crate::config::{Dedupe, Spool};
     use crate::daemon::{Daemon, Event};
 
     /// A folder and a clock of its own.
@@ -386,21 +387,26 @@ pub(super) mod tests {
             World { folder, now: Now::default(), remarks: 0 }
         }
 
-        pub(in crate::daemon) fn desk(&mut self) -> Arc<Desk> {
+        fn config(&self) -> Config {
             let mut config = Config::default();
             (config.output.dir, config.state.dir) = (self.folder.join("out"), self.folder.join("state"));
-            Desk::open(&config, self).unwrap()
+            config
         }
 
-        /// Lines in the first segment.
+        pub(in crate::daemon) fn desk(&mut self) -> Arc<Desk> {
+            Desk::open(&self.config(), self).unwrap()
+        }
+
+        /// Lines in all segments.
         pub(in crate::daemon) fn lines(&self) -> usize {
-            let octets = std::fs::read(self.folder.join("out/0000000001.jsonl")).unwrap();
-            memchr::memchr_iter(b'\n', &octets).count()
+            let lines = |path: PathBuf| memchr::memchr_iter(b'\n', &std::fs::read(path).unwrap()).count();
+            self.segments().into_iter().map(lines).sum()
         }
 
-        fn segments(&self) -> usize {
-            let names = std::fs::read_dir(self.folder.join("out")).unwrap().flatten();
-            names.filter(|entry| entry.path().extension() == Some("jsonl".as_ref())).count()
+        fn segments(&self) -> Vec<PathBuf> {
+            let entries = std::fs::read_dir(self.folder.join("out")).unwrap().flatten();
+            let paths = entries.map(|entry| entry.path());
+            paths.filter(|path| path.extension() == Some("jsonl".as_ref())).collect()
         }
     }
 
@@ -424,6 +430,38 @@ pub(super) mod tests {
         }
 
         fn progress(&mut self, _: &Daemon) {}
+    }
+
+    /// A world in which work is paused and goes on again while somebody is between two files.
+    struct Paused {
+        world: World,
+        /// Files that are looked at before.
+        left: usize,
+    }
+
+    impl Host for Paused {
+        fn now(&mut self) -> Now {
+            self.world.now
+        }
+
+        fn event(&mut self) -> Option<Event> {
+            None
+        }
+
+        fn remark(&mut self, _: &Remark<'_>) {}
+
+        fn progress(&mut self, daemon: &Daemon) {
+            self.left = self.left.wrapping_sub(1);
+            if self.left == 0 {
+                let pulse = Pulse::default();
+                let full =
+                    daemon.desk.session(&pulse).unwrap().with(|_| Err::<(), _>(Fault::Full("no room".to_owned())));
+                assert!(full.is_err());
+                while let Some(retry) = daemon.desk.ready(self).unwrap() {
+                    self.world.now = retry;
+                }
+            }
+        }
     }
 
     /// Puts a line into the batch.
@@ -453,7 +491,33 @@ pub(super) mod tests {
         put(desk.session(&one).unwrap()).unwrap();
         desk.close().unwrap();
         let lines = std::fs::read(world.folder.join("out/0000000001.jsonl")).unwrap();
-        assert_eq!((world.segments(), lines), (1, b"{}\n".to_vec()));
+        assert_eq!((world.segments().len(), lines), (1, b"{}\n".to_vec()));
+    }
+
+    #[test]
+    fn nobody_is_done_with_what_a_pause_has_undone() {
+        let world = World::new("done");
+        let mut config = world.config();
+        (config.state.commit_interval.ms, config.watch.settle.ms) = (0, 0);
+        let path = world.folder.join("spool");
+        std::fs::create_dir(&path).unwrap();
+        for n in 1..=4 {
+            let text = format!("From: a@b.example\nSubject: x\n\nsee http://h.example/{n} now\n");
+            std::fs::write(path.join(format!("{n}.eml")), text).unwrap();
+        }
+        config.spool = vec![Spool { path, kind: "auto".to_owned(), dedupe: Dedupe::Mailbox }];
+        // Four looks at files that have not rested, then the second that takes one.
+        let mut paused = Paused { world, left: 6 };
+        let mut daemon = Daemon::open(config, &mut paused).unwrap();
+        loop {
+            let next = daemon.work(&mut paused).unwrap();
+            if daemon.is_done(paused.world.now) {
+                break;
+            }
+            paused.world.now = next.max(paused.world.now.after(1));
+        }
+        daemon.close().unwrap();
+        assert_eq!(paused.world.lines(), 4);
     }
 
     #[test]
@@ -469,7 +533,7 @@ pub(super) mod tests {
         put(session).unwrap();
         desk.close().unwrap();
         assert!(put(session).is_err() && !desk.is_paused());
-        assert_eq!(world.segments(), 1);
+        assert_eq!(world.segments().len(), 1);
     }
 
     #[test]
