@@ -88,7 +88,8 @@ impl Session<'_> {
     /// Commits, if a batch is full.
     pub(super) fn commit_if_full(&self) -> Result<(), Fault> {
         let mut shared = self.desk.lock();
-        let full = |committer: &Committer| committer.waiting().0 >= BATCH_BYTES;
+        let most = shared.batch_bytes;
+        let full = |committer: &Committer| committer.waiting().0 >= most;
         if shared.epoch == self.epoch && shared.committer.as_ref().is_some_and(full) {
             return shared.with(Shared::commit);
         }

@@ -265,7 +265,5 @@ fn blocks<R: Sparse>(
         if within.is_none() {
             giant = digest;
         }
-        // A file can be larger than any batch. What is committed of it is known by its messages when it is read again.
-        taker.session.commit_if_full()?;
     }
 }

@@ -170,6 +170,9 @@ impl Taker<'_> {
                 self.tails.retain(|tail| !weighed.grown.contains(tail));
             }
             self.tails.extend(tail);
+            // A file, and a piece of one, can give more than any batch holds. What is committed of it is known by its
+            // messages when it is read again.
+            self.session.commit_if_full()?;
             match yielded {
                 Some(mut yielded) => {
                     self.counts.messages_read += 1;
@@ -255,10 +258,42 @@ struct Yield {
 mod tests {
     use super::*;
     use crate::config::Config;
+    use crate::daemon::desk::BATCH_BYTES;
     use crate::daemon::desk::tests::World;
     use crate::daemon::pulse::Pulse;
     use crate::pipeline::Options;
     use crate::split::Role;
+
+    #[test]
+    fn a_piece_that_gives_much_is_committed_in_batches() {
+        let mut world = World::new("batches");
+        let desk = world.desk();
+        let (parsers, extractor) = (Parsers::new(), Extractor::new(Options::of(&Config::default())));
+        let (pulse, mut counts, mut events) = (Pulse::default(), Counts::default(), Vec::new());
+        let session = desk.session(&pulse).unwrap();
+        let id = session.with(|committer| committer.state()?.mailbox(2, 2, 0)).unwrap();
+        let urls = "http://a.example/\n".repeat(1000);
+        let letter = |n| format!("From a@b Mon\nSubject: {n}\n\n{urls}\n").into_bytes();
+        let bytes = (0..12).flat_map(letter).collect();
+        let block = Block { bytes, offset: 0, role: Role::Whole };
+        let mut taker = Taker {
+            session,
+            parsers: &parsers,
+            extractor: &extractor,
+            counts: &mut counts,
+            events: &mut events,
+            source: Source::at("inbox".into()),
+            mailbox: Mailbox::new(id, 2),
+            tails: Vec::new(),
+        };
+        let found = divided(&block, Format::Mbox, &mut taker);
+        taker.take(&found, None, End::Sure).unwrap();
+        let (committed, waiting) =
+            session.with(|committer| Ok((committer.committed(), committer.waiting().0))).unwrap();
+        assert!(committed >= BATCH_BYTES as u64 && waiting < BATCH_BYTES, "{committed} {waiting}");
+        desk.close().unwrap();
+        assert_eq!(world.lines(), 12_000);
+    }
 
     #[test]
     fn two_readers_of_one_mailbox_give_a_message_once() {
@@ -278,11 +313,7 @@ mod tests {
             takers.push(Taker { session, parsers, extractor, counts, events, source, mailbox, tails: Vec::new() });
         }
         // Both have asked whether it was given before either has given it.
-        let mut found = Vec::new();
-        messages(&block, Format::Mbox, &mut |divided| match divided {
-            Divided::Message(message) => found.push(message),
-            Divided::Problem(problem) => panic!("{problem:?}"),
-        });
+        let found = divided(&block, Format::Mbox, &mut takers[0]);
         for taker in &takers {
             assert_eq!(taker.fresh(&[taker.weigh(&found[0], None, End::File)]).unwrap().len(), 1);
         }
