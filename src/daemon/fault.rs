@@ -45,17 +45,3 @@ impl fmt::Display for Fault {
 }
 
 impl std::error::Error for Fault {}
-
-impl From<rusqlite::Error> for Fault {
-    /// The path is always that of the state; every error but a full disk ends the run.
-    fn from(error: rusqlite::Error) -> Fault {
-        use rusqlite::ErrorCode;
-        match error.sqlite_error_code() {
-            Some(ErrorCode::DiskFull) => Fault::Full(format!("the state: {error}")),
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
-                Fault::inconsistent(&format!("the state: {error}"))
-            }
-            _ => Fault::Io(format!("the state: {error}")),
-        }
-    }
-}

@@ -3,18 +3,19 @@
 //! Everything between [`Store::begin`] and [`Store::commit`] is one transaction; the segment is synced before the
 //! commit, and only then is the work done. Offsets are a way to be fast; the keys of seen messages are the truth.
 
+mod db;
 mod forget;
 mod fresh;
 
 pub(super) use forget::Met;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::params;
 
 use super::fault::Fault;
 use super::left;
+use db::Db;
 
 /// The version of the tables.
 const SCHEMA: i64 = 2;
@@ -131,8 +132,7 @@ pub(super) struct Row {
 /// The database.
 #[derive(Debug)]
 pub(super) struct Store {
-    db: Connection,
-    path: PathBuf,
+    db: Db,
     instance: String,
 }
 
@@ -145,43 +145,45 @@ impl Store {
             return Err(Fault::Io(format!("SQLite {} can lose data; 3.51.3 is needed", rusqlite::version())));
         }
         left::check(path)?;
-        let mut db = Connection::open(path)?;
-        // A log whose sync failed must not be synced again on the way out.
-        db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-        db.execute_batch(&format!(
+        let db = Db::open(path)?;
+        db.batch(&format!(
             "PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA mmap_size=0;
              PRAGMA cell_size_check=ON; PRAGMA trusted_schema=OFF; PRAGMA foreign_keys=ON;
              PRAGMA temp_store=MEMORY; PRAGMA cache_size=-16384; PRAGMA journal_size_limit={LOG_BYTES};
              PRAGMA wal_autocheckpoint=200;"
         ))?;
-        let made: bool = db.query_row("SELECT count(*) FROM sqlite_master WHERE name='meta'", [], |row| row.get(0))?;
-        if fresh && !made {
-            create(&mut db)?;
+        let made = db.is_any("SELECT 1 FROM sqlite_master WHERE name='meta'", [])?;
+        if !made && fresh {
+            create(&db)?;
+        } else if !made {
+            return Err(db.inconsistent("it has no tables"));
         }
-        let schema = db.query_row("SELECT value FROM meta WHERE name='schema'", [], |row| row.get::<_, i64>(0));
-        let schema = schema.map_err(|error| Fault::inconsistent(&format!("{}: {error}", path.display())))?;
-        if schema != SCHEMA {
+        let schema: Option<i64> = db.find("SELECT value FROM meta WHERE name='schema'", [], |row| row.get(0))?;
+        if schema != Some(SCHEMA) {
+            let schema = schema.map_or("unknown".to_owned(), |schema| schema.to_string());
             return Err(Fault::Inconsistent(format!("{}: version {schema} is not ours, {SCHEMA}", path.display())));
         }
-        let instance = db.query_row("SELECT value FROM meta WHERE name='instance'", [], |row| row.get(0))?;
-        let store = Store { db, path: path.to_owned(), instance };
-        store.check(path)?;
+        let instance = db.find("SELECT value FROM meta WHERE name='instance'", [], |row| row.get(0))?;
+        let instance = instance.ok_or_else(|| db.inconsistent("it has no name"))?;
+        let store = Store { db, instance };
+        store.check()?;
         Ok(store)
     }
 
-    fn check(&self, path: &Path) -> Result<(), Fault> {
-        let clean: i64 = self.db.query_row("SELECT value FROM meta WHERE name='clean'", [], |row| row.get(0))?;
-        if clean == 0 {
-            let verdict: String = self.db.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+    fn check(&self) -> Result<(), Fault> {
+        let clean: Option<i64> = self.db.find("SELECT value FROM meta WHERE name='clean'", [], |row| row.get(0))?;
+        if clean != Some(1) {
+            let verdict: Option<String> = self.db.find("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+            let verdict = verdict.unwrap_or_default();
             // A page that cannot be read says nothing of what was written on it.
             if verdict.contains("unable to get the page") {
-                return Err(Fault::Io(format!("{}: {verdict}", path.display())));
+                return Err(Fault::Io(format!("{}: {verdict}", self.db.path().display())));
             }
             if verdict != "ok" {
-                return Err(Fault::inconsistent(&format!("{}: {verdict}", path.display())));
+                return Err(self.db.inconsistent(&verdict));
             }
         }
-        self.db.execute("UPDATE meta SET value=0 WHERE name='clean'", [])?;
+        self.db.run("UPDATE meta SET value=0 WHERE name='clean'", [])?;
         Ok(())
     }
 
@@ -192,10 +194,11 @@ impl Store {
 
     /// Notes that everything is in order, and copies the log back. The last call.
     pub(super) fn close(self) -> Result<(), Fault> {
-        self.db.execute("UPDATE meta SET value=1 WHERE name='clean'", [])?;
-        self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
-        self.db.close().map_err(|(_, error)| error)?;
-        left::note(&self.path);
+        self.db.run("UPDATE meta SET value=1 WHERE name='clean'", [])?;
+        self.db.find("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        let path = self.db.path().to_owned();
+        self.db.close()?;
+        left::note(&path);
         Ok(())
     }
 
@@ -204,136 +207,129 @@ impl Store {
         use std::os::unix::ffi::OsStrExt;
         let name = std::str::from_utf8(path.as_os_str().as_bytes())
             .map_err(|_| Fault::Io(format!("{}: no UTF-8, which SQLite wants", path.display())))?;
-        self.db.execute("VACUUM INTO ?1", params![name])?;
+        self.db.run("VACUUM INTO ?1", params![name])?;
         Ok(())
     }
 
     /// Begins a transaction.
     pub(super) fn begin(&self) -> Result<(), Fault> {
-        Ok(self.db.execute_batch("BEGIN IMMEDIATE")?)
+        self.db.batch("BEGIN IMMEDIATE")
     }
 
     /// Commits it: when this returns, it would survive a power cut.
     pub(super) fn commit(&self) -> Result<(), Fault> {
-        Ok(self.db.execute_batch("COMMIT")?)
+        self.db.batch("COMMIT")
     }
 
     /// A value that is kept beside the tables.
     pub(super) fn note(&self, name: &str) -> Result<Option<u64>, Fault> {
-        let mut query = self.db.prepare_cached("SELECT value FROM meta WHERE name=?1")?;
-        let found = query.query_row(params![name], |row| row.get::<_, i64>(0).map(i64::cast_unsigned));
-        Ok(found.optional()?)
+        let read = |row: &rusqlite::Row<'_>| row.get::<_, i64>(0).map(i64::cast_unsigned);
+        self.db.find("SELECT value FROM meta WHERE name=?1", params![name], read)
     }
 
     /// Keeps a value beside the tables.
     pub(super) fn put_note(&self, name: &str, value: u64) -> Result<(), Fault> {
-        let mut insert = self.db.prepare_cached("INSERT OR REPLACE INTO meta VALUES(?1,?2)")?;
-        insert.execute(params![name, value.cast_signed()])?;
+        self.db.run("INSERT OR REPLACE INTO meta VALUES(?1,?2)", params![name, value.cast_signed()])?;
         Ok(())
     }
 
     /// The number of a mailbox of which a file was met on the file system `dev`.
     pub(super) fn mailbox(&self, key: Key, spool: Key, dev: u64) -> Result<MailboxId, Fault> {
         let (key, spool, dev) = (key.to_be_bytes(), spool.to_be_bytes(), dev.cast_signed());
-        let mut query =
-            self.db.prepare_cached("SELECT id, spool=?2 AND dev=?3 AND gone IS NULL FROM mailbox WHERE key=?1")?;
-        let found = query.query_row(params![key, spool, dev], |row| Ok((row.get(0)?, row.get::<_, bool>(1)?)));
-        match found.optional()? {
+        let found = self.db.find(
+            "SELECT id, spool=?2 AND dev=?3 AND gone IS NULL FROM mailbox WHERE key=?1",
+            params![key, spool, dev],
+            |row| Ok((row.get(0)?, row.get::<_, bool>(1)?)),
+        )?;
+        match found {
             Some((id, true)) => Ok(id),
             Some((id, false)) => {
-                let mut update =
-                    self.db.prepare_cached("UPDATE mailbox SET spool=?2, dev=?3, gone=NULL WHERE id=?1")?;
-                update.execute(params![id, spool, dev])?;
+                self.db.run("UPDATE mailbox SET spool=?2, dev=?3, gone=NULL WHERE id=?1", params![id, spool, dev])?;
                 Ok(id)
             }
             None => {
-                let mut insert = self.db.prepare_cached("INSERT INTO mailbox VALUES(NULL,?1,?2,?3,0,NULL)")?;
-                insert.execute(params![key, spool, dev])?;
-                Ok(self.db.last_insert_rowid())
+                self.db.run("INSERT INTO mailbox VALUES(NULL,?1,?2,?3,0,NULL)", params![key, spool, dev])?;
+                Ok(self.db.last_id())
             }
         }
     }
 
     /// Notes that a mailbox holds files of many messages.
     pub(super) fn hold_many(&self, mailbox: MailboxId) -> Result<(), Fault> {
-        self.db.prepare_cached("UPDATE mailbox SET many=1 WHERE id=?1 AND many=0")?.execute(params![mailbox])?;
+        self.db.run("UPDATE mailbox SET many=1 WHERE id=?1 AND many=0", params![mailbox])?;
         Ok(())
     }
 
     /// Notes that an archive holds messages of a mailbox and of others: then it cannot be told when it is gone.
     pub(super) fn hold_always(&self, mailbox: MailboxId) -> Result<(), Fault> {
-        self.db.prepare_cached("UPDATE mailbox SET many=2 WHERE id=?1 AND many<2")?.execute(params![mailbox])?;
+        self.db.run("UPDATE mailbox SET many=2 WHERE id=?1 AND many<2", params![mailbox])?;
         Ok(())
     }
 
     /// Whether a message was given.
     pub(super) fn is_seen(&self, mailbox: MailboxId, key: Key) -> Result<bool, Fault> {
-        let mut query = self.db.prepare_cached("SELECT 1 FROM seen WHERE mailbox=?1 AND key=?2")?;
-        Ok(query.exists(params![mailbox, kept(key)])?)
+        self.db.is_any("SELECT 1 FROM seen WHERE mailbox=?1 AND key=?2", params![mailbox, kept(key)])
     }
 
     /// Notes that a message was given. Gives whether that is news.
     pub(super) fn see(&self, mailbox: MailboxId, key: Key) -> Result<bool, Fault> {
-        let mut insert = self.db.prepare_cached("INSERT OR IGNORE INTO seen VALUES(?1,?2)")?;
-        Ok(insert.execute(params![mailbox, kept(key)])? > 0)
+        Ok(self.db.run("INSERT OR IGNORE INTO seen VALUES(?1,?2)", params![mailbox, kept(key)])? > 0)
     }
 
     /// Notes that its records stand in the open segment.
     pub(super) fn note_fresh(&self, mailbox: MailboxId, key: Key) -> Result<(), Fault> {
-        let mut insert = self.db.prepare_cached("INSERT INTO fresh VALUES(?1,?2)")?;
-        insert.execute(params![mailbox, key.to_be_bytes()])?;
+        self.db.run("INSERT INTO fresh VALUES(?1,?2)", params![mailbox, key.to_be_bytes()])?;
         Ok(())
     }
 
     /// Whether a file was read whole as it is.
     pub(super) fn is_known(&self, key: u64) -> Result<bool, Fault> {
-        Ok(self.db.prepare_cached("SELECT 1 FROM known WHERE key=?1")?.exists(params![key.cast_signed()])?)
+        self.db.is_any("SELECT 1 FROM known WHERE key=?1", params![key.cast_signed()])
     }
 
     /// Notes that a file was read whole, and its only message, if it has but one.
     pub(super) fn know(&self, key: u64, mailbox: MailboxId, message: Option<u64>) -> Result<(), Fault> {
-        let mut insert = self.db.prepare_cached("INSERT OR REPLACE INTO known VALUES(?1,?2,?3,NULL)")?;
-        insert.execute(params![key.cast_signed(), mailbox, message.map(u64::cast_signed)])?;
-        self.db.prepare_cached("INSERT OR IGNORE INTO fresh_known VALUES(?1)")?.execute(params![key.cast_signed()])?;
+        let (key, message) = (key.cast_signed(), message.map(u64::cast_signed));
+        self.db.run("INSERT OR REPLACE INTO known VALUES(?1,?2,?3,NULL)", params![key, mailbox, message])?;
+        self.db.run("INSERT OR IGNORE INTO fresh_known VALUES(?1)", params![key])?;
         Ok(())
     }
 
     /// How far an mbox was read.
     pub(super) fn cursor(&self, id: FileId) -> Result<Option<Cursor>, Fault> {
-        let mut query = self.db.prepare_cached(
+        self.db.find(
             "SELECT first, last, guard, head, size, mtime FROM file WHERE dev=?1 AND ino=?2 AND btime=?3",
-        )?;
-        let found = query.query_row(params![id.dev.cast_signed(), id.ino.cast_signed(), id.btime], |row| {
-            let number = |index| row.get::<_, i64>(index).map(i64::cast_unsigned);
-            Ok(Cursor {
-                first: number(0)?,
-                last: number(1)?,
-                guard: number(2)?,
-                head: number(3)?,
-                size: number(4)?,
-                mtime: row.get(5)?,
-            })
-        });
-        Ok(found.optional()?)
+            params![id.dev.cast_signed(), id.ino.cast_signed(), id.btime],
+            |row| {
+                let number = |index| row.get::<_, i64>(index).map(i64::cast_unsigned);
+                Ok(Cursor {
+                    first: number(0)?,
+                    last: number(1)?,
+                    guard: number(2)?,
+                    head: number(3)?,
+                    size: number(4)?,
+                    mtime: row.get(5)?,
+                })
+            },
+        )
     }
 
     /// Notes how far an mbox was read.
     pub(super) fn put_cursor(&self, id: FileId, mailbox: MailboxId, cursor: &Cursor) -> Result<(), Fault> {
-        let mut insert =
-            self.db.prepare_cached("INSERT OR REPLACE INTO file VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,NULL)")?;
         let [first, last, guard, head, size] =
             [cursor.first, cursor.last, cursor.guard, cursor.head, cursor.size].map(u64::cast_signed);
         let (dev, ino) = (id.dev.cast_signed(), id.ino.cast_signed());
-        insert.execute(params![dev, ino, id.btime, first, last, guard, head, size, cursor.mtime, mailbox])?;
-        let mut fresh = self.db.prepare_cached("INSERT OR IGNORE INTO fresh_file VALUES(?1,?2,?3)")?;
-        fresh.execute(params![dev, ino, id.btime])?;
+        self.db.run(
+            "INSERT OR REPLACE INTO file VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,NULL)",
+            params![dev, ino, id.btime, first, last, guard, head, size, cursor.mtime, mailbox],
+        )?;
+        self.db.run("INSERT OR IGNORE INTO fresh_file VALUES(?1,?2,?3)", params![dev, ino, id.btime])?;
         Ok(())
     }
 
     /// The messages of a mailbox that may yet grow.
     pub(super) fn tails(&self, mailbox: MailboxId) -> Result<Vec<Tail>, Fault> {
-        let mut query = self.db.prepare_cached("SELECT len, hash, ids FROM tail WHERE mailbox=?1")?;
-        let rows = query.query_map(params![mailbox], |row| {
+        self.db.all("SELECT len, hash, ids FROM tail WHERE mailbox=?1", params![mailbox], |row| {
             let ids: Vec<u8> = row.get(2)?;
             let (ids, _) = ids.as_chunks();
             Ok(Tail {
@@ -341,33 +337,36 @@ impl Store {
                 hash: row.get(1).map(u128::from_be_bytes)?,
                 ids: ids.iter().map(|id| u128::from_be_bytes(*id)).collect(),
             })
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        })
     }
 
     /// Notes a message that may yet grow.
     pub(super) fn put_tail(&self, mailbox: MailboxId, tail: &Tail) -> Result<(), Fault> {
         let ids: Vec<u8> = tail.ids.iter().flat_map(|id| id.to_be_bytes()).collect();
-        let mut insert = self.db.prepare_cached("INSERT OR REPLACE INTO tail VALUES(?1,?2,?3,?4)")?;
-        insert.execute(params![mailbox, tail.len.cast_signed(), tail.hash.to_be_bytes(), ids])?;
+        self.db.run(
+            "INSERT OR REPLACE INTO tail VALUES(?1,?2,?3,?4)",
+            params![mailbox, tail.len.cast_signed(), tail.hash.to_be_bytes(), ids],
+        )?;
         self.tails_changed(mailbox)
     }
 
     /// Forgets one that has grown, or that something stands behind now.
     pub(super) fn drop_tail(&self, mailbox: MailboxId, tail: &Tail) -> Result<(), Fault> {
-        let mut delete = self.db.prepare_cached("DELETE FROM tail WHERE mailbox=?1 AND len=?2 AND hash=?3")?;
-        delete.execute(params![mailbox, tail.len.cast_signed(), tail.hash.to_be_bytes()])?;
+        self.db.run(
+            "DELETE FROM tail WHERE mailbox=?1 AND len=?2 AND hash=?3",
+            params![mailbox, tail.len.cast_signed(), tail.hash.to_be_bytes()],
+        )?;
         self.tails_changed(mailbox)
     }
 
     fn tails_changed(&self, mailbox: MailboxId) -> Result<(), Fault> {
-        self.db.prepare_cached("INSERT OR IGNORE INTO fresh_tail VALUES(?1)")?.execute(params![mailbox])?;
+        self.db.run("INSERT OR IGNORE INTO fresh_tail VALUES(?1)", params![mailbox])?;
         Ok(())
     }
 
     /// The segment that is not sealed. There is always one.
     pub(super) fn segment(&self) -> Result<Row, Fault> {
-        let found = self.db.query_row(
+        let found = self.db.find(
             "SELECT seq, phase, name, len, hash, records FROM segment ORDER BY seq DESC LIMIT 1",
             [],
             |row| {
@@ -381,51 +380,47 @@ impl Store {
                     records: number(5)?,
                 })
             },
-        );
-        found.optional()?.ok_or_else(|| Fault::inconsistent("the state names no segment"))
+        )?;
+        found.ok_or_else(|| self.db.inconsistent("it names no segment"))
     }
 
     /// Notes the committed length of the open segment, its hash and its records.
     pub(super) fn put_len(&self, seq: u64, len: u64, hash: u64, records: u64) -> Result<(), Fault> {
-        let mut update = self.db.prepare_cached("UPDATE segment SET len=?2, hash=?3, records=?4 WHERE seq=?1")?;
         let [seq, len, hash, records] = [seq, len, hash, records].map(u64::cast_signed);
-        update.execute(params![seq, len, hash, records])?;
+        self.db.run("UPDATE segment SET len=?2, hash=?3, records=?4 WHERE seq=?1", params![seq, len, hash, records])?;
         Ok(())
     }
 
     /// Notes the intent to publish a segment under `name`.
     pub(super) fn sealing(&self, seq: u64, name: &str) -> Result<(), Fault> {
-        self.db.execute("UPDATE segment SET phase=1, name=?2 WHERE seq=?1", params![seq.cast_signed(), name])?;
+        self.db.run("UPDATE segment SET phase=1, name=?2 WHERE seq=?1", params![seq.cast_signed(), name])?;
         Ok(())
     }
 
     /// Notes that a segment is published, and begins the next.
     pub(super) fn sealed(&self, seq: u64) -> Result<(), Fault> {
         self.begin()?;
-        self.db.execute("DELETE FROM segment WHERE seq=?1", params![seq.cast_signed()])?;
-        self.db.execute_batch(
-            "DELETE FROM fresh; DELETE FROM fresh_known; DELETE FROM fresh_file; DELETE FROM fresh_tail",
-        )?;
-        self.db.execute("INSERT INTO segment VALUES(?1,0,'',0,0,0)", params![(seq + 1).cast_signed()])?;
+        self.db.run("DELETE FROM segment WHERE seq=?1", params![seq.cast_signed()])?;
+        self.db.batch("DELETE FROM fresh; DELETE FROM fresh_known; DELETE FROM fresh_file; DELETE FROM fresh_tail")?;
+        self.db.run("INSERT INTO segment VALUES(?1,0,'',0,0,0)", params![(seq + 1).cast_signed()])?;
         self.commit()
     }
 
     /// In a new state: begins with segment `seq`.
     pub(super) fn start_at(&self, seq: u64) -> Result<(), Fault> {
-        self.db.execute("UPDATE segment SET seq=?1", params![seq.cast_signed()])?;
+        self.db.run("UPDATE segment SET seq=?1", params![seq.cast_signed()])?;
         Ok(())
     }
 }
 
-fn create(db: &mut Connection) -> Result<(), Fault> {
+fn create(db: &Db) -> Result<(), Fault> {
     let mut instance = [0; 16];
     let random = rustix::rand::getrandom(&mut instance, rustix::rand::GetRandomFlags::empty());
     random.map_err(|error| Fault::Io(format!("random numbers: {error}")))?;
     let instance = data_encoding::HEXLOWER.encode(&instance);
-    let all = db.transaction()?;
-    all.execute_batch(TABLES)?;
-    all.execute("INSERT INTO meta VALUES('schema', ?1), ('instance', ?2), ('clean', 1)", params![SCHEMA, instance])?;
-    all.execute("INSERT INTO segment VALUES(1,0,'',0,0,0)", [])?;
-    all.commit()?;
-    Ok(())
+    db.batch("BEGIN IMMEDIATE")?;
+    db.batch(TABLES)?;
+    db.run("INSERT INTO meta VALUES('schema', ?1), ('instance', ?2), ('clean', 1)", params![SCHEMA, instance])?;
+    db.run("INSERT INTO segment VALUES(1,0,'',0,0,0)", [])?;
+    db.batch("COMMIT")
 }

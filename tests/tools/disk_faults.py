@@ -130,7 +130,8 @@ def read_only():
             run("umount", place)
             run("e2fsck", "-fy", image.name)
             run("mount", "-o", "loop", image.name, place)
-            world.finish(name, code == 74 and took <= 2, f"(ended with {code} in {took:.1f} s: {said})")
+            named = place in said and bool(re.search("Read-only|readonly", said))
+            world.finish(name, code == 74 and took <= 2 and named, f"(ended with {code} in {took:.1f} s: {said})")
 
 
 def little_memory():

@@ -103,7 +103,7 @@ fn fate(met: bool, gone: Option<u64>, day: u64) -> Fate {
 impl Store {
     /// Whether anything is known of a spool.
     pub(in crate::daemon) fn has_spool(&self, spool: Key) -> Result<bool, Fault> {
-        Ok(self.db.prepare_cached("SELECT 1 FROM mailbox WHERE spool=?1")?.exists(params![spool.to_be_bytes()])?)
+        self.db.is_any("SELECT 1 FROM mailbox WHERE spool=?1", params![spool.to_be_bytes()])
     }
 
     /// Marks what is gone from a spool, and forgets what has been for long. No transaction may be open.
@@ -117,7 +117,7 @@ impl Store {
                 Fate::Ends if !mailbox.left => forgotten += self.forget_mailbox(id)?,
                 Fate::Marked(gone) => {
                     let gone = gone.map(u64::cast_signed);
-                    self.db.execute("UPDATE mailbox SET gone=?2 WHERE id=?1", params![id, gone])?;
+                    self.db.run("UPDATE mailbox SET gone=?2 WHERE id=?1", params![id, gone])?;
                 }
                 _ => {}
             }
@@ -127,10 +127,9 @@ impl Store {
 
     /// The mailboxes of a spool that are on file systems that are there, and the number of those that are not.
     fn surveyed(&self, spool: Key, met: &Met) -> Result<(BTreeMap<MailboxId, Surveyed>, u64), Fault> {
-        let mut query = self.db.prepare("SELECT id, dev, many, gone FROM mailbox WHERE spool=?1")?;
-        let mut rows = query.query(params![spool.to_be_bytes()])?;
         let (mut mailboxes, mut frozen) = (BTreeMap::new(), 0);
-        while let Some(row) = rows.next()? {
+        let sql = "SELECT id, dev, many, gone FROM mailbox WHERE spool=?1";
+        self.db.each(sql, params![spool.to_be_bytes()], |row| {
             let gone = row.get::<_, Option<i64>>(3)?.map(i64::cast_unsigned);
             let (many, always) = (row.get::<_, i64>(2)? > 0, row.get::<_, i64>(2)? > 1);
             let mailbox = Surveyed { many, gone, met: always, left: false };
@@ -139,7 +138,8 @@ impl Store {
             } else {
                 frozen += 1;
             }
-        }
+            Ok(())
+        })?;
         Ok((mailboxes, frozen))
     }
 
@@ -167,8 +167,8 @@ impl Store {
                         continue;
                     }
                     Fate::Marked(gone) => {
-                        let mut update = self.db.prepare_cached("UPDATE known SET gone=?2 WHERE key=?1")?;
-                        update.execute(params![key, gone.map(u64::cast_signed)])?;
+                        let gone = gone.map(u64::cast_signed);
+                        self.db.run("UPDATE known SET gone=?2 WHERE key=?1", params![key, gone])?;
                     }
                     _ => {}
                 }
@@ -182,14 +182,11 @@ impl Store {
     fn known_behind(&self, last: Option<i64>) -> Result<Vec<Known>, Fault> {
         let from = last.map_or(Some(i64::MIN), |last| last.checked_add(1));
         let Some(from) = from else { return Ok(Vec::new()) };
-        let mut query = self
-            .db
-            .prepare_cached("SELECT key, mailbox, message, gone FROM known WHERE key>=?1 ORDER BY key LIMIT ?2")?;
-        let rows = query.query_map(params![from, CHUNK_ROWS], |row| {
+        let sql = "SELECT key, mailbox, message, gone FROM known WHERE key>=?1 ORDER BY key LIMIT ?2";
+        self.db.all(sql, params![from, CHUNK_ROWS], |row| {
             let gone = row.get::<_, Option<i64>>(3)?.map(i64::cast_unsigned);
             Ok(Known { key: row.get(0)?, mailbox: row.get(1)?, message: row.get(2)?, gone })
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        })
     }
 
     /// Forgets files, and with each its message, unless another file is the same message's.
@@ -200,24 +197,22 @@ impl Store {
         let keys: HashSet<i64> = ended.iter().map(|file| file.key).collect();
         let mut messages: HashSet<(MailboxId, i64)> =
             ended.iter().filter_map(|file| file.message.map(|message| (file.mailbox, message))).collect();
-        let mut query = self.db.prepare("SELECT key, mailbox, message FROM known WHERE message IS NOT NULL")?;
-        let mut rows = query.query([])?;
-        while let Some(row) = rows.next()? {
+        self.db.each("SELECT key, mailbox, message FROM known WHERE message IS NOT NULL", [], |row| {
             if !keys.contains(&row.get(0)?) {
                 messages.remove(&(row.get(1)?, row.get(2)?));
             }
-        }
+            Ok(())
+        })?;
         let mut forgotten = 0;
         for chunk in ended.chunks(CHUNK_ROWS as usize) {
             self.begin()?;
             for file in chunk {
-                self.db.prepare_cached("DELETE FROM known WHERE key=?1")?.execute(params![file.key])?;
+                self.db.run("DELETE FROM known WHERE key=?1", params![file.key])?;
                 forgotten += 1;
                 if let Some(message) = file.message.filter(|message| messages.contains(&(file.mailbox, *message))) {
                     let (from, to) = linked(message.cast_unsigned());
-                    let mut delete =
-                        self.db.prepare_cached("DELETE FROM seen WHERE mailbox=?1 AND key BETWEEN ?2 AND ?3")?;
-                    forgotten += delete.execute(params![file.mailbox, from, to])? as u64;
+                    let sql = "DELETE FROM seen WHERE mailbox=?1 AND key BETWEEN ?2 AND ?3";
+                    forgotten += self.db.run(sql, params![file.mailbox, from, to])? as u64;
                 }
             }
             self.commit()?;
@@ -228,12 +223,10 @@ impl Store {
     /// Marks how far mboxes were read, and forgets it.
     fn forget_cursors(&self, mailboxes: &mut BTreeMap<MailboxId, Surveyed>, met: &Met, day: u64) -> Result<u64, Fault> {
         let mut changes = Vec::new();
-        let mut query = self.db.prepare("SELECT dev, ino, btime, mailbox, gone FROM file")?;
-        let mut rows = query.query([])?;
-        while let Some(row) = rows.next()? {
+        self.db.each("SELECT dev, ino, btime, mailbox, gone FROM file", [], |row| {
             let (dev, ino): (i64, i64) = (row.get(0)?, row.get(1)?);
             let id = FileId { dev: dev.cast_unsigned(), ino: ino.cast_unsigned(), btime: row.get(2)? };
-            let Some(mailbox) = mailboxes.get_mut(&row.get(3)?) else { continue };
+            let Some(mailbox) = mailboxes.get_mut(&row.get(3)?) else { return Ok(()) };
             let is_met = met.has(id.hash());
             mailbox.met |= is_met;
             let fate = fate(is_met, row.get::<_, Option<i64>>(4)?.map(i64::cast_unsigned), day);
@@ -241,19 +234,19 @@ impl Store {
             if fate != Fate::Stays {
                 changes.push((id, fate));
             }
-        }
+            Ok(())
+        })?;
         let mut forgotten = 0;
         for chunk in changes.chunks(CHUNK_ROWS as usize) {
             self.begin()?;
             for (id, fate) in chunk {
                 let (dev, ino) = (id.dev.cast_signed(), id.ino.cast_signed());
                 if let Fate::Marked(gone) = fate {
-                    let mut update =
-                        self.db.prepare_cached("UPDATE file SET gone=?4 WHERE dev=?1 AND ino=?2 AND btime=?3")?;
-                    update.execute(params![dev, ino, id.btime, gone.map(u64::cast_signed)])?;
+                    let sql = "UPDATE file SET gone=?4 WHERE dev=?1 AND ino=?2 AND btime=?3";
+                    self.db.run(sql, params![dev, ino, id.btime, gone.map(u64::cast_signed)])?;
                 } else {
-                    let mut delete = self.db.prepare_cached("DELETE FROM file WHERE dev=?1 AND ino=?2 AND btime=?3")?;
-                    forgotten += delete.execute(params![dev, ino, id.btime])? as u64;
+                    let sql = "DELETE FROM file WHERE dev=?1 AND ino=?2 AND btime=?3";
+                    forgotten += self.db.run(sql, params![dev, ino, id.btime])? as u64;
                 }
             }
             self.commit()?;
@@ -265,7 +258,7 @@ impl Store {
     fn forget_mailbox(&self, id: MailboxId) -> Result<u64, Fault> {
         let mut forgotten = 1;
         loop {
-            let rows = self.db.execute(
+            let rows = self.db.run(
                 "DELETE FROM seen WHERE mailbox=?1 AND key IN (SELECT key FROM seen WHERE mailbox=?1 LIMIT ?2)",
                 params![id, CHUNK_ROWS],
             )?;
@@ -276,9 +269,9 @@ impl Store {
         }
         self.begin()?;
         for table in ["tail", "fresh", "fresh_tail"] {
-            self.db.execute(&format!("DELETE FROM {table} WHERE mailbox=?1"), params![id])?;
+            self.db.run(&format!("DELETE FROM {table} WHERE mailbox=?1"), params![id])?;
         }
-        self.db.execute("DELETE FROM mailbox WHERE id=?1", params![id])?;
+        self.db.run("DELETE FROM mailbox WHERE id=?1", params![id])?;
         self.commit()?;
         Ok(forgotten)
     }

@@ -16,42 +16,37 @@ impl Store {
         self.fresh_files(&mut all)?;
         self.fresh_cursors(&mut all)?;
         self.fresh_tails(&mut all)?;
-        let mut query = self.db.prepare("SELECT key, spool, dev, many FROM mailbox WHERE id=?1")?;
         for (id, mailbox) in &mut all {
-            let found = query.query_row(params![id], |row| {
+            let found = self.db.find("SELECT key, spool, dev, many FROM mailbox WHERE id=?1", params![id], |row| {
                 Ok((hex(row.get(0)?), hex(row.get(1)?), row.get::<_, i64>(2)?.cast_unsigned(), row.get(3)?))
-            });
-            (mailbox.mailbox, mailbox.spool, mailbox.dev, mailbox.many) = found?;
+            })?;
+            let found = found.ok_or_else(|| self.db.inconsistent("it lacks a mailbox"))?;
+            (mailbox.mailbox, mailbox.spool, mailbox.dev, mailbox.many) = found;
         }
         Ok(all.into_values().collect())
     }
 
     fn fresh_keys(&self, all: &mut BTreeMap<MailboxId, sidecar::Mailbox>) -> Result<(), Fault> {
-        let mut query = self.db.prepare("SELECT mailbox, key FROM fresh ORDER BY rowid")?;
-        let mut rows = query.query([])?;
-        while let Some(row) = rows.next()? {
+        let sql = "SELECT mailbox, key FROM fresh ORDER BY rowid";
+        self.db.each(sql, [], |row| {
             all.entry(row.get(0)?).or_default().keys.push(hex(row.get(1)?));
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     fn fresh_files(&self, all: &mut BTreeMap<MailboxId, sidecar::Mailbox>) -> Result<(), Fault> {
-        let mut query = self.db.prepare("SELECT mailbox, key, message FROM fresh_known JOIN known USING(key)")?;
-        let mut rows = query.query([])?;
-        while let Some(row) = rows.next()? {
+        let sql = "SELECT mailbox, key, message FROM fresh_known JOIN known USING(key)";
+        self.db.each(sql, [], |row| {
             let message = row.get::<_, Option<i64>>(2)?.map(i64::cast_unsigned);
             all.entry(row.get(0)?).or_default().files.push((row.get::<_, i64>(1)?.cast_unsigned(), message));
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     fn fresh_cursors(&self, all: &mut BTreeMap<MailboxId, sidecar::Mailbox>) -> Result<(), Fault> {
-        let mut query = self.db.prepare(
-            "SELECT mailbox, dev, ino, btime, first, last, guard, head, size, mtime
-             FROM fresh_file JOIN file USING(dev, ino, btime)",
-        )?;
-        let mut rows = query.query([])?;
-        while let Some(row) = rows.next()? {
+        let sql = "SELECT mailbox, dev, ino, btime, first, last, guard, head, size, mtime
+             FROM fresh_file JOIN file USING(dev, ino, btime)";
+        self.db.each(sql, [], |row| {
             let number = |index| row.get::<_, i64>(index).map(i64::cast_unsigned);
             all.entry(row.get(0)?).or_default().cursors.push(sidecar::Cursor {
                 file: (number(1)?, number(2)?, row.get(3)?),
@@ -62,13 +57,12 @@ impl Store {
                 size: number(8)?,
                 mtime: row.get(9)?,
             });
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     fn fresh_tails(&self, all: &mut BTreeMap<MailboxId, sidecar::Mailbox>) -> Result<(), Fault> {
-        let mut query = self.db.prepare("SELECT mailbox FROM fresh_tail")?;
-        let mailboxes = query.query_map([], |row| row.get(0))?.collect::<Result<Vec<MailboxId>, _>>()?;
+        let mailboxes: Vec<MailboxId> = self.db.all("SELECT mailbox FROM fresh_tail", [], |row| row.get(0))?;
         for mailbox in mailboxes {
             let tails = self.tails(mailbox)?.into_iter().map(|tail| sidecar::Tail {
                 len: tail.len,
@@ -100,7 +94,7 @@ impl Store {
             self.put_cursor(FileId { dev, ino, btime }, mailbox, &cursor)?;
         }
         if let Some(tails) = &told.tails {
-            self.db.execute("DELETE FROM tail WHERE mailbox=?1", params![mailbox])?;
+            self.db.run("DELETE FROM tail WHERE mailbox=?1", params![mailbox])?;
             for tail in tails {
                 let ids = tail.ids.iter().map(|id| number(id)).collect::<Result<_, _>>()?;
                 self.put_tail(mailbox, &Tail { len: tail.len, hash: number(&tail.hash)?, ids })?;
@@ -111,7 +105,7 @@ impl Store {
 
     /// In a new state: what was learnt from sidecars stands in them already.
     pub(in crate::daemon) fn nothing_is_fresh(&self) -> Result<(), Fault> {
-        Ok(self.db.execute_batch("DELETE FROM fresh_known; DELETE FROM fresh_file; DELETE FROM fresh_tail")?)
+        self.db.batch("DELETE FROM fresh_known; DELETE FROM fresh_file; DELETE FROM fresh_tail")
     }
 }
 
