@@ -24,10 +24,12 @@ impl Fault {
     /// The fault of a failed operation on a file of ours.
     pub(super) fn of(path: &Path, error: &io::Error) -> Fault {
         let message = format!("{}: {error}", path.display());
-        match error.raw_os_error() {
-            Some(libc::ENOSPC | libc::EDQUOT | libc::EFBIG) => Fault::Full(message),
-            _ => Fault::Io(message),
-        }
+        if Fault::is_want_of_room(error) { Fault::Full(message) } else { Fault::Io(message) }
+    }
+
+    /// Whether an error is want of room.
+    pub(super) fn is_want_of_room(error: &io::Error) -> bool {
+        matches!(error.raw_os_error(), Some(libc::ENOSPC | libc::EDQUOT | libc::EFBIG))
     }
 
     /// State and output contradict each other, and what to do about it.

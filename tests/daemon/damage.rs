@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::cli::{code, configure, once, program};
+use super::cli::{PROGRAM, code, configure, once, program};
 use super::{Dice, Place, given, message};
 
 /// Messages in the mbox, and as many in the Maildir.
@@ -181,4 +181,38 @@ fn of_many_that_start_at_once_one_holds_the_state() {
     assert_eq!(last.wait().unwrap().code(), Some(0));
     assert_eq!(code(&once(root, &[])), 0);
     assert!(is_exact(root, 2 * MESSAGES));
+}
+
+#[test]
+fn a_state_that_may_not_grow_is_a_pause_and_no_end() {
+    let place = Place::new("no-growth");
+    let root = place.path();
+    configure(root, "");
+    let letter = |n: u64| format!("From a@b Mon Jan  1 00:00:00 1996\nSubject: {n}\n\nno URL\n\n");
+    // Of messages without URLs only the state has anything to say.
+    fs::write(root.join("spool/inbox"), (0..20_000).map(letter).collect::<String>() + &self::letter(1)).unwrap();
+    let limited = "ulimit -f 256 && exec \"$@\"";
+    let mut daemon = Command::new("sh")
+        .args(["-c", limited, "sh", PROGRAM, "watch", "--config"])
+        .arg(root.join("c.toml"))
+        .stderr(fs::File::create(root.join("log")).unwrap())
+        .spawn()
+        .unwrap();
+    let said = || fs::read_to_string(root.join("log")).unwrap();
+    let start = Instant::now();
+    while !said().contains("paused for want of room") && daemon.try_wait().unwrap().is_none() {
+        assert!(start.elapsed() < Duration::from_mins(1), "it meets the limit: {}", said());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let ended = daemon.try_wait().unwrap();
+    daemon.kill().unwrap();
+    daemon.wait().unwrap();
+    let why = said().lines().find(|line| line.contains("paused")).unwrap_or_default().to_owned();
+    assert!(
+        ended.is_none() && why.contains("state/state.db: ") && why.contains("File too large"),
+        "{ended:?} {}",
+        said()
+    );
+    assert_eq!(code(&once(root, &[])), 0);
+    assert!(is_exact(root, 1), "{:?}", given(&root.join("out")).urls);
 }

@@ -188,24 +188,43 @@ def slow_disk(seconds=40):
     world.finish(name, after <= before * 1.1, f"(memory {before} KiB, then {after} KiB, at {world.n / seconds:.0f} messages/s)")
 
 
+def refused(error, where, call, files, when):
+    """Calls on files of the output or the state fail for a while. Gives whether all came, the pauses, and how it ended."""
+    world = World(seal="1h")
+    paths = [word for file in files for word in ("-P", f"{world.root}/{file}")]
+    world.prefix = traced(*paths, "-e", f"trace={call}", "-e", f"inject={call}:error={error}:when={when}")
+    world.start()
+    for _ in range(500):
+        world.deliver()
+        world.append()
+    took = world.until(1000, 30)
+    status, code = world.status(), world.daemon.poll()
+    pauses, said = status["counts"]["pauses"] if status else 0, world.said().strip().splitlines()
+    world.kill()
+    told = next((line for line in said if "paused" in line), said[-1])
+    named = any(f"{world.root}/{file}" in told for file in files)
+    return world, took, pauses, code, named, told
+
+
 def quota():
-    """A quota's end: in the output it pauses. SQLite tells of it as of any other error, so in the state it may end."""
-    places = ("write", "output", "out/.open/0000000001.part", "1..2"), ("pwrite64", "state", "state/state.db-wal", "60..62")
-    for call, where, file, when in places:
+    """A quota's end: it pauses. SQLite tells of it as of any other error, so what is next to the database tells."""
+    state = ["state/state.db", "state/state.db-wal", "state/state.probe"]
+    for where, call, files, when in (("output", "write", ["out/.open/0000000001.part"], "1..2"), ("state", "pwrite64", state, "60..61")):
         name = f"EDQUOT in the {where}"
         if not tracing(name):
             return
-        world = World(seal="1h")
-        world.prefix = traced("-P", f"{world.root}/{file}", "-e", f"trace={call}", "-e", f"inject={call}:error=EDQUOT:when={when}")
-        world.start()
-        for _ in range(500):
-            world.deliver()
-            world.append()
-        took = world.until(1000, 30)
-        status, code = world.status(), world.daemon.poll()
-        pauses = status["counts"]["pauses"] if status else 0
-        world.kill()
-        world.finish(name, bool(took and pauses) or where == "state" and code == 74, f"({pauses} pauses, ended with {code})")
+        world, took, pauses, code, named, told = refused("EDQUOT", where, call, files, when)
+        world.finish(name, bool(took and pauses) and named, f"({pauses} pauses, ended with {code}: {told})")
+
+
+def device():
+    """What is no want of room ends it, and a start brings it back."""
+    for call, error, when in (("pwrite64", "EIO", "60..64"), ("pwrite64", "EROFS", "60..64"), ("fsync,fdatasync", "EIO", "6")):
+        name = f"{error} by {call} in the state"
+        if not tracing(name):
+            return
+        world, _, pauses, code, named, told = refused(error, "state", call, ["state/state.db", "state/state.db-wal"], when)
+        world.finish(name, code == 74 and not pauses and named, f"(ended with {code}: {told})")
 
 
 def stale(error):
@@ -237,6 +256,7 @@ if __name__ == "__main__":
     little_memory()
     slow_disk()
     quota()
+    device()
     for error in ("ESTALE", "ETIMEDOUT", "EIO"):
         stale(error)
     close()

@@ -1,5 +1,7 @@
 //! The connection to the database: statements that are prepared once, and errors that say which file they are of.
 
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use rusqlite::config::DbConfig;
@@ -9,6 +11,9 @@ use crate::daemon::fault::Fault;
 
 /// Statements that are kept prepared: all there are.
 const STATEMENTS: usize = 64;
+
+/// Octets that are written to see whether that can be done: more than `SQLite` writes at once.
+const PROBE_BYTES: usize = 64 << 10;
 
 /// A connection, and the path that its faults name.
 #[derive(Debug)]
@@ -110,7 +115,7 @@ impl Db {
     }
 }
 
-/// What an error means. All but a full disk ends the daemon.
+/// What an error means. All but want of room ends the daemon.
 fn fault(path: &Path, error: &rusqlite::Error) -> Fault {
     let code = error.sqlite_extended_error_code().map_or_else(String::new, |code| format!(" (SQLite's code {code})"));
     let message = format!("{}: {error}{code}", path.display());
@@ -118,6 +123,50 @@ fn fault(path: &Path, error: &rusqlite::Error) -> Fault {
         Some(ErrorCode::DiskFull) => Fault::Full(message),
         // Without a code it is a value that is none of ours.
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) | None => Fault::inconsistent(&message),
+        Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) => match refused(path) {
+            Some(why) if Fault::is_want_of_room(&why) => Fault::Full(format!("{message}; beside it: {why}")),
+            Some(why) => Fault::Io(format!("{message}; beside it: {why}")),
+            None => Fault::Io(message),
+        },
         _ => Fault::Io(message),
+    }
+}
+
+/// Why nothing can be written where the database is, if so.
+///
+/// `SQLite` tells of ENOSPC alone, and only if a write met it: the end of a quota (EDQUOT) and a limit of file size
+/// (EFBIG) are to it as any other error. So something is written beside it, as far from a file's start as it writes.
+fn refused(path: &Path) -> Option<std::io::Error> {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    let len = |path: &Path| fs::metadata(path).map_or(0, |metadata| metadata.len());
+    let (probe, end) = (path.with_extension("probe"), len(path).max(len(log.as_ref())));
+    let written = File::create(&probe).and_then(|file| {
+        file.write_all_at(&vec![0; PROBE_BYTES], end)?;
+        file.sync_data()
+    });
+    // One that cannot be removed is overwritten next time.
+    let _ = fs::remove_file(&probe);
+    written.err()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_names_its_file_and_is_no_want_of_room_where_there_is_room() {
+        let path = std::env::temp_dir().join(format!("urlspool-db-{}.db", std::process::id()));
+        let of = |code| fault(&path, &rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None));
+        let (full, damaged) = (rusqlite::ffi::SQLITE_FULL, rusqlite::ffi::SQLITE_CORRUPT);
+        let failed =
+            [rusqlite::ffi::SQLITE_IOERR_WRITE, rusqlite::ffi::SQLITE_IOERR_FSYNC, rusqlite::ffi::SQLITE_CANTOPEN];
+        assert!(matches!(of(full), Fault::Full(_)) && matches!(of(damaged), Fault::Inconsistent(_)));
+        for code in failed {
+            let fault = of(code);
+            assert!(matches!(fault, Fault::Io(_)), "{fault:?}");
+            assert!(fault.to_string().contains(&format!("{}: ", path.display())), "{fault}");
+        }
+        assert!(!path.with_extension("probe").exists());
     }
 }
