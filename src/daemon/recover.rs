@@ -359,4 +359,47 @@ mod tests {
         assert!(!root.join("state/built.db").exists());
         fs::remove_dir_all(root).unwrap();
     }
+
+    /// Everything that a state knows of mailboxes.
+    fn told(committer: &mut Committer) -> Vec<String> {
+        let mut told = Vec::new();
+        let state = committer.state().unwrap();
+        for table in ["seen", "known", "file", "tail"] {
+            told.extend(
+                state.rows(&format!("SELECT '{table}', box.key, t.* FROM {table} t, mailbox box WHERE box.id=mailbox")),
+            );
+        }
+        told.extend(state.rows("SELECT 'mailbox', * FROM mailbox"));
+        told.sort();
+        told
+    }
+
+    #[test]
+    fn a_state_that_is_built_anew_is_the_one_that_was_lost() {
+        let root = std::env::temp_dir().join(format!("urlspool-anew-{}", std::process::id()));
+        let mut config = Config::default();
+        (config.output.dir, config.state.dir) = (root.join("out"), root.join("state"));
+        let mut committer = open(&config, &mut |_| {}).unwrap();
+        give(&mut committer, 1 << 100);
+        let state = committer.state().unwrap();
+        let all = [(7, 7, 1), (8, 7, 1), (9, 7, 1)].map(|(key, spool, dev)| state.mailbox(key, spool, dev).unwrap());
+        let tail = crate::daemon::state::Tail { len: 5, hash: 6, ids: vec![7, 8] };
+        state.put_tail(all[1], &tail).unwrap();
+        give(&mut committer, 2 << 100);
+        // Mailboxes change, and nothing else of them.
+        let state = committer.state().unwrap();
+        state.hold_many(all[0]).unwrap();
+        state.hold_always(all[1]).unwrap();
+        state.mailbox(9, 6, 2).unwrap();
+        state.mailbox(10, 7, 1).unwrap();
+        give(&mut committer, 3 << 100);
+        let before = told(&mut committer);
+        committer.close().unwrap();
+        rebuild(&config, &mut |_| {}).unwrap();
+        let mut committer = open(&config, &mut |_| {}).unwrap();
+        assert_eq!(told(&mut committer), before);
+        assert!(before.len() == 11, "{before:?}");
+        committer.close().unwrap();
+        fs::remove_dir_all(root).unwrap();
+    }
 }

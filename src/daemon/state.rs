@@ -18,7 +18,7 @@ use super::left;
 use db::Db;
 
 /// The version of the tables.
-const SCHEMA: i64 = 2;
+const SCHEMA: i64 = 3;
 
 /// The oldest `SQLite` without the WAL-reset bug: 3.51.3.
 const SQLITE_VERSION: i32 = 3_051_003;
@@ -45,11 +45,11 @@ CREATE TABLE seen(mailbox INTEGER, key BLOB, PRIMARY KEY(mailbox, key)) WITHOUT 
 -- begins, if it has but one.
 CREATE TABLE known(key INTEGER PRIMARY KEY, mailbox INTEGER NOT NULL, message INTEGER, gone INTEGER);
 -- What has come since the last segment was sealed, for the sidecar of the open one: keys of messages whose records stand
--- in it, files that were read, mboxes that were read further, mailboxes whose tails changed.
+-- in it, files that were read, mboxes that were read further, mailboxes that changed themselves or whose tails did.
 CREATE TABLE fresh(mailbox INTEGER NOT NULL, key BLOB NOT NULL);
 CREATE TABLE fresh_known(key INTEGER PRIMARY KEY);
 CREATE TABLE fresh_file(dev INTEGER, ino INTEGER, btime INTEGER, PRIMARY KEY(dev, ino, btime)) WITHOUT ROWID;
-CREATE TABLE fresh_tail(mailbox INTEGER PRIMARY KEY);
+CREATE TABLE fresh_mailbox(mailbox INTEGER PRIMARY KEY);
 -- Messages that were taken at a file's end and may yet grow.
 CREATE TABLE tail(mailbox INTEGER, len INTEGER, hash BLOB, ids BLOB NOT NULL, PRIMARY KEY(mailbox, len, hash)) WITHOUT ROWID;
 ";
@@ -245,24 +245,38 @@ impl Store {
             Some((id, true)) => Ok(id),
             Some((id, false)) => {
                 self.db.run("UPDATE mailbox SET spool=?2, dev=?3, gone=NULL WHERE id=?1", params![id, spool, dev])?;
+                self.changed(id)?;
                 Ok(id)
             }
             None => {
                 self.db.run("INSERT INTO mailbox VALUES(NULL,?1,?2,?3,0,NULL)", params![key, spool, dev])?;
-                Ok(self.db.last_id())
+                let id = self.db.last_id();
+                self.changed(id)?;
+                Ok(id)
             }
         }
     }
 
     /// Notes that a mailbox holds files of many messages.
     pub(super) fn hold_many(&self, mailbox: MailboxId) -> Result<(), Fault> {
-        self.db.run("UPDATE mailbox SET many=1 WHERE id=?1 AND many=0", params![mailbox])?;
-        Ok(())
+        self.hold(mailbox, 1)
     }
 
     /// Notes that an archive holds messages of a mailbox and of others: then it cannot be told when it is gone.
     pub(super) fn hold_always(&self, mailbox: MailboxId) -> Result<(), Fault> {
-        self.db.run("UPDATE mailbox SET many=2 WHERE id=?1 AND many<2", params![mailbox])?;
+        self.hold(mailbox, 2)
+    }
+
+    fn hold(&self, mailbox: MailboxId, many: i64) -> Result<(), Fault> {
+        match self.db.run("UPDATE mailbox SET many=?2 WHERE id=?1 AND many<?2", params![mailbox, many])? {
+            0 => Ok(()),
+            _ => self.changed(mailbox),
+        }
+    }
+
+    /// Notes that the next sidecar is to tell of a mailbox itself, and of its tails.
+    fn changed(&self, mailbox: MailboxId) -> Result<(), Fault> {
+        self.db.run("INSERT OR IGNORE INTO fresh_mailbox VALUES(?1)", params![mailbox])?;
         Ok(())
     }
 
@@ -347,7 +361,7 @@ impl Store {
             "INSERT OR REPLACE INTO tail VALUES(?1,?2,?3,?4)",
             params![mailbox, tail.len.cast_signed(), tail.hash.to_be_bytes(), ids],
         )?;
-        self.tails_changed(mailbox)
+        self.changed(mailbox)
     }
 
     /// Forgets one that has grown, or that something stands behind now.
@@ -356,12 +370,7 @@ impl Store {
             "DELETE FROM tail WHERE mailbox=?1 AND len=?2 AND hash=?3",
             params![mailbox, tail.len.cast_signed(), tail.hash.to_be_bytes()],
         )?;
-        self.tails_changed(mailbox)
-    }
-
-    fn tails_changed(&self, mailbox: MailboxId) -> Result<(), Fault> {
-        self.db.run("INSERT OR IGNORE INTO fresh_tail VALUES(?1)", params![mailbox])?;
-        Ok(())
+        self.changed(mailbox)
     }
 
     /// The segment that is not sealed. There is always one.
@@ -401,9 +410,20 @@ impl Store {
     pub(super) fn sealed(&self, seq: u64) -> Result<(), Fault> {
         self.begin()?;
         self.db.run("DELETE FROM segment WHERE seq=?1", params![seq.cast_signed()])?;
-        self.db.batch("DELETE FROM fresh; DELETE FROM fresh_known; DELETE FROM fresh_file; DELETE FROM fresh_tail")?;
+        self.db
+            .batch("DELETE FROM fresh; DELETE FROM fresh_known; DELETE FROM fresh_file; DELETE FROM fresh_mailbox")?;
         self.db.run("INSERT INTO segment VALUES(?1,0,'',0,0,0)", params![(seq + 1).cast_signed()])?;
         self.commit()
+    }
+
+    /// The rows of a query, as text.
+    #[cfg(test)]
+    pub(super) fn rows(&self, sql: &str) -> Vec<String> {
+        let read = |row: &rusqlite::Row<'_>| {
+            let values = (0..row.as_ref().column_count()).map(|column| row.get::<_, rusqlite::types::Value>(column));
+            Ok(format!("{:?}", values.collect::<rusqlite::Result<Vec<_>>>()?))
+        };
+        self.db.all(sql, [], read).unwrap()
     }
 
     /// In a new state: begins with segment `seq`.

@@ -44,7 +44,7 @@ pub struct Mailbox {
     pub files: Vec<(u64, Option<u64>)>,
     /// How far its mboxes were read.
     pub cursors: Vec<Cursor>,
-    /// All messages of it that may yet grow, if that has changed.
+    /// All messages of it that may yet grow, if that or the mailbox itself has changed.
     pub tails: Option<Vec<Tail>>,
 }
 

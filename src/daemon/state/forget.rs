@@ -268,7 +268,7 @@ impl Store {
             }
         }
         self.begin()?;
-        for table in ["tail", "fresh", "fresh_tail"] {
+        for table in ["tail", "fresh", "fresh_mailbox"] {
             self.db.run(&format!("DELETE FROM {table} WHERE mailbox=?1"), params![id])?;
         }
         self.db.run("DELETE FROM mailbox WHERE id=?1", params![id])?;

@@ -15,7 +15,7 @@ impl Store {
         self.fresh_keys(&mut all)?;
         self.fresh_files(&mut all)?;
         self.fresh_cursors(&mut all)?;
-        self.fresh_tails(&mut all)?;
+        self.fresh_mailboxes(&mut all)?;
         for (id, mailbox) in &mut all {
             let found = self.db.find("SELECT key, spool, dev, many FROM mailbox WHERE id=?1", params![id], |row| {
                 Ok((hex(row.get(0)?), hex(row.get(1)?), row.get::<_, i64>(2)?.cast_unsigned(), row.get(3)?))
@@ -61,8 +61,8 @@ impl Store {
         })
     }
 
-    fn fresh_tails(&self, all: &mut BTreeMap<MailboxId, sidecar::Mailbox>) -> Result<(), Fault> {
-        let mailboxes: Vec<MailboxId> = self.db.all("SELECT mailbox FROM fresh_tail", [], |row| row.get(0))?;
+    fn fresh_mailboxes(&self, all: &mut BTreeMap<MailboxId, sidecar::Mailbox>) -> Result<(), Fault> {
+        let mailboxes: Vec<MailboxId> = self.db.all("SELECT mailbox FROM fresh_mailbox", [], |row| row.get(0))?;
         for mailbox in mailboxes {
             let tails = self.tails(mailbox)?.into_iter().map(|tail| sidecar::Tail {
                 len: tail.len,
@@ -105,7 +105,7 @@ impl Store {
 
     /// In a new state: what was learnt from sidecars stands in them already.
     pub(in crate::daemon) fn nothing_is_fresh(&self) -> Result<(), Fault> {
-        self.db.batch("DELETE FROM fresh_known; DELETE FROM fresh_file; DELETE FROM fresh_tail")
+        self.db.batch("DELETE FROM fresh_known; DELETE FROM fresh_file; DELETE FROM fresh_mailbox")
     }
 }
 
