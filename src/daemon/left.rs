@@ -1,7 +1,8 @@
 //! Is the database as it was left? `SQLite` notices damage to its structure, not to what stands in it.
 //!
 //! A clean end notes the file's hash beside it, and the next start takes the note away before it writes. After any other
-//! end there is no note: then the log's own sums, and a look through the database, must do.
+//! end there is no note: then the log's own sums, a look through the database, and the sum of what it knows of messages
+//! (`daemon/state/sum.rs`) must do.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,16 +19,26 @@ fn hash(db: &Path) -> std::io::Result<Option<String>> {
     Ok(hash.map(|hash| format!("{hash:016x}\n")))
 }
 
+/// What is known of a database before it is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Left {
+    /// It is as it was left.
+    AsIs,
+    /// There is no note of it.
+    Unknown,
+}
+
 /// Refuses a database that is not what its note says. Afterwards there is no note.
-pub(super) fn check(db: &Path) -> Result<(), Fault> {
+pub(super) fn check(db: &Path) -> Result<Left, Fault> {
     let note = note_of(db);
-    let Ok(noted) = fs::read_to_string(&note) else { return Ok(()) };
+    let Ok(noted) = fs::read_to_string(&note) else { return Ok(Left::Unknown) };
     if hash(db).map_err(|error| Fault::of(db, &error))?.is_none_or(|found| found != noted) {
         return Err(Fault::inconsistent(&format!("{} is not as it was left", db.display())));
     }
     let folder = note.parent().unwrap_or(&note);
     // One that came back after a power cut would accuse a database that was written since.
-    fs::remove_file(&note).and_then(|()| segment::sync_dir(folder)).map_err(|error| Fault::of(&note, &error))
+    fs::remove_file(&note).and_then(|()| segment::sync_dir(folder)).map_err(|error| Fault::of(&note, &error))?;
+    Ok(Left::AsIs)
 }
 
 /// Takes away what was noted of a database that is made anew.

@@ -6,6 +6,7 @@
 mod db;
 mod forget;
 mod fresh;
+mod sum;
 
 pub(super) use forget::Met;
 
@@ -14,8 +15,9 @@ use std::path::Path;
 use rusqlite::params;
 
 use super::fault::Fault;
-use super::left;
+use super::left::{self, Left};
 use db::Db;
+use sum::{Counted, Sum};
 
 /// The version of the tables.
 const SCHEMA: i64 = 3;
@@ -133,18 +135,19 @@ pub(super) struct Row {
 #[derive(Debug)]
 pub(super) struct Store {
     db: Db,
+    sum: Sum,
     instance: String,
 }
 
 impl Store {
     /// Opens the database, or makes it if it is not there and nothing says that it was.
     ///
-    /// After an unclean stop it is checked through.
+    /// If it cannot be told that it is as it was left, it is checked through.
     pub(super) fn open(path: &Path, fresh: bool) -> Result<Store, Fault> {
         if rusqlite::version_number() < SQLITE_VERSION {
             return Err(Fault::Io(format!("SQLite {} can lose data; 3.51.3 is needed", rusqlite::version())));
         }
-        left::check(path)?;
+        let left = left::check(path)?;
         let db = Db::open(path)?;
         db.batch(&format!(
             "PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA mmap_size=0;
@@ -165,14 +168,15 @@ impl Store {
         }
         let instance = db.find("SELECT value FROM meta WHERE name='instance'", [], |row| row.get(0))?;
         let instance = instance.ok_or_else(|| db.inconsistent("it has no name"))?;
-        let store = Store { db, instance };
-        store.check()?;
+        let store = Store { db, sum: Sum::default(), instance };
+        store.open_sum()?;
+        store.check(left)?;
         Ok(store)
     }
 
-    fn check(&self) -> Result<(), Fault> {
+    fn check(&self, left: Left) -> Result<(), Fault> {
         let clean: Option<i64> = self.db.find("SELECT value FROM meta WHERE name='clean'", [], |row| row.get(0))?;
-        if clean != Some(1) {
+        if clean != Some(1) || left == Left::Unknown {
             let verdict: Option<String> = self.db.find("PRAGMA quick_check(1)", [], |row| row.get(0))?;
             let verdict = verdict.unwrap_or_default();
             // A page that cannot be read says nothing of what was written on it.
@@ -182,6 +186,7 @@ impl Store {
             if verdict != "ok" {
                 return Err(self.db.inconsistent(&verdict));
             }
+            self.check_sum()?;
         }
         self.db.run("UPDATE meta SET value=0 WHERE name='clean'", [])?;
         Ok(())
@@ -218,6 +223,7 @@ impl Store {
 
     /// Commits it: when this returns, it would survive a power cut.
     pub(super) fn commit(&self) -> Result<(), Fault> {
+        self.keep_sum()?;
         self.db.batch("COMMIT")
     }
 
@@ -251,6 +257,7 @@ impl Store {
             None => {
                 self.db.run("INSERT INTO mailbox VALUES(NULL,?1,?2,?3,0,NULL)", params![key, spool, dev])?;
                 let id = self.db.last_id();
+                self.sum.add(Counted::Mailbox(id, &key));
                 self.changed(id)?;
                 Ok(id)
             }
@@ -287,7 +294,11 @@ impl Store {
 
     /// Notes that a message was given. Gives whether that is news.
     pub(super) fn see(&self, mailbox: MailboxId, key: Key) -> Result<bool, Fault> {
-        Ok(self.db.run("INSERT OR IGNORE INTO seen VALUES(?1,?2)", params![mailbox, kept(key)])? > 0)
+        let is_news = self.db.run("INSERT OR IGNORE INTO seen VALUES(?1,?2)", params![mailbox, kept(key)])? > 0;
+        if is_news {
+            self.sum.add(Counted::Seen(mailbox, &kept(key)));
+        }
+        Ok(is_news)
     }
 
     /// Notes that its records stand in the open segment.
@@ -356,20 +367,22 @@ impl Store {
 
     /// Notes a message that may yet grow.
     pub(super) fn put_tail(&self, mailbox: MailboxId, tail: &Tail) -> Result<(), Fault> {
+        self.drop_tail(mailbox, tail)?;
         let ids: Vec<u8> = tail.ids.iter().flat_map(|id| id.to_be_bytes()).collect();
-        self.db.run(
-            "INSERT OR REPLACE INTO tail VALUES(?1,?2,?3,?4)",
-            params![mailbox, tail.len.cast_signed(), tail.hash.to_be_bytes(), ids],
-        )?;
-        self.changed(mailbox)
+        let (len, hash) = (tail.len.cast_signed(), tail.hash.to_be_bytes());
+        self.sum.add(Counted::Tail(mailbox, len, &hash, &ids));
+        self.db.run("INSERT INTO tail VALUES(?1,?2,?3,?4)", params![mailbox, len, hash, ids])?;
+        Ok(())
     }
 
     /// Forgets one that has grown, or that something stands behind now.
     pub(super) fn drop_tail(&self, mailbox: MailboxId, tail: &Tail) -> Result<(), Fault> {
-        self.db.run(
-            "DELETE FROM tail WHERE mailbox=?1 AND len=?2 AND hash=?3",
-            params![mailbox, tail.len.cast_signed(), tail.hash.to_be_bytes()],
-        )?;
+        let (len, hash) = (tail.len.cast_signed(), tail.hash.to_be_bytes());
+        let sql = "DELETE FROM tail WHERE mailbox=?1 AND len=?2 AND hash=?3 RETURNING ids";
+        self.db.each(sql, params![mailbox, len, hash], |row| {
+            self.sum.take(Counted::Tail(mailbox, len, &hash, row.get_ref(0)?.as_bytes()?));
+            Ok(())
+        })?;
         self.changed(mailbox)
     }
 
@@ -440,7 +453,10 @@ fn create(db: &Db) -> Result<(), Fault> {
     let instance = data_encoding::HEXLOWER.encode(&instance);
     db.batch("BEGIN IMMEDIATE")?;
     db.batch(TABLES)?;
-    db.run("INSERT INTO meta VALUES('schema', ?1), ('instance', ?2), ('clean', 1)", params![SCHEMA, instance])?;
+    db.run(
+        "INSERT INTO meta VALUES('schema', ?1), ('instance', ?2), ('clean', 1), ('sum', 0)",
+        params![SCHEMA, instance],
+    )?;
     db.run("INSERT INTO segment VALUES(1,0,'',0,0,0)", [])?;
     db.batch("COMMIT")
 }

@@ -43,8 +43,8 @@ fn is_exact(root: &Path, messages: u64) -> bool {
     given.urls.len() as u64 == 2 * messages && given.ids.len() as u64 == 2 * messages
 }
 
-/// Starts it, waits until everything is committed, and kills it before the segment is sealed.
-fn killed(root: &Path) {
+/// Starts it, waits until so many messages are committed, and kills it before the segment is sealed.
+fn killed(root: &Path, messages: u64) {
     let config = fs::read_to_string(root.join("c.toml")).unwrap();
     fs::write(root.join("c.toml"), config.replace("\"300ms\"", "\"1h\"")).unwrap();
     let mut daemon = program(root, &["watch"]).stderr(Stdio::null()).spawn().unwrap();
@@ -52,7 +52,7 @@ fn killed(root: &Path) {
     let committed = || {
         let asked = program(root, &["status"]).output().unwrap();
         let status: serde_json::Value = serde_json::from_slice(&asked.stdout).unwrap_or_default();
-        status["counts"]["messages"] == 2 * MESSAGES
+        status["counts"]["messages"] == messages
     };
     while !committed() {
         assert!(start.elapsed() < Duration::from_mins(1), "it commits");
@@ -107,21 +107,23 @@ fn refused(root: &Path, name: &str, dice: &mut Dice) -> Result<bool, String> {
 fn a_damaged_database_is_refused_or_does_no_harm() {
     let flips: u64 = std::env::var("URLSPOOL_FLIPS").map_or(30, |value| value.parse().unwrap());
     let place = Place::new("flips");
-    let [root, clean, unclean] = ["x", "clean", "unclean"].map(|name| place.path().join(name));
+    let [root, clean, idle, unclean] = ["x", "clean", "idle", "unclean"].map(|name| place.path().join(name));
     fs::create_dir_all(&root).unwrap();
     fill(&root);
     assert_eq!(code(&once(&root, &[])), 0);
     copy(&root, &clean);
+    killed(&root, 0);
+    copy(&root, &idle);
     for folder in ["out", "state"] {
         fs::remove_dir_all(root.join(folder)).unwrap();
     }
-    killed(&root);
+    killed(&root, 2 * MESSAGES);
     copy(&root, &unclean);
     let (mut found, mut wrong) = ([0; 2], Vec::new());
     for flip in 0..flips {
         let mut dice = Dice(flip);
-        // After an unclean end the log is what guards itself; of the rest only the structure can be told.
-        let (whole, name) = if flip % 2 == 0 { (&clean, "state.db") } else { (&unclean, "state.db-wal") };
+        let wholes = [(&clean, "state.db"), (&idle, "state.db"), (&unclean, "state.db-wal")];
+        let (whole, name) = wholes[(flip % 3) as usize];
         copy(whole, &root);
         match refused(&root, name, &mut dice) {
             Ok(refused) => found[usize::from(refused)] += 1,
@@ -134,12 +136,44 @@ fn a_damaged_database_is_refused_or_does_no_harm() {
 }
 
 #[test]
+fn what_was_changed_after_an_unclean_end_is_noticed() {
+    let place = Place::new("changed");
+    let [root, whole] = ["x", "whole"].map(|name| place.path().join(name));
+    fs::create_dir_all(&root).unwrap();
+    fill(&root);
+    // A message that may yet grow.
+    fs::write(root.join("spool/text"), "see http://h.example/text-a.html and http://h.example/text-b.html\n").unwrap();
+    assert_eq!(code(&once(&root, &[])), 0);
+    killed(&root, 0);
+    copy(&root, &whole);
+    let changes = [
+        ("UPDATE seen SET key=zeroblob(14) WHERE key=(SELECT min(key) FROM seen)", 78),
+        ("DELETE FROM seen WHERE key=(SELECT max(key) FROM seen)", 78),
+        ("UPDATE mailbox SET key=zeroblob(16) WHERE id=1", 78),
+        ("UPDATE tail SET ids=zeroblob(16)", 78),
+        ("UPDATE meta SET value=value+1 WHERE name='sum'", 78),
+        // What is compared with files whenever it is used.
+        ("UPDATE file SET last=last+1", 0),
+        ("DELETE FROM known", 0),
+    ];
+    for (change, ends) in changes {
+        copy(&whole, &root);
+        let db = rusqlite::Connection::open(root.join("state/state.db")).unwrap();
+        assert!(db.execute(change, []).unwrap() > 0, "{change}");
+        drop(db);
+        let output = once(&root, &[]);
+        assert_eq!(code(&output), ends, "{change}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(is_exact(&root, 2 * MESSAGES + 1), "{change}");
+    }
+}
+
+#[test]
 fn a_part_that_lacks_what_was_committed_is_refused_and_what_was_not_is_cut_off() {
     let place = Place::new("part");
     let [root, whole] = ["x", "whole"].map(|name| place.path().join(name));
     fs::create_dir_all(&root).unwrap();
     fill(&root);
-    killed(&root);
+    killed(&root, 2 * MESSAGES);
     copy(&root, &whole);
     let part = root.join("out/.open/0000000001.part");
     for (octets, expected) in [(-1, 78), (-1000, 78), (0, 0), (1, 0), (70_000, 0)] {

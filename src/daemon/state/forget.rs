@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use rusqlite::params;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{FileId, Key, MailboxId, SEEN_BYTES, Store, kept};
+use super::{Counted, FileId, Key, MailboxId, SEEN_BYTES, Store, kept};
 use crate::daemon::fault::Fault;
 use crate::limits::{FORGOTTEN_AT_ONCE, TOMBSTONE_DAYS};
 
@@ -211,8 +211,7 @@ impl Store {
                 forgotten += 1;
                 if let Some(message) = file.message.filter(|message| messages.contains(&(file.mailbox, *message))) {
                     let (from, to) = linked(message.cast_unsigned());
-                    let sql = "DELETE FROM seen WHERE mailbox=?1 AND key BETWEEN ?2 AND ?3";
-                    forgotten += self.db.run(sql, params![file.mailbox, from, to])? as u64;
+                    forgotten += self.forget_seen(file.mailbox, (&from, &to), CHUNK_ROWS)?;
                 }
             }
             self.commit()?;
@@ -258,20 +257,23 @@ impl Store {
     fn forget_mailbox(&self, id: MailboxId) -> Result<u64, Fault> {
         let mut forgotten = 1;
         loop {
-            let rows = self.db.run(
-                "DELETE FROM seen WHERE mailbox=?1 AND key IN (SELECT key FROM seen WHERE mailbox=?1 LIMIT ?2)",
-                params![id, CHUNK_ROWS],
-            )?;
-            forgotten += rows as u64;
+            self.begin()?;
+            let rows = self.forget_seen(id, (&[0; SEEN_BYTES], &[0xFF; SEEN_BYTES]), CHUNK_ROWS)?;
+            self.commit()?;
+            forgotten += rows;
             if rows == 0 {
                 break;
             }
         }
         self.begin()?;
-        for table in ["tail", "fresh", "fresh_mailbox"] {
+        self.forget_tails(id)?;
+        for table in ["fresh", "fresh_mailbox"] {
             self.db.run(&format!("DELETE FROM {table} WHERE mailbox=?1"), params![id])?;
         }
-        self.db.run("DELETE FROM mailbox WHERE id=?1", params![id])?;
+        self.db.each("DELETE FROM mailbox WHERE id=?1 RETURNING key", params![id], |row| {
+            self.sum.take(Counted::Mailbox(id, row.get_ref(0)?.as_bytes()?));
+            Ok(())
+        })?;
         self.commit()?;
         Ok(forgotten)
     }

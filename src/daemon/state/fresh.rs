@@ -94,7 +94,7 @@ impl Store {
             self.put_cursor(FileId { dev, ino, btime }, mailbox, &cursor)?;
         }
         if let Some(tails) = &told.tails {
-            self.db.run("DELETE FROM tail WHERE mailbox=?1", params![mailbox])?;
+            self.forget_tails(mailbox)?;
             for tail in tails {
                 let ids = tail.ids.iter().map(|id| number(id)).collect::<Result<_, _>>()?;
                 self.put_tail(mailbox, &Tail { len: tail.len, hash: number(&tail.hash)?, ids })?;
