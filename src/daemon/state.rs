@@ -188,6 +188,8 @@ impl Store {
             }
             self.check_sum()?;
         }
+        // Of a log whose sync failed the kernel may hold what the disk does not, and tell nobody: it is written again.
+        self.db.find("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
         self.db.run("UPDATE meta SET value=0 WHERE name='clean'", [])?;
         Ok(())
     }

@@ -168,6 +168,18 @@ fn what_was_changed_after_an_unclean_end_is_noticed() {
 }
 
 #[test]
+fn what_stands_in_the_log_is_copied_back_at_the_start() {
+    let place = Place::new("log");
+    let root = place.path();
+    fill(root);
+    killed(root, 2 * MESSAGES);
+    let log = || fs::metadata(root.join("state/state.db-wal")).unwrap().len();
+    let before = log();
+    killed(root, 0);
+    assert!(log() * 2 < before, "{before}, then {}", log());
+}
+
+#[test]
 fn a_part_that_lacks_what_was_committed_is_refused_and_what_was_not_is_cut_off() {
     let place = Place::new("part");
     let [root, whole] = ["x", "whole"].map(|name| place.path().join(name));
