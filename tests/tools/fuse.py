@@ -362,6 +362,8 @@ def end(name, begin, how, lets_go):
             said = time.time() - start
         time.sleep(0.01)
     code, took, stood = world.daemon.poll(), time.time() - start, world.threads()
+    if said is None and "ended" in world.said().rsplit("watching", 1)[-1]:
+        said = took
     note = f"ended with {code} in {took:.2f} s" if code is not None else f"not ended within {took:.0f} s, threads {stood}"
     if how == signal.SIGTERM:
         note += ", sealed and said so " + (f"in {said:.2f} s" if said is not None else "not at all")
