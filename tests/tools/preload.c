@@ -1,6 +1,7 @@
 /* System calls that do what they may do and seldom do: see disk_faults.py, which compiles this and puts it before the
  * C library. URLSPOOL_PRELOAD says what: "short" (read and write do half), "interrupted" (every other call fails with
- * EINTR first, but for syncs, which Linux interrupts on no local disk; and a timer interrupts a thousand times a second), "clock" (the time of day jumps by a year). */
+ * EINTR first, but for syncs, which Linux interrupts on no local disk; and a timer interrupts a thousand times a second),
+ * "syncs" (one sync in 31 fails with EINTR), "clock" (the time of day jumps by a year). */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -13,8 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
-static int is_short, is_interrupted, is_clock;
+static int is_short, is_interrupted, is_syncs, is_clock;
 static __thread unsigned calls;
+static unsigned syncs;
 
 static void alarmed(int number) { (void)number; }
 
@@ -23,6 +25,8 @@ __attribute__((constructor)) static void begin(void) {
   if (!mode) return;
   is_short = !strcmp(mode, "short");
   is_interrupted = !strcmp(mode, "interrupted");
+  is_syncs = !strcmp(mode, "syncs");
+  syncs = (unsigned)getpid(); /* so that each run meets another one */
   is_clock = !strcmp(mode, "clock");
   if (is_interrupted) {
     struct sigaction act = {.sa_handler = alarmed}; /* without SA_RESTART */
@@ -70,6 +74,17 @@ int open64(const char *path, int flags, ...) {
   return interrupts(-1) ? -1 : NEXT(int (*)(const char *, int, ...), "open64")(path, flags, mode);
 }
 int ftruncate64(int fd, off_t len) { return interrupts(fd) ? -1 : NEXT(int (*)(int, off_t), "ftruncate64")(fd, len); }
+
+#define SYNC(name)                                                                               \
+  int name(int fd) {                                                                             \
+    if (is_syncs && __atomic_fetch_add(&syncs, 1, __ATOMIC_RELAXED) % 31 == 0) {                 \
+      errno = EINTR;                                                                             \
+      return -1;                                                                                 \
+    }                                                                                            \
+    return NEXT(int (*)(int), #name)(fd);                                                        \
+  }
+SYNC(fsync)
+SYNC(fdatasync)
 
 int clock_gettime(clockid_t clock, struct timespec *at) {
   int done = NEXT(int (*)(clockid_t, struct timespec *), "clock_gettime")(clock, at);
