@@ -105,6 +105,8 @@ struct Watched {
     restless: u32,
     notices: bool,
     present: bool,
+    /// Whether all of it was looked at since somebody began to watch it.
+    swept: bool,
     /// Mailboxes on file systems that are not there.
     absent: u64,
     /// What stood there at the last look; nothing if nothing did.
@@ -143,6 +145,7 @@ impl Daemon {
             restless: 0,
             notices: true,
             present: true,
+            swept: false,
             absent: 0,
             root: None,
             files: 0,
@@ -274,6 +277,8 @@ impl Daemon {
         let epoch = self.desk.epoch();
         if std::mem::replace(&mut self.epoch, epoch) != epoch {
             self.look_everywhere(host.now());
+            // Nobody has looked meanwhile.
+            self.spools.iter_mut().for_each(|watched| watched.swept = false);
         }
         match self.round(host) {
             Ok(()) => Ok(self.next()),

@@ -16,7 +16,7 @@ pub enum Kind {
     Ambiguous,
     /// Something could not be read: permissions, I/O errors, a missing path.
     Unreadable,
-    /// Something went away while it was looked at.
+    /// Something went away while it was looked at, or while nobody looked.
     Vanished,
     /// A fault of the program or of a library, contained to one message.
     Panic,

@@ -137,7 +137,7 @@ impl Daemon {
                 }
             }
         }
-        self.spools[index].files = files;
+        (self.spools[index].files, self.spools[index].swept) = (files, present);
         if let Some(survey) = survey {
             self.end_survey(index, survey, host)?;
         }
@@ -191,6 +191,9 @@ impl Daemon {
                 events: &mut events,
                 spool: &self.spools[spool].spool,
             };
+            if !self.spools[spool].swept {
+                looker.tell_of_cut(file, stamp)?;
+            }
             let known = looker.is_known(file, stamp)?;
             let look = if known { Look::Done } else { looker.look(file, rest)? };
             for event in &events {

@@ -163,24 +163,12 @@ impl Mbox<'_> {
 
     /// The hashes of the file's first octets and of the last message consumed.
     fn guards(&self, cursor: &Cursor) -> io::Result<(u64, u64)> {
-        let head = self.read(0, cursor.last.min(HEAD_BYTES))?;
         let last = self.read(cursor.first, cursor.last - cursor.first)?;
-        Ok((guard(&head), guard(&last)))
+        Ok((head(self.file, cursor)?, guard(&last)))
     }
 
     fn read(&self, at: u64, want: u64) -> io::Result<Vec<u8>> {
-        let mut bytes = vec![0; want as usize];
-        let mut filled = 0;
-        while filled < bytes.len() {
-            match self.file.read_at(&mut bytes[filled..], at + filled as u64) {
-                Ok(0) => break,
-                Ok(octets) => filled += octets,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        bytes.truncate(filled);
-        Ok(bytes)
+        read(self.file, at, want)
     }
 
     /// Takes a message that is too large to be held, piece by piece, as a scan does.
@@ -218,6 +206,27 @@ impl Mbox<'_> {
         let all = (end >= self.stamp.size).then_some(self.stamp);
         self.advance(taker, &cursor, None, all, false)
     }
+}
+
+/// The hash of a file's first octets, as far as the messages before the cursor go.
+pub(super) fn head(file: &File, cursor: &Cursor) -> io::Result<u64> {
+    Ok(guard(&read(file, 0, cursor.last.min(HEAD_BYTES))?))
+}
+
+/// The `want` octets at an offset, or those that there are.
+fn read(file: &File, at: u64, want: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; want as usize];
+    let mut filled = 0;
+    while filled < bytes.len() {
+        match file.read_at(&mut bytes[filled..], at + filled as u64) {
+            Ok(0) => break,
+            Ok(octets) => filled += octets,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    bytes.truncate(filled);
+    Ok(bytes)
 }
 
 /// How many of the messages at the start of `found` are complete.

@@ -8,7 +8,7 @@ use std::path::Path;
 use super::desk::Session;
 use super::fault::Fault;
 use super::identity::{Stamp, mailbox, place};
-use super::mbox::Mbox;
+use super::mbox::{self, Mbox};
 use super::metrics::Counts;
 use super::parsers::Parsers;
 use super::state::Tail;
@@ -17,7 +17,7 @@ use crate::config::Spool;
 use crate::limits::SNIFF_BYTES;
 use crate::origin::{Hint, Source};
 use crate::pipeline::Extractor;
-use crate::problem::{Event, Kind};
+use crate::problem::{Event, Kind, Problem};
 use crate::read::{self, Input, Sparse, Step, Streams, is_container};
 use crate::split::{self, Format, Opened, Role, Roller, divisible, recognised};
 use crate::walk;
@@ -67,6 +67,27 @@ impl Looker<'_> {
             let cursor = if file.hint == Hint::Maildir { None } else { store.cursor(stamp.id)? };
             Ok(cursor.is_some_and(|cursor| cursor.size == stamp.size && cursor.mtime == stamp.mtime))
         })
+    }
+
+    /// Tells of an mbox that was cut while nobody looked, and begins to read it anew: what was written into it after the
+    /// last look and went with the rest is not known. One that still begins as it did had messages taken out.
+    pub(super) fn tell_of_cut(&mut self, file: &walk::File, stamp: Stamp) -> Result<(), Fault> {
+        if file.hint == Hint::Maildir {
+            return Ok(());
+        }
+        let cursor = self.session.with(|committer| committer.store.cursor(stamp.id))?;
+        let Some(cursor) = cursor.filter(|cursor| stamp.size < cursor.last) else { return Ok(()) };
+        let begins_so = |opened: File| mbox::head(&opened, &cursor).is_ok_and(|head| head == cursor.head);
+        if stamp.size > 0 && read::open(file).is_ok_and(begins_so) {
+            return Ok(());
+        }
+        self.session.with(|committer| committer.state()?.reset_cursor(stamp.id))?;
+        let (size, last) = (stamp.size, cursor.last);
+        let what = format!(
+            "cut to {size} octets while nobody looked: what stood behind the {last} that were read is not known"
+        );
+        self.events.push(Problem::at(Kind::Vanished, last, what).of(&file.source));
+        Ok(())
     }
 
     /// Takes what is new in a file, up to one piece of it.

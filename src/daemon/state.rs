@@ -354,6 +354,17 @@ impl Store {
         Ok(())
     }
 
+    /// Notes that an mbox is to be read from its start.
+    pub(super) fn reset_cursor(&self, id: FileId) -> Result<(), Fault> {
+        let (dev, ino) = (id.dev.cast_signed(), id.ino.cast_signed());
+        self.db.run(
+            "UPDATE file SET first=0, last=0, guard=0, head=0, size=0, mtime=0 WHERE dev=?1 AND ino=?2 AND btime=?3",
+            params![dev, ino, id.btime],
+        )?;
+        self.db.run("INSERT OR IGNORE INTO fresh_file VALUES(?1,?2,?3)", params![dev, ino, id.btime])?;
+        Ok(())
+    }
+
     /// The messages of a mailbox that may yet grow.
     pub(super) fn tails(&self, mailbox: MailboxId) -> Result<Vec<Tail>, Fault> {
         self.db.all("SELECT len, hash, ids FROM tail WHERE mailbox=?1", params![mailbox], |row| {

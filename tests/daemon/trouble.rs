@@ -288,6 +288,41 @@ fn a_state_that_is_built_anew_knows_where_it_stood() {
     assert!(given.urls.contains_key("http://h.example/6-b.html"), "{:?}", given.urls);
 }
 
+#[test]
+fn an_mbox_that_was_cut_while_nobody_looked_is_told_of_once() {
+    let (place, mut world) = (Place::new("cut"), World::default());
+    let root = place.path();
+    let (spool, mut daemon) = spooled(root, &mut world);
+    let (inbox, told) = (spool.join("a"), "while nobody looked");
+    let long = |n: u64| format!("From a@b Mon Jan  1 00:00:00 1996\n{}\n", message(n, 40));
+    // While it runs this is every day's work.
+    fs::write(&inbox, long(6) + &long(7)).unwrap();
+    days(&mut daemon, &mut world, 1);
+    fs::write(&inbox, mbox(10)).unwrap();
+    days(&mut daemon, &mut world, 1);
+    append(&inbox, &(long(6) + &long(7)));
+    days(&mut daemon, &mut world, 1);
+    daemon.close().unwrap();
+    assert_eq!(world.remarked(told), 0, "{:?}", world.remarks);
+
+    let again = |world: &mut World| {
+        let mut daemon = open(&config(root, std::slice::from_ref(&spool)), world);
+        days(&mut daemon, world, 1);
+        daemon.close().unwrap();
+        world.remarked(told)
+    };
+    fs::write(&inbox, mbox(10) + &long(6)).unwrap();
+    assert_eq!(again(&mut world), 0, "its last message was taken out: {:?}", world.remarks);
+    fs::write(&inbox, mbox(8)).unwrap();
+    assert_eq!((again(&mut world), again(&mut world)), (1, 1), "{:?}", world.remarks);
+    fs::write(&inbox, "").unwrap();
+    assert_eq!((again(&mut world), again(&mut world)), (2, 2), "{:?}", world.remarks);
+    append(&inbox, &mbox(9));
+    assert_eq!(again(&mut world), 2, "{:?}", world.remarks);
+    let given = given(&root.join("out")).urls;
+    assert!((6..=10).all(|n| given[&format!("http://h.example/{n}-a.html")] == 1), "{given:?}");
+}
+
 fn append(path: &Path, text: &str) {
     std::io::Write::write_all(&mut fs::OpenOptions::new().append(true).open(path).unwrap(), text.as_bytes()).unwrap();
 }
