@@ -199,13 +199,6 @@ fn is_free(probe: &Path, octets: u64) -> bool {
 pub(super) fn rebuild(config: &Config, remark: &mut dyn FnMut(String)) -> Result<(), Fault> {
     let places = Places::of(config);
     let dir = make(config, &places)?;
-    for name in ["state.db", "state.db-wal", "state.sum", "instance"] {
-        let path = config.state.dir.join(name);
-        if path.exists() {
-            let old = config.state.dir.join(format!("{name}.old"));
-            fs::rename(&path, &old).map_err(|error| Fault::of(&path, &error))?;
-        }
-    }
     let snapshot = places.sidecars.join("snapshot.db");
     // It gets its name when it is whole, so that nothing begins with half of it.
     let (built, log) = (config.state.dir.join("built.db"), config.state.dir.join("built.db-wal"));
@@ -216,7 +209,14 @@ pub(super) fn rebuild(config: &Config, remark: &mut dyn FnMut(String)) -> Result
     if snapshot.exists() {
         fs::copy(&snapshot, &built).map_err(|error| Fault::of(&built, &error))?;
     }
-    let store = Store::open(&built, true)?;
+    let store = Store::open(&built, true).map_err(|fault| match fault {
+        Fault::Inconsistent(_) if snapshot.exists() => Fault::Inconsistent(format!(
+            "{} is damaged, and was left as it is; without it, what stands in no sidecar is given again",
+            snapshot.display()
+        )),
+        fault => fault,
+    })?;
+    put_old_aside(&config.state.dir)?;
     let mut sidecars = sidecars(&dir, &places)?;
     // The snapshot knows what is older than itself, and what of it was forgotten.
     let from = store.segment()?.seq;
@@ -253,6 +253,17 @@ pub(super) fn rebuild(config: &Config, remark: &mut dyn FnMut(String)) -> Result
     // Its log was copied back; an empty one does no harm.
     let _ = fs::remove_file(log);
     remark(format!("the state was built anew: {} segments, {messages} messages", sidecars.len()));
+    Ok(())
+}
+
+/// Gives the files of the old state other names.
+fn put_old_aside(state: &Path) -> Result<(), Fault> {
+    for name in ["state.db", "state.db-wal", "state.sum", "instance"] {
+        let path = state.join(name);
+        if path.exists() {
+            fs::rename(&path, state.join(format!("{name}.old"))).map_err(|error| Fault::of(&path, &error))?;
+        }
+    }
     Ok(())
 }
 
@@ -357,6 +368,13 @@ mod tests {
             committer.close().unwrap();
         }
         assert!(!root.join("state/built.db").exists());
+        let snapshot = root.join("state/sidecars/snapshot.db");
+        let db = rusqlite::Connection::open(&snapshot).unwrap();
+        assert_eq!(db.execute("DELETE FROM seen WHERE key=(SELECT min(key) FROM seen)", []).unwrap(), 1);
+        drop(db);
+        let refused = rebuild(&config, &mut |_| {}).unwrap_err();
+        assert!(matches!(&refused, Fault::Inconsistent(why) if why.contains("snapshot.db is damaged")), "{refused}");
+        open(&config, &mut |_| {}).unwrap().close().unwrap();
         fs::remove_dir_all(root).unwrap();
     }
 
