@@ -228,7 +228,7 @@ def refused(error, where, call, files, when):
     world = World(seal="1h")
     paths = [word for file in files for word in ("-P", f"{world.root}/{file}")]
     world.prefix = traced(*paths, "-e", f"trace={call}", "-e", f"inject={call}:error={error}:when={when}")
-    world.start()
+    world.spawn()
     for _ in range(500):
         world.deliver()
         world.append()
@@ -254,7 +254,7 @@ def quota():
 
 def device():
     """What is no want of room ends it, and a start brings it back."""
-    for call, error, when in (("pwrite64", "EIO", "60..64"), ("pwrite64", "EROFS", "60..64"), ("fsync,fdatasync", "EIO", "6")):
+    for call, error, when in (("pwrite64", "EIO", "60..64"), ("pwrite64", "EROFS", "60..64"), ("fsync,fdatasync", "EIO", "5+")):
         name = f"{error} by {call} in the state"
         if not tracing(name):
             return
@@ -276,7 +276,9 @@ def stale(error):
     for _ in range(200):
         world.deliver()
     others = world.until(200, 20)
-    failing = world.status()["failing"]
+    end = time.time() + 2
+    while (failing := world.status()["failing"]) != 1 and time.time() < end:
+        time.sleep(0.05)
     took = world.until(201, 60)
     subprocess.run(["pkill", "-TERM", "-P", str(world.daemon.pid)])
     world.daemon.wait()

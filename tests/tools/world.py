@@ -72,7 +72,7 @@ class World:
 
     def until(self, messages, seconds):
         start = time.time()
-        while time.time() - start < seconds:
+        while time.time() - start < seconds and self.daemon.poll() is None:
             status = self.status()
             if status and status["counts"]["messages"] >= messages:
                 return time.time() - start
@@ -84,6 +84,14 @@ class World:
         if self.daemon.poll() is None:
             os.killpg(self.daemon.pid, signal.SIGKILL)
         self.daemon.wait()
+        # What ran it may be gone before it is, and it holds its state until then.
+        end = time.time() + 2
+        while time.time() < end:
+            try:
+                os.killpg(self.daemon.pid, 0)
+            except ProcessLookupError:
+                break
+            time.sleep(0.01)
 
     def once(self):
         """A run without hindrance that ends when everything was read. Gives its status."""
