@@ -5,7 +5,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, OptionalExtension, Params, Row};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, Params, Row, ffi};
 
 use crate::daemon::fault::Fault;
 
@@ -117,13 +117,16 @@ impl Db {
 
 /// What an error means. All but want of room ends the daemon.
 fn fault(path: &Path, error: &rusqlite::Error) -> Fault {
-    let code = error.sqlite_extended_error_code().map_or_else(String::new, |code| format!(" (SQLite's code {code})"));
+    let extended = error.sqlite_extended_error_code();
+    let code = extended.map_or_else(String::new, |code| format!(" (SQLite's code {code})"));
     let message = format!("{}: {error}{code}", path.display());
+    // That is no want of room, however full the disk is.
+    let is_read = matches!(extended, Some(ffi::SQLITE_IOERR_READ | ffi::SQLITE_IOERR_SHORT_READ));
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => Fault::Full(message),
         // Without a code it is a value that is none of ours.
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) | None => Fault::inconsistent(&message),
-        Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) => match refused(path) {
+        Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) if !is_read => match refused(path) {
             Some(why) if Fault::is_want_of_room(&why) => Fault::Full(format!("{message}; beside it: {why}")),
             Some(why) => Fault::Io(format!("{message}; beside it: {why}")),
             None => Fault::Io(message),
@@ -157,10 +160,9 @@ mod tests {
     #[test]
     fn an_error_names_its_file_and_is_no_want_of_room_where_there_is_room() {
         let path = std::env::temp_dir().join(format!("urlspool-db-{}.db", std::process::id()));
-        let of = |code| fault(&path, &rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None));
-        let (full, damaged) = (rusqlite::ffi::SQLITE_FULL, rusqlite::ffi::SQLITE_CORRUPT);
-        let failed =
-            [rusqlite::ffi::SQLITE_IOERR_WRITE, rusqlite::ffi::SQLITE_IOERR_FSYNC, rusqlite::ffi::SQLITE_CANTOPEN];
+        let of = |code| fault(&path, &rusqlite::Error::SqliteFailure(ffi::Error::new(code), None));
+        let (full, damaged) = (ffi::SQLITE_FULL, ffi::SQLITE_CORRUPT);
+        let failed = [ffi::SQLITE_IOERR_WRITE, ffi::SQLITE_IOERR_FSYNC, ffi::SQLITE_CANTOPEN];
         assert!(matches!(of(full), Fault::Full(_)) && matches!(of(damaged), Fault::Inconsistent(_)));
         for code in failed {
             let fault = of(code);
