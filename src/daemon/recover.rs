@@ -183,6 +183,10 @@ pub(super) fn has_room(config: &Config) -> bool {
 /// Whether a file of so many octets has room.
 fn is_free(probe: &Path, octets: u64) -> bool {
     let file = fs::OpenOptions::new().write(true).create(true).truncate(false).open(probe);
+    // Without its folder nothing was begun here yet: the start makes it, and meets what there is.
+    if file.as_ref().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
+        return true;
+    }
     let free = file.is_ok_and(|file| {
         // A limit of file size says nothing of the room there is.
         matches!(room(&file, octets), Ok(()) | Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::FBIG))
@@ -375,6 +379,18 @@ mod tests {
         let refused = rebuild(&config, &mut |_| {}).unwrap_err();
         assert!(matches!(&refused, Fault::Inconsistent(why) if why.contains("snapshot.db is damaged")), "{refused}");
         open(&config, &mut |_| {}).unwrap().close().unwrap();
+        fs::remove_dir_all(root).unwrap();
+    }
+
+    #[test]
+    fn a_start_that_met_a_full_disk_before_it_made_its_folders_is_tried_again() {
+        let root = std::env::temp_dir().join(format!("urlspool-early-{}", std::process::id()));
+        let mut config = Config::default();
+        (config.output.dir, config.state.dir) = (root.join("out"), root.join("state"));
+        assert!(has_room(&config));
+        fs::create_dir_all(&config.state.dir).unwrap();
+        assert!(has_room(&config));
+        assert_eq!(fs::read_dir(&config.state.dir).unwrap().count(), 0);
         fs::remove_dir_all(root).unwrap();
     }
 
