@@ -13,16 +13,17 @@ mod choose;
 mod hazard;
 mod key;
 mod plain;
+mod promise;
 mod split;
 mod trim;
 mod unwrap;
 mod verdict;
 
-pub use accept::promising;
 pub use attribute::{Value, attribute, inner, mismatch, replace};
 pub use choose::{Alternate, Found, Laid, Outcome, Reason, Truncated, Why, Wrapper, read};
 pub use hazard::{Hazard, hazards};
 pub use key::key;
+pub use promise::promising;
 pub use split::{Split, split};
 pub use unwrap::{Unwrapped, unwrap, without_recipient};
 pub use verdict::Verdicts;
