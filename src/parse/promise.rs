@@ -1,44 +1,163 @@
 //! A cheap look at a bare start before its word is read: words without blanks can be long, and full of starts.
+//!
+//! It reads no further than to what decides. What it lets pass may be refused later, but nothing that it refuses would pass.
+
+use memchr::{memchr, memchr3, memmem, memrchr};
 
 use super::choose::Reason;
+use super::split::{likely_host, plausible_host, site_parts};
 use crate::grammar::Bare;
+use crate::limits::{PROMISE_BYTES, SCHEME_CHARS};
+use crate::repair::{Word, run_end};
 use crate::scan::{Rules, Scanner};
 
-/// Whether a word that begins so can be a URL at all, told from its scheme and host or mailbox: a cheap look before all
-/// of it is read. `start` is the word's first octets, up to [`crate::limits::PROMISE_BYTES`].
+/// Whether a word of `text` can be a URL at all, told from its first [`PROMISE_BYTES`] octets: its scheme and host or
+/// mailbox. `guessed` is the scheme of one that has none of its own.
 ///
 /// # Errors
 ///
-/// Why it cannot. What passes may be refused later, but nothing that is refused here would pass.
-pub fn promising(start: &[u8], guessed: Option<&str>, scanner: &Scanner) -> Result<(), Reason> {
-    if scanner.rules() == Rules::Rfc1738 {
+/// Why it cannot.
+pub fn promising(text: &[u8], word: &Word, guessed: Option<&str>, scanner: &Scanner) -> Result<(), Reason> {
+    if word.rules == Rules::Rfc1738 {
         return Ok(());
     }
-    let scheme_len = if guessed.is_some() { 0 } else { memchr::memchr(b':', start).map_or(0, |colon| colon + 1) };
-    let scheme = guessed.map_or_else(|| &start[..scheme_len.saturating_sub(1)], str::as_bytes);
-    let rest = &start[scheme_len..];
-    let authority = if guessed.is_some() { Some(rest) } else { rest.strip_prefix(b"//") };
-    let bare = scanner.bare(scheme);
-    if let Some(authority) = authority.filter(|_| !matches!(bare, Bare::Slashes)) {
-        let end = authority.iter().position(|byte| matches!(byte, b'/' | b'?' | b'#' | b'\\'));
-        return if can_be_site(&authority[..end.unwrap_or(authority.len())]) { Ok(()) } else { Err(Reason::Host) };
-    }
-    let holds = match bare {
-        Bare::Mailbox => rest.contains(&b'@'),
-        Bare::News => rest.iter().any(|byte| matches!(byte, b'.' | b'@' | b'*')),
-        Bare::Host | Bare::Never => false,
-        Bare::Slashes | Bare::Urn | Bare::Starts(_) => true,
+    let ahead = Ahead { octets: &text[word.from..text.len().min(word.from + PROMISE_BYTES)], text, word };
+    let scheme_len = match guessed {
+        Some(_) => 0,
+        None => memchr(b':', ahead.octets).map(|colon| colon + 1).filter(|&len| ahead.reaches(len)).unwrap_or(0),
     };
-    if holds { Ok(()) } else { Err(Reason::Implausible) }
+    let scheme = guessed.map_or_else(|| &ahead.octets[..scheme_len.saturating_sub(1)], str::as_bytes);
+    let rest = &ahead.octets[scheme_len..];
+    let bare = scanner.bare(scheme);
+    let authority = if guessed.is_some() { Some(0) } else { rest.starts_with(b"//").then_some(scheme_len + 2) };
+    if let Some(from) = authority.filter(|_| !matches!(bare, Bare::Slashes)) {
+        return site(&ahead, from, guessed.is_some());
+    }
+    // Whether the word reaches to the first of the octets that it must hold one of.
+    let holds = |found: Option<usize>| found.is_some_and(|at| ahead.reaches(scheme_len + at + 1));
+    let can_be = match bare {
+        Bare::Mailbox => holds(memchr(b'@', rest)),
+        Bare::News => holds(memchr3(b'.', b'@', b'*', rest)),
+        Bare::Host | Bare::Never => false,
+        Bare::Slashes => rest.starts_with(b"//"),
+        Bare::Starts(start) => rest.starts_with(start.as_bytes()),
+        Bare::Urn => true,
+    };
+    if can_be { Ok(()) } else { Err(Reason::Implausible) }
+}
+
+/// The octets from a word's start on, of which it is not known where the word ends.
+struct Ahead<'t> {
+    octets: &'t [u8],
+    text: &'t [u8],
+    word: &'t Word,
+}
+
+impl Ahead<'_> {
+    /// Whether the first `len` octets are the word's.
+    fn reaches(&self, len: usize) -> bool {
+        // What lists URLs ends a word if a scheme and its colon stand behind it.
+        let listed = memchr3(b',', b';', b'|', &self.octets[..len]).is_some();
+        self.end(if listed { len + SCHEME_CHARS + 1 } else { len }) >= len
+    }
+
+    /// Octets of the word, of which `most` are looked at, and [`PROMISE_BYTES`] in any case.
+    fn end(&self, most: usize) -> usize {
+        let Word { from, before, rules, .. } = *self.word;
+        run_end(self.text, from, before, rules, most.min(PROMISE_BYTES)) - from
+    }
+}
+
+/// Whether the authority at `from` can name a host.
+fn site(ahead: &Ahead<'_>, from: usize, guessed: bool) -> Result<(), Reason> {
+    let delimiter = |&byte: &u8| matches!(byte, b'/' | b'?' | b'#' | b'\\');
+    let closed = ahead.octets[from..].iter().position(delimiter).map(|len| from + len);
+    let closed = closed.filter(|&end| ahead.reaches(end + 1));
+    let end = closed.unwrap_or_else(|| ahead.end(usize::MAX));
+    let authority = &ahead.octets[from..end];
+    // Punctuation may come off the end, so that less is the host; but a slash or a fragment stays.
+    let whole = closed.is_some_and(|end| matches!(ahead.octets[end], b'/' | b'#'));
+    let holds = if whole { is_site(authority, guessed) } else { can_be_site(authority) };
+    if holds { Ok(()) } else { Err(Reason::Host) }
+}
+
+/// Whether an authority names a host that is plausible.
+fn is_site(authority: &[u8], guessed: bool) -> bool {
+    let site = memrchr(b'@', authority).map_or(authority, |at| &authority[at + 1..]);
+    let (host, _) = site_parts(site);
+    plausible_host(host) && (!guessed || likely_host(host))
 }
 
 /// Whether an authority, with whatever clings to its end, can hold a host. An empty one can: the next line may have it.
 fn can_be_site(authority: &[u8]) -> bool {
-    let site = memchr::memrchr(b'@', authority).map_or(authority, |at| &authority[at + 1..]);
-    let gap = memchr::memmem::find(site, b"..").is_some_and(|at| site[at..].iter().any(u8::is_ascii_alphanumeric));
+    let site = memrchr(b'@', authority).map_or(authority, |at| &authority[at + 1..]);
+    let gap = memmem::find(site, b"..").is_some_and(|at| site[at..].iter().any(u8::is_ascii_alphanumeric));
     match site.first() {
         None => authority.is_empty(),
         Some(b'[') => site.contains(&b']'),
         Some(&first) => (first.is_ascii_alphanumeric() || matches!(first, b'-' | b'_') || first >= 0x80) && !gap,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::choose::{Laid, read};
+    use super::*;
+    use crate::repair::{Breaks, Line, word};
+    use crate::scan::{Opening, Schemeless};
+
+    /// Looks at each bare start, and reads the words of those that are refused: they must be no URLs. How many they are.
+    fn check(text: &[u8]) -> usize {
+        let scanner = Scanner::new(Rules::Wide, Schemeless::Found, &["foo".to_owned()]);
+        let mut starts = scanner.starts(text);
+        let (mut from, mut refused) = (0, 0);
+        let mut line = Line::default();
+        while let Some(start) = starts.next_from(from) {
+            from = start.retry;
+            let guessed = match start.opening {
+                Opening::UrlBracket | Opening::Angle => continue,
+                Opening::Schemeless(scheme) => Some(scheme),
+                Opening::Bare | Opening::UrlPrefix => None,
+            };
+            let before = start.at.checked_sub(1).map(|at| text[at]);
+            let found = Word { from: start.content, before, rules: Rules::Wide, breaks: Breaks::Undone };
+            if let Err(reason) = promising(text, &found, guessed, &scanner) {
+                word(text, &found, &mut line);
+                let laid = Laid { start: &start, before, line: &line, close: None };
+                let said = read(&laid, &scanner, usize::MAX, &mut |_| {}).refused;
+                assert!(said.is_some(), "{reason:?} {}", text[start.at..].escape_ascii());
+                refused += 1;
+            }
+        }
+        refused
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_at_sight() {
+        for text in
+            ["http://a-/b", "http://!", "http:///b", "news:the", "mailto:x", "tel:x", "URL:file:x", "www.a-/", "URL:b"]
+        {
+            assert_eq!(check(text.as_bytes()), 1, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_comma_before_the_next_scheme_ends_the_word() {
+        assert_eq!(check(b"news:a,http://b.example/"), 1);
+        assert_eq!(check(b"news:a,b.c"), 0);
+        assert_eq!(check(b"mailto:a,b+c://d@e/"), 1);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4_000))]
+
+        #[test]
+        fn nothing_that_is_refused_would_pass(
+            text in "((http|news|mailto|tel|file|urn|doi|x|foo|URL|data)(:|://)|www\\.|ftp\\.|[a-z]{1,3}|[-./,;|@#?:'()\\[\\]*!&_\\\\]|&gt;| |\\n){1,20}"
+        ) {
+            check(text.as_bytes());
+        }
     }
 }

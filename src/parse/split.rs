@@ -38,7 +38,8 @@ pub fn split(text: &[u8]) -> Split<'_> {
     Split { scheme, userinfo, host: Some(host), port, path, query }
 }
 
-fn site_parts(site: &[u8]) -> (&[u8], Option<&[u8]>) {
+/// A host and a port, as an authority has them behind its `@`.
+pub(super) fn site_parts(site: &[u8]) -> (&[u8], Option<&[u8]>) {
     let bracket = memchr::memrchr(b']', site).map_or(0, |bracket| bracket + 1);
     match memchr::memchr(b':', &site[bracket..]) {
         Some(colon) => (&site[..bracket + colon], Some(&site[bracket + colon + 1..])),

@@ -8,7 +8,7 @@ use crate::decode::{
     Decoded, Facts, Fields, Headers, Lines, Link, Part, Region, Stretches, Text, Trail, digest, texts,
 };
 use crate::grammar::octet;
-use crate::limits::{Limits, PROMISE_BYTES};
+use crate::limits::Limits;
 use crate::origin::Source;
 use crate::parse::{
     Found, Laid, Outcome, Reason, Unwrapped, Value, attribute, inner, key, mismatch, promising, read, replace, split,
@@ -16,7 +16,7 @@ use crate::parse::{
 };
 use crate::problem::{Kind, Problem};
 use crate::record::{Origin, Record, context_border, id};
-use crate::repair::{Breaks, Join, Line, Word, Wrapped, quote_depth, run_end, word, wrapped};
+use crate::repair::{Breaks, Join, Line, Word, Wrapped, quote_depth, word, wrapped};
 use crate::scan::{Opening, Rules, Scanner, Schemeless, Start};
 use crate::span::Span;
 use crate::split::{Header, Message};
@@ -229,7 +229,7 @@ impl<'s> State<'s, '_> {
             Opening::UrlPrefix | Opening::Bare | Opening::Schemeless(_) => {
                 let breaks = if text.lines == Lines::Written { Breaks::Undone } else { Breaks::Kept };
                 let found = Word { from: start.content, before, rules: scanner.rules(), breaks };
-                if let Err(reason) = self.promising(&text.bytes, start, before) {
+                if let Err(reason) = self.promising(&text.bytes, start, &found) {
                     self.line = line;
                     return Outcome { resume: start.retry, refused: Some(reason) };
                 }
@@ -278,21 +278,19 @@ impl<'s> State<'s, '_> {
         outcome
     }
 
-    /// A cheap look at a bare start before its word is read: words without blanks can be long, and full of starts.
-    fn promising(&self, text: &[u8], start: &Start, before: Option<u8>) -> Result<(), Reason> {
-        let scanner = &self.extractor.scanner;
-        let end = run_end(text, start.content, before, scanner.rules(), PROMISE_BYTES);
-        let begin = &text[start.content..end];
+    /// Whether a bare start is worth reading its word.
+    fn promising(&self, text: &[u8], start: &Start, word: &Word) -> Result<(), Reason> {
         let guessed = match start.opening {
             Opening::Schemeless(scheme) => Some(scheme),
             _ => None,
         };
-        promising(begin, guessed, scanner)?;
+        promising(text, word, guessed, &self.extractor.scanner)?;
         // What no grammar takes in this word was met before, and browsers' schemes alone can do with it.
+        let begin = &text[word.from..];
         let special = [&b"http:"[..], b"https:", b"ftp:", b"file:", b"ws:", b"wss:"];
         let browsers = guessed.is_some()
             || special.iter().any(|name| begin.len() >= name.len() && begin[..name.len()].eq_ignore_ascii_case(name));
-        if start.content < self.ill_at && !browsers { Err(Reason::Implausible) } else { Ok(()) }
+        if word.from < self.ill_at && !browsers { Err(Reason::Implausible) } else { Ok(()) }
     }
 
     /// Reads the URL of an attribute, and gives it.
