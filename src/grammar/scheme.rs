@@ -127,26 +127,29 @@ const fn other(name: &'static str, port: Option<u16>, bare: Bare) -> Scheme {
 }
 
 impl Scheme {
-    /// The row of a scheme's name in any case, if it has one. Most words are told by their first letter and length;
-    /// for the others it compares at most 31 short names.
+    /// The row of a scheme's name in any case, if it has one. Compares those alone that begin with its letter.
     #[must_use]
     pub fn named(name: &[u8]) -> Option<&'static Scheme> {
-        let (&first, len) = (name.first()?, name.len());
-        let can_be = len < 16 && LENGTHS[letter(first)] & 1 << len != 0;
-        SCHEMES.iter().filter(|_| can_be).find(|row| row.name.as_bytes().eq_ignore_ascii_case(name))
+        let rows = &ROWS[letter(*name.first()?)];
+        let mut rows = rows.iter().map_while(|&row| SCHEMES.get(usize::from(row)));
+        rows.find(|row| row.name.as_bytes().eq_ignore_ascii_case(name))
     }
 }
 
-/// For each letter the lengths of the names that begin with it, one bit for each.
-const LENGTHS: [u16; 32] = {
-    let mut lengths = [0; 32];
+/// For each letter the rows of the names that begin with it; a number that is none's behind them.
+const ROWS: [[u8; 5]; 32] = {
+    let mut rows = [[u8::MAX; 5]; 32];
     let mut row = 0;
     while row < SCHEMES.len() {
-        let name = SCHEMES[row].name.as_bytes();
-        lengths[letter(name[0])] |= 1 << name.len();
+        let same = &mut rows[letter(SCHEMES[row].name.as_bytes()[0])];
+        let mut place = 0;
+        while same[place] != u8::MAX {
+            place += 1;
+        }
+        same[place] = row as u8;
         row += 1;
     }
-    lengths
+    rows
 };
 
 /// The number of a letter, in either case.
