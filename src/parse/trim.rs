@@ -23,12 +23,13 @@ pub(super) fn end(word: &[u8], before: Option<u8>, rules: Rules) -> End {
 /// Octets left when sentence punctuation, and closers of what was not opened inside, have come off the end
 /// (`spec/appendix-rules.md` 13).
 fn trimmed(word: &[u8], before: Option<u8>, rules: Rules) -> usize {
-    let mut brackets = Brackets::of(word);
+    // Counted when the first bracket is met: most words end in none.
+    let mut counted = None;
     let mut end = word.len();
     while let Some(&last) = word[..end].last() {
         let off = match last {
             b'.' | b',' | b';' | b':' | b'!' | b'?' | b'\'' => true,
-            b')' | b']' | b'}' => brackets.closes_too_much(last),
+            b')' | b']' | b'}' => counted.get_or_insert_with(|| Brackets::of(&word[..end])).take(last),
             b'|' | b'\\' => rules == Rules::Wide,
             b'*' | b'_' => rules == Rules::Wide && (before == Some(last) || last == b'*' && is_pair(word, end)),
             _ => false,
@@ -36,7 +37,6 @@ fn trimmed(word: &[u8], before: Option<u8>, rules: Rules) -> usize {
         if !off {
             break;
         }
-        brackets.remove(last);
         end -= 1;
     }
     end
@@ -71,21 +71,16 @@ impl Brackets {
         counts
     }
 
-    fn closes_too_much(&self, closer: u8) -> bool {
-        match closer {
-            b')' => self.round > 0,
-            b']' => self.square > 0,
-            _ => self.curly > 0,
-        }
-    }
-
-    fn remove(&mut self, last: u8) {
-        match last {
-            b')' => self.round -= 1,
-            b']' => self.square -= 1,
-            b'}' => self.curly -= 1,
-            _ => {}
-        }
+    /// Takes a closer away, if there are more than openers of its sort.
+    fn take(&mut self, closer: u8) -> bool {
+        let surplus = match closer {
+            b')' => &mut self.round,
+            b']' => &mut self.square,
+            _ => &mut self.curly,
+        };
+        let too_much = *surplus > 0;
+        *surplus -= i32::from(too_much);
+        too_much
     }
 }
 

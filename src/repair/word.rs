@@ -65,41 +65,55 @@ fn continue_over_lines(text: &[u8], head: Span, line: &mut Line) {
 #[must_use]
 pub fn run_end(text: &[u8], from: usize, before: Option<u8>, rules: Rules, most: usize) -> usize {
     let mut partner = Partner::of(before.filter(|_| rules == Rules::Wide));
+    let calm = if partner.depth == 0 { &CALM } else { &CALM_BUT_BRACKETS };
     let limit = text.len().min(from.saturating_add(most));
-    for at in from..limit {
-        // Letters, digits and most marks end nothing, whatever stands around them.
-        if PLAIN[usize::from(text[at])] && text[at] != partner.close {
-            continue;
+    let mut at = from;
+    while let Some(run) = text[at..limit].iter().position(|&byte| !calm[usize::from(byte)]) {
+        at += run;
+        match text[at] {
+            b':' | b'&' if rules == Rules::Rfc1738 => {}
+            b':' => {
+                if let Some(comma) = listed(text, from, at) {
+                    return comma;
+                }
+            }
+            b'&' => {
+                if is_entity(&text[at..]) {
+                    return at;
+                }
+            }
+            byte => {
+                if ends_word(&text[at..], rules) > 0 || partner.closed_by(byte) {
+                    return at;
+                }
+            }
         }
-        if ends_word(&text[at..], rules) > 0 {
-            return at;
-        }
-        if rules == Rules::Rfc1738 {
-            continue;
-        }
-        if partner.closed_by(text[at]) || text[at] == b'&' && is_entity(&text[at..]) {
-            return at;
-        }
-        if text[at] == b':'
-            && let Some(comma) = listed(text, from, at)
-        {
-            return comma;
-        }
+        at += 1;
     }
     limit
 }
 
-/// The octets that neither end a word nor begin what may: letters, digits, and the marks that URLs are full of.
-const PLAIN: [bool; 256] = {
-    let mut plain = [false; 256];
+/// The octets that neither end a word nor begin what may, whatever stands around them.
+const CALM: [bool; 256] = calm(b"");
+
+/// The same where a bracket or a quote stands before the word, whose partner ends it.
+const CALM_BUT_BRACKETS: [bool; 256] = calm(b"()[]{}'");
+
+/// Letters, digits and the marks that URLs are full of, without `but`.
+const fn calm(but: &[u8]) -> [bool; 256] {
+    let mut calm = [false; 256];
     let mut octet = b'!';
     while octet <= b'~' {
-        plain[octet as usize] =
-            octet.is_ascii_alphanumeric() || matches!(octet, b'/' | b'.' | b'-' | b'_' | b'=' | b'%' | b'?');
+        calm[octet as usize] = !matches!(octet, b'<' | b'>' | b'"' | b'`' | b':' | b'&');
         octet += 1;
     }
-    plain
-};
+    let mut at = 0;
+    while at < but.len() {
+        calm[but[at] as usize] = false;
+        at += 1;
+    }
+    calm
+}
 
 /// The comma, semicolon or bar behind which the `scheme://` stands whose colon is at `colon`.
 ///
