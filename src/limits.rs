@@ -153,6 +153,14 @@ pub const ELEMENT_BYTES: usize = 32;
 /// Octets at the start of a word in which its scheme and host, or its mailbox, must be found.
 pub const PROMISE_BYTES: usize = 640;
 
+/// Times that the octets of a message may be read for long words that are refused, one beginning inside the other.
+///
+/// Words without blanks that hold thousands of starts are made to be slow. From then on a word has [`PROMISE_BYTES`].
+pub const REFUSED_WORDS_RATIO: usize = 16;
+
+/// Octets of long words that may be refused in any message: dozens of starts in the lines of programs and tables.
+pub const REFUSED_WORDS_BYTES: usize = 256 << 10;
+
 /// Milliseconds after which the daemon first tries a file again that it could not read. Most troubles are short.
 pub const RETRY_FIRST_MS: u64 = 1_000;
 

@@ -122,7 +122,8 @@ mod tests {
                 Opening::Bare | Opening::UrlPrefix => None,
             };
             let before = start.at.checked_sub(1).map(|at| text[at]);
-            let found = Word { from: start.content, before, rules: Rules::Wide, breaks: Breaks::Undone };
+            let found =
+                Word { from: start.content, before, rules: Rules::Wide, breaks: Breaks::Undone, most: usize::MAX };
             if let Err(reason) = promising(text, &found, guessed, &scanner) {
                 word(text, &found, &mut line);
                 let laid = Laid { start: &start, before, line: &line, close: None };

@@ -8,7 +8,7 @@ use crate::decode::{
     Decoded, Facts, Fields, Headers, Lines, Link, Part, Region, Stretches, Text, Trail, digest, texts,
 };
 use crate::grammar::octet;
-use crate::limits::Limits;
+use crate::limits::{Limits, PROMISE_BYTES, REFUSED_WORDS_BYTES, REFUSED_WORDS_RATIO};
 use crate::origin::Source;
 use crate::parse::{
     Found, Laid, Outcome, Reason, Unwrapped, Value, attribute, inner, key, mismatch, promising, read, replace, split,
@@ -139,6 +139,7 @@ pub(super) fn extract_known(
         lines: (0, 1),
         line: Line::default(),
         ill_at: 0,
+        refused_bytes: 0,
         sink,
     };
     let Decoded { text_parts, left, problems } =
@@ -174,6 +175,8 @@ struct State<'s, 'm> {
     line: Line,
     /// In the text that is read: an octet that RFC 3986 refuses, in a word that was refused for it.
     ill_at: usize,
+    /// Octets of long words that were read and refused.
+    refused_bytes: usize,
     sink: &'s mut dyn FnMut(Finding<'_>),
 }
 
@@ -228,7 +231,8 @@ impl<'s> State<'s, '_> {
             }
             Opening::UrlPrefix | Opening::Bare | Opening::Schemeless(_) => {
                 let breaks = if text.lines == Lines::Written { Breaks::Undone } else { Breaks::Kept };
-                let found = Word { from: start.content, before, rules: scanner.rules(), breaks };
+                let most = if self.may_refuse() { usize::MAX } else { PROMISE_BYTES };
+                let found = Word { from: start.content, before, rules: scanner.rules(), breaks, most };
                 if let Err(reason) = self.promising(&text.bytes, start, &found) {
                     self.line = line;
                     return Outcome { resume: start.retry, refused: Some(reason) };
@@ -274,8 +278,31 @@ impl<'s> State<'s, '_> {
         {
             self.ill_at = start.content + ill_at(line.text());
         }
+        if outcome.refused.is_some() && close.is_none() {
+            self.refused(text, start, line.text().len());
+        }
         self.line = line;
         outcome
+    }
+
+    /// Whether words are read to their ends. Each may be refused and read again from a start inside it, so that without
+    /// a bound a message of `n` octets could cost `n * n`.
+    fn may_refuse(&self) -> bool {
+        self.refused_bytes <= REFUSED_WORDS_BYTES + REFUSED_WORDS_RATIO * self.message.raw.len()
+    }
+
+    /// Notes that a word of so many octets was read and refused.
+    fn refused(&mut self, text: &Text<'_>, start: &Start, octets: usize) {
+        if octets > PROMISE_BYTES && self.may_refuse() {
+            self.refused_bytes += octets;
+            if !self.may_refuse() {
+                let at = self.origin(&text.trail, Span::new(start.at, start.content)).start;
+                let most = format!(
+                    "long words full of URLs that are none: words are read up to {PROMISE_BYTES} octets from here"
+                );
+                (self.sink)(Finding::Problem(Problem::at(Kind::Limit, at, most)));
+            }
+        }
     }
 
     /// Whether a bare start is worth reading its word.

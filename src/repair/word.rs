@@ -27,13 +27,15 @@ pub struct Word {
     pub rules: Rules,
     /// Whether line ends in it may be a mailer's.
     pub breaks: Breaks,
+    /// Octets of its line that are read at most.
+    pub most: usize,
 }
 
 /// Lays the run of characters at `word` out in `line`, and by the wide rules the runs of the lines below over which it
 /// may go on, each behind a join with its confidence.
 pub fn word(text: &[u8], word: &Word, line: &mut Line) {
     line.clear();
-    let end = run_end(text, word.from, word.before, word.rules, usize::MAX);
+    let end = run_end(text, word.from, word.before, word.rules, word.most);
     line.push(text, word.from, end);
     if word.rules == Rules::Wide && word.breaks == Breaks::Undone {
         continue_over_lines(text, Span::new(word.from, end), line);

@@ -41,6 +41,18 @@ fn a_message_beyond_the_limit_is_read_to_its_end() {
     }
 }
 
+#[test]
+fn a_word_that_is_full_of_starts_is_read_to_its_end() {
+    for unit in ["news:a.b/", "www.a.b!", "x://a.b/%", "mailto:a@b,"] {
+        let word = unit.repeat(12_000 / unit.len());
+        let body = format!("{word},http://h0.example/ http://h1.example/");
+        let folder = Folder::new();
+        let told = told(vec![folder.write("text", &body)], None, 1, Limits::default());
+        assert_eq!(told.kinds(), [Kind::Limit], "{unit}");
+        assert_eq!(told.urls(), ["http://h0.example/", "http://h1.example/"], "{unit}");
+    }
+}
+
 /// The records of a source that is read in pieces tell of the whole: where it begins, their line in it, its header.
 #[track_caller]
 fn pieces_tell_of_the_whole(name: &str, text: &str, subject: Option<&str>) {
