@@ -149,8 +149,8 @@ fn file(path: PathBuf, place: Option<Beneath>, root: &Path, filter: &Filter) -> 
     if !named && path.file_name().is_some_and(filter::is_control_file) {
         return skip(path, "control-file");
     }
-    let relative = path.strip_prefix(root).unwrap_or(&path);
-    if !filter.wants(if named { &path } else { relative }) {
+    let relative = || path.strip_prefix(root).unwrap_or(&path);
+    if !filter.wants_all() && !filter.wants(if named { &path } else { relative() }) {
         return skip(path, "filtered");
     }
     let metadata = match path.metadata() {

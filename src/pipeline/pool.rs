@@ -263,13 +263,13 @@ struct Writer<'w> {
 impl Writer<'_> {
     fn write(&mut self, mut piece: Piece) -> io::Result<bool> {
         self.given.fold(&mut piece);
-        self.balance.add(&piece.balance);
         if self.lines {
             // Counted in what is written, and not where it is encoded: a line that is lost between shows.
             self.balance.lines += memchr::memchr_iter(b'\n', &piece.records).count() as u64;
         } else {
             self.balance.lines += piece.balance.records + piece.balance.unwrapped;
         }
+        self.balance.take_over(&mut piece.balance);
         for event in &piece.events {
             self.report.event(event)?;
         }

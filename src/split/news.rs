@@ -22,14 +22,14 @@ pub(super) fn is_a_news(bytes: &[u8]) -> bool {
     let is_id = |line: &[u8]| {
         let Some(dot) = memchr::memrchr(b'.', line) else { return false };
         let (site, number) = (line.get(1..dot).unwrap_or_default(), &line[dot + 1..]);
-        line.starts_with(b"A")
-            && !site.is_empty()
+        !site.is_empty()
             && site.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
             && !number.is_empty()
             && number.iter().all(u8::is_ascii_digit)
     };
     let is_word = |line: &[u8]| !line.is_empty() && line.iter().all(u8::is_ascii_graphic);
-    is_id(next())
+    bytes.starts_with(b"A")
+        && is_id(next())
         && Some(next()).is_some_and(|groups| is_word(groups) && !groups.contains(&b':'))
         && Some(next()).is_some_and(|path| is_word(path) && path.contains(&b'!'))
         && next().windows(3).any(|octets| octets[0].is_ascii_digit() && octets[1] == b':' && octets[2].is_ascii_digit())

@@ -153,7 +153,6 @@ fn header(text: &[u8]) -> Option<Fields> {
         "message-id",
         "received",
         "return-path",
-        "newsgroups",
         "path",
         "sender",
         "reply-to",
@@ -164,7 +163,6 @@ fn header(text: &[u8]) -> Option<Fields> {
         "references",
         "in-reply-to",
         "delivered-to",
-        "article-i.d.",
         "posted",
         "relay-version",
         "x-mailer",
@@ -179,8 +177,9 @@ fn header(text: &[u8]) -> Option<Fields> {
         "x-status",
         "disposition-notification-to",
     ];
-    let mut known = 0;
-    let mut news = false;
+    const NEWS: &[&str] = &["newsgroups", "article-i.d."];
+    let one_of = |names: &[&str], name: &[u8]| names.iter().any(|known| name.eq_ignore_ascii_case(known.as_bytes()));
+    let mut known = false;
     for (index, line) in text.split(|&byte| byte == b'\n').enumerate() {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         match line.first() {
@@ -190,20 +189,23 @@ fn header(text: &[u8]) -> Option<Fields> {
         }
         if !is_field(line) {
             // Some gateways leave a stray line, some mailers a quoted `From ` line.
-            if known > 0 || line.starts_with(b">From ") {
+            if known || line.starts_with(b">From ") {
                 continue;
             }
             return None;
         }
-        let colon = line.iter().position(|&byte| byte == b':').unwrap_or(0);
-        let name = String::from_utf8_lossy(&line[..colon]).trim_end().to_ascii_lowercase();
-        known += usize::from(KNOWN.contains(&name.as_str()));
-        news |= name == "newsgroups" || name == "article-i.d.";
+        let colon = memchr::memchr(b':', line).unwrap_or(0);
+        let name = line[..colon].trim_ascii_end();
+        // Nothing that follows can change what these tell.
+        if one_of(NEWS, name) {
+            return Some(Fields::News);
+        }
+        known = known || one_of(KNOWN, name);
         if index > 200 {
             break;
         }
     }
-    (known > 0).then_some(if news { Fields::News } else { Fields::Mail })
+    known.then_some(Fields::Mail)
 }
 
 /// The name of a format that holds no text of its own.

@@ -32,6 +32,11 @@ impl Filter {
         Ok(Filter { include: set(include)?, exclude: set(exclude)? })
     }
 
+    /// Whether no file is held back, so that none needs to be looked at.
+    pub(super) fn wants_all(&self) -> bool {
+        self.include.is_none() && self.exclude.is_none()
+    }
+
     /// Whether the file at `path`, below its root, is wanted.
     #[must_use]
     pub fn wants(&self, path: &Path) -> bool {

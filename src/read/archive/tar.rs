@@ -134,11 +134,12 @@ struct Header<'h>(&'h [u8; BLOCK]);
 impl Header<'_> {
     /// Whether the checksum holds. Some old tars summed signed octets.
     fn is_sound(&self) -> bool {
+        let Some(told) = octal(&self.0[148..156]) else { return false };
         let others = || self.0[..148].iter().chain(&self.0[156..]);
         let blanks = 8 * u64::from(b' ');
         let sum = others().map(|&byte| u64::from(byte)).sum::<u64>() + blanks;
         let signed = others().map(|&byte| i64::from(byte.cast_signed())).sum::<i64>() + blanks.cast_signed();
-        octal(&self.0[148..156]).is_some_and(|told| told == sum || told.cast_signed() == signed)
+        told == sum || told.cast_signed() == signed
     }
 
     fn kind(&self) -> u8 {
