@@ -86,12 +86,15 @@ struct Yield<'w> {
     mark: Mark,
     /// Octets that the pieces before the last hold.
     before_bytes: usize,
+    /// Whether the last piece has nothing of a message yet: at most what is counted of files.
+    is_fresh: bool,
     give: &'w mut Give<'w>,
 }
 
 impl<'w> Yield<'w> {
     fn new(give: &'w mut Give<'w>) -> Yield<'w> {
-        Yield { batch: Batch::default(), tally: Balance::default(), mark: Mark::default(), before_bytes: 0, give }
+        let (batch, tally, mark) = (Batch::default(), Balance::default(), Mark::default());
+        Yield { batch, tally, mark, before_bytes: 0, is_fresh: true, give }
     }
 
     /// The piece that is being filled.
@@ -106,6 +109,17 @@ impl<'w> Yield<'w> {
     fn next(&mut self, piece: Piece) {
         self.before_bytes += self.batch.pieces.last().map_or(0, Piece::len);
         self.batch.pieces.push(piece);
+        self.is_fresh = true;
+    }
+
+    /// Goes on with the piece of an article, or of more of it. What is counted of its file may stand in it: that holds for
+    /// copies of the article as well.
+    fn article(&mut self, article: Option<u128>, goes_on: bool) {
+        if !self.is_fresh {
+            self.next(Piece::default());
+        }
+        let piece = self.piece();
+        (piece.article, piece.goes_on) = (article, goes_on);
     }
 
     /// Notes where a message begins. What is held of those before it is given first, if it is much.
@@ -116,6 +130,7 @@ impl<'w> Yield<'w> {
             self.flush();
             self.next(own.unwrap_or_default());
         }
+        self.is_fresh = false;
         let piece = self.piece();
         self.mark = Mark {
             records: piece.records.len(),
@@ -149,6 +164,7 @@ impl<'w> Yield<'w> {
             let next = Piece { article: self.piece().article, goes_on: true, ..Piece::default() };
             self.flush();
             self.next(next);
+            self.is_fresh = false;
             self.mark = Mark::default();
         }
     }
@@ -159,6 +175,7 @@ impl<'w> Yield<'w> {
             // Whoever wants no more has ended the run, and waits for no one.
             (self.give)(std::mem::take(&mut self.batch));
             self.before_bytes = 0;
+            self.is_fresh = true;
         }
     }
 }
@@ -272,19 +289,17 @@ impl Worker<'_> {
         let mut known =
             Known { fields: Fields::in_message(message, self.extractor.limits().header_bytes), digest: None };
         if message.kind == SourceKind::News {
-            let piece = match message.rest.map(|rest| rest.message(message.kind)) {
+            match message.rest.map(|rest| rest.message(message.kind)) {
                 None => {
                     let digest = *known.digest.insert(digest(message, &known.fields));
-                    Piece { article: article(message, &known.fields, digest), ..Piece::default() }
+                    self.yielded.article(article(message, &known.fields, digest), false);
                 }
                 // A further piece is whatever its article is.
                 Some(begun) => {
                     let fields = Fields::in_message(&begun, self.extractor.limits().header_bytes);
-                    let article = article(&begun, &fields, digest(&begun, &fields));
-                    Piece { article, goes_on: true, ..Piece::default() }
+                    self.yielded.article(article(&begun, &fields, digest(&begun, &fields)), true);
                 }
-            };
-            self.yielded.next(piece);
+            }
         }
         self.yielded.begin();
         if catch_unwind(AssertUnwindSafe(|| self.read(message, &known, source))).is_err() {
