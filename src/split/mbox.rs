@@ -93,13 +93,21 @@ pub(super) fn next_separator(bytes: &[u8], from: usize, held: Held) -> Option<us
 }
 
 /// The last separator behind `from` whose following line is complete.
+///
+/// Goes backwards in windows and forwards in each: a search forwards looks at many octets at once.
 pub(super) fn last_separator(bytes: &[u8], from: usize) -> Option<usize> {
+    const WINDOW_BYTES: usize = 64 << 10;
     let mut end = bytes.len();
-    while let Some(at) = memmem::rfind(&bytes[from..end], b"\nFrom ").map(|at| from + at + 1) {
-        if is_decided(bytes, at, Held::Part) && begins_message(bytes, at) {
+    while end > from {
+        let start = end.saturating_sub(WINDOW_BYTES).max(from);
+        // A mark may begin in this window and end in the one behind it.
+        let window = &bytes[start..bytes.len().min(end + FROM.needle().len() - 1)];
+        let marks: Vec<usize> = FROM.find_iter(window).map(|at| start + at + 1).collect();
+        let separates = |&&at: &&usize| is_decided(bytes, at, Held::Part) && begins_message(bytes, at);
+        if let Some(&at) = marks.iter().rev().find(separates) {
             return Some(at);
         }
-        end = at + 4;
+        end = start;
     }
     None
 }
