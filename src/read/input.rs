@@ -1,7 +1,7 @@
 //! What is read from: a file or octets in memory, in any order; or a stream, as it comes.
 
 use std::fs::File;
-use std::io::{self, Cursor, Read};
+use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
@@ -76,6 +76,19 @@ impl Sparse for Range {
         let passed = hole(file, self.offset, step);
         self.offset += passed;
         passed
+    }
+
+    /// A file is read from its own place: into memory that nobody has to clear first.
+    fn append(&mut self, most: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
+        let most = self.end.saturating_sub(self.offset).min(most as u64);
+        let Octets::File(file) = &self.random.octets else { return self.take(most).read_to_end(bytes) };
+        let (mut file, before) = (&**file, bytes.len());
+        file.seek(SeekFrom::Start(self.offset))?;
+        let read = file.take(most).read_to_end(bytes);
+        let appended = (bytes.len() - before) as u64;
+        self.offset += appended;
+        self.random.count.set(self.random.count.get() + appended);
+        read
     }
 }
 

@@ -1,7 +1,7 @@
 //! Streams that know where nothing but zeros comes that nobody stored.
 
 use std::fs::File;
-use std::io::{Cursor, Read, Seek, SeekFrom};
+use std::io::{self, Cursor, Read, Seek, SeekFrom};
 
 use rustix::io::Errno;
 
@@ -12,6 +12,15 @@ pub trait Sparse: Read {
     fn pass_hole(&mut self, step: u64) -> u64 {
         let _ = step;
         0
+    }
+
+    /// Appends the next octets, `most` of them if the stream does not end before, and tells how many they are.
+    ///
+    /// # Errors
+    ///
+    /// What reading gives; the octets before that are appended.
+    fn append(&mut self, most: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
+        Read::take(self, most as u64).read_to_end(bytes)
     }
 }
 
@@ -25,11 +34,19 @@ impl<S: Sparse + ?Sized> Sparse for Box<S> {
     fn pass_hole(&mut self, step: u64) -> u64 {
         (**self).pass_hole(step)
     }
+
+    fn append(&mut self, most: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
+        (**self).append(most, bytes)
+    }
 }
 
 impl<S: Sparse + ?Sized> Sparse for &mut S {
     fn pass_hole(&mut self, step: u64) -> u64 {
         (**self).pass_hole(step)
+    }
+
+    fn append(&mut self, most: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
+        (**self).append(most, bytes)
     }
 }
 

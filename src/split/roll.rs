@@ -251,7 +251,7 @@ impl<R: Sparse> Roller<R> {
         // A CR at the end of what was held is decided about now.
         let undecided = self.held.len().saturating_sub(1);
         self.held.reserve(missing);
-        match (&mut self.stream).take(missing as u64).read_to_end(&mut self.held) {
+        match self.stream.append(missing, &mut self.held) {
             Ok(read) => self.ended = read < missing,
             Err(error) => {
                 self.ended = true;
@@ -361,8 +361,12 @@ impl<R: Sparse> Roller<R> {
     }
 
     fn give(&mut self, end: usize, role: Role) -> Block {
-        let rest = self.held.split_off(end);
-        let bytes = std::mem::replace(&mut self.held, rest);
+        let rest = &self.held[end..];
+        // What is read next goes behind it.
+        let mut next = Vec::with_capacity(if self.ended { rest.len() } else { rest.len().max(BLOCK_BYTES) });
+        next.extend_from_slice(rest);
+        let mut bytes = std::mem::replace(&mut self.held, next);
+        bytes.truncate(end);
         let offset = self.offset;
         self.offset += bytes.len() as u64;
         if let Some(begun) = &mut self.begun {
