@@ -288,11 +288,18 @@ impl Reader<'_> {
         }
     }
 
+    /// Where the URL in the first `reach` octets ends, which lie over `joins` joins.
+    fn end(&self, joins: usize, reach: usize) -> trim::End {
+        let (word, before, rules) = (&self.laid.line.text()[..reach], self.laid.before, self.scanner.rules());
+        // The head alone was laid out to the end of its run, but a join may have taken an octet off it.
+        if joins == 0 { trim::end_of_run(word, before, rules) } else { trim::end(word, before, rules) }
+    }
+
     /// The URL at the start of the first `reach` octets, over `joins` joins. Gives its octets in the line.
     fn word(&self, joins: usize, reach: usize, sink: &mut dyn FnMut(&Found<'_>)) -> Result<usize, Reason> {
         let line = self.laid.line;
         let rules = self.scanner.rules();
-        let end = trim::end(&line.text()[..reach], self.laid.before, rules);
+        let end = self.end(joins, reach);
         let text = self.with_scheme(&line.text()[..end.url]);
         let verdicts = self.accept(&text, Place::Bare)?;
         let joined = &line.joins()[..joins];
@@ -325,7 +332,7 @@ impl Reader<'_> {
                 continue;
             }
             let reach = self.reach(joins, head);
-            let end = trim::end(&line.text()[..reach], self.laid.before, self.scanner.rules());
+            let end = self.end(joins, reach);
             let text = self.with_scheme(&line.text()[..end.url]);
             if self.accept(&text, Place::Bare).is_ok() {
                 let (why, confidence) = if joins < chosen {

@@ -20,6 +20,12 @@ pub(super) fn end(word: &[u8], before: Option<u8>, rules: Rules) -> End {
     End { url: trimmed(&word[..whole], before, rules), word: whole }
 }
 
+/// The same for a word that goes no further than its run of characters, as one that was not joined.
+pub(super) fn end_of_run(word: &[u8], before: Option<u8>, rules: Rules) -> End {
+    debug_assert_eq!(run_end(word, 0, before, rules, usize::MAX), word.len(), "{}", word.escape_ascii());
+    End { url: trimmed(word, before, rules), word: word.len() }
+}
+
 /// Octets left when sentence punctuation, and closers of what was not opened inside, have come off the end
 /// (`spec/appendix-rules.md` 13).
 fn trimmed(word: &[u8], before: Option<u8>, rules: Rules) -> usize {

@@ -1,7 +1,7 @@
 //! The inside of a wrapper (RFC 1738, appendix; `spec/appendix-rules.md` 4 to 10).
 
 use super::page::page_break;
-use super::quote::{Marks, Style, line_start, marks, marks_before, same_marks};
+use super::quote::{Marks, Style, line_start, marks, same_marks};
 use super::{Line, Proof, Repair, Repairs};
 use crate::grammar::{Bare, Class, Scheme};
 use crate::limits::RFC1738_WRAPPER_BYTES;
@@ -83,8 +83,8 @@ struct Inside<'t> {
 impl<'t> Inside<'t> {
     fn of(text: &'t [u8], start: &Start, rules: Rules, limit: usize) -> Inside<'t> {
         let style = if rules == Rules::Wide { Style::Wide } else { Style::Strict };
-        let mut first = marks_before(text, start.at, style);
         let line = line_start(text, start.at).unwrap_or(start.at);
+        let mut first = marks(text, Span::new(line, start.at), style);
         // A diff between two texts begins the lines of the first with `<` and a blank.
         if rules == Rules::Wide && first.marks.is_empty() && line < start.at && text[line..].starts_with(b"< ") {
             first.marks.push(Span::new(line, line + 1));
