@@ -1,7 +1,7 @@
 //! HTML, tokenised by `html5gum` and never built into a tree: the visible text, and the URLs in attributes.
 
 use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
-use html5gum::{Span as HtmlSpan, State, Tokenizer};
+use html5gum::{Emitter, ForwardingEmitter, Span as HtmlSpan, State, Tokenizer};
 
 use super::entity;
 use crate::limits::ELEMENT_BYTES;
@@ -136,10 +136,25 @@ fn tokenize(html: &[u8], sink: &mut dyn FnMut(CallbackEvent<'_>, Span)) {
     };
     let mut emitter = CallbackEmitter::new(callback);
     emitter.naively_switch_states(true);
-    let mut tokenizer = Tokenizer::new_with_emitter(html, emitter);
+    let mut tokenizer = Tokenizer::new_with_emitter(html, Quiet(emitter));
     tokenizer.set_state(State::Data);
     // Reading from memory cannot fail.
     let Ok(()) = tokenizer.finish();
+}
+
+/// Gives what is in a page and not what is wrong with it, so that nobody looks for that.
+struct Quiet<E>(E);
+
+impl<E: Emitter> ForwardingEmitter for Quiet<E> {
+    type Token = E::Token;
+
+    fn inner(&mut self) -> &mut impl Emitter<Token = Self::Token> {
+        &mut self.0
+    }
+
+    fn should_emit_errors(&mut self) -> bool {
+        false
+    }
 }
 
 /// A `<meta>` whose attributes have not all been read.
