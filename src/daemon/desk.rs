@@ -85,13 +85,13 @@ impl Session<'_> {
         })
     }
 
-    /// Commits, if a batch is full.
+    /// Commits, if a batch is full, and seals, if the segment is large: one file can hold more than any of them.
     pub(super) fn commit_if_full(&self) -> Result<(), Fault> {
         let mut shared = self.desk.lock();
         let most = shared.batch_bytes;
         let full = |committer: &Committer| committer.waiting().0 >= most;
         if shared.epoch == self.epoch && shared.committer.as_ref().is_some_and(full) {
-            return shared.with(Shared::commit);
+            return shared.with(|shared| shared.commit().and_then(|()| shared.seal(false)).map(|_| ()));
         }
         Ok(())
     }
@@ -347,9 +347,9 @@ impl Shared {
         if committer.committed() > 0 {
             let since = *self.segment_since.get_or_insert(now);
             let old = since.after(self.config.output.seal_interval.ms) <= now;
-            let large = committer.committed() >= self.config.output.seal_bytes.0 as u64;
-            if (old || large) && !committer.is_dirty() && committer.seal()? {
-                self.counts.segments += 1;
+            if self.seal(old)?
+                && let Some(committer) = &self.committer
+            {
                 match committer.compact(SIDECARS) {
                     Ok(false) => {}
                     Ok(true) => host.remark(&Remark::Info("a snapshot of the state replaces old sidecars".to_owned())),
@@ -357,11 +357,22 @@ impl Shared {
                     Err(Fault::Full(why)) => host.remark(&Remark::Warn(format!("no snapshot of the state: {why}"))),
                     Err(fault) => return Err(fault),
                 }
-                self.segment_since = None;
-                self.batch_bytes = (self.batch_bytes * 2).min(BATCH_BYTES);
             }
         }
         Ok(())
+    }
+
+    /// Seals the segment if it is `old` or large. Gives whether it did.
+    fn seal(&mut self, old: bool) -> Result<bool, Fault> {
+        let Some(committer) = &mut self.committer else { return Ok(false) };
+        let large = committer.committed() >= self.config.output.seal_bytes.0 as u64;
+        let sealed = (old || large) && !committer.is_dirty() && committer.seal()?;
+        if sealed {
+            self.counts.segments += 1;
+            self.segment_since = None;
+            self.batch_bytes = (self.batch_bytes * 2).min(BATCH_BYTES);
+        }
+        Ok(sealed)
     }
 }
 
@@ -391,6 +402,7 @@ pub(super) mod tests {
         fn config(&self) -> Config {
             let mut config = Config::default();
             (config.output.dir, config.state.dir) = (self.folder.join("out"), self.folder.join("state"));
+            config.output.seal_bytes = crate::config::Size(BATCH_BYTES);
             config
         }
 
@@ -404,7 +416,7 @@ pub(super) mod tests {
             self.segments().into_iter().map(lines).sum()
         }
 
-        fn segments(&self) -> Vec<PathBuf> {
+        pub(in crate::daemon) fn segments(&self) -> Vec<PathBuf> {
             let entries = std::fs::read_dir(self.folder.join("out")).unwrap().flatten();
             let paths = entries.map(|entry| entry.path());
             paths.filter(|path| path.extension() == Some("jsonl".as_ref())).collect()
