@@ -2,7 +2,10 @@
 # Power cuts: the daemon writes to an ext4 image, the file system is shut down without a flush at a random moment
 # (EXT4_IOC_SHUTDOWN, NOLOGFLUSH), mounted again, and the daemon goes on. In the end each URL must be there once.
 #
-#   tests/tools/powercut.sh [CUTS] [PROGRAM]       needs root, a loop device, mkfs.ext4, python3
+#   tests/tools/powercut.sh [CUTS] [PROGRAM]       needs root, loop devices, mkfs.ext4, python3
+#
+# DISKS=2 gives the state a disk of its own: then its syncs write nothing of the output's folders, and one of those that is
+# not synced shows. A program built with the feature `planted-faults`, and URLSPOOL_PLANTED=NoDirectorySync, must fail so.
 set -euo pipefail
 cuts=${1:-50}
 program=$(readlink -f "${2:-target/release/urlspool}")
@@ -10,17 +13,22 @@ skip() { echo "SKIPPED: power cuts: $*" >&2; exit 0; }
 [ "$(id -u)" = 0 ] || skip "not root"
 for need in mkfs.ext4 python3 losetup; do command -v "$need" >/dev/null || skip "no $need"; done
 work=$(mktemp -d)
-trap 'kill "${writer:-0}" 2>/dev/null || true; umount "$work/disk" 2>/dev/null || true; rm -rf "$work"' EXIT
-truncate -s 256M "$work/image"
-mkfs.ext4 -q "$work/image"
-mkdir -p "$work/disk" "$work/spool/md/"{new,cur,tmp} "$work/spool/mh"
-mount -o loop "$work/image" "$work/disk" 2>/dev/null || skip "no loop device"
+disks=(disk)
+[ "${DISKS:-1}" = 1 ] || disks+=(state)
+trap 'kill "${writer:-0}" 2>/dev/null || true; for disk in "${disks[@]}"; do umount "$work/$disk" 2>/dev/null || true; done; rm -rf "$work"' EXIT
+mkdir -p "$work/spool/md/"{new,cur,tmp} "$work/spool/mh"
+for disk in "${disks[@]}"; do
+  truncate -s 256M "$work/$disk.image"
+  mkfs.ext4 -q "$work/$disk.image"
+  mkdir "$work/$disk"
+  mount -o loop "$work/$disk.image" "$work/$disk" 2>/dev/null || skip "no loop device"
+done
 cat >"$work/c.toml" <<TOML
 [output]
 dir = "$work/disk/out"
 seal_interval = "250ms"
 [state]
-dir = "$work/disk/state"
+dir = "$work/${disks[-1]}/state"
 commit_interval = "20ms"
 [watch]
 settle = "100ms"
@@ -63,14 +71,17 @@ for ((cut = 1; cut <= cuts; cut++)); do
   "$program" watch --config "$work/c.toml" 2>"$work/err" & daemon=$!
   sleep "0.$(printf %03d $((RANDOM % 600 + 20)))"
   python3 -c "
-import fcntl, os, struct
-fcntl.ioctl(os.open('$work/disk', os.O_RDONLY), 0x8004587d, struct.pack('I', 2))" || skip "no EXT4_IOC_SHUTDOWN"
+import fcntl, os, struct, sys
+for disk in sys.argv[1:]:
+    fcntl.ioctl(os.open(disk, os.O_RDONLY), 0x8004587d, struct.pack('I', 2))" "${disks[@]/#/$work/}" || skip "no EXT4_IOC_SHUTDOWN"
   kill -9 "$daemon" 2>/dev/null || true
   status=0; wait "$daemon" 2>/dev/null || status=$?
   # It may notice the cut first, and end because it cannot write.
   case $status in 137 | 74) ;; *) cat "$work/err" >&2; echo "cut $cut: ended with $status" >&2; exit 1 ;; esac
-  umount "$work/disk"
-  mount -o loop "$work/image" "$work/disk"
+  for disk in "${disks[@]}"; do
+    umount "$work/$disk"
+    mount -o loop "$work/$disk.image" "$work/$disk"
+  done
 done
 kill "$writer"; wait "$writer" 2>/dev/null || true
 rm -f "$work/spool/inbox.lock"
