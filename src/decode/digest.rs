@@ -56,7 +56,7 @@ static QUOTED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b">From 
 
 fn body(message: &Message<'_>, octets: &[u8], most: usize, put: &mut dyn FnMut(&[u8])) {
     let end = octets.len() - octets.iter().rev().take_while(|&&byte| matches!(byte, b'\n' | b'\r')).count();
-    // A line gives half of its octets or more, so that no more than these count.
+    // A line gives half of its octets or more, so that three times as many hold all that count.
     let octets = &octets[..end.min(most.saturating_mul(3))];
     let quoted = message.kind == Kind::Mbox && QUOTED.find(octets).is_some();
     let stuffed = message.wire && (octets.starts_with(b"..") || memchr::memmem::find(octets, b"\n..").is_some());

@@ -101,7 +101,7 @@ const CALM: [bool; 256] = calm(b"");
 /// The same where a bracket or a quote stands before the word, whose partner ends it.
 const CALM_BUT_BRACKETS: [bool; 256] = calm(b"()[]{}'");
 
-/// Letters, digits and the marks that URLs are full of, without `but`.
+/// Printable ASCII without what may end a word or begin what does, and without `but`.
 const fn calm(but: &[u8]) -> [bool; 256] {
     let mut calm = [false; 256];
     let mut octet = b'!';

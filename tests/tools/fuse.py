@@ -307,19 +307,24 @@ def killed():
     world.finish("server killed", code == 0 and alive and not lost, f"(5 times, {lost} of {len(waits)} waits too long, the longest other one {slowest:.1f} s)")
 
 
+def busy(*ways):
+    """A daemon that has taken ten messages delivered in each of these ways."""
+    world = Both()
+    world.behind.up()
+    world.start()
+    for _ in range(10):
+        for way in ways:
+            way(world)
+    until_all(world)
+    return world
+
+
 def stalls(name, begin, lets_go=True):
     """A server that does not answer: the others go on, and the daemon can be ended.
 
     Unless the kernel `lets_go` of its calls no process that waits for them ends; then it must at least have sealed.
     """
-    world = Both()
-    world.behind.up()
-    world.start()
-    for _ in range(10):
-        world.here()
-        world.elsewhere()
-        world.beside()
-    until_all(world)
+    world = busy(Both.here, Both.elsewhere, Both.beside)
     plain = world.wait_often(DELIVERIES / 4)
     begin(world)
     time.sleep(3)
@@ -343,13 +348,7 @@ def stalls(name, begin, lets_go=True):
 
 
 def end(name, begin, how, lets_go):
-    world = Both()
-    world.behind.up()
-    world.start()
-    for _ in range(10):
-        world.here()
-        world.beside()
-    until_all(world)
+    world = busy(Both.here, Both.beside)
     begin(world)
     time.sleep(3)
     for _ in range(5):
