@@ -166,16 +166,20 @@ fn split_mbox(bencher: Bencher<'_, '_>) {
     });
 }
 
-#[divan::bench]
-fn json_of_records(bencher: Bencher<'_, '_>) {
+/// The line of a URL that comes for the first time, and of one that has come before.
+#[divan::bench(args = ["new", "known"])]
+fn json_of_records(bencher: Bencher<'_, '_>, url: &str) {
     let (message, extractor) = (b"Subject: lamps\n\nhttp://www.example.org/\n", Extractor::new(Options::default()));
     let mut bencher = Some(bencher);
     extract(&Message::alone(message), &Source::at("x".into()), &extractor, &mut |finding| {
         if let (Finding::Url(found), Some(bencher)) = (finding, bencher.take()) {
-            let (mut out, mut common) = (Vec::new(), record::Common::default());
+            let (mut out, mut writer) = (Vec::new(), record::Writer::default());
             bencher.counter(ItemsCount::new(1usize)).bench_local(|| {
                 out.clear();
-                record::write(black_box(found), &mut common, &mut out);
+                if url == "new" {
+                    writer = record::Writer::default();
+                }
+                writer.write(black_box(found), &mut out);
                 assert!(out.ends_with(b"}\n"));
             });
         }
@@ -187,16 +191,16 @@ fn whole_message_after_message(bencher: Bencher<'_, '_>, kind: Kind) {
     let (bytes, _, want) = mbox(kind, OCTETS);
     let block = Block { bytes, ..Block::default() };
     let (extractor, source) = (Extractor::new(Options::default()), Source::at("x".into()));
-    let mut out = Vec::new();
+    let (mut out, mut writer) = (Vec::new(), record::Writer::default());
     bencher.counter(BytesCount::of_slice(&block.bytes)).bench_local(|| {
         out.clear();
         let mut found = 0;
         messages(black_box(&block), Format::Mbox, &mut |divided| {
             let Divided::Message(message) = divided else { return };
-            let mut common = record::Common::default();
+            writer.begin();
             extract(&message, &source, &extractor, &mut |finding| {
                 if let Finding::Url(record) = finding {
-                    record::write(record, &mut common, &mut out);
+                    writer.write(record, &mut out);
                     found += 1;
                 }
             });

@@ -141,6 +141,12 @@ pub const SPILL_BYTES: usize = 4 << 20;
 /// Batches of one unit that wait to be written. One can be filled while another waits.
 pub const BATCHES_WAITING: usize = 1;
 
+/// URLs of which a thread remembers what it wrote. A list names some five in each of its messages.
+pub const READINGS: usize = 256;
+
+/// Octets of a URL that is remembered so, and of what is written of it.
+pub const READING_BYTES: usize = 4 << 10;
+
 /// Newsgroups and references of one message that its records repeat.
 pub const REPEATED_NAMES: usize = 100;
 

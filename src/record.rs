@@ -6,12 +6,13 @@ mod json;
 mod object;
 mod parts;
 mod read;
+mod readings;
 mod schema;
 pub mod sidecar;
 
 pub use balance::Balance;
 pub use item::{item, write_item};
-pub use json::{Common, context_border, event, mark_truncated_tail, parsed, reject, with_count, write};
+pub use json::{Writer, context_border, event, mark_truncated_tail, parsed, reject, with_count};
 pub use parts::{Decoded, Parts};
 pub use read::{Place, place};
 pub use schema::schema;

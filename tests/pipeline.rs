@@ -14,7 +14,7 @@ use urlspool::origin::{Kind as SourceKind, Source};
 use urlspool::pipeline::{Extractor, Finding, Job, Options, Report, extract, run};
 use urlspool::problem::{Event, Kind};
 use urlspool::record::{self, Balance};
-use urlspool::split::{Block, Divided, Format, Role, Roller, messages};
+use urlspool::split::{Block, Divided, Format, Message, Role, Roller, messages};
 
 use crate::scene::{Dice, Folder, corpus, files, lines, url};
 use input::{hostile, mailbox, mutated};
@@ -90,19 +90,48 @@ fn told(roots: Vec<PathBuf>, format: Option<Format>, threads: usize, limits: Lim
 fn records(blocks: impl IntoIterator<Item = Block>, format: Format) -> Vec<u8> {
     let extractor = Extractor::new(Options::default());
     let source = Source::at("box".into());
-    let mut out = Vec::new();
+    let (mut out, mut writer) = (Vec::new(), record::Writer::default());
     for block in blocks {
         messages(&block, format, &mut |divided| {
             let Divided::Message(message) = divided else { return };
-            let mut common = record::Common::default();
+            writer.begin();
             extract(&message, &source, &extractor, &mut |finding| {
                 if let Finding::Url(found) | Finding::Unwrapped(found) = finding {
-                    record::write(found, &mut common, &mut out);
+                    writer.write(found, &mut out);
                 }
             });
         });
     }
     out
+}
+
+/// What was written of a URL before is copied: the same line as if it came for the first time, whatever its place.
+#[test]
+fn a_record_is_the_same_whatever_was_written_before() {
+    let extractor = Extractor::new(Options { strip_recipient: true, ..Options::default() });
+    let source = Source::at("box".into());
+    let mut writer = record::Writer::default();
+    let mut compared = 0;
+    let hosts =
+        (0..600).map(|number| format!("<http://h{}.example/#{}>", number % 301, number % 2)).collect::<Vec<_>>();
+    let page = "Content-Type: text/html\n\n<a href='http://a.example/'>b.example</a> <a href='http://a.example/'>x</a>";
+    let own = [hosts.join("\n").into_bytes(), page.as_bytes().repeat(2)];
+    for octets in files(&corpus()).iter().map(|path| std::fs::read(path).unwrap()).chain(own) {
+        // Each twice, so that all its URLs stood before.
+        for message in [Message::alone(&octets), Message::alone(&octets)] {
+            writer.begin();
+            extract(&message, &source, &extractor, &mut |finding| {
+                if let Finding::Url(found) | Finding::Unwrapped(found) = finding {
+                    let (mut used, mut new) = (Vec::new(), Vec::new());
+                    writer.write(found, &mut used);
+                    record::Writer::default().write(found, &mut new);
+                    assert_eq!(String::from_utf8(used), String::from_utf8(new));
+                    compared += 1;
+                }
+            });
+        }
+    }
+    assert!(compared > 1600, "{compared}");
 }
 
 #[test]

@@ -35,11 +35,19 @@ impl Parsers {
         self.pool.as_ref().map_or(1, rayon::ThreadPool::current_num_threads)
     }
 
-    /// Does `work` for each of `items`. What it gives is in their order.
-    pub(super) fn each<T: Sync, R: Send>(&self, items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    /// Does `work` for each of `items`, with what goes from one to the next on a thread. What it
+    /// gives is in their order.
+    pub(super) fn each<T: Sync, K: Default, R: Send>(
+        &self,
+        items: &[T],
+        work: impl Fn(&mut K, &T) -> R + Sync,
+    ) -> Vec<R> {
         match &self.pool {
-            Some(pool) if items.len() > 1 => pool.install(|| items.par_iter().map(&work).collect()),
-            _ => items.iter().map(work).collect(),
+            Some(pool) if items.len() > 1 => pool.install(|| items.par_iter().map_init(K::default, &work).collect()),
+            _ => {
+                let mut kept = K::default();
+                items.iter().map(|item| work(&mut kept, item)).collect()
+            }
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::limits::TOGETHER_BYTES;
 use crate::origin::Source;
 use crate::pipeline::{Extractor, Finding, extract};
 use crate::problem::{Event, Kind, Problem};
-use crate::record;
+use crate::record::{self, Writer};
 use crate::split::{Block, Divided, Format, Message, messages};
 
 /// Takes messages of one mailbox into the batch.
@@ -101,10 +101,10 @@ impl Taker<'_> {
         let last = group.len() - 1;
         let ends: Vec<_> =
             group.iter().enumerate().map(|(at, message)| (message, if at == last { end } else { End::Sure })).collect();
-        let weighed = self.parsers.each(&ends, |(message, end)| self.weigh(message, within, *end));
+        let weighed = self.parsers.each(&ends, |(), (message, end)| self.weigh(message, within, *end));
         let fresh = self.fresh(&weighed)?;
-        let yields = self.parsers.each(&weighed, |weighed| {
-            fresh.contains(&weighed.key).then(|| searched(weighed, &self.source, self.extractor))
+        let yields = self.parsers.each(&weighed, |writer, weighed| {
+            fresh.contains(&weighed.key).then(|| searched(weighed, &self.source, self.extractor, writer))
         });
         self.put(&weighed, yields)?;
         *(if within.is_none() { &mut self.mailbox.taken } else { &mut self.mailbox.pieces }) += group.len() as u64;
@@ -196,14 +196,14 @@ fn together(rest: &[Message<'_>]) -> usize {
 }
 
 /// What a message gives, without those URLs of it that were given before it grew. A panic is contained.
-fn searched(weighed: &Weighed<'_, '_>, source: &Source, extractor: &Extractor) -> Yield {
+fn searched(weighed: &Weighed<'_, '_>, source: &Source, extractor: &Extractor, writer: &mut Writer) -> Yield {
     let Weighed { message, end, grown, .. } = weighed;
     let given: HashSet<u128> = grown.iter().flat_map(|tail| tail.ids.iter().copied()).collect();
     let mut yielded = Yield::default();
     let remember = *end != End::Sure || !given.is_empty();
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         let mut times: HashMap<u128, u64> = HashMap::new();
-        let mut common = record::Common::default();
+        writer.begin();
         extract(message, source, extractor, &mut |finding| match finding {
             Finding::Url(found) | Finding::Unwrapped(found) => {
                 if remember {
@@ -216,7 +216,7 @@ fn searched(weighed: &Weighed<'_, '_>, source: &Source, extractor: &Extractor) -
                     }
                 }
                 yielded.records += 1;
-                record::write(found, &mut common, &mut yielded.lines);
+                writer.write(found, &mut yielded.lines);
                 if *end == End::Torn {
                     record::mark_truncated_tail(&mut yielded.lines);
                 }
@@ -322,7 +322,7 @@ mod tests {
         }
         for taker in &mut takers {
             let weighed = [taker.weigh(&found[0], None, End::File)];
-            let yields = vec![Some(searched(&weighed[0], &taker.source, taker.extractor))];
+            let yields = vec![Some(searched(&weighed[0], &taker.source, taker.extractor, &mut Writer::default()))];
             taker.put(&weighed, yields).unwrap();
         }
         drop(takers);

@@ -14,7 +14,7 @@ use crate::origin::{Kind as SourceKind, Source};
 use crate::parse::split;
 use crate::problem::{Event, Kind, Problem};
 use crate::read::{self, Input};
-use crate::record::{self, Balance, Common, Record};
+use crate::record::{self, Balance, Record, Writer};
 use crate::split::{Block, Divided, Format, Message, Role, ends_in_cr, messages, recognised, unify, zeros_before};
 use crate::walk;
 
@@ -51,7 +51,8 @@ pub(super) type Give<'g> = dyn FnMut(Batch) -> bool + 'g;
 
 /// Does a piece of work. A large yield is given in several batches.
 fn work(unit: Unit, job: &Job, extractor: &Extractor, give: &mut Give<'_>) {
-    let mut worker = Worker { job, extractor, yielded: Yield::new(give), buffer: Vec::new() };
+    let mut worker =
+        Worker { job, extractor, yielded: Yield::new(give), buffer: Vec::new(), writer: Writer::default() };
     match unit {
         Unit::Items(items) => items.into_iter().for_each(|item| worker.item(item)),
         Unit::Files(files) => files.iter().for_each(|file| worker.contained(file)),
@@ -75,6 +76,7 @@ struct Worker<'w> {
     extractor: &'w Extractor,
     yielded: Yield<'w>,
     buffer: Vec<u8>,
+    writer: Writer,
 }
 
 /// What work has yielded and not given yet.
@@ -322,10 +324,10 @@ impl Worker<'_> {
             }
             return;
         }
-        let mut common = Common::default();
-        let (job, yielded) = (self.job, &mut self.yielded);
+        let (job, yielded, writer) = (self.job, &mut self.yielded, &mut self.writer);
+        writer.begin();
         extract_known(message, known, source, self.extractor, &mut |finding| {
-            note(finding, source, job, &mut common, yielded);
+            note(finding, source, job, writer, yielded);
             yielded.relieve(job);
         });
         // Of a message in pieces the first one counts.
@@ -391,7 +393,7 @@ fn article(message: &Message<'_>, fields: &Fields, digest: u128) -> Option<u128>
 }
 
 /// Encodes and counts a finding.
-fn note(finding: Finding<'_>, source: &Source, job: &Job, common: &mut Common, yielded: &mut Yield<'_>) {
+fn note(finding: Finding<'_>, source: &Source, job: &Job, writer: &mut Writer, yielded: &mut Yield<'_>) {
     let tally = &mut yielded.tally;
     match finding {
         Finding::Url(record) => {
@@ -400,7 +402,7 @@ fn note(finding: Finding<'_>, source: &Source, job: &Job, common: &mut Common, y
             tally.candidates += 1;
             tally.records += 1;
             tally.found(found, &scheme);
-            line(record, job, common, yielded.piece());
+            line(record, job, writer, yielded.piece());
         }
         Finding::Filtered => {
             tally.candidates += 1;
@@ -413,7 +415,7 @@ fn note(finding: Finding<'_>, source: &Source, job: &Job, common: &mut Common, y
         }
         Finding::Unwrapped(record) => {
             tally.unwrapped += 1;
-            line(record, job, common, yielded.piece());
+            line(record, job, writer, yielded.piece());
         }
         Finding::Reject(reason, text, place) => {
             tally.candidates += 1;
@@ -434,10 +436,10 @@ fn note(finding: Finding<'_>, source: &Source, job: &Job, common: &mut Common, y
 }
 
 /// Writes a record's line.
-fn line(record: &Record<'_>, job: &Job, common: &mut Common, piece: &mut Piece) {
+fn line(record: &Record<'_>, job: &Job, writer: &mut Writer, piece: &mut Piece) {
     let found = record.found;
     match job.output {
-        Output::Records => record::write(record, common, &mut piece.records),
+        Output::Records => writer.write(record, &mut piece.records),
         Output::Urls => {
             piece.records.extend_from_slice(String::from_utf8_lossy(found.full).as_bytes());
             piece.records.push(b'\n');

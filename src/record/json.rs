@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::object::Object;
 use super::parts::{Decoded, Parts, text};
+use super::readings::Readings;
 use super::{Record, SCHEMA};
 use crate::decode::{Facts, Zone};
 use crate::grammar::{self, Class, Form, Reject};
@@ -42,33 +43,50 @@ impl From<Reject> for ErrorLine {
     }
 }
 
-/// What the records of one message have in common, written when the first of them is.
-///
-/// Belongs to one message: the next one needs a new one.
+/// Writes records. What they share is encoded once: with those of their message where it stands, with others what is
+/// said of a URL alone.
 #[derive(Debug, Default)]
-pub struct Common {
+pub struct Writer {
     /// The beginning of `source`, up to its kind.
     source: Vec<u8>,
-    /// The whole of `message`.
+    /// The whole of `message`; nothing before a message's first record.
     message: Vec<u8>,
+    readings: Readings,
 }
 
-/// Appends `record` and a line end. `common` is that of its message.
-///
-/// Linear in the line's length. What a message's records share is encoded once.
-pub fn write(record: &Record<'_>, common: &mut Common, out: &mut Vec<u8>) {
-    if common.message.is_empty() {
-        common.fill(record);
+impl Writer {
+    /// Begins a message: the records that follow are of it.
+    pub fn begin(&mut self) {
+        self.source.clear();
+        self.message.clear();
     }
-    let mut line = Object::open(out);
-    line.number("schema", SCHEMA);
-    line.name("type", "url");
-    line.hex("id", record.id);
-    reading(&mut line, record);
-    finding(&mut line, record);
-    origin(&mut line, record, common);
-    line.close();
-    out.push(b'\n');
+
+    /// Appends `record` and a line end.
+    ///
+    /// Linear in the line's length.
+    pub fn write(&mut self, record: &Record<'_>, out: &mut Vec<u8>) {
+        if self.message.is_empty() {
+            self.fill(record);
+        }
+        let mut line = Object::open(out);
+        line.number("schema", SCHEMA);
+        line.name("type", "url");
+        line.hex("id", record.id);
+        match record.found.truncated {
+            // What is said of a URL that was cut depends on what was cut off.
+            Some(_) => reading(&mut line, record),
+            None => {
+                let (full, mismatch) = (record.found.full, record.mismatch == Some(true));
+                line.fields(|out| {
+                    self.readings.append(full, mismatch, out, |out| reading(&mut Object::more(out), record));
+                });
+            }
+        }
+        finding(&mut line, record);
+        self.origin(&mut line, record);
+        line.close();
+        out.push(b'\n');
+    }
 }
 
 /// The URL and what its grammars say of it.
@@ -131,37 +149,37 @@ fn finding(line: &mut Object<'_>, record: &Record<'_>) {
     }
 }
 
-/// Where it came from.
-fn origin(line: &mut Object<'_>, record: &Record<'_>, common: &Common) {
-    let place = &record.place;
-    line.begun("source", &common.source, |source| {
-        source.number("start", place.start);
-        source.number("end", place.end);
-        source.number("line", place.line);
-        source.value("exact", &place.exact);
-    });
-    line.encoded("message", &common.message);
-    match record.part {
-        None => line.null("part"),
-        Some(part) => line.object("part", |line| {
-            line.text("path", part.path.as_bytes());
-            line.text("type", part.media_type.as_bytes());
-            line.maybe("charset", part.charset.as_deref().map(str::as_bytes));
-            line.text("encoding", part.encoding.as_bytes());
-            if let Some(id) = &part.message_id {
-                line.text("message_id", id.as_bytes());
-            }
-        }),
-    }
-    if let Some((before, after)) = record.context {
-        line.object("context", |line| {
-            line.text("before", before);
-            line.text("after", after);
+impl Writer {
+    /// Where it came from.
+    fn origin(&self, line: &mut Object<'_>, record: &Record<'_>) {
+        let place = &record.place;
+        line.begun("source", &self.source, |source| {
+            source.number("start", place.start);
+            source.number("end", place.end);
+            source.number("line", place.line);
+            source.value("exact", &place.exact);
         });
+        line.encoded("message", &self.message);
+        match record.part {
+            None => line.null("part"),
+            Some(part) => line.object("part", |line| {
+                line.text("path", part.path.as_bytes());
+                line.text("type", part.media_type.as_bytes());
+                line.maybe("charset", part.charset.as_deref().map(str::as_bytes));
+                line.text("encoding", part.encoding.as_bytes());
+                if let Some(id) = &part.message_id {
+                    line.text("message_id", id.as_bytes());
+                }
+            }),
+        }
+        if let Some((before, after)) = record.context {
+            line.object("context", |line| {
+                line.text("before", before);
+                line.text("after", after);
+            });
+        }
     }
-}
 
-impl Common {
     /// Encodes it as it stands in `record`.
     fn fill(&mut self, record: &Record<'_>) {
         let place = &record.place;

@@ -18,6 +18,11 @@ impl<'o> Object<'o> {
         Object { out, is_empty: true }
     }
 
+    /// Goes on with an object that has fields already.
+    pub(super) fn more(out: &'o mut Vec<u8>) -> Object<'o> {
+        Object { out, is_empty: false }
+    }
+
     /// Ends it.
     pub(super) fn close(self) {
         self.out.push(b'}');
@@ -110,6 +115,12 @@ impl<'o> Object<'o> {
         self.out.extend_from_slice(json);
     }
 
+    /// Fields behind others, each with its comma, as `append` appends them.
+    pub(super) fn fields(&mut self, append: impl FnOnce(&mut Vec<u8>)) {
+        debug_assert!(!self.is_empty, "the first field has no comma");
+        append(self.out);
+    }
+
     /// An object.
     pub(super) fn object(&mut self, key: &'static str, fill: impl FnOnce(&mut Object<'_>)) {
         self.key(key);
@@ -121,7 +132,7 @@ impl<'o> Object<'o> {
     /// An object of which the first fields are JSON already, its opening brace with them.
     pub(super) fn begun(&mut self, key: &'static str, json: &[u8], fill: impl FnOnce(&mut Object<'_>)) {
         self.encoded(key, json);
-        let mut inner = Object { out: self.out, is_empty: false };
+        let mut inner = Object::more(self.out);
         fill(&mut inner);
         inner.close();
     }
