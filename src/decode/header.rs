@@ -36,34 +36,30 @@ impl Fields {
         // Mail of today has forty fields and more.
         const USUAL_FIELDS: usize = 48;
         let mut fields = Fields { all: Vec::with_capacity(USUAL_FIELDS), ..Fields::default() };
-        // The field that goes on while its lines are read, and where its first line ends.
-        let mut open: Option<(Field, usize)> = None;
+        let most = text.len().min(most);
         let mut at = 0;
-        for end in memchr::memchr_iter(b'\n', text).map(|end| end + 1).chain([text.len()]) {
-            if at >= text.len().min(most) {
-                break;
-            }
-            let line = &text[at..end];
-            match line[0] {
-                b' ' | b'\t' if open.is_some() => {}
-                b' ' | b'\t' => break,
-                b'\n' | b'\r' if matches!(line, [_] | [b'\r', b'\n']) => {
-                    fields.all.extend(open.take().map(|open| closed(text, open, at)));
-                    fields.body = end;
+        while at < most {
+            let line = &text[at..];
+            match (name(line), line) {
+                (Some((name, colon)), _) => {
+                    let first_end = line_end(text, at + colon + 1);
+                    let mut end = first_end;
+                    while end < most && matches!(text[end], b' ' | b'\t') {
+                        end = line_end(text, end);
+                    }
+                    fields.all.push(field(text, Span::new(at, at + name), at + colon + 1, first_end, end));
+                    at = end;
+                }
+                (None, [b'\n', ..] | [b'\r'] | [b'\r', b'\n', ..]) => {
+                    fields.body = line_end(text, at);
                     return fields;
                 }
-                _ => match name(line) {
-                    Some((name, colon)) => {
-                        fields.all.extend(open.take().map(|open| closed(text, open, at)));
-                        open = Some((field(text, at, name, colon, end), end));
-                    }
-                    None if open.is_none() && (line.starts_with(b">From ") || line.starts_with(b"From ")) => {}
-                    None => break,
-                },
+                (None, _) if fields.all.is_empty() && (line.starts_with(b">From ") || line.starts_with(b"From ")) => {
+                    at = line_end(text, at);
+                }
+                (None, _) => break,
             }
-            at = end;
         }
-        fields.all.extend(open.map(|open| closed(text, open, at)));
         fields.body = if fields.all.is_empty() { 0 } else { at };
         fields.cut = at >= most && at < text.len();
         fields
@@ -147,7 +143,7 @@ fn name_octets(line: &[u8]) -> usize {
     rest.iter().position(is_other).map_or(line.len(), |at| words.len() * 8 + at)
 }
 
-/// Octets of a field's name, and the offset of its colon.
+/// Octets of the name of the field that `line` begins with, and the offset of its colon.
 fn name(line: &[u8]) -> Option<(usize, usize)> {
     let name = name_octets(line);
     let blanks = line[name..].iter().take_while(|&&byte| matches!(byte, b' ' | b'\t')).count();
@@ -156,21 +152,19 @@ fn name(line: &[u8]) -> Option<(usize, usize)> {
     (name > 0 && line.get(colon) == Some(&b':') && !line[colon + 1..].starts_with(b"//")).then_some((name, colon))
 }
 
-/// A field whose first line goes from `at` to `end`; its value is not trimmed yet.
-fn field(text: &[u8], at: usize, name: usize, colon: usize, end: usize) -> Field {
-    let value = at + colon + 1;
-    let value = value + text[value..end].iter().take_while(|&&byte| matches!(byte, b' ' | b'\t')).count();
-    let name = Span::new(at, at + name);
-    Field { name, value: Span::new(value, end), roles: roles(name.of(text)) }
+/// Where the line ends that `at` is in: behind its line feed, or with the text.
+fn line_end(text: &[u8], at: usize) -> usize {
+    memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |end| at + end + 1)
 }
 
-/// A field whose last line ends at `end`. A value that begins on a continuation line begins with its first word.
-fn closed(text: &[u8], (field, first_end): (Field, usize), end: usize) -> Field {
-    let start = field.value.start;
+/// A field whose value begins at `start`, its first line ends at `first_end`, and its last at `end`. A value that begins on
+/// a continuation line begins with its first word.
+fn field(text: &[u8], name: Span, start: usize, first_end: usize, end: usize) -> Field {
+    let start = start + text[start..first_end].iter().take_while(|&&byte| matches!(byte, b' ' | b'\t')).count();
     let end = start + text[start..end].trim_ascii_end().len();
-    let first_is_blank = text[start..first_end].trim_ascii_end().is_empty();
+    let first_is_blank = text[start..first_end].trim_ascii_start().is_empty();
     let start = if first_is_blank { end - text[start..end].trim_ascii_start().len() } else { start };
-    Field { value: Span::new(start, end), ..field }
+    Field { name, value: Span::new(start, end), roles: roles(&text[name.start..], name.len()) }
 }
 
 /// Whether a value may hold an encoded word (RFC 2047 section 2). Question marks are rare, and `=?` rarer.

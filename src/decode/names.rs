@@ -90,10 +90,10 @@ const TRACE: &[&str] = &[
 const CHANGING: &[&str] =
     &["status", "x-status", "x-uid", "x-imap*", "x-keywords", "x-mozilla-*", "lines", "content-length", "path", "xref"];
 
-/// The roles of the field of this name, in any case.
-pub(super) fn roles(name: &[u8]) -> Roles {
+/// The roles of the field whose name is the first `len` octets of `text`, in any case.
+pub(super) fn roles(text: &[u8], len: usize) -> Roles {
     static NAMES: LazyLock<Names> = LazyLock::new(Names::new);
-    NAMES.roles(name)
+    NAMES.roles(text, len)
 }
 
 /// The names that play a role.
@@ -119,20 +119,24 @@ struct Word {
 
 impl Word {
     fn of(name: &[u8]) -> Word {
-        match name.first_chunk::<8>() {
-            Some(&letters) => Word { letters: u64::from_le_bytes(letters) | LOWER, mask: u64::MAX },
-            None => {
-                let mut letters = [0; 8];
-                letters[..name.len()].copy_from_slice(name);
-                Word { letters: u64::from_le_bytes(letters) | LOWER, mask: (1 << (8 * name.len())) - 1 }
-            }
-        }
+        let mask = if name.len() < 8 { (1 << (8 * name.len())) - 1 } else { u64::MAX };
+        Word { letters: letters(name), mask }
     }
 
-    /// Whether these letters begin with those of `start`.
-    fn begins_with(self, start: Word) -> bool {
-        (self.letters ^ start.letters) & start.mask == 0
+    /// Whether `letters` begin with these.
+    fn begins(self, letters: u64) -> bool {
+        (letters ^ self.letters) & self.mask == 0
     }
+}
+
+/// The first eight letters of a text in lower case, or all that it has.
+fn letters(text: &[u8]) -> u64 {
+    let first = text.first_chunk::<8>().copied().unwrap_or_else(|| {
+        let mut first = [0; 8];
+        first[..text.len()].copy_from_slice(text);
+        first
+    });
+    u64::from_le_bytes(first) | LOWER
 }
 
 /// The bit by which small letters differ from large ones, in each octet. It is set in what else stands in names that play
@@ -158,14 +162,15 @@ impl Names {
         Names { by_letter }
     }
 
-    fn roles(&self, name: &[u8]) -> Roles {
+    fn roles(&self, text: &[u8], len: usize) -> Roles {
         let mut roles = Roles::default();
-        let word = Word::of(name);
-        for known in &self.by_letter[bucket(name)] {
-            let len = known.start.len();
-            if word.begins_with(known.word)
-                && (name.len() == len || !known.is_whole && name.len() > len)
-                && name[len.min(8)..len].eq_ignore_ascii_case(&known.start[len.min(8)..])
+        let letters = letters(text);
+        for known in &self.by_letter[bucket(&text[..len])] {
+            let start = known.start.len();
+            // What stands behind the name is read as well, but a name as long as that is asked for.
+            if known.word.begins(letters)
+                && (len == start || !known.is_whole && len > start)
+                && text[start.min(8)..start].eq_ignore_ascii_case(&known.start[start.min(8)..])
             {
                 roles.is_trace |= known.roles.is_trace;
                 roles.is_changing |= known.roles.is_changing;
@@ -188,13 +193,17 @@ fn bucket(name: &[u8]) -> usize {
 mod tests {
     use super::*;
 
+    fn roles_of(name: &[u8]) -> Roles {
+        roles(name, name.len())
+    }
+
     #[test]
     fn trace_fields_are_told_by_name() {
         for name in ["RECEIVED", "ARC-Seal", "X-Spam-Level", "x-spam-", "Path", "X-UIDL"] {
-            assert!(roles(name.as_bytes()).is_trace, "{name}");
+            assert!(roles_of(name.as_bytes()).is_trace, "{name}");
         }
         for name in ["", "x", "x-", "List-Archive", "Subject", "X-URL", "Receive", "X-Spam", "ARC", "0eceived"] {
-            assert!(!roles(name.as_bytes()).is_trace, "{name}");
+            assert!(!roles_of(name.as_bytes()).is_trace, "{name}");
         }
     }
 
@@ -202,7 +211,11 @@ mod tests {
     #[test]
     fn a_name_is_known_by_all_its_octets() {
         for known in TRACE.iter().chain(CHANGING).map(|name| name.trim_end_matches('*').as_bytes()) {
-            let is_known = |name: &[u8]| roles(name) != Roles::default();
+            let is_known = |name: &[u8]| {
+                let alone = roles_of(name);
+                assert_eq!(roles(&[name, b"-x: y"].concat(), name.len()), alone, "{}", name.escape_ascii());
+                alone != Roles::default()
+            };
             assert!(is_known(known) && is_known(&known.to_ascii_uppercase()));
             for at in 0..known.len() {
                 for octet in (b'!'..=b'~').filter(|octet| *octet != b':') {
@@ -225,10 +238,10 @@ mod tests {
     #[test]
     fn changing_fields_are_told_by_name() {
         for name in ["Status", "x-imap", "X-IMAPbase", "X-Mozilla-Keys", "LINES", "path"] {
-            assert!(roles(name.as_bytes()).is_changing, "{name}");
+            assert!(roles_of(name.as_bytes()).is_changing, "{name}");
         }
         for name in ["Received", "X-UIDL", "X-Ima", "X-Mozilla", "Paths"] {
-            assert!(!roles(name.as_bytes()).is_changing, "{name}");
+            assert!(!roles_of(name.as_bytes()).is_changing, "{name}");
         }
     }
 }
