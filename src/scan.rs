@@ -6,7 +6,7 @@ mod trigger;
 
 pub use trigger::Starts;
 
-use crate::grammar::{Bare, Scheme};
+use crate::grammar::{Bare, SCHEMES, Scheme};
 
 /// By which rules URLs are found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -54,6 +54,39 @@ pub struct Scanner {
     schemeless: bool,
     /// Schemes that the user added, in lower case, and what makes them plausible.
     extra: Vec<(Vec<u8>, Bare)>,
+    endings: Endings,
+}
+
+/// By which two letters the names end that a colon makes a start, whatever follows it. Nearly all colons stand behind
+/// others.
+#[derive(Debug, Default)]
+struct Endings {
+    /// For five bits of the last letter, which five bits the letter before it can have.
+    before: [u32; 32],
+}
+
+impl Endings {
+    fn add(&mut self, name: &[u8]) {
+        match name {
+            [.., before, last] => self.before[five_bits(*last)] |= 1 << five_bits(*before),
+            [last] => self.before[five_bits(*last)] = u32::MAX,
+            [] => {}
+        }
+    }
+
+    /// Whether a known name may end where `text` does. What cannot stand in a name may look like what can.
+    fn may_end(&self, text: &[u8]) -> bool {
+        match text {
+            [.., before, last] => self.before[five_bits(*last)] >> five_bits(*before) & 1 == 1,
+            [last] => self.before[five_bits(*last)] == u32::MAX,
+            [] => false,
+        }
+    }
+}
+
+/// What tells letters apart, in either case.
+fn five_bits(byte: u8) -> usize {
+    usize::from(byte & 0x1F)
 }
 
 /// Whether URLs without a scheme are looked for. The strict rules never do.
@@ -71,8 +104,14 @@ impl Scanner {
     #[must_use]
     pub fn new(rules: Rules, schemeless: Schemeless, extra: &[String]) -> Scanner {
         let schemeless = rules == Rules::Wide && schemeless == Schemeless::Found;
+        let mut endings = Endings::default();
+        // By the wide rules these are none without slashes, not even in brackets.
+        let never =
+            |row: &&Scheme| rules == Rules::Wide && matches!(row.bare, Bare::Host | Bare::Slashes | Bare::Never);
+        let known = SCHEMES.iter().filter(|row| !never(row)).map(|row| row.name);
+        known.chain(extra.iter().map(String::as_str)).chain(["url"]).for_each(|name| endings.add(name.as_bytes()));
         let extra = extra.iter().map(|name| (name.to_ascii_lowercase().into_bytes(), Bare::Starts(""))).collect();
-        Scanner { rules, schemeless, extra }
+        Scanner { rules, schemeless, extra, endings }
     }
 
     /// The rules it was made for.
@@ -137,6 +176,33 @@ mod tests {
             starts(Rules::Rfc1738, "<URL:x> <url:x> URL:y <http://z> <x:y>"),
             ["UrlBracket@0", "UrlPrefix@1", "UrlBracket@8", "UrlPrefix@9", "UrlPrefix@16", "Angle@22", "Bare@23"]
         );
+    }
+
+    /// What is told by two letters leaves out nothing that is a start by its name.
+    #[test]
+    fn every_known_name_opens_in_a_wrapper() {
+        let extra = ["q".to_owned(), "Foo9".to_owned()];
+        let wide = Scanner::new(Rules::Wide, Schemeless::Found, &extra);
+        let strict = Scanner::new(Rules::Rfc1738, Schemeless::Found, &[]);
+        for name in SCHEMES.iter().map(|row| row.name).chain(["url", "q", "foo9"]) {
+            for name in [name.to_owned(), name.to_ascii_uppercase()] {
+                let opens = |scanner: &Scanner, text: &str| scanner.starts(text.as_bytes()).next_from(0).is_some();
+                assert!(opens(&wide, &format!("{name}://x")), "{name}");
+                let bare = wide.bare(name.as_bytes());
+                let without =
+                    name.eq_ignore_ascii_case("url") || !matches!(bare, Bare::Host | Bare::Slashes | Bare::Never);
+                for text in [format!("{name}:x"), format!("see {name}:x"), format!("<{name}: x")] {
+                    assert_eq!(opens(&wide, &text), without, "{text}");
+                }
+                let is_predefined =
+                    Scheme::named(name.as_bytes()).is_some_and(|row| row.class == crate::grammar::Class::Predefined);
+                assert_eq!(
+                    opens(&strict, &format!("<{name}: x")),
+                    is_predefined || name.eq_ignore_ascii_case("url"),
+                    "{name}"
+                );
+            }
+        }
     }
 
     #[test]

@@ -114,6 +114,9 @@ fn look_back(scanner: &Scanner, text: &[u8], floor: usize, colon: usize) -> Opti
         return None;
     }
     let after = &text[colon + 1..];
+    if !after.starts_with(b"//") && !scanner.endings.may_end(&text[floor..colon]) {
+        return None;
+    }
     let next = after.first().copied().unwrap_or(b' ');
     let lowest = floor.max(colon.saturating_sub(SCHEME_CHARS));
     let run = text[lowest..colon].iter().rev().take_while(|&&byte| is_scheme_char(byte)).count();
