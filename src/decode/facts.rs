@@ -35,12 +35,14 @@ fn read(raw: &[u8], field: Field, most: usize) -> String {
 
 /// The Message-IDs in a text, with their brackets.
 fn ids(text: &str) -> Vec<String> {
-    let inside = text.split('<').skip(1).filter_map(|rest| rest.split_once('>')).map(|(id, _)| id);
-    inside
-        .filter(|id| id.contains('@') && !id.contains(char::is_whitespace))
-        .map(|id| format!("<{id}>"))
-        .take(REPEATED_NAMES)
-        .collect()
+    let octets = text.as_bytes();
+    let mut from = 0;
+    let bracketed = memchr::memchr_iter(b'>', octets).filter_map(|end| {
+        let before = std::mem::replace(&mut from, end + 1);
+        Some(before + memchr::memrchr(b'<', &octets[before..end])?..end + 1)
+    });
+    let is_id = |id: &&str| id.contains('@') && !id.contains(char::is_whitespace);
+    bracketed.map(|range| &text[range]).filter(is_id).map(str::to_owned).take(REPEATED_NAMES).collect()
 }
 
 impl Facts {
@@ -85,5 +87,16 @@ impl Facts {
             subject: lines.next(),
             ..Facts::default()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_stand_in_the_innermost_brackets() {
+        assert_eq!(ids("<a@b> <c@d>\t<e f@g><no> x <h@i"), ["<a@b>", "<c@d>"]);
+        assert_eq!(ids("<a <b@c> d@e> <f@\u{a0}g> > <<h@i>>"), ["<b@c>", "<h@i>"]);
     }
 }
