@@ -86,8 +86,6 @@ pub struct Text<'m> {
     pub part: Option<&'m Part>,
     /// What its line ends mean.
     pub lines: Lines,
-    /// Stretches that hold encoded binary files, in order.
-    pub binary: Vec<Span>,
     /// For the visible text of a page, the page.
     pub page: Option<Page<'m>>,
     /// Whether its raw octets are given in other readings as well.
@@ -97,7 +95,16 @@ pub struct Text<'m> {
 impl<'m> Text<'m> {
     /// A text as it lies there.
     fn plain(bytes: Cow<'m, [u8]>, trail: Trail, region: Region<'m>, part: Option<&'m Part>) -> Text<'m> {
-        Text { bytes, trail, region, part, lines: Lines::Written, binary: Vec::new(), page: None, reread: false }
+        Text { bytes, trail, region, part, lines: Lines::Written, page: None, reread: false }
+    }
+
+    /// Stretches that hold encoded binary files, in order. Linear in the text's length.
+    #[must_use]
+    pub fn binary(&self) -> Vec<Span> {
+        match (self.region, &self.page) {
+            (Region::Body, None) => binary::blocks(&self.bytes),
+            _ => Vec::new(),
+        }
     }
 }
 
@@ -164,8 +171,7 @@ pub enum Headers {
 /// The one text of something that has no header.
 fn plain(message: &Message<'_>, sink: &mut dyn FnMut(Text<'_>)) -> Decoded {
     let (bytes, map) = charset::decode(message.raw, None);
-    let binary = binary::blocks(&bytes);
     let trail = Trail { base: 0, maps: map.into_iter().collect() };
-    sink(Text { binary, ..Text::plain(bytes, trail, Region::Body, None) });
+    sink(Text::plain(bytes, trail, Region::Body, None));
     Decoded { text_parts: 1, ..Decoded::default() }
 }

@@ -7,7 +7,7 @@ use mailparse::ParsedContentType;
 use super::flowed::{Blank, unflow};
 use super::header::{Fields, has_encoded_word, value};
 use super::transfer::{Encoding, base64, quoted_printable, unfold, unstuff};
-use super::{Decoded, Headers, Lines, Page, Region, Text, Trail, binary, charset, html, words};
+use super::{Decoded, Headers, Lines, Page, Region, Text, Trail, charset, html, words};
 use crate::limits::{Limits, NAME_BYTES};
 use crate::problem::{Kind, Problem};
 use crate::span::{Map, Span};
@@ -371,8 +371,7 @@ impl Walk<'_, '_> {
             (self.sink)(Text { lines: Lines::LaidOut, page: Some(page_of), reread, ..text });
             return;
         }
-        let binary = binary::blocks(&bytes);
-        (self.sink)(Text { binary, reread, ..Text::plain(bytes, trail, Region::Body, Some(part)) });
+        (self.sink)(Text { reread, ..Text::plain(bytes, trail, Region::Body, Some(part)) });
     }
 
     fn too_deep(&mut self, at: usize) {

@@ -1,5 +1,6 @@
 //! One message, one thread, no I/O: the loop from a message to its records.
 
+use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed, xxh3_128, xxh3_128_with_seed};
@@ -186,13 +187,15 @@ impl<'s> State<'s, '_> {
         let Extractor { scanner, .. } = self.extractor;
         let mut stretches = None;
         let mut links = text.page.as_ref().map_or(&[][..], |page| page.links.as_slice()).iter().peekable();
-        let mut binary = text.binary.iter().peekable();
+        // Most texts have no start, and are not asked for these.
+        let binary = LazyCell::new(|| text.binary());
+        let mut passed = 0;
         let mut from = 0;
         self.ill_at = 0;
         let mut starts = scanner.starts(&text.bytes);
         while let Some(start) = starts.next_from(from) {
-            while binary.next_if(|block| block.end <= start.at).is_some() {}
-            if let Some(block) = binary.peek().filter(|block| block.start <= start.at) {
+            passed += binary[passed..].iter().take_while(|block| block.end <= start.at).count();
+            if let Some(block) = binary.get(passed).filter(|block| block.start <= start.at) {
                 from = block.end;
                 continue;
             }
