@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use data_encoding::BASE64;
 use serde::Serialize;
 
-use super::object::Object;
+use super::object::{Object, field};
 use super::parts::{Decoded, Parts, text};
 use super::readings::Readings;
 use super::{Record, SCHEMA};
@@ -69,9 +69,9 @@ impl Writer {
             self.fill(record);
         }
         let mut line = Object::open(out);
-        line.number("schema", SCHEMA);
-        line.name("type", "url");
-        line.hex("id", record.id);
+        line.number(field!("schema"), SCHEMA);
+        line.name(field!("type"), "url");
+        line.hex(field!("id"), record.id);
         match record.found.truncated {
             // What is said of a URL that was cut depends on what was cut off.
             Some(_) => reading(&mut line, record),
@@ -95,57 +95,57 @@ fn reading(line: &mut Object<'_>, record: &Record<'_>) {
     let url = found.url();
     let verdicts = found.verdicts;
     let rfc1738 = verdicts.and_then(|verdicts| verdicts.rfc1738.as_ref().ok());
-    line.text("url", url);
-    line.maybe("fragment", found.fragment());
-    line.lower("scheme", split(url).scheme);
-    line.maybe_name("form", rfc1738.map(|url| url.form.name()));
-    line.names("conforms", verdicts.iter().flat_map(|verdicts| verdicts.conforms()));
-    line.names("warnings", rfc1738.iter().flat_map(|url| url.warnings()).map(grammar::Warning::name));
+    line.text(field!("url"), url);
+    line.maybe(field!("fragment"), found.fragment());
+    line.lower(field!("scheme"), split(url).scheme);
+    line.maybe_name(field!("form"), rfc1738.map(|url| url.form.name()));
+    line.names(field!("conforms"), verdicts.iter().flat_map(|verdicts| verdicts.conforms()));
+    line.names(field!("warnings"), rfc1738.iter().flat_map(|url| url.warnings()).map(grammar::Warning::name));
     let refused = verdicts.and_then(|verdicts| verdicts.rfc1738.as_ref().err().copied());
     match refused {
-        None => line.null("error"),
-        Some(reject) => line.value("error", &ErrorLine::from(reject)),
+        None => line.null(field!("error")),
+        Some(reject) => line.value(field!("error"), &ErrorLine::from(reject)),
     }
     let own = verdicts.iter().flat_map(|verdicts| hazards(url, verdicts)).map(Hazard::name);
-    line.names("hazards", own.chain((record.mismatch == Some(true)).then_some("mismatch")));
+    line.names(field!("hazards"), own.chain((record.mismatch == Some(true)).then_some("mismatch")));
     match found.truncated {
-        Some(_) => line.name("key", ""),
-        None => line.text("key", &key(url)),
+        Some(_) => line.name(field!("key"), ""),
+        None => line.text(field!("key"), &key(url)),
     }
-    line.value("parts", &verdicts.map(|_| rfc1738.map_or_else(|| Parts::Generic(split(url)), Parts::Rfc1738)));
-    line.maybe("href", verdicts.and_then(Verdicts::href).map(str::as_bytes));
+    line.value(field!("parts"), &verdicts.map(|_| rfc1738.map_or_else(|| Parts::Generic(split(url)), Parts::Rfc1738)));
+    line.maybe(field!("href"), verdicts.and_then(Verdicts::href).map(str::as_bytes));
 }
 
 /// How it was found, and what was done to it.
 fn finding(line: &mut Object<'_>, record: &Record<'_>) {
     let found = record.found;
-    line.name("wrapper", found.wrapper.name());
-    line.text_and_octets("raw", "raw_b64", record.raw);
-    line.names("repairs", found.repairs.iter().map(crate::repair::Repair::name));
+    line.name(field!("wrapper"), found.wrapper.name());
+    line.text_and_octets(field!("raw"), field!("raw_b64"), record.raw);
+    line.names(field!("repairs"), found.repairs.iter().map(crate::repair::Repair::name));
     match found.alternates {
-        [] => line.encoded("alternates", b"[]"),
-        _ => line.value("alternates", &alternates(record)),
+        [] => line.encoded(field!("alternates"), b"[]"),
+        _ => line.value(field!("alternates"), &alternates(record)),
     }
     match rounded(found.confidence) {
-        1.0 => line.encoded("confidence", b"1.0"),
-        other => line.value("confidence", &other),
+        1.0 => line.encoded(field!("confidence"), b"1.0"),
+        other => line.value(field!("confidence"), &other),
     }
     if let Some(truncated) = found.truncated {
-        line.value("truncated", &true);
-        line.number("full_length", truncated.full_length as u64);
-        line.hex("full_hash", truncated.full_hash);
+        line.value(field!("truncated"), &true);
+        line.number(field!("full_length"), truncated.full_length as u64);
+        line.hex(field!("full_hash"), truncated.full_hash);
     }
-    line.text("region", record.region.as_bytes());
-    line.number("quote_depth", record.quote_depth as u64);
+    line.text(field!("region"), record.region.as_bytes());
+    line.number(field!("quote_depth"), record.quote_depth as u64);
     if let Some(anchor) = record.anchor {
-        line.text("anchor", anchor);
+        line.text(field!("anchor"), anchor);
     }
     if let Some(mismatch) = record.mismatch {
-        line.value("mismatch", &mismatch);
+        line.value(field!("mismatch"), &mismatch);
     }
     if let Some((id, by)) = record.unwrapped {
-        line.hex("unwrapped_from", id);
-        line.name("unwrapped_by", by);
+        line.hex(field!("unwrapped_from"), id);
+        line.name(field!("unwrapped_by"), by);
     }
 }
 
@@ -153,29 +153,29 @@ impl Writer {
     /// Where it came from.
     fn origin(&self, line: &mut Object<'_>, record: &Record<'_>) {
         let place = &record.place;
-        line.begun("source", &self.source, |source| {
-            source.number("start", place.start);
-            source.number("end", place.end);
-            source.number("line", place.line);
-            source.value("exact", &place.exact);
+        line.begun(field!("source"), &self.source, |source| {
+            source.number(field!("start"), place.start);
+            source.number(field!("end"), place.end);
+            source.number(field!("line"), place.line);
+            source.value(field!("exact"), &place.exact);
         });
-        line.encoded("message", &self.message);
+        line.encoded(field!("message"), &self.message);
         match record.part {
-            None => line.null("part"),
-            Some(part) => line.object("part", |line| {
-                line.text("path", part.path.as_bytes());
-                line.text("type", part.media_type.as_bytes());
-                line.maybe("charset", part.charset.as_deref().map(str::as_bytes));
-                line.text("encoding", part.encoding.as_bytes());
+            None => line.null(field!("part")),
+            Some(part) => line.object(field!("part"), |line| {
+                line.text(field!("path"), part.path.as_bytes());
+                line.text(field!("type"), part.media_type.as_bytes());
+                line.maybe(field!("charset"), part.charset.as_deref().map(str::as_bytes));
+                line.text(field!("encoding"), part.encoding.as_bytes());
                 if let Some(id) = &part.message_id {
-                    line.text("message_id", id.as_bytes());
+                    line.text(field!("message_id"), id.as_bytes());
                 }
             }),
         }
         if let Some((before, after)) = record.context {
-            line.object("context", |line| {
-                line.text("before", before);
-                line.text("after", after);
+            line.object(field!("context"), |line| {
+                line.text(field!("before"), before);
+                line.text(field!("after"), after);
             });
         }
     }
@@ -184,16 +184,16 @@ impl Writer {
     fn fill(&mut self, record: &Record<'_>) {
         let place = &record.place;
         let mut source = Object::open(&mut self.source);
-        source.text_and_octets("path", "path_b64", place.source.path.as_os_str().as_encoded_bytes());
+        source.text_and_octets(field!("path"), field!("path_b64"), place.source.path.as_os_str().as_encoded_bytes());
         let (member, member_b64) = member(place.source);
-        source.value("member", &member);
+        source.value(field!("member"), &member);
         if let Some(octets) = member_b64 {
-            source.value("member_b64", &octets);
+            source.value(field!("member_b64"), &octets);
         }
-        source.name("kind", place.kind.name());
+        source.name(field!("kind"), place.kind.name());
         let mut message = Object::open(&mut self.message);
-        message.number("start", place.message_start);
-        message.number("end", place.message_end);
+        message.number(field!("start"), place.message_start);
+        message.number(field!("end"), place.message_end);
         facts(&mut message, record.facts.unwrap_or(&Facts::default()));
         message.close();
     }
@@ -202,17 +202,17 @@ impl Writer {
 /// What is known of the message.
 fn facts(line: &mut Object<'_>, facts: &Facts) {
     let date = facts.date.as_ref();
-    line.maybe("id", facts.id.as_deref().map(str::as_bytes));
-    line.maybe("date", date.and_then(|date| date.utc.as_deref()).map(str::as_bytes));
+    line.maybe(field!("id"), facts.id.as_deref().map(str::as_bytes));
+    line.maybe(field!("date"), date.and_then(|date| date.utc.as_deref()).map(str::as_bytes));
     // The field as written, where it is no date, or its zone is unknown.
     if let Some(date) = date.filter(|date| date.utc.is_none() || date.zone == Zone::Unknown) {
-        line.text("date_raw", date.raw.as_bytes());
+        line.text(field!("date_raw"), date.raw.as_bytes());
     }
-    line.maybe("from", facts.from.as_deref().map(str::as_bytes));
-    line.maybe("subject", facts.subject.as_deref().map(str::as_bytes));
-    line.value("newsgroups", &facts.newsgroups);
-    line.maybe("list_id", facts.list_id.as_deref().map(str::as_bytes));
-    line.value("references", &facts.references);
+    line.maybe(field!("from"), facts.from.as_deref().map(str::as_bytes));
+    line.maybe(field!("subject"), facts.subject.as_deref().map(str::as_bytes));
+    line.value(field!("newsgroups"), &facts.newsgroups);
+    line.maybe(field!("list_id"), facts.list_id.as_deref().map(str::as_bytes));
+    line.value(field!("references"), &facts.references);
 }
 
 /// Says of the last line of `out`, which is a record, that its message ended within a line when it was taken.

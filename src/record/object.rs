@@ -5,6 +5,25 @@ use serde::Serialize;
 
 use super::parts::text;
 
+/// A field's name as it is written: behind a comma, in quotation marks, before a colon. Made by [`field!`].
+#[derive(Clone, Copy)]
+pub(super) struct Key(&'static str);
+
+impl Key {
+    /// The key that [`field!`] makes of a name.
+    pub(super) const fn new(written: &'static str) -> Key {
+        Key(written)
+    }
+}
+
+/// The key of a field, put together when the program is built.
+macro_rules! field {
+    ($name:literal) => {
+        $crate::record::object::Key::new(concat!(",\"", $name, "\":"))
+    };
+}
+pub(super) use field;
+
 /// An object that is being written. Values are put behind each other as they come; nothing is kept of them.
 pub(super) struct Object<'o> {
     out: &'o mut Vec<u8>,
@@ -29,21 +48,25 @@ impl<'o> Object<'o> {
     }
 
     /// A text. What is not UTF-8 becomes U+FFFD.
-    pub(super) fn text(&mut self, key: &'static str, octets: &[u8]) {
+    pub(super) fn text(&mut self, key: Key, octets: &[u8]) {
         self.key(key);
         string(octets, self.out);
     }
 
     /// A text, and its octets in a field of their own where they are not UTF-8.
-    pub(super) fn text_and_octets(&mut self, key: &'static str, octets_key: &'static str, octets: &[u8]) {
-        self.text(key, octets);
+    pub(super) fn text_and_octets(&mut self, key: Key, octets_key: Key, octets: &[u8]) {
+        self.key(key);
+        if is_plain(octets) {
+            return quoted(octets, self.out);
+        }
+        string(octets, self.out);
         if std::str::from_utf8(octets).is_err() {
             self.name_of(octets_key, &BASE64.encode(octets));
         }
     }
 
     /// A text, or null.
-    pub(super) fn maybe(&mut self, key: &'static str, octets: Option<&[u8]>) {
+    pub(super) fn maybe(&mut self, key: Key, octets: Option<&[u8]>) {
         match octets {
             Some(octets) => self.text(key, octets),
             None => self.null(key),
@@ -51,7 +74,7 @@ impl<'o> Object<'o> {
     }
 
     /// A text with its ASCII letters in lower case.
-    pub(super) fn lower(&mut self, key: &'static str, octets: &[u8]) {
+    pub(super) fn lower(&mut self, key: Key, octets: &[u8]) {
         self.key(key);
         let start = self.out.len();
         string(octets, self.out);
@@ -59,12 +82,12 @@ impl<'o> Object<'o> {
     }
 
     /// A word of ours, which needs no escapes.
-    pub(super) fn name(&mut self, key: &'static str, name: &'static str) {
+    pub(super) fn name(&mut self, key: Key, name: &'static str) {
         self.name_of(key, name);
     }
 
     /// A word of ours, or null.
-    pub(super) fn maybe_name(&mut self, key: &'static str, name: Option<&'static str>) {
+    pub(super) fn maybe_name(&mut self, key: Key, name: Option<&'static str>) {
         match name {
             Some(name) => self.name(key, name),
             None => self.null(key),
@@ -72,7 +95,7 @@ impl<'o> Object<'o> {
     }
 
     /// A list of such words.
-    pub(super) fn names(&mut self, key: &'static str, names: impl IntoIterator<Item = &'static str>) {
+    pub(super) fn names(&mut self, key: Key, names: impl IntoIterator<Item = &'static str>) {
         self.key(key);
         self.out.push(b'[');
         for (number, name) in names.into_iter().enumerate() {
@@ -85,7 +108,7 @@ impl<'o> Object<'o> {
     }
 
     /// A hash in 32 hexadecimal digits.
-    pub(super) fn hex(&mut self, key: &'static str, hash: u128) {
+    pub(super) fn hex(&mut self, key: Key, hash: u128) {
         let mut digits = [0; 32];
         HEXLOWER.encode_mut(&hash.to_be_bytes(), &mut digits);
         self.key(key);
@@ -93,24 +116,24 @@ impl<'o> Object<'o> {
     }
 
     /// A whole number.
-    pub(super) fn number(&mut self, key: &'static str, number: impl Into<u64>) {
+    pub(super) fn number(&mut self, key: Key, number: impl Into<u64>) {
         self.value(key, &number.into());
     }
 
     /// Null.
-    pub(super) fn null(&mut self, key: &'static str) {
+    pub(super) fn null(&mut self, key: Key) {
         self.key(key);
         self.out.extend_from_slice(b"null");
     }
 
     /// Any value.
-    pub(super) fn value(&mut self, key: &'static str, value: &impl Serialize) {
+    pub(super) fn value(&mut self, key: Key, value: &impl Serialize) {
         self.key(key);
         serde_json::to_writer(&mut *self.out, value).expect("our own types serialize, and a Vec takes all octets");
     }
 
     /// A value that is JSON already.
-    pub(super) fn encoded(&mut self, key: &'static str, json: &[u8]) {
+    pub(super) fn encoded(&mut self, key: Key, json: &[u8]) {
         self.key(key);
         self.out.extend_from_slice(json);
     }
@@ -122,7 +145,7 @@ impl<'o> Object<'o> {
     }
 
     /// An object.
-    pub(super) fn object(&mut self, key: &'static str, fill: impl FnOnce(&mut Object<'_>)) {
+    pub(super) fn object(&mut self, key: Key, fill: impl FnOnce(&mut Object<'_>)) {
         self.key(key);
         let mut inner = Object::open(self.out);
         fill(&mut inner);
@@ -130,24 +153,22 @@ impl<'o> Object<'o> {
     }
 
     /// An object of which the first fields are JSON already, its opening brace with them.
-    pub(super) fn begun(&mut self, key: &'static str, json: &[u8], fill: impl FnOnce(&mut Object<'_>)) {
+    pub(super) fn begun(&mut self, key: Key, json: &[u8], fill: impl FnOnce(&mut Object<'_>)) {
         self.encoded(key, json);
         let mut inner = Object::more(self.out);
         fill(&mut inner);
         inner.close();
     }
 
-    fn name_of(&mut self, key: &'static str, name: &str) {
+    fn name_of(&mut self, key: Key, name: &str) {
         self.key(key);
         quoted(name.as_bytes(), self.out);
     }
 
-    fn key(&mut self, key: &'static str) {
-        if !std::mem::take(&mut self.is_empty) {
-            self.out.push(b',');
-        }
-        quoted(key.as_bytes(), self.out);
-        self.out.push(b':');
+    #[inline]
+    fn key(&mut self, key: Key) {
+        let from = usize::from(std::mem::take(&mut self.is_empty));
+        self.out.extend_from_slice(&key.0.as_bytes()[from..]);
     }
 }
 
@@ -196,13 +217,13 @@ mod tests {
     fn fields_come_one_after_the_other() {
         let mut out = Vec::new();
         let mut line = Object::open(&mut out);
-        line.number("a", 7u32);
-        line.lower("b", b"HTTP\xC3\x89\"");
-        line.names("c", ["x", "y"]);
-        line.object("d", |inner| inner.null("e"));
-        line.begun("f", b"{\"g\":1", |inner| inner.maybe("h", None));
-        line.hex("i", 0xAB);
-        line.text_and_octets("j", "k", b"\xFF");
+        line.number(field!("a"), 7u32);
+        line.lower(field!("b"), b"HTTP\xC3\x89\"");
+        line.names(field!("c"), ["x", "y"]);
+        line.object(field!("d"), |inner| inner.null(field!("e")));
+        line.begun(field!("f"), b"{\"g\":1", |inner| inner.maybe(field!("h"), None));
+        line.hex(field!("i"), 0xAB);
+        line.text_and_octets(field!("j"), field!("k"), b"\xFF");
         line.close();
         let want = concat!(
             r#"{"a":7,"b":"httpÉ\"","c":["x","y"],"d":{"e":null},"f":{"g":1,"h":null},"#,
