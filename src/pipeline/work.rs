@@ -280,6 +280,8 @@ impl Worker<'_> {
             let message = format!("a message of more than {most} octets: the rest is read as text");
             self.event(Problem::at(Kind::Limit, block.offset, message).of(source));
         }
+        // About what mail full of URLs yields, so that it need not grow and be copied on the way.
+        self.yielded.piece().records.reserve((block.bytes.len() / 4).min(SPILL_BYTES));
         messages(block, format, &mut |divided| match divided {
             Divided::Message(message) => self.message(&message, source),
             Divided::Problem(problem) => self.event(problem.of(source)),
