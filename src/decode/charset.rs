@@ -12,6 +12,11 @@ use crate::span::{Map, Span};
 /// label: many a mailer lies. Without a usable label other octets are read as windows-1252, which has a character
 /// for nearly all of them.
 pub(super) fn decode<'a>(raw: &'a [u8], label: Option<&str>) -> (Cow<'a, [u8]>, Option<Map>) {
+    // Nearly all texts. A label may give these octets other meanings.
+    let is_ascii = raw.is_ascii();
+    if is_ascii && label.is_none() {
+        return (Cow::Borrowed(raw), None);
+    }
     if label.is_some_and(is_utf7) {
         let (text, map) = super::utf7::decode(raw);
         return (Cow::Owned(text), Some(map));
@@ -22,7 +27,7 @@ pub(super) fn decode<'a>(raw: &'a [u8], label: Option<&str>) -> (Cow<'a, [u8]>, 
         |&encoding| encoding.is_ascii_compatible() || encoding == ISO_2022_JP || memchr::memchr(0, raw).is_some(),
     );
     let shifts = named.is_some_and(|encoding| encoding == ISO_2022_JP || !encoding.is_ascii_compatible());
-    if !shifts && std::str::from_utf8(raw).is_ok() {
+    if !shifts && (is_ascii || std::str::from_utf8(raw).is_ok()) {
         return (Cow::Borrowed(raw), None);
     }
     let encoding = named.filter(|&encoding| encoding != UTF_8).unwrap_or(WINDOWS_1252);
