@@ -54,40 +54,38 @@ fn header(raw: &[u8], fields: &Fields, put: &mut dyn FnMut(&[u8])) {
 /// Finds quoted separators.
 static QUOTED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b">From "));
 
+/// Finds stuffed dots.
+static STUFFED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\n.."));
+
+/// Gives the first `most` octets of a body, but for those that only its storage put there.
 fn body(message: &Message<'_>, octets: &[u8], most: usize, put: &mut dyn FnMut(&[u8])) {
     let end = octets.len() - octets.iter().rev().take_while(|&&byte| matches!(byte, b'\n' | b'\r')).count();
     // A line gives half of its octets or more, so that three times as many hold all that count.
     let octets = &octets[..end.min(most.saturating_mul(3))];
-    let quoted = message.kind == Kind::Mbox && QUOTED.find(octets).is_some();
-    let stuffed = message.wire && (octets.starts_with(b"..") || memchr::memmem::find(octets, b"\n..").is_some());
-    if !quoted && !stuffed {
-        // Carriage returns do not count, so neither may they decide where the first 64 KiB end.
-        let carriage = memchr::memchr(b'\r', &octets[..octets.len().min(most)]).is_some();
-        if !carriage {
-            put(&octets[..octets.len().min(most)]);
-            return;
-        }
+    let carriages = memchr::memchr_iter(b'\r', octets).filter(|&at| octets.get(at + 1) == Some(&b'\n'));
+    let first_dot = (message.wire && octets.starts_with(b"..")).then_some(0);
+    let dots = message.wire.then(|| STUFFED.find_iter(octets)).into_iter().flatten().map(|at| at + 1);
+    let quotes = (message.kind == Kind::Mbox).then(|| QUOTED.find_iter(octets)).into_iter().flatten();
+    let mut quotes = quotes.filter_map(|at| quote(octets, at)).peekable();
+    let mut dots = first_dot.into_iter().chain(dots).peekable();
+    let mut carriages = carriages.peekable();
+    let (mut from, mut room) = (0, most);
+    while room > 0 && from < octets.len() {
+        let left_out = [carriages.peek(), dots.peek(), quotes.peek()].into_iter().flatten().min().copied();
+        let stays = &octets[from..left_out.unwrap_or(octets.len())];
+        let stays = &stays[..stays.len().min(room)];
+        put(stays);
+        room -= stays.len();
+        from = left_out.map_or(octets.len(), |at| at + 1);
+        let is_passed = |at: &usize| *at < from;
+        let _ = (carriages.next_if(is_passed), dots.next_if(is_passed), quotes.next_if(is_passed));
     }
-    let mut room = most;
-    for line in octets.split_inclusive(|&byte| byte == b'\n') {
-        let line = if stuffed && line.starts_with(b"..") { &line[1..] } else { line };
-        let unquoted = quoted
-            && line.starts_with(b">")
-            && line.iter().position(|&byte| byte != b'>').is_some_and(|at| line[at..].starts_with(b"From "));
-        let line = if unquoted { &line[1..] } else { line };
-        let (text, end) = match line.strip_suffix(b"\r\n") {
-            Some(text) => (text, &b"\n"[..]),
-            None => (line, &b""[..]),
-        };
-        for piece in [text, end] {
-            let piece = &piece[..piece.len().min(room)];
-            put(piece);
-            room -= piece.len();
-        }
-        if room == 0 {
-            break;
-        }
-    }
+}
+
+/// Where the line begins that holds `>From ` at `at`, if nothing but quotation marks stands before that.
+fn quote(octets: &[u8], at: usize) -> Option<usize> {
+    let start = at - octets[..at].iter().rev().take_while(|&&byte| byte == b'>').count();
+    (start == 0 || octets[start - 1] == b'\n').then_some(start)
 }
 
 /// Gives whole lines with LF line ends, and one at the end. Nothing for no octets.
@@ -129,5 +127,42 @@ mod tests {
         let lf = of(&format!("A: b\n\n{body}"), Kind::Message, false);
         let crlf = of(&format!("A: b\n\n{body}").replace('\n', "\r\n"), Kind::Message, false);
         assert_eq!(lf, crlf);
+    }
+
+    /// Line by line, and far slower.
+    fn line_by_line(octets: &str, kind: Kind, wire: bool) -> Vec<u8> {
+        let mut text = String::new();
+        for line in octets.split_inclusive('\n') {
+            let line = if wire && line.starts_with("..") { &line[1..] } else { line };
+            let is_quoted =
+                kind == Kind::Mbox && line.starts_with('>') && line.trim_start_matches('>').starts_with("From ");
+            let line = if is_quoted { &line[1..] } else { line };
+            text.push_str(&line.replace("\r\n", "\n"));
+        }
+        text.into_bytes()
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn what_storage_put_there_is_left_out(
+            pieces in proptest::collection::vec(proptest::sample::select(vec!["\r", "\n", "\r\n", ">", ">From ", "From ", ".", "..", "a"]), 0..30),
+            wire: bool,
+            most in 0..60usize,
+        ) {
+            let octets = pieces.concat();
+            let kind = if wire { Kind::News } else { Kind::Mbox };
+            let raw = octets.as_bytes();
+            let message = Message { raw, start: 0, envelope: 0, kind, header: Header::Absent, wire, rest: None };
+            let put = |most| {
+                let mut text = Vec::new();
+                body(&message, raw, most, &mut |octets| text.extend_from_slice(octets));
+                text
+            };
+            let counted = octets.trim_end_matches(['\n', '\r']);
+            proptest::prop_assert_eq!(put(usize::MAX), line_by_line(counted, kind, wire));
+            let mut first = line_by_line(&counted[..counted.len().min(most * 3)], kind, wire);
+            first.truncate(most);
+            proptest::prop_assert_eq!(put(most), first);
+        }
     }
 }

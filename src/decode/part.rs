@@ -1,8 +1,10 @@
 //! The walk over the parts of a message (RFC 2045, 2046): iterative, bounded, with offsets.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 use mailparse::ParsedContentType;
+use memchr::memmem::Finder;
 
 use super::flowed::{Blank, unflow};
 use super::header::{Fields, has_encoded_word, value};
@@ -12,6 +14,9 @@ use crate::limits::{Limits, NAME_BYTES};
 use crate::problem::{Kind, Problem};
 use crate::span::{Map, Span};
 use crate::split::Message;
+
+/// Finds the line ends before lines that begin as a boundary does.
+static DASHED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\n--"));
 
 /// What is known of a part.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -305,7 +310,7 @@ impl Walk<'_, '_> {
         }
         let first = (from == 0 || self.message.raw[from - 1] == b'\n').then_some(from);
         let first = first.filter(|_| text.starts_with(b"--"));
-        let others = memchr::memmem::find_iter(text, b"\n--").map(|at| from + at + 1);
+        let others = DASHED.find_iter(text).map(|at| from + at + 1);
         first.into_iter().chain(others).find_map(|at| self.boundary_at(at))
     }
 

@@ -1,5 +1,9 @@
 //! Regions of a body: what is the writer's own, what is a signature, what a list or a program put around it.
 
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+
 /// What a stretch of a text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stretch {
@@ -41,6 +45,15 @@ const FORWARDS: [&[u8]; 4] = [
 ];
 const BEGIN_FORWARDED: &[u8] = b"Begin forwarded message:";
 
+/// Finds the line ends before lines that begin with two hyphens.
+static DASHED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\n--"));
+
+/// Finds the line that says so without hyphens.
+static FORWARDED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(BEGIN_FORWARDED));
+
+/// Finds Mailman's rule.
+static RULES: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(RULE));
+
 /// What a line that begins with two hyphens begins.
 fn begun_by(line: &[u8]) -> Option<Stretch> {
     match line {
@@ -59,13 +72,13 @@ impl Stretches {
     pub fn of(text: &[u8]) -> Stretches {
         let mut found = vec![(0, Stretch::Body)];
         let at_line = |&at: &usize| at == 0 || text[at - 1] == b'\n';
-        let dashed = memchr::memmem::find_iter(text, b"\n--").map(|at| at + 1);
+        let dashed = DASHED.find_iter(text).map(|at| at + 1);
         let first = text.starts_with(b"--").then_some(0);
         found.extend(first.into_iter().chain(dashed).filter_map(|at| Some((at, begun_by(&text[at..])?))));
-        let begun = memchr::memmem::find_iter(text, BEGIN_FORWARDED).filter(at_line);
+        let begun = FORWARDED.find_iter(text).filter(at_line);
         found.extend(begun.map(|at| (at, Stretch::Forwarded)));
         let tail = text.len().saturating_sub(FOOTER_BYTES);
-        let rule = memchr::memmem::find_iter(&text[tail..], RULE).map(|at| tail + at).find(at_line);
+        let rule = RULES.find_iter(&text[tail..]).map(|at| tail + at).find(at_line);
         found.extend(rule.map(|at| (at, Stretch::Footer)));
         found.sort_unstable_by_key(|(at, _)| *at);
         Stretches(found)

@@ -1,8 +1,15 @@
 //! Encoded words in header fields (RFC 2047), with a map.
 
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+
 use super::charset;
 use super::transfer::{base64, quoted_printable};
 use crate::span::{Map, Span};
+
+/// Finds what an encoded word begins with.
+static BEGIN: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"=?"));
 
 /// Encoded words of one field that are decoded; those behind are left as they are (a field of a million words is no
 /// field that anybody reads).
@@ -54,7 +61,7 @@ struct Word<'w> {
 
 /// The first encoded word at `from` or behind it, and where it begins.
 fn next_word(raw: &[u8], from: usize) -> Option<(usize, Word<'_>)> {
-    memchr::memmem::find_iter(&raw[from..], b"=?").map(|at| from + at).find_map(|at| Some((at, word(&raw[at..])?)))
+    BEGIN.find_iter(&raw[from..]).map(|at| from + at).find_map(|at| Some((at, word(&raw[at..])?)))
 }
 
 fn word(raw: &[u8]) -> Option<Word<'_>> {
