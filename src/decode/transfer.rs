@@ -1,5 +1,7 @@
 //! Content-Transfer-Encoding (RFC 2045 section 6), undone tolerantly and with a map.
 
+use data_encoding::BASE64_NOPAD;
+
 use crate::span::{Map, Span};
 
 /// A transfer encoding.
@@ -91,39 +93,80 @@ fn soft_break(rest: &[u8]) -> Option<usize> {
 /// Undoes base64 (RFC 2045 section 6.8). What is no digit is passed over; padding ends a group, and digits behind
 /// it begin another.
 pub(super) fn base64(raw: &[u8]) -> (Vec<u8>, Map) {
-    let mut text = Vec::with_capacity(raw.len() / 4 * 3 + 3);
-    let mut map = Map::new();
-    map.push_base64(0, 0);
-    let mut digits = 0;
-    let (mut bits, mut count) = (0u32, 0);
-    let mut unbroken = false;
+    let mut digits = Digits::default();
+    digits.text.reserve(raw.len() / 4 * 3 + 3);
+    digits.map.push_base64(0, 0);
     // `-` and `_` are digits of another alphabet (RFC 4648 section 5); among those of this one they are junk.
     let other = memchr::memchr2(b'+', b'/', raw).is_none();
-    for (at, &byte) in raw.iter().enumerate() {
-        let Some(value) = digit(byte).filter(|_| other || !matches!(byte, b'-' | b'_')) else {
-            unbroken = false;
-            if byte == b'=' && count > 0 {
-                count = 0;
-                map.push_base64(text.len(), digits);
+    let mut at = 0;
+    for end in memchr::memchr_iter(b'\n', raw).chain([raw.len()]) {
+        let line = &raw[at..end];
+        if !digits.groups(line.strip_suffix(b"\r").unwrap_or(line), at) {
+            digits.one_by_one(line, at, other);
+        }
+        at = end + 1;
+    }
+    (digits.text, digits.map)
+}
+
+/// Base64 as far as it was undone.
+#[derive(Default)]
+struct Digits {
+    text: Vec<u8>,
+    map: Map,
+    /// Digits that were read.
+    read: usize,
+    /// The bits of those that gave no whole octet yet, and their number.
+    bits: u32,
+    count: u32,
+}
+
+impl Digits {
+    /// Undoes a line that holds whole groups of digits and nothing else, as nearly all do. `false` if it does not, or does
+    /// not begin with a group.
+    fn groups(&mut self, line: &[u8], at: usize) -> bool {
+        if self.count > 0 || line.is_empty() || line.len() % 4 > 0 {
+            return false;
+        }
+        let start = self.text.len();
+        self.text.resize(start + line.len() / 4 * 3, 0);
+        if BASE64_NOPAD.decode_mut(line, &mut self.text[start..]).is_err() {
+            self.text.truncate(start);
+            return false;
+        }
+        self.map.push_digits(self.read, at);
+        self.read += line.len();
+        true
+    }
+
+    /// Undoes a line at `at`, whatever is in it.
+    fn one_by_one(&mut self, line: &[u8], at: usize, other: bool) {
+        let mut unbroken = false;
+        for (at, &byte) in (at..).zip(line) {
+            let Some(value) = digit(byte).filter(|_| other || !matches!(byte, b'-' | b'_')) else {
+                unbroken = false;
+                if byte == b'=' && self.count > 0 {
+                    self.count = 0;
+                    self.map.push_base64(self.text.len(), self.read);
+                }
+                continue;
+            };
+            if !unbroken {
+                self.map.push_digits(self.read, at);
+                unbroken = true;
             }
-            continue;
-        };
-        if !unbroken {
-            map.push_digits(digits, at);
-            unbroken = true;
-        }
-        digits += 1;
-        bits = bits << 6 | u32::from(value);
-        count += 6;
-        if count >= 8 {
-            count -= 8;
-            text.push((bits >> count) as u8);
-        }
-        if count == 0 {
-            bits = 0;
+            self.read += 1;
+            self.bits = self.bits << 6 | u32::from(value);
+            self.count += 6;
+            if self.count >= 8 {
+                self.count -= 8;
+                self.text.push((self.bits >> self.count) as u8);
+            }
+            if self.count == 0 {
+                self.bits = 0;
+            }
         }
     }
-    (text, map)
 }
 
 fn digit(byte: u8) -> Option<u8> {
@@ -214,6 +257,27 @@ mod tests {
         assert_eq!(map.raw(Span::new(0, text.len())), Span::new(0, 12));
         let raw = b"YQ==\nYmM=";
         assert_eq!(base64(raw).1.raw(Span::new(1, 3)), Span::new(5, 8));
+    }
+
+    proptest::proptest! {
+        /// Whole lines of groups are undone at once: text and map are as if digit by digit.
+        #[test]
+        fn lines_of_groups_are_undone_as_digit_by_digit(
+            lines in proptest::collection::vec(proptest::sample::select(vec!["YQ==", "aHR0cDov", "aHR0cA", "L2E-", "+/+/", "", "a b", "YWJj\r", "="]), 0..20),
+        ) {
+            let raw = lines.join("\n");
+            let raw = raw.as_bytes();
+            let mut slow = Digits::default();
+            slow.map.push_base64(0, 0);
+            slow.one_by_one(raw, 0, !raw.iter().any(|byte| b"+/".contains(byte)));
+            let (text, map) = base64(raw);
+            proptest::prop_assert_eq!(&text, &slow.text);
+            for start in 0..text.len() {
+                for end in start..=text.len() {
+                    proptest::prop_assert_eq!(map.raw(Span::new(start, end)), slow.map.raw(Span::new(start, end)));
+                }
+            }
+        }
     }
 
     #[test]
