@@ -24,7 +24,7 @@ pub use digest::{canonical, digest};
 pub use facts::Facts;
 pub use header::{Field, Fields, value};
 pub use html::Link;
-pub use names::Roles;
+pub use names::{Known as KnownField, Roles};
 pub use part::Part;
 pub use region::{Stretch, Stretches};
 

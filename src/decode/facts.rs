@@ -2,6 +2,7 @@
 
 use super::date::{Date, date};
 use super::header::{Field, Fields, value};
+use super::names::Known;
 use crate::limits::REPEATED_NAMES;
 
 /// The facts of a message. Text is as written, unfolded and with its encoded words undone.
@@ -49,8 +50,16 @@ impl Facts {
     /// The facts in a header whose fields are ranges of `raw`. At most `most` octets of a field are read.
     #[must_use]
     pub fn of(raw: &[u8], fields: &Fields, most: usize) -> Facts {
-        let names = ["message-id", "date", "from", "subject", "newsgroups", "list-id", "references"];
-        let [id, date_of, from, subject, newsgroups, list_id, references] = fields.firsts(raw, names);
+        let [id, date_of, from, subject, newsgroups, list_id, references, in_reply_to] = fields.firsts([
+            Known::MessageId,
+            Known::Date,
+            Known::From,
+            Known::Subject,
+            Known::Newsgroups,
+            Known::ListId,
+            Known::References,
+            Known::InReplyTo,
+        ]);
         let text = |field: Option<Field>| field.map(|field| read(raw, field, most));
         // What B news and old mailers said instead.
         let other = |name: &str| text(fields.first(raw, name));
@@ -68,7 +77,7 @@ impl Facts {
                 .map(str::to_owned)
                 .collect(),
             list_id: text(list_id),
-            references: text(references).or_else(|| other("in-reply-to")).map_or(Vec::new(), |text| ids(&text)),
+            references: text(references.or(in_reply_to)).map_or(Vec::new(), |text| ids(&text)),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Header fields (RFC 5322 section 2.2), as octets.
 
-use super::names::{Roles, roles};
+use super::names::{KNOWN, Known, Roles, roles};
 use crate::span::Span;
 use crate::split::{Header, Message};
 
@@ -97,20 +97,27 @@ impl Fields {
         Fields { all: all.collect(), body: self.body + by, cut: self.cut }
     }
 
-    /// The first field of each of these names, which are in lower case.
+    /// The first field of each of these names.
     #[must_use]
-    pub fn firsts<const N: usize>(&self, text: &[u8], names: [&str; N]) -> [Option<Field>; N] {
-        let lengths = names.iter().fold(0u64, |lengths, name| lengths | 1 << name.len());
-        let mut found = [None; N];
-        for field in self.all.iter().filter(|field| field.name.len() < 64 && lengths >> field.name.len() & 1 == 1) {
-            let name = field.name.of(text);
-            let slots =
-                names.iter().zip(&mut found).filter(|(known, slot)| known.len() == name.len() && slot.is_none());
-            for (_, slot) in slots.filter(|(known, _)| known.as_bytes().eq_ignore_ascii_case(name)) {
-                *slot = Some(*field);
+    pub fn firsts<const N: usize>(&self, names: [Known; N]) -> [Option<Field>; N] {
+        let mut found = [None; KNOWN.len()];
+        for field in self.all.iter().rev() {
+            if let Some(known) = field.roles.known {
+                found[known as usize] = Some(*field);
             }
         }
-        found
+        names.map(|known| found[known as usize])
+    }
+
+    /// All fields of that name.
+    pub fn each(&self, name: Known) -> impl Iterator<Item = &Field> {
+        self.all.iter().filter(move |field| field.roles.known == Some(name))
+    }
+
+    /// The first field of that name.
+    #[must_use]
+    pub fn first_known(&self, name: Known) -> Option<Field> {
+        self.each(name).next().copied()
     }
 
     /// The first field of that name, in any case.

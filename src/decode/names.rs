@@ -9,7 +9,59 @@ pub struct Roles {
     pub is_trace: bool,
     /// It changes after a message was written, and is no part of what makes the message itself.
     pub is_changing: bool,
+    /// Which of the fields it is that tell of the message or its body.
+    pub known: Option<Known>,
 }
+
+impl Roles {
+    /// These and others.
+    fn and(self, others: Roles) -> Roles {
+        Roles {
+            is_trace: self.is_trace | others.is_trace,
+            is_changing: self.is_changing | others.is_changing,
+            known: self.known.or(others.known),
+        }
+    }
+}
+
+/// A field that tells of a message or its body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Known {
+    /// Message-ID
+    MessageId,
+    /// Date
+    Date,
+    /// From
+    From,
+    /// Subject
+    Subject,
+    /// Newsgroups
+    Newsgroups,
+    /// List-Id
+    ListId,
+    /// References
+    References,
+    /// In-Reply-To
+    InReplyTo,
+    /// Content-Type
+    ContentType,
+    /// Content-Transfer-Encoding
+    ContentTransferEncoding,
+}
+
+/// The names of the known fields, in lower case and in the order of [`Known`].
+pub(super) const KNOWN: [(Known, &str); 10] = [
+    (Known::MessageId, "message-id"),
+    (Known::Date, "date"),
+    (Known::From, "from"),
+    (Known::Subject, "subject"),
+    (Known::Newsgroups, "newsgroups"),
+    (Known::ListId, "list-id"),
+    (Known::References, "references"),
+    (Known::InReplyTo, "in-reply-to"),
+    (Known::ContentType, "content-type"),
+    (Known::ContentTransferEncoding, "content-transfer-encoding"),
+];
 
 /// The trace and threading fields, which hold addresses of machines and messages but no URLs that anyone wrote.
 /// In lower case; a name that ends in `*` stands for all that begin so.
@@ -149,14 +201,16 @@ const LETTERS: usize = 32;
 impl Names {
     fn new() -> Names {
         let mut by_letter = [const { Vec::new() }; 2 * LETTERS];
-        let trace = Roles { is_trace: true, is_changing: false };
-        let changing = Roles { is_trace: false, is_changing: true };
-        for (names, roles) in [(TRACE, trace), (CHANGING, changing)] {
-            for name in names {
-                let start = name.trim_end_matches('*');
-                let is_whole = start.len() == name.len();
-                let (start, word) = (start.as_bytes(), Word::of(start.as_bytes()));
-                by_letter[bucket(start)].push(Name { start, word, is_whole, roles });
+        let trace = TRACE.iter().map(|name| (*name, Roles { is_trace: true, ..Roles::default() }));
+        let changing = CHANGING.iter().map(|name| (*name, Roles { is_changing: true, ..Roles::default() }));
+        let known = KNOWN.iter().map(|(known, name)| (*name, Roles { known: Some(*known), ..Roles::default() }));
+        for (name, roles) in trace.chain(changing).chain(known) {
+            let start = name.trim_end_matches('*').as_bytes();
+            let names: &mut Vec<Name> = &mut by_letter[bucket(start)];
+            let is_whole = start.len() == name.len();
+            match names.iter_mut().find(|other| other.start == start && other.is_whole == is_whole) {
+                Some(same) => same.roles = same.roles.and(roles),
+                None => names.push(Name { start, word: Word::of(start), is_whole, roles }),
             }
         }
         Names { by_letter }
@@ -172,8 +226,7 @@ impl Names {
                 && (len == start || !known.is_whole && len > start)
                 && text[start.min(8)..start].eq_ignore_ascii_case(&known.start[start.min(8)..])
             {
-                roles.is_trace |= known.roles.is_trace;
-                roles.is_changing |= known.roles.is_changing;
+                roles = roles.and(known.roles);
             }
         }
         roles
@@ -212,8 +265,9 @@ mod tests {
     fn a_name_is_known_by_all_its_octets() {
         for known in TRACE.iter().chain(CHANGING).map(|name| name.trim_end_matches('*').as_bytes()) {
             let is_known = |name: &[u8]| {
-                let alone = roles_of(name);
-                assert_eq!(roles(&[name, b"-x: y"].concat(), name.len()), alone, "{}", name.escape_ascii());
+                let alone = Roles { known: None, ..roles_of(name) };
+                let with_more = roles(&[name, b"-x: y"].concat(), name.len());
+                assert_eq!(with_more, roles_of(name), "{}", name.escape_ascii());
                 alone != Roles::default()
             };
             assert!(is_known(known) && is_known(&known.to_ascii_uppercase()));
@@ -232,6 +286,18 @@ mod tests {
                     assert_eq!(is_known(&name), expected, "{}", name.escape_ascii());
                 }
             }
+        }
+    }
+
+    #[test]
+    fn known_fields_are_told_by_name() {
+        for (number, (known, name)) in KNOWN.iter().enumerate() {
+            assert_eq!(*known as usize, number);
+            for name in [name.to_string(), name.to_ascii_uppercase()] {
+                assert_eq!(roles_of(name.as_bytes()).known, Some(*known));
+            }
+            assert_eq!(roles_of(&name.as_bytes()[1..]).known, None, "{name}");
+            assert_eq!(roles_of(&name.as_bytes()[..name.len() - 1]).known, None, "{name}");
         }
     }
 

@@ -8,6 +8,7 @@ use memchr::memmem::Finder;
 
 use super::flowed::{Blank, unflow};
 use super::header::{Fields, has_encoded_word, value};
+use super::names::Known;
 use super::transfer::{Encoding, base64, quoted_printable, unfold, unstuff};
 use super::{Decoded, Headers, Lines, Page, Region, Text, Trail, charset, html, words};
 use crate::limits::{Limits, NAME_BYTES};
@@ -156,7 +157,7 @@ impl Walk<'_, '_> {
         }
         let content = content_type(raw, fields, digest);
         let encodings = encodings(raw, fields);
-        let name = |text: &str| text.chars().take(NAME_BYTES).collect::<String>();
+        let name = |text: &str| short(text).to_owned();
         let part = Part {
             path: dotted(&path, root),
             media_type: name(&content.mimetype.to_ascii_lowercase()),
@@ -197,9 +198,8 @@ impl Walk<'_, '_> {
                 return self.leaf(body, &part);
             }
             let inner = Fields::of(&raw[body..], self.limits.header_bytes);
-            let id = inner
-                .first(&raw[body..], "message-id")
-                .map(|field| value(field.value.of(&raw[body..])).trim().to_owned());
+            let id =
+                inner.first_known(Known::MessageId).map(|field| value(field.value.of(&raw[body..])).trim().to_owned());
             let within = Within { message_id: id, depth: within.depth + 1 };
             return Next::Entity { at: body, path, root: true, digest: false, within };
         }
@@ -444,9 +444,8 @@ fn by_extension(name: &str) -> Form {
 
 /// The transfer encodings that the header names, in lower case, each once. A header with two is read both ways.
 fn encodings(raw: &[u8], fields: &Fields) -> Vec<String> {
-    let named = |field: &&super::Field| field.name.of(raw).eq_ignore_ascii_case(b"content-transfer-encoding");
     let mut all: Vec<String> = Vec::new();
-    for field in fields.all.iter().filter(named) {
+    for field in fields.each(Known::ContentTransferEncoding) {
         let encoding = value(field.value.of(raw)).trim().to_ascii_lowercase();
         if !all.iter().any(|known| Encoding::named(known) == Encoding::named(&encoding)) {
             all.push(encoding);
@@ -458,8 +457,7 @@ fn encodings(raw: &[u8], fields: &Fields) -> Vec<String> {
 /// Every boundary that the content type names: a header that names two is read both ways, so that nothing hides.
 fn boundaries(raw: &[u8], fields: &Fields) -> Vec<Vec<u8>> {
     let mut found: Vec<Vec<u8>> = Vec::new();
-    let types = fields.all.iter().filter(|field| field.name.of(raw).eq_ignore_ascii_case(b"content-type"));
-    for field in types {
+    for field in fields.each(Known::ContentType) {
         let text = value(field.value.of(raw));
         // ASCII alone is lowered, so that offsets stay.
         let lower = text.to_ascii_lowercase();
@@ -490,8 +488,7 @@ fn quoted(rest: &str) -> Option<String> {
 /// The content type of an entity; RFC 2045's default where it has none, or none that can be read.
 fn content_type(raw: &[u8], fields: &Fields, digest: bool) -> ParsedContentType {
     let default = if digest { "message/rfc822" } else { "text/plain" };
-    let named = |field: &&super::Field| field.name.of(raw).eq_ignore_ascii_case(b"content-type");
-    let all = fields.all.iter().filter(named).take(MOST_BOUNDARIES).map(|field| value(field.value.of(raw)));
+    let all = fields.each(Known::ContentType).take(MOST_BOUNDARIES).map(|field| value(field.value.of(raw)));
     // Of several types the one that holds most is read: parts, then text.
     let rank = |content: &ParsedContentType| match content.mimetype.split('/').next() {
         Some("multipart") => 0,
@@ -499,7 +496,7 @@ fn content_type(raw: &[u8], fields: &Fields, digest: bool) -> ParsedContentType 
         _ => 2,
     };
     let Some(mut content) = all.map(|text| mailparse::parse_content_type(&text)).min_by_key(rank) else {
-        return mailparse::parse_content_type(default);
+        return ParsedContentType { mimetype: default.to_owned(), ..ParsedContentType::default() };
     };
     // Mailers of the early 1990s wrote `text`.
     if !content.mimetype.contains('/') {
@@ -508,8 +505,19 @@ fn content_type(raw: &[u8], fields: &Fields, digest: bool) -> ParsedContentType 
     content
 }
 
+/// As much of a name as records repeat.
+fn short(name: &str) -> &str {
+    if name.len() <= NAME_BYTES {
+        return name;
+    }
+    name.char_indices().nth(NAME_BYTES).map_or(name, |(end, _)| &name[..end])
+}
+
 /// A part's path in writing. The body of a message without parts is its first part.
 fn dotted(path: &[usize], root: bool) -> String {
+    if root && path.is_empty() {
+        return "1".to_owned();
+    }
     let last = root.then_some(1);
     let numbers: Vec<String> = path.iter().copied().chain(last).map(|number| number.to_string()).collect();
     numbers.join(".")

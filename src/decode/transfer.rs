@@ -125,7 +125,7 @@ impl Digits {
     /// Undoes a line that holds whole groups of digits and nothing else, as nearly all do. `false` if it does not, or does
     /// not begin with a group.
     fn groups(&mut self, line: &[u8], at: usize) -> bool {
-        if self.count > 0 || line.is_empty() || line.len() % 4 > 0 {
+        if self.count > 0 || line.is_empty() || !line.len().is_multiple_of(4) {
             return false;
         }
         let start = self.text.len();

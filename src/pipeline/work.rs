@@ -8,7 +8,7 @@ use super::cut::{Cuts, Item};
 use super::extract::{Extractor, Finding, Known, extract_known, key_hash};
 use super::pool::{Job, Unique};
 use super::{Batch, Keyed, Piece};
-use crate::decode::{Fields, date, digest};
+use crate::decode::{Fields, KnownField, date, digest};
 use crate::limits::{SMALL_CONTAINER_BYTES, SMALL_FILE_BYTES, SPILL_BYTES};
 use crate::origin::{Kind as SourceKind, Source};
 use crate::parse::split;
@@ -352,7 +352,7 @@ impl Worker<'_> {
                 (&begun.0, &begun.1)
             }
         };
-        let field = fields.first(message.raw, "date");
+        let field = fields.first_known(KnownField::Date);
         let moment = field.and_then(|field| date(&String::from_utf8_lossy(field.value.of(message.raw))).unix);
         moment.is_none_or(|moment| {
             self.job.since.is_none_or(|since| since <= moment) && self.job.until.is_none_or(|until| moment < until)
@@ -388,7 +388,7 @@ impl Mark {
 
 /// What tells an article from others: its Message-ID and what it says.
 fn article(message: &Message<'_>, fields: &Fields, digest: u128) -> Option<u128> {
-    let id = fields.first(message.raw, "message-id")?;
+    let id = fields.first_known(KnownField::MessageId)?;
     let mut text = id.value.of(message.raw).to_vec();
     text.extend(digest.to_le_bytes());
     Some(xxh3_128(&text))
