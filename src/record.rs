@@ -10,7 +10,7 @@ mod readings;
 mod schema;
 pub mod sidecar;
 
-pub use balance::Balance;
+pub use balance::{Balance, Counts};
 pub use item::{item, write_item};
 pub use json::{Writer, context_border, event, mark_truncated_tail, parsed, reject, with_count};
 pub use parts::{Decoded, Parts};

@@ -292,7 +292,12 @@ fn scanned(at: &Path, threads: usize) -> Scanned {
         }
         check_place(&record, &last.1);
     }
-    Scanned { found, ids, messages: balance.messages_scanned, events: balance.events }
+    Scanned {
+        found,
+        ids,
+        messages: balance.messages_scanned,
+        events: balance.events.iter().map(|(kind, &count)| (kind.clone(), count)).collect(),
+    }
 }
 
 /// The octets that a record names hold its URL, but for what was undone.

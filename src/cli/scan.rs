@@ -179,7 +179,6 @@ fn in_short(balance: &Balance) -> String {
         let all: Vec<String> = counts.iter().map(|(name, number)| format!("{number} {name}")).collect();
         if all.is_empty() { String::new() } else { format!(" ({})", all.join(", ")) }
     };
-    let sum = |counts: &std::collections::BTreeMap<String, u64>| counts.values().sum::<u64>();
     format!(
         "urlspool: {} files: {} read, {} skipped{}, {} failed{}\n\
          urlspool: {} members: {} read, {} skipped{}, {} failed{}; {} octets unpacked\n\
@@ -187,25 +186,25 @@ fn in_short(balance: &Balance) -> String {
          urlspool: {} candidates: {} records, {} rejects{}, {} filtered, {} folded",
         balance.files,
         balance.files_read,
-        sum(&balance.files_skipped),
+        balance.files_skipped.sum(),
         list(&balance.files_skipped),
-        sum(&balance.files_failed),
+        balance.files_failed.sum(),
         list(&balance.files_failed),
         balance.members,
         balance.members_read,
-        sum(&balance.members_skipped),
+        balance.members_skipped.sum(),
         list(&balance.members_skipped),
-        sum(&balance.members_failed),
+        balance.members_failed.sum(),
         list(&balance.members_failed),
         balance.bytes_unpacked,
         balance.messages,
         balance.messages_scanned,
-        sum(&balance.messages_skipped),
+        balance.messages_skipped.sum(),
         list(&balance.messages_skipped),
         balance.bytes_read,
         balance.candidates,
         balance.records,
-        sum(&balance.rejects),
+        balance.rejects.sum(),
         list(&balance.rejects),
         balance.filtered,
         balance.folded,

@@ -57,6 +57,9 @@ pub struct Extractor {
 impl Options {
     /// Whether a URL passes the filters.
     fn wants(&self, found: &Found<'_>) -> bool {
+        if self.accept.is_empty() && self.schemes.is_empty() {
+            return true;
+        }
         let accepts =
             |name: &&str| found.verdicts.is_some_and(|verdicts| verdicts.conforms().any(|other| other == *name));
         let scheme = split(found.url()).scheme;

@@ -1,6 +1,7 @@
 //! The balance sheet of a run: what went in, what came out, and what became of the rest.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 
 use serde::Serialize;
 
@@ -8,7 +9,65 @@ use crate::parse::{Found, Reason};
 use crate::repair::Repair;
 
 /// How often each of some named things happened.
-type Counts = BTreeMap<String, u64>;
+#[derive(Clone, Debug, Default, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Counts {
+    by_name: BTreeMap<String, u64>,
+    /// Whether something was counted since all was poured out.
+    #[serde(skip)]
+    is_fresh: bool,
+}
+
+impl Counts {
+    /// Counts so many more of `name`.
+    fn add(&mut self, name: &str, more: u64) {
+        self.is_fresh = true;
+        match self.by_name.get_mut(name) {
+            Some(number) => *number += more,
+            None => {
+                self.by_name.insert(name.to_owned(), more);
+            }
+        }
+    }
+
+    /// Adds these counts to others and sets them to zero. A few names are kept for the next time, not all that a hostile
+    /// message may bring.
+    fn pour(&mut self, sum: &mut Counts) {
+        const KEPT_NAMES: usize = 32;
+        if !std::mem::take(&mut self.is_fresh) {
+            return;
+        }
+        for (name, number) in &mut self.by_name {
+            match std::mem::take(number) {
+                0 => {}
+                more => sum.add(name, more),
+            }
+        }
+        if self.by_name.len() > KEPT_NAMES {
+            self.by_name.clear();
+        }
+    }
+
+    /// All numbers together.
+    #[must_use]
+    pub fn sum(&self) -> u64 {
+        self.by_name.values().sum()
+    }
+}
+
+impl PartialEq for Counts {
+    fn eq(&self, other: &Counts) -> bool {
+        self.by_name == other.by_name
+    }
+}
+
+impl Deref for Counts {
+    type Target = BTreeMap<String, u64>;
+
+    fn deref(&self) -> &BTreeMap<String, u64> {
+        &self.by_name
+    }
+}
 
 /// What a run read and wrote. The sums of [`Balance::imbalances`] must hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -69,51 +128,17 @@ pub struct Balance {
     pub verdicts: Counts,
 }
 
-/// Counts one more of `name`.
-fn count(counts: &mut Counts, name: &str) {
-    match counts.get_mut(name) {
-        Some(number) => *number += 1,
-        None => {
-            counts.insert(name.to_owned(), 1);
-        }
-    }
-}
-
-/// Adds counts to others and sets them to zero. A few names are kept for the next time, not all that a hostile
-/// message may bring.
-fn pour(counts: &mut Counts, sum: &mut Counts) {
-    const KEPT_NAMES: usize = 32;
-    for (name, number) in &mut *counts {
-        match std::mem::take(number) {
-            0 => {}
-            more => match sum.get_mut(name) {
-                Some(number) => *number += more,
-                None => {
-                    sum.insert(name.clone(), more);
-                }
-            },
-        }
-    }
-    if counts.len() > KEPT_NAMES {
-        counts.clear();
-    }
-}
-
-fn sum(counts: &Counts) -> u64 {
-    counts.values().sum()
-}
-
 impl Balance {
     /// A file was left because of `why`.
     pub fn skip_file(&mut self, why: &str) {
         self.files += 1;
-        count(&mut self.files_skipped, why);
+        self.files_skipped.add(why, 1);
     }
 
     /// A file could not be read because of `why`.
     pub fn fail_file(&mut self, why: &str) {
         self.files += 1;
-        count(&mut self.files_failed, why);
+        self.files_failed.add(why, 1);
     }
 
     /// A file was read to its end.
@@ -131,37 +156,37 @@ impl Balance {
     /// A member was left because of `why`.
     pub fn skip_member(&mut self, why: &str) {
         self.members += 1;
-        count(&mut self.members_skipped, why);
+        self.members_skipped.add(why, 1);
     }
 
     /// A member could not be read because of `why`.
     pub fn fail_member(&mut self, why: &str) {
         self.members += 1;
-        count(&mut self.members_failed, why);
+        self.members_failed.add(why, 1);
     }
 
     /// A message was left because of `why`.
     pub fn skip_message(&mut self, why: &str) {
         self.messages += 1;
-        count(&mut self.messages_skipped, why);
+        self.messages_skipped.add(why, 1);
     }
 
     /// A candidate was no URL.
     pub fn reject(&mut self, reason: Reason) {
-        count(&mut self.rejects, reason.name());
+        self.rejects.add(reason.name(), 1);
     }
 
     /// An event of this kind came up.
     pub fn event(&mut self, kind: &str) {
-        count(&mut self.events, kind);
+        self.events.add(kind, 1);
     }
 
     /// A URL passed the filters.
     pub fn found(&mut self, found: &Found<'_>, scheme: &str) {
-        count(&mut self.schemes, scheme);
-        count(&mut self.wrappers, found.wrapper.name());
-        found.repairs.iter().map(Repair::name).for_each(|name| count(&mut self.repairs, name));
-        found.verdicts.iter().flat_map(|verdicts| verdicts.conforms()).for_each(|name| count(&mut self.verdicts, name));
+        self.schemes.add(scheme, 1);
+        self.wrappers.add(found.wrapper.name(), 1);
+        found.repairs.iter().map(Repair::name).for_each(|name| self.repairs.add(name, 1));
+        found.verdicts.iter().flat_map(|verdicts| verdicts.conforms()).for_each(|name| self.verdicts.add(name, 1));
     }
 
     /// The balance of an article that turned out to be a copy: it was seen, and not searched.
@@ -199,7 +224,7 @@ impl Balance {
             *sum += std::mem::take(number);
         }
         for (sum, counts) in self.counts().into_iter().zip(other.counts()) {
-            pour(counts, sum);
+            counts.pour(sum);
         }
     }
 
@@ -246,11 +271,11 @@ impl Balance {
     #[must_use]
     pub fn imbalances(&self) -> Vec<String> {
         let sums = [
-            ("files", self.files, self.files_read + sum(&self.files_skipped) + sum(&self.files_failed)),
-            ("members", self.members, self.members_read + sum(&self.members_skipped) + sum(&self.members_failed)),
-            ("messages", self.messages, self.messages_scanned + sum(&self.messages_skipped)),
+            ("files", self.files, self.files_read + self.files_skipped.sum() + self.files_failed.sum()),
+            ("members", self.members, self.members_read + self.members_skipped.sum() + self.members_failed.sum()),
+            ("messages", self.messages, self.messages_scanned + self.messages_skipped.sum()),
             ("lines", self.lines, self.records + self.unwrapped),
-            ("candidates", self.candidates, self.records + sum(&self.rejects) + self.filtered + self.folded),
+            ("candidates", self.candidates, self.records + self.rejects.sum() + self.filtered + self.folded),
         ];
         let wrong = sums.into_iter().filter(|(_, whole, parts)| whole != parts);
         wrong.map(|(name, whole, parts)| format!("{name}: {whole} in all, {parts} accounted for")).collect()
