@@ -224,17 +224,17 @@ impl Walk<'_, '_> {
         for field in &fields.all {
             let name = field.name.of(raw);
             let octets = field.value.of(raw);
-            // A colon or a dot is in all that we look for.
             if field.roles.is_trace {
                 continue;
             }
-            let encoded = has_encoded_word(octets);
-            if !encoded && memchr::memchr2(b':', b'.', octets).is_none() {
-                continue;
-            }
-            let (bytes, map) = if encoded {
+            let (bytes, map) = if has_encoded_word(octets) {
                 let (text, map) = words::decode(octets);
                 (text.into(), Some(map))
+            } else if octets.is_ascii() {
+                if !may_hold_url(octets) {
+                    continue;
+                }
+                (octets.into(), None)
             } else {
                 charset::decode(octets, None)
             };
@@ -387,6 +387,20 @@ impl Walk<'_, '_> {
     fn problem(&mut self, kind: Kind, at: usize, message: String) {
         self.decoded.problems.push(Problem::at(kind, self.message.raw_start() + at as u64, message));
     }
+}
+
+/// Whether a URL may begin in the value of a field: behind a colon that a blank follows in brackets alone, or with `www.` or
+/// `ftp.`. Nearly all values are told by that.
+fn may_hold_url(value: &[u8]) -> bool {
+    let mut marks = memchr::memchr2_iter(b':', b'.', value).peekable();
+    if marks.peek().is_none() {
+        return false;
+    }
+    let is_bracketed = memchr::memchr(b'<', value).is_some();
+    marks.any(|at| match value[at] {
+        b':' => is_bracketed || value.get(at + 1).is_some_and(|next| !next.is_ascii_whitespace()),
+        _ => at > 0 && matches!(value[at - 1], b'w' | b'W' | b'p' | b'P'),
+    })
 }
 
 /// A text on its way through the steps of decoding.
@@ -546,8 +560,18 @@ mod tests {
     }
 
     #[test]
+    fn values_without_what_begins_a_url_are_passed_over() {
+        for value in ["", "a b", "Re: a", "a@b.example", "Re: a.b", "a:", "v. 1.0", "ww w . x", "<a@b>"] {
+            assert!(!may_hold_url(value.as_bytes()), "{value}");
+        }
+        for value in ["http://a", "a:b", "<URL: x>", "www.a", "see FTP.a", "10:30"] {
+            assert!(may_hold_url(value.as_bytes()), "{value}");
+        }
+    }
+
+    #[test]
     fn a_message_without_parts_is_its_first_part() {
-        assert_eq!(shown("Subject: a.b\n\nbody!"), [" Subject: a.b", "1 text/plain: body!"]);
+        assert_eq!(shown("Subject: a:b\n\nbody!"), [" Subject: a:b", "1 text/plain: body!"]);
     }
 
     #[test]
@@ -562,16 +586,16 @@ mod tests {
 
     #[test]
     fn messages_in_parts_count_as_a_level() {
-        let inner = "Subject: i.j\nContent-Type: multipart/alternative; boundary=y\n\n--y\n\nin\n--y--\n";
+        let inner = "Subject: i:j\nContent-Type: multipart/alternative; boundary=y\n\n--y\n\nin\n--y--\n";
         let raw = format!(
-            "Content-Type: multipart/digest; boundary=x\n\n--x\n\n{inner}\n--x\n\nSubject: k.l\n\nplain\n--x--\n"
+            "Content-Type: multipart/digest; boundary=x\n\n--x\n\n{inner}\n--x\n\nSubject: k:l\n\nplain\n--x--\n"
         );
         assert_eq!(
             shown(&raw),
             [
-                "1.1 multipart/alternative Subject: i.j",
+                "1.1 multipart/alternative Subject: i:j",
                 "1.1 text/plain: in",
-                "2.1 text/plain Subject: k.l",
+                "2.1 text/plain Subject: k:l",
                 "2.1 text/plain: plain"
             ]
         );
