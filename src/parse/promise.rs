@@ -8,7 +8,7 @@ use super::choose::Reason;
 use super::split::{likely_host, plausible_host, site_parts};
 use crate::grammar::Bare;
 use crate::limits::{PROMISE_BYTES, SCHEME_CHARS};
-use crate::repair::{Word, run_end};
+use crate::repair::{Breaks, Word, run_end};
 use crate::scan::{Rules, Scanner};
 
 /// Whether a word of `text` can be a URL at all, told from its first [`PROMISE_BYTES`] octets: its scheme and host or
@@ -61,6 +61,15 @@ impl Ahead<'_> {
         self.end(if listed { len + SCHEME_CHARS + 1 } else { len }) >= len
     }
 
+    /// Whether nothing but blanks stands between the word's end and a line end that may be a mailer's.
+    fn ends_line(&self, end: usize) -> bool {
+        /// Blanks that are looked at. Behind more of them anything may stand.
+        const BLANKS: usize = 8;
+        let behind = &self.text[self.word.from + end..];
+        let blanks = behind.iter().take(BLANKS).take_while(|&&byte| matches!(byte, b' ' | b'\t')).count();
+        self.word.breaks == Breaks::Undone && (blanks == BLANKS || matches!(behind.get(blanks), Some(b'\n' | b'\r')))
+    }
+
     /// Octets of the word, of which `most` are looked at, and [`PROMISE_BYTES`] in any case.
     fn end(&self, most: usize) -> usize {
         let Word { from, before, rules, .. } = *self.word;
@@ -72,12 +81,19 @@ impl Ahead<'_> {
 fn site(ahead: &Ahead<'_>, from: usize, guessed: bool) -> Result<(), Reason> {
     let delimiter = |&byte: &u8| matches!(byte, b'/' | b'?' | b'#' | b'\\');
     let closed = ahead.octets[from..].iter().position(delimiter).map(|len| from + len);
-    let closed = closed.filter(|&end| ahead.reaches(end + 1));
+    // A backslash before a line end may be what a program broke the line with.
+    let breaks = |end: usize| ahead.octets[end] == b'\\' && ahead.ends_line(end + 1);
+    let closed = closed.filter(|&end| ahead.reaches(end + 1) && !breaks(end));
     let end = closed.unwrap_or_else(|| ahead.end(usize::MAX));
     let authority = &ahead.octets[from..end];
     // Punctuation may come off the end, so that less is the host; but a slash or a fragment stays.
     let whole = closed.is_some_and(|end| matches!(ahead.octets[end], b'/' | b'#'));
-    let holds = if whole { is_site(authority, guessed) } else { can_be_site(authority) };
+    let holds = match closed {
+        Some(_) if whole => is_site(authority, guessed),
+        // What stands here may be a user's name, and the host on the next line.
+        None if ahead.ends_line(end) => true,
+        _ => can_be_site(authority),
+    };
     if holds { Ok(()) } else { Err(Reason::Host) }
 }
 
@@ -91,7 +107,8 @@ fn is_site(authority: &[u8], guessed: bool) -> bool {
 /// Whether an authority, with whatever clings to its end, can hold a host. An empty one can: the next line may have it.
 fn can_be_site(authority: &[u8]) -> bool {
     let site = memrchr(b'@', authority).map_or(authority, |at| &authority[at + 1..]);
-    let gap = memmem::find(site, b"..").is_some_and(|at| site[at..].iter().any(u8::is_ascii_alphanumeric));
+    let (host, _) = site_parts(site);
+    let gap = memmem::find(host, b"..").is_some_and(|at| host[at..].iter().any(u8::is_ascii_alphanumeric));
     match site.first() {
         None => authority.is_empty(),
         Some(b'[') => site.contains(&b']'),
@@ -105,7 +122,7 @@ mod tests {
 
     use super::super::choose::{Laid, read};
     use super::*;
-    use crate::repair::{Breaks, Line, word};
+    use crate::repair::{Line, word};
     use crate::scan::{Opening, Schemeless};
 
     /// Looks at each bare start, and reads the words of those that are refused: they must be no URLs. How many they are.
@@ -141,6 +158,15 @@ mod tests {
             ["http://a-/b", "http://!", "http:///b", "news:the", "mailto:x", "tel:x", "URL:file:x", "www.a-/", "URL:b"]
         {
             assert_eq!(check(text.as_bytes()), 1, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_the_host_is_not_decides_nothing() {
+        assert_eq!(check(b"urn://http:www..http:"), 0);
+        assert_eq!(check(b"http://a..b"), 1);
+        for text in ["urn://@\nftp.#", "http://&www.\nftp.@ftp.", "http://&www. \r\nftp.@ftp.", "http://@\\\nftp."] {
+            assert_eq!(check(text.as_bytes()), 0, "{text}: the host may stand on the next line");
         }
     }
 
