@@ -24,6 +24,6 @@ pub use choose::{Alternate, Found, Laid, Outcome, Reason, Truncated, Why, Wrappe
 pub use hazard::{Hazard, hazards};
 pub use key::key;
 pub use promise::promising;
-pub use split::{Split, split};
+pub use split::{Split, scheme, split};
 pub use unwrap::{Unwrapped, unwrap, without_recipient};
 pub use verdict::Verdicts;

@@ -42,7 +42,9 @@ fn ids(text: &str) -> Vec<String> {
         let before = std::mem::replace(&mut from, end + 1);
         Some(before + memchr::memrchr(b'<', &octets[before..end])?..end + 1)
     });
-    let is_id = |id: &&str| id.contains('@') && !id.contains(char::is_whitespace);
+    let is_blank = |byte: u8| matches!(byte, b'\t'..=b'\r' | b' ');
+    let has_blank = |id: &str| if id.is_ascii() { id.bytes().any(is_blank) } else { id.contains(char::is_whitespace) };
+    let is_id = |id: &&str| memchr::memchr(b'@', id.as_bytes()).is_some() && !has_blank(id);
     bracketed.map(|range| &text[range]).filter(is_id).map(str::to_owned).take(REPEATED_NAMES).collect()
 }
 

@@ -20,10 +20,8 @@ pub struct Split<'a> {
 /// Divides `text`, which has no fragment. Without a colon all of it is the path.
 #[must_use]
 pub fn split(text: &[u8]) -> Split<'_> {
-    let (scheme, rest) = match memchr::memchr(b':', text) {
-        Some(colon) => (&text[..colon], &text[colon + 1..]),
-        None => (&text[..0], text),
-    };
+    let scheme = scheme(text);
+    let rest = text[scheme.len()..].strip_prefix(b":").unwrap_or(text);
     let (hierarchy, query) = cut(rest, b'?');
     let Some(after) = hierarchy.strip_prefix(b"//") else {
         return Split { scheme, path: hierarchy, query, ..Split::default() };
@@ -36,6 +34,12 @@ pub fn split(text: &[u8]) -> Split<'_> {
     };
     let (host, port) = site_parts(site);
     Split { scheme, userinfo, host: Some(host), port, path, query }
+}
+
+/// The scheme of `text` as [`split`] finds it.
+#[must_use]
+pub fn scheme(text: &[u8]) -> &[u8] {
+    &text[..memchr::memchr(b':', text).unwrap_or(0)]
 }
 
 /// A host and a port, as an authority has them behind its `@`.

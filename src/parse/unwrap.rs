@@ -125,6 +125,9 @@ struct Place<'a> {
 
 impl<'a> Place<'a> {
     fn of(url: &'a [u8]) -> Option<Place<'a>> {
+        if !url.get(..4).is_some_and(|start| start.eq_ignore_ascii_case(b"http")) {
+            return None;
+        }
         let parts = split(cut(url, b'#').0);
         let web = parts.scheme.eq_ignore_ascii_case(b"http") || parts.scheme.eq_ignore_ascii_case(b"https");
         let host = parts.host.filter(|_| web)?;
@@ -136,6 +139,9 @@ impl<'a> Place<'a> {
     }
 
     fn redirector(&self) -> Option<(&'static str, Form)> {
+        if !MARKS.may_name(self.host) {
+            return None;
+        }
         let is_path = |path: &str| match path.strip_suffix('*') {
             Some(start) => self.path.starts_with(start.as_bytes()),
             None => self.path == path.as_bytes(),
@@ -166,6 +172,40 @@ static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
     let row = |&(by, hosts, paths, form): &Redirector| Row { by, hosts: divided(hosts), paths: divided(paths), form };
     REDIRECTORS.iter().map(row).collect()
 });
+
+/// What the labels are like by which redirectors' hosts are told from nearly all others.
+struct Marks {
+    /// For the length of a label, which five bits its first letter can have.
+    letters: [u32; 32],
+}
+
+static MARKS: LazyLock<Marks> = LazyLock::new(|| {
+    let mut marks = Marks { letters: [0; 32] };
+    for pattern in ROWS.iter().flat_map(|row| &row.hosts) {
+        // A name under any country's domain stands where the others have theirs.
+        let host = pattern.replace(".*", ".com");
+        let label = second_level(host.as_bytes()).0;
+        marks.letters[label.len() % 32] |= 1 << (label[0] & 0x1F);
+    }
+    marks
+});
+
+impl Marks {
+    /// Whether a host, in any case, may be a redirector's.
+    fn may_name(&self, host: &[u8]) -> bool {
+        let is_marked = |label: &[u8]| {
+            label.first().is_some_and(|&first| self.letters[label.len() % 32] >> (first & 0x1F) & 1 == 1)
+        };
+        let (second, third) = second_level(host);
+        is_marked(second) || (second.len() <= b"com".len() && is_marked(third))
+    }
+}
+
+/// The last label but one of a host, and the one before that.
+fn second_level(host: &[u8]) -> (&[u8], &[u8]) {
+    let mut labels = host.rsplit(|&byte| byte == b'.').skip(1);
+    (labels.next().unwrap_or_default(), labels.next().unwrap_or_default())
+}
 
 /// Whether a host in lower case is one that the pattern stands for.
 fn is_host(host: &[u8], pattern: &str) -> bool {
@@ -319,6 +359,21 @@ slack https://slack-redir.net/link?url={E}";
             assert_eq!(target(&format!("https://l.facebook.com/l.php?u={inner}&h=x")), Some(url));
         }
         assert!(REDIRECTORS.iter().all(|(by, ..)| cases().any(|(case, _)| case == *by)));
+    }
+
+    /// What is told by a label leaves out no host of the table.
+    #[test]
+    fn every_host_of_the_table_is_marked() {
+        for pattern in ROWS.iter().flat_map(|row| &row.hosts) {
+            let beneath = pattern.strip_prefix('.').map(|domain| format!("a.{domain}"));
+            let national =
+                ["com", "de", "co.uk", "com.au"].map(|country| pattern.replace(".*", &format!(".{country}")));
+            for host in national.iter().chain(&beneath).map(|host| host.trim_start_matches('.')) {
+                assert!(is_host(host.as_bytes(), pattern) && MARKS.may_name(host.as_bytes()), "{host}");
+                assert!(MARKS.may_name(host.to_ascii_uppercase().as_bytes()), "{host}");
+            }
+        }
+        assert!(!MARKS.may_name(b"www.example.org") && !MARKS.may_name(b"localhost") && !MARKS.may_name(b""));
     }
 
     #[test]

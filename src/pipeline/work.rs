@@ -11,7 +11,7 @@ use super::{Batch, Keyed, Piece};
 use crate::decode::{Fields, KnownField, date, digest};
 use crate::limits::{SMALL_CONTAINER_BYTES, SMALL_FILE_BYTES, SPILL_BYTES};
 use crate::origin::{Kind as SourceKind, Source};
-use crate::parse::split;
+use crate::parse::scheme;
 use crate::problem::{Event, Kind, Problem};
 use crate::read::{self, Input};
 use crate::record::{self, Balance, Record, Writer};
@@ -144,9 +144,11 @@ impl<'w> Yield<'w> {
 
     /// Adds what a message counted to its piece's balance.
     fn settle(&mut self) {
-        let mut tally = std::mem::take(&mut self.tally);
-        self.piece().balance.take_over(&mut tally);
-        self.tally = tally;
+        self.piece();
+        let Yield { batch, tally, .. } = self;
+        if let Some(piece) = batch.pieces.last_mut() {
+            piece.balance.take_over(tally);
+        }
     }
 
     /// Takes back what is held of a message.
@@ -400,7 +402,7 @@ fn note(finding: Finding<'_>, source: &Source, job: &Job, writer: &mut Writer, y
     match finding {
         Finding::Url(record) => {
             let found = record.found;
-            let scheme = String::from_utf8_lossy(split(found.url()).scheme).to_ascii_lowercase();
+            let scheme = String::from_utf8_lossy(scheme(found.url())).to_ascii_lowercase();
             tally.candidates += 1;
             tally.records += 1;
             tally.found(found, &scheme);

@@ -210,9 +210,9 @@ fn facts(line: &mut Object<'_>, facts: &Facts) {
     }
     line.maybe(field!("from"), facts.from.as_deref().map(str::as_bytes));
     line.maybe(field!("subject"), facts.subject.as_deref().map(str::as_bytes));
-    line.value(field!("newsgroups"), &facts.newsgroups);
+    line.texts(field!("newsgroups"), &facts.newsgroups);
     line.maybe(field!("list_id"), facts.list_id.as_deref().map(str::as_bytes));
-    line.value(field!("references"), &facts.references);
+    line.texts(field!("references"), &facts.references);
 }
 
 /// Says of the last line of `out`, which is a record, that its message ended within a line when it was taken.

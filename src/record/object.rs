@@ -107,6 +107,19 @@ impl<'o> Object<'o> {
         self.out.push(b']');
     }
 
+    /// A list of texts.
+    pub(super) fn texts(&mut self, key: Key, texts: &[String]) {
+        self.key(key);
+        self.out.push(b'[');
+        for (number, text) in texts.iter().enumerate() {
+            if number > 0 {
+                self.out.push(b',');
+            }
+            string(text.as_bytes(), self.out);
+        }
+        self.out.push(b']');
+    }
+
     /// A hash in 32 hexadecimal digits.
     pub(super) fn hex(&mut self, key: Key, hash: u128) {
         let mut digits = [0; 32];
@@ -221,12 +234,14 @@ mod tests {
         line.lower(field!("b"), b"HTTP\xC3\x89\"");
         line.names(field!("c"), ["x", "y"]);
         line.object(field!("d"), |inner| inner.null(field!("e")));
+        line.texts(field!("l"), &["\"".to_owned(), "é".to_owned()]);
+        line.texts(field!("m"), &[]);
         line.begun(field!("f"), b"{\"g\":1", |inner| inner.maybe(field!("h"), None));
         line.hex(field!("i"), 0xAB);
         line.text_and_octets(field!("j"), field!("k"), b"\xFF");
         line.close();
         let want = concat!(
-            r#"{"a":7,"b":"httpÉ\"","c":["x","y"],"d":{"e":null},"f":{"g":1,"h":null},"#,
+            r#"{"a":7,"b":"httpÉ\"","c":["x","y"],"d":{"e":null},"l":["\"","é"],"m":[],"f":{"g":1,"h":null},"#,
             r#""i":"000000000000000000000000000000ab","j":"�","k":"/w=="}"#
         );
         assert_eq!(String::from_utf8(out).unwrap(), want);
