@@ -96,7 +96,7 @@ pub fn run_end(text: &[u8], from: usize, before: Option<u8>, rules: Rules, most:
 }
 
 /// The octets that neither end a word nor begin what may, whatever stands around them.
-const CALM: [bool; 256] = calm(b"");
+pub(super) const CALM: [bool; 256] = calm(b"");
 
 /// The same where a bracket or a quote stands before the word, whose partner ends it.
 const CALM_BUT_BRACKETS: [bool; 256] = calm(b"()[]{}'");

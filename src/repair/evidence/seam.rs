@@ -4,7 +4,7 @@ use super::lines::{Row, indentation, nearby, row};
 use super::marks::{Marks, common_lead};
 use crate::limits::CONTINUATION_BYTES;
 use crate::repair::quote::line_start;
-use crate::repair::word::ends_word;
+use crate::repair::word::{CALM, ends_word};
 use crate::scan::Rules;
 use crate::span::Span;
 
@@ -149,8 +149,15 @@ impl<'t> Seam<'t> {
 /// Octets at the start of `line` that can belong to a bare URL: up to white space, a bracket, a quote or the like, or
 /// the HTML entity of one.
 fn run(line: &[u8]) -> usize {
-    let ends = |&at: &usize| ends_word(&line[at..], Rules::Wide) > 0 || is_entity(&line[at..]);
-    (0..line.len()).find(ends).unwrap_or(line.len())
+    let mut at = 0;
+    while let Some(calm) = line[at..].iter().position(|&byte| !CALM[usize::from(byte)]) {
+        at += calm;
+        if ends_word(&line[at..], Rules::Wide) > 0 || is_entity(&line[at..]) {
+            return at;
+        }
+        at += 1;
+    }
+    line.len()
 }
 
 /// `&lt;`, `&gt;` or `&quot;`.
