@@ -156,11 +156,14 @@ struct Names {
 
 struct Name {
     start: &'static [u8],
-    /// Its first letters.
-    word: Word,
+    /// Its letters, eight by eight.
+    words: [Word; WORDS],
     is_whole: bool,
     roles: Roles,
 }
+
+/// Eights of letters that a name has at most.
+const WORDS: usize = 4;
 
 /// Up to eight letters in lower case, and a mask of as many octets.
 #[derive(Clone, Copy)]
@@ -173,6 +176,12 @@ impl Word {
     fn of(name: &[u8]) -> Word {
         let mask = if name.len() < 8 { (1 << (8 * name.len())) - 1 } else { u64::MAX };
         Word { letters: letters(name), mask }
+    }
+
+    /// All of a name.
+    fn all(name: &[u8]) -> [Word; WORDS] {
+        assert!(name.len() <= 8 * WORDS, "a name of the tables");
+        std::array::from_fn(|word| Word::of(name.get(8 * word..).unwrap_or_default()))
     }
 
     /// Whether `letters` begin with these.
@@ -210,7 +219,7 @@ impl Names {
             let is_whole = start.len() == name.len();
             match names.iter_mut().find(|other| other.start == start && other.is_whole == is_whole) {
                 Some(same) => same.roles = same.roles.and(roles),
-                None => names.push(Name { start, word: Word::of(start), is_whole, roles }),
+                None => names.push(Name { start, words: Word::all(start), is_whole, roles }),
             }
         }
         Names { by_letter }
@@ -218,13 +227,13 @@ impl Names {
 
     fn roles(&self, text: &[u8], len: usize) -> Roles {
         let mut roles = Roles::default();
-        let letters = letters(text);
+        let first = letters(text);
         for known in &self.by_letter[bucket(&text[..len])] {
             let start = known.start.len();
             // What stands behind the name is read as well, but a name as long as that is asked for.
-            if known.word.begins(letters)
+            if known.words[0].begins(first)
                 && (len == start || !known.is_whole && len > start)
-                && text[start.min(8)..start].eq_ignore_ascii_case(&known.start[start.min(8)..])
+                && (8..start).step_by(8).all(|at| known.words[at / 8].begins(letters(&text[at..])))
             {
                 roles = roles.and(known.roles);
             }
