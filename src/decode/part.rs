@@ -509,7 +509,7 @@ fn content_type(raw: &[u8], fields: &Fields, digest: bool) -> ParsedContentType 
         Some("text" | "message") => 1,
         _ => 2,
     };
-    let Some(mut content) = all.map(|text| mailparse::parse_content_type(&text)).min_by_key(rank) else {
+    let Some(mut content) = all.map(|text| content_type_of(&text)).min_by_key(rank) else {
         return ParsedContentType { mimetype: default.to_owned(), ..ParsedContentType::default() };
     };
     // Mailers of the early 1990s wrote `text`.
@@ -517,6 +517,35 @@ fn content_type(raw: &[u8], fields: &Fields, digest: bool) -> ParsedContentType 
         "text/plain".clone_into(&mut content.mimetype);
     }
     content
+}
+
+/// A content type as the library reads it. Nearly all are a type alone, or a type and one parameter.
+fn content_type_of(text: &str) -> ParsedContentType {
+    plain_content_type(text).unwrap_or_else(|| mailparse::parse_content_type(text))
+}
+
+/// A type and at most one parameter, of letters, digits and what stands between them. Nothing for any other.
+fn plain_content_type(text: &str) -> Option<ParsedContentType> {
+    let is_plain = |word: &str| {
+        !word.is_empty()
+            && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'/' | b'+'))
+    };
+    let (media_type, parameter) = text.split_once(';').unwrap_or((text, ""));
+    let mut content = ParsedContentType { mimetype: media_type.to_ascii_lowercase(), ..ParsedContentType::default() };
+    if let Some((name, value)) = parameter.trim_ascii_start().split_once('=') {
+        let value = value.strip_prefix('"').map_or(Some(value), |value| value.strip_suffix('"'))?;
+        if !(is_plain(name) && is_plain(value)) {
+            return None;
+        }
+        let name = name.to_ascii_lowercase();
+        if name == "charset" {
+            value.clone_into(&mut content.charset);
+        }
+        content.params.insert(name, value.to_owned());
+    } else if !parameter.is_empty() {
+        return None;
+    }
+    is_plain(media_type).then_some(content)
 }
 
 /// As much of a name as records repeat.
@@ -633,5 +662,31 @@ mod tests {
     fn nothing_hides_behind_a_boundary_that_never_comes() {
         assert_eq!(shown("Content-Type: multipart/mixed; boundary=x\n\nall.of it"), [" text/plain: all.of it"]);
         assert_eq!(shown("Content-Type: multipart/mixed\n\nall"), ["1 multipart/mixed: all"]);
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(2_000))]
+
+        #[test]
+        fn plain_content_types_are_read_as_the_library_does(
+            text in "(text/plain|TEXT/html|text|a/b+c)?(;|; |;\t| ;)?(charset|Format|charset\\*|name\\*0|delsp)?(=| =|= )?(\"?[a-zA-Z0-9./_+ ;=-]{0,6}\"?|utf-8|\"us-ascii\"|=\\?x\\?)(;| )?"
+        ) {
+            if let Some(content) = plain_content_type(&text) {
+                let library = mailparse::parse_content_type(&text);
+                proptest::prop_assert_eq!(content.mimetype, library.mimetype);
+                proptest::prop_assert_eq!(content.charset, library.charset);
+                proptest::prop_assert_eq!(content.params, library.params);
+            }
+        }
+    }
+
+    #[test]
+    fn usual_content_types_are_plain() {
+        for text in ["text/plain", "text/plain; charset=utf-8", "TEXT/PLAIN;charset=\"US-ASCII\"", "a/b;\tc=d"] {
+            assert!(plain_content_type(text).is_some(), "{text}");
+        }
+        for text in ["", "text/plain; a", "a/b; c=\"", "a/b; c=d; e=f", "a/b; c*=d", "a/b ; c=d", "a/b; c=d (e)"] {
+            assert!(plain_content_type(text).is_none(), "{text}");
+        }
     }
 }
