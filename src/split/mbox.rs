@@ -192,8 +192,8 @@ fn run_on<'b>(bytes: &'b [u8], span: Span, offset: u64, lines: &[usize], sink: &
 
 /// Whether a time stands in a line: `12:34`.
 fn has_time(line: &[u8]) -> bool {
-    line.windows(5)
-        .any(|octets| octets[2] == b':' && [octets[0], octets[1], octets[3], octets[4]].iter().all(u8::is_ascii_digit))
+    let digits = |from: usize| line.get(from..from + 2).is_some_and(|two| two.iter().all(u8::is_ascii_digit));
+    memchr::memchr_iter(b':', line).any(|colon| colon >= 2 && digits(colon - 2) && digits(colon + 1))
 }
 
 /// Whether a line is a field that messages have.
