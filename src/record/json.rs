@@ -112,7 +112,10 @@ fn reading(line: &mut Object<'_>, record: &Record<'_>) {
         Some(_) => line.name(field!("key"), ""),
         None => line.text(field!("key"), &key(url)),
     }
-    line.value(field!("parts"), &verdicts.map(|_| rfc1738.map_or_else(|| Parts::Generic(split(url)), Parts::Rfc1738)));
+    match verdicts.map(|_| rfc1738.map_or_else(|| Parts::Generic(split(url)), Parts::Rfc1738)) {
+        Some(parts) => line.object(field!("parts"), |line| parts.write(line)),
+        None => line.null(field!("parts")),
+    }
     line.maybe(field!("href"), verdicts.and_then(Verdicts::href).map(str::as_bytes));
 }
 
@@ -210,9 +213,9 @@ fn facts(line: &mut Object<'_>, facts: &Facts) {
     }
     line.maybe(field!("from"), facts.from.as_deref().map(str::as_bytes));
     line.maybe(field!("subject"), facts.subject.as_deref().map(str::as_bytes));
-    line.texts(field!("newsgroups"), &facts.newsgroups);
+    line.texts(field!("newsgroups"), facts.newsgroups.iter().map(String::as_bytes));
     line.maybe(field!("list_id"), facts.list_id.as_deref().map(str::as_bytes));
-    line.texts(field!("references"), &facts.references);
+    line.texts(field!("references"), facts.references.iter().map(String::as_bytes));
 }
 
 /// Says of the last line of `out`, which is a record, that its message ended within a line when it was taken.
@@ -252,10 +255,6 @@ fn b64_unless_utf8(octets: &[u8]) -> Option<String> {
 /// A confidence with three digits, so that it reads the same everywhere.
 fn rounded(confidence: f32) -> f64 {
     (f64::from(confidence) * 1000.0).round() / 1000.0
-}
-
-fn scheme(url: &[u8]) -> String {
-    text(split(url).scheme).to_ascii_lowercase()
 }
 
 /// Appends a value and a line end.
@@ -347,30 +346,6 @@ pub fn event(event: &Event, out: &mut Vec<u8>) {
     line_to(out, &EventLine { r#type: "event", kind: event.problem.kind.name(), source: place, message });
 }
 
-/// What `urlspool parse` prints.
-#[derive(Serialize)]
-struct ParseLine<'r> {
-    input: Cow<'r, str>,
-    ok: bool,
-    scheme: Option<String>,
-    scheme_class: Option<&'static str>,
-    form: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    fragment: Option<Cow<'r, str>>,
-    parts: Option<Parts<'r>>,
-    decoded: Option<Decoded<'r>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    commands: Option<Vec<[String; 2]>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    request: Option<String>,
-    warnings: Vec<&'static str>,
-    error: Option<ErrorLine>,
-    conforms: Vec<&'static str>,
-    href: Option<&'r str>,
-    key: Option<Cow<'r, str>>,
-    hazards: Vec<&'static str>,
-}
-
 /// Appends RFC 1738's reading of `input`, the first `url_len` octets of which are the URL, and a line end.
 /// Whether RFC 1738 accepts it is given back.
 pub fn parsed(input: &[u8], url_len: usize, out: &mut Vec<u8>) -> bool {
@@ -379,36 +354,40 @@ pub fn parsed(input: &[u8], url_len: usize, out: &mut Vec<u8>) -> bool {
     let read = verdicts.rfc1738.as_ref().ok();
     let accepted = verdicts.conforms().next().is_some();
     let latin1 = |octets: Vec<u8>| octets.into_iter().map(char::from).collect::<String>();
-    let key = key(url);
-    let line = ParseLine {
-        input: text(input),
-        ok: read.is_some(),
-        scheme: accepted.then(|| scheme(url)),
-        scheme_class: accepted.then(|| Class::of(split(url).scheme).name()),
-        form: read.map(|url| url.form.name()),
-        fragment: input.get(url_len + 1..).map(text),
-        parts: match read {
-            Some(url) => Some(Parts::Rfc1738(url)),
-            None => accepted.then(|| Parts::Generic(split(url))),
-        },
-        decoded: read.map(Decoded),
-        commands: read.and_then(|url| match &url.form {
-            Form::Ftp(ftp) => {
-                Some(ftp.commands().into_iter().map(|c| [c.verb.to_owned(), latin1(c.argument)]).collect())
-            }
-            _ => None,
-        }),
-        request: read.and_then(|url| match &url.form {
-            Form::Gopher(gopher) => Some(latin1(gopher.request())),
-            _ => None,
-        }),
-        warnings: read.map_or(Vec::new(), |url| url.warnings().into_iter().map(grammar::Warning::name).collect()),
-        error: verdicts.rfc1738.as_ref().err().copied().map(ErrorLine::from),
-        conforms: verdicts.conforms().collect(),
-        href: verdicts.href(),
-        key: accepted.then(|| text(&key)),
-        hazards: if accepted { hazards(url, &verdicts).into_iter().map(Hazard::name).collect() } else { Vec::new() },
-    };
-    line_to(out, &line);
+    let scheme_of = Some(split(url).scheme).filter(|_| accepted);
+    let mut line = Object::open(out);
+    line.text(field!("input"), input);
+    line.value(field!("ok"), &read.is_some());
+    match scheme_of {
+        Some(scheme) => line.lower(field!("scheme"), scheme),
+        None => line.null(field!("scheme")),
+    }
+    line.maybe_name(field!("scheme_class"), scheme_of.map(|scheme| Class::of(scheme).name()));
+    line.maybe_name(field!("form"), read.map(|url| url.form.name()));
+    if let Some(fragment) = input.get(url_len + 1..) {
+        line.text(field!("fragment"), fragment);
+    }
+    match read.map(Parts::Rfc1738).or_else(|| accepted.then(|| Parts::Generic(split(url)))) {
+        Some(parts) => line.object(field!("parts"), |line| parts.write(line)),
+        None => line.null(field!("parts")),
+    }
+    line.value(field!("decoded"), &read.map(Decoded));
+    match read.map(|url| &url.form) {
+        Some(Form::Ftp(ftp)) => {
+            let commands = ftp.commands().into_iter().map(|c| [c.verb.to_owned(), latin1(c.argument)]);
+            line.value(field!("commands"), &commands.collect::<Vec<_>>());
+        }
+        Some(Form::Gopher(gopher)) => line.value(field!("request"), &latin1(gopher.request())),
+        _ => {}
+    }
+    line.names(field!("warnings"), read.iter().flat_map(|url| url.warnings()).map(grammar::Warning::name));
+    line.value(field!("error"), &verdicts.rfc1738.as_ref().err().copied().map(ErrorLine::from));
+    line.names(field!("conforms"), verdicts.conforms());
+    line.maybe(field!("href"), verdicts.href().map(str::as_bytes));
+    line.maybe(field!("key"), accepted.then(|| key(url)).as_deref());
+    let hazards = if accepted { hazards(url, &verdicts) } else { Vec::new() };
+    line.names(field!("hazards"), hazards.into_iter().map(Hazard::name));
+    line.close();
+    out.push(b'\n');
     read.is_some()
 }

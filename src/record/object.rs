@@ -108,14 +108,14 @@ impl<'o> Object<'o> {
     }
 
     /// A list of texts.
-    pub(super) fn texts(&mut self, key: Key, texts: &[String]) {
+    pub(super) fn texts<'t>(&mut self, key: Key, texts: impl IntoIterator<Item = &'t [u8]>) {
         self.key(key);
         self.out.push(b'[');
-        for (number, text) in texts.iter().enumerate() {
+        for (number, text) in texts.into_iter().enumerate() {
             if number > 0 {
                 self.out.push(b',');
             }
-            string(text.as_bytes(), self.out);
+            string(text, self.out);
         }
         self.out.push(b']');
     }
@@ -131,6 +131,14 @@ impl<'o> Object<'o> {
     /// A whole number.
     pub(super) fn number(&mut self, key: Key, number: impl Into<u64>) {
         self.value(key, &number.into());
+    }
+
+    /// A whole number, or null.
+    pub(super) fn maybe_number(&mut self, key: Key, number: Option<impl Into<u64>>) {
+        match number {
+            Some(number) => self.number(key, number),
+            None => self.null(key),
+        }
     }
 
     /// Null.
@@ -234,8 +242,8 @@ mod tests {
         line.lower(field!("b"), b"HTTP\xC3\x89\"");
         line.names(field!("c"), ["x", "y"]);
         line.object(field!("d"), |inner| inner.null(field!("e")));
-        line.texts(field!("l"), &["\"".to_owned(), "é".to_owned()]);
-        line.texts(field!("m"), &[]);
+        line.texts(field!("l"), [&b"\""[..], "é".as_bytes()]);
+        line.texts(field!("m"), []);
         line.begun(field!("f"), b"{\"g\":1", |inner| inner.maybe(field!("h"), None));
         line.hex(field!("i"), 0xAB);
         line.text_and_octets(field!("j"), field!("k"), b"\xFF");

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
+use super::object::{Object, field};
 use crate::grammar::{
     Form, FtpPath, GopherUrl, HostKind, HostPort, IpSchemepart, Login, NewsUrl, Url, WaisPart, decode,
 };
@@ -27,10 +28,6 @@ pub(super) fn text(octets: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(octets)
 }
 
-fn maybe(octets: Option<&[u8]>) -> Option<Cow<'_, str>> {
-    octets.map(text)
-}
-
 /// Octets as characters of the same numbers.
 fn octets(text: &[u8]) -> String {
     decode(text).into_iter().map(char::from).collect()
@@ -43,134 +40,131 @@ fn kind(kind: HostKind) -> &'static str {
     }
 }
 
-impl Serialize for Parts<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
+impl Parts<'_> {
+    /// Writes them as the fields of an object.
+    pub(super) fn write(&self, map: &mut Object<'_>) {
         match self {
-            Parts::Generic(split) => generic(&mut map, split)?,
-            Parts::Rfc1738(url) => form(&mut map, url)?,
+            Parts::Generic(split) => generic(map, split),
+            Parts::Rfc1738(url) => form(map, url),
         }
-        map.end()
     }
 }
 
-fn generic<M: SerializeMap>(map: &mut M, split: &Split<'_>) -> Result<(), M::Error> {
-    map.serialize_entry("scheme", &text(split.scheme))?;
-    map.serialize_entry("userinfo", &maybe(split.userinfo))?;
-    map.serialize_entry("host", &maybe(split.host))?;
-    map.serialize_entry("port", &maybe(split.port))?;
-    map.serialize_entry("path", &text(split.path))?;
-    map.serialize_entry("query", &maybe(split.query))
+fn generic(map: &mut Object<'_>, split: &Split<'_>) {
+    map.text(field!("scheme"), split.scheme);
+    map.maybe(field!("userinfo"), split.userinfo);
+    map.maybe(field!("host"), split.host);
+    map.maybe(field!("port"), split.port);
+    map.text(field!("path"), split.path);
+    map.maybe(field!("query"), split.query);
 }
 
-fn site<M: SerializeMap>(map: &mut M, site: &HostPort<'_>) -> Result<(), M::Error> {
-    map.serialize_entry("host", &text(site.host.text))?;
-    map.serialize_entry("host_kind", kind(site.host.kind))?;
-    map.serialize_entry("port", &maybe(site.port))
+fn site(map: &mut Object<'_>, site: &HostPort<'_>) {
+    map.text(field!("host"), site.host.text);
+    map.name(field!("host_kind"), kind(site.host.kind));
+    map.maybe(field!("port"), site.port);
 }
 
-fn login<M: SerializeMap>(map: &mut M, login: &Login<'_>) -> Result<(), M::Error> {
-    map.serialize_entry("user", &maybe(login.user))?;
-    map.serialize_entry("password", &maybe(login.password))?;
-    site(map, &login.site)
+fn login(map: &mut Object<'_>, login: &Login<'_>) {
+    map.maybe(field!("user"), login.user);
+    map.maybe(field!("password"), login.password);
+    site(map, &login.site);
 }
 
-fn form<M: SerializeMap>(map: &mut M, url: &Url<'_>) -> Result<(), M::Error> {
+fn form(map: &mut Object<'_>, url: &Url<'_>) {
     let port = url.effective_port();
     match &url.form {
         Form::Http(http) => {
-            site(map, &http.site)?;
-            map.serialize_entry("effective_port", &port)?;
-            map.serialize_entry("path", &maybe(http.path))?;
-            map.serialize_entry("segments", &http.segments().map(text).collect::<Vec<_>>())?;
-            map.serialize_entry("search", &maybe(http.search))
+            site(map, &http.site);
+            map.maybe_number(field!("effective_port"), port);
+            map.maybe(field!("path"), http.path);
+            map.texts(field!("segments"), http.segments());
+            map.maybe(field!("search"), http.search);
         }
         Form::Ftp(ftp) => {
-            login(map, &ftp.login)?;
-            map.serialize_entry("effective_port", &port)?;
-            map.serialize_entry("path", &maybe(ftp.path.map(|path| path.fpath)))?;
-            map.serialize_entry("cwd", &ftp.path.iter().flat_map(FtpPath::cwd).map(text).collect::<Vec<_>>())?;
-            map.serialize_entry("name", &maybe(ftp.path.map(|path| path.name())))?;
-            map.serialize_entry("typecode", &ftp.path.and_then(|path| path.typecode).map(char::from))
+            login(map, &ftp.login);
+            map.maybe_number(field!("effective_port"), port);
+            map.maybe(field!("path"), ftp.path.map(|path| path.fpath));
+            map.texts(field!("cwd"), ftp.path.iter().flat_map(FtpPath::cwd));
+            map.maybe(field!("name"), ftp.path.map(|path| path.name()));
+            map.value(field!("typecode"), &ftp.path.and_then(|path| path.typecode).map(char::from));
         }
         Form::File(file) => {
-            map.serialize_entry("host", &text(file.host.map_or(b"", |host| host.text)))?;
-            map.serialize_entry("host_kind", file.host.map_or("empty", |host| kind(host.kind)))?;
-            map.serialize_entry("local", &file.local())?;
-            map.serialize_entry("path", &text(file.path))?;
-            map.serialize_entry("segments", &file.segments().map(text).collect::<Vec<_>>())
+            map.text(field!("host"), file.host.map_or(b"", |host| host.text));
+            map.name(field!("host_kind"), file.host.map_or("empty", |host| kind(host.kind)));
+            map.value(field!("local"), &file.local());
+            map.text(field!("path"), file.path);
+            map.texts(field!("segments"), file.segments());
         }
         Form::Gopher(gopher) => {
-            site(map, &gopher.site)?;
-            map.serialize_entry("effective_port", &port)?;
-            map.serialize_entry("path", &maybe(gopher.path.map(|path| path.text)))?;
-            gopher_path(map, gopher)
+            site(map, &gopher.site);
+            map.maybe_number(field!("effective_port"), port);
+            map.maybe(field!("path"), gopher.path.map(|path| path.text));
+            gopher_path(map, gopher);
         }
-        Form::Mailto(mailto) => map.serialize_entry("addr", &text(mailto.addr)),
-        Form::News(NewsUrl::All) => map.serialize_entry("group", "*"),
-        Form::News(NewsUrl::Group(group)) => map.serialize_entry("group", &text(group)),
+        Form::Mailto(mailto) => map.text(field!("addr"), mailto.addr),
+        Form::News(NewsUrl::All) => map.name(field!("group"), "*"),
+        Form::News(NewsUrl::Group(group)) => map.text(field!("group"), group),
         Form::News(NewsUrl::Article { unique, host }) => {
-            map.serialize_entry("article", &text(&[unique, &b"@"[..], host.text].concat()))?;
-            map.serialize_entry("unique", &text(unique))?;
-            map.serialize_entry("host", &text(host.text))?;
-            map.serialize_entry("host_kind", kind(host.kind))
+            map.text(field!("article"), &[unique, &b"@"[..], host.text].concat());
+            map.text(field!("unique"), unique);
+            map.text(field!("host"), host.text);
+            map.name(field!("host_kind"), kind(host.kind));
         }
         Form::Nntp(nntp) => {
-            site(map, &nntp.site)?;
-            map.serialize_entry("effective_port", &port)?;
-            map.serialize_entry("group", &text(nntp.group))?;
-            map.serialize_entry("article_number", &maybe(nntp.article_number))
+            site(map, &nntp.site);
+            map.maybe_number(field!("effective_port"), port);
+            map.text(field!("group"), nntp.group);
+            map.maybe(field!("article_number"), nntp.article_number);
         }
         Form::Telnet(telnet) => {
-            login(map, &telnet.login)?;
-            map.serialize_entry("effective_port", &port)?;
-            map.serialize_entry("final_slash", &telnet.final_slash)
+            login(map, &telnet.login);
+            map.maybe_number(field!("effective_port"), port);
+            map.value(field!("final_slash"), &telnet.final_slash);
         }
         Form::Wais(wais) => {
-            site(map, &wais.site)?;
-            map.serialize_entry("effective_port", &port)?;
-            wais_part(map, wais.database, wais.part, |octets| text(octets))
+            site(map, &wais.site);
+            map.maybe_number(field!("effective_port"), port);
+            map.text(field!("database"), wais.database);
+            let (search, wtype, wpath) = wais_part(wais.part);
+            map.maybe(field!("search"), search);
+            map.maybe(field!("wtype"), wtype);
+            map.maybe(field!("wpath"), wpath);
         }
         Form::Prospero(prospero) => {
-            site(map, &prospero.site)?;
-            map.serialize_entry("effective_port", &port)?;
-            map.serialize_entry("hsoname", &text(prospero.hsoname))?;
+            site(map, &prospero.site);
+            map.maybe_number(field!("effective_port"), port);
+            map.text(field!("hsoname"), prospero.hsoname);
             let fields: Vec<_> = prospero.fields.iter().map(|(name, value)| [text(name), text(value)]).collect();
-            map.serialize_entry("fields", &fields)
+            map.value(field!("fields"), &fields);
         }
         Form::Other(other) => {
-            map.serialize_entry("schemepart", &text(other.schemepart))?;
-            let Some(IpSchemepart { login: found, urlpath }) = &other.ip else { return Ok(()) };
-            login(map, found)?;
-            map.serialize_entry("urlpath", &maybe(*urlpath))
+            map.text(field!("schemepart"), other.schemepart);
+            let Some(IpSchemepart { login: found, urlpath }) = &other.ip else { return };
+            login(map, found);
+            map.maybe(field!("urlpath"), *urlpath);
         }
     }
 }
 
-fn gopher_path<M: SerializeMap>(map: &mut M, gopher: &GopherUrl<'_>) -> Result<(), M::Error> {
+fn gopher_path(map: &mut Object<'_>, gopher: &GopherUrl<'_>) {
     let path = gopher.path;
-    map.serialize_entry("gtype", &maybe(path.and_then(|path| path.gtype)))?;
-    map.serialize_entry("effective_gtype", &char::from(gopher.effective_gtype()))?;
-    map.serialize_entry("selector", &maybe(path.and_then(|path| path.selector)))?;
-    map.serialize_entry("search", &maybe(path.and_then(|path| path.search)))?;
-    map.serialize_entry("gopher_plus", &maybe(path.and_then(|path| path.gopher_plus)))
+    map.maybe(field!("gtype"), path.and_then(|path| path.gtype));
+    map.value(field!("effective_gtype"), &char::from(gopher.effective_gtype()));
+    map.maybe(field!("selector"), path.and_then(|path| path.selector));
+    map.maybe(field!("search"), path.and_then(|path| path.search));
+    map.maybe(field!("gopher_plus"), path.and_then(|path| path.gopher_plus));
 }
 
-fn wais_part<'p, M: SerializeMap, T: Serialize>(
-    map: &mut M,
-    database: &'p [u8],
-    part: WaisPart<'p>,
-    show: impl Fn(&'p [u8]) -> T,
-) -> Result<(), M::Error> {
-    let (search, wtype, wpath) = match part {
+/// What a WAIS part says: search, type and path.
+type Wais<'p> = (Option<&'p [u8]>, Option<&'p [u8]>, Option<&'p [u8]>);
+
+fn wais_part(part: WaisPart<'_>) -> Wais<'_> {
+    match part {
         WaisPart::Database => (None, None, None),
         WaisPart::Index { search } => (Some(search), None, None),
         WaisPart::Doc { wtype, wpath } => (None, Some(wtype), Some(wpath)),
-    };
-    map.serialize_entry("database", &show(database))?;
-    map.serialize_entry("search", &search.map(&show))?;
-    map.serialize_entry("wtype", &wtype.map(&show))?;
-    map.serialize_entry("wpath", &wpath.map(&show))
+    }
 }
 
 impl Serialize for Decoded<'_> {
@@ -200,7 +194,13 @@ impl Serialize for Decoded<'_> {
             }
             Form::Mailto(mailto) => map.serialize_entry("addr", &octets(mailto.addr))?,
             Form::News(NewsUrl::Article { unique, .. }) => map.serialize_entry("unique", &octets(unique))?,
-            Form::Wais(wais) => wais_part(&mut map, wais.database, wais.part, octets)?,
+            Form::Wais(wais) => {
+                let (search, wtype, wpath) = wais_part(wais.part);
+                map.serialize_entry("database", &octets(wais.database))?;
+                map.serialize_entry("search", &search.map(octets))?;
+                map.serialize_entry("wtype", &wtype.map(octets))?;
+                map.serialize_entry("wpath", &wpath.map(octets))?;
+            }
             Form::Prospero(prospero) => {
                 map.serialize_entry("hsoname", &octets(prospero.hsoname))?;
                 let fields: Vec<_> =
