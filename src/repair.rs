@@ -10,6 +10,7 @@ mod quote;
 mod word;
 mod wrap;
 
+pub(crate) use evidence::space;
 pub use evidence::{Evidence, Proof};
 pub use quote::quote_depth;
 pub use word::{Breaks, Word, ends_word, run_end, word};

@@ -1,14 +1,15 @@
 //! A cheap look at a bare start before its word is read: words without blanks can be long, and full of starts.
 //!
-//! It reads no further than to what decides. What it lets pass may be refused later, but nothing that it refuses would pass.
+//! It reads no further than to what decides. What it lets pass may be refused later, but nothing that it refuses would
+//! pass, words aside in which what decides stands behind the first [`PROMISE_BYTES`] octets.
 
 use memchr::{memchr, memchr3, memmem, memrchr};
 
 use super::choose::Reason;
-use super::split::{likely_host, plausible_host, site_parts};
+use super::split::{cut, likely_host, plausible_host, site_parts};
 use crate::grammar::Bare;
 use crate::limits::{PROMISE_BYTES, SCHEME_CHARS};
-use crate::repair::{Breaks, Word, run_end};
+use crate::repair::{Breaks, Word, run_end, space};
 use crate::scan::{Rules, Scanner};
 
 /// Whether a word of `text` can be a URL at all, told from its first [`PROMISE_BYTES`] octets: its scheme and host or
@@ -65,9 +66,14 @@ impl Ahead<'_> {
     fn ends_line(&self, end: usize) -> bool {
         /// Blanks that are looked at. Behind more of them anything may stand.
         const BLANKS: usize = 8;
-        let behind = &self.text[self.word.from + end..];
-        let blanks = behind.iter().take(BLANKS).take_while(|&&byte| matches!(byte, b' ' | b'\t')).count();
-        self.word.breaks == Breaks::Undone && (blanks == BLANKS || matches!(behind.get(blanks), Some(b'\n' | b'\r')))
+        let mut behind = &self.text[self.word.from + end..];
+        for _ in 0..BLANKS {
+            match space(behind) {
+                0 => return self.word.breaks == Breaks::Undone && matches!(behind, [b'\n' | b'\r', ..]),
+                len => behind = &behind[len..],
+            }
+        }
+        self.word.breaks == Breaks::Undone
     }
 
     /// Octets of the word, of which `most` are looked at, and [`PROMISE_BYTES`] in any case.
@@ -107,7 +113,8 @@ fn is_site(authority: &[u8], guessed: bool) -> bool {
 /// Whether an authority, with whatever clings to its end, can hold a host. An empty one can: the next line may have it.
 fn can_be_site(authority: &[u8]) -> bool {
     let site = memrchr(b'@', authority).map_or(authority, |at| &authority[at + 1..]);
-    let (host, _) = site_parts(site);
+    // Behind a port's colon a bracket may come off the end.
+    let host = if site.first() == Some(&b'[') { site_parts(site).0 } else { cut(site, b':').0 };
     let gap = memmem::find(host, b"..").is_some_and(|at| host[at..].iter().any(u8::is_ascii_alphanumeric));
     match site.first() {
         None => authority.is_empty(),
@@ -164,7 +171,11 @@ mod tests {
     #[test]
     fn what_the_host_is_not_decides_nothing() {
         assert_eq!(check(b"urn://http:www..http:"), 0);
+        assert_eq!(check(b"urn://x:b.c'..a]>"), 0);
         assert_eq!(check(b"http://a..b"), 1);
+        for blank in ["\x0B", "\x0C", "\u{a0}", "\u{85}", "\u{2003}", &" ".repeat(20)] {
+            assert_eq!(check(format!("urn://user@{blank}\nb.c/").as_bytes()), 0, "{blank:?}");
+        }
         for text in ["urn://@\nftp.#", "http://&www.\nftp.@ftp.", "http://&www. \r\nftp.@ftp.", "http://@\\\nftp."] {
             assert_eq!(check(text.as_bytes()), 0, "{text}: the host may stand on the next line");
         }
@@ -182,7 +193,7 @@ mod tests {
 
         #[test]
         fn nothing_that_is_refused_would_pass(
-            text in "((http|news|mailto|tel|file|urn|doi|x|foo|URL|data)(:|://)|www\\.|ftp\\.|[a-z]{1,3}|[-./,;|@#?:'()\\[\\]*!&_\\\\]|&gt;| |\\n){1,20}"
+            text in "((http|news|mailto|tel|file|urn|doi|x|foo|URL|data)(:|://)|www\\.|ftp\\.|[a-z]{1,3}|[-./,;|@#?:'()\\[\\]*!&_\\\\]|&gt;| |\\n|\x0C\\n|\u{a0}\\n){1,20}"
         ) {
             check(text.as_bytes());
         }

@@ -11,6 +11,8 @@ mod seam;
 mod token;
 mod weigh;
 
+pub(crate) use lines::space;
+
 #[cfg(test)]
 mod tests;
 

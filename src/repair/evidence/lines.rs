@@ -67,7 +67,7 @@ pub(super) fn indentation(text: &[u8]) -> usize {
 }
 
 /// Octets of the character at the start of `text` if it is white space by Unicode, 0 if not. Line ends are not.
-fn space(text: &[u8]) -> usize {
+pub(crate) fn space(text: &[u8]) -> usize {
     match text {
         [b'\t' | 0x0B | 0x0C | 0x1C..=0x1F | b' ', ..] => 1,
         [0xC2, 0x85 | 0xA0, ..] => 2,
