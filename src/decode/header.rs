@@ -42,12 +42,8 @@ impl Fields {
             let line = &text[at..];
             match (name(line), line) {
                 (Some((name, colon)), _) => {
-                    let first_end = line_end(text, at + colon + 1);
-                    let mut end = first_end;
-                    while end < most && matches!(text[end], b' ' | b'\t') {
-                        end = line_end(text, end);
-                    }
-                    fields.all.push(field(text, Span::new(at, at + name), at + colon + 1, first_end, end));
+                    let end = field_end(text, at + colon + 1, most);
+                    fields.all.push(field(text, Span::new(at, at + name), at + colon + 1, end));
                     at = end;
                 }
                 (None, [b'\n', ..] | [b'\r'] | [b'\r', b'\n', ..]) => {
@@ -164,14 +160,49 @@ fn line_end(text: &[u8], at: usize) -> usize {
     memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |end| at + end + 1)
 }
 
-/// A field whose value begins at `start`, its first line ends at `first_end`, and its last at `end`. A value that begins on
-/// a continuation line begins with its first word.
-fn field(text: &[u8], name: Span, start: usize, first_end: usize, end: usize) -> Field {
-    let start = start + text[start..first_end].iter().take_while(|&&byte| matches!(byte, b' ' | b'\t')).count();
+/// Where the field ends that `at` is in: behind the first line end that no continuation line follows. One that begins at
+/// `most` or later is not looked for.
+fn field_end(text: &[u8], at: usize, most: usize) -> usize {
+    let mut end = line_end(text, at);
+    while end < most && matches!(text[end], b' ' | b'\t') {
+        end = line_end(text, end + continued(&text[end..most]));
+    }
+    end
+}
+
+/// Octets at the start of `text` in which no field ends. There may be more of them.
+fn continued(text: &[u8]) -> usize {
+    const PAIRS: usize = 32;
+    // A chunk without a way out in its middle is looked at in a few steps of the machine.
+    let ends = |octets: &[u8; PAIRS], behind: &[u8; PAIRS]| {
+        octets.iter().zip(behind).fold(false, |any, (&octet, &next)| {
+            let ends = octet == b'\n' && next != b' ' && next != b'\t';
+            any | ends
+        })
+    };
+    let pairs = text.as_chunks().0.iter().zip(text.get(1..).unwrap_or_default().as_chunks().0);
+    pairs.take_while(|(octets, behind)| !ends(octets, behind)).count() * PAIRS
+}
+
+/// A field whose value begins at `start` and whose last line ends at `end`. A value that begins on a continuation line
+/// begins with its first word.
+fn field(text: &[u8], name: Span, start: usize, end: usize) -> Field {
+    let line = &text[start..end];
+    let blanks = line.iter().take_while(|&&byte| matches!(byte, b' ' | b'\t')).count();
+    let start = match line.get(blanks) {
+        Some(first) if !first.is_ascii_whitespace() => start + blanks,
+        _ => value_start(text, start + blanks, end),
+    };
     let end = start + text[start..end].trim_ascii_end().len();
-    let first_is_blank = text[start..first_end].trim_ascii_start().is_empty();
-    let start = if first_is_blank { end - text[start..end].trim_ascii_start().len() } else { start };
     Field { name, value: Span::new(start, end), roles: roles(&text[name.start..], name.len()) }
+}
+
+/// Where the value begins of a field that ends at `end`, of which white space is at `start`.
+fn value_start(text: &[u8], start: usize, end: usize) -> usize {
+    let first_end = line_end(&text[..end], start);
+    let words = text[start..end].trim_ascii_start();
+    let first_is_blank = end - words.len() >= first_end;
+    if first_is_blank && !words.is_empty() { end - words.len() } else { start }
 }
 
 /// Whether a value may hold an encoded word (RFC 2047 section 2). Question marks are rare, and `=?` rarer.
@@ -229,6 +260,36 @@ mod tests {
                     assert_eq!(name_octets(&line[..=len]), if belongs { len + 1 } else { at });
                 }
             }
+        }
+    }
+
+    /// The end of a field and the start of its value, line by line.
+    fn line_by_line(text: &[u8], at: usize, most: usize) -> (usize, usize) {
+        let first_end = line_end(text, at);
+        let mut end = first_end;
+        while end < most && matches!(text[end], b' ' | b'\t') {
+            end = line_end(text, end);
+        }
+        let start = at + text[at..first_end].iter().take_while(|&&byte| matches!(byte, b' ' | b'\t')).count();
+        let value = text[start..end].trim_ascii_end();
+        let first_is_blank = text[start..first_end].trim_ascii_start().is_empty();
+        (end, if first_is_blank { start + value.len() - value.trim_ascii_start().len() } else { start })
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn fields_end_where_no_line_continues_them(
+            pieces in proptest::collection::vec(proptest::sample::select(vec!["\n", "\r\n", "\n ", "\t", " ", "\x0C", "\r", "a", "twenty-five octets, a word"]), 0..30),
+            at in 0..40usize,
+            most in 0..400usize,
+        ) {
+            let text = pieces.concat();
+            let (at, most) = (at.min(text.len()), most.min(text.len()));
+            let (end, start) = line_by_line(text.as_bytes(), at, most);
+            proptest::prop_assert_eq!(field_end(text.as_bytes(), at, most), end);
+            let value = field(text.as_bytes(), Span::new(at, at), at, end).value;
+            let len = text.as_bytes()[start..end].trim_ascii_end().len();
+            proptest::prop_assert_eq!(value, Span::new(start, start + len));
         }
     }
 
