@@ -18,7 +18,7 @@ pub use read::{Place, place};
 pub use schema::schema;
 pub use sidecar::{Sidecar, line};
 
-use xxhash_rust::xxh3::Xxh3;
+use twox_hash::XxHash3_128;
 
 use crate::decode::{Facts, Part};
 use crate::origin::{Kind, Source};
@@ -84,12 +84,7 @@ pub struct Origin<'r> {
 /// times this URL stood in this part before.
 #[must_use]
 pub fn id(digest: u128, part: &str, url: &[u8], before: u64) -> u128 {
-    let mut hash = Xxh3::new();
-    hash.update(&digest.to_le_bytes());
-    for field in [part.as_bytes(), url] {
-        hash.update(&(field.len() as u64).to_le_bytes());
-        hash.update(field);
-    }
-    hash.update(&before.to_le_bytes());
-    hash.digest128()
+    let [part_len, url_len] = [part.len() as u64, url.len() as u64].map(u64::to_le_bytes);
+    let fields: [&[u8]; 6] = [&digest.to_le_bytes(), &part_len, part.as_bytes(), &url_len, url, &before.to_le_bytes()];
+    XxHash3_128::oneshot(&fields.concat())
 }

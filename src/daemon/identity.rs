@@ -3,12 +3,13 @@
 //! Names and inodes only save work. A message is told by its content within its mailbox.
 
 use std::fs::Metadata;
+use std::hash::Hasher;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_128};
+use twox_hash::{XxHash3_64, XxHash3_128};
 
 use super::state::{FileId, Key};
 use crate::config::Dedupe;
@@ -43,20 +44,20 @@ impl Stamp {
     /// message, so that flags can change and nothing need be read again.
     pub(super) fn known(&self, path: &Path, hint: Hint) -> u64 {
         let up = |levels: usize| path.ancestors().nth(levels).unwrap_or(path).as_os_str().as_bytes().to_owned();
-        let mut hash = Xxh3::new();
-        hash.update(&self.size.to_le_bytes());
+        let mut hash = XxHash3_64::new();
+        hash.write(&self.size.to_le_bytes());
         if hint == Hint::Maildir {
-            hash.update(&up(2));
-            hash.update(b"/");
-            hash.update(base_name(path));
-            return hash.digest();
+            hash.write(&up(2));
+            hash.write(b"/");
+            hash.write(base_name(path));
+            return hash.finish();
         }
-        hash.update(&if hint == Hint::Numbered { up(1) } else { unrotated(path).into_os_string().into_vec() });
+        hash.write(&if hint == Hint::Numbered { up(1) } else { unrotated(path).into_os_string().into_vec() });
         let FileId { dev, ino, btime } = self.id;
         for number in [dev, ino, btime.cast_unsigned(), self.mtime.cast_unsigned()] {
-            hash.update(&number.to_le_bytes());
+            hash.write(&number.to_le_bytes());
         }
-        hash.digest()
+        hash.finish()
     }
 }
 
@@ -91,7 +92,7 @@ pub(super) fn can_share(one: &Path, other: &Path) -> bool {
 
 /// A place in the tree, in 16 octets.
 pub(super) fn place(path: &Path) -> Key {
-    xxh3_128(path.as_os_str().as_bytes())
+    XxHash3_128::oneshot(path.as_os_str().as_bytes())
 }
 
 /// A path without what rotation and compression add to it: `.1`, `-20260101`, `.gz`.
@@ -122,21 +123,21 @@ fn without_suffix(name: &[u8]) -> Option<&[u8]> {
 
 /// A message within a mailbox.
 pub(super) fn message_key(mailbox: Key, digest: u128) -> Key {
-    let mut hash = Xxh3::new();
-    hash.update(&mailbox.to_le_bytes());
-    hash.update(&digest.to_le_bytes());
-    hash.digest128()
+    let mut hash = XxHash3_128::new();
+    hash.write(&mailbox.to_le_bytes());
+    hash.write(&digest.to_le_bytes());
+    hash.finish_128()
 }
 
 /// What makes a message itself, all of it, and `within` which larger message it is a piece of, and where.
 pub(super) fn whole_digest(message: &Message<'_>, fields: &Fields, within: Option<(u128, u64)>) -> u128 {
-    let mut hash = Xxh3::new();
+    let mut hash = XxHash3_128::new();
     if let Some((first, offset)) = within {
-        hash.update(&first.to_le_bytes());
-        hash.update(&offset.to_le_bytes());
+        hash.write(&first.to_le_bytes());
+        hash.write(&offset.to_le_bytes());
     }
-    canonical(message, fields, usize::MAX, &mut |octets| hash.update(octets));
-    hash.digest128()
+    canonical(message, fields, usize::MAX, &mut |octets| hash.write(octets));
+    hash.finish_128()
 }
 
 /// What a message begins with: octets of it that cannot change when it grows at its end, and their hash.
@@ -153,32 +154,32 @@ pub(super) fn beginning(message: &Message<'_>, header_bytes: usize) -> Option<(u
     let mut octets = Vec::new();
     canonical(&cut, &Fields::in_message(&cut, header_bytes), usize::MAX, &mut |piece| octets.extend_from_slice(piece));
     let len = octets.iter().rposition(|&byte| byte != b'\n')? + 1;
-    Some((len as u64, xxh3_128(&octets[..len])))
+    Some((len as u64, XxHash3_128::oneshot(&octets[..len])))
 }
 
 /// Whether a message begins with `len` octets of that hash.
 pub(super) fn begins_with(message: &Message<'_>, fields: &Fields, len: u64, expected: u128) -> bool {
-    let mut hash = Xxh3::new();
+    let mut hash = XxHash3_128::new();
     let mut room = len as usize;
     canonical(message, fields, usize::MAX, &mut |octets| {
         let octets = &octets[..octets.len().min(room)];
-        hash.update(octets);
+        hash.write(octets);
         room -= octets.len();
     });
-    room == 0 && hash.digest128() == expected
+    room == 0 && hash.finish_128() == expected
 }
 
 /// The hash that guards octets of a file. Of very many, the first and the last.
 pub(super) fn guard(octets: &[u8]) -> u64 {
     const END_BYTES: usize = 64 << 10;
     if octets.len() <= 2 * END_BYTES {
-        return xxh3_64(octets);
+        return XxHash3_64::oneshot(octets);
     }
-    let mut hash = Xxh3::new();
-    hash.update(&octets[..END_BYTES]);
-    hash.update(&octets[octets.len() - END_BYTES..]);
-    hash.update(&octets.len().to_le_bytes());
-    hash.digest()
+    let mut hash = XxHash3_64::new();
+    hash.write(&octets[..END_BYTES]);
+    hash.write(&octets[octets.len() - END_BYTES..]);
+    hash.write(&octets.len().to_le_bytes());
+    hash.finish()
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
-use xxhash_rust::xxh3::Xxh3;
+use twox_hash::XxHash3_128;
 
 use super::header::Fields;
 use crate::origin::Kind;
@@ -20,9 +20,9 @@ const BODY_BYTES: usize = 64 << 10;
 /// from what is hashed.
 #[must_use]
 pub fn digest(message: &Message<'_>, fields: &Fields) -> u128 {
-    let mut hash = Xxh3::new();
-    canonical(message, fields, BODY_BYTES, &mut |octets| hash.update(octets));
-    hash.digest128()
+    let mut hash = XxHash3_128::new();
+    canonical(message, fields, BODY_BYTES, &mut |octets| hash.write(octets));
+    hash.finish_128()
 }
 
 /// Gives what makes a message itself to `put`, piece by piece: what [`digest`] hashes, with the first `body_bytes` of

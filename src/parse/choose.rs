@@ -1,6 +1,6 @@
 //! Chooses among the readings of a logical line.
 
-use xxhash_rust::xxh3::xxh3_128;
+use twox_hash::XxHash3_128;
 
 use super::accept::{Place, accept};
 use super::trim;
@@ -408,7 +408,7 @@ impl Plain<'_> {
         let url_len = memchr::memchr(b'#', self.full).unwrap_or(self.full.len());
         let kept = self.full.len().min(self.url_bytes);
         let truncated = (kept < self.full.len())
-            .then(|| Truncated { full_length: self.full.len(), full_hash: xxh3_128(self.full) });
+            .then(|| Truncated { full_length: self.full.len(), full_hash: XxHash3_128::oneshot(self.full) });
         sink(&Found {
             wrapper: self.wrapper,
             full: &self.full[..kept],

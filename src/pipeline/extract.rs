@@ -3,7 +3,7 @@
 use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 
-use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed, xxh3_128, xxh3_128_with_seed};
+use twox_hash::{XxHash3_64, XxHash3_128};
 
 use crate::decode::{
     Decoded, Facts, Fields, Headers, Lines, Link, Part, Region, Stretches, Text, Trail, digest, texts,
@@ -378,7 +378,7 @@ impl<'s> State<'s, '_> {
     /// Whether no other reading of these octets gave this URL.
     fn is_new(&mut self, spot: &Spot<'_>, found: &Found<'_>) -> bool {
         let (raw, _) = spot.trail.raw(found.raw);
-        self.given.insert(xxh3_128_with_seed(found.full, (raw.start as u64) << 24 ^ raw.len() as u64))
+        self.given.insert(XxHash3_128::oneshot_with_seed((raw.start as u64) << 24 ^ raw.len() as u64, found.full))
     }
 
     /// Gives a URL and what is known of it, and its id.
@@ -386,7 +386,10 @@ impl<'s> State<'s, '_> {
         let Options { context_bytes, strip_recipient, limits, .. } = &self.extractor.options;
         let digest = self.digest();
         let path = spot.part.map_or("", |part| part.path.as_str());
-        let before = self.seen.entry(xxh3_64_with_seed(found.full, xxh3_64(path.as_bytes()))).or_default();
+        let before = self
+            .seen
+            .entry(XxHash3_64::oneshot_with_seed(XxHash3_64::oneshot(path.as_bytes()), found.full))
+            .or_default();
         let id = id(digest, path, found.full, u64::from(*before));
         *before = before.saturating_add(1);
         let mut place = self.origin(spot.trail, found.raw);
@@ -432,7 +435,7 @@ impl<'s> State<'s, '_> {
                 let fields = Fields::in_message(&begun, self.extractor.limits().header_bytes);
                 let whole = digest(&begun, &fields);
                 let offset = self.message.start - rest.start;
-                xxh3_128(&[whole.to_le_bytes().as_slice(), &offset.to_le_bytes()].concat())
+                XxHash3_128::oneshot(&[whole.to_le_bytes().as_slice(), &offset.to_le_bytes()].concat())
             }
         };
         *self.digest.insert(digest)
@@ -532,7 +535,7 @@ fn sorted<'r>(record: &'r Record<'r>) -> Finding<'r> {
 
 /// What URLs that mean the same have in common.
 pub(super) fn key_hash(url: &[u8]) -> u128 {
-    xxh3_128(&key(url))
+    XxHash3_128::oneshot(&key(url))
 }
 
 /// Up to `most` octets before and after `span`, cut between characters.

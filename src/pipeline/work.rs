@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use xxhash_rust::xxh3::xxh3_128;
+use twox_hash::XxHash3_128;
 
 use super::cut::{Cuts, Item};
 use super::extract::{Extractor, Finding, Known, extract_known, key_hash};
@@ -393,7 +393,7 @@ fn article(message: &Message<'_>, fields: &Fields, digest: u128) -> Option<u128>
     let id = fields.first_known(KnownField::MessageId)?;
     let mut text = id.value.of(message.raw).to_vec();
     text.extend(digest.to_le_bytes());
-    Some(xxh3_128(&text))
+    Some(XxHash3_128::oneshot(&text))
 }
 
 /// Encodes and counts a finding.

@@ -1,6 +1,6 @@
 //! What was written of the URLs of earlier records, for those that come again.
 
-use xxhash_rust::xxh3::xxh3_64;
+use twox_hash::XxHash3_64;
 
 use crate::limits::{READING_BYTES, READINGS};
 
@@ -34,7 +34,7 @@ impl Readings {
         if self.places.is_empty() {
             self.places.resize(READINGS, Reading::default());
         }
-        let place = &mut self.places[xxh3_64(full) as usize % READINGS];
+        let place = &mut self.places[XxHash3_64::oneshot(full) as usize % READINGS];
         if place.full == full && place.mismatch == mismatch {
             return out.extend_from_slice(&place.json);
         }

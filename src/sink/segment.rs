@@ -4,12 +4,13 @@
 //! When data counts as written is decided by the state, which commits a length after [`Segment::sync`].
 
 use std::fs::{self, File, OpenOptions};
+use std::hash::Hasher;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{RenameFlags, renameat_with};
-use xxhash_rust::xxh3::Xxh3;
+use twox_hash::XxHash3_64;
 
 /// The folder of the segments.
 #[derive(Clone, Debug)]
@@ -65,7 +66,7 @@ impl SegmentDir {
         let options = OpenOptions::new().append(true).create_new(true).mode(0o640).clone();
         let file = options.open(&path)?;
         sync_dir(&self.open)?;
-        Ok(Segment { file, len: 0, hash: Xxh3::new() })
+        Ok(Segment { file, len: 0, hash: XxHash3_64::new() })
     }
 
     /// Writes a hidden file whole and syncs it. One that is left from a crash is replaced: nobody has seen it.
@@ -155,7 +156,7 @@ pub fn number(name: &std::ffi::OsStr) -> Option<u64> {
 pub struct Segment {
     file: File,
     len: u64,
-    hash: Xxh3,
+    hash: XxHash3_64,
 }
 
 impl std::fmt::Debug for Segment {
@@ -173,7 +174,7 @@ impl Segment {
     pub fn append(&mut self, lines: &[u8]) -> io::Result<()> {
         self.file.write_all(lines)?;
         self.len += lines.len() as u64;
-        self.hash.update(lines);
+        self.hash.write(lines);
         Ok(())
     }
 
@@ -205,7 +206,7 @@ impl Segment {
     /// XXH3 (64 bits) of what was appended.
     #[must_use]
     pub fn hash(&self) -> u64 {
-        self.hash.digest()
+        self.hash.finish()
     }
 }
 
@@ -217,14 +218,14 @@ impl Segment {
 pub fn hash_of(path: &Path, len: u64) -> io::Result<Option<u64>> {
     const PIECE_BYTES: usize = 256 << 10;
     let mut file = File::open(path)?.take(len);
-    let mut hash = Xxh3::new();
+    let mut hash = XxHash3_64::new();
     let mut piece = vec![0; PIECE_BYTES];
     let mut read = 0;
     loop {
         match file.read(&mut piece) {
-            Ok(0) => return Ok((read == len).then(|| hash.digest())),
+            Ok(0) => return Ok((read == len).then(|| hash.finish())),
             Ok(octets) => {
-                hash.update(&piece[..octets]);
+                hash.write(&piece[..octets]);
                 read += octets as u64;
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

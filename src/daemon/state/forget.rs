@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use rusqlite::params;
-use xxhash_rust::xxh3::xxh3_64;
+use twox_hash::XxHash3_64;
 
 use super::{Counted, FileId, Key, MailboxId, SEEN_BYTES, Store, kept};
 use crate::daemon::fault::Fault;
@@ -35,7 +35,7 @@ impl FileId {
     /// The file as it stands among those that were met.
     pub(in crate::daemon) fn hash(self) -> u64 {
         let numbers = [self.dev, self.ino, self.btime.cast_unsigned()];
-        xxh3_64(numbers.map(u64::to_le_bytes).as_flattened())
+        XxHash3_64::oneshot(numbers.map(u64::to_le_bytes).as_flattened())
     }
 }
 

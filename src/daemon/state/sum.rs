@@ -6,9 +6,10 @@
 //! database is compared with files each time it is used, or only tells what may be forgotten.
 
 use std::cell::Cell;
+use std::hash::Hasher;
 
 use rusqlite::params;
-use xxhash_rust::xxh3::Xxh3;
+use twox_hash::XxHash3_64;
 
 use super::{MailboxId, Store};
 use crate::daemon::fault::Fault;
@@ -36,21 +37,21 @@ pub(super) enum Counted<'r> {
 
 impl Counted<'_> {
     fn hash(self) -> u64 {
-        let mut hash = Xxh3::new();
+        let mut hash = XxHash3_64::new();
         let (kind, mailbox, parts) = match self {
             Counted::Mailbox(id, key) => (0, id, [key, &[]]),
             Counted::Seen(id, key) => (1, id, [key, &[]]),
             Counted::Tail(id, len, start, ids) => {
-                hash.update(&len.to_le_bytes());
+                hash.write(&len.to_le_bytes());
                 (2, id, [start, ids])
             }
         };
-        hash.update(&[kind]);
-        hash.update(&mailbox.to_le_bytes());
+        hash.write(&[kind]);
+        hash.write(&mailbox.to_le_bytes());
         for part in parts {
-            hash.update(part);
+            hash.write(part);
         }
-        hash.digest()
+        hash.finish()
     }
 }
 
