@@ -212,9 +212,15 @@ fn string(octets: &[u8], out: &mut Vec<u8>) {
 fn is_plain(octets: &[u8]) -> bool {
     let ill = |byte: u8| byte.wrapping_sub(b' ') >= 0x60 || byte == b'"' || byte == b'\\';
     // A chunk without a way out in its middle is looked at in a few steps of the machine.
-    let (chunks, rest) = octets.as_chunks::<16>();
-    chunks.iter().all(|chunk| !chunk.iter().fold(false, |any, &byte| any | ill(byte)))
-        && !rest.iter().fold(false, |any, &byte| any | ill(byte))
+    let is_well = |chunk: &[u8; 16]| !chunk.iter().fold(false, |any, &byte| any | ill(byte));
+    match octets.last_chunk() {
+        Some(last) => octets.as_chunks().0.iter().all(is_well) && is_well(last),
+        None => {
+            let mut padded = [b' '; 16];
+            padded[..octets.len()].copy_from_slice(octets);
+            is_well(&padded)
+        }
+    }
 }
 
 #[cfg(test)]
