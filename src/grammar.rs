@@ -21,7 +21,7 @@ mod host;
 mod reject;
 mod scheme;
 
-pub use escape::{decode, normal, octet};
+pub use escape::{decode, normalize, octet};
 pub use forms::{
     FileUrl, Form, FtpCommand, FtpPath, FtpUrl, GopherPath, GopherUrl, HttpUrl, IpSchemepart, MailtoUrl, NewsUrl,
     NntpUrl, OtherUrl, ProsperoUrl, TelnetUrl, WaisPart, WaisUrl,

@@ -56,11 +56,9 @@ pub fn decode(text: &[u8]) -> Vec<u8> {
     octets
 }
 
-/// `text` in the form used for comparing: escapes of unreserved characters undone, the others in
+/// Appends `text` in the form used for comparing: escapes of unreserved characters undone, the others in
 /// upper-case hexadecimal (section 2.2: both spellings mean the same; RFC 3986 section 6.2.2.2 adds `~`).
-#[must_use]
-pub fn normal(text: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(text.len());
+pub fn normalize(text: &[u8], out: &mut Vec<u8>) {
     let (plain, mut rest) = text.split_at(text.iter().position(|&byte| byte == b'%').unwrap_or(text.len()));
     out.extend_from_slice(plain);
     while let Some((&first, after)) = rest.split_first() {
@@ -79,7 +77,6 @@ pub fn normal(text: &[u8]) -> Vec<u8> {
             }
         }
     }
-    out
 }
 
 #[cfg(test)]
@@ -94,6 +91,8 @@ mod tests {
 
     #[test]
     fn the_normal_form_undoes_only_what_need_not_be_escaped() {
-        assert_eq!(normal(b"%7euser%2fx%41%"), b"~user%2FxA%");
+        let mut out = b"%7e".to_vec();
+        normalize(b"%7euser%2fx%41%", &mut out);
+        assert_eq!(out, b"%7e~user%2FxA%");
     }
 }

@@ -1,7 +1,7 @@
 //! Whether a reading is a URL by the rules in force.
 
 use super::choose::Reason;
-use super::split::{likely_host, plausible_host, split};
+use super::split::{Split, likely_host, plausible_host, split};
 use super::verdict::Verdicts;
 use crate::grammar::{self, Bare, Reject};
 use crate::scan::{Rules, Scanner};
@@ -39,20 +39,19 @@ pub(super) fn accept<'u>(
         let short = full.len() <= url_bytes;
         return if ill { Err(Reason::Grammar(at)) } else { Ok(short.then(|| Verdicts::of(full, url_len))) };
     }
-    plausible(&full[..url_len], place, scanner)?;
+    let parts = split(&full[..url_len]);
+    plausible(&full[..url_len], &parts, place, scanner)?;
     if full.len() > url_bytes {
         return Ok(None);
     }
-    let verdicts = Verdicts::of(full, url_len);
+    let verdicts = Verdicts::of_divided(full, url_len, parts);
     let special = || {
-        let parts = split(&full[..url_len]);
         verdicts.whatwg.as_ref().is_some_and(|whatwg| whatwg.is_special)
             && parts.host.is_some_and(plausible_host)
             && (place == Place::Attribute || !full.iter().any(u8::is_ascii_whitespace))
     };
     // An attribute says that its value is a URL: `mailto:a@b.example?subject=two words` is one for every browser.
-    let said =
-        || place == Place::Attribute && verdicts.whatwg.is_some() && scanner.knows(split(&full[..url_len]).scheme);
+    let said = || place == Place::Attribute && verdicts.whatwg.is_some() && scanner.knows(parts.scheme);
     match verdicts.rfc1738 {
         Err(reject) if !(verdicts.rfc3986 || special() || said()) => Err(Reason::Grammar(reject)),
         _ => Ok(Some(verdicts)),
@@ -60,8 +59,7 @@ pub(super) fn accept<'u>(
 }
 
 /// Whether a text can be a URL of its scheme by the wide rules. Looks at its scheme and host only.
-fn plausible(url: &[u8], place: Place, scanner: &Scanner) -> Result<(), Reason> {
-    let parts = split(url);
+fn plausible(url: &[u8], parts: &Split<'_>, place: Place, scanner: &Scanner) -> Result<(), Reason> {
     let bare = scanner.bare(parts.scheme);
     if let Some(host) = parts.host.filter(|_| !matches!(bare, Bare::Slashes)) {
         let holds = plausible_host(host) && (place != Place::Guessed || likely_host(host));

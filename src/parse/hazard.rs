@@ -3,7 +3,7 @@
 use unicode_script::{Script, UnicodeScript};
 
 use super::key::is_default;
-use super::split::{Split, split};
+use super::split::Split;
 use super::verdict::Verdicts;
 use crate::grammar::decode;
 
@@ -43,10 +43,10 @@ impl Hazard {
     }
 }
 
-/// The hazards of `url`, which has no fragment, in the order of [`Hazard`]'s variants.
+/// The hazards of `url`, which has no fragment and on which `verdicts` are, in the order of [`Hazard`]'s variants.
 #[must_use]
 pub fn hazards(url: &[u8], verdicts: &Verdicts<'_>) -> Vec<Hazard> {
-    let parts = split(url);
+    let parts = &verdicts.parts;
     let mut found = Vec::new();
     let mut note = |hazard, holds: bool| {
         if holds {
@@ -60,7 +60,7 @@ pub fn hazards(url: &[u8], verdicts: &Verdicts<'_>) -> Vec<Hazard> {
     if let Some(userinfo) = parts.userinfo {
         note(Hazard::Password, userinfo.contains(&b':'));
     }
-    note(Hazard::NumericHost, numeric_host(&parts, verdicts));
+    note(Hazard::NumericHost, numeric_host(parts, verdicts));
     if let Some(userinfo) = parts.userinfo {
         let user = userinfo.split(|&byte| byte == b':').next().unwrap_or_default();
         note(Hazard::UserinfoLikeHost, like_host(&decode(user)));

@@ -1,33 +1,47 @@
 //! The form of a URL that is used for comparing (RFC 1738 sections 2.1 and 2.2).
 
-use super::split::split;
-use crate::grammar::{Scheme, normal};
+use super::split::{Split, split};
+use crate::grammar::{Scheme, normalize};
 
 /// `url` with scheme and host in lower case, its scheme's default port dropped, escapes of unreserved characters
 /// undone and the others in upper-case hexadecimal.
 #[must_use]
 pub fn key(url: &[u8]) -> Vec<u8> {
-    let parts = split(url);
-    let mut key = parts.scheme.to_ascii_lowercase();
+    key_of(&split(url))
+}
+
+/// The same of a URL's components.
+#[must_use]
+pub fn key_of(parts: &Split<'_>) -> Vec<u8> {
+    // Delimiters and a port.
+    const BESIDE: usize = 16;
+    let [host, query] = [parts.host, parts.query].map(Option::unwrap_or_default);
+    let userinfo = parts.userinfo.unwrap_or_default().len();
+    let mut key =
+        Vec::with_capacity(parts.scheme.len() + userinfo + host.len() + parts.path.len() + query.len() + BESIDE);
+    key.extend_from_slice(parts.scheme);
+    key.make_ascii_lowercase();
     if !parts.scheme.is_empty() {
         key.push(b':');
     }
     if let Some(host) = parts.host {
         key.extend(b"//");
         if let Some(userinfo) = parts.userinfo {
-            key.extend(normal(userinfo));
+            normalize(userinfo, &mut key);
             key.push(b'@');
         }
-        key.extend(host.to_ascii_lowercase());
+        let start = key.len();
+        key.extend_from_slice(host);
+        key[start..].make_ascii_lowercase();
         if let Some(port) = parts.port.filter(|port| !is_default(parts.scheme, port)) {
             key.push(b':');
-            key.extend(port);
+            key.extend_from_slice(port);
         }
     }
-    key.extend(normal(parts.path));
+    normalize(parts.path, &mut key);
     if let Some(query) = parts.query {
         key.push(b'?');
-        key.extend(normal(query));
+        normalize(query, &mut key);
     }
     key
 }

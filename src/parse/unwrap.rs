@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use data_encoding::BASE64URL_NOPAD;
 use memchr::memmem;
 
-use super::split::{cut, split};
+use super::split::{Split, cut, split};
 use crate::grammar::{decode, is_scheme_char};
 
 /// A URL that was found inside a redirector's, and which redirector that is.
@@ -25,9 +25,18 @@ pub struct Unwrapped {
 /// behind a redirector's parameters is the redirector's and is dropped. Linear in the length of `url`.
 #[must_use]
 pub fn unwrap(url: &[u8]) -> Option<Unwrapped> {
-    let place = Place::of(url)?;
+    target(&Place::of(url)?)
+}
+
+/// The same, where the components are known of `url` without its fragment.
+#[must_use]
+pub fn unwrap_divided(url: &[u8], parts: &Split<'_>) -> Option<Unwrapped> {
+    target(&Place::divided(url, parts)?)
+}
+
+fn target(place: &Place<'_>) -> Option<Unwrapped> {
     let (by, form) = place.redirector()?;
-    Some(Unwrapped { url: accepted(&form.target(&place)?)?.to_vec(), by })
+    Some(Unwrapped { url: accepted(&form.target(place)?)?.to_vec(), by })
 }
 
 /// `url` without what tells its recipient: the same redirector's URL, which still unwraps to the same target.
@@ -128,7 +137,11 @@ impl<'a> Place<'a> {
         if !url.get(..4).is_some_and(|start| start.eq_ignore_ascii_case(b"http")) {
             return None;
         }
-        let parts = split(cut(url, b'#').0);
+        Place::divided(url, &split(cut(url, b'#').0))
+    }
+
+    /// The place of `url`, which without its fragment has these components.
+    fn divided(url: &'a [u8], parts: &Split<'a>) -> Option<Place<'a>> {
         let web = parts.scheme.eq_ignore_ascii_case(b"http") || parts.scheme.eq_ignore_ascii_case(b"https");
         let host = parts.host.filter(|_| web)?;
         let behind = &url[parts.scheme.len() + 3..];

@@ -5,12 +5,15 @@ use std::borrow::Cow;
 use iri_string::spec::UriSpec;
 
 use super::plain;
+use super::split::{Split, split};
 
 use crate::grammar::{self, Reject, Url};
 
 /// What three grammars say of one text.
 #[derive(Clone, Debug)]
 pub struct Verdicts<'u> {
+    /// The components of the text without its fragment, as they are divided before any grammar looks at them.
+    pub parts: Split<'u>,
     /// RFC 1738, of the text without its fragment.
     pub rfc1738: Result<Url<'u>, Reject>,
     /// Whether RFC 3986 accepts the whole text as a `URI`.
@@ -46,10 +49,15 @@ impl<'u> Verdicts<'u> {
     /// Linear in the text's length. Octets that are not UTF-8 are refused by RFC 3986 and read as U+FFFD by WHATWG.
     #[must_use]
     pub fn of(full: &'u [u8], url_len: usize) -> Verdicts<'u> {
+        Verdicts::of_divided(full, url_len, split(&full[..url_len]))
+    }
+
+    /// The same, where the components are known.
+    pub(super) fn of_divided(full: &'u [u8], url_len: usize, parts: Split<'u>) -> Verdicts<'u> {
         let rfc1738 = grammar::url(&full[..url_len]);
         match plain::read(full) {
-            Some(whatwg) => Verdicts { rfc1738, rfc3986: true, whatwg: Some(whatwg) },
-            None => Verdicts { rfc1738, rfc3986: rfc3986(full), whatwg: whatwg(full) },
+            Some(whatwg) => Verdicts { parts, rfc1738, rfc3986: true, whatwg: Some(whatwg) },
+            None => Verdicts { parts, rfc1738, rfc3986: rfc3986(full), whatwg: whatwg(full) },
         }
     }
 

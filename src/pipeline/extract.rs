@@ -13,7 +13,7 @@ use crate::limits::{Limits, PROMISE_BYTES, REFUSED_WORDS_BYTES, REFUSED_WORDS_RA
 use crate::origin::Source;
 use crate::parse::{
     Found, Laid, Outcome, Reason, Unwrapped, Value, attribute, inner, key, mismatch, promising, read, replace, split,
-    unwrap, without_recipient,
+    unwrap, unwrap_divided, without_recipient,
 };
 use crate::problem::{Kind, Problem};
 use crate::record::{Origin, Record, context_border, id};
@@ -461,9 +461,13 @@ impl<'s> State<'s, '_> {
         if found.truncated.is_some() || options.rules == Rules::Rfc1738 {
             return;
         }
-        let (mut parent, mut text) = (id, found.full.to_vec());
+        let mut parent = id;
+        let mut target = match found.verdicts {
+            Some(verdicts) => unwrap_divided(found.full, &verdicts.parts),
+            None => unwrap(found.full),
+        };
         for _ in 0..options.limits.unwrap_depth {
-            let Some(Unwrapped { url, by }) = unwrap(&text) else { return };
+            let Some(Unwrapped { url, by }) = target else { return };
             let mut child = None;
             inner(found, &url, scanner, options.limits.url_bytes, &mut |inside| {
                 if options.wants(inside) {
@@ -471,7 +475,7 @@ impl<'s> State<'s, '_> {
                 }
             });
             let Some(id) = child else { return };
-            (parent, text) = (id, url);
+            (parent, target) = (id, unwrap(&url));
         }
     }
 

@@ -12,7 +12,7 @@ use super::{Record, SCHEMA};
 use crate::decode::{Facts, Zone};
 use crate::grammar::{self, Class, Form, Reject};
 use crate::origin::Source;
-use crate::parse::{Hazard, Reason, Verdicts, hazards, key, split};
+use crate::parse::{Hazard, Reason, Verdicts, hazards, key, key_of, split};
 use crate::problem::Event;
 
 /// Why RFC 1738 refuses a URL.
@@ -94,10 +94,11 @@ fn reading(line: &mut Object<'_>, record: &Record<'_>) {
     let found = record.found;
     let url = found.url();
     let verdicts = found.verdicts;
+    let parts = verdicts.map_or_else(|| split(url), |verdicts| verdicts.parts);
     let rfc1738 = verdicts.and_then(|verdicts| verdicts.rfc1738.as_ref().ok());
     line.text(field!("url"), url);
     line.maybe(field!("fragment"), found.fragment());
-    line.lower(field!("scheme"), split(url).scheme);
+    line.lower(field!("scheme"), parts.scheme);
     line.maybe_name(field!("form"), rfc1738.map(|url| url.form.name()));
     line.names(field!("conforms"), verdicts.iter().flat_map(|verdicts| verdicts.conforms()));
     line.names(field!("warnings"), rfc1738.iter().flat_map(|url| url.warnings()).map(grammar::Warning::name));
@@ -110,9 +111,9 @@ fn reading(line: &mut Object<'_>, record: &Record<'_>) {
     line.names(field!("hazards"), own.chain((record.mismatch == Some(true)).then_some("mismatch")));
     match found.truncated {
         Some(_) => line.name(field!("key"), ""),
-        None => line.text(field!("key"), &key(url)),
+        None => line.text(field!("key"), &key_of(&parts)),
     }
-    match verdicts.map(|_| rfc1738.map_or_else(|| Parts::Generic(split(url)), Parts::Rfc1738)) {
+    match verdicts.map(|_| rfc1738.map_or_else(|| Parts::Generic(parts), Parts::Rfc1738)) {
         Some(parts) => line.object(field!("parts"), |line| parts.write(line)),
         None => line.null(field!("parts")),
     }
