@@ -54,7 +54,8 @@ pub fn hazards(url: &[u8], verdicts: &Verdicts<'_>) -> Vec<Hazard> {
         }
     };
     note(Hazard::OddPort, parts.port.is_some_and(|port| odd_port(parts.scheme, port)));
-    if url.contains(&b'%') {
+    let is_encoded = memchr::memchr(b'%', url).is_some();
+    if is_encoded {
         note(Hazard::EncodedControl, decode(url).iter().any(|&octet| octet < 0x20 || octet == 0x7F));
     }
     if let Some(userinfo) = parts.userinfo {
@@ -65,8 +66,7 @@ pub fn hazards(url: &[u8], verdicts: &Verdicts<'_>) -> Vec<Hazard> {
         let user = userinfo.split(|&byte| byte == b':').next().unwrap_or_default();
         note(Hazard::UserinfoLikeHost, like_host(&decode(user)));
     }
-    let unusual = url.iter().any(|&byte| byte == b'%' || byte >= 0x80);
-    note(Hazard::ZeroWidth, unusual && zero_width(&decode(url)));
+    note(Hazard::ZeroWidth, (is_encoded || !url.is_ascii()) && zero_width(&decode(url)));
     note(Hazard::MixedScript, parts.host.is_some_and(mixed_script));
     found
 }
@@ -102,7 +102,7 @@ fn zero_width(octets: &[u8]) -> bool {
 
 /// Letters of different scripts in one label, those that Japanese and Korean mix aside.
 fn mixed_script(host: &[u8]) -> bool {
-    let encoded = host.windows(4).any(|window| window.eq_ignore_ascii_case(b"xn--"));
+    let encoded = host.contains(&b'-') && host.windows(4).any(|window| window.eq_ignore_ascii_case(b"xn--"));
     if host.is_ascii() && !encoded {
         return false;
     }

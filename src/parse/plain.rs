@@ -31,13 +31,13 @@ fn is_site(rest: &[u8]) -> Option<bool> {
     let site = rest.strip_prefix(b"//")?;
     let slash = memchr::memchr(b'/', site)?;
     let (host, behind) = site.split_at(slash);
-    (is_name(host) && is_plain(behind) && !has_dot_segment(behind)).then_some(true)
+    (is_name(host) && is_plain(behind, Dots::Refused)).then_some(true)
 }
 
 /// What needs neither host nor slash: `mailto:`, `news:`, `urn:`. False, because the scheme is not special.
 fn is_opaque(rest: &[u8]) -> Option<bool> {
     let first = *rest.first()?;
-    (first != b'/' && first != b'?' && first != b'#' && is_plain(rest)).then_some(false)
+    (first != b'/' && first != b'?' && first != b'#' && is_plain(rest, Dots::Taken)).then_some(false)
 }
 
 /// A name of two labels or more in lower case. The last one is of letters, so that it is no address, and none holds two
@@ -57,46 +57,57 @@ fn is_name(host: &[u8]) -> bool {
         && label(last)
         && last.iter().all(u8::is_ascii_lowercase)
         && labels.all(label)
-        && !host.windows(2).any(|two| two == b"--")
+        && !(host.contains(&b'-') && host.windows(2).any(|two| two == b"--"))
+}
+
+/// What becomes of dots that begin a segment, and of dots that are escaped.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Dots {
+    /// They are octets like others.
+    Taken,
+    /// The segment may be `.` or `..`, which WHATWG leaves out.
+    Refused,
 }
 
 /// Octets that stand for themselves in path, query and fragment; escapes; one `#` at the most.
-fn is_plain(text: &[u8]) -> bool {
+fn is_plain(text: &[u8], dots: Dots) -> bool {
     let mut at = 0;
     let mut hashes = 0;
-    while let Some(&byte) = text.get(at) {
-        match byte {
-            b'%' if octet(&text[at..]).is_none() => return false,
-            b'#' => hashes += 1,
-            _ if !PLAIN[usize::from(byte)] => return false,
-            _ => {}
+    while let Some(run) = text[at..].iter().position(|&byte| !CALM[usize::from(byte)]) {
+        at += run;
+        let goes_on = match text[at] {
+            b'%' => octet(&text[at..]).is_some_and(|octet| octet != b'.' || dots == Dots::Taken),
+            b'/' => text.get(at + 1) != Some(&b'.') || dots == Dots::Taken,
+            b'#' => {
+                hashes += 1;
+                hashes == 1
+            }
+            _ => false,
+        };
+        if !goes_on {
+            return false;
         }
         at += 1;
     }
-    hashes <= 1
+    true
 }
 
-/// Those octets: unreserved ones, most delimiters, and the `%` of an escape.
-const PLAIN: [bool; 256] = {
-    let mut plain = [false; 256];
-    let marks = b"-._~!$&()*+,;=:@/?%";
+/// Those of these octets that need no second look: unreserved ones, and most delimiters.
+const CALM: [bool; 256] = {
+    let mut calm = [false; 256];
+    let marks = b"-._~!$&()*+,;=:@?";
     let mut at = 0;
     while at < marks.len() {
-        plain[marks[at] as usize] = true;
+        calm[marks[at] as usize] = true;
         at += 1;
     }
     let mut octet = b'0';
     while octet <= b'z' {
-        plain[octet as usize] |= octet.is_ascii_alphanumeric();
+        calm[octet as usize] |= octet.is_ascii_alphanumeric();
         octet += 1;
     }
-    plain
+    calm
 };
-
-/// Whether a segment may be `.` or `..`, written out or as an escape.
-fn has_dot_segment(path: &[u8]) -> bool {
-    path.windows(2).any(|two| two == b"/.") || path.windows(3).any(|three| three.eq_ignore_ascii_case(b"%2e"))
-}
 
 #[cfg(test)]
 mod tests {
