@@ -10,7 +10,7 @@ use super::Piece;
 use super::cut::{Cuts, Item};
 use super::extract::Extractor;
 use super::unique::Given;
-use super::work::{self, Output, Unit};
+use super::work::{self, Desks, Output, Unit};
 use crate::limits::{
     BATCH_BYTES, BATCH_FILES, BATCHES_WAITING, BLOCKS_PER_THREAD, BYTES_PER_THREAD, Limits, SMALL_FILE_BYTES,
 };
@@ -122,12 +122,15 @@ pub fn run(job: &Job, extractor: &Extractor, report: &mut dyn Report) -> io::Res
         held: Vec::new(),
     };
     let mut units = Units::new(job, extractor.limits());
+    let desks = Desks::default();
     if job.threads <= 1 {
-        Hands { job, extractor, scope: None }.do_all(&mut units, &mut writer)?;
+        Hands { job, extractor, desks: &desks, scope: None }.do_all(&mut units, &mut writer)?;
         return Ok(writer.balance);
     }
     let pool = rayon::ThreadPoolBuilder::new().num_threads(job.threads).build().map_err(io::Error::other)?;
-    pool.in_place_scope(|scope| Hands { job, extractor, scope: Some(scope) }.do_all(&mut units, &mut writer))?;
+    pool.in_place_scope(|scope| {
+        Hands { job, extractor, desks: &desks, scope: Some(scope) }.do_all(&mut units, &mut writer)
+    })?;
     Ok(writer.balance)
 }
 
@@ -135,17 +138,18 @@ pub fn run(job: &Job, extractor: &Extractor, report: &mut dyn Report) -> io::Res
 struct Hands<'h, 'scope> {
     job: &'scope Job,
     extractor: &'scope Extractor,
+    desks: &'scope Desks,
     scope: Option<&'h rayon::Scope<'scope>>,
 }
 
 impl Hands<'_, '_> {
     /// Has the units worked on and writes what they give, in order. `false` ends the run.
     fn do_all(&self, units: &mut dyn Iterator<Item = Unit>, writer: &mut Writer<'_>) -> io::Result<bool> {
-        let (job, extractor) = (self.job, self.extractor);
+        let (job, extractor, desks) = (self.job, self.extractor, self.desks);
         let Some(scope) = self.scope else {
             for unit in units {
                 let mut written = Ok(true);
-                work::contained(unit, job, extractor, &mut |batch| {
+                work::contained(unit, job, extractor, desks, &mut |batch| {
                     if let Ok(true) = written {
                         written = self.write(batch, writer);
                     }
@@ -170,7 +174,7 @@ impl Hands<'_, '_> {
             let sender = order.begin(bytes);
             scope.spawn(move |_| {
                 // The other end is gone only when the run was given up.
-                work::contained(unit, job, extractor, &mut |batch| sender.send(batch).is_ok());
+                work::contained(unit, job, extractor, desks, &mut |batch| sender.send(batch).is_ok());
             });
         }
         order.drain(0, 0, &mut |batch| self.write(batch, writer))
@@ -179,6 +183,9 @@ impl Hands<'_, '_> {
     /// Writes a batch. A file that a thread left to be read in blocks is read when its turn has come; its units are
     /// blocks, of which none is left in turn, so that this goes one level deep.
     fn write(&self, batch: Batch, writer: &mut Writer<'_>) -> io::Result<bool> {
+        if batch.pieces.len() > 1 {
+            writer.held.reserve(batch.pieces.iter().map(|piece| piece.records.len()).sum());
+        }
         for mut piece in batch.pieces {
             let deferred = piece.deferred.take();
             if !writer.write(piece)? {
@@ -276,7 +283,7 @@ impl Writer<'_> {
         if !piece.rejects.is_empty() {
             self.report.rejects(&piece.rejects)?;
         }
-        if self.held.is_empty() {
+        if self.held.capacity() == 0 {
             self.held = piece.records;
         } else {
             self.held.extend_from_slice(&piece.records);

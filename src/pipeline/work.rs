@@ -1,6 +1,7 @@
 //! What a thread does: a block of messages or a handful of small files in, a batch out.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use twox_hash::XxHash3_128;
 
@@ -9,7 +10,7 @@ use super::extract::{Extractor, Finding, Known, extract_known, key_hash};
 use super::pool::{Job, Unique};
 use super::{Batch, Keyed, Piece};
 use crate::decode::{Fields, KnownField, date, digest};
-use crate::limits::{SMALL_CONTAINER_BYTES, SMALL_FILE_BYTES, SPILL_BYTES};
+use crate::limits::{ARTICLE_BYTES, SMALL_CONTAINER_BYTES, SMALL_FILE_BYTES, SPILL_BYTES};
 use crate::origin::{Kind as SourceKind, Source};
 use crate::parse::scheme;
 use crate::problem::{Event, Kind, Problem};
@@ -49,20 +50,42 @@ impl Unit {
 /// Where batches go, in order. `false` means that no more are wanted.
 pub(super) type Give<'g> = dyn FnMut(Batch) -> bool + 'g;
 
+/// What is kept from one piece of work to the next, to save time: nothing that a record depends on.
+#[derive(Default)]
+struct Desk {
+    buffer: Vec<u8>,
+    writer: Writer,
+    usual_bytes: usize,
+}
+
+/// The desks at which nobody works. There are never more than threads, and one for each file that is read in turn.
+#[derive(Default)]
+pub(super) struct Desks {
+    free: Mutex<Vec<Desk>>,
+}
+
+impl Desks {
+    fn free(&self) -> MutexGuard<'_, Vec<Desk>> {
+        self.free.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// Does a piece of work. A large yield is given in several batches.
-fn work(unit: Unit, job: &Job, extractor: &Extractor, give: &mut Give<'_>) {
-    let mut worker =
-        Worker { job, extractor, yielded: Yield::new(give), buffer: Vec::new(), writer: Writer::default() };
+fn work(unit: Unit, job: &Job, extractor: &Extractor, desks: &Desks, give: &mut Give<'_>) {
+    let Desk { buffer, writer, usual_bytes } = desks.free().pop().unwrap_or_default();
+    let mut worker = Worker { job, extractor, yielded: Yield::new(give, usual_bytes), buffer, writer };
     match unit {
         Unit::Items(items) => items.into_iter().for_each(|item| worker.item(item)),
         Unit::Files(files) => files.iter().for_each(|file| worker.contained(file)),
     }
     worker.yielded.flush();
+    let Worker { yielded: Yield { usual_bytes, .. }, buffer, writer, .. } = worker;
+    desks.free().push(Desk { buffer, writer, usual_bytes });
 }
 
 /// The same, whatever happens: work that the program failed on is an event, so that no one waits for it in vain.
-pub(super) fn contained(unit: Unit, job: &Job, extractor: &Extractor, give: &mut Give<'_>) {
-    if catch_unwind(AssertUnwindSafe(|| work(unit, job, extractor, give))).is_err() {
+pub(super) fn contained(unit: Unit, job: &Job, extractor: &Extractor, desks: &Desks, give: &mut Give<'_>) {
+    if catch_unwind(AssertUnwindSafe(|| work(unit, job, extractor, desks, give))).is_err() {
         let mut piece = Piece::default();
         piece.balance.event(Kind::Panic.name());
         let problem = Problem::new(Kind::Panic, "the program failed on a piece of this source; please report it");
@@ -90,13 +113,15 @@ struct Yield<'w> {
     before_bytes: usize,
     /// Whether the last piece has nothing of a message yet: at most what is counted of files.
     is_fresh: bool,
+    /// About as many octets of records as a piece holds when it is full.
+    usual_bytes: usize,
     give: &'w mut Give<'w>,
 }
 
 impl<'w> Yield<'w> {
-    fn new(give: &'w mut Give<'w>) -> Yield<'w> {
+    fn new(give: &'w mut Give<'w>, usual_bytes: usize) -> Yield<'w> {
         let (batch, tally, mark) = (Batch::default(), Balance::default(), Mark::default());
-        Yield { batch, tally, mark, before_bytes: 0, is_fresh: true, give }
+        Yield { batch, tally, mark, before_bytes: 0, is_fresh: true, usual_bytes, give }
     }
 
     /// The piece that is being filled.
@@ -109,9 +134,18 @@ impl<'w> Yield<'w> {
 
     /// Goes on with another piece.
     fn next(&mut self, piece: Piece) {
-        self.before_bytes += self.batch.pieces.last().map_or(0, Piece::len);
+        self.finish();
         self.batch.pieces.push(piece);
         self.is_fresh = true;
+    }
+
+    /// Counts the last piece as full.
+    fn finish(&mut self) {
+        let Some(last) = self.batch.pieces.last() else { return };
+        self.before_bytes += last.len();
+        if !last.records.is_empty() {
+            self.usual_bytes = last.records.len().max(self.usual_bytes - self.usual_bytes / 8);
+        }
     }
 
     /// Goes on with the piece of an article, or of more of it. What is counted of its file may stand in it: that holds for
@@ -120,6 +154,7 @@ impl<'w> Yield<'w> {
         if !self.is_fresh {
             self.next(Piece::default());
         }
+        self.reserve(ARTICLE_BYTES);
         let piece = self.piece();
         (piece.article, piece.goes_on) = (article, goes_on);
     }
@@ -131,6 +166,7 @@ impl<'w> Yield<'w> {
             let own = self.batch.pieces.pop_if(|piece| piece.article.is_some() && piece.len() == 0);
             self.flush();
             self.next(own.unwrap_or_default());
+            self.reserve(usize::MAX);
         }
         self.is_fresh = false;
         let piece = self.piece();
@@ -173,9 +209,22 @@ impl<'w> Yield<'w> {
         }
     }
 
+    /// Makes room in an empty piece for as many records as others held lately, or up to `most` octets, so that what comes
+    /// need not be copied while it grows.
+    fn reserve(&mut self, most: usize) {
+        // A piece is given when a message begins behind that.
+        const FULL_BYTES: usize = SPILL_BYTES + SPILL_BYTES / 8;
+        let usual = self.usual_bytes.min(most).min(FULL_BYTES);
+        let records = &mut self.piece().records;
+        if records.is_empty() {
+            records.reserve(usual);
+        }
+    }
+
     /// Gives all that is held.
     fn flush(&mut self) {
         if !self.batch.pieces.is_empty() {
+            self.finish();
             // Whoever wants no more has ended the run, and waits for no one.
             (self.give)(std::mem::take(&mut self.batch));
             self.before_bytes = 0;
@@ -282,8 +331,8 @@ impl Worker<'_> {
             let message = format!("a message of more than {most} octets: the rest is read as text");
             self.event(Problem::at(Kind::Limit, block.offset, message).of(source));
         }
-        // About what mail full of URLs yields, so that it need not grow and be copied on the way.
-        self.yielded.piece().records.reserve((block.bytes.len() / 4).min(SPILL_BYTES));
+        // Text full of URLs yields four times as much as itself.
+        self.yielded.reserve(block.bytes.len().saturating_mul(4));
         messages(block, format, &mut |divided| match divided {
             Divided::Message(message) => self.message(&message, source),
             Divided::Problem(problem) => self.event(problem.of(source)),
