@@ -143,9 +143,7 @@ impl<'w> Yield<'w> {
     fn finish(&mut self) {
         let Some(last) = self.batch.pieces.last() else { return };
         self.before_bytes += last.len();
-        if !last.records.is_empty() {
-            self.usual_bytes = last.records.len().max(self.usual_bytes - self.usual_bytes / 8);
-        }
+        self.usual_bytes = last.records.len().max(self.usual_bytes - self.usual_bytes / 8);
     }
 
     /// Goes on with the piece of an article, or of more of it. What is counted of its file may stand in it: that holds for

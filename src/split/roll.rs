@@ -244,6 +244,16 @@ impl<R: Sparse> Roller<R> {
 
     /// Reads until `want` octets are held or the stream ends. One that fails ends there.
     fn fill(&mut self, want: usize) {
+        /// Octets that a stream is asked for first: archives may hold thousands that end before that, and room costs.
+        const FIRST_BYTES: usize = 32 << 10;
+        if self.held.is_empty() {
+            self.read(want.min(FIRST_BYTES));
+        }
+        self.read(want);
+    }
+
+    /// Reads until `want` octets are held or the stream ends, all at once.
+    fn read(&mut self, want: usize) {
         let missing = want.saturating_sub(self.held.len());
         if self.ended || missing == 0 {
             return;
@@ -367,6 +377,10 @@ impl<R: Sparse> Roller<R> {
         next.extend_from_slice(rest);
         let mut bytes = std::mem::replace(&mut self.held, next);
         bytes.truncate(end);
+        // Many small blocks may be held before one of them is read.
+        if bytes.len() < bytes.capacity() / 2 {
+            bytes.shrink_to_fit();
+        }
         let offset = self.offset;
         self.offset += bytes.len() as u64;
         if let Some(begun) = &mut self.begun {
@@ -473,6 +487,15 @@ mod tests {
             seen.push((block.bytes.len(), block.offset, block.role));
         }
         seen
+    }
+
+    #[test]
+    fn small_blocks_take_little_room() {
+        let text = "From x\n\n".to_owned() + &"a b\n".repeat(50);
+        let stream: Box<dyn Read> = Box::new(io::Cursor::new(text.clone()));
+        let block = Roller::new(stream, Vec::new(), Format::Mbox, usize::MAX).next_block().unwrap().unwrap();
+        assert_eq!(block.bytes, text.as_bytes());
+        assert!(block.bytes.capacity() <= 2 * text.len(), "{}", block.bytes.capacity());
     }
 
     fn line_ends(text: &[u8]) -> u64 {

@@ -142,6 +142,22 @@ def nests(folder):
         row(full, scan.seconds <= SLACK and scan.mib <= CEILING and scan.kinds == ["limit"], scan)
 
 
+def crowds(folder):
+    """Row 86: thousands of small members, in an archive that is small itself, cost what they hold and no more."""
+    full = "86 20,000 members of 70 octets"
+    if not wanted(full):
+        return
+    path = folder + "/crowd.tgz"
+    with tarfile.open(path, "w:gz", compresslevel=1) as archive:
+        for number in range(20_000):
+            octets = mail(number)
+            member = tarfile.TarInfo(f"m{number}")
+            member.size = len(octets)
+            archive.addfile(member, io.BytesIO(octets))
+    scan = Scan(path)
+    row(full, scan.seconds <= 4 * SLACK and scan.mib <= CEILING and len(scan.urls) == 20_000 and not scan.kinds, scan)
+
+
 def labels(folder):
     """Row 87: members are read where they lie: nothing is written, and no name in an archive is ever opened."""
     full = "87 members that lead out, links, devices (strace)"
@@ -284,7 +300,7 @@ def waits(folder):
 
 
 if __name__ == "__main__":
-    for work in (bombs, windows, nests, labels, cuts, growing, waits):
+    for work in (bombs, windows, nests, crowds, labels, cuts, growing, waits):
         with tempfile.TemporaryDirectory() as folder:
             work(folder)
     print(f"{results['passed']} passed, {results['failed']} failed, {results['skipped']} skipped")
