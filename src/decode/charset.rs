@@ -12,9 +12,9 @@ use crate::span::{Map, Span};
 /// label: many a mailer lies. Without a usable label other octets are read as windows-1252, which has a character
 /// for nearly all of them.
 pub(super) fn decode<'a>(raw: &'a [u8], label: Option<&str>) -> (Cow<'a, [u8]>, Option<Map>) {
-    // Nearly all texts. A label may give these octets other meanings.
+    // Nearly all texts. Other labels may give these octets other meanings.
     let is_ascii = raw.is_ascii();
-    if is_ascii && label.is_none() {
+    if is_ascii && label.is_none_or(is_usual) {
         return (Cow::Borrowed(raw), None);
     }
     if label.is_some_and(is_utf7) {
@@ -35,6 +35,11 @@ pub(super) fn decode<'a>(raw: &'a [u8], label: Option<&str>) -> (Cow<'a, [u8]>, 
     let encoding = if named == Some(UTF_8) && mostly_utf8(raw) { UTF_8 } else { encoding };
     let (text, map) = convert(raw, encoding, shifts);
     (Cow::Owned(text), Some(map))
+}
+
+/// Whether it is one of the labels of nearly all texts. They mean ASCII by ASCII octets.
+fn is_usual(label: &str) -> bool {
+    ["utf-8", "us-ascii", "iso-8859-1"].iter().any(|usual| label.eq_ignore_ascii_case(usual))
 }
 
 fn is_utf7(label: &str) -> bool {

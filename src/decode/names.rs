@@ -150,8 +150,8 @@ pub(super) fn roles(text: &[u8], len: usize) -> Roles {
 
 /// The names that play a role.
 struct Names {
-    /// Those that begin with each letter, and behind them those that go on so behind `x-`.
-    by_letter: [Vec<Name>; 2 * LETTERS],
+    /// Those that begin alike stand together.
+    by_start: [Vec<Name>; BUCKETS],
 }
 
 struct Name {
@@ -204,31 +204,31 @@ fn letters(text: &[u8]) -> u64 {
 /// a role, and what differs from that in this bit alone cannot stand in a name.
 const LOWER: u64 = u64::MAX / 255 * 0x20;
 
-/// What five bits of a letter can be, in either case.
-const LETTERS: usize = 32;
+/// So many that hardly a name of the tables shares one with a name that begins otherwise.
+const BUCKETS: usize = 256;
 
 impl Names {
     fn new() -> Names {
-        let mut by_letter = [const { Vec::new() }; 2 * LETTERS];
+        let mut by_start = [const { Vec::new() }; BUCKETS];
         let trace = TRACE.iter().map(|name| (*name, Roles { is_trace: true, ..Roles::default() }));
         let changing = CHANGING.iter().map(|name| (*name, Roles { is_changing: true, ..Roles::default() }));
         let known = KNOWN.iter().map(|(known, name)| (*name, Roles { known: Some(*known), ..Roles::default() }));
         for (name, roles) in trace.chain(changing).chain(known) {
             let start = name.trim_end_matches('*').as_bytes();
-            let names: &mut Vec<Name> = &mut by_letter[bucket(start)];
+            let names: &mut Vec<Name> = &mut by_start[bucket(letters(start))];
             let is_whole = start.len() == name.len();
             match names.iter_mut().find(|other| other.start == start && other.is_whole == is_whole) {
                 Some(same) => same.roles = same.roles.and(roles),
                 None => names.push(Name { start, words: Word::all(start), is_whole, roles }),
             }
         }
-        Names { by_letter }
+        Names { by_start }
     }
 
     fn roles(&self, text: &[u8], len: usize) -> Roles {
         let mut roles = Roles::default();
         let first = letters(text);
-        for known in &self.by_letter[bucket(&text[..len])] {
+        for known in &self.by_start[bucket(first)] {
             let start = known.start.len();
             // What stands behind the name is read as well, but a name as long as that is asked for.
             if known.words[0].begins(first)
@@ -242,13 +242,13 @@ impl Names {
     }
 }
 
-/// Where a name is looked for: by its first letter, or by the one behind `x-`. Names that begin alike go together.
-fn bucket(name: &[u8]) -> usize {
-    let letter = |at: usize| name.get(at).map_or(0, |byte| usize::from(byte & 0x1F));
-    match name {
-        [b'x' | b'X', b'-', ..] => LETTERS + letter(2),
-        _ => letter(0),
-    }
+/// Where a name is looked for that begins with these letters: by the first three, or by those behind `x-`. All names of
+/// the tables have as many.
+fn bucket(first: u64) -> usize {
+    const X: u64 = u64::from_le_bytes(*b"x-\0\0\0\0\0\0");
+    const SPREAD: u32 = 0x9E37_79B1;
+    let start = if first & 0xFFFF == X { first >> 16 } else { first };
+    ((start as u32) << 8).wrapping_mul(SPREAD) as usize >> 24
 }
 
 #[cfg(test)]

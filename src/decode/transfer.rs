@@ -18,6 +18,10 @@ pub(super) enum Encoding {
 impl Encoding {
     /// The encoding of that name.
     pub(super) fn named(name: &str) -> Encoding {
+        // Nearly all names.
+        if matches!(name, "7bit" | "8bit") {
+            return Encoding::Identity;
+        }
         // What stands behind it is a comment, a parameter or a mistake.
         let name = name.trim().split(['(', ';', ' ', '\t', ',']).next().unwrap_or_default();
         let name: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
