@@ -26,4 +26,4 @@ pub use key::{key, key_of};
 pub use promise::promising;
 pub use split::{Split, scheme, split};
 pub use unwrap::{Unwrapped, unwrap, unwrap_divided, without_recipient};
-pub use verdict::Verdicts;
+pub use verdict::{GRAMMARS, Verdicts};

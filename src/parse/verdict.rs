@@ -9,6 +9,9 @@ use super::split::{Split, split};
 
 use crate::grammar::{self, Reject, Url};
 
+/// The names of the three grammars.
+pub const GRAMMARS: [&str; 3] = ["rfc1738", "rfc3986", "whatwg"];
+
 /// What three grammars say of one text.
 #[derive(Clone, Debug)]
 pub struct Verdicts<'u> {
@@ -61,14 +64,15 @@ impl<'u> Verdicts<'u> {
         }
     }
 
+    /// Which of [`GRAMMARS`] accept.
+    #[must_use]
+    pub fn accepts(&self) -> [bool; GRAMMARS.len()] {
+        [self.rfc1738.is_ok(), self.rfc3986, self.whatwg.is_some()]
+    }
+
     /// The names of the grammars that accept, in the order of a record's `conforms`.
     pub fn conforms(&self) -> impl Iterator<Item = &'static str> {
-        let names = [
-            self.rfc1738.is_ok().then_some("rfc1738"),
-            self.rfc3986.then_some("rfc3986"),
-            self.whatwg.is_some().then_some("whatwg"),
-        ];
-        names.into_iter().flatten()
+        GRAMMARS.into_iter().zip(self.accepts()).filter_map(|(name, accepts)| accepts.then_some(name))
     }
 
     /// WHATWG's serialisation: what a browser would fetch.

@@ -12,7 +12,6 @@ use super::{Batch, Keyed, Piece};
 use crate::decode::{Fields, KnownField, date, digest};
 use crate::limits::{ARTICLE_BYTES, SMALL_CONTAINER_BYTES, SMALL_FILE_BYTES, SPILL_BYTES};
 use crate::origin::{Kind as SourceKind, Source};
-use crate::parse::scheme;
 use crate::problem::{Event, Kind, Problem};
 use crate::read::{self, Input};
 use crate::record::{self, Balance, Record, Writer};
@@ -449,10 +448,9 @@ fn note(finding: Finding<'_>, source: &Source, job: &Job, writer: &mut Writer, y
     match finding {
         Finding::Url(record) => {
             let found = record.found;
-            let scheme = String::from_utf8_lossy(scheme(found.url())).to_ascii_lowercase();
             tally.candidates += 1;
             tally.records += 1;
-            tally.found(found, &scheme);
+            tally.found(found);
             line(record, job, writer, yielded.piece());
         }
         Finding::Filtered => {

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::ops::Deref;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
-use crate::parse::{Found, Reason};
+use crate::parse::{Found, GRAMMARS, Reason, Wrapper, scheme};
 use crate::repair::Repair;
 
 /// How often each of some named things happened.
@@ -120,12 +120,34 @@ pub struct Balance {
     pub events: Counts,
     /// URLs that passed the filters, by scheme. This and the next three count before folding over the whole run.
     pub schemes: Counts,
-    /// The same by wrapper.
-    pub wrappers: Counts,
-    /// The same by repair; a URL can have several.
-    pub repairs: Counts,
-    /// The same by the grammars that accept; a URL can have several, and one beyond the limit has none.
-    pub verdicts: Counts,
+    /// The same by wrapper, in the order of [`Wrapper::ALL`].
+    #[serde(serialize_with = "wrappers")]
+    pub wrappers: [u64; Wrapper::ALL.len()],
+    /// The same by repair, in the order of [`Repair::ALL`]; a URL can have several.
+    #[serde(serialize_with = "repairs")]
+    pub repairs: [u64; Repair::ALL.len()],
+    /// The same by the grammars that accept, in the order of [`GRAMMARS`]; a URL can have several, and one beyond the
+    /// limit has none.
+    #[serde(serialize_with = "verdicts")]
+    pub verdicts: [u64; GRAMMARS.len()],
+}
+
+fn wrappers<S: Serializer>(numbers: &[u64; Wrapper::ALL.len()], to: S) -> Result<S::Ok, S::Error> {
+    by_name(Wrapper::ALL.map(Wrapper::name), numbers, to)
+}
+
+fn repairs<S: Serializer>(numbers: &[u64; Repair::ALL.len()], to: S) -> Result<S::Ok, S::Error> {
+    by_name(Repair::ALL.map(Repair::name), numbers, to)
+}
+
+fn verdicts<S: Serializer>(numbers: &[u64; GRAMMARS.len()], to: S) -> Result<S::Ok, S::Error> {
+    by_name(GRAMMARS, numbers, to)
+}
+
+/// Serializes the numbers of what happened at all as [`Counts`] are.
+fn by_name<S: Serializer, const N: usize>(names: [&str; N], numbers: &[u64; N], to: S) -> Result<S::Ok, S::Error> {
+    let happened: BTreeMap<&str, u64> = names.into_iter().zip(*numbers).filter(|(_, number)| *number > 0).collect();
+    happened.serialize(to)
 }
 
 impl Balance {
@@ -182,11 +204,19 @@ impl Balance {
     }
 
     /// A URL passed the filters.
-    pub fn found(&mut self, found: &Found<'_>, scheme: &str) {
-        self.schemes.add(scheme, 1);
-        self.wrappers.add(found.wrapper.name(), 1);
-        found.repairs.iter().map(Repair::name).for_each(|name| self.repairs.add(name, 1));
-        found.verdicts.iter().flat_map(|verdicts| verdicts.conforms()).for_each(|name| self.verdicts.add(name, 1));
+    pub fn found(&mut self, found: &Found<'_>) {
+        let scheme = String::from_utf8_lossy(scheme(found.url()));
+        if scheme.bytes().any(|byte| byte.is_ascii_uppercase()) {
+            self.schemes.add(&scheme.to_ascii_lowercase(), 1);
+        } else {
+            self.schemes.add(&scheme, 1);
+        }
+        self.wrappers[found.wrapper as usize] += 1;
+        found.repairs.iter().for_each(|repair| self.repairs[repair as usize] += 1);
+        if let Some(verdicts) = found.verdicts {
+            let accepted = self.verdicts.iter_mut().zip(verdicts.accepts());
+            accepted.for_each(|(number, accepts)| *number += u64::from(accepts));
+        }
     }
 
     /// The balance of an article that turned out to be a copy: it was seen, and not searched.
@@ -223,6 +253,9 @@ impl Balance {
         for (sum, number) in self.numbers().into_iter().zip(other.numbers()) {
             *sum += std::mem::take(number);
         }
+        for (sum, numbers) in self.lists().into_iter().zip(other.lists()) {
+            sum.iter_mut().zip(numbers).for_each(|(sum, number)| *sum += std::mem::take(number));
+        }
         for (sum, counts) in self.counts().into_iter().zip(other.counts()) {
             counts.pour(sum);
         }
@@ -250,8 +283,13 @@ impl Balance {
         ]
     }
 
+    /// Everything that is counted in the order of a list.
+    fn lists(&mut self) -> [&mut [u64]; 3] {
+        [&mut self.wrappers, &mut self.repairs, &mut self.verdicts]
+    }
+
     /// Everything that is counted by name.
-    fn counts(&mut self) -> [&mut Counts; 11] {
+    fn counts(&mut self) -> [&mut Counts; 8] {
         [
             &mut self.files_skipped,
             &mut self.files_failed,
@@ -261,9 +299,6 @@ impl Balance {
             &mut self.rejects,
             &mut self.events,
             &mut self.schemes,
-            &mut self.wrappers,
-            &mut self.repairs,
-            &mut self.verdicts,
         ]
     }
 
@@ -295,6 +330,36 @@ impl Balance {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parse::Verdicts;
+    use crate::span::Span;
+
+    #[test]
+    fn what_happened_is_counted_under_its_name() {
+        assert!(Wrapper::ALL.iter().enumerate().all(|(at, wrapper)| *wrapper as usize == at));
+        assert!(Repair::ALL.iter().enumerate().all(|(at, repair)| *repair as usize == at));
+        let verdicts = Verdicts::of(b"HTTP://a.b/", 11);
+        let found = Found {
+            full: b"HTTP://a.b/",
+            url_len: 11,
+            raw: Span::new(0, 11),
+            wrapper: Wrapper::Attr,
+            repairs: [Repair::PageBreak, Repair::Hyphen].into_iter().collect(),
+            alternates: &[],
+            confidence: 1.0,
+            verdicts: Some(&verdicts),
+            truncated: None,
+        };
+        let mut balance = Balance::default();
+        balance.found(&found);
+        let mut sum = balance.clone();
+        sum.take_over(&mut balance);
+        assert_eq!(balance.wrappers, [0; Wrapper::ALL.len()]);
+        let shown = serde_json::to_value(&sum).unwrap();
+        assert_eq!(shown["schemes"], serde_json::json!({ "http": 2 }));
+        assert_eq!(shown["wrappers"], serde_json::json!({ "attr": 2 }));
+        assert_eq!(shown["repairs"], serde_json::json!({ "hyphen": 2, "page-break": 2 }));
+        assert_eq!(shown["verdicts"], serde_json::json!({ "rfc1738": 2, "rfc3986": 2, "whatwg": 2 }));
+    }
 
     #[test]
     fn what_is_not_accounted_for_is_said() {
