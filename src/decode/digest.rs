@@ -62,24 +62,36 @@ fn body(message: &Message<'_>, octets: &[u8], most: usize, put: &mut dyn FnMut(&
     let end = octets.len() - octets.iter().rev().take_while(|&&byte| matches!(byte, b'\n' | b'\r')).count();
     // A line gives half of its octets or more, so that three times as many hold all that count.
     let octets = &octets[..end.min(most.saturating_mul(3))];
-    let carriages = memchr::memchr_iter(b'\r', octets).filter(|&at| octets.get(at + 1) == Some(&b'\n'));
     let first_dot = (message.wire && octets.starts_with(b"..")).then_some(0);
     let dots = message.wire.then(|| STUFFED.find_iter(octets)).into_iter().flatten().map(|at| at + 1);
     let quotes = (message.kind == Kind::Mbox).then(|| QUOTED.find_iter(octets)).into_iter().flatten();
     let mut quotes = quotes.filter_map(|at| quote(octets, at)).peekable();
     let mut dots = first_dot.into_iter().chain(dots).peekable();
-    let mut carriages = carriages.peekable();
     let (mut from, mut room) = (0, most);
     while room > 0 && from < octets.len() {
-        let left_out = [carriages.peek(), dots.peek(), quotes.peek()].into_iter().flatten().min().copied();
-        let stays = &octets[from..left_out.unwrap_or(octets.len())];
+        let left_out = [dots.peek(), quotes.peek()].into_iter().flatten().min().copied();
+        room -= lf_lines(&octets[from..left_out.unwrap_or(octets.len())], room, put);
+        from = left_out.map_or(octets.len(), |at| at + 1);
+        let is_passed = |at: &usize| *at < from;
+        let _ = (dots.next_if(is_passed), quotes.next_if(is_passed));
+    }
+}
+
+/// Gives the first `most` octets of a text with LF line ends, and tells how many there were.
+fn lf_lines(text: &[u8], most: usize, put: &mut dyn FnMut(&[u8])) -> usize {
+    let carriages = memchr::memchr_iter(b'\r', text).filter(|&at| text.get(at + 1) == Some(&b'\n'));
+    let (mut from, mut room) = (0, most);
+    for end in carriages.chain([text.len()]) {
+        let stays = &text[from..end];
         let stays = &stays[..stays.len().min(room)];
         put(stays);
         room -= stays.len();
-        from = left_out.map_or(octets.len(), |at| at + 1);
-        let is_passed = |at: &usize| *at < from;
-        let _ = (carriages.next_if(is_passed), dots.next_if(is_passed), quotes.next_if(is_passed));
+        from = end + 1;
+        if room == 0 {
+            break;
+        }
     }
+    most - room
 }
 
 /// Where the line begins that holds `>From ` at `at`, if nothing but quotation marks stands before that.
