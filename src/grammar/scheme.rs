@@ -132,7 +132,8 @@ impl Scheme {
     pub fn named(name: &[u8]) -> Option<&'static Scheme> {
         let rows = &ROWS[letter(*name.first()?)];
         let mut rows = rows.iter().map_while(|&row| SCHEMES.get(usize::from(row)));
-        rows.find(|row| row.name.as_bytes().eq_ignore_ascii_case(name))
+        // Nearly all are written in lower case.
+        rows.find(|row| row.name.as_bytes() == name || row.name.as_bytes().eq_ignore_ascii_case(name))
     }
 }
 

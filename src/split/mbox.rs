@@ -212,7 +212,9 @@ fn is_usual(line: &[u8]) -> bool {
         b"mime-version:",
         b"status:",
     ];
-    USUAL.iter().any(|name| line.len() >= name.len() && line[..name.len()].eq_ignore_ascii_case(name))
+    let Some(first) = line.first().map(u8::to_ascii_lowercase) else { return false };
+    let begins = |name: &&[u8]| line.len() >= name.len() && line[..name.len()].eq_ignore_ascii_case(name);
+    USUAL.iter().filter(|name| name[0] == first).any(begins)
 }
 
 /// Whether a line begins with a field's name and its colon (RFC 5322 section 2.2), and a blank or nothing behind
