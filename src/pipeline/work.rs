@@ -211,7 +211,8 @@ impl<'w> Yield<'w> {
     fn reserve(&mut self, most: usize) {
         // A piece is given when a message begins behind that.
         const FULL_BYTES: usize = SPILL_BYTES + SPILL_BYTES / 8;
-        let usual = self.usual_bytes.min(most).min(FULL_BYTES);
+        // One piece in a few holds more than those before it.
+        let usual = (self.usual_bytes + self.usual_bytes / 2).min(most).min(FULL_BYTES);
         let records = &mut self.piece().records;
         if records.is_empty() {
             records.reserve(usual);
