@@ -75,7 +75,13 @@ fn work(unit: Unit, job: &Job, extractor: &Extractor, desks: &Desks, give: &mut 
     let mut worker = Worker { job, extractor, yielded: Yield::new(give, usual_bytes), buffer, writer };
     match unit {
         Unit::Items(items) => items.into_iter().for_each(|item| worker.item(item)),
-        Unit::Files(files) => files.iter().for_each(|file| worker.contained(file)),
+        Unit::Files(files) => {
+            // An article has a piece of its own.
+            worker.yielded.batch.pieces.reserve(files.len() + 1);
+            for file in &files {
+                worker.contained(file);
+            }
+        }
     }
     worker.yielded.flush();
     let Worker { yielded: Yield { usual_bytes, .. }, buffer, writer, .. } = worker;
