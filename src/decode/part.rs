@@ -434,7 +434,7 @@ fn may_hold_url(value: &[u8]) -> bool {
     let is_bracketed = memchr::memchr(b'<', value).is_some();
     marks.any(|at| match value[at] {
         b':' => is_bracketed || value.get(at + 1).is_some_and(|next| !next.is_ascii_whitespace()),
-        _ => at > 0 && matches!(value[at - 1], b'w' | b'W' | b'p' | b'P'),
+        _ => at >= 3 && [b"www", b"ftp"].iter().any(|word| value[at - 3..at].eq_ignore_ascii_case(*word)),
     })
 }
 
@@ -653,7 +653,7 @@ mod tests {
 
     #[test]
     fn values_without_what_begins_a_url_are_passed_over() {
-        for value in ["", "a b", "Re: a", "a@b.example", "Re: a.b", "a:", "v. 1.0", "ww w . x", "<a@b>"] {
+        for value in ["", "a b", "Re: a", "a@b.example", "Re: a.b", "a:", "v. 1.0", "ww w . x", "<a@b>", "comp.mail"] {
             assert!(!may_hold_url(value.as_bytes()), "{value}");
         }
         for value in ["http://a", "a:b", "<URL: x>", "www.a", "see FTP.a", "10:30"] {
