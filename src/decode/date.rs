@@ -111,20 +111,36 @@ fn usual(raw: &str) -> Option<Date> {
     let (hour, rest) = digits(rest.strip_prefix(b" ")?, 2..=2)?;
     let (minute, rest) = digits(rest.strip_prefix(b":")?, 2..=2)?;
     let (second, rest) = digits(rest.strip_prefix(b":")?, 2..=2)?;
-    let (sign, rest) = rest.strip_prefix(b" ")?.split_first()?;
-    let (zone, rest) = digits(rest, 4..=4)?;
-    let east = match sign {
-        b'+' => 1,
-        b'-' => -1,
-        _ => return None,
-    };
-    let known = zone / 100 <= 14 && zone % 100 < 60 && second < 60 && (1900..=9998).contains(&year);
+    let zone = rest.strip_prefix(b" ")?;
+    let (offset, rest) = east_of_greenwich(zone).or_else(|| named_zone(zone))?;
+    let known = second < 60 && (1900..=9998).contains(&year);
     if !known || !(rest.is_empty() || rest.starts_with(b" (")) {
         return None;
     }
     let date = civil::Date::new(year as i16, month, day as i8).ok()?;
     let moment = date.to_datetime(civil::Time::new(hour as i8, minute as i8, second as i8, 0).ok()?);
-    utc(raw, moment, Some(east * (zone / 100 * 60 + zone % 100)))
+    utc(raw, moment, Some(offset))
+}
+
+/// The minutes of `+hhmm` at the start of a text, and what follows it.
+fn east_of_greenwich(text: &[u8]) -> Option<(i32, &[u8])> {
+    let (sign, rest) = text.split_first()?;
+    let (zone, rest) = digits(rest, 4..=4)?;
+    let minutes = zone / 100 * 60 + zone % 100;
+    let is_known = zone / 100 <= 14 && zone % 100 < 60;
+    match sign {
+        b'+' if is_known => Some((minutes, rest)),
+        b'-' if is_known => Some((-minutes, rest)),
+        _ => None,
+    }
+}
+
+/// The minutes of a zone by its name at the start of a text, and what follows it.
+fn named_zone(text: &[u8]) -> Option<(i32, &[u8])> {
+    let len = text.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let (name, rest) = text.split_at(len);
+    let (_, minutes) = ZONES.iter().find(|(known, _)| known.as_bytes().eq_ignore_ascii_case(name))?;
+    Some((*minutes, rest))
 }
 
 /// A number of so many digits at the start of a text, and what follows it.
@@ -315,7 +331,18 @@ mod tests {
             for month in ["Feb", "dec", "Foo"] {
                 for year in ["1899", "1900", "1996", "2026", "9999", "96"] {
                     for time in ["00:00:00", "23:59:59", "23:59:60", "24:00:00", "9:30:00", "09:30"] {
-                        for zone in ["+0000", "-0730", "+1500", "+0060", "GMT", "+0200 (CEST)", "-0800(PST)"] {
+                        for zone in [
+                            "+0000",
+                            "-0730",
+                            "+1500",
+                            "+0060",
+                            "GMT",
+                            "pst (x)",
+                            "MET DST",
+                            "+0200 (CEST)",
+                            "-0800(PST)",
+                            "DST",
+                        ] {
                             for weekday in ["", "Thu, ", "Thursday, ", "thu "] {
                                 let raw = format!("{weekday}{day} {month} {year} {time} {zone}");
                                 if let Some(date) = usual(&raw) {
