@@ -106,7 +106,7 @@ fn usual(raw: &str) -> Option<Date> {
     let (day, rest) = digits(rest, 1..=2)?;
     let rest = rest.strip_prefix(b" ")?;
     let (name, rest) = rest.split_at_checked(3)?;
-    let month = MONTHS.iter().position(|month| month.as_bytes().eq_ignore_ascii_case(name))? as i8 + 1;
+    let month = month(std::str::from_utf8(name).ok()?)?;
     let (year, rest) = digits(rest.strip_prefix(b" ")?, 4..=4)?;
     let (hour, rest) = digits(rest.strip_prefix(b" ")?, 2..=2)?;
     let (minute, rest) = digits(rest.strip_prefix(b":")?, 2..=2)?;
@@ -169,9 +169,17 @@ fn any(raw: &str) -> Date {
 }
 
 fn pieces(raw: &str) -> Pieces {
-    let mut pieces = Pieces::default();
     // Comments hold the zone's name again (RFC 5322 section 3.2.2).
     let text = raw.split('(').next().unwrap_or_default();
+    // Tuesday is `Mar` in three languages, and no month then: `Mar, 5 Feb 1998`.
+    let is_word = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let behind_weekday = text.split_once(',').filter(|(weekday, _)| is_word(weekday) && month(weekday).is_some());
+    let behind_weekday = behind_weekday.map(|(_, rest)| pieces_of(rest)).filter(|pieces| pieces.month.is_some());
+    behind_weekday.unwrap_or_else(|| pieces_of(text))
+}
+
+fn pieces_of(text: &str) -> Pieces {
+    let mut pieces = Pieces::default();
     for word in text.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty()).take(16) {
         if !(time(&mut pieces, word) || zone(&mut pieces, word) || iso(&mut pieces, word)) {
             // RFC 850 writes `02-Jul-96`.
@@ -265,13 +273,18 @@ fn iso(pieces: &mut Pieces, word: &str) -> bool {
 fn day_month_year(pieces: &mut Pieces, piece: &str) {
     if let Ok(number) = piece.parse::<i32>() {
         pieces.numbers.push((number, piece.len()));
-    } else if pieces.month.is_none() && piece.len() >= 3 && piece.is_char_boundary(3) {
-        let start = piece[..3].to_ascii_lowercase();
-        if let Some(month) = MONTHS.iter().position(|name| *name == start) {
-            pieces.month = Some(month as i8 + 1);
-            pieces.before_month = pieces.numbers.len();
-        }
+    } else if pieces.month.is_none()
+        && let Some(month) = month(piece)
+    {
+        pieces.month = Some(month);
+        pieces.before_month = pieces.numbers.len();
     }
+}
+
+/// The month that a word begins with.
+fn month(word: &str) -> Option<i8> {
+    let start = word.as_bytes().first_chunk::<3>()?;
+    MONTHS.iter().position(|name| name.as_bytes().eq_ignore_ascii_case(start)).map(|month| month as i8 + 1)
 }
 
 fn moment(pieces: &Pieces) -> Option<civil::DateTime> {
@@ -322,6 +335,10 @@ mod tests {
         check("Tue, 2 Jul 101 13:45:10 -0500 (EST)", "2001-07-02T18:45:10Z");
         check("1996-07-02T13:45:10+02:00", "1996-07-02T11:45:10Z");
         check("Sun, 03 May 2020 20:01:02 GMT+2", "2020-05-03T18:01:02Z");
+        check("Mar, 5 Feb 1998 10:00 GMT", "1998-02-05T10:00:00Z");
+        check("March 5, 1998 10:00 GMT", "1998-03-05T10:00:00Z");
+        check("Dec 31, 1998 10:00 GMT by Mar", "1998-12-31T10:00:00Z");
+        check("mar, 5 98 10:00 GMT", "1998-03-05T10:00:00Z");
     }
 
     #[test]
@@ -343,7 +360,7 @@ mod tests {
                             "-0800(PST)",
                             "DST",
                         ] {
-                            for weekday in ["", "Thu, ", "Thursday, ", "thu "] {
+                            for weekday in ["", "Thu, ", "Thursday, ", "thu ", "Mar, "] {
                                 let raw = format!("{weekday}{day} {month} {year} {time} {zone}");
                                 if let Some(date) = usual(&raw) {
                                     assert_eq!(date, any(&raw), "{raw}");
