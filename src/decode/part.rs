@@ -56,6 +56,7 @@ enum Form {
 /// The message inside a part that something belongs to.
 #[derive(Clone, Debug, Default)]
 struct Within {
+    /// As much of it as records repeat.
     message_id: Option<String>,
     /// How many messages it lies in, one inside the other.
     depth: usize,
@@ -163,7 +164,7 @@ impl Walk<'_, '_> {
             charset: content.charset,
             encoding: encodings.next().map_or("7bit".to_owned(), shortened),
             others: encodings.map(|other| Encoding::named(&other)).collect(),
-            message_id: within.message_id.clone().map(shortened),
+            message_id: within.message_id.clone(),
             form: content.form,
         };
         self.header_texts(fields, &part, known.is_some());
@@ -197,8 +198,9 @@ impl Walk<'_, '_> {
                 return self.leaf(body, &part);
             }
             let inner = Fields::of(&raw[body..], self.limits.header_bytes);
-            let id =
-                inner.first_known(Known::MessageId).map(|field| value(field.value.of(&raw[body..])).trim().to_owned());
+            let id = inner
+                .first_known(Known::MessageId)
+                .map(|field| short(value(field.value.of(&raw[body..])).trim()).to_owned());
             let within = Within { message_id: id, depth: within.depth + 1 };
             return Next::Entity { at: body, path, root: true, digest: false, within };
         }
