@@ -37,7 +37,7 @@ pub(super) fn decode<'a>(raw: &'a [u8], label: Option<&str>) -> (Cow<'a, [u8]>, 
     (Cow::Owned(text), Some(map))
 }
 
-/// Whether it is one of the labels of nearly all texts. They mean ASCII by ASCII octets.
+/// Whether it is one of the labels of nearly all texts, by each of which ASCII octets are ASCII.
 fn is_usual(label: &str) -> bool {
     ["utf-8", "us-ascii", "iso-8859-1"].iter().any(|usual| label.eq_ignore_ascii_case(usual))
 }

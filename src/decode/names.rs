@@ -1,4 +1,4 @@
-//! The names of header fields that play a role for us, told by a letter before they are compared.
+//! The names of header fields that play a role for us, told by three letters before they are compared.
 
 use std::sync::LazyLock;
 
@@ -150,7 +150,7 @@ pub(super) fn roles(text: &[u8], len: usize) -> Roles {
 
 /// The names that play a role.
 struct Names {
-    /// Those that begin alike stand together.
+    /// Those that begin alike stand together, and few others with them.
     by_start: [Vec<Name>; BUCKETS],
 }
 
@@ -204,7 +204,7 @@ fn letters(text: &[u8]) -> u64 {
 /// a role, and what differs from that in this bit alone cannot stand in a name.
 const LOWER: u64 = u64::MAX / 255 * 0x20;
 
-/// So many that hardly a name of the tables shares one with a name that begins otherwise.
+/// So many that few names of the tables share one with names that begin otherwise.
 const BUCKETS: usize = 256;
 
 impl Names {
@@ -217,6 +217,7 @@ impl Names {
             let start = name.trim_end_matches('*').as_bytes();
             let names: &mut Vec<Name> = &mut by_start[bucket(letters(start))];
             let is_whole = start.len() == name.len();
+            assert!(start.strip_prefix(b"x-").unwrap_or(start).len() >= 3, "letters to look it up by");
             match names.iter_mut().find(|other| other.start == start && other.is_whole == is_whole) {
                 Some(same) => same.roles = same.roles.and(roles),
                 None => names.push(Name { start, words: Word::all(start), is_whole, roles }),
