@@ -106,7 +106,7 @@ fn usual(raw: &str) -> Option<Date> {
     let (day, rest) = digits(rest, 1..=2)?;
     let rest = rest.strip_prefix(b" ")?;
     let (name, rest) = rest.split_at_checked(3)?;
-    let month = month(std::str::from_utf8(name).ok()?)?;
+    let month = month(name)?;
     let (year, rest) = digits(rest.strip_prefix(b" ")?, 4..=4)?;
     let (hour, rest) = digits(rest.strip_prefix(b" ")?, 2..=2)?;
     let (minute, rest) = digits(rest.strip_prefix(b":")?, 2..=2)?;
@@ -139,8 +139,13 @@ fn east_of_greenwich(text: &[u8]) -> Option<(i32, &[u8])> {
 fn named_zone(text: &[u8]) -> Option<(i32, &[u8])> {
     let len = text.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
     let (name, rest) = text.split_at(len);
+    Some((minutes_of(name)?, rest))
+}
+
+/// The minutes of a zone of that name, in any case.
+fn minutes_of(name: &[u8]) -> Option<i32> {
     let (_, minutes) = ZONES.iter().find(|(known, _)| known.as_bytes().eq_ignore_ascii_case(name))?;
-    Some((*minutes, rest))
+    Some(*minutes)
 }
 
 /// A number of so many digits at the start of a text, and what follows it.
@@ -168,16 +173,19 @@ fn any(raw: &str) -> Date {
     utc(raw, moment, pieces.offset).unwrap_or_else(unknown)
 }
 
+/// What the words of a date say, but for its comments and its weekday.
 fn pieces(raw: &str) -> Pieces {
     // Comments hold the zone's name again (RFC 5322 section 3.2.2).
     let text = raw.split('(').next().unwrap_or_default();
     // Tuesday is `Mar` in three languages, and no month then: `Mar, 5 Feb 1998`.
     let is_word = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphabetic());
-    let behind_weekday = text.split_once(',').filter(|(weekday, _)| is_word(weekday) && month(weekday).is_some());
+    let behind_weekday =
+        text.split_once(',').filter(|(weekday, _)| is_word(weekday) && month(weekday.as_bytes()).is_some());
     let behind_weekday = behind_weekday.map(|(_, rest)| pieces_of(rest)).filter(|pieces| pieces.month.is_some());
     behind_weekday.unwrap_or_else(|| pieces_of(text))
 }
 
+/// What words say that are all part of the date.
 fn pieces_of(text: &str) -> Pieces {
     let mut pieces = Pieces::default();
     for word in text.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty()).take(16) {
@@ -217,7 +225,7 @@ fn zone(pieces: &mut Pieces, word: &str) -> bool {
     }
     let lower = word.to_ascii_lowercase();
     let (name, digits) = lower.split_at(lower.find(['+', '-']).unwrap_or(lower.len()));
-    if !digits.is_empty() && (name.is_empty() || ZONES.iter().any(|(known, _)| *known == name)) {
+    if !digits.is_empty() && (name.is_empty() || minutes_of(name.as_bytes()).is_some()) {
         let Some(minutes) = offset(digits) else { return false };
         pieces.offset = Some(minutes);
         return true;
@@ -226,9 +234,9 @@ fn zone(pieces: &mut Pieces, word: &str) -> bool {
         pieces.offset = pieces.offset.map(|minutes| minutes + 60);
         return true;
     }
-    match ZONES.iter().find(|(known, _)| *known == lower) {
-        Some((_, minutes)) => {
-            pieces.offset.get_or_insert(*minutes);
+    match minutes_of(word.as_bytes()) {
+        Some(minutes) => {
+            pieces.offset.get_or_insert(minutes);
             true
         }
         None => false,
@@ -274,16 +282,16 @@ fn day_month_year(pieces: &mut Pieces, piece: &str) {
     if let Ok(number) = piece.parse::<i32>() {
         pieces.numbers.push((number, piece.len()));
     } else if pieces.month.is_none()
-        && let Some(month) = month(piece)
+        && let Some(month) = month(piece.as_bytes())
     {
         pieces.month = Some(month);
         pieces.before_month = pieces.numbers.len();
     }
 }
 
-/// The month that a word begins with.
-fn month(word: &str) -> Option<i8> {
-    let start = word.as_bytes().first_chunk::<3>()?;
+/// The month whose name a word begins with.
+fn month(word: &[u8]) -> Option<i8> {
+    let start = word.first_chunk::<3>()?;
     MONTHS.iter().position(|name| name.as_bytes().eq_ignore_ascii_case(start)).map(|month| month as i8 + 1)
 }
 
