@@ -205,12 +205,11 @@ impl Balance {
 
     /// A URL passed the filters.
     pub fn found(&mut self, found: &Found<'_>) {
-        let scheme = String::from_utf8_lossy(scheme(found.url()));
+        let mut scheme = String::from_utf8_lossy(scheme(found.url()));
         if scheme.bytes().any(|byte| byte.is_ascii_uppercase()) {
-            self.schemes.add(&scheme.to_ascii_lowercase(), 1);
-        } else {
-            self.schemes.add(&scheme, 1);
+            scheme.to_mut().make_ascii_lowercase();
         }
+        self.schemes.add(&scheme, 1);
         self.wrappers[found.wrapper as usize] += 1;
         found.repairs.iter().for_each(|repair| self.repairs[repair as usize] += 1);
         if let Some(verdicts) = found.verdicts {
