@@ -15,7 +15,7 @@ pub use capped::Ratio;
 pub use container::{Allowed, Compression, packed_batch, unpacked};
 pub use fault::problem;
 pub use input::{Input, Random};
-pub use sparse::{Sparse, hole};
+pub use sparse::{Sparse, Unread, hole};
 pub use streams::{Step, Streams, is_container};
 
 use std::fs::{File, OpenOptions};

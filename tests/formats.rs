@@ -10,7 +10,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
-use urlspool::origin::{Item, Kind};
+use urlspool::limits::Limits;
+use urlspool::origin::{Hint, Item, Kind};
+use urlspool::read::{Input, Step, Streams};
+use urlspool::split::{Format, Opened, open};
 use urlspool::{Extractor, Job, Options, Source, run};
 
 /// Messages in the set.
@@ -477,6 +480,84 @@ fn parts_of_an_mbox_give_the_records_of_the_whole_wherever_it_is_cut() {
         assert_eq!(scan(&tiny), whole, "{text:?}");
     }
     assert!(records > 150, "{records}");
+}
+
+/// The blocks of an mbox: where each begins, and its octets; and how many of them were left unread, if any may be.
+fn blocks(path: &Path, may_leave: bool) -> (Vec<(u64, Vec<u8>)>, usize) {
+    let input = Input::file(fs::File::open(path).unwrap());
+    let Some(Step::Stream(_, hint, stream)) =
+        Streams::new(input, Source::at(path.to_owned()), Hint::None, &Limits::default()).next()
+    else {
+        panic!("no stream");
+    };
+    let Opened::Blocks(_, mut roller) =
+        open(stream, Some(Format::Mbox), hint, Limits::default().message_bytes).unwrap()
+    else {
+        panic!("no blocks");
+    };
+    let (mut all, mut left) = (Vec::new(), 0);
+    loop {
+        if let Some((offset, unread)) = may_leave.then(|| roller.next_unread()).flatten() {
+            let mut octets = b"what was there before".to_vec();
+            unread.read(&mut octets).unwrap();
+            all.push((offset, octets));
+            left += 1;
+        } else if let Some(block) = roller.next_block().unwrap() {
+            all.push((block.offset, block.bytes));
+        } else {
+            return (all, left);
+        }
+    }
+}
+
+/// What stands at the end of a block decides where it is cut, whether the block is read before or left to others.
+#[test]
+fn blocks_that_are_left_unread_are_cut_where_those_are_that_are_read() {
+    const BLOCK: usize = 2 << 20;
+    let folder = Folder::new("unread");
+    let path = folder.0.join("inbox");
+    let long = format!("\n\nFrom {}\nA: b\n\n", "a".repeat(5_000));
+    let long_field = format!("\n\nFrom a\nA: {}\n\n", "b".repeat(5_000));
+    let marks = [
+        "\n\nFrom a\nA: b\n\n",
+        "\n\r\nFrom a\nA: b\n\n",
+        "x\nFrom a\nA: b\n\n",
+        "\n\nFrom a\nhttp://h.example/\n",
+        "\nFrom u at h  Mon Jan  1 10:00:00 1996\nFrom: u at h (U)\n\n",
+        "\n\nFrom a\nFrom b\nFrom c\nA: b\n",
+        &long,
+        &long_field,
+    ];
+    let mut dice = Dice(2026);
+    let (mut left, mut read) = (0, 0);
+    for round in 0..80 {
+        let mut text = ["From a\nA: b\n\n", "\n\nFrom a\nA: b\n\n"][round % 2].to_owned();
+        for block in 1..=2 {
+            // Somewhere near the end of what is looked at together, or far before it.
+            let window = [0, 0, 1, 2, 50][dice.roll(5)] * (16 << 10);
+            let place = block * BLOCK - window - [dice.roll(24), dice.roll(6_000)][dice.roll(2)];
+            text += &"words\n".repeat((place - text.len()) / 6);
+            text += &"x".repeat(place - text.len());
+            text += marks[dice.roll(marks.len())];
+            if dice.roll(3) == 0 {
+                text += &"words\n".repeat(dice.roll(4));
+                text += marks[dice.roll(marks.len())];
+            }
+        }
+        text += &"words\n".repeat([20, 40_000, 400_000][dice.roll(3)]);
+        fs::write(&path, &text).unwrap();
+        let (want, none) = blocks(&path, false);
+        let (have, some) = blocks(&path, true);
+        assert_eq!(none, 0);
+        let borders = |blocks: &[(u64, Vec<u8>)]| blocks.iter().map(|(at, _)| *at).collect::<Vec<_>>();
+        assert_eq!(borders(&have), borders(&want), "round {round}");
+        assert!(have == want, "round {round}");
+        let octets: Vec<&[u8]> = have.iter().map(|(_, octets)| &octets[..]).collect();
+        assert!(octets.concat() == text.as_bytes(), "round {round}");
+        left += some;
+        read += have.len() - some;
+    }
+    assert!(left > 20 && read > 50, "{left} left, {read} read");
 }
 
 #[test]

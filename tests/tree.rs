@@ -339,15 +339,28 @@ fn a_file_that_is_cut_down_while_it_is_read_is_an_event() {
     );
     let folder = Folder::with("mbox", message.repeat(1_000).as_bytes());
     let path = folder.0.join("mbox");
-    let job = Job { roots: vec![path.clone()], threads: 1, ..Job::default() };
-    let mut cutting = Cutting { path, given: Yield::default() };
-    let balance = run(&job, &Extractor::new(Options::default()), &mut cutting).unwrap();
-    assert_eq!(balance.imbalances(), Vec::<String>::new());
-    assert_eq!(balance.files_read, 1);
-    assert_eq!(cutting.given.kinds(), [Kind::Vanished], "{:?}", cutting.given.events.first());
-    let read = cutting.given.urls().len();
+    let scan = |threads: usize| {
+        let job = Job { roots: vec![path.clone()], threads, ..Job::default() };
+        let mut cutting = Cutting { path: path.clone(), given: Yield::default() };
+        let balance = run(&job, &Extractor::new(Options::default()), &mut cutting).unwrap();
+        assert_eq!(balance.imbalances(), Vec::<String>::new());
+        assert_eq!(balance.files_read, 1);
+        (balance, cutting.given)
+    };
+    let (balance, given) = scan(1);
+    assert_eq!(given.kinds(), [Kind::Vanished], "{:?}", given.events.first());
+    let read = given.urls().len();
     assert!(0 < read && read < 1_000, "{read}");
-    assert_eq!(cutting.given.events[0].problem.offset, Some(balance.bytes_read));
+    assert_eq!(given.events[0].problem.offset, Some(balance.bytes_read));
+    // What other threads were about to read is missing as well, and each of them says so.
+    fs::write(&path, message.repeat(1_000)).unwrap();
+    let (_, given) = scan(2);
+    let read = given.urls().len();
+    assert!(0 < read && read < 1_000, "{read}");
+    let kinds = given.kinds();
+    assert!(!kinds.is_empty() && kinds.iter().all(|&kind| kind == Kind::Vanished), "{kinds:?}");
+    let offsets: Vec<_> = given.events.iter().map(|event| event.problem.offset).collect();
+    assert!(offsets.is_sorted(), "{offsets:?}");
 }
 
 /// Row 94: a file that is replaced again and again is one of the two each time, whole; one that is gone is an event.

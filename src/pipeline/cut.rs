@@ -9,7 +9,7 @@ use super::pool::Job;
 use super::work;
 use crate::limits::Limits;
 use crate::origin::{self, Hint, Source};
-use crate::read::{self, Input, Sparse, Step, Streams};
+use crate::read::{self, Input, Sparse, Step, Streams, Unread};
 use crate::split::{self, Block, Format, Opened, Roller};
 use crate::walk;
 
@@ -17,6 +17,8 @@ use crate::walk;
 pub(super) enum Item {
     /// Messages.
     Block(Arc<Source>, Format, Block),
+    /// Whole messages that nobody has read yet, and the offset of the first.
+    Unread(Arc<Source>, Format, u64, Unread),
     /// What became of the source, or of a member of it.
     Note(Box<Piece>),
 }
@@ -26,6 +28,7 @@ impl Item {
     pub(super) fn len(&self) -> u64 {
         match self {
             Item::Block(_, _, block) => block.bytes.len() as u64,
+            Item::Unread(.., unread) => unread.octets(),
             Item::Note(_) => 0,
         }
     }
@@ -103,6 +106,11 @@ impl Cuts {
 
     /// The next block of the stream that is being read, or what became of it.
     fn block(&mut self, mut current: Current) -> Item {
+        if let Some((offset, unread)) = current.blocks.next_unread() {
+            let item = Item::Unread(Arc::clone(&current.source), current.format, offset, unread);
+            self.current = Some(current);
+            return item;
+        }
         let mut piece = Piece::default();
         match current.blocks.next_block() {
             Ok(Some(block)) => {

@@ -13,7 +13,7 @@ use crate::decode::{Fields, KnownField, date, digest};
 use crate::limits::{ARTICLE_BYTES, SMALL_CONTAINER_BYTES, SMALL_FILE_BYTES, SPILL_BYTES};
 use crate::origin::{Kind as SourceKind, Source};
 use crate::problem::{Event, Kind, Problem};
-use crate::read::{self, Input};
+use crate::read::{self, Input, Unread};
 use crate::record::{self, Balance, Record, Writer};
 use crate::split::{Block, Divided, Format, Message, Role, ends_in_cr, messages, recognised, unify, zeros_before};
 use crate::walk;
@@ -321,12 +321,27 @@ impl Worker<'_> {
     fn item(&mut self, item: Item) {
         match item {
             Item::Block(source, format, block) => self.block(&source, format, &block),
+            Item::Unread(source, format, offset, unread) => self.unread(&source, format, offset, &unread),
             Item::Note(note) => {
                 let piece = self.yielded.piece();
                 piece.balance.add(&note.balance);
                 piece.events.extend(note.events);
             }
         }
+    }
+
+    /// Reads and searches what was left unread of a source. If that fails, what stands behind it is read all the same.
+    fn unread(&mut self, source: &Source, format: Format, offset: u64, unread: &Unread) {
+        let mut block = Block { bytes: std::mem::take(&mut self.buffer), offset, role: Role::Whole };
+        let result = unread.read(&mut block.bytes);
+        let read = block.bytes.len() as u64;
+        self.block(source, format, &block);
+        match result {
+            Ok(()) if read < unread.octets() => shrunk(self.yielded.piece(), source, offset + read),
+            Ok(()) => {}
+            Err(error) => remarked(self.yielded.piece(), read::problem(&error, Some(offset + read)).of(source)),
+        }
+        self.buffer = block.bytes;
     }
 
     fn block(&mut self, source: &Source, format: Format, block: &Block) {

@@ -1,12 +1,14 @@
 //! What is read from: a file or octets in memory, in any order; or a stream, as it comes.
 
 use std::fs::File;
-use std::io::{self, Cursor, Read, Seek, SeekFrom};
+use std::io::{self, Cursor, IoSliceMut, Read, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
+use rustix::io::{Errno, ReadWriteFlags};
+
 use super::capped::{Count, Counted};
-use super::sparse::{Sparse, hole};
+use super::sparse::{Sparse, Unread, hole};
 use crate::limits::MAGIC_BYTES;
 
 /// Octets to be read.
@@ -89,6 +91,30 @@ impl Sparse for Range {
         self.offset += appended;
         self.random.count.set(self.random.count.get() + appended);
         read
+    }
+
+    fn look_ahead(&self, ahead: u64, room: &mut [u8]) -> bool {
+        let Octets::File(file) = &self.random.octets else { return false };
+        let at = self.offset + ahead;
+        if at + room.len() as u64 > self.end {
+            return false;
+        }
+        // What is not in memory comes fastest from a disk when one reads it in order.
+        match rustix::io::preadv2(file, &mut [IoSliceMut::new(room)], at, ReadWriteFlags::NOWAIT) {
+            Ok(read) => read == room.len(),
+            Err(Errno::AGAIN) => false,
+            // The file system cannot tell.
+            Err(_) => file.read_exact_at(room, at).is_ok(),
+        }
+    }
+
+    fn leave(&mut self, back: u64, len: u64) -> Option<Unread> {
+        let Octets::File(file) = &self.random.octets else { return None };
+        let start = self.offset - back;
+        let end = start + len;
+        self.random.count.set(self.random.count.get() + len - back);
+        self.offset = end;
+        Some(Unread::new(file, start, len))
     }
 }
 

@@ -1,11 +1,13 @@
-//! Streams that know where nothing but zeros comes that nobody stored.
+//! Streams that may know where nothing but zeros comes that nobody stored, and may be read by others.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
 
 use rustix::io::Errno;
 
-/// A stream that may have holes.
+/// A stream that may have holes, and of which others may read a stretch themselves.
 pub trait Sparse: Read {
     /// Passes over as many whole steps as lie in the hole that the stream stands in: so many zeros, which need not be
     /// read. None where something is stored, or where nobody knows. `step` is not zero.
@@ -21,6 +23,66 @@ pub trait Sparse: Read {
     /// What reading gives; the octets before that are appended.
     fn append(&mut self, most: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
         Read::take(self, most as u64).read_to_end(bytes)
+    }
+
+    /// Fills `room` with what comes `ahead` octets behind the next one, and stays where it is. `false` where it does not
+    /// come, or cannot be told.
+    fn look_ahead(&self, ahead: u64, room: &mut [u8]) -> bool {
+        let _ = (ahead, room);
+        false
+    }
+
+    /// Leaves a stretch of `len` octets to others, and goes on behind it. It begins with the last `back` octets that were
+    /// read, which are fewer; all of it counts as read. Nothing where others cannot read, which is where nobody can look
+    /// ahead.
+    fn leave(&mut self, back: u64, len: u64) -> Option<Unread> {
+        let _ = (back, len);
+        None
+    }
+}
+
+/// A stretch of a file that whoever works on it reads.
+#[derive(Debug)]
+pub struct Unread {
+    file: Arc<File>,
+    offset: u64,
+    len: u64,
+}
+
+impl Unread {
+    /// So many octets of a file from `offset` on.
+    pub(super) fn new(file: &Arc<File>, offset: u64, len: u64) -> Unread {
+        Unread { file: Arc::clone(file), offset, len }
+    }
+
+    /// How many octets there were when it was left.
+    #[must_use]
+    pub fn octets(&self) -> u64 {
+        self.len
+    }
+
+    /// Reads it in the place of what `bytes` hold. Fewer octets if the file ends before.
+    ///
+    /// # Errors
+    ///
+    /// What reading gives; `bytes` hold the octets before that.
+    pub fn read(&self, bytes: &mut Vec<u8>) -> io::Result<()> {
+        // What is there already need not be cleared.
+        bytes.resize(self.len as usize, 0);
+        let mut done = 0;
+        while done < bytes.len() {
+            match self.file.read_at(&mut bytes[done..], self.offset + done as u64) {
+                Ok(0) => break,
+                Ok(read) => done += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    bytes.truncate(done);
+                    return Err(error);
+                }
+            }
+        }
+        bytes.truncate(done);
+        Ok(())
     }
 }
 
@@ -38,6 +100,14 @@ impl<S: Sparse + ?Sized> Sparse for Box<S> {
     fn append(&mut self, most: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
         (**self).append(most, bytes)
     }
+
+    fn look_ahead(&self, ahead: u64, room: &mut [u8]) -> bool {
+        (**self).look_ahead(ahead, room)
+    }
+
+    fn leave(&mut self, back: u64, len: u64) -> Option<Unread> {
+        (**self).leave(back, len)
+    }
 }
 
 impl<S: Sparse + ?Sized> Sparse for &mut S {
@@ -47,6 +117,14 @@ impl<S: Sparse + ?Sized> Sparse for &mut S {
 
     fn append(&mut self, most: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
         (**self).append(most, bytes)
+    }
+
+    fn look_ahead(&self, ahead: u64, room: &mut [u8]) -> bool {
+        (**self).look_ahead(ahead, room)
+    }
+
+    fn leave(&mut self, back: u64, len: u64) -> Option<Unread> {
+        (**self).leave(back, len)
     }
 }
 

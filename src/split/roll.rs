@@ -9,7 +9,7 @@ use super::sniff::{Format, Sniffed, recognised, sniff};
 use super::{Held, babyl, lengths, mbox, mmdf, rnews};
 use crate::limits::{BEGINNING_BYTES, BLOCK_BYTES, SEPARATOR_BYTES, SNIFF_BYTES};
 use crate::origin::Hint;
-use crate::read::Sparse;
+use crate::read::{Sparse, Unread};
 
 /// Octets before a message's first that tell whether it is one: the line end before it, and a blank line.
 const CONTEXT_BYTES: usize = 4;
@@ -221,6 +221,46 @@ impl<R: Sparse> Roller<R> {
             }
             want = (want * 2).min(self.most);
         }
+    }
+
+    /// The next block unread, and its offset: whole messages, which whoever works on them reads himself. Nothing where the
+    /// stream must be read to be cut; [`Roller::next_block`] does so.
+    ///
+    /// Cut where `next_block` would. Reads a few KiB before the border, or the same octets as that if there is none.
+    pub fn next_unread(&mut self) -> Option<(u64, Unread)> {
+        let is_plain = self.format == Format::Mbox && !self.cr;
+        if !is_plain || self.begun.is_some() || self.stop.is_some() || self.ended {
+            return None;
+        }
+        let len = self.border_ahead()?;
+        let held = self.held.len();
+        let unread = self.stream.leave(held as u64, len as u64)?;
+        self.held.clear();
+        let offset = self.offset;
+        self.offset += len as u64;
+        Some((offset, unread))
+    }
+
+    /// Octets up to the last separator of the next block, if all of the block is there. Looks at its end first.
+    fn border_ahead(&self) -> Option<usize> {
+        /// Octets that are looked at together. Most messages have fewer.
+        const WINDOW_BYTES: usize = 16 << 10;
+        let mut window = Vec::new();
+        let mut end = BLOCK_BYTES;
+        while end > 0 {
+            let start = end.saturating_sub(WINDOW_BYTES);
+            // What stands before a separator, and what stands behind one at the window's end.
+            let seen = start.saturating_sub(CONTEXT_BYTES)..(end + SEPARATOR_BYTES + 1).min(BLOCK_BYTES);
+            window.resize(seen.len(), 0);
+            if !self.stream.look_ahead(seen.start.checked_sub(self.held.len())? as u64, &mut window) {
+                return None;
+            }
+            if let Some(at) = mbox::last_separator(&window, start - seen.start) {
+                return Some(seen.start + at).filter(|&at| at > 0);
+            }
+            end = start;
+        }
+        None
     }
 
     /// The offset in the source up to which blocks were given, and zeros passed over.
