@@ -127,13 +127,20 @@ const fn other(name: &'static str, port: Option<u16>, bare: Bare) -> Scheme {
 }
 
 impl Scheme {
-    /// The row of a scheme's name in any case, if it has one. Compares those alone that begin with its letter.
+    /// The row of a scheme's name in any case, if it has one.
     #[must_use]
     pub fn named(name: &[u8]) -> Option<&'static Scheme> {
+        Scheme::place(name).map(|row| &SCHEMES[row])
+    }
+
+    /// The place of that row in [`SCHEMES`]. Compares those names alone that begin with the same letter.
+    #[must_use]
+    pub fn place(name: &[u8]) -> Option<usize> {
         let rows = &ROWS[letter(*name.first()?)];
-        let mut rows = rows.iter().map_while(|&row| SCHEMES.get(usize::from(row)));
+        let mut places = rows.iter().map(|&row| usize::from(row)).take_while(|&row| row < SCHEMES.len());
         // Nearly all are written in lower case.
-        rows.find(|row| row.name.as_bytes() == name || row.name.as_bytes().eq_ignore_ascii_case(name))
+        let is_same = |own: &[u8]| own == name || own.eq_ignore_ascii_case(name);
+        places.find(|&place| is_same(SCHEMES[place].name.as_bytes()))
     }
 }
 

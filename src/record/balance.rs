@@ -5,6 +5,7 @@ use std::ops::Deref;
 
 use serde::{Serialize, Serializer};
 
+use crate::grammar::{SCHEMES, Scheme};
 use crate::parse::{Found, GRAMMARS, Reason, Wrapper, scheme};
 use crate::repair::Repair;
 
@@ -69,6 +70,31 @@ impl Deref for Counts {
     }
 }
 
+/// How often URLs had each scheme: by place for those in the table, by name for others.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Schemes {
+    known: [u64; SCHEMES.len()],
+    others: Counts,
+}
+
+impl Schemes {
+    /// Counts one more of this name, in any case.
+    fn add(&mut self, name: &[u8]) {
+        match Scheme::place(name) {
+            Some(place) => self.known[place] += 1,
+            None => self.others.add(&String::from_utf8_lossy(name).to_ascii_lowercase(), 1),
+        }
+    }
+}
+
+impl Serialize for Schemes {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let known = SCHEMES.iter().map(|scheme| scheme.name).zip(self.known).filter(|(_, number)| *number > 0);
+        let others = self.others.iter().map(|(name, number)| (name.as_str(), *number));
+        known.chain(others).collect::<BTreeMap<&str, u64>>().serialize(to)
+    }
+}
+
 /// What a run read and wrote. The sums of [`Balance::imbalances`] must hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Balance {
@@ -119,7 +145,7 @@ pub struct Balance {
     /// Events, by kind.
     pub events: Counts,
     /// URLs that passed the filters, by scheme. This and the next three count before folding over the whole run.
-    pub schemes: Counts,
+    pub schemes: Schemes,
     /// The same by wrapper, in the order of [`Wrapper::ALL`].
     #[serde(serialize_with = "wrappers")]
     pub wrappers: [u64; Wrapper::ALL.len()],
@@ -205,11 +231,7 @@ impl Balance {
 
     /// A URL passed the filters.
     pub fn found(&mut self, found: &Found<'_>) {
-        let mut scheme = String::from_utf8_lossy(scheme(found.url()));
-        if scheme.bytes().any(|byte| byte.is_ascii_uppercase()) {
-            scheme.to_mut().make_ascii_lowercase();
-        }
-        self.schemes.add(&scheme, 1);
+        self.schemes.add(scheme(found.url()));
         self.wrappers[found.wrapper as usize] += 1;
         found.repairs.iter().for_each(|repair| self.repairs[repair as usize] += 1);
         if let Some(verdicts) = found.verdicts {
@@ -283,8 +305,8 @@ impl Balance {
     }
 
     /// Everything that is counted in the order of a list.
-    fn lists(&mut self) -> [&mut [u64]; 3] {
-        [&mut self.wrappers, &mut self.repairs, &mut self.verdicts]
+    fn lists(&mut self) -> [&mut [u64]; 4] {
+        [&mut self.wrappers, &mut self.repairs, &mut self.verdicts, &mut self.schemes.known]
     }
 
     /// Everything that is counted by name.
@@ -297,7 +319,7 @@ impl Balance {
             &mut self.messages_skipped,
             &mut self.rejects,
             &mut self.events,
-            &mut self.schemes,
+            &mut self.schemes.others,
         ]
     }
 
@@ -355,6 +377,10 @@ mod tests {
         assert_eq!(balance.wrappers, [0; Wrapper::ALL.len()]);
         let shown = serde_json::to_value(&sum).unwrap();
         assert_eq!(shown["schemes"], serde_json::json!({ "http": 2 }));
+        sum.schemes.add(b"x-Any");
+        sum.schemes.add(b"https");
+        let shown = serde_json::to_value(&sum).unwrap();
+        assert_eq!(shown["schemes"], serde_json::json!({ "http": 2, "https": 1, "x-any": 1 }));
         assert_eq!(shown["wrappers"], serde_json::json!({ "attr": 2 }));
         assert_eq!(shown["repairs"], serde_json::json!({ "hyphen": 2, "page-break": 2 }));
         assert_eq!(shown["verdicts"], serde_json::json!({ "rfc1738": 2, "rfc3986": 2, "whatwg": 2 }));
