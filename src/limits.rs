@@ -138,9 +138,6 @@ pub const BYTES_PER_THREAD: u64 = 8 << 20;
 /// A message of short URLs gives records a hundred times as large as itself.
 pub const SPILL_BYTES: usize = 4 << 20;
 
-/// Octets of records that room is made for at once where an article begins.
-pub const ARTICLE_BYTES: usize = 4 << 10;
-
 /// Batches of one unit that wait to be written. One can be filled while another waits.
 pub const BATCHES_WAITING: usize = 1;
 

@@ -23,6 +23,8 @@ use crate::walk::File;
 /// What a piece of work gave, encoded and ready to be written.
 #[derive(Debug, Default)]
 pub struct Batch {
+    /// The records of all pieces, one a line.
+    pub records: Vec<u8>,
     /// The pieces, in the order of the input.
     pub pieces: Vec<Piece>,
 }
@@ -45,9 +47,9 @@ pub struct Piece {
     pub article: Option<u128>,
     /// Whether it holds more of the same message as the piece before it.
     pub goes_on: bool,
-    /// The records, one a line.
-    pub records: Vec<u8>,
-    /// For folding: the hash of each record's key, and where its line ends.
+    /// How many octets of the batch's records are its own, behind those of the pieces before it. Known once it is full.
+    pub record_bytes: usize,
+    /// For folding: the hash of each record's key, and where its line ends among its piece's.
     pub keys: Vec<Keyed>,
     /// For folding: how often a URL stood in the message, where that is more than once.
     pub repeated: HashMap<u128, u64>,
@@ -59,11 +61,4 @@ pub struct Piece {
     pub balance: Balance,
     /// A file that is to be read now, in blocks: what it yields may be more than a piece should hold.
     pub deferred: Option<File>,
-}
-
-impl Piece {
-    /// Octets of lines that it holds.
-    fn len(&self) -> usize {
-        self.records.len() + self.rejects.len()
-    }
 }

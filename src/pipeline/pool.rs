@@ -119,7 +119,6 @@ pub fn run(job: &Job, extractor: &Extractor, report: &mut dyn Report) -> io::Res
         given: Given::new(job.unique),
         lines: job.output == Output::Records,
         balance: Balance::default(),
-        held: Vec::new(),
     };
     let mut units = Units::new(job, extractor.limits());
     let desks = Desks::default();
@@ -183,16 +182,15 @@ impl Hands<'_, '_> {
     /// Writes a batch. A file that a thread left to be read in blocks is read when its turn has come; its units are
     /// blocks, of which none is left in turn, so that this goes one level deep.
     fn write(&self, batch: Batch, writer: &mut Writer<'_>) -> io::Result<bool> {
-        if batch.pieces.len() > 1 {
-            writer.held.reserve(batch.pieces.iter().map(|piece| piece.records.len()).sum());
-        }
-        for mut piece in batch.pieces {
+        let Batch { records, pieces } = batch;
+        let mut run = Run { records: &records, written: 0, reached: 0 };
+        for mut piece in pieces {
             let deferred = piece.deferred.take();
-            if !writer.write(piece)? {
+            if !writer.write(piece, &mut run)? {
                 return Ok(false);
             }
             if let Some(file) = deferred {
-                if !writer.flush()? {
+                if !run.write(writer.report)? {
                     return Ok(false);
                 }
                 let mut units = Units::of(file, self.job, self.extractor.limits());
@@ -201,9 +199,44 @@ impl Hands<'_, '_> {
                 }
             }
         }
-        let wants_more = writer.flush()?;
+        let wants_more = run.write(writer.report)?;
         writer.report.progress(&writer.balance);
         Ok(wants_more)
+    }
+}
+
+/// The records of a batch, which are reported at once as far as none of them was folded: many pieces are small articles.
+struct Run<'b> {
+    records: &'b [u8],
+    /// Up to where they are reported, or folded.
+    written: usize,
+    /// Up to where they shall be reported.
+    reached: usize,
+}
+
+impl<'b> Run<'b> {
+    /// The next records.
+    fn next(&self, len: usize) -> &'b [u8] {
+        &self.records[self.reached..][..len]
+    }
+
+    /// Puts what is left of the next `len` octets behind the others. `false` ends the run.
+    fn put(&mut self, len: usize, left: &[u8], report: &mut dyn Report) -> io::Result<bool> {
+        if left.len() == len {
+            self.reached += len;
+            return Ok(true);
+        }
+        let wants_more = self.write(report)? && (left.is_empty() || report.records(left)?);
+        self.reached += len;
+        self.written = self.reached;
+        Ok(wants_more)
+    }
+
+    /// Reports what is not reported yet. `false` ends the run.
+    fn write(&mut self, report: &mut dyn Report) -> io::Result<bool> {
+        let records = &self.records[self.written..self.reached];
+        self.written = self.reached;
+        Ok(records.is_empty() || report.records(records)?)
     }
 }
 
@@ -259,8 +292,6 @@ impl Order {
 /// The end of the line: folds, counts and reports, in order.
 struct Writer<'w> {
     report: &'w mut dyn Report,
-    /// Records of a batch's pieces that are reported at once: many pieces are small articles.
-    held: Vec<u8>,
     given: Given,
     balance: Balance,
     /// Whether each record is one line.
@@ -268,11 +299,12 @@ struct Writer<'w> {
 }
 
 impl Writer<'_> {
-    fn write(&mut self, mut piece: Piece) -> io::Result<bool> {
-        self.given.fold(&mut piece);
+    fn write(&mut self, mut piece: Piece, run: &mut Run<'_>) -> io::Result<bool> {
+        let records = run.next(piece.record_bytes);
+        let left = self.given.fold(&mut piece, records);
         if self.lines {
             // Counted in what is written, and not where it is encoded: a line that is lost between shows.
-            self.balance.lines += memchr::memchr_iter(b'\n', &piece.records).count() as u64;
+            self.balance.lines += memchr::memchr_iter(b'\n', &left).count() as u64;
         } else {
             self.balance.lines += piece.balance.records + piece.balance.unwrapped;
         }
@@ -283,18 +315,7 @@ impl Writer<'_> {
         if !piece.rejects.is_empty() {
             self.report.rejects(&piece.rejects)?;
         }
-        if self.held.capacity() == 0 {
-            self.held = piece.records;
-        } else {
-            self.held.extend_from_slice(&piece.records);
-        }
-        Ok(true)
-    }
-
-    /// Reports the records that are held. `false` ends the run.
-    fn flush(&mut self) -> io::Result<bool> {
-        let records = std::mem::take(&mut self.held);
-        Ok(records.is_empty() || self.report.records(&records)?)
+        run.put(records.len(), &left, self.report)
     }
 }
 

@@ -1,5 +1,6 @@
 //! What is given once a run: cross-posted articles, and URLs where that is asked for. Sees everything in order.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::pool::Unique;
@@ -22,19 +23,18 @@ impl Given {
         Given { unique, ..Given::default() }
     }
 
-    /// Takes out of `piece` what was given before.
-    pub(super) fn fold(&mut self, piece: &mut Piece) {
+    /// What is left of `records`, those of `piece`, without what was given before; `piece` counts that alone.
+    pub(super) fn fold<'r>(&mut self, piece: &mut Piece, records: &'r [u8]) -> Cow<'r, [u8]> {
         if let Some(article) = piece.article
             && self.is_given(article, piece.goes_on)
         {
             piece.balance = piece.balance.as_copy();
-            piece.records.clear();
             piece.rejects.clear();
-            piece.keys.clear();
-            return;
+            return Cow::default();
         }
-        if self.unique == Unique::Run {
-            self.fold_records(piece);
+        match self.unique {
+            Unique::Run => self.fold_records(piece, records).into(),
+            Unique::None | Unique::Message => records.into(),
         }
     }
 
@@ -46,12 +46,12 @@ impl Given {
         self.is_copy
     }
 
-    fn fold_records(&mut self, piece: &mut Piece) {
-        let mut kept = Vec::with_capacity(piece.records.len());
+    fn fold_records(&mut self, piece: &mut Piece, records: &[u8]) -> Vec<u8> {
+        let mut kept = Vec::with_capacity(records.len());
         let mut start = 0;
         for &Keyed { key, end, unwrapped } in &piece.keys {
             if self.keys.insert(key) {
-                kept.extend_from_slice(&piece.records[start..end]);
+                kept.extend_from_slice(&records[start..end]);
             } else if unwrapped {
                 piece.balance.unwrapped -= 1;
             } else {
@@ -60,8 +60,7 @@ impl Given {
             }
             start = end;
         }
-        assert_eq!(start, piece.records.len(), "every line has a key");
-        piece.records = kept;
-        piece.keys.clear();
+        assert_eq!(start, records.len(), "every line has a key");
+        kept
     }
 }

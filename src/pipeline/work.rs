@@ -10,7 +10,7 @@ use super::extract::{Extractor, Finding, Known, extract_known, key_hash};
 use super::pool::{Job, Unique};
 use super::{Batch, Keyed, Piece};
 use crate::decode::{Fields, KnownField, date, digest};
-use crate::limits::{ARTICLE_BYTES, SMALL_CONTAINER_BYTES, SMALL_FILE_BYTES, SPILL_BYTES};
+use crate::limits::{SMALL_CONTAINER_BYTES, SMALL_FILE_BYTES, SPILL_BYTES};
 use crate::origin::{Kind as SourceKind, Source};
 use crate::problem::{Event, Kind, Problem};
 use crate::read::{self, Input, Unread};
@@ -72,7 +72,8 @@ impl Desks {
 /// Does a piece of work. A large yield is given in several batches.
 fn work(unit: Unit, job: &Job, extractor: &Extractor, desks: &Desks, give: &mut Give<'_>) {
     let Desk { buffer, writer, usual_bytes } = desks.free().pop().unwrap_or_default();
-    let mut worker = Worker { job, extractor, yielded: Yield::new(give, usual_bytes), buffer, writer };
+    let yielded = Yield::new(give, usual_bytes, unit.len());
+    let mut worker = Worker { job, extractor, yielded, buffer, writer };
     match unit {
         Unit::Items(items) => items.into_iter().for_each(|item| worker.item(item)),
         Unit::Files(files) => {
@@ -95,7 +96,7 @@ pub(super) fn contained(unit: Unit, job: &Job, extractor: &Extractor, desks: &De
         piece.balance.event(Kind::Panic.name());
         let problem = Problem::new(Kind::Panic, "the program failed on a piece of this source; please report it");
         piece.events.push(problem.of(&Source::at("?".into())));
-        give(Batch { pieces: vec![piece] });
+        give(Batch { pieces: vec![piece], ..Batch::default() });
     }
 }
 
@@ -114,19 +115,29 @@ struct Yield<'w> {
     tally: Balance,
     /// Where in the last piece that message began.
     mark: Mark,
-    /// Octets that the pieces before the last hold.
-    before_bytes: usize,
+    /// Where the records of the last piece begin.
+    start: usize,
+    /// Octets of refused candidates that the pieces before the last hold.
+    rejects_before: usize,
     /// Whether the last piece has nothing of a message yet: at most what is counted of files.
     is_fresh: bool,
-    /// About as many octets of records as a piece holds when it is full.
+    /// About as many octets of records as a batch holds.
     usual_bytes: usize,
+    /// Octets of records that the next batch is given room for, at the most.
+    most_bytes: usize,
     give: &'w mut Give<'w>,
 }
 
 impl<'w> Yield<'w> {
-    fn new(give: &'w mut Give<'w>, usual_bytes: usize) -> Yield<'w> {
+    /// Octets of records that a batch may hold: it is given when a message begins behind [`SPILL_BYTES`].
+    const FULL_BYTES: usize = SPILL_BYTES + SPILL_BYTES / 8;
+
+    /// Nothing yet, of work on so many octets.
+    fn new(give: &'w mut Give<'w>, usual_bytes: usize, bytes: u64) -> Yield<'w> {
+        // Text full of URLs yields four times as much as itself.
+        let most_bytes = usize::try_from(bytes.saturating_mul(4)).unwrap_or(usize::MAX).min(Self::FULL_BYTES);
         let (batch, tally, mark) = (Batch::default(), Balance::default(), Mark::default());
-        Yield { batch, tally, mark, before_bytes: 0, is_fresh: true, usual_bytes, give }
+        Yield { batch, tally, mark, start: 0, rejects_before: 0, is_fresh: true, usual_bytes, most_bytes, give }
     }
 
     /// The piece that is being filled.
@@ -144,11 +155,12 @@ impl<'w> Yield<'w> {
         self.is_fresh = true;
     }
 
-    /// Counts the last piece as full.
+    /// Counts the last piece as full: what records it has got belong to it. Once more changes nothing.
     fn finish(&mut self) {
-        let Some(last) = self.batch.pieces.last() else { return };
-        self.before_bytes += last.len();
-        self.usual_bytes = last.records.len().max(self.usual_bytes - self.usual_bytes / 8);
+        let Some(last) = self.batch.pieces.last_mut() else { return };
+        last.record_bytes += self.batch.records.len() - self.start;
+        self.start = self.batch.records.len();
+        self.rejects_before += last.rejects.len();
     }
 
     /// Goes on with the piece of an article, or of more of it. What is counted of its file may stand in it: that holds for
@@ -157,28 +169,24 @@ impl<'w> Yield<'w> {
         if !self.is_fresh {
             self.next(Piece::default());
         }
-        self.reserve(ARTICLE_BYTES);
         let piece = self.piece();
         (piece.article, piece.goes_on) = (article, goes_on);
     }
 
     /// Notes where a message begins. What is held of those before it is given first, if it is much.
     fn begin(&mut self) {
-        if self.before_bytes + self.piece().len() > SPILL_BYTES {
+        if self.batch.records.len() + self.rejects_before + self.piece().rejects.len() > SPILL_BYTES {
             // The piece that was made for the message stays.
-            let own = self.batch.pieces.pop_if(|piece| piece.article.is_some() && piece.len() == 0);
+            let is_empty = self.start == self.batch.records.len();
+            let is_own = |piece: &mut Piece| piece.article.is_some() && is_empty && piece.rejects.is_empty();
+            let own = self.batch.pieces.pop_if(is_own);
             self.flush();
             self.next(own.unwrap_or_default());
-            self.reserve(usize::MAX);
         }
         self.is_fresh = false;
+        let records = self.batch.records.len();
         let piece = self.piece();
-        self.mark = Mark {
-            records: piece.records.len(),
-            keys: piece.keys.len(),
-            rejects: piece.rejects.len(),
-            events: piece.events.len(),
-        };
+        self.mark = Mark { records, keys: piece.keys.len(), rejects: piece.rejects.len(), events: piece.events.len() };
     }
 
     /// Adds what a message counted to its piece's balance.
@@ -194,14 +202,16 @@ impl<'w> Yield<'w> {
     fn restore(&mut self) {
         self.tally = Balance::default();
         let mark = std::mem::take(&mut self.mark);
+        self.batch.records.truncate(mark.records);
         mark.restore(self.piece());
     }
 
     /// In the middle of a message: gives what is held, if the message itself has given much. Its records are told how
     /// often their URLs stood in it so far.
     fn relieve(&mut self, job: &Job) {
-        let own = self.mark.records + self.mark.rejects;
-        if self.piece().len() - own > SPILL_BYTES {
+        let mark = self.mark;
+        let own = self.batch.records.len() - mark.records + self.piece().rejects.len() - mark.rejects;
+        if own > SPILL_BYTES {
             counts(self, job);
             self.settle();
             let next = Piece { article: self.piece().article, goes_on: true, ..Piece::default() };
@@ -212,27 +222,26 @@ impl<'w> Yield<'w> {
         }
     }
 
-    /// Makes room in an empty piece for as many records as others held lately, or up to `most` octets, so that what comes
-    /// need not be copied while it grows.
-    fn reserve(&mut self, most: usize) {
-        // A piece is given when a message begins behind that.
-        const FULL_BYTES: usize = SPILL_BYTES + SPILL_BYTES / 8;
-        // One piece in a few holds more than those before it.
-        let usual = (self.usual_bytes + self.usual_bytes / 2).min(most).min(FULL_BYTES);
-        let records = &mut self.piece().records;
+    /// Where records go. At the first one room is made for as many as batches held lately, so that what comes need not be
+    /// copied while it grows.
+    fn records(&mut self) -> &mut Vec<u8> {
+        let records = &mut self.batch.records;
         if records.is_empty() {
-            records.reserve(usual);
+            // One batch in a few holds more than those before it.
+            records.reserve((self.usual_bytes + self.usual_bytes / 2).min(self.most_bytes));
         }
+        records
     }
 
     /// Gives all that is held.
     fn flush(&mut self) {
         if !self.batch.pieces.is_empty() {
             self.finish();
+            self.usual_bytes = self.batch.records.len().max(self.usual_bytes - self.usual_bytes / 8);
+            self.most_bytes = Self::FULL_BYTES;
             // Whoever wants no more has ended the run, and waits for no one.
             (self.give)(std::mem::take(&mut self.batch));
-            self.before_bytes = 0;
-            self.is_fresh = true;
+            (self.start, self.rejects_before, self.is_fresh) = (0, 0, true);
         }
     }
 }
@@ -350,8 +359,6 @@ impl Worker<'_> {
             let message = format!("a message of more than {most} octets: the rest is read as text");
             self.event(Problem::at(Kind::Limit, block.offset, message).of(source));
         }
-        // Text full of URLs yields four times as much as itself.
-        self.yielded.reserve(block.bytes.len().saturating_mul(4));
         messages(block, format, &mut |divided| match divided {
             Divided::Message(message) => self.message(&message, source),
             Divided::Problem(problem) => self.event(problem.of(source)),
@@ -436,7 +443,7 @@ impl Worker<'_> {
     }
 }
 
-/// How far a piece was filled before a message.
+/// How far a piece, and the batch's records, were filled before a message.
 #[derive(Clone, Copy, Debug, Default)]
 struct Mark {
     records: usize,
@@ -448,7 +455,6 @@ struct Mark {
 impl Mark {
     /// Takes back what the message gave.
     fn restore(self, piece: &mut Piece) {
-        piece.records.truncate(self.records);
         piece.keys.truncate(self.keys);
         piece.rejects.truncate(self.rejects);
         piece.events.truncate(self.events);
@@ -473,7 +479,7 @@ fn note(finding: Finding<'_>, source: &Source, job: &Job, writer: &mut Writer, y
             tally.candidates += 1;
             tally.records += 1;
             tally.found(found);
-            line(record, job, writer, yielded.piece());
+            line(record, job, writer, yielded);
         }
         Finding::Filtered => {
             tally.candidates += 1;
@@ -486,7 +492,7 @@ fn note(finding: Finding<'_>, source: &Source, job: &Job, writer: &mut Writer, y
         }
         Finding::Unwrapped(record) => {
             tally.unwrapped += 1;
-            line(record, job, writer, yielded.piece());
+            line(record, job, writer, yielded);
         }
         Finding::Reject(reason, text, place) => {
             tally.candidates += 1;
@@ -507,38 +513,41 @@ fn note(finding: Finding<'_>, source: &Source, job: &Job, writer: &mut Writer, y
 }
 
 /// Writes a record's line.
-fn line(record: &Record<'_>, job: &Job, writer: &mut Writer, piece: &mut Piece) {
+fn line(record: &Record<'_>, job: &Job, writer: &mut Writer, yielded: &mut Yield<'_>) {
     let found = record.found;
+    let records = yielded.records();
     match job.output {
-        Output::Records => writer.write(record, &mut piece.records),
+        Output::Records => writer.write(record, records),
         Output::Urls => {
-            piece.records.extend_from_slice(String::from_utf8_lossy(found.full).as_bytes());
-            piece.records.push(b'\n');
+            records.extend_from_slice(String::from_utf8_lossy(found.full).as_bytes());
+            records.push(b'\n');
         }
     }
     if job.unique != Unique::None {
-        let unwrapped = record.unwrapped.is_some();
-        piece.keys.push(Keyed { key: key_hash(found.url()), end: piece.records.len(), unwrapped });
+        let (end, unwrapped) = (records.len() - yielded.start, record.unwrapped.is_some());
+        yielded.piece().keys.push(Keyed { key: key_hash(found.url()), end, unwrapped });
     }
 }
 
 /// Tells the records of a message that were repeated in it how often they stood there. Those that were given before the
 /// message ended are told nothing.
 fn counts(yielded: &mut Yield<'_>, job: &Job) {
-    let before = yielded.mark;
-    let piece = yielded.piece();
+    let (start, before) = (yielded.start, yielded.mark);
+    yielded.piece();
+    let Batch { records, pieces } = &mut yielded.batch;
+    let Some(piece) = pieces.last_mut() else { return };
     let repeated = std::mem::take(&mut piece.repeated);
     if !repeated.is_empty() && job.output == Output::Records {
-        let lines = piece.records.split_off(before.records);
-        let mut start = 0;
+        let lines = records.split_off(before.records);
+        let mut begin = 0;
         for Keyed { key, end, .. } in &mut piece.keys[before.keys..] {
-            let line = &lines[start..*end - before.records];
-            start = *end - before.records;
+            let line = &lines[begin..start + *end - before.records];
+            begin = start + *end - before.records;
             match repeated.get(key) {
-                Some(count) => record::with_count(line, *count, &mut piece.records),
-                None => piece.records.extend_from_slice(line),
+                Some(count) => record::with_count(line, *count, records),
+                None => records.extend_from_slice(line),
             }
-            *end = piece.records.len();
+            *end = records.len() - start;
         }
     }
     if job.unique != Unique::Run {

@@ -190,3 +190,29 @@ fn a_url_beyond_the_limit_keeps_its_beginning_and_its_length() {
     assert_eq!((found[0]["url"].as_str().unwrap().len(), &found[0]["truncated"]), (100, &Value::Bool(true)));
     assert_eq!((&found[0]["full_length"], url(&found[1])), (&Value::from(517), "http://n.example/".to_owned()));
 }
+
+/// More articles than are held at once, each in a file, and every third one twice: each is given once, in its order.
+#[test]
+fn articles_of_a_large_yield_are_each_given_once() {
+    let folder = Folder::new();
+    let mut want = Vec::new();
+    for number in 0..30 {
+        let (urls, given) = hosts(400, &format!("{number}/x\n"));
+        let article = format!("Path: a!b\nNewsgroups: x.y\nMessage-ID: <{number}@x>\nSubject: s\n\n{urls}");
+        for copy in 0..=usize::from(number % 3 == 0) {
+            folder.write(format!("spool/{}", 100 + 2 * number + copy), &article);
+        }
+        want.extend(given.iter().map(|url| format!("{url}{number}/x")));
+    }
+    for threads in [1, 4] {
+        for unique in [Unique::None, Unique::Run] {
+            let job = Job { roots: vec![folder.path("spool")], threads, unique, ..Job::default() };
+            let mut told = Told::default();
+            let balance = run(&job, &Extractor::new(Options::default()), &mut told).expect("a Vec takes all");
+            assert_eq!(balance.imbalances(), [""; 0]);
+            assert_eq!(balance.messages_skipped["cross-post"], 10);
+            assert!(told.records.len() > 8 << 20, "{}", told.records.len());
+            assert!(told.urls() == want, "{} of {}", told.urls().len(), want.len());
+        }
+    }
+}
