@@ -9,8 +9,9 @@ pub use filter::{BadGlob, Filter};
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+use rustix::fs::Stat;
 
 use crate::origin::{Hint, Item, Source};
 use crate::problem::{Event, Kind, Problem};
@@ -136,14 +137,14 @@ fn below<'w>(root: &'w Path, filter: &'w Filter, links: Links) -> Box<dyn Iterat
 fn step(found: Found, root: &Path, filter: &Filter) -> Walked {
     let skip = |path, why| Walked::Step(Step::Skipped(Source::at(path), why));
     match found {
-        Found::File(path, place) => file(path, place, root, filter),
+        Found::File(path, place, stat) => file(path, place, stat, root, filter),
         Found::Link(path) => skip(path, "symlink"),
         Found::Other(path) => skip(path, "not-regular"),
         Found::Failed(path, trouble) => Walked::Step(Step::Failed(failed(path, &trouble))),
     }
 }
 
-fn file(path: PathBuf, place: Option<Beneath>, root: &Path, filter: &Filter) -> Walked {
+fn file(path: PathBuf, place: Option<Beneath>, stat: Option<Stat>, root: &Path, filter: &Filter) -> Walked {
     let skip = |path, why| Walked::Step(Step::Skipped(Source::at(path), why));
     let named = place.is_none();
     if !named && path.file_name().is_some_and(filter::is_control_file) {
@@ -153,15 +154,15 @@ fn file(path: PathBuf, place: Option<Beneath>, root: &Path, filter: &Filter) -> 
     if !filter.wants_all() && !filter.wants(if named { &path } else { relative() }) {
         return skip(path, "filtered");
     }
-    let metadata = match path.metadata() {
-        Ok(metadata) => metadata,
-        Err(error) if named => return Walked::Step(Step::Failed(failed(path, &Trouble::Root(error)))),
-        Err(error) => return Walked::Step(Step::Failed(failed(path, &Trouble::Inside(error)))),
+    let stat = match stat.map_or_else(|| rustix::fs::stat(&path), Ok) {
+        Ok(stat) => stat,
+        Err(error) if named => return Walked::Step(Step::Failed(failed(path, &Trouble::Root(error.into())))),
+        Err(error) => return Walked::Step(Step::Failed(failed(path, &Trouble::Inside(error.into())))),
     };
     let hint = hint(&path);
-    let file = File { source: Source::at(path), size: metadata.len(), hint, place };
-    if hint == Hint::Numbered && metadata.nlink() > 1 {
-        return Walked::Linked(file, (metadata.dev(), metadata.ino()));
+    let file = File { source: Source::at(path), size: stat.st_size.unsigned_abs(), hint, place };
+    if hint == Hint::Numbered && stat.st_nlink > 1 {
+        return Walked::Linked(file, (stat.st_dev, stat.st_ino));
     }
     Walked::Step(Step::File(file))
 }

@@ -1,17 +1,18 @@
 //! A root and everything beneath it, in a fixed order.
 //!
-//! Each folder is opened once, by the way that leads to it from the root, and closed before anything in it is looked at:
-//! the depth of a tree costs no open files, and a folder that is swapped for a link meanwhile leads nowhere.
+//! Each folder is opened once, by the way that leads to it from the root, and closed before any folder in it is opened: the
+//! depth of a tree costs no open files, and a folder that is swapped for a link meanwhile leads nowhere.
 
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::Metadata;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::vec;
 
-use rustix::fs::{AtFlags, Dir, FileType, OFlags, fstat, statat};
+use rustix::fs::{AtFlags, Dir, FileType, OFlags, Stat, fstat, statat};
 use rustix::io::Errno;
 
 use super::beneath::Beneath;
@@ -19,8 +20,9 @@ use super::{Links, is_maildir};
 
 /// What is come upon that is no folder.
 pub(super) enum Found {
-    /// A regular file. One that was named by the user is opened by its name.
-    File(PathBuf, Option<Beneath>),
+    /// A regular file, and what the system says of it, if that was asked already. One that was named by the user is opened
+    /// by its name.
+    File(PathBuf, Option<Beneath>, Option<Stat>),
     /// A symbolic link that is not followed.
     Link(PathBuf),
     /// A device or the like.
@@ -57,6 +59,8 @@ struct Level {
     identity: (u64, u64),
     /// The names in it that are left, in order.
     names: vec::IntoIter<(OsString, FileType)>,
+    /// The folder itself, while nothing in it was gone into: the files in it are soonest looked at from there.
+    folder: Option<OwnedFd>,
 }
 
 impl<'t> Tree<'t> {
@@ -84,12 +88,15 @@ impl<'t> Tree<'t> {
     /// Goes into a folder. Something is found if that cannot be done.
     fn enter(&mut self, path: PathBuf, place: Beneath) -> Option<Found> {
         match Listing::of(&place, |_| true) {
-            Ok(Listing { identity, names }) => {
+            Ok(Listing { folder, identity, names }) => {
                 if let Some(above) = self.levels.iter().find(|level| level.identity == identity) {
                     let above = above.path.clone();
                     return Some(Found::Failed(path, Trouble::LeadsBackTo(above)));
                 }
-                self.levels.push(Level { path, place, identity, names: names.into_iter() });
+                if let Some(above) = self.levels.last_mut() {
+                    above.folder = None;
+                }
+                self.levels.push(Level { path, place, identity, names: names.into_iter(), folder: Some(folder) });
                 None
             }
             Err(error) => Some(Found::Failed(path, Trouble::Inside(error))),
@@ -107,7 +114,12 @@ impl<'t> Tree<'t> {
         if kind.is_symlink() {
             return self.link(path);
         }
-        Some(if kind.is_file() { Found::File(path, Some(place)) } else { Found::Other(path) })
+        if !kind.is_file() {
+            return Some(Found::Other(path));
+        }
+        // What fails here fails again, by the file's whole path, and is said then.
+        let stat = level.folder.as_ref().and_then(|folder| statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).ok());
+        Some(Found::File(path, Some(place), stat))
     }
 
     /// What a link leads to, if it is followed and that lies beneath the root.
@@ -127,6 +139,7 @@ impl<'t> Tree<'t> {
 
 /// What a folder holds.
 struct Listing {
+    folder: OwnedFd,
     /// Its device and inode.
     identity: (u64, u64),
     /// The names in it, in order.
@@ -160,7 +173,7 @@ impl Listing {
             }
         }
         names.sort_by(|one, other| one.0.as_bytes().cmp(other.0.as_bytes()));
-        Ok(Listing { identity: (stat.st_dev, stat.st_ino), names })
+        Ok(Listing { folder, identity: (stat.st_dev, stat.st_ino), names })
     }
 }
 
@@ -182,7 +195,9 @@ impl Folders {
     }
 
     fn list(&mut self, path: &Path, place: &Beneath) {
-        let Ok(Listing { identity, names }) = Listing::of(place, |kind| kind == FileType::Directory) else { return };
+        let Ok(Listing { identity, names, .. }) = Listing::of(place, |kind| kind == FileType::Directory) else {
+            return;
+        };
         // One that is mounted in itself is the same again.
         if self.seen.insert(identity) {
             let names = names.into_iter().filter(|(name, _)| !is_left(path, name));
@@ -210,7 +225,7 @@ fn is_left(above: &Path, name: &OsStr) -> bool {
 
 /// Something that is no folder.
 fn plain(path: PathBuf, metadata: &Metadata, place: Option<Beneath>) -> Found {
-    if metadata.is_file() { Found::File(path, place) } else { Found::Other(path) }
+    if metadata.is_file() { Found::File(path, place, None) } else { Found::Other(path) }
 }
 
 impl Iterator for Tree<'_> {
