@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use data_encoding::BASE64;
 use serde::Serialize;
 
-use super::object::{Object, field};
+use super::object::{Object, field, fixed};
 use super::parts::{Decoded, Parts, text};
 use super::readings::Readings;
 use super::{Record, SCHEMA};
@@ -43,6 +43,10 @@ impl From<Reject> for ErrorLine {
     }
 }
 
+/// The first fields of a record.
+const HEAD: &[u8] = b"{\"schema\":1,\"type\":\"url\"";
+const _: () = assert!(SCHEMA == 1, "another stands in `HEAD`");
+
 /// Writes records. What they share is encoded once: with those of their message where it stands, with others what is
 /// said of a URL alone.
 #[derive(Debug, Default)]
@@ -68,9 +72,8 @@ impl Writer {
         if self.message.is_empty() {
             self.fill(record);
         }
-        let mut line = Object::open(out);
-        line.number(field!("schema"), SCHEMA);
-        line.name(field!("type"), "url");
+        out.extend_from_slice(HEAD);
+        let mut line = Object::more(out);
         line.hex(field!("id"), record.id);
         match record.found.truncated {
             // What is said of a URL that was cut depends on what was cut off.
@@ -100,7 +103,10 @@ fn reading(line: &mut Object<'_>, record: &Record<'_>) {
     line.maybe(field!("fragment"), found.fragment());
     line.lower(field!("scheme"), parts.scheme);
     line.maybe_name(field!("form"), rfc1738.map(|url| url.form.name()));
-    line.names(field!("conforms"), verdicts.iter().flat_map(|verdicts| verdicts.conforms()));
+    match verdicts.map(Verdicts::accepts) {
+        Some([true, true, true]) => line.fixed(fixed!("conforms", "[\"rfc1738\",\"rfc3986\",\"whatwg\"]")),
+        _ => line.names(field!("conforms"), verdicts.iter().flat_map(|verdicts| verdicts.conforms())),
+    }
     line.names(field!("warnings"), rfc1738.iter().flat_map(|url| url.warnings()).map(grammar::Warning::name));
     let refused = verdicts.and_then(|verdicts| verdicts.rfc1738.as_ref().err().copied());
     match refused {
@@ -114,7 +120,7 @@ fn reading(line: &mut Object<'_>, record: &Record<'_>) {
         None => line.text(field!("key"), &key_of(&parts)),
     }
     match verdicts.map(|_| rfc1738.map_or_else(|| Parts::Generic(parts), Parts::Rfc1738)) {
-        Some(parts) => line.object(field!("parts"), |line| parts.write(line)),
+        Some(parts) => line.cut_from(url, |line| line.object(field!("parts"), |line| parts.write(line))),
         None => line.null(field!("parts")),
     }
     line.maybe(field!("href"), verdicts.and_then(Verdicts::href).map(str::as_bytes));
@@ -127,11 +133,11 @@ fn finding(line: &mut Object<'_>, record: &Record<'_>) {
     line.text_and_octets(field!("raw"), field!("raw_b64"), record.raw);
     line.names(field!("repairs"), found.repairs.iter().map(crate::repair::Repair::name));
     match found.alternates {
-        [] => line.encoded(field!("alternates"), b"[]"),
+        [] => line.fixed(fixed!("alternates", "[]")),
         _ => line.value(field!("alternates"), &alternates(record)),
     }
     match rounded(found.confidence) {
-        1.0 => line.encoded(field!("confidence"), b"1.0"),
+        1.0 => line.fixed(fixed!("confidence", "1.0")),
         other => line.value(field!("confidence"), &other),
     }
     if let Some(truncated) = found.truncated {
@@ -140,7 +146,10 @@ fn finding(line: &mut Object<'_>, record: &Record<'_>) {
         line.hex(field!("full_hash"), truncated.full_hash);
     }
     line.text(field!("region"), record.region.as_bytes());
-    line.number(field!("quote_depth"), record.quote_depth as u64);
+    match record.quote_depth {
+        0 => line.fixed(fixed!("quote_depth", "0")),
+        depth => line.number(field!("quote_depth"), depth as u64),
+    }
     if let Some(anchor) = record.anchor {
         line.text(field!("anchor"), anchor);
     }
@@ -369,7 +378,7 @@ pub fn parsed(input: &[u8], url_len: usize, out: &mut Vec<u8>) -> bool {
         line.text(field!("fragment"), fragment);
     }
     match read.map(Parts::Rfc1738).or_else(|| accepted.then(|| Parts::Generic(split(url)))) {
-        Some(parts) => line.object(field!("parts"), |line| parts.write(line)),
+        Some(parts) => line.cut_from(url, |line| line.object(field!("parts"), |line| parts.write(line))),
         None => line.null(field!("parts")),
     }
     line.value(field!("decoded"), &read.map(Decoded));

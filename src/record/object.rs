@@ -7,39 +7,58 @@ use super::parts::text;
 
 /// A field's name as it is written: behind a comma, in quotation marks, before a colon. Made by [`field!`].
 #[derive(Clone, Copy)]
-pub(super) struct Key(&'static str);
+pub(super) struct Key {
+    written: &'static str,
+    /// The same, and what stands there most: null, or an empty list.
+    with_null: &'static str,
+    with_none: &'static str,
+}
 
 impl Key {
     /// The key that [`field!`] makes of a name.
-    pub(super) const fn new(written: &'static str) -> Key {
-        Key(written)
+    pub(super) const fn new(written: &'static str, with_null: &'static str, with_none: &'static str) -> Key {
+        Key { written, with_null, with_none }
     }
 }
 
 /// The key of a field, put together when the program is built.
 macro_rules! field {
     ($name:literal) => {
-        $crate::record::object::Key::new(concat!(",\"", $name, "\":"))
+        $crate::record::object::Key::new(
+            concat!(",\"", $name, "\":"),
+            concat!(",\"", $name, "\":null"),
+            concat!(",\"", $name, "\":[]"),
+        )
     };
 }
 pub(super) use field;
+
+/// A field whose value is known when the program is built, behind others.
+macro_rules! fixed {
+    ($name:literal, $json:literal) => {
+        concat!(",\"", $name, "\":", $json)
+    };
+}
+pub(super) use fixed;
 
 /// An object that is being written. Values are put behind each other as they come; nothing is kept of them.
 pub(super) struct Object<'o> {
     out: &'o mut Vec<u8>,
     is_empty: bool,
+    /// Whether no text needs escapes, all being cut out of one that needs none.
+    is_plain: bool,
 }
 
 impl<'o> Object<'o> {
     /// Begins an object.
     pub(super) fn open(out: &'o mut Vec<u8>) -> Object<'o> {
         out.push(b'{');
-        Object { out, is_empty: true }
+        Object { out, is_empty: true, is_plain: false }
     }
 
     /// Goes on with an object that has fields already.
     pub(super) fn more(out: &'o mut Vec<u8>) -> Object<'o> {
-        Object { out, is_empty: false }
+        Object { out, is_empty: false, is_plain: false }
     }
 
     /// Ends it.
@@ -50,7 +69,7 @@ impl<'o> Object<'o> {
     /// A text. What is not UTF-8 becomes U+FFFD.
     pub(super) fn text(&mut self, key: Key, octets: &[u8]) {
         self.key(key);
-        string(octets, self.out);
+        string(octets, self.is_plain, self.out);
     }
 
     /// A text, and its octets in a field of their own where they are not UTF-8.
@@ -59,7 +78,7 @@ impl<'o> Object<'o> {
         if is_plain(octets) {
             return quoted(octets, self.out);
         }
-        string(octets, self.out);
+        string(octets, false, self.out);
         if std::str::from_utf8(octets).is_err() {
             self.name_of(octets_key, &BASE64.encode(octets));
         }
@@ -77,7 +96,7 @@ impl<'o> Object<'o> {
     pub(super) fn lower(&mut self, key: Key, octets: &[u8]) {
         self.key(key);
         let start = self.out.len();
-        string(octets, self.out);
+        string(octets, self.is_plain, self.out);
         self.out[start..].make_ascii_lowercase();
     }
 
@@ -96,26 +115,24 @@ impl<'o> Object<'o> {
 
     /// A list of such words.
     pub(super) fn names(&mut self, key: Key, names: impl IntoIterator<Item = &'static str>) {
-        self.key(key);
-        self.out.push(b'[');
-        for (number, name) in names.into_iter().enumerate() {
-            if number > 0 {
-                self.out.push(b',');
-            }
-            quoted(name.as_bytes(), self.out);
-        }
-        self.out.push(b']');
+        self.list(key, names, |out, name| quoted(name.as_bytes(), out));
     }
 
     /// A list of texts.
     pub(super) fn texts<'t>(&mut self, key: Key, texts: impl IntoIterator<Item = &'t [u8]>) {
+        let is_plain = self.is_plain;
+        self.list(key, texts, |out, text| string(text, is_plain, out));
+    }
+
+    fn list<T>(&mut self, key: Key, items: impl IntoIterator<Item = T>, append: impl Fn(&mut Vec<u8>, T)) {
+        let mut items = items.into_iter();
+        let Some(first) = items.next() else { return self.whole(key.with_none) };
         self.key(key);
         self.out.push(b'[');
-        for (number, text) in texts.into_iter().enumerate() {
-            if number > 0 {
-                self.out.push(b',');
-            }
-            string(text, self.out);
+        append(self.out, first);
+        for item in items {
+            self.out.push(b',');
+            append(self.out, item);
         }
         self.out.push(b']');
     }
@@ -143,8 +160,14 @@ impl<'o> Object<'o> {
 
     /// Null.
     pub(super) fn null(&mut self, key: Key) {
-        self.key(key);
-        self.out.extend_from_slice(b"null");
+        self.whole(key.with_null);
+    }
+
+    /// A field that [`fixed!`] made.
+    #[inline]
+    pub(super) fn fixed(&mut self, field: &'static str) {
+        debug_assert!(!self.is_empty, "the first field has no comma");
+        self.out.extend_from_slice(field.as_bytes());
     }
 
     /// Any value.
@@ -168,9 +191,16 @@ impl<'o> Object<'o> {
     /// An object.
     pub(super) fn object(&mut self, key: Key, fill: impl FnOnce(&mut Object<'_>)) {
         self.key(key);
-        let mut inner = Object::open(self.out);
+        let mut inner = Object { is_plain: self.is_plain, ..Object::open(self.out) };
         fill(&mut inner);
         inner.close();
+    }
+
+    /// Fields whose texts are all cut out of `whole`, which is looked at once.
+    pub(super) fn cut_from(&mut self, whole: &[u8], fill: impl FnOnce(&mut Object<'_>)) {
+        self.is_plain = is_plain(whole);
+        fill(self);
+        self.is_plain = false;
     }
 
     /// An object of which the first fields are JSON already, its opening brace with them.
@@ -188,8 +218,14 @@ impl<'o> Object<'o> {
 
     #[inline]
     fn key(&mut self, key: Key) {
+        self.whole(key.written);
+    }
+
+    /// A key, and perhaps its value.
+    #[inline]
+    fn whole(&mut self, written: &'static str) {
         let from = usize::from(std::mem::take(&mut self.is_empty));
-        self.out.extend_from_slice(&key.0.as_bytes()[from..]);
+        self.out.extend_from_slice(&written.as_bytes()[from..]);
     }
 }
 
@@ -200,9 +236,11 @@ fn quoted(plain: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-/// Appends octets as a JSON string (RFC 8259 section 7). What is not UTF-8 becomes U+FFFD.
-fn string(octets: &[u8], out: &mut Vec<u8>) {
-    if is_plain(octets) {
+/// Appends octets as a JSON string (RFC 8259 section 7). What is not UTF-8 becomes U+FFFD. Some are known to need no
+/// escapes.
+fn string(octets: &[u8], is_known: bool, out: &mut Vec<u8>) {
+    debug_assert!(!is_known || is_plain(octets), "not cut out of what was looked at");
+    if is_known || is_plain(octets) {
         return quoted(octets, out);
     }
     serde_json::to_writer(out, &text(octets)).expect("a Vec takes all octets");
@@ -235,7 +273,7 @@ mod tests {
         texts.extend([b"\xE2\x80\xA8\xFF".to_vec(), vec![0x7F; 17], Vec::new()]);
         for octets in texts {
             let mut out = Vec::new();
-            string(&octets, &mut out);
+            string(&octets, false, &mut out);
             assert_eq!(out, serde_json::to_vec(&text(&octets)).unwrap(), "{octets:?}");
         }
     }
@@ -253,10 +291,15 @@ mod tests {
         line.begun(field!("f"), b"{\"g\":1", |inner| inner.maybe(field!("h"), None));
         line.hex(field!("i"), 0xAB);
         line.text_and_octets(field!("j"), field!("k"), b"\xFF");
+        line.fixed(fixed!("n", "0"));
+        for whole in [&b"xy"[..], b"x\"y"] {
+            line.cut_from(whole, |line| line.object(field!("o"), |inner| inner.texts(field!("p"), [&whole[1..]])));
+        }
+        line.text(field!("q"), b"\"");
         line.close();
         let want = concat!(
             r#"{"a":7,"b":"httpÉ\"","c":["x","y"],"d":{"e":null},"l":["\"","é"],"m":[],"f":{"g":1,"h":null},"#,
-            r#""i":"000000000000000000000000000000ab","j":"�","k":"/w=="}"#
+            r#""i":"000000000000000000000000000000ab","j":"�","k":"/w==","n":0,"o":{"p":["y"]},"o":{"p":["\"y"]},"q":"\""}"#
         );
         assert_eq!(String::from_utf8(out).unwrap(), want);
     }
