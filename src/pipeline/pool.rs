@@ -200,6 +200,7 @@ impl Hands<'_, '_> {
             }
         }
         let wants_more = run.write(writer.report)?;
+        self.desks.take_back(records);
         writer.report.progress(&writer.balance);
         Ok(wants_more)
     }

@@ -61,18 +61,33 @@ struct Desk {
 #[derive(Default)]
 pub(super) struct Desks {
     free: Mutex<Vec<Desk>>,
+    /// Room for records, of which those were written. There is never more than was held at once.
+    room: Mutex<Vec<Vec<u8>>>,
 }
 
 impl Desks {
     fn free(&self) -> MutexGuard<'_, Vec<Desk>> {
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    fn room(&self) -> MutexGuard<'_, Vec<Vec<u8>>> {
+        self.room.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes back the room of records that were written: memory that was used lately is soonest written to.
+    pub(super) fn take_back(&self, mut records: Vec<u8>) {
+        // What a large message took once is not kept.
+        if (1..=2 * Yield::FULL_BYTES).contains(&records.capacity()) {
+            records.clear();
+            self.room().push(records);
+        }
+    }
 }
 
 /// Does a piece of work. A large yield is given in several batches.
 fn work(unit: Unit, job: &Job, extractor: &Extractor, desks: &Desks, give: &mut Give<'_>) {
     let Desk { buffer, writer, usual_bytes } = desks.free().pop().unwrap_or_default();
-    let yielded = Yield::new(give, usual_bytes, unit.len());
+    let yielded = Yield::new(desks, give, usual_bytes, unit.len());
     let mut worker = Worker { job, extractor, yielded, buffer, writer };
     match unit {
         Unit::Items(items) => items.into_iter().for_each(|item| worker.item(item)),
@@ -110,6 +125,7 @@ struct Worker<'w> {
 
 /// What work has yielded and not given yet.
 struct Yield<'w> {
+    desks: &'w Desks,
     batch: Batch,
     /// What the message that is being read counts: part of no balance before it is read to its end, or given in part.
     tally: Balance,
@@ -128,16 +144,18 @@ struct Yield<'w> {
     give: &'w mut Give<'w>,
 }
 
-impl<'w> Yield<'w> {
+impl Yield<'_> {
     /// Octets of records that a batch may hold: it is given when a message begins behind [`SPILL_BYTES`].
     const FULL_BYTES: usize = SPILL_BYTES + SPILL_BYTES / 8;
+}
 
+impl<'w> Yield<'w> {
     /// Nothing yet, of work on so many octets.
-    fn new(give: &'w mut Give<'w>, usual_bytes: usize, bytes: u64) -> Yield<'w> {
+    fn new(desks: &'w Desks, give: &'w mut Give<'w>, usual_bytes: usize, bytes: u64) -> Yield<'w> {
         // Text full of URLs yields four times as much as itself.
         let most_bytes = usize::try_from(bytes.saturating_mul(4)).unwrap_or(usize::MAX).min(Self::FULL_BYTES);
         let (batch, tally, mark) = (Batch::default(), Balance::default(), Mark::default());
-        Yield { batch, tally, mark, start: 0, rejects_before: 0, is_fresh: true, usual_bytes, most_bytes, give }
+        Yield { desks, batch, tally, mark, start: 0, rejects_before: 0, is_fresh: true, usual_bytes, most_bytes, give }
     }
 
     /// The piece that is being filled.
@@ -227,6 +245,9 @@ impl<'w> Yield<'w> {
     fn records(&mut self) -> &mut Vec<u8> {
         let records = &mut self.batch.records;
         if records.is_empty() {
+            if records.capacity() == 0 {
+                *records = self.desks.room().pop().unwrap_or_default();
+            }
             // One batch in a few holds more than those before it.
             records.reserve((self.usual_bytes + self.usual_bytes / 2).min(self.most_bytes));
         }
