@@ -167,6 +167,8 @@ pub struct Roller<R> {
     stop: Option<u64>,
     /// Whether lines end in CR alone, and are given LF instead.
     cr: bool,
+    /// Blocks at whose ends nobody looks ahead.
+    unlooked: usize,
 }
 
 impl<R: Sparse> Roller<R> {
@@ -189,6 +191,7 @@ impl<R: Sparse> Roller<R> {
             searched: 0,
             stop: None,
             cr,
+            unlooked: 0,
         }
     }
 
@@ -228,11 +231,20 @@ impl<R: Sparse> Roller<R> {
     ///
     /// Cut where `next_block` would. Reads a few KiB before the border, or the same octets as that if there is none.
     pub fn next_unread(&mut self) -> Option<(u64, Unread)> {
+        /// Blocks that are read before the next look, where one was in vain: messages of many MiB come together.
+        const READ_BLOCKS: usize = 4;
         let is_plain = self.format == Format::Mbox && !self.cr;
         if !is_plain || self.begun.is_some() || self.stop.is_some() || self.ended {
             return None;
         }
-        let len = self.border_ahead()?;
+        if self.unlooked > 0 {
+            self.unlooked -= 1;
+            return None;
+        }
+        let Some(len) = self.border_ahead() else {
+            self.unlooked = READ_BLOCKS;
+            return None;
+        };
         let held = self.held.len();
         let unread = self.stream.leave(held as u64, len as u64)?;
         self.held.clear();
