@@ -87,14 +87,14 @@ impl<'t> Tree<'t> {
 
     /// Goes into a folder. Something is found if that cannot be done.
     fn enter(&mut self, path: PathBuf, place: Beneath) -> Option<Found> {
+        if let Some(above) = self.levels.last_mut() {
+            above.folder = None;
+        }
         match Listing::of(&place, |_| true) {
             Ok(Listing { folder, identity, names }) => {
                 if let Some(above) = self.levels.iter().find(|level| level.identity == identity) {
                     let above = above.path.clone();
                     return Some(Found::Failed(path, Trouble::LeadsBackTo(above)));
-                }
-                if let Some(above) = self.levels.last_mut() {
-                    above.folder = None;
                 }
                 self.levels.push(Level { path, place, identity, names: names.into_iter(), folder: Some(folder) });
                 None
