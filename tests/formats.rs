@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -558,6 +559,33 @@ fn blocks_that_are_left_unread_are_cut_where_those_are_that_are_read() {
         read += have.len() - some;
     }
     assert!(left > 20 && read > 50, "{left} left, {read} read");
+}
+
+/// Zeros before the first message are no part of it, whether they are stored or a hole.
+#[test]
+fn nothing_is_lost_behind_zeros() {
+    let folder = Folder::new("zeros");
+    let path = folder.0.join("inbox");
+    let message = |n: usize| format!("From a\nSubject: x\n\nhttp://h{n}.example/\n\n");
+    let mbox = (0..3_000).map(message).collect::<Vec<_>>().concat();
+    for zeros in [1, 65_535, 65_536, 65_537, 200_000] {
+        for is_stored in [true, false] {
+            fs::write(&path, if is_stored { vec![0; zeros] } else { Vec::new() }).unwrap();
+            let mut file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+            file.seek(SeekFrom::Start(zeros as u64)).unwrap();
+            file.write_all(mbox.as_bytes()).unwrap();
+            let scan = ["scan", "-q", "--kind", "mbox"];
+            let output = Command::new(env!("CARGO_BIN_EXE_urlspool")).args(scan).arg(&path).output().unwrap();
+            let records = String::from_utf8(output.stdout).unwrap();
+            let first: Value = serde_json::from_str(records.lines().next().unwrap()).unwrap();
+            assert_eq!(records.lines().count(), 3_000, "{zeros} zeros, stored: {is_stored}");
+            assert_eq!(
+                first["source"]["start"],
+                zeros + mbox.find("http").unwrap(),
+                "{zeros} zeros, stored: {is_stored}"
+            );
+        }
+    }
 }
 
 #[test]

@@ -69,8 +69,8 @@ pub fn open(mut stream: Box<dyn Sparse>, given: Option<Format>, hint: Hint, most
     let mut offset = 0;
     if start.len() == SNIFF_BYTES && is_zero(&start) {
         let hole = stream.pass_hole(1);
-        let behind = first_octets(&mut stream);
-        if hole > 0 && !(behind.0.is_empty() && behind.1.is_none()) {
+        let behind = if hole > 0 { first_octets(&mut stream) } else { (Vec::new(), None) };
+        if !(behind.0.is_empty() && behind.1.is_none()) {
             offset = start.len() as u64 + hole;
             (start, failed) = behind;
         }
@@ -229,7 +229,8 @@ impl<R: Sparse> Roller<R> {
     /// The next block unread, and its offset: whole messages, which whoever works on them reads himself. Nothing where the
     /// stream must be read to be cut; [`Roller::next_block`] does so.
     ///
-    /// Cut where `next_block` would. Reads a few KiB before the border, or the same octets as that if there is none.
+    /// Cut where `next_block` would. Reads a few KiB before the border. Where there is none it reads the whole block, which
+    /// `next_block` reads again, and so it does not look at the next ones at all.
     pub fn next_unread(&mut self) -> Option<(u64, Unread)> {
         /// Blocks that are read before the next look, where one was in vain: messages of many MiB come together.
         const READ_BLOCKS: usize = 4;
