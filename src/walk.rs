@@ -8,10 +8,11 @@ pub use filter::{BadGlob, Filter};
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::Stat;
+use rustix::fs::{AtFlags, stat, statat};
 
 use crate::origin::{Hint, Item, Source};
 use crate::problem::{Event, Kind, Problem};
@@ -137,14 +138,14 @@ fn below<'w>(root: &'w Path, filter: &'w Filter, links: Links) -> Box<dyn Iterat
 fn step(found: Found, root: &Path, filter: &Filter) -> Walked {
     let skip = |path, why| Walked::Step(Step::Skipped(Source::at(path), why));
     match found {
-        Found::File(path, place, stat) => file(path, place, stat, root, filter),
+        Found::File(path, place, folder) => file(path, place, folder.as_deref(), root, filter),
         Found::Link(path) => skip(path, "symlink"),
         Found::Other(path) => skip(path, "not-regular"),
         Found::Failed(path, trouble) => Walked::Step(Step::Failed(failed(path, &trouble))),
     }
 }
 
-fn file(path: PathBuf, place: Option<Beneath>, stat: Option<Stat>, root: &Path, filter: &Filter) -> Walked {
+fn file(path: PathBuf, place: Option<Beneath>, folder: Option<&OwnedFd>, root: &Path, filter: &Filter) -> Walked {
     let skip = |path, why| Walked::Step(Step::Skipped(Source::at(path), why));
     let named = place.is_none();
     if !named && path.file_name().is_some_and(filter::is_control_file) {
@@ -154,7 +155,10 @@ fn file(path: PathBuf, place: Option<Beneath>, stat: Option<Stat>, root: &Path, 
     if !filter.wants_all() && !filter.wants(if named { &path } else { relative() }) {
         return skip(path, "filtered");
     }
-    let stat = match stat.map_or_else(|| rustix::fs::stat(&path), Ok) {
+    // By its name in the folder is soonest. What fails there fails again by the whole path, and is said then.
+    let near =
+        folder.zip(path.file_name()).and_then(|(folder, name)| statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).ok());
+    let stat = match near.map_or_else(|| stat(&path), Ok) {
         Ok(stat) => stat,
         Err(error) if named => return Walked::Step(Step::Failed(failed(path, &Trouble::Root(error.into())))),
         Err(error) => return Walked::Step(Step::Failed(failed(path, &Trouble::Inside(error.into())))),

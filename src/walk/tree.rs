@@ -10,9 +10,10 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::vec;
 
-use rustix::fs::{AtFlags, Dir, FileType, OFlags, Stat, fstat, statat};
+use rustix::fs::{AtFlags, Dir, FileType, OFlags, fstat, statat};
 use rustix::io::Errno;
 
 use super::beneath::Beneath;
@@ -20,9 +21,9 @@ use super::{Links, is_maildir};
 
 /// What is come upon that is no folder.
 pub(super) enum Found {
-    /// A regular file, and what the system says of it, if that was asked already. One that was named by the user is opened
-    /// by its name.
-    File(PathBuf, Option<Beneath>, Option<Stat>),
+    /// A regular file, and the folder that it lies in, if that is open. One that was named by the user is opened by its
+    /// name.
+    File(PathBuf, Option<Beneath>, Option<Arc<OwnedFd>>),
     /// A symbolic link that is not followed.
     Link(PathBuf),
     /// A device or the like.
@@ -60,7 +61,7 @@ struct Level {
     /// The names in it that are left, in order.
     names: vec::IntoIter<(OsString, FileType)>,
     /// The folder itself, while nothing in it was gone into: the files in it are soonest looked at from there.
-    folder: Option<OwnedFd>,
+    folder: Option<Arc<OwnedFd>>,
 }
 
 impl<'t> Tree<'t> {
@@ -96,7 +97,13 @@ impl<'t> Tree<'t> {
                     let above = above.path.clone();
                     return Some(Found::Failed(path, Trouble::LeadsBackTo(above)));
                 }
-                self.levels.push(Level { path, place, identity, names: names.into_iter(), folder: Some(folder) });
+                self.levels.push(Level {
+                    path,
+                    place,
+                    identity,
+                    names: names.into_iter(),
+                    folder: Some(Arc::new(folder)),
+                });
                 None
             }
             Err(error) => Some(Found::Failed(path, Trouble::Inside(error))),
@@ -117,9 +124,7 @@ impl<'t> Tree<'t> {
         if !kind.is_file() {
             return Some(Found::Other(path));
         }
-        // What fails here fails again, by the file's whole path, and is said then.
-        let stat = level.folder.as_ref().and_then(|folder| statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).ok());
-        Some(Found::File(path, Some(place), stat))
+        Some(Found::File(path, Some(place), level.folder.clone()))
     }
 
     /// What a link leads to, if it is followed and that lies beneath the root.
