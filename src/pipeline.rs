@@ -16,7 +16,7 @@ pub use work::Output;
 
 use std::collections::HashMap;
 
-use crate::problem::Event;
+use crate::problem::{Event, Kind};
 use crate::record::Balance;
 use crate::walk::File;
 
@@ -59,6 +59,8 @@ pub struct Piece {
     pub events: Vec<Event>,
     /// What was counted.
     pub balance: Balance,
+    /// What a stretch of the file that is being read failed with: the file is not read to its end then.
+    pub broken: Option<Kind>,
     /// A file that is to be read now, in blocks: what it yields may be more than a piece should hold.
     pub deferred: Option<File>,
 }

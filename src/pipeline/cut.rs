@@ -124,7 +124,7 @@ impl Cuts {
                 work::read_whole(&mut piece, &current.source);
                 let unpacked = self.streams.as_ref().is_some_and(Streams::is_unpacked);
                 if !unpacked && self.size.is_some_and(|size| current.blocks.reached() < size) {
-                    work::shrunk(&mut piece, &current.source, current.blocks.reached());
+                    work::shrunk_before(&mut piece, &current.source, current.blocks.reached());
                 }
             }
             Err(error) => {

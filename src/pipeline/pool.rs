@@ -1,4 +1,4 @@
-//! A whole run: one thread walks, reads and writes, the others work; order is restored with bounded memory.
+//! A whole run: one thread walks, cuts and writes, the others work; order is restored with bounded memory.
 
 use std::collections::VecDeque;
 use std::io;
@@ -15,7 +15,7 @@ use crate::limits::{
     BATCH_BYTES, BATCH_FILES, BATCHES_WAITING, BLOCKS_PER_THREAD, BYTES_PER_THREAD, Limits, SMALL_FILE_BYTES,
 };
 use crate::origin::{self, Hint, Source};
-use crate::problem::Event;
+use crate::problem::{Event, Kind};
 use crate::read::{self, Input};
 use crate::record::Balance;
 use crate::sink::Sink;
@@ -119,6 +119,7 @@ pub fn run(job: &Job, extractor: &Extractor, report: &mut dyn Report) -> io::Res
         given: Given::new(job.unique),
         lines: job.output == Output::Records,
         balance: Balance::default(),
+        broken: None,
     };
     let mut units = Units::new(job, extractor.limits());
     let desks = Desks::default();
@@ -295,12 +296,22 @@ struct Writer<'w> {
     report: &'w mut dyn Report,
     given: Given,
     balance: Balance,
+    /// What a stretch of the file that is being written failed with.
+    broken: Option<Kind>,
     /// Whether each record is one line.
     lines: bool,
 }
 
 impl Writer<'_> {
     fn write(&mut self, mut piece: Piece, run: &mut Run<'_>) -> io::Result<bool> {
+        // A file is cut at one go: the next that is counted is the one of which a stretch failed.
+        self.broken = piece.broken.or(self.broken);
+        if piece.balance.files > 0
+            && let Some(kind) = self.broken.take()
+            && piece.balance.files_read > 0
+        {
+            piece.balance.read_file_failed(kind.name());
+        }
         let records = run.next(piece.record_bytes);
         let left = self.given.fold(&mut piece, records);
         if self.lines {
@@ -434,5 +445,37 @@ impl Iterator for Units<'_> {
             Some((cuts, told)) => Some(self.items(cuts, told)),
             None => self.files(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the balance says of files that give these pieces.
+    fn files(pieces: Vec<Piece>) -> (u64, u64, u64) {
+        let mut report = Vec::new();
+        let (given, balance) = (Given::default(), Balance::default());
+        let mut writer = Writer { report: &mut report, given, balance, broken: None, lines: true };
+        let mut run = Run { records: b"", written: 0, reached: 0 };
+        for piece in pieces {
+            assert!(writer.write(piece, &mut run).unwrap());
+        }
+        assert!(writer.balance.imbalances().is_empty());
+        (writer.balance.files, writer.balance.files_read, writer.balance.files_failed.sum())
+    }
+
+    #[test]
+    fn a_file_of_which_a_stretch_failed_is_not_read_to_its_end() {
+        let broken = || Piece { broken: Some(Kind::Unreadable), ..Piece::default() };
+        let counted = |count: fn(&mut Balance)| {
+            let mut piece = Piece::default();
+            count(&mut piece.balance);
+            piece
+        };
+        let read = || counted(Balance::read_file);
+        assert_eq!(files(vec![read(), broken(), Piece::default(), broken(), read(), read()]), (3, 2, 1));
+        assert_eq!(files(vec![broken(), counted(|balance| balance.fail_file("unreadable")), read()]), (2, 1, 1));
+        assert_eq!(files(vec![Piece { broken: Some(Kind::Unreadable), ..read() }, read()]), (2, 1, 1));
     }
 }

@@ -76,7 +76,7 @@ impl Desks {
 
     /// Takes back the room of records that were written: memory that was used lately is soonest written to.
     pub(super) fn take_back(&self, mut records: Vec<u8>) {
-        // What a large message took once is not kept.
+        // What a message took that yields much is not kept.
         if (1..=2 * Yield::FULL_BYTES).contains(&records.capacity()) {
             records.clear();
             self.room().push(records);
@@ -145,7 +145,8 @@ struct Yield<'w> {
 }
 
 impl Yield<'_> {
-    /// Octets of records that a batch may hold: it is given when a message begins behind [`SPILL_BYTES`].
+    /// Octets of records that a batch holds at the most, for what is usual: it is given when a message begins behind
+    /// [`SPILL_BYTES`]. A message that yields much is given itself behind as many.
     const FULL_BYTES: usize = SPILL_BYTES + SPILL_BYTES / 8;
 }
 
@@ -173,10 +174,10 @@ impl<'w> Yield<'w> {
         self.is_fresh = true;
     }
 
-    /// Counts the last piece as full: what records it has got belong to it. Once more changes nothing.
+    /// Counts the last piece as full: what records it has got belong to it.
     fn finish(&mut self) {
         let Some(last) = self.batch.pieces.last_mut() else { return };
-        last.record_bytes += self.batch.records.len() - self.start;
+        last.record_bytes = self.batch.records.len() - self.start;
         self.start = self.batch.records.len();
         self.rejects_before += last.rejects.len();
     }
@@ -197,9 +198,17 @@ impl<'w> Yield<'w> {
             // The piece that was made for the message stays.
             let is_empty = self.start == self.batch.records.len();
             let is_own = |piece: &mut Piece| piece.article.is_some() && is_empty && piece.rejects.is_empty();
-            let own = self.batch.pieces.pop_if(is_own);
-            self.flush();
-            self.next(own.unwrap_or_default());
+            match self.batch.pieces.pop_if(is_own) {
+                Some(own) => {
+                    // Those before it are full.
+                    self.give();
+                    self.next(own);
+                }
+                None => {
+                    self.flush();
+                    self.next(Piece::default());
+                }
+            }
         }
         self.is_fresh = false;
         let records = self.batch.records.len();
@@ -256,13 +265,18 @@ impl<'w> Yield<'w> {
 
     /// Gives all that is held.
     fn flush(&mut self) {
+        self.finish();
+        self.give();
+    }
+
+    /// Gives the pieces that are full.
+    fn give(&mut self) {
         if !self.batch.pieces.is_empty() {
-            self.finish();
             self.usual_bytes = self.batch.records.len().max(self.usual_bytes - self.usual_bytes / 8);
             self.most_bytes = Self::FULL_BYTES;
+            (self.start, self.rejects_before, self.is_fresh) = (0, 0, true);
             // Whoever wants no more has ended the run, and waits for no one.
             (self.give)(std::mem::take(&mut self.batch));
-            (self.start, self.rejects_before, self.is_fresh) = (0, 0, true);
         }
     }
 }
@@ -366,10 +380,17 @@ impl Worker<'_> {
         let result = unread.read(&mut block.bytes);
         let read = block.bytes.len() as u64;
         self.block(source, format, &block);
+        let piece = self.yielded.piece();
+        piece.balance.bytes_read += read.saturating_sub(unread.again());
         match result {
-            Ok(()) if read < unread.octets() => shrunk(self.yielded.piece(), source, offset + read),
+            Ok(()) if read == 0 => shrunk_before(piece, source, offset),
+            Ok(()) if read < unread.octets() => shrunk(piece, source, offset + read),
             Ok(()) => {}
-            Err(error) => remarked(self.yielded.piece(), read::problem(&error, Some(offset + read)).of(source)),
+            Err(error) => {
+                let problem = read::problem(&error, Some(offset + read));
+                piece.broken = Some(problem.kind);
+                remarked(piece, problem.of(source));
+            }
         }
         self.buffer = block.bytes;
     }
@@ -588,6 +609,12 @@ pub(super) fn read_whole(piece: &mut Piece, source: &Source) {
 /// Notes that octets of a source were gone when they were to be read.
 pub(super) fn shrunk(piece: &mut Piece, source: &Source, end: u64) {
     remarked(piece, Problem::at(Kind::Vanished, end, "it ends here, and was longer when it was opened").of(source));
+}
+
+/// The same, where others have read before: it may end before `end`.
+pub(super) fn shrunk_before(piece: &mut Piece, source: &Source, end: u64) {
+    let message = "it ends here or before, and was longer when it was opened";
+    remarked(piece, Problem::at(Kind::Vanished, end, message).of(source));
 }
 
 /// Notes that a source could not be read.

@@ -102,19 +102,17 @@ impl Sparse for Range {
         // What is not in memory comes fastest from a disk when one reads it in order.
         match rustix::io::preadv2(file, &mut [IoSliceMut::new(room)], at, ReadWriteFlags::NOWAIT) {
             Ok(read) => read == room.len(),
-            Err(Errno::AGAIN) => false,
-            // The file system cannot tell.
-            Err(_) => file.read_exact_at(room, at).is_ok(),
+            // That file system does not know the flag, and is all memory.
+            Err(Errno::OPNOTSUPP) if is_memory(file) => file.read_exact_at(room, at).is_ok(),
+            Err(_) => false,
         }
     }
 
     fn leave(&mut self, back: u64, len: u64) -> Option<Unread> {
         let Octets::File(file) = &self.random.octets else { return None };
         let start = self.offset - back;
-        let end = start + len;
-        self.random.count.set(self.random.count.get() + len - back);
-        self.offset = end;
-        Some(Unread::new(file, start, len))
+        self.offset = start + len;
+        Some(Unread::new(file, start, len, back))
     }
 }
 
@@ -176,6 +174,11 @@ impl Input {
             Input::Stream(stream) => Box::new(stream),
         }
     }
+}
+
+/// Whether a file lies on a file system that is all memory.
+fn is_memory(file: &File) -> bool {
+    rustix::fs::fstatfs(file).is_ok_and(|stat| stat.f_type == libc::TMPFS_MAGIC)
 }
 
 /// Fails once.

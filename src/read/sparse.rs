@@ -33,8 +33,7 @@ pub trait Sparse: Read {
     }
 
     /// Leaves a stretch of `len` octets to others, and goes on behind it. It begins with the last `back` octets that were
-    /// read, which are fewer; all of it counts as read. Nothing where others cannot read, which is where nobody can look
-    /// ahead.
+    /// read, which are fewer. Nothing where others cannot read, which is where nobody can look ahead.
     fn leave(&mut self, back: u64, len: u64) -> Option<Unread> {
         let _ = (back, len);
         None
@@ -47,12 +46,19 @@ pub struct Unread {
     file: Arc<File>,
     offset: u64,
     len: u64,
+    again: u64,
 }
 
 impl Unread {
-    /// So many octets of a file from `offset` on.
-    pub(super) fn new(file: &Arc<File>, offset: u64, len: u64) -> Unread {
-        Unread { file: Arc::clone(file), offset, len }
+    /// So many octets of a file from `offset` on, the first of which were read before.
+    pub(super) fn new(file: &Arc<File>, offset: u64, len: u64, again: u64) -> Unread {
+        Unread { file: Arc::clone(file), offset, len, again }
+    }
+
+    /// How many octets at its start were read before, and counted.
+    #[must_use]
+    pub fn again(&self) -> u64 {
+        self.again
     }
 
     /// How many octets there were when it was left.

@@ -71,10 +71,17 @@ impl Deref for Counts {
 }
 
 /// How often URLs had each scheme: by place for those in the table, by name for others.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schemes {
     known: [u64; SCHEMES.len()],
     others: Counts,
+}
+
+// Arrays of more than 32 have none.
+impl Default for Schemes {
+    fn default() -> Schemes {
+        Schemes { known: [0; SCHEMES.len()], others: Counts::default() }
+    }
 }
 
 impl Schemes {
@@ -193,6 +200,12 @@ impl Balance {
     pub fn read_file(&mut self) {
         self.files += 1;
         self.files_read += 1;
+    }
+
+    /// A file that was counted as read was not, because of `why`.
+    pub fn read_file_failed(&mut self, why: &str) {
+        self.files_read -= 1;
+        self.files_failed.add(why, 1);
     }
 
     /// A member was read to its end.

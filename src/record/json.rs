@@ -12,7 +12,7 @@ use super::{Record, SCHEMA};
 use crate::decode::{Facts, Zone};
 use crate::grammar::{self, Class, Form, Reject};
 use crate::origin::Source;
-use crate::parse::{Hazard, Reason, Verdicts, hazards, key, key_of, split};
+use crate::parse::{GRAMMARS, Hazard, Reason, Verdicts, hazards, key, key_of, split};
 use crate::problem::Event;
 
 /// Why RFC 1738 refuses a URL.
@@ -104,7 +104,10 @@ fn reading(line: &mut Object<'_>, record: &Record<'_>) {
     line.lower(field!("scheme"), parts.scheme);
     line.maybe_name(field!("form"), rfc1738.map(|url| url.form.name()));
     match verdicts.map(Verdicts::accepts) {
-        Some([true, true, true]) => line.fixed(fixed!("conforms", "[\"rfc1738\",\"rfc3986\",\"whatwg\"]")),
+        Some([true, true, true]) => {
+            debug_assert!(GRAMMARS == ["rfc1738", "rfc3986", "whatwg"], "others are written here");
+            line.fixed(fixed!("conforms", "[\"rfc1738\",\"rfc3986\",\"whatwg\"]"));
+        }
         _ => line.names(field!("conforms"), verdicts.iter().flat_map(|verdicts| verdicts.conforms())),
     }
     line.names(field!("warnings"), rfc1738.iter().flat_map(|url| url.warnings()).map(grammar::Warning::name));
