@@ -51,8 +51,9 @@ def files_of(path):
 
 def run(command, out):
     """Seconds that passed, seconds of the processors, octets of memory at the most."""
-    begun = time.monotonic()
+    # What the program before wrote is cut off first: its length is not this one's affair.
     with open(out, "wb") as sink:
+        begun = time.monotonic()
         process = subprocess.Popen(command, stdout=sink, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
