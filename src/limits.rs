@@ -101,6 +101,10 @@ pub const SMALL_FILE_BYTES: u64 = 512 << 10;
 /// Octets of small files in one batch.
 pub const BATCH_BYTES: u64 = 2 << 20;
 
+/// Small files that are open before a thread reads them. A thread has two batches under way, and may open no more than
+/// the process may.
+pub const OPEN_AHEAD: usize = 4_096;
+
 /// Small files in one batch.
 pub const BATCH_FILES: usize = 256;
 

@@ -35,12 +35,26 @@ pub fn open(file: &walk::File) -> io::Result<File> {
     open_sized(file).map(|(opened, _)| opened)
 }
 
-/// Appends what a file of so many octets holds, up to `most`. Reads once where the file is as long as it was.
+/// Appends what a file holds, up to `most`, and gives how many octets it had when it was opened.
 ///
 /// # Errors
 ///
-/// What the system says.
-pub(crate) fn read_small(mut opened: File, size: u64, most: u64, bytes: &mut Vec<u8>) -> io::Result<()> {
+/// As [`open`], and what the system says.
+pub(crate) fn read_small(file: &walk::File, most: u64, bytes: &mut Vec<u8>) -> io::Result<u64> {
+    let (opened, size);
+    let (from, size) = match &file.ahead {
+        Some(ahead) => (ahead.file(), file.size),
+        None => {
+            (opened, size) = open_sized(file)?;
+            (&opened, size)
+        }
+    };
+    read_sized(from, size, most, bytes)?;
+    Ok(size)
+}
+
+/// Reads once where the file is as long as it was.
+fn read_sized(mut opened: &File, size: u64, most: u64, bytes: &mut Vec<u8>) -> io::Result<()> {
     let start = bytes.len();
     let expected = usize::try_from(size.min(most)).unwrap_or(usize::MAX);
     // One more, so that a file that has grown shows.
@@ -58,7 +72,7 @@ pub(crate) fn read_small(mut opened: File, size: u64, most: u64, bytes: &mut Vec
 /// # Errors
 ///
 /// As [`open`].
-pub(crate) fn open_sized(file: &walk::File) -> io::Result<(File, u64)> {
+fn open_sized(file: &walk::File) -> io::Result<(File, u64)> {
     // Without waiting, should it have become a FIFO since it was walked upon.
     let opened = match &file.place {
         Some(place) => File::from(place.open(OFlags::NONBLOCK)?),

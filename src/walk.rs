@@ -1,9 +1,11 @@
 //! Roots in, files out, in a fixed order. Opens folders alone, and follows no symbolic link unless asked.
 
+mod ahead;
 mod beneath;
 mod filter;
 mod tree;
 
+pub(crate) use ahead::make_room;
 pub use filter::{BadGlob, Filter};
 
 use std::collections::HashSet;
@@ -11,11 +13,14 @@ use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use rustix::fs::{AtFlags, stat, statat};
+use rustix::fs::{AtFlags, Stat, stat, statat};
 
+use crate::limits::SMALL_FILE_BYTES;
 use crate::origin::{Hint, Item, Source};
 use crate::problem::{Event, Kind, Problem};
+use ahead::Ahead;
 use beneath::Beneath;
 use tree::{Found, Tree, Trouble};
 
@@ -30,13 +35,15 @@ pub struct File {
     pub hint: Hint,
     /// How it is opened, if it was not named itself but walked upon.
     pub(crate) place: Option<Beneath>,
+    /// The file itself, if it is small and was opened already.
+    pub(crate) ahead: Option<Arc<Ahead>>,
 }
 
 impl File {
     /// The file of this name, of which nothing is known. It is opened by its name, through links or not.
     #[must_use]
     pub fn named(path: PathBuf) -> File {
-        File { source: Source::at(path), size: 0, hint: Hint::None, place: None }
+        File { source: Source::at(path), size: 0, hint: Hint::None, place: None, ahead: None }
     }
 }
 
@@ -70,8 +77,25 @@ pub enum Links {
 /// Below a root, names are compared octet by octet, component by component. Holds the names of the folders on the
 /// path to the current file.
 pub fn walk<'w>(roots: &'w [PathBuf], filter: &'w Filter, links: Links) -> impl Iterator<Item = Step> + 'w {
+    walked(roots, filter, links, Then::Told)
+}
+
+/// The same for one who reads them all: small ones are open already, as many as may be.
+pub(crate) fn walk_open<'w>(roots: &'w [PathBuf], filter: &'w Filter, links: Links) -> impl Iterator<Item = Step> + 'w {
+    walked(roots, filter, links, Then::Read)
+}
+
+/// What becomes of the files that are come upon.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Then {
+    Told,
+    Read,
+}
+
+fn walked<'w>(roots: &'w [PathBuf], filter: &'w Filter, links: Links, then: Then) -> impl Iterator<Item = Step> + 'w {
     let mut seen = HashSet::new();
-    roots.iter().flat_map(move |root| below(root, filter, links)).map(move |step| match step {
+    let below = move |root| Below { root, filter, then }.walked(links);
+    roots.iter().map(PathBuf::as_path).flat_map(below).map(move |step| match step {
         Walked::Step(step) => step,
         Walked::Linked(file, identity) if seen.insert(identity) => Step::File(file),
         Walked::Linked(file, _) => Step::Skipped(file.source, "hard-link"),
@@ -87,7 +111,7 @@ pub fn items(items: &[Item]) -> impl Iterator<Item = Step> + '_ {
             Ok(metadata) if !metadata.is_file() => Step::Skipped(item.source.clone(), "not-regular"),
             Ok(metadata) => {
                 let (size, hint) = (metadata.len(), hint(path));
-                let file = File { source: item.source.clone(), size, hint, place: None };
+                let file = File { source: item.source.clone(), size, hint, place: None, ahead: None };
                 if item.start == 0 && file.size <= item.end { Step::File(file) } else { Step::Part(file, item.clone()) }
             }
         }
@@ -118,7 +142,8 @@ pub fn beneath(root: &Path, path: &Path) -> Option<File> {
     let kept_back = path != root && path.file_name().is_none_or(filter::is_control_file);
     let place = path.strip_prefix(root).ok().filter(|way| !way.as_os_str().is_empty());
     let place = place.map(|way| Beneath::root(root).join(way));
-    let file = || File { source: Source::at(path.to_owned()), size: metadata.len(), hint: hint(path), place };
+    let (source, size) = (Source::at(path.to_owned()), metadata.len());
+    let file = || File { source, size, hint: hint(path), place, ahead: None };
     (!in_tmp && !kept_back).then(file)
 }
 
@@ -128,47 +153,67 @@ enum Walked {
     Linked(File, (u64, u64)),
 }
 
-fn below<'w>(root: &'w Path, filter: &'w Filter, links: Links) -> Box<dyn Iterator<Item = Walked> + 'w> {
-    if root.as_os_str() == Source::STDIN {
-        return Box::new(std::iter::once(Walked::Step(Step::Stdin)));
-    }
-    Box::new(Tree::new(root, links).map(move |found| step(found, root, filter)))
+/// A root that is walked, and what is wanted beneath it.
+#[derive(Clone, Copy)]
+struct Below<'w> {
+    root: &'w Path,
+    filter: &'w Filter,
+    then: Then,
 }
 
-fn step(found: Found, root: &Path, filter: &Filter) -> Walked {
-    let skip = |path, why| Walked::Step(Step::Skipped(Source::at(path), why));
-    match found {
-        Found::File(path, place, folder) => file(path, place, folder.as_deref(), root, filter),
-        Found::Link(path) => skip(path, "symlink"),
-        Found::Other(path) => skip(path, "not-regular"),
-        Found::Failed(path, trouble) => Walked::Step(Step::Failed(failed(path, &trouble))),
+impl<'w> Below<'w> {
+    fn walked(self, links: Links) -> Box<dyn Iterator<Item = Walked> + 'w> {
+        if self.root.as_os_str() == Source::STDIN {
+            return Box::new(std::iter::once(Walked::Step(Step::Stdin)));
+        }
+        Box::new(Tree::new(self.root, links).map(move |found| self.step(found)))
     }
-}
 
-fn file(path: PathBuf, place: Option<Beneath>, folder: Option<&OwnedFd>, root: &Path, filter: &Filter) -> Walked {
-    let skip = |path, why| Walked::Step(Step::Skipped(Source::at(path), why));
-    let named = place.is_none();
-    if !named && path.file_name().is_some_and(filter::is_control_file) {
-        return skip(path, "control-file");
+    fn step(self, found: Found) -> Walked {
+        let skip = |path, why| Walked::Step(Step::Skipped(Source::at(path), why));
+        match found {
+            Found::File(path, place, folder) => self.file(path, place, folder.as_deref()),
+            Found::Link(path) => skip(path, "symlink"),
+            Found::Other(path) => skip(path, "not-regular"),
+            Found::Failed(path, trouble) => Walked::Step(Step::Failed(failed(path, &trouble))),
+        }
     }
-    let relative = || path.strip_prefix(root).unwrap_or(&path);
-    if !filter.wants_all() && !filter.wants(if named { &path } else { relative() }) {
-        return skip(path, "filtered");
+
+    fn file(self, path: PathBuf, place: Option<Beneath>, folder: Option<&OwnedFd>) -> Walked {
+        let skip = |path, why| Walked::Step(Step::Skipped(Source::at(path), why));
+        let named = place.is_none();
+        if !named && path.file_name().is_some_and(filter::is_control_file) {
+            return skip(path, "control-file");
+        }
+        let relative = || path.strip_prefix(self.root).unwrap_or(&path);
+        if !self.filter.wants_all() && !self.filter.wants(if named { &path } else { relative() }) {
+            return skip(path, "filtered");
+        }
+        let (ahead, near) = self.near(folder, &path);
+        let stat = match near.map_or_else(|| stat(&path), Ok) {
+            Ok(stat) => stat,
+            Err(error) if named => return Walked::Step(Step::Failed(failed(path, &Trouble::Root(error.into())))),
+            Err(error) => return Walked::Step(Step::Failed(failed(path, &Trouble::Inside(error.into())))),
+        };
+        let (size, hint) = (stat.st_size.unsigned_abs(), hint(&path));
+        let ahead = ahead.filter(|_| size < SMALL_FILE_BYTES).map(Arc::new);
+        let file = File { source: Source::at(path), size, hint, place, ahead };
+        if hint == Hint::Numbered && stat.st_nlink > 1 {
+            return Walked::Linked(file, (stat.st_dev, stat.st_ino));
+        }
+        Walked::Step(Step::File(file))
     }
-    // By its name in the folder is soonest. What fails there fails again by the whole path, and is said then.
-    let near =
-        folder.zip(path.file_name()).and_then(|(folder, name)| statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).ok());
-    let stat = match near.map_or_else(|| stat(&path), Ok) {
-        Ok(stat) => stat,
-        Err(error) if named => return Walked::Step(Step::Failed(failed(path, &Trouble::Root(error.into())))),
-        Err(error) => return Walked::Step(Step::Failed(failed(path, &Trouble::Inside(error.into())))),
-    };
-    let hint = hint(&path);
-    let file = File { source: Source::at(path), size: stat.st_size.unsigned_abs(), hint, place };
-    if hint == Hint::Numbered && stat.st_nlink > 1 {
-        return Walked::Linked(file, (stat.st_dev, stat.st_ino));
+
+    /// What is there, opened if it is to be read. By its name in the folder is soonest; what fails there fails again by
+    /// the whole path, and is said then.
+    fn near(self, folder: Option<&OwnedFd>, path: &Path) -> (Option<Ahead>, Option<Stat>) {
+        let Some((folder, name)) = folder.zip(path.file_name()) else { return (None, None) };
+        let opened = if self.then == Then::Read { Ahead::open(folder, name) } else { None };
+        match opened {
+            Some((ahead, stat)) => (Some(ahead), Some(stat)),
+            None => (None, statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).ok()),
+        }
     }
-    Walked::Step(Step::File(file))
 }
 
 /// What a file's name and folder tell of it.

@@ -251,6 +251,31 @@ fn what_cannot_be_opened_is_one_event_each() {
     assert!(Command::new("rm").arg("-rf").arg(&root).status().unwrap().success());
 }
 
+/// Row 92: small files are opened ahead of those who read them, but no more of them than the process may open.
+#[test]
+fn few_open_files_are_enough() {
+    const FILES: usize = 1_500;
+    let folder = Folder::new();
+    let root = folder.0.join("root");
+    fs::create_dir(&root).unwrap();
+    for number in 0..FILES {
+        fs::write(root.join(number.to_string()), mail(number)).unwrap();
+    }
+    let mut given = BTreeSet::new();
+    // Both limits; that which the program raises; none.
+    for limit in ["ulimit -n 24", "ulimit -Sn 24", "true"] {
+        for threads in ["-j1", "-j2", "-j8"] {
+            let mut command = Command::new("sh");
+            command.args(["-c", &format!("{limit} && exec \"$@\""), "sh", env!("CARGO_BIN_EXE_urlspool")]);
+            let ended = ended(command.args(["scan", "--format", "urls", threads]).arg(&root), b"");
+            assert_eq!((ended.status, ended.stderr.lines().next()), (Some(0), None), "{limit} {threads}");
+            assert_eq!(ended.text().lines().count(), FILES, "{limit} {threads}");
+            given.insert(ended.text().to_owned());
+        }
+    }
+    assert_eq!(given.len(), 1);
+}
+
 /// Row 92.
 #[test]
 fn names_of_any_octets_survive_and_depth_does_no_harm() {

@@ -5,6 +5,7 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use indicatif::ProgressBar;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::args::{self, Format, Scan, When};
 use super::exit::Exit;
@@ -12,6 +13,7 @@ use super::report::{Events, ScanReport, bar};
 use super::{Failure, Outcome};
 use crate::config::{Config, UniqueName};
 use crate::decode;
+use crate::limits::OPEN_AHEAD;
 use crate::origin::{Item, Source};
 use crate::pipeline::{self, Extractor, Job, Options, Output, Unique};
 use crate::record::{self, Balance};
@@ -23,6 +25,7 @@ pub(super) fn scan(args: &Scan) -> Outcome {
     let job = job(args, &config)?;
     let extractor = Extractor::new(Options::of(&config));
     let mut report = report(args, &job)?;
+    allow_open_files();
     let run = pipeline::run(&job, &extractor, &mut report);
     let finished = report.finish();
     let balance = run
@@ -49,6 +52,18 @@ pub(super) fn scan(args: &Scan) -> Outcome {
         || !balance.members_failed.is_empty()
         || args.strict && report.remarked;
     Ok(if failed { Exit::SomeFailed } else { Exit::Done })
+}
+
+/// Lets the process open as many files as it may and has use for: shells begin with fewer, for the sake of programs that
+/// we are not.
+fn allow_open_files() {
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    let used = 2 * OPEN_AHEAD as u64;
+    if let Some(now) = current.filter(|now| *now < used) {
+        let most = maximum.map_or(used, |maximum| maximum.min(used));
+        // What is refused is done without.
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(now.max(most)), maximum });
+    }
 }
 
 /// The configuration file, if there is one, with the flags laid over it.

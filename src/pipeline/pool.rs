@@ -127,11 +127,17 @@ pub fn run(job: &Job, extractor: &Extractor, report: &mut dyn Report) -> io::Res
         Hands { job, extractor, desks: &desks, scope: None }.do_all(&mut units, &mut writer)?;
         return Ok(writer.balance);
     }
+    walk::make_room((most_units(job) + 1) * BATCH_FILES);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(job.threads).build().map_err(io::Error::other)?;
     pool.in_place_scope(|scope| {
         Hands { job, extractor, desks: &desks, scope: Some(scope) }.do_all(&mut units, &mut writer)
     })?;
     Ok(writer.balance)
+}
+
+/// How many units are under way at the most.
+fn most_units(job: &Job) -> usize {
+    job.threads * BLOCKS_PER_THREAD + 1
 }
 
 /// Those who work: the threads of a scope, or the caller alone.
@@ -162,7 +168,7 @@ impl Hands<'_, '_> {
             return Ok(true);
         };
         let mut order = Order::default();
-        let most_units = job.threads * BLOCKS_PER_THREAD + 1;
+        let most_units = most_units(job);
         let most_bytes = job.threads as u64 * BYTES_PER_THREAD;
         for unit in units {
             let bytes = unit.len();
@@ -346,7 +352,7 @@ impl<'j> Units<'j> {
     fn new(job: &'j Job, limits: &'j Limits) -> Units<'j> {
         let steps: Box<dyn Iterator<Item = Step>> = match &job.items {
             Some(items) => Box::new(walk::items(items)),
-            None => Box::new(walk::walk(&job.roots, &job.filter, job.links)),
+            None => Box::new(walk::walk_open(&job.roots, &job.filter, job.links)),
         };
         Units { job, limits, steps, current: None, ahead: None }
     }

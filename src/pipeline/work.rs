@@ -94,8 +94,8 @@ fn work(unit: Unit, job: &Job, extractor: &Extractor, desks: &Desks, give: &mut 
         Unit::Files(files) => {
             // An article has a piece of its own.
             worker.yielded.batch.pieces.reserve(files.len() + 1);
-            for file in &files {
-                worker.contained(file);
+            for file in files {
+                worker.contained(&file);
             }
         }
     }
@@ -294,10 +294,7 @@ impl Worker<'_> {
     fn file(&mut self, file: &walk::File) {
         let mut block = Block { bytes: std::mem::take(&mut self.buffer), ..Block::default() };
         block.bytes.clear();
-        let opened = read::open_sized(file).and_then(|(opened, size)| {
-            read::read_small(opened, size, SMALL_FILE_BYTES, &mut block.bytes)?;
-            Ok(size)
-        });
+        let opened = read::read_small(file, SMALL_FILE_BYTES, &mut block.bytes);
         let read = block.bytes.len() as u64;
         match &opened {
             Err(error) => {
@@ -321,7 +318,7 @@ impl Worker<'_> {
 
     /// Leaves a file to those who read in blocks.
     fn defer(&mut self, file: &walk::File) {
-        self.yielded.next(Piece { deferred: Some(file.clone()), ..Piece::default() });
+        self.yielded.next(Piece { deferred: Some(walk::File { ahead: None, ..file.clone() }), ..Piece::default() });
         self.yielded.next(Piece::default());
     }
 
