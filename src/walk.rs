@@ -218,7 +218,10 @@ impl<'w> Below<'w> {
 
 /// What a file's name and folder tell of it.
 fn hint(path: &Path) -> Hint {
-    let folder = path.parent().and_then(Path::file_name);
+    // Names are taken out of paths slowly, and there are many files.
+    let may_be_maildir =
+        |folder: &&Path| [b"cur", b"new"].iter().any(|end| folder.as_os_str().as_bytes().ends_with(*end));
+    let folder = path.parent().filter(may_be_maildir).and_then(Path::file_name);
     let is_numbered = path.file_name().is_some_and(|name| name.as_encoded_bytes().iter().all(u8::is_ascii_digit));
     match folder {
         Some(folder) if (folder == "cur" || folder == "new") && is_maildir(path.parent().and_then(Path::parent)) => {

@@ -1,6 +1,7 @@
 //! Which files are wanted: patterns of the user, and names of files that mail programs keep for themselves.
 
 use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
@@ -111,10 +112,12 @@ const CONTROL_STARTS: &[&str] = &[
 
 /// Whether a file of this name holds no mail but what a program noted about it.
 pub(super) fn is_control_file(name: &OsStr) -> bool {
-    let name = name.to_string_lossy();
-    CONTROL_FILES.contains(&name.as_ref())
-        || CONTROL_ENDS.iter().any(|end| name.ends_with(end))
-        || CONTROL_STARTS.iter().any(|start| name.starts_with(start))
+    let name = name.as_bytes();
+    // Articles of a spool have numbers for names, and there are many.
+    !name.iter().all(u8::is_ascii_digit)
+        && (CONTROL_FILES.iter().any(|control| name == control.as_bytes())
+            || CONTROL_ENDS.iter().any(|end| name.ends_with(end.as_bytes()))
+            || CONTROL_STARTS.iter().any(|start| name.starts_with(start.as_bytes())))
 }
 
 #[cfg(test)]
