@@ -101,8 +101,8 @@ pub const SMALL_FILE_BYTES: u64 = 512 << 10;
 /// Octets of small files in one batch.
 pub const BATCH_BYTES: u64 = 2 << 20;
 
-/// Small files that are open before a thread reads them. A thread has two batches under way, and may open no more than
-/// the process may.
+/// Small files that are open before a thread reads them, in all batches under way. More threads than three do without for
+/// some: they wait for the one that opens.
 pub const OPEN_AHEAD: usize = 4_096;
 
 /// Small files in one batch.
@@ -133,6 +133,10 @@ pub const SEPARATOR_BYTES: usize = 4 << 10;
 
 /// Blocks under way for each thread. Bounds memory; two keep a thread busy while one waits for its turn.
 pub const BLOCKS_PER_THREAD: usize = 2;
+
+/// Batches of small files under way for each thread. They are done sooner than blocks: what is under way must last while
+/// the thread that walks and writes waits for a core.
+pub const BATCHES_PER_THREAD: usize = 4;
 
 /// Octets of blocks under way for each thread. Large messages bound memory by it; a block has a quarter.
 pub const BYTES_PER_THREAD: u64 = 8 << 20;

@@ -12,7 +12,7 @@ use super::extract::Extractor;
 use super::unique::Given;
 use super::work::{self, Desks, Output, Unit};
 use crate::limits::{
-    BATCH_BYTES, BATCH_FILES, BATCHES_WAITING, BLOCKS_PER_THREAD, BYTES_PER_THREAD, Limits, SMALL_FILE_BYTES,
+    BATCH_BYTES, BATCH_FILES, BATCHES_PER_THREAD, BATCHES_WAITING, BYTES_PER_THREAD, Limits, SMALL_FILE_BYTES,
 };
 use crate::origin::{self, Hint, Source};
 use crate::problem::{Event, Kind};
@@ -107,7 +107,7 @@ impl<S: Sink> Report for S {
 
 /// Does the job and gives what it counted.
 ///
-/// The records are the same octets for any number of threads. Holds at most [`BLOCKS_PER_THREAD`] blocks and
+/// The records are the same octets for any number of threads. Holds at most [`BLOCKS_PER_THREAD`](crate::limits::BLOCKS_PER_THREAD) blocks and
 /// [`BYTES_PER_THREAD`] octets for each thread, or one message, and a bounded part of their records.
 ///
 /// # Errors
@@ -127,17 +127,12 @@ pub fn run(job: &Job, extractor: &Extractor, report: &mut dyn Report) -> io::Res
         Hands { job, extractor, desks: &desks, scope: None }.do_all(&mut units, &mut writer)?;
         return Ok(writer.balance);
     }
-    walk::make_room((most_units(job) + 1) * BATCH_FILES);
+    walk::make_room((job.threads * BATCHES_PER_THREAD + 2) * BATCH_FILES);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(job.threads).build().map_err(io::Error::other)?;
     pool.in_place_scope(|scope| {
         Hands { job, extractor, desks: &desks, scope: Some(scope) }.do_all(&mut units, &mut writer)
     })?;
     Ok(writer.balance)
-}
-
-/// How many units are under way at the most.
-fn most_units(job: &Job) -> usize {
-    job.threads * BLOCKS_PER_THREAD + 1
 }
 
 /// Those who work: the threads of a scope, or the caller alone.
@@ -168,10 +163,10 @@ impl Hands<'_, '_> {
             return Ok(true);
         };
         let mut order = Order::default();
-        let most_units = most_units(job);
         let most_bytes = job.threads as u64 * BYTES_PER_THREAD;
         for unit in units {
             let bytes = unit.len();
+            let most_units = job.threads * unit.per_thread() + 1;
             // One unit may be larger than all that may be under way.
             let room = most_bytes.saturating_sub(bytes);
             if !order.drain(most_units, room, &mut |batch| self.write(batch, writer))? {

@@ -10,7 +10,7 @@ use super::extract::{Extractor, Finding, Known, extract_known, key_hash};
 use super::pool::{Job, Unique};
 use super::{Batch, Keyed, Piece};
 use crate::decode::{Fields, KnownField, date, digest};
-use crate::limits::{SMALL_CONTAINER_BYTES, SMALL_FILE_BYTES, SPILL_BYTES};
+use crate::limits::{BATCHES_PER_THREAD, BLOCKS_PER_THREAD, SMALL_CONTAINER_BYTES, SMALL_FILE_BYTES, SPILL_BYTES};
 use crate::origin::{Kind as SourceKind, Source};
 use crate::problem::{Event, Kind, Problem};
 use crate::read::{self, Input, Unread};
@@ -37,6 +37,14 @@ pub enum Output {
 }
 
 impl Unit {
+    /// How many of its kind are under way for each thread.
+    pub(super) fn per_thread(&self) -> usize {
+        match self {
+            Unit::Items(_) => BLOCKS_PER_THREAD,
+            Unit::Files(_) => BATCHES_PER_THREAD,
+        }
+    }
+
     /// Octets that it holds or will hold.
     pub(super) fn len(&self) -> u64 {
         match self {
