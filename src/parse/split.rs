@@ -69,15 +69,38 @@ pub(super) fn plausible_host(host: &[u8]) -> bool {
         return address.parse::<std::net::Ipv6Addr>().is_ok();
     }
     let host = host.strip_suffix(b".").unwrap_or(host);
-    let label = |label: &[u8]| {
-        let allowed = |&byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_') || byte >= 0x80;
-        label.len() <= 63
-            && label.iter().all(allowed)
-            && label.iter().any(|&byte| byte != b'_')
-            && label.last() != Some(&b'-')
-    };
-    host.len() <= 255 && !host.eq_ignore_ascii_case(b"www") && host.split(|&byte| byte == b'.').all(label)
+    host.len() <= 255 && !host.eq_ignore_ascii_case(b"www") && are_labels(host)
 }
+
+/// Whether all that stands between the dots of `host` can be a label. In one pass, since each URL's host is looked at.
+fn are_labels(host: &[u8]) -> bool {
+    let is_label = |len: usize, marks: usize, last: u8| marks < len && len <= 63 && last != b'-';
+    let (mut len, mut marks, mut last) = (0, 0, b'.');
+    for &byte in host {
+        if LABEL[byte as usize] {
+            len += 1;
+            marks += usize::from(byte == b'_');
+        } else if byte == b'.' && is_label(len, marks, last) {
+            (len, marks) = (0, 0);
+        } else {
+            return false;
+        }
+        last = byte;
+    }
+    is_label(len, marks, last)
+}
+
+/// Whether an octet can stand in a label.
+const LABEL: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < table.len() {
+        let octet = byte as u8;
+        table[byte] = octet.is_ascii_alphanumeric() || matches!(octet, b'-' | b'_') || octet >= 0x80;
+        byte += 1;
+    }
+    table
+};
 
 /// Country code domains, as of 2026, and those that ended within the time of our archives (`su`, `yu`, `cs`, `dd`,
 /// `tp`, `zr`).
@@ -125,6 +148,26 @@ mod tests {
         assert_eq!((parts.path, parts.query), (&b"/p"[..], Some(&b"q?r"[..])));
         assert_eq!(split(b"http://[::1]:8/").host, Some(&b"[::1]"[..]));
         assert_eq!(split(b"mailto:a@b").path, b"a@b");
+    }
+
+    proptest::proptest! {
+        /// What is told in one pass is told label by label.
+        #[test]
+        fn labels_are_told_in_one_pass(pieces in proptest::collection::vec(
+            proptest::sample::select(vec![".", "-", "_", "a", "Z9", "\u{e9}", " ", "@", "sixty-two-octets-of-a-label-that-is-as-long-as-one-may-be-ever"]),
+            0..8,
+        )) {
+            let host = pieces.concat();
+            let label = |label: &[u8]| {
+                let allowed = |&byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_') || byte >= 0x80;
+                label.len() <= 63
+                    && label.iter().all(allowed)
+                    && label.iter().any(|&byte| byte != b'_')
+                    && label.last() != Some(&b'-')
+            };
+            let all = host.as_bytes().split(|&byte| byte == b'.').all(label);
+            proptest::prop_assert_eq!(are_labels(host.as_bytes()), all);
+        }
     }
 
     #[test]
