@@ -141,7 +141,7 @@ pub fn beneath(root: &Path, path: &Path) -> Option<File> {
     let in_tmp = inside.skip(1).any(|up| up.file_name() == Some("tmp".as_ref()) && is_maildir(up.parent()));
     let kept_back = path != root && path.file_name().is_none_or(filter::is_control_file);
     let place = path.strip_prefix(root).ok().filter(|way| !way.as_os_str().is_empty());
-    let place = place.map(|way| Beneath::root(root).join(way));
+    let place = place.map(|way| Beneath::root(root).join(way.as_os_str()));
     let (source, size) = (Source::at(path.to_owned()), metadata.len());
     let file = || File { source, size, hint: hint(path), place, ahead: None };
     (!in_tmp && !kept_back).then(file)

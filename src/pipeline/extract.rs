@@ -16,7 +16,7 @@ use crate::parse::{
     unwrap, unwrap_divided, without_recipient,
 };
 use crate::problem::{Kind, Problem};
-use crate::record::{Origin, Record, context_border, id};
+use crate::record::{Origin, Record, context_border, hash_of, id};
 use crate::repair::{Breaks, Join, Line, Word, Wrapped, quote_depth, word, wrapped};
 use crate::scan::{Opening, Rules, Scanner, Schemeless, Start};
 use crate::span::Span;
@@ -435,7 +435,7 @@ impl<'s> State<'s, '_> {
                 let fields = Fields::in_message(&begun, self.extractor.limits().header_bytes);
                 let whole = digest(&begun, &fields);
                 let offset = self.message.start - rest.start;
-                XxHash3_128::oneshot(&[whole.to_le_bytes().as_slice(), &offset.to_le_bytes()].concat())
+                hash_of(&[&whole.to_le_bytes()[..], &offset.to_le_bytes()])
             }
         };
         *self.digest.insert(digest)

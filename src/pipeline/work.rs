@@ -3,8 +3,6 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use twox_hash::XxHash3_128;
-
 use super::cut::{Cuts, Item};
 use super::extract::{Extractor, Finding, Known, extract_known, key_hash};
 use super::pool::{Job, Unique};
@@ -512,9 +510,7 @@ impl Mark {
 /// What tells an article from others: its Message-ID and what it says.
 fn article(message: &Message<'_>, fields: &Fields, digest: u128) -> Option<u128> {
     let id = fields.first_known(KnownField::MessageId)?;
-    let mut text = id.value.of(message.raw).to_vec();
-    text.extend(digest.to_le_bytes());
-    Some(XxHash3_128::oneshot(&text))
+    Some(record::hash_of(&[id.value.of(message.raw), &digest.to_le_bytes()]))
 }
 
 /// Encodes and counts a finding.

@@ -16,7 +16,7 @@ use std::vec;
 use rustix::fs::{AtFlags, Dir, FileType, OFlags, fstat, statat};
 use rustix::io::Errno;
 
-use super::beneath::Beneath;
+use super::beneath::{Beneath, joined};
 use super::{Links, is_maildir};
 
 /// What is come upon that is no folder.
@@ -113,8 +113,8 @@ impl<'t> Tree<'t> {
     /// What a name in the innermost folder is; nothing if it is a folder that is gone into, or left without a word.
     fn look(&mut self, name: &OsStr, kind: FileType) -> Option<Found> {
         let level = self.levels.last()?;
-        let path = level.path.join(name);
-        let place = level.place.join(Path::new(name));
+        let path = joined(&level.path, name);
+        let place = level.place.join(name);
         if kind.is_dir() {
             return if is_left(&level.path, name) { None } else { self.enter(path, place) };
         }
@@ -132,7 +132,7 @@ impl<'t> Tree<'t> {
         let target = self.real_root.as_ref().and_then(|root| {
             let real = path.canonicalize().ok()?;
             let way = real.strip_prefix(root).ok()?;
-            Some((real.metadata().ok()?, Beneath::root(root).join(way)))
+            Some((real.metadata().ok()?, Beneath::root(root).join(way.as_os_str())))
         });
         match target {
             None => Some(Found::Link(path)),
@@ -195,7 +195,7 @@ pub(super) struct Folders {
 impl Folders {
     /// Those in `folder`, which lies in `root`.
     pub(super) fn new(root: &Path, folder: &Path) -> Folders {
-        let place = Beneath::root(root).join(folder.strip_prefix(root).unwrap_or(Path::new("")));
+        let place = Beneath::root(root).join(folder.strip_prefix(root).unwrap_or(Path::new("")).as_os_str());
         Folders { given: None, left: vec![(folder.to_owned(), place)], seen: HashSet::new() }
     }
 
@@ -206,7 +206,7 @@ impl Folders {
         // One that is mounted in itself is the same again.
         if self.seen.insert(identity) {
             let names = names.into_iter().filter(|(name, _)| !is_left(path, name));
-            self.left.extend(names.map(|(name, _)| (path.join(&name), place.join(Path::new(&name)))));
+            self.left.extend(names.map(|(name, _)| (path.join(&name), place.join(&name))));
         }
     }
 }
