@@ -43,21 +43,21 @@ fn is_opaque(rest: &[u8]) -> Option<bool> {
 /// A name of two labels or more in lower case. The last one is of letters, so that it is no address, and none holds two
 /// hyphens in a row, so that none is Punycode.
 fn is_name(host: &[u8]) -> bool {
-    let label = |label: &[u8]| {
-        let (Some(first), Some(last)) = (label.first(), label.last()) else { return false };
-        label.len() <= 63
-            && label.iter().all(|&byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
-            && *first != b'-'
-            && *last != b'-'
-    };
-    let mut labels = host.rsplit(|&byte| byte == b'.');
-    let last = labels.next().unwrap_or_default();
-    host.len() <= 253
-        && host.contains(&b'.')
-        && label(last)
-        && last.iter().all(u8::is_ascii_lowercase)
-        && labels.all(label)
-        && !(host.contains(&b'-') && host.windows(2).any(|two| two == b"--"))
+    // Where the last label begins, and what stands behind the last octet that is no letter.
+    let (mut label, mut behind_other) = (0, 0);
+    let mut before = b'.';
+    let is_label = |from: usize, to: usize, last: u8| from < to && to - from <= 63 && last != b'-';
+    for (at, &byte) in host.iter().enumerate() {
+        match byte {
+            b'a'..=b'z' => {}
+            b'0'..=b'9' => behind_other = at + 1,
+            b'-' if before != b'-' && before != b'.' => behind_other = at + 1,
+            b'.' if is_label(label, at, before) => label = at + 1,
+            _ => return false,
+        }
+        before = byte;
+    }
+    host.len() <= 253 && label > 0 && is_label(label, host.len(), before) && behind_other <= label
 }
 
 /// What becomes of dots that begin a segment, and of dots that are escaped.
@@ -115,6 +115,33 @@ mod tests {
 
     use super::super::verdict::{rfc3986, whatwg};
     use super::*;
+
+    /// The same label by label.
+    fn is_name_by_labels(host: &str) -> bool {
+        let labels: Vec<&str> = host.split('.').collect();
+        let label = |label: &&str| {
+            (1..=63).contains(&label.len())
+                && label.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
+                && !label.starts_with('-')
+                && !label.ends_with('-')
+        };
+        host.len() <= 253
+            && labels.len() > 1
+            && labels.iter().all(label)
+            && labels[labels.len() - 1].bytes().all(|byte| byte.is_ascii_lowercase())
+            && !host.contains("--")
+    }
+
+    proptest! {
+        #[test]
+        fn names_are_told_in_one_pass(pieces in prop::collection::vec(
+            prop::sample::select(vec![".", "-", "a", "z", "0", "9", "B", "_", "sixty-two-octets-of-a-label-that-is-as-long-as-one-may-be-ever"]),
+            0..10,
+        )) {
+            let host = pieces.concat();
+            prop_assert_eq!(is_name(host.as_bytes()), is_name_by_labels(&host));
+        }
+    }
 
     /// What is plain must be what the libraries say. Whether it is.
     fn check(text: &str) -> bool {

@@ -48,7 +48,8 @@ pub fn wrapped(text: &[u8], start: &Start, rules: Rules, most: usize, line: &mut
                 at = gap.end;
             }
             _ => {
-                let end = at + text[at..limit].iter().take_while(|&&byte| is_plain(byte)).count();
+                let rest = &text[at..limit];
+                let end = at + rest.iter().position(|&byte| !PLAIN[usize::from(byte)]).unwrap_or(rest.len());
                 line.push(text, at, end);
                 at = end;
             }
@@ -190,14 +191,22 @@ pub(super) fn line_end(text: &[u8], at: usize) -> (usize, usize) {
 }
 
 /// White space that does not end a line: space, tab, form feed, vertical tab.
-pub(super) fn is_blank(byte: u8) -> bool {
+pub(super) const fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\x0C' | b'\x0B')
 }
 
-pub(super) fn is_line_end(byte: u8) -> bool {
+pub(super) const fn is_line_end(byte: u8) -> bool {
     matches!(byte, b'\n' | b'\r')
 }
 
-fn is_plain(byte: u8) -> bool {
-    !(is_blank(byte) || is_line_end(byte) || matches!(byte, b'<' | b'>'))
-}
+/// The octets that neither end a wrapper's content nor break it.
+const PLAIN: [bool; 256] = {
+    let mut plain = [false; 256];
+    let mut at = 0;
+    while at < plain.len() {
+        let octet = at as u8;
+        plain[at] = !(is_blank(octet) || is_line_end(octet) || matches!(octet, b'<' | b'>'));
+        at += 1;
+    }
+    plain
+};

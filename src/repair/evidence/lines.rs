@@ -48,11 +48,9 @@ pub(super) fn row(text: &[u8], at: usize, most: usize) -> Row {
 
 /// Columns that `text`, the beginning of a line, takes up. A tab goes on to the next multiple of eight.
 pub(super) fn columns(text: &[u8]) -> usize {
-    text.iter().fold(0, |column, &byte| match byte {
-        b'\t' => column / 8 * 8 + 8,
-        0x80..=0xBF => column, // The inside of a UTF-8 character.
-        _ => column + 1,
-    })
+    // The inside of a UTF-8 character takes none.
+    let count = |text: &[u8]| text.iter().filter(|byte| !matches!(byte, 0x80..=0xBF)).count();
+    text.split(|&byte| byte == b'\t').map(count).reduce(|column, more| column / 8 * 8 + 8 + more).unwrap_or(0)
 }
 
 /// Octets of the white space at the start of `text`, a part of a line.
@@ -146,6 +144,19 @@ fn below(text: &[u8], mut at: usize) -> impl Iterator<Item = &[u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    proptest::proptest! {
+        /// As columns are counted octet by octet.
+        #[test]
+        fn columns_are_counted_between_tabs(text in proptest::collection::vec(proptest::sample::select(b"\ta b\x80\xBF\xC3\xFF".to_vec()), 0..60)) {
+            let one_by_one = text.iter().fold(0, |column, &octet| match octet {
+                b'\t' => column / 8 * 8 + 8,
+                0x80..=0xBF => column,
+                _ => column + 1,
+            });
+            proptest::prop_assert_eq!(columns(&text), one_by_one);
+        }
+    }
 
     #[test]
     fn tabs_and_characters_make_columns() {
