@@ -78,9 +78,12 @@ impl<'o> Object<'o> {
         if is_plain(octets) {
             return quoted(octets, self.out);
         }
-        string(octets, false, self.out);
-        if std::str::from_utf8(octets).is_err() {
-            self.name_of(octets_key, &BASE64.encode(octets));
+        match std::str::from_utf8(octets) {
+            Ok(text) => escaped(text, self.out),
+            Err(_) => {
+                escaped(&text(octets), self.out);
+                self.name_of(octets_key, &BASE64.encode(octets));
+            }
         }
     }
 
@@ -243,7 +246,12 @@ fn string(octets: &[u8], is_known: bool, out: &mut Vec<u8>) {
     if is_known || is_plain(octets) {
         return quoted(octets, out);
     }
-    serde_json::to_writer(out, &text(octets)).expect("a Vec takes all octets");
+    escaped(&text(octets), out);
+}
+
+/// Appends a text as a JSON string, with escapes where it needs them.
+fn escaped(text: &str, out: &mut Vec<u8>) {
+    serde_json::to_writer(out, text).expect("a Vec takes all octets");
 }
 
 /// Whether octets stand for themselves in a JSON string: ASCII without controls, quotation marks and backslashes.

@@ -180,7 +180,10 @@ fn header(text: &[u8]) -> Option<Fields> {
     const NEWS: &[&str] = &["newsgroups", "article-i.d."];
     let one_of = |names: &[&str], name: &[u8]| names.iter().any(|known| name.eq_ignore_ascii_case(known.as_bytes()));
     let mut known = false;
-    for (index, line) in text.split(|&byte| byte == b'\n').enumerate() {
+    let mut start = 0;
+    let ends = memchr::memchr_iter(b'\n', text).chain([text.len()]);
+    for (index, end) in ends.enumerate() {
+        let line = &text[std::mem::replace(&mut start, end + 1)..end];
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         match line.first() {
             None => break,
