@@ -2,6 +2,7 @@
 //!
 //! Rows are those of the failure catalogue for containers and the tree; odd trees are in `tree.rs`.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -9,10 +10,12 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::Value;
-use urlspool::limits::Limits;
+use urlspool::limits::{BATCH_FILES, Limits, SMALL_CONTAINER_BYTES, SPILL_BYTES};
 use urlspool::problem::Kind;
 use urlspool::walk::Links;
 use urlspool::{Balance, Event, Extractor, Job, Options, Report, run};
+
+use crate::scene::{ended, urlspool};
 
 /// A folder of its own, which goes away with the value.
 pub(crate) struct Folder(pub(crate) PathBuf);
@@ -584,4 +587,33 @@ fn explain_looks_into_containers_too() {
         assert!(text.contains(&format!("taken: {url}")) && text.matches("taken:").count() == 1, "{text}");
     }
     assert_eq!(records.len(), 3);
+}
+
+/// What lies in a small compressed file but is large waits for its turn. Meanwhile all threads may have more to give than
+/// is taken before it.
+#[test]
+fn a_file_that_waits_for_its_turn_holds_up_nobody() {
+    const URLS: usize = 1_300;
+    let folder = Folder::new();
+    // More than is held of a small compressed file.
+    let words = "words and words\n".repeat(SMALL_CONTAINER_BYTES as usize / 16 + 1);
+    fs::write(folder.0.join("0.gz"), gzip(format!("{}{words}", mail(1)).as_bytes())).unwrap();
+    // Records of nine kilobytes each, so that a batch has more to give than waits to be written.
+    let long = "a".repeat(4_000);
+    let urls: Vec<String> = (0..URLS).map(|number| format!("http://a.example/{number}\n")).collect();
+    let rich = format!("From: {long}\nSubject: {long}\n\n{}", urls.concat());
+    for batch in 1..=6 {
+        fs::write(folder.0.join(batch.to_string()), &rich).unwrap();
+        for number in 1..BATCH_FILES {
+            fs::write(folder.0.join(format!("{batch}.{number:03}")), "no URL\n").unwrap();
+        }
+    }
+    for threads in ["-j2", "-j3"] {
+        let mut command = urlspool([OsStr::new("scan"), OsStr::new(threads), folder.0.as_os_str()]);
+        let ended = ended(&mut command, b"");
+        assert_eq!((ended.status, &ended.stderr[..]), (Some(0), ""), "{threads}");
+        let records = memchr::memchr_iter(b'\n', &ended.stdout).count();
+        assert_eq!(records, 1 + 6 * URLS, "{threads}");
+        assert!(ended.stdout.len() > 6 * 2 * SPILL_BYTES, "too little to make a thread wait");
+    }
 }

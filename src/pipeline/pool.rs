@@ -1,9 +1,12 @@
 //! A whole run: one thread walks, cuts and writes, the others work; order is restored with bounded memory.
 
+use std::cell::OnceCell;
 use std::collections::VecDeque;
 use std::io;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+
+use rayon::{Scope, ThreadPool, ThreadPoolBuilder};
 
 use super::Batch;
 use super::Piece;
@@ -122,17 +125,21 @@ pub fn run(job: &Job, extractor: &Extractor, report: &mut dyn Report) -> io::Res
         broken: None,
     };
     let mut units = Units::new(job, extractor.limits());
-    let desks = Desks::default();
+    let (desks, aside) = (Desks::default(), OnceCell::new());
     if job.threads <= 1 {
-        Hands { job, extractor, desks: &desks, scope: None }.do_all(&mut units, &mut writer)?;
+        Hands { job, extractor, desks: &desks, aside: &aside, scope: None }.do_all(&mut units, &mut writer)?;
         return Ok(writer.balance);
     }
     walk::make_room((job.threads * BATCHES_PER_THREAD + 2) * BATCH_FILES);
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(job.threads).build().map_err(io::Error::other)?;
-    pool.in_place_scope(|scope| {
-        Hands { job, extractor, desks: &desks, scope: Some(scope) }.do_all(&mut units, &mut writer)
+    threads(job)?.in_place_scope(|scope| {
+        Hands { job, extractor, desks: &desks, aside: &aside, scope: Some(scope) }.do_all(&mut units, &mut writer)
     })?;
     Ok(writer.balance)
+}
+
+/// As many threads as the job may have.
+fn threads(job: &Job) -> io::Result<ThreadPool> {
+    ThreadPoolBuilder::new().num_threads(job.threads).build().map_err(io::Error::other)
 }
 
 /// Those who work: the threads of a scope, or the caller alone.
@@ -140,7 +147,9 @@ struct Hands<'h, 'scope> {
     job: &'scope Job,
     extractor: &'scope Extractor,
     desks: &'scope Desks,
-    scope: Option<&'h rayon::Scope<'scope>>,
+    /// Threads for what must be done while the others may all be waiting for it; there are none before they are needed.
+    aside: &'scope OnceCell<ThreadPool>,
+    scope: Option<&'h Scope<'scope>>,
 }
 
 impl Hands<'_, '_> {
@@ -195,8 +204,7 @@ impl Hands<'_, '_> {
                 if !run.write(writer.report)? {
                     return Ok(false);
                 }
-                let mut units = Units::of(file, self.job, self.extractor.limits());
-                if !self.do_all(&mut units, writer)? {
+                if !self.do_aside(file, writer)? {
                     return Ok(false);
                 }
             }
@@ -205,6 +213,26 @@ impl Hands<'_, '_> {
         self.desks.take_back(records);
         writer.report.progress(&writer.balance);
         Ok(wants_more)
+    }
+
+    /// Has a file that was left for its turn worked on, by threads of its own: the others may have so much to give that
+    /// none goes on before this is written. `false` ends the run.
+    fn do_aside(&self, file: walk::File, writer: &mut Writer<'_>) -> io::Result<bool> {
+        let Hands { job, extractor, desks, aside, .. } = *self;
+        let mut units = Units::of(file, job, extractor.limits());
+        if self.scope.is_none() {
+            return self.do_all(&mut units, writer);
+        }
+        let pool = match aside.get() {
+            Some(pool) => pool,
+            None => {
+                let pool = threads(job)?;
+                aside.get_or_init(|| pool)
+            }
+        };
+        pool.in_place_scope(|scope| {
+            Hands { job, extractor, desks, aside, scope: Some(scope) }.do_all(&mut units, writer)
+        })
     }
 }
 
