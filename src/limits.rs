@@ -101,9 +101,15 @@ pub const SMALL_FILE_BYTES: u64 = 512 << 10;
 /// Octets of small files in one batch.
 pub const BATCH_BYTES: u64 = 2 << 20;
 
-/// Small files that are open before a thread reads them, in all batches under way. More threads than three do without for
-/// some: they wait for the one that opens.
-pub const OPEN_AHEAD: usize = 4_096;
+/// Small files that are open before a thread reads them, and all else that is open with them. Enough for the batches of
+/// three threads; with more of them some files wait to be opened by those who read them.
+pub const OPEN_AHEAD: i32 = 4_096;
+
+/// Open files that are left to all else: folders, roots, outputs, and a file for each thread.
+pub const OPEN_OTHERWISE: u64 = 64;
+
+/// Roots of the files of one batch: each is open while one of its files waits.
+pub const BATCH_ROOTS: usize = 16;
 
 /// Small files in one batch.
 pub const BATCH_FILES: usize = 256;
@@ -135,7 +141,8 @@ pub const SEPARATOR_BYTES: usize = 4 << 10;
 pub const BLOCKS_PER_THREAD: usize = 2;
 
 /// Batches of small files under way for each thread. They are done sooner than blocks: what is under way must last while
-/// the thread that walks and writes waits for a core.
+/// the thread that walks and writes waits for a core. Bounds memory: where the output is taken slowly, each waits with its
+/// records, of [`SPILL_BYTES`] and an eighth at the most.
 pub const BATCHES_PER_THREAD: usize = 4;
 
 /// Octets of blocks under way for each thread. Large messages bound memory by it; a block has a quarter.

@@ -1,4 +1,5 @@
-//! Opens sources. The only place that does, and nothing but regular files and standard input.
+//! Opens sources: nothing but regular files and standard input. Small files may have been opened where they were walked
+//! upon (`walk::ahead`).
 //!
 //! Reads, never maps: a mapping of a file that shrinks kills the process.
 

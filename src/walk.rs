@@ -1,4 +1,5 @@
-//! Roots in, files out, in a fixed order. Opens folders alone, and follows no symbolic link unless asked.
+//! Roots in, files out, in a fixed order. Opens folders, and small files for those who read them all; follows no symbolic
+//! link unless asked.
 
 mod ahead;
 mod beneath;
@@ -20,7 +21,7 @@ use rustix::fs::{AtFlags, Stat, stat, statat};
 use crate::limits::SMALL_FILE_BYTES;
 use crate::origin::{Hint, Item, Source};
 use crate::problem::{Event, Kind, Problem};
-use ahead::Ahead;
+use ahead::{Ahead, Room};
 use beneath::Beneath;
 use tree::{Found, Tree, Trouble};
 
@@ -82,14 +83,14 @@ pub fn walk<'w>(roots: &'w [PathBuf], filter: &'w Filter, links: Links) -> impl 
 
 /// The same for one who reads them all: small ones are open already, as many as may be.
 pub(crate) fn walk_open<'w>(roots: &'w [PathBuf], filter: &'w Filter, links: Links) -> impl Iterator<Item = Step> + 'w {
-    walked(roots, filter, links, Then::Read)
+    walked(roots, filter, links, Then::Read(Room::new()))
 }
 
 /// What becomes of the files that are come upon.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 enum Then {
     Told,
-    Read,
+    Read(Room),
 }
 
 fn walked<'w>(roots: &'w [PathBuf], filter: &'w Filter, links: Links, then: Then) -> impl Iterator<Item = Step> + 'w {
@@ -145,6 +146,13 @@ pub fn beneath(root: &Path, path: &Path) -> Option<File> {
     let (source, size) = (Source::at(path.to_owned()), metadata.len());
     let file = || File { source, size, hint: hint(path), place, ahead: None };
     (!in_tmp && !kept_back).then(file)
+}
+
+impl File {
+    /// Whether it was walked upon in another root than `other` was.
+    pub(crate) fn is_in_another_root(&self, other: &File) -> bool {
+        self.place.as_ref().zip(other.place.as_ref()).is_some_and(|(one, other)| !one.shares_root(other))
+    }
 }
 
 /// A step, or a file of a news spool that has several names: it is read under the first.
@@ -208,9 +216,12 @@ impl<'w> Below<'w> {
     /// the whole path, and is said then.
     fn near(self, folder: Option<&OwnedFd>, path: &Path) -> (Option<Ahead>, Option<Stat>) {
         let Some((folder, name)) = folder.zip(path.file_name()) else { return (None, None) };
-        let opened = if self.then == Then::Read { Ahead::open(folder, name) } else { None };
+        let opened = match self.then {
+            Then::Read(room) => room.open(folder, name),
+            Then::Told => None,
+        };
         match opened {
-            Some((ahead, stat)) => (Some(ahead), Some(stat)),
+            Some((ahead, stat)) => (ahead, Some(stat)),
             None => (None, statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).ok()),
         }
     }

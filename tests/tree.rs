@@ -255,22 +255,37 @@ fn what_cannot_be_opened_is_one_event_each() {
 #[test]
 fn few_open_files_are_enough() {
     const FILES: usize = 1_500;
+    const FOLDERS: usize = 5;
     let folder = Folder::new();
     let root = folder.0.join("root");
-    fs::create_dir(&root).unwrap();
     for number in 0..FILES {
-        fs::write(root.join(number.to_string()), mail(number)).unwrap();
+        let inside = root.join((number * FOLDERS / FILES).to_string());
+        fs::create_dir_all(&inside).unwrap();
+        fs::write(inside.join(number.to_string()), mail(number)).unwrap();
     }
+    let roots: Vec<PathBuf> = (0..FOLDERS).map(|name| root.join(name.to_string())).collect();
+    let outputs = ["--rejects", "--events", "--summary"].map(|option| (option, folder.0.join(&option[2..])));
     let mut given = BTreeSet::new();
-    // Both limits; that which the program raises; none.
-    for limit in ["ulimit -n 24", "ulimit -Sn 24", "true"] {
-        for threads in ["-j1", "-j2", "-j8"] {
-            let mut command = Command::new("sh");
-            command.args(["-c", &format!("{limit} && exec \"$@\""), "sh", env!("CARGO_BIN_EXE_urlspool")]);
-            let ended = ended(command.args(["scan", "--format", "urls", threads]).arg(&root), b"");
-            assert_eq!((ended.status, ended.stderr.lines().next()), (Some(0), None), "{limit} {threads}");
-            assert_eq!(ended.text().lines().count(), FILES, "{limit} {threads}");
-            given.insert(ended.text().to_owned());
+    // Both limits; that which the program raises; none. A limit half of which goes to files that others opened.
+    let limits = ["ulimit -n 18", "ulimit -n 90", "ulimit -n 200", "ulimit -Sn 18", "true"].map(|limit| (limit, 0));
+    for (limit, inherited) in limits.into_iter().chain([("ulimit -n 200", 100)]) {
+        for threads in ["-j1", "-j2", "-j4"] {
+            for roots in [std::slice::from_ref(&root), &roots] {
+                let mut command = Command::new("sh");
+                command.args(["-c", &format!("{limit} && exec \"$@\""), "sh", env!("CARGO_BIN_EXE_urlspool")]);
+                command.args(["scan", "--format", "urls", threads]).args(roots);
+                for (option, path) in &outputs {
+                    command.arg(option).arg(path);
+                }
+                let null = fs::File::open("/dev/null").unwrap();
+                let others: Vec<_> = (0..inherited).map(|_| rustix::io::dup(&null).unwrap()).collect();
+                let ended = ended(&mut command, b"");
+                drop(others);
+                let told = format!("{limit}, {inherited} inherited, {threads}, {} roots", roots.len());
+                assert_eq!((ended.status, ended.stderr.lines().next()), (Some(0), None), "{told}");
+                assert_eq!(ended.text().lines().count(), FILES, "{told}");
+                given.insert(ended.text().to_owned());
+            }
         }
     }
     assert_eq!(given.len(), 1);

@@ -13,7 +13,7 @@ use super::report::{Events, ScanReport, bar};
 use super::{Failure, Outcome};
 use crate::config::{Config, UniqueName};
 use crate::decode;
-use crate::limits::OPEN_AHEAD;
+use crate::limits::{OPEN_AHEAD, OPEN_OTHERWISE};
 use crate::origin::{Item, Source};
 use crate::pipeline::{self, Extractor, Job, Options, Output, Unique};
 use crate::record::{self, Balance};
@@ -58,7 +58,7 @@ pub(super) fn scan(args: &Scan) -> Outcome {
 /// we are not.
 fn allow_open_files() {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
-    let used = 2 * OPEN_AHEAD as u64;
+    let used = 2 * u64::from(OPEN_AHEAD.unsigned_abs()) + OPEN_OTHERWISE;
     if let Some(now) = current.filter(|now| *now < used) {
         let most = maximum.map_or(used, |maximum| maximum.min(used));
         // What is refused is done without.

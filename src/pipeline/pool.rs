@@ -15,7 +15,8 @@ use super::extract::Extractor;
 use super::unique::Given;
 use super::work::{self, Desks, Output, Unit};
 use crate::limits::{
-    BATCH_BYTES, BATCH_FILES, BATCHES_PER_THREAD, BATCHES_WAITING, BYTES_PER_THREAD, Limits, SMALL_FILE_BYTES,
+    BATCH_BYTES, BATCH_FILES, BATCH_ROOTS, BATCHES_PER_THREAD, BATCHES_WAITING, BYTES_PER_THREAD, Limits,
+    SMALL_FILE_BYTES,
 };
 use crate::origin::{self, Hint, Source};
 use crate::problem::{Event, Kind};
@@ -111,7 +112,8 @@ impl<S: Sink> Report for S {
 /// Does the job and gives what it counted.
 ///
 /// The records are the same octets for any number of threads. Holds at most [`BLOCKS_PER_THREAD`](crate::limits::BLOCKS_PER_THREAD) blocks and
-/// [`BYTES_PER_THREAD`] octets for each thread, or one message, and a bounded part of their records.
+/// [`BYTES_PER_THREAD`] octets for each thread, or one message, or [`BATCHES_PER_THREAD`] batches of small files with some
+/// of them open, and a bounded part of their records. Threads of a second set work where all others may have to wait.
 ///
 /// # Errors
 ///
@@ -389,11 +391,12 @@ impl<'j> Units<'j> {
     /// Small files up to a batch's size, or the step behind them.
     fn files(&mut self) -> Option<Unit> {
         let mut files = Vec::new();
-        let mut bytes = 0;
-        while files.len() < BATCH_FILES && bytes < BATCH_BYTES {
+        let (mut bytes, mut roots) = (0, 0);
+        while files.len() < BATCH_FILES && bytes < BATCH_BYTES && roots < BATCH_ROOTS {
             match self.ahead.take().or_else(|| self.steps.next()) {
                 Some(Step::File(file)) if file.size < SMALL_FILE_BYTES => {
                     bytes += file.size;
+                    roots += usize::from(files.last().is_some_and(|last: &walk::File| file.is_in_another_root(last)));
                     files.push(file);
                 }
                 Some(step) if files.is_empty() => return Some(self.step(step)),

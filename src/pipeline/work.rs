@@ -20,7 +20,7 @@ use crate::walk;
 pub(super) enum Unit {
     /// What was cut out of a source: one block of a large file, or many small members.
     Items(Vec<Item>),
-    /// Small files, to be opened and read.
+    /// Small files, to be read; most of them are open.
     Files(Vec<walk::File>),
 }
 
@@ -296,7 +296,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Opens and reads a small file, and everything in it.
+    /// Reads a small file, and everything in it.
     fn file(&mut self, file: &walk::File) {
         let mut block = Block { bytes: std::mem::take(&mut self.buffer), ..Block::default() };
         block.bytes.clear();

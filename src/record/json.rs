@@ -48,7 +48,7 @@ const HEAD: &[u8] = b"{\"schema\":1,\"type\":\"url\"";
 const _: () = assert!(SCHEMA == 1, "another stands in `HEAD`");
 
 /// Writes records. What they share is encoded once: with those of their message where it stands, with others what is
-/// said of a URL alone.
+/// said of a URL alone, and of their part.
 #[derive(Debug, Default)]
 pub struct Writer {
     /// The beginning of `source`, up to its kind.

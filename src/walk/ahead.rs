@@ -3,29 +3,44 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::os::fd::OwnedFd;
-use std::sync::LazyLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 use rustix::fs::{FileType, Mode, OFlags, Stat, fstat, openat};
 use rustix::io::fcntl_dupfd_cloexec;
 use rustix::process::{Resource, getrlimit};
 use rustix::stdio::stderr;
 
-use crate::limits::OPEN_AHEAD;
+use crate::limits::{OPEN_AHEAD, OPEN_OTHERWISE};
 
-/// How many there are in the process, whose open files are limited.
-static OPEN: AtomicUsize = AtomicUsize::new(0);
-
-/// A file that is open. Counted while it is.
+/// A file that is open, of which nothing is read yet.
 #[derive(Debug)]
 pub(crate) struct Ahead(File);
 
 impl Ahead {
-    /// The regular file of that name in a folder, and what it is. Nothing if it cannot be had so, or if as many are open
-    /// as may be: it is opened by its whole path then, and what that fails with is said.
-    pub(super) fn open(folder: &OwnedFd, name: &OsStr) -> Option<(Ahead, Stat)> {
-        if OPEN.load(Ordering::Relaxed) >= most() {
+    pub(crate) fn file(&self) -> &File {
+        &self.0
+    }
+}
+
+/// How many files may be open ahead of those who read them: those with numbers below `end`. The system gives the lowest
+/// number that is free, so that all else that is open counts as well, whoever opened it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Room {
+    end: RawFd,
+}
+
+impl Room {
+    /// What the process is allowed by now: half of what it needs for nothing else.
+    pub(super) fn new() -> Room {
+        let allowed = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+        let half = allowed.saturating_sub(OPEN_OTHERWISE) / 2;
+        Room { end: RawFd::try_from(half).unwrap_or(RawFd::MAX).min(OPEN_AHEAD) }
+    }
+
+    /// What the regular file of that name in a folder is, and the file itself if there is room for it. Nothing if it cannot
+    /// be had so: it is opened by its whole path then, and what that fails with is said.
+    pub(super) fn open(self, folder: &OwnedFd, name: &OsStr) -> Option<(Option<Ahead>, Stat)> {
+        if self.end == 0 {
             return None;
         }
         // Without waiting, should it have become a FIFO since the folder was listed.
@@ -35,37 +50,17 @@ impl Ahead {
         if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
             return None;
         }
-        OPEN.fetch_add(1, Ordering::Relaxed);
-        Some((Ahead(File::from(opened)), stat))
-    }
-
-    /// The file, of which nothing is read yet.
-    pub(crate) fn file(&self) -> &File {
-        &self.0
-    }
-}
-
-impl Drop for Ahead {
-    fn drop(&mut self) {
-        OPEN.fetch_sub(1, Ordering::Relaxed);
+        let file = (opened.as_raw_fd() < self.end).then(|| Ahead(File::from(opened)));
+        Some((file, stat))
     }
 }
 
 /// Has the system make room for so many at one go, before there are threads: with threads each time that its table of open
 /// files grows, it waits for all processors.
 pub(crate) fn make_room(files: usize) {
-    let files = i32::try_from(files.min(most())).unwrap_or(i32::MAX);
+    let files = RawFd::try_from(files).unwrap_or(RawFd::MAX).min(Room::new().end);
     // That number is free again at once.
     let _ = fcntl_dupfd_cloexec(stderr(), files);
-}
-
-/// How many may be open: half of what the process may open, so that all else finds room.
-fn most() -> usize {
-    static MOST: LazyLock<usize> = LazyLock::new(|| {
-        let allowed = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
-        usize::try_from(allowed / 2).unwrap_or(usize::MAX).min(OPEN_AHEAD)
-    });
-    *MOST
 }
 
 #[cfg(test)]
@@ -86,11 +81,16 @@ mod tests {
         symlink("file", folder.join("link")).unwrap();
         mkfifoat(CWD, folder.join("fifo"), Mode::from(0o600)).unwrap();
         let opened = open(&folder, OFlags::PATH | OFlags::DIRECTORY, Mode::empty()).unwrap();
-        let (ahead, stat) = Ahead::open(&opened, OsStr::new("file")).expect("it is there");
-        assert_eq!((ahead.file().metadata().unwrap().len(), stat.st_size), (5, 5));
+        let room = Room { end: RawFd::MAX };
+        let (ahead, stat) = room.open(&opened, OsStr::new("file")).expect("it is there");
+        assert_eq!((ahead.unwrap().file().metadata().unwrap().len(), stat.st_size), (5, 5));
         for name in ["folder", "link", "fifo", "none"] {
-            assert!(Ahead::open(&opened, OsStr::new(name)).is_none(), "{name}");
+            assert!(room.open(&opened, OsStr::new(name)).is_none(), "{name}");
         }
+        // Standard input, output and errors have the numbers before it.
+        let (ahead, stat) = Room { end: 3 }.open(&opened, OsStr::new("file")).expect("it is looked at");
+        assert!(ahead.is_none() && stat.st_size == 5);
+        assert!(Room { end: 0 }.open(&opened, OsStr::new("file")).is_none());
         fs::remove_dir_all(&folder).unwrap();
     }
 }

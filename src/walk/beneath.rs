@@ -55,6 +55,11 @@ impl Beneath {
         Beneath { root: Arc::clone(&self.root), way: joined(&self.way, name) }
     }
 
+    /// Whether the other's root is the same, and opened once for both.
+    pub(super) fn shares_root(&self, other: &Beneath) -> bool {
+        Arc::ptr_eq(&self.root, &other.root)
+    }
+
     /// Opens it for reading.
     ///
     /// # Errors
