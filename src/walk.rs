@@ -6,7 +6,7 @@ mod beneath;
 mod filter;
 mod tree;
 
-pub(crate) use ahead::make_room;
+pub(crate) use ahead::{make_room, roots_at_once};
 pub use filter::{BadGlob, Filter};
 
 use std::collections::HashSet;
@@ -149,6 +149,11 @@ pub fn beneath(root: &Path, path: &Path) -> Option<File> {
 }
 
 impl File {
+    /// Whether it was walked upon, and its root is open while it waits.
+    pub(crate) fn is_in_root(&self) -> bool {
+        self.place.is_some()
+    }
+
     /// Whether it was walked upon in another root than `other` was.
     pub(crate) fn is_in_another_root(&self, other: &File) -> bool {
         self.place.as_ref().zip(other.place.as_ref()).is_some_and(|(one, other)| !one.shares_root(other))

@@ -267,7 +267,7 @@ fn few_open_files_are_enough() {
     let outputs = ["--rejects", "--events", "--summary"].map(|option| (option, folder.0.join(&option[2..])));
     let mut given = BTreeSet::new();
     // Both limits; that which the program raises; none. A limit half of which goes to files that others opened.
-    let limits = ["ulimit -n 18", "ulimit -n 90", "ulimit -n 200", "ulimit -Sn 18", "true"].map(|limit| (limit, 0));
+    let limits = ["ulimit -n 24", "ulimit -n 90", "ulimit -n 200", "ulimit -Sn 24", "true"].map(|limit| (limit, 0));
     for (limit, inherited) in limits.into_iter().chain([("ulimit -n 200", 100)]) {
         for threads in ["-j1", "-j2", "-j4"] {
             for roots in [std::slice::from_ref(&root), &roots] {

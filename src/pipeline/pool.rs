@@ -15,8 +15,7 @@ use super::extract::Extractor;
 use super::unique::Given;
 use super::work::{self, Desks, Output, Unit};
 use crate::limits::{
-    BATCH_BYTES, BATCH_FILES, BATCH_ROOTS, BATCHES_PER_THREAD, BATCHES_WAITING, BYTES_PER_THREAD, Limits,
-    SMALL_FILE_BYTES,
+    BATCH_BYTES, BATCH_FILES, BATCHES_PER_THREAD, BATCHES_WAITING, BYTES_PER_THREAD, Limits, SMALL_FILE_BYTES,
 };
 use crate::origin::{self, Hint, Source};
 use crate::problem::{Event, Kind};
@@ -113,7 +112,8 @@ impl<S: Sink> Report for S {
 ///
 /// The records are the same octets for any number of threads. Holds at most [`BLOCKS_PER_THREAD`](crate::limits::BLOCKS_PER_THREAD) blocks and
 /// [`BYTES_PER_THREAD`] octets for each thread, or one message, or [`BATCHES_PER_THREAD`] batches of small files with some
-/// of them open, and a bounded part of their records. Threads of a second set work where all others may have to wait.
+/// of them open, and a bounded part of their records. A second set of threads works where all of the first may have to wait,
+/// and holds as much at the most.
 ///
 /// # Errors
 ///
@@ -227,10 +227,11 @@ impl Hands<'_, '_> {
         }
         let pool = match aside.get() {
             Some(pool) => pool,
-            None => {
-                let pool = threads(job)?;
-                aside.get_or_init(|| pool)
-            }
+            None => match threads(job) {
+                Ok(pool) => aside.get_or_init(|| pool),
+                // As many again may be too many. This one waits for nobody.
+                Err(_) => return Hands { job, extractor, desks, aside, scope: None }.do_all(&mut units, writer),
+            },
         };
         pool.in_place_scope(|scope| {
             Hands { job, extractor, desks, aside, scope: Some(scope) }.do_all(&mut units, writer)
@@ -371,6 +372,8 @@ struct Units<'j> {
     current: Option<(Cuts, u64)>,
     /// A file that waits until the small ones before it are on their way.
     ahead: Option<Step>,
+    /// Of how many roots the files of a batch may be.
+    most_roots: usize,
 }
 
 impl<'j> Units<'j> {
@@ -379,24 +382,28 @@ impl<'j> Units<'j> {
             Some(items) => Box::new(walk::items(items)),
             None => Box::new(walk::walk_open(&job.roots, &job.filter, job.links)),
         };
-        Units { job, limits, steps, current: None, ahead: None }
+        let most_roots = walk::roots_at_once(job.threads * BATCHES_PER_THREAD + 2);
+        Units { job, limits, steps, current: None, ahead: None, most_roots }
     }
 
     /// The units of a single file, which is cut whatever its size.
     fn of(file: walk::File, job: &'j Job, limits: &'j Limits) -> Units<'j> {
         let large = walk::File { size: u64::MAX, ..file };
-        Units { job, limits, steps: Box::new(std::iter::once(Step::File(large))), current: None, ahead: None }
+        let steps = Box::new(std::iter::once(Step::File(large)));
+        Units { job, limits, steps, current: None, ahead: None, most_roots: 1 }
     }
 
     /// Small files up to a batch's size, or the step behind them.
     fn files(&mut self) -> Option<Unit> {
         let mut files = Vec::new();
         let (mut bytes, mut roots) = (0, 0);
-        while files.len() < BATCH_FILES && bytes < BATCH_BYTES && roots < BATCH_ROOTS {
+        while files.len() < BATCH_FILES && bytes < BATCH_BYTES && roots < self.most_roots {
             match self.ahead.take().or_else(|| self.steps.next()) {
                 Some(Step::File(file)) if file.size < SMALL_FILE_BYTES => {
                     bytes += file.size;
-                    roots += usize::from(files.last().is_some_and(|last: &walk::File| file.is_in_another_root(last)));
+                    let last = files.iter().rev().find(|file: &&walk::File| file.is_in_root());
+                    let is_another = file.is_in_root() && last.is_none_or(|last| file.is_in_another_root(last));
+                    roots += usize::from(is_another);
                     files.push(file);
                 }
                 Some(step) if files.is_empty() => return Some(self.step(step)),

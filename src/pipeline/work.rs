@@ -63,7 +63,7 @@ struct Desk {
     usual_bytes: usize,
 }
 
-/// The desks at which nobody works. There are never more than threads, and one for each file that is read in turn.
+/// The desks at which nobody works. There are never more than threads of both sets.
 #[derive(Default)]
 pub(super) struct Desks {
     free: Mutex<Vec<Desk>>,

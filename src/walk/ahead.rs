@@ -10,7 +10,7 @@ use rustix::io::fcntl_dupfd_cloexec;
 use rustix::process::{Resource, getrlimit};
 use rustix::stdio::stderr;
 
-use crate::limits::{OPEN_AHEAD, OPEN_OTHERWISE};
+use crate::limits::{BATCH_ROOTS, OPEN_AHEAD, OPEN_OTHERWISE};
 
 /// A file that is open, of which nothing is read yet.
 #[derive(Debug)]
@@ -53,6 +53,12 @@ impl Room {
         let file = (opened.as_raw_fd() < self.end).then(|| Ahead(File::from(opened)));
         Some((file, stat))
     }
+}
+
+/// Of how many roots, which are open while their files wait, the files of one batch may be if there are so many batches.
+pub(crate) fn roots_at_once(batches: usize) -> usize {
+    let room = usize::try_from(Room::new().end).unwrap_or(0);
+    (room / batches.max(1)).clamp(1, BATCH_ROOTS)
 }
 
 /// Has the system make room for so many at one go, before there are threads: with threads each time that its table of open

@@ -47,6 +47,8 @@ pub(super) struct Tree<'t> {
     root: &'t Path,
     /// The root without links, where they are followed.
     real_root: Option<PathBuf>,
+    /// The same place for all that is found in it: it is opened once.
+    place: Beneath,
     /// The folders on the way to where it is, from the root.
     levels: Vec<Level>,
     begun: bool,
@@ -67,7 +69,8 @@ struct Level {
 impl<'t> Tree<'t> {
     pub(super) fn new(root: &'t Path, links: Links) -> Tree<'t> {
         let real_root = (links == Links::Followed).then(|| root.canonicalize().ok()).flatten();
-        Tree { root, real_root, levels: Vec::new(), begun: false }
+        let place = Beneath::root(real_root.as_deref().unwrap_or(root));
+        Tree { root, real_root, place, levels: Vec::new(), begun: false }
     }
 
     /// The root itself, if that is all there is.
@@ -75,13 +78,10 @@ impl<'t> Tree<'t> {
         let path = self.root.to_owned();
         match self.root.metadata() {
             Err(error) => Some(Found::Failed(path, Trouble::Root(error))),
-            Ok(metadata) if metadata.is_dir() => {
-                let place = Beneath::root(self.real_root.as_deref().unwrap_or(self.root));
-                self.enter(path, place).map(|found| match found {
-                    Found::Failed(path, Trouble::Inside(error)) => Found::Failed(path, Trouble::Root(error)),
-                    found => found,
-                })
-            }
+            Ok(metadata) if metadata.is_dir() => self.enter(path, self.place.clone()).map(|found| match found {
+                Found::Failed(path, Trouble::Inside(error)) => Found::Failed(path, Trouble::Root(error)),
+                found => found,
+            }),
             Ok(metadata) => Some(plain(path, &metadata, None)),
         }
     }
@@ -132,7 +132,7 @@ impl<'t> Tree<'t> {
         let target = self.real_root.as_ref().and_then(|root| {
             let real = path.canonicalize().ok()?;
             let way = real.strip_prefix(root).ok()?;
-            Some((real.metadata().ok()?, Beneath::root(root).join(way.as_os_str())))
+            Some((real.metadata().ok()?, self.place.join(way.as_os_str())))
         });
         match target {
             None => Some(Found::Link(path)),
