@@ -17,8 +17,11 @@ pub(crate) enum Kind {
 
 impl Kind {
     /// All kinds, by the names of their files.
-    pub(crate) const ALL: [(&str, Kind); 3] =
-        [("dense.mbox", Kind::Dense), ("sparse.mbox", Kind::Sparse), ("mime.mbox", Kind::Mime)];
+    pub(crate) const ALL: [(&str, Kind); 3] = [
+        ("dense.mbox", Kind::Dense),
+        ("sparse.mbox", Kind::Sparse),
+        ("mime.mbox", Kind::Mime),
+    ];
 }
 
 /// A message and how many URLs are in it.
@@ -53,7 +56,13 @@ pub(crate) fn mbox(kind: Kind, octets: usize) -> (Vec<u8>, usize, usize) {
     let (mut messages, mut urls) = (0, 0);
     while out.len() < octets {
         let message = message(kind, messages, &mut dice);
-        out.extend(format!("From ann@mail.example Thu Dec  1 09:30:00 1994\n{}\n", message.text).bytes());
+        out.extend(
+            format!(
+                "From ann@mail.example Thu Dec  1 09:30:00 1994\n{}\n",
+                message.text
+            )
+            .bytes(),
+        );
         messages += 1;
         urls += message.urls;
     }
@@ -66,10 +75,19 @@ fn dense(text: &mut String, number: usize, dice: &mut Dice) -> usize {
         prose(text, 2, dice);
         let (host, path) = (dice.pick(WORDS), dice.below(1_000_000));
         let _ = match link {
-            0 => writeln!(text, "See <URL:http://www.{host}{number}.example/{path}/index.html> for it."),
-            1 => writeln!(text, "   https://{host}.example.org/{number}/{path}?q={host}"),
+            0 => writeln!(
+                text,
+                "See <URL:http://www.{host}{number}.example/{path}/index.html> for it."
+            ),
+            1 => writeln!(
+                text,
+                "   https://{host}.example.org/{number}/{path}?q={host}"
+            ),
             _ => {
-                writeln!(text, "It is under <URL:ftp://ftp.{host}.example/pub/{number}/\n    {path}.tar.Z>, they say.")
+                writeln!(
+                    text,
+                    "It is under <URL:ftp://ftp.{host}.example/pub/{number}/\n    {path}.tar.Z>, they say."
+                )
             }
         };
     }
@@ -81,7 +99,11 @@ fn sparse(text: &mut String, number: usize, dice: &mut Dice) -> usize {
     prose(text, 60, dice);
     let has = number.is_multiple_of(8);
     if has {
-        let _ = writeln!(text, "\nftp://ftp.{}.example/pub/{number}", dice.pick(WORDS));
+        let _ = writeln!(
+            text,
+            "\nftp://ftp.{}.example/pub/{number}",
+            dice.pick(WORDS)
+        );
     }
     usize::from(has)
 }
@@ -90,19 +112,27 @@ fn sparse(text: &mut String, number: usize, dice: &mut Dice) -> usize {
 fn mime(text: &mut String, number: usize, dice: &mut Dice) -> usize {
     let word = dice.pick(WORDS);
     text.push_str("MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"=_b\"\n\n--=_b\n");
-    text.push_str("Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: quoted-printable\n\n");
+    text.push_str(
+        "Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: quoted-printable\n\n",
+    );
     for _ in 0..12 {
         prose(text, 1, dice);
         text.push_str("caf=C3=A9 =3D coffee=\n, and so on\n");
     }
-    let _ = writeln!(text, "http://www.{word}.example/{number}?a=3D1&b=3D2\n--=_b");
+    let _ = writeln!(
+        text,
+        "http://www.{word}.example/{number}?a=3D1&b=3D2\n--=_b"
+    );
     text.push_str("Content-Type: text/html; charset=iso-8859-1\n\n<html><body>\n");
     for _ in 0..12 {
         text.push_str("<p class=\"x\">");
         prose(text, 1, dice);
         text.push_str("</p>\n");
     }
-    let _ = writeln!(text, "<a href=\"http://www.{word}.example/{number}?c=1&amp;d=2\">here</a></body></html>");
+    let _ = writeln!(
+        text,
+        "<a href=\"http://www.{word}.example/{number}?c=1&amp;d=2\">here</a></body></html>"
+    );
     if number.is_multiple_of(4) {
         text.push_str("--=_b\nContent-Type: image/gif\nContent-Transfer-Encoding: base64\n\n");
         for _ in 0..400 {
@@ -119,7 +149,12 @@ pub(crate) fn prose(text: &mut String, lines: usize, dice: &mut Dice) {
     for _ in 0..lines {
         let start = text.len();
         while text.len() - start < 62 {
-            let _ = write!(text, "{}{} ", dice.pick(WORDS), dice.pick(&["", "", "", ",", ".", ":"]));
+            let _ = write!(
+                text,
+                "{}{} ",
+                dice.pick(WORDS),
+                dice.pick(&["", "", "", ",", ".", ":"])
+            );
         }
         text.pop();
         text.push('\n');
@@ -129,7 +164,7 @@ pub(crate) fn prose(text: &mut String, lines: usize, dice: &mut Dice) {
 const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 const WORDS: &[&str] = &[
-    "lamp", "wick", "oil", "glass", "harbour", "keeper", "storm", "signal", "tower", "stair", "window", "brass",
-    "lens", "night", "ship", "rock", "tide", "fog", "bell", "rope", "letter", "winter", "boat", "light", "log",
-    "watch", "north", "coast", "chart", "sand",
+    "lamp", "wick", "oil", "glass", "harbour", "keeper", "storm", "signal", "tower", "stair",
+    "window", "brass", "lens", "night", "ship", "rock", "tide", "fog", "bell", "rope", "letter",
+    "winter", "boat", "light", "log", "watch", "north", "coast", "chart", "sand",
 ];

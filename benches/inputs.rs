@@ -17,12 +17,18 @@ const ARTICLES: usize = 100_000;
 const GROUP: usize = 1_000;
 
 fn main() -> io::Result<()> {
-    let args: Vec<String> = env::args().skip(1).filter(|arg| !arg.starts_with("--")).collect();
+    let args: Vec<String> = env::args()
+        .skip(1)
+        .filter(|arg| !arg.starts_with("--"))
+        .collect();
     let Some(folder) = args.first().map(PathBuf::from) else {
         // Among other benchmarks there is nothing to do.
         return Ok(());
     };
-    let mebibytes: usize = args.get(1).and_then(|number| number.parse().ok()).unwrap_or(400);
+    let mebibytes: usize = args
+        .get(1)
+        .and_then(|number| number.parse().ok())
+        .unwrap_or(400);
     fs::create_dir_all(&folder)?;
     for (name, kind) in Kind::ALL {
         let (octets, messages, urls) = mbox(kind, mebibytes << 20);
@@ -38,7 +44,10 @@ fn main() -> io::Result<()> {
         }
         let article = message(Kind::Dense, number, &mut dice);
         urls += article.urls;
-        let text = format!("Path: mail.example!not-for-mail\nNewsgroups: example.lamps\n{}", article.text);
+        let text = format!(
+            "Path: mail.example!not-for-mail\nNewsgroups: example.lamps\n{}",
+            article.text
+        );
         fs::write(group.join((1 + number % GROUP).to_string()), text)?;
     }
     println!("news\t{ARTICLES}\t{urls}");

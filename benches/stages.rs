@@ -50,10 +50,12 @@ fn scan_text_without_urls(bencher: Bencher<'_, '_>) {
 #[divan::bench]
 fn scan_dense_text(bencher: Bencher<'_, '_>) {
     let ((text, _, urls), scanner) = (mbox(Kind::Dense, OCTETS), scanner());
-    bencher.counter(BytesCount::of_slice(&text)).bench_local(|| {
-        // Each `<URL:` is a start twice: with its bracket, and behind it; and its URL is one.
-        assert!(starts(&scanner, black_box(&text)) >= urls);
-    });
+    bencher
+        .counter(BytesCount::of_slice(&text))
+        .bench_local(|| {
+            // Each `<URL:` is a start twice: with its bracket, and behind it; and its URL is one.
+            assert!(starts(&scanner, black_box(&text)) >= urls);
+        });
 }
 
 /// A URL of each form.
@@ -81,31 +83,45 @@ fn grammar(bencher: Bencher<'_, '_>, url: &str) {
 
 #[divan::bench]
 fn repair_of_wrappers(bencher: Bencher<'_, '_>) {
-    let text = b"<URL:http://www.example.org/lamps/oil-\n   and-wicks/\n   index.html> ".repeat(1_000);
+    let text =
+        b"<URL:http://www.example.org/lamps/oil-\n   and-wicks/\n   index.html> ".repeat(1_000);
     let (scanner, mut line) = (scanner(), Line::default());
-    bencher.counter(BytesCount::of_slice(&text)).bench_local(|| {
-        let (mut from, mut closed, mut starts) = (0, 0, scanner.starts(&text));
-        while let Some(start) = starts.next_from(from) {
-            from = start.retry;
-            if let Wrapped::Closed(close) = wrapped(&text, &start, Rules::Wide, 8 << 10, &mut line) {
-                (from, closed) = (close + 1, closed + 1);
+    bencher
+        .counter(BytesCount::of_slice(&text))
+        .bench_local(|| {
+            let (mut from, mut closed, mut starts) = (0, 0, scanner.starts(&text));
+            while let Some(start) = starts.next_from(from) {
+                from = start.retry;
+                if let Wrapped::Closed(close) =
+                    wrapped(&text, &start, Rules::Wide, 8 << 10, &mut line)
+                {
+                    (from, closed) = (close + 1, closed + 1);
+                }
             }
-        }
-        assert_eq!(closed, 1_000);
-    });
+            assert_eq!(closed, 1_000);
+        });
 }
 
 /// A message of one part, its body so encoded.
 fn one_part(head: &str, line: &str) -> Vec<u8> {
-    format!("Subject: x\nMIME-Version: 1.0\n{head}\n\n{}", line.repeat(OCTETS / line.len())).into_bytes()
+    format!(
+        "Subject: x\nMIME-Version: 1.0\n{head}\n\n{}",
+        line.repeat(OCTETS / line.len())
+    )
+    .into_bytes()
 }
 
 /// Reads a message; gives how many URLs are in it.
 fn urls_of(message: &[u8], extractor: &Extractor) -> usize {
     let mut count = 0;
-    extract(&Message::alone(message), &Source::at("x".into()), extractor, &mut |finding| {
-        count += usize::from(matches!(finding, Finding::Url(_)));
-    });
+    extract(
+        &Message::alone(message),
+        &Source::at("x".into()),
+        extractor,
+        &mut |finding| {
+            count += usize::from(matches!(finding, Finding::Url(_)));
+        },
+    );
     count
 }
 
@@ -148,63 +164,85 @@ const BODIES: [Body; 4] = [
 #[divan::bench(args = BODIES)]
 fn decode(bencher: Bencher<'_, '_>, &Body { head, line, .. }: &Body) {
     let (message, extractor) = (one_part(head, line), Extractor::new(Options::default()));
-    bencher.counter(BytesCount::of_slice(&message)).bench_local(|| {
-        assert_eq!(urls_of(black_box(&message), &extractor), 0);
-    });
+    bencher
+        .counter(BytesCount::of_slice(&message))
+        .bench_local(|| {
+            assert_eq!(urls_of(black_box(&message), &extractor), 0);
+        });
 }
 
 #[divan::bench]
 fn split_mbox(bencher: Bencher<'_, '_>) {
     let (bytes, want, _) = mbox(Kind::Sparse, OCTETS);
-    let block = Block { bytes, ..Block::default() };
-    bencher.counter(BytesCount::of_slice(&block.bytes)).bench_local(|| {
-        let mut count = 0;
-        messages(black_box(&block), Format::Mbox, &mut |divided| {
-            count += usize::from(matches!(divided, Divided::Message(_)));
+    let block = Block {
+        bytes,
+        ..Block::default()
+    };
+    bencher
+        .counter(BytesCount::of_slice(&block.bytes))
+        .bench_local(|| {
+            let mut count = 0;
+            messages(black_box(&block), Format::Mbox, &mut |divided| {
+                count += usize::from(matches!(divided, Divided::Message(_)));
+            });
+            assert_eq!(count, want);
         });
-        assert_eq!(count, want);
-    });
 }
 
 /// The line of a URL that comes for the first time, and of one that has come before.
 #[divan::bench(args = ["new", "known"])]
 fn json_of_records(bencher: Bencher<'_, '_>, url: &str) {
-    let (message, extractor) = (b"Subject: lamps\n\nhttp://www.example.org/\n", Extractor::new(Options::default()));
+    let (message, extractor) = (
+        b"Subject: lamps\n\nhttp://www.example.org/\n",
+        Extractor::new(Options::default()),
+    );
     let mut bencher = Some(bencher);
-    extract(&Message::alone(message), &Source::at("x".into()), &extractor, &mut |finding| {
-        if let (Finding::Url(found), Some(bencher)) = (finding, bencher.take()) {
-            let (mut out, mut writer) = (Vec::new(), record::Writer::default());
-            bencher.counter(ItemsCount::new(1usize)).bench_local(|| {
-                out.clear();
-                if url == "new" {
-                    writer = record::Writer::default();
-                }
-                writer.write(black_box(found), &mut out);
-                assert!(out.ends_with(b"}\n"));
-            });
-        }
-    });
+    extract(
+        &Message::alone(message),
+        &Source::at("x".into()),
+        &extractor,
+        &mut |finding| {
+            if let (Finding::Url(found), Some(bencher)) = (finding, bencher.take()) {
+                let (mut out, mut writer) = (Vec::new(), record::Writer::default());
+                bencher.counter(ItemsCount::new(1usize)).bench_local(|| {
+                    out.clear();
+                    if url == "new" {
+                        writer = record::Writer::default();
+                    }
+                    writer.write(black_box(found), &mut out);
+                    assert!(out.ends_with(b"}\n"));
+                });
+            }
+        },
+    );
 }
 
 #[divan::bench(args = Kind::ALL.map(|(_, kind)| kind))]
 fn whole_message_after_message(bencher: Bencher<'_, '_>, kind: Kind) {
     let (bytes, _, want) = mbox(kind, OCTETS);
-    let block = Block { bytes, ..Block::default() };
+    let block = Block {
+        bytes,
+        ..Block::default()
+    };
     let (extractor, source) = (Extractor::new(Options::default()), Source::at("x".into()));
     let (mut out, mut writer) = (Vec::new(), record::Writer::default());
-    bencher.counter(BytesCount::of_slice(&block.bytes)).bench_local(|| {
-        out.clear();
-        let mut found = 0;
-        messages(black_box(&block), Format::Mbox, &mut |divided| {
-            let Divided::Message(message) = divided else { return };
-            writer.begin();
-            extract(&message, &source, &extractor, &mut |finding| {
-                if let Finding::Url(record) = finding {
-                    writer.write(record, &mut out);
-                    found += 1;
-                }
+    bencher
+        .counter(BytesCount::of_slice(&block.bytes))
+        .bench_local(|| {
+            out.clear();
+            let mut found = 0;
+            messages(black_box(&block), Format::Mbox, &mut |divided| {
+                let Divided::Message(message) = divided else {
+                    return;
+                };
+                writer.begin();
+                extract(&message, &source, &extractor, &mut |finding| {
+                    if let Finding::Url(record) = finding {
+                        writer.write(record, &mut out);
+                        found += 1;
+                    }
+                });
             });
+            assert_eq!(found, want);
         });
-        assert_eq!(found, want);
-    });
 }

@@ -31,7 +31,11 @@ pub fn run() -> ExitCode {
         Err(error) => {
             // Help and version come this way too, and go to standard output.
             let _ = error.print();
-            return if error.use_stderr() { Exit::Usage.into() } else { Exit::Done.into() };
+            return if error.use_stderr() {
+                Exit::Usage.into()
+            } else {
+                Exit::Done.into()
+            };
         }
     };
     let outcome = match args.command {
@@ -64,7 +68,10 @@ pub(crate) struct Failure {
 
 impl Failure {
     fn new(exit: Exit, message: impl Into<String>) -> Failure {
-        Failure { exit, message: message.into() }
+        Failure {
+            exit,
+            message: message.into(),
+        }
     }
 
     fn output(what: &str, error: &std::io::Error) -> Failure {
@@ -79,8 +86,11 @@ fn urlspool_schema() -> String {
 }
 
 fn check_config(file: &std::path::Path) -> Outcome {
-    let config = crate::config::Config::read(file).map_err(|bad| Failure::new(Exit::Usage, bad.to_string()))?;
-    config.check_places().map_err(|why| Failure::new(Exit::Usage, format!("{}: {why}", file.display())))?;
+    let config = crate::config::Config::read(file)
+        .map_err(|bad| Failure::new(Exit::Usage, bad.to_string()))?;
+    config
+        .check_places()
+        .map_err(|why| Failure::new(Exit::Usage, format!("{}: {why}", file.display())))?;
     print(config.resolved().as_bytes())
 }
 
@@ -101,6 +111,8 @@ fn man() -> Outcome {
 fn print(octets: &[u8]) -> Outcome {
     use crate::sink::{PipeSink, Sink};
     let mut out = PipeSink(std::io::stdout().lock());
-    out.put(octets).and_then(|_| out.finish()).map_err(|error| Failure::output("standard output", &error))?;
+    out.put(octets)
+        .and_then(|_| out.finish())
+        .map_err(|error| Failure::output("standard output", &error))?;
     Ok(Exit::Done)
 }

@@ -241,7 +241,10 @@ impl Config {
     ///
     /// When the file cannot be read, is no TOML, or has a key or value that we do not know.
     pub fn read(path: &Path) -> Result<Config, BadConfig> {
-        let bad = |message: String| BadConfig { path: path.to_owned(), message };
+        let bad = |message: String| BadConfig {
+            path: path.to_owned(),
+            message,
+        };
         let text = std::fs::read_to_string(path).map_err(|error| bad(error.to_string()))?;
         Config::parse(&text).map_err(bad)
     }
@@ -275,11 +278,18 @@ impl Config {
             return Err(format!("{name} must be more than 0"));
         }
         self.check_daemon()?;
-        let named = |name: &String| !name.is_empty() && name.bytes().all(crate::grammar::is_scheme_char);
-        match self.extract.extra_schemes.iter().chain(&self.extract.schemes).find(|name| !named(name)) {
-            Some(name) => {
-                Err(format!("{name:?} is no scheme's name: letters, digits, '+', '-' and '.' only, without the colon"))
-            }
+        let named =
+            |name: &String| !name.is_empty() && name.bytes().all(crate::grammar::is_scheme_char);
+        match self
+            .extract
+            .extra_schemes
+            .iter()
+            .chain(&self.extract.schemes)
+            .find(|name| !named(name))
+        {
+            Some(name) => Err(format!(
+                "{name:?} is no scheme's name: letters, digits, '+', '-' and '.' only, without the colon"
+            )),
             None => Ok(()),
         }
     }
@@ -302,7 +312,10 @@ mod tests {
     #[test]
     fn every_key_has_a_default() {
         assert_eq!(Config::parse(""), Ok(Config::default()));
-        assert_eq!(Config::parse(&Config::default().resolved()), Ok(Config::default()));
+        assert_eq!(
+            Config::parse(&Config::default().resolved()),
+            Ok(Config::default())
+        );
         assert_eq!(LimitsTable::default().limits(), Limits::default());
     }
 
@@ -311,7 +324,9 @@ mod tests {
         let text = include_str!("../config/urlspool.toml");
         assert_eq!(Config::parse(text), Ok(Config::default()));
         let keys = |text: &str| {
-            text.lines().filter_map(|line| line.split_once(" = ").map(|(key, _)| key.to_owned())).collect::<Vec<_>>()
+            text.lines()
+                .filter_map(|line| line.split_once(" = ").map(|(key, _)| key.to_owned()))
+                .collect::<Vec<_>>()
         };
         assert_eq!(keys(text), keys(&Config::default().resolved()));
     }
@@ -319,14 +334,28 @@ mod tests {
     #[test]
     fn sizes_have_units() {
         let config = Config::parse("[limits]\nurl_bytes = \"4KiB\"\nwrapper_bytes = 100").unwrap();
-        assert_eq!((config.limits.url_bytes, config.limits.wrapper_bytes), (Size(4096), Size(100)));
+        assert_eq!(
+            (config.limits.url_bytes, config.limits.wrapper_bytes),
+            (Size(4096), Size(100))
+        );
     }
 
     #[test]
     fn what_is_unknown_is_refused_with_its_place() {
         let message = Config::parse("[extract]\nrule = 1").unwrap_err();
-        assert!(message.contains("line 2") && message.contains("rule"), "{message}");
-        assert!(Config::parse("[limits]\nurl_bytes = 0").unwrap_err().contains("limits.url_bytes"));
-        assert!(Config::parse("[extract]\nextra_schemes = [\"a:\"]").unwrap_err().contains("no scheme's name"));
+        assert!(
+            message.contains("line 2") && message.contains("rule"),
+            "{message}"
+        );
+        assert!(
+            Config::parse("[limits]\nurl_bytes = 0")
+                .unwrap_err()
+                .contains("limits.url_bytes")
+        );
+        assert!(
+            Config::parse("[extract]\nextra_schemes = [\"a:\"]")
+                .unwrap_err()
+                .contains("no scheme's name")
+        );
     }
 }

@@ -135,10 +135,22 @@ impl Daemon {
     pub fn open(config: Config, host: &mut dyn Host) -> Result<Daemon, Fault> {
         let desk = Desk::open(&config, host)?;
         let extractor = Arc::new(Extractor::new(Options::of(&config)));
-        Ok(Daemon::of(config, extractor, Arc::new(Parsers::new()), desk, host.now()))
+        Ok(Daemon::of(
+            config,
+            extractor,
+            Arc::new(Parsers::new()),
+            desk,
+            host.now(),
+        ))
     }
 
-    fn of(config: Config, extractor: Arc<Extractor>, parsers: Arc<Parsers>, desk: Arc<Desk>, now: Now) -> Daemon {
+    fn of(
+        config: Config,
+        extractor: Arc<Extractor>,
+        parsers: Arc<Parsers>,
+        desk: Arc<Desk>,
+        now: Now,
+    ) -> Daemon {
         let watched = |spool: &Spool| Watched {
             spool: spool.clone(),
             due: Some(now),
@@ -173,16 +185,25 @@ impl Daemon {
     /// have the same one.
     fn divided(&self, most: usize, now: Now) -> Vec<Daemon> {
         let reader = |spool: Vec<Spool>| {
-            let config = Config { spool, ..self.config.clone() };
+            let config = Config {
+                spool,
+                ..self.config.clone()
+            };
             let (extractor, parsers) = (Arc::clone(&self.extractor), Arc::clone(&self.parsers));
             Daemon::of(config, extractor, parsers, Arc::clone(&self.desk), now)
         };
-        readers::shared(&self.config.spool, most).into_iter().map(reader).collect()
+        readers::shared(&self.config.spool, most)
+            .into_iter()
+            .map(reader)
+            .collect()
     }
 
     /// Takes over a new configuration, but for the folders: they are held, and stay what they are until the next start.
     fn take_over(&mut self, config: Config) {
-        let (output, state) = (self.config.output.dir.clone(), self.config.state.dir.clone());
+        let (output, state) = (
+            self.config.output.dir.clone(),
+            self.config.state.dir.clone(),
+        );
         self.config = config;
         (self.config.output.dir, self.config.state.dir) = (output, state);
         self.extractor = Arc::new(Extractor::new(Options::of(&self.config)));
@@ -237,10 +258,13 @@ impl Daemon {
                 }
             }
             Event::Unwatched(path) => {
-                self.spools.iter_mut().filter(|watched| path.starts_with(&watched.spool.path)).for_each(|watched| {
-                    watched.notices = false;
-                    watched.mark(now.after(AGAIN_MS));
-                });
+                self.spools
+                    .iter_mut()
+                    .filter(|watched| path.starts_with(&watched.spool.path))
+                    .for_each(|watched| {
+                        watched.notices = false;
+                        watched.mark(now.after(AGAIN_MS));
+                    });
             }
             Event::Stop => self.stopping = true,
         }
@@ -278,7 +302,9 @@ impl Daemon {
         if std::mem::replace(&mut self.epoch, epoch) != epoch {
             self.look_everywhere(host.now());
             // Nobody has looked meanwhile.
-            self.spools.iter_mut().for_each(|watched| watched.swept = false);
+            self.spools
+                .iter_mut()
+                .for_each(|watched| watched.swept = false);
         }
         match self.round(host) {
             Ok(()) => Ok(self.next()),
@@ -305,7 +331,10 @@ impl Daemon {
     fn next(&self) -> Now {
         let resting = self.resting.values().map(|resting| resting.look);
         let sweeps = self.spools.iter().filter_map(|watched| watched.due);
-        let all = resting.chain(self.failing.next()).chain(sweeps).chain(self.desk.next());
+        let all = resting
+            .chain(self.failing.next())
+            .chain(sweeps)
+            .chain(self.desk.next());
         all.min().unwrap_or(Now { ms: u64::MAX })
     }
 
@@ -383,5 +412,7 @@ impl Watched {
 }
 
 fn root_at(path: &Path) -> Option<Root> {
-    path.metadata().ok().map(|metadata| (metadata.dev(), metadata.ino()))
+    path.metadata()
+        .ok()
+        .map(|metadata| (metadata.dev(), metadata.ino()))
 }

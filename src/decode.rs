@@ -57,7 +57,10 @@ impl Trail {
     /// The trail of octets that were not decoded and begin at `base`.
     #[must_use]
     pub fn verbatim(base: usize) -> Trail {
-        Trail { base, maps: Vec::new() }
+        Trail {
+            base,
+            maps: Vec::new(),
+        }
     }
 
     /// The raw octets of the message that `text` came from, and whether that is to the octet.
@@ -69,7 +72,10 @@ impl Trail {
             exact &= map.exact(span);
             span = map.raw(span);
         }
-        (Span::new(self.base + span.start, self.base + span.end), exact)
+        (
+            Span::new(self.base + span.start, self.base + span.end),
+            exact,
+        )
     }
 }
 
@@ -94,8 +100,21 @@ pub struct Text<'m> {
 
 impl<'m> Text<'m> {
     /// A text as it lies there.
-    fn plain(bytes: Cow<'m, [u8]>, trail: Trail, region: Region<'m>, part: Option<&'m Part>) -> Text<'m> {
-        Text { bytes, trail, region, part, lines: Lines::Written, page: None, reread: false }
+    fn plain(
+        bytes: Cow<'m, [u8]>,
+        trail: Trail,
+        region: Region<'m>,
+        part: Option<&'m Part>,
+    ) -> Text<'m> {
+        Text {
+            bytes,
+            trail,
+            region,
+            part,
+            lines: Lines::Written,
+            page: None,
+            reread: false,
+        }
     }
 
     /// Stretches that hold encoded binary files, in order. Linear in the text's length.
@@ -154,7 +173,9 @@ pub fn texts<'m>(
 ) -> Decoded {
     match message.header {
         Header::Absent | Header::ANews => plain(message, sink),
-        Header::Present | Header::Copied { .. } => part::walk(message, fields, limits, headers, sink),
+        Header::Present | Header::Copied { .. } => {
+            part::walk(message, fields, limits, headers, sink)
+        }
     }
 }
 
@@ -171,7 +192,13 @@ pub enum Headers {
 /// The one text of something that has no header.
 fn plain(message: &Message<'_>, sink: &mut dyn FnMut(Text<'_>)) -> Decoded {
     let (bytes, map) = charset::decode(message.raw, None);
-    let trail = Trail { base: 0, maps: map.into_iter().collect() };
+    let trail = Trail {
+        base: 0,
+        maps: map.into_iter().collect(),
+    };
     sink(Text::plain(bytes, trail, Region::Body, None));
-    Decoded { text_parts: 1, ..Decoded::default() }
+    Decoded {
+        text_parts: 1,
+        ..Decoded::default()
+    }
 }

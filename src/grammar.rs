@@ -23,8 +23,8 @@ mod scheme;
 
 pub use escape::{decode, normalize, octet};
 pub use forms::{
-    FileUrl, Form, FtpCommand, FtpPath, FtpUrl, GopherPath, GopherUrl, HttpUrl, IpSchemepart, MailtoUrl, NewsUrl,
-    NntpUrl, OtherUrl, ProsperoUrl, TelnetUrl, WaisPart, WaisUrl,
+    FileUrl, Form, FtpCommand, FtpPath, FtpUrl, GopherPath, GopherUrl, HttpUrl, IpSchemepart,
+    MailtoUrl, NewsUrl, NntpUrl, OtherUrl, ProsperoUrl, TelnetUrl, WaisPart, WaisUrl,
 };
 pub use host::{Host, HostKind, HostPort, Login};
 pub use reject::{Kind, Part, Reject};
@@ -90,7 +90,10 @@ pub fn url(input: &[u8]) -> Result<Url<'_>, Reject> {
     let read = || {
         let (name, rest) = scheme::scheme(input)?;
         let rule = Scheme::named(name).map_or(Rule::Other, |row| row.rule);
-        Ok(Url { scheme: name, form: forms::schemepart(rule, rest)? })
+        Ok(Url {
+            scheme: name,
+            form: forms::schemepart(rule, rest)?,
+        })
     };
     read().map_err(|refusal: reject::Refusal| refusal.within(input.len()))
 }
@@ -120,9 +123,13 @@ impl<'a> Url<'a> {
             Form::Wais(url) => Some(url.site),
             Form::Prospero(url) => Some(url.site),
             Form::Other(OtherUrl { ip: Some(ip), .. }) => Some(ip.login.site),
-            Form::File(FileUrl { host: Some(host), .. }) | Form::News(NewsUrl::Article { host, .. }) => {
-                Some(HostPort { host: *host, port: None })
-            }
+            Form::File(FileUrl {
+                host: Some(host), ..
+            })
+            | Form::News(NewsUrl::Article { host, .. }) => Some(HostPort {
+                host: *host,
+                port: None,
+            }),
             Form::File(_) | Form::News(_) | Form::Mailto(_) | Form::Other(_) => None,
         }
     }
@@ -160,8 +167,13 @@ impl<'a> Url<'a> {
             }
         }
         match &self.form {
-            Form::Nntp(NntpUrl { article_number: None, .. }) => warnings.push(Warning::NntpNoArticle),
-            Form::Mailto(url) if !decode(url.addr).contains(&b'@') => warnings.push(Warning::MailtoNoAt),
+            Form::Nntp(NntpUrl {
+                article_number: None,
+                ..
+            }) => warnings.push(Warning::NntpNoArticle),
+            Form::Mailto(url) if !decode(url.addr).contains(&b'@') => {
+                warnings.push(Warning::MailtoNoAt)
+            }
             Form::Gopher(url) => warnings.extend(gopher_warnings(url)),
             _ => {}
         }
@@ -182,11 +194,14 @@ impl<'a> Url<'a> {
 fn gopher_warnings(url: &GopherUrl<'_>) -> impl Iterator<Item = Warning> {
     let path = url.path;
     let odd_type = !url.effective_gtype().is_ascii_graphic();
-    let odd_search =
-        path.and_then(|path| path.search).is_some_and(|search| !escape::run(Set::HSEGMENT, search).1.is_empty());
-    let line_end = path
-        .and_then(|path| path.selector)
-        .is_some_and(|selector| decode(selector).iter().any(|&octet| matches!(octet, b'\r' | b'\n')));
+    let odd_search = path
+        .and_then(|path| path.search)
+        .is_some_and(|search| !escape::run(Set::HSEGMENT, search).1.is_empty());
+    let line_end = path.and_then(|path| path.selector).is_some_and(|selector| {
+        decode(selector)
+            .iter()
+            .any(|&octet| matches!(octet, b'\r' | b'\n'))
+    });
     [
         odd_type.then_some(Warning::GopherTypeNotGraphic),
         odd_search.then_some(Warning::GopherSearchOutsideRule),
@@ -217,7 +232,10 @@ mod tests {
     #[test]
     fn every_scheme_has_its_form() {
         assert_eq!(form("ftp://myname@host.dom/%2Fetc/motd;type=a"), "ftpurl");
-        assert_eq!(form("file://vms.host.edu/disk$user/my/notes/note12345.txt"), "fileurl");
+        assert_eq!(
+            form("file://vms.host.edu/disk$user/my/notes/note12345.txt"),
+            "fileurl"
+        );
         assert_eq!(form("HTTP://h:80/p;x?q"), "httpurl");
         assert_eq!(form("gopher://h/1sel%09find%09+"), "gopherurl");
         assert_eq!(form("mailto:user%25host@gw.dom"), "mailtourl");
@@ -239,7 +257,10 @@ mod tests {
         assert_eq!(refused("http://h:/x"), (Kind::Empty, Part::Port, 9));
         assert_eq!(refused("http://a-/"), (Kind::BadLabel, Part::Host, 9));
         assert_eq!(refused("http://h/~u"), (Kind::Unexpected, Part::Path, 9));
-        assert_eq!(refused("ftp://h/a;type=x"), (Kind::Unexpected, Part::Typecode, 15));
+        assert_eq!(
+            refused("ftp://h/a;type=x"),
+            (Kind::Unexpected, Part::Typecode, 15)
+        );
         assert_eq!(refused("foo:%4g"), (Kind::BadEscape, Part::Schemepart, 4));
         assert_eq!(refused(""), (Kind::Empty, Part::Scheme, 0));
     }
@@ -251,16 +272,34 @@ mod tests {
 
     #[test]
     fn the_ftp_commands_are_those_of_section_3_2_2() {
-        let Form::Ftp(url) = url(b"ftp://myname@host.dom/%2Fetc/motd;type=a").unwrap().form else { panic!() };
-        let said: Vec<_> =
-            url.commands().into_iter().map(|c| (c.verb, String::from_utf8(c.argument).unwrap())).collect();
-        let want = [("USER", "myname"), ("CWD", "/etc"), ("TYPE", "A"), ("RETR", "motd")];
-        assert_eq!(said, want.map(|(verb, argument)| (verb, argument.to_owned())));
+        let Form::Ftp(url) = url(b"ftp://myname@host.dom/%2Fetc/motd;type=a")
+            .unwrap()
+            .form
+        else {
+            panic!()
+        };
+        let said: Vec<_> = url
+            .commands()
+            .into_iter()
+            .map(|c| (c.verb, String::from_utf8(c.argument).unwrap()))
+            .collect();
+        let want = [
+            ("USER", "myname"),
+            ("CWD", "/etc"),
+            ("TYPE", "A"),
+            ("RETR", "motd"),
+        ];
+        assert_eq!(
+            said,
+            want.map(|(verb, argument)| (verb, argument.to_owned()))
+        );
     }
 
     #[test]
     fn a_gopher_request_is_the_selector_and_what_stands_after_the_tabs() {
-        let Form::Gopher(url) = url(b"gopher://h/7sel%09find%20me%09+").unwrap().form else { panic!() };
+        let Form::Gopher(url) = url(b"gopher://h/7sel%09find%20me%09+").unwrap().form else {
+            panic!()
+        };
         assert_eq!(url.request(), b"sel\tfind me\t+");
         assert_eq!(url.effective_gtype(), b'7');
     }

@@ -105,14 +105,20 @@ impl Source {
     /// The source at `path`.
     #[must_use]
     pub fn at(path: PathBuf) -> Source {
-        Source { path: path.into(), member: None }
+        Source {
+            path: path.into(),
+            member: None,
+        }
     }
 
     /// The member of that name of the archive that this source is.
     #[must_use]
     pub fn within(&self, name: &[u8]) -> Source {
         let names = self.member().iter().cloned().chain([name.to_owned()]);
-        Source { path: Arc::clone(&self.path), member: Some(names.collect()) }
+        Source {
+            path: Arc::clone(&self.path),
+            member: Some(names.collect()),
+        }
     }
 
     /// The names of the members, from the outermost archive inwards; none for a file.

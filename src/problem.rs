@@ -44,8 +44,15 @@ impl Kind {
     }
 
     /// All kinds, for the schema.
-    pub const ALL: [Kind; 7] =
-        [Kind::Limit, Kind::Damage, Kind::Skip, Kind::Ambiguous, Kind::Unreadable, Kind::Vanished, Kind::Panic];
+    pub const ALL: [Kind; 7] = [
+        Kind::Limit,
+        Kind::Damage,
+        Kind::Skip,
+        Kind::Ambiguous,
+        Kind::Unreadable,
+        Kind::Vanished,
+        Kind::Panic,
+    ];
 }
 
 /// One thing that was wrong.
@@ -63,19 +70,30 @@ impl Problem {
     /// A problem with a whole source.
     #[must_use]
     pub fn new(kind: Kind, message: impl Into<String>) -> Problem {
-        Problem { kind, offset: None, message: message.into() }
+        Problem {
+            kind,
+            offset: None,
+            message: message.into(),
+        }
     }
 
     /// A problem at an octet of a source.
     #[must_use]
     pub fn at(kind: Kind, offset: u64, message: impl Into<String>) -> Problem {
-        Problem { kind, offset: Some(offset), message: message.into() }
+        Problem {
+            kind,
+            offset: Some(offset),
+            message: message.into(),
+        }
     }
 
     /// The problem and the source it is about.
     #[must_use]
     pub fn of(self, source: &Source) -> Event {
-        Event { source: source.clone(), problem: self }
+        Event {
+            source: source.clone(),
+            problem: self,
+        }
     }
 }
 

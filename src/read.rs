@@ -63,7 +63,9 @@ fn read_sized(mut opened: &File, size: u64, most: u64, bytes: &mut Vec<u8>) -> i
     let read = opened.read(&mut bytes[start..])?;
     bytes.truncate(start + read);
     if read != expected {
-        opened.take(most.saturating_sub(read as u64)).read_to_end(bytes)?;
+        opened
+            .take(most.saturating_sub(read as u64))
+            .read_to_end(bytes)?;
     }
     Ok(())
 }
@@ -77,10 +79,15 @@ fn open_sized(file: &walk::File) -> io::Result<(File, u64)> {
     // Without waiting, should it have become a FIFO since it was walked upon.
     let opened = match &file.place {
         Some(place) => File::from(place.open(OFlags::NONBLOCK)?),
-        None => {
-            OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC).open(&file.source.path)?
-        }
+        None => OpenOptions::new()
+            .read(true)
+            .custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC)
+            .open(&file.source.path)?,
     };
     let metadata = opened.metadata()?;
-    if metadata.is_file() { Ok((opened, metadata.len())) } else { Err(io::Error::other("no longer a regular file")) }
+    if metadata.is_file() {
+        Ok((opened, metadata.len()))
+    } else {
+        Err(io::Error::other("no longer a regular file"))
+    }
 }

@@ -85,7 +85,14 @@ pub struct Origin<'r> {
 #[must_use]
 pub fn id(digest: u128, part: &str, url: &[u8], before: u64) -> u128 {
     let [part_len, url_len] = [part.len() as u64, url.len() as u64].map(u64::to_le_bytes);
-    hash_of(&[&digest.to_le_bytes(), &part_len, part.as_bytes(), &url_len, url, &before.to_le_bytes()])
+    hash_of(&[
+        &digest.to_le_bytes(),
+        &part_len,
+        part.as_bytes(),
+        &url_len,
+        url,
+        &before.to_le_bytes(),
+    ])
 }
 
 /// The hash of some octets behind each other.
@@ -94,7 +101,9 @@ pub(crate) fn hash_of(pieces: &[&[u8]]) -> u128 {
     const USUAL_BYTES: usize = 256;
     let mut room = [0; USUAL_BYTES];
     let len = pieces.iter().map(|piece| piece.len()).sum();
-    let Some(joined) = room.get_mut(..len) else { return XxHash3_128::oneshot(&pieces.concat()) };
+    let Some(joined) = room.get_mut(..len) else {
+        return XxHash3_128::oneshot(&pieces.concat());
+    };
     let mut rest = &mut *joined;
     for piece in pieces {
         let (here, behind) = rest.split_at_mut(piece.len());
@@ -114,7 +123,11 @@ mod tests {
         for len in [0, 1, 16, 255, 256, 257, 600] {
             for at in [0, len / 3, len] {
                 let (before, behind) = text[..len].split_at(at);
-                assert_eq!(hash_of(&[before, b"", behind]), XxHash3_128::oneshot(&text[..len]), "{len} {at}");
+                assert_eq!(
+                    hash_of(&[before, b"", behind]),
+                    XxHash3_128::oneshot(&text[..len]),
+                    "{len} {at}"
+                );
             }
         }
     }

@@ -87,7 +87,9 @@ impl Repairs {
 
     /// Its members, in their order.
     pub fn iter(self) -> impl Iterator<Item = Repair> {
-        Repair::ALL.into_iter().filter(move |&repair| self.has(repair))
+        Repair::ALL
+            .into_iter()
+            .filter(move |&repair| self.has(repair))
     }
 }
 
@@ -138,13 +140,21 @@ impl Line {
     #[must_use]
     pub fn origin(&self, span: Span) -> Span {
         let start = self.place(span.start);
-        let end = if span.is_empty() { start } else { self.place(span.end - 1) + 1 };
+        let end = if span.is_empty() {
+            start
+        } else {
+            self.place(span.end - 1) + 1
+        };
         Span::new(start, end)
     }
 
     fn place(&self, at: usize) -> usize {
-        let index = self.stretches.partition_point(|&(logical, _)| logical <= at);
-        index.checked_sub(1).map_or(0, |index| self.stretches[index].1 + (at - self.stretches[index].0))
+        let index = self
+            .stretches
+            .partition_point(|&(logical, _)| logical <= at);
+        index.checked_sub(1).map_or(0, |index| {
+            self.stretches[index].1 + (at - self.stretches[index].0)
+        })
     }
 
     fn clear(&mut self) {
@@ -158,8 +168,10 @@ impl Line {
         if from == to {
             return;
         }
-        let continues =
-            self.stretches.last().is_some_and(|&(logical, place)| place + (self.text.len() - logical) == from);
+        let continues = self
+            .stretches
+            .last()
+            .is_some_and(|&(logical, place)| place + (self.text.len() - logical) == from);
         if !continues {
             self.stretches.push((self.text.len(), from));
         }
@@ -176,7 +188,12 @@ impl Line {
         let at = self.text.len();
         match self.joins.last_mut() {
             Some(last) if last.at == at => last.repairs.add_all(repairs),
-            _ => self.joins.push(Join { at, repairs, confidence, proof }),
+            _ => self.joins.push(Join {
+                at,
+                repairs,
+                confidence,
+                proof,
+            }),
         }
     }
 }

@@ -106,12 +106,24 @@ impl Scanner {
         let schemeless = rules == Rules::Wide && schemeless == Schemeless::Found;
         let mut endings = Endings::default();
         // By the wide rules these are none without slashes, not even in brackets.
-        let never =
-            |row: &&Scheme| rules == Rules::Wide && matches!(row.bare, Bare::Host | Bare::Slashes | Bare::Never);
+        let never = |row: &&Scheme| {
+            rules == Rules::Wide && matches!(row.bare, Bare::Host | Bare::Slashes | Bare::Never)
+        };
         let known = SCHEMES.iter().filter(|row| !never(row)).map(|row| row.name);
-        known.chain(extra.iter().map(String::as_str)).chain(["url"]).for_each(|name| endings.add(name.as_bytes()));
-        let extra = extra.iter().map(|name| (name.to_ascii_lowercase().into_bytes(), Bare::Starts(""))).collect();
-        Scanner { rules, schemeless, extra, endings }
+        known
+            .chain(extra.iter().map(String::as_str))
+            .chain(["url"])
+            .for_each(|name| endings.add(name.as_bytes()));
+        let extra = extra
+            .iter()
+            .map(|name| (name.to_ascii_lowercase().into_bytes(), Bare::Starts("")))
+            .collect();
+        Scanner {
+            rules,
+            schemeless,
+            extra,
+            endings,
+        }
     }
 
     /// The rules it was made for.
@@ -123,7 +135,11 @@ impl Scanner {
     /// What makes a bare URL of this scheme plausible: the table's rule, the user's, or a host for all others.
     #[must_use]
     pub fn bare(&self, scheme: &[u8]) -> Bare {
-        if let Some((_, bare)) = self.extra.iter().find(|(name, _)| name.eq_ignore_ascii_case(scheme)) {
+        if let Some((_, bare)) = self
+            .extra
+            .iter()
+            .find(|(name, _)| name.eq_ignore_ascii_case(scheme))
+        {
             return *bare;
         }
         Scheme::named(scheme).map_or(Bare::Host, |row| row.bare)
@@ -132,7 +148,11 @@ impl Scanner {
     /// Whether the scheme's name is one we know, from the table or the user.
     #[must_use]
     pub fn knows(&self, scheme: &[u8]) -> bool {
-        Scheme::named(scheme).is_some() || self.extra.iter().any(|(name, _)| name.eq_ignore_ascii_case(scheme))
+        Scheme::named(scheme).is_some()
+            || self
+                .extra
+                .iter()
+                .any(|(name, _)| name.eq_ignore_ascii_case(scheme))
     }
 
     /// The starts in `text`.
@@ -161,11 +181,23 @@ mod tests {
 
     #[test]
     fn a_scheme_opens_a_bare_url() {
-        assert_eq!(starts(Rules::Rfc1738, "see http://a/ or xhttp://b/"), ["Bare@4"]);
-        assert_eq!(starts(Rules::Wide, "see http://a/ or xhttp://b/"), ["Bare@4", "Bare@17"]);
-        assert_eq!(starts(Rules::Wide, "see:http://a -https://b x.ftp://c"), ["Bare@4", "Bare@14", "Bare@26"]);
         assert_eq!(
-            starts(Rules::Wide, "foo:bar FOO:bar 10:30 Foo::Bar re: x C:\\x a:b"),
+            starts(Rules::Rfc1738, "see http://a/ or xhttp://b/"),
+            ["Bare@4"]
+        );
+        assert_eq!(
+            starts(Rules::Wide, "see http://a/ or xhttp://b/"),
+            ["Bare@4", "Bare@17"]
+        );
+        assert_eq!(
+            starts(Rules::Wide, "see:http://a -https://b x.ftp://c"),
+            ["Bare@4", "Bare@14", "Bare@26"]
+        );
+        assert_eq!(
+            starts(
+                Rules::Wide,
+                "foo:bar FOO:bar 10:30 Foo::Bar re: x C:\\x a:b"
+            ),
             ["Bare@0", "Bare@8", "Bare@22"]
         );
     }
@@ -174,7 +206,15 @@ mod tests {
     fn wrappers_open_in_any_case() {
         assert_eq!(
             starts(Rules::Rfc1738, "<URL:x> <url:x> URL:y <http://z> <x:y>"),
-            ["UrlBracket@0", "UrlPrefix@1", "UrlBracket@8", "UrlPrefix@9", "UrlPrefix@16", "Angle@22", "Bare@23"]
+            [
+                "UrlBracket@0",
+                "UrlPrefix@1",
+                "UrlBracket@8",
+                "UrlPrefix@9",
+                "UrlPrefix@16",
+                "Angle@22",
+                "Bare@23"
+            ]
         );
     }
 
@@ -184,18 +224,28 @@ mod tests {
         let extra = ["q".to_owned(), "Foo9".to_owned()];
         let wide = Scanner::new(Rules::Wide, Schemeless::Found, &extra);
         let strict = Scanner::new(Rules::Rfc1738, Schemeless::Found, &[]);
-        for name in SCHEMES.iter().map(|row| row.name).chain(["url", "q", "foo9"]) {
+        for name in SCHEMES
+            .iter()
+            .map(|row| row.name)
+            .chain(["url", "q", "foo9"])
+        {
             for name in [name.to_owned(), name.to_ascii_uppercase()] {
-                let opens = |scanner: &Scanner, text: &str| scanner.starts(text.as_bytes()).next_from(0).is_some();
+                let opens = |scanner: &Scanner, text: &str| {
+                    scanner.starts(text.as_bytes()).next_from(0).is_some()
+                };
                 assert!(opens(&wide, &format!("{name}://x")), "{name}");
                 let bare = wide.bare(name.as_bytes());
-                let without =
-                    name.eq_ignore_ascii_case("url") || !matches!(bare, Bare::Host | Bare::Slashes | Bare::Never);
-                for text in [format!("{name}:x"), format!("see {name}:x"), format!("<{name}: x")] {
+                let without = name.eq_ignore_ascii_case("url")
+                    || !matches!(bare, Bare::Host | Bare::Slashes | Bare::Never);
+                for text in [
+                    format!("{name}:x"),
+                    format!("see {name}:x"),
+                    format!("<{name}: x"),
+                ] {
                     assert_eq!(opens(&wide, &text), without, "{text}");
                 }
-                let is_predefined =
-                    Scheme::named(name.as_bytes()).is_some_and(|row| row.class == crate::grammar::Class::Predefined);
+                let is_predefined = Scheme::named(name.as_bytes())
+                    .is_some_and(|row| row.class == crate::grammar::Class::Predefined);
                 assert_eq!(
                     opens(&strict, &format!("<{name}: x")),
                     is_predefined || name.eq_ignore_ascii_case("url"),
@@ -209,7 +259,10 @@ mod tests {
     fn only_the_wide_rules_guess_schemes() {
         let text = "www.a.org joe@www.b.org ftp.c.org";
         assert_eq!(starts(Rules::Rfc1738, text), [""; 0]);
-        assert_eq!(starts(Rules::Wide, text), ["Schemeless(\"http\")@0", "Schemeless(\"ftp\")@24"]);
+        assert_eq!(
+            starts(Rules::Wide, text),
+            ["Schemeless(\"http\")@0", "Schemeless(\"ftp\")@24"]
+        );
     }
 
     #[test]
@@ -217,7 +270,18 @@ mod tests {
         let scanner = Scanner::new(Rules::Rfc1738, Schemeless::Found, &[]);
         let text = b"<URL:http://a";
         let mut starts = scanner.starts(text);
-        assert_eq!(starts.next_from(0).map(|s| s.opening), Some(Opening::UrlBracket));
-        assert_eq!(starts.next_from(1), Some(Start { at: 1, content: 5, opening: Opening::UrlPrefix, retry: 5 }));
+        assert_eq!(
+            starts.next_from(0).map(|s| s.opening),
+            Some(Opening::UrlBracket)
+        );
+        assert_eq!(
+            starts.next_from(1),
+            Some(Start {
+                at: 1,
+                content: 5,
+                opening: Opening::UrlPrefix,
+                retry: 5
+            })
+        );
     }
 }

@@ -67,7 +67,10 @@ impl Map {
     /// The map of a text that is its raw octets, the first of which lies at `raw`.
     #[must_use]
     pub fn same(raw: usize) -> Map {
-        Map { runs: vec![(0, Run::Same(raw))], digits: Vec::new() }
+        Map {
+            runs: vec![(0, Run::Same(raw))],
+            digits: Vec::new(),
+        }
     }
 
     /// A map without runs, to be filled in the order of the text.
@@ -141,7 +144,10 @@ impl Map {
             Some((start, Run::Base64(digit))) => {
                 // Octet k of a run holds the bits 8k to 8k+7, and each digit six of them.
                 let bit = (at - start) * 8;
-                Span::new(self.digit(digit + bit / 6), self.digit(digit + (bit + 7) / 6) + 1)
+                Span::new(
+                    self.digit(digit + bit / 6),
+                    self.digit(digit + (bit + 7) / 6) + 1,
+                )
             }
         }
     }
@@ -149,7 +155,8 @@ impl Map {
     /// The raw offset of the `index`-th base64 digit.
     fn digit(&self, index: usize) -> usize {
         let run = self.digits.partition_point(|&(first, _)| first <= index);
-        run.checked_sub(1).map_or(0, |run| self.digits[run].1 + (index - self.digits[run].0))
+        run.checked_sub(1)
+            .map_or(0, |run| self.digits[run].1 + (index - self.digits[run].0))
     }
 }
 

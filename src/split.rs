@@ -60,8 +60,22 @@ impl<'b> Rest<'b> {
     /// The beginning as a message.
     #[must_use]
     pub fn message(&self, kind: Kind) -> Message<'b> {
-        let Rest { start, raw, header, wire, .. } = *self;
-        Message { raw, start, envelope: 0, kind, header, wire, rest: None }
+        let Rest {
+            start,
+            raw,
+            header,
+            wire,
+            ..
+        } = *self;
+        Message {
+            raw,
+            start,
+            envelope: 0,
+            kind,
+            header,
+            wire,
+            rest: None,
+        }
     }
 }
 
@@ -85,7 +99,15 @@ impl<'b> Message<'b> {
     /// A message with a header that is a source by itself.
     #[must_use]
     pub fn alone(raw: &'b [u8]) -> Message<'b> {
-        Message { raw, start: 0, envelope: 0, kind: Kind::Message, header: Header::Present, wire: false, rest: None }
+        Message {
+            raw,
+            start: 0,
+            envelope: 0,
+            kind: Kind::Message,
+            header: Header::Present,
+            wire: false,
+            rest: None,
+        }
     }
 
     /// The offset in the source of the first octet of `raw`.
@@ -124,8 +146,13 @@ fn decimal(text: &[u8]) -> Option<usize> {
     /// No file has more octets.
     const MOST_DIGITS: usize = 15;
     let digits = text.trim_ascii();
-    let is_number = !digits.is_empty() && digits.len() <= MOST_DIGITS && digits.iter().all(u8::is_ascii_digit);
-    is_number.then(|| digits.iter().fold(0, |value, digit| value * 10 + usize::from(digit - b'0')))
+    let is_number =
+        !digits.is_empty() && digits.len() <= MOST_DIGITS && digits.iter().all(u8::is_ascii_digit);
+    is_number.then(|| {
+        digits
+            .iter()
+            .fold(0, |value, digit| value * 10 + usize::from(digit - b'0'))
+    })
 }
 
 /// Gives each message of `block` to `sink`, in order, and before it what is wrong with its borders.
@@ -140,16 +167,28 @@ pub fn messages<'b>(block: &'b Block, format: Format, sink: &mut dyn FnMut(Divid
         rest: None,
     };
     let (bytes, offset) = (block.bytes.as_slice(), block.offset);
-    let held = if block.role == Role::First { Held::Part } else { Held::All };
+    let held = if block.role == Role::First {
+        Held::Part
+    } else {
+        Held::All
+    };
     match (&block.role, format) {
         (Role::Rest(begun), _) => {
             let rest = Some(rest(begun, format));
-            sink(Divided::Message(Message { rest, ..plain(bytes, Header::Absent) }));
+            sink(Divided::Message(Message {
+                rest,
+                ..plain(bytes, Header::Absent)
+            }));
         }
         (_, Format::Text) => sink(Divided::Message(plain(bytes, Header::Absent))),
         (_, Format::Mbox) => mbox::messages(bytes, offset, sink),
         // A message beyond the limit is not measured.
-        (Role::First, Format::Mboxcl) => sink(Divided::Message(mbox::message(bytes, 0, bytes.len(), offset))),
+        (Role::First, Format::Mboxcl) => sink(Divided::Message(mbox::message(
+            bytes,
+            0,
+            bytes.len(),
+            offset,
+        ))),
         (_, Format::Mboxcl) => lengths::messages(bytes, offset, sink),
         (_, Format::Rnews) => rnews::messages(bytes, offset, held, sink),
         (_, Format::Mmdf) => mmdf::messages(bytes, offset, sink),
@@ -157,15 +196,26 @@ pub fn messages<'b>(block: &'b Block, format: Format, sink: &mut dyn FnMut(Divid
         (Role::Whole, Format::Emlx) => emlx::message(bytes, offset, sink),
         (_, Format::Emlx | Format::Single(_)) => {
             let wire = news::is_wire(bytes);
-            let raw = if wire { news::without_terminator(bytes) } else { bytes };
-            sink(Divided::Message(Message { wire, ..plain(raw, single_header(bytes)) }));
+            let raw = if wire {
+                news::without_terminator(bytes)
+            } else {
+                bytes
+            };
+            sink(Divided::Message(Message {
+                wire,
+                ..plain(raw, single_header(bytes))
+            }));
         }
     }
 }
 
 /// What a message that is a file by itself begins with.
 fn single_header(bytes: &[u8]) -> Header {
-    if news::is_a_news(bytes) { Header::ANews } else { Header::Present }
+    if news::is_a_news(bytes) {
+        Header::ANews
+    } else {
+        Header::Present
+    }
 }
 
 /// How the message began of which a block is a further piece.
@@ -175,11 +225,19 @@ fn rest(begun: &Begun, format: Format) -> Rest<'_> {
         Format::Text => (0, Header::Absent),
         Format::Mbox | Format::Mboxcl => (mbox::envelope(bytes), Header::Present),
         // The line that divides, and what an mbox inside may have put behind it.
-        Format::Rnews | Format::Mmdf | Format::Babyl | Format::Emlx => (first_line(bytes), Header::Present),
+        Format::Rnews | Format::Mmdf | Format::Babyl | Format::Emlx => {
+            (first_line(bytes), Header::Present)
+        }
         Format::Single(_) => (0, single_header(bytes)),
     };
     let raw = &bytes[envelope..];
-    Rest { start: begun.start, lines: begun.lines, raw, header, wire: news::is_wire(raw) && envelope == 0 }
+    Rest {
+        start: begun.start,
+        lines: begun.lines,
+        raw,
+        header,
+        wire: news::is_wire(raw) && envelope == 0,
+    }
 }
 
 /// Octets of the first line, its line end included.

@@ -44,7 +44,13 @@ impl File {
     /// The file of this name, of which nothing is known. It is opened by its name, through links or not.
     #[must_use]
     pub fn named(path: PathBuf) -> File {
-        File { source: Source::at(path), size: 0, hint: Hint::None, place: None, ahead: None }
+        File {
+            source: Source::at(path),
+            size: 0,
+            hint: Hint::None,
+            place: None,
+            ahead: None,
+        }
     }
 }
 
@@ -77,12 +83,20 @@ pub enum Links {
 ///
 /// Below a root, names are compared octet by octet, component by component. Holds the names of the folders on the
 /// path to the current file.
-pub fn walk<'w>(roots: &'w [PathBuf], filter: &'w Filter, links: Links) -> impl Iterator<Item = Step> + 'w {
+pub fn walk<'w>(
+    roots: &'w [PathBuf],
+    filter: &'w Filter,
+    links: Links,
+) -> impl Iterator<Item = Step> + 'w {
     walked(roots, filter, links, Then::Told)
 }
 
 /// The same for one who reads them all: small ones are open already, as many as may be.
-pub(crate) fn walk_open<'w>(roots: &'w [PathBuf], filter: &'w Filter, links: Links) -> impl Iterator<Item = Step> + 'w {
+pub(crate) fn walk_open<'w>(
+    roots: &'w [PathBuf],
+    filter: &'w Filter,
+    links: Links,
+) -> impl Iterator<Item = Step> + 'w {
     walked(roots, filter, links, Then::Read(Room::new()))
 }
 
@@ -93,14 +107,23 @@ enum Then {
     Read(Room),
 }
 
-fn walked<'w>(roots: &'w [PathBuf], filter: &'w Filter, links: Links, then: Then) -> impl Iterator<Item = Step> + 'w {
+fn walked<'w>(
+    roots: &'w [PathBuf],
+    filter: &'w Filter,
+    links: Links,
+    then: Then,
+) -> impl Iterator<Item = Step> + 'w {
     let mut seen = HashSet::new();
     let below = move |root| Below { root, filter, then }.walked(links);
-    roots.iter().map(PathBuf::as_path).flat_map(below).map(move |step| match step {
-        Walked::Step(step) => step,
-        Walked::Linked(file, identity) if seen.insert(identity) => Step::File(file),
-        Walked::Linked(file, _) => Step::Skipped(file.source, "hard-link"),
-    })
+    roots
+        .iter()
+        .map(PathBuf::as_path)
+        .flat_map(below)
+        .map(move |step| match step {
+            Walked::Step(step) => step,
+            Walked::Linked(file, identity) if seen.insert(identity) => Step::File(file),
+            Walked::Linked(file, _) => Step::Skipped(file.source, "hard-link"),
+        })
 }
 
 /// The steps that items ask for, in their order. An item that is all of its file is the file.
@@ -108,12 +131,26 @@ pub fn items(items: &[Item]) -> impl Iterator<Item = Step> + '_ {
     items.iter().map(|item| {
         let path = &item.source.path;
         match path.metadata() {
-            Err(error) => Step::Failed(Problem::new(Kind::Unreadable, error.to_string()).of(&item.source)),
-            Ok(metadata) if !metadata.is_file() => Step::Skipped(item.source.clone(), "not-regular"),
+            Err(error) => {
+                Step::Failed(Problem::new(Kind::Unreadable, error.to_string()).of(&item.source))
+            }
+            Ok(metadata) if !metadata.is_file() => {
+                Step::Skipped(item.source.clone(), "not-regular")
+            }
             Ok(metadata) => {
                 let (size, hint) = (metadata.len(), hint(path));
-                let file = File { source: item.source.clone(), size, hint, place: None, ahead: None };
-                if item.start == 0 && file.size <= item.end { Step::File(file) } else { Step::Part(file, item.clone()) }
+                let file = File {
+                    source: item.source.clone(),
+                    size,
+                    hint,
+                    place: None,
+                    ahead: None,
+                };
+                if item.start == 0 && file.size <= item.end {
+                    Step::File(file)
+                } else {
+                    Step::Part(file, item.clone())
+                }
             }
         }
     })
@@ -131,20 +168,38 @@ pub fn is_folder(root: &Path, path: &Path) -> bool {
     let way = path.strip_prefix(root).unwrap_or(Path::new(""));
     // The root itself may be a link: the user has named it.
     let mut inside = path.ancestors().take(way.components().count());
-    path.is_dir() && inside.all(|up| up.symlink_metadata().is_ok_and(|metadata| metadata.is_dir()))
+    path.is_dir()
+        && inside.all(|up| {
+            up.symlink_metadata()
+                .is_ok_and(|metadata| metadata.is_dir())
+        })
 }
 
 /// The file at `path`, if a walk of `root` that follows no links would come upon it. `path` lies beneath `root`.
 #[must_use]
 pub fn beneath(root: &Path, path: &Path) -> Option<File> {
-    let metadata = path.symlink_metadata().ok().filter(std::fs::Metadata::is_file)?;
+    let metadata = path
+        .symlink_metadata()
+        .ok()
+        .filter(std::fs::Metadata::is_file)?;
     let inside = path.ancestors().take_while(|up| *up != root);
-    let in_tmp = inside.skip(1).any(|up| up.file_name() == Some("tmp".as_ref()) && is_maildir(up.parent()));
+    let in_tmp = inside
+        .skip(1)
+        .any(|up| up.file_name() == Some("tmp".as_ref()) && is_maildir(up.parent()));
     let kept_back = path != root && path.file_name().is_none_or(filter::is_control_file);
-    let place = path.strip_prefix(root).ok().filter(|way| !way.as_os_str().is_empty());
+    let place = path
+        .strip_prefix(root)
+        .ok()
+        .filter(|way| !way.as_os_str().is_empty());
     let place = place.map(|way| Beneath::root(root).join(way.as_os_str()));
     let (source, size) = (Source::at(path.to_owned()), metadata.len());
-    let file = || File { source, size, hint: hint(path), place, ahead: None };
+    let file = || File {
+        source,
+        size,
+        hint: hint(path),
+        place,
+        ahead: None,
+    };
     (!in_tmp && !kept_back).then(file)
 }
 
@@ -156,7 +211,10 @@ impl File {
 
     /// Whether it was walked upon in another root than `other` was.
     pub(crate) fn is_in_another_root(&self, other: &File) -> bool {
-        self.place.as_ref().zip(other.place.as_ref()).is_some_and(|(one, other)| !one.shares_root(other))
+        self.place
+            .as_ref()
+            .zip(other.place.as_ref())
+            .is_some_and(|(one, other)| !one.shares_root(other))
     }
 }
 
@@ -205,12 +263,22 @@ impl<'w> Below<'w> {
         let (ahead, near) = self.near(folder, &path);
         let stat = match near.map_or_else(|| stat(&path), Ok) {
             Ok(stat) => stat,
-            Err(error) if named => return Walked::Step(Step::Failed(failed(path, &Trouble::Root(error.into())))),
-            Err(error) => return Walked::Step(Step::Failed(failed(path, &Trouble::Inside(error.into())))),
+            Err(error) if named => {
+                return Walked::Step(Step::Failed(failed(path, &Trouble::Root(error.into()))));
+            }
+            Err(error) => {
+                return Walked::Step(Step::Failed(failed(path, &Trouble::Inside(error.into()))));
+            }
         };
         let (size, hint) = (stat.st_size.unsigned_abs(), hint(&path));
         let ahead = ahead.filter(|_| size < SMALL_FILE_BYTES).map(Arc::new);
-        let file = File { source: Source::at(path), size, hint, place, ahead };
+        let file = File {
+            source: Source::at(path),
+            size,
+            hint,
+            place,
+            ahead,
+        };
         if hint == Hint::Numbered && stat.st_nlink > 1 {
             return Walked::Linked(file, (stat.st_dev, stat.st_ino));
         }
@@ -220,7 +288,9 @@ impl<'w> Below<'w> {
     /// What is there, opened if it is to be read. By its name in the folder is soonest; what fails there fails again by
     /// the whole path, and is said then.
     fn near(self, folder: Option<&OwnedFd>, path: &Path) -> (Option<Ahead>, Option<Stat>) {
-        let Some((folder, name)) = folder.zip(path.file_name()) else { return (None, None) };
+        let Some((folder, name)) = folder.zip(path.file_name()) else {
+            return (None, None);
+        };
         let opened = match self.then {
             Then::Read(room) => room.open(folder, name),
             Then::Told => None,
@@ -235,12 +305,23 @@ impl<'w> Below<'w> {
 /// What a file's name and folder tell of it.
 fn hint(path: &Path) -> Hint {
     // Names are taken out of paths slowly, and there are many files.
-    let may_be_maildir =
-        |folder: &&Path| [b"cur", b"new"].iter().any(|end| folder.as_os_str().as_bytes().ends_with(*end));
-    let folder = path.parent().filter(may_be_maildir).and_then(Path::file_name);
-    let is_numbered = path.file_name().is_some_and(|name| name.as_encoded_bytes().iter().all(u8::is_ascii_digit));
+    let may_be_maildir = |folder: &&Path| {
+        [b"cur", b"new"]
+            .iter()
+            .any(|end| folder.as_os_str().as_bytes().ends_with(*end))
+    };
+    let folder = path
+        .parent()
+        .filter(may_be_maildir)
+        .and_then(Path::file_name);
+    let is_numbered = path
+        .file_name()
+        .is_some_and(|name| name.as_encoded_bytes().iter().all(u8::is_ascii_digit));
     match folder {
-        Some(folder) if (folder == "cur" || folder == "new") && is_maildir(path.parent().and_then(Path::parent)) => {
+        Some(folder)
+            if (folder == "cur" || folder == "new")
+                && is_maildir(path.parent().and_then(Path::parent)) =>
+        {
             Hint::Maildir
         }
         _ if is_numbered => Hint::Numbered,
@@ -255,7 +336,8 @@ pub(crate) fn hint_of_member(name: &[u8]) -> Result<Hint, &'static str> {
     let mut components = name.rsplit(|&byte| byte == b'/');
     let file = components.next().unwrap_or_default();
     let folder = components.next().unwrap_or_default();
-    let is_unique = file.first().is_some_and(u8::is_ascii_digit) && file.split(|&byte| byte == b'.').count() > 2;
+    let is_unique = file.first().is_some_and(u8::is_ascii_digit)
+        && file.split(|&byte| byte == b'.').count() > 2;
     if filter::is_control_file(OsStr::from_bytes(file)) {
         return Err("control-file");
     }
@@ -273,8 +355,13 @@ fn is_timehash(path: &Path) -> bool {
     let mut names = path.iter().rev().map(OsStr::as_encoded_bytes);
     let mut is = |pattern: &[u8]| {
         names.next().is_some_and(|name| {
-            let same =
-                |(&octet, &mark): (&u8, &u8)| if mark == b'?' { octet.is_ascii_hexdigit() } else { octet == mark };
+            let same = |(&octet, &mark): (&u8, &u8)| {
+                if mark == b'?' {
+                    octet.is_ascii_hexdigit()
+                } else {
+                    octet == mark
+                }
+            };
             name.len() == pattern.len() && name.iter().zip(pattern).all(same)
         })
     };
@@ -287,9 +374,14 @@ fn is_maildir(folder: Option<&Path>) -> bool {
 
 fn failed(path: PathBuf, trouble: &Trouble) -> Event {
     let (kind, message) = match trouble {
-        Trouble::LeadsBackTo(above) => (Kind::Unreadable, format!("leads back to {}", above.display())),
+        Trouble::LeadsBackTo(above) => (
+            Kind::Unreadable,
+            format!("leads back to {}", above.display()),
+        ),
         // A path that was named must be there; one that was walked upon may go away.
-        Trouble::Inside(error) if error.kind() == std::io::ErrorKind::NotFound => (Kind::Vanished, error.to_string()),
+        Trouble::Inside(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            (Kind::Vanished, error.to_string())
+        }
         Trouble::Root(error) | Trouble::Inside(error) => (Kind::Unreadable, error.to_string()),
     };
     Problem::new(kind, message).of(&Source::at(path))

@@ -26,16 +26,29 @@ fn status(args: &[&str]) -> (i32, String) {
 #[test]
 fn what_is_read_to_the_end_is_status_0() {
     let folder = Folder::new();
-    assert_eq!(status(&["scan", &folder.file("a.eml", MAIL)]), (0, String::new()));
+    assert_eq!(
+        status(&["scan", &folder.file("a.eml", MAIL)]),
+        (0, String::new())
+    );
 }
 
 #[test]
 fn a_named_path_that_is_missing_is_status_1_and_the_others_are_read() {
     let folder = Folder::new();
-    let (there, missing) = (folder.file("there", MAIL), format!("{}/missing", folder.root().display()));
+    let (there, missing) = (
+        folder.file("there", MAIL),
+        format!("{}/missing", folder.root().display()),
+    );
     let ended = ended(&mut urlspool(["scan", &missing, &there]), b"");
-    assert_eq!((ended.status, ended.urls()), (Some(1), vec!["http://m.example/lamp".to_owned()]));
-    assert!(ended.stderr.contains("missing: unreadable"), "{}", ended.stderr);
+    assert_eq!(
+        (ended.status, ended.urls()),
+        (Some(1), vec!["http://m.example/lamp".to_owned()])
+    );
+    assert!(
+        ended.stderr.contains("missing: unreadable"),
+        "{}",
+        ended.stderr
+    );
 }
 
 /// No permission stops root, but what the system itself will not read does.
@@ -44,7 +57,11 @@ fn a_file_that_cannot_be_read_is_status_1() {
     let folder = Folder::new();
     let locked = folder.file("locked", MAIL);
     fs::set_permissions(&locked, fs::Permissions::from_mode(0o000)).unwrap();
-    let unreadable = if fs::File::open(&locked).is_err() { locked.as_str() } else { "/proc/self/mem" };
+    let unreadable = if fs::File::open(&locked).is_err() {
+        locked.as_str()
+    } else {
+        "/proc/self/mem"
+    };
     if !Path::new(unreadable).exists() {
         println!("skipped: nothing is unreadable here");
         return;
@@ -65,7 +82,12 @@ fn a_folder_that_cannot_be_read_is_status_1_and_the_others_are_read() {
         println!("skipped: root reads every folder");
     } else {
         let ended = ended(urlspool(["scan"]).arg(folder.root()), b"");
-        assert_eq!((ended.status, ended.records().len()), (Some(1), 1), "{}", ended.stderr);
+        assert_eq!(
+            (ended.status, ended.records().len()),
+            (Some(1), 1),
+            "{}",
+            ended.stderr
+        );
     }
     fs::set_permissions(&locked, fs::Permissions::from_mode(0o755)).unwrap();
 }
@@ -118,8 +140,17 @@ fn output_that_cannot_be_written_is_status_74() {
         assert_eq!(status, 74, "{args:?}: {said}");
     }
     let full = || Stdio::from(fs::File::create("/dev/full").unwrap());
-    for args in [&["scan", mail.as_str()][..], &["parse", "http://a/"], &["schema"]] {
-        let status = urlspool(args).stdin(Stdio::null()).stdout(full()).stderr(Stdio::null()).status().unwrap();
+    for args in [
+        &["scan", mail.as_str()][..],
+        &["parse", "http://a/"],
+        &["schema"],
+    ] {
+        let status = urlspool(args)
+            .stdin(Stdio::null())
+            .stdout(full())
+            .stderr(Stdio::null())
+            .status()
+            .unwrap();
         assert_eq!(status.code(), Some(74), "{args:?}");
     }
 }
@@ -130,13 +161,28 @@ fn a_reader_that_goes_away_is_a_normal_end() {
     let text = folder.file("long", "see http://m.example/lamp\n".repeat(3_000));
     for args in [["scan", "-j2", &text], ["scan", "-j1", &text]] {
         let mut command = urlspool(args);
-        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
         let mut first = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
+        BufReader::new(child.stdout.take().unwrap())
+            .read_line(&mut first)
+            .unwrap();
         assert!(first.ends_with('\n'), "{first}");
         let mut said = String::new();
-        child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-        assert_eq!((child.wait().unwrap().code(), said), (Some(0), String::new()));
+        child
+            .stderr
+            .take()
+            .unwrap()
+            .read_to_string(&mut said)
+            .unwrap();
+        assert_eq!(
+            (child.wait().unwrap().code(), said),
+            (Some(0), String::new())
+        );
     }
 }
 
@@ -144,7 +190,10 @@ fn a_reader_that_goes_away_is_a_normal_end() {
 fn standard_input_is_a_hyphen_or_no_path_at_all() {
     for args in [&["scan"][..], &["scan", "-"]] {
         let ended = ended(&mut urlspool(args), MAIL.as_bytes());
-        assert_eq!((ended.status, ended.urls()), (Some(0), vec!["http://m.example/lamp".to_owned()]));
+        assert_eq!(
+            (ended.status, ended.urls()),
+            (Some(0), vec!["http://m.example/lamp".to_owned()])
+        );
         assert_eq!(ended.records()[0]["source"]["path"], "-");
     }
 }
@@ -153,7 +202,10 @@ fn standard_input_is_a_hyphen_or_no_path_at_all() {
 #[test]
 fn files_without_text_are_left() {
     let folder = Folder::new();
-    let (empty, binary) = (folder.file("empty", ""), folder.file("binary", [0, 1, 2, 3, 0, 159, 146, 150]));
+    let (empty, binary) = (
+        folder.file("empty", ""),
+        folder.file("binary", [0, 1, 2, 3, 0, 159, 146, 150]),
+    );
     assert_eq!(status(&["scan", &empty]), (0, String::new()));
     assert!(ended(&mut urlspool(["scan"]), b"").stdout.is_empty());
     let (status, said) = status(&["scan", &binary]);
@@ -166,13 +218,29 @@ fn nothing_that_is_no_regular_file_is_opened() {
     let folder = Folder::new();
     folder.write("b", MAIL);
     let pipe = folder.path("a-pipe");
-    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    assert!(
+        Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap()
+            .success()
+    );
     let _socket = std::os::unix::net::UnixListener::bind(folder.path("c-socket")).unwrap();
     std::os::unix::fs::symlink(folder.path("b"), folder.path("d-link")).unwrap();
     let ended = ended(urlspool(["scan"]).arg(folder.root()), b"");
     assert_eq!((ended.status, ended.records().len()), (Some(0), 1));
-    assert_eq!(ended.stderr.matches("not-regular").count(), 2, "{}", ended.stderr);
-    assert_eq!(crate::scene::ended(urlspool(["scan"]).arg(&pipe), b"").records().len(), 0);
+    assert_eq!(
+        ended.stderr.matches("not-regular").count(),
+        2,
+        "{}",
+        ended.stderr
+    );
+    assert_eq!(
+        crate::scene::ended(urlspool(["scan"]).arg(&pipe), b"")
+            .records()
+            .len(),
+        0
+    );
 }
 
 #[test]
@@ -181,26 +249,51 @@ fn a_name_that_is_no_utf_8_survives() {
     let path = folder.write(b"\xFFlamp", MAIL);
     let ended = ended(urlspool(["scan"]).arg(&path), b"");
     let records = ended.records();
-    assert!(records[0]["source"]["path"].as_str().unwrap().ends_with("/\u{FFFD}lamp"), "{}", records[0]["source"]);
+    assert!(
+        records[0]["source"]["path"]
+            .as_str()
+            .unwrap()
+            .ends_with("/\u{FFFD}lamp"),
+        "{}",
+        records[0]["source"]
+    );
     let shown = crate::scene::ended(&mut urlspool(["show"]), &ended.stdout);
-    assert_eq!((shown.status, shown.text()), (Some(0), "http://m.example/lamp\n"));
+    assert_eq!(
+        (shown.status, shown.text()),
+        (Some(0), "http://m.example/lamp\n")
+    );
 }
 
 /// A terminal obeys ESC, and a line end in a name would make two messages of one.
 #[test]
 fn a_hostile_name_is_harmless_on_standard_error() {
     let folder = Folder::new();
-    let path = folder.write("a\u{1b}[31m\nurlspool: all is well\u{202e}", [0, 1, 2, 3, 0]);
+    let path = folder.write(
+        "a\u{1b}[31m\nurlspool: all is well\u{202e}",
+        [0, 1, 2, 3, 0],
+    );
     let ended = ended(urlspool(["scan"]).arg(&path), b"");
     assert_eq!(ended.stderr.lines().count(), 1, "{}", ended.stderr);
-    assert!(!ended.stderr.contains(['\u{1b}', '\u{202e}']), "{:?}", ended.stderr);
-    assert!(ended.stderr.contains(r"a\u{1b}[31m\u{a}urlspool"), "{}", ended.stderr);
+    assert!(
+        !ended.stderr.contains(['\u{1b}', '\u{202e}']),
+        "{:?}",
+        ended.stderr
+    );
+    assert!(
+        ended.stderr.contains(r"a\u{1b}[31m\u{a}urlspool"),
+        "{}",
+        ended.stderr
+    );
     let missing = crate::scene::ended(urlspool(["scan"]).arg(folder.path("b\u{1b}c")), b"");
     assert!(missing.stderr.contains(r"b\u{1b}c"), "{}", missing.stderr);
     let events = folder.path("events");
     crate::scene::ended(urlspool(["scan", "--events"]).args([&events, &path]), b"");
     let told = lines(&fs::read(events).unwrap());
-    assert_eq!(told[0]["source"]["path"], Value::from(path.to_str().unwrap()), "a file of JSON has it as it is");
+    assert_eq!(
+        told[0]["source"]["path"],
+        Value::from(path.to_str().unwrap()),
+        "a file of JSON has it as it is"
+    );
 }
 
 #[test]
@@ -210,5 +303,9 @@ fn what_is_quiet_says_nothing_and_what_is_strict_fails() {
     assert_eq!(status(&["scan", "-q", &binary]), (0, String::new()));
     assert_eq!(status(&["scan", "--strict", &binary]).0, 1);
     assert_eq!(status(&["scan", "--strict", &folder.file("a", MAIL)]).0, 0);
-    assert!(done(&["scan", "-v", &folder.file("a", MAIL)]).stderr.contains("1 records"));
+    assert!(
+        done(&["scan", "-v", &folder.file("a", MAIL)])
+            .stderr
+            .contains("1 records")
+    );
 }

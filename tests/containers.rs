@@ -23,7 +23,11 @@ pub(crate) struct Folder(pub(crate) PathBuf);
 impl Folder {
     pub(crate) fn new() -> Folder {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
-        let name = format!("urlspool-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let name = format!(
+            "urlspool-{}-{}",
+            std::process::id(),
+            COUNT.fetch_add(1, Ordering::Relaxed)
+        );
         let path = std::env::temp_dir().join(name);
         fs::create_dir_all(&path).unwrap();
         Folder(path)
@@ -70,20 +74,35 @@ impl Report for Yield {
 
 impl Yield {
     pub(crate) fn lines(&self) -> Vec<Value> {
-        self.records.split_inclusive(|&byte| byte == b'\n').map(|line| serde_json::from_slice(line).unwrap()).collect()
+        self.records
+            .split_inclusive(|&byte| byte == b'\n')
+            .map(|line| serde_json::from_slice(line).unwrap())
+            .collect()
     }
 
     pub(crate) fn urls(&self) -> Vec<String> {
-        self.lines().iter().map(|line| line["url"].as_str().unwrap().to_owned()).collect()
+        self.lines()
+            .iter()
+            .map(|line| line["url"].as_str().unwrap().to_owned())
+            .collect()
     }
 
     /// The members' names, joined by `!`, and the URLs.
     fn places(&self) -> Vec<String> {
         let names = |line: &Value| {
-            let names = line["source"]["member"].as_array().cloned().unwrap_or_default();
-            names.iter().map(|name| name.as_str().unwrap().to_owned() + "!").collect::<String>()
+            let names = line["source"]["member"]
+                .as_array()
+                .cloned()
+                .unwrap_or_default();
+            names
+                .iter()
+                .map(|name| name.as_str().unwrap().to_owned() + "!")
+                .collect::<String>()
         };
-        self.lines().iter().map(|line| names(line) + line["url"].as_str().unwrap()).collect()
+        self.lines()
+            .iter()
+            .map(|line| names(line) + line["url"].as_str().unwrap())
+            .collect()
     }
 
     pub(crate) fn kinds(&self) -> Vec<Kind> {
@@ -92,8 +111,16 @@ impl Yield {
 }
 
 pub(crate) fn scan_with(path: &Path, limits: Limits, links: Links, threads: usize) -> Yield {
-    let job = Job { roots: vec![path.to_owned()], threads, links, ..Job::default() };
-    let extractor = Extractor::new(Options { limits, ..Options::default() });
+    let job = Job {
+        roots: vec![path.to_owned()],
+        threads,
+        links,
+        ..Job::default()
+    };
+    let extractor = Extractor::new(Options {
+        limits,
+        ..Options::default()
+    });
     let mut given = Yield::default();
     given.balance = run(&job, &extractor, &mut given).unwrap();
     assert_eq!(given.balance.imbalances(), Vec::<String>::new());
@@ -117,7 +144,9 @@ pub(crate) fn mail(number: usize) -> String {
 }
 
 pub(crate) fn mbox(messages: usize) -> Vec<u8> {
-    (0..messages).flat_map(|number| format!("From a@b Mon\n{}\n", mail(number)).into_bytes()).collect()
+    (0..messages)
+        .flat_map(|number| format!("From a@b Mon\n{}\n", mail(number)).into_bytes())
+        .collect()
 }
 
 pub(crate) fn gzip(octets: &[u8]) -> Vec<u8> {
@@ -149,7 +178,9 @@ fn tar_member(name: &str, kind: u8, size: usize, octets: &[u8]) -> Vec<u8> {
 }
 
 pub(crate) fn tar(members: &[(&str, &[u8])]) -> Vec<u8> {
-    let members = members.iter().flat_map(|(name, octets)| tar_member(name, b'0', octets.len(), octets));
+    let members = members
+        .iter()
+        .flat_map(|(name, octets)| tar_member(name, b'0', octets.len(), octets));
     members.chain([0; 1024]).collect()
 }
 
@@ -167,7 +198,14 @@ impl<'z> Zipped<'z> {
     fn new(name: &'z str, octets: &[u8]) -> Zipped<'z> {
         let mut crc = flate2::Crc::new();
         crc.update(octets);
-        Zipped { name, method: 8, flags: 0, crc: crc.sum(), size: octets.len() as u32, octets: deflate(octets) }
+        Zipped {
+            name,
+            method: 8,
+            flags: 0,
+            crc: crc.sum(),
+            size: octets.len() as u32,
+            octets: deflate(octets),
+        }
     }
 
     /// What the local header and the directory's have in common.
@@ -201,7 +239,11 @@ fn zip(members: &[Zipped<'_>]) -> Vec<u8> {
         out.extend(&member.octets);
         if !is_known {
             out.extend(b"PK\x07\x08");
-            out.extend([member.crc, member.octets.len() as u32, member.size].map(u32::to_le_bytes).concat());
+            out.extend(
+                [member.crc, member.octets.len() as u32, member.size]
+                    .map(u32::to_le_bytes)
+                    .concat(),
+            );
         }
     }
     let begins = out.len() as u32;
@@ -219,7 +261,11 @@ fn a_compressed_file_gives_what_the_file_gives() {
     let plain = mbox(50);
     let expected: Vec<Value> = scan_octets(&plain).lines();
     assert_eq!(expected.len(), 50);
-    for packed in [gzip(&plain), zstd::encode_all(&plain[..], 1).unwrap(), gzip(&gzip(&plain))] {
+    for packed in [
+        gzip(&plain),
+        zstd::encode_all(&plain[..], 1).unwrap(),
+        gzip(&gzip(&plain)),
+    ] {
         let given = scan_octets(&packed);
         assert_eq!(given.events, []);
         assert_eq!((given.balance.files_read, given.balance.members), (1, 0));
@@ -228,7 +274,13 @@ fn a_compressed_file_gives_what_the_file_gives() {
             line["source"]["path"] = Value::Null;
             line
         };
-        assert!(given.lines().iter().map(without_path).eq(expected.iter().map(without_path)));
+        assert!(
+            given
+                .lines()
+                .iter()
+                .map(without_path)
+                .eq(expected.iter().map(without_path))
+        );
     }
 }
 
@@ -255,10 +307,19 @@ fn members_are_read_as_files_are_and_say_where_they_lie() {
     );
     assert_eq!(given.lines()[0]["source"]["kind"], "mh");
     assert_eq!(given.events, []);
-    let Balance { files, members, members_read, members_skipped, .. } = given.balance;
+    let Balance {
+        files,
+        members,
+        members_read,
+        members_skipped,
+        ..
+    } = given.balance;
     assert_eq!((files, members, members_read), (1, 8, 6));
     assert_eq!(
-        members_skipped.iter().map(|(why, &count)| (why.as_str(), count)).collect::<Vec<_>>(),
+        members_skipped
+            .iter()
+            .map(|(why, &count)| (why.as_str(), count))
+            .collect::<Vec<_>>(),
         [("control-file", 1), ("empty", 1)]
     );
 }
@@ -267,7 +328,11 @@ fn members_are_read_as_files_are_and_say_where_they_lie() {
 fn threads_and_batches_change_nothing() {
     let names: Vec<String> = (0..1_000).map(|number| format!("spool/{number}")).collect();
     let mails: Vec<String> = (0..1_000).map(mail).collect();
-    let members: Vec<_> = names.iter().zip(&mails).map(|(name, mail)| (name.as_str(), mail.as_bytes())).collect();
+    let members: Vec<_> = names
+        .iter()
+        .zip(&mails)
+        .map(|(name, mail)| (name.as_str(), mail.as_bytes()))
+        .collect();
     let folder = Folder::with("a.tar", &tar(&members));
     fs::write(folder.0.join("b.tgz"), gzip(&tar(&members))).unwrap();
     let given = |threads| scan_with(&folder.0, Limits::default(), Links::Left, threads);
@@ -278,7 +343,10 @@ fn threads_and_batches_change_nothing() {
 
 #[test]
 fn a_small_file_that_swells_is_read_in_blocks() {
-    let message = format!("From a\nA: b\nSubject: x\n\n{}http://a.example/\n\n", "words and words\n".repeat(60_000));
+    let message = format!(
+        "From a\nA: b\nSubject: x\n\n{}http://a.example/\n\n",
+        "words and words\n".repeat(60_000)
+    );
     let packed = zstd::encode_all(message.repeat(20).as_bytes(), 3).unwrap();
     assert!(packed.len() < 100_000);
     let folder = Folder::with("b.zst", &packed);
@@ -287,7 +355,10 @@ fn a_small_file_that_swells_is_read_in_blocks() {
     for threads in [1, 3] {
         let given = scan_with(&folder.0, Limits::default(), Links::Left, threads);
         let urls = given.urls();
-        assert_eq!((urls.len(), urls[0].as_str(), urls[21].as_str()), (22, "http://n1.example/", "http://n2.example/"));
+        assert_eq!(
+            (urls.len(), urls[0].as_str(), urls[21].as_str()),
+            (22, "http://n1.example/", "http://n2.example/")
+        );
         assert_eq!(given.balance.bytes_unpacked, message.len() as u64 * 20);
         assert_eq!(given.balance.files_read, 3);
     }
@@ -313,12 +384,19 @@ fn bombs_stop_at_a_limit_and_give_one_event() {
     for (number, bomb) in bombs.iter().enumerate() {
         let given = scan_limited(bomb, limits);
         assert_eq!(given.kinds(), [Kind::Limit], "{number}: {:?}", given.events);
-        assert!(given.balance.bytes_unpacked < 2 << 20, "{number}: {}", given.balance.bytes_unpacked);
+        assert!(
+            given.balance.bytes_unpacked < 2 << 20,
+            "{number}: {}",
+            given.balance.bytes_unpacked
+        );
     }
     // Of gzip, too; but text is far from it, and archives of hundreds of gigabytes are normal.
     assert_eq!(scan_limited(&gzip(&zeros), limits).kinds(), [Kind::Limit]);
     assert_eq!(scan_limited(&gzip(&mbox(100_000)), limits).events, []);
-    let narrow = Limits { window_bytes: 64 << 10, ..Limits::default() };
+    let narrow = Limits {
+        window_bytes: 64 << 10,
+        ..Limits::default()
+    };
     let mut wide = zstd::stream::write::Encoder::new(Vec::new(), 1).unwrap();
     wide.window_log(20).unwrap();
     wide.write_all(&zeros).unwrap();
@@ -332,12 +410,24 @@ fn bombs_stop_at_a_limit_and_give_one_event() {
 fn containers_in_containers_end_at_a_depth() {
     type Wrap = fn(&[u8]) -> Vec<u8>;
     let nest = |wrap: Wrap, depth| (0..depth).fold(mail(1).into_bytes(), |inner, _| wrap(&inner));
-    let wraps: [Wrap; 3] = [|inner| gzip(inner), |inner| tar(&[("x", inner)]), |inner| zip(&[Zipped::new("x", inner)])];
+    let wraps: [Wrap; 3] = [
+        |inner| gzip(inner),
+        |inner| tar(&[("x", inner)]),
+        |inner| zip(&[Zipped::new("x", inner)]),
+    ];
     for (number, wrap) in wraps.into_iter().enumerate() {
-        assert_eq!(scan_octets(&nest(wrap, 4)).urls(), ["http://n1.example/"], "{number}");
+        assert_eq!(
+            scan_octets(&nest(wrap, 4)).urls(),
+            ["http://n1.example/"],
+            "{number}"
+        );
         for depth in [5, 100] {
             let given = scan_octets(&nest(wrap, depth));
-            assert_eq!((given.urls().len(), given.kinds()), (0, vec![Kind::Limit]), "{number} at {depth}");
+            assert_eq!(
+                (given.urls().len(), given.kinds()),
+                (0, vec![Kind::Limit]),
+                "{number} at {depth}"
+            );
         }
     }
 }
@@ -351,29 +441,79 @@ fn zips_that_lie_give_what_is_true_and_one_event() {
     assert_eq!(scan_octets(&whole).urls().len(), 2);
     let both = |wrong: Zipped<'_>| scan_octets(&zip(&[wrong, Zipped::new("2", two.as_bytes())]));
 
-    let given = both(Zipped { crc: 1, ..member("1", &one) });
-    assert_eq!((given.urls().len(), given.kinds()), (2, vec![Kind::Damage]), "a wrong checksum");
-    let given = both(Zipped { size: 7, ..member("1", &one) });
-    assert_eq!((given.urls().len(), given.kinds()), (2, vec![Kind::Damage]), "a wrong size");
-    let given = both(Zipped { flags: 1, ..member("1", &one) });
-    assert_eq!((given.urls().len(), given.kinds()), (1, vec![Kind::Skip]), "encrypted");
-    let given = both(Zipped { method: 99, ..member("1", &one) });
-    assert_eq!((given.urls().len(), given.kinds()), (1, vec![Kind::Skip]), "an unknown compression");
-    let given = both(Zipped { flags: 8, ..member("1", &one) });
-    assert_eq!((given.urls().len(), given.kinds()), (2, vec![]), "sizes behind the member");
+    let given = both(Zipped {
+        crc: 1,
+        ..member("1", &one)
+    });
+    assert_eq!(
+        (given.urls().len(), given.kinds()),
+        (2, vec![Kind::Damage]),
+        "a wrong checksum"
+    );
+    let given = both(Zipped {
+        size: 7,
+        ..member("1", &one)
+    });
+    assert_eq!(
+        (given.urls().len(), given.kinds()),
+        (2, vec![Kind::Damage]),
+        "a wrong size"
+    );
+    let given = both(Zipped {
+        flags: 1,
+        ..member("1", &one)
+    });
+    assert_eq!(
+        (given.urls().len(), given.kinds()),
+        (1, vec![Kind::Skip]),
+        "encrypted"
+    );
+    let given = both(Zipped {
+        method: 99,
+        ..member("1", &one)
+    });
+    assert_eq!(
+        (given.urls().len(), given.kinds()),
+        (1, vec![Kind::Skip]),
+        "an unknown compression"
+    );
+    let given = both(Zipped {
+        flags: 8,
+        ..member("1", &one)
+    });
+    assert_eq!(
+        (given.urls().len(), given.kinds()),
+        (2, vec![]),
+        "sizes behind the member"
+    );
 
     // The second member's entry names the first one's octets.
     let mut overlapping = whole.clone();
     let entry = memchr::memmem::rfind(&overlapping, b"PK\x01\x02").unwrap();
     overlapping[entry + 42..entry + 46].fill(0);
     let given = scan_octets(&overlapping);
-    assert_eq!((given.urls().len(), given.kinds()), (1, vec![Kind::Damage]), "overlapping");
+    assert_eq!(
+        (given.urls().len(), given.kinds()),
+        (1, vec![Kind::Damage]),
+        "overlapping"
+    );
 
-    let few = Limits { archive_entries: 1, ..Limits::default() };
+    let few = Limits {
+        archive_entries: 1,
+        ..Limits::default()
+    };
     let given = scan_limited(&whole, few);
-    assert_eq!((given.urls().len(), given.kinds()), (1, vec![Kind::Limit]), "too many");
+    assert_eq!(
+        (given.urls().len(), given.kinds()),
+        (1, vec![Kind::Limit]),
+        "too many"
+    );
     let given = scan_octets(&[&b"#!/bin/sh\n"[..], &whole].concat());
-    assert_eq!(given.urls().len(), 0, "a program with a zip behind it is no zip");
+    assert_eq!(
+        given.urls().len(),
+        0,
+        "a program with a zip behind it is no zip"
+    );
 }
 
 /// The zip of one member with its numbers in zip64 fields, and nothing but marks in their old places.
@@ -383,23 +523,80 @@ fn zip64(name: &str, octets: &[u8]) -> Vec<u8> {
     let mut crc = flate2::Crc::new();
     crc.update(octets);
     // What is behind the version, up to the length of the name; sizes are marks.
-    let head = [&[0, 0, 8, 0, 0, 0, 0, 0][..], &crc.sum().to_le_bytes(), &MARK, &MARK].concat();
+    let head = [
+        &[0, 0, 8, 0, 0, 0, 0, 0][..],
+        &crc.sum().to_le_bytes(),
+        &MARK,
+        &MARK,
+    ]
+    .concat();
     let field = |numbers: &[u64]| {
-        let numbers: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
-        [&1_u16.to_le_bytes()[..], &(numbers.len() as u16).to_le_bytes(), &numbers].concat()
+        let numbers: Vec<u8> = numbers
+            .iter()
+            .flat_map(|number| number.to_le_bytes())
+            .collect();
+        [
+            &1_u16.to_le_bytes()[..],
+            &(numbers.len() as u16).to_le_bytes(),
+            &numbers,
+        ]
+        .concat()
     };
     let sizes = [octets.len() as u64, packed.len() as u64];
     let (local, central) = (field(&sizes), field(&[sizes[0], sizes[1], 0]));
-    let lengths = |field: &[u8]| [(name.len() as u16).to_le_bytes(), (field.len() as u16).to_le_bytes()].concat();
-    let mut out = [b"PK\x03\x04\x2D\0", &head[..], &lengths(&local), name.as_bytes(), &local, &packed].concat();
+    let lengths = |field: &[u8]| {
+        [
+            (name.len() as u16).to_le_bytes(),
+            (field.len() as u16).to_le_bytes(),
+        ]
+        .concat()
+    };
+    let mut out = [
+        b"PK\x03\x04\x2D\0",
+        &head[..],
+        &lengths(&local),
+        name.as_bytes(),
+        &local,
+        &packed,
+    ]
+    .concat();
     let begins = out.len() as u64;
-    out.extend([b"PK\x01\x02\x2D\x03\x2D\0", &head[..], &lengths(&central), &[0; 10], &MARK].concat());
+    out.extend(
+        [
+            b"PK\x01\x02\x2D\x03\x2D\0",
+            &head[..],
+            &lengths(&central),
+            &[0; 10],
+            &MARK,
+        ]
+        .concat(),
+    );
     out.extend([name.as_bytes(), &central].concat());
     let behind = out.len() as u64;
     // The zip64 end: its size, versions, disks, entries; then size and offset of the directory.
-    out.extend([b"PK\x06\x06", &44_u64.to_le_bytes()[..], &[0x2D, 0, 0x2D, 0], &[0; 8]].concat());
-    out.extend([1, 1, behind - begins, begins].map(u64::to_le_bytes).concat());
-    out.extend([b"PK\x06\x07", &[0; 4][..], &behind.to_le_bytes(), &1_u32.to_le_bytes()].concat());
+    out.extend(
+        [
+            b"PK\x06\x06",
+            &44_u64.to_le_bytes()[..],
+            &[0x2D, 0, 0x2D, 0],
+            &[0; 8],
+        ]
+        .concat(),
+    );
+    out.extend(
+        [1, 1, behind - begins, begins]
+            .map(u64::to_le_bytes)
+            .concat(),
+    );
+    out.extend(
+        [
+            b"PK\x06\x07",
+            &[0; 4][..],
+            &behind.to_le_bytes(),
+            &1_u32.to_le_bytes(),
+        ]
+        .concat(),
+    );
     out.extend([b"PK\x05\x06", &[0; 4][..], &[0xFF; 12], &[0; 2]].concat());
     out
 }
@@ -408,7 +605,11 @@ fn zip64(name: &str, octets: &[u8]) -> Vec<u8> {
 #[test]
 fn numbers_of_zip64_are_read() {
     let octets = zip64("m.mbox", &mbox(30));
-    for given in [scan_octets(&octets), scan_octets(&gzip(&octets)), scan_octets(&tar(&[("z", &octets)]))] {
+    for given in [
+        scan_octets(&octets),
+        scan_octets(&gzip(&octets)),
+        scan_octets(&tar(&[("z", &octets)])),
+    ] {
         assert_eq!((given.urls().len(), given.kinds()), (30, vec![]));
     }
     // A lie about the size is one here as well.
@@ -416,21 +617,37 @@ fn numbers_of_zip64_are_read() {
     let at = memchr::memmem::rfind(&lies, b"m.mbox\x01\0").unwrap() + 10;
     lies[at] ^= 1;
     let given = scan_octets(&lies);
-    assert_eq!((given.urls().len(), given.kinds()), (30, vec![Kind::Damage]));
+    assert_eq!(
+        (given.urls().len(), given.kinds()),
+        (30, vec![Kind::Damage])
+    );
 }
 
 /// Row 86: entries beyond the limit are not read, and that is said once. `URLSPOOL_ENTRIES` makes it as many as one likes.
 #[test]
 fn entries_beyond_the_limit_are_one_event() {
-    let entries = std::env::var("URLSPOOL_ENTRIES").map_or(3_000, |entries| entries.parse().unwrap());
-    let limits = Limits { archive_entries: entries / 2, ..Limits::default() };
+    let entries =
+        std::env::var("URLSPOOL_ENTRIES").map_or(3_000, |entries| entries.parse().unwrap());
+    let limits = Limits {
+        archive_entries: entries / 2,
+        ..Limits::default()
+    };
     let names: Vec<String> = (0..entries).map(|number| number.to_string()).collect();
-    let members: Vec<_> = names.iter().map(|name| Zipped::new(name, b"http://u.example/")).collect();
+    let members: Vec<_> = names
+        .iter()
+        .map(|name| Zipped::new(name, b"http://u.example/"))
+        .collect();
     let archive = zip(&members);
-    let pairs: Vec<_> = names.iter().map(|name| (name.as_str(), &b"http://u.example/"[..])).collect();
+    let pairs: Vec<_> = names
+        .iter()
+        .map(|name| (name.as_str(), &b"http://u.example/"[..]))
+        .collect();
     for octets in [archive.clone(), gzip(&archive), tar(&pairs)] {
         let given = scan_limited(&octets, limits);
-        assert_eq!((given.urls().len(), given.kinds()), (entries / 2, vec![Kind::Limit]));
+        assert_eq!(
+            (given.urls().len(), given.kinds()),
+            (entries / 2, vec![Kind::Limit])
+        );
         assert_eq!(given.balance.members_read as usize, entries / 2);
     }
 }
@@ -438,8 +655,17 @@ fn entries_beyond_the_limit_are_one_event() {
 #[test]
 fn a_zip_that_comes_as_a_stream_is_read_by_its_local_headers() {
     let zips = [
-        zip(&[Zipped::new("1", mail(1).as_bytes()), Zipped::new("2", mail(2).as_bytes())]),
-        zip(&[Zipped { flags: 8, ..Zipped::new("1", mail(1).as_bytes()) }, Zipped::new("2", mail(2).as_bytes())]),
+        zip(&[
+            Zipped::new("1", mail(1).as_bytes()),
+            Zipped::new("2", mail(2).as_bytes()),
+        ]),
+        zip(&[
+            Zipped {
+                flags: 8,
+                ..Zipped::new("1", mail(1).as_bytes())
+            },
+            Zipped::new("2", mail(2).as_bytes()),
+        ]),
     ];
     for octets in zips {
         let given = scan_octets(&gzip(&octets));
@@ -457,13 +683,24 @@ fn what_is_no_file_in_a_tar_is_left_and_names_are_labels() {
     let text = mail(1);
     let file = |name: &str| tar_member(name, b'0', text.len(), text.as_bytes());
     let mut octets: Vec<u8> = [file("../up"), file("/etc/passwd")].concat();
-    for (name, kind) in [("s", b'2'), ("h", b'1'), ("c", b'3'), ("b", b'4'), ("f", b'6'), ("dir/", b'5')] {
+    for (name, kind) in [
+        ("s", b'2'),
+        ("h", b'1'),
+        ("c", b'3'),
+        ("b", b'4'),
+        ("f", b'6'),
+        ("dir/", b'5'),
+    ] {
         octets.extend(tar_member(name, kind, 0, b""));
     }
     octets.extend(tar_member("sparse", b'S', text.len(), text.as_bytes()));
     // A pax header's size stands above that of the member's own, which says that it is empty.
     let record = |pair: &str| format!("{} {pair}\n", pair.len() + 4);
-    octets.extend(tar_member("x", b'x', 11, record("size=60").as_bytes()).into_iter().take(1024));
+    octets.extend(
+        tar_member("x", b'x', 11, record("size=60").as_bytes())
+            .into_iter()
+            .take(1024),
+    );
     assert_eq!((text.len(), record("size=60").len()), (60, 11));
     octets.extend(tar_member("sized", b'0', 0, text.as_bytes()));
     let long = "n".repeat(200);
@@ -471,11 +708,34 @@ fn what_is_no_file_in_a_tar_is_left_and_names_are_labels() {
     octets.extend(file("short"));
     octets.extend([0; 1024]);
     let given = scan_octets(&octets);
-    let expected = ["../up", "/etc/passwd", "sized", &long].map(|name| format!("{name}!http://n1.example/"));
+    let expected =
+        ["../up", "/etc/passwd", "sized", &long].map(|name| format!("{name}!http://n1.example/"));
     assert_eq!(given.places(), expected);
-    let skipped = given.balance.members_skipped.iter().map(|(why, &count)| (why.as_str(), count)).collect::<Vec<_>>();
-    assert_eq!(skipped, [("device", 2), ("fifo", 1), ("hard-link", 1), ("sparse", 1), ("symlink", 1)]);
-    assert_eq!(given.kinds().iter().filter(|&&kind| kind == Kind::Ambiguous).count(), 2, "names that lead out");
+    let skipped = given
+        .balance
+        .members_skipped
+        .iter()
+        .map(|(why, &count)| (why.as_str(), count))
+        .collect::<Vec<_>>();
+    assert_eq!(
+        skipped,
+        [
+            ("device", 2),
+            ("fifo", 1),
+            ("hard-link", 1),
+            ("sparse", 1),
+            ("symlink", 1)
+        ]
+    );
+    assert_eq!(
+        given
+            .kinds()
+            .iter()
+            .filter(|&&kind| kind == Kind::Ambiguous)
+            .count(),
+        2,
+        "names that lead out"
+    );
 }
 
 #[test]
@@ -490,14 +750,28 @@ fn damage_in_a_tar_is_said_once() {
         let given = scan_octets(&cut);
         assert!(given.urls().len() > 10);
         assert_eq!(given.kinds(), [Kind::Damage], "{:?}", given.events);
-        assert_eq!((given.balance.files_failed["damage"], given.balance.members_failed["damage"]), (1, 1));
+        assert_eq!(
+            (
+                given.balance.files_failed["damage"],
+                given.balance.members_failed["damage"]
+            ),
+            (1, 1)
+        );
     }
     let mut wrong = octets;
     wrong[1024 + 148] ^= 7;
     let given = scan_octets(&wrong);
-    assert_eq!((given.urls().len(), given.kinds()), (1, vec![Kind::Damage]), "a header that is none");
+    assert_eq!(
+        (given.urls().len(), given.kinds()),
+        (1, vec![Kind::Damage]),
+        "a header that is none"
+    );
     let given = scan_octets(&tar_member("1", b'0', one.len(), one.as_bytes()));
-    assert_eq!((given.urls().len(), given.kinds()), (1, vec![Kind::Ambiguous]), "no mark of the end");
+    assert_eq!(
+        (given.urls().len(), given.kinds()),
+        (1, vec![Kind::Ambiguous]),
+        "no mark of the end"
+    );
 }
 
 /// Row 88.
@@ -519,14 +793,20 @@ fn the_more_of_a_gzip_there_is_the_more_urls_come_out() {
         before = urls;
     }
     let given = scan_octets(&[&packed[..], b"garbage"].concat());
-    assert_eq!((given.urls().len(), given.kinds()), (600, vec![Kind::Damage]));
+    assert_eq!(
+        (given.urls().len(), given.kinds()),
+        (600, vec![Kind::Damage])
+    );
     let given = scan_octets(&[&packed[..], &[0; 5_000]].concat());
     assert_eq!((given.urls().len(), given.kinds()), (600, vec![]));
     let mut wrong = gzip(&mbox(300));
     let crc = wrong.len() - 8;
     wrong[crc] ^= 1;
     let given = scan_octets(&wrong);
-    assert_eq!((given.urls().len(), given.kinds()), (300, vec![Kind::Damage]));
+    assert_eq!(
+        (given.urls().len(), given.kinds()),
+        (300, vec![Kind::Damage])
+    );
 }
 
 /// What `urlspool show` prints for these records.
@@ -544,47 +824,88 @@ pub(crate) fn shown(records: &[u8]) -> String {
 #[test]
 fn show_finds_the_octets_again_through_all_containers() {
     let inner = zip(&[Zipped::new("m.mbox.gz", &gzip(&mbox(3)))]);
-    let folder = Folder::with("a!b.tgz", &gzip(&tar(&[("1", mail(9).as_bytes()), ("in.zip", &inner)])));
+    let folder = Folder::with(
+        "a!b.tgz",
+        &gzip(&tar(&[("1", mail(9).as_bytes()), ("in.zip", &inner)])),
+    );
     let given = scan(&folder.0);
-    let expected = "http://n9.example/\nhttp://n0.example/\nhttp://n1.example/\nhttp://n2.example/\n";
+    let expected =
+        "http://n9.example/\nhttp://n0.example/\nhttp://n1.example/\nhttp://n2.example/\n";
     assert_eq!(shown(&given.records), expected);
-    let place = format!("{}!in.zip!m.mbox.gz:0-12", folder.0.join("a!b.tgz").display());
-    let output = Command::new(env!("CARGO_BIN_EXE_urlspool")).args(["show", &place]).output().unwrap();
+    let place = format!(
+        "{}!in.zip!m.mbox.gz:0-12",
+        folder.0.join("a!b.tgz").display()
+    );
+    let output = Command::new(env!("CARGO_BIN_EXE_urlspool"))
+        .args(["show", &place])
+        .output()
+        .unwrap();
     assert_eq!(output.stdout, b"From a@b Mon\n");
     let nowhere = format!("{}!nothing:0-12", folder.0.join("a!b.tgz").display());
-    let output = Command::new(env!("CARGO_BIN_EXE_urlspool")).args(["show", &nowhere]).output().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_urlspool"))
+        .args(["show", &nowhere])
+        .output()
+        .unwrap();
     assert_eq!(output.status.code(), Some(1));
 }
 
 #[test]
 fn explain_looks_into_containers_too() {
     let told = |place: String| {
-        let output = Command::new(env!("CARGO_BIN_EXE_urlspool")).args(["explain", &place]).output().unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_urlspool"))
+            .args(["explain", &place])
+            .output()
+            .unwrap();
         let text = [output.stdout, output.stderr].concat();
         (output.status.code(), String::from_utf8(text).unwrap())
     };
     let inner = zip(&[Zipped::new("m.mbox.gz", &gzip(&mbox(3)))]);
-    let folder = Folder::with("a!b.tgz", &gzip(&tar(&[("1", mail(9).as_bytes()), ("in.zip", &inner)])));
+    let folder = Folder::with(
+        "a!b.tgz",
+        &gzip(&tar(&[("1", mail(9).as_bytes()), ("in.zip", &inner)])),
+    );
     let archive = folder.0.join("a!b.tgz").display().to_string();
     let (status, text) = told(format!("{archive}!in.zip!m.mbox.gz:100"));
     assert_eq!(status, Some(0), "{text}");
-    assert!(text.contains("The member is read as mbox") && text.contains("taken: http://n1.example/"), "{text}");
+    assert!(
+        text.contains("The member is read as mbox") && text.contains("taken: http://n1.example/"),
+        "{text}"
+    );
     let (status, text) = told(format!("{archive}!1"));
-    assert!(status == Some(0) && text.contains("taken: http://n9.example/"), "{text}");
+    assert!(
+        status == Some(0) && text.contains("taken: http://n9.example/"),
+        "{text}"
+    );
     let (status, text) = told(archive.clone());
     assert_eq!(status, Some(1));
-    assert!(text.contains("a member must be named: one that it holds is FILE!1"), "{text}");
+    assert!(
+        text.contains("a member must be named: one that it holds is FILE!1"),
+        "{text}"
+    );
     let (status, text) = told(format!("{archive}!2"));
-    assert!(status == Some(1) && text.contains("holds no such member"), "{text}");
+    assert!(
+        status == Some(1) && text.contains("holds no such member"),
+        "{text}"
+    );
 
     // Offsets are those of the unpacked octets, as records give them.
     fs::write(folder.0.join("m.gz"), gzip(&mbox(3))).unwrap();
     let records = scan(&folder.0.join("m.gz")).lines();
     for record in &records {
-        let (status, text) = told(format!("{}:{}", folder.0.join("m.gz").display(), record["source"]["start"]));
+        let (status, text) = told(format!(
+            "{}:{}",
+            folder.0.join("m.gz").display(),
+            record["source"]["start"]
+        ));
         let url = record["url"].as_str().unwrap();
-        assert!(status == Some(0) && text.contains("The file is read as mbox"), "{text}");
-        assert!(text.contains(&format!("taken: {url}")) && text.matches("taken:").count() == 1, "{text}");
+        assert!(
+            status == Some(0) && text.contains("The file is read as mbox"),
+            "{text}"
+        );
+        assert!(
+            text.contains(&format!("taken: {url}")) && text.matches("taken:").count() == 1,
+            "{text}"
+        );
     }
     assert_eq!(records.len(), 3);
 }
@@ -597,10 +918,16 @@ fn a_file_that_waits_for_its_turn_holds_up_nobody() {
     let folder = Folder::new();
     // More than is held of a small compressed file.
     let words = "words and words\n".repeat(SMALL_CONTAINER_BYTES as usize / 16 + 1);
-    fs::write(folder.0.join("0.gz"), gzip(format!("{}{words}", mail(1)).as_bytes())).unwrap();
+    fs::write(
+        folder.0.join("0.gz"),
+        gzip(format!("{}{words}", mail(1)).as_bytes()),
+    )
+    .unwrap();
     // Records of nine kilobytes each, so that a batch has more to give than waits to be written.
     let long = "a".repeat(4_000);
-    let urls: Vec<String> = (0..URLS).map(|number| format!("http://a.example/{number}\n")).collect();
+    let urls: Vec<String> = (0..URLS)
+        .map(|number| format!("http://a.example/{number}\n"))
+        .collect();
     let rich = format!("From: {long}\nSubject: {long}\n\n{}", urls.concat());
     for batch in 1..=6 {
         fs::write(folder.0.join(batch.to_string()), &rich).unwrap();
@@ -609,11 +936,22 @@ fn a_file_that_waits_for_its_turn_holds_up_nobody() {
         }
     }
     for threads in ["-j2", "-j3"] {
-        let mut command = urlspool([OsStr::new("scan"), OsStr::new(threads), folder.0.as_os_str()]);
+        let mut command = urlspool([
+            OsStr::new("scan"),
+            OsStr::new(threads),
+            folder.0.as_os_str(),
+        ]);
         let ended = ended(&mut command, b"");
-        assert_eq!((ended.status, &ended.stderr[..]), (Some(0), ""), "{threads}");
+        assert_eq!(
+            (ended.status, &ended.stderr[..]),
+            (Some(0), ""),
+            "{threads}"
+        );
         let records = memchr::memchr_iter(b'\n', &ended.stdout).count();
         assert_eq!(records, 1 + 6 * URLS, "{threads}");
-        assert!(ended.stdout.len() > 6 * 2 * SPILL_BYTES, "too little to make a thread wait");
+        assert!(
+            ended.stdout.len() > 6 * 2 * SPILL_BYTES,
+            "too little to make a thread wait"
+        );
     }
 }

@@ -19,7 +19,12 @@ const GAPS: &[(&str, char, &str, &str)] = &[
         "http://fw08.example/deep/",
         "RFC 3676 section 4.5: a line of another quote depth ends the paragraph; the break is undone as a mailer's",
     ),
-    ("mail/flowed.eml", '+', "http://fw08.example/deep/less.html", "the same"),
+    (
+        "mail/flowed.eml",
+        '+',
+        "http://fw08.example/deep/less.html",
+        "the same",
+    ),
     (
         "text/broken.txt",
         '+',
@@ -56,8 +61,14 @@ fn cases() -> Vec<String> {
 /// The records of the cases, by path.
 fn found() -> BTreeMap<String, Vec<Value>> {
     let mut found: BTreeMap<_, Vec<Value>> = BTreeMap::new();
-    for record in cases().iter().flat_map(|case| done(&["scan", case]).records()) {
-        found.entry(record["source"]["path"].as_str().unwrap().to_owned()).or_default().push(record);
+    for record in cases()
+        .iter()
+        .flat_map(|case| done(&["scan", case]).records())
+    {
+        found
+            .entry(record["source"]["path"].as_str().unwrap().to_owned())
+            .or_default()
+            .push(record);
     }
     found
 }
@@ -76,7 +87,10 @@ fn golden() {
         }
         let want = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         differences.extend(different(&case, &lines(&want), &lines(&got)));
-        assert!(!differences.is_empty() || want == got, "{case}: the values are the same, the octets are not");
+        assert!(
+            !differences.is_empty() || want == got,
+            "{case}: the values are the same, the octets are not"
+        );
     }
     assert!(differences.is_empty(), "{}", differences.join("\n"));
 }
@@ -85,14 +99,31 @@ fn golden() {
 fn different(case: &str, want: &[Value], got: &[Value]) -> Vec<String> {
     let mut said = Vec::new();
     if want.len() != got.len() {
-        said.push(format!("{case}: {} records, want {}", got.len(), want.len()));
+        said.push(format!(
+            "{case}: {} records, want {}",
+            got.len(),
+            want.len()
+        ));
     }
     for (want, got) in want.iter().zip(got) {
-        let keys = want.as_object().into_iter().chain(got.as_object()).flat_map(serde_json::Map::keys);
+        let keys = want
+            .as_object()
+            .into_iter()
+            .chain(got.as_object())
+            .flat_map(serde_json::Map::keys);
         for key in keys.collect::<std::collections::BTreeSet<_>>() {
             if want.get(key) != got.get(key) {
-                let show = |value: &Value| value.get(key).map_or("nothing".to_owned(), Value::to_string);
-                said.push(format!("{case}: {}: {key} is {}, want {}", url(want), show(got), show(want)));
+                let show = |value: &Value| {
+                    value
+                        .get(key)
+                        .map_or("nothing".to_owned(), Value::to_string)
+                };
+                said.push(format!(
+                    "{case}: {}: {key} is {}, want {}",
+                    url(want),
+                    show(got),
+                    show(want)
+                ));
             }
         }
     }
@@ -107,7 +138,11 @@ fn every_golden_file_has_its_case() {
         for entry in fs::read_dir(corpus().join("golden").join(room)).unwrap() {
             let name = entry.unwrap().file_name().into_string().unwrap();
             if let Some(case) = name.strip_suffix(".golden.jsonl") {
-                let case = Path::new(room).join(case).into_os_string().into_string().unwrap();
+                let case = Path::new(room)
+                    .join(case)
+                    .into_os_string()
+                    .into_string()
+                    .unwrap();
                 assert!(cases.contains(&case), "{case} is no case any more");
             }
         }
@@ -136,8 +171,15 @@ fn a_copy_with_crlf_gives_the_same_urls() {
     }
     for case in cases() {
         let plain = done(&["scan", &case]).records();
-        let copy = scene::ended(scene::urlspool(["scan", &case]).current_dir(folder.root()), b"").records();
-        let (plain, copy): (Vec<_>, Vec<_>) = (plain.iter().map(essence).collect(), copy.iter().map(essence).collect());
+        let copy = scene::ended(
+            scene::urlspool(["scan", &case]).current_dir(folder.root()),
+            b"",
+        )
+        .records();
+        let (plain, copy): (Vec<_>, Vec<_>) = (
+            plain.iter().map(essence).collect(),
+            copy.iter().map(essence).collect(),
+        );
         assert_eq!(plain, copy, "{case}");
     }
 }
@@ -162,12 +204,24 @@ struct Expected {
 fn expected() -> BTreeMap<String, Vec<Expected>> {
     let mut expected: BTreeMap<_, Vec<_>> = BTreeMap::new();
     let table = fs::read_to_string(corpus().join("EXPECTED.tsv")).unwrap();
-    for line in table.lines().filter(|line| !line.is_empty() && !line.starts_with("# ")) {
-        let [path, url, note] = line.splitn(3, '\t').collect::<Vec<_>>()[..] else { panic!("no row: {line}") };
-        let row = Expected { url: url.to_owned(), doubtful: note.contains("doubt:") };
+    for line in table
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with("# "))
+    {
+        let [path, url, note] = line.splitn(3, '\t').collect::<Vec<_>>()[..] else {
+            panic!("no row: {line}")
+        };
+        let row = Expected {
+            url: url.to_owned(),
+            doubtful: note.contains("doubt:"),
+        };
         expected.entry(path.to_owned()).or_default().push(row);
     }
-    assert!(expected.len() > 20, "EXPECTED.tsv is about {} files only", expected.len());
+    assert!(
+        expected.len() > 20,
+        "EXPECTED.tsv is about {} files only",
+        expected.len()
+    );
     expected
 }
 
@@ -176,8 +230,11 @@ fn differences<'a>(want: &'a [Expected], got: &'a [String]) -> Vec<(char, &'a st
     let mut common = vec![vec![0; got.len() + 1]; want.len() + 1];
     for i in (0..want.len()).rev() {
         for j in (0..got.len()).rev() {
-            common[i][j] =
-                if want[i].url == got[j] { common[i + 1][j + 1] + 1 } else { common[i + 1][j].max(common[i][j + 1]) };
+            common[i][j] = if want[i].url == got[j] {
+                common[i + 1][j + 1] + 1
+            } else {
+                common[i + 1][j].max(common[i][j + 1])
+            };
         }
     }
     let (mut i, mut j) = (0, 0);
@@ -202,30 +259,55 @@ fn differences<'a>(want: &'a [Expected], got: &'a [String]) -> Vec<(char, &'a st
 fn what_a_human_expects_is_found_but_for_the_known_gaps() {
     let (expected, found) = (expected(), found());
     let mut seen = Vec::new();
-    for path in expected.keys().chain(found.keys().filter(|path| !expected.contains_key(*path))) {
+    for path in expected
+        .keys()
+        .chain(found.keys().filter(|path| !expected.contains_key(*path)))
+    {
         // What was taken out of a redirector stands beside it, and was written by nobody.
-        let written = found.get(path).into_iter().flatten().filter(|record| record.get("unwrapped_from").is_none());
+        let written = found
+            .get(path)
+            .into_iter()
+            .flatten()
+            .filter(|record| record.get("unwrapped_from").is_none());
         let got: Vec<_> = written.map(url).collect();
         let want = expected.get(path).map_or(&[][..], Vec::as_slice);
-        seen.extend(differences(want, &got).into_iter().map(|(sign, url)| (path.clone(), sign, url.to_owned())));
+        seen.extend(
+            differences(want, &got)
+                .into_iter()
+                .map(|(sign, url)| (path.clone(), sign, url.to_owned())),
+        );
     }
-    let known: Vec<_> =
-        GAPS.iter().map(|(path, sign, url, _)| ((*path).to_owned(), *sign, (*url).to_owned())).collect();
-    let new: Vec<_> = seen.iter().filter(|difference| !known.contains(difference)).collect();
+    let known: Vec<_> = GAPS
+        .iter()
+        .map(|(path, sign, url, _)| ((*path).to_owned(), *sign, (*url).to_owned()))
+        .collect();
+    let new: Vec<_> = seen
+        .iter()
+        .filter(|difference| !known.contains(difference))
+        .collect();
     assert!(new.is_empty(), "not as EXPECTED.tsv has it: {new:#?}");
     let gone: Vec<_> = known.iter().filter(|gap| !seen.contains(gap)).collect();
-    assert!(gone.is_empty(), "these gaps are closed, remove their rows from GAPS: {gone:#?}");
+    assert!(
+        gone.is_empty(),
+        "these gaps are closed, remove their rows from GAPS: {gone:#?}"
+    );
 }
 
 #[test]
 fn what_is_taken_out_of_a_redirector_names_its_record() {
     let found = found();
     let records: Vec<_> = found.values().flatten().collect();
-    let children: Vec<_> = records.iter().filter(|record| record.get("unwrapped_from").is_some()).collect();
+    let children: Vec<_> = records
+        .iter()
+        .filter(|record| record.get("unwrapped_from").is_some())
+        .collect();
     assert!(!children.is_empty());
     for child in children {
         let is_parent = |record: &&&Value| record["id"] == child["unwrapped_from"];
-        let parent = records.iter().find(is_parent).unwrap_or_else(|| panic!("no parent: {child}"));
+        let parent = records
+            .iter()
+            .find(is_parent)
+            .unwrap_or_else(|| panic!("no parent: {child}"));
         assert_eq!(parent["source"], child["source"], "{child}");
         assert_ne!(url(parent), url(child));
     }
@@ -234,18 +316,37 @@ fn what_is_taken_out_of_a_redirector_names_its_record() {
 /// Hosts with `-never` stand where no URL is to be found.
 #[test]
 fn what_is_never_to_come_out_does_not() {
-    let known = |url: &str| GAPS.iter().any(|(_, sign, gap, _)| *sign == '+' && *gap == url);
+    let known = |url: &str| {
+        GAPS.iter()
+            .any(|(_, sign, gap, _)| *sign == '+' && *gap == url)
+    };
     let found = found();
-    let wrong: Vec<_> = found.values().flatten().map(url).filter(|url| url.contains("-never") && !known(url)).collect();
+    let wrong: Vec<_> = found
+        .values()
+        .flatten()
+        .map(url)
+        .filter(|url| url.contains("-never") && !known(url))
+        .collect();
     assert!(wrong.is_empty(), "{wrong:?}");
 }
 
 #[test]
 fn differences_are_what_is_missing_and_what_is_too_much() {
-    let row = |url: &str, doubtful| Expected { url: url.to_owned(), doubtful };
-    let want = [row("a", false), row("b", false), row("c", true), row("d", false)];
+    let row = |url: &str, doubtful| Expected {
+        url: url.to_owned(),
+        doubtful,
+    };
+    let want = [
+        row("a", false),
+        row("b", false),
+        row("c", true),
+        row("d", false),
+    ];
     let got = |urls: &[&str]| urls.iter().map(|&url| url.to_owned()).collect::<Vec<_>>();
     assert!(differences(&want, &got(&["a", "b", "d"])).is_empty());
-    assert_eq!(differences(&want, &got(&["a", "c", "x", "d"])), [('-', "b"), ('+', "x")]);
+    assert_eq!(
+        differences(&want, &got(&["a", "c", "x", "d"])),
+        [('-', "b"), ('+', "x")]
+    );
     assert_eq!(differences(&want, &got(&["b", "a", "c", "d"])).len(), 2);
 }

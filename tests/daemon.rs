@@ -21,7 +21,11 @@ pub(crate) struct Place(PathBuf);
 impl Place {
     pub(crate) fn new(name: &str) -> Place {
         let memory = Path::new("/dev/shm");
-        let base = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
+        let base = if memory.is_dir() {
+            memory.to_owned()
+        } else {
+            std::env::temp_dir()
+        };
         let path = base.join(format!("urlspool-{}-{name}", std::process::id()));
         let _ = fs::remove_dir_all(&path);
         fs::create_dir_all(&path).unwrap();
@@ -69,15 +73,25 @@ pub(crate) fn given(out: &Path) -> Given {
 
 /// The same of several folders.
 pub(crate) fn given_in(folders: &[&Path]) -> Given {
-    let mut given = Given { urls: BTreeMap::new(), torn: Vec::new(), ids: Vec::new() };
-    for entry in folders.iter().flat_map(|folder| fs::read_dir(folder).unwrap()) {
+    let mut given = Given {
+        urls: BTreeMap::new(),
+        torn: Vec::new(),
+        ids: Vec::new(),
+    };
+    for entry in folders
+        .iter()
+        .flat_map(|folder| fs::read_dir(folder).unwrap())
+    {
         let path = entry.unwrap().path();
         if path.extension() != Some("jsonl".as_ref()) {
             continue;
         }
         let octets = fs::read(&path).unwrap();
         assert!(octets.ends_with(b"\n"), "{}: a torn line", path.display());
-        for line in octets.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
+        for line in octets
+            .split(|&byte| byte == b'\n')
+            .filter(|line| !line.is_empty())
+        {
             let record: serde_json::Value = serde_json::from_slice(line).unwrap();
             let url = record["url"].as_str().unwrap().to_owned();
             given.ids.push(record["id"].as_str().unwrap().to_owned());

@@ -2,7 +2,10 @@
 //!
 //! `cargo test formats -- --nocapture` prints the table.
 
-#![expect(clippy::format_push_string, reason = "a mail reads best as the text it is")]
+#![expect(
+    clippy::format_push_string,
+    reason = "a mail reads best as the text it is"
+)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -39,7 +42,10 @@ struct Dice(u64);
 
 impl Dice {
     fn roll(&mut self, sides: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % sides
     }
 }
@@ -47,14 +53,20 @@ impl Dice {
 /// The set. Every URL in it occurs once.
 fn mails() -> Vec<Mail> {
     let mut dice = Dice(1994);
-    (0..MESSAGES).map(|number| mail(number, &mut dice)).collect()
+    (0..MESSAGES)
+        .map(|number| mail(number, &mut dice))
+        .collect()
 }
 
 fn mail(number: usize, dice: &mut Dice) -> Mail {
     let id = format!("<{number}.mail@formats.example>");
     let mut urls = Vec::new();
     let mut url = || {
-        urls.push(format!("http://host{}.example/m{number}/u{}.html", number % 7, urls.len()));
+        urls.push(format!(
+            "http://host{}.example/m{number}/u{}.html",
+            number % 7,
+            urls.len()
+        ));
         urls.last().expect("it was pushed").clone()
     };
     let mut header = format!(
@@ -76,7 +88,10 @@ fn mail(number: usize, dice: &mut Dice) -> Mail {
     for _ in 0..=dice.roll(12) {
         body += &match dice.roll(12) {
             0 => format!("From here it is near to {} as they say.\n", url()),
-            1 => format!("\nFrom w@x.example Mon Jan  1 10:00:00 1996\nSubject: pasted {}\n\nA pasted mail.\n", url()),
+            1 => format!(
+                "\nFrom w@x.example Mon Jan  1 10:00:00 1996\nSubject: pasted {}\n\nA pasted mail.\n",
+                url()
+            ),
             2 => format!(">From the last mail: {} it was.\n", url()),
             3 => format!(">>From the one before: {} it was.\n", url()),
             4 => format!("..two dots, and {} behind them.\n", url()),
@@ -89,16 +104,25 @@ fn mail(number: usize, dice: &mut Dice) -> Mail {
             }
             8 => format!("#! rnews 12\nFound at {} today.\n", url()),
             9 => format!("Content-Length: 5\nand {} too.\n", url()),
-            10 => format!("{}\n", "Words that fill a line, as people write them.\n".repeat(1 + dice.roll(40))),
+            10 => format!(
+                "{}\n",
+                "Words that fill a line, as people write them.\n".repeat(1 + dice.roll(40))
+            ),
             _ => format!("See {}.\n\n", url()),
         };
     }
     if number % 97 == 50 {
         // So long that blocks of messages end before and behind it.
-        body += &"Long letters have many lines of prose, and all of them are read.\n".repeat(12_000);
+        body +=
+            &"Long letters have many lines of prose, and all of them are read.\n".repeat(12_000);
     }
     body += &format!("\nThe end is at {}\n", url());
-    Mail { id, header, body, urls }
+    Mail {
+        id,
+        header,
+        body,
+        urls,
+    }
 }
 
 /// A way to keep the set: writes it below a folder, with the given line ends.
@@ -106,18 +130,30 @@ type Writer = fn(&[Mail], &str, &Path);
 
 /// The formats by the names that the table shows.
 const FORMATS: [(&str, Writer); 17] = [
-    ("mboxo", |mails, ends, at| mbox(mails, ends, at, Quoting::Once, false)),
-    ("mboxrd", |mails, ends, at| mbox(mails, ends, at, Quoting::Again, false)),
-    ("mboxcl", |mails, ends, at| mbox(mails, ends, at, Quoting::Once, true)),
-    ("mboxcl2", |mails, ends, at| mbox(mails, ends, at, Quoting::Never, true)),
+    ("mboxo", |mails, ends, at| {
+        mbox(mails, ends, at, Quoting::Once, false)
+    }),
+    ("mboxrd", |mails, ends, at| {
+        mbox(mails, ends, at, Quoting::Again, false)
+    }),
+    ("mboxcl", |mails, ends, at| {
+        mbox(mails, ends, at, Quoting::Once, true)
+    }),
+    ("mboxcl2", |mails, ends, at| {
+        mbox(mails, ends, at, Quoting::Never, true)
+    }),
     ("maildir", maildir),
     ("maildir++", |mails, ends, at| {
         maildir(&mails[..50], ends, at);
         maildir(&mails[50..], ends, &at.join(".Archive.1996"));
     }),
     ("mh", mh),
-    ("tradspool", |mails, ends, at| tradspool(mails, ends, at, str::to_owned)),
-    ("wire-format", |mails, _, at| tradspool(mails, "\r\n", at, wire)),
+    ("tradspool", |mails, ends, at| {
+        tradspool(mails, ends, at, str::to_owned)
+    }),
+    ("wire-format", |mails, _, at| {
+        tradspool(mails, "\r\n", at, wire)
+    }),
     ("mixed spool", |mails, ends, at| {
         tradspool(&mails[..90], ends, &at.join("old"), str::to_owned);
         tradspool(&mails[90..], "\r\n", &at.join("new"), wire);
@@ -127,7 +163,11 @@ const FORMATS: [(&str, Writer); 17] = [
     ("mmdf", mmdf),
     ("babyl", babyl),
     ("emlx", emlx),
-    ("eml", |mails, ends, at| each(mails, at, |number, mail| (format!("{number}.eml"), lines(&mail.text(), ends)))),
+    ("eml", |mails, ends, at| {
+        each(mails, at, |number, mail| {
+            (format!("{number}.eml"), lines(&mail.text(), ends))
+        })
+    }),
     ("mixed folder", |mails, ends, at| {
         mbox(&mails[..40], ends, &at.join("a"), Quoting::Again, false);
         maildir(&mails[40..80], ends, &at.join("b"));
@@ -171,11 +211,20 @@ fn mbox(mails: &[Mail], ends: &str, at: &Path, quoting: Quoting, has_lengths: bo
             Quoting::Once => line.starts_with("From "),
             Quoting::Again => line.trim_start_matches('>').starts_with("From "),
         };
-        let quoted =
-            mail.body.split_inclusive('\n').map(|line| if is_quoted(line) { ">" } else { "" }.to_owned() + line);
+        let quoted = mail
+            .body
+            .split_inclusive('\n')
+            .map(|line| if is_quoted(line) { ">" } else { "" }.to_owned() + line);
         let body = lines(&quoted.collect::<String>(), ends);
-        let length = if has_lengths { format!("Content-Length: {}\n", body.len()) } else { String::new() };
-        let head = format!("From w@formats.example Mon Jan  1 10:00:00 1996\n{}{length}\n", mail.header);
+        let length = if has_lengths {
+            format!("Content-Length: {}\n", body.len())
+        } else {
+            String::new()
+        };
+        let head = format!(
+            "From w@formats.example Mon Jan  1 10:00:00 1996\n{}{length}\n",
+            mail.header
+        );
         all += &format!("{}{body}{ends}", lines(&head, ends));
     }
     write(&at.join("inbox"), &all);
@@ -191,7 +240,10 @@ fn maildir(mails: &[Mail], ends: &str, at: &Path) {
         let name = match number % 3 {
             0 => format!("new/820490{number:03}.M1P1.host"),
             1 => format!("cur/820490{number:03}.M1P1.host:2,S"),
-            _ => format!("cur/820490{number:03}.M1P1.host,S={}:2,RS", mail.text().len()),
+            _ => format!(
+                "cur/820490{number:03}.M1P1.host,S={}:2,RS",
+                mail.text().len()
+            ),
         };
         (name, lines(&mail.text(), ends))
     });
@@ -199,12 +251,17 @@ fn maildir(mails: &[Mail], ends: &str, at: &Path) {
 
 fn mh(mails: &[Mail], ends: &str, at: &Path) {
     write(&at.join(".mh_sequences"), "cur: http://index.example/\n");
-    each(mails, at, |number, mail| (number.to_string(), lines(&mail.text(), ends)));
+    each(mails, at, |number, mail| {
+        (number.to_string(), lines(&mail.text(), ends))
+    });
 }
 
 /// One article a file; every tenth is cross-posted, as another name of the same file.
 fn tradspool(mails: &[Mail], ends: &str, at: &Path, kept: fn(&str) -> String) {
-    write(&at.join("test/formats/.overview"), "1\thttp://index.example/\n");
+    write(
+        &at.join("test/formats/.overview"),
+        "1\thttp://index.example/\n",
+    );
     fs::create_dir_all(at.join("test/other")).unwrap();
     for (number, mail) in (1..).zip(mails) {
         let path = at.join(format!("test/formats/{number}"));
@@ -216,12 +273,19 @@ fn tradspool(mails: &[Mail], ends: &str, at: &Path, kept: fn(&str) -> String) {
 }
 
 fn wire(text: &str) -> String {
-    let stuffed = text.split_inclusive('\n').map(|line| if line.starts_with('.') { "." } else { "" }.to_owned() + line);
+    let stuffed = text
+        .split_inclusive('\n')
+        .map(|line| if line.starts_with('.') { "." } else { "" }.to_owned() + line);
     stuffed.collect::<String>() + ".\r\n"
 }
 
 fn timehash(mails: &[Mail], ends: &str, at: &Path) {
-    each(mails, at, |number, mail| (format!("time-01/00/86/{number:04x}-6be1"), lines(&mail.text(), ends)));
+    each(mails, at, |number, mail| {
+        (
+            format!("time-01/00/86/{number:04x}-6be1"),
+            lines(&mail.text(), ends),
+        )
+    });
 }
 
 fn rnews(mails: &[Mail], ends: &str, at: &Path) {
@@ -229,24 +293,34 @@ fn rnews(mails: &[Mail], ends: &str, at: &Path) {
         let text = lines(&mail.text(), ends);
         format!("#! rnews {}\n{text}", text.len())
     };
-    write(&at.join("batch"), &mails.iter().map(article).collect::<String>());
+    write(
+        &at.join("batch"),
+        &mails.iter().map(article).collect::<String>(),
+    );
 }
 
 fn mmdf(mails: &[Mail], ends: &str, at: &Path) {
     let line = "\u{1}\u{1}\u{1}\u{1}\n";
     let message = |mail: &Mail| lines(&format!("{line}{}{line}", mail.text()), ends);
-    write(&at.join("folder"), &mails.iter().map(message).collect::<String>());
+    write(
+        &at.join("folder"),
+        &mails.iter().map(message).collect::<String>(),
+    );
 }
 
 /// Every other message was shown once, and has a second header for the eye.
 fn babyl(mails: &[Mail], ends: &str, at: &Path) {
-    let mut all = "BABYL OPTIONS: -*- rmail -*-\nVersion: 5\nNote: http://index.example/\n\u{1f}".to_owned();
+    let mut all =
+        "BABYL OPTIONS: -*- rmail -*-\nVersion: 5\nNote: http://index.example/\n\u{1f}".to_owned();
     for (number, mail) in mails.iter().enumerate() {
         let Mail { header, body, .. } = mail;
         all += &if number % 2 == 0 {
             format!("\u{c}\n0, unseen,,\n*** EOOH ***\n{header}\n{body}\u{1f}")
         } else {
-            let shown: String = header.split_inclusive('\n').filter(|line| !line.starts_with("Message-ID")).collect();
+            let shown: String = header
+                .split_inclusive('\n')
+                .filter(|line| !line.starts_with("Message-ID"))
+                .collect();
             format!("\u{c}\n1,,\n{header}\n*** EOOH ***\n{shown}\n{body}\u{1f}")
         };
     }
@@ -254,11 +328,17 @@ fn babyl(mails: &[Mail], ends: &str, at: &Path) {
 }
 
 fn emlx(mails: &[Mail], ends: &str, at: &Path) {
-    write(&at.join("Info.plist"), "<plist>http://index.example/</plist>\n");
+    write(
+        &at.join("Info.plist"),
+        "<plist>http://index.example/</plist>\n",
+    );
     each(mails, at, |number, mail| {
         let text = lines(&mail.text(), ends);
         let list = "<?xml version=\"1.0\"?>\n<plist>http://www.apple.com/DTDs/PropertyList-1.0.dtd</plist>\n";
-        (format!("Messages/{number}.emlx"), format!("{:<10}\n{text}{list}", text.len()))
+        (
+            format!("Messages/{number}.emlx"),
+            format!("{:<10}\n{text}{list}", text.len()),
+        )
     });
 }
 
@@ -266,7 +346,11 @@ fn emlx(mails: &[Mail], ends: &str, at: &Path) {
 type Found = BTreeMap<(String, String), usize>;
 
 fn expected(mails: &[Mail]) -> Found {
-    let pairs = mails.iter().flat_map(|mail| mail.urls.iter().map(|url| ((mail.id.clone(), url.clone()), 1)));
+    let pairs = mails.iter().flat_map(|mail| {
+        mail.urls
+            .iter()
+            .map(|url| ((mail.id.clone(), url.clone()), 1))
+    });
     pairs.collect()
 }
 
@@ -280,15 +364,24 @@ struct Scanned {
 
 /// What a scan of `at` finds.
 fn scanned(at: &Path, threads: usize) -> Scanned {
-    let job = Job { roots: vec![at.to_owned()], threads, ..Job::default() };
+    let job = Job {
+        roots: vec![at.to_owned()],
+        threads,
+        ..Job::default()
+    };
     let mut records = Vec::new();
     let balance = run(&job, &Extractor::new(Options::default()), &mut records).unwrap();
     let (mut found, mut ids) = (Found::new(), BTreeSet::new());
     let mut last = (String::new(), Vec::new());
-    for line in records.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
+    for line in records
+        .split(|&byte| byte == b'\n')
+        .filter(|line| !line.is_empty())
+    {
         let record: Value = serde_json::from_slice(line).unwrap();
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        *found.entry((text(&record["message"]["id"]), text(&record["url"]))).or_default() += 1;
+        *found
+            .entry((text(&record["message"]["id"]), text(&record["url"])))
+            .or_default() += 1;
         ids.insert(text(&record["id"]));
         let path = text(&record["source"]["path"]);
         if last.0 != path {
@@ -300,7 +393,11 @@ fn scanned(at: &Path, threads: usize) -> Scanned {
         found,
         ids,
         messages: balance.messages_scanned,
-        events: balance.events.iter().map(|(kind, &count)| (kind.clone(), count)).collect(),
+        events: balance
+            .events
+            .iter()
+            .map(|(kind, &count)| (kind.clone(), count))
+            .collect(),
     }
 }
 
@@ -308,7 +405,10 @@ fn scanned(at: &Path, threads: usize) -> Scanned {
 fn check_place(record: &Value, octets: &[u8]) {
     let number = |name: &str| record["source"][name].as_u64().unwrap() as usize;
     let raw = String::from_utf8_lossy(&octets[number("start")..number("end")]).into_owned();
-    assert_eq!(raw.replace("\r\n", "\n"), record["raw"].as_str().unwrap().replace("\r\n", "\n"));
+    assert_eq!(
+        raw.replace("\r\n", "\n"),
+        record["raw"].as_str().unwrap().replace("\r\n", "\n")
+    );
 }
 
 /// A folder of its own below the system's, removed at the end.
@@ -335,7 +435,9 @@ fn every_format_gives_the_same_urls_of_the_same_messages() {
     let expected = expected(&mails);
     let folder = Folder::new("formats");
     let single = folder.0.join("single");
-    each(&mails, &single, |number, mail| (number.to_string(), mail.text()));
+    each(&mails, &single, |number, mail| {
+        (number.to_string(), mail.text())
+    });
     let Scanned { ids: known_ids, .. } = scanned(&single, 1);
     assert_eq!(known_ids.len(), expected.len());
     println!(
@@ -347,19 +449,36 @@ fn every_format_gives_the_same_urls_of_the_same_messages() {
         for (ends, ends_name) in [("\n", "LF"), ("\r\n", "CRLF")] {
             let at = folder.0.join(format!("{name}-{ends_name}"));
             writer(&mails, ends, &at);
-            let Scanned { found, ids, messages, events } = scanned(&at, 1);
-            let missing = expected.iter().filter(|(pair, _)| !found.contains_key(*pair)).count();
+            let Scanned {
+                found,
+                ids,
+                messages,
+                events,
+            } = scanned(&at, 1);
+            let missing = expected
+                .iter()
+                .filter(|(pair, _)| !found.contains_key(*pair))
+                .count();
             // What `>From ` was before it was quoted is not always to be told; the ids of such messages differ.
             let same_ids = ids.intersection(&known_ids).count();
             let is_reversible = name == "mboxrd" || !name.starts_with("mbox");
-            let same =
-                found == expected && messages == MESSAGES as u64 && (!is_reversible || same_ids == expected.len());
+            let same = found == expected
+                && messages == MESSAGES as u64
+                && (!is_reversible || same_ids == expected.len());
             let urls: usize = found.values().sum();
             let ambiguous = events.get("ambiguous").copied().unwrap_or_default();
-            let result = if same { "same".to_owned() } else { format!("{missing} missing of {}", expected.len()) };
-            println!("{name:<14} {ends_name:<4} {messages:>8} {urls:>6} {same_ids:>8} {ambiguous:>9}  {result}");
+            let result = if same {
+                "same".to_owned()
+            } else {
+                format!("{missing} missing of {}", expected.len())
+            };
+            println!(
+                "{name:<14} {ends_name:<4} {messages:>8} {urls:>6} {same_ids:>8} {ambiguous:>9}  {result}"
+            );
             if !same {
-                let other = found.iter().find(|&(pair, count)| expected.get(pair) != Some(count));
+                let other = found
+                    .iter()
+                    .find(|&(pair, count)| expected.get(pair) != Some(count));
                 failures.push(format!("{name} {ends_name}: {result}, {other:?}"));
             }
         }
@@ -371,10 +490,22 @@ fn every_format_gives_the_same_urls_of_the_same_messages() {
 fn ids(at: &Path, lines: &[u8]) -> BTreeSet<(String, String)> {
     let record = |line: &[u8]| -> (String, String) {
         let record: Value = serde_json::from_slice(line).unwrap();
-        let path = record["source"]["path"].as_str().unwrap().strip_prefix(at.to_str().unwrap()).unwrap().to_owned();
-        (path.split('/').nth(1).unwrap().to_owned(), record["id"].as_str().unwrap().to_owned())
+        let path = record["source"]["path"]
+            .as_str()
+            .unwrap()
+            .strip_prefix(at.to_str().unwrap())
+            .unwrap()
+            .to_owned();
+        (
+            path.split('/').nth(1).unwrap().to_owned(),
+            record["id"].as_str().unwrap().to_owned(),
+        )
     };
-    lines.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).map(record).collect()
+    lines
+        .split(|&byte| byte == b'\n')
+        .filter(|line| !line.is_empty())
+        .map(record)
+        .collect()
 }
 
 #[test]
@@ -394,27 +525,56 @@ fn the_daemon_gives_of_every_format_what_a_scan_gives() {
     }
     for (name, how) in [("packed.tar", "-cf"), ("packed.tgz", "-czf")] {
         each.push(spools.join(name));
-        let status = Command::new("tar").arg(how).arg(spools.join(name)).arg("-C").arg(&spools).arg("mh").status();
+        let status = Command::new("tar")
+            .arg(how)
+            .arg(spools.join(name))
+            .arg("-C")
+            .arg(&spools)
+            .arg("mh")
+            .status();
         assert!(status.unwrap().success());
     }
     for spool in &each {
         config += &format!("[[spool]]\npath = \"{}\"\n", spool.display());
     }
     fs::write(folder.0.join("c.toml"), config).unwrap();
-    let watched = program().args(["watch", "--once", "--config"]).arg(folder.0.join("c.toml")).output().unwrap();
-    assert!(watched.status.success(), "{}", String::from_utf8_lossy(&watched.stderr));
+    let watched = program()
+        .args(["watch", "--once", "--config"])
+        .arg(folder.0.join("c.toml"))
+        .output()
+        .unwrap();
+    assert!(
+        watched.status.success(),
+        "{}",
+        String::from_utf8_lossy(&watched.stderr)
+    );
     let mut given = Vec::new();
-    for path in fs::read_dir(folder.0.join("out")).unwrap().map(|entry| entry.unwrap().path()) {
+    for path in fs::read_dir(folder.0.join("out"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+    {
         if path.extension() == Some("jsonl".as_ref()) {
             given.extend(fs::read(path).unwrap());
         }
     }
     // One by one: a scan gives a news article once, wherever it stands.
-    let scan = |spool: &PathBuf| program().args(["scan", "--quiet"]).arg(spool).output().unwrap().stdout;
+    let scan = |spool: &PathBuf| {
+        program()
+            .args(["scan", "--quiet"])
+            .arg(spool)
+            .output()
+            .unwrap()
+            .stdout
+    };
     let expected = ids(&spools, &each.iter().flat_map(scan).collect::<Vec<_>>());
     let given = ids(&spools, &given);
     let differ: Vec<_> = given.symmetric_difference(&expected).take(5).collect();
-    assert!(differ.is_empty(), "{} given, {} expected: {differ:?}", given.len(), expected.len());
+    assert!(
+        differ.is_empty(),
+        "{} given, {} expected: {differ:?}",
+        given.len(),
+        expected.len()
+    );
     assert!(expected.len() > FORMATS.len() * MESSAGES);
 }
 
@@ -427,7 +587,11 @@ fn in_parts(path: &Path, borders: &[u64], extractor: &Extractor) -> String {
         kind: Some(Kind::Mbox),
     };
     let scan = |pair: &[u64]| {
-        let job = Job { items: Some(vec![part(pair)]), threads: 1, ..Job::default() };
+        let job = Job {
+            items: Some(vec![part(pair)]),
+            threads: 1,
+            ..Job::default()
+        };
         let mut records = Vec::new();
         run(&job, extractor, &mut records).unwrap();
         String::from_utf8(records).unwrap()
@@ -448,13 +612,17 @@ fn random_mbox(dice: &mut Dice) -> String {
             "\nFrom u at h  Mon Jan  1 10:00:00 1996\nFrom: u at h (U)\n\n",
             "no end",
         ];
-        let body: String = (0..dice.roll(6)).map(|_| pieces[dice.roll(pieces.len())]).collect();
+        let body: String = (0..dice.roll(6))
+            .map(|_| pieces[dice.roll(pieces.len())])
+            .collect();
         let length = match dice.roll(4) {
             0 => format!("Content-Length: {}\n", body.len()),
             1 => format!("Content-Length: {}\n", dice.roll(60)),
             _ => String::new(),
         };
-        all += &format!("From a\nMessage-ID: <{number}@x>\nSubject: http://s{number}.example/\n{length}\n{body}");
+        all += &format!(
+            "From a\nMessage-ID: <{number}@x>\nSubject: http://s{number}.example/\n{length}\n{body}"
+        );
         all += &"\n".repeat(dice.roll(3));
     }
     lines(&all, ["\n", "\r\n"][dice.roll(2)])
@@ -486,14 +654,22 @@ fn parts_of_an_mbox_give_the_records_of_the_whole_wherever_it_is_cut() {
 /// The blocks of an mbox: where each begins, and its octets; and how many of them were left unread, if any may be.
 fn blocks(path: &Path, may_leave: bool) -> (Vec<(u64, Vec<u8>)>, usize) {
     let input = Input::file(fs::File::open(path).unwrap());
-    let Some(Step::Stream(_, hint, stream)) =
-        Streams::new(input, Source::at(path.to_owned()), Hint::None, &Limits::default()).next()
-    else {
+    let Some(Step::Stream(_, hint, stream)) = Streams::new(
+        input,
+        Source::at(path.to_owned()),
+        Hint::None,
+        &Limits::default(),
+    )
+    .next() else {
         panic!("no stream");
     };
-    let Opened::Blocks(_, mut roller) =
-        open(stream, Some(Format::Mbox), hint, Limits::default().message_bytes).unwrap()
-    else {
+    let Opened::Blocks(_, mut roller) = open(
+        stream,
+        Some(Format::Mbox),
+        hint,
+        Limits::default().message_bytes,
+    )
+    .unwrap() else {
         panic!("no blocks");
     };
     let (mut all, mut left) = (Vec::new(), 0);
@@ -550,7 +726,8 @@ fn blocks_that_are_left_unread_are_cut_where_those_are_that_are_read() {
         let (want, none) = blocks(&path, false);
         let (have, some) = blocks(&path, true);
         assert_eq!(none, 0);
-        let borders = |blocks: &[(u64, Vec<u8>)]| blocks.iter().map(|(at, _)| *at).collect::<Vec<_>>();
+        let borders =
+            |blocks: &[(u64, Vec<u8>)]| blocks.iter().map(|(at, _)| *at).collect::<Vec<_>>();
         assert_eq!(borders(&have), borders(&want), "round {round}");
         assert!(have == want, "round {round}");
         let octets: Vec<&[u8]> = have.iter().map(|(_, octets)| &octets[..]).collect();
@@ -570,15 +747,31 @@ fn nothing_is_lost_behind_zeros() {
     let mbox = (0..3_000).map(message).collect::<Vec<_>>().concat();
     for zeros in [1, 65_535, 65_536, 65_537, 200_000] {
         for is_stored in [true, false] {
-            fs::write(&path, if is_stored { vec![0; zeros] } else { Vec::new() }).unwrap();
+            fs::write(
+                &path,
+                if is_stored {
+                    vec![0; zeros]
+                } else {
+                    Vec::new()
+                },
+            )
+            .unwrap();
             let mut file = fs::OpenOptions::new().write(true).open(&path).unwrap();
             file.seek(SeekFrom::Start(zeros as u64)).unwrap();
             file.write_all(mbox.as_bytes()).unwrap();
             let scan = ["scan", "-q", "--kind", "mbox"];
-            let output = Command::new(env!("CARGO_BIN_EXE_urlspool")).args(scan).arg(&path).output().unwrap();
+            let output = Command::new(env!("CARGO_BIN_EXE_urlspool"))
+                .args(scan)
+                .arg(&path)
+                .output()
+                .unwrap();
             let records = String::from_utf8(output.stdout).unwrap();
             let first: Value = serde_json::from_str(records.lines().next().unwrap()).unwrap();
-            assert_eq!(records.lines().count(), 3_000, "{zeros} zeros, stored: {is_stored}");
+            assert_eq!(
+                records.lines().count(),
+                3_000,
+                "{zeros} zeros, stored: {is_stored}"
+            );
             assert_eq!(
                 first["source"]["start"],
                 zeros + mbox.find("http").unwrap(),
@@ -592,19 +785,42 @@ fn nothing_is_lost_behind_zeros() {
 fn splits_are_printed_and_read() {
     let folder = Folder::new("items");
     let mails = mails();
-    mbox(&mails[..30], "\n", &folder.0.join("a"), Quoting::Again, false);
-    mbox(&mails[..30], "\n", &folder.0.join("b"), Quoting::Never, true);
+    mbox(
+        &mails[..30],
+        "\n",
+        &folder.0.join("a"),
+        Quoting::Again,
+        false,
+    );
+    mbox(
+        &mails[..30],
+        "\n",
+        &folder.0.join("b"),
+        Quoting::Never,
+        true,
+    );
     maildir(&mails[30..40], "\n", &folder.0.join("c"));
     let urlspool = |args: &[&str]| {
-        let output = Command::new(env!("CARGO_BIN_EXE_urlspool")).args(args).current_dir(&folder.0).output().unwrap();
-        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        let output = Command::new(env!("CARGO_BIN_EXE_urlspool"))
+            .args(args)
+            .current_dir(&folder.0)
+            .output()
+            .unwrap();
+        assert!(
+            output.status.success(),
+            "{args:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         output.stdout
     };
     let whole = urlspool(&["scan", "-q", "a", "b", "c"]);
     for size in ["1000", "7KiB", "1GB"] {
         let items = urlspool(&["splits", "--size", size, "a", "b", "c"]);
         fs::write(folder.0.join("items"), &items).unwrap();
-        assert!(urlspool(&["scan", "-q", "-j2", "--splits", "items"]) == whole, "{size}");
+        assert!(
+            urlspool(&["scan", "-q", "-j2", "--splits", "items"]) == whole,
+            "{size}"
+        );
         let count = String::from_utf8(items).unwrap().lines().count();
         assert_eq!(count > 12, size != "1GB", "{count} items of {size}");
     }

@@ -24,14 +24,25 @@ fn beside(path: &str) -> PathBuf {
 fn rows(name: &str) -> Vec<Row> {
     let path = beside("corpus/url").join(name);
     let table = fs::read_to_string(&path).unwrap_or_else(|err| panic!("{}: {err}", path.display()));
-    table.lines().filter(|line| !line.is_empty() && !line.starts_with("# ")).map(row).collect()
+    table
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with("# "))
+        .map(row)
+        .collect()
 }
 
 fn row(line: &str) -> Row {
     let mut fields = line.splitn(3, '\t');
     let text = unescaped(fields.next().unwrap_or_default());
-    let want = fields.next().unwrap_or_else(|| panic!("no tab: {line}")).to_owned();
-    Row { text, want, note: fields.next().unwrap_or_default().to_owned() }
+    let want = fields
+        .next()
+        .unwrap_or_else(|| panic!("no tab: {line}"))
+        .to_owned();
+    Row {
+        text,
+        want,
+        note: fields.next().unwrap_or_default().to_owned(),
+    }
 }
 
 /// The octets of a table's text: `\xNN`, `\t` and `\n` undone. Any other backslash stands for itself.
@@ -63,13 +74,23 @@ fn digit(hex: u8) -> Option<u8> {
 fn every_row<T>(rows: &[T], law: impl Fn(&T) -> Option<String>) {
     assert!(!rows.is_empty(), "no rows");
     let faults: Vec<_> = rows.iter().filter_map(law).collect();
-    assert!(faults.is_empty(), "{} of {} rows:\n{}", faults.len(), rows.len(), faults.join("\n"));
+    assert!(
+        faults.is_empty(),
+        "{} of {} rows:\n{}",
+        faults.len(),
+        rows.len(),
+        faults.join("\n")
+    );
 }
 
 /// The text, what became of it, and what should have.
 fn fault(text: &[u8], want: impl Debug) -> String {
     let form = url(text).map(|read| read.form.name());
-    format!("{}: {form:?}, {:?}, want {want:?}", shown(text), verdict(text))
+    format!(
+        "{}: {form:?}, {:?}, want {want:?}",
+        shown(text),
+        verdict(text)
+    )
 }
 
 fn prints_back(read: &Url<'_>, text: &[u8]) -> bool {
@@ -79,20 +100,32 @@ fn prints_back(read: &Url<'_>, text: &[u8]) -> bool {
 
 /// The offset that a row of `reject.txt` gives, then the others, which end its note: `why [6, 13]`.
 fn offsets(row: &Row) -> Vec<usize> {
-    let others = row.note.strip_suffix(']').and_then(|note| note.rsplit_once('[')).map_or("", |(_, others)| others);
+    let others = row
+        .note
+        .strip_suffix(']')
+        .and_then(|note| note.rsplit_once('['))
+        .map_or("", |(_, others)| others);
     let numbers = others.split(',').filter(|number| !number.is_empty());
-    [row.want.as_str()].into_iter().chain(numbers).map(|number| number.trim().parse().unwrap()).collect()
+    [row.want.as_str()]
+        .into_iter()
+        .chain(numbers)
+        .map(|number| number.trim().parse().unwrap())
+        .collect()
 }
 
 /// The form's name, or the offset of the refusal: what a row of `gaps.txt` may ask for.
 fn outcome(text: &[u8]) -> String {
-    url(text).map_or_else(|reject| reject.offset.to_string(), |read| read.form.name().to_owned())
+    url(text).map_or_else(
+        |reject| reject.offset.to_string(),
+        |read| read.form.name().to_owned(),
+    )
 }
 
 #[test]
 fn what_the_corpus_accepts_has_its_form_and_prints_back() {
     every_row(&rows("accept.txt"), |row| {
-        let holds = url(&row.text).is_ok_and(|read| read.form.name() == row.want && prints_back(&read, &row.text))
+        let holds = url(&row.text)
+            .is_ok_and(|read| read.form.name() == row.want && prints_back(&read, &row.text))
             && verdict(&row.text).form == Some(&row.want);
         (!holds).then(|| fault(&row.text, &row.want))
     });
@@ -113,13 +146,19 @@ fn what_the_corpus_refuses_is_refused_at_that_octet() {
 #[test]
 fn a_known_gap_is_still_one() {
     let gaps = rows("gaps.txt").into_iter();
-    let closed: Vec<_> = gaps.filter(|row| outcome(&row.text) == row.want).map(|row| shown(&row.text)).collect();
+    let closed: Vec<_> = gaps
+        .filter(|row| outcome(&row.text) == row.want)
+        .map(|row| shown(&row.text))
+        .collect();
     assert!(closed.is_empty(), "{closed:?}");
 }
 
 #[test]
 fn a_table_can_hold_any_octet() {
-    assert_eq!(unescaped(r"a\b\t\n\xfF\x9é\"), b"a\\b\t\n\xFF\\x9\xC3\xA9\\");
+    assert_eq!(
+        unescaped(r"a\b\t\n\xfF\x9é\"),
+        b"a\\b\t\n\xFF\\x9\xC3\xA9\\"
+    );
 }
 
 #[test]
@@ -129,7 +168,10 @@ fn the_vectors_hold() {
         println!("skipped: there is no {}", path.display());
         return;
     };
-    let vectors: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let vectors: Vec<Value> = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     every_row(&vectors, |vector| {
         let text = vector["url"].as_str().unwrap().as_bytes();
         let twin = verdict(text);
@@ -144,8 +186,12 @@ fn the_vectors_hold() {
             }
             Err(reject) => {
                 vector["ok"] == false
-                    && vector["error_offsets_ok"].as_array().unwrap().contains(&reject.offset.into())
-                    && (twin.form, vector["viable_prefix"].as_u64()) == (None, Some(twin.viable as u64))
+                    && vector["error_offsets_ok"]
+                        .as_array()
+                        .unwrap()
+                        .contains(&reject.offset.into())
+                    && (twin.form, vector["viable_prefix"].as_u64())
+                        == (None, Some(twin.viable as u64))
             }
         };
         (!holds).then(|| fault(text, vector.to_string()))

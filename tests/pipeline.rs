@@ -73,15 +73,27 @@ impl Told {
 /// A run over these roots, whose balance must hold and must count what was said.
 #[track_caller]
 fn told(roots: Vec<PathBuf>, format: Option<Format>, threads: usize, limits: Limits) -> Told {
-    let job = Job { roots, format, threads, rejects: true, ..Job::default() };
+    let job = Job {
+        roots,
+        format,
+        threads,
+        rejects: true,
+        ..Job::default()
+    };
     let mut told = Told::default();
-    let extractor = Extractor::new(Options { limits, ..Options::default() });
+    let extractor = Extractor::new(Options {
+        limits,
+        ..Options::default()
+    });
     let balance = run(&job, &extractor, &mut told).expect("a Vec takes all");
     assert_eq!(balance.imbalances(), [""; 0]);
     let count = |octets: &[u8]| lines(octets).len() as u64;
     assert_eq!(balance.records + balance.unwrapped, count(&told.records));
     assert_eq!(balance.rejects.values().sum::<u64>(), count(&told.rejects));
-    assert_eq!(balance.events.values().sum::<u64>(), told.events.len() as u64);
+    assert_eq!(
+        balance.events.values().sum::<u64>(),
+        told.events.len() as u64
+    );
     told.messages = balance.messages;
     told
 }
@@ -93,7 +105,9 @@ fn records(blocks: impl IntoIterator<Item = Block>, format: Format) -> Vec<u8> {
     let (mut out, mut writer) = (Vec::new(), record::Writer::default());
     for block in blocks {
         messages(&block, format, &mut |divided| {
-            let Divided::Message(message) = divided else { return };
+            let Divided::Message(message) = divided else {
+                return;
+            };
             writer.begin();
             extract(&message, &source, &extractor, &mut |finding| {
                 if let Finding::Url(found) | Finding::Unwrapped(found) = finding {
@@ -108,15 +122,23 @@ fn records(blocks: impl IntoIterator<Item = Block>, format: Format) -> Vec<u8> {
 /// What was written of a URL before is copied: the same line as if it came for the first time, whatever its place.
 #[test]
 fn a_record_is_the_same_whatever_was_written_before() {
-    let extractor = Extractor::new(Options { strip_recipient: true, ..Options::default() });
+    let extractor = Extractor::new(Options {
+        strip_recipient: true,
+        ..Options::default()
+    });
     let source = Source::at("box".into());
     let mut writer = record::Writer::default();
     let mut compared = 0;
-    let hosts =
-        (0..600).map(|number| format!("<http://h{}.example/#{}>", number % 301, number % 2)).collect::<Vec<_>>();
+    let hosts = (0..600)
+        .map(|number| format!("<http://h{}.example/#{}>", number % 301, number % 2))
+        .collect::<Vec<_>>();
     let page = "Content-Type: text/html\n\n<a href='http://a.example/'>b.example</a> <a href='http://a.example/'>x</a>";
     let own = [hosts.join("\n").into_bytes(), page.as_bytes().repeat(2)];
-    for octets in files(&corpus()).iter().map(|path| std::fs::read(path).unwrap()).chain(own) {
+    for octets in files(&corpus())
+        .iter()
+        .map(|path| std::fs::read(path).unwrap())
+        .chain(own)
+    {
         // Each twice, so that all its URLs stood before.
         for message in [Message::alone(&octets), Message::alone(&octets)] {
             writer.begin();
@@ -138,7 +160,14 @@ fn a_record_is_the_same_whatever_was_written_before() {
 fn any_number_of_threads_gives_the_same_octets() {
     let folder = Folder::new();
     let large = folder.write("large.mbox", mailbox(&mut Dice(1), 8 << 20));
-    let roots = || vec![corpus().join("text"), large.clone(), corpus().join("mail"), corpus().join("news")];
+    let roots = || {
+        vec![
+            corpus().join("text"),
+            large.clone(),
+            corpus().join("mail"),
+            corpus().join("news"),
+        ]
+    };
     let one = told(roots(), None, 1, Limits::default());
     assert!(lines(&one.records).len() > 1_000);
     for threads in [2, 8] {
@@ -157,7 +186,9 @@ impl Read for Fits<'_> {
         if self.1.below(50) == 0 {
             return Err(io::ErrorKind::Interrupted.into());
         }
-        let len = (1 + self.1.below(9_000)).min(buffer.len()).min(self.0.len());
+        let len = (1 + self.1.below(9_000))
+            .min(buffer.len())
+            .min(self.0.len());
         let (now, later) = self.0.split_at(len);
         buffer[..len].copy_from_slice(now);
         self.0 = later;
@@ -168,7 +199,11 @@ impl Read for Fits<'_> {
 #[test]
 fn any_reads_give_the_same_octets() {
     let text = mailbox(&mut Dice(2), 5 << 20);
-    let whole = Block { bytes: text.clone(), offset: 0, role: Role::Whole };
+    let whole = Block {
+        bytes: text.clone(),
+        offset: 0,
+        role: Role::Whole,
+    };
     let want = records([whole], Format::Mbox);
     assert!(lines(&want).len() > 1_000);
     for seed in 3..5 {
@@ -176,7 +211,10 @@ fn any_reads_give_the_same_octets() {
         let stream = Fits(&text[start.len()..], Dice(seed));
         let mut roller = Roller::new(stream, start, Format::Mbox, Limits::default().message_bytes);
         let blocks: Vec<_> = std::iter::from_fn(|| roller.next_block().unwrap()).collect();
-        assert!(blocks.len() > 2, "the stream is one block: the law is not tried");
+        assert!(
+            blocks.len() > 2,
+            "the stream is one block: the law is not tried"
+        );
         assert!(records(blocks, Format::Mbox) == want, "seed {seed}");
     }
 }
@@ -185,33 +223,58 @@ fn any_reads_give_the_same_octets() {
 #[track_caller]
 fn hold(octets: &[u8], format: Option<Format>) {
     let folder = Folder::new();
-    let told = told(vec![folder.write("1", octets)], format, 1, Limits::default());
+    let told = told(
+        vec![folder.write("1", octets)],
+        format,
+        1,
+        Limits::default(),
+    );
     assert!(!told.kinds().contains(&Kind::Panic), "{:?}", told.events);
     let mut ids = BTreeSet::new();
     let mut last = 0;
     for record in lines(&told.records) {
-        let number = |part: &str, name: &str| usize::try_from(record[part][name].as_u64().unwrap()).unwrap();
+        let number =
+            |part: &str, name: &str| usize::try_from(record[part][name].as_u64().unwrap()).unwrap();
         let (start, end) = (number("source", "start"), number("source", "end"));
         let (begins, ends) = (number("message", "start"), number("message", "end"));
-        assert!(begins <= start && start <= end && end <= ends && ends <= octets.len(), "{record}");
+        assert!(
+            begins <= start && start <= end && end <= ends && ends <= octets.len(),
+            "{record}"
+        );
         assert!(last <= begins, "messages come in order: {record}");
         last = begins;
-        assert!(ids.insert((begins, record["id"].to_string())), "no id comes twice in a message: {record}");
+        assert!(
+            ids.insert((begins, record["id"].to_string())),
+            "no id comes twice in a message: {record}"
+        );
         let raw = record["raw"].as_str().unwrap();
         if format == Some(Format::Text) && raw.is_ascii() && record["source"]["exact"] == true {
             assert_eq!(raw.as_bytes(), &octets[start..end], "{record}");
         }
         let confidence = record["confidence"].as_f64().unwrap();
         assert!((0.0..=1.0).contains(&confidence), "{record}");
-        let alternates: Vec<_> = record["alternates"].as_array().unwrap().iter().map(url).collect();
+        let alternates: Vec<_> = record["alternates"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(url)
+            .collect();
         let different: BTreeSet<_> = alternates.iter().chain([&url(&record)]).cloned().collect();
-        assert_eq!(different.len(), alternates.len() + 1, "alternates are all different: {record}");
+        assert_eq!(
+            different.len(),
+            alternates.len() + 1,
+            "alternates are all different: {record}"
+        );
     }
 }
 
 /// As the program recognises it, or as the user says.
-const FORMATS: &[Option<Format>] =
-    &[None, Some(Format::Mbox), Some(Format::Single(SourceKind::Message)), Some(Format::Text)];
+const FORMATS: &[Option<Format>] = &[
+    None,
+    Some(Format::Mbox),
+    Some(Format::Single(SourceKind::Message)),
+    Some(Format::Text),
+];
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
@@ -238,15 +301,34 @@ fn damaged_fixtures_add_up() {
 fn no_url_is_lost_where_a_stream_is_cut() {
     const STEP: usize = 64 << 10;
     for (lay, filler, wrapper) in [
-        ("lines", "words and words\n", ["http://", ".example/path/to/it"]),
-        ("wrappers over lines", "words and words\n", ["<URL:http://", ".exam\n   ple/path/to/it>"]),
+        (
+            "lines",
+            "words and words\n",
+            ["http://", ".example/path/to/it"],
+        ),
+        (
+            "wrappers over lines",
+            "words and words\n",
+            ["<URL:http://", ".exam\n   ple/path/to/it>"],
+        ),
         (
             "wrappers over pages",
             "words and words\n\n",
-            ["<URL:http://", ".exam\n\nLampwick [Page 7]\n\x0C\nRFC 1738 Lamps December 1994\n\n   ple/path/to/it>"],
+            [
+                "<URL:http://",
+                ".exam\n\nLampwick [Page 7]\n\x0C\nRFC 1738 Lamps December 1994\n\n   ple/path/to/it>",
+            ],
         ),
-        ("paragraphs", "words and words\n\n", ["<URL:http://", ".exam\n   ple/path/to/it>"]),
-        ("one line", "words and words ", ["http://", ".example/path/to/it"]),
+        (
+            "paragraphs",
+            "words and words\n\n",
+            ["<URL:http://", ".exam\n   ple/path/to/it>"],
+        ),
+        (
+            "one line",
+            "words and words ",
+            ["http://", ".example/path/to/it"],
+        ),
     ] {
         let mut text = String::new();
         let mut want = Vec::new();
@@ -261,13 +343,21 @@ fn no_url_is_lost_where_a_stream_is_cut() {
             want.push(format!("http://h{n}.example/path/to/it"));
         }
         let folder = Folder::new();
-        let found = told(vec![folder.write("text", &text)], None, 2, Limits::default()).urls();
+        let found = told(
+            vec![folder.write("text", &text)],
+            None,
+            2,
+            Limits::default(),
+        )
+        .urls();
         let right = found.iter().filter(|url| want.contains(url)).count();
         unless_a_gap(lay, found == want, &format!("{right} of {}", want.len()));
         // A message is whole, so one lay will do.
         if lay == "lines" {
             let mail = format!("From a\nSubject: x\n\n{text}\n");
-            assert!(told(vec![folder.write("mail", mail)], None, 2, Limits::default()).urls() == want);
+            assert!(
+                told(vec![folder.write("mail", mail)], None, 2, Limits::default()).urls() == want
+            );
         }
     }
 }

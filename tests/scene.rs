@@ -24,8 +24,11 @@ pub(crate) fn corpus() -> PathBuf {
 
 /// The names in a folder, in order, but for golden output and containers.
 pub(crate) fn names(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let entries =
+        fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut names: Vec<_> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
     names.retain(|name| !name.contains(".golden.") && name != "containers" && name != "golden");
     names.sort();
     names
@@ -37,7 +40,11 @@ pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
         for path in names(&folder).into_iter().map(|name| folder.join(name)) {
-            if path.is_dir() { folders.push(path) } else { found.push(path) }
+            if path.is_dir() {
+                folders.push(path)
+            } else {
+                found.push(path)
+            }
         }
     }
     found.sort();
@@ -67,10 +74,17 @@ pub(crate) struct Ended {
 /// When it takes longer than a minute: it hangs.
 #[track_caller]
 pub(crate) fn ended(command: &mut Command, input: &[u8]) -> Ended {
-    let mut child =
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
-    let (mut stdin, mut stdout, mut stderr) =
-        (child.stdin.take().unwrap(), child.stdout.take().unwrap(), child.stderr.take().unwrap());
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let (mut stdin, mut stdout, mut stderr) = (
+        child.stdin.take().unwrap(),
+        child.stdout.take().unwrap(),
+        child.stderr.take().unwrap(),
+    );
     let begun = Instant::now();
     let status = thread::scope(|scope| {
         // A program that does not read to the end closes the pipe, and may.
@@ -89,7 +103,11 @@ pub(crate) fn ended(command: &mut Command, input: &[u8]) -> Ended {
         }
     });
     let (status, stdout, stderr) = status.unwrap_or_else(|| panic!("{command:?} hangs"));
-    Ended { status: status.code(), stdout, stderr: String::from_utf8(stderr).expect("words are UTF-8") }
+    Ended {
+        status: status.code(),
+        stdout,
+        stderr: String::from_utf8(stderr).expect("words are UTF-8"),
+    }
 }
 
 fn all(stream: &mut impl Read) -> Vec<u8> {
@@ -128,14 +146,23 @@ impl Ended {
 #[track_caller]
 pub(crate) fn lines(octets: &[u8]) -> Vec<Value> {
     let text = std::str::from_utf8(octets).expect("lines are UTF-8");
-    assert!(text.is_empty() || text.ends_with('\n'), "the last line has no end");
-    text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()
+    assert!(
+        text.is_empty() || text.ends_with('\n'),
+        "the last line has no end"
+    );
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
+        .collect()
 }
 
 /// A record's URL and fragment, as they stood there.
 pub(crate) fn url(record: &Value) -> String {
-    let url = record["url"].as_str().unwrap_or_else(|| panic!("no url: {record}"));
-    record["fragment"].as_str().map_or(url.to_owned(), |fragment| format!("{url}#{fragment}"))
+    let url = record["url"]
+        .as_str()
+        .unwrap_or_else(|| panic!("no url: {record}"));
+    record["fragment"]
+        .as_str()
+        .map_or(url.to_owned(), |fragment| format!("{url}#{fragment}"))
 }
 
 /// A folder that is removed with all that is in it when the test is over.
@@ -165,7 +192,10 @@ impl Folder {
 
     /// The same as text, for arguments.
     pub(crate) fn file(&self, name: &str, octets: impl AsRef<[u8]>) -> String {
-        self.write(name, octets).into_os_string().into_string().unwrap()
+        self.write(name, octets)
+            .into_os_string()
+            .into_string()
+            .unwrap()
     }
 
     pub(crate) fn root(&self) -> &Path {

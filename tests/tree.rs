@@ -59,12 +59,32 @@ fn the_affairs_of_mail_programs_are_left() {
     let tree: &[(&str, &[&str])] = &[
         (
             "Maildir/.Sent.Old",
-            &["maildirfolder", "dovecot.index.log", "dovecot-acl", "dovecot.mailbox.log", "courierimapkeywords/:list"],
+            &[
+                "maildirfolder",
+                "dovecot.index.log",
+                "dovecot-acl",
+                "dovecot.mailbox.log",
+                "courierimapkeywords/:list",
+            ],
         ),
-        ("Mail/V10/A/INBOX.mbox", &["Info.plist", "Data/Envelope Index", "Data/Envelope Index-wal", "Rules.plist"]),
+        (
+            "Mail/V10/A/INBOX.mbox",
+            &[
+                "Info.plist",
+                "Data/Envelope Index",
+                "Data/Envelope Index-wal",
+                "Rules.plist",
+            ],
+        ),
         (
             "tb/Mail/Local Folders",
-            &["INBOX.msf", "INBOX.mozmsgs/1.wdseml", "msgFilterRules.dat", "abook.mab", "prefs.js"],
+            &[
+                "INBOX.msf",
+                "INBOX.mozmsgs/1.wdseml",
+                "msgFilterRules.dat",
+                "abook.mab",
+                "prefs.js",
+            ],
         ),
         ("MH/inbox", &[".mh_sequences", ".xmhcache"]),
         ("news/alt/test", &[".overview", ".marks"]),
@@ -75,16 +95,28 @@ fn the_affairs_of_mail_programs_are_left() {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, own).unwrap();
         }
-        let mails = if number == 0 { folder.0.join(place).join("cur") } else { folder.0.join(place) };
+        let mails = if number == 0 {
+            folder.0.join(place).join("cur")
+        } else {
+            folder.0.join(place)
+        };
         fs::create_dir_all(&mails).unwrap();
         fs::write(mails.join("1"), mail(number)).unwrap();
     }
     let given = scan(&folder.0);
     let mut urls = given.urls();
     urls.sort();
-    assert_eq!(urls, (0..tree.len()).map(|number| format!("http://n{number}.example/")).collect::<Vec<_>>());
+    assert_eq!(
+        urls,
+        (0..tree.len())
+            .map(|number| format!("http://n{number}.example/"))
+            .collect::<Vec<_>>()
+    );
     let left = tree.iter().map(|(_, names)| names.len() as u64).sum();
-    assert_eq!((given.balance.files_skipped["control-file"], given.kinds()), (left, vec![]));
+    assert_eq!(
+        (given.balance.files_skipped["control-file"], given.kinds()),
+        (left, vec![])
+    );
 }
 
 /// Row 90 and 94: what is no regular file, or is none any more when it is opened, is not read and not waited for.
@@ -92,7 +124,13 @@ fn the_affairs_of_mail_programs_are_left() {
 fn nobody_waits_for_a_fifo() {
     let folder = Folder::with("mail", mail(1).as_bytes());
     let fifo = folder.0.join("fifo");
-    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    assert!(
+        Command::new("mkfifo")
+            .arg(&fifo)
+            .status()
+            .unwrap()
+            .success()
+    );
     std::os::unix::fs::symlink("/dev/zero", folder.0.join("zero")).unwrap();
     let _socket = std::os::unix::net::UnixListener::bind(folder.0.join("socket")).unwrap();
     let given = scan(&folder.0);
@@ -127,8 +165,13 @@ fn links_beneath_the_root_are_followed_if_asked() {
     std::os::unix::fs::symlink(folder.0.join("a"), folder.0.join("b")).unwrap();
     std::os::unix::fs::symlink("a/mail", folder.0.join("c")).unwrap();
     let given = scan_with(&folder.0, Limits::default(), Links::Followed, 1);
-    let paths: Vec<_> = given.lines().iter().map(|line| line["source"]["path"].as_str().unwrap().to_owned()).collect();
-    let expected = ["a/mail", "b/mail", "c"].map(|name| folder.0.join(name).to_str().unwrap().to_owned());
+    let paths: Vec<_> = given
+        .lines()
+        .iter()
+        .map(|line| line["source"]["path"].as_str().unwrap().to_owned())
+        .collect();
+    let expected =
+        ["a/mail", "b/mail", "c"].map(|name| folder.0.join(name).to_str().unwrap().to_owned());
     assert_eq!(paths, expected);
     assert_eq!(scan(&folder.0).urls().len(), 1);
     // A root is followed in any case.
@@ -168,18 +211,40 @@ fn a_folder_swapped_for_a_link_leads_nowhere() {
             if is_raced && runs(300) <= run {
                 break;
             }
-            let links = if run % 2 == 0 { Links::Left } else { Links::Followed };
+            let links = if run % 2 == 0 {
+                Links::Left
+            } else {
+                Links::Followed
+            };
             let given = scan_with(&folder.0.join("a"), Limits::default(), links, 1);
-            assert!(given.urls().iter().all(|url| url == "http://n1.example/"), "{links:?}: {:?}", given.urls());
-            if given.urls().is_empty() { missed += 1 } else { seen += 1 }
+            assert!(
+                given.urls().iter().all(|url| url == "http://n1.example/"),
+                "{links:?}: {:?}",
+                given.urls()
+            );
+            if given.urls().is_empty() {
+                missed += 1
+            } else {
+                seen += 1
+            }
         }
     });
     // The link stood there in some runs and in others not.
-    assert!(seen > 0 && missed > 0, "{seen} and {missed}: there was no race");
+    assert!(
+        seen > 0 && missed > 0,
+        "{seen} and {missed}: there was no race"
+    );
     let none = rustix::io::read(&opened, &mut [0; 4096]).unwrap_err();
-    assert_eq!(none, rustix::io::Errno::AGAIN, "something outside was opened");
+    assert_eq!(
+        none,
+        rustix::io::Errno::AGAIN,
+        "something outside was opened"
+    );
     fs::read(outside.0.join("secret")).unwrap();
-    assert!(rustix::io::read(&opened, &mut [0; 4096]).is_ok(), "it would have been noticed");
+    assert!(
+        rustix::io::read(&opened, &mut [0; 4096]).is_ok(),
+        "it would have been noticed"
+    );
 }
 
 /// Row 91, as root: a tree that is mounted inside itself ends, and what is in it is read once.
@@ -192,17 +257,29 @@ fn a_mount_that_leads_back_ends() {
     let folder = Folder::with("mail", mail(1).as_bytes());
     fs::create_dir_all(folder.0.join("sub/loop")).unwrap();
     // In a namespace of its own: the mount goes away with the program.
-    let script =
-        r#"mount --bind "$1" "$1/sub/loop" || { echo "no mount" >&2; exit 99; }; exec "$2" scan --format urls "$1""#;
+    let script = r#"mount --bind "$1" "$1/sub/loop" || { echo "no mount" >&2; exit 99; }; exec "$2" scan --format urls "$1""#;
     let mut command = Command::new("unshare");
-    command.args(["-m", "sh", "-c", script, "sh"]).arg(&folder.0).arg(env!("CARGO_BIN_EXE_urlspool"));
+    command
+        .args(["-m", "sh", "-c", script, "sh"])
+        .arg(&folder.0)
+        .arg(env!("CARGO_BIN_EXE_urlspool"));
     let ended = ended(&mut command, b"");
     if ended.status == Some(99) || ended.stderr.starts_with("unshare:") {
         eprintln!("skipped: {}", ended.stderr);
         return;
     }
-    assert_eq!((ended.status, ended.text()), (Some(1), "http://n1.example/\n"), "{}", ended.stderr);
-    assert_eq!(ended.stderr.matches("leads back to").count(), 1, "{}", ended.stderr);
+    assert_eq!(
+        (ended.status, ended.text()),
+        (Some(1), "http://n1.example/\n"),
+        "{}",
+        ended.stderr
+    );
+    assert_eq!(
+        ended.stderr.matches("leads back to").count(),
+        1,
+        "{}",
+        ended.stderr
+    );
 }
 
 /// Row 92: what may not be read is an event each, what lies too deep is one, and everything else is read. Root may read
@@ -228,7 +305,11 @@ fn what_cannot_be_opened_is_one_event_each() {
     fs::copy(env!("CARGO_BIN_EXE_urlspool"), &program).unwrap();
     for follow in [&[][..], &["--follow"]] {
         let mut command = Command::new(&program);
-        command.args(["scan", "--format", "urls"]).args(follow).arg(&root).current_dir("/");
+        command
+            .args(["scan", "--format", "urls"])
+            .args(follow)
+            .arg(&root)
+            .current_dir("/");
         if is_root() {
             const NOBODY: u32 = 65_534;
             command.uid(NOBODY).gid(NOBODY);
@@ -240,15 +321,36 @@ fn what_cannot_be_opened_is_one_event_each() {
             "{}",
             ended.stderr
         );
-        let lines: Vec<_> = ended.stderr.lines().map(|line| &line[line.len().saturating_sub(60)..]).collect();
+        let lines: Vec<_> = ended
+            .stderr
+            .lines()
+            .map(|line| &line[line.len().saturating_sub(60)..])
+            .collect();
         assert_eq!(lines.len(), 3, "{lines:?}");
-        assert!(ended.stderr.contains("/closed: unreadable: Permission denied"), "{lines:?}");
-        assert!(ended.stderr.contains("/shut: unreadable: Permission denied"), "{lines:?}");
+        assert!(
+            ended
+                .stderr
+                .contains("/closed: unreadable: Permission denied"),
+            "{lines:?}"
+        );
+        assert!(
+            ended
+                .stderr
+                .contains("/shut: unreadable: Permission denied"),
+            "{lines:?}"
+        );
         assert!(lines[1].contains("File name too long"), "{lines:?}");
     }
     fs::set_permissions(root.join("closed"), fs::Permissions::from_mode(0o755)).unwrap();
     // The library's function holds a file open for each level.
-    assert!(Command::new("rm").arg("-rf").arg(&root).status().unwrap().success());
+    assert!(
+        Command::new("rm")
+            .arg("-rf")
+            .arg(&root)
+            .status()
+            .unwrap()
+            .success()
+    );
 }
 
 /// Row 92: small files are opened ahead of those who read them, but no more of them than the process may open.
@@ -263,26 +365,52 @@ fn few_open_files_are_enough() {
         fs::create_dir_all(&inside).unwrap();
         fs::write(inside.join(number.to_string()), mail(number)).unwrap();
     }
-    let roots: Vec<PathBuf> = (0..FOLDERS).map(|name| root.join(name.to_string())).collect();
-    let outputs = ["--rejects", "--events", "--summary"].map(|option| (option, folder.0.join(&option[2..])));
+    let roots: Vec<PathBuf> = (0..FOLDERS)
+        .map(|name| root.join(name.to_string()))
+        .collect();
+    let outputs =
+        ["--rejects", "--events", "--summary"].map(|option| (option, folder.0.join(&option[2..])));
     let mut given = BTreeSet::new();
     // Both limits; that which the program raises; none. A limit half of which goes to files that others opened.
-    let limits = ["ulimit -n 24", "ulimit -n 90", "ulimit -n 200", "ulimit -Sn 24", "true"].map(|limit| (limit, 0));
+    let limits = [
+        "ulimit -n 24",
+        "ulimit -n 90",
+        "ulimit -n 200",
+        "ulimit -Sn 24",
+        "true",
+    ]
+    .map(|limit| (limit, 0));
     for (limit, inherited) in limits.into_iter().chain([("ulimit -n 200", 100)]) {
         for threads in ["-j1", "-j2", "-j4"] {
             for roots in [std::slice::from_ref(&root), &roots] {
                 let mut command = Command::new("sh");
-                command.args(["-c", &format!("{limit} && exec \"$@\""), "sh", env!("CARGO_BIN_EXE_urlspool")]);
-                command.args(["scan", "--format", "urls", threads]).args(roots);
+                command.args([
+                    "-c",
+                    &format!("{limit} && exec \"$@\""),
+                    "sh",
+                    env!("CARGO_BIN_EXE_urlspool"),
+                ]);
+                command
+                    .args(["scan", "--format", "urls", threads])
+                    .args(roots);
                 for (option, path) in &outputs {
                     command.arg(option).arg(path);
                 }
                 let null = fs::File::open("/dev/null").unwrap();
-                let others: Vec<_> = (0..inherited).map(|_| rustix::io::dup(&null).unwrap()).collect();
+                let others: Vec<_> = (0..inherited)
+                    .map(|_| rustix::io::dup(&null).unwrap())
+                    .collect();
                 let ended = ended(&mut command, b"");
                 drop(others);
-                let told = format!("{limit}, {inherited} inherited, {threads}, {} roots", roots.len());
-                assert_eq!((ended.status, ended.stderr.lines().next()), (Some(0), None), "{told}");
+                let told = format!(
+                    "{limit}, {inherited} inherited, {threads}, {} roots",
+                    roots.len()
+                );
+                assert_eq!(
+                    (ended.status, ended.stderr.lines().next()),
+                    (Some(0), None),
+                    "{told}"
+                );
                 assert_eq!(ended.text().lines().count(), FILES, "{told}");
                 given.insert(ended.text().to_owned());
             }
@@ -313,13 +441,21 @@ fn names_of_any_octets_survive_and_depth_does_no_harm() {
     assert_eq!(first["member"][0], member);
     assert!(first["path_b64"].is_string() && first["member_b64"].is_null());
     assert_eq!(given.lines()[1]["source"]["member_b64"][0], "/g==");
-    assert_eq!(shown(&given.records[..]), "http://n1.example/\nhttp://n2.example/\nhttp://n3.example/\n");
+    assert_eq!(
+        shown(&given.records[..]),
+        "http://n1.example/\nhttp://n2.example/\nhttp://n3.example/\n"
+    );
 }
 
 /// Row 93: a file that shrinks under its reader gives what was read of it.
 #[test]
 fn a_file_that_shrinks_kills_nobody() {
-    let folder = Folder::with("big.mbox", "From a\nA: b\n\nwords and words\n\n".repeat(100_000).as_bytes());
+    let folder = Folder::with(
+        "big.mbox",
+        "From a\nA: b\n\nwords and words\n\n"
+            .repeat(100_000)
+            .as_bytes(),
+    );
     let path = folder.0.join("big.mbox");
     let size = fs::metadata(&path).unwrap().len();
     assert!(size > 1 << 20);
@@ -329,7 +465,12 @@ fn a_file_that_shrinks_kills_nobody() {
         let over = AtomicBool::new(false);
         let ended = thread::scope(|scope| {
             scope.spawn(|| {
-                let open = |name| fs::OpenOptions::new().write(true).open(folder.0.join(name)).unwrap();
+                let open = |name| {
+                    fs::OpenOptions::new()
+                        .write(true)
+                        .open(folder.0.join(name))
+                        .unwrap()
+                };
                 let (big, small) = (open("big.mbox"), open("small"));
                 for step in 0.. {
                     big.set_len(size / (1 + (step + round as u64) % 7)).unwrap();
@@ -355,7 +496,10 @@ struct Cutting {
 
 impl Report for Cutting {
     fn records(&mut self, batch: &[u8]) -> io::Result<bool> {
-        fs::OpenOptions::new().write(true).open(&self.path)?.set_len(10)?;
+        fs::OpenOptions::new()
+            .write(true)
+            .open(&self.path)?
+            .set_len(10)?;
         self.given.records(batch)
     }
 
@@ -380,15 +524,27 @@ fn a_file_that_is_cut_down_while_it_is_read_is_an_event() {
     let folder = Folder::with("mbox", message.repeat(1_000).as_bytes());
     let path = folder.0.join("mbox");
     let scan = |threads: usize| {
-        let job = Job { roots: vec![path.clone()], threads, ..Job::default() };
-        let mut cutting = Cutting { path: path.clone(), given: Yield::default() };
+        let job = Job {
+            roots: vec![path.clone()],
+            threads,
+            ..Job::default()
+        };
+        let mut cutting = Cutting {
+            path: path.clone(),
+            given: Yield::default(),
+        };
         let balance = run(&job, &Extractor::new(Options::default()), &mut cutting).unwrap();
         assert_eq!(balance.imbalances(), Vec::<String>::new());
         assert_eq!(balance.files_read, 1);
         (balance, cutting.given)
     };
     let (balance, given) = scan(1);
-    assert_eq!(given.kinds(), [Kind::Vanished], "{:?}", given.events.first());
+    assert_eq!(
+        given.kinds(),
+        [Kind::Vanished],
+        "{:?}",
+        given.events.first()
+    );
     let read = given.urls().len();
     assert!(0 < read && read < 1_000, "{read}");
     assert_eq!(given.events[0].problem.offset, Some(balance.bytes_read));
@@ -398,8 +554,15 @@ fn a_file_that_is_cut_down_while_it_is_read_is_an_event() {
     let read = given.urls().len();
     assert!(0 < read && read < 1_000, "{read}");
     let kinds = given.kinds();
-    assert!(!kinds.is_empty() && kinds.iter().all(|&kind| kind == Kind::Vanished), "{kinds:?}");
-    let offsets: Vec<_> = given.events.iter().map(|event| event.problem.offset).collect();
+    assert!(
+        !kinds.is_empty() && kinds.iter().all(|&kind| kind == Kind::Vanished),
+        "{kinds:?}"
+    );
+    let offsets: Vec<_> = given
+        .events
+        .iter()
+        .map(|event| event.problem.offset)
+        .collect();
     assert!(offsets.is_sorted(), "{offsets:?}");
 }
 
@@ -413,7 +576,9 @@ fn a_file_that_is_replaced_is_never_mixed() {
         fs::create_dir(&spool).unwrap();
         let contents = [("one", messages), ("two", messages + 7)].map(|(name, messages)| {
             let words = "words and words\n".repeat(60);
-            let mail = format!("From a@b Mon\nFrom: a@b.example\nSubject: x\n\n{words}http://{name}.example/\n\n");
+            let mail = format!(
+                "From a@b Mon\nFrom: a@b.example\nSubject: x\n\n{words}http://{name}.example/\n\n"
+            );
             fs::write(folder.0.join(name), mail.repeat(messages)).unwrap();
             (folder.0.join(name), mail.len() * messages)
         });
@@ -442,12 +607,23 @@ fn a_file_that_is_replaced_is_never_mixed() {
                     break;
                 }
                 let given = scan(&spool);
-                assert!(given.kinds().iter().all(|&kind| kind == Kind::Vanished), "{:?}", given.events);
+                assert!(
+                    given.kinds().iter().all(|&kind| kind == Kind::Vanished),
+                    "{:?}",
+                    given.events
+                );
                 let urls = given.urls();
                 let first = urls.first().cloned().unwrap_or_default();
                 assert!(urls.iter().all(|url| *url == first), "mixed");
-                let whole = contents.iter().any(|content| content.1 as u64 == given.balance.bytes_read);
-                assert!(whole || urls.is_empty(), "{} octets, {} URLs", given.balance.bytes_read, urls.len());
+                let whole = contents
+                    .iter()
+                    .any(|content| content.1 as u64 == given.balance.bytes_read);
+                assert!(
+                    whole || urls.is_empty(),
+                    "{} octets, {} URLs",
+                    given.balance.bytes_read,
+                    urls.len()
+                );
                 seen.insert(first);
             }
         });
@@ -478,10 +654,16 @@ fn a_hole_of_eight_terabytes_takes_no_time() {
     let path = folder.0.join("hole");
     let mut command = urlspool([OsStr::new("scan"), path.as_os_str()]);
     // Nothing but a hole is no text.
-    let Some(()) = sparse(&path, &[], 8 * TIB) else { return };
+    let Some(()) = sparse(&path, &[], 8 * TIB) else {
+        return;
+    };
     let given = ended(&mut command, b"");
     assert_eq!((given.status, given.urls().len()), (Some(0), 0));
-    assert!(given.stderr.contains("not read: binary"), "{}", given.stderr);
+    assert!(
+        given.stderr.contains("not read: binary"),
+        "{}",
+        given.stderr
+    );
 
     let mails = [mail(1), mail(2), mail(3), mail(4)].map(|mail| format!("From a@b Mon\n{mail}\n"));
     let text = "\nand http://text.example/ too\n";
@@ -503,16 +685,31 @@ fn a_hole_of_eight_terabytes_takes_no_time() {
         sparse(&path, pieces, 8 * TIB).unwrap();
         let begun = Instant::now();
         let given = ended(&mut command, b"");
-        assert!(begun.elapsed() < Duration::from_secs(20), "reading it all takes half an hour");
+        assert!(
+            begun.elapsed() < Duration::from_secs(20),
+            "reading it all takes half an hour"
+        );
         assert_eq!(given.status, Some(0), "{}", given.stderr);
-        let found =
-            given.records().iter().map(|record| record["source"]["start"].as_u64().unwrap()).collect::<Vec<_>>();
+        let found = given
+            .records()
+            .iter()
+            .map(|record| record["source"]["start"].as_u64().unwrap())
+            .collect::<Vec<_>>();
         let at = |(at, text): &(u64, &str)| at + text.find("http").unwrap() as u64;
-        assert_eq!(found, pieces.iter().map(at).collect::<Vec<_>>(), "{}", given.stderr);
+        assert_eq!(
+            found,
+            pieces.iter().map(at).collect::<Vec<_>>(),
+            "{}",
+            given.stderr
+        );
         // In parts it is the same.
         let items = done(&["splits", "--size", "100GiB", path.to_str().unwrap()]).stdout;
         let parts = ended(&mut urlspool(["scan", "--splits", "-"]), &items);
-        assert!(parts.stdout == given.stdout, "{}", String::from_utf8_lossy(&items));
+        assert!(
+            parts.stdout == given.stdout,
+            "{}",
+            String::from_utf8_lossy(&items)
+        );
     }
 }
 
@@ -520,16 +717,27 @@ fn a_hole_of_eight_terabytes_takes_no_time() {
 #[test]
 fn holes_and_zeros_give_the_same() {
     const MIB: u64 = 1 << 20;
-    let limits = Limits { message_bytes: 1 << 20, ..Limits::default() };
+    let limits = Limits {
+        message_bytes: 1 << 20,
+        ..Limits::default()
+    };
     let mail = |number| format!("From a@b Mon\n{}\n", mail(number));
     let text = "\nhttp://text.example/".to_owned();
-    for first in
-        [mail(0), text.clone(), "#! rnews 9000000\nA: b\n\nhttp://n.example/ ".to_owned(), format!("A: b\n{text}")]
-    {
+    for first in [
+        mail(0),
+        text.clone(),
+        "#! rnews 9000000\nA: b\n\nhttp://n.example/ ".to_owned(),
+        format!("A: b\n{text}"),
+    ] {
         let folder = Folder::new();
         let path = folder.0.join("file");
         let later = [mail(1), text.clone(), mail(2)];
-        let pieces = [(0, &*first), (9 * MIB, &later[0]), (15 * MIB + 77, &later[1]), (30 * MIB, &later[2])];
+        let pieces = [
+            (0, &*first),
+            (9 * MIB, &later[0]),
+            (15 * MIB + 77, &later[1]),
+            (30 * MIB, &later[2]),
+        ];
         sparse(&path, &pieces, 40 * MIB).unwrap();
         let holes = scan_with(&path, limits, Links::Left, 2);
         let dense = fs::read(&path).unwrap();
@@ -537,9 +745,16 @@ fn holes_and_zeros_give_the_same() {
         let zeros = scan_with(&path, limits, Links::Left, 2);
         assert_eq!(holes.urls().len(), 4, "{first}");
         assert_eq!(holes.events, zeros.events);
-        assert_eq!(String::from_utf8_lossy(&holes.records), String::from_utf8_lossy(&zeros.records), "{first}");
+        assert_eq!(
+            String::from_utf8_lossy(&holes.records),
+            String::from_utf8_lossy(&zeros.records),
+            "{first}"
+        );
         assert_eq!(zeros.balance.bytes_read, dense.len() as u64);
-        assert!(holes.balance.bytes_read < dense.len() as u64, "nothing was passed over");
+        assert!(
+            holes.balance.bytes_read < dense.len() as u64,
+            "nothing was passed over"
+        );
     }
 }
 
@@ -564,17 +779,34 @@ fn zeros_at_the_start_hide_nothing() {
 fn an_interrupt_ends_a_read_that_waits() {
     // Whom a shell starts in the background it has ignore SIGINT, and so do all that he starts.
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
+    let ignored = status
+        .lines()
+        .find_map(|line| line.strip_prefix("SigIgn:"))
+        .unwrap();
     let is_ignored = u64::from_str_radix(ignored.trim(), 16).unwrap() & 0b10 != 0;
-    let (interrupt, number) = if is_ignored { ("-TERM", 15) } else { ("-INT", 2) };
+    let (interrupt, number) = if is_ignored {
+        ("-TERM", 15)
+    } else {
+        ("-INT", 2)
+    };
     for threads in ["1", "3"] {
         let mut command = urlspool(["scan", "-j", threads, "-"]);
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
         let mut stdin = child.stdin.take().unwrap();
         stdin.write_all(mail(1).as_bytes()).unwrap();
         thread::sleep(Duration::from_millis(200));
         assert!(child.try_wait().unwrap().is_none(), "it does not wait");
-        assert!(Command::new("kill").args([interrupt, &child.id().to_string()]).status().unwrap().success());
+        assert!(
+            Command::new("kill")
+                .args([interrupt, &child.id().to_string()])
+                .status()
+                .unwrap()
+                .success()
+        );
         let begun = Instant::now();
         let status = loop {
             match child.try_wait().unwrap() {

@@ -20,7 +20,8 @@ const SEEDS: &str = "ftp://u:p@h:1/a/d;type=a ftp://@h/d file://h.d/a/b file:///
     wais://h/a wais://h/a?b wais://h/a/b/c prospero://h/a;b=c;d= x-y:a z39.50://u:p@h:1/a?b";
 
 /// What a text may begin with.
-const STARTS: &str = "ftp:// file:// http:// gopher:// mailto: news: nntp:// telnet:// wais:// prospero://
+const STARTS: &str =
+    "ftp:// file:// http:// gopher:// mailto: news: nntp:// telnet:// wais:// prospero://
     FTP:// nEWs: x-y:// 9p: http:/ file: : x";
 
 /// What the grammar distinguishes, and what it never allows.
@@ -29,7 +30,11 @@ const PIECES: &str = r#"a e Z 0 99999 a-b h.d 3x 1.2.3.4 5. u@ u:p@ :8 ;type=a ;
 
 /// One of the words of `list`.
 fn word(list: &'static str) -> impl Strategy<Value = Vec<u8>> {
-    select(list.split_whitespace().map(|word| word.as_bytes().to_vec()).collect::<Vec<_>>())
+    select(
+        list.split_whitespace()
+            .map(|word| word.as_bytes().to_vec())
+            .collect::<Vec<_>>(),
+    )
 }
 
 /// A piece, or any octet, or a blank.
@@ -48,12 +53,14 @@ fn spoilt() -> impl Strategy<Value = Vec<u8>> {
     let splice = (any::<Index>(), cut, vec(piece(), 0..3));
     let sound = prop_oneof![4 => word(SEEDS), 1 => derived().prop_map(|(_, text)| text)];
     (sound, vec(splice, 0..4)).prop_map(|(sound, splices)| {
-        splices.into_iter().fold(sound, |mut text, (place, cut, pieces)| {
-            let start = place.index(text.len() + 1);
-            let end = start.saturating_add(cut).min(text.len());
-            text.splice(start..end, pieces.concat());
-            text
-        })
+        splices
+            .into_iter()
+            .fold(sound, |mut text, (place, cut, pieces)| {
+                let start = place.index(text.len() + 1);
+                let end = start.saturating_add(cut).min(text.len());
+                text.splice(start..end, pieces.concat());
+                text
+            })
     })
 }
 
@@ -110,7 +117,10 @@ fn the_grammar_and_its_dull_twin_agree() {
         agrees(&input, &twin)
     });
     let seen = seen.into_inner();
-    assert!(names().all(|name| seen.contains_key(&Some(name))), "a form was never met: {seen:?}");
+    assert!(
+        names().all(|name| seen.contains_key(&Some(name))),
+        "a form was never met: {seen:?}"
+    );
     assert!(seen[&None] > 1000, "little was refused: {seen:?}");
 }
 
@@ -118,7 +128,9 @@ fn the_grammar_and_its_dull_twin_agree() {
 fn no_single_edit_of_a_url_parts_the_twins() {
     for input in SEEDS.split_whitespace().flat_map(edits) {
         let (input, twin) = (input.as_bytes(), verdict(input.as_bytes()));
-        let laws = agrees(input, &twin).and_then(|()| goes_wrong_there(input, &twin)).and_then(|()| prints_back(input));
+        let laws = agrees(input, &twin)
+            .and_then(|()| goes_wrong_there(input, &twin))
+            .and_then(|()| prints_back(input));
         laws.unwrap_or_else(|fault| panic!("{fault}"));
     }
 }
@@ -127,9 +139,14 @@ fn no_single_edit_of_a_url_parts_the_twins() {
 fn edits(seed: &'static str) -> impl Iterator<Item = String> {
     let beginnings = (0..seed.len()).map(move |end| seed[..end].to_owned());
     let places = (0..=seed.len()).flat_map(move |at| [(at, at), (at, seed.len().min(at + 1))]);
-    let pieces = || ["", " ", "\t", "\u{7F}"].into_iter().chain(PIECES.split_whitespace());
-    let spliced =
-        places.flat_map(move |(start, end)| pieces().map(move |piece| [&seed[..start], piece, &seed[end..]].concat()));
+    let pieces = || {
+        ["", " ", "\t", "\u{7F}"]
+            .into_iter()
+            .chain(PIECES.split_whitespace())
+    };
+    let spliced = places.flat_map(move |(start, end)| {
+        pieces().map(move |piece| [&seed[..start], piece, &seed[end..]].concat())
+    });
     beginnings.chain(spliced)
 }
 
@@ -144,8 +161,20 @@ fn agrees(input: &[u8], twin: &Verdict) -> TestCaseResult {
 fn what_the_bnf_derives_is_a_url_of_that_form() {
     holds(derived(), |(name, text)| {
         let form = url(&text).map(|url| url.form.name());
-        prop_assert!(form == Ok(name) || (name, form) == ("otherurl", Ok("otherurl-ip")), "{} {form:?}", shown(&text));
-        prop_assert_eq!(verdict(&text), Verdict { form: form.ok(), viable: text.len() }, "{}", shown(&text));
+        prop_assert!(
+            form == Ok(name) || (name, form) == ("otherurl", Ok("otherurl-ip")),
+            "{} {form:?}",
+            shown(&text)
+        );
+        prop_assert_eq!(
+            verdict(&text),
+            Verdict {
+                form: form.ok(),
+                viable: text.len()
+            },
+            "{}",
+            shown(&text)
+        );
         Ok(())
     });
 }
@@ -154,7 +183,13 @@ fn what_the_bnf_derives_is_a_url_of_that_form() {
 fn every_beginning_of_a_url_is_viable_to_the_twin() {
     holds((derived(), any::<Index>()), |((_, text), end)| {
         let beginning = &text[..end.index(text.len())];
-        prop_assert_eq!(verdict(beginning).viable, beginning.len(), "{} of {}", shown(beginning), shown(&text));
+        prop_assert_eq!(
+            verdict(beginning).viable,
+            beginning.len(),
+            "{} of {}",
+            shown(beginning),
+            shown(&text)
+        );
         Ok(())
     });
 }
@@ -162,10 +197,13 @@ fn every_beginning_of_a_url_is_viable_to_the_twin() {
 #[test]
 fn what_parses_prints_back_and_parses_to_the_same_value() {
     let parsed = Cell::new(0);
-    holds(prop_oneof![anything(), derived().prop_map(|(_, text)| text)], |input| {
-        parsed.set(parsed.get() + u32::from(url(&input).is_ok()));
-        prints_back(&input)
-    });
+    holds(
+        prop_oneof![anything(), derived().prop_map(|(_, text)| text)],
+        |input| {
+            parsed.set(parsed.get() + u32::from(url(&input).is_ok()));
+            prints_back(&input)
+        },
+    );
     assert!(parsed.get() > 1000, "little was parsed: {}", parsed.get());
 }
 
@@ -183,15 +221,23 @@ fn a_refusal_stands_where_the_text_goes_wrong() {
     let early = Cell::new(0);
     holds(anything(), |input| {
         let twin = verdict(&input);
-        early.set(early.get() + u32::from(url(&input).is_err_and(|reject| reject.offset < twin.viable)));
+        early.set(
+            early.get() + u32::from(url(&input).is_err_and(|reject| reject.offset < twin.viable)),
+        );
         goes_wrong_there(&input, &twin)
     });
-    assert!(early.get() > 100, "few refusals stood before the last viable octet: {}", early.get());
+    assert!(
+        early.get() > 100,
+        "few refusals stood before the last viable octet: {}",
+        early.get()
+    );
 }
 
 /// A refusal's offset is `viable`, or the start of the one thing up to there that cannot be finished.
 fn goes_wrong_there(input: &[u8], twin: &Verdict) -> TestCaseResult {
-    let Err(reject) = url(input) else { return Ok(()) };
+    let Err(reject) = url(input) else {
+        return Ok(());
+    };
     let facts = format!("{}: {reject:?}, {twin:?}", shown(input));
     prop_assert!(reject.offset <= twin.viable, "{facts}");
     let (before, after) = input.split_at(reject.offset);

@@ -101,7 +101,10 @@ const SHOW_EXAMPLES: &str = "Examples:
 
 /// What `scan` takes.
 #[derive(clap::Args, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag that is given or not")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag that is given or not"
+)]
 pub(crate) struct Scan {
     /// Files and folders to read; `-` is standard input, as is none at all
     #[arg(value_name = "PATH")]
@@ -390,7 +393,11 @@ pub(crate) struct Show {
 
 /// The configuration's value of a flag's word. clap has let only known words through.
 pub(crate) fn rules(word: &str) -> RulesName {
-    if word == "rfc1738" { RulesName::Rfc1738 } else { RulesName::Wide }
+    if word == "rfc1738" {
+        RulesName::Rfc1738
+    } else {
+        RulesName::Wide
+    }
 }
 
 /// The same for `--unique`.

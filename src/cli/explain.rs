@@ -18,12 +18,19 @@ use crate::read::{self, Input, Sparse, Streams};
 use crate::record::{Origin, Record};
 use crate::repair::{Join, Repair};
 use crate::scan::Rules;
-use crate::split::{self, Dialect, Divided, Format, Header, Message, Opened, Roller, dialect, messages};
+use crate::split::{
+    self, Dialect, Divided, Format, Header, Message, Opened, Roller, dialect, messages,
+};
 use crate::walk::{self, Filter, Links, Step};
 
 pub(super) fn explain(args: &Explain) -> Outcome {
-    let Spot { path, member, offset } = spot(&args.place);
-    let unreadable = |why: String| Failure::new(Exit::SomeFailed, format!("{}: {why}", path.display()));
+    let Spot {
+        path,
+        member,
+        offset,
+    } = spot(&args.place);
+    let unreadable =
+        |why: String| Failure::new(Exit::SomeFailed, format!("{}: {why}", path.display()));
     let filter = Filter::default();
     let roots = [path.clone()];
     let file = match walk::walk(&roots, &filter, Links::Left).next() {
@@ -33,20 +40,37 @@ pub(super) fn explain(args: &Explain) -> Outcome {
         _ => return Err(unreadable("name one file".to_owned())),
     };
     let options = Options {
-        rules: if args::rules(&args.rules) == RulesName::Rfc1738 { Rules::Rfc1738 } else { Rules::Wide },
+        rules: if args::rules(&args.rules) == RulesName::Rfc1738 {
+            Rules::Rfc1738
+        } else {
+            Rules::Wide
+        },
         ..Options::default()
     };
-    let mut page = Page { options, out: String::new() };
+    let mut page = Page {
+        options,
+        out: String::new(),
+    };
     let io = |error: std::io::Error| unreadable(error.to_string());
     let input = Input::file(read::open(&file).map_err(io)?);
     let limits = page.options.limits;
     let streams = Streams::new(input, file.source.clone(), file.hint, &limits);
     let (source, hint, stream) = place::member(streams, &member).map_err(io)?;
     let what = if member.is_empty() { "file" } else { "member" };
-    match split::open(stream, args.kind.given().map(Format::of), hint, limits.message_bytes).map_err(io)? {
+    match split::open(
+        stream,
+        args.kind.given().map(Format::of),
+        hint,
+        limits.message_bytes,
+    )
+    .map_err(io)?
+    {
         Opened::Left(why) => page.line(0, &format!("The {what} is left: {why}.")),
         Opened::Blocks(format, blocks) => {
-            if !page.message_at(offset, format, blocks, &source, what).map_err(io)? {
+            if !page
+                .message_at(offset, format, blocks, &source, what)
+                .map_err(io)?
+            {
                 return Err(unreadable(format!("no message lies at octet {offset}")));
             }
         }
@@ -72,7 +96,11 @@ fn spot(text: &str) -> Spot {
         _ => (text, 0),
     };
     let (path, member) = place::names(names);
-    Spot { path, member, offset }
+    Spot {
+        path,
+        member,
+        offset,
+    }
 }
 
 /// What is written for a reader.
@@ -103,7 +131,10 @@ impl Page {
         while !found && let Some(block) = blocks.next_block()? {
             if std::mem::take(&mut is_first) {
                 let start = &block.bytes[..block.bytes.len().min(SNIFF_BYTES)];
-                self.line(0, &format!("The {what} is read as {}.", recognised(format, start)));
+                self.line(
+                    0,
+                    &format!("The {what} is read as {}.", recognised(format, start)),
+                );
             }
             let mut doubts = Vec::new();
             messages(&block, format, &mut |divided| match divided {
@@ -121,10 +152,18 @@ impl Page {
     }
 
     fn message(&mut self, message: &Message<'_>, source: &Source, doubts: &[Problem]) {
-        let Message { start, envelope, .. } = *message;
-        self.line(0, &format!("The message lies in octets {start} to {}.", message.end()));
+        let Message {
+            start, envelope, ..
+        } = *message;
+        self.line(
+            0,
+            &format!("The message lies in octets {start} to {}.", message.end()),
+        );
         if envelope > 0 {
-            self.line(1, &format!("Its first {envelope} octets are the envelope, not the message's own."));
+            self.line(
+                1,
+                &format!("Its first {envelope} octets are the envelope, not the message's own."),
+            );
         }
         if message.wire {
             self.line(1, "It is in wire format: dots at line starts are doubled, and its last line is a dot.");
@@ -132,7 +171,10 @@ impl Page {
         self.problems(doubts);
         let fields = match message.header {
             Header::Present => Fields::of(message.raw, self.options.limits.header_bytes),
-            Header::Copied { body } => Fields { body, ..Fields::of(message.raw, self.options.limits.header_bytes) },
+            Header::Copied { body } => Fields {
+                body,
+                ..Fields::of(message.raw, self.options.limits.header_bytes)
+            },
             Header::Absent | Header::ANews => Fields::default(),
         };
         self.facts(message, &fields);
@@ -141,7 +183,12 @@ impl Page {
     }
 
     fn problems(&mut self, problems: &[Problem]) {
-        for Problem { kind, offset, message } in problems {
+        for Problem {
+            kind,
+            offset,
+            message,
+        } in problems
+        {
             let place = offset.map_or(String::new(), |offset| format!(" at octet {offset}"));
             self.line(1, &format!("{}{place}: {message}.", kind.name()));
         }
@@ -149,13 +196,20 @@ impl Page {
 
     fn facts(&mut self, message: &Message<'_>, fields: &Fields) {
         let facts = match message.header {
-            Header::Absent => return self.line(0, "It has no header: it is text from its first octet on."),
+            Header::Absent => {
+                return self.line(0, "It has no header: it is text from its first octet on.");
+            }
             Header::ANews => Facts::of_a_news(message.raw),
-            Header::Present | Header::Copied { .. } => Facts::of(message.raw, fields, self.options.limits.field_bytes),
+            Header::Present | Header::Copied { .. } => {
+                Facts::of(message.raw, fields, self.options.limits.field_bytes)
+            }
         };
         match message.header {
             Header::ANews => self.line(0, "Its header is A news': five lines without names."),
-            Header::Copied { .. } => self.line(0, "A copy of some fields stands behind its header, and is left."),
+            Header::Copied { .. } => self.line(
+                0,
+                "A copy of some fields stands behind its header, and is left.",
+            ),
             _ => self.line(0, &format!("Its header has {} fields.", fields.all.len())),
         }
         let date = facts.date.map(|date| match date.utc {
@@ -183,23 +237,54 @@ impl Page {
         let base = message.raw_start();
         let mut rows = Vec::new();
         let mut note = |text: &Text<'_>| {
-            let (Region::Body, Some(part)) = (text.region, text.part) else { return };
-            let page = text.page.as_ref().map_or(String::new(), |page| format!(", {} links", page.links.len()));
-            rows.push((part.clone(), format!("read: {} octets of text{page}", text.bytes.len())));
+            let (Region::Body, Some(part)) = (text.region, text.part) else {
+                return;
+            };
+            let page = text.page.as_ref().map_or(String::new(), |page| {
+                format!(", {} links", page.links.len())
+            });
+            rows.push((
+                part.clone(),
+                format!("read: {} octets of text{page}", text.bytes.len()),
+            ));
         };
-        let decoded = texts(message, fields, &self.options.limits, Headers::Left, &mut |text| note(&text));
+        let decoded = texts(
+            message,
+            fields,
+            &self.options.limits,
+            Headers::Left,
+            &mut |text| note(&text),
+        );
         for (part, span) in decoded.left {
-            let place = format!("octets {} to {}", base + span.start as u64, base + span.end as u64);
-            rows.push((part, format!("left: no text; {} octets, {place}", span.len())));
+            let place = format!(
+                "octets {} to {}",
+                base + span.start as u64,
+                base + span.end as u64
+            );
+            rows.push((
+                part,
+                format!("left: no text; {} octets, {place}", span.len()),
+            ));
         }
         // Components are compared as numbers: part 10 comes behind part 9.
         rows.sort_by_key(|(part, _)| {
-            part.path.split('.').map(|digits| digits.parse().unwrap_or(0)).collect::<Vec<u64>>()
+            part.path
+                .split('.')
+                .map(|digits| digits.parse().unwrap_or(0))
+                .collect::<Vec<u64>>()
         });
         self.line(0, "Its parts:");
         for (part, what) in rows {
-            let charset = part.charset.map_or(String::new(), |charset| format!(", charset {charset}"));
-            self.line(1, &format!("{} {}{charset}, {}; {what}", part.path, part.media_type, part.encoding));
+            let charset = part
+                .charset
+                .map_or(String::new(), |charset| format!(", charset {charset}"));
+            self.line(
+                1,
+                &format!(
+                    "{} {}{charset}, {}; {what}",
+                    part.path, part.media_type, part.encoding
+                ),
+            );
         }
         self.problems(&decoded.problems);
     }
@@ -215,7 +300,10 @@ impl Page {
             }
             Finding::Unwrapped(record) => {
                 let by = record.unwrapped.map_or("a redirector", |(_, by)| by);
-                self.line(2, &format!("inside it, behind {by}: {}", shown(record.found.full)));
+                self.line(
+                    2,
+                    &format!("inside it, behind {by}: {}", shown(record.found.full)),
+                );
             }
             Finding::Reject(reason, text, place) => {
                 count += 1;
@@ -231,20 +319,49 @@ impl Page {
 
     fn taken(&mut self, record: &Record<'_>) {
         let found = record.found;
-        let quoted =
-            if record.quote_depth > 0 { format!(", quoted {} deep", record.quote_depth) } else { String::new() };
-        self.line(1, &format!("{}, {}{quoted}: taken: {}", at(&record.place), record.region, shown(found.full)));
-        self.line(2, &format!("set off by {}; confidence {:.2}", set_off(found.wrapper), found.confidence));
+        let quoted = if record.quote_depth > 0 {
+            format!(", quoted {} deep", record.quote_depth)
+        } else {
+            String::new()
+        };
+        self.line(
+            1,
+            &format!(
+                "{}, {}{quoted}: taken: {}",
+                at(&record.place),
+                record.region,
+                shown(found.full)
+            ),
+        );
+        self.line(
+            2,
+            &format!(
+                "set off by {}; confidence {:.2}",
+                set_off(found.wrapper),
+                found.confidence
+            ),
+        );
         for repair in found.repairs.iter() {
             self.line(2, &format!("{}: {}", repair.name(), undone(repair)));
         }
         self.verdicts(record);
-        for join in record.joins.iter().filter(|join| join.proof.iter().next().is_some()) {
+        for join in record
+            .joins
+            .iter()
+            .filter(|join| join.proof.iter().next().is_some())
+        {
             self.evidence(join);
         }
         for other in found.alternates {
             let why = instead(other.why);
-            self.line(2, &format!("or, with confidence {:.2}, {why}: {}", other.confidence, shown(&other.full)));
+            self.line(
+                2,
+                &format!(
+                    "or, with confidence {:.2}, {why}: {}",
+                    other.confidence,
+                    shown(&other.full)
+                ),
+            );
         }
     }
 
@@ -253,7 +370,11 @@ impl Page {
             return self.line(2, "longer than URLs are kept: no grammar was asked");
         };
         let accepts: Vec<&str> = verdicts.conforms().collect();
-        let who = if accepts.is_empty() { "no grammar".to_owned() } else { accepts.join(", ") };
+        let who = if accepts.is_empty() {
+            "no grammar".to_owned()
+        } else {
+            accepts.join(", ")
+        };
         self.line(2, &format!("accepted by {who}"));
         if let Err(reject) = &verdicts.rfc1738 {
             self.line(2, &format!("refused by rfc1738: {reject}"));
@@ -286,7 +407,9 @@ fn recognised(format: Format, start: &[u8]) -> String {
             let dialect = dialect(start);
             let how = match dialect {
                 Dialect::Mboxo => "`From ` lines divide it",
-                Dialect::Mboxrd => "`From ` lines divide it; quoted ones in bodies are quoted again",
+                Dialect::Mboxrd => {
+                    "`From ` lines divide it; quoted ones in bodies are quoted again"
+                }
                 Dialect::Mboxcl | Dialect::Mboxcl2 => {
                     "`From ` lines divide it, and Content-Length fields where they are true"
                 }
@@ -305,7 +428,10 @@ fn recognised(format: Format, start: &[u8]) -> String {
 
 fn at(place: &Origin<'_>) -> String {
     let about = if place.exact { "" } else { "about " };
-    format!("{about}octets {} to {}, line {}", place.start, place.end, place.line)
+    format!(
+        "{about}octets {} to {}, line {}",
+        place.start, place.end, place.line
+    )
 }
 
 /// Octets as text, and not too many of them.
@@ -313,19 +439,31 @@ fn shown(octets: &[u8]) -> String {
     const MOST_CHARS: usize = 300;
     let text = String::from_utf8_lossy(octets);
     let kept: String = text.chars().take(MOST_CHARS).collect();
-    if kept.len() < text.len() { format!("{kept} ... ({} octets)", octets.len()) } else { kept }
+    if kept.len() < text.len() {
+        format!("{kept} ... ({} octets)", octets.len())
+    } else {
+        kept
+    }
 }
 
 fn in_words(reason: Reason) -> String {
     match reason {
-        Reason::Grammar(reject) => format!("RFC 1738 refuses it, and no other grammar may take it: {reject}"),
+        Reason::Grammar(reject) => {
+            format!("RFC 1738 refuses it, and no other grammar may take it: {reject}")
+        }
         Reason::Host => "its scheme names a host, and what stands there cannot be one".to_owned(),
-        Reason::Implausible => "what follows the scheme is not what bare URLs of that scheme look like".to_owned(),
+        Reason::Implausible => {
+            "what follows the scheme is not what bare URLs of that scheme look like".to_owned()
+        }
         Reason::TwoUrls => "two URLs begin in one wrapper; each is looked at by itself".to_owned(),
-        Reason::Unclosed => "the wrapper does not close; what is in it is looked at without it".to_owned(),
+        Reason::Unclosed => {
+            "the wrapper does not close; what is in it is looked at without it".to_owned()
+        }
         Reason::Relative => "relative to a page that nobody knows".to_owned(),
         Reason::NoLocation => "data or a program, no location".to_owned(),
-        Reason::Reread => "the same octets gave this URL in another reading of the message".to_owned(),
+        Reason::Reread => {
+            "the same octets gave this URL in another reading of the message".to_owned()
+        }
     }
 }
 
@@ -336,7 +474,9 @@ fn set_off(wrapper: Wrapper) -> &'static str {
         Wrapper::UrlPrefix => "`URL:` before it",
         Wrapper::Bare => "nothing: its scheme begins it, blanks and punctuation end it",
         Wrapper::Attr => "an attribute's quotes",
-        Wrapper::Schemeless => "nothing: a host that begins with `www.` or `ftp.`, its scheme is a guess",
+        Wrapper::Schemeless => {
+            "nothing: a host that begins with `www.` or `ftp.`, its scheme is a guess"
+        }
     }
 }
 
@@ -371,7 +511,10 @@ mod tests {
             b"From: a\nMessage-ID: <i@x>\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\n\
                     see <URL:http://a.\n  example/> and std::x and <http://unclosed.example/\n\n--b\n\
                     Content-Type: image/png\nContent-Transfer-Encoding: base64\n\nAAAA\n--b--\n";
-        let mut page = Page { options: Options::default(), out: String::new() };
+        let mut page = Page {
+            options: Options::default(),
+            out: String::new(),
+        };
         let mut message = Message::alone(raw);
         message.start = 1000;
         page.message(&message, &Source::at("x".into()), &[]);
@@ -394,22 +537,40 @@ mod tests {
     fn the_evidence_for_a_join_is_told() {
         let raw = b"From: a\n\nIt is described in detail at http://www.host.example/path/to/some/documents/\n\
                     and-more/of-them/index.html\n\n";
-        let mut page = Page { options: Options::default(), out: String::new() };
+        let mut page = Page {
+            options: Options::default(),
+            out: String::new(),
+        };
         page.message(&Message::alone(raw), &Source::at("x".into()), &[]);
-        assert!(page.out.contains("base -3.5,") && page.out.contains("points, confidence"), "{}", page.out);
+        assert!(
+            page.out.contains("base -3.5,") && page.out.contains("points, confidence"),
+            "{}",
+            page.out
+        );
     }
 
     #[test]
     fn nothing_that_a_terminal_obeys_is_shown() {
         let raw = b"From: a\nSubject: \x1b[31mred\n\n\x1b]0;x\x07 http://a.example/\n";
-        let mut page = Page { options: Options::default(), out: String::new() };
+        let mut page = Page {
+            options: Options::default(),
+            out: String::new(),
+        };
         page.message(&Message::alone(raw), &Source::at("x".into()), &[]);
-        assert!(!page.out.contains('\u{1b}') && page.out.contains("red"), "{}", page.out);
+        assert!(
+            !page.out.contains('\u{1b}') && page.out.contains("red"),
+            "{}",
+            page.out
+        );
     }
 
     #[test]
     fn a_place_is_a_file_and_perhaps_an_offset() {
-        let no_such = |path: &str, offset| Spot { path: PathBuf::from(path), member: vec![], offset };
+        let no_such = |path: &str, offset| Spot {
+            path: PathBuf::from(path),
+            member: vec![],
+            offset,
+        };
         assert_eq!(spot("no/such:12"), no_such("no/such", 12));
         assert_eq!(spot("no/such:x"), no_such("no/such:x", 0));
         assert_eq!(spot("no/such"), no_such("no/such", 0));

@@ -9,12 +9,28 @@ use crate::record::parsed;
 use crate::sink::{PipeSink, Sink};
 
 pub(super) fn parse(args: &Parse) -> Outcome {
-    let mut printer = Printer { args, out: PipeSink(BufWriter::new(io::stdout())), line: Vec::new(), refused: false };
+    let mut printer = Printer {
+        args,
+        out: PipeSink(BufWriter::new(io::stdout())),
+        line: Vec::new(),
+        refused: false,
+    };
     let from_stdin = args.urls.is_empty() || args.urls == ["-"];
-    let done = if from_stdin { printer.lines(io::stdin().lock()) } else { printer.arguments() };
+    let done = if from_stdin {
+        printer.lines(io::stdin().lock())
+    } else {
+        printer.arguments()
+    };
     done?;
-    printer.out.finish().map_err(|error| Failure::output("standard output", &error))?;
-    Ok(if args.check && printer.refused { Exit::SomeFailed } else { Exit::Done })
+    printer
+        .out
+        .finish()
+        .map_err(|error| Failure::output("standard output", &error))?;
+    Ok(if args.check && printer.refused {
+        Exit::SomeFailed
+    } else {
+        Exit::Done
+    })
 }
 
 struct Printer<'p> {
@@ -39,7 +55,9 @@ impl Printer<'_> {
         for number in 1.. {
             line.clear();
             let read = input.read_until(b'\n', &mut line);
-            let octets = read.map_err(|error| Failure::new(Exit::SomeFailed, format!("standard input: {error}")))?;
+            let octets = read.map_err(|error| {
+                Failure::new(Exit::SomeFailed, format!("standard input: {error}"))
+            })?;
             if octets == 0 {
                 break;
             }
@@ -47,7 +65,10 @@ impl Printer<'_> {
             let text = text.strip_suffix(b"\r").unwrap_or(text);
             let goes_on = if self.args.from_json {
                 let unquoted: String = serde_json::from_slice(text).map_err(|error| {
-                    Failure::new(Exit::SomeFailed, format!("standard input, line {number}: no JSON string: {error}"))
+                    Failure::new(
+                        Exit::SomeFailed,
+                        format!("standard input, line {number}: no JSON string: {error}"),
+                    )
                 })?;
                 self.url(unquoted.as_bytes())?
             } else {
@@ -62,9 +83,15 @@ impl Printer<'_> {
 
     /// Prints the reading of one URL. `false` when nobody reads any more.
     fn url(&mut self, input: &[u8]) -> Result<bool, Failure> {
-        let hash = self.args.fragment.then(|| memchr::memchr(b'#', input)).flatten();
+        let hash = self
+            .args
+            .fragment
+            .then(|| memchr::memchr(b'#', input))
+            .flatten();
         self.line.clear();
         self.refused |= !parsed(input, hash.unwrap_or(input.len()), &mut self.line);
-        self.out.put(&self.line).map_err(|error| Failure::output("standard output", &error))
+        self.out
+            .put(&self.line)
+            .map_err(|error| Failure::output("standard output", &error))
     }
 }

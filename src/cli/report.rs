@@ -40,7 +40,9 @@ impl Report for ScanReport {
     }
 
     fn rejects(&mut self, batch: &[u8]) -> io::Result<()> {
-        self.rejects.as_mut().map_or(Ok(()), |sink| sink.put(batch).map(|_| ()))
+        self.rejects
+            .as_mut()
+            .map_or(Ok(()), |sink| sink.put(batch).map(|_| ()))
     }
 
     fn event(&mut self, event: &Event) -> io::Result<()> {
@@ -67,7 +69,10 @@ impl Report for ScanReport {
 
     fn progress(&mut self, balance: &Balance) {
         self.bar.set_position(balance.bytes_read);
-        self.bar.set_message(format!("{} messages, {} URLs", balance.messages, balance.records));
+        self.bar.set_message(format!(
+            "{} messages, {} URLs",
+            balance.messages, balance.records
+        ));
     }
 }
 
@@ -89,15 +94,25 @@ impl ScanReport {
 /// A bar over so many octets, on standard error.
 pub(super) fn bar(total: u64) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());
-    let style = ProgressStyle::with_template("{bytes}/{total_bytes} {bar:30} {bytes_per_sec} {eta} left, {msg}");
+    let style = ProgressStyle::with_template(
+        "{bytes}/{total_bytes} {bar:30} {bytes_per_sec} {eta} left, {msg}",
+    );
     bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
 /// `urlspool: PATH:OFFSET: kind: message`
 fn in_words(event: &Event, color: bool) -> String {
-    let names = event.source.member().iter().map(|name| format!("!{}", String::from_utf8_lossy(name)));
-    let path = harmless(&(event.source.path.to_string_lossy().into_owned() + &names.collect::<String>()));
-    let offset = event.problem.offset.map_or(String::new(), |offset| format!(":{offset}"));
+    let names = event
+        .source
+        .member()
+        .iter()
+        .map(|name| format!("!{}", String::from_utf8_lossy(name)));
+    let path =
+        harmless(&(event.source.path.to_string_lossy().into_owned() + &names.collect::<String>()));
+    let offset = event
+        .problem
+        .offset
+        .map_or(String::new(), |offset| format!(":{offset}"));
     let kind = event.problem.kind;
     let (on, off) = match (color, kind.is_failure(), kind) {
         (false, ..) => ("", ""),
@@ -105,5 +120,9 @@ fn in_words(event: &Event, color: bool) -> String {
         (true, false, Kind::Skip) => ("\u{1b}[2m", "\u{1b}[0m"),
         (true, false, _) => ("\u{1b}[33m", "\u{1b}[0m"),
     };
-    format!("urlspool: {path}{offset}: {on}{}{off}: {}", kind.name(), harmless(&event.problem.message))
+    format!(
+        "urlspool: {path}{offset}: {on}{}{off}: {}",
+        kind.name(),
+        harmless(&event.problem.message)
+    )
 }

@@ -35,13 +35,17 @@ pub(super) fn scan(args: &Scan) -> Outcome {
     if !imbalances.is_empty() {
         return Err(Failure::new(
             Exit::SomeFailed,
-            format!("the balance does not hold, please report it: {}", imbalances.join("; ")),
+            format!(
+                "the balance does not hold, please report it: {}",
+                imbalances.join("; ")
+            ),
         ));
     }
     if let Some(path) = &args.summary {
         let mut text = Vec::new();
         balance.write(&mut text);
-        let written = FileSink::create(path).and_then(|mut sink| sink.put(&text).and_then(|_| sink.finish()));
+        let written =
+            FileSink::create(path).and_then(|mut sink| sink.put(&text).and_then(|_| sink.finish()));
         written.map_err(|error| Failure::output(&path.display().to_string(), &error))?;
     }
     if args.verbose && !args.quiet {
@@ -62,13 +66,21 @@ fn allow_open_files() {
     if let Some(now) = current.filter(|now| *now < used) {
         let most = maximum.map_or(used, |maximum| maximum.min(used));
         // What is refused is done without.
-        let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(now.max(most)), maximum });
+        let _ = setrlimit(
+            Resource::Nofile,
+            Rlimit {
+                current: Some(now.max(most)),
+                maximum,
+            },
+        );
     }
 }
 
 /// The configuration file, if there is one, with the flags laid over it.
 fn configured(args: &Scan) -> Result<Config, Failure> {
-    let read = |path: &PathBuf| Config::read(path).map_err(|bad| Failure::new(Exit::Usage, bad.to_string()));
+    let read = |path: &PathBuf| {
+        Config::read(path).map_err(|bad| Failure::new(Exit::Usage, bad.to_string()))
+    };
     let mut config = args.config.as_ref().map_or(Ok(Config::default()), read)?;
     let extract = &mut config.extract;
     if let Some(word) = &args.rules {
@@ -96,15 +108,27 @@ fn job(args: &Scan, config: &Config) -> Result<Job, Failure> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let filter = filter(&args.include, &args.exclude)?;
     let items = args.splits.as_deref().map(items).transpose()?;
-    let roots = if args.paths.is_empty() { vec![PathBuf::from(Source::STDIN)] } else { args.paths.clone() };
+    let roots = if args.paths.is_empty() {
+        vec![PathBuf::from(Source::STDIN)]
+    } else {
+        args.paths.clone()
+    };
     Ok(Job {
         roots,
         items,
         filter,
-        links: if args.follow { Links::Followed } else { Links::Left },
+        links: if args.follow {
+            Links::Followed
+        } else {
+            Links::Left
+        },
         format: args.kind.given().map(crate::split::Format::of),
         threads: args.threads.map_or(cores, usize::from),
-        output: if args.format == Format::Urls { Output::Urls } else { Output::Records },
+        output: if args.format == Format::Urls {
+            Output::Urls
+        } else {
+            Output::Records
+        },
         rejects: args.rejects.is_some(),
         unique: match config.extract.unique {
             UniqueName::None => Unique::None,
@@ -118,23 +142,33 @@ fn job(args: &Scan, config: &Config) -> Result<Job, Failure> {
 
 /// The filter by a user's patterns.
 pub(super) fn filter(include: &[String], exclude: &[String]) -> Result<Filter, Failure> {
-    Filter::new(include, exclude)
-        .map_err(|bad| Failure::new(Exit::Usage, format!("the pattern {:?} cannot be read: {}", bad.glob, bad.message)))
+    Filter::new(include, exclude).map_err(|bad| {
+        Failure::new(
+            Exit::Usage,
+            format!("the pattern {:?} cannot be read: {}", bad.glob, bad.message),
+        )
+    })
 }
 
 /// The items in a file, or on standard input.
 fn items(path: &Path) -> Result<Vec<Item>, Failure> {
-    let failure = |message: String| Failure::new(Exit::Usage, format!("{}: {message}", path.display()));
+    let failure =
+        |message: String| Failure::new(Exit::Usage, format!("{}: {message}", path.display()));
     let input: Box<dyn BufRead> = if path.as_os_str() == Source::STDIN {
         Box::new(io::stdin().lock())
     } else {
-        Box::new(BufReader::new(File::open(path).map_err(|error| failure(error.to_string()))?))
+        Box::new(BufReader::new(
+            File::open(path).map_err(|error| failure(error.to_string()))?,
+        ))
     };
     let mut items = Vec::new();
     for (number, line) in (1..).zip(input.lines()) {
         let line = line.map_err(|error| failure(error.to_string()))?;
         if !line.trim().is_empty() {
-            items.push(record::item(&line).map_err(|message| failure(format!("line {number}: {message}")))?);
+            items.push(
+                record::item(&line)
+                    .map_err(|message| failure(format!("line {number}: {message}")))?,
+            );
         }
     }
     Ok(items)
@@ -144,28 +178,39 @@ fn moment(text: Option<&str>, flag: &str) -> Result<Option<i64>, Failure> {
     let Some(text) = text else { return Ok(None) };
     let unix = decode::date(text).unix;
     let unclear = || {
-        Failure::new(Exit::Usage, format!("{flag} {text:?} is no date; write it as 1996-07-02 or 1996-07-02T13:45:00Z"))
+        Failure::new(
+            Exit::Usage,
+            format!("{flag} {text:?} is no date; write it as 1996-07-02 or 1996-07-02T13:45:00Z"),
+        )
     };
     unix.map(Some).ok_or_else(unclear)
 }
 
 fn report(args: &Scan, job: &Job) -> Result<ScanReport, Failure> {
-    let create =
-        |path: &Path| FileSink::create(path).map_err(|error| Failure::output(&path.display().to_string(), &error));
+    let create = |path: &Path| {
+        FileSink::create(path).map_err(|error| Failure::output(&path.display().to_string(), &error))
+    };
     let records: Box<dyn Sink> = match &args.output {
         Some(path) => Box::new(create(path)?),
         None => Box::new(PipeSink(io::stdout())),
     };
     let events = match &args.events {
         Some(path) => Events::File(create(path)?),
-        None => Events::Stderr { color: args.color.on_stderr(), quiet: args.quiet },
+        None => Events::Stderr {
+            color: args.color.on_stderr(),
+            quiet: args.quiet,
+        },
     };
     let shown = args.progress.on_stderr() && !(args.quiet && args.progress == When::Auto);
     Ok(ScanReport {
         records,
         rejects: args.rejects.as_deref().map(create).transpose()?,
         events,
-        bar: if shown { bar(total(job)) } else { ProgressBar::hidden() },
+        bar: if shown {
+            bar(total(job))
+        } else {
+            ProgressBar::hidden()
+        },
         failed: false,
         remarked: false,
     })
@@ -180,19 +225,32 @@ fn total(job: &Job) -> u64 {
     };
     match &job.items {
         Some(items) => walk::items(items).map(size).sum(),
-        None => walk::walk(&job.roots, &job.filter, job.links).map(size).sum(),
+        None => walk::walk(&job.roots, &job.filter, job.links)
+            .map(size)
+            .sum(),
     }
 }
 
 fn output_name(args: &Scan) -> String {
-    args.output.as_ref().map_or("standard output".to_owned(), |path| path.display().to_string())
+    args.output
+        .as_ref()
+        .map_or("standard output".to_owned(), |path| {
+            path.display().to_string()
+        })
 }
 
 /// The balance sheet in a few lines.
 fn in_short(balance: &Balance) -> String {
     let list = |counts: &std::collections::BTreeMap<String, u64>| {
-        let all: Vec<String> = counts.iter().map(|(name, number)| format!("{number} {name}")).collect();
-        if all.is_empty() { String::new() } else { format!(" ({})", all.join(", ")) }
+        let all: Vec<String> = counts
+            .iter()
+            .map(|(name, number)| format!("{number} {name}"))
+            .collect();
+        if all.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", all.join(", "))
+        }
     };
     format!(
         "urlspool: {} files: {} read, {} skipped{}, {} failed{}\n\

@@ -24,7 +24,10 @@ pub(super) fn show(args: &Show) -> Outcome {
                 print(&octets)?;
             }
             Err(error) => {
-                eprintln!("urlspool: {}: {error}", super::terminal::harmless(&place.path.to_string_lossy()));
+                eprintln!(
+                    "urlspool: {}: {error}",
+                    super::terminal::harmless(&place.path.to_string_lossy())
+                );
                 exit = Exit::SomeFailed;
             }
         }
@@ -36,23 +39,37 @@ pub(super) fn show(args: &Show) -> Outcome {
 fn written(text: &str) -> Result<Place, Failure> {
     let unclear = || {
         let form = "PATH:START-END, or PATH!MEMBER:START-END for a member of an archive";
-        Failure::new(Exit::Usage, format!("{text:?} is no place; write it as {form}"))
+        Failure::new(
+            Exit::Usage,
+            format!("{text:?} is no place; write it as {form}"),
+        )
     };
     let (names, range) = text.rsplit_once(':').ok_or_else(unclear)?;
     let (start, end) = range.split_once('-').ok_or_else(unclear)?;
-    let (Ok(start), Ok(end)) = (start.parse(), end.parse()) else { return Err(unclear()) };
+    let (Ok(start), Ok(end)) = (start.parse(), end.parse()) else {
+        return Err(unclear());
+    };
     if end < start {
         return Err(unclear());
     }
     let (path, member) = place::names(names);
-    Ok(Place { path, member, start, end })
+    Ok(Place {
+        path,
+        member,
+        start,
+        end,
+    })
 }
 
 fn from_records(input: impl BufRead) -> Result<Vec<Place>, Failure> {
     let mut places = Vec::new();
     for (number, line) in (1..).zip(input.lines()) {
-        let failure =
-            |message: String| Failure::new(Exit::SomeFailed, format!("standard input, line {number}: {message}"));
+        let failure = |message: String| {
+            Failure::new(
+                Exit::SomeFailed,
+                format!("standard input, line {number}: {message}"),
+            )
+        };
         let line = line.map_err(|error| failure(error.to_string()))?;
         places.push(record::place(&line).map_err(failure)?);
     }
@@ -61,9 +78,14 @@ fn from_records(input: impl BufRead) -> Result<Vec<Place>, Failure> {
 
 fn octets(place: &Place) -> io::Result<Vec<u8>> {
     let mut octets = Vec::new();
-    stream(place)?.take(place.end - place.start).read_to_end(&mut octets)?;
+    stream(place)?
+        .take(place.end - place.start)
+        .read_to_end(&mut octets)?;
     if (octets.len() as u64) < place.end - place.start {
-        return Err(io::Error::other(format!("ends before octet {}: it is not what was scanned", place.end)));
+        return Err(io::Error::other(format!(
+            "ends before octet {}: it is not what was scanned",
+            place.end
+        )));
     }
     Ok(octets)
 }
@@ -73,12 +95,19 @@ fn stream(place: &Place) -> io::Result<Box<dyn Read>> {
     let file = walk::File::named(place.path.clone());
     let mut opened = read::open(&file)?;
     let mut start = Vec::new();
-    (&mut opened).take(MAGIC_BYTES as u64).read_to_end(&mut start)?;
+    (&mut opened)
+        .take(MAGIC_BYTES as u64)
+        .read_to_end(&mut start)?;
     if place.member.is_empty() && !read::is_container(&start) {
         opened.seek(SeekFrom::Start(place.start))?;
         return Ok(Box::new(opened));
     }
-    let streams = Streams::new(Input::file(opened), file.source, Hint::None, &Limits::default());
+    let streams = Streams::new(
+        Input::file(opened),
+        file.source,
+        Hint::None,
+        &Limits::default(),
+    );
     let (_, _, mut stream) = place::member(streams, &place.member)?;
     io::copy(&mut (&mut stream).take(place.start), &mut io::sink())?;
     Ok(stream)

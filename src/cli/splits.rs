@@ -17,7 +17,11 @@ use crate::walk::{self, Links, Step};
 
 pub(super) fn splits(args: &Splits) -> Outcome {
     let filter = filter(&args.include, &args.exclude)?;
-    let links = if args.follow { Links::Followed } else { Links::Left };
+    let links = if args.follow {
+        Links::Followed
+    } else {
+        Links::Left
+    };
     let given = args.kind.given().map(Format::of);
     let mut out = PipeSink(BufWriter::new(io::stdout()));
     let mut exit = Exit::Done;
@@ -30,33 +34,52 @@ pub(super) fn splits(args: &Splits) -> Outcome {
                 Err(error) => exit = failed(&file.source, &error.to_string()),
             },
             Step::Part(_, item) => write_item(&item, &mut written),
-            Step::Stdin => return Err(Failure::new(Exit::Usage, "standard input cannot be divided")),
+            Step::Stdin => {
+                return Err(Failure::new(
+                    Exit::Usage,
+                    "standard input cannot be divided",
+                ));
+            }
             Step::Skipped(..) => {}
             Step::Failed(event) => exit = failed(&event.source, &event.problem.message),
         }
-        if !out.put(&written).map_err(|error| Failure::output("standard output", &error))? {
+        if !out
+            .put(&written)
+            .map_err(|error| Failure::output("standard output", &error))?
+        {
             break;
         }
     }
-    out.finish().map_err(|error| Failure::output("standard output", &error))?;
+    out.finish()
+        .map_err(|error| Failure::output("standard output", &error))?;
     Ok(exit)
 }
 
 fn failed(source: &Source, why: &str) -> Exit {
-    eprintln!("urlspool: {}: {}", harmless(&source.path.to_string_lossy()), harmless(why));
+    eprintln!(
+        "urlspool: {}: {}",
+        harmless(&source.path.to_string_lossy()),
+        harmless(why)
+    );
     Exit::SomeFailed
 }
 
 /// The items of a file: parts of about equal size, none above `most` octets, if it is an mbox.
 fn divided(file: &walk::File, given: Option<Format>, most: u64) -> io::Result<Vec<Item>> {
     let mut start = Vec::new();
-    read::open(file)?.take(SNIFF_BYTES as u64).read_to_end(&mut start)?;
+    read::open(file)?
+        .take(SNIFF_BYTES as u64)
+        .read_to_end(&mut start)?;
     let is_divisible = divisible(&start, given, file.hint).is_some();
     if ends_in_cr(&start) {
         unify(&mut start);
     }
     let format = recognised(&start, given, file.hint).ok();
-    let parts = if is_divisible { file.size.div_ceil(most).max(1) } else { 1 };
+    let parts = if is_divisible {
+        file.size.div_ceil(most).max(1)
+    } else {
+        1
+    };
     let border = |part: u64| (u128::from(file.size) * u128::from(part) / u128::from(parts)) as u64;
     let item = |part| Item {
         source: file.source.clone(),

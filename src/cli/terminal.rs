@@ -13,7 +13,11 @@ pub(crate) fn harmless(text: &str) -> String {
     };
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
-        if dangerous(c) { shown.extend(c.escape_unicode()) } else { shown.push(c) }
+        if dangerous(c) {
+            shown.extend(c.escape_unicode())
+        } else {
+            shown.push(c)
+        }
     }
     shown
 }
@@ -35,6 +39,9 @@ mod tests {
 
     #[test]
     fn nothing_that_a_terminal_obeys_gets_through() {
-        assert_eq!(harmless("a\u{1b}[31m\n\u{9b}\u{202e}b\u{e9}"), "a\\u{1b}[31m\\u{a}\\u{9b}\\u{202e}b\u{e9}");
+        assert_eq!(
+            harmless("a\u{1b}[31m\n\u{9b}\u{202e}b\u{e9}"),
+            "a\\u{1b}[31m\\u{a}\\u{9b}\\u{202e}b\u{e9}"
+        );
     }
 }

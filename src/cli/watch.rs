@@ -11,12 +11,15 @@ use crate::daemon::{self, Fault, Once};
 
 pub(super) fn watch(args: &Watch) -> Outcome {
     let config = configured(&args.config)?;
-    let unclear = |what: &str| Failure::new(Exit::Usage, format!("{}: {what}", args.config.display()));
+    let unclear =
+        |what: &str| Failure::new(Exit::Usage, format!("{}: {what}", args.config.display()));
     if config.spool.is_empty() {
         return Err(unclear("no [[spool]] to watch"));
     }
     if config.extract.unique == UniqueName::Run {
-        return Err(unclear("extract.unique = \"run\" is for scans: a daemon has no end"));
+        return Err(unclear(
+            "extract.unique = \"run\" is for scans: a daemon has no end",
+        ));
     }
     config.check_places().map_err(|why| unclear(&why))?;
     log(args.log);
@@ -38,7 +41,10 @@ pub(super) fn status(path: &Path) -> Outcome {
     let config = configured(path)?;
     let answer = daemon::ask(&config).map_err(|error| {
         let dir = config.state.dir.display();
-        Failure::new(Exit::NoDaemon, format!("no daemon answers in {dir}: {error}"))
+        Failure::new(
+            Exit::NoDaemon,
+            format!("no daemon answers in {dir}: {error}"),
+        )
     })?;
     print(answer.as_bytes())
 }
@@ -49,9 +55,13 @@ fn configured(path: &Path) -> Result<Config, Failure> {
 
 /// Begins the log on standard error.
 fn log(how: Log) {
-    let all = tracing_subscriber::fmt().with_writer(io::stderr).with_target(false);
+    let all = tracing_subscriber::fmt()
+        .with_writer(io::stderr)
+        .with_target(false);
     match how {
-        Log::Text => all.with_ansi(io::IsTerminal::is_terminal(&io::stderr())).init(),
+        Log::Text => all
+            .with_ansi(io::IsTerminal::is_terminal(&io::stderr()))
+            .init(),
         Log::Json => all.json().init(),
     }
 }

@@ -57,7 +57,10 @@ pub struct State {
 
 impl Default for State {
     fn default() -> State {
-        State { dir: "/var/lib/urlspool/state".into(), commit_interval: Interval { ms: 250 } }
+        State {
+            dir: "/var/lib/urlspool/state".into(),
+            commit_interval: Interval { ms: 250 },
+        }
     }
 }
 
@@ -88,7 +91,11 @@ pub enum Confine {
 
 impl Default for Watch {
     fn default() -> Watch {
-        Watch { settle: Interval { ms: 5_000 }, sweep: Interval { ms: 300_000 }, confine: Confine::Writes }
+        Watch {
+            settle: Interval { ms: 5_000 },
+            sweep: Interval { ms: 300_000 },
+            confine: Confine::Writes,
+        }
     }
 }
 
@@ -104,7 +111,10 @@ pub struct Metrics {
 
 impl Default for Metrics {
     fn default() -> Metrics {
-        Metrics { listen: "unix:/run/urlspool/metrics.sock".into(), textfile: PathBuf::new() }
+        Metrics {
+            listen: "unix:/run/urlspool/metrics.sock".into(),
+            textfile: PathBuf::new(),
+        }
     }
 }
 
@@ -157,13 +167,23 @@ impl Config {
         if let Some((name, _)) = zero.iter().find(|(_, zero)| *zero) {
             return Err(format!("{name} must be more than 0"));
         }
-        if let Some(spool) = self.spool.iter().find(|spool| spool.kind != "auto" && spool.kind().is_none()) {
+        if let Some(spool) = self
+            .spool
+            .iter()
+            .find(|spool| spool.kind != "auto" && spool.kind().is_none())
+        {
             let names: Vec<&str> = Kind::ALL.into_iter().map(Kind::name).collect();
-            return Err(format!("spool.kind {:?} is none of auto, {}", spool.kind, names.join(", ")));
+            return Err(format!(
+                "spool.kind {:?} is none of auto, {}",
+                spool.kind,
+                names.join(", ")
+            ));
         }
         if !is_local(&self.metrics.listen) {
             let listen = &self.metrics.listen;
-            return Err(format!("metrics.listen {listen:?} is neither \"unix:PATH\", a loopback address nor \"\""));
+            return Err(format!(
+                "metrics.listen {listen:?} is neither \"unix:PATH\", a loopback address nor \"\""
+            ));
         }
         Ok(())
     }
@@ -174,11 +194,21 @@ impl Config {
     ///
     /// Which folder lies in which spool.
     pub fn check_places(&self) -> Result<(), String> {
-        for (name, dir) in [("output.dir", &self.output.dir), ("state.dir", &self.state.dir)] {
+        for (name, dir) in [
+            ("output.dir", &self.output.dir),
+            ("state.dir", &self.state.dir),
+        ] {
             let real = real(dir);
-            if let Some(spool) = self.spool.iter().find(|spool| real.starts_with(self::real(&spool.path))) {
+            if let Some(spool) = self
+                .spool
+                .iter()
+                .find(|spool| real.starts_with(self::real(&spool.path)))
+            {
                 let spool = spool.path.display();
-                return Err(format!("{name} {} lies in the spool {spool}: it would be read again", dir.display()));
+                return Err(format!(
+                    "{name} {} lies in the spool {spool}: it would be read again",
+                    dir.display()
+                ));
             }
         }
         Ok(())
@@ -188,13 +218,17 @@ impl Config {
 /// Whether an address stays on this machine.
 fn is_local(listen: &str) -> bool {
     let loopback = |address: std::net::SocketAddr| address.ip().is_loopback();
-    listen.is_empty() || listen.strip_prefix("unix:/").is_some() || listen.parse().is_ok_and(loopback)
+    listen.is_empty()
+        || listen.strip_prefix("unix:/").is_some()
+        || listen.parse().is_ok_and(loopback)
 }
 
 /// A path without links, as far as it is there.
 fn real(path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let there = absolute.ancestors().find_map(|up| up.canonicalize().ok().map(|real| (up, real)));
+    let there = absolute
+        .ancestors()
+        .find_map(|up| up.canonicalize().ok().map(|real| (up, real)));
     there.map_or_else(
         || absolute.clone(),
         |(up, real)| match absolute.strip_prefix(up) {
@@ -211,30 +245,59 @@ mod tests {
     #[test]
     fn times_have_units() {
         let config = Config::parse("[watch]\nsettle = \"250ms\"\nsweep = \"1h\"").unwrap();
-        assert_eq!((config.watch.settle.ms, config.watch.sweep.ms), (250, 3_600_000));
-        assert!(Config::parse("[watch]\nsettle = \"5\"").unwrap_err().contains("no time"));
-        assert!(Config::parse("[watch]\nsweep = \"0s\"").unwrap_err().contains("watch.sweep"));
+        assert_eq!(
+            (config.watch.settle.ms, config.watch.sweep.ms),
+            (250, 3_600_000)
+        );
+        assert!(
+            Config::parse("[watch]\nsettle = \"5\"")
+                .unwrap_err()
+                .contains("no time")
+        );
+        assert!(
+            Config::parse("[watch]\nsweep = \"0s\"")
+                .unwrap_err()
+                .contains("watch.sweep")
+        );
     }
 
     #[test]
     fn spools_are_as_many_as_there_are_tables() {
-        let config = Config::parse("[[spool]]\npath = \"/a\"\n[[spool]]\npath = \"/b\"\nkind = \"mbox\"").unwrap();
-        assert_eq!(config.spool.iter().map(Spool::kind).collect::<Vec<_>>(), [None, Some(Kind::Mbox)]);
+        let config =
+            Config::parse("[[spool]]\npath = \"/a\"\n[[spool]]\npath = \"/b\"\nkind = \"mbox\"")
+                .unwrap();
+        assert_eq!(
+            config.spool.iter().map(Spool::kind).collect::<Vec<_>>(),
+            [None, Some(Kind::Mbox)]
+        );
         assert_eq!(Config::parse(&config.resolved()), Ok(config));
-        assert!(Config::parse("[[spool]]\npath = \"/a\"\nkind = \"mbux\"").unwrap_err().contains("mbux"));
+        assert!(
+            Config::parse("[[spool]]\npath = \"/a\"\nkind = \"mbux\"")
+                .unwrap_err()
+                .contains("mbux")
+        );
     }
 
     #[test]
     fn what_leaves_the_machine_is_refused() {
         let listen = |listen: &str| Config::parse(&format!("[metrics]\nlisten = \"{listen}\""));
-        assert!(listen("127.0.0.1:9464").is_ok() && listen("unix:/run/x").is_ok() && listen("").is_ok());
+        assert!(
+            listen("127.0.0.1:9464").is_ok() && listen("unix:/run/x").is_ok() && listen("").is_ok()
+        );
         assert!(listen("0.0.0.0:9464").is_err() && listen("9464").is_err());
     }
 
     #[test]
     fn output_in_a_spool_is_refused() {
-        let spool = vec![Spool { path: "/var".into(), kind: auto(), dedupe: Dedupe::Mailbox }];
-        let mut config = Config { spool, ..Config::default() };
+        let spool = vec![Spool {
+            path: "/var".into(),
+            kind: auto(),
+            dedupe: Dedupe::Mailbox,
+        }];
+        let mut config = Config {
+            spool,
+            ..Config::default()
+        };
         assert!(config.check_places().unwrap_err().contains("output.dir"));
         config.output.dir = "/nowhere/out".into();
         config.state.dir = "/nowhere/state".into();

@@ -17,14 +17,25 @@ impl Interval {
     /// The time that `text` names: a whole number and a unit.
     #[must_use]
     pub fn named(text: &str) -> Option<Interval> {
-        let (number, unit) = UNITS.iter().find_map(|(name, ms)| Some((text.trim().strip_suffix(name)?, *ms)))?;
-        number.trim().parse::<u64>().ok()?.checked_mul(unit).map(|ms| Interval { ms })
+        let (number, unit) = UNITS
+            .iter()
+            .find_map(|(name, ms)| Some((text.trim().strip_suffix(name)?, *ms)))?;
+        number
+            .trim()
+            .parse::<u64>()
+            .ok()?
+            .checked_mul(unit)
+            .map(|ms| Interval { ms })
     }
 }
 
 impl Serialize for Interval {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let (name, unit) = UNITS.iter().rev().find(|(_, unit)| self.ms.is_multiple_of(*unit)).unwrap_or(&UNITS[0]);
+        let (name, unit) = UNITS
+            .iter()
+            .rev()
+            .find(|(_, unit)| self.ms.is_multiple_of(*unit))
+            .unwrap_or(&UNITS[0]);
         serializer.serialize_str(&format!("{}{name}", self.ms / unit))
     }
 }
@@ -40,7 +51,8 @@ impl<'de> Deserialize<'de> for Interval {
             }
 
             fn visit_str<E: Error>(self, text: &str) -> Result<Interval, E> {
-                Interval::named(text).ok_or_else(|| E::custom(format!("{text:?} is no time; write it as \"60s\"")))
+                Interval::named(text)
+                    .ok_or_else(|| E::custom(format!("{text:?} is no time; write it as \"60s\"")))
             }
         }
         deserializer.deserialize_str(Text)

@@ -21,8 +21,10 @@ const UNITS: [(&str, usize); 7] = [
 #[must_use]
 pub fn parse_size(text: &str) -> Option<usize> {
     let text = text.trim();
-    let (number, unit) =
-        UNITS.iter().find_map(|(name, octets)| Some((text.strip_suffix(name)?, *octets))).unwrap_or((text, 1));
+    let (number, unit) = UNITS
+        .iter()
+        .find_map(|(name, octets)| Some((text.strip_suffix(name)?, *octets)))
+        .unwrap_or((text, 1));
     number.trim().parse::<usize>().ok()?.checked_mul(unit)
 }
 
@@ -43,7 +45,9 @@ impl<'de> Deserialize<'de> for Size {
             }
 
             fn visit_i64<E: Error>(self, number: i64) -> Result<Size, E> {
-                usize::try_from(number).map(Size).map_err(|_| E::custom("a size cannot be negative"))
+                usize::try_from(number)
+                    .map(Size)
+                    .map_err(|_| E::custom("a size cannot be negative"))
             }
 
             fn visit_u64<E: Error>(self, number: u64) -> Result<Size, E> {

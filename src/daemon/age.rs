@@ -32,7 +32,13 @@ impl Age {
             (Some(before), Some(now)) => now.saturating_sub(before).min(AWAY_S),
             _ => 0,
         };
-        Ok(Age { before: kept + away, since: now, now, date, kept })
+        Ok(Age {
+            before: kept + away,
+            since: now,
+            now,
+            date,
+            kept,
+        })
     }
 
     /// Lets the time pass.
@@ -58,6 +64,7 @@ impl Age {
     pub(super) fn keep(&mut self, store: &Store) -> Result<(), Fault> {
         self.kept = self.seconds();
         store.put_note("age", self.kept)?;
-        self.date.map_or(Ok(()), |date| store.put_note("date", date))
+        self.date
+            .map_or(Ok(()), |date| store.put_note("date", date))
     }
 }

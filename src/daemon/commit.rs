@@ -37,9 +37,22 @@ struct Batch {
 
 impl Committer {
     /// A committer over a state and an output that are known to agree.
-    pub(super) fn new(store: Store, dir: SegmentDir, sidecars: PathBuf, compress: Compress) -> Result<Self, Fault> {
+    pub(super) fn new(
+        store: Store,
+        dir: SegmentDir,
+        sidecars: PathBuf,
+        compress: Compress,
+    ) -> Result<Self, Fault> {
         let row = store.segment()?;
-        Ok(Committer { store, dir, sidecars, compress, row, segment: None, batch: Batch::default() })
+        Ok(Committer {
+            store,
+            dir,
+            sidecars,
+            compress,
+            row,
+            segment: None,
+            batch: Batch::default(),
+        })
     }
 
     /// The state, with a transaction open for what belongs to the batch.
@@ -86,14 +99,20 @@ impl Committer {
         self.state()?;
         let batch = std::mem::take(&mut self.batch);
         if planted(Planted::StateBeforeData) {
-            self.store.put_len(self.row.seq, self.row.len + batch.lines.len() as u64, 0, self.row.records)?;
+            self.store.put_len(
+                self.row.seq,
+                self.row.len + batch.lines.len() as u64,
+                0,
+                self.row.records,
+            )?;
             self.store.commit()?;
             self.store.begin()?;
         }
         if !batch.lines.is_empty() {
             self.write(&batch.lines)?;
             self.row.records += batch.records;
-            self.store.put_len(self.row.seq, self.row.len, self.row.hash, self.row.records)?;
+            self.store
+                .put_len(self.row.seq, self.row.len, self.row.hash, self.row.records)?;
         }
         self.store.commit()?;
         Ok((batch.messages, batch.records))
@@ -128,7 +147,10 @@ impl Committer {
     /// Everything before the segment's name changes: the sidecar and its copy, compression, the intent.
     fn prepare(&mut self) -> Result<(), Fault> {
         let seq = self.row.seq;
-        let (meta, copy) = (format!("{seq:010}.meta"), self.sidecars.join(format!("{seq:010}.meta")));
+        let (meta, copy) = (
+            format!("{seq:010}.meta"),
+            self.sidecars.join(format!("{seq:010}.meta")),
+        );
         let name = match self.compress {
             Compress::None => format!("{seq:010}.jsonl"),
             Compress::Zstd => format!("{seq:010}.jsonl.zst"),
@@ -146,7 +168,9 @@ impl Committer {
             mailboxes: self.store.fresh()?,
         };
         let octets = sidecar.line();
-        self.dir.write_hidden(&meta, &octets).map_err(|error| Fault::of(&self.dir.hidden(&meta), &error))?;
+        self.dir
+            .write_hidden(&meta, &octets)
+            .map_err(|error| Fault::of(&self.dir.hidden(&meta), &error))?;
         segment::replace(&copy, &octets).map_err(|error| Fault::of(&copy, &error))?;
         if self.compress == Compress::Zstd {
             let to = self.dir.hidden(&name);
@@ -164,7 +188,11 @@ impl Committer {
         let meta = format!("{seq:010}.meta");
         let part = self.dir.part(seq);
         let is_compressed = Path::new(&name).extension() == Some("zst".as_ref());
-        let hidden = if is_compressed { self.dir.hidden(&name) } else { part.clone() };
+        let hidden = if is_compressed {
+            self.dir.hidden(&name)
+        } else {
+            part.clone()
+        };
         for (from, to) in [(self.dir.hidden(&meta), &meta), (hidden, &name)] {
             match self.dir.publish(&from, to) {
                 Ok(()) => {}
@@ -176,7 +204,9 @@ impl Committer {
         }
         self.sync()?;
         match std::fs::remove_file(&part) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(Fault::of(&part, &error)),
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(Fault::of(&part, &error));
+            }
             _ => {}
         }
         self.store.sealed(seq)?;
@@ -192,13 +222,18 @@ impl Committer {
         let copies: Vec<PathBuf> = std::fs::read_dir(&self.sidecars)
             .map_err(fault)?
             .flatten()
-            .filter(|entry| segment::number(&entry.file_name()).is_some_and(|seq| seq < self.row.seq))
+            .filter(|entry| {
+                segment::number(&entry.file_name()).is_some_and(|seq| seq < self.row.seq)
+            })
             .map(|entry| entry.path())
             .collect();
         if copies.len() < most {
             return Ok(false);
         }
-        let (next, snapshot) = (self.sidecars.join("snapshot.next"), self.sidecars.join("snapshot.db"));
+        let (next, snapshot) = (
+            self.sidecars.join("snapshot.next"),
+            self.sidecars.join("snapshot.db"),
+        );
         // What a crash left of an earlier one.
         let _ = std::fs::remove_file(&next);
         self.store.copy_to(&next).inspect_err(|_| {
@@ -215,7 +250,9 @@ impl Committer {
         if planted(Planted::NoDirectorySync) {
             return Ok(());
         }
-        self.dir.sync().map_err(|error| Fault::of(self.dir.path(), &error))
+        self.dir
+            .sync()
+            .map_err(|error| Fault::of(self.dir.path(), &error))
     }
 
     /// Commits, seals and closes.

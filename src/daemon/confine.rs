@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, NetPort, Ruleset, RulesetAttr, RulesetCreatedAttr,
-    RulesetError, RulesetStatus, path_beneath_rules,
+    ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, NetPort, Ruleset, RulesetAttr,
+    RulesetCreatedAttr, RulesetError, RulesetStatus, path_beneath_rules,
 };
 
 use super::fault::Fault;
@@ -39,8 +39,16 @@ pub(super) fn confine(path: &Path, config: &Config) -> Result<Result<Confined, S
     }
     let mut confined = match config.watch.confine {
         Confine::Nothing => return Ok(Err("watch.confine is \"nothing\"".to_owned())),
-        Confine::Writes => Confined { writable: written(config), readable: None, full: false },
-        Confine::Reads => Confined { writable: written(config), readable: Some(read(path, config)), full: false },
+        Confine::Writes => Confined {
+            writable: written(config),
+            readable: None,
+            full: false,
+        },
+        Confine::Reads => Confined {
+            writable: written(config),
+            readable: Some(read(path, config)),
+            full: false,
+        },
     };
     Ok(match restrict(&confined, config) {
         Ok(RulesetStatus::NotEnforced) => Err("the kernel has no Landlock".to_owned()),
@@ -66,9 +74,15 @@ fn restrict(confined: &Confined, config: &Config) -> Result<RulesetStatus, Rules
         .handle_access(denied)?
         .handle_access(AccessNet::from_all(KNOWN))?
         .create()?
-        .add_rules(path_beneath_rules(&confined.writable, (reads & denied) | AccessFs::from_write(KNOWN)))?;
+        .add_rules(path_beneath_rules(
+            &confined.writable,
+            (reads & denied) | AccessFs::from_write(KNOWN),
+        ))?;
     let readable = confined.readable.iter().flatten();
-    let rules = rules.add_rules(path_beneath_rules(readable, reads & denied & !AccessFs::Execute))?;
+    let rules = rules.add_rules(path_beneath_rules(
+        readable,
+        reads & denied & !AccessFs::Execute,
+    ))?;
     let rules = match config.metrics.listen.parse::<std::net::SocketAddr>() {
         Ok(address) => rules.add_rule(NetPort::new(address.port(), AccessNet::BindTcp))?,
         Err(_) => rules,
@@ -80,7 +94,9 @@ fn restrict(confined: &Confined, config: &Config) -> Result<RulesetStatus, Rules
 fn written(config: &Config) -> Vec<PathBuf> {
     let mut folders = vec![config.output.dir.clone(), config.state.dir.clone()];
     let socket = config.metrics.listen.strip_prefix("unix:").map(Path::new);
-    let files = socket.into_iter().chain([config.metrics.textfile.as_path()]);
+    let files = socket
+        .into_iter()
+        .chain([config.metrics.textfile.as_path()]);
     for folder in files.filter_map(Path::parent) {
         // Whoever needs it says that it is not there.
         let _ = fs::create_dir_all(folder);
@@ -91,21 +107,45 @@ fn written(config: &Config) -> Vec<PathBuf> {
 
 /// The folders that are read: the spools, that of the configuration, where `SQLite` has its random numbers from.
 fn read(path: &Path, config: &Config) -> Vec<PathBuf> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let spools = config.spool.iter().map(|spool| place(&spool.path).to_owned());
-    spools.chain([folder.to_owned(), "/dev/urandom".into()]).collect()
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    let spools = config
+        .spool
+        .iter()
+        .map(|spool| place(&spool.path).to_owned());
+    spools
+        .chain([folder.to_owned(), "/dev/urandom".into()])
+        .collect()
 }
 
 impl Confined {
     /// What another configuration needs and cannot have without a restart.
     pub(super) fn lacks(&self, config: &Config) -> Vec<PathBuf> {
-        let within = |path: &Path, folders: &[PathBuf]| folders.iter().any(|folder| path.starts_with(folder));
-        let written = config.metrics.textfile.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let within = |path: &Path, folders: &[PathBuf]| {
+            folders.iter().any(|folder| path.starts_with(folder))
+        };
+        let written = config
+            .metrics
+            .textfile
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
         let written = written.filter(|folder| !within(folder, &self.writable));
-        let read = config.spool.iter().map(|spool| spool.path.as_path()).filter(|path| {
-            self.readable.as_ref().is_some_and(|readable| !within(path, readable) && !within(path, &self.writable))
-        });
-        written.into_iter().chain(read).map(Path::to_owned).collect()
+        let read = config
+            .spool
+            .iter()
+            .map(|spool| spool.path.as_path())
+            .filter(|path| {
+                self.readable.as_ref().is_some_and(|readable| {
+                    !within(path, readable) && !within(path, &self.writable)
+                })
+            });
+        written
+            .into_iter()
+            .chain(read)
+            .map(Path::to_owned)
+            .collect()
     }
 }
 
@@ -115,8 +155,15 @@ mod tests {
     use crate::config::{Dedupe, Spool};
 
     fn config(root: &Path) -> Config {
-        let spool = |name: &str| Spool { path: root.join(name), kind: "auto".to_owned(), dedupe: Dedupe::Mailbox };
-        let mut config = Config { spool: vec![spool("spool")], ..Config::default() };
+        let spool = |name: &str| Spool {
+            path: root.join(name),
+            kind: "auto".to_owned(),
+            dedupe: Dedupe::Mailbox,
+        };
+        let mut config = Config {
+            spool: vec![spool("spool")],
+            ..Config::default()
+        };
         (config.output.dir, config.state.dir) = (root.join("out"), root.join("state"));
         config.metrics.listen = String::new();
         config.watch.confine = Confine::Reads;
@@ -134,11 +181,18 @@ mod tests {
         let at = |path: &str| root.join(path);
         let confined = std::thread::scope(|scope| {
             let work = || {
-                let Ok(confined) = confine(&at("etc/c.toml"), &config(&root)).unwrap() else { return false };
+                let Ok(confined) = confine(&at("etc/c.toml"), &config(&root)).unwrap() else {
+                    return false;
+                };
                 assert!(fs::read(at("spool/a")).is_ok() && fs::read(at("etc/a")).is_ok());
-                assert!(fs::write(at("out/a"), "a").is_ok() && fs::rename(at("out/a"), at("state/a")).is_ok());
+                assert!(
+                    fs::write(at("out/a"), "a").is_ok()
+                        && fs::rename(at("out/a"), at("state/a")).is_ok()
+                );
                 assert!(fs::read(at("other/a")).is_err() && fs::write(at("spool/a"), "b").is_err());
-                assert!(fs::remove_file(at("spool/a")).is_err() && fs::write(at("etc/b"), "").is_err());
+                assert!(
+                    fs::remove_file(at("spool/a")).is_err() && fs::write(at("etc/b"), "").is_err()
+                );
                 assert!(!confined.full || std::net::TcpListener::bind("127.0.0.1:0").is_err());
                 let mut more = config(&root);
                 assert!(confined.lacks(&more).is_empty());

@@ -73,7 +73,10 @@ impl Session<'_> {
     /// # Errors
     ///
     /// Those of `work`, which end the session and the committer; [`Fault::Full`] if that has ended meanwhile.
-    pub(super) fn with<T>(&self, work: impl FnOnce(&mut Committer) -> Result<T, Fault>) -> Result<T, Fault> {
+    pub(super) fn with<T>(
+        &self,
+        work: impl FnOnce(&mut Committer) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
         self.pulse.beat();
         let mut shared = self.desk.lock();
         if shared.epoch != self.epoch || self.pulse.is_over() {
@@ -91,7 +94,12 @@ impl Session<'_> {
         let most = shared.batch_bytes;
         let full = |committer: &Committer| committer.waiting().0 >= most;
         if shared.epoch == self.epoch && shared.committer.as_ref().is_some_and(full) {
-            return shared.with(|shared| shared.commit().and_then(|()| shared.seal(false)).map(|_| ()));
+            return shared.with(|shared| {
+                shared
+                    .commit()
+                    .and_then(|()| shared.seal(false))
+                    .map(|_| ())
+            });
         }
         Ok(())
     }
@@ -121,7 +129,10 @@ impl Desk {
             Err(Fault::Full(why)) => shared.paused = Some(Pause { why, retry: None }),
             held => held?,
         }
-        Ok(Arc::new(Desk { shared: Mutex::new(shared), _lock: lock }))
+        Ok(Arc::new(Desk {
+            shared: Mutex::new(shared),
+            _lock: lock,
+        }))
     }
 
     fn lock(&self) -> MutexGuard<'_, Shared> {
@@ -137,7 +148,11 @@ impl Desk {
     /// The right to write for the reader with this pulse; nothing during a pause.
     pub(super) fn session<'d>(&'d self, pulse: &'d Pulse) -> Option<Session<'d>> {
         let shared = self.lock();
-        shared.committer.as_ref().map(|_| Session { desk: self, pulse, epoch: shared.epoch })
+        shared.committer.as_ref().map(|_| Session {
+            desk: self,
+            pulse,
+            epoch: shared.epoch,
+        })
     }
 
     /// Rises when everything must be looked at again, because what was read and not committed is lost.
@@ -172,7 +187,10 @@ impl Desk {
     /// # Errors
     ///
     /// Those of the commit and of `work`, which end the committer.
-    pub(super) fn alone<T>(&self, work: impl FnOnce(&mut Committer) -> Result<T, Fault>) -> Result<Option<T>, Fault> {
+    pub(super) fn alone<T>(
+        &self,
+        work: impl FnOnce(&mut Committer) -> Result<T, Fault>,
+    ) -> Result<Option<T>, Fault> {
         self.lock().with(|shared| {
             shared.commit()?;
             shared.committer.as_mut().map(work).transpose()
@@ -181,14 +199,19 @@ impl Desk {
 
     /// Commits when enough waits or has waited long enough, or `at_once`; seals likewise.
     pub(super) fn commit_if_due(&self, at_once: bool, host: &mut dyn Host) -> Result<(), Fault> {
-        self.lock().with(|shared| shared.commit_if_due(at_once, host))
+        self.lock()
+            .with(|shared| shared.commit_if_due(at_once, host))
     }
 
     /// When there is something to be committed or sealed.
     pub(super) fn next(&self) -> Option<Now> {
         let shared = self.lock();
-        let commit = shared.batch_since.map(|since| since.after(shared.config.state.commit_interval.ms));
-        let seal = shared.segment_since.map(|since| since.after(shared.config.output.seal_interval.ms));
+        let commit = shared
+            .batch_since
+            .map(|since| since.after(shared.config.state.commit_interval.ms));
+        let seal = shared
+            .segment_since
+            .map(|since| since.after(shared.config.output.seal_interval.ms));
         commit.into_iter().chain(seal).min()
     }
 
@@ -200,7 +223,9 @@ impl Desk {
     /// Whether nothing waits to be committed, nor for room, and nothing was lost since it was this epoch.
     pub(super) fn is_at_rest(&self, epoch: u64) -> bool {
         let shared = self.lock();
-        shared.epoch == epoch && shared.paused.is_none() && !shared.committer.as_ref().is_some_and(Committer::is_dirty)
+        shared.epoch == epoch
+            && shared.paused.is_none()
+            && !shared.committer.as_ref().is_some_and(Committer::is_dirty)
     }
 
     /// The day, counted from the first on which the spools were watched.
@@ -210,10 +235,11 @@ impl Desk {
 
     /// Writes down how long the spools have been watched, from time to time.
     pub(super) fn keep_age(&self) -> Result<(), Fault> {
-        self.lock().with(|shared| match (&mut shared.age, &mut shared.committer) {
-            (Some(age), Some(committer)) if age.is_due() => age.keep(committer.state()?),
-            _ => Ok(()),
-        })
+        self.lock()
+            .with(|shared| match (&mut shared.age, &mut shared.committer) {
+                (Some(age), Some(committer)) if age.is_due() => age.keep(committer.state()?),
+                _ => Ok(()),
+            })
     }
 
     /// Commits and seals what was read, and ends all sessions. What was committed before stays so.
@@ -224,7 +250,9 @@ impl Desk {
     pub(super) fn close(&self) -> Result<(), Fault> {
         let mut shared = self.lock();
         shared.epoch += 1;
-        let Some(mut committer) = shared.committer.take() else { return Ok(()) };
+        let Some(mut committer) = shared.committer.take() else {
+            return Ok(());
+        };
         if let Some(age) = &mut shared.age {
             age.keep(committer.state()?)?;
         }
@@ -264,7 +292,10 @@ impl Shared {
         self.epoch += 1;
         (self.batch_since, self.segment_since) = (None, None);
         if let Fault::Full(why) = fault {
-            self.paused = Some(Pause { why: why.clone(), retry: None });
+            self.paused = Some(Pause {
+                why: why.clone(),
+                retry: None,
+            });
         }
     }
 
@@ -285,10 +316,15 @@ impl Shared {
 
     fn ready(&mut self, host: &mut dyn Host) -> Result<Option<Now>, Fault> {
         let now = host.now();
-        let Some(pause) = &mut self.paused else { return Ok(None) };
+        let Some(pause) = &mut self.paused else {
+            return Ok(None);
+        };
         let Some(retry) = pause.retry else {
             pause.retry = Some(now.after(RETRY_MS));
-            host.remark(&Remark::Warn(format!("paused for want of room: {}", pause.why)));
+            host.remark(&Remark::Warn(format!(
+                "paused for want of room: {}",
+                pause.why
+            )));
             self.last_error = Some(pause.why.clone());
             recover::release(&self.config);
             // Where a limit of file size is the reason, a smaller one may fit into the next segment.
@@ -325,7 +361,13 @@ impl Shared {
     }
 
     fn commit(&mut self) -> Result<(), Fault> {
-        let Some(committer) = self.committer.as_mut().filter(|committer| committer.is_dirty()) else { return Ok(()) };
+        let Some(committer) = self
+            .committer
+            .as_mut()
+            .filter(|committer| committer.is_dirty())
+        else {
+            return Ok(());
+        };
         let (messages, records) = committer.commit()?;
         self.counts.messages += messages;
         self.counts.records += records;
@@ -336,14 +378,21 @@ impl Shared {
 
     fn commit_if_due(&mut self, at_once: bool, host: &mut dyn Host) -> Result<(), Fault> {
         let now = host.now();
-        let Some(committer) = &mut self.committer else { return Ok(()) };
+        let Some(committer) = &mut self.committer else {
+            return Ok(());
+        };
         let (bytes, messages) = committer.waiting();
-        let since = committer.is_dirty().then(|| *self.batch_since.get_or_insert(now));
-        let long = since.is_some_and(|since| since.after(self.config.state.commit_interval.ms) <= now);
+        let since = committer
+            .is_dirty()
+            .then(|| *self.batch_since.get_or_insert(now));
+        let long =
+            since.is_some_and(|since| since.after(self.config.state.commit_interval.ms) <= now);
         if long || bytes >= self.batch_bytes || messages >= BATCH_MESSAGES || at_once {
             self.commit()?;
         }
-        let Some(committer) = &mut self.committer else { return Ok(()) };
+        let Some(committer) = &mut self.committer else {
+            return Ok(());
+        };
         if committer.committed() > 0 {
             let since = *self.segment_since.get_or_insert(now);
             let old = since.after(self.config.output.seal_interval.ms) <= now;
@@ -352,9 +401,13 @@ impl Shared {
             {
                 match committer.compact(SIDECARS) {
                     Ok(false) => {}
-                    Ok(true) => host.remark(&Remark::Info("a snapshot of the state replaces old sidecars".to_owned())),
+                    Ok(true) => host.remark(&Remark::Info(
+                        "a snapshot of the state replaces old sidecars".to_owned(),
+                    )),
                     // The sidecars do as well, and work goes on with the room there is.
-                    Err(Fault::Full(why)) => host.remark(&Remark::Warn(format!("no snapshot of the state: {why}"))),
+                    Err(Fault::Full(why)) => {
+                        host.remark(&Remark::Warn(format!("no snapshot of the state: {why}")))
+                    }
                     Err(fault) => return Err(fault),
                 }
             }
@@ -364,7 +417,9 @@ impl Shared {
 
     /// Seals the segment if it is `old` or large. Gives whether it did.
     fn seal(&mut self, old: bool) -> Result<bool, Fault> {
-        let Some(committer) = &mut self.committer else { return Ok(false) };
+        let Some(committer) = &mut self.committer else {
+            return Ok(false);
+        };
         let large = committer.committed() >= self.config.output.seal_bytes.0 as u64;
         let sealed = (old || large) && !committer.is_dirty() && committer.seal()?;
         if sealed {
@@ -393,15 +448,21 @@ pub(super) mod tests {
 
     impl World {
         pub(in crate::daemon) fn new(name: &str) -> World {
-            let folder = std::env::temp_dir().join(format!("urlspool-desk-{}-{name}", std::process::id()));
+            let folder =
+                std::env::temp_dir().join(format!("urlspool-desk-{}-{name}", std::process::id()));
             let _ = std::fs::remove_dir_all(&folder);
             std::fs::create_dir_all(&folder).unwrap();
-            World { folder, now: Now::default(), remarks: 0 }
+            World {
+                folder,
+                now: Now::default(),
+                remarks: 0,
+            }
         }
 
         fn config(&self) -> Config {
             let mut config = Config::default();
-            (config.output.dir, config.state.dir) = (self.folder.join("out"), self.folder.join("state"));
+            (config.output.dir, config.state.dir) =
+                (self.folder.join("out"), self.folder.join("state"));
             config.output.seal_bytes = crate::config::Size(BATCH_BYTES);
             config
         }
@@ -412,14 +473,19 @@ pub(super) mod tests {
 
         /// Lines in all segments.
         pub(in crate::daemon) fn lines(&self) -> usize {
-            let lines = |path: PathBuf| memchr::memchr_iter(b'\n', &std::fs::read(path).unwrap()).count();
+            let lines =
+                |path: PathBuf| memchr::memchr_iter(b'\n', &std::fs::read(path).unwrap()).count();
             self.segments().into_iter().map(lines).sum()
         }
 
         pub(in crate::daemon) fn segments(&self) -> Vec<PathBuf> {
-            let entries = std::fs::read_dir(self.folder.join("out")).unwrap().flatten();
+            let entries = std::fs::read_dir(self.folder.join("out"))
+                .unwrap()
+                .flatten();
             let paths = entries.map(|entry| entry.path());
-            paths.filter(|path| path.extension() == Some("jsonl".as_ref())).collect()
+            paths
+                .filter(|path| path.extension() == Some("jsonl".as_ref()))
+                .collect()
         }
     }
 
@@ -467,8 +533,11 @@ pub(super) mod tests {
             self.left = self.left.wrapping_sub(1);
             if self.left == 0 {
                 let pulse = Pulse::default();
-                let full =
-                    daemon.desk.session(&pulse).unwrap().with(|_| Err::<(), _>(Fault::Full("no room".to_owned())));
+                let full = daemon
+                    .desk
+                    .session(&pulse)
+                    .unwrap()
+                    .with(|_| Err::<(), _>(Fault::Full("no room".to_owned())));
                 assert!(full.is_err());
                 while let Some(retry) = daemon.desk.ready(self).unwrap() {
                     self.world.now = retry;
@@ -497,10 +566,16 @@ pub(super) mod tests {
         assert!(full.is_err() && put(before).is_err() && desk.session(&one).is_none());
         // The pause is told once, and lasts until there is room.
         let retry = desk.ready(&mut world).unwrap().unwrap();
-        assert_eq!((desk.ready(&mut world).unwrap(), world.remarks), (Some(retry), 1));
+        assert_eq!(
+            (desk.ready(&mut world).unwrap(), world.remarks),
+            (Some(retry), 1)
+        );
         world.now = retry;
         assert_eq!(desk.ready(&mut world).unwrap(), None);
-        assert!(put(before).is_err() && put(beside).is_err(), "the committer is another");
+        assert!(
+            put(before).is_err() && put(beside).is_err(),
+            "the committer is another"
+        );
         put(desk.session(&one).unwrap()).unwrap();
         desk.close().unwrap();
         let lines = std::fs::read(world.folder.join("out/0000000001.jsonl")).unwrap();
@@ -518,7 +593,11 @@ pub(super) mod tests {
             let text = format!("From: a@b.example\nSubject: x\n\nsee http://h.example/{n} now\n");
             std::fs::write(path.join(format!("{n}.eml")), text).unwrap();
         }
-        config.spool = vec![Spool { path, kind: "auto".to_owned(), dedupe: Dedupe::Mailbox }];
+        config.spool = vec![Spool {
+            path,
+            kind: "auto".to_owned(),
+            dedupe: Dedupe::Mailbox,
+        }];
         // Four looks at files that have not rested, then the second that takes one.
         let mut paused = Paused { world, left: 6 };
         let mut daemon = Daemon::open(config, &mut paused).unwrap();
@@ -565,7 +644,11 @@ pub(super) mod tests {
         desk.ready(&mut world).unwrap();
         world.now = world.now.after(RETRY_MS);
         assert_eq!(desk.ready(&mut world).unwrap(), None);
-        let seen = desk.session(&pulse).unwrap().with(|committer| committer.state()?.is_seen(1, 2)).unwrap();
+        let seen = desk
+            .session(&pulse)
+            .unwrap()
+            .with(|committer| committer.state()?.is_seen(1, 2))
+            .unwrap();
         assert!(!seen);
     }
 }

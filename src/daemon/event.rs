@@ -13,7 +13,9 @@ pub struct Now {
 
 impl Now {
     pub(super) fn after(self, ms: u64) -> Now {
-        Now { ms: self.ms.saturating_add(ms) }
+        Now {
+            ms: self.ms.saturating_add(ms),
+        }
     }
 }
 

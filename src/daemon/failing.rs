@@ -10,7 +10,9 @@ use serde::Serialize;
 
 use super::Now;
 use super::identity::Stamp;
-use crate::limits::{FAILING_FILES, FAILURES_TOLD, QUARANTINE_MS, RETRY_FIRST_MS, RETRY_LONGEST_MS};
+use crate::limits::{
+    FAILING_FILES, FAILURES_TOLD, QUARANTINE_MS, RETRY_FIRST_MS, RETRY_LONGEST_MS,
+};
 
 /// A file as it was when it could not be read; nothing if not even that could be told.
 ///
@@ -21,7 +23,10 @@ pub(super) struct Seen(Option<(Stamp, i64)>);
 impl Seen {
     /// The file with this metadata.
     pub(super) fn of(metadata: &Metadata) -> Seen {
-        let changed = metadata.ctime().wrapping_mul(1_000_000_000).wrapping_add(metadata.ctime_nsec());
+        let changed = metadata
+            .ctime()
+            .wrapping_mul(1_000_000_000)
+            .wrapping_add(metadata.ctime_nsec());
         Seen(Some((Stamp::of(metadata), changed)))
     }
 
@@ -48,8 +53,13 @@ pub(super) enum Trouble {
 
 impl Trouble {
     /// All of them.
-    pub(super) const ALL: [Trouble; 5] =
-        [Trouble::Device, Trouble::Stale, Trouble::Timeout, Trouble::Denied, Trouble::Other];
+    pub(super) const ALL: [Trouble; 5] = [
+        Trouble::Device,
+        Trouble::Stale,
+        Trouble::Timeout,
+        Trouble::Denied,
+        Trouble::Other,
+    ];
 
     /// The sort of an error.
     pub(super) fn of(error: &io::Error) -> Trouble {
@@ -120,8 +130,19 @@ pub struct Failure {
 
 impl Failures {
     /// Notes that a file could not be read, and plans the next try.
-    pub(super) fn note(&mut self, path: &Path, seen: Seen, spool: usize, error: &io::Error, now: Now) -> Say {
-        let Some(failing) = self.files.get_mut(path).filter(|failing| failing.seen == seen) else {
+    pub(super) fn note(
+        &mut self,
+        path: &Path,
+        seen: Seen,
+        spool: usize,
+        error: &io::Error,
+        now: Now,
+    ) -> Say {
+        let Some(failing) = self
+            .files
+            .get_mut(path)
+            .filter(|failing| failing.seen == seen)
+        else {
             return self.begin(path, seen, spool, error, now);
         };
         failing.why = error.to_string();
@@ -130,7 +151,11 @@ impl Failures {
         let long = failing.since.after(QUARANTINE_MS) <= now;
         let was_left_alone = failing.retry.is_none();
         failing.retry = (!long).then(|| now.after(failing.wait_ms));
-        if long && !was_left_alone { Say::Quarantined } else { Say::Nothing }
+        if long && !was_left_alone {
+            Say::Quarantined
+        } else {
+            Say::Nothing
+        }
     }
 
     fn begin(&mut self, path: &Path, seen: Seen, spool: usize, error: &io::Error, now: Now) -> Say {
@@ -138,7 +163,15 @@ impl Failures {
             return Say::TooMany;
         }
         let (wait_ms, retry) = (RETRY_FIRST_MS, Some(now.after(RETRY_FIRST_MS)));
-        let failing = Failing { seen, why: error.to_string(), tries: 1, since: now, wait_ms, retry, spool };
+        let failing = Failing {
+            seen,
+            why: error.to_string(),
+            tries: 1,
+            since: now,
+            wait_ms,
+            retry,
+            spool,
+        };
         self.files.insert(path.to_owned(), failing);
         Say::First
     }
@@ -150,19 +183,28 @@ impl Failures {
 
     /// Whether a file may be looked at: nothing is wrong with it, it is time for the next try, or it has changed.
     pub(super) fn may_look(&self, path: &Path, seen: Seen, now: Now) -> bool {
-        let waits = |failing: &Failing| failing.seen == seen && failing.retry.is_none_or(|retry| now < retry);
+        let waits = |failing: &Failing| {
+            failing.seen == seen && failing.retry.is_none_or(|retry| now < retry)
+        };
         !self.files.get(path).is_some_and(waits)
     }
 
     /// The files that are to be tried now, and their spools.
     pub(super) fn due(&self, now: Now) -> Vec<(PathBuf, usize)> {
-        let due = self.files.iter().filter(|(_, failing)| failing.retry.is_some_and(|retry| retry <= now));
-        due.map(|(path, failing)| (path.clone(), failing.spool)).collect()
+        let due = self
+            .files
+            .iter()
+            .filter(|(_, failing)| failing.retry.is_some_and(|retry| retry <= now));
+        due.map(|(path, failing)| (path.clone(), failing.spool))
+            .collect()
     }
 
     /// When the next one is to be tried.
     pub(super) fn next(&self) -> Option<Now> {
-        self.files.values().filter_map(|failing| failing.retry).min()
+        self.files
+            .values()
+            .filter_map(|failing| failing.retry)
+            .min()
     }
 
     /// Whether any is in this spool.
@@ -177,7 +219,10 @@ impl Failures {
 
     /// How many are left alone until they change.
     pub(super) fn quarantined(&self) -> usize {
-        self.files.values().filter(|failing| failing.retry.is_none()).count()
+        self.files
+            .values()
+            .filter(|failing| failing.retry.is_none())
+            .count()
     }
 
     /// Some of them, those in quarantine first.
@@ -201,7 +246,10 @@ mod tests {
     #[test]
     fn a_file_is_tried_less_and_less_often_and_then_no_more() {
         let mut failures = Failures::default();
-        let (path, stale) = (Path::new("/s/1"), io::Error::from_raw_os_error(libc::ESTALE));
+        let (path, stale) = (
+            Path::new("/s/1"),
+            io::Error::from_raw_os_error(libc::ESTALE),
+        );
         let mut now = Now { ms: 5 };
         let mut said = Vec::new();
         let mut waits = Vec::new();
@@ -215,9 +263,19 @@ mod tests {
         }
         assert_eq!(waits[..4], [1_000, 2_000, 4_000, 8_000]);
         assert_eq!(waits.last(), Some(&300_000));
-        assert!((86_400_000..86_400_000 + 300_001).contains(&(now.ms - 5)), "{now:?}");
-        assert_eq!((said[0], *said.last().unwrap()), (Say::First, Say::Quarantined));
-        assert!(said[1..said.len() - 1].iter().all(|say| *say == Say::Nothing));
+        assert!(
+            (86_400_000..86_400_000 + 300_001).contains(&(now.ms - 5)),
+            "{now:?}"
+        );
+        assert_eq!(
+            (said[0], *said.last().unwrap()),
+            (Say::First, Say::Quarantined)
+        );
+        assert!(
+            said[1..said.len() - 1]
+                .iter()
+                .all(|say| *say == Say::Nothing)
+        );
         assert_eq!((failures.failing(), failures.quarantined()), (0, 1));
         assert!(failures.told()[0].quarantined);
     }
@@ -226,7 +284,13 @@ mod tests {
     fn one_that_changes_is_tried_at_once() {
         let mut failures = Failures::default();
         let (path, now) = (Path::new("/s/1"), Now { ms: 0 });
-        failures.note(path, Seen::nothing(), 0, &io::ErrorKind::PermissionDenied.into(), now);
+        failures.note(
+            path,
+            Seen::nothing(),
+            0,
+            &io::ErrorKind::PermissionDenied.into(),
+            now,
+        );
         assert!(!failures.may_look(path, Seen::nothing(), now));
         let other = Seen::of(&Path::new("/").metadata().unwrap());
         assert!(failures.may_look(path, other, now));
@@ -238,9 +302,24 @@ mod tests {
     fn more_than_can_be_remembered_are_said_to_be() {
         let mut failures = Failures::default();
         for n in 0..FAILING_FILES {
-            failures.note(Path::new(&n.to_string()), Seen::nothing(), 0, &io::ErrorKind::Other.into(), Now::default());
+            failures.note(
+                Path::new(&n.to_string()),
+                Seen::nothing(),
+                0,
+                &io::ErrorKind::Other.into(),
+                Now::default(),
+            );
         }
-        let one_more = failures.note(Path::new("x"), Seen::nothing(), 0, &io::ErrorKind::Other.into(), Now::default());
-        assert_eq!((one_more, failures.failing()), (Say::TooMany, FAILING_FILES));
+        let one_more = failures.note(
+            Path::new("x"),
+            Seen::nothing(),
+            0,
+            &io::ErrorKind::Other.into(),
+            Now::default(),
+        );
+        assert_eq!(
+            (one_more, failures.failing()),
+            (Say::TooMany, FAILING_FILES)
+        );
     }
 }

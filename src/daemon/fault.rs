@@ -18,18 +18,26 @@ pub enum Fault {
 }
 
 /// What is done of this is told with every [`Fault::Inconsistent`].
-pub(super) const REBUILD: &str = "`urlspool watch --rebuild-state` builds the state anew from the segments' sidecars";
+pub(super) const REBUILD: &str =
+    "`urlspool watch --rebuild-state` builds the state anew from the segments' sidecars";
 
 impl Fault {
     /// The fault of a failed operation on a file of ours.
     pub(super) fn of(path: &Path, error: &io::Error) -> Fault {
         let message = format!("{}: {error}", path.display());
-        if Fault::is_want_of_room(error) { Fault::Full(message) } else { Fault::Io(message) }
+        if Fault::is_want_of_room(error) {
+            Fault::Full(message)
+        } else {
+            Fault::Io(message)
+        }
     }
 
     /// Whether an error is want of room.
     pub(super) fn is_want_of_room(error: &io::Error) -> bool {
-        matches!(error.raw_os_error(), Some(libc::ENOSPC | libc::EDQUOT | libc::EFBIG))
+        matches!(
+            error.raw_os_error(),
+            Some(libc::ENOSPC | libc::EDQUOT | libc::EFBIG)
+        )
     }
 
     /// State and output contradict each other, and what to do about it.
@@ -41,7 +49,9 @@ impl Fault {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Fault::Full(what) | Fault::Io(what) | Fault::Inconsistent(what) | Fault::Held(what) => f.write_str(what),
+            Fault::Full(what) | Fault::Io(what) | Fault::Inconsistent(what) | Fault::Held(what) => {
+                f.write_str(what)
+            }
         }
     }
 }

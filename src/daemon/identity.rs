@@ -29,12 +29,24 @@ pub(super) struct Stamp {
 impl Stamp {
     /// The stamp of a file.
     pub(super) fn of(metadata: &Metadata) -> Stamp {
-        let born = metadata.created().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-        let btime = born.and_then(|time| i64::try_from(time.as_nanos()).ok()).unwrap_or(0);
+        let born = metadata
+            .created()
+            .ok()
+            .and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        let btime = born
+            .and_then(|time| i64::try_from(time.as_nanos()).ok())
+            .unwrap_or(0);
         Stamp {
-            id: FileId { dev: metadata.dev(), ino: metadata.ino(), btime },
+            id: FileId {
+                dev: metadata.dev(),
+                ino: metadata.ino(),
+                btime,
+            },
             size: metadata.len(),
-            mtime: metadata.mtime().wrapping_mul(1_000_000_000).wrapping_add(metadata.mtime_nsec()),
+            mtime: metadata
+                .mtime()
+                .wrapping_mul(1_000_000_000)
+                .wrapping_add(metadata.mtime_nsec()),
         }
     }
 
@@ -43,7 +55,14 @@ impl Stamp {
     /// Of a numbered file the folder counts and the name does not: it is renumbered. In a Maildir the base name is the
     /// message, so that flags can change and nothing need be read again.
     pub(super) fn known(&self, path: &Path, hint: Hint) -> u64 {
-        let up = |levels: usize| path.ancestors().nth(levels).unwrap_or(path).as_os_str().as_bytes().to_owned();
+        let up = |levels: usize| {
+            path.ancestors()
+                .nth(levels)
+                .unwrap_or(path)
+                .as_os_str()
+                .as_bytes()
+                .to_owned()
+        };
         let mut hash = XxHash3_64::new();
         hash.write(&self.size.to_le_bytes());
         if hint == Hint::Maildir {
@@ -52,7 +71,11 @@ impl Stamp {
             hash.write(base_name(path));
             return hash.finish();
         }
-        hash.write(&if hint == Hint::Numbered { up(1) } else { unrotated(path).into_os_string().into_vec() });
+        hash.write(&if hint == Hint::Numbered {
+            up(1)
+        } else {
+            unrotated(path).into_os_string().into_vec()
+        });
         let FileId { dev, ino, btime } = self.id;
         for number in [dev, ino, btime.cast_unsigned(), self.mtime.cast_unsigned()] {
             hash.write(&number.to_le_bytes());
@@ -64,10 +87,16 @@ impl Stamp {
 /// A Maildir message's name without its flags, and without what readers and servers add before them.
 fn base_name(path: &Path) -> &[u8] {
     let name = path.file_name().map_or(&b""[..], OsStrExt::as_bytes);
-    let end = name.iter().position(|&byte| matches!(byte, b':' | b';')).unwrap_or(name.len());
+    let end = name
+        .iter()
+        .position(|&byte| matches!(byte, b':' | b';'))
+        .unwrap_or(name.len());
     let name = &name[..end];
     let added = [&b",S="[..], b",W=", b",U=", b",FMD5="];
-    let end = added.iter().filter_map(|mark| memchr::memmem::find(name, mark)).min();
+    let end = added
+        .iter()
+        .filter_map(|mark| memchr::memmem::find(name, mark))
+        .min();
     &name[..end.unwrap_or(name.len())]
 }
 
@@ -86,8 +115,12 @@ pub(super) fn mailbox(path: &Path, kind: Kind, spool: &Path, dedupe: Dedupe) -> 
 
 /// Whether files of two spools can be of one mailbox: a file and its rotations, the folders of a Maildir.
 pub(super) fn can_share(one: &Path, other: &Path) -> bool {
-    let of_maildir = |path: &Path| path.file_name().is_some_and(|name| name == "new" || name == "cur");
-    unrotated(one) == unrotated(other) || one.parent() == other.parent() && of_maildir(one) && of_maildir(other)
+    let of_maildir = |path: &Path| {
+        path.file_name()
+            .is_some_and(|name| name == "new" || name == "cur")
+    };
+    unrotated(one) == unrotated(other)
+        || one.parent() == other.parent() && of_maildir(one) && of_maildir(other)
 }
 
 /// A place in the tree, in 16 octets.
@@ -112,7 +145,11 @@ fn without_suffix(name: &[u8]) -> Option<&[u8]> {
     if let Some(shorter) = COMPRESSED.iter().find_map(|end| name.strip_suffix(*end)) {
         return Some(shorter);
     }
-    let digits = name.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let digits = name
+        .iter()
+        .rev()
+        .take_while(|byte| byte.is_ascii_digit())
+        .count();
     let (before, _) = name.split_at(name.len() - digits);
     match before.split_last() {
         Some((b'.', rest)) if (1..=COUNTED).contains(&digits) => Some(rest),
@@ -130,13 +167,19 @@ pub(super) fn message_key(mailbox: Key, digest: u128) -> Key {
 }
 
 /// What makes a message itself, all of it, and `within` which larger message it is a piece of, and where.
-pub(super) fn whole_digest(message: &Message<'_>, fields: &Fields, within: Option<(u128, u64)>) -> u128 {
+pub(super) fn whole_digest(
+    message: &Message<'_>,
+    fields: &Fields,
+    within: Option<(u128, u64)>,
+) -> u128 {
     let mut hash = XxHash3_128::new();
     if let Some((first, offset)) = within {
         hash.write(&first.to_le_bytes());
         hash.write(&offset.to_le_bytes());
     }
-    canonical(message, fields, usize::MAX, &mut |octets| hash.write(octets));
+    canonical(message, fields, usize::MAX, &mut |octets| {
+        hash.write(octets)
+    });
     hash.finish_128()
 }
 
@@ -150,15 +193,28 @@ pub(super) fn beginning(message: &Message<'_>, header_bytes: usize) -> Option<(u
     if message.raw[last_line..].starts_with(b"From ") {
         end = last_line;
     }
-    let cut = Message { raw: &message.raw[..end], ..*message };
+    let cut = Message {
+        raw: &message.raw[..end],
+        ..*message
+    };
     let mut octets = Vec::new();
-    canonical(&cut, &Fields::in_message(&cut, header_bytes), usize::MAX, &mut |piece| octets.extend_from_slice(piece));
+    canonical(
+        &cut,
+        &Fields::in_message(&cut, header_bytes),
+        usize::MAX,
+        &mut |piece| octets.extend_from_slice(piece),
+    );
     let len = octets.iter().rposition(|&byte| byte != b'\n')? + 1;
     Some((len as u64, XxHash3_128::oneshot(&octets[..len])))
 }
 
 /// Whether a message begins with `len` octets of that hash.
-pub(super) fn begins_with(message: &Message<'_>, fields: &Fields, len: u64, expected: u128) -> bool {
+pub(super) fn begins_with(
+    message: &Message<'_>,
+    fields: &Fields,
+    len: u64,
+    expected: u128,
+) -> bool {
     let mut hash = XxHash3_128::new();
     let mut room = len as usize;
     canonical(message, fields, usize::MAX, &mut |octets| {
@@ -189,31 +245,76 @@ mod tests {
     #[test]
     fn rotation_does_not_make_another_mailbox() {
         let of = |name: &str| unrotated(Path::new(name)).display().to_string();
-        for name in ["inbox", "inbox.1", "inbox.2.gz", "inbox-20260101", "inbox-20260101.zst", "inbox.1.1"] {
+        for name in [
+            "inbox",
+            "inbox.1",
+            "inbox.2.gz",
+            "inbox-20260101",
+            "inbox-20260101.zst",
+            "inbox.1.1",
+        ] {
             assert_eq!(of(&format!("/m/{name}")), "/m/inbox", "{name}");
         }
-        for name in ["/m/12", "/m/.1", "/m/rfc1738.txt", "/m/list-2", "/m/2024-01"] {
+        for name in [
+            "/m/12",
+            "/m/.1",
+            "/m/rfc1738.txt",
+            "/m/list-2",
+            "/m/2024-01",
+        ] {
             assert_eq!(of(name), name);
         }
     }
 
     #[test]
     fn flags_and_sizes_are_no_part_of_a_maildir_name() {
-        for name in ["1.M2.h", "1.M2.h:2,S", "1.M2.h,S=12,W=13:2,RS", "1.M2.h,U=7:2,", "1.M2.h;2,S"] {
-            assert_eq!(base_name(&Path::new("/m/cur").join(name)), b"1.M2.h", "{name}");
+        for name in [
+            "1.M2.h",
+            "1.M2.h:2,S",
+            "1.M2.h,S=12,W=13:2,RS",
+            "1.M2.h,U=7:2,",
+            "1.M2.h;2,S",
+        ] {
+            assert_eq!(
+                base_name(&Path::new("/m/cur").join(name)),
+                b"1.M2.h",
+                "{name}"
+            );
         }
     }
 
     #[test]
     fn a_message_that_grows_begins_as_it_did() {
-        let whole = Message { kind: Kind::Mbox, ..Message::alone(b"Subject: a\nStatus: O\nTo: b\n\nx http://a/\ny\n") };
-        for cut in [b"Subject: a\n".len(), whole.raw.len() - 12, whole.raw.len() - 1, whole.raw.len()] {
-            let part = Message { raw: &whole.raw[..cut], ..whole };
+        let whole = Message {
+            kind: Kind::Mbox,
+            ..Message::alone(b"Subject: a\nStatus: O\nTo: b\n\nx http://a/\ny\n")
+        };
+        for cut in [
+            b"Subject: a\n".len(),
+            whole.raw.len() - 12,
+            whole.raw.len() - 1,
+            whole.raw.len(),
+        ] {
+            let part = Message {
+                raw: &whole.raw[..cut],
+                ..whole
+            };
             if let Some((len, hash)) = beginning(&part, usize::MAX) {
-                assert!(begins_with(&whole, &Fields::in_message(&whole, usize::MAX), len, hash), "{cut}");
+                assert!(
+                    begins_with(&whole, &Fields::in_message(&whole, usize::MAX), len, hash),
+                    "{cut}"
+                );
                 let next = [part.raw, b"\nFrom x\nF"].concat();
-                assert!(cut < whole.raw.len() || beginning(&Message { raw: &next, ..part }, 99) == Some((len, hash)));
-                assert!(!begins_with(&Message::alone(b"A: b\n\nc"), &Fields::default(), len, hash));
+                assert!(
+                    cut < whole.raw.len()
+                        || beginning(&Message { raw: &next, ..part }, 99) == Some((len, hash))
+                );
+                assert!(!begins_with(
+                    &Message::alone(b"A: b\n\nc"),
+                    &Fields::default(),
+                    len,
+                    hash
+                ));
             }
         }
     }

@@ -31,13 +31,23 @@ pub(super) enum Left {
 /// Refuses a database that is not what its note says. Afterwards there is no note.
 pub(super) fn check(db: &Path) -> Result<Left, Fault> {
     let note = note_of(db);
-    let Ok(noted) = fs::read_to_string(&note) else { return Ok(Left::Unknown) };
-    if hash(db).map_err(|error| Fault::of(db, &error))?.is_none_or(|found| found != noted) {
-        return Err(Fault::inconsistent(&format!("{} is not as it was left", db.display())));
+    let Ok(noted) = fs::read_to_string(&note) else {
+        return Ok(Left::Unknown);
+    };
+    if hash(db)
+        .map_err(|error| Fault::of(db, &error))?
+        .is_none_or(|found| found != noted)
+    {
+        return Err(Fault::inconsistent(&format!(
+            "{} is not as it was left",
+            db.display()
+        )));
     }
     let folder = note.parent().unwrap_or(&note);
     // One that came back after a power cut would accuse a database that was written since.
-    fs::remove_file(&note).and_then(|()| segment::sync_dir(folder)).map_err(|error| Fault::of(&note, &error))?;
+    fs::remove_file(&note)
+        .and_then(|()| segment::sync_dir(folder))
+        .map_err(|error| Fault::of(&note, &error))?;
     Ok(Left::AsIs)
 }
 

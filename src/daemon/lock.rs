@@ -20,8 +20,13 @@ impl Lock {
         let path = dir.join("lock");
         let fault = |error| Fault::of(&path, &error);
         std::fs::create_dir_all(dir).map_err(|error| Fault::of(dir, &error))?;
-        let mut file =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(fault)?;
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .map_err(fault)?;
         if let Err(error) = flock(&file, FlockOperation::NonBlockingLockExclusive) {
             if error != rustix::io::Errno::WOULDBLOCK {
                 return Err(fault(error.into()));
@@ -29,7 +34,11 @@ impl Lock {
             let mut holder = String::new();
             // Who holds it is worth knowing, but not worth failing for.
             let _ = file.read_to_string(&mut holder);
-            return Err(Fault::Held(format!("{}: held by process {}", dir.display(), holder.trim())));
+            return Err(Fault::Held(format!(
+                "{}: held by process {}",
+                dir.display(),
+                holder.trim()
+            )));
         }
         // Without room for the number the lock still holds.
         let _ = file.set_len(0);

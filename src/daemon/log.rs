@@ -21,7 +21,11 @@ struct Pace {
 
 impl Log {
     pub(super) fn new() -> Log {
-        Log(Arc::new(Mutex::new(Pace { since: Instant::now(), lines: 0, kept_back: 0 })))
+        Log(Arc::new(Mutex::new(Pace {
+            since: Instant::now(),
+            lines: 0,
+            kept_back: 0,
+        })))
     }
 
     /// Writes a line, unless there are too many.
@@ -46,7 +50,10 @@ impl Log {
         if pace.since.elapsed() >= Duration::from_secs(1) {
             (pace.since, pace.lines) = (Instant::now(), 0);
             if pace.kept_back > 0 {
-                tracing::warn!(lines = pace.kept_back, "more was remarked than is written here");
+                tracing::warn!(
+                    lines = pace.kept_back,
+                    "more was remarked than is written here"
+                );
                 pace.kept_back = 0;
             }
         }

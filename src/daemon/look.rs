@@ -27,7 +27,9 @@ const LOCKED_MS: u64 = 250;
 impl Daemon {
     pub(super) fn look_at_changed(&mut self, host: &mut dyn Host) -> Result<(), Fault> {
         while let Some(path) = self.changed.pop_first() {
-            let Some(spool) = self.spool_of(&path) else { continue };
+            let Some(spool) = self.spool_of(&path) else {
+                continue;
+            };
             let root = self.spools[spool].spool.path.clone();
             match walk::beneath(&root, &path) {
                 Some(file) => self.look(spool, &file, host)?,
@@ -53,7 +55,9 @@ impl Daemon {
 
     pub(super) fn look_at_rested(&mut self, host: &mut dyn Host) -> Result<(), Fault> {
         let now = host.now();
-        let due = |(path, resting): (&PathBuf, &Resting)| (resting.look <= now).then(|| (path.clone(), resting.spool));
+        let due = |(path, resting): (&PathBuf, &Resting)| {
+            (resting.look <= now).then(|| (path.clone(), resting.spool))
+        };
         let mut rested: Vec<(PathBuf, usize)> = self.resting.iter().filter_map(due).collect();
         // In the order of a walk, so that the same files give the same segments.
         rested.sort_unstable();
@@ -65,7 +69,11 @@ impl Daemon {
         self.look_again(failed, host)
     }
 
-    fn look_again(&mut self, paths: Vec<(PathBuf, usize)>, host: &mut dyn Host) -> Result<(), Fault> {
+    fn look_again(
+        &mut self,
+        paths: Vec<(PathBuf, usize)>,
+        host: &mut dyn Host,
+    ) -> Result<(), Fault> {
         for (path, spool) in paths {
             if self.stopping {
                 return Ok(());
@@ -82,10 +90,19 @@ impl Daemon {
 
     /// The spool that a path lies in; of several the innermost.
     fn spool_of(&self, path: &Path) -> Option<usize> {
-        let holds =
-            |(index, root): (usize, &Path)| path.starts_with(root).then_some((root.components().count(), index));
-        let roots = self.spools.iter().map(|watched| watched.spool.path.as_path());
-        roots.enumerate().filter_map(holds).max().map(|(_, index)| index)
+        let holds = |(index, root): (usize, &Path)| {
+            path.starts_with(root)
+                .then_some((root.components().count(), index))
+        };
+        let roots = self
+            .spools
+            .iter()
+            .map(|watched| watched.spool.path.as_path());
+        roots
+            .enumerate()
+            .filter_map(holds)
+            .max()
+            .map(|(_, index)| index)
     }
 
     /// Looks at everything in a spool.
@@ -98,11 +115,18 @@ impl Daemon {
         let present = !self.is_absent(index)?;
         let watched = &mut self.spools[index];
         if watched.present && !present {
-            host.remark(&Remark::Warn(format!("{} is not there, or empty; nothing is forgotten", root.display())));
+            host.remark(&Remark::Warn(format!(
+                "{} is not there, or empty; nothing is forgotten",
+                root.display()
+            )));
         }
         watched.present = present;
         let (mut files, mut folders) = (0, HashMap::new());
-        let mut survey = if present { self.begin_survey(index)? } else { None };
+        let mut survey = if present {
+            self.begin_survey(index)?
+        } else {
+            None
+        };
         if present {
             let (roots, filter) = ([root], Filter::default());
             let mut heeded = start;
@@ -117,7 +141,10 @@ impl Daemon {
                         self.look(index, &file, host)?;
                     }
                     Step::Failed(event) => {
-                        if let Some(survey) = survey.as_mut().filter(|_| event.problem.kind != Kind::Vanished) {
+                        if let Some(survey) = survey
+                            .as_mut()
+                            .filter(|_| event.problem.kind != Kind::Vanished)
+                        {
                             survey.fail("there are folders that cannot be read");
                         }
                         self.event(&event, host);
@@ -148,16 +175,30 @@ impl Daemon {
 
     /// A folder whose entries were renamed while it was read gives some twice and some not at all, so it is read
     /// again until it rests.
-    fn plan_next_sweep(&mut self, index: usize, folders: HashMap<PathBuf, i64>, host: &mut dyn Host) {
+    fn plan_next_sweep(
+        &mut self,
+        index: usize,
+        folders: HashMap<PathBuf, i64>,
+        host: &mut dyn Host,
+    ) {
         let now = host.now();
         let rested = folders.iter().all(|(path, before)| {
-            changed_at(path) == Some(*before) && self.folders.get(path).is_none_or(|last| last == before)
+            changed_at(path) == Some(*before)
+                && self.folders.get(path).is_none_or(|last| last == before)
         });
         let is_new = folders.keys().any(|path| !self.folders.contains_key(path));
         self.folders.extend(folders);
         let watched = &mut self.spools[index];
-        watched.restless = if rested && !is_new { 0 } else { watched.restless + 1 };
-        let usual = if watched.notices && watched.present { self.config.watch.sweep.ms } else { POLL_MS };
+        watched.restless = if rested && !is_new {
+            0
+        } else {
+            watched.restless + 1
+        };
+        let usual = if watched.notices && watched.present {
+            self.config.watch.sweep.ms
+        } else {
+            POLL_MS
+        };
         let wait = match watched.restless {
             0 => usual.min(self.config.watch.sweep.ms),
             1..=RESTLESS_LOOKS => 0,
@@ -179,7 +220,9 @@ impl Daemon {
             return Ok(());
         }
         let (desk, pulse) = (Arc::clone(&self.desk), Arc::clone(&self.pulse));
-        let Some(session) = desk.session(&pulse) else { return Ok(()) };
+        let Some(session) = desk.session(&pulse) else {
+            return Ok(());
+        };
         loop {
             let rest = self.rest(&path, stamp, host.now());
             let mut events = Vec::new();
@@ -195,7 +238,11 @@ impl Daemon {
                 looker.tell_of_cut(file, stamp)?;
             }
             let known = looker.is_known(file, stamp)?;
-            let look = if known { Look::Done } else { looker.look(file, rest)? };
+            let look = if known {
+                Look::Done
+            } else {
+                looker.look(file, rest)?
+            };
             for event in &events {
                 self.event(event, host);
             }
@@ -215,8 +262,15 @@ impl Daemon {
     /// Whether a file has rested long enough.
     fn rest(&mut self, path: &Path, stamp: Stamp, now: Now) -> Rest {
         let settle = self.config.watch.settle.ms;
-        let long = self.resting.get(path).is_some_and(|at| at.stamp == stamp && at.since.after(settle) <= now);
-        if long || self.closed.contains(path) && !is_shared(path) { Rest::Settled } else { Rest::Fresh }
+        let long = self
+            .resting
+            .get(path)
+            .is_some_and(|at| at.stamp == stamp && at.since.after(settle) <= now);
+        if long || self.closed.contains(path) && !is_shared(path) {
+            Rest::Settled
+        } else {
+            Rest::Fresh
+        }
     }
 
     fn plan_next_look(
@@ -238,7 +292,10 @@ impl Daemon {
                 if let Look::Left(why) = look
                     && why != "empty"
                 {
-                    self.event(&Problem::new(Kind::Skip, format!("not read: {why}")).of(&file.source), host);
+                    self.event(
+                        &Problem::new(Kind::Skip, format!("not read: {why}")).of(&file.source),
+                        host,
+                    );
                 }
             }
             Look::Wait => {
@@ -257,19 +314,34 @@ impl Daemon {
     }
 
     /// Notes that a file could not be read, and says so when it is news.
-    fn failed(&mut self, spool: usize, source: &Source, seen: Seen, error: &io::Error, host: &mut dyn Host) {
+    fn failed(
+        &mut self,
+        spool: usize,
+        source: &Source,
+        seen: Seen,
+        error: &io::Error,
+        host: &mut dyn Host,
+    ) {
         self.resting.remove(&*source.path);
-        *self.counts.read_errors.entry(Trouble::of(error).name()).or_default() += 1;
-        let problem = match self.failing.note(&source.path, seen, spool, error, host.now()) {
+        *self
+            .counts
+            .read_errors
+            .entry(Trouble::of(error).name())
+            .or_default() += 1;
+        let problem = match self
+            .failing
+            .note(&source.path, seen, spool, error, host.now())
+        {
             Say::Nothing => return,
             Say::First => Problem::new(Kind::Unreadable, error.to_string()),
             Say::Quarantined => Problem::new(
                 Kind::Unreadable,
                 format!("could not be read for a day, left alone until it changes: {error}"),
             ),
-            Say::TooMany => {
-                Problem::new(Kind::Limit, format!("one more than {FAILING_FILES} that cannot be read: {error}"))
-            }
+            Say::TooMany => Problem::new(
+                Kind::Limit,
+                format!("one more than {FAILING_FILES} that cannot be read: {error}"),
+            ),
         };
         self.event(&problem.of(source), host);
     }
@@ -278,7 +350,13 @@ impl Daemon {
     fn unfound(&mut self, spool: usize, path: &Path, host: &mut dyn Host) {
         match path.symlink_metadata() {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                self.failed(spool, &Source::at(path.to_owned()), Seen::nothing(), &error, host);
+                self.failed(
+                    spool,
+                    &Source::at(path.to_owned()),
+                    Seen::nothing(),
+                    &error,
+                    host,
+                );
             }
             _ => {
                 self.resting.remove(path);
@@ -294,16 +372,32 @@ impl Daemon {
             self.spools[spool].mark(now.after(settle));
             return;
         }
-        let since = self.resting.get(&path).filter(|at| at.stamp == stamp).map_or(now, |at| at.since);
+        let since = self
+            .resting
+            .get(&path)
+            .filter(|at| at.stamp == stamp)
+            .map_or(now, |at| at.since);
         // It has rested and still must wait: somebody holds its lock.
         let look = since.after(settle).max(now.after(LOCKED_MS));
-        self.resting.insert(path, Resting { stamp, since, look, spool });
+        self.resting.insert(
+            path,
+            Resting {
+                stamp,
+                since,
+                look,
+                spool,
+            },
+        );
     }
 
     fn event(&mut self, event: &Event, host: &mut dyn Host) {
         self.counts.event(event);
         if event.problem.kind.is_failure() {
-            self.last_error = Some(format!("{}: {}", event.source.path.display(), event.problem.message));
+            self.last_error = Some(format!(
+                "{}: {}",
+                event.source.path.display(),
+                event.problem.message
+            ));
         }
         host.remark(&Remark::Source(event));
     }
@@ -330,7 +424,9 @@ fn advance_on_read(committer: &mut Committer) -> Result<(), Fault> {
 
 /// Whether a file has many writers, one after the other, so that one of them closing it says nothing.
 fn is_shared(path: &Path) -> bool {
-    !path.file_name().is_some_and(|name| name.as_encoded_bytes().iter().all(u8::is_ascii_digit))
+    !path
+        .file_name()
+        .is_some_and(|name| name.as_encoded_bytes().iter().all(u8::is_ascii_digit))
 }
 
 /// Notes when the folder of a file that programs rename was changed.
@@ -338,7 +434,9 @@ fn note_folder(file: &walk::File, folders: &mut HashMap<PathBuf, i64>) {
     if file.hint == Hint::None {
         return;
     }
-    let Some(folder) = file.source.path.parent() else { return };
+    let Some(folder) = file.source.path.parent() else {
+        return;
+    };
     if !folders.contains_key(folder)
         && let Some(at) = changed_at(folder)
     {
@@ -348,5 +446,10 @@ fn note_folder(file: &walk::File, folders: &mut HashMap<PathBuf, i64>) {
 
 fn changed_at(path: &Path) -> Option<i64> {
     let metadata = path.metadata().ok()?;
-    Some(metadata.mtime().wrapping_mul(1_000_000_000).wrapping_add(metadata.mtime_nsec()))
+    Some(
+        metadata
+            .mtime()
+            .wrapping_mul(1_000_000_000)
+            .wrapping_add(metadata.mtime_nsec()),
+    )
 }

@@ -50,7 +50,9 @@ struct Piece {
 impl Mbox<'_> {
     /// Takes what is new, up to one piece.
     pub(super) fn look(&self, taker: &mut Taker<'_>) -> Result<Look, Fault> {
-        let known = taker.session.with(|committer| committer.state()?.cursor(self.stamp.id))?;
+        let known = taker
+            .session
+            .with(|committer| committer.state()?.cursor(self.stamp.id))?;
         let mut want = PIECE_BYTES.min(self.most);
         loop {
             let piece = match self.locked(|| self.piece(known, want)) {
@@ -58,7 +60,11 @@ impl Mbox<'_> {
                 Ok(None) => return Ok(Look::Wait),
                 Err(error) => return Ok(Look::Failed(error)),
             };
-            let block = Block { bytes: piece.bytes, offset: piece.cursor.first, role: Role::Whole };
+            let block = Block {
+                bytes: piece.bytes,
+                offset: piece.cursor.first,
+                role: Role::Whole,
+            };
             let found = divided(&block, self.format, taker);
             // Reading took its time; what settled must not have moved meanwhile.
             let settled = piece.at_end && self.rest == Rest::Settled && piece.stamp == self.stamp;
@@ -78,7 +84,13 @@ impl Mbox<'_> {
             taker.take(&found[..complete], None, end)?;
             let all = settled || found.is_empty() && piece.at_end;
             let last = found[..complete].last().copied();
-            return self.advance(taker, &piece.cursor, last.as_ref(), all.then_some(piece.stamp), piece.at_end);
+            return self.advance(
+                taker,
+                &piece.cursor,
+                last.as_ref(),
+                all.then_some(piece.stamp),
+                piece.at_end,
+            );
         }
     }
 
@@ -105,7 +117,11 @@ impl Mbox<'_> {
         });
         match written {
             Ok(cursor) => {
-                taker.session.with(|committer| committer.state()?.put_cursor(self.stamp.id, mailbox, &cursor))?;
+                taker.session.with(|committer| {
+                    committer
+                        .state()?
+                        .put_cursor(self.stamp.id, mailbox, &cursor)
+                })?;
             }
             Err(error) => return Ok(Look::Failed(error)),
         }
@@ -147,7 +163,12 @@ impl Mbox<'_> {
         };
         let bytes = self.read(cursor.first, want as u64)?;
         let at_end = cursor.first + bytes.len() as u64 >= stamp.size;
-        Ok(Piece { cursor, bytes, at_end, stamp })
+        Ok(Piece {
+            cursor,
+            bytes,
+            at_end,
+            stamp,
+        })
     }
 
     /// Whether the file still is what a cursor says, so that something was appended at the most.
@@ -174,7 +195,15 @@ impl Mbox<'_> {
     /// Takes a message that is too large to be held, piece by piece, as a scan does.
     fn giant(&self, cursor: Cursor, taker: &mut Taker<'_>) -> Result<Look, Fault> {
         let start = cursor.first;
-        let mut roller = Roller::new(At { file: self.file, at: start }, Vec::new(), self.format, self.most);
+        let mut roller = Roller::new(
+            At {
+                file: self.file,
+                at: start,
+            },
+            Vec::new(),
+            self.format,
+            self.most,
+        );
         let mut first = 0;
         let mut end = start;
         loop {
@@ -202,7 +231,11 @@ impl Mbox<'_> {
                 first = digest;
             }
         }
-        let cursor = Cursor { first: end, last: end, ..cursor };
+        let cursor = Cursor {
+            first: end,
+            last: end,
+            ..cursor
+        };
         let all = (end >= self.stamp.size).then_some(self.stamp);
         self.advance(taker, &cursor, None, all, false)
     }
@@ -235,7 +268,9 @@ fn complete(found: &[Message<'_>], settled: bool) -> usize {
         return found.len();
     }
     // Of a line that is not ended nobody knows whether it is a field: `http:`. Then the line before is no separator.
-    let vague = found.last().is_some_and(|last| memchr::memchr(b'\n', last.raw).is_none());
+    let vague = found
+        .last()
+        .is_some_and(|last| memchr::memchr(b'\n', last.raw).is_none());
     found.len().saturating_sub(if vague { 2 } else { 1 })
 }
 

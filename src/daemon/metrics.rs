@@ -69,7 +69,10 @@ impl Counts {
         self.overflows += overflows;
         self.pauses += pauses;
         self.forgotten += forgotten;
-        for (all, others) in [(&mut self.read_errors, read_errors), (&mut self.events, events)] {
+        for (all, others) in [
+            (&mut self.read_errors, read_errors),
+            (&mut self.events, events),
+        ] {
             for (kind, times) in others {
                 *all.entry(kind).or_default() += times;
             }
@@ -163,51 +166,139 @@ impl Status {
         let counts = &self.counts;
         let mut text = String::new();
         let counters: [(&str, &str, u64); 11] = [
-            ("files_read_total", "Looks at files that held something new.", counts.files_read),
+            (
+                "files_read_total",
+                "Looks at files that held something new.",
+                counts.files_read,
+            ),
             ("messages_total", "Messages committed.", counts.messages),
-            ("messages_repeated_total", "Messages met again and passed over.", counts.repeated),
+            (
+                "messages_repeated_total",
+                "Messages met again and passed over.",
+                counts.repeated,
+            ),
             ("records_total", "Records committed.", counts.records),
             ("commits_total", "Commits.", counts.commits),
             ("segments_sealed_total", "Segments sealed.", counts.segments),
             ("sweeps_total", "Looks at everything.", counts.sweeps),
-            ("overflows_total", "Times that notices were lost.", counts.overflows),
+            (
+                "overflows_total",
+                "Times that notices were lost.",
+                counts.overflows,
+            ),
             ("pauses_total", "Pauses for want of room.", counts.pauses),
-            ("forgotten_total", "Entries of the state on what was gone for long.", counts.forgotten),
-            ("segment_sequence", "The segment that is being written.", self.segment),
+            (
+                "forgotten_total",
+                "Entries of the state on what was gone for long.",
+                counts.forgotten,
+            ),
+            (
+                "segment_sequence",
+                "The segment that is being written.",
+                self.segment,
+            ),
         ];
-        let lag = self.spools.iter().map(|spool| spool.lag_ms).max().unwrap_or(0);
-        let stalled = self.spools.iter().filter(|spool| spool.stalled_ms > 0).count();
+        let lag = self
+            .spools
+            .iter()
+            .map(|spool| spool.lag_ms)
+            .max()
+            .unwrap_or(0);
+        let stalled = self
+            .spools
+            .iter()
+            .filter(|spool| spool.stalled_ms > 0)
+            .count();
         let gauges: [(&str, &str, u64); 8] = [
-            ("paused", "Whether work is paused for want of room.", u64::from(self.state == "paused")),
-            ("queue_files", "Files that are to be looked at.", self.queue as u64),
-            ("resting_files", "Files that are not at rest yet.", self.resting as u64),
-            ("failing_files", "Files that could not be read and will be tried again.", self.failing as u64),
-            ("quarantined_files", "Files left alone until they change.", self.quarantined as u64),
-            ("open_segment_bytes", "Committed octets of the open segment.", self.committed_bytes),
-            ("stalled_spools", "Spools whose file system does not answer.", stalled as u64),
+            (
+                "paused",
+                "Whether work is paused for want of room.",
+                u64::from(self.state == "paused"),
+            ),
+            (
+                "queue_files",
+                "Files that are to be looked at.",
+                self.queue as u64,
+            ),
+            (
+                "resting_files",
+                "Files that are not at rest yet.",
+                self.resting as u64,
+            ),
+            (
+                "failing_files",
+                "Files that could not be read and will be tried again.",
+                self.failing as u64,
+            ),
+            (
+                "quarantined_files",
+                "Files left alone until they change.",
+                self.quarantined as u64,
+            ),
+            (
+                "open_segment_bytes",
+                "Committed octets of the open segment.",
+                self.committed_bytes,
+            ),
+            (
+                "stalled_spools",
+                "Spools whose file system does not answer.",
+                stalled as u64,
+            ),
             ("lag_milliseconds", "How long the oldest work waits.", lag),
         ];
-        let families = counters.map(|row| (row, "counter")).into_iter().chain(gauges.map(|row| (row, "gauge")));
+        let families = counters
+            .map(|row| (row, "counter"))
+            .into_iter()
+            .chain(gauges.map(|row| (row, "gauge")));
         for ((name, help, value), kind) in families {
-            let kind = if name.ends_with("_total") { kind } else { "gauge" };
+            let kind = if name.ends_with("_total") {
+                kind
+            } else {
+                "gauge"
+            };
             // Writing to a String does not fail.
-            let _ =
-                write!(text, "# HELP urlspool_{name} {help}\n# TYPE urlspool_{name} {kind}\nurlspool_{name} {value}\n");
+            let _ = write!(
+                text,
+                "# HELP urlspool_{name} {help}\n# TYPE urlspool_{name} {kind}\nurlspool_{name} {value}\n"
+            );
         }
         let names = (Kind::ALL.map(Kind::name), Trouble::ALL.map(Trouble::name));
-        labelled(&mut text, "events", "What was wrong with sources.", &names.0, &counts.events);
-        labelled(&mut text, "read_errors", "Tries to read a file that failed.", &names.1, &counts.read_errors);
+        labelled(
+            &mut text,
+            "events",
+            "What was wrong with sources.",
+            &names.0,
+            &counts.events,
+        );
+        labelled(
+            &mut text,
+            "read_errors",
+            "Tries to read a file that failed.",
+            &names.1,
+            &counts.read_errors,
+        );
         text
     }
 }
 
 /// A counter for each of `kinds`, also those that did not happen.
-fn labelled(text: &mut String, name: &str, help: &str, kinds: &[&str], counts: &BTreeMap<&'static str, u64>) {
+fn labelled(
+    text: &mut String,
+    name: &str,
+    help: &str,
+    kinds: &[&str],
+    counts: &BTreeMap<&'static str, u64>,
+) {
     let name = format!("urlspool_{name}_total");
     // Writing to a String does not fail.
     let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} counter");
     for kind in kinds {
-        let _ = writeln!(text, "{name}{{kind=\"{kind}\"}} {}", counts.get(kind).copied().unwrap_or(0));
+        let _ = writeln!(
+            text,
+            "{name}{{kind=\"{kind}\"}} {}",
+            counts.get(kind).copied().unwrap_or(0)
+        );
     }
 }
 

@@ -16,7 +16,9 @@ pub(super) struct Parsers {
 
 impl fmt::Debug for Parsers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Parsers").field("threads", &self.threads()).finish()
+        f.debug_struct("Parsers")
+            .field("threads", &self.threads())
+            .finish()
     }
 }
 
@@ -26,13 +28,23 @@ impl Parsers {
         let threads = available_parallelism().map_or(1, NonZero::get).min(PARSERS);
         let name = |index| format!("parser {index}");
         // Without threads it takes longer.
-        let pool = || rayon::ThreadPoolBuilder::new().num_threads(threads).thread_name(name).build().ok();
-        Parsers { pool: (threads > 1).then(pool).flatten() }
+        let pool = || {
+            rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .thread_name(name)
+                .build()
+                .ok()
+        };
+        Parsers {
+            pool: (threads > 1).then(pool).flatten(),
+        }
     }
 
     /// How many work at once.
     pub(super) fn threads(&self) -> usize {
-        self.pool.as_ref().map_or(1, rayon::ThreadPool::current_num_threads)
+        self.pool
+            .as_ref()
+            .map_or(1, rayon::ThreadPool::current_num_threads)
     }
 
     /// Does `work` for each of `items`, with what goes from one to the next on a thread. What it
@@ -43,7 +55,9 @@ impl Parsers {
         work: impl Fn(&mut K, &T) -> R + Sync,
     ) -> Vec<R> {
         match &self.pool {
-            Some(pool) if items.len() > 1 => pool.install(|| items.par_iter().map_init(K::default, &work).collect()),
+            Some(pool) if items.len() > 1 => {
+                pool.install(|| items.par_iter().map_init(K::default, &work).collect())
+            }
             _ => {
                 let mut kept = K::default();
                 items.iter().map(|item| work(&mut kept, item)).collect()

@@ -64,8 +64,13 @@ impl Looker<'_> {
             if stamp.size == 0 || store.is_known(stamp.known(&file.source.path, file.hint))? {
                 return Ok(true);
             }
-            let cursor = if file.hint == Hint::Maildir { None } else { store.cursor(stamp.id)? };
-            Ok(cursor.is_some_and(|cursor| cursor.size == stamp.size && cursor.mtime == stamp.mtime))
+            let cursor = if file.hint == Hint::Maildir {
+                None
+            } else {
+                store.cursor(stamp.id)?
+            };
+            Ok(cursor
+                .is_some_and(|cursor| cursor.size == stamp.size && cursor.mtime == stamp.mtime))
         })
     }
 
@@ -75,18 +80,25 @@ impl Looker<'_> {
         if file.hint == Hint::Maildir {
             return Ok(());
         }
-        let cursor = self.session.with(|committer| committer.store.cursor(stamp.id))?;
-        let Some(cursor) = cursor.filter(|cursor| stamp.size < cursor.last) else { return Ok(()) };
-        let begins_so = |opened: File| mbox::head(&opened, &cursor).is_ok_and(|head| head == cursor.head);
+        let cursor = self
+            .session
+            .with(|committer| committer.store.cursor(stamp.id))?;
+        let Some(cursor) = cursor.filter(|cursor| stamp.size < cursor.last) else {
+            return Ok(());
+        };
+        let begins_so =
+            |opened: File| mbox::head(&opened, &cursor).is_ok_and(|head| head == cursor.head);
         if stamp.size > 0 && read::open(file).is_ok_and(begins_so) {
             return Ok(());
         }
-        self.session.with(|committer| committer.state()?.reset_cursor(stamp.id))?;
+        self.session
+            .with(|committer| committer.state()?.reset_cursor(stamp.id))?;
         let (size, last) = (stamp.size, cursor.last);
         let what = format!(
             "cut to {size} octets while nobody looked: what stood behind the {last} that were read is not known"
         );
-        self.events.push(Problem::at(Kind::Vanished, last, what).of(&file.source));
+        self.events
+            .push(Problem::at(Kind::Vanished, last, what).of(&file.source));
         Ok(())
     }
 
@@ -99,14 +111,20 @@ impl Looker<'_> {
         let path: &Path = &file.source.path;
         let given = self.spool.kind().map(Format::of);
         let most = self.extractor.limits().message_bytes;
-        let start = opened.metadata().and_then(|metadata| Ok((Stamp::of(&metadata), beginning(&opened)?)));
+        let start = opened
+            .metadata()
+            .and_then(|metadata| Ok((Stamp::of(&metadata), beginning(&opened)?)));
         let (stamp, start) = match start {
             Ok(start) => start,
             Err(error) => return Ok(Look::Failed(error)),
         };
         if is_container(&start) {
             // Nobody appends to what is compressed: it is read when it is at rest, and then whole.
-            return if rest == Rest::Fresh { Ok(Look::Wait) } else { self.container(file, opened, stamp) };
+            return if rest == Rest::Fresh {
+                Ok(Look::Wait)
+            } else {
+                self.container(file, opened, stamp)
+            };
         }
         let format = match recognised(&start, given, file.hint) {
             Ok(format) => format,
@@ -114,15 +132,25 @@ impl Looker<'_> {
         };
         let mailbox = self.mailbox(path, format, stamp)?;
         let tails = match format {
-            Format::Mbox | Format::Mboxcl | Format::Text => {
-                self.session.with(|committer| committer.state()?.tails(mailbox.id))?
-            }
+            Format::Mbox | Format::Mboxcl | Format::Text => self
+                .session
+                .with(|committer| committer.state()?.tails(mailbox.id))?,
             _ => Vec::new(),
         };
         let mut taker = self.taker(file.source.clone(), mailbox, tails);
         if let Some(format) = divisible(&start, given, file.hint) {
-            taker.session.with(|committer| committer.state()?.hold_many(mailbox.id))?;
-            return Mbox { file: &opened, path, format, stamp, rest, most }.look(&mut taker);
+            taker
+                .session
+                .with(|committer| committer.state()?.hold_many(mailbox.id))?;
+            return Mbox {
+                file: &opened,
+                path,
+                format,
+                stamp,
+                rest,
+                most,
+            }
+            .look(&mut taker);
         }
         // What is delivered into a Maildir is whole from the first moment (maildir(5)).
         if rest == Rest::Fresh && file.hint != Hint::Maildir {
@@ -141,7 +169,9 @@ impl Looker<'_> {
     fn mailbox(&mut self, path: &Path, format: Format, stamp: Stamp) -> Result<Mailbox, Fault> {
         let spool = &self.spool.path;
         let key = mailbox(path, format.kind(), spool, self.spool.dedupe);
-        let id = self.session.with(|committer| committer.state()?.mailbox(key, place(spool), stamp.id.dev))?;
+        let id = self
+            .session
+            .with(|committer| committer.state()?.mailbox(key, place(spool), stamp.id.dev))?;
         Ok(Mailbox::new(id, key))
     }
 
@@ -153,14 +183,20 @@ impl Looker<'_> {
             if mailbox.taken > 1 {
                 state.hold_many(mailbox.id)?;
             }
-            state.know(stamp.known(&file.source.path, file.hint), mailbox.id, message)
+            state.know(
+                stamp.known(&file.source.path, file.hint),
+                mailbox.id,
+                message,
+            )
         })
     }
 
     /// The mailbox of files without messages: the spool.
     fn no_mailbox(&mut self, stamp: Stamp) -> Result<Mailbox, Fault> {
         let spool = place(&self.spool.path);
-        let id = self.session.with(|committer| committer.state()?.mailbox(spool, spool, stamp.id.dev))?;
+        let id = self
+            .session
+            .with(|committer| committer.state()?.mailbox(spool, spool, stamp.id.dev))?;
         Ok(Mailbox::new(id, spool))
     }
 
@@ -192,7 +228,9 @@ impl Looker<'_> {
                             let mut taker = self.taker(source.clone(), mailbox, Vec::new());
                             let look = blocks(roller, format, u64::MAX, End::Sure, &mut taker)?;
                             let part = taker.mailbox;
-                            held.entry(part.id).and_modify(|all: &mut Mailbox| all.add(part)).or_insert(part);
+                            held.entry(part.id)
+                                .and_modify(|all: &mut Mailbox| all.add(part))
+                                .or_insert(part);
                             look
                         }
                         Err(error) => Look::Failed(error),
@@ -207,16 +245,25 @@ impl Looker<'_> {
             }
         }
         // What is damaged stays so; what the device or the server did not give, it may give another time.
-        if let Some(event) = said.iter().find(|event| event.problem.kind == Kind::Unreadable) {
-            return Ok(Look::Failed(failed.unwrap_or_else(|| io::Error::other(event.problem.message.clone()))));
+        if let Some(event) = said
+            .iter()
+            .find(|event| event.problem.kind == Kind::Unreadable)
+        {
+            return Ok(Look::Failed(failed.unwrap_or_else(|| {
+                io::Error::other(event.problem.message.clone())
+            })));
         }
         self.events.append(&mut said);
         if held.len() > 1 {
             for mailbox in held.keys() {
-                self.session.with(|committer| committer.state()?.hold_always(*mailbox))?;
+                self.session
+                    .with(|committer| committer.state()?.hold_always(*mailbox))?;
             }
         }
-        let mailbox = held.into_values().next().map_or_else(|| self.no_mailbox(stamp), Ok)?;
+        let mailbox = held
+            .into_values()
+            .next()
+            .map_or_else(|| self.no_mailbox(stamp), Ok)?;
         self.know(file, stamp, mailbox)?;
         Ok(Look::Done)
     }
@@ -233,7 +280,9 @@ impl Looker<'_> {
 fn beginning(file: &File) -> io::Result<Vec<u8>> {
     let mut start = Vec::with_capacity(4 << 10);
     let mut file = file;
-    (&mut file).take(SNIFF_BYTES as u64).read_to_end(&mut start)?;
+    (&mut file)
+        .take(SNIFF_BYTES as u64)
+        .read_to_end(&mut start)?;
     Ok(start)
 }
 
@@ -257,7 +306,11 @@ fn whole(
         }
     }
     let roller = Roller::new(rest, start, format, most);
-    let end = if format == Format::Text { End::File } else { End::Sure };
+    let end = if format == Format::Text {
+        End::File
+    } else {
+        End::Sure
+    };
     blocks(roller, format, stamp.size, end, taker)
 }
 

@@ -39,10 +39,13 @@ pub(super) fn shared(spools: &[Spool], most: usize) -> Vec<Vec<Spool>> {
     for spool in spools {
         let path = &spool.path;
         let overlaps = |other: &Spool| {
-            other.path.starts_with(path) || path.starts_with(&other.path) || can_share(path, &other.path)
+            other.path.starts_with(path)
+                || path.starts_with(&other.path)
+                || can_share(path, &other.path)
         };
-        let (with, others): (Vec<_>, Vec<_>) =
-            readers.into_iter().partition(|reader: &Vec<Spool>| reader.iter().any(overlaps));
+        let (with, others): (Vec<_>, Vec<_>) = readers
+            .into_iter()
+            .partition(|reader: &Vec<Spool>| reader.iter().any(overlaps));
         readers = others;
         readers.push(with.into_iter().flatten().chain([spool.clone()]).collect());
     }
@@ -77,7 +80,10 @@ impl Watched {
     ) -> io::Result<Watched> {
         let (wake, queue) = sync_channel(QUEUE);
         let lost = Lost::default();
-        let (told, stop) = (Arc::new(Mutex::new(daemon.status_of_spools(Now::default()))), Arc::default());
+        let (told, stop) = (
+            Arc::new(Mutex::new(daemon.status_of_spools(Now::default()))),
+            Arc::default(),
+        );
         let watched = Watched {
             pulse: Arc::clone(&daemon.pulse),
             told: Arc::clone(&told),
@@ -87,15 +93,29 @@ impl Watched {
             is_told: false,
         };
         let log = log.clone();
-        thread::Builder::new().name("reader".to_owned()).spawn(move || {
-            let notices = Notices::new(wake.clone(), Arc::clone(&lost));
-            let mut reader =
-                Reader { start, queue, wake, lost, notices, log, told, stop, told_at: Instant::now(), is_deaf: true };
-            let ended = catch_unwind(AssertUnwindSafe(|| reader.read(daemon, once)));
-            let ended = ended.unwrap_or_else(|_| Err(Fault::Io("a reader failed; please report it".to_owned())));
-            // Nobody listens any more only when the daemon is ending anyway.
-            let _ = calls.send(Call::Ended(number, ended));
-        })?;
+        thread::Builder::new()
+            .name("reader".to_owned())
+            .spawn(move || {
+                let notices = Notices::new(wake.clone(), Arc::clone(&lost));
+                let mut reader = Reader {
+                    start,
+                    queue,
+                    wake,
+                    lost,
+                    notices,
+                    log,
+                    told,
+                    stop,
+                    told_at: Instant::now(),
+                    is_deaf: true,
+                };
+                let ended = catch_unwind(AssertUnwindSafe(|| reader.read(daemon, once)));
+                let ended = ended.unwrap_or_else(|_| {
+                    Err(Fault::Io("a reader failed; please report it".to_owned()))
+                });
+                // Nobody listens any more only when the daemon is ending anyway.
+                let _ = calls.send(Call::Ended(number, ended));
+            })?;
         Ok(watched)
     }
 
@@ -124,14 +144,24 @@ impl Watched {
 
     /// How its spools stand, and a line for the operator, if there is news.
     pub(super) fn status(&mut self) -> (Status, Option<String>) {
-        let mut status = self.told.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let Some(stalled) = self.stalled() else { return (status, None) };
+        let mut status = self
+            .told
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        let Some(stalled) = self.stalled() else {
+            return (status, None);
+        };
         for spool in &mut status.spools {
             spool.stalled_ms = u64::try_from(stalled.as_millis()).unwrap_or(u64::MAX);
             spool.lag_ms = spool.lag_ms.max(spool.stalled_ms);
         }
         let paths: Vec<&str> = status.spools.iter().map(|spool| &*spool.path).collect();
-        let line = format!("{}: no step forward for {} s; others go on", paths.join(", "), stalled.as_secs());
+        let line = format!(
+            "{}: no step forward for {} s; others go on",
+            paths.join(", "),
+            stalled.as_secs()
+        );
         let news = !std::mem::replace(&mut self.is_told, true);
         (status, news.then_some(line))
     }
@@ -170,7 +200,10 @@ impl Reader {
             if before != daemon.counts.messages_read {
                 patience = Instant::now();
             }
-            if once == Once::Yes && (daemon.is_done(now) || patience.elapsed() > ONCE_PATIENCE && !daemon.is_paused()) {
+            if once == Once::Yes
+                && (daemon.is_done(now)
+                    || patience.elapsed() > ONCE_PATIENCE && !daemon.is_paused())
+            {
                 break;
             }
             pulse.wait(true);
@@ -188,7 +221,12 @@ impl Reader {
 
     /// Watches its spools; those that cannot be are polled.
     fn watch(&mut self, daemon: &Daemon) {
-        let paths: Vec<PathBuf> = daemon.config().spool.iter().map(|spool| spool.path.clone()).collect();
+        let paths: Vec<PathBuf> = daemon
+            .config()
+            .spool
+            .iter()
+            .map(|spool| spool.path.clone())
+            .collect();
         self.is_deaf = false;
         for (path, why) in self.notices.watch(&paths) {
             self.poll(path, &why);
@@ -197,7 +235,10 @@ impl Reader {
 
     /// Has a spool looked at from time to time, since not all that happens in it is heard.
     fn poll(&mut self, path: PathBuf, why: &str) {
-        self.log.remark(&Remark::Warn(format!("{} is polled: {why}", path.to_string_lossy().escape_debug())));
+        self.log.remark(&Remark::Warn(format!(
+            "{} is polled: {why}",
+            path.to_string_lossy().escape_debug()
+        )));
         // A full queue means a look at everything, which does as well for now.
         if self.wake.try_send(Event::Unwatched(path)).is_err() {
             self.lost.store(true, Ordering::Release);
@@ -218,7 +259,9 @@ impl Reader {
         if self.stop.swap(false, Ordering::AcqRel) {
             return Some(Event::Stop);
         }
-        self.lost.swap(false, Ordering::AcqRel).then_some(Event::Overflow)
+        self.lost
+            .swap(false, Ordering::AcqRel)
+            .then_some(Event::Overflow)
     }
 
     /// Among the notices that were lost, folders may have come that nobody hears.
@@ -269,21 +312,37 @@ mod tests {
 
     #[test]
     fn spools_that_lie_in_each_other_or_share_a_mailbox_have_one_reader() {
-        let spool = |path: &&str| Spool { path: path.into(), kind: "auto".to_owned(), dedupe: Dedupe::Mailbox };
+        let spool = |path: &&str| Spool {
+            path: path.into(),
+            kind: "auto".to_owned(),
+            dedupe: Dedupe::Mailbox,
+        };
         let names = |spools: &[&str], most| -> Vec<Vec<String>> {
             let spools: Vec<Spool> = spools.iter().map(spool).collect();
             let name = |spool: Spool| spool.path.display().to_string();
-            shared(&spools, most).into_iter().map(|reader| reader.into_iter().map(name).collect()).collect()
+            shared(&spools, most)
+                .into_iter()
+                .map(|reader| reader.into_iter().map(name).collect())
+                .collect()
         };
         assert_eq!(names(&["/a", "/b", "/c"], 8), [["/a"], ["/b"], ["/c"]]);
-        assert_eq!(names(&["/a/x", "/b", "/a/y", "/a"], 8), [vec!["/b"], vec!["/a/x", "/a/y", "/a"]]);
+        assert_eq!(
+            names(&["/a/x", "/b", "/a/y", "/a"], 8),
+            [vec!["/b"], vec!["/a/x", "/a/y", "/a"]]
+        );
         assert_eq!(names(&["/a", "/ab"], 8), [["/a"], ["/ab"]]);
         assert_eq!(
             names(&["/a", "/b", "/a.1", "/a-20260101.gz"], 8),
             [vec!["/b"], vec!["/a", "/a.1", "/a-20260101.gz"]]
         );
-        assert_eq!(names(&["/m/new", "/n/new", "/m/cur"], 8), [vec!["/n/new"], vec!["/m/new", "/m/cur"]]);
-        assert_eq!(names(&["/a", "/b", "/c", "/d", "/e"], 2), [vec!["/a", "/e", "/c"], vec!["/b", "/d"]]);
+        assert_eq!(
+            names(&["/m/new", "/n/new", "/m/cur"], 8),
+            [vec!["/n/new"], vec!["/m/new", "/m/cur"]]
+        );
+        assert_eq!(
+            names(&["/a", "/b", "/c", "/d", "/e"], 2),
+            [vec!["/a", "/e", "/c"], vec!["/b", "/d"]]
+        );
         assert_eq!(names(&[], 8), [[""; 0]; 0]);
     }
 }

@@ -49,7 +49,10 @@ pub(super) fn open(config: &Config, remark: &mut dyn FnMut(String)) -> Result<Co
     let empty = fs::metadata(&places.db).map_or(0, |metadata| metadata.len()) == 0;
     let before = traces(&dir, &places)?;
     if empty && before {
-        return Err(Fault::inconsistent(&format!("{} is gone, but not what it wrote", places.db.display())));
+        return Err(Fault::inconsistent(&format!(
+            "{} is gone, but not what it wrote",
+            places.db.display()
+        )));
     }
     let store = Store::open(&places.db, !before)?;
     same_instance(&places, &store)?;
@@ -81,17 +84,28 @@ fn traces(dir: &SegmentDir, places: &Places) -> Result<bool, Fault> {
 }
 
 fn highest_sidecar(places: &Places) -> Result<u64, Fault> {
-    let entries = fs::read_dir(&places.sidecars).map_err(|error| Fault::of(&places.sidecars, &error))?;
-    Ok(entries.flatten().filter_map(|entry| number(&entry.file_name())).max().unwrap_or(0))
+    let entries =
+        fs::read_dir(&places.sidecars).map_err(|error| Fault::of(&places.sidecars, &error))?;
+    Ok(entries
+        .flatten()
+        .filter_map(|entry| number(&entry.file_name()))
+        .max()
+        .unwrap_or(0))
 }
 
 /// Holds the state to the name that was written when it was made.
 fn same_instance(places: &Places, store: &Store) -> Result<(), Fault> {
     match fs::read_to_string(&places.instance) {
         Ok(instance) if instance.trim() == store.instance() => Ok(()),
-        Ok(_) => Err(Fault::inconsistent(&format!("{} belongs to another state", places.instance.display()))),
-        Err(_) => segment::replace(&places.instance, format!("{}\n", store.instance()).as_bytes())
-            .map_err(|error| Fault::of(&places.instance, &error)),
+        Ok(_) => Err(Fault::inconsistent(&format!(
+            "{} belongs to another state",
+            places.instance.display()
+        ))),
+        Err(_) => segment::replace(
+            &places.instance,
+            format!("{}\n", store.instance()).as_bytes(),
+        )
+        .map_err(|error| Fault::of(&places.instance, &error)),
     }
 }
 
@@ -99,17 +113,29 @@ fn same_instance(places: &Places, store: &Store) -> Result<(), Fault> {
 fn not_older(dir: &SegmentDir, places: &Places, row: &Row) -> Result<(), Fault> {
     let fault = |error| Fault::of(dir.path(), &error);
     let published = dir.highest().map_err(fault)?;
-    let hidden = dir.hidden_names().map_err(fault)?.iter().filter_map(|name| number(name)).max().unwrap_or(0);
+    let hidden = dir
+        .hidden_names()
+        .map_err(fault)?
+        .iter()
+        .filter_map(|name| number(name))
+        .max()
+        .unwrap_or(0);
     let there = published.max(hidden).max(highest_sidecar(places)?);
     if there > row.seq || published == row.seq && row.phase == Phase::Open {
         let known = row.seq;
-        return Err(Fault::inconsistent(&format!("the state is older than the output: segment {there} after {known}")));
+        return Err(Fault::inconsistent(&format!(
+            "the state is older than the output: segment {there} after {known}"
+        )));
     }
     Ok(())
 }
 
 /// Brings the segment that was being written, or published, to its end.
-fn settle(mut committer: Committer, row: &Row, remark: &mut dyn FnMut(String)) -> Result<Committer, Fault> {
+fn settle(
+    mut committer: Committer,
+    row: &Row,
+    remark: &mut dyn FnMut(String),
+) -> Result<Committer, Fault> {
     match row.phase {
         Phase::Sealing => committer.finish()?,
         Phase::Open => {
@@ -119,12 +145,20 @@ fn settle(mut committer: Committer, row: &Row, remark: &mut dyn FnMut(String)) -
     }
     let dir = &committer.dir;
     let own = format!("{:010}.", committer.seq());
-    for name in dir.hidden_names().map_err(|error| Fault::of(dir.path(), &error))? {
+    for name in dir
+        .hidden_names()
+        .map_err(|error| Fault::of(dir.path(), &error))?
+    {
         if name.as_encoded_bytes().starts_with(own.as_bytes()) {
             continue;
         }
-        let aside = dir.set_aside(&name).map_err(|error| Fault::of(&dir.hidden("").join(&name), &error))?;
-        remark(format!("an unknown file was put aside as {}", aside.display()));
+        let aside = dir
+            .set_aside(&name)
+            .map_err(|error| Fault::of(&dir.hidden("").join(&name), &error))?;
+        remark(format!(
+            "an unknown file was put aside as {}",
+            aside.display()
+        ));
     }
     Ok(committer)
 }
@@ -138,16 +172,31 @@ fn to_committed(part: &Path, row: &Row, remark: &mut dyn FnMut(String)) -> Resul
         Err(error) => return Err(fault(error)),
     };
     if len < row.len {
-        return Err(Fault::inconsistent(&format!("LOST {} octets in {}", row.len - len, part.display())));
+        return Err(Fault::inconsistent(&format!(
+            "LOST {} octets in {}",
+            row.len - len,
+            part.display()
+        )));
     }
     if row.len == 0 {
-        return if part.exists() { fs::remove_file(part).map_err(fault) } else { Ok(()) };
+        return if part.exists() {
+            fs::remove_file(part).map_err(fault)
+        } else {
+            Ok(())
+        };
     }
     if segment::hash_of(part, row.len).map_err(fault)? != Some(row.hash) {
-        return Err(Fault::inconsistent(&format!("{} is not what was committed", part.display())));
+        return Err(Fault::inconsistent(&format!(
+            "{} is not what was committed",
+            part.display()
+        )));
     }
     if len > row.len {
-        remark(format!("{} octets that were not committed are cut off {}", len - row.len, part.display()));
+        remark(format!(
+            "{} octets that were not committed are cut off {}",
+            len - row.len,
+            part.display()
+        ));
         segment::cut(part, row.len).map_err(fault)?;
     }
     Ok(())
@@ -156,7 +205,12 @@ fn to_committed(part: &Path, row: &Row, remark: &mut dyn FnMut(String)) -> Resul
 /// Sets room aside, where the file system can.
 fn reserve(path: &Path) -> Result<(), Fault> {
     let fault = |error| Fault::of(path, &error);
-    let file = fs::OpenOptions::new().write(true).create(true).truncate(false).open(path).map_err(fault)?;
+    let file = fs::OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(path)
+        .map_err(fault)?;
     match room(&file, RESERVE_BYTES) {
         Ok(()) | Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::FBIG) => Ok(()),
         Err(error) => Err(fault(error.into())),
@@ -177,19 +231,30 @@ pub(super) fn release(config: &Config) {
 /// Whether there is room again, for state and output: in the state more than what was just given back.
 pub(super) fn has_room(config: &Config) -> bool {
     let state = config.state.dir.join("probe");
-    is_free(&state, 2 * RESERVE_BYTES) && is_free(&config.output.dir.join(".open/.probe"), PROBE_BYTES)
+    is_free(&state, 2 * RESERVE_BYTES)
+        && is_free(&config.output.dir.join(".open/.probe"), PROBE_BYTES)
 }
 
 /// Whether a file of so many octets has room.
 fn is_free(probe: &Path, octets: u64) -> bool {
-    let file = fs::OpenOptions::new().write(true).create(true).truncate(false).open(probe);
+    let file = fs::OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(probe);
     // Without its folder nothing was begun here yet: the start makes it, and meets what there is.
-    if file.as_ref().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
+    if file
+        .as_ref()
+        .is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
+    {
         return true;
     }
     let free = file.is_ok_and(|file| {
         // A limit of file size says nothing of the room there is.
-        matches!(room(&file, octets), Ok(()) | Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::FBIG))
+        matches!(
+            room(&file, octets),
+            Ok(()) | Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::FBIG)
+        )
     });
     // One that cannot be removed is found again next time.
     let _ = fs::remove_file(probe);
@@ -205,7 +270,10 @@ pub(super) fn rebuild(config: &Config, remark: &mut dyn FnMut(String)) -> Result
     let dir = make(config, &places)?;
     let snapshot = places.sidecars.join("snapshot.db");
     // It gets its name when it is whole, so that nothing begins with half of it.
-    let (built, log) = (config.state.dir.join("built.db"), config.state.dir.join("built.db-wal"));
+    let (built, log) = (
+        config.state.dir.join("built.db"),
+        config.state.dir.join("built.db-wal"),
+    );
     for left in [&built, &log] {
         let _ = fs::remove_file(left);
     }
@@ -233,12 +301,26 @@ pub(super) fn rebuild(config: &Config, remark: &mut dyn FnMut(String)) -> Result
     }
     // Nobody has been told of what is put aside, so it is read again.
     sidecars.retain(|sidecar| !damaged.contains(&sidecar.seq));
-    for name in dir.hidden_names().map_err(|error| Fault::of(dir.path(), &error))? {
-        let aside = dir.set_aside(&name).map_err(|error| Fault::of(dir.path(), &error))?;
+    for name in dir
+        .hidden_names()
+        .map_err(|error| Fault::of(dir.path(), &error))?
+    {
+        let aside = dir
+            .set_aside(&name)
+            .map_err(|error| Fault::of(dir.path(), &error))?;
         remark(format!("put aside as {}", aside.display()));
     }
-    let highest = dir.highest().map_err(|error| Fault::of(dir.path(), &error))?;
-    let next = (sidecars.iter().map(|sidecar| sidecar.seq).max().unwrap_or(0).max(highest) + 1).max(from);
+    let highest = dir
+        .highest()
+        .map_err(|error| Fault::of(dir.path(), &error))?;
+    let next = (sidecars
+        .iter()
+        .map(|sidecar| sidecar.seq)
+        .max()
+        .unwrap_or(0)
+        .max(highest)
+        + 1)
+    .max(from);
     store.begin()?;
     store.start_at(next)?;
     let mut messages = 0;
@@ -246,8 +328,16 @@ pub(super) fn rebuild(config: &Config, remark: &mut dyn FnMut(String)) -> Result
         messages += store.learn(mailbox)?;
     }
     store.nothing_is_fresh()?;
-    let epoch = sidecars.iter().map(|sidecar| sidecar.epoch).max().max(store.note("epoch")?);
-    let age = sidecars.iter().map(|sidecar| sidecar.age).max().max(store.note("age")?);
+    let epoch = sidecars
+        .iter()
+        .map(|sidecar| sidecar.epoch)
+        .max()
+        .max(store.note("epoch")?);
+    let age = sidecars
+        .iter()
+        .map(|sidecar| sidecar.age)
+        .max()
+        .max(store.note("age")?);
     store.put_note("epoch", epoch.unwrap_or(0) + 1)?;
     store.put_note("age", age.unwrap_or(0))?;
     store.commit()?;
@@ -256,7 +346,10 @@ pub(super) fn rebuild(config: &Config, remark: &mut dyn FnMut(String)) -> Result
     left::follow(&built, &places.db);
     // Its log was copied back; an empty one does no harm.
     let _ = fs::remove_file(log);
-    remark(format!("the state was built anew: {} segments, {messages} messages", sidecars.len()));
+    remark(format!(
+        "the state was built anew: {} segments, {messages} messages",
+        sidecars.len()
+    ));
     Ok(())
 }
 
@@ -265,7 +358,8 @@ fn put_old_aside(state: &Path) -> Result<(), Fault> {
     for name in ["state.db", "state.db-wal", "state.sum", "instance"] {
         let path = state.join(name);
         if path.exists() {
-            fs::rename(&path, state.join(format!("{name}.old"))).map_err(|error| Fault::of(&path, &error))?;
+            fs::rename(&path, state.join(format!("{name}.old")))
+                .map_err(|error| Fault::of(&path, &error))?;
         }
     }
     Ok(())
@@ -275,8 +369,14 @@ fn put_old_aside(state: &Path) -> Result<(), Fault> {
 fn sidecars(dir: &SegmentDir, places: &Places) -> Result<Vec<Sidecar>, Fault> {
     let mut found = std::collections::BTreeMap::new();
     for folder in [dir.path(), &dir.hidden(""), &places.sidecars] {
-        for entry in WalkDir::new(folder).min_depth(1).max_depth(1).sort_by_file_name() {
-            let path = entry.map_err(|error| Fault::of(folder, &error.into()))?.into_path();
+        for entry in WalkDir::new(folder)
+            .min_depth(1)
+            .max_depth(1)
+            .sort_by_file_name()
+        {
+            let path = entry
+                .map_err(|error| Fault::of(folder, &error.into()))?
+                .into_path();
             if path.extension() != Some("meta".as_ref()) {
                 continue;
             }
@@ -348,7 +448,9 @@ mod tests {
         (config.output.dir, config.state.dir) = (root.join("out"), root.join("state"));
         let copies = || {
             let names = fs::read_dir(root.join("state/sidecars")).unwrap().flatten();
-            let mut names: Vec<_> = names.map(|entry| entry.file_name().into_string().unwrap()).collect();
+            let mut names: Vec<_> = names
+                .map(|entry| entry.file_name().into_string().unwrap())
+                .collect();
             names.sort();
             names
         };
@@ -366,18 +468,31 @@ mod tests {
             let mut committer = open(&config, &mut |_| {}).unwrap();
             let state = committer.state().unwrap();
             let mailbox = state.mailbox(7, 7, 1).unwrap();
-            assert_eq!(keys.map(|key| state.is_seen(mailbox, key).unwrap()), [true, true, true, false]);
-            assert_eq!(keys.map(|key| state.is_known((key >> 100) as u64).unwrap()), [true, true, true, false]);
+            assert_eq!(
+                keys.map(|key| state.is_seen(mailbox, key).unwrap()),
+                [true, true, true, false]
+            );
+            assert_eq!(
+                keys.map(|key| state.is_known((key >> 100) as u64).unwrap()),
+                [true, true, true, false]
+            );
             assert_eq!((committer.seq(), copies().len()), (4, 2));
             committer.close().unwrap();
         }
         assert!(!root.join("state/built.db").exists());
         let snapshot = root.join("state/sidecars/snapshot.db");
         let db = rusqlite::Connection::open(&snapshot).unwrap();
-        assert_eq!(db.execute("DELETE FROM seen WHERE key=(SELECT min(key) FROM seen)", []).unwrap(), 1);
+        assert_eq!(
+            db.execute("DELETE FROM seen WHERE key=(SELECT min(key) FROM seen)", [])
+                .unwrap(),
+            1
+        );
         drop(db);
         let refused = rebuild(&config, &mut |_| {}).unwrap_err();
-        assert!(matches!(&refused, Fault::Inconsistent(why) if why.contains("snapshot.db is damaged")), "{refused}");
+        assert!(
+            matches!(&refused, Fault::Inconsistent(why) if why.contains("snapshot.db is damaged")),
+            "{refused}"
+        );
         open(&config, &mut |_| {}).unwrap().close().unwrap();
         fs::remove_dir_all(root).unwrap();
     }
@@ -399,9 +514,9 @@ mod tests {
         let mut told = Vec::new();
         let state = committer.state().unwrap();
         for table in ["seen", "known", "file", "tail"] {
-            told.extend(
-                state.rows(&format!("SELECT '{table}', box.key, t.* FROM {table} t, mailbox box WHERE box.id=mailbox")),
-            );
+            told.extend(state.rows(&format!(
+                "SELECT '{table}', box.key, t.* FROM {table} t, mailbox box WHERE box.id=mailbox"
+            )));
         }
         told.extend(state.rows("SELECT 'mailbox', * FROM mailbox"));
         told.sort();
@@ -416,8 +531,13 @@ mod tests {
         let mut committer = open(&config, &mut |_| {}).unwrap();
         give(&mut committer, 1 << 100);
         let state = committer.state().unwrap();
-        let all = [(7, 7, 1), (8, 7, 1), (9, 7, 1)].map(|(key, spool, dev)| state.mailbox(key, spool, dev).unwrap());
-        let tail = crate::daemon::state::Tail { len: 5, hash: 6, ids: vec![7, 8] };
+        let all = [(7, 7, 1), (8, 7, 1), (9, 7, 1)]
+            .map(|(key, spool, dev)| state.mailbox(key, spool, dev).unwrap());
+        let tail = crate::daemon::state::Tail {
+            len: 5,
+            hash: 6,
+            ids: vec![7, 8],
+        };
         state.put_tail(all[1], &tail).unwrap();
         give(&mut committer, 2 << 100);
         // Mailboxes change, and nothing else of them.

@@ -60,7 +60,11 @@ pub fn run(path: PathBuf, config: Config, once: Once, rebuild: bool) -> Result<(
     let confined = confine::confine(&path, &config)?;
     match &confined {
         Ok(confined) => {
-            tracing::info!(fully = confined.full, "confined: {:?} but its own are denied", config.watch.confine);
+            tracing::info!(
+                fully = confined.full,
+                "confined: {:?} but its own are denied",
+                config.watch.confine
+            );
         }
         Err(why) => tracing::warn!("not confined: {why}"),
     }
@@ -72,7 +76,11 @@ pub fn run(path: PathBuf, config: Config, once: Once, rebuild: bool) -> Result<(
     machine.listen(&daemon, path)?;
     machine.read(&daemon, once)?;
     tell_systemd(&[NotifyState::Ready]);
-    tracing::info!(spools = daemon.config().spool.len(), readers = machine.readers.len(), "watching");
+    tracing::info!(
+        spools = daemon.config().spool.len(),
+        readers = machine.readers.len(),
+        "watching"
+    );
     loop {
         match machine.wait() {
             Some(Call::Stop) => break,
@@ -82,7 +90,9 @@ pub fn run(path: PathBuf, config: Config, once: Once, rebuild: bool) -> Result<(
                     break;
                 }
             }
-            Some(Call::Reload(config)) => machine.reload(&mut daemon, *config, once, confined.as_ref().ok())?,
+            Some(Call::Reload(config)) => {
+                machine.reload(&mut daemon, *config, once, confined.as_ref().ok())?
+            }
             None => {}
         }
         daemon.keep_pace(&mut machine)?;
@@ -98,7 +108,11 @@ pub fn run(path: PathBuf, config: Config, once: Once, rebuild: bool) -> Result<(
         }
         closed => closed?,
     }
-    tracing::info!(messages = status.counts.messages, records = status.counts.records, "ended");
+    tracing::info!(
+        messages = status.counts.messages,
+        records = status.counts.records,
+        "ended"
+    );
     Ok(())
 }
 
@@ -157,31 +171,51 @@ impl Machine {
         let config = daemon.config();
         self.board.put(&daemon.status(Now::default()));
         let control = config.state.dir.join("control.sock");
-        self.board.control(&control).map_err(|error| Fault::of(&control, &error))?;
+        self.board
+            .control(&control)
+            .map_err(|error| Fault::of(&control, &error))?;
         if !config.metrics.listen.is_empty()
             && let Err(error) = self.board.http(&config.metrics.listen)
         {
-            tracing::warn!("metrics.listen {:?}: {error}; metrics are not served", config.metrics.listen);
+            tracing::warn!(
+                "metrics.listen {:?}: {error}; metrics are not served",
+                config.metrics.listen
+            );
         }
         let mut signals = signal_hook::iterator::Signals::new([SIGTERM, SIGINT, SIGHUP])
             .map_err(|error| Fault::Io(format!("signals: {error}")))?;
         let caller = self.caller.clone();
-        let listening = std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
-            for signal in &mut signals {
-                let call = if signal == SIGHUP { reload(&path) } else { Some(Call::Stop) };
-                // The other end is gone only when the daemon is ending anyway.
-                call.map(|call| caller.send(call));
-            }
-        });
-        listening.map(|_| ()).map_err(|error| Fault::Io(format!("threads: {error}")))
+        let listening = std::thread::Builder::new()
+            .name("signals".to_owned())
+            .spawn(move || {
+                for signal in &mut signals {
+                    let call = if signal == SIGHUP {
+                        reload(&path)
+                    } else {
+                        Some(Call::Stop)
+                    };
+                    // The other end is gone only when the daemon is ending anyway.
+                    call.map(|call| caller.send(call));
+                }
+            });
+        listening
+            .map(|_| ())
+            .map_err(|error| Fault::Io(format!("threads: {error}")))
     }
 
     /// Begins to read the spools of the daemon's configuration.
     fn read(&mut self, daemon: &Daemon, once: Once) -> Result<(), Fault> {
         let now = since(self.start);
         for part in daemon.divided(READERS, now) {
-            let begun = Watched::begin(part, self.start, &self.log, (self.number, self.caller.clone()), once);
-            self.readers.push(begun.map_err(|error| Fault::Io(format!("threads: {error}")))?);
+            let begun = Watched::begin(
+                part,
+                self.start,
+                &self.log,
+                (self.number, self.caller.clone()),
+                once,
+            );
+            self.readers
+                .push(begun.map_err(|error| Fault::Io(format!("threads: {error}")))?);
         }
         self.reading = self.readers.len();
         Ok(())
@@ -195,7 +229,10 @@ impl Machine {
         once: Once,
         confined: Option<&Confined>,
     ) -> Result<(), Fault> {
-        for path in confined.map(|confined| confined.lacks(&config)).unwrap_or_default() {
+        for path in confined
+            .map(|confined| confined.lacks(&config))
+            .unwrap_or_default()
+        {
             tracing::warn!("{path:?} cannot be used before a restart: watch.confine is in force");
         }
         for mut reader in self.readers.drain(..) {
@@ -227,7 +264,10 @@ impl Machine {
         self.readers.iter().for_each(Watched::stop);
         let begun = Instant::now();
         while self.reading > 0 && begun.elapsed() < DRAIN {
-            if let Ok(Call::Ended(number, ended)) = self.calls.recv_timeout(DRAIN.saturating_sub(begun.elapsed())) {
+            if let Ok(Call::Ended(number, ended)) = self
+                .calls
+                .recv_timeout(DRAIN.saturating_sub(begun.elapsed()))
+            {
                 ended?;
                 self.is_last(number);
             }
@@ -237,7 +277,11 @@ impl Machine {
 
     /// How the daemon and its readers stand. Says who has stalled.
     fn status(&mut self, daemon: &Daemon) -> Status {
-        let mut all = Status { state: "running", counts: self.counts.clone(), ..Status::default() };
+        let mut all = Status {
+            state: "running",
+            counts: self.counts.clone(),
+            ..Status::default()
+        };
         for reader in &mut self.readers {
             let (status, news) = reader.status();
             all.add(status);
@@ -260,14 +304,21 @@ impl Machine {
         self.told = Some(Instant::now());
         let status = self.status(daemon);
         self.board.put(&status);
-        let line = format!("{}: {} messages, {} records", status.state, status.counts.messages, status.counts.records);
+        let line = format!(
+            "{}: {} messages, {} records",
+            status.state, status.counts.messages, status.counts.records
+        );
         tell_systemd(&[NotifyState::Status(&line)]);
         // A sign of life is a step of somebody, or that there is nothing to do; a timer would prove nothing.
         if !status.is_stalled() || status.state == "paused" {
             tell_systemd(&[NotifyState::Watchdog]);
         }
         let textfile = &daemon.config().metrics.textfile;
-        if !textfile.as_os_str().is_empty() && self.written.is_none_or(|written| written.elapsed() >= TEXTFILE) {
+        if !textfile.as_os_str().is_empty()
+            && self
+                .written
+                .is_none_or(|written| written.elapsed() >= TEXTFILE)
+        {
             self.written = Some(Instant::now());
             if let Err(error) = segment::replace(textfile, status.metrics().as_bytes()) {
                 tracing::warn!("metrics.textfile: {error}");
@@ -299,12 +350,17 @@ impl Host for Machine {
 
 /// The time since `start`.
 pub(super) fn since(start: Instant) -> Now {
-    Now { ms: u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX) }
+    Now {
+        ms: u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX),
+    }
 }
 
 /// Seconds since 1970 by the machine's clock.
 pub(super) fn date() -> Option<u64> {
-    SystemTime::now().duration_since(UNIX_EPOCH).ok().map(|since| since.as_secs())
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .ok()
+        .map(|since| since.as_secs())
 }
 
 fn tell_systemd(state: &[NotifyState<'_>]) {

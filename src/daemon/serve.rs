@@ -35,7 +35,12 @@ struct Told {
 
 impl Board {
     pub(super) fn new() -> Board {
-        let told = Told { status: Vec::new(), metrics: String::new(), running: true, at: Instant::now() };
+        let told = Told {
+            status: Vec::new(),
+            metrics: String::new(),
+            running: true,
+            at: Instant::now(),
+        };
         Board(Arc::new(Mutex::new(told)))
     }
 
@@ -75,13 +80,22 @@ impl Board {
     pub(super) fn control(&self, path: &Path) -> io::Result<()> {
         let listener = bound(path)?;
         let board = self.clone();
-        std::thread::Builder::new().name("control".to_owned()).spawn(move || {
-            for stream in listener.incoming().flatten() {
-                let status = board.0.lock().unwrap_or_else(PoisonError::into_inner).status.clone();
-                // Whoever went away needs no answer.
-                let _ = stream.set_write_timeout(Some(PATIENCE)).and_then(|()| (&stream).write_all(&status));
-            }
-        })?;
+        std::thread::Builder::new()
+            .name("control".to_owned())
+            .spawn(move || {
+                for stream in listener.incoming().flatten() {
+                    let status = board
+                        .0
+                        .lock()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .status
+                        .clone();
+                    // Whoever went away needs no answer.
+                    let _ = stream
+                        .set_write_timeout(Some(PATIENCE))
+                        .and_then(|()| (&stream).write_all(&status));
+                }
+            })?;
         Ok(())
     }
 
@@ -100,17 +114,22 @@ impl Board {
     }
 
     /// Answers those whom `next` lets in, on a thread of its own.
-    fn accept<S: Caller>(&self, next: impl Fn() -> io::Result<S> + Send + 'static) -> io::Result<()> {
+    fn accept<S: Caller>(
+        &self,
+        next: impl Fn() -> io::Result<S> + Send + 'static,
+    ) -> io::Result<()> {
         let board = self.clone();
-        let answering = std::thread::Builder::new().name("metrics".to_owned()).spawn(move || {
-            loop {
-                // One who went away before we came needs no answer; of descriptors there will be more.
-                match next() {
-                    Ok(stream) => board.serve(stream),
-                    Err(_) => std::thread::sleep(BREATH),
+        let answering = std::thread::Builder::new()
+            .name("metrics".to_owned())
+            .spawn(move || {
+                loop {
+                    // One who went away before we came needs no answer; of descriptors there will be more.
+                    match next() {
+                        Ok(stream) => board.serve(stream),
+                        Err(_) => std::thread::sleep(BREATH),
+                    }
                 }
-            }
-        });
+            });
         answering.map(|_| ())
     }
 
@@ -119,7 +138,8 @@ impl Board {
         let _ = stream.be_patient(PATIENCE);
         let mut request = Vec::new();
         let mut piece = [0; 512];
-        while memchr::memmem::find(&request, b"\r\n\r\n").is_none() && request.len() < REQUEST_BYTES {
+        while memchr::memmem::find(&request, b"\r\n\r\n").is_none() && request.len() < REQUEST_BYTES
+        {
             match stream.read(&mut piece) {
                 Ok(0) | Err(_) => break,
                 Ok(octets) => request.extend_from_slice(&piece[..octets]),
@@ -138,13 +158,15 @@ trait Caller: Read + Write {
 
 impl Caller for UnixStream {
     fn be_patient(&self, time: Duration) -> io::Result<()> {
-        self.set_read_timeout(Some(time)).and_then(|()| self.set_write_timeout(Some(time)))
+        self.set_read_timeout(Some(time))
+            .and_then(|()| self.set_write_timeout(Some(time)))
     }
 }
 
 impl Caller for TcpStream {
     fn be_patient(&self, time: Duration) -> io::Result<()> {
-        self.set_read_timeout(Some(time)).and_then(|()| self.set_write_timeout(Some(time)))
+        self.set_read_timeout(Some(time))
+            .and_then(|()| self.set_write_timeout(Some(time)))
     }
 }
 

@@ -145,7 +145,10 @@ impl Store {
     /// If it cannot be told that it is as it was left, it is checked through.
     pub(super) fn open(path: &Path, fresh: bool) -> Result<Store, Fault> {
         if rusqlite::version_number() < SQLITE_VERSION {
-            return Err(Fault::Io(format!("SQLite {} can lose data; 3.51.3 is needed", rusqlite::version())));
+            return Err(Fault::Io(format!(
+                "SQLite {} can lose data; 3.51.3 is needed",
+                rusqlite::version()
+            )));
         }
         let left = left::check(path)?;
         let db = Db::open(path)?;
@@ -161,27 +164,48 @@ impl Store {
         } else if !made {
             return Err(db.inconsistent("it has no tables"));
         }
-        let schema: Option<i64> = db.find("SELECT value FROM meta WHERE name='schema'", [], |row| row.get(0))?;
+        let schema: Option<i64> =
+            db.find("SELECT value FROM meta WHERE name='schema'", [], |row| {
+                row.get(0)
+            })?;
         if schema != Some(SCHEMA) {
             let schema = schema.map_or("unknown".to_owned(), |schema| schema.to_string());
-            return Err(Fault::Inconsistent(format!("{}: version {schema} is not ours, {SCHEMA}", path.display())));
+            return Err(Fault::Inconsistent(format!(
+                "{}: version {schema} is not ours, {SCHEMA}",
+                path.display()
+            )));
         }
-        let instance = db.find("SELECT value FROM meta WHERE name='instance'", [], |row| row.get(0))?;
+        let instance = db.find("SELECT value FROM meta WHERE name='instance'", [], |row| {
+            row.get(0)
+        })?;
         let instance = instance.ok_or_else(|| db.inconsistent("it has no name"))?;
-        let store = Store { db, sum: Sum::default(), instance };
+        let store = Store {
+            db,
+            sum: Sum::default(),
+            instance,
+        };
         store.open_sum()?;
         store.check(left)?;
         Ok(store)
     }
 
     fn check(&self, left: Left) -> Result<(), Fault> {
-        let clean: Option<i64> = self.db.find("SELECT value FROM meta WHERE name='clean'", [], |row| row.get(0))?;
+        let clean: Option<i64> =
+            self.db
+                .find("SELECT value FROM meta WHERE name='clean'", [], |row| {
+                    row.get(0)
+                })?;
         if clean != Some(1) || left == Left::Unknown {
-            let verdict: Option<String> = self.db.find("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+            let verdict: Option<String> = self
+                .db
+                .find("PRAGMA quick_check(1)", [], |row| row.get(0))?;
             let verdict = verdict.unwrap_or_default();
             // A page that cannot be read says nothing of what was written on it.
             if verdict.contains("unable to get the page") {
-                return Err(Fault::Io(format!("{}: {verdict}", self.db.path().display())));
+                return Err(Fault::Io(format!(
+                    "{}: {verdict}",
+                    self.db.path().display()
+                )));
             }
             if verdict != "ok" {
                 return Err(self.db.inconsistent(&verdict));
@@ -189,8 +213,10 @@ impl Store {
             self.check_sum()?;
         }
         // Of a log whose sync failed the kernel may hold what the disk does not, and tell nobody: it is written again.
-        self.db.find("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
-        self.db.run("UPDATE meta SET value=0 WHERE name='clean'", [])?;
+        self.db
+            .find("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        self.db
+            .run("UPDATE meta SET value=0 WHERE name='clean'", [])?;
         Ok(())
     }
 
@@ -201,8 +227,10 @@ impl Store {
 
     /// Notes that everything is in order, and copies the log back. The last call.
     pub(super) fn close(self) -> Result<(), Fault> {
-        self.db.run("UPDATE meta SET value=1 WHERE name='clean'", [])?;
-        self.db.find("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        self.db
+            .run("UPDATE meta SET value=1 WHERE name='clean'", [])?;
+        self.db
+            .find("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
         let path = self.db.path().to_owned();
         self.db.close()?;
         left::note(&path);
@@ -232,12 +260,16 @@ impl Store {
     /// A value that is kept beside the tables.
     pub(super) fn note(&self, name: &str) -> Result<Option<u64>, Fault> {
         let read = |row: &rusqlite::Row<'_>| row.get::<_, i64>(0).map(i64::cast_unsigned);
-        self.db.find("SELECT value FROM meta WHERE name=?1", params![name], read)
+        self.db
+            .find("SELECT value FROM meta WHERE name=?1", params![name], read)
     }
 
     /// Keeps a value beside the tables.
     pub(super) fn put_note(&self, name: &str, value: u64) -> Result<(), Fault> {
-        self.db.run("INSERT OR REPLACE INTO meta VALUES(?1,?2)", params![name, value.cast_signed()])?;
+        self.db.run(
+            "INSERT OR REPLACE INTO meta VALUES(?1,?2)",
+            params![name, value.cast_signed()],
+        )?;
         Ok(())
     }
 
@@ -252,12 +284,18 @@ impl Store {
         match found {
             Some((id, true)) => Ok(id),
             Some((id, false)) => {
-                self.db.run("UPDATE mailbox SET spool=?2, dev=?3, gone=NULL WHERE id=?1", params![id, spool, dev])?;
+                self.db.run(
+                    "UPDATE mailbox SET spool=?2, dev=?3, gone=NULL WHERE id=?1",
+                    params![id, spool, dev],
+                )?;
                 self.changed(id)?;
                 Ok(id)
             }
             None => {
-                self.db.run("INSERT INTO mailbox VALUES(NULL,?1,?2,?3,0,NULL)", params![key, spool, dev])?;
+                self.db.run(
+                    "INSERT INTO mailbox VALUES(NULL,?1,?2,?3,0,NULL)",
+                    params![key, spool, dev],
+                )?;
                 let id = self.db.last_id();
                 self.sum.add(Counted::Mailbox(id, &key));
                 self.changed(id)?;
@@ -277,7 +315,10 @@ impl Store {
     }
 
     fn hold(&self, mailbox: MailboxId, many: i64) -> Result<(), Fault> {
-        match self.db.run("UPDATE mailbox SET many=?2 WHERE id=?1 AND many<?2", params![mailbox, many])? {
+        match self.db.run(
+            "UPDATE mailbox SET many=?2 WHERE id=?1 AND many<?2",
+            params![mailbox, many],
+        )? {
             0 => Ok(()),
             _ => self.changed(mailbox),
         }
@@ -285,18 +326,27 @@ impl Store {
 
     /// Notes that the next sidecar is to tell of a mailbox itself, and of its tails.
     fn changed(&self, mailbox: MailboxId) -> Result<(), Fault> {
-        self.db.run("INSERT OR IGNORE INTO fresh_mailbox VALUES(?1)", params![mailbox])?;
+        self.db.run(
+            "INSERT OR IGNORE INTO fresh_mailbox VALUES(?1)",
+            params![mailbox],
+        )?;
         Ok(())
     }
 
     /// Whether a message was given.
     pub(super) fn is_seen(&self, mailbox: MailboxId, key: Key) -> Result<bool, Fault> {
-        self.db.is_any("SELECT 1 FROM seen WHERE mailbox=?1 AND key=?2", params![mailbox, kept(key)])
+        self.db.is_any(
+            "SELECT 1 FROM seen WHERE mailbox=?1 AND key=?2",
+            params![mailbox, kept(key)],
+        )
     }
 
     /// Notes that a message was given. Gives whether that is news.
     pub(super) fn see(&self, mailbox: MailboxId, key: Key) -> Result<bool, Fault> {
-        let is_news = self.db.run("INSERT OR IGNORE INTO seen VALUES(?1,?2)", params![mailbox, kept(key)])? > 0;
+        let is_news = self.db.run(
+            "INSERT OR IGNORE INTO seen VALUES(?1,?2)",
+            params![mailbox, kept(key)],
+        )? > 0;
         if is_news {
             self.sum.add(Counted::Seen(mailbox, &kept(key)));
         }
@@ -305,20 +355,35 @@ impl Store {
 
     /// Notes that its records stand in the open segment.
     pub(super) fn note_fresh(&self, mailbox: MailboxId, key: Key) -> Result<(), Fault> {
-        self.db.run("INSERT INTO fresh VALUES(?1,?2)", params![mailbox, key.to_be_bytes()])?;
+        self.db.run(
+            "INSERT INTO fresh VALUES(?1,?2)",
+            params![mailbox, key.to_be_bytes()],
+        )?;
         Ok(())
     }
 
     /// Whether a file was read whole as it is.
     pub(super) fn is_known(&self, key: u64) -> Result<bool, Fault> {
-        self.db.is_any("SELECT 1 FROM known WHERE key=?1", params![key.cast_signed()])
+        self.db.is_any(
+            "SELECT 1 FROM known WHERE key=?1",
+            params![key.cast_signed()],
+        )
     }
 
     /// Notes that a file was read whole, and its only message, if it has but one.
-    pub(super) fn know(&self, key: u64, mailbox: MailboxId, message: Option<u64>) -> Result<(), Fault> {
+    pub(super) fn know(
+        &self,
+        key: u64,
+        mailbox: MailboxId,
+        message: Option<u64>,
+    ) -> Result<(), Fault> {
         let (key, message) = (key.cast_signed(), message.map(u64::cast_signed));
-        self.db.run("INSERT OR REPLACE INTO known VALUES(?1,?2,?3,NULL)", params![key, mailbox, message])?;
-        self.db.run("INSERT OR IGNORE INTO fresh_known VALUES(?1)", params![key])?;
+        self.db.run(
+            "INSERT OR REPLACE INTO known VALUES(?1,?2,?3,NULL)",
+            params![key, mailbox, message],
+        )?;
+        self.db
+            .run("INSERT OR IGNORE INTO fresh_known VALUES(?1)", params![key])?;
         Ok(())
     }
 
@@ -342,15 +407,40 @@ impl Store {
     }
 
     /// Notes how far an mbox was read.
-    pub(super) fn put_cursor(&self, id: FileId, mailbox: MailboxId, cursor: &Cursor) -> Result<(), Fault> {
-        let [first, last, guard, head, size] =
-            [cursor.first, cursor.last, cursor.guard, cursor.head, cursor.size].map(u64::cast_signed);
+    pub(super) fn put_cursor(
+        &self,
+        id: FileId,
+        mailbox: MailboxId,
+        cursor: &Cursor,
+    ) -> Result<(), Fault> {
+        let [first, last, guard, head, size] = [
+            cursor.first,
+            cursor.last,
+            cursor.guard,
+            cursor.head,
+            cursor.size,
+        ]
+        .map(u64::cast_signed);
         let (dev, ino) = (id.dev.cast_signed(), id.ino.cast_signed());
         self.db.run(
             "INSERT OR REPLACE INTO file VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,NULL)",
-            params![dev, ino, id.btime, first, last, guard, head, size, cursor.mtime, mailbox],
+            params![
+                dev,
+                ino,
+                id.btime,
+                first,
+                last,
+                guard,
+                head,
+                size,
+                cursor.mtime,
+                mailbox
+            ],
         )?;
-        self.db.run("INSERT OR IGNORE INTO fresh_file VALUES(?1,?2,?3)", params![dev, ino, id.btime])?;
+        self.db.run(
+            "INSERT OR IGNORE INTO fresh_file VALUES(?1,?2,?3)",
+            params![dev, ino, id.btime],
+        )?;
         Ok(())
     }
 
@@ -361,21 +451,28 @@ impl Store {
             "UPDATE file SET first=0, last=0, guard=0, head=0, size=0, mtime=0 WHERE dev=?1 AND ino=?2 AND btime=?3",
             params![dev, ino, id.btime],
         )?;
-        self.db.run("INSERT OR IGNORE INTO fresh_file VALUES(?1,?2,?3)", params![dev, ino, id.btime])?;
+        self.db.run(
+            "INSERT OR IGNORE INTO fresh_file VALUES(?1,?2,?3)",
+            params![dev, ino, id.btime],
+        )?;
         Ok(())
     }
 
     /// The messages of a mailbox that may yet grow.
     pub(super) fn tails(&self, mailbox: MailboxId) -> Result<Vec<Tail>, Fault> {
-        self.db.all("SELECT len, hash, ids FROM tail WHERE mailbox=?1", params![mailbox], |row| {
-            let ids: Vec<u8> = row.get(2)?;
-            let (ids, _) = ids.as_chunks();
-            Ok(Tail {
-                len: row.get::<_, i64>(0)?.cast_unsigned(),
-                hash: row.get(1).map(u128::from_be_bytes)?,
-                ids: ids.iter().map(|id| u128::from_be_bytes(*id)).collect(),
-            })
-        })
+        self.db.all(
+            "SELECT len, hash, ids FROM tail WHERE mailbox=?1",
+            params![mailbox],
+            |row| {
+                let ids: Vec<u8> = row.get(2)?;
+                let (ids, _) = ids.as_chunks();
+                Ok(Tail {
+                    len: row.get::<_, i64>(0)?.cast_unsigned(),
+                    hash: row.get(1).map(u128::from_be_bytes)?,
+                    ids: ids.iter().map(|id| u128::from_be_bytes(*id)).collect(),
+                })
+            },
+        )
     }
 
     /// Notes a message that may yet grow.
@@ -384,7 +481,10 @@ impl Store {
         let ids: Vec<u8> = tail.ids.iter().flat_map(|id| id.to_be_bytes()).collect();
         let (len, hash) = (tail.len.cast_signed(), tail.hash.to_be_bytes());
         self.sum.add(Counted::Tail(mailbox, len, &hash, &ids));
-        self.db.run("INSERT INTO tail VALUES(?1,?2,?3,?4)", params![mailbox, len, hash, ids])?;
+        self.db.run(
+            "INSERT INTO tail VALUES(?1,?2,?3,?4)",
+            params![mailbox, len, hash, ids],
+        )?;
         Ok(())
     }
 
@@ -393,7 +493,12 @@ impl Store {
         let (len, hash) = (tail.len.cast_signed(), tail.hash.to_be_bytes());
         let sql = "DELETE FROM tail WHERE mailbox=?1 AND len=?2 AND hash=?3 RETURNING ids";
         self.db.each(sql, params![mailbox, len, hash], |row| {
-            self.sum.take(Counted::Tail(mailbox, len, &hash, row.get_ref(0)?.as_bytes()?));
+            self.sum.take(Counted::Tail(
+                mailbox,
+                len,
+                &hash,
+                row.get_ref(0)?.as_bytes()?,
+            ));
             Ok(())
         })?;
         self.changed(mailbox)
@@ -408,7 +513,11 @@ impl Store {
                 let number = |index| row.get::<_, i64>(index).map(i64::cast_unsigned);
                 Ok(Row {
                     seq: number(0)?,
-                    phase: if row.get::<_, i64>(1)? == 0 { Phase::Open } else { Phase::Sealing },
+                    phase: if row.get::<_, i64>(1)? == 0 {
+                        Phase::Open
+                    } else {
+                        Phase::Sealing
+                    },
                     name: row.get(2)?,
                     len: number(3)?,
                     hash: number(4)?,
@@ -422,23 +531,35 @@ impl Store {
     /// Notes the committed length of the open segment, its hash and its records.
     pub(super) fn put_len(&self, seq: u64, len: u64, hash: u64, records: u64) -> Result<(), Fault> {
         let [seq, len, hash, records] = [seq, len, hash, records].map(u64::cast_signed);
-        self.db.run("UPDATE segment SET len=?2, hash=?3, records=?4 WHERE seq=?1", params![seq, len, hash, records])?;
+        self.db.run(
+            "UPDATE segment SET len=?2, hash=?3, records=?4 WHERE seq=?1",
+            params![seq, len, hash, records],
+        )?;
         Ok(())
     }
 
     /// Notes the intent to publish a segment under `name`.
     pub(super) fn sealing(&self, seq: u64, name: &str) -> Result<(), Fault> {
-        self.db.run("UPDATE segment SET phase=1, name=?2 WHERE seq=?1", params![seq.cast_signed(), name])?;
+        self.db.run(
+            "UPDATE segment SET phase=1, name=?2 WHERE seq=?1",
+            params![seq.cast_signed(), name],
+        )?;
         Ok(())
     }
 
     /// Notes that a segment is published, and begins the next.
     pub(super) fn sealed(&self, seq: u64) -> Result<(), Fault> {
         self.begin()?;
-        self.db.run("DELETE FROM segment WHERE seq=?1", params![seq.cast_signed()])?;
+        self.db.run(
+            "DELETE FROM segment WHERE seq=?1",
+            params![seq.cast_signed()],
+        )?;
         self.db
             .batch("DELETE FROM fresh; DELETE FROM fresh_known; DELETE FROM fresh_file; DELETE FROM fresh_mailbox")?;
-        self.db.run("INSERT INTO segment VALUES(?1,0,'',0,0,0)", params![(seq + 1).cast_signed()])?;
+        self.db.run(
+            "INSERT INTO segment VALUES(?1,0,'',0,0,0)",
+            params![(seq + 1).cast_signed()],
+        )?;
         self.commit()
     }
 
@@ -446,15 +567,20 @@ impl Store {
     #[cfg(test)]
     pub(super) fn rows(&self, sql: &str) -> Vec<String> {
         let read = |row: &rusqlite::Row<'_>| {
-            let values = (0..row.as_ref().column_count()).map(|column| row.get::<_, rusqlite::types::Value>(column));
-            Ok(format!("{:?}", values.collect::<rusqlite::Result<Vec<_>>>()?))
+            let values = (0..row.as_ref().column_count())
+                .map(|column| row.get::<_, rusqlite::types::Value>(column));
+            Ok(format!(
+                "{:?}",
+                values.collect::<rusqlite::Result<Vec<_>>>()?
+            ))
         };
         self.db.all(sql, [], read).unwrap()
     }
 
     /// In a new state: begins with segment `seq`.
     pub(super) fn start_at(&self, seq: u64) -> Result<(), Fault> {
-        self.db.run("UPDATE segment SET seq=?1", params![seq.cast_signed()])?;
+        self.db
+            .run("UPDATE segment SET seq=?1", params![seq.cast_signed()])?;
         Ok(())
     }
 }

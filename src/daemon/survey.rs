@@ -26,7 +26,9 @@ impl Survey {
             Ok(metadata) => {
                 let stamp = Stamp::of(&metadata);
                 self.met.devs.insert(stamp.id.dev);
-                self.met.files.extend([stamp.known(&file.source.path, file.hint), stamp.id.hash()]);
+                self.met
+                    .files
+                    .extend([stamp.known(&file.source.path, file.hint), stamp.id.hash()]);
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(_) => self.fail("there are files of which the system tells nothing"),
@@ -46,38 +48,62 @@ impl Survey {
 impl Daemon {
     /// The survey that a sweep is to make, if one is due.
     pub(super) fn begin_survey(&self, index: usize) -> Result<Option<Survey>, Fault> {
-        let (Some(day), Some(session)) = (self.desk.day(), self.desk.session(&self.pulse)) else { return Ok(None) };
+        let (Some(day), Some(session)) = (self.desk.day(), self.desk.session(&self.pulse)) else {
+            return Ok(None);
+        };
         let root = &self.spools[index].spool.path;
         let before = session.with(|committer| committer.store.note(&surveyed(root)))?;
         let mut met = Met::default();
-        met.devs.extend(root.metadata().map(|metadata| Stamp::of(&metadata).id.dev));
-        Ok((before != Some(day)).then_some(Survey { day, met, blind: None }))
+        met.devs
+            .extend(root.metadata().map(|metadata| Stamp::of(&metadata).id.dev));
+        Ok((before != Some(day)).then_some(Survey {
+            day,
+            met,
+            blind: None,
+        }))
     }
 
     /// Marks what is gone, and forgets what has been for long.
-    pub(super) fn end_survey(&mut self, index: usize, mut survey: Survey, host: &mut dyn Host) -> Result<(), Fault> {
+    pub(super) fn end_survey(
+        &mut self,
+        index: usize,
+        mut survey: Survey,
+        host: &mut dyn Host,
+    ) -> Result<(), Fault> {
         let root = self.spools[index].spool.path.clone();
         if self.failing.is_any_in(index) {
             survey.fail("there are files that cannot be read");
         }
         if let Some(why) = survey.blind {
-            host.remark(&Remark::Warn(format!("{}: {why}: nothing of it is forgotten today", root.display())));
+            host.remark(&Remark::Warn(format!(
+                "{}: {why}: nothing of it is forgotten today",
+                root.display()
+            )));
         }
         survey.met.files.sort_unstable();
         let tally = self.desk.alone(|committer| {
             let tally = match survey.blind {
-                None => Some(committer.store.survey(place(&root), &survey.met, survey.day)?),
+                None => Some(
+                    committer
+                        .store
+                        .survey(place(&root), &survey.met, survey.day)?,
+                ),
                 Some(_) => None,
             };
             committer.store.put_note(&surveyed(&root), survey.day)?;
             Ok(tally)
         })?;
-        let Some(tally) = tally.flatten() else { return Ok(()) };
+        let Some(tally) = tally.flatten() else {
+            return Ok(());
+        };
         self.spools[index].absent = tally.frozen;
         self.counts.forgotten += tally.forgotten;
         if tally.forgotten > 0 {
             let forgotten = tally.forgotten;
-            let line = format!("{}: {forgotten} entries of what was gone for {TOMBSTONE_DAYS} days", root.display());
+            let line = format!(
+                "{}: {forgotten} entries of what was gone for {TOMBSTONE_DAYS} days",
+                root.display()
+            );
             host.remark(&Remark::Info(line));
         }
         Ok(())
@@ -87,8 +113,11 @@ impl Daemon {
     pub(super) fn is_absent(&self, index: usize) -> Result<bool, Fault> {
         let root = &self.spools[index].spool.path;
         let is_empty = std::fs::read_dir(root).is_ok_and(|mut entries| entries.next().is_none());
-        let Some(session) = self.desk.session(&self.pulse) else { return Ok(false) };
-        Ok(!root.exists() || is_empty && session.with(|committer| committer.store.has_spool(place(root)))?)
+        let Some(session) = self.desk.session(&self.pulse) else {
+            return Ok(false);
+        };
+        Ok(!root.exists()
+            || is_empty && session.with(|committer| committer.store.has_spool(place(root)))?)
     }
 }
 

@@ -46,7 +46,13 @@ pub(super) struct Mailbox {
 
 impl Mailbox {
     pub(super) fn new(id: MailboxId, key: Key) -> Mailbox {
-        Mailbox { id, key, last: 0, taken: 0, pieces: 0 }
+        Mailbox {
+            id,
+            key,
+            last: 0,
+            taken: 0,
+            pieces: 0,
+        }
     }
 
     /// Adds what was taken from another stream of the same file.
@@ -89,36 +95,71 @@ impl Taker<'_> {
         let (mut rest, mut digest) = (messages, 0);
         while !rest.is_empty() {
             // One that has grown changes what those behind it are compared with.
-            let (group, others) = rest.split_at(if self.tails.is_empty() { together(rest) } else { 1 });
-            digest = self.take_together(group, within, if others.is_empty() { end } else { End::Sure })?;
+            let (group, others) = rest.split_at(if self.tails.is_empty() {
+                together(rest)
+            } else {
+                1
+            });
+            digest = self.take_together(
+                group,
+                within,
+                if others.is_empty() { end } else { End::Sure },
+            )?;
             rest = others;
         }
         Ok(digest)
     }
 
     /// The same of messages that are searched at once, on several threads.
-    fn take_together(&mut self, group: &[Message<'_>], within: Option<(u128, u64)>, end: End) -> Result<u128, Fault> {
+    fn take_together(
+        &mut self,
+        group: &[Message<'_>],
+        within: Option<(u128, u64)>,
+        end: End,
+    ) -> Result<u128, Fault> {
         let last = group.len() - 1;
-        let ends: Vec<_> =
-            group.iter().enumerate().map(|(at, message)| (message, if at == last { end } else { End::Sure })).collect();
-        let weighed = self.parsers.each(&ends, |(), (message, end)| self.weigh(message, within, *end));
+        let ends: Vec<_> = group
+            .iter()
+            .enumerate()
+            .map(|(at, message)| (message, if at == last { end } else { End::Sure }))
+            .collect();
+        let weighed = self.parsers.each(&ends, |(), (message, end)| {
+            self.weigh(message, within, *end)
+        });
         let fresh = self.fresh(&weighed)?;
         let yields = self.parsers.each(&weighed, |writer, weighed| {
-            fresh.contains(&weighed.key).then(|| searched(weighed, &self.source, self.extractor, writer))
+            fresh
+                .contains(&weighed.key)
+                .then(|| searched(weighed, &self.source, self.extractor, writer))
         });
         self.put(&weighed, yields)?;
-        *(if within.is_none() { &mut self.mailbox.taken } else { &mut self.mailbox.pieces }) += group.len() as u64;
+        *(if within.is_none() {
+            &mut self.mailbox.taken
+        } else {
+            &mut self.mailbox.pieces
+        }) += group.len() as u64;
         let weighed = &weighed[last];
         self.mailbox.last = link(weighed.key);
         Ok(weighed.digest)
     }
 
-    fn weigh<'m, 'b>(&self, message: &'m Message<'b>, within: Option<(u128, u64)>, end: End) -> Weighed<'m, 'b> {
+    fn weigh<'m, 'b>(
+        &self,
+        message: &'m Message<'b>,
+        within: Option<(u128, u64)>,
+        end: End,
+    ) -> Weighed<'m, 'b> {
         let fields = Fields::in_message(message, self.extractor.limits().header_bytes);
         let digest = whole_digest(message, &fields, within);
         let begins = |tail: &&Tail| begins_with(message, &fields, tail.len, tail.hash);
         let grown = self.tails.iter().filter(begins).cloned().collect();
-        Weighed { message, end, digest, key: message_key(self.mailbox.key, digest), grown }
+        Weighed {
+            message,
+            end,
+            digest,
+            key: message_key(self.mailbox.key, digest),
+            grown,
+        }
     }
 
     /// The keys of those that were not given.
@@ -136,12 +177,21 @@ impl Taker<'_> {
     }
 
     /// Puts what they gave into the batch, each with what is remembered of it.
-    fn put(&mut self, weighed: &[Weighed<'_, '_>], yields: Vec<Option<Yield>>) -> Result<(), Fault> {
+    fn put(
+        &mut self,
+        weighed: &[Weighed<'_, '_>],
+        yields: Vec<Option<Yield>>,
+    ) -> Result<(), Fault> {
         let (mailbox, header_bytes) = (self.mailbox.id, self.extractor.limits().header_bytes);
         for (weighed, mut yielded) in weighed.iter().zip(yields) {
             let mut tail = match &yielded {
-                Some(yielded) if weighed.end != End::Sure => beginning(weighed.message, header_bytes)
-                    .map(|(len, hash)| Tail { len, hash, ids: yielded.ids.clone() }),
+                Some(yielded) if weighed.end != End::Sure => {
+                    beginning(weighed.message, header_bytes).map(|(len, hash)| Tail {
+                        len,
+                        hash,
+                        ids: yielded.ids.clone(),
+                    })
+                }
                 _ => None,
             };
             // At one go: whatever is committed next, it is all of the message or nothing.
@@ -163,7 +213,8 @@ impl Taker<'_> {
                 for tail in weighed.grown.iter().filter(|_| forgets) {
                     state.drop_tail(mailbox, tail)?;
                 }
-                tail.as_ref().map_or(Ok(()), |tail| state.put_tail(mailbox, tail))?;
+                tail.as_ref()
+                    .map_or(Ok(()), |tail| state.put_tail(mailbox, tail))?;
                 Ok(forgets)
             })?;
             if forgets {
@@ -196,9 +247,22 @@ fn together(rest: &[Message<'_>]) -> usize {
 }
 
 /// What a message gives, without those URLs of it that were given before it grew. A panic is contained.
-fn searched(weighed: &Weighed<'_, '_>, source: &Source, extractor: &Extractor, writer: &mut Writer) -> Yield {
-    let Weighed { message, end, grown, .. } = weighed;
-    let given: HashSet<u128> = grown.iter().flat_map(|tail| tail.ids.iter().copied()).collect();
+fn searched(
+    weighed: &Weighed<'_, '_>,
+    source: &Source,
+    extractor: &Extractor,
+    writer: &mut Writer,
+) -> Yield {
+    let Weighed {
+        message,
+        end,
+        grown,
+        ..
+    } = weighed;
+    let given: HashSet<u128> = grown
+        .iter()
+        .flat_map(|tail| tail.ids.iter().copied())
+        .collect();
     let mut yielded = Yield::default();
     let remember = *end != End::Sure || !given.is_empty();
     let outcome = catch_unwind(AssertUnwindSafe(|| {
@@ -207,7 +271,9 @@ fn searched(weighed: &Weighed<'_, '_>, source: &Source, extractor: &Extractor, w
         extract(message, source, extractor, &mut |finding| match finding {
             Finding::Url(found) | Finding::Unwrapped(found) => {
                 if remember {
-                    let before = times.entry(record::id(0, "", found.found.full, 0)).or_default();
+                    let before = times
+                        .entry(record::id(0, "", found.found.full, 0))
+                        .or_default();
                     let id = record::id(0, "", found.found.full, *before);
                     *before += 1;
                     yielded.ids.push(id);
@@ -228,13 +294,20 @@ fn searched(weighed: &Weighed<'_, '_>, source: &Source, extractor: &Extractor, w
     if outcome.is_err() {
         let what = "the program failed on this message; please report it";
         let event = Problem::at(Kind::Panic, message.start, what).of(source);
-        return Yield { events: vec![event], ..Yield::default() };
+        return Yield {
+            events: vec![event],
+            ..Yield::default()
+        };
     }
     yielded
 }
 
 /// The messages of a block; what is wrong with its borders is noted.
-pub(super) fn divided<'b>(block: &'b Block, format: Format, taker: &mut Taker<'_>) -> Vec<Message<'b>> {
+pub(super) fn divided<'b>(
+    block: &'b Block,
+    format: Format,
+    taker: &mut Taker<'_>,
+) -> Vec<Message<'b>> {
     let mut found = Vec::new();
     messages(block, format, &mut |divided| match divided {
         Divided::Message(message) => found.push(message),
@@ -268,14 +341,23 @@ mod tests {
     fn a_piece_that_gives_much_is_committed_in_batches() {
         let mut world = World::new("batches");
         let desk = world.desk();
-        let (parsers, extractor) = (Parsers::new(), Extractor::new(Options::of(&Config::default())));
+        let (parsers, extractor) = (
+            Parsers::new(),
+            Extractor::new(Options::of(&Config::default())),
+        );
         let (pulse, mut counts, mut events) = (Pulse::default(), Counts::default(), Vec::new());
         let session = desk.session(&pulse).unwrap();
-        let id = session.with(|committer| committer.state()?.mailbox(2, 2, 0)).unwrap();
+        let id = session
+            .with(|committer| committer.state()?.mailbox(2, 2, 0))
+            .unwrap();
         let urls = "http://a.example/\n".repeat(1000);
         let letter = |n| format!("From a@b Mon\nSubject: {n}\n\n{urls}\n").into_bytes();
         let bytes = (0..12).flat_map(letter).collect();
-        let block = Block { bytes, offset: 0, role: Role::Whole };
+        let block = Block {
+            bytes,
+            offset: 0,
+            role: Role::Whole,
+        };
         let mut taker = Taker {
             session,
             parsers: &parsers,
@@ -291,9 +373,15 @@ mod tests {
         let waiting = session.with(|committer| Ok(committer.waiting().0)).unwrap();
         assert!(waiting < BATCH_BYTES, "{waiting}");
         // Nor does one file make a segment larger than any is to be, but for the last batch.
-        let sizes =
-            world.segments().into_iter().map(|path| path.metadata().unwrap().len() as usize).collect::<Vec<_>>();
-        assert!(!sizes.is_empty() && sizes.iter().all(|size| *size < 3 * BATCH_BYTES), "{sizes:?}");
+        let sizes = world
+            .segments()
+            .into_iter()
+            .map(|path| path.metadata().unwrap().len() as usize)
+            .collect::<Vec<_>>();
+        assert!(
+            !sizes.is_empty() && sizes.iter().all(|size| *size < 3 * BATCH_BYTES),
+            "{sizes:?}"
+        );
         desk.close().unwrap();
         assert_eq!(world.lines(), 12_000);
     }
@@ -302,31 +390,66 @@ mod tests {
     fn two_readers_of_one_mailbox_give_a_message_once() {
         let mut world = World::new("two-readers");
         let desk = world.desk();
-        let (parsers, extractor) = (Parsers::new(), Extractor::new(Options::of(&Config::default())));
+        let (parsers, extractor) = (
+            Parsers::new(),
+            Extractor::new(Options::of(&Config::default())),
+        );
         let bytes = b"From a@b Mon\nSubject: x\n\nsee http://a.example/ now\n".to_vec();
-        let block = Block { bytes, offset: 0, role: Role::Whole };
-        let (pulses, mut counts) = ([Pulse::default(), Pulse::default()], [Counts::default(), Counts::default()]);
+        let block = Block {
+            bytes,
+            offset: 0,
+            role: Role::Whole,
+        };
+        let (pulses, mut counts) = (
+            [Pulse::default(), Pulse::default()],
+            [Counts::default(), Counts::default()],
+        );
         let session = desk.session(&pulses[0]).unwrap();
-        let id = session.with(|committer| committer.state()?.mailbox(2, 2, 0)).unwrap();
+        let id = session
+            .with(|committer| committer.state()?.mailbox(2, 2, 0))
+            .unwrap();
         let mut events = [Vec::new(), Vec::new()];
         let mut takers = Vec::new();
         for ((pulse, counts), events) in pulses.iter().zip(&mut counts).zip(&mut events) {
             let (session, source) = (desk.session(pulse).unwrap(), Source::at("inbox".into()));
             let (parsers, extractor, mailbox) = (&parsers, &extractor, Mailbox::new(id, 2));
-            takers.push(Taker { session, parsers, extractor, counts, events, source, mailbox, tails: Vec::new() });
+            takers.push(Taker {
+                session,
+                parsers,
+                extractor,
+                counts,
+                events,
+                source,
+                mailbox,
+                tails: Vec::new(),
+            });
         }
         // Both have asked whether it was given before either has given it.
         let found = divided(&block, Format::Mbox, &mut takers[0]);
         for taker in &takers {
-            assert_eq!(taker.fresh(&[taker.weigh(&found[0], None, End::File)]).unwrap().len(), 1);
+            assert_eq!(
+                taker
+                    .fresh(&[taker.weigh(&found[0], None, End::File)])
+                    .unwrap()
+                    .len(),
+                1
+            );
         }
         for taker in &mut takers {
             let weighed = [taker.weigh(&found[0], None, End::File)];
-            let yields = vec![Some(searched(&weighed[0], &taker.source, taker.extractor, &mut Writer::default()))];
+            let yields = vec![Some(searched(
+                &weighed[0],
+                &taker.source,
+                taker.extractor,
+                &mut Writer::default(),
+            ))];
             taker.put(&weighed, yields).unwrap();
         }
         drop(takers);
-        assert_eq!(counts.map(|counts| (counts.messages_read, counts.repeated)), [(1, 0), (0, 1)]);
+        assert_eq!(
+            counts.map(|counts| (counts.messages_read, counts.repeated)),
+            [(1, 0), (0, 1)]
+        );
         desk.close().unwrap();
         assert_eq!(world.lines(), 1);
     }

@@ -25,7 +25,11 @@ pub(super) type Lost = Arc<AtomicBool>;
 impl Notices {
     /// Watches nothing yet. What is noticed goes into the queue.
     pub(super) fn new(queue: SyncSender<Event>, lost: Lost) -> Notices {
-        Notices { queue, lost, watcher: None }
+        Notices {
+            queue,
+            lost,
+            watcher: None,
+        }
     }
 
     /// Watches these folders and files, as they stand there now, and no others. Gives those of which not all is heard, and
@@ -41,7 +45,9 @@ impl Notices {
         };
         // The old one goes first: there may be no room for two.
         self.watcher = None;
-        self.watcher = RecommendedWatcher::new(hear, notify::Config::default().with_follow_symlinks(false)).ok();
+        self.watcher =
+            RecommendedWatcher::new(hear, notify::Config::default().with_follow_symlinks(false))
+                .ok();
         let heard = |path: &PathBuf| self.add(path, path).map_err(|why| (path.clone(), why));
         paths.iter().map(heard).filter_map(Result::err).collect()
     }
@@ -49,11 +55,16 @@ impl Notices {
     /// Watches a folder of the spool `root` and all folders in it, or the folder of a file. Says why not, or why that is
     /// not enough.
     pub(super) fn add(&mut self, root: &Path, path: &Path) -> Result<(), String> {
-        let Some(watcher) = &mut self.watcher else { return Err("no notices from the kernel".to_owned()) };
+        let Some(watcher) = &mut self.watcher else {
+            return Err("no notices from the kernel".to_owned());
+        };
         let place = place(path);
         // The watcher would look at each file to find the folders. Each is watched before it is listed: what comes into it
         // is listed or heard of.
-        let inside = (place == path).then(|| walk::folders(root, path)).into_iter().flatten();
+        let inside = (place == path)
+            .then(|| walk::folders(root, path))
+            .into_iter()
+            .flatten();
         let itself = (place != path).then(|| place.to_owned());
         let mut trouble = None;
         for folder in itself.into_iter().chain(inside) {
@@ -62,7 +73,9 @@ impl Notices {
                 // What went meanwhile needs no watching. That a root did is seen otherwise.
                 Err(_) if !folder.is_dir() => {}
                 // All others would fail likewise.
-                Err(error) if matches!(error.kind, ErrorKind::MaxFilesWatch) => return Err(error.to_string()),
+                Err(error) if matches!(error.kind, ErrorKind::MaxFilesWatch) => {
+                    return Err(error.to_string());
+                }
                 Err(error) => {
                     trouble.get_or_insert_with(|| error.to_string());
                 }
@@ -72,7 +85,10 @@ impl Notices {
             return Err(why);
         }
         if is_elsewhere(place) {
-            return Err("of what other machines and servers change in it the kernel tells nothing".to_owned());
+            return Err(
+                "of what other machines and servers change in it the kernel tells nothing"
+                    .to_owned(),
+            );
         }
         Ok(())
     }
@@ -96,14 +112,19 @@ fn is_elsewhere(place: &Path) -> bool {
         0x0116_1970,
         0x0BD0_0BD0,
     ];
-    rustix::fs::statfs(place)
-        .is_ok_and(|about| u32::try_from(about.f_type).is_ok_and(|number| ELSEWHERE.contains(&number)))
+    rustix::fs::statfs(place).is_ok_and(|about| {
+        u32::try_from(about.f_type).is_ok_and(|number| ELSEWHERE.contains(&number))
+    })
 }
 
 /// What is watched for a spool. A file is replaced by renaming another over it, so its folder is, and for one that is not
 /// there as well.
 pub(super) fn place(path: &Path) -> &Path {
-    if path.is_dir() { path } else { path.parent().unwrap_or(path) }
+    if path.is_dir() {
+        path
+    } else {
+        path.parent().unwrap_or(path)
+    }
 }
 
 fn events(notice: notify::Result<notify::Event>) -> Vec<Event> {

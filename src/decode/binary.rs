@@ -32,14 +32,17 @@ pub(super) fn blocks(text: &[u8]) -> Vec<Span> {
 static BEGIN: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"begin "));
 
 /// Finds the line above a `BinHex` block.
-static BINHEX: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"(This file must be converted"));
+static BINHEX: LazyLock<Finder<'static>> =
+    LazyLock::new(|| Finder::new(b"(This file must be converted"));
 
 /// The lines that can begin a block, in order.
 fn starts(text: &[u8]) -> Vec<(usize, Encoding)> {
     let at_line = |at: usize| at == 0 || text[at - 1] == b'\n';
     let mut starts = Vec::new();
     for at in BEGIN.find_iter(text) {
-        let yenc = at.checked_sub(2).filter(|&at| text[at..].starts_with(b"=y"));
+        let yenc = at
+            .checked_sub(2)
+            .filter(|&at| text[at..].starts_with(b"=y"));
         let (at, encoding) = yenc.map_or((at, Encoding::Uuencode), |at| (at, Encoding::Yenc));
         if at_line(at) && encoding.begins(&text[at..]) {
             starts.push((at, encoding));
@@ -94,10 +97,16 @@ impl Encoding {
                 Encoding::Uuencode if !(is_uu(line) || line.is_empty() || line == b"`") => break,
                 Encoding::Yenc if line.starts_with(b"=yend ") => return Some(end),
                 Encoding::BinHex if line.is_empty() => {}
-                Encoding::BinHex if lines == 0 && !line.starts_with(b":") || !is_binhex(line) => break,
+                Encoding::BinHex if lines == 0 && !line.starts_with(b":") || !is_binhex(line) => {
+                    break;
+                }
                 Encoding::BinHex if line.ends_with(b":") && line.len() > 1 => return Some(end),
                 // What a person writes has blanks.
-                Encoding::Yenc if line.iter().take(128).filter(|byte| **byte == b' ').count() > 8 => break,
+                Encoding::Yenc
+                    if line.iter().take(128).filter(|byte| **byte == b' ').count() > 8 =>
+                {
+                    break;
+                }
                 _ => {}
             }
             lines += usize::from(!line.is_empty());
@@ -111,12 +120,16 @@ impl Encoding {
 /// Whether a line holds nothing but `BinHex` 4.0's characters, at most 64 of them.
 fn is_binhex(line: &[u8]) -> bool {
     line.len() <= 64
-        && line.iter().all(|byte| b"!\"#$%&'()*+,-012345689@ABCDEFGHIJKLMNPQRSTUVXYZ[`abcdefhijklmpqr:".contains(byte))
+        && line.iter().all(|byte| {
+            b"!\"#$%&'()*+,-012345689@ABCDEFGHIJKLMNPQRSTUVXYZ[`abcdefhijklmpqr:".contains(byte)
+        })
 }
 
 /// Whether a line is uuencoded: its first character says how many octets follow, four characters for three of them.
 fn is_uu(line: &[u8]) -> bool {
-    let Some(&first) = line.first() else { return false };
+    let Some(&first) = line.first() else {
+        return false;
+    };
     if !(b' '..=b'`').contains(&first) || !line.iter().all(|byte| (b' '..=b'`').contains(byte)) {
         return false;
     }

@@ -22,34 +22,56 @@ pub(super) fn decode<'a>(raw: &'a [u8], label: Option<&str>) -> (Cow<'a, [u8]>, 
         return (Cow::Owned(text), Some(map));
     }
     let marked = Encoding::for_bom(raw).map(|(encoding, _)| encoding);
-    let named = marked.or_else(|| label.and_then(named)).filter(|&encoding| encoding != REPLACEMENT).filter(
-        // UTF-16 without a single NUL, and text all the same, is ASCII with a wrong label.
-        |&encoding| encoding.is_ascii_compatible() || encoding == ISO_2022_JP || memchr::memchr(0, raw).is_some(),
-    );
-    let shifts = named.is_some_and(|encoding| encoding == ISO_2022_JP || !encoding.is_ascii_compatible());
+    let named = marked
+        .or_else(|| label.and_then(named))
+        .filter(|&encoding| encoding != REPLACEMENT)
+        .filter(
+            // UTF-16 without a single NUL, and text all the same, is ASCII with a wrong label.
+            |&encoding| {
+                encoding.is_ascii_compatible()
+                    || encoding == ISO_2022_JP
+                    || memchr::memchr(0, raw).is_some()
+            },
+        );
+    let shifts =
+        named.is_some_and(|encoding| encoding == ISO_2022_JP || !encoding.is_ascii_compatible());
     if !shifts && (is_ascii || std::str::from_utf8(raw).is_ok()) {
         return (Cow::Borrowed(raw), None);
     }
-    let encoding = named.filter(|&encoding| encoding != UTF_8).unwrap_or(WINDOWS_1252);
+    let encoding = named
+        .filter(|&encoding| encoding != UTF_8)
+        .unwrap_or(WINDOWS_1252);
     // Text that says UTF-8 and has a few ill octets is UTF-8 still.
-    let encoding = if named == Some(UTF_8) && mostly_utf8(raw) { UTF_8 } else { encoding };
+    let encoding = if named == Some(UTF_8) && mostly_utf8(raw) {
+        UTF_8
+    } else {
+        encoding
+    };
     let (text, map) = convert(raw, encoding, shifts);
     (Cow::Owned(text), Some(map))
 }
 
 /// Whether it is one of the labels of nearly all texts, by each of which ASCII octets are ASCII.
 fn is_usual(label: &str) -> bool {
-    ["utf-8", "us-ascii", "iso-8859-1"].iter().any(|usual| label.eq_ignore_ascii_case(usual))
+    ["utf-8", "us-ascii", "iso-8859-1"]
+        .iter()
+        .any(|usual| label.eq_ignore_ascii_case(usual))
 }
 
 fn is_utf7(label: &str) -> bool {
     let label = label.trim().to_ascii_lowercase();
-    matches!(label.as_str(), "utf-7" | "unicode-1-1-utf-7" | "utf7" | "csunicode11utf7")
+    matches!(
+        label.as_str(),
+        "utf-7" | "unicode-1-1-utf-7" | "utf7" | "csunicode11utf7"
+    )
 }
 
 /// The encoding of a label, with the names that mailers made up.
 fn named(label: &str) -> Option<&'static Encoding> {
-    let label = label.trim().trim_matches(|c| matches!(c, '"' | '\'')).to_ascii_lowercase();
+    let label = label
+        .trim()
+        .trim_matches(|c| matches!(c, '"' | '\''))
+        .to_ascii_lowercase();
     let known = Encoding::for_label(label.as_bytes());
     known.or_else(|| Encoding::for_label(alias(&label).as_bytes()))
 }
@@ -157,18 +179,29 @@ mod tests {
             let span = map.raw(Span::new(at, at + 4));
             assert!(map.exact(Span::new(at, at + 4)));
             let (again, _) = decode(span.of(raw), None);
-            assert!(want.find("http").is_none() || span.len() != 4 || &again[..] == b"http", "{span:?}");
+            assert!(
+                want.find("http").is_none() || span.len() != 4 || &again[..] == b"http",
+                "{span:?}"
+            );
         }
     }
 
     #[test]
     fn each_charset_gives_its_text_and_its_octets() {
-        check(b"caf\xE9 http://a/", Some("iso-8859-1"), "caf\u{e9} http://a/");
+        check(
+            b"caf\xE9 http://a/",
+            Some("iso-8859-1"),
+            "caf\u{e9} http://a/",
+        );
         check(b"caf\xE9 http://a/", None, "caf\u{e9} http://a/");
         check(b"\xC3\xA9 http", Some("iso-8859-1"), "\u{e9} http");
         check(b"\xC4\xC1 http", Some("koi8-r"), "\u{434}\u{430} http");
         check(b"\x83\x5C http", Some("Shift_JIS"), "\u{30bd} http");
-        check(b"\x1B$B$\"\x1B(B http", Some("ISO-2022-JP"), "\u{3042} http");
+        check(
+            b"\x1B$B$\"\x1B(B http",
+            Some("ISO-2022-JP"),
+            "\u{3042} http",
+        );
         check(b"\xFF\xFEh\0t\0t\0p\0", None, "http");
         check(b"\xFF http", Some("no-such-set"), "\u{ff} http");
         check(b"see http", Some("hz-gb-2312"), "see http");

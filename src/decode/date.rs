@@ -74,7 +74,9 @@ const ZONES: &[(&str, i32)] = &[
     ("dst", 0),
 ];
 
-const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const MONTHS: [&str; 12] = [
+    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+];
 
 /// What was found so far.
 #[derive(Default)]
@@ -100,7 +102,11 @@ pub fn date(raw: &str) -> Date {
 fn usual(raw: &str) -> Option<Date> {
     let text = raw.as_bytes();
     let rest = match text {
-        [a, b, c, b',', b' ', rest @ ..] if [a, b, c].iter().all(|byte| byte.is_ascii_alphabetic()) => rest,
+        [a, b, c, b',', b' ', rest @ ..]
+            if [a, b, c].iter().all(|byte| byte.is_ascii_alphabetic()) =>
+        {
+            rest
+        }
         _ => text,
     };
     let (day, rest) = digits(rest, 1..=2)?;
@@ -118,7 +124,8 @@ fn usual(raw: &str) -> Option<Date> {
         return None;
     }
     let date = civil::Date::new(year as i16, month, day as i8).ok()?;
-    let moment = date.to_datetime(civil::Time::new(hour as i8, minute as i8, second as i8, 0).ok()?);
+    let moment =
+        date.to_datetime(civil::Time::new(hour as i8, minute as i8, second as i8, 0).ok()?);
     utc(raw, moment, Some(offset))
 }
 
@@ -137,22 +144,33 @@ fn east_of_greenwich(text: &[u8]) -> Option<(i32, &[u8])> {
 
 /// The minutes of a zone by its name at the start of a text, and what follows it.
 fn named_zone(text: &[u8]) -> Option<(i32, &[u8])> {
-    let len = text.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let len = text
+        .iter()
+        .take_while(|byte| byte.is_ascii_alphabetic())
+        .count();
     let (name, rest) = text.split_at(len);
     Some((minutes_of(name)?, rest))
 }
 
 /// The minutes of a zone of that name, in any case.
 fn minutes_of(name: &[u8]) -> Option<i32> {
-    let (_, minutes) = ZONES.iter().find(|(known, _)| known.as_bytes().eq_ignore_ascii_case(name))?;
+    let (_, minutes) = ZONES
+        .iter()
+        .find(|(known, _)| known.as_bytes().eq_ignore_ascii_case(name))?;
     Some(*minutes)
 }
 
 /// A number of so many digits at the start of a text, and what follows it.
 fn digits(text: &[u8], many: std::ops::RangeInclusive<usize>) -> Option<(i32, &[u8])> {
-    let len = text.iter().take(many.end() + 1).take_while(|byte| byte.is_ascii_digit()).count();
+    let len = text
+        .iter()
+        .take(many.end() + 1)
+        .take_while(|byte| byte.is_ascii_digit())
+        .count();
     let (number, rest) = text.split_at(len);
-    let value = number.iter().fold(0, |value, digit| value * 10 + i32::from(digit - b'0'));
+    let value = number
+        .iter()
+        .fold(0, |value, digit| value * 10 + i32::from(digit - b'0'));
     many.contains(&len).then_some((value, rest))
 }
 
@@ -161,15 +179,31 @@ fn utc(raw: &str, moment: civil::DateTime, offset: Option<i32>) -> Option<Date> 
     let timestamp = Offset::UTC.to_timestamp(moment).ok()?;
     let unix = timestamp.as_second() - i64::from(offset.unwrap_or(0)) * 60;
     let utc = jiff::Timestamp::from_second(unix).ok()?.to_string();
-    let zone = if offset.is_some() { Zone::Known } else { Zone::Unknown };
-    Some(Date { raw: raw.to_owned(), utc: Some(utc), unix: Some(unix), zone })
+    let zone = if offset.is_some() {
+        Zone::Known
+    } else {
+        Zone::Unknown
+    };
+    Some(Date {
+        raw: raw.to_owned(),
+        utc: Some(utc),
+        unix: Some(unix),
+        zone,
+    })
 }
 
 /// Reads a date in any of the forms.
 fn any(raw: &str) -> Date {
-    let unknown = || Date { raw: raw.to_owned(), utc: None, unix: None, zone: Zone::Unknown };
+    let unknown = || Date {
+        raw: raw.to_owned(),
+        utc: None,
+        unix: None,
+        zone: Zone::Unknown,
+    };
     let pieces = pieces(raw);
-    let Some(moment) = moment(&pieces) else { return unknown() };
+    let Some(moment) = moment(&pieces) else {
+        return unknown();
+    };
     utc(raw, moment, pieces.offset).unwrap_or_else(unknown)
 }
 
@@ -179,16 +213,23 @@ fn pieces(raw: &str) -> Pieces {
     let text = raw.split('(').next().unwrap_or_default();
     // Tuesday is `Mar` in three languages, and no month then: `Mar, 5 Feb 1998`.
     let is_word = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphabetic());
-    let behind_weekday =
-        text.split_once(',').filter(|(weekday, _)| is_word(weekday) && month(weekday.as_bytes()).is_some());
-    let behind_weekday = behind_weekday.map(|(_, rest)| pieces_of(rest)).filter(|pieces| pieces.month.is_some());
+    let behind_weekday = text
+        .split_once(',')
+        .filter(|(weekday, _)| is_word(weekday) && month(weekday.as_bytes()).is_some());
+    let behind_weekday = behind_weekday
+        .map(|(_, rest)| pieces_of(rest))
+        .filter(|pieces| pieces.month.is_some());
     behind_weekday.unwrap_or_else(|| pieces_of(text))
 }
 
 /// What words say that are all part of the date.
 fn pieces_of(text: &str) -> Pieces {
     let mut pieces = Pieces::default();
-    for word in text.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty()).take(16) {
+    for word in text
+        .split(|c: char| c.is_whitespace() || c == ',')
+        .filter(|word| !word.is_empty())
+        .take(16)
+    {
         if !(time(&mut pieces, word) || zone(&mut pieces, word) || iso(&mut pieces, word)) {
             // RFC 850 writes `02-Jul-96`.
             word.split(['-', '/', '.'])
@@ -203,18 +244,26 @@ fn pieces_of(text: &str) -> Pieces {
 fn time(pieces: &mut Pieces, word: &str) -> bool {
     let divided = |by: char| {
         let fields: Vec<&str> = word.split(by).collect();
-        let numeric =
-            fields.iter().all(|field| (1..=2).contains(&field.len()) && field.bytes().all(|b| b.is_ascii_digit()));
+        let numeric = fields.iter().all(|field| {
+            (1..=2).contains(&field.len()) && field.bytes().all(|b| b.is_ascii_digit())
+        });
         (numeric && (2..=3).contains(&fields.len())).then_some(fields)
     };
-    let Some(fields) =
-        divided(':').or_else(|| divided('.').filter(|fields| fields.len() == 3 && pieces.month.is_some()))
+    let Some(fields) = divided(':')
+        .or_else(|| divided('.').filter(|fields| fields.len() == 3 && pieces.month.is_some()))
     else {
         return false;
     };
-    let number = |index: usize| fields.get(index).and_then(|field| field.parse::<i8>().ok()).unwrap_or(0);
+    let number = |index: usize| {
+        fields
+            .get(index)
+            .and_then(|field| field.parse::<i8>().ok())
+            .unwrap_or(0)
+    };
     // A leap second is the one before it.
-    pieces.time.get_or_insert((number(0), number(1), number(2).min(59)));
+    pieces
+        .time
+        .get_or_insert((number(0), number(1), number(2).min(59)));
     true
 }
 
@@ -226,7 +275,9 @@ fn zone(pieces: &mut Pieces, word: &str) -> bool {
     let lower = word.to_ascii_lowercase();
     let (name, digits) = lower.split_at(lower.find(['+', '-']).unwrap_or(lower.len()));
     if !digits.is_empty() && (name.is_empty() || minutes_of(name.as_bytes()).is_some()) {
-        let Some(minutes) = offset(digits) else { return false };
+        let Some(minutes) = offset(digits) else {
+            return false;
+        };
         pieces.offset = Some(minutes);
         return true;
     }
@@ -251,16 +302,26 @@ fn offset(text: &str) -> Option<i32> {
         return None;
     }
     let number: i32 = digits.parse().ok()?;
-    let (hours, minutes) = if digits.len() <= 2 { (number, 0) } else { (number / 100, number % 100) };
+    let (hours, minutes) = if digits.len() <= 2 {
+        (number, 0)
+    } else {
+        (number / 100, number % 100)
+    };
     (hours <= 14 && minutes < 60).then_some(sign * (hours * 60 + minutes))
 }
 
 /// `1996-07-02` and `1996-07-02T13:45:10Z` (RFC 3339).
 fn iso(pieces: &mut Pieces, word: &str) -> bool {
-    let Some((day, rest)) = word.split_at_checked(word.len().min(10)) else { return false };
+    let Some((day, rest)) = word.split_at_checked(word.len().min(10)) else {
+        return false;
+    };
     let fields: Vec<&str> = day.split(['-', '/']).collect();
-    let [year, month, day] = fields[..] else { return false };
-    let (Ok(year), Ok(month), Ok(day)) = (year.parse::<i16>(), month.parse::<i8>(), day.parse::<i8>()) else {
+    let [year, month, day] = fields[..] else {
+        return false;
+    };
+    let (Ok(year), Ok(month), Ok(day)) =
+        (year.parse::<i16>(), month.parse::<i8>(), day.parse::<i8>())
+    else {
         return false;
     };
     if year < 1000 {
@@ -292,7 +353,10 @@ fn day_month_year(pieces: &mut Pieces, piece: &str) {
 /// The month whose name a word begins with.
 fn month(word: &[u8]) -> Option<i8> {
     let start = word.first_chunk::<3>()?;
-    MONTHS.iter().position(|name| name.as_bytes().eq_ignore_ascii_case(start)).map(|month| month as i8 + 1)
+    MONTHS
+        .iter()
+        .position(|name| name.as_bytes().eq_ignore_ascii_case(start))
+        .map(|month| month as i8 + 1)
 }
 
 fn moment(pieces: &Pieces) -> Option<civil::DateTime> {
@@ -302,13 +366,21 @@ fn moment(pieces: &Pieces) -> Option<civil::DateTime> {
         None => {
             let mut numbers = pieces.numbers.clone();
             // The day is the first number of one or two digits; the year is one of the others.
-            let day = numbers.iter().position(|&(number, digits)| digits <= 2 && (1..=31).contains(&number))?;
+            let day = numbers
+                .iter()
+                .position(|&(number, digits)| digits <= 2 && (1..=31).contains(&number))?;
             let (day, _) = numbers.remove(day);
-            let &(year, digits) = numbers.iter().find(|&&(_, digits)| digits == 4).or_else(|| numbers.first())?;
+            let &(year, digits) = numbers
+                .iter()
+                .find(|&&(_, digits)| digits == 4)
+                .or_else(|| numbers.first())?;
             (full_year(year, digits)?, pieces.month?, day as i8)
         }
     };
-    civil::Date::new(year, month, day).ok()?.to_datetime(civil::Time::new(hour, minute, second, 0).ok()?).into()
+    civil::Date::new(year, month, day)
+        .ok()?
+        .to_datetime(civil::Time::new(hour, minute, second, 0).ok()?)
+        .into()
 }
 
 /// RFC 5322 section 4.3: two digits below 50 are of this century, other years of two or three digits count from 1900.
@@ -318,7 +390,9 @@ fn full_year(year: i32, digits: usize) -> Option<i16> {
         (..=3, _) => year + 1900,
         _ => year,
     };
-    i16::try_from(year).ok().filter(|year| (1900..=9998).contains(year))
+    i16::try_from(year)
+        .ok()
+        .filter(|year| (1900..=9998).contains(year))
 }
 
 #[cfg(test)]
@@ -340,7 +414,10 @@ mod tests {
         check("Tue, 2 Jul 1996 13:45:10 MET DST", "1996-07-02T11:45:10Z");
         check("Tue, 2 Jul 1996 13.45.10 +0200", "1996-07-02T11:45:10Z");
         check("Tue, 2 Jul 1996 13:45:60 JST", "1996-07-02T04:45:59Z");
-        check("Tue, 2 Jul 101 13:45:10 -0500 (EST)", "2001-07-02T18:45:10Z");
+        check(
+            "Tue, 2 Jul 101 13:45:10 -0500 (EST)",
+            "2001-07-02T18:45:10Z",
+        );
         check("1996-07-02T13:45:10+02:00", "1996-07-02T11:45:10Z");
         check("Sun, 03 May 2020 20:01:02 GMT+2", "2020-05-03T18:01:02Z");
         check("Mar, 5 Feb 1998 10:00 GMT", "1998-02-05T10:00:00Z");
@@ -355,7 +432,9 @@ mod tests {
         for day in ["1", "01", "31", "32", "0"] {
             for month in ["Feb", "dec", "Foo"] {
                 for year in ["1899", "1900", "1996", "2026", "9999", "96"] {
-                    for time in ["00:00:00", "23:59:59", "23:59:60", "24:00:00", "9:30:00", "09:30"] {
+                    for time in [
+                        "00:00:00", "23:59:59", "23:59:60", "24:00:00", "9:30:00", "09:30",
+                    ] {
                         for zone in [
                             "+0000",
                             "-0730",

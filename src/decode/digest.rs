@@ -21,13 +21,20 @@ const BODY_BYTES: usize = 64 << 10;
 #[must_use]
 pub fn digest(message: &Message<'_>, fields: &Fields) -> u128 {
     let mut hash = XxHash3_128::new();
-    canonical(message, fields, BODY_BYTES, &mut |octets| hash.write(octets));
+    canonical(message, fields, BODY_BYTES, &mut |octets| {
+        hash.write(octets)
+    });
     hash.finish_128()
 }
 
 /// Gives what makes a message itself to `put`, piece by piece: what [`digest`] hashes, with the first `body_bytes` of
 /// the body.
-pub fn canonical(message: &Message<'_>, fields: &Fields, body_bytes: usize, put: &mut dyn FnMut(&[u8])) {
+pub fn canonical(
+    message: &Message<'_>,
+    fields: &Fields,
+    body_bytes: usize,
+    put: &mut dyn FnMut(&[u8]),
+) {
     if matches!(message.header, Header::Absent | Header::ANews) {
         body(message, message.raw, body_bytes, put);
         return;
@@ -59,17 +66,34 @@ static STUFFED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\n.."
 
 /// Gives the first `most` octets of a body, but for those that only its storage put there.
 fn body(message: &Message<'_>, octets: &[u8], most: usize, put: &mut dyn FnMut(&[u8])) {
-    let end = octets.len() - octets.iter().rev().take_while(|&&byte| matches!(byte, b'\n' | b'\r')).count();
+    let end = octets.len()
+        - octets
+            .iter()
+            .rev()
+            .take_while(|&&byte| matches!(byte, b'\n' | b'\r'))
+            .count();
     // A line gives half of its octets or more, so that three times as many hold all that count.
     let octets = &octets[..end.min(most.saturating_mul(3))];
     let first_dot = (message.wire && octets.starts_with(b"..")).then_some(0);
-    let dots = message.wire.then(|| STUFFED.find_iter(octets)).into_iter().flatten().map(|at| at + 1);
-    let quotes = (message.kind == Kind::Mbox).then(|| QUOTED.find_iter(octets)).into_iter().flatten();
+    let dots = message
+        .wire
+        .then(|| STUFFED.find_iter(octets))
+        .into_iter()
+        .flatten()
+        .map(|at| at + 1);
+    let quotes = (message.kind == Kind::Mbox)
+        .then(|| QUOTED.find_iter(octets))
+        .into_iter()
+        .flatten();
     let mut quotes = quotes.filter_map(|at| quote(octets, at)).peekable();
     let mut dots = first_dot.into_iter().chain(dots).peekable();
     let (mut from, mut room) = (0, most);
     while room > 0 && from < octets.len() {
-        let left_out = [dots.peek(), quotes.peek()].into_iter().flatten().min().copied();
+        let left_out = [dots.peek(), quotes.peek()]
+            .into_iter()
+            .flatten()
+            .min()
+            .copied();
         room -= lf_lines(&octets[from..left_out.unwrap_or(octets.len())], room, put);
         from = left_out.map_or(octets.len(), |at| at + 1);
         let is_passed = |at: &usize| *at < from;
@@ -96,7 +120,12 @@ fn lf_lines(text: &[u8], most: usize, put: &mut dyn FnMut(&[u8])) -> usize {
 
 /// Where the line begins that holds `>From ` at `at`, if nothing but quotation marks stands before that.
 fn quote(octets: &[u8], at: usize) -> Option<usize> {
-    let start = at - octets[..at].iter().rev().take_while(|&&byte| byte == b'>').count();
+    let start = at
+        - octets[..at]
+            .iter()
+            .rev()
+            .take_while(|&&byte| byte == b'>')
+            .count();
     (start == 0 || octets[start - 1] == b'\n').then_some(start)
 }
 
@@ -119,25 +148,56 @@ mod tests {
     use super::*;
 
     fn of(raw: &str, kind: Kind, wire: bool) -> u128 {
-        let message =
-            Message { raw: raw.as_bytes(), start: 0, envelope: 0, kind, header: Header::Present, wire, rest: None };
+        let message = Message {
+            raw: raw.as_bytes(),
+            start: 0,
+            envelope: 0,
+            kind,
+            header: Header::Present,
+            wire,
+            rest: None,
+        };
         digest(&message, &Fields::of(message.raw, usize::MAX))
     }
 
     #[test]
     fn the_same_message_has_the_same_digest_wherever_it_is_kept() {
         let maildir = of("A: b\n c\n\n.x\nFrom y\n", Kind::Maildir, false);
-        assert_eq!(of("A: b\r\n c\r\n\r\n.x\r\nFrom y\r\n", Kind::Maildir, false), maildir);
-        assert_eq!(of("A: b\n c\nStatus: RO\nX-IMAPbase: 1\n\n.x\n>From y\n\n", Kind::Mbox, false), maildir);
-        assert_eq!(of("Path: z!y\r\nA: b\r\n c\r\n\r\n..x\r\nFrom y\r\n", Kind::News, true), maildir);
-        assert_ne!(of("A: b\n c\n\n.x\nFrom z\n", Kind::Maildir, false), maildir);
+        assert_eq!(
+            of("A: b\r\n c\r\n\r\n.x\r\nFrom y\r\n", Kind::Maildir, false),
+            maildir
+        );
+        assert_eq!(
+            of(
+                "A: b\n c\nStatus: RO\nX-IMAPbase: 1\n\n.x\n>From y\n\n",
+                Kind::Mbox,
+                false
+            ),
+            maildir
+        );
+        assert_eq!(
+            of(
+                "Path: z!y\r\nA: b\r\n c\r\n\r\n..x\r\nFrom y\r\n",
+                Kind::News,
+                true
+            ),
+            maildir
+        );
+        assert_ne!(
+            of("A: b\n c\n\n.x\nFrom z\n", Kind::Maildir, false),
+            maildir
+        );
     }
 
     #[test]
     fn line_ends_do_not_decide_where_the_first_64_kib_end() {
         let body = "0123456789\n".repeat(10_000);
         let lf = of(&format!("A: b\n\n{body}"), Kind::Message, false);
-        let crlf = of(&format!("A: b\n\n{body}").replace('\n', "\r\n"), Kind::Message, false);
+        let crlf = of(
+            &format!("A: b\n\n{body}").replace('\n', "\r\n"),
+            Kind::Message,
+            false,
+        );
         assert_eq!(lf, crlf);
     }
 
@@ -145,9 +205,14 @@ mod tests {
     fn line_by_line(octets: &str, kind: Kind, wire: bool) -> Vec<u8> {
         let mut text = String::new();
         for line in octets.split_inclusive('\n') {
-            let line = if wire && line.starts_with("..") { &line[1..] } else { line };
-            let is_quoted =
-                kind == Kind::Mbox && line.starts_with('>') && line.trim_start_matches('>').starts_with("From ");
+            let line = if wire && line.starts_with("..") {
+                &line[1..]
+            } else {
+                line
+            };
+            let is_quoted = kind == Kind::Mbox
+                && line.starts_with('>')
+                && line.trim_start_matches('>').starts_with("From ");
             let line = if is_quoted { &line[1..] } else { line };
             text.push_str(&line.replace("\r\n", "\n"));
         }

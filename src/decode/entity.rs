@@ -20,7 +20,11 @@ const LONGEST_REFERENCE: usize = 34;
 pub(super) fn align(raw: &[u8], start: usize, meaning: &[u8], text: usize, map: &mut Map) {
     let (mut r, mut m) = (0, 0);
     while r < raw.len() && m < meaning.len() {
-        let plain = raw[r..].iter().zip(&meaning[m..]).take_while(|(a, b)| a == b && **a != b'&').count();
+        let plain = raw[r..]
+            .iter()
+            .zip(&meaning[m..])
+            .take_while(|(a, b)| a == b && **a != b'&')
+            .count();
         if plain > 0 {
             map.push_same(text + m, start + r);
             (r, m) = (r + plain, m + plain);
@@ -39,7 +43,10 @@ pub(super) fn align(raw: &[u8], start: usize, meaning: &[u8], text: usize, map: 
         (r, m) = (r + used, m + means);
     }
     if m < meaning.len() {
-        map.push_whole(text + m, Span::new(start + r.min(raw.len()), start + raw.len()));
+        map.push_whole(
+            text + m,
+            Span::new(start + r.min(raw.len()), start + raw.len()),
+        );
     }
 }
 
@@ -47,7 +54,11 @@ pub(super) fn align(raw: &[u8], start: usize, meaning: &[u8], text: usize, map: 
 fn reference(raw: &[u8], meaning: &[u8]) -> Option<(usize, usize)> {
     let goes_on = |used: usize, means: usize| {
         let rest = &raw[used..];
-        let len = rest.iter().take(COMPARED).take_while(|byte| !matches!(byte, b'&' | b'\r')).count();
+        let len = rest
+            .iter()
+            .take(COMPARED)
+            .take_while(|byte| !matches!(byte, b'&' | b'\r'))
+            .count();
         meaning.len() >= means
             && meaning[means..].starts_with(&rest[..len.min(meaning.len() - means)])
             && len <= meaning.len() - means
@@ -61,10 +72,14 @@ fn reference(raw: &[u8], meaning: &[u8]) -> Option<(usize, usize)> {
     let with_semicolon = (raw.get(name) == Some(&b';')).then_some(name + 1);
     // With a semicolon, without one, and for old names (`&copy2`) only the first letters.
     let ends = with_semicolon.into_iter().chain((2..=name).rev());
-    let as_reference = ends.flat_map(|used| (1..=LONGEST_MEANING.min(meaning.len())).map(move |means| (used, means)));
+    let as_reference = ends
+        .flat_map(|used| (1..=LONGEST_MEANING.min(meaning.len())).map(move |means| (used, means)));
     let literal = (meaning.first() == Some(&b'&')).then_some((1, 1));
     // A mere `&` is the likeliest when what follows it stands there as it is.
-    literal.into_iter().chain(as_reference).find(|&(used, means)| goes_on(used, means))
+    literal
+        .into_iter()
+        .chain(as_reference)
+        .find(|&(used, means)| goes_on(used, means))
 }
 
 #[cfg(test)]
@@ -77,7 +92,10 @@ mod tests {
         align(raw.as_bytes(), 0, meaning.as_bytes(), 0, &mut map);
         map.push_same(meaning.len(), raw.len());
         let at = meaning.find(part).unwrap();
-        assert_eq!(String::from_utf8_lossy(map.raw(Span::new(at, at + part.len())).of(raw.as_bytes())), want);
+        assert_eq!(
+            String::from_utf8_lossy(map.raw(Span::new(at, at + part.len())).of(raw.as_bytes())),
+            want
+        );
     }
 
     #[test]
@@ -86,7 +104,12 @@ mod tests {
         check("a&amp;b&lt;c", "a&b<c", "b<", "b&lt;");
         check("a&b=1&amp;c=2", "a&b=1&c=2", "b=1&c", "b=1&amp;c");
         check("&#104;&#x74;tp", "http", "ht", "&#104;&#x74;");
-        check("&copy 2&eacute;x", "\u{a9} 2\u{e9}x", "\u{e9}x", "&eacute;x");
+        check(
+            "&copy 2&eacute;x",
+            "\u{a9} 2\u{e9}x",
+            "\u{e9}x",
+            "&eacute;x",
+        );
         check("&amp;amp;x", "&amp;x", "x", "x");
         check("a\r\nb", "a\nb", "\nb", "\r\nb");
     }

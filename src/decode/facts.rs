@@ -43,16 +43,36 @@ fn ids(text: &str) -> Vec<String> {
         Some(before + memchr::memrchr(b'<', &octets[before..end])?..end + 1)
     });
     let is_blank = |byte: u8| matches!(byte, b'\t'..=b'\r' | b' ');
-    let has_blank = |id: &str| if id.is_ascii() { id.bytes().any(is_blank) } else { id.contains(char::is_whitespace) };
+    let has_blank = |id: &str| {
+        if id.is_ascii() {
+            id.bytes().any(is_blank)
+        } else {
+            id.contains(char::is_whitespace)
+        }
+    };
     let is_id = |id: &&str| memchr::memchr(b'@', id.as_bytes()).is_some() && !has_blank(id);
-    bracketed.map(|range| &text[range]).filter(is_id).map(str::to_owned).take(REPEATED_NAMES).collect()
+    bracketed
+        .map(|range| &text[range])
+        .filter(is_id)
+        .map(str::to_owned)
+        .take(REPEATED_NAMES)
+        .collect()
 }
 
 impl Facts {
     /// The facts in a header whose fields are ranges of `raw`. At most `most` octets of a field are read.
     #[must_use]
     pub fn of(raw: &[u8], fields: &Fields, most: usize) -> Facts {
-        let [id, date_of, from, subject, newsgroups, list_id, references, in_reply_to] = fields.firsts([
+        let [
+            id,
+            date_of,
+            from,
+            subject,
+            newsgroups,
+            list_id,
+            references,
+            in_reply_to,
+        ] = fields.firsts([
             Known::MessageId,
             Known::Date,
             Known::From,
@@ -68,7 +88,9 @@ impl Facts {
         let newsgroups = text(newsgroups).unwrap_or_default();
         Facts {
             id: text(id).or_else(|| other("article-i.d.")),
-            date: text(date_of).or_else(|| other("posted")).map(|raw| date(&raw)),
+            date: text(date_of)
+                .or_else(|| other("posted"))
+                .map(|raw| date(&raw)),
             from: text(from),
             subject: text(subject),
             newsgroups: newsgroups
@@ -86,13 +108,20 @@ impl Facts {
     /// The facts in the five lines of an A news article (RFC 850 section 2).
     #[must_use]
     pub fn of_a_news(raw: &[u8]) -> Facts {
-        let mut lines =
-            raw.splitn(6, |&byte| byte == b'\n').map(|line| String::from_utf8_lossy(line).trim().to_owned());
-        let id = lines.next().map(|line| line.strip_prefix('A').unwrap_or_default().to_owned());
+        let mut lines = raw
+            .splitn(6, |&byte| byte == b'\n')
+            .map(|line| String::from_utf8_lossy(line).trim().to_owned());
+        let id = lines
+            .next()
+            .map(|line| line.strip_prefix('A').unwrap_or_default().to_owned());
         let newsgroups = lines.next().unwrap_or_default();
         Facts {
             id,
-            newsgroups: newsgroups.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect(),
+            newsgroups: newsgroups
+                .split(',')
+                .filter(|name| !name.is_empty())
+                .map(str::to_owned)
+                .collect(),
             from: lines.next(),
             date: lines.next().map(|raw| date(&raw)),
             subject: lines.next(),
@@ -108,6 +137,9 @@ mod tests {
     #[test]
     fn ids_stand_in_the_innermost_brackets() {
         assert_eq!(ids("<a@b> <c@d>\t<e f@g><no> x <h@i"), ["<a@b>", "<c@d>"]);
-        assert_eq!(ids("<a <b@c> d@e> <f@\u{a0}g> > <<h@i>>"), ["<b@c>", "<h@i>"]);
+        assert_eq!(
+            ids("<a <b@c> d@e> <f@\u{a0}g> > <<h@i>>"),
+            ["<b@c>", "<h@i>"]
+        );
     }
 }

@@ -69,7 +69,11 @@ impl<'t> Line<'t> {
         let text = text.strip_suffix(b"\r").unwrap_or(text);
         let depth = text.iter().take_while(|&&byte| byte == b'>').count();
         let start = depth + usize::from(text.get(depth) == Some(&b' '));
-        Line { depth, start, content: &text[start..] }
+        Line {
+            depth,
+            start,
+            content: &text[start..],
+        }
     }
 
     fn is_signature(&self) -> bool {
@@ -91,7 +95,11 @@ mod tests {
         for at in 0..out.len() {
             let raw = map.raw(Span::new(at, at + 1));
             let same = raw.of(text.as_bytes()) == &out[at..=at];
-            assert!(same || matches!(out[at], b' ' | b'\n'), "{at} of {:?}", String::from_utf8_lossy(&out));
+            assert!(
+                same || matches!(out[at], b' ' | b'\n'),
+                "{at} of {:?}",
+                String::from_utf8_lossy(&out)
+            );
         }
         String::from_utf8(out).unwrap()
     }
@@ -100,20 +108,32 @@ mod tests {
     fn soft_breaks_join_lines_of_one_depth() {
         // RFC 3676 sections 4.1 and 4.5.
         assert_eq!(shown("one \ntwo\nthree\n", Blank::Kept), "one two\nthree\n");
-        assert_eq!(shown("> one \n> two\n>> three \nfour\n", Blank::Kept), "> one two\n>> three \nfour\n");
+        assert_eq!(
+            shown("> one \n> two\n>> three \nfour\n", Blank::Kept),
+            "> one two\n>> three \nfour\n"
+        );
     }
 
     #[test]
     fn deleted_blanks_make_long_words_whole() {
         // RFC 3676 section 4.1: DelSp=yes.
-        assert_eq!(shown("http://a.ex \nample/\n", Blank::Deleted), "http://a.example/\n");
-        assert_eq!(shown("> http://a.ex \r\n> ample/\r\n", Blank::Deleted), "> http://a.example/\r\n");
+        assert_eq!(
+            shown("http://a.ex \nample/\n", Blank::Deleted),
+            "http://a.example/\n"
+        );
+        assert_eq!(
+            shown("> http://a.ex \r\n> ample/\r\n", Blank::Deleted),
+            "> http://a.example/\r\n"
+        );
     }
 
     #[test]
     fn stuffed_blanks_are_undone() {
         // RFC 3676 section 4.4.
-        assert_eq!(shown("  two\n From x\n > no quote\n", Blank::Kept), " two\nFrom x\n> no quote\n");
+        assert_eq!(
+            shown("  two\n From x\n > no quote\n", Blank::Kept),
+            " two\nFrom x\n> no quote\n"
+        );
     }
 
     #[test]

@@ -35,7 +35,10 @@ impl Fields {
     pub fn of(text: &[u8], most: usize) -> Fields {
         // Mail of today has forty fields and more.
         const USUAL_FIELDS: usize = 48;
-        let mut fields = Fields { all: Vec::with_capacity(USUAL_FIELDS), ..Fields::default() };
+        let mut fields = Fields {
+            all: Vec::with_capacity(USUAL_FIELDS),
+            ..Fields::default()
+        };
         let most = text.len().min(most);
         let mut at = 0;
         while at < most {
@@ -43,14 +46,19 @@ impl Fields {
             match (name(line), line) {
                 (Some((name, colon)), _) => {
                     let end = field_end(text, at + colon + 1, most);
-                    fields.all.push(field(text, Span::new(at, at + name), at + colon + 1, end));
+                    fields
+                        .all
+                        .push(field(text, Span::new(at, at + name), at + colon + 1, end));
                     at = end;
                 }
                 (None, [b'\n', ..] | [b'\r'] | [b'\r', b'\n', ..]) => {
                     fields.body = line_end(text, at);
                     return fields;
                 }
-                (None, _) if fields.all.is_empty() && (line.starts_with(b">From ") || line.starts_with(b"From ")) => {
+                (None, _)
+                    if fields.all.is_empty()
+                        && (line.starts_with(b">From ") || line.starts_with(b"From ")) =>
+                {
                     at = line_end(text, at);
                 }
                 (None, _) => break,
@@ -66,7 +74,10 @@ impl Fields {
     pub fn in_message(message: &Message<'_>, most: usize) -> Fields {
         match message.header {
             Header::Present => Fields::of_message(message.raw, most),
-            Header::Copied { body } => Fields { body, ..Fields::of(message.raw, most) },
+            Header::Copied { body } => Fields {
+                body,
+                ..Fields::of(message.raw, most)
+            },
             Header::Absent | Header::ANews => Fields::default(),
         }
     }
@@ -75,7 +86,10 @@ impl Fields {
     #[must_use]
     pub fn of_message(raw: &[u8], most: usize) -> Fields {
         let text = raw.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(raw);
-        let blank = text.iter().take_while(|&&byte| matches!(byte, b'\n' | b'\r')).count();
+        let blank = text
+            .iter()
+            .take_while(|&&byte| matches!(byte, b'\n' | b'\r'))
+            .count();
         let before = raw.len() - text.len() + blank;
         let fields = Fields::of(&raw[before..], most);
         match before {
@@ -89,8 +103,16 @@ impl Fields {
     #[must_use]
     pub fn shifted(&self, by: usize) -> Fields {
         let shift = |span: Span| Span::new(span.start + by, span.end + by);
-        let all = self.all.iter().map(|field| Field { name: shift(field.name), value: shift(field.value), ..*field });
-        Fields { all: all.collect(), body: self.body + by, cut: self.cut }
+        let all = self.all.iter().map(|field| Field {
+            name: shift(field.name),
+            value: shift(field.value),
+            ..*field
+        });
+        Fields {
+            all: all.collect(),
+            body: self.body + by,
+            cut: self.cut,
+        }
     }
 
     /// The first field of each of these names.
@@ -107,7 +129,9 @@ impl Fields {
 
     /// All fields of that name.
     pub fn each(&self, name: Known) -> impl Iterator<Item = &Field> {
-        self.all.iter().filter(move |field| field.roles.known == Some(name))
+        self.all
+            .iter()
+            .filter(move |field| field.roles.known == Some(name))
     }
 
     /// The first field of that name.
@@ -119,7 +143,10 @@ impl Fields {
     /// The first field of that name, in any case.
     #[must_use]
     pub fn first(&self, text: &[u8], name: &str) -> Option<Field> {
-        self.all.iter().copied().find(|field| field.name.of(text).eq_ignore_ascii_case(name.as_bytes()))
+        self.all
+            .iter()
+            .copied()
+            .find(|field| field.name.of(text).eq_ignore_ascii_case(name.as_bytes()))
     }
 }
 
@@ -143,16 +170,22 @@ fn name_octets(line: &[u8]) -> usize {
         }
     }
     let is_other = |&byte: &u8| !matches!(byte, b'!'..=b'~') || byte == b':';
-    rest.iter().position(is_other).map_or(line.len(), |at| words.len() * 8 + at)
+    rest.iter()
+        .position(is_other)
+        .map_or(line.len(), |at| words.len() * 8 + at)
 }
 
 /// Octets of the name of the field that `line` begins with, and the offset of its colon.
 fn name(line: &[u8]) -> Option<(usize, usize)> {
     let name = name_octets(line);
-    let blanks = line[name..].iter().take_while(|&&byte| matches!(byte, b' ' | b'\t')).count();
+    let blanks = line[name..]
+        .iter()
+        .take_while(|&&byte| matches!(byte, b' ' | b'\t'))
+        .count();
     // `http://...` at a line's start is text, however much it looks like a field.
     let colon = name + blanks;
-    (name > 0 && line.get(colon) == Some(&b':') && !line[colon + 1..].starts_with(b"//")).then_some((name, colon))
+    (name > 0 && line.get(colon) == Some(&b':') && !line[colon + 1..].starts_with(b"//"))
+        .then_some((name, colon))
 }
 
 /// Where the line ends that `at` is in: behind its line feed, or with the text.
@@ -175,26 +208,43 @@ fn continued(text: &[u8]) -> usize {
     const PAIRS: usize = 32;
     // A chunk without a way out in its middle is looked at in a few steps of the machine.
     let ends = |octets: &[u8; PAIRS], behind: &[u8; PAIRS]| {
-        octets.iter().zip(behind).fold(false, |any, (&octet, &next)| {
-            let ends = octet == b'\n' && next != b' ' && next != b'\t';
-            any | ends
-        })
+        octets
+            .iter()
+            .zip(behind)
+            .fold(false, |any, (&octet, &next)| {
+                let ends = octet == b'\n' && next != b' ' && next != b'\t';
+                any | ends
+            })
     };
-    let pairs = text.as_chunks().0.iter().zip(text.get(1..).unwrap_or_default().as_chunks().0);
-    pairs.take_while(|(octets, behind)| !ends(octets, behind)).count() * PAIRS
+    let pairs = text
+        .as_chunks()
+        .0
+        .iter()
+        .zip(text.get(1..).unwrap_or_default().as_chunks().0);
+    pairs
+        .take_while(|(octets, behind)| !ends(octets, behind))
+        .count()
+        * PAIRS
 }
 
 /// A field whose value begins at `start` and whose last line ends at `end`. A value that begins on a continuation line
 /// begins with its first word.
 fn field(text: &[u8], name: Span, start: usize, end: usize) -> Field {
     let line = &text[start..end];
-    let blanks = line.iter().take_while(|&&byte| matches!(byte, b' ' | b'\t')).count();
+    let blanks = line
+        .iter()
+        .take_while(|&&byte| matches!(byte, b' ' | b'\t'))
+        .count();
     let start = match line.get(blanks) {
         Some(first) if !first.is_ascii_whitespace() => start + blanks,
         _ => value_start(text, start + blanks, end),
     };
     let end = start + text[start..end].trim_ascii_end().len();
-    Field { name, value: Span::new(start, end), roles: roles(&text[name.start..], name.len()) }
+    Field {
+        name,
+        value: Span::new(start, end),
+        roles: roles(&text[name.start..], name.len()),
+    }
 }
 
 /// Where the value begins of a field that ends at `end`, of which white space is at `start`.
@@ -202,7 +252,11 @@ fn value_start(text: &[u8], start: usize, end: usize) -> usize {
     let first_end = line_end(&text[..end], start);
     let words = text[start..end].trim_ascii_start();
     let first_is_blank = end - words.len() >= first_end;
-    if first_is_blank && !words.is_empty() { end - words.len() } else { start }
+    if first_is_blank && !words.is_empty() {
+        end - words.len()
+    } else {
+        start
+    }
 }
 
 /// Whether a value may hold an encoded word (RFC 2047 section 2). Question marks are rare, and `=?` rarer.
@@ -214,7 +268,10 @@ pub(super) fn has_encoded_word(raw: &[u8]) -> bool {
 #[must_use]
 pub fn value(raw: &[u8]) -> String {
     // Nearly all values are plain words on one line.
-    if let Some(text) = std::str::from_utf8(raw).ok().filter(|text| text.is_ascii() && !has_encoded_word(raw)) {
+    if let Some(text) = std::str::from_utf8(raw)
+        .ok()
+        .filter(|text| text.is_ascii() && !has_encoded_word(raw))
+    {
         return unfolded(text);
     }
     let mut line = b"X: ".to_vec();
@@ -237,7 +294,11 @@ fn unfolded(raw: &str) -> String {
         if number > 0 {
             text.push(' ');
         }
-        text.push_str(if number > 0 { line.trim_ascii_start() } else { line });
+        text.push_str(if number > 0 {
+            line.trim_ascii_start()
+        } else {
+            line
+        });
     }
     text
 }
@@ -256,8 +317,15 @@ mod tests {
                     line.insert(at, octet);
                     line.extend(b"\x01\xFF:");
                     let belongs = (b'!'..=b'~').contains(&octet) && octet != b':';
-                    assert_eq!(name_octets(&line), if belongs { len + 1 } else { at }, "{octet} {len} {at}");
-                    assert_eq!(name_octets(&line[..=len]), if belongs { len + 1 } else { at });
+                    assert_eq!(
+                        name_octets(&line),
+                        if belongs { len + 1 } else { at },
+                        "{octet} {len} {at}"
+                    );
+                    assert_eq!(
+                        name_octets(&line[..=len]),
+                        if belongs { len + 1 } else { at }
+                    );
                 }
             }
         }
@@ -270,10 +338,21 @@ mod tests {
         while end < most && matches!(text[end], b' ' | b'\t') {
             end = line_end(text, end);
         }
-        let start = at + text[at..first_end].iter().take_while(|&&byte| matches!(byte, b' ' | b'\t')).count();
+        let start = at
+            + text[at..first_end]
+                .iter()
+                .take_while(|&&byte| matches!(byte, b' ' | b'\t'))
+                .count();
         let value = text[start..end].trim_ascii_end();
         let first_is_blank = text[start..first_end].trim_ascii_start().is_empty();
-        (end, if first_is_blank { start + value.len() - value.trim_ascii_start().len() } else { start })
+        (
+            end,
+            if first_is_blank {
+                start + value.len() - value.trim_ascii_start().len()
+            } else {
+                start
+            },
+        )
     }
 
     proptest::proptest! {
@@ -296,22 +375,35 @@ mod tests {
     fn shown(text: &str) -> (Vec<String>, &str) {
         let fields = Fields::of(text.as_bytes(), usize::MAX);
         let show = |f: &Field| {
-            String::from_utf8_lossy(&[f.name.of(text.as_bytes()), b"=", f.value.of(text.as_bytes())].concat())
-                .into_owned()
+            String::from_utf8_lossy(
+                &[
+                    f.name.of(text.as_bytes()),
+                    b"=",
+                    f.value.of(text.as_bytes()),
+                ]
+                .concat(),
+            )
+            .into_owned()
         };
         (fields.all.iter().map(show).collect(), &text[fields.body..])
     }
 
     #[test]
     fn folds_belong_to_the_value() {
-        assert_eq!(shown("A: b\r\n c\r\nD :e\r\n\r\nbody"), (vec!["A=b\r\n c".to_owned(), "D=e".to_owned()], "body"));
+        assert_eq!(
+            shown("A: b\r\n c\r\nD :e\r\n\r\nbody"),
+            (vec!["A=b\r\n c".to_owned(), "D=e".to_owned()], "body")
+        );
         assert_eq!(shown("A:\n b\n\nbody"), (vec!["A=b".to_owned()], "body"));
     }
 
     #[test]
     fn what_is_no_field_begins_the_body() {
         assert_eq!(shown("no header\nA: b"), (vec![], "no header\nA: b"));
-        assert_eq!(shown("A: b\nno field\n"), (vec!["A=b".to_owned()], "no field\n"));
+        assert_eq!(
+            shown("A: b\nno field\n"),
+            (vec!["A=b".to_owned()], "no field\n")
+        );
         assert_eq!(shown(">From x\nA: b\n\nc"), (vec!["A=b".to_owned()], "c"));
     }
 

@@ -129,11 +129,12 @@ pub(super) fn page(html: &[u8]) -> Page {
 }
 
 fn tokenize(html: &[u8], sink: &mut dyn FnMut(CallbackEvent<'_>, Span)) {
-    let callback = |event: CallbackEvent<'_>, span: HtmlSpan<usize>| -> Option<std::convert::Infallible> {
-        let end = span.end.min(html.len());
-        sink(event, Span::new(span.start.min(end), end));
-        None
-    };
+    let callback =
+        |event: CallbackEvent<'_>, span: HtmlSpan<usize>| -> Option<std::convert::Infallible> {
+            let end = span.end.min(html.len());
+            sink(event, Span::new(span.start.min(end), end));
+            None
+        };
     let mut emitter = CallbackEmitter::new(callback);
     emitter.naively_switch_states(true);
     let mut tokenizer = Tokenizer::new_with_emitter(html, Quiet(emitter));
@@ -229,7 +230,10 @@ impl<'h> Reader<'h> {
             b"style" => Some(b"style"),
             _ => self.hidden,
         };
-        if let Meta { refresh: true, content: Some((content, span)) } = std::mem::take(&mut self.meta)
+        if let Meta {
+            refresh: true,
+            content: Some((content, span)),
+        } = std::mem::take(&mut self.meta)
             && let Some(url) = refreshed(&content)
         {
             self.links(&content, span, [url], "content");
@@ -269,7 +273,13 @@ impl<'h> Reader<'h> {
             Some(b"style") => self.style(value, span),
             Some(_) => {}
             None => {
-                entity::align(span.of(self.html), span.start, value, self.page.text.len(), &mut self.page.map);
+                entity::align(
+                    span.of(self.html),
+                    span.start,
+                    value,
+                    self.page.text.len(),
+                    &mut self.page.map,
+                );
                 self.page.text.extend_from_slice(value);
             }
         }
@@ -311,16 +321,29 @@ impl<'h> Reader<'h> {
     }
 
     /// Notes the URLs that stand at `urls` in a value that was written with the octets `span`.
-    fn links(&mut self, value: &[u8], span: Span, urls: impl IntoIterator<Item = Span>, attribute: &'static str) {
-        let mut urls = urls.into_iter().map(|url| trimmed(value, url)).filter(|url| !url.is_empty()).peekable();
+    fn links(
+        &mut self,
+        value: &[u8],
+        span: Span,
+        urls: impl IntoIterator<Item = Span>,
+        attribute: &'static str,
+    ) {
+        let mut urls = urls
+            .into_iter()
+            .map(|url| trimmed(value, url))
+            .filter(|url| !url.is_empty())
+            .peekable();
         if urls.peek().is_none() {
             return;
         }
         let mut map = Map::new();
         entity::align(span.of(self.html), span.start, value, 0, &mut map);
         map.push_same(value.len(), span.end);
-        let element =
-            if self.element.len() > ELEMENT_BYTES { "?".into() } else { String::from_utf8_lossy(&self.element) };
+        let element = if self.element.len() > ELEMENT_BYTES {
+            "?".into()
+        } else {
+            String::from_utf8_lossy(&self.element)
+        };
         for url in urls {
             self.page.links.push(Link {
                 value: url.of(value).to_vec(),
@@ -337,26 +360,40 @@ impl<'h> Reader<'h> {
     /// The links within a conditional comment. Its text is not taken: the same stands outside, for the others.
     fn within(&mut self, comment: Span, at: usize) {
         let inner = comment.of(self.html);
-        let Some(open) = memchr::memmem::find(inner, b"]>") else { return };
+        let Some(open) = memchr::memmem::find(inner, b"]>") else {
+            return;
+        };
         let begin = comment.start + open + 2;
         let html = &self.html[..comment.end];
         let mut reader = Reader::of(html);
         tokenize(&html[begin..], &mut |event, span| {
             reader.event(&event, Span::new(span.start + begin, span.end + begin));
         });
-        self.page.links.extend(reader.page.links.into_iter().map(|link| Link { at, anchor: None, ..link }));
+        self.page
+            .links
+            .extend(reader.page.links.into_iter().map(|link| Link {
+                at,
+                anchor: None,
+                ..link
+            }));
     }
 }
 
 /// Where the first `url(` of a style sheet opens: the offset behind the parenthesis.
 fn find_url(css: &[u8]) -> Option<usize> {
-    memchr::memchr_iter(b'(', css).find(|&at| at >= 3 && css[at - 3..at].eq_ignore_ascii_case(b"url")).map(|at| at + 1)
+    memchr::memchr_iter(b'(', css)
+        .find(|&at| at >= 3 && css[at - 3..at].eq_ignore_ascii_case(b"url"))
+        .map(|at| at + 1)
 }
 
 /// Where in a value a URL stands without the blanks around it.
 fn trimmed(value: &[u8], url: Span) -> Span {
     let text = url.of(value);
-    let start = url.start + text.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+    let start = url.start
+        + text
+            .iter()
+            .take_while(|byte| byte.is_ascii_whitespace())
+            .count();
     Span::new(start, start + text.trim_ascii().len())
 }
 
@@ -371,20 +408,41 @@ fn unquoted(value: &[u8], url: Span) -> Span {
 
 /// Where the URL of `<meta http-equiv=refresh content="5; url=...">` stands.
 fn refreshed(content: &[u8]) -> Option<Span> {
-    let at = content.windows(4).position(|window| window.eq_ignore_ascii_case(b"url="))? + 4;
-    let start = at + content[at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-    let quote = content.get(start).copied().filter(|quote| matches!(quote, b'"' | b'\''));
-    let Some(quote) = quote else { return Some(Span::new(start, content.len())) };
+    let at = content
+        .windows(4)
+        .position(|window| window.eq_ignore_ascii_case(b"url="))?
+        + 4;
+    let start = at
+        + content[at..]
+            .iter()
+            .take_while(|byte| byte.is_ascii_whitespace())
+            .count();
+    let quote = content
+        .get(start)
+        .copied()
+        .filter(|quote| matches!(quote, b'"' | b'\''));
+    let Some(quote) = quote else {
+        return Some(Span::new(start, content.len()));
+    };
     let inner = &content[start + 1..];
-    Some(Span::new(start + 1, start + 1 + memchr::memchr(quote, inner).unwrap_or(inner.len())))
+    Some(Span::new(
+        start + 1,
+        start + 1 + memchr::memchr(quote, inner).unwrap_or(inner.len()),
+    ))
 }
 
 /// The words of a value.
 fn words(value: &[u8]) -> impl Iterator<Item = Span> {
     let mut at = 0;
     std::iter::from_fn(move || {
-        at += value[at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-        let len = value[at..].iter().take_while(|byte| !byte.is_ascii_whitespace()).count();
+        at += value[at..]
+            .iter()
+            .take_while(|byte| byte.is_ascii_whitespace())
+            .count();
+        let len = value[at..]
+            .iter()
+            .take_while(|byte| !byte.is_ascii_whitespace())
+            .count();
         let word = Span::new(at, at + len);
         at += len;
         (len > 0).then_some(word)
@@ -393,11 +451,19 @@ fn words(value: &[u8]) -> impl Iterator<Item = Span> {
 
 /// The URLs of a `srcset`: each is followed by blanks and a width, or by a comma.
 fn candidates(value: &[u8]) -> impl Iterator<Item = Span> {
-    let without_comma = |word: Span| Span::new(word.start, word.end - usize::from(value[word.end - 1] == b','));
+    let without_comma = |word: Span| {
+        Span::new(
+            word.start,
+            word.end - usize::from(value[word.end - 1] == b','),
+        )
+    };
     // A word with a descriptor's shape (`2x`, `100w,`) is none.
     words(value).map(without_comma).filter(|word| {
         let word = word.of(value);
-        let digits = word.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b'.').count();
+        let digits = word
+            .iter()
+            .take_while(|byte| byte.is_ascii_digit() || **byte == b'.')
+            .count();
         !(digits > 0 && matches!(word[digits..], [b'x' | b'w' | b'h'] | []))
     })
 }
@@ -410,11 +476,20 @@ mod tests {
     fn shown(html: &str) -> (Vec<String>, String) {
         let page = page(html.as_bytes());
         let link = |l: &Link| {
-            let anchor =
-                l.anchor.map_or(String::new(), |a| format!(" [{}]", String::from_utf8_lossy(a.of(&page.text)).trim()));
-            format!("{}.{}={}{anchor}", l.element, l.attribute, String::from_utf8_lossy(&l.value))
+            let anchor = l.anchor.map_or(String::new(), |a| {
+                format!(" [{}]", String::from_utf8_lossy(a.of(&page.text)).trim())
+            });
+            format!(
+                "{}.{}={}{anchor}",
+                l.element,
+                l.attribute,
+                String::from_utf8_lossy(&l.value)
+            )
         };
-        (page.links.iter().map(link).collect(), String::from_utf8(page.text.clone()).unwrap())
+        (
+            page.links.iter().map(link).collect(),
+            String::from_utf8(page.text.clone()).unwrap(),
+        )
     }
 
     #[test]
@@ -442,8 +517,12 @@ mod tests {
 
     #[test]
     fn text_runs_over_inline_elements_and_breaks_at_others() {
-        let (_, text) = shown("<p>http://a<b>.example</b>/x<br>y&nbsp;&lt;z&gt;<script>no</script><td>1<td>2");
-        assert_eq!(text.replace('\u{a0}', " "), "http://a.example/x\ny <z>\n1\n2");
+        let (_, text) =
+            shown("<p>http://a<b>.example</b>/x<br>y&nbsp;&lt;z&gt;<script>no</script><td>1<td>2");
+        assert_eq!(
+            text.replace('\u{a0}', " "),
+            "http://a.example/x\ny <z>\n1\n2"
+        );
     }
 
     #[test]
@@ -452,14 +531,21 @@ mod tests {
         let page = page(html);
         let at = page.text.windows(4).position(|w| w == b"http").unwrap();
         let span = Span::new(at, at + "http://a.example/?x&y=1".len());
-        assert_eq!(page.map.raw(span).of(html), b"http://a<b>.example</b>/?x&amp;y=1");
+        assert_eq!(
+            page.map.raw(span).of(html),
+            b"http://a<b>.example</b>/?x&amp;y=1"
+        );
         assert!(page.map.exact(span));
     }
 
     #[test]
     fn links_in_conditional_comments_are_links() {
-        let (links, text) =
-            shown("<!--[if mso]><a href='http://a.example/'>x</a><![endif]--><!-- <a href='http://no.example/'> -->y");
-        assert_eq!((links, text), (vec!["a.href=http://a.example/".to_owned()], "y".to_owned()));
+        let (links, text) = shown(
+            "<!--[if mso]><a href='http://a.example/'>x</a><![endif]--><!-- <a href='http://no.example/'> -->y",
+        );
+        assert_eq!(
+            (links, text),
+            (vec!["a.href=http://a.example/".to_owned()], "y".to_owned())
+        );
     }
 }

@@ -139,8 +139,18 @@ const TRACE: &[&str] = &[
 
 /// Fields that servers and readers add, change and drop after a message was written. In lower case; a name that
 /// ends in `*` stands for all that begin so.
-const CHANGING: &[&str] =
-    &["status", "x-status", "x-uid", "x-imap*", "x-keywords", "x-mozilla-*", "lines", "content-length", "path", "xref"];
+const CHANGING: &[&str] = &[
+    "status",
+    "x-status",
+    "x-uid",
+    "x-imap*",
+    "x-keywords",
+    "x-mozilla-*",
+    "lines",
+    "content-length",
+    "path",
+    "xref",
+];
 
 /// The roles of the field whose name is the first `len` octets of `text`, in any case.
 pub(super) fn roles(text: &[u8], len: usize) -> Roles {
@@ -174,8 +184,15 @@ struct Word {
 
 impl Word {
     fn of(name: &[u8]) -> Word {
-        let mask = if name.len() < 8 { (1 << (8 * name.len())) - 1 } else { u64::MAX };
-        Word { letters: letters(name), mask }
+        let mask = if name.len() < 8 {
+            (1 << (8 * name.len())) - 1
+        } else {
+            u64::MAX
+        };
+        Word {
+            letters: letters(name),
+            mask,
+        }
     }
 
     /// All of a name.
@@ -210,17 +227,52 @@ const BUCKETS: usize = 256;
 impl Names {
     fn new() -> Names {
         let mut by_start = [const { Vec::new() }; BUCKETS];
-        let trace = TRACE.iter().map(|name| (*name, Roles { is_trace: true, ..Roles::default() }));
-        let changing = CHANGING.iter().map(|name| (*name, Roles { is_changing: true, ..Roles::default() }));
-        let known = KNOWN.iter().map(|(known, name)| (*name, Roles { known: Some(*known), ..Roles::default() }));
+        let trace = TRACE.iter().map(|name| {
+            (
+                *name,
+                Roles {
+                    is_trace: true,
+                    ..Roles::default()
+                },
+            )
+        });
+        let changing = CHANGING.iter().map(|name| {
+            (
+                *name,
+                Roles {
+                    is_changing: true,
+                    ..Roles::default()
+                },
+            )
+        });
+        let known = KNOWN.iter().map(|(known, name)| {
+            (
+                *name,
+                Roles {
+                    known: Some(*known),
+                    ..Roles::default()
+                },
+            )
+        });
         for (name, roles) in trace.chain(changing).chain(known) {
             let start = name.trim_end_matches('*').as_bytes();
             let names: &mut Vec<Name> = &mut by_start[bucket(letters(start))];
             let is_whole = start.len() == name.len();
-            assert!(start.strip_prefix(b"x-").unwrap_or(start).len() >= 3, "letters to look it up by");
-            match names.iter_mut().find(|other| other.start == start && other.is_whole == is_whole) {
+            assert!(
+                start.strip_prefix(b"x-").unwrap_or(start).len() >= 3,
+                "letters to look it up by"
+            );
+            match names
+                .iter_mut()
+                .find(|other| other.start == start && other.is_whole == is_whole)
+            {
                 Some(same) => same.roles = same.roles.and(roles),
-                None => names.push(Name { start, words: Word::all(start), is_whole, roles }),
+                None => names.push(Name {
+                    start,
+                    words: Word::all(start),
+                    is_whole,
+                    roles,
+                }),
             }
         }
         Names { by_start }
@@ -234,7 +286,9 @@ impl Names {
             // What stands behind the name is read as well, but a name as long as that is asked for.
             if known.words[0].begins(first)
                 && (len == start || !known.is_whole && len > start)
-                && (8..start).step_by(8).all(|at| known.words[at / 8].begins(letters(&text[at..])))
+                && (8..start)
+                    .step_by(8)
+                    .all(|at| known.words[at / 8].begins(letters(&text[at..])))
             {
                 roles = roles.and(known.roles);
             }
@@ -248,7 +302,11 @@ impl Names {
 fn bucket(first: u64) -> usize {
     const X: u64 = u64::from_le_bytes(*b"x-\0\0\0\0\0\0");
     const SPREAD: u32 = 0x9E37_79B1;
-    let start = if first & 0xFFFF == X { first >> 16 } else { first };
+    let start = if first & 0xFFFF == X {
+        first >> 16
+    } else {
+        first
+    };
     ((start as u32) << 8).wrapping_mul(SPREAD) as usize >> 24
 }
 
@@ -262,10 +320,28 @@ mod tests {
 
     #[test]
     fn trace_fields_are_told_by_name() {
-        for name in ["RECEIVED", "ARC-Seal", "X-Spam-Level", "x-spam-", "Path", "X-UIDL"] {
+        for name in [
+            "RECEIVED",
+            "ARC-Seal",
+            "X-Spam-Level",
+            "x-spam-",
+            "Path",
+            "X-UIDL",
+        ] {
             assert!(roles_of(name.as_bytes()).is_trace, "{name}");
         }
-        for name in ["", "x", "x-", "List-Archive", "Subject", "X-URL", "Receive", "X-Spam", "ARC", "0eceived"] {
+        for name in [
+            "",
+            "x",
+            "x-",
+            "List-Archive",
+            "Subject",
+            "X-URL",
+            "Receive",
+            "X-Spam",
+            "ARC",
+            "0eceived",
+        ] {
             assert!(!roles_of(name.as_bytes()).is_trace, "{name}");
         }
     }
@@ -273,9 +349,16 @@ mod tests {
     /// Names that differ from known ones in an octet, and those that do not but in case.
     #[test]
     fn a_name_is_known_by_all_its_octets() {
-        for known in TRACE.iter().chain(CHANGING).map(|name| name.trim_end_matches('*').as_bytes()) {
+        for known in TRACE
+            .iter()
+            .chain(CHANGING)
+            .map(|name| name.trim_end_matches('*').as_bytes())
+        {
             let is_known = |name: &[u8]| {
-                let alone = Roles { known: None, ..roles_of(name) };
+                let alone = Roles {
+                    known: None,
+                    ..roles_of(name)
+                };
                 let with_more = roles(&[name, b"-x: y"].concat(), name.len());
                 assert_eq!(with_more, roles_of(name), "{}", name.escape_ascii());
                 alone != Roles::default()
@@ -307,13 +390,24 @@ mod tests {
                 assert_eq!(roles_of(name.as_bytes()).known, Some(*known));
             }
             assert_eq!(roles_of(&name.as_bytes()[1..]).known, None, "{name}");
-            assert_eq!(roles_of(&name.as_bytes()[..name.len() - 1]).known, None, "{name}");
+            assert_eq!(
+                roles_of(&name.as_bytes()[..name.len() - 1]).known,
+                None,
+                "{name}"
+            );
         }
     }
 
     #[test]
     fn changing_fields_are_told_by_name() {
-        for name in ["Status", "x-imap", "X-IMAPbase", "X-Mozilla-Keys", "LINES", "path"] {
+        for name in [
+            "Status",
+            "x-imap",
+            "X-IMAPbase",
+            "X-Mozilla-Keys",
+            "LINES",
+            "path",
+        ] {
             assert!(roles_of(name.as_bytes()).is_changing, "{name}");
         }
         for name in ["Received", "X-UIDL", "X-Ima", "X-Mozilla", "Paths"] {

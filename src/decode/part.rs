@@ -109,13 +109,27 @@ pub(super) fn walk<'m>(
     headers: Headers,
     sink: &mut dyn FnMut(Text<'_>),
 ) -> Decoded {
-    let mut walk = Walk { message, limits, headers, sink, open: Vec::new(), decoded: Decoded::default(), parts: 0 };
+    let mut walk = Walk {
+        message,
+        limits,
+        headers,
+        sink,
+        open: Vec::new(),
+        decoded: Decoded::default(),
+        parts: 0,
+    };
     let mut next = walk.entity(0, Vec::new(), true, false, Within::default(), Some(fields));
     loop {
         next = match next {
             Next::End => break,
             Next::Between { at } => walk.between(at),
-            Next::Entity { at, path, root, digest, within } => walk.entity(at, path, root, digest, within, None),
+            Next::Entity {
+                at,
+                path,
+                root,
+                digest,
+                within,
+            } => walk.entity(at, path, root, digest, within, None),
         };
     }
     walk.decoded
@@ -154,7 +168,11 @@ impl Walk<'_, '_> {
         let body = fields.body.min(raw.len());
         if fields.cut {
             let most = self.limits.header_bytes;
-            self.problem(Kind::Limit, at, format!("a header of more than {most} octets: the rest is read as body"));
+            self.problem(
+                Kind::Limit,
+                at,
+                format!("a header of more than {most} octets: the rest is read as body"),
+            );
         }
         let content = content(raw, fields, digest);
         let mut encodings = encodings(raw, fields).into_iter();
@@ -173,7 +191,10 @@ impl Walk<'_, '_> {
             self.problem(
                 Kind::Limit,
                 at,
-                format!("more than {} parts: the rest is read as one text", self.limits.mime_parts),
+                format!(
+                    "more than {} parts: the rest is read as one text",
+                    self.limits.mime_parts
+                ),
             );
             return self.flat(Span::new(body, raw.len()), &part);
         }
@@ -184,12 +205,22 @@ impl Walk<'_, '_> {
         if part.media_type.starts_with("multipart/") {
             let boundaries = boundaries(raw, fields);
             if boundaries.is_empty() {
-                self.problem(Kind::Damage, at, "a multipart without a boundary: read as one text".to_owned());
+                self.problem(
+                    Kind::Damage,
+                    at,
+                    "a multipart without a boundary: read as one text".to_owned(),
+                );
             } else if deep {
                 self.too_deep(at);
             } else {
                 let digest = part.media_type == "multipart/digest";
-                self.open.push(Open { boundaries, path, parts: 0, digest, within });
+                self.open.push(Open {
+                    boundaries,
+                    path,
+                    parts: 0,
+                    digest,
+                    within,
+                });
                 return Next::Between { at: body };
             }
         } else if nested && Encoding::named(&part.encoding) == Encoding::Identity {
@@ -201,8 +232,17 @@ impl Walk<'_, '_> {
             let id = inner
                 .first_known(Known::MessageId)
                 .map(|field| short(value(field.value.of(&raw[body..])).trim()).to_owned());
-            let within = Within { message_id: id, depth: within.depth + 1 };
-            return Next::Entity { at: body, path, root: true, digest: false, within };
+            let within = Within {
+                message_id: id,
+                depth: within.depth + 1,
+            };
+            return Next::Entity {
+                at: body,
+                path,
+                root: true,
+                digest: false,
+                within,
+            };
         }
         self.leaf(body, &part)
     }
@@ -212,8 +252,12 @@ impl Walk<'_, '_> {
         let raw = self.message.raw;
         let fields = Fields::of(&raw[at..], self.limits.header_bytes).shifted(at);
         let block = &raw[at..fields.body.min(raw.len())];
-        let boundary = self.boundary_in(at, block).map(|boundary| boundary.start.max(at));
-        boundary.map_or(fields, |end| Fields::of(&raw[at..end], self.limits.header_bytes).shifted(at))
+        let boundary = self
+            .boundary_in(at, block)
+            .map(|boundary| boundary.start.max(at));
+        boundary.map_or(fields, |end| {
+            Fields::of(&raw[at..end], self.limits.header_bytes).shifted(at)
+        })
     }
 
     /// The texts of a header's fields.
@@ -239,16 +283,30 @@ impl Walk<'_, '_> {
             } else {
                 charset::decode(octets, None)
             };
-            let trail = Trail { base: field.value.start, maps: map.into_iter().collect() };
-            (self.sink)(Text::plain(bytes, trail, Region::Header(name), if outermost { None } else { Some(part) }));
+            let trail = Trail {
+                base: field.value.start,
+                maps: map.into_iter().collect(),
+            };
+            (self.sink)(Text::plain(
+                bytes,
+                trail,
+                Region::Header(name),
+                if outermost { None } else { Some(part) },
+            ));
         }
     }
 
     /// A body without parts of its own, up to the next boundary.
     fn leaf(&mut self, body: usize, part: &Part) -> Next {
         let is_base64 = Encoding::named(&part.encoding) == Encoding::Base64;
-        let boundary = if is_base64 { self.boundary_behind_base64(body) } else { self.boundary(body) };
-        let end = boundary.as_ref().map_or(self.message.raw.len(), |boundary| boundary.start.max(body));
+        let boundary = if is_base64 {
+            self.boundary_behind_base64(body)
+        } else {
+            self.boundary(body)
+        };
+        let end = boundary
+            .as_ref()
+            .map_or(self.message.raw.len(), |boundary| boundary.start.max(body));
         if part.form == Form::Other {
             self.decoded.left.push((part.clone(), Span::new(body, end)));
         } else {
@@ -262,8 +320,17 @@ impl Walk<'_, '_> {
     fn flat(&mut self, rest: Span, part: &Part) -> Next {
         // Its encoding is not that of the parts behind it, which would be noise by it.
         let coded = Encoding::named(&part.encoding) == Encoding::Base64;
-        let encoding = if coded { "7bit".to_owned() } else { part.encoding.clone() };
-        let plain = Part { media_type: "text/plain".to_owned(), form: Form::Plain, encoding, ..part.clone() };
+        let encoding = if coded {
+            "7bit".to_owned()
+        } else {
+            part.encoding.clone()
+        };
+        let plain = Part {
+            media_type: "text/plain".to_owned(),
+            form: Form::Plain,
+            encoding,
+            ..part.clone()
+        };
         self.decoded.text_parts += 1;
         self.text(rest, &plain);
         Next::End
@@ -272,12 +339,21 @@ impl Walk<'_, '_> {
     /// Octets before the first part or behind the last one: shown to nobody, but nothing hides there.
     fn between(&mut self, at: usize) -> Next {
         let boundary = self.boundary(at);
-        let end = boundary.as_ref().map_or(self.message.raw.len(), |boundary| boundary.start.max(at));
+        let end = boundary
+            .as_ref()
+            .map_or(self.message.raw.len(), |boundary| boundary.start.max(at));
         let between = Span::new(at, end);
         if memchr::memchr2(b':', b'.', between.of(self.message.raw)).is_some() {
-            let path = self.open.last().map_or(String::new(), |open| dotted(&open.path, false));
-            let part =
-                Part { path, media_type: "text/plain".to_owned(), encoding: "7bit".to_owned(), ..Part::default() };
+            let path = self
+                .open
+                .last()
+                .map_or(String::new(), |open| dotted(&open.path, false));
+            let part = Part {
+                path,
+                media_type: "text/plain".to_owned(),
+                encoding: "7bit".to_owned(),
+                ..Part::default()
+            };
             self.text(between, &part);
         }
         self.after(boundary)
@@ -293,11 +369,19 @@ impl Walk<'_, '_> {
             self.open.truncate(boundary.level);
             return Next::Between { at: boundary.end };
         }
-        let Some(open) = self.open.last_mut() else { return Next::End };
+        let Some(open) = self.open.last_mut() else {
+            return Next::End;
+        };
         open.parts += 1;
         let mut path = open.path.clone();
         path.push(open.parts);
-        Next::Entity { at: boundary.end, path, root: false, digest: open.digest, within: open.within.clone() }
+        Next::Entity {
+            at: boundary.end,
+            path,
+            root: false,
+            digest: open.digest,
+            within: open.within.clone(),
+        }
     }
 
     /// The first boundary line of an open multipart at `from` or behind it, the innermost multipart first.
@@ -313,7 +397,10 @@ impl Walk<'_, '_> {
         let first = (from == 0 || self.message.raw[from - 1] == b'\n').then_some(from);
         let first = first.filter(|_| text.starts_with(b"--"));
         let others = DASHED.find_iter(text).map(|at| from + at + 1);
-        first.into_iter().chain(others).find_map(|at| self.boundary_at(at))
+        first
+            .into_iter()
+            .chain(others)
+            .find_map(|at| self.boundary_at(at))
     }
 
     /// The same as [`Walk::boundary`], for octets that are base64 as far as anybody knows. A hyphen is no digit of it (RFC
@@ -324,7 +411,8 @@ impl Walk<'_, '_> {
         }
         let raw = self.message.raw;
         let hyphens = memchr::memchr_iter(b'-', &raw[from..]).map(|at| from + at);
-        let begins = |&at: &usize| raw.get(at + 1) == Some(&b'-') && (at == 0 || raw[at - 1] == b'\n');
+        let begins =
+            |&at: &usize| raw.get(at + 1) == Some(&b'-') && (at == 0 || raw[at - 1] == b'\n');
         hyphens.filter(begins).find_map(|at| self.boundary_at(at))
     }
 
@@ -332,31 +420,54 @@ impl Walk<'_, '_> {
         let raw = self.message.raw;
         let end = memchr::memchr(b'\n', &raw[at..]).map_or(raw.len(), |end| at + end + 1);
         let line = raw[at + 2..end].trim_ascii_end();
-        let (level, closes) = self.open.iter().enumerate().rev().find_map(|(level, open)| {
-            let closes = |boundary: &Vec<u8>| match line.strip_prefix(boundary.as_slice())? {
-                b"" => Some(false),
-                b"--" => Some(true),
-                _ => None,
-            };
-            open.boundaries.iter().find_map(closes).map(|closes| (level, closes))
-        })?;
+        let (level, closes) = self
+            .open
+            .iter()
+            .enumerate()
+            .rev()
+            .find_map(|(level, open)| {
+                let closes = |boundary: &Vec<u8>| match line.strip_prefix(boundary.as_slice())? {
+                    b"" => Some(false),
+                    b"--" => Some(true),
+                    _ => None,
+                };
+                open.boundaries
+                    .iter()
+                    .find_map(closes)
+                    .map(|closes| (level, closes))
+            })?;
         let before = raw[..at].strip_suffix(b"\n").map_or(at, <[u8]>::len);
-        let start = raw[..before].strip_suffix(b"\r").map_or(before, <[u8]>::len);
-        Some(Boundary { start, end, level, closes })
+        let start = raw[..before]
+            .strip_suffix(b"\r")
+            .map_or(before, <[u8]>::len);
+        Some(Boundary {
+            start,
+            end,
+            level,
+            closes,
+        })
     }
 
     /// Decodes a body and gives it, by every encoding that it may be in.
     fn text(&mut self, body: Span, part: &Part) {
         let raw = body.of(self.message.raw);
         let encoding = Encoding::named(&part.encoding);
-        let others = part.others.iter().copied().filter(|other| *other != encoding);
+        let others = part
+            .others
+            .iter()
+            .copied()
+            .filter(|other| *other != encoding);
         // Whoever says base64 and writes plain text is read as he writes: no digit is a colon.
         let lies = encoding == Encoding::Base64 && memchr::memmem::find(raw, b"://").is_some();
         let reread = lies || others.clone().next().is_some();
         self.reading(body, part, encoding, reread);
         others.for_each(|other| self.reading(body, part, other, reread));
         if lies {
-            self.problem(Kind::Damage, body.start, "a part in base64 that holds plain text: read as both".to_owned());
+            self.problem(
+                Kind::Damage,
+                body.start,
+                "a part in base64 that holds plain text: read as both".to_owned(),
+            );
             self.reading(body, part, Encoding::Identity, reread);
         }
     }
@@ -364,7 +475,10 @@ impl Walk<'_, '_> {
     /// Decodes a body by one encoding and gives it.
     fn reading(&mut self, body: Span, part: &Part, encoding: Encoding, reread: bool) {
         let raw = body.of(self.message.raw);
-        let mut steps = Steps { bytes: raw.into(), trail: Trail::verbatim(body.start) };
+        let mut steps = Steps {
+            bytes: raw.into(),
+            trail: Trail::verbatim(body.start),
+        };
         if self.message.wire {
             steps.optional(unstuff);
         }
@@ -384,22 +498,46 @@ impl Walk<'_, '_> {
             let page = html::page(&bytes);
             let mut maps = trail.maps.clone();
             maps.push(page.map);
-            let visible = Trail { base: trail.base, maps };
-            let page_of = Page { source: bytes, trail, links: page.links, base: page.base };
+            let visible = Trail {
+                base: trail.base,
+                maps,
+            };
+            let page_of = Page {
+                source: bytes,
+                trail,
+                links: page.links,
+                base: page.base,
+            };
             let text = Text::plain(page.text.into(), visible, Region::Body, Some(part));
-            (self.sink)(Text { lines: Lines::LaidOut, page: Some(page_of), reread, ..text });
+            (self.sink)(Text {
+                lines: Lines::LaidOut,
+                page: Some(page_of),
+                reread,
+                ..text
+            });
             return;
         }
-        (self.sink)(Text { reread, ..Text::plain(bytes, trail, Region::Body, Some(part)) });
+        (self.sink)(Text {
+            reread,
+            ..Text::plain(bytes, trail, Region::Body, Some(part))
+        });
     }
 
     fn too_deep(&mut self, at: usize) {
         let most = self.limits.mime_depth;
-        self.problem(Kind::Limit, at, format!("more than {most} levels of parts: the rest is read as one text"));
+        self.problem(
+            Kind::Limit,
+            at,
+            format!("more than {most} levels of parts: the rest is read as one text"),
+        );
     }
 
     fn problem(&mut self, kind: Kind, at: usize, message: String) {
-        self.decoded.problems.push(Problem::at(kind, self.message.raw_start() + at as u64, message));
+        self.decoded.problems.push(Problem::at(
+            kind,
+            self.message.raw_start() + at as u64,
+            message,
+        ));
     }
 }
 
@@ -424,8 +562,12 @@ fn is_calm(value: &[u8]) -> bool {
     let are_all = match (value.last_chunk(), value.split_last()) {
         (Some(behind), Some((last, before))) if before.len() >= PAIRS => {
             let pairs = before.as_chunks().0.iter().zip(value[1..].as_chunks().0);
-            pairs.into_iter().all(|(octets, behind)| are_calm(octets, behind))
-                && before.last_chunk().is_some_and(|octets| are_calm(octets, behind))
+            pairs
+                .into_iter()
+                .all(|(octets, behind)| are_calm(octets, behind))
+                && before
+                    .last_chunk()
+                    .is_some_and(|octets| are_calm(octets, behind))
                 && !matches!(last, b'?' | b':' | b'<' | 0x80..)
         }
         _ => {
@@ -448,8 +590,18 @@ fn may_hold_url(value: &[u8]) -> bool {
     }
     let is_bracketed = memchr::memchr(b'<', value).is_some();
     marks.any(|at| match value[at] {
-        b':' => is_bracketed || value.get(at + 1).is_some_and(|next| !next.is_ascii_whitespace()),
-        _ => at >= 3 && [b"www", b"ftp"].iter().any(|word| value[at - 3..at].eq_ignore_ascii_case(*word)),
+        b':' => {
+            is_bracketed
+                || value
+                    .get(at + 1)
+                    .is_some_and(|next| !next.is_ascii_whitespace())
+        }
+        _ => {
+            at >= 3
+                && [b"www", b"ftp"]
+                    .iter()
+                    .any(|word| value[at - 3..at].eq_ignore_ascii_case(*word))
+        }
     })
 }
 
@@ -488,11 +640,23 @@ fn form(media_type: &str, parameters: &Parameters<'_>) -> Form {
         "text/html" | "application/xhtml+xml" => Form::Html,
         "text/calendar" | "text/vcard" | "text/x-vcard" | "text/directory" => Form::Folded,
         "text/plain" if parameter("format").as_deref() == Some("flowed") => {
-            Form::Flowed(if parameter("delsp").as_deref() == Some("yes") { Blank::Deleted } else { Blank::Kept })
+            Form::Flowed(if parameter("delsp").as_deref() == Some("yes") {
+                Blank::Deleted
+            } else {
+                Blank::Kept
+            })
         }
         "application/xml" | "application/pgp" | "application/text" => Form::Plain,
-        "application/octet-stream" => parameter("name").map_or(Form::Other, |name| by_extension(&name)),
-        other if ["text/", "message/", "multipart/"].iter().any(|start| other.starts_with(start)) => Form::Plain,
+        "application/octet-stream" => {
+            parameter("name").map_or(Form::Other, |name| by_extension(&name))
+        }
+        other
+            if ["text/", "message/", "multipart/"]
+                .iter()
+                .any(|start| other.starts_with(start)) =>
+        {
+            Form::Plain
+        }
         _ => Form::Other,
     }
 }
@@ -501,7 +665,9 @@ fn form(media_type: &str, parameters: &Parameters<'_>) -> Form {
 fn by_extension(name: &str) -> Form {
     match name.rsplit_once('.').map_or("", |(_, extension)| extension) {
         "htm" | "html" | "shtml" | "xhtml" => Form::Html,
-        "txt" | "text" | "asc" | "log" | "patch" | "diff" | "eml" | "md" | "csv" | "url" => Form::Plain,
+        "txt" | "text" | "asc" | "log" | "patch" | "diff" | "eml" | "md" | "csv" | "url" => {
+            Form::Plain
+        }
         _ => Form::Other,
     }
 }
@@ -511,7 +677,10 @@ fn encodings(raw: &[u8], fields: &Fields) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for field in fields.each(Known::ContentTransferEncoding) {
         let encoding = value(field.value.of(raw)).trim().to_ascii_lowercase();
-        if !all.iter().any(|known| Encoding::named(known) == Encoding::named(&encoding)) {
+        if !all
+            .iter()
+            .any(|known| Encoding::named(known) == Encoding::named(&encoding))
+        {
             all.push(encoding);
         }
     }
@@ -525,8 +694,11 @@ fn boundaries(raw: &[u8], fields: &Fields) -> Vec<Vec<u8>> {
         let text = value(field.value.of(raw));
         // ASCII alone is lowered, so that offsets stay.
         let lower = text.to_ascii_lowercase();
-        let named = memchr::memmem::find_iter(lower.as_bytes(), b"boundary").filter_map(|at| quoted(&text[at + 8..]));
-        let parsed = mailparse::parse_content_type(&text).params.remove("boundary");
+        let named = memchr::memmem::find_iter(lower.as_bytes(), b"boundary")
+            .filter_map(|at| quoted(&text[at + 8..]));
+        let parsed = mailparse::parse_content_type(&text)
+            .params
+            .remove("boundary");
         for boundary in parsed.into_iter().chain(named) {
             let boundary = boundary.trim_end().as_bytes().to_vec();
             if !boundary.is_empty() && !found.contains(&boundary) && found.len() < MOST_BOUNDARIES {
@@ -545,7 +717,10 @@ fn quoted(rest: &str) -> Option<String> {
     let value = rest.trim_start().strip_prefix('=')?.trim_start();
     match value.strip_prefix('"') {
         Some(inner) => inner.split('"').next().map(str::to_owned),
-        None => value.split([';', ' ', '\t', '\r', '\n']).next().map(str::to_owned),
+        None => value
+            .split([';', ' ', '\t', '\r', '\n'])
+            .next()
+            .map(str::to_owned),
     }
 }
 
@@ -565,7 +740,11 @@ impl Content {
     fn new(media_type: &str, parameters: &Parameters<'_>) -> Content {
         // Mailers of the early 1990s wrote `text`.
         let is_whole = media_type.contains('/');
-        let media_type = if is_whole { media_type.to_ascii_lowercase() } else { "text/plain".to_owned() };
+        let media_type = if is_whole {
+            media_type.to_ascii_lowercase()
+        } else {
+            "text/plain".to_owned()
+        };
         let charset = parameters("charset").filter(|charset| !charset.is_empty());
         Content {
             form: form(&media_type, parameters),
@@ -575,13 +754,17 @@ impl Content {
     }
 
     fn of(parsed: &ParsedContentType) -> Content {
-        Content::new(&parsed.mimetype, &|name| parsed.params.get(name).map(String::as_str))
+        Content::new(&parsed.mimetype, &|name| {
+            parsed.params.get(name).map(String::as_str)
+        })
     }
 
     /// A type and at most one parameter, of letters, digits and what stands between them. Nothing for any other.
     fn plain(text: &str) -> Option<Content> {
         let is_plain = |word: &str| {
-            let belongs = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'/' | b'+');
+            let belongs = |byte: u8| {
+                byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'/' | b'+')
+            };
             !word.is_empty() && word.bytes().all(belongs)
         };
         let (media_type, rest) = text.split_once(';').unwrap_or((text, ""));
@@ -592,31 +775,53 @@ impl Content {
             return Some(Content::new(media_type, &|_| None));
         }
         let (name, value) = rest.trim_ascii_start().split_once('=')?;
-        let value = value.strip_prefix('"').map_or(Some(value), |value| value.strip_suffix('"'))?;
-        (is_plain(name) && is_plain(value))
-            .then(|| Content::new(media_type, &|other| name.eq_ignore_ascii_case(other).then_some(value)))
+        let value = value
+            .strip_prefix('"')
+            .map_or(Some(value), |value| value.strip_suffix('"'))?;
+        (is_plain(name) && is_plain(value)).then(|| {
+            Content::new(media_type, &|other| {
+                name.eq_ignore_ascii_case(other).then_some(value)
+            })
+        })
     }
 }
 
 /// The content type of an entity; RFC 2045's default where it has none, or none that can be read.
 fn content(raw: &[u8], fields: &Fields, digest: bool) -> Content {
-    let mut values = fields.each(Known::ContentType).map(|field| field.value.of(raw));
+    let mut values = fields
+        .each(Known::ContentType)
+        .map(|field| field.value.of(raw));
     let first = values.next();
     // Nearly all are a type alone, or a type and one parameter. There is no fold in a word.
-    let only = first.filter(|_| values.next().is_none()).and_then(|octets| std::str::from_utf8(octets).ok());
+    let only = first
+        .filter(|_| values.next().is_none())
+        .and_then(|octets| std::str::from_utf8(octets).ok());
     if let Some(content) = only.and_then(Content::plain) {
         return content;
     }
-    let all = fields.each(Known::ContentType).take(MOST_BOUNDARIES).map(|field| value(field.value.of(raw)));
+    let all = fields
+        .each(Known::ContentType)
+        .take(MOST_BOUNDARIES)
+        .map(|field| value(field.value.of(raw)));
     // Of several types the one that holds most is read: parts, then text.
     let rank = |content: &ParsedContentType| match content.mimetype.split('/').next() {
         Some("multipart") => 0,
         Some("text" | "message") => 1,
         _ => 2,
     };
-    match all.map(|text| mailparse::parse_content_type(&text)).min_by_key(rank) {
+    match all
+        .map(|text| mailparse::parse_content_type(&text))
+        .min_by_key(rank)
+    {
         Some(parsed) => Content::of(&parsed),
-        None => Content::new(if digest { "message/rfc822" } else { "text/plain" }, &|_| None),
+        None => Content::new(
+            if digest {
+                "message/rfc822"
+            } else {
+                "text/plain"
+            },
+            &|_| None,
+        ),
     }
 }
 
@@ -625,7 +830,9 @@ fn short(name: &str) -> &str {
     if name.len() <= NAME_BYTES {
         return name;
     }
-    name.char_indices().nth(NAME_BYTES).map_or(name, |(end, _)| &name[..end])
+    name.char_indices()
+        .nth(NAME_BYTES)
+        .map_or(name, |(end, _)| &name[..end])
 }
 
 /// The same of a name that is ours.
@@ -640,7 +847,12 @@ fn dotted(path: &[usize], root: bool) -> String {
         return "1".to_owned();
     }
     let last = root.then_some(1);
-    let numbers: Vec<String> = path.iter().copied().chain(last).map(|number| number.to_string()).collect();
+    let numbers: Vec<String> = path
+        .iter()
+        .copied()
+        .chain(last)
+        .map(|number| number.to_string())
+        .collect();
     numbers.join(".")
 }
 
@@ -653,22 +865,47 @@ mod tests {
         let message = Message::alone(raw.as_bytes());
         let fields = Fields::of(message.raw, usize::MAX);
         let mut seen = Vec::new();
-        walk(&message, &fields, &Limits::default(), Headers::Read, &mut |text| {
-            let part = text.part.map_or(String::new(), |part| format!("{} {}", part.path, part.media_type));
-            let place = match text.region {
-                Region::Header(name) => format!("{part} {}", String::from_utf8_lossy(name)),
-                Region::Body => part,
-            };
-            let (back, _) = text.trail.raw(Span::new(0, text.bytes.len()));
-            assert!(!text.bytes.contains(&b'!') || back.of(message.raw).contains(&b'!'), "{place}");
-            seen.push(format!("{place}: {}", String::from_utf8_lossy(&text.bytes).trim_end()));
-        });
+        walk(
+            &message,
+            &fields,
+            &Limits::default(),
+            Headers::Read,
+            &mut |text| {
+                let part = text.part.map_or(String::new(), |part| {
+                    format!("{} {}", part.path, part.media_type)
+                });
+                let place = match text.region {
+                    Region::Header(name) => format!("{part} {}", String::from_utf8_lossy(name)),
+                    Region::Body => part,
+                };
+                let (back, _) = text.trail.raw(Span::new(0, text.bytes.len()));
+                assert!(
+                    !text.bytes.contains(&b'!') || back.of(message.raw).contains(&b'!'),
+                    "{place}"
+                );
+                seen.push(format!(
+                    "{place}: {}",
+                    String::from_utf8_lossy(&text.bytes).trim_end()
+                ));
+            },
+        );
         seen
     }
 
     #[test]
     fn values_without_what_begins_a_url_are_passed_over() {
-        for value in ["", "a b", "Re: a", "a@b.example", "Re: a.b", "a:", "v. 1.0", "ww w . x", "<a@b>", "comp.mail"] {
+        for value in [
+            "",
+            "a b",
+            "Re: a",
+            "a@b.example",
+            "Re: a.b",
+            "a:",
+            "v. 1.0",
+            "ww w . x",
+            "<a@b>",
+            "comp.mail",
+        ] {
             assert!(!may_hold_url(value.as_bytes()), "{value}");
         }
         for value in ["http://a", "a:b", "<URL: x>", "www.a", "see FTP.a", "10:30"] {
@@ -678,12 +915,24 @@ mod tests {
 
     #[test]
     fn values_that_are_calm_begin_nothing() {
-        let known = |value: &[u8]| value.is_ascii() && !has_encoded_word(value) && !may_hold_url(value);
+        let known =
+            |value: &[u8]| value.is_ascii() && !has_encoded_word(value) && !may_hold_url(value);
         for around in 0..70 {
-            for stirs in ["://x", "www.", "P.", ": <", "<:", ":", "<", "?", "=?x?=", "\u{e9}", ". .", ":\n x"] {
+            for stirs in [
+                "://x", "www.", "P.", ": <", "<:", ":", "<", "?", "=?x?=", "\u{e9}", ". .", ":\n x",
+            ] {
                 for at in 0..=around {
-                    let value = [&b"x".repeat(at), stirs.as_bytes(), &b" ".repeat(around - at)].concat();
-                    assert!(!is_calm(&value) || known(&value), "{}", value.escape_ascii());
+                    let value = [
+                        &b"x".repeat(at),
+                        stirs.as_bytes(),
+                        &b" ".repeat(around - at),
+                    ]
+                    .concat();
+                    assert!(
+                        !is_calm(&value) || known(&value),
+                        "{}",
+                        value.escape_ascii()
+                    );
                     assert!(is_calm(&b"a: b.de ".repeat(around)));
                 }
             }
@@ -692,7 +941,10 @@ mod tests {
 
     #[test]
     fn a_message_without_parts_is_its_first_part() {
-        assert_eq!(shown("Subject: a:b\n\nbody!"), [" Subject: a:b", "1 text/plain: body!"]);
+        assert_eq!(
+            shown("Subject: a:b\n\nbody!"),
+            [" Subject: a:b", "1 text/plain: body!"]
+        );
     }
 
     #[test]
@@ -701,13 +953,19 @@ mod tests {
                    Content-Transfer-Encoding: quoted-printable\n\nt=\nwo\n--x\nContent-Type: image/png\n\nno\n--x--\nepilogue.\n";
         assert_eq!(
             shown(raw),
-            [" text/plain: preamble.", "1 text/plain: one!", "2 text/html: two", " text/plain: epilogue."]
+            [
+                " text/plain: preamble.",
+                "1 text/plain: one!",
+                "2 text/html: two",
+                " text/plain: epilogue."
+            ]
         );
     }
 
     #[test]
     fn messages_in_parts_count_as_a_level() {
-        let inner = "Subject: i:j\nContent-Type: multipart/alternative; boundary=y\n\n--y\n\nin\n--y--\n";
+        let inner =
+            "Subject: i:j\nContent-Type: multipart/alternative; boundary=y\n\n--y\n\nin\n--y--\n";
         let raw = format!(
             "Content-Type: multipart/digest; boundary=x\n\n--x\n\n{inner}\n--x\n\nSubject: k:l\n\nplain\n--x--\n"
         );
@@ -724,16 +982,21 @@ mod tests {
 
     #[test]
     fn a_header_ends_at_a_boundary() {
-        let raw =
-            "Content-Type: multipart/mixed; boundary=\":x\"\n\n--:x\nContent-Type: text/html\n--:x\n\ntwo\n--:x--\n";
+        let raw = "Content-Type: multipart/mixed; boundary=\":x\"\n\n--:x\nContent-Type: text/html\n--:x\n\ntwo\n--:x--\n";
         assert_eq!(shown(raw), ["1 text/html: ", "2 text/plain: two"]);
     }
 
     #[test]
     fn a_header_with_two_encodings_or_types_is_read_by_both() {
         let raw = "Content-Transfer-Encoding: 7bit\nContent-Transfer-Encoding: base64 (x)\n\naHR0cDovL2EuYg==\n";
-        assert_eq!(shown(raw), ["1 text/plain: aHR0cDovL2EuYg==", "1 text/plain: http://a.b"]);
-        assert_eq!(shown("Content-Type: image/png\nContent-Type: text/plain\n\nx"), ["1 text/plain: x"]);
+        assert_eq!(
+            shown(raw),
+            ["1 text/plain: aHR0cDovL2EuYg==", "1 text/plain: http://a.b"]
+        );
+        assert_eq!(
+            shown("Content-Type: image/png\nContent-Type: text/plain\n\nx"),
+            ["1 text/plain: x"]
+        );
     }
 
     #[test]
@@ -747,13 +1010,23 @@ mod tests {
         let raw = "Content-Type: multipart/mixed; boundary=a; boundary=b\n\n--a\n\none\n--b\n\ntwo\n--a--\n";
         assert_eq!(shown(raw), ["1 text/plain: one", "2 text/plain: two"]);
         let continued = "Content-Type: multipart/mixed;\n boundary*0=a;\n boundary*1=b\n\n--ab\n\none\n--ab--\n";
-        assert_eq!(shown(continued), ["1 text/plain: one"], "RFC 2231 section 3");
+        assert_eq!(
+            shown(continued),
+            ["1 text/plain: one"],
+            "RFC 2231 section 3"
+        );
     }
 
     #[test]
     fn nothing_hides_behind_a_boundary_that_never_comes() {
-        assert_eq!(shown("Content-Type: multipart/mixed; boundary=x\n\nall.of it"), [" text/plain: all.of it"]);
-        assert_eq!(shown("Content-Type: multipart/mixed\n\nall"), ["1 multipart/mixed: all"]);
+        assert_eq!(
+            shown("Content-Type: multipart/mixed; boundary=x\n\nall.of it"),
+            [" text/plain: all.of it"]
+        );
+        assert_eq!(
+            shown("Content-Type: multipart/mixed\n\nall"),
+            ["1 multipart/mixed: all"]
+        );
     }
 
     proptest::proptest! {
@@ -797,10 +1070,23 @@ mod tests {
 
     #[test]
     fn usual_content_types_are_plain() {
-        for text in ["text/plain", "text/plain; charset=utf-8", "TEXT/PLAIN;charset=\"US-ASCII\"", "a/b;\tc=d"] {
+        for text in [
+            "text/plain",
+            "text/plain; charset=utf-8",
+            "TEXT/PLAIN;charset=\"US-ASCII\"",
+            "a/b;\tc=d",
+        ] {
             assert!(Content::plain(text).is_some(), "{text}");
         }
-        for text in ["", "text/plain; a", "a/b; c=\"", "a/b; c=d; e=f", "a/b; c*=d", "a/b ; c=d", "a/b; c=d (e)"] {
+        for text in [
+            "",
+            "text/plain; a",
+            "a/b; c=\"",
+            "a/b; c=d; e=f",
+            "a/b; c*=d",
+            "a/b ; c=d",
+            "a/b; c=d (e)",
+        ] {
             assert!(Content::plain(text).is_none(), "{text}");
         }
     }

@@ -57,8 +57,13 @@ static RULES: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(RULE));
 /// What a line that begins with two hyphens begins.
 fn begun_by(line: &[u8]) -> Option<Stretch> {
     match line {
-        [b'-', b'-', b' ', b'\n', ..] | [b'-', b'-', b' ', b'\r', b'\n', ..] => Some(Stretch::Signature),
-        _ => FORWARDS.iter().any(|words| line.starts_with(words)).then_some(Stretch::Forwarded),
+        [b'-', b'-', b' ', b'\n', ..] | [b'-', b'-', b' ', b'\r', b'\n', ..] => {
+            Some(Stretch::Signature)
+        }
+        _ => FORWARDS
+            .iter()
+            .any(|words| line.starts_with(words))
+            .then_some(Stretch::Forwarded),
     }
 }
 
@@ -74,11 +79,19 @@ impl Stretches {
         let at_line = |&at: &usize| at == 0 || text[at - 1] == b'\n';
         let dashed = DASHED.find_iter(text).map(|at| at + 1);
         let first = text.starts_with(b"--").then_some(0);
-        found.extend(first.into_iter().chain(dashed).filter_map(|at| Some((at, begun_by(&text[at..])?))));
+        found.extend(
+            first
+                .into_iter()
+                .chain(dashed)
+                .filter_map(|at| Some((at, begun_by(&text[at..])?))),
+        );
         let begun = FORWARDED.find_iter(text).filter(at_line);
         found.extend(begun.map(|at| (at, Stretch::Forwarded)));
         let tail = text.len().saturating_sub(FOOTER_BYTES);
-        let rule = RULES.find_iter(&text[tail..]).map(|at| tail + at).find(at_line);
+        let rule = RULES
+            .find_iter(&text[tail..])
+            .map(|at| tail + at)
+            .find(at_line);
         found.extend(rule.map(|at| (at, Stretch::Footer)));
         found.sort_unstable_by_key(|(at, _)| *at);
         Stretches(found)
@@ -88,7 +101,9 @@ impl Stretches {
     #[must_use]
     pub fn at(&self, at: usize) -> Stretch {
         let index = self.0.partition_point(|&(begin, _)| begin <= at);
-        index.checked_sub(1).map_or(Stretch::Body, |index| self.0[index].1)
+        index
+            .checked_sub(1)
+            .map_or(Stretch::Body, |index| self.0[index].1)
     }
 }
 
@@ -99,7 +114,8 @@ mod tests {
     #[test]
     fn each_stretch_goes_up_to_the_next() {
         let rule = String::from_utf8_lossy(RULE);
-        let text = format!("body\n-- no line\n-- \nname\n-----Original Message-----\nold\n{rule}\nlist\n");
+        let text =
+            format!("body\n-- no line\n-- \nname\n-----Original Message-----\nold\n{rule}\nlist\n");
         let stretches = Stretches::of(text.as_bytes());
         let at = |word: &str| stretches.at(text.find(word).unwrap());
         assert_eq!(at("no line"), Stretch::Body);
@@ -110,7 +126,14 @@ mod tests {
 
     #[test]
     fn a_rule_far_from_the_end_divides_the_text_itself() {
-        let text = format!("a\n{}\n{}", String::from_utf8_lossy(RULE), "x\n".repeat(1_000));
-        assert_eq!(Stretches::of(text.as_bytes()).at(text.len() - 1), Stretch::Body);
+        let text = format!(
+            "a\n{}\n{}",
+            String::from_utf8_lossy(RULE),
+            "x\n".repeat(1_000)
+        );
+        assert_eq!(
+            Stretches::of(text.as_bytes()).at(text.len() - 1),
+            Stretch::Body
+        );
     }
 }

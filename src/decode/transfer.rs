@@ -23,7 +23,11 @@ impl Encoding {
             return Encoding::Identity;
         }
         // What stands behind it is a comment, a parameter or a mistake.
-        let name = name.trim().split(['(', ';', ' ', '\t', ',']).next().unwrap_or_default();
+        let name = name
+            .trim()
+            .split(['(', ';', ' ', '\t', ','])
+            .next()
+            .unwrap_or_default();
         let name: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
         match name.to_ascii_lowercase().as_str() {
             "quotedprintable" => Encoding::QuotedPrintable,
@@ -50,7 +54,12 @@ pub(super) fn quoted_printable(raw: &[u8]) -> (Vec<u8>, Map) {
         if raw[found] == b'\n' {
             let line = &raw[at..found];
             let ended = line.strip_suffix(b"\r").unwrap_or(line);
-            let kept = ended.len() - ended.iter().rev().take_while(|&&byte| matches!(byte, b' ' | b'\t')).count();
+            let kept = ended.len()
+                - ended
+                    .iter()
+                    .rev()
+                    .take_while(|&&byte| matches!(byte, b' ' | b'\t'))
+                    .count();
             copy(&mut text, &mut map, at, at + kept);
             copy(&mut text, &mut map, at + ended.len(), found + 1);
             at = found + 1;
@@ -85,7 +94,10 @@ fn hex_pair(rest: &[u8]) -> Option<u8> {
 
 /// Octets behind an `=` up to and with the line end, if nothing but blanks stands between.
 fn soft_break(rest: &[u8]) -> Option<usize> {
-    let blanks = rest.iter().take_while(|&&byte| matches!(byte, b' ' | b'\t')).count();
+    let blanks = rest
+        .iter()
+        .take_while(|&&byte| matches!(byte, b' ' | b'\t'))
+        .count();
     match &rest[blanks..] {
         [b'\r', b'\n', ..] => Some(blanks + 2),
         [b'\n' | b'\r', ..] => Some(blanks + 1),
@@ -134,7 +146,10 @@ impl Digits {
         }
         let start = self.text.len();
         self.text.resize(start + line.len() / 4 * 3, 0);
-        if BASE64_NOPAD.decode_mut(line, &mut self.text[start..]).is_err() {
+        if BASE64_NOPAD
+            .decode_mut(line, &mut self.text[start..])
+            .is_err()
+        {
             self.text.truncate(start);
             return false;
         }
@@ -189,7 +204,9 @@ pub(super) fn unfold(raw: &[u8]) -> (Vec<u8>, Map) {
     let mut text = Vec::with_capacity(raw.len());
     let mut map = Map::new();
     let mut at = 0;
-    for end in memchr::memchr_iter(b'\n', raw).filter(|&end| matches!(raw.get(end + 1), Some(b' ' | b'\t'))) {
+    for end in memchr::memchr_iter(b'\n', raw)
+        .filter(|&end| matches!(raw.get(end + 1), Some(b' ' | b'\t')))
+    {
         let line = raw[at..end].strip_suffix(b"\r").unwrap_or(&raw[at..end]);
         map.push_same(text.len(), at);
         text.extend_from_slice(line);

@@ -37,10 +37,22 @@ pub(super) fn decode(raw: &[u8]) -> (Vec<u8>, Map) {
 fn utf16(digits: &[u8]) -> Option<String> {
     // A unit is 16 bits and a digit six, so up to two digits' worth of zeros fill the last one.
     let whole = (0..=3)
-        .find_map(|cut| BASE64_NOPAD.decode(digits.get(..digits.len().checked_sub(cut)?)?).ok())
+        .find_map(|cut| {
+            BASE64_NOPAD
+                .decode(digits.get(..digits.len().checked_sub(cut)?)?)
+                .ok()
+        })
         .or_else(|| lenient(digits))?;
-    let units = whole.as_chunks::<2>().0.iter().map(|&pair| u16::from_be_bytes(pair));
-    Some(char::decode_utf16(units).map(|unit| unit.unwrap_or('\u{fffd}')).collect())
+    let units = whole
+        .as_chunks::<2>()
+        .0
+        .iter()
+        .map(|&pair| u16::from_be_bytes(pair));
+    Some(
+        char::decode_utf16(units)
+            .map(|unit| unit.unwrap_or('\u{fffd}'))
+            .collect(),
+    )
 }
 
 /// Digits whose last bits are not zero, as some writers leave them.
@@ -71,6 +83,9 @@ mod tests {
         let raw = b"+AKM- http://a.example/ +AKM-";
         let (text, map) = decode(raw);
         let at = text.windows(4).position(|w| w == b"http").unwrap();
-        assert_eq!(map.raw(Span::new(at, at + 17)).of(raw), b"http://a.example/");
+        assert_eq!(
+            map.raw(Span::new(at, at + 17)).of(raw),
+            b"http://a.example/"
+        );
     }
 }

@@ -24,7 +24,9 @@ pub(super) fn decode(raw: &[u8]) -> (Vec<u8>, Map) {
     let mut at = 0;
     let mut behind_word = false;
     for _ in 0..MOST_WORDS {
-        let Some((start, word)) = next_word(raw, at) else { break };
+        let Some((start, word)) = next_word(raw, at) else {
+            break;
+        };
         let between = &raw[at..start];
         if !(behind_word && between.iter().all(u8::is_ascii_whitespace)) {
             plain(raw, at, start, &mut text, &mut map);
@@ -61,7 +63,10 @@ struct Word<'w> {
 
 /// The first encoded word at `from` or behind it, and where it begins.
 fn next_word(raw: &[u8], from: usize) -> Option<(usize, Word<'_>)> {
-    BEGIN.find_iter(&raw[from..]).map(|at| from + at).find_map(|at| Some((at, word(&raw[at..])?)))
+    BEGIN
+        .find_iter(&raw[from..])
+        .map(|at| from + at)
+        .find_map(|at| Some((at, word(&raw[at..])?)))
 }
 
 fn word(raw: &[u8]) -> Option<Word<'_>> {
@@ -81,7 +86,13 @@ fn word(raw: &[u8]) -> Option<Word<'_>> {
     let start = 2 + charset + 3;
     let text = &raw[start..];
     let end = memchr::memchr(b'?', text).filter(|&end| text.get(end + 1) == Some(&b'='))?;
-    Some(Word { charset: &inner[..charset], base64, start, text: &text[..end], len: start + end + 2 })
+    Some(Word {
+        charset: &inner[..charset],
+        base64,
+        start,
+        text: &text[..end],
+        len: start + end + 2,
+    })
 }
 
 impl Word<'_> {
@@ -90,21 +101,36 @@ impl Word<'_> {
             base64(self.text)
         } else {
             // In the Q encoding `_` is a blank (section 4.2).
-            let spaced: Vec<u8> = self.text.iter().map(|&byte| if byte == b'_' { b' ' } else { byte }).collect();
+            let spaced: Vec<u8> = self
+                .text
+                .iter()
+                .map(|&byte| if byte == b'_' { b' ' } else { byte })
+                .collect();
             let (mut octets, map) = quoted_printable(&spaced);
             // Blanks at the end are text here.
-            let blanks = spaced.iter().rev().take_while(|&&byte| byte == b' ').count();
+            let blanks = spaced
+                .iter()
+                .rev()
+                .take_while(|&&byte| byte == b' ')
+                .count();
             octets.truncate(octets.len().max(blanks));
             (octets, map)
         };
         // A language may stand behind the charset's name (RFC 2231 section 5).
-        let charset = self.charset.split(|&byte| byte == b'*').next().unwrap_or_default();
+        let charset = self
+            .charset
+            .split(|&byte| byte == b'*')
+            .next()
+            .unwrap_or_default();
         let (decoded, converted) = charset::decode(&octets, std::str::from_utf8(charset).ok());
         let begin = at + self.start;
         if converted.is_none() {
             for k in 0..octets.len() {
                 let raw = inner.raw(Span::new(k, k + 1));
-                map.push_whole(text.len() + k, Span::new(begin + raw.start, begin + raw.end));
+                map.push_whole(
+                    text.len() + k,
+                    Span::new(begin + raw.start, begin + raw.end),
+                );
             }
         } else {
             map.push_whole(text.len(), Span::new(at, at + self.len));
@@ -123,8 +149,14 @@ mod tests {
 
     #[test]
     fn the_examples_of_section_8_are_read() {
-        assert_eq!(shown("=?US-ASCII?Q?Keith_Moore?= <moore@cs.utk.edu>"), "Keith Moore <moore@cs.utk.edu>");
-        assert_eq!(shown("=?ISO-8859-1?Q?Andr=E9?= Pirard"), "Andr\u{e9} Pirard");
+        assert_eq!(
+            shown("=?US-ASCII?Q?Keith_Moore?= <moore@cs.utk.edu>"),
+            "Keith Moore <moore@cs.utk.edu>"
+        );
+        assert_eq!(
+            shown("=?ISO-8859-1?Q?Andr=E9?= Pirard"),
+            "Andr\u{e9} Pirard"
+        );
         assert_eq!(
             shown(
                 "=?ISO-8859-1?B?SWYgeW91IGNhbiByZWFkIHRoaXMgeW8=?=\n =?ISO-8859-2?B?dSB1bmRlcnN0YW5kIHRoZSBleGFtcGxlLg==?="

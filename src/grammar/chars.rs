@@ -62,16 +62,37 @@ const fn classes(byte: u8) -> u16 {
     bit(Set::ALPHA, alpha)
         | bit(Set::DIGIT, digit)
         | bit(Set::HEX, byte.is_ascii_hexdigit())
-        | bit(Set::SCHEME, alpha || digit || matches!(byte, b'+' | b'-' | b'.'))
+        | bit(
+            Set::SCHEME,
+            alpha || digit || matches!(byte, b'+' | b'-' | b'.'),
+        )
         | bit(Set::LABEL, alpha || digit || byte == b'-')
         | bit(Set::UCHAR, unreserved)
         | bit(Set::XCHAR, unreserved || reserved)
-        | bit(Set::USER, unreserved || matches!(byte, b';' | b'?' | b'&' | b'='))
-        | bit(Set::FSEGMENT, unreserved || matches!(byte, b'?' | b':' | b'@' | b'&' | b'='))
-        | bit(Set::HSEGMENT, unreserved || matches!(byte, b';' | b':' | b'@' | b'&' | b'='))
-        | bit(Set::ARTICLE, unreserved || matches!(byte, b';' | b'/' | b'?' | b':' | b'&' | b'='))
-        | bit(Set::GROUP, alpha || digit || matches!(byte, b'-' | b'.' | b'+' | b'_'))
-        | bit(Set::FIELD, unreserved || matches!(byte, b'?' | b':' | b'@' | b'&'))
+        | bit(
+            Set::USER,
+            unreserved || matches!(byte, b';' | b'?' | b'&' | b'='),
+        )
+        | bit(
+            Set::FSEGMENT,
+            unreserved || matches!(byte, b'?' | b':' | b'@' | b'&' | b'='),
+        )
+        | bit(
+            Set::HSEGMENT,
+            unreserved || matches!(byte, b';' | b':' | b'@' | b'&' | b'='),
+        )
+        | bit(
+            Set::ARTICLE,
+            unreserved || matches!(byte, b';' | b'/' | b'?' | b':' | b'&' | b'='),
+        )
+        | bit(
+            Set::GROUP,
+            alpha || digit || matches!(byte, b'-' | b'.' | b'+' | b'_'),
+        )
+        | bit(
+            Set::FIELD,
+            unreserved || matches!(byte, b'?' | b':' | b'@' | b'&'),
+        )
 }
 
 const fn bit(set: Set, member: bool) -> u16 {
@@ -84,7 +105,10 @@ mod tests {
 
     /// All members of `set`, in the order of their codes.
     fn members(set: Set) -> String {
-        (0..=255u8).filter(|&byte| set.has(byte)).map(char::from).collect()
+        (0..=255u8)
+            .filter(|&byte| set.has(byte))
+            .map(char::from)
+            .collect()
     }
 
     #[test]

@@ -39,7 +39,11 @@ fn hex(digit: u8) -> Option<u8> {
 #[must_use]
 pub fn decode(text: &[u8]) -> Vec<u8> {
     let mut octets = Vec::with_capacity(text.len());
-    let (plain, mut rest) = text.split_at(text.iter().position(|&byte| byte == b'%').unwrap_or(text.len()));
+    let (plain, mut rest) = text.split_at(
+        text.iter()
+            .position(|&byte| byte == b'%')
+            .unwrap_or(text.len()),
+    );
     octets.extend_from_slice(plain);
     while let Some((&first, after)) = rest.split_first() {
         match octet(rest) {
@@ -59,7 +63,11 @@ pub fn decode(text: &[u8]) -> Vec<u8> {
 /// Appends `text` in the form used for comparing: escapes of unreserved characters undone, the others in
 /// upper-case hexadecimal (section 2.2: both spellings mean the same; RFC 3986 section 6.2.2.2 adds `~`).
 pub fn normalize(text: &[u8], out: &mut Vec<u8>) {
-    let (plain, mut rest) = text.split_at(text.iter().position(|&byte| byte == b'%').unwrap_or(text.len()));
+    let (plain, mut rest) = text.split_at(
+        text.iter()
+            .position(|&byte| byte == b'%')
+            .unwrap_or(text.len()),
+    );
     out.extend_from_slice(plain);
     while let Some((&first, after)) = rest.split_first() {
         match octet(rest) {
@@ -67,7 +75,11 @@ pub fn normalize(text: &[u8], out: &mut Vec<u8>) {
                 if Set::UCHAR.has(decoded) || decoded == b'~' {
                     out.push(decoded);
                 } else {
-                    out.extend([b'%', rest[1].to_ascii_uppercase(), rest[2].to_ascii_uppercase()]);
+                    out.extend([
+                        b'%',
+                        rest[1].to_ascii_uppercase(),
+                        rest[2].to_ascii_uppercase(),
+                    ]);
                 }
                 rest = &rest[3..];
             }

@@ -69,9 +69,18 @@ impl Form<'_> {
             Form::News(NewsUrl::Article { .. }) => "news-article",
             Form::Nntp(_) => "nntpurl",
             Form::Telnet(_) => "telneturl",
-            Form::Wais(WaisUrl { part: WaisPart::Database, .. }) => "waisdatabase",
-            Form::Wais(WaisUrl { part: WaisPart::Index { .. }, .. }) => "waisindex",
-            Form::Wais(WaisUrl { part: WaisPart::Doc { .. }, .. }) => "waisdoc",
+            Form::Wais(WaisUrl {
+                part: WaisPart::Database,
+                ..
+            }) => "waisdatabase",
+            Form::Wais(WaisUrl {
+                part: WaisPart::Index { .. },
+                ..
+            }) => "waisindex",
+            Form::Wais(WaisUrl {
+                part: WaisPart::Doc { .. },
+                ..
+            }) => "waisdoc",
             Form::Prospero(_) => "prosperourl",
             Form::Other(OtherUrl { ip: None, .. }) => "otherurl",
             Form::Other(OtherUrl { ip: Some(_), .. }) => "otherurl-ip",
@@ -115,14 +124,20 @@ pub(super) fn schemepart(rule: Rule, input: &[u8]) -> Result<Form<'_>, Refusal> 
 
 /// `"//"`
 fn slashes(input: &[u8]) -> Result<&[u8], Refusal> {
-    input
-        .strip_prefix(b"//")
-        .ok_or_else(|| Refusal::new(Kind::Missing, Part::Slashes, input.strip_prefix(b"/").unwrap_or(input)))
+    input.strip_prefix(b"//").ok_or_else(|| {
+        Refusal::new(
+            Kind::Missing,
+            Part::Slashes,
+            input.strip_prefix(b"/").unwrap_or(input),
+        )
+    })
 }
 
 /// The `"/"` that a form cannot do without, after its host.
 fn slash(part: Part, input: &[u8]) -> Result<&[u8], Refusal> {
-    input.strip_prefix(b"/").ok_or_else(|| after_host(part, input))
+    input
+        .strip_prefix(b"/")
+        .ok_or_else(|| after_host(part, input))
 }
 
 /// What is wrong with the first octet of `rest`, which follows a complete host or port.

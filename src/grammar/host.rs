@@ -46,7 +46,11 @@ impl Host<'_> {
     /// Whether a group of a `hostnumber` is above 255.
     #[must_use]
     pub fn out_of_range(&self) -> bool {
-        self.kind == HostKind::Number && self.text.split(|&b| b == b'.').any(|group| number(group) > Some(255))
+        self.kind == HostKind::Number
+            && self
+                .text
+                .split(|&b| b == b'.')
+                .any(|group| number(group) > Some(255))
     }
 }
 
@@ -62,7 +66,13 @@ impl HostPort<'_> {
 fn number(digits: &[u8]) -> Option<u32> {
     digits
         .iter()
-        .try_fold(0u32, |value, digit| Some(value.saturating_mul(10).saturating_add(u32::from(digit - b'0'))))
+        .try_fold(0u32, |value, digit| {
+            Some(
+                value
+                    .saturating_mul(10)
+                    .saturating_add(u32::from(digit - b'0')),
+            )
+        })
         .filter(|_| !digits.is_empty())
 }
 
@@ -78,7 +88,14 @@ pub(super) fn login(input: &[u8]) -> Read<'_, Login<'_>> {
         _ => (None, None, input),
     };
     let (site, rest) = hostport(rest)?;
-    Ok((Login { user, password, site }, rest))
+    Ok((
+        Login {
+            user,
+            password,
+            site,
+        },
+        rest,
+    ))
 }
 
 /// `password "@"`, or nothing: without its `@` the colon belonged to a port.
@@ -94,7 +111,13 @@ pub(super) fn hostport(input: &[u8]) -> Read<'_, HostPort<'_>> {
         None => Ok((HostPort { host, port: None }, rest)),
         Some(rest) => {
             let (digits, rest) = port(rest)?;
-            Ok((HostPort { host, port: Some(digits) }, rest))
+            Ok((
+                HostPort {
+                    host,
+                    port: Some(digits),
+                },
+                rest,
+            ))
         }
     }
 }
@@ -116,7 +139,10 @@ fn port(input: &[u8]) -> Read<'_, &[u8]> {
 
 /// `*digit`
 pub(super) fn digits(input: &[u8]) -> (&[u8], &[u8]) {
-    let len = input.iter().take_while(|&&byte| Set::DIGIT.has(byte)).count();
+    let len = input
+        .iter()
+        .take_while(|&&byte| Set::DIGIT.has(byte))
+        .count();
     input.split_at(len)
 }
 
@@ -137,9 +163,21 @@ pub(super) fn host(input: &[u8]) -> Read<'_, Host<'_>> {
         }
         let text = &input[..input.len() - after.len()];
         return if Set::ALPHA.has(label[0]) {
-            Ok((Host { text, kind: HostKind::Name }, after))
+            Ok((
+                Host {
+                    text,
+                    kind: HostKind::Name,
+                },
+                after,
+            ))
         } else if all_digits && labels == 4 {
-            Ok((Host { text, kind: HostKind::Number }, after))
+            Ok((
+                Host {
+                    text,
+                    kind: HostKind::Number,
+                },
+                after,
+            ))
         } else {
             Err(Refusal::new(Kind::BadLabel, Part::Host, rest))
         };
@@ -148,7 +186,10 @@ pub(super) fn host(input: &[u8]) -> Read<'_, Host<'_>> {
 
 /// `domainlabel = alphadigit | alphadigit *[ alphadigit | "-" ] alphadigit`
 fn domainlabel(input: &[u8]) -> Read<'_, &[u8]> {
-    let len = input.iter().take_while(|&&byte| Set::LABEL.has(byte)).count();
+    let len = input
+        .iter()
+        .take_while(|&&byte| Set::LABEL.has(byte))
+        .count();
     let (label, rest) = input.split_at(len);
     match label {
         [] => Err(Refusal::new(Kind::Empty, Part::Host, input)),

@@ -85,7 +85,13 @@ impl Kind {
     }
 
     /// All kinds, for the schema.
-    pub const ALL: [Kind; 5] = [Kind::Empty, Kind::Unexpected, Kind::BadEscape, Kind::Missing, Kind::BadLabel];
+    pub const ALL: [Kind; 5] = [
+        Kind::Empty,
+        Kind::Unexpected,
+        Kind::BadEscape,
+        Kind::Missing,
+        Kind::BadLabel,
+    ];
 }
 
 impl Part {
@@ -141,8 +147,14 @@ impl fmt::Display for Reject {
         match self.kind {
             Kind::Empty => write!(f, "the {part} is empty at octet {at}"),
             Kind::Unexpected => write!(f, "octet {at} cannot stand in or after the {part}"),
-            Kind::BadEscape => write!(f, "the % at octet {at} is not followed by two hexadecimal digits"),
-            Kind::Missing => write!(f, "the {part} is missing, or lacks its delimiter, at octet {at}"),
+            Kind::BadEscape => write!(
+                f,
+                "the % at octet {at} is not followed by two hexadecimal digits"
+            ),
+            Kind::Missing => write!(
+                f,
+                "the {part} is missing, or lacks its delimiter, at octet {at}"
+            ),
             Kind::BadLabel => write!(f, "the host's label cannot begin or end so at octet {at}"),
         }
     }
@@ -161,12 +173,20 @@ pub(super) struct Refusal {
 impl Refusal {
     /// A refusal at the first octet of `rest`.
     pub(super) fn new(kind: Kind, part: Part, rest: &[u8]) -> Refusal {
-        Refusal { kind, part, left: rest.len() }
+        Refusal {
+            kind,
+            part,
+            left: rest.len(),
+        }
     }
 
     /// The rejection of the whole text, which had `total` octets.
     pub(super) fn within(self, total: usize) -> Reject {
-        Reject { kind: self.kind, part: self.part, offset: total - self.left }
+        Reject {
+            kind: self.kind,
+            part: self.part,
+            offset: total - self.left,
+        }
     }
 }
 
@@ -175,7 +195,11 @@ pub(super) type Read<'a, T> = Result<(T, &'a [u8]), Refusal>;
 
 /// Nothing may be left after a form's last production.
 pub(super) fn end<T>(value: T, part: Part, rest: &[u8]) -> Result<T, Refusal> {
-    if rest.is_empty() { Ok(value) } else { Err(stray(part, rest)) }
+    if rest.is_empty() {
+        Ok(value)
+    } else {
+        Err(stray(part, rest))
+    }
 }
 
 /// What is wrong with the first octet of `rest`, which `part` could not take. `rest` is not empty.
@@ -183,6 +207,10 @@ pub(super) fn end<T>(value: T, part: Part, rest: &[u8]) -> Result<T, Refusal> {
 /// A whole escape is `Unexpected`: it stands where none can (`telnet://h%41`).
 pub(super) fn stray(part: Part, rest: &[u8]) -> Refusal {
     let half_escape = rest.first() == Some(&b'%') && octet(rest).is_none();
-    let kind = if half_escape { Kind::BadEscape } else { Kind::Unexpected };
+    let kind = if half_escape {
+        Kind::BadEscape
+    } else {
+        Kind::Unexpected
+    };
     Refusal::new(kind, part, rest)
 }

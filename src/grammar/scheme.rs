@@ -81,17 +81,17 @@ pub struct Scheme {
 
 /// The schemes we know more about than their name. Sections are RFC 1738's unless another is named.
 pub const SCHEMES: &[Scheme] = &[
-    predefined("ftp", Rule::Ftp, Some(21), Bare::Host),             // 3.2
-    predefined("http", Rule::Http, Some(80), Bare::Host),           // 3.3
-    predefined("gopher", Rule::Gopher, Some(70), Bare::Host),       // 3.4
-    predefined("mailto", Rule::Mailto, None, Bare::Mailbox),        // 3.5
-    predefined("news", Rule::News, None, Bare::News),               // 3.6
-    predefined("nntp", Rule::Nntp, Some(119), Bare::Host),          // 3.7
-    predefined("telnet", Rule::Telnet, Some(23), Bare::Host),       // 3.8
-    predefined("wais", Rule::Wais, Some(210), Bare::Host),          // 3.9
-    predefined("file", Rule::File, None, Bare::Slashes),            // 3.10
+    predefined("ftp", Rule::Ftp, Some(21), Bare::Host), // 3.2
+    predefined("http", Rule::Http, Some(80), Bare::Host), // 3.3
+    predefined("gopher", Rule::Gopher, Some(70), Bare::Host), // 3.4
+    predefined("mailto", Rule::Mailto, None, Bare::Mailbox), // 3.5
+    predefined("news", Rule::News, None, Bare::News),   // 3.6
+    predefined("nntp", Rule::Nntp, Some(119), Bare::Host), // 3.7
+    predefined("telnet", Rule::Telnet, Some(23), Bare::Host), // 3.8
+    predefined("wais", Rule::Wais, Some(210), Bare::Host), // 3.9
+    predefined("file", Rule::File, None, Bare::Slashes), // 3.10
     predefined("prospero", Rule::Prospero, Some(1525), Bare::Host), // 3.11
-    reserved("afs", Bare::Host),                                    // 4, here and below
+    reserved("afs", Bare::Host),                        // 4, here and below
     reserved("mid", Bare::Mailbox),
     reserved("cid", Bare::Mailbox),
     reserved("nfs", Bare::Host),
@@ -115,15 +115,33 @@ pub const SCHEMES: &[Scheme] = &[
 ];
 
 const fn predefined(name: &'static str, rule: Rule, port: Option<u16>, bare: Bare) -> Scheme {
-    Scheme { name, rule, class: Class::Predefined, port, bare }
+    Scheme {
+        name,
+        rule,
+        class: Class::Predefined,
+        port,
+        bare,
+    }
 }
 
 const fn reserved(name: &'static str, bare: Bare) -> Scheme {
-    Scheme { name, rule: Rule::Other, class: Class::Reserved, port: None, bare }
+    Scheme {
+        name,
+        rule: Rule::Other,
+        class: Class::Reserved,
+        port: None,
+        bare,
+    }
 }
 
 const fn other(name: &'static str, port: Option<u16>, bare: Bare) -> Scheme {
-    Scheme { name, rule: Rule::Other, class: Class::Other, port, bare }
+    Scheme {
+        name,
+        rule: Rule::Other,
+        class: Class::Other,
+        port,
+        bare,
+    }
 }
 
 impl Scheme {
@@ -137,7 +155,10 @@ impl Scheme {
     #[must_use]
     pub fn place(name: &[u8]) -> Option<usize> {
         let rows = &ROWS[letter(*name.first()?)];
-        let mut places = rows.iter().map(|&row| usize::from(row)).take_while(|&row| row < SCHEMES.len());
+        let mut places = rows
+            .iter()
+            .map(|&row| usize::from(row))
+            .take_while(|&row| row < SCHEMES.len());
         // Nearly all are written in lower case.
         let is_same = |own: &[u8]| own == name || own.eq_ignore_ascii_case(name);
         places.find(|&place| is_same(SCHEMES[place].name.as_bytes()))
@@ -196,7 +217,10 @@ pub fn is_scheme_char(byte: u8) -> bool {
 
 /// `scheme ":"`, with `scheme = 1*[ lowalpha | digit | "+" | "-" | "." ]` read in either case (section 2.1).
 pub(super) fn scheme(input: &[u8]) -> Read<'_, &[u8]> {
-    let len = input.iter().take_while(|&&byte| is_scheme_char(byte)).count();
+    let len = input
+        .iter()
+        .take_while(|&&byte| is_scheme_char(byte))
+        .count();
     let (name, rest) = input.split_at(len);
     if name.is_empty() {
         return Err(Refusal::new(Kind::Empty, Part::Scheme, input));

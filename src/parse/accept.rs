@@ -34,10 +34,20 @@ pub(super) fn accept<'u>(
     let url_len = memchr::memchr(b'#', full).unwrap_or(full.len());
     if scanner.rules() == Rules::Rfc1738 {
         grammar::url(&full[..url_len]).map_err(Reason::Grammar)?;
-        let ill = full.get(url_len + 1..).is_some_and(|fragment| !grammar::is_fragment(fragment));
-        let at = Reject { kind: grammar::Kind::Unexpected, part: grammar::Part::Path, offset: url_len };
+        let ill = full
+            .get(url_len + 1..)
+            .is_some_and(|fragment| !grammar::is_fragment(fragment));
+        let at = Reject {
+            kind: grammar::Kind::Unexpected,
+            part: grammar::Part::Path,
+            offset: url_len,
+        };
         let short = full.len() <= url_bytes;
-        return if ill { Err(Reason::Grammar(at)) } else { Ok(short.then(|| Verdicts::of(full, url_len))) };
+        return if ill {
+            Err(Reason::Grammar(at))
+        } else {
+            Ok(short.then(|| Verdicts::of(full, url_len)))
+        };
     }
     let parts = split(&full[..url_len]);
     plausible(&full[..url_len], &parts, place, scanner)?;
@@ -46,12 +56,16 @@ pub(super) fn accept<'u>(
     }
     let verdicts = Verdicts::of_divided(full, url_len, parts);
     let special = || {
-        verdicts.whatwg.as_ref().is_some_and(|whatwg| whatwg.is_special)
+        verdicts
+            .whatwg
+            .as_ref()
+            .is_some_and(|whatwg| whatwg.is_special)
             && parts.host.is_some_and(plausible_host)
             && (place == Place::Attribute || !full.iter().any(u8::is_ascii_whitespace))
     };
     // An attribute says that its value is a URL: `mailto:a@b.example?subject=two words` is one for every browser.
-    let said = || place == Place::Attribute && verdicts.whatwg.is_some() && scanner.knows(parts.scheme);
+    let said =
+        || place == Place::Attribute && verdicts.whatwg.is_some() && scanner.knows(parts.scheme);
     match verdicts.rfc1738 {
         Err(reject) if !(verdicts.rfc3986 || special() || said()) => Err(Reason::Grammar(reject)),
         _ => Ok(Some(verdicts)),
@@ -73,19 +87,26 @@ fn plausible(url: &[u8], parts: &Split<'_>, place: Place, scanner: &Scanner) -> 
         (Bare::Slashes, _) => rest.starts_with(b"//") && rest.len() > 3,
         (Bare::Mailbox, _) => is_mailbox(rest),
         (Bare::News, _) => is_news(rest),
-        (Bare::Urn, _) => {
-            rest.iter().position(|&byte| byte == b':').is_some_and(|colon| colon >= 2 && colon + 1 < rest.len())
-        }
+        (Bare::Urn, _) => rest
+            .iter()
+            .position(|&byte| byte == b':')
+            .is_some_and(|colon| colon >= 2 && colon + 1 < rest.len()),
         (Bare::Starts(start), _) => rest.len() > start.len() && rest.starts_with(start.as_bytes()),
         (Bare::Never, _) => false,
     };
-    if holds { Ok(()) } else { Err(Reason::Implausible) }
+    if holds {
+        Ok(())
+    } else {
+        Err(Reason::Implausible)
+    }
 }
 
 /// Something, `@`, a host with a dot; perhaps `?` and header fields behind it (RFC 6068).
 fn is_mailbox(rest: &[u8]) -> bool {
     let address = rest.split(|&byte| byte == b'?').next().unwrap_or_default();
-    let Some(at) = memchr::memrchr(b'@', address) else { return false };
+    let Some(at) = memchr::memrchr(b'@', address) else {
+        return false;
+    };
     let host = &address[at + 1..];
     at > 0 && host.contains(&b'.') && plausible_host(host)
 }
@@ -96,11 +117,15 @@ fn is_news(rest: &[u8]) -> bool {
         let mut names = rest.split(|&byte| byte == b'.');
         let name = |name: &[u8]| {
             !name.is_empty()
-                && name.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'_'))
+                && name
+                    .iter()
+                    .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'_'))
         };
         rest.first().is_some_and(u8::is_ascii_alphabetic) && names.all(name) && rest.contains(&b'.')
     };
-    rest == b"*" || group() || memchr::memchr(b'@', rest).is_some_and(|at| at > 0 && plausible_host(&rest[at + 1..]))
+    rest == b"*"
+        || group()
+        || memchr::memchr(b'@', rest).is_some_and(|at| at > 0 && plausible_host(&rest[at + 1..]))
 }
 
 #[cfg(test)]

@@ -36,11 +36,21 @@ pub fn attribute(
     sink: &mut dyn FnMut(&Found<'_>),
 ) -> Result<(), Reason> {
     let trimmed = value.text.trim_ascii();
-    let broken = trimmed.iter().any(|byte| matches!(byte, b'\t' | b'\n' | b'\r'));
-    let text: Vec<u8> = trimmed.iter().copied().filter(|byte| !matches!(byte, b'\t' | b'\n' | b'\r')).collect();
+    let broken = trimmed
+        .iter()
+        .any(|byte| matches!(byte, b'\t' | b'\n' | b'\r'));
+    let text: Vec<u8> = trimmed
+        .iter()
+        .copied()
+        .filter(|byte| !matches!(byte, b'\t' | b'\n' | b'\r'))
+        .collect();
     let repairs: Repairs = broken.then_some(Repair::LineBreak).into_iter().collect();
     let resolved = match scheme(&text) {
-        Some(scheme) if NO_LOCATION.iter().any(|none| none.eq_ignore_ascii_case(scheme)) => {
+        Some(scheme)
+            if NO_LOCATION
+                .iter()
+                .any(|none| none.eq_ignore_ascii_case(scheme)) =>
+        {
             return Err(Reason::NoLocation);
         }
         Some(_) => None,
@@ -49,19 +59,37 @@ pub fn attribute(
     let confidence = if resolved.is_some() { 0.9 } else { 1.0 };
     let full = resolved.as_deref().unwrap_or(&text);
     let verdicts = accept(full, Place::Attribute, scanner, url_bytes)?;
-    Plain { full, wrapper: Wrapper::Attr, raw: value.span, url_bytes, verdicts }.give(repairs, &[], confidence, sink);
+    Plain {
+        full,
+        wrapper: Wrapper::Attr,
+        raw: value.span,
+        url_bytes,
+        verdicts,
+    }
+    .give(repairs, &[], confidence, sink);
     Ok(())
 }
 
 /// Gives the URL that was taken out of `around`, with that one's place, if it is one.
-pub fn inner(around: &Found<'_>, full: &[u8], scanner: &Scanner, url_bytes: usize, sink: &mut dyn FnMut(&Found<'_>)) {
+pub fn inner(
+    around: &Found<'_>,
+    full: &[u8],
+    scanner: &Scanner,
+    url_bytes: usize,
+    sink: &mut dyn FnMut(&Found<'_>),
+) {
     if let Ok(verdicts) = accept(full, Place::Attribute, scanner, url_bytes) {
         in_place_of(around, full, url_bytes, verdicts, sink);
     }
 }
 
 /// Gives `full` in the place of `around`.
-pub fn replace(around: &Found<'_>, full: &[u8], url_bytes: usize, sink: &mut dyn FnMut(&Found<'_>)) {
+pub fn replace(
+    around: &Found<'_>,
+    full: &[u8],
+    url_bytes: usize,
+    sink: &mut dyn FnMut(&Found<'_>),
+) {
     let url_len = memchr::memchr(b'#', full).unwrap_or(full.len());
     let verdicts = (full.len() <= url_bytes).then(|| Verdicts::of(full, url_len));
     in_place_of(around, full, url_bytes, verdicts, sink);
@@ -74,7 +102,13 @@ fn in_place_of<'u>(
     verdicts: Option<Verdicts<'u>>,
     sink: &mut dyn FnMut(&Found<'_>),
 ) {
-    let plain = Plain { full, wrapper: around.wrapper, raw: around.raw, url_bytes, verdicts };
+    let plain = Plain {
+        full,
+        wrapper: around.wrapper,
+        raw: around.raw,
+        url_bytes,
+        verdicts,
+    };
     plain.give(around.repairs, &[], around.confidence, sink);
 }
 
@@ -82,7 +116,9 @@ fn in_place_of<'u>(
 fn scheme(text: &[u8]) -> Option<&[u8]> {
     let colon = memchr::memchr(b':', text)?;
     let name = &text[..colon];
-    (name.first().is_some_and(u8::is_ascii_alphabetic) && name.iter().all(|&byte| is_scheme_char(byte))).then_some(name)
+    (name.first().is_some_and(u8::is_ascii_alphabetic)
+        && name.iter().all(|&byte| is_scheme_char(byte)))
+    .then_some(name)
 }
 
 /// A relative URL made absolute. A mere fragment is a place on the page itself.
@@ -101,27 +137,38 @@ fn resolved(text: &[u8], base: Option<&[u8]>) -> Option<Vec<u8>> {
 /// hosts below one another count as the same.
 #[must_use]
 pub fn mismatch(shown: &[u8], url: &[u8]) -> bool {
-    let (Some(promised), Some(target)) = (shown_host(shown.trim_ascii()), split(url).host) else { return false };
+    let (Some(promised), Some(target)) = (shown_host(shown.trim_ascii()), split(url).host) else {
+        return false;
+    };
     let plain = |host: &[u8]| {
         let host = host.to_ascii_lowercase();
-        host.strip_prefix(b"www.").map_or(host.clone(), <[u8]>::to_vec)
+        host.strip_prefix(b"www.")
+            .map_or(host.clone(), <[u8]>::to_vec)
     };
     let (promised, target) = (plain(promised), plain(target));
     let below = |host: &[u8], other: &[u8]| {
-        host.strip_suffix(other).is_some_and(|rest| rest.is_empty() || rest.ends_with(b"."))
+        host.strip_suffix(other)
+            .is_some_and(|rest| rest.is_empty() || rest.ends_with(b"."))
     };
     !below(&promised, &target) && !below(&target, &promised)
 }
 
 /// The host that a text promises.
 fn shown_host(shown: &[u8]) -> Option<&[u8]> {
-    let word = shown.split(u8::is_ascii_whitespace).next().unwrap_or_default();
+    let word = shown
+        .split(u8::is_ascii_whitespace)
+        .next()
+        .unwrap_or_default();
     if scheme(word).is_some() {
         return split(word).host.filter(|host| host.contains(&b'.'));
     }
     let one_word = word.len() == shown.len();
-    let host = word.split(|&byte| matches!(byte, b'/' | b'?' | b'#' | b':')).next().unwrap_or_default();
-    let likely = super::split::likely_host(&[b"x.", host].concat()) && super::split::plausible_host(host);
+    let host = word
+        .split(|&byte| matches!(byte, b'/' | b'?' | b'#' | b':'))
+        .next()
+        .unwrap_or_default();
+    let likely =
+        super::split::likely_host(&[b"x.", host].concat()) && super::split::plausible_host(host);
     (one_word && !word.contains(&b'@') && likely).then_some(host)
 }
 
@@ -132,9 +179,15 @@ mod tests {
 
     fn read(text: &str, base: Option<&str>) -> Result<String, Reason> {
         let scanner = Scanner::new(Rules::Wide, Schemeless::Found, &[]);
-        let value = Value { text: text.as_bytes(), span: Span::default(), base: base.map(str::as_bytes) };
+        let value = Value {
+            text: text.as_bytes(),
+            span: Span::default(),
+            base: base.map(str::as_bytes),
+        };
         let mut seen = String::new();
-        attribute(&value, &scanner, 1 << 14, &mut |found| seen = String::from_utf8_lossy(found.full).into_owned())?;
+        attribute(&value, &scanner, 1 << 14, &mut |found| {
+            seen = String::from_utf8_lossy(found.full).into_owned()
+        })?;
         Ok(seen)
     }
 
@@ -144,15 +197,27 @@ mod tests {
             read(" http://a.ex\n ample/ ", None),
             Ok("http://a.ex ample/".to_owned()).and(read("http://a.ex ample/", None))
         );
-        assert_eq!(read("\thttp://a.exam\r\nple/b c ", None), Ok("http://a.example/b c".to_owned()));
-        assert_eq!(read("mailto:a@b.example", None), Ok("mailto:a@b.example".to_owned()));
+        assert_eq!(
+            read("\thttp://a.exam\r\nple/b c ", None),
+            Ok("http://a.example/b c".to_owned())
+        );
+        assert_eq!(
+            read("mailto:a@b.example", None),
+            Ok("mailto:a@b.example".to_owned())
+        );
     }
 
     #[test]
     fn relative_values_need_a_base() {
         assert_eq!(read("x/y", None), Err(Reason::Relative));
-        assert_eq!(read("../y?z", Some("http://a.example/b/c")), Ok("http://a.example/y?z".to_owned()));
-        assert_eq!(read("#top", Some("http://a.example/")), Err(Reason::Relative));
+        assert_eq!(
+            read("../y?z", Some("http://a.example/b/c")),
+            Ok("http://a.example/y?z".to_owned())
+        );
+        assert_eq!(
+            read("#top", Some("http://a.example/")),
+            Err(Reason::Relative)
+        );
         assert_eq!(read("JavaScript:alert(1)", None), Err(Reason::NoLocation));
     }
 
@@ -162,8 +227,12 @@ mod tests {
         assert!(differs("http://bank.example/", "http://thief.example/"));
         assert!(differs("www.bank.com", "https://thief.example/"));
         assert!(
-            !differs("bank.com", "https://www.bank.com/x") && !differs("https://bank.com", "https://login.bank.com/")
+            !differs("bank.com", "https://www.bank.com/x")
+                && !differs("https://bank.com", "https://login.bank.com/")
         );
-        assert!(!differs("click here", "http://thief.example/") && !differs("version 2.0", "http://thief.example/"));
+        assert!(
+            !differs("click here", "http://thief.example/")
+                && !differs("version 2.0", "http://thief.example/")
+        );
     }
 }

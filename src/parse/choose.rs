@@ -46,8 +46,14 @@ impl Wrapper {
     }
 
     /// All wrappers, for the schema and the balance sheet.
-    pub const ALL: [Wrapper; 6] =
-        [Wrapper::UrlBracket, Wrapper::Angle, Wrapper::UrlPrefix, Wrapper::Bare, Wrapper::Attr, Wrapper::Schemeless];
+    pub const ALL: [Wrapper; 6] = [
+        Wrapper::UrlBracket,
+        Wrapper::Angle,
+        Wrapper::UrlPrefix,
+        Wrapper::Bare,
+        Wrapper::Attr,
+        Wrapper::Schemeless,
+    ];
 }
 
 impl From<Opening> for Wrapper {
@@ -171,8 +177,16 @@ pub enum Reason {
 
 impl Reason {
     /// All reasons' names, for the schema.
-    pub const NAMES: [&str; 8] =
-        ["grammar", "host", "implausible", "two-urls", "unclosed", "relative", "no-location", "reread"];
+    pub const NAMES: [&str; 8] = [
+        "grammar",
+        "host",
+        "implausible",
+        "two-urls",
+        "unclosed",
+        "relative",
+        "no-location",
+        "reread",
+    ];
 
     /// The name that stands in a reject's `reason.kind`.
     #[must_use]
@@ -215,10 +229,22 @@ pub struct Laid<'l> {
 /// Reads the URL of a laid-out start and gives it to `sink`, if there is one.
 ///
 /// Reads the line at most 16 times, once for each choice of doubtful hyphens.
-pub fn read(laid: &Laid<'_>, scanner: &Scanner, url_bytes: usize, sink: &mut dyn FnMut(&Found<'_>)) -> Outcome {
-    let reader = Reader { laid, scanner, url_bytes };
+pub fn read(
+    laid: &Laid<'_>,
+    scanner: &Scanner,
+    url_bytes: usize,
+    sink: &mut dyn FnMut(&Found<'_>),
+) -> Outcome {
+    let reader = Reader {
+        laid,
+        scanner,
+        url_bytes,
+    };
     match laid.close {
-        Some(close) => Outcome { resume: close + 1, refused: reader.wrapped(sink).err() },
+        Some(close) => Outcome {
+            resume: close + 1,
+            refused: reader.wrapped(sink).err(),
+        },
         None => reader.bare(sink),
     }
 }
@@ -233,9 +259,17 @@ impl Reader<'_> {
     /// The content of a wrapper is a URL as a whole or not at all.
     fn wrapped(&self, sink: &mut dyn FnMut(&Found<'_>)) -> Result<(), Reason> {
         let line = self.laid.line;
-        let repairs: Repairs = line.joins().iter().flat_map(|join| join.repairs.iter()).collect();
-        let hyphens: Vec<usize> =
-            line.joins().iter().filter(|join| join.repairs.has(Repair::Hyphen)).map(|join| join.at - 1).collect();
+        let repairs: Repairs = line
+            .joins()
+            .iter()
+            .flat_map(|join| join.repairs.iter())
+            .collect();
+        let hyphens: Vec<usize> = line
+            .joins()
+            .iter()
+            .filter(|join| join.repairs.has(Repair::Hyphen))
+            .map(|join| join.at - 1)
+            .collect();
         let text = self.with_scheme(line.text());
         let shift = text.len() - line.text().len();
         let mut choice = Choice {
@@ -246,8 +280,13 @@ impl Reader<'_> {
             confidence: 1.0,
         };
         let whole = Span::new(0, line.text().len());
-        let dropped = dropped(&text, &hyphens.iter().map(|at| at + shift).collect::<Vec<_>>());
-        let mut readings = dropped.iter().filter_map(|text| Some((text, self.accept(text, Place::Wrapped).ok()?)));
+        let dropped = dropped(
+            &text,
+            &hyphens.iter().map(|at| at + shift).collect::<Vec<_>>(),
+        );
+        let mut readings = dropped
+            .iter()
+            .filter_map(|text| Some((text, self.accept(text, Place::Wrapped).ok()?)));
         let verdicts = match self.accept(&text, Place::Wrapped) {
             Ok(verdicts) => verdicts,
             Err(reason) => {
@@ -266,37 +305,70 @@ impl Reader<'_> {
 
     fn bare(&self, sink: &mut dyn FnMut(&Found<'_>)) -> Outcome {
         let line = self.laid.line;
-        let head = line.joins().first().map_or(line.text().len(), |join| join.at);
-        let certain = line.joins().iter().take_while(|join| join.confidence >= JOIN_CONFIDENCE).count();
+        let head = line
+            .joins()
+            .first()
+            .map_or(line.text().len(), |join| join.at);
+        let certain = line
+            .joins()
+            .iter()
+            .take_while(|join| join.confidence >= JOIN_CONFIDENCE)
+            .count();
         // From the longest reading that is likelier than not to be meant, down to the head alone.
         let tries = (0..=certain).rev().map(|joins| self.reach(joins, head));
         let mut refused = Reason::Implausible;
         for (joins, reach) in (0..=certain).rev().zip(tries) {
             match self.word(joins, reach, sink) {
-                Ok(end) => return Outcome { resume: line.origin(Span::new(0, end)).end, refused: None },
+                Ok(end) => {
+                    return Outcome {
+                        resume: line.origin(Span::new(0, end)).end,
+                        refused: None,
+                    };
+                }
                 Err(reason) => refused = reason,
             }
         }
-        Outcome { resume: self.laid.start.retry, refused: Some(refused) }
+        Outcome {
+            resume: self.laid.start.retry,
+            refused: Some(refused),
+        }
     }
 
     /// Octets of the line up to its join number `joins`, or all of it.
     fn reach(&self, joins: usize, head: usize) -> usize {
         match joins {
             0 => head,
-            _ => self.laid.line.joins().get(joins).map_or(self.laid.line.text().len(), |join: &Join| join.at),
+            _ => self
+                .laid
+                .line
+                .joins()
+                .get(joins)
+                .map_or(self.laid.line.text().len(), |join: &Join| join.at),
         }
     }
 
     /// Where the URL in the first `reach` octets ends, which lie over `joins` joins.
     fn end(&self, joins: usize, reach: usize) -> trim::End {
-        let (word, before, rules) = (&self.laid.line.text()[..reach], self.laid.before, self.scanner.rules());
+        let (word, before, rules) = (
+            &self.laid.line.text()[..reach],
+            self.laid.before,
+            self.scanner.rules(),
+        );
         // The head alone was laid out to the end of its run, but a join may have taken an octet off it.
-        if joins == 0 { trim::end_of_run(word, before, rules) } else { trim::end(word, before, rules) }
+        if joins == 0 {
+            trim::end_of_run(word, before, rules)
+        } else {
+            trim::end(word, before, rules)
+        }
     }
 
     /// The URL at the start of the first `reach` octets, over `joins` joins. Gives its octets in the line.
-    fn word(&self, joins: usize, reach: usize, sink: &mut dyn FnMut(&Found<'_>)) -> Result<usize, Reason> {
+    fn word(
+        &self,
+        joins: usize,
+        reach: usize,
+        sink: &mut dyn FnMut(&Found<'_>),
+    ) -> Result<usize, Reason> {
         let line = self.laid.line;
         let rules = self.scanner.rules();
         let end = self.end(joins, reach);
@@ -308,7 +380,10 @@ impl Reader<'_> {
             full: &text,
             repairs: joined.iter().flat_map(|join| join.repairs.iter()).collect(),
             alternates: Vec::new(),
-            confidence: joined.iter().map(|join| join.confidence).fold(self.base_confidence(), f32::min),
+            confidence: joined
+                .iter()
+                .map(|join| join.confidence)
+                .fold(self.base_confidence(), f32::min),
         };
         if rules == Rules::Wide {
             self.other_joins(joins, &mut choice);
@@ -326,7 +401,10 @@ impl Reader<'_> {
     /// The readings over more or fewer line ends than were chosen.
     fn other_joins(&self, chosen: usize, choice: &mut Choice<'_>) {
         let line = self.laid.line;
-        let head = line.joins().first().map_or(line.text().len(), |join| join.at);
+        let head = line
+            .joins()
+            .first()
+            .map_or(line.text().len(), |join| join.at);
         for joins in 0..=line.joins().len() {
             if joins == chosen {
                 continue;
@@ -368,7 +446,12 @@ impl Reader<'_> {
     /// The verdicts on a text that is a URL by the rules in force.
     fn accept<'u>(&self, full: &'u [u8], place: Place) -> Result<Option<Verdicts<'u>>, Reason> {
         let guessed = matches!(self.laid.start.opening, Opening::Schemeless(_));
-        accept(full, if guessed { Place::Guessed } else { place }, self.scanner, self.url_bytes)
+        accept(
+            full,
+            if guessed { Place::Guessed } else { place },
+            self.scanner,
+            self.url_bytes,
+        )
     }
 
     fn give<'u>(
@@ -379,7 +462,13 @@ impl Reader<'_> {
         sink: &mut dyn FnMut(&Found<'_>),
     ) {
         let raw = self.laid.line.origin(span);
-        let plain = Plain { full: choice.full, wrapper: choice.wrapper, raw, url_bytes: self.url_bytes, verdicts };
+        let plain = Plain {
+            full: choice.full,
+            wrapper: choice.wrapper,
+            raw,
+            url_bytes: self.url_bytes,
+            verdicts,
+        };
         plain.give(choice.repairs, &choice.alternates, choice.confidence, sink);
     }
 }
@@ -407,8 +496,10 @@ impl Plain<'_> {
     ) {
         let url_len = memchr::memchr(b'#', self.full).unwrap_or(self.full.len());
         let kept = self.full.len().min(self.url_bytes);
-        let truncated = (kept < self.full.len())
-            .then(|| Truncated { full_length: self.full.len(), full_hash: XxHash3_128::oneshot(self.full) });
+        let truncated = (kept < self.full.len()).then(|| Truncated {
+            full_length: self.full.len(),
+            full_hash: XxHash3_128::oneshot(self.full),
+        });
         sink(&Found {
             wrapper: self.wrapper,
             full: &self.full[..kept],
@@ -439,7 +530,12 @@ impl Choice<'_> {
             return;
         }
         let url_len = memchr::memchr(b'#', full).unwrap_or(full.len());
-        self.alternates.push(Alternate { full: full.to_vec(), url_len, why, confidence });
+        self.alternates.push(Alternate {
+            full: full.to_vec(),
+            url_len,
+            why,
+            confidence,
+        });
     }
 }
 
@@ -462,19 +558,34 @@ fn guessed(scheme: &str, text: &[u8]) -> Vec<u8> {
 /// (`spec/appendix-rules.md` 5). With more than four in doubt, only the one without any of them.
 fn dropped(text: &[u8], doubtful: &[usize]) -> Vec<Vec<u8>> {
     let without = |choice: usize| {
-        let gone =
-            |at: usize| doubtful.iter().position(|&hyphen| hyphen == at).is_some_and(|bit| choice >> bit & 1 == 1);
-        text.iter().enumerate().filter(|(at, _)| !gone(*at)).map(|(_, &byte)| byte).collect::<Vec<u8>>()
+        let gone = |at: usize| {
+            doubtful
+                .iter()
+                .position(|&hyphen| hyphen == at)
+                .is_some_and(|bit| choice >> bit & 1 == 1)
+        };
+        text.iter()
+            .enumerate()
+            .filter(|(at, _)| !gone(*at))
+            .map(|(_, &byte)| byte)
+            .collect::<Vec<u8>>()
     };
     if doubtful.is_empty() {
         return Vec::new();
     }
     if doubtful.len() > DOUBTFUL_HYPHENS {
-        return vec![text.iter().enumerate().filter(|(at, _)| !doubtful.contains(at)).map(|(_, &byte)| byte).collect()];
+        return vec![
+            text.iter()
+                .enumerate()
+                .filter(|(at, _)| !doubtful.contains(at))
+                .map(|(_, &byte)| byte)
+                .collect(),
+        ];
     }
     let mut choices: Vec<usize> = (1..1 << doubtful.len()).collect();
     // Leftmost: of two choices of the same size, the one whose first difference is a hyphen dropped comes first.
-    choices.sort_by_key(|&choice: &usize| (choice.count_ones(), choice.reverse_bits() ^ usize::MAX));
+    choices
+        .sort_by_key(|&choice: &usize| (choice.count_ones(), choice.reverse_bits() ^ usize::MAX));
     let mut readings: Vec<Vec<u8>> = Vec::new();
     for reading in choices.into_iter().map(without) {
         if reading != text && !readings.contains(&reading) {
@@ -488,7 +599,10 @@ fn dropped(text: &[u8], doubtful: &[usize]) -> Vec<Vec<u8>> {
 ///
 /// Full stops, commas and the like practically never are.
 fn could_belong(tail: &[u8]) -> Option<usize> {
-    let len = tail.iter().take_while(|byte| matches!(byte, b')' | b']' | b'}' | b'!')).count();
+    let len = tail
+        .iter()
+        .take_while(|byte| matches!(byte, b')' | b']' | b'}' | b'!'))
+        .count();
     (len > 0).then_some(len)
 }
 
@@ -498,8 +612,12 @@ mod tests {
 
     #[test]
     fn hyphens_are_dropped_fewest_first_then_leftmost() {
-        let text =
-            |readings: Vec<Vec<u8>>| readings.into_iter().map(|r| String::from_utf8(r).unwrap()).collect::<Vec<_>>();
+        let text = |readings: Vec<Vec<u8>>| {
+            readings
+                .into_iter()
+                .map(|r| String::from_utf8(r).unwrap())
+                .collect::<Vec<_>>()
+        };
         assert_eq!(text(dropped(b"a-b-c", &[1, 3])), ["ab-c", "a-bc", "abc"]);
         assert_eq!(text(dropped(b"a--b", &[2])), ["a-b"]);
         assert_eq!(text(dropped(b"a-b-c-d-e-f", &[1, 3, 5, 7, 9])), ["abcdef"]);

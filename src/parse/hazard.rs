@@ -53,34 +53,56 @@ pub fn hazards(url: &[u8], verdicts: &Verdicts<'_>) -> Vec<Hazard> {
             found.push(hazard);
         }
     };
-    note(Hazard::OddPort, parts.port.is_some_and(|port| odd_port(parts.scheme, port)));
+    note(
+        Hazard::OddPort,
+        parts.port.is_some_and(|port| odd_port(parts.scheme, port)),
+    );
     let is_encoded = memchr::memchr(b'%', url).is_some();
     if is_encoded {
-        note(Hazard::EncodedControl, decode(url).iter().any(|&octet| octet < 0x20 || octet == 0x7F));
+        note(
+            Hazard::EncodedControl,
+            decode(url)
+                .iter()
+                .any(|&octet| octet < 0x20 || octet == 0x7F),
+        );
     }
     if let Some(userinfo) = parts.userinfo {
         note(Hazard::Password, userinfo.contains(&b':'));
     }
     note(Hazard::NumericHost, numeric_host(parts, verdicts));
     if let Some(userinfo) = parts.userinfo {
-        let user = userinfo.split(|&byte| byte == b':').next().unwrap_or_default();
+        let user = userinfo
+            .split(|&byte| byte == b':')
+            .next()
+            .unwrap_or_default();
         note(Hazard::UserinfoLikeHost, like_host(&decode(user)));
     }
-    note(Hazard::ZeroWidth, (is_encoded || !url.is_ascii()) && zero_width(&decode(url)));
+    note(
+        Hazard::ZeroWidth,
+        (is_encoded || !url.is_ascii()) && zero_width(&decode(url)),
+    );
     note(Hazard::MixedScript, parts.host.is_some_and(mixed_script));
     found
 }
 
 fn odd_port(scheme: &[u8], port: &[u8]) -> bool {
-    let number = std::str::from_utf8(port).ok().and_then(|port| port.parse::<u16>().ok());
+    let number = std::str::from_utf8(port)
+        .ok()
+        .and_then(|port| port.parse::<u16>().ok());
     number.is_some_and(|number| number < 1024) && !is_default(scheme, port)
 }
 
 fn numeric_host(parts: &Split<'_>, verdicts: &Verdicts<'_>) -> bool {
     let host = parts.host.unwrap_or_default();
-    verdicts.whatwg.as_ref().is_some_and(|whatwg| whatwg.is_address)
+    verdicts
+        .whatwg
+        .as_ref()
+        .is_some_and(|whatwg| whatwg.is_address)
         || host.first() == Some(&b'[')
-        || (!host.is_empty() && host.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.'))
+        || (!host.is_empty()
+            && host
+                .iter()
+                .all(|byte| byte.is_ascii_digit() || *byte == b'.'))
 }
 
 /// A name with a dot and a last label of two letters or more.
@@ -90,7 +112,10 @@ fn like_host(user: &[u8]) -> bool {
     last.len() >= 2
         && last.iter().all(u8::is_ascii_alphabetic)
         && labels.next().is_some_and(|label| {
-            !label.is_empty() && label.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-')
+            !label.is_empty()
+                && label
+                    .iter()
+                    .all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-')
         })
 }
 
@@ -102,13 +127,19 @@ fn zero_width(octets: &[u8]) -> bool {
 
 /// Letters of different scripts in one label, those that Japanese and Korean mix aside.
 fn mixed_script(host: &[u8]) -> bool {
-    let encoded = host.contains(&b'-') && host.windows(4).any(|window| window.eq_ignore_ascii_case(b"xn--"));
+    let encoded = host.contains(&b'-')
+        && host
+            .windows(4)
+            .any(|window| window.eq_ignore_ascii_case(b"xn--"));
     if host.is_ascii() && !encoded {
         return false;
     }
     let (text, _) = idna::domain_to_unicode(&String::from_utf8_lossy(host));
     text.split('.').any(|label| {
-        let mut scripts = label.chars().map(|c| c.script()).filter(|script| !is_neutral(*script));
+        let mut scripts = label
+            .chars()
+            .map(|c| c.script())
+            .filter(|script| !is_neutral(*script));
         let first = scripts.next();
         scripts.any(|script| Some(script) != first)
     })
@@ -133,16 +164,25 @@ mod tests {
 
     fn names(url: &str) -> Vec<&'static str> {
         let verdicts = Verdicts::of(url.as_bytes(), url.len());
-        hazards(url.as_bytes(), &verdicts).into_iter().map(Hazard::name).collect()
+        hazards(url.as_bytes(), &verdicts)
+            .into_iter()
+            .map(Hazard::name)
+            .collect()
     }
 
     #[test]
     fn each_hazard_is_seen() {
-        assert_eq!(names("gopher://h:25/0a%0d%0ab"), ["odd-port", "encoded-control"]);
+        assert_eq!(
+            names("gopher://h:25/0a%0d%0ab"),
+            ["odd-port", "encoded-control"]
+        );
         assert_eq!(names("ftp://u:p@h/"), ["password"]);
         assert_eq!(names("http://0x7f.1/"), ["numeric-host"]);
         assert_eq!(names("http://2130706433/"), ["numeric-host"]);
-        assert_eq!(names("http://www.bank.example@other.example/"), ["userinfo-like-host"]);
+        assert_eq!(
+            names("http://www.bank.example@other.example/"),
+            ["userinfo-like-host"]
+        );
         assert_eq!(names("http://h/a%E2%80%8Bb"), ["zero-width"]);
         assert_eq!(names("http://p\u{0430}ypal.example/"), ["mixed-script"]);
         assert_eq!(names("http://xn--pypal-4ve.example/"), ["mixed-script"]);

@@ -17,8 +17,9 @@ pub fn key_of(parts: &Split<'_>) -> Vec<u8> {
     const BESIDE: usize = 16;
     let [host, query] = [parts.host, parts.query].map(Option::unwrap_or_default);
     let userinfo = parts.userinfo.unwrap_or_default().len();
-    let mut key =
-        Vec::with_capacity(parts.scheme.len() + userinfo + host.len() + parts.path.len() + query.len() + BESIDE);
+    let mut key = Vec::with_capacity(
+        parts.scheme.len() + userinfo + host.len() + parts.path.len() + query.len() + BESIDE,
+    );
     key.extend_from_slice(parts.scheme);
     key.make_ascii_lowercase();
     if !parts.scheme.is_empty() {
@@ -48,7 +49,9 @@ pub fn key_of(parts: &Split<'_>) -> Vec<u8> {
 
 /// Whether `port` is what the scheme would use without it. An empty port is.
 pub(super) fn is_default(scheme: &[u8], port: &[u8]) -> bool {
-    let number = std::str::from_utf8(port).ok().and_then(|port| port.parse::<u16>().ok());
+    let number = std::str::from_utf8(port)
+        .ok()
+        .and_then(|port| port.parse::<u16>().ok());
     port.is_empty() || number.is_some() && number == Scheme::named(scheme).and_then(|row| row.port)
 }
 

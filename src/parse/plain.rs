@@ -10,7 +10,10 @@ use crate::grammar::octet;
 
 /// WHATWG's reading of `full`, if it is plain. RFC 3986 accepts it then, too. Linear, allocates nothing.
 pub(super) fn read(full: &[u8]) -> Option<Whatwg<'_>> {
-    let colon = full.iter().position(|&byte| !is_scheme(byte)).filter(|&at| full[at] == b':')?;
+    let colon = full
+        .iter()
+        .position(|&byte| !is_scheme(byte))
+        .filter(|&at| full[at] == b':')?;
     let (scheme, rest) = (&full[..colon], &full[colon + 1..]);
     let is_special = match scheme {
         b"http" | b"https" | b"ftp" => is_site(rest)?,
@@ -19,7 +22,11 @@ pub(super) fn read(full: &[u8]) -> Option<Whatwg<'_>> {
     };
     scheme.first().filter(|byte| byte.is_ascii_lowercase())?;
     let href = Cow::Borrowed(std::str::from_utf8(full).ok()?);
-    Some(Whatwg { href, is_special, is_address: false })
+    Some(Whatwg {
+        href,
+        is_special,
+        is_address: false,
+    })
 }
 
 fn is_scheme(byte: u8) -> bool {
@@ -37,7 +44,8 @@ fn is_site(rest: &[u8]) -> Option<bool> {
 /// What needs neither host nor slash: `mailto:`, `news:`, `urn:`. False, because the scheme is not special.
 fn is_opaque(rest: &[u8]) -> Option<bool> {
     let first = *rest.first()?;
-    (first != b'/' && first != b'?' && first != b'#' && is_plain(rest, Dots::Taken)).then_some(false)
+    (first != b'/' && first != b'?' && first != b'#' && is_plain(rest, Dots::Taken))
+        .then_some(false)
 }
 
 /// A name of two labels or more in lower case. The last one is of letters, so that it is no address, and none holds two
@@ -121,14 +129,18 @@ mod tests {
         let labels: Vec<&str> = host.split('.').collect();
         let label = |label: &&str| {
             (1..=63).contains(&label.len())
-                && label.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
+                && label
+                    .bytes()
+                    .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
                 && !label.starts_with('-')
                 && !label.ends_with('-')
         };
         host.len() <= 253
             && labels.len() > 1
             && labels.iter().all(label)
-            && labels[labels.len() - 1].bytes().all(|byte| byte.is_ascii_lowercase())
+            && labels[labels.len() - 1]
+                .bytes()
+                .all(|byte| byte.is_ascii_lowercase())
             && !host.contains("--")
     }
 
@@ -145,7 +157,9 @@ mod tests {
 
     /// What is plain must be what the libraries say. Whether it is.
     fn check(text: &str) -> bool {
-        let Some(found) = read(text.as_bytes()) else { return false };
+        let Some(found) = read(text.as_bytes()) else {
+            return false;
+        };
         assert!(rfc3986(text.as_bytes()), "{text}");
         assert_eq!(Some(found), whatwg(text.as_bytes()), "{text}");
         true

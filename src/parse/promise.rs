@@ -18,19 +18,38 @@ use crate::scan::{Rules, Scanner};
 /// # Errors
 ///
 /// Why it cannot.
-pub fn promising(text: &[u8], word: &Word, guessed: Option<&str>, scanner: &Scanner) -> Result<(), Reason> {
+pub fn promising(
+    text: &[u8],
+    word: &Word,
+    guessed: Option<&str>,
+    scanner: &Scanner,
+) -> Result<(), Reason> {
     if word.rules == Rules::Rfc1738 {
         return Ok(());
     }
-    let ahead = Ahead { octets: &text[word.from..text.len().min(word.from + PROMISE_BYTES)], text, word };
+    let ahead = Ahead {
+        octets: &text[word.from..text.len().min(word.from + PROMISE_BYTES)],
+        text,
+        word,
+    };
     let scheme_len = match guessed {
         Some(_) => 0,
-        None => memchr(b':', ahead.octets).map(|colon| colon + 1).filter(|&len| ahead.reaches(len)).unwrap_or(0),
+        None => memchr(b':', ahead.octets)
+            .map(|colon| colon + 1)
+            .filter(|&len| ahead.reaches(len))
+            .unwrap_or(0),
     };
-    let scheme = guessed.map_or_else(|| &ahead.octets[..scheme_len.saturating_sub(1)], str::as_bytes);
+    let scheme = guessed.map_or_else(
+        || &ahead.octets[..scheme_len.saturating_sub(1)],
+        str::as_bytes,
+    );
     let rest = &ahead.octets[scheme_len..];
     let bare = scanner.bare(scheme);
-    let authority = if guessed.is_some() { Some(0) } else { rest.starts_with(b"//").then_some(scheme_len + 2) };
+    let authority = if guessed.is_some() {
+        Some(0)
+    } else {
+        rest.starts_with(b"//").then_some(scheme_len + 2)
+    };
     if let Some(from) = authority.filter(|_| !matches!(bare, Bare::Slashes)) {
         return site(&ahead, from, guessed.is_some());
     }
@@ -44,7 +63,11 @@ pub fn promising(text: &[u8], word: &Word, guessed: Option<&str>, scanner: &Scan
         Bare::Starts(start) => rest.starts_with(start.as_bytes()),
         Bare::Urn => true,
     };
-    if can_be { Ok(()) } else { Err(Reason::Implausible) }
+    if can_be {
+        Ok(())
+    } else {
+        Err(Reason::Implausible)
+    }
 }
 
 /// The octets from a word's start on, of which it is not known where the word ends.
@@ -69,7 +92,10 @@ impl Ahead<'_> {
         let mut behind = &self.text[self.word.from + end..];
         for _ in 0..BLANKS {
             match space(behind) {
-                0 => return self.word.breaks == Breaks::Undone && matches!(behind, [b'\n' | b'\r', ..]),
+                0 => {
+                    return self.word.breaks == Breaks::Undone
+                        && matches!(behind, [b'\n' | b'\r', ..]);
+                }
                 len => behind = &behind[len..],
             }
         }
@@ -78,7 +104,12 @@ impl Ahead<'_> {
 
     /// Octets of the word, of which `most` are looked at, and [`PROMISE_BYTES`] in any case.
     fn end(&self, most: usize) -> usize {
-        let Word { from, before, rules, .. } = *self.word;
+        let Word {
+            from,
+            before,
+            rules,
+            ..
+        } = *self.word;
         run_end(self.text, from, before, rules, most.min(PROMISE_BYTES)) - from
     }
 }
@@ -86,7 +117,10 @@ impl Ahead<'_> {
 /// Whether the authority at `from` can name a host.
 fn site(ahead: &Ahead<'_>, from: usize, guessed: bool) -> Result<(), Reason> {
     let delimiter = |&byte: &u8| matches!(byte, b'/' | b'?' | b'#' | b'\\');
-    let closed = ahead.octets[from..].iter().position(delimiter).map(|len| from + len);
+    let closed = ahead.octets[from..]
+        .iter()
+        .position(delimiter)
+        .map(|len| from + len);
     // A backslash before a line end may be what a program broke the line with.
     let breaks = |end: usize| ahead.octets[end] == b'\\' && ahead.ends_line(end + 1);
     let closed = closed.filter(|&end| ahead.reaches(end + 1) && !breaks(end));
@@ -114,12 +148,19 @@ fn is_site(authority: &[u8], guessed: bool) -> bool {
 fn can_be_site(authority: &[u8]) -> bool {
     let site = memrchr(b'@', authority).map_or(authority, |at| &authority[at + 1..]);
     // Behind a port's colon a bracket may come off the end.
-    let host = if site.first() == Some(&b'[') { site_parts(site).0 } else { cut(site, b':').0 };
-    let gap = memmem::find(host, b"..").is_some_and(|at| host[at..].iter().any(u8::is_ascii_alphanumeric));
+    let host = if site.first() == Some(&b'[') {
+        site_parts(site).0
+    } else {
+        cut(site, b':').0
+    };
+    let gap = memmem::find(host, b"..")
+        .is_some_and(|at| host[at..].iter().any(u8::is_ascii_alphanumeric));
     match site.first() {
         None => authority.is_empty(),
         Some(b'[') => site.contains(&b']'),
-        Some(&first) => (first.is_ascii_alphanumeric() || matches!(first, b'-' | b'_') || first >= 0x80) && !gap,
+        Some(&first) => {
+            (first.is_ascii_alphanumeric() || matches!(first, b'-' | b'_') || first >= 0x80) && !gap
+        }
     }
 }
 
@@ -146,13 +187,27 @@ mod tests {
                 Opening::Bare | Opening::UrlPrefix => None,
             };
             let before = start.at.checked_sub(1).map(|at| text[at]);
-            let found =
-                Word { from: start.content, before, rules: Rules::Wide, breaks: Breaks::Undone, most: usize::MAX };
+            let found = Word {
+                from: start.content,
+                before,
+                rules: Rules::Wide,
+                breaks: Breaks::Undone,
+                most: usize::MAX,
+            };
             if let Err(reason) = promising(text, &found, guessed, &scanner) {
                 word(text, &found, &mut line);
-                let laid = Laid { start: &start, before, line: &line, close: None };
+                let laid = Laid {
+                    start: &start,
+                    before,
+                    line: &line,
+                    close: None,
+                };
                 let said = read(&laid, &scanner, usize::MAX, &mut |_| {}).refused;
-                assert!(said.is_some(), "{reason:?} {}", text[start.at..].escape_ascii());
+                assert!(
+                    said.is_some(),
+                    "{reason:?} {}",
+                    text[start.at..].escape_ascii()
+                );
                 refused += 1;
             }
         }
@@ -161,9 +216,17 @@ mod tests {
 
     #[test]
     fn what_cannot_be_is_refused_at_sight() {
-        for text in
-            ["http://a-/b", "http://!", "http:///b", "news:the", "mailto:x", "tel:x", "URL:file:x", "www.a-/", "URL:b"]
-        {
+        for text in [
+            "http://a-/b",
+            "http://!",
+            "http:///b",
+            "news:the",
+            "mailto:x",
+            "tel:x",
+            "URL:file:x",
+            "www.a-/",
+            "URL:b",
+        ] {
             assert_eq!(check(text.as_bytes()), 1, "{text}");
         }
     }
@@ -173,11 +236,31 @@ mod tests {
         assert_eq!(check(b"urn://http:www..http:"), 0);
         assert_eq!(check(b"urn://x:b.c'..a]>"), 0);
         assert_eq!(check(b"http://a..b"), 1);
-        for blank in ["\x0B", "\x0C", "\u{a0}", "\u{85}", "\u{2003}", &" ".repeat(20)] {
-            assert_eq!(check(format!("urn://user@{blank}\nb.c/").as_bytes()), 0, "{blank:?}");
+        for blank in [
+            "\x0B",
+            "\x0C",
+            "\u{a0}",
+            "\u{85}",
+            "\u{2003}",
+            &" ".repeat(20),
+        ] {
+            assert_eq!(
+                check(format!("urn://user@{blank}\nb.c/").as_bytes()),
+                0,
+                "{blank:?}"
+            );
         }
-        for text in ["urn://@\nftp.#", "http://&www.\nftp.@ftp.", "http://&www. \r\nftp.@ftp.", "http://@\\\nftp."] {
-            assert_eq!(check(text.as_bytes()), 0, "{text}: the host may stand on the next line");
+        for text in [
+            "urn://@\nftp.#",
+            "http://&www.\nftp.@ftp.",
+            "http://&www. \r\nftp.@ftp.",
+            "http://@\\\nftp.",
+        ] {
+            assert_eq!(
+                check(text.as_bytes()),
+                0,
+                "{text}: the host may stand on the next line"
+            );
         }
     }
 

@@ -24,7 +24,12 @@ pub fn split(text: &[u8]) -> Split<'_> {
     let rest = text[scheme.len()..].strip_prefix(b":").unwrap_or(text);
     let (hierarchy, query) = cut(rest, b'?');
     let Some(after) = hierarchy.strip_prefix(b"//") else {
-        return Split { scheme, path: hierarchy, query, ..Split::default() };
+        return Split {
+            scheme,
+            path: hierarchy,
+            query,
+            ..Split::default()
+        };
     };
     let slash = memchr::memchr2(b'/', b'\\', after).unwrap_or(after.len());
     let (authority, path) = after.split_at(slash);
@@ -33,7 +38,14 @@ pub fn split(text: &[u8]) -> Split<'_> {
         None => (None, authority),
     };
     let (host, port) = site_parts(site);
-    Split { scheme, userinfo, host: Some(host), port, path, query }
+    Split {
+        scheme,
+        userinfo,
+        host: Some(host),
+        port,
+        path,
+        query,
+    }
 }
 
 /// The scheme of `text` as [`split`] finds it.
@@ -64,8 +76,15 @@ pub(super) fn cut(text: &[u8], at: u8) -> (&[u8], Option<&[u8]>) {
 /// end is told from one of the name. It must hold more than `www`.
 #[must_use]
 pub(super) fn plausible_host(host: &[u8]) -> bool {
-    if let Some(address) = host.strip_prefix(b"[").and_then(|rest| rest.strip_suffix(b"]")) {
-        let address = std::str::from_utf8(address).unwrap_or("").split('%').next().unwrap_or("");
+    if let Some(address) = host
+        .strip_prefix(b"[")
+        .and_then(|rest| rest.strip_suffix(b"]"))
+    {
+        let address = std::str::from_utf8(address)
+            .unwrap_or("")
+            .split('%')
+            .next()
+            .unwrap_or("");
         return address.parse::<std::net::Ipv6Addr>().is_ok();
     }
     let host = host.strip_suffix(b".").unwrap_or(host);
@@ -96,7 +115,8 @@ const LABEL: [bool; 256] = {
     let mut byte = 0;
     while byte < table.len() {
         let octet = byte as u8;
-        table[byte] = octet.is_ascii_alphanumeric() || matches!(octet, b'-' | b'_') || octet >= 0x80;
+        table[byte] =
+            octet.is_ascii_alphanumeric() || matches!(octet, b'-' | b'_') || octet >= 0x80;
         byte += 1;
     }
     table
@@ -117,12 +137,22 @@ uz va vc ve vg vi vn vu wf ws ye yt yu za zm zr zw";
 #[must_use]
 pub(super) fn likely_host(host: &[u8]) -> bool {
     let host = host.strip_suffix(b".").unwrap_or(host);
-    let last = host.rsplit(|&byte| byte == b'.').next().unwrap_or_default().to_ascii_lowercase();
+    let last = host
+        .rsplit(|&byte| byte == b'.')
+        .next()
+        .unwrap_or_default()
+        .to_ascii_lowercase();
     let labels = memchr::memchr_iter(b'.', host).count() + 1;
     let known = match last.len() {
         0 | 1 => false,
-        2 => COUNTRIES.split(|&byte| byte == b' ').any(|country| country == last),
-        _ => last.iter().all(|&byte| byte.is_ascii_alphabetic() || byte >= 0x80) || last.starts_with(b"xn--"),
+        2 => COUNTRIES
+            .split(|&byte| byte == b' ')
+            .any(|country| country == last),
+        _ => {
+            last.iter()
+                .all(|&byte| byte.is_ascii_alphabetic() || byte >= 0x80)
+                || last.starts_with(b"xn--")
+        }
     };
     labels >= 3 && known
 }
@@ -144,7 +174,10 @@ mod tests {
     #[test]
     fn the_last_at_sign_divides_the_authority() {
         let parts = split(b"http://a@b:c@h:80/p?q?r");
-        assert_eq!((parts.userinfo, parts.host, parts.port), (Some(&b"a@b:c"[..]), Some(&b"h"[..]), Some(&b"80"[..])));
+        assert_eq!(
+            (parts.userinfo, parts.host, parts.port),
+            (Some(&b"a@b:c"[..]), Some(&b"h"[..]), Some(&b"80"[..]))
+        );
         assert_eq!((parts.path, parts.query), (&b"/p"[..], Some(&b"q?r"[..])));
         assert_eq!(split(b"http://[::1]:8/").host, Some(&b"[::1]"[..]));
         assert_eq!(split(b"mailto:a@b").path, b"a@b");
@@ -175,7 +208,15 @@ mod tests {
         for host in ["", ".", "...", "a..b", "-", "www", "a b", "$h", "[1::2::3]"] {
             assert!(!plausible_host(host.as_bytes()), "{host}");
         }
-        for host in ["a", "a.b.", "a_b", "1.2.3.4", "[::1]", "bücher.example", "-a.b"] {
+        for host in [
+            "a",
+            "a.b.",
+            "a_b",
+            "1.2.3.4",
+            "[::1]",
+            "bücher.example",
+            "-a.b",
+        ] {
             assert!(plausible_host(host.as_bytes()), "{host}");
         }
     }

@@ -17,13 +17,24 @@ pub(super) struct End {
 /// Reads the word a fixed number of times.
 pub(super) fn end(word: &[u8], before: Option<u8>, rules: Rules) -> End {
     let whole = run_end(word, 0, before, rules, usize::MAX);
-    End { url: trimmed(&word[..whole], before, rules), word: whole }
+    End {
+        url: trimmed(&word[..whole], before, rules),
+        word: whole,
+    }
 }
 
 /// The same for a word that goes no further than its run of characters, as one that was not joined.
 pub(super) fn end_of_run(word: &[u8], before: Option<u8>, rules: Rules) -> End {
-    debug_assert_eq!(run_end(word, 0, before, rules, usize::MAX), word.len(), "{}", word.escape_ascii());
-    End { url: trimmed(word, before, rules), word: word.len() }
+    debug_assert_eq!(
+        run_end(word, 0, before, rules, usize::MAX),
+        word.len(),
+        "{}",
+        word.escape_ascii()
+    );
+    End {
+        url: trimmed(word, before, rules),
+        word: word.len(),
+    }
 }
 
 /// Octets left when sentence punctuation, and closers of what was not opened inside, have come off the end
@@ -35,9 +46,13 @@ fn trimmed(word: &[u8], before: Option<u8>, rules: Rules) -> usize {
     while let Some(&last) = word[..end].last() {
         let off = match last {
             b'.' | b',' | b';' | b':' | b'!' | b'?' | b'\'' => true,
-            b')' | b']' | b'}' => counted.get_or_insert_with(|| Brackets::of(&word[..end])).take(last),
+            b')' | b']' | b'}' => counted
+                .get_or_insert_with(|| Brackets::of(&word[..end]))
+                .take(last),
             b'|' | b'\\' => rules == Rules::Wide,
-            b'*' | b'_' => rules == Rules::Wide && (before == Some(last) || last == b'*' && is_pair(word, end)),
+            b'*' | b'_' => {
+                rules == Rules::Wide && (before == Some(last) || last == b'*' && is_pair(word, end))
+            }
             _ => false,
         };
         if !off {
@@ -62,7 +77,11 @@ struct Brackets {
 
 impl Brackets {
     fn of(word: &[u8]) -> Brackets {
-        let mut counts = Brackets { round: 0, square: 0, curly: 0 };
+        let mut counts = Brackets {
+            round: 0,
+            square: 0,
+            curly: 0,
+        };
         for &byte in word {
             match byte {
                 b'(' => counts.round -= 1,

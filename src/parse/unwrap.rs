@@ -36,7 +36,10 @@ pub fn unwrap_divided(url: &[u8], parts: &Split<'_>) -> Option<Unwrapped> {
 
 fn target(place: &Place<'_>) -> Option<Unwrapped> {
     let (by, form) = place.redirector()?;
-    Some(Unwrapped { url: accepted(&form.target(place)?)?.to_vec(), by })
+    Some(Unwrapped {
+        url: accepted(&form.target(place)?)?.to_vec(),
+        by,
+    })
 }
 
 /// `url` without what tells its recipient: the same redirector's URL, which still unwraps to the same target.
@@ -59,7 +62,9 @@ pub fn without_recipient(url: &[u8]) -> Option<Vec<u8>> {
         _ => return None,
     };
     let parameters = url[query..].split(|&byte| byte == b'&');
-    let kept: Vec<&[u8]> = parameters.filter(|text| !personal.contains(&parameter(text).0)).collect();
+    let kept: Vec<&[u8]> = parameters
+        .filter(|text| !personal.contains(&parameter(text).0))
+        .collect();
     let out = [&url[..query], &kept.join(&b'&')].concat();
     (out.len() < url.len()).then_some(out)
 }
@@ -71,8 +76,8 @@ type Redirector = (&'static str, &'static str, &'static str, Form);
 /// How a redirector's URL holds its target.
 #[derive(Clone, Copy)]
 enum Form {
-    Escaped(&'static [&'static str]),   // The first of these parameters that holds a target.
-    Dashed(&'static str),               // A parameter, with `-` for `%` and `_` for `/`.
+    Escaped(&'static [&'static str]), // The first of these parameters that holds a target.
+    Dashed(&'static str),             // A parameter, with `-` for `%` and `_` for `/`.
     Base64(&'static str, &'static str), // A parameter in either alphabet, behind a prefix.
     Saved, // `__`, the target with `*` for octets that were saved, `__;`, these in base64, `!`.
     Between(&'static str, &'static str), // Behind the host, between two marks.
@@ -90,37 +95,87 @@ const TARGET_BYTES: usize = 16 << 10; // As many as are kept of any URL.
 /// and else what mail in public archives shows.
 const REDIRECTORS: &[Redirector] = &[
     // Microsoft Defender's Safe Links, published; paths like `/ap/w-59584e83/` occur. The second host is of the US.
-    ("safelinks", ".safelinks.protection.outlook.com .safelinks.protection.office365.us", "*", URL),
+    (
+        "safelinks",
+        ".safelinks.protection.outlook.com .safelinks.protection.office365.us",
+        "*",
+        URL,
+    ),
     // The page that Teams shows: `statics.`, `staticsint.`, and since about 2025 the second host.
-    ("teams-safelinks", ".teams.cdn.office.net teams.public.onecdn.static.microsoft", "/evergreen-assets/*", URL),
+    (
+        "teams-safelinks",
+        ".teams.cdn.office.net teams.public.onecdn.static.microsoft",
+        "/evergreen-assets/*",
+        URL,
+    ),
     // Proofpoint URL Defense, published with a decoder ("How do I decode a rewritten URL?"): before 2015, to 2019, now.
     ("urldefense-v1", PROOFPOINT, "/v1/url", U),
     ("urldefense-v2", PROOFPOINT, "/v2/url", Dashed("u")),
     ("urldefense-v3", PROOFPOINT, "/v3/__*", Saved),
     // Google's results, Gmail, Docs; alerts of Google Scholar. Advertisements; many name their target nowhere.
-    ("google", "google.*", "/url /scholar_url", Escaped(&["q", "url"])),
-    ("google-ads", "google.* .googleadservices.com", "/aclk /pagead/aclk", Escaped(&["adurl"])),
+    (
+        "google",
+        "google.*",
+        "/url /scholar_url",
+        Escaped(&["q", "url"]),
+    ),
+    (
+        "google-ads",
+        "google.* .googleadservices.com",
+        "/aclk /pagead/aclk",
+        Escaped(&["adurl"]),
+    ),
     ("facebook", ".facebook.com l.messenger.com", "/l.php", U), // Meta's "Link Shim": `l.`, `lm.`, `www.`.
     ("instagram", "l.instagram.com", "", U),                    // The same.
-    ("linkedin", ".linkedin.com", "/redir/redirect /safety/go", URL), // Links in posts; `/safety/go` since about 2020.
+    (
+        "linkedin",
+        ".linkedin.com",
+        "/redir/redirect /safety/go",
+        URL,
+    ), // Links in posts; `/safety/go` since about 2020.
     ("youtube", ".youtube.com", "/redirect", Escaped(&["q"])),  // Links under videos.
     ("reddit", "out.reddit.com", "*", URL),                     // Links in posts: `/t3_<id>`.
     ("slack", "slack-redir.net", "/link", URL),                 // Links in messages.
     ("vk", ".vk.com", "/away.php", Escaped(&["to"])),           // Links in posts.
-    ("steam", "steamcommunity.com", "/linkfilter", Escaped(&["url", "u"])), // Links in comments; `u` is the later.
-    ("barracuda", "linkprotect.cudasvc.com", "/url", Escaped(&["a"])), // Barracuda Link Protect.
-    ("cisco", "secure-web.cisco.com", "*", Second),             // Cisco Secure Email: `/<token>/<escaped target>`.
-    ("sophos", ".protection.sophos.com", "", Base64("u", "")),  // Sophos Email: `?d=<host>&u=<base64>`.
-    ("trendmicro", ".trendmicro.com", "/wis/clicktime/v1/query", URL), // Later forms are opaque.
-    ("symantec", "clicktime.symantec.com", "*", U),             // Email Security.cloud: `/<token>?h=<token>&u=`.
-    ("fireeye", ".fireeye.com", "/url /v1/url", U),             // `protect2.` and the like: `?k=<token>&u=`.
+    (
+        "steam",
+        "steamcommunity.com",
+        "/linkfilter",
+        Escaped(&["url", "u"]),
+    ), // Links in comments; `u` is the later.
+    (
+        "barracuda",
+        "linkprotect.cudasvc.com",
+        "/url",
+        Escaped(&["a"]),
+    ), // Barracuda Link Protect.
+    ("cisco", "secure-web.cisco.com", "*", Second), // Cisco Secure Email: `/<token>/<escaped target>`.
+    ("sophos", ".protection.sophos.com", "", Base64("u", "")), // Sophos Email: `?d=<host>&u=<base64>`.
+    (
+        "trendmicro",
+        ".trendmicro.com",
+        "/wis/clicktime/v1/query",
+        URL,
+    ), // Later forms are opaque.
+    ("symantec", "clicktime.symantec.com", "*", U), // Email Security.cloud: `/<token>?h=<token>&u=`.
+    ("fireeye", ".fireeye.com", "/url /v1/url", U), // `protect2.` and the like: `?k=<token>&u=`.
     // Check Point Harmony Email, once Avanan: `/v2/[r01/]___<target>___.<base64>`.
-    ("avanan", "url.avanan.click protect.checkpoint.com", "/v2/*", Between("___", "___.")),
+    (
+        "avanan",
+        "url.avanan.click protect.checkpoint.com",
+        "/v2/*",
+        Between("___", "___."),
+    ),
     ("duckduckgo", ".duckduckgo.com", "/l", Escaped(&["uddg"])), // Results.
-    ("bing", ".bing.com", "/ck/a", Base64("u", "a1")),           // Results; `a1` marks the base64 of an absolute URL.
+    ("bing", ".bing.com", "/ck/a", Base64("u", "a1")), // Results; `a1` marks the base64 of an absolute URL.
     // Yahoo's results, `/RU=<escaped target>/RK=2/...`; news and results before 2016, `/*http://` or `/**http%3a//`.
     ("yahoo", "r.search.yahoo.com", "*", Between("/RU=", "/RK=")),
-    ("yahoo", ".rds.yahoo.com .rd.yahoo.com", "*", Between("/*", "")),
+    (
+        "yahoo",
+        ".rds.yahoo.com .rd.yahoo.com",
+        "*",
+        Between("/*", ""),
+    ),
     ("wayback", ".archive.org", "/web/*", Snapshot), // The Wayback Machine, published: `/web/<time>[id_]/<target>`.
 ];
 
@@ -134,7 +189,10 @@ struct Place<'a> {
 
 impl<'a> Place<'a> {
     fn of(url: &'a [u8]) -> Option<Place<'a>> {
-        if !url.get(..4).is_some_and(|start| start.eq_ignore_ascii_case(b"http")) {
+        if !url
+            .get(..4)
+            .is_some_and(|start| start.eq_ignore_ascii_case(b"http"))
+        {
             return None;
         }
         Place::divided(url, &split(cut(url, b'#').0))
@@ -142,13 +200,22 @@ impl<'a> Place<'a> {
 
     /// The place of `url`, which without its fragment has these components.
     fn divided(url: &'a [u8], parts: &Split<'a>) -> Option<Place<'a>> {
-        let web = parts.scheme.eq_ignore_ascii_case(b"http") || parts.scheme.eq_ignore_ascii_case(b"https");
+        let web = parts.scheme.eq_ignore_ascii_case(b"http")
+            || parts.scheme.eq_ignore_ascii_case(b"https");
         let host = parts.host.filter(|_| web)?;
         let behind = &url[parts.scheme.len() + 3..];
-        let authority = behind.iter().position(|byte| b"/\\?#".contains(byte)).unwrap_or(behind.len());
+        let authority = behind
+            .iter()
+            .position(|byte| b"/\\?#".contains(byte))
+            .unwrap_or(behind.len());
         let host = host.strip_suffix(b".").unwrap_or(host);
         let path = parts.path.strip_suffix(b"/").unwrap_or(parts.path);
-        Some(Place { host, path, query: parts.query.unwrap_or_default(), rest: &behind[authority..] })
+        Some(Place {
+            host,
+            path,
+            query: parts.query.unwrap_or_default(),
+            rest: &behind[authority..],
+        })
     }
 
     fn redirector(&self) -> Option<(&'static str, Form)> {
@@ -182,7 +249,12 @@ struct Row {
 
 static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
     let divided = |text: &'static str| text.split(' ').collect();
-    let row = |&(by, hosts, paths, form): &Redirector| Row { by, hosts: divided(hosts), paths: divided(paths), form };
+    let row = |&(by, hosts, paths, form): &Redirector| Row {
+        by,
+        hosts: divided(hosts),
+        paths: divided(paths),
+        form,
+    };
     REDIRECTORS.iter().map(row).collect()
 });
 
@@ -207,7 +279,9 @@ impl Marks {
     /// Whether a host, in any case, may be a redirector's.
     fn may_name(&self, host: &[u8]) -> bool {
         let is_marked = |label: &[u8]| {
-            label.first().is_some_and(|&first| self.letters[label.len() % 32] >> (first & 0x1F) & 1 == 1)
+            label
+                .first()
+                .is_some_and(|&first| self.letters[label.len() % 32] >> (first & 0x1F) & 1 == 1)
         };
         let (second, third) = second_level(host);
         is_marked(second) || (second.len() <= b"com".len() && is_marked(third))
@@ -217,7 +291,10 @@ impl Marks {
 /// The last label but one of a host, and the one before that.
 fn second_level(host: &[u8]) -> (&[u8], &[u8]) {
     let mut labels = host.rsplit(|&byte| byte == b'.').skip(1);
-    (labels.next().unwrap_or_default(), labels.next().unwrap_or_default())
+    (
+        labels.next().unwrap_or_default(),
+        labels.next().unwrap_or_default(),
+    )
 }
 
 /// Whether a host in lower case is one that the pattern stands for.
@@ -225,8 +302,11 @@ fn is_host(host: &[u8], pattern: &str) -> bool {
     if let Some(name) = pattern.strip_suffix(".*") {
         return is_national(host, name);
     }
-    let Some(domain) = pattern.strip_prefix('.') else { return host == pattern.as_bytes() };
-    host.strip_suffix(domain.as_bytes()).is_some_and(|beneath| matches!(beneath.last(), None | Some(b'.')))
+    let Some(domain) = pattern.strip_prefix('.') else {
+        return host == pattern.as_bytes();
+    };
+    host.strip_suffix(domain.as_bytes())
+        .is_some_and(|beneath| matches!(beneath.last(), None | Some(b'.')))
 }
 
 /// Whether the host is that name, or one beneath it, under `com`, `us`, `co.uk` or the like.
@@ -244,22 +324,35 @@ fn is_national(host: &[u8], name: &str) -> bool {
 impl Form {
     fn target(self, place: &Place<'_>) -> Option<Vec<u8>> {
         let parameters = place.query.split(|&byte| byte == b'&').map(parameter);
-        let value = |name: &str| parameters.clone().find(|(found, _)| *found == name.as_bytes())?.1;
+        let value = |name: &str| {
+            parameters
+                .clone()
+                .find(|(found, _)| *found == name.as_bytes())?
+                .1
+        };
         match self {
-            Escaped(names) => names.iter().filter_map(|name| value(name)).map(decode).find(|to| accepted(to).is_some()),
+            Escaped(names) => names
+                .iter()
+                .filter_map(|name| value(name))
+                .map(decode)
+                .find(|to| accepted(to).is_some()),
             Dashed(name) => Some(decode(&replaced(value(name)?, *b"-_", *b"%/"))),
             Base64(name, prefix) => base64(decode(value(name)?).strip_prefix(prefix.as_bytes())?),
             Saved => saved(place.rest.strip_prefix(b"/v3/__")?),
             Between(start, end) => {
                 let text = &place.rest[memmem::find(place.rest, start.as_bytes())? + start.len()..];
                 let text = &text[..memmem::rfind(text, end.as_bytes())?];
-                Some(bare(&text[text.iter().take_while(|byte| b"*-".contains(byte)).count()..]))
+                Some(bare(
+                    &text[text.iter().take_while(|byte| b"*-".contains(byte)).count()..],
+                ))
             }
             Second => Some(bare(cut(place.rest.strip_prefix(b"/")?, b'/').1?)),
             Snapshot => {
                 let (time, target) = cut(place.rest.strip_prefix(b"/web/")?, b'/');
-                let (digits, kind) = time.split_at(time.iter().take_while(|byte| byte.is_ascii_digit()).count());
-                let known = (1..=14).contains(&digits.len()) && matches!(kind, [] | [b'a'..=b'z', b'a'..=b'z', b'_']);
+                let (digits, kind) =
+                    time.split_at(time.iter().take_while(|byte| byte.is_ascii_digit()).count());
+                let known = (1..=14).contains(&digits.len())
+                    && matches!(kind, [] | [b'a'..=b'z', b'a'..=b'z', b'_']);
                 target.filter(|_| known).map(bare)
             }
         }
@@ -267,18 +360,33 @@ impl Form {
 }
 
 fn replaced(text: &[u8], from: [u8; 2], to: [u8; 2]) -> Vec<u8> {
-    text.iter().map(|byte| from.iter().position(|from| from == byte).map_or(*byte, |at| to[at])).collect()
+    text.iter()
+        .map(|byte| {
+            from.iter()
+                .position(|from| from == byte)
+                .map_or(*byte, |at| to[at])
+        })
+        .collect()
 }
 
 fn base64(text: &[u8]) -> Option<Vec<u8>> {
-    let end = text.iter().rposition(|&byte| byte != b'=').map_or(0, |last| last + 1);
-    BASE64URL_NOPAD.decode(&replaced(&text[..end], *b"+/", *b"-_")).ok()
+    let end = text
+        .iter()
+        .rposition(|&byte| byte != b'=')
+        .map_or(0, |last| last + 1);
+    BASE64URL_NOPAD
+        .decode(&replaced(&text[..end], *b"+/", *b"-_"))
+        .ok()
 }
 
 /// A target in a path, where it may stand as it is. Then its escapes are its own, and a server or a mailer that tidies
 /// paths may have left `:/` of its `://`.
 fn bare(text: &[u8]) -> Vec<u8> {
-    let mut text = if text[scheme_len(text)..].starts_with(b":/") { text.to_vec() } else { decode(text) };
+    let mut text = if text[scheme_len(text)..].starts_with(b":/") {
+        text.to_vec()
+    } else {
+        decode(text)
+    };
     let colon = scheme_len(&text);
     if text[colon..].starts_with(b":/") && text.get(colon + 2) != Some(&b'/') {
         text.insert(colon + 1, b'/');
@@ -287,7 +395,9 @@ fn bare(text: &[u8]) -> Vec<u8> {
 }
 
 fn scheme_len(text: &[u8]) -> usize {
-    text.iter().take_while(|byte| is_scheme_char(**byte)).count()
+    text.iter()
+        .take_while(|byte| is_scheme_char(**byte))
+        .count()
 }
 
 /// `*` is the next saved octet; `**` and a character of base64 are so many of them, from 2 to 65.
@@ -299,7 +409,9 @@ fn saved(rest: &[u8]) -> Option<Vec<u8>> {
     let mut text = &text[..];
     while let Some(star) = memchr::memchr(b'*', text) {
         let (run, behind) = match &text[star + 1..] {
-            [b'*', code, behind @ ..] => (CODES.iter().position(|known| known == code)? + 2, behind),
+            [b'*', code, behind @ ..] => {
+                (CODES.iter().position(|known| known == code)? + 2, behind)
+            }
             behind => (1, behind),
         };
         let (these, others) = octets.split_at_checked(run)?;
@@ -314,11 +426,15 @@ fn saved(rest: &[u8]) -> Option<Vec<u8>> {
 fn accepted(text: &[u8]) -> Option<&[u8]> {
     let text = text.trim_ascii();
     let (scheme, rest) = text.split_at(scheme_len(text));
-    let script = ["javascript", "vbscript", "data"].iter().any(|name| scheme.eq_ignore_ascii_case(name.as_bytes()));
+    let script = ["javascript", "vbscript", "data"]
+        .iter()
+        .any(|name| scheme.eq_ignore_ascii_case(name.as_bytes()));
     let first = rest.strip_prefix(b"://")?.first()?;
-    let holds = scheme.first().is_some_and(u8::is_ascii_alphabetic) && !script && !b"/?#".contains(first);
+    let holds =
+        scheme.first().is_some_and(u8::is_ascii_alphabetic) && !script && !b"/?#".contains(first);
     let blank = |c: char| c.is_whitespace() || c.is_control();
-    (holds && text.len() <= TARGET_BYTES && !String::from_utf8_lossy(text).chars().any(blank)).then_some(text)
+    (holds && text.len() <= TARGET_BYTES && !String::from_utf8_lossy(text).chars().any(blank))
+        .then_some(text)
 }
 
 #[cfg(test)]
@@ -349,13 +465,19 @@ slack https://slack-redir.net/link?url={E}";
     const ESCAPED: &str = "https%3a%2F%2Ft.example%2F%257E%3Fb%3Dc%26d%23e";
 
     fn cases() -> impl Iterator<Item = (&'static str, &'static str)> {
-        CASES.split_whitespace().step_by(2).zip(CASES.split_whitespace().skip(1).step_by(2))
+        CASES
+            .split_whitespace()
+            .step_by(2)
+            .zip(CASES.split_whitespace().skip(1).step_by(2))
     }
 
     fn filled(form: &str) -> String {
         let dashed = ESCAPED.replace("%2F", "_").replace('%', "-");
         let base64 = BASE64URL_NOPAD.encode(TARGET.as_bytes());
-        form.replace("{E}", ESCAPED).replace("{D}", &dashed).replace("{T}", TARGET).replace("{B}", &base64)
+        form.replace("{E}", ESCAPED)
+            .replace("{D}", &dashed)
+            .replace("{T}", TARGET)
+            .replace("{B}", &base64)
     }
 
     fn target(url: &str) -> Option<String> {
@@ -366,27 +488,57 @@ slack https://slack-redir.net/link?url={E}";
     fn each_redirector_gives_its_target_and_a_chain_gives_it_level_by_level() {
         for (by, form) in cases() {
             let url = filled(form);
-            assert_eq!(unwrap(url.as_bytes()).map(|found| found.by), Some(by), "{url}");
+            assert_eq!(
+                unwrap(url.as_bytes()).map(|found| found.by),
+                Some(by),
+                "{url}"
+            );
             assert_eq!(target(&url).as_deref(), Some(TARGET), "{url}");
-            let inner = url.replace('%', "%25").replace('&', "%26").replace('#', "%23");
-            assert_eq!(target(&format!("https://l.facebook.com/l.php?u={inner}&h=x")), Some(url));
+            let inner = url
+                .replace('%', "%25")
+                .replace('&', "%26")
+                .replace('#', "%23");
+            assert_eq!(
+                target(&format!("https://l.facebook.com/l.php?u={inner}&h=x")),
+                Some(url)
+            );
         }
-        assert!(REDIRECTORS.iter().all(|(by, ..)| cases().any(|(case, _)| case == *by)));
+        assert!(
+            REDIRECTORS
+                .iter()
+                .all(|(by, ..)| cases().any(|(case, _)| case == *by))
+        );
     }
 
     /// What is told by a label leaves out no host of the table.
     #[test]
     fn every_host_of_the_table_is_marked() {
         for pattern in ROWS.iter().flat_map(|row| &row.hosts) {
-            let beneath = pattern.strip_prefix('.').map(|domain| format!("a.{domain}"));
-            let national =
-                ["com", "de", "co.uk", "com.au"].map(|country| pattern.replace(".*", &format!(".{country}")));
-            for host in national.iter().chain(&beneath).map(|host| host.trim_start_matches('.')) {
-                assert!(is_host(host.as_bytes(), pattern) && MARKS.may_name(host.as_bytes()), "{host}");
-                assert!(MARKS.may_name(host.to_ascii_uppercase().as_bytes()), "{host}");
+            let beneath = pattern
+                .strip_prefix('.')
+                .map(|domain| format!("a.{domain}"));
+            let national = ["com", "de", "co.uk", "com.au"]
+                .map(|country| pattern.replace(".*", &format!(".{country}")));
+            for host in national
+                .iter()
+                .chain(&beneath)
+                .map(|host| host.trim_start_matches('.'))
+            {
+                assert!(
+                    is_host(host.as_bytes(), pattern) && MARKS.may_name(host.as_bytes()),
+                    "{host}"
+                );
+                assert!(
+                    MARKS.may_name(host.to_ascii_uppercase().as_bytes()),
+                    "{host}"
+                );
             }
         }
-        assert!(!MARKS.may_name(b"www.example.org") && !MARKS.may_name(b"localhost") && !MARKS.may_name(b""));
+        assert!(
+            !MARKS.may_name(b"www.example.org")
+                && !MARKS.may_name(b"localhost")
+                && !MARKS.may_name(b"")
+        );
     }
 
     #[test]
@@ -398,25 +550,46 @@ https://www.google.com/url?q=http%3A%2F%2Ft.example%2Fa%0Ab https://www.google.c
 https://url.avanan.click/v2/___https://t.exam https://google.com.evil.example/url?q={E} ftp://www.google.com/url?q={E}
 https://www.google.com/url?q=//t.example/ https://web.archive.org/web/2001*/{T} https://www.google.com/url?q=http://
 https://www.google.com/search?q={E} https://google.evil.co/url?q={E} https://www.google.com/url?sa=t";
-        let long = format!("https://www.google.com/url?q=http://{}", "a".repeat(TARGET_BYTES));
-        urls.split_whitespace().chain([&*long]).for_each(|url| assert_eq!(target(&filled(url)), None, "{url}"));
+        let long = format!(
+            "https://www.google.com/url?q=http://{}",
+            "a".repeat(TARGET_BYTES)
+        );
+        urls.split_whitespace()
+            .chain([&*long])
+            .for_each(|url| assert_eq!(target(&filled(url)), None, "{url}"));
     }
 
     #[test]
     fn saved_octets_come_back_in_runs() {
         let table = BASE64URL_NOPAD.encode(format!("{}\u{ed}+", "#".repeat(65)).as_bytes());
-        let found = target(&format!("https://urldefense.us/v3/__http://t.example/**_a**A*__;{table}!!o!t$"));
-        assert_eq!(found, Some(format!("http://t.example/{}a\u{ed}+", "#".repeat(65))));
+        let found = target(&format!(
+            "https://urldefense.us/v3/__http://t.example/**_a**A*__;{table}!!o!t$"
+        ));
+        assert_eq!(
+            found,
+            Some(format!("http://t.example/{}a\u{ed}+", "#".repeat(65)))
+        );
     }
 
     #[test]
     fn the_recipient_can_be_left_out() {
-        let without = |url: &str| without_recipient(url.as_bytes()).map(|url| String::from_utf8(url).unwrap());
-        let bare = "https://a.safelinks.protection.outlook.com/?amp;url=http://t.example/&reserved=0";
-        let told = bare.replace("amp;url", "data=me&amp;url").replace("&reserved", "&amp;sdata=x&reserved");
-        assert_eq!((without(&told).as_deref(), without(bare)), (Some(bare), None));
+        let without = |url: &str| {
+            without_recipient(url.as_bytes()).map(|url| String::from_utf8(url).unwrap())
+        };
+        let bare =
+            "https://a.safelinks.protection.outlook.com/?amp;url=http://t.example/&reserved=0";
+        let told = bare
+            .replace("amp;url", "data=me&amp;url")
+            .replace("&reserved", "&amp;sdata=x&reserved");
+        assert_eq!(
+            (without(&told).as_deref(), without(bare)),
+            (Some(bare), None)
+        );
         let bare = "https://urldefense.com/v3/__http://t.example/!__;!";
-        assert_eq!(without(&format!("{bare}!org!token$")).as_deref(), Some(bare));
+        assert_eq!(
+            without(&format!("{bare}!org!token$")).as_deref(),
+            Some(bare)
+        );
     }
 
     proptest! {

@@ -59,8 +59,18 @@ impl<'u> Verdicts<'u> {
     pub(super) fn of_divided(full: &'u [u8], url_len: usize, parts: Split<'u>) -> Verdicts<'u> {
         let rfc1738 = grammar::url(&full[..url_len]);
         match plain::read(full) {
-            Some(whatwg) => Verdicts { parts, rfc1738, rfc3986: true, whatwg: Some(whatwg) },
-            None => Verdicts { parts, rfc1738, rfc3986: rfc3986(full), whatwg: whatwg(full) },
+            Some(whatwg) => Verdicts {
+                parts,
+                rfc1738,
+                rfc3986: true,
+                whatwg: Some(whatwg),
+            },
+            None => Verdicts {
+                parts,
+                rfc1738,
+                rfc3986: rfc3986(full),
+                whatwg: whatwg(full),
+            },
         }
     }
 
@@ -72,7 +82,10 @@ impl<'u> Verdicts<'u> {
 
     /// The names of the grammars that accept, in the order of a record's `conforms`.
     pub fn conforms(&self) -> impl Iterator<Item = &'static str> {
-        GRAMMARS.into_iter().zip(self.accepts()).filter_map(|(name, accepts)| accepts.then_some(name))
+        GRAMMARS
+            .into_iter()
+            .zip(self.accepts())
+            .filter_map(|(name, accepts)| accepts.then_some(name))
     }
 
     /// WHATWG's serialisation: what a browser would fetch.
@@ -89,5 +102,7 @@ pub(super) fn rfc3986(full: &[u8]) -> bool {
 
 /// WHATWG's reading of a text.
 pub(super) fn whatwg(full: &[u8]) -> Option<Whatwg<'static>> {
-    url::Url::parse(&String::from_utf8_lossy(full)).ok().map(Whatwg::from)
+    url::Url::parse(&String::from_utf8_lossy(full))
+        .ok()
+        .map(Whatwg::from)
 }

@@ -11,12 +11,32 @@ impl Options {
     pub fn of(config: &Config) -> Options {
         let extract = &config.extract;
         Options {
-            rules: if extract.rules == RulesName::Rfc1738 { Rules::Rfc1738 } else { Rules::Wide },
-            schemeless: if extract.schemeless { Schemeless::Found } else { Schemeless::Left },
+            rules: if extract.rules == RulesName::Rfc1738 {
+                Rules::Rfc1738
+            } else {
+                Rules::Wide
+            },
+            schemeless: if extract.schemeless {
+                Schemeless::Found
+            } else {
+                Schemeless::Left
+            },
             extra_schemes: extract.extra_schemes.clone(),
-            headers: if extract.headers { Headers::Read } else { Headers::Left },
-            accept: extract.accept.iter().map(|grammar| grammar.name()).collect(),
-            schemes: extract.schemes.iter().map(|scheme| scheme.to_ascii_lowercase()).collect(),
+            headers: if extract.headers {
+                Headers::Read
+            } else {
+                Headers::Left
+            },
+            accept: extract
+                .accept
+                .iter()
+                .map(|grammar| grammar.name())
+                .collect(),
+            schemes: extract
+                .schemes
+                .iter()
+                .map(|scheme| scheme.to_ascii_lowercase())
+                .collect(),
             once_a_message: extract.unique == UniqueName::Message,
             context_bytes: extract.context,
             strip_recipient: extract.strip_recipient,

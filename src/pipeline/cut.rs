@@ -67,7 +67,13 @@ enum Counts {
 }
 
 impl Cuts {
-    pub(super) fn new(input: Input, source: Source, hint: Hint, job: &Job, limits: &Limits) -> Cuts {
+    pub(super) fn new(
+        input: Input,
+        source: Source,
+        hint: Hint,
+        job: &Job,
+        limits: &Limits,
+    ) -> Cuts {
         let size = input.size();
         let streams = Streams::new(input, source, hint, limits);
         Cuts {
@@ -90,18 +96,42 @@ impl Cuts {
     ) -> io::Result<Option<Cuts>> {
         let given = job.format.or_else(|| part.kind.map(Format::of));
         let message_bytes = limits.message_bytes;
-        let found = split::open_part(opened, given, file.hint, message_bytes, part.start..part.end)?;
+        let found = split::open_part(
+            opened,
+            given,
+            file.hint,
+            message_bytes,
+            part.start..part.end,
+        )?;
         Ok(found.map(|(format, blocks)| {
             // Each part is read, but all of them are one file.
-            let counts = if part.start == 0 { Counts::Source } else { Counts::Nothing };
-            let current = Current { source: Arc::new(file.source.clone()), format, blocks, counts };
-            Cuts { streams: None, given, message_bytes, size: None, current: Some(current), part_bytes: 0 }
+            let counts = if part.start == 0 {
+                Counts::Source
+            } else {
+                Counts::Nothing
+            };
+            let current = Current {
+                source: Arc::new(file.source.clone()),
+                format,
+                blocks,
+                counts,
+            };
+            Cuts {
+                streams: None,
+                given,
+                message_bytes,
+                size: None,
+                current: Some(current),
+                part_bytes: 0,
+            }
         }))
     }
 
     /// Octets of the source itself that were read so far.
     pub(super) fn bytes_read(&self) -> u64 {
-        self.streams.as_ref().map_or(self.part_bytes, Streams::bytes_read)
+        self.streams
+            .as_ref()
+            .map_or(self.part_bytes, Streams::bytes_read)
     }
 
     /// The next block of the stream that is being read, or what became of it.
@@ -123,12 +153,19 @@ impl Cuts {
             Ok(None) => {
                 work::read_whole(&mut piece, &current.source);
                 let unpacked = self.streams.as_ref().is_some_and(Streams::is_unpacked);
-                if !unpacked && self.size.is_some_and(|size| current.blocks.reached() < size) {
+                if !unpacked
+                    && self
+                        .size
+                        .is_some_and(|size| current.blocks.reached() < size)
+                {
                     work::shrunk_before(&mut piece, &current.source, current.blocks.reached());
                 }
             }
             Err(error) => {
-                work::lost(&mut piece, read::problem(&error, Some(current.blocks.reached())).of(&current.source));
+                work::lost(
+                    &mut piece,
+                    read::problem(&error, Some(current.blocks.reached())).of(&current.source),
+                );
             }
         }
         if self.streams.as_ref().is_some_and(Streams::is_unpacked) {
@@ -141,14 +178,21 @@ impl Cuts {
     fn step(&mut self, step: Step) -> Option<Item> {
         let mut piece = Piece::default();
         match step {
-            Step::Stream(source, hint, stream) => match split::open(stream, self.given, hint, self.message_bytes) {
-                Ok(Opened::Blocks(format, blocks)) => {
-                    self.current = Some(Current { source: Arc::new(source), format, blocks, counts: Counts::Source });
-                    return None;
+            Step::Stream(source, hint, stream) => {
+                match split::open(stream, self.given, hint, self.message_bytes) {
+                    Ok(Opened::Blocks(format, blocks)) => {
+                        self.current = Some(Current {
+                            source: Arc::new(source),
+                            format,
+                            blocks,
+                            counts: Counts::Source,
+                        });
+                        return None;
+                    }
+                    Ok(Opened::Left(why)) => work::skipped(&mut piece, &source, why),
+                    Err(error) => work::failed(&mut piece, &source, &error),
                 }
-                Ok(Opened::Left(why)) => work::skipped(&mut piece, &source, why),
-                Err(error) => work::failed(&mut piece, &source, &error),
-            },
+            }
             Step::Left(source, why) => work::skipped(&mut piece, &source, why),
             Step::Closed(source) => work::read_whole(&mut piece, &source),
             Step::Broken(source, kind) => work::broken(&mut piece, &source, kind),

@@ -6,14 +6,15 @@ use std::collections::{HashMap, HashSet};
 use twox_hash::{XxHash3_64, XxHash3_128};
 
 use crate::decode::{
-    Decoded, Facts, Fields, Headers, Lines, Link, Part, Region, Stretches, Text, Trail, digest, texts,
+    Decoded, Facts, Fields, Headers, Lines, Link, Part, Region, Stretches, Text, Trail, digest,
+    texts,
 };
 use crate::grammar::octet;
 use crate::limits::{Limits, PROMISE_BYTES, REFUSED_WORDS_BYTES, REFUSED_WORDS_RATIO};
 use crate::origin::Source;
 use crate::parse::{
-    Found, Laid, Outcome, Reason, Unwrapped, Value, attribute, inner, key, mismatch, promising, read, replace, split,
-    unwrap, unwrap_divided, without_recipient,
+    Found, Laid, Outcome, Reason, Unwrapped, Value, attribute, inner, key, mismatch, promising,
+    read, replace, split, unwrap, unwrap_divided, without_recipient,
 };
 use crate::problem::{Kind, Problem};
 use crate::record::{Origin, Record, context_border, hash_of, id};
@@ -60,8 +61,11 @@ impl Options {
         if self.accept.is_empty() && self.schemes.is_empty() {
             return true;
         }
-        let accepts =
-            |name: &&str| found.verdicts.is_some_and(|verdicts| verdicts.conforms().any(|other| other == *name));
+        let accepts = |name: &&str| {
+            found
+                .verdicts
+                .is_some_and(|verdicts| verdicts.conforms().any(|other| other == *name))
+        };
         let scheme = split(found.url()).scheme;
         let named = |name: &String| name.as_bytes().eq_ignore_ascii_case(scheme);
         (self.accept.is_empty() || self.accept.iter().any(accepts))
@@ -106,9 +110,23 @@ pub enum Finding<'f> {
 /// Gives everything that is found in `message`, which lies in `source`, to `sink`.
 ///
 /// Allocates little for a message without URLs. Linear in the message's length.
-pub fn extract(message: &Message<'_>, source: &Source, extractor: &Extractor, sink: &mut dyn FnMut(Finding<'_>)) {
+pub fn extract(
+    message: &Message<'_>,
+    source: &Source,
+    extractor: &Extractor,
+    sink: &mut dyn FnMut(Finding<'_>),
+) {
     let fields = Fields::in_message(message, extractor.options.limits.header_bytes);
-    extract_known(message, &Known { fields, digest: None }, source, extractor, sink);
+    extract_known(
+        message,
+        &Known {
+            fields,
+            digest: None,
+        },
+        source,
+        extractor,
+        sink,
+    );
 }
 
 /// What was read of a message before it is extracted.
@@ -146,11 +164,24 @@ pub(super) fn extract_known(
         refused_bytes: 0,
         sink,
     };
-    let Decoded { text_parts, left, problems } =
-        texts(message, fields, limits, extractor.options.headers, &mut |text| state.text(&text));
+    let Decoded {
+        text_parts,
+        left,
+        problems,
+    } = texts(
+        message,
+        fields,
+        limits,
+        extractor.options.headers,
+        &mut |text| state.text(&text),
+    );
     if state.urls > limits.message_urls as u64 {
         let many = format!("{} URLs in one message", state.urls);
-        (state.sink)(Finding::Problem(Problem::at(Kind::Limit, message.start, many)));
+        (state.sink)(Finding::Problem(Problem::at(
+            Kind::Limit,
+            message.start,
+            many,
+        )));
     }
     for problem in problems {
         (state.sink)(Finding::Problem(problem));
@@ -189,7 +220,12 @@ impl<'s> State<'s, '_> {
     fn text(&mut self, text: &Text<'_>) {
         let Extractor { scanner, .. } = self.extractor;
         let mut stretches = None;
-        let mut links = text.page.as_ref().map_or(&[][..], |page| page.links.as_slice()).iter().peekable();
+        let mut links = text
+            .page
+            .as_ref()
+            .map_or(&[][..], |page| page.links.as_slice())
+            .iter()
+            .peekable();
         // Most texts have no start, and are not asked for these.
         let binary = LazyCell::new(|| text.binary());
         let mut passed = 0;
@@ -197,7 +233,10 @@ impl<'s> State<'s, '_> {
         self.ill_at = 0;
         let mut starts = scanner.starts(&text.bytes);
         while let Some(start) = starts.next_from(from) {
-            passed += binary[passed..].iter().take_while(|block| block.end <= start.at).count();
+            passed += binary[passed..]
+                .iter()
+                .take_while(|block| block.end <= start.at)
+                .count();
             if let Some(block) = binary.get(passed).filter(|block| block.start <= start.at) {
                 from = block.end;
                 continue;
@@ -217,37 +256,79 @@ impl<'s> State<'s, '_> {
     }
 
     /// Lays a start out, reads it, and gives what it holds.
-    fn start(&mut self, text: &Text<'_>, start: &Start, stretches: &mut Option<Stretches>) -> Outcome {
-        let Extractor { scanner, options: Options { limits, .. } } = self.extractor;
+    fn start(
+        &mut self,
+        text: &Text<'_>,
+        start: &Start,
+        stretches: &mut Option<Stretches>,
+    ) -> Outcome {
+        let Extractor {
+            scanner,
+            options: Options { limits, .. },
+        } = self.extractor;
         let before = start.at.checked_sub(1).map(|at| text.bytes[at]);
         let mut line = std::mem::take(&mut self.line);
         let close = match start.opening {
             Opening::UrlBracket | Opening::Angle => {
-                match wrapped(&text.bytes, start, scanner.rules(), limits.wrapper_bytes, &mut line) {
+                match wrapped(
+                    &text.bytes,
+                    start,
+                    scanner.rules(),
+                    limits.wrapper_bytes,
+                    &mut line,
+                ) {
                     Wrapped::Closed(close) => Some(close),
                     Wrapped::Void(close) => {
                         self.line = line;
-                        return Outcome { resume: close + 1, refused: Some(Reason::TwoUrls) };
+                        return Outcome {
+                            resume: close + 1,
+                            refused: Some(Reason::TwoUrls),
+                        };
                     }
                     Wrapped::Unclosed => {
                         self.line = line;
-                        return Outcome { resume: start.retry, refused: Some(Reason::Unclosed) };
+                        return Outcome {
+                            resume: start.retry,
+                            refused: Some(Reason::Unclosed),
+                        };
                     }
                 }
             }
             Opening::UrlPrefix | Opening::Bare | Opening::Schemeless(_) => {
-                let breaks = if text.lines == Lines::Written { Breaks::Undone } else { Breaks::Kept };
-                let most = if self.may_refuse() { usize::MAX } else { PROMISE_BYTES };
-                let found = Word { from: start.content, before, rules: scanner.rules(), breaks, most };
+                let breaks = if text.lines == Lines::Written {
+                    Breaks::Undone
+                } else {
+                    Breaks::Kept
+                };
+                let most = if self.may_refuse() {
+                    usize::MAX
+                } else {
+                    PROMISE_BYTES
+                };
+                let found = Word {
+                    from: start.content,
+                    before,
+                    rules: scanner.rules(),
+                    breaks,
+                    most,
+                };
                 if let Err(reason) = self.promising(&text.bytes, start, &found) {
                     self.line = line;
-                    return Outcome { resume: start.retry, refused: Some(reason) };
+                    return Outcome {
+                        resume: start.retry,
+                        refused: Some(reason),
+                    };
                 }
                 word(&text.bytes, &found, &mut line);
                 None
             }
         };
-        let laid = Laid { start, before, line: &line, close };
+        let laid = Laid {
+            start,
+            before,
+            line: &line,
+            close,
+        };
         let outcome = read(&laid, scanner, limits.url_bytes, &mut |found| {
             let name;
             let region = match text.region {
@@ -262,7 +343,11 @@ impl<'s> State<'s, '_> {
                 }
             };
             let cited = text.region == Region::Body && text.lines == Lines::Written;
-            let quote_depth = if cited { quote_depth(&text.bytes, found.raw.start) } else { 0 };
+            let quote_depth = if cited {
+                quote_depth(&text.bytes, found.raw.start)
+            } else {
+                0
+            };
             let part = text.part;
             self.found(
                 &Spot {
@@ -302,7 +387,9 @@ impl<'s> State<'s, '_> {
         if octets > PROMISE_BYTES && self.may_refuse() {
             self.refused_bytes += octets;
             if !self.may_refuse() {
-                let at = self.origin(&text.trail, Span::new(start.at, start.content)).start;
+                let at = self
+                    .origin(&text.trail, Span::new(start.at, start.content))
+                    .start;
                 let most = format!(
                     "long words full of URLs that are none: words are read up to {PROMISE_BYTES} octets from here"
                 );
@@ -322,16 +409,27 @@ impl<'s> State<'s, '_> {
         let begin = &text[word.from..];
         let special = [&b"http:"[..], b"https:", b"ftp:", b"file:", b"ws:", b"wss:"];
         let browsers = guessed.is_some()
-            || special.iter().any(|name| begin.len() >= name.len() && begin[..name.len()].eq_ignore_ascii_case(name));
-        if word.from < self.ill_at && !browsers { Err(Reason::Implausible) } else { Ok(()) }
+            || special.iter().any(|name| {
+                begin.len() >= name.len() && begin[..name.len()].eq_ignore_ascii_case(name)
+            });
+        if word.from < self.ill_at && !browsers {
+            Err(Reason::Implausible)
+        } else {
+            Ok(())
+        }
     }
 
     /// Reads the URL of an attribute, and gives it.
     fn link(&mut self, text: &Text<'_>, link: &Link) {
         let Some(page) = &text.page else { return };
-        let Extractor { scanner, options: Options { limits, .. } } = self.extractor;
+        let Extractor {
+            scanner,
+            options: Options { limits, .. },
+        } = self.extractor;
         let region = format!("html:{}.{}", link.element, link.attribute);
-        let anchor = link.anchor.map(|anchor| anchor.of(&text.bytes).trim_ascii());
+        let anchor = link
+            .anchor
+            .map(|anchor| anchor.of(&text.bytes).trim_ascii());
         let spot = Spot {
             bytes: &page.source,
             trail: &page.trail,
@@ -343,9 +441,18 @@ impl<'s> State<'s, '_> {
             joins: &[],
             reread: text.reread,
         };
-        let base = page.base.as_deref().filter(|base| base.len() <= limits.url_bytes);
-        let value = Value { text: &link.value, span: link.span, base };
-        if let Err(reason) = attribute(&value, scanner, limits.url_bytes, &mut |found| self.found(&spot, found)) {
+        let base = page
+            .base
+            .as_deref()
+            .filter(|base| base.len() <= limits.url_bytes);
+        let value = Value {
+            text: &link.value,
+            span: link.span,
+            base,
+        };
+        if let Err(reason) = attribute(&value, scanner, limits.url_bytes, &mut |found| {
+            self.found(&spot, found)
+        }) {
             let place = self.origin(&page.trail, link.span);
             (self.sink)(Finding::Reject(reason, &link.value, place));
         }
@@ -378,17 +485,33 @@ impl<'s> State<'s, '_> {
     /// Whether no other reading of these octets gave this URL.
     fn is_new(&mut self, spot: &Spot<'_>, found: &Found<'_>) -> bool {
         let (raw, _) = spot.trail.raw(found.raw);
-        self.given.insert(XxHash3_128::oneshot_with_seed((raw.start as u64) << 24 ^ raw.len() as u64, found.full))
+        self.given.insert(XxHash3_128::oneshot_with_seed(
+            (raw.start as u64) << 24 ^ raw.len() as u64,
+            found.full,
+        ))
     }
 
     /// Gives a URL and what is known of it, and its id.
-    fn give(&mut self, spot: &Spot<'_>, found: &Found<'_>, parent: Option<(u128, &'static str)>) -> u128 {
-        let Options { context_bytes, strip_recipient, limits, .. } = &self.extractor.options;
+    fn give(
+        &mut self,
+        spot: &Spot<'_>,
+        found: &Found<'_>,
+        parent: Option<(u128, &'static str)>,
+    ) -> u128 {
+        let Options {
+            context_bytes,
+            strip_recipient,
+            limits,
+            ..
+        } = &self.extractor.options;
         let digest = self.digest();
         let path = spot.part.map_or("", |part| part.path.as_str());
         let before = self
             .seen
-            .entry(XxHash3_64::oneshot_with_seed(XxHash3_64::oneshot(path.as_bytes()), found.full))
+            .entry(XxHash3_64::oneshot_with_seed(
+                XxHash3_64::oneshot(path.as_bytes()),
+                found.full,
+            ))
             .or_default();
         let id = id(digest, path, found.full, u64::from(*before));
         *before = before.saturating_add(1);
@@ -397,7 +520,9 @@ impl<'s> State<'s, '_> {
         if self.facts.is_none() {
             self.facts = self.facts();
         }
-        let anchor = spot.anchor.map(|anchor| &anchor[..anchor.len().min(limits.field_bytes)]);
+        let anchor = spot
+            .anchor
+            .map(|anchor| &anchor[..anchor.len().min(limits.field_bytes)]);
         let record = Record {
             found,
             id,
@@ -413,10 +538,18 @@ impl<'s> State<'s, '_> {
             unwrapped: parent,
             joins: spot.joins,
         };
-        match strip_recipient.then(|| without_recipient(found.full)).flatten() {
+        match strip_recipient
+            .then(|| without_recipient(found.full))
+            .flatten()
+        {
             None => (self.sink)(sorted(&record)),
             Some(text) => replace(found, &text, limits.url_bytes, &mut |stripped| {
-                let stripped = Record { found: stripped, raw: stripped.full, context: None, ..record };
+                let stripped = Record {
+                    found: stripped,
+                    raw: stripped.full,
+                    context: None,
+                    ..record
+                };
                 (self.sink)(sorted(&stripped));
             }),
         }
@@ -443,13 +576,23 @@ impl<'s> State<'s, '_> {
 
     /// What is known of the message from its header, if it has one.
     fn facts(&self) -> Option<Facts> {
-        let Limits { header_bytes, field_bytes, .. } = *self.extractor.limits();
+        let Limits {
+            header_bytes,
+            field_bytes,
+            ..
+        } = *self.extractor.limits();
         let of = |message: &Message<'_>, fields: &Fields| match message.header {
-            Header::Present | Header::Copied { .. } => Some(Facts::of(message.raw, fields, field_bytes)),
+            Header::Present | Header::Copied { .. } => {
+                Some(Facts::of(message.raw, fields, field_bytes))
+            }
             Header::ANews => Some(Facts::of_a_news(message.raw)),
             Header::Absent => None,
         };
-        match self.message.rest.map(|rest| rest.message(self.message.kind)) {
+        match self
+            .message
+            .rest
+            .map(|rest| rest.message(self.message.kind))
+        {
             None => of(self.message, self.fields),
             Some(begun) => of(&begun, &Fields::in_message(&begun, header_bytes)),
         }
@@ -467,13 +610,21 @@ impl<'s> State<'s, '_> {
             None => unwrap(found.full),
         };
         for _ in 0..options.limits.unwrap_depth {
-            let Some(Unwrapped { url, by }) = target else { return };
+            let Some(Unwrapped { url, by }) = target else {
+                return;
+            };
             let mut child = None;
-            inner(found, &url, scanner, options.limits.url_bytes, &mut |inside| {
-                if options.wants(inside) {
-                    child = Some(self.give(spot, inside, Some((parent, by))));
-                }
-            });
+            inner(
+                found,
+                &url,
+                scanner,
+                options.limits.url_bytes,
+                &mut |inside| {
+                    if options.wants(inside) {
+                        child = Some(self.give(spot, inside, Some((parent, by))));
+                    }
+                },
+            );
             let Some(id) = child else { return };
             (parent, target) = (id, unwrap(&url));
         }
@@ -483,7 +634,10 @@ impl<'s> State<'s, '_> {
     fn origin(&mut self, trail: &Trail, span: Span) -> Origin<'s> {
         let (raw, exact) = trail.raw(span);
         let base = self.message.raw_start();
-        let before = self.message.rest.map_or(u64::from(self.message.envelope > 0), |rest| rest.lines);
+        let before = self
+            .message
+            .rest
+            .map_or(u64::from(self.message.envelope > 0), |rest| rest.lines);
         let line = before + self.line_of(raw.start);
         Origin {
             source: self.source,
@@ -492,7 +646,10 @@ impl<'s> State<'s, '_> {
             end: base + raw.end as u64,
             exact,
             line,
-            message_start: self.message.rest.map_or(self.message.start, |rest| rest.start),
+            message_start: self
+                .message
+                .rest
+                .map_or(self.message.start, |rest| rest.start),
             message_end: self.message.end(),
         }
     }
@@ -500,8 +657,14 @@ impl<'s> State<'s, '_> {
     /// The number of the line of the message's raw octets that holds `at`. Counts from where it counted last.
     fn line_of(&mut self, at: usize) -> u64 {
         let (known, number) = self.lines;
-        let between = |from: usize, to: usize| memchr::memchr_iter(b'\n', &self.message.raw[from..to]).count() as u64;
-        let number = if known <= at { number + between(known, at) } else { number - between(at, known) };
+        let between = |from: usize, to: usize| {
+            memchr::memchr_iter(b'\n', &self.message.raw[from..to]).count() as u64
+        };
+        let number = if known <= at {
+            number + between(known, at)
+        } else {
+            number - between(at, known)
+        };
         self.lines = (at, number);
         number
     }
@@ -527,14 +690,19 @@ struct Spot<'t> {
 
 /// Where the first octet of a word stands that no URI of RFC 3986 holds, or the first `%` that begins no escape.
 fn ill_at(word: &[u8]) -> usize {
-    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()*+,;=%".contains(&byte);
+    let allowed =
+        |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()*+,;=%".contains(&byte);
     let ill = |&at: &usize| !allowed(word[at]) || word[at] == b'%' && octet(&word[at..]).is_none();
     (0..word.len()).find(ill).unwrap_or(0)
 }
 
 /// A record as what it is: found, or taken out of another.
 fn sorted<'r>(record: &'r Record<'r>) -> Finding<'r> {
-    if record.unwrapped.is_some() { Finding::Unwrapped(record) } else { Finding::Url(record) }
+    if record.unwrapped.is_some() {
+        Finding::Unwrapped(record)
+    } else {
+        Finding::Url(record)
+    }
 }
 
 /// What URLs that mean the same have in common.

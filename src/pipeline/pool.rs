@@ -15,7 +15,8 @@ use super::extract::Extractor;
 use super::unique::Given;
 use super::work::{self, Desks, Output, Unit};
 use crate::limits::{
-    BATCH_BYTES, BATCH_FILES, BATCHES_PER_THREAD, BATCHES_WAITING, BYTES_PER_THREAD, Limits, SMALL_FILE_BYTES,
+    BATCH_BYTES, BATCH_FILES, BATCHES_PER_THREAD, BATCHES_WAITING, BYTES_PER_THREAD, Limits,
+    SMALL_FILE_BYTES,
 };
 use crate::origin::{self, Hint, Source};
 use crate::problem::{Event, Kind};
@@ -129,19 +130,36 @@ pub fn run(job: &Job, extractor: &Extractor, report: &mut dyn Report) -> io::Res
     let mut units = Units::new(job, extractor.limits());
     let (desks, aside) = (Desks::default(), OnceCell::new());
     if job.threads <= 1 {
-        Hands { job, extractor, desks: &desks, aside: &aside, scope: None }.do_all(&mut units, &mut writer)?;
+        Hands {
+            job,
+            extractor,
+            desks: &desks,
+            aside: &aside,
+            scope: None,
+        }
+        .do_all(&mut units, &mut writer)?;
         return Ok(writer.balance);
     }
     walk::make_room((job.threads * BATCHES_PER_THREAD + 2) * BATCH_FILES);
     threads(job)?.in_place_scope(|scope| {
-        Hands { job, extractor, desks: &desks, aside: &aside, scope: Some(scope) }.do_all(&mut units, &mut writer)
+        Hands {
+            job,
+            extractor,
+            desks: &desks,
+            aside: &aside,
+            scope: Some(scope),
+        }
+        .do_all(&mut units, &mut writer)
     })?;
     Ok(writer.balance)
 }
 
 /// As many threads as the job may have.
 fn threads(job: &Job) -> io::Result<ThreadPool> {
-    ThreadPoolBuilder::new().num_threads(job.threads).build().map_err(io::Error::other)
+    ThreadPoolBuilder::new()
+        .num_threads(job.threads)
+        .build()
+        .map_err(io::Error::other)
 }
 
 /// Those who work: the threads of a scope, or the caller alone.
@@ -156,7 +174,11 @@ struct Hands<'h, 'scope> {
 
 impl Hands<'_, '_> {
     /// Has the units worked on and writes what they give, in order. `false` ends the run.
-    fn do_all(&self, units: &mut dyn Iterator<Item = Unit>, writer: &mut Writer<'_>) -> io::Result<bool> {
+    fn do_all(
+        &self,
+        units: &mut dyn Iterator<Item = Unit>,
+        writer: &mut Writer<'_>,
+    ) -> io::Result<bool> {
         let (job, extractor, desks) = (self.job, self.extractor, self.desks);
         let Some(scope) = self.scope else {
             for unit in units {
@@ -186,7 +208,9 @@ impl Hands<'_, '_> {
             let sender = order.begin(bytes);
             scope.spawn(move |_| {
                 // The other end is gone only when the run was given up.
-                work::contained(unit, job, extractor, desks, &mut |batch| sender.send(batch).is_ok());
+                work::contained(unit, job, extractor, desks, &mut |batch| {
+                    sender.send(batch).is_ok()
+                });
             });
         }
         order.drain(0, 0, &mut |batch| self.write(batch, writer))
@@ -196,7 +220,11 @@ impl Hands<'_, '_> {
     /// blocks, of which none is left in turn, so that this goes one level deep.
     fn write(&self, batch: Batch, writer: &mut Writer<'_>) -> io::Result<bool> {
         let Batch { records, pieces } = batch;
-        let mut run = Run { records: &records, written: 0, reached: 0 };
+        let mut run = Run {
+            records: &records,
+            written: 0,
+            reached: 0,
+        };
         for mut piece in pieces {
             let deferred = piece.deferred.take();
             if !writer.write(piece, &mut run)? {
@@ -220,7 +248,13 @@ impl Hands<'_, '_> {
     /// Has a file that was left for its turn worked on, by threads of its own: the others may have so much to give that
     /// none goes on before this is written. `false` ends the run.
     fn do_aside(&self, file: walk::File, writer: &mut Writer<'_>) -> io::Result<bool> {
-        let Hands { job, extractor, desks, aside, .. } = *self;
+        let Hands {
+            job,
+            extractor,
+            desks,
+            aside,
+            ..
+        } = *self;
         let mut units = Units::of(file, job, extractor.limits());
         if self.scope.is_none() {
             return self.do_all(&mut units, writer);
@@ -230,11 +264,27 @@ impl Hands<'_, '_> {
             None => match threads(job) {
                 Ok(pool) => aside.get_or_init(|| pool),
                 // As many again may be too many. This one waits for nobody.
-                Err(_) => return Hands { job, extractor, desks, aside, scope: None }.do_all(&mut units, writer),
+                Err(_) => {
+                    return Hands {
+                        job,
+                        extractor,
+                        desks,
+                        aside,
+                        scope: None,
+                    }
+                    .do_all(&mut units, writer);
+                }
             },
         };
         pool.in_place_scope(|scope| {
-            Hands { job, extractor, desks, aside, scope: Some(scope) }.do_all(&mut units, writer)
+            Hands {
+                job,
+                extractor,
+                desks,
+                aside,
+                scope: Some(scope),
+            }
+            .do_all(&mut units, writer)
         })
     }
 }
@@ -304,8 +354,11 @@ impl Order {
     ) -> io::Result<bool> {
         while let Some((line, bytes)) = self.lines.front() {
             let must_wait = self.lines.len() > most_units || self.bytes > most_bytes;
-            let received =
-                if must_wait { line.recv().map_err(|_| TryRecvError::Disconnected) } else { line.try_recv() };
+            let received = if must_wait {
+                line.recv().map_err(|_| TryRecvError::Disconnected)
+            } else {
+                line.try_recv()
+            };
             match received {
                 Ok(batch) => {
                     if !write(batch)? {
@@ -383,14 +436,31 @@ impl<'j> Units<'j> {
             None => Box::new(walk::walk_open(&job.roots, &job.filter, job.links)),
         };
         let most_roots = walk::roots_at_once(job.threads * BATCHES_PER_THREAD + 2);
-        Units { job, limits, steps, current: None, ahead: None, most_roots }
+        Units {
+            job,
+            limits,
+            steps,
+            current: None,
+            ahead: None,
+            most_roots,
+        }
     }
 
     /// The units of a single file, which is cut whatever its size.
     fn of(file: walk::File, job: &'j Job, limits: &'j Limits) -> Units<'j> {
-        let large = walk::File { size: u64::MAX, ..file };
+        let large = walk::File {
+            size: u64::MAX,
+            ..file
+        };
         let steps = Box::new(std::iter::once(Step::File(large)));
-        Units { job, limits, steps, current: None, ahead: None, most_roots: 1 }
+        Units {
+            job,
+            limits,
+            steps,
+            current: None,
+            ahead: None,
+            most_roots: 1,
+        }
     }
 
     /// Small files up to a batch's size, or the step behind them.
@@ -401,8 +471,12 @@ impl<'j> Units<'j> {
             match self.ahead.take().or_else(|| self.steps.next()) {
                 Some(Step::File(file)) if file.size < SMALL_FILE_BYTES => {
                     bytes += file.size;
-                    let last = files.iter().rev().find(|file: &&walk::File| file.is_in_root());
-                    let is_another = file.is_in_root() && last.is_none_or(|last| file.is_in_another_root(last));
+                    let last = files
+                        .iter()
+                        .rev()
+                        .find(|file: &&walk::File| file.is_in_root());
+                    let is_another =
+                        file.is_in_root() && last.is_none_or(|last| file.is_in_another_root(last));
                     roots += usize::from(is_another);
                     files.push(file);
                 }
@@ -441,7 +515,9 @@ impl<'j> Units<'j> {
 
     /// The messages of a file that begin in a range of it. What is no mbox begins at its start.
     fn part(&mut self, file: walk::File, item: &origin::Item, piece: &mut Piece) {
-        match read::open(&file).and_then(|opened| Cuts::part(opened, &file, item, self.job, self.limits)) {
+        match read::open(&file)
+            .and_then(|opened| Cuts::part(opened, &file, item, self.job, self.limits))
+        {
             Err(error) => work::failed(piece, &file.source, &error),
             Ok(Some(cuts)) => self.current = Some((cuts, 0)),
             Ok(None) if item.start == 0 => self.whole(file, piece),
@@ -495,26 +571,69 @@ mod tests {
     fn files(pieces: Vec<Piece>) -> (u64, u64, u64) {
         let mut report = Vec::new();
         let (given, balance) = (Given::default(), Balance::default());
-        let mut writer = Writer { report: &mut report, given, balance, broken: None, lines: true };
-        let mut run = Run { records: b"", written: 0, reached: 0 };
+        let mut writer = Writer {
+            report: &mut report,
+            given,
+            balance,
+            broken: None,
+            lines: true,
+        };
+        let mut run = Run {
+            records: b"",
+            written: 0,
+            reached: 0,
+        };
         for piece in pieces {
             assert!(writer.write(piece, &mut run).unwrap());
         }
         assert!(writer.balance.imbalances().is_empty());
-        (writer.balance.files, writer.balance.files_read, writer.balance.files_failed.sum())
+        (
+            writer.balance.files,
+            writer.balance.files_read,
+            writer.balance.files_failed.sum(),
+        )
     }
 
     #[test]
     fn a_file_of_which_a_stretch_failed_is_not_read_to_its_end() {
-        let broken = || Piece { broken: Some(Kind::Unreadable), ..Piece::default() };
+        let broken = || Piece {
+            broken: Some(Kind::Unreadable),
+            ..Piece::default()
+        };
         let counted = |count: fn(&mut Balance)| {
             let mut piece = Piece::default();
             count(&mut piece.balance);
             piece
         };
         let read = || counted(Balance::read_file);
-        assert_eq!(files(vec![read(), broken(), Piece::default(), broken(), read(), read()]), (3, 2, 1));
-        assert_eq!(files(vec![broken(), counted(|balance| balance.fail_file("unreadable")), read()]), (2, 1, 1));
-        assert_eq!(files(vec![Piece { broken: Some(Kind::Unreadable), ..read() }, read()]), (2, 1, 1));
+        assert_eq!(
+            files(vec![
+                read(),
+                broken(),
+                Piece::default(),
+                broken(),
+                read(),
+                read()
+            ]),
+            (3, 2, 1)
+        );
+        assert_eq!(
+            files(vec![
+                broken(),
+                counted(|balance| balance.fail_file("unreadable")),
+                read()
+            ]),
+            (2, 1, 1)
+        );
+        assert_eq!(
+            files(vec![
+                Piece {
+                    broken: Some(Kind::Unreadable),
+                    ..read()
+                },
+                read()
+            ]),
+            (2, 1, 1)
+        );
     }
 }

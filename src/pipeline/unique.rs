@@ -20,7 +20,10 @@ pub(super) struct Given {
 impl Given {
     /// Nothing yet, in a run that folds so.
     pub(super) fn new(unique: Unique) -> Given {
-        Given { unique, ..Given::default() }
+        Given {
+            unique,
+            ..Given::default()
+        }
     }
 
     /// What is left of `records`, those of `piece`, without what was given before; `piece` counts that alone.
@@ -49,7 +52,12 @@ impl Given {
     fn fold_records(&mut self, piece: &mut Piece, records: &[u8]) -> Vec<u8> {
         let mut kept = Vec::with_capacity(records.len());
         let mut start = 0;
-        for &Keyed { key, end, unwrapped } in &piece.keys {
+        for &Keyed {
+            key,
+            end,
+            unwrapped,
+        } in &piece.keys
+        {
             if self.keys.insert(key) {
                 kept.extend_from_slice(&records[start..end]);
             } else if unwrapped {

@@ -8,12 +8,16 @@ use super::extract::{Extractor, Finding, Known, extract_known, key_hash};
 use super::pool::{Job, Unique};
 use super::{Batch, Keyed, Piece};
 use crate::decode::{Fields, KnownField, date, digest};
-use crate::limits::{BATCHES_PER_THREAD, BLOCKS_PER_THREAD, SMALL_CONTAINER_BYTES, SMALL_FILE_BYTES, SPILL_BYTES};
+use crate::limits::{
+    BATCHES_PER_THREAD, BLOCKS_PER_THREAD, SMALL_CONTAINER_BYTES, SMALL_FILE_BYTES, SPILL_BYTES,
+};
 use crate::origin::{Kind as SourceKind, Source};
 use crate::problem::{Event, Kind, Problem};
 use crate::read::{self, Input, Unread};
 use crate::record::{self, Balance, Record, Writer};
-use crate::split::{Block, Divided, Format, Message, Role, ends_in_cr, messages, recognised, unify, zeros_before};
+use crate::split::{
+    Block, Divided, Format, Message, Role, ends_in_cr, messages, recognised, unify, zeros_before,
+};
 use crate::walk;
 
 /// A piece of work.
@@ -92,9 +96,19 @@ impl Desks {
 
 /// Does a piece of work. A large yield is given in several batches.
 fn work(unit: Unit, job: &Job, extractor: &Extractor, desks: &Desks, give: &mut Give<'_>) {
-    let Desk { buffer, writer, usual_bytes } = desks.free().pop().unwrap_or_default();
+    let Desk {
+        buffer,
+        writer,
+        usual_bytes,
+    } = desks.free().pop().unwrap_or_default();
     let yielded = Yield::new(desks, give, usual_bytes, unit.len());
-    let mut worker = Worker { job, extractor, yielded, buffer, writer };
+    let mut worker = Worker {
+        job,
+        extractor,
+        yielded,
+        buffer,
+        writer,
+    };
     match unit {
         Unit::Items(items) => items.into_iter().for_each(|item| worker.item(item)),
         Unit::Files(files) => {
@@ -106,18 +120,39 @@ fn work(unit: Unit, job: &Job, extractor: &Extractor, desks: &Desks, give: &mut 
         }
     }
     worker.yielded.flush();
-    let Worker { yielded: Yield { usual_bytes, .. }, buffer, writer, .. } = worker;
-    desks.free().push(Desk { buffer, writer, usual_bytes });
+    let Worker {
+        yielded: Yield { usual_bytes, .. },
+        buffer,
+        writer,
+        ..
+    } = worker;
+    desks.free().push(Desk {
+        buffer,
+        writer,
+        usual_bytes,
+    });
 }
 
 /// The same, whatever happens: work that the program failed on is an event, so that no one waits for it in vain.
-pub(super) fn contained(unit: Unit, job: &Job, extractor: &Extractor, desks: &Desks, give: &mut Give<'_>) {
+pub(super) fn contained(
+    unit: Unit,
+    job: &Job,
+    extractor: &Extractor,
+    desks: &Desks,
+    give: &mut Give<'_>,
+) {
     if catch_unwind(AssertUnwindSafe(|| work(unit, job, extractor, desks, give))).is_err() {
         let mut piece = Piece::default();
         piece.balance.event(Kind::Panic.name());
-        let problem = Problem::new(Kind::Panic, "the program failed on a piece of this source; please report it");
+        let problem = Problem::new(
+            Kind::Panic,
+            "the program failed on a piece of this source; please report it",
+        );
         piece.events.push(problem.of(&Source::at("?".into())));
-        give(Batch { pieces: vec![piece], ..Batch::default() });
+        give(Batch {
+            pieces: vec![piece],
+            ..Batch::default()
+        });
     }
 }
 
@@ -160,9 +195,22 @@ impl<'w> Yield<'w> {
     /// Nothing yet, of work on so many octets.
     fn new(desks: &'w Desks, give: &'w mut Give<'w>, usual_bytes: usize, bytes: u64) -> Yield<'w> {
         // Text full of URLs yields four times as much as itself.
-        let most_bytes = usize::try_from(bytes.saturating_mul(4)).unwrap_or(usize::MAX).min(Self::FULL_BYTES);
+        let most_bytes = usize::try_from(bytes.saturating_mul(4))
+            .unwrap_or(usize::MAX)
+            .min(Self::FULL_BYTES);
         let (batch, tally, mark) = (Batch::default(), Balance::default(), Mark::default());
-        Yield { desks, batch, tally, mark, start: 0, rejects_before: 0, is_fresh: true, usual_bytes, most_bytes, give }
+        Yield {
+            desks,
+            batch,
+            tally,
+            mark,
+            start: 0,
+            rejects_before: 0,
+            is_fresh: true,
+            usual_bytes,
+            most_bytes,
+            give,
+        }
     }
 
     /// The piece that is being filled.
@@ -182,7 +230,9 @@ impl<'w> Yield<'w> {
 
     /// Counts the last piece as full: what records it has got belong to it.
     fn finish(&mut self) {
-        let Some(last) = self.batch.pieces.last_mut() else { return };
+        let Some(last) = self.batch.pieces.last_mut() else {
+            return;
+        };
         last.record_bytes = self.batch.records.len() - self.start;
         self.start = self.batch.records.len();
         self.rejects_before += last.rejects.len();
@@ -200,10 +250,12 @@ impl<'w> Yield<'w> {
 
     /// Notes where a message begins. What is held of those before it is given first, if it is much.
     fn begin(&mut self) {
-        if self.batch.records.len() + self.rejects_before + self.piece().rejects.len() > SPILL_BYTES {
+        if self.batch.records.len() + self.rejects_before + self.piece().rejects.len() > SPILL_BYTES
+        {
             // The piece that was made for the message stays.
             let is_empty = self.start == self.batch.records.len();
-            let is_own = |piece: &mut Piece| piece.article.is_some() && is_empty && piece.rejects.is_empty();
+            let is_own =
+                |piece: &mut Piece| piece.article.is_some() && is_empty && piece.rejects.is_empty();
             match self.batch.pieces.pop_if(is_own) {
                 Some(own) => {
                     // Those before it are full.
@@ -219,7 +271,12 @@ impl<'w> Yield<'w> {
         self.is_fresh = false;
         let records = self.batch.records.len();
         let piece = self.piece();
-        self.mark = Mark { records, keys: piece.keys.len(), rejects: piece.rejects.len(), events: piece.events.len() };
+        self.mark = Mark {
+            records,
+            keys: piece.keys.len(),
+            rejects: piece.rejects.len(),
+            events: piece.events.len(),
+        };
     }
 
     /// Adds what a message counted to its piece's balance.
@@ -243,11 +300,16 @@ impl<'w> Yield<'w> {
     /// often their URLs stood in it so far.
     fn relieve(&mut self, job: &Job) {
         let mark = self.mark;
-        let own = self.batch.records.len() - mark.records + self.piece().rejects.len() - mark.rejects;
+        let own =
+            self.batch.records.len() - mark.records + self.piece().rejects.len() - mark.rejects;
         if own > SPILL_BYTES {
             counts(self, job);
             self.settle();
-            let next = Piece { article: self.piece().article, goes_on: true, ..Piece::default() };
+            let next = Piece {
+                article: self.piece().article,
+                goes_on: true,
+                ..Piece::default()
+            };
             self.flush();
             self.next(next);
             self.is_fresh = false;
@@ -278,7 +340,11 @@ impl<'w> Yield<'w> {
     /// Gives the pieces that are full.
     fn give(&mut self) {
         if !self.batch.pieces.is_empty() {
-            self.usual_bytes = self.batch.records.len().max(self.usual_bytes - self.usual_bytes / 8);
+            self.usual_bytes = self
+                .batch
+                .records
+                .len()
+                .max(self.usual_bytes - self.usual_bytes / 8);
             self.most_bytes = Self::FULL_BYTES;
             (self.start, self.rejects_before, self.is_fresh) = (0, 0, true);
             // Whoever wants no more has ended the run, and waits for no one.
@@ -291,14 +357,20 @@ impl Worker<'_> {
     /// Reads a small file. One that the program fails on outside a message is an event.
     fn contained(&mut self, file: &walk::File) {
         if catch_unwind(AssertUnwindSafe(|| self.file(file))).is_err() {
-            let problem = Problem::new(Kind::Panic, "the program failed on this file; please report it");
+            let problem = Problem::new(
+                Kind::Panic,
+                "the program failed on this file; please report it",
+            );
             lost(self.yielded.piece(), problem.of(&file.source));
         }
     }
 
     /// Reads a small file, and everything in it.
     fn file(&mut self, file: &walk::File) {
-        let mut block = Block { bytes: std::mem::take(&mut self.buffer), ..Block::default() };
+        let mut block = Block {
+            bytes: std::mem::take(&mut self.buffer),
+            ..Block::default()
+        };
         block.bytes.clear();
         let opened = read::read_small(file, SMALL_FILE_BYTES, &mut block.bytes);
         let read = block.bytes.len() as u64;
@@ -309,7 +381,9 @@ impl Worker<'_> {
             }
             // It has grown, or another one has its name.
             Ok(_) if read >= SMALL_FILE_BYTES => self.defer(file),
-            Ok(_) if read::is_container(&block.bytes) => self.container(file, std::mem::take(&mut block.bytes)),
+            Ok(_) if read::is_container(&block.bytes) => {
+                self.container(file, std::mem::take(&mut block.bytes))
+            }
             Ok(_) if ends_in_cr(&block.bytes) => {
                 unify(&mut block.bytes);
                 self.whole(file, &mut block);
@@ -324,7 +398,13 @@ impl Worker<'_> {
 
     /// Leaves a file to those who read in blocks.
     fn defer(&mut self, file: &walk::File) {
-        self.yielded.next(Piece { deferred: Some(walk::File { ahead: None, ..file.clone() }), ..Piece::default() });
+        self.yielded.next(Piece {
+            deferred: Some(walk::File {
+                ahead: None,
+                ..file.clone()
+            }),
+            ..Piece::default()
+        });
         self.yielded.next(Piece::default());
     }
 
@@ -351,7 +431,13 @@ impl Worker<'_> {
         let input = Input::memory(octets);
         let mut unpacked = 0;
         let mut items = Vec::new();
-        for item in Cuts::new(input, file.source.clone(), file.hint, self.job, self.extractor.limits()) {
+        for item in Cuts::new(
+            input,
+            file.source.clone(),
+            file.hint,
+            self.job,
+            self.extractor.limits(),
+        ) {
             unpacked += item.len();
             if unpacked > SMALL_CONTAINER_BYTES {
                 self.defer(file);
@@ -368,7 +454,9 @@ impl Worker<'_> {
     fn item(&mut self, item: Item) {
         match item {
             Item::Block(source, format, block) => self.block(&source, format, &block),
-            Item::Unread(source, format, offset, unread) => self.unread(&source, format, offset, &unread),
+            Item::Unread(source, format, offset, unread) => {
+                self.unread(&source, format, offset, &unread)
+            }
             Item::Note(note) => {
                 let piece = self.yielded.piece();
                 piece.balance.add(&note.balance);
@@ -379,7 +467,11 @@ impl Worker<'_> {
 
     /// Reads and searches what was left unread of a source. If that fails, what stands behind it is read all the same.
     fn unread(&mut self, source: &Source, format: Format, offset: u64, unread: &Unread) {
-        let mut block = Block { bytes: std::mem::take(&mut self.buffer), offset, role: Role::Whole };
+        let mut block = Block {
+            bytes: std::mem::take(&mut self.buffer),
+            offset,
+            role: Role::Whole,
+        };
         let result = unread.read(&mut block.bytes);
         let read = block.bytes.len() as u64;
         self.block(source, format, &block);
@@ -412,18 +504,22 @@ impl Worker<'_> {
 
     /// A message, with everything that can go wrong in it kept inside.
     fn message(&mut self, message: &Message<'_>, source: &Source) {
-        let mut known =
-            Known { fields: Fields::in_message(message, self.extractor.limits().header_bytes), digest: None };
+        let mut known = Known {
+            fields: Fields::in_message(message, self.extractor.limits().header_bytes),
+            digest: None,
+        };
         if message.kind == SourceKind::News {
             match message.rest.map(|rest| rest.message(message.kind)) {
                 None => {
                     let digest = *known.digest.insert(digest(message, &known.fields));
-                    self.yielded.article(article(message, &known.fields, digest), false);
+                    self.yielded
+                        .article(article(message, &known.fields, digest), false);
                 }
                 // A further piece is whatever its article is.
                 Some(begun) => {
                     let fields = Fields::in_message(&begun, self.extractor.limits().header_bytes);
-                    self.yielded.article(article(&begun, &fields, digest(&begun, &fields)), true);
+                    self.yielded
+                        .article(article(&begun, &fields, digest(&begun, &fields)), true);
                 }
             }
         }
@@ -431,8 +527,11 @@ impl Worker<'_> {
         if catch_unwind(AssertUnwindSafe(|| self.read(message, &known, source))).is_err() {
             self.yielded.restore();
             self.yielded.piece().balance.skip_message("panic");
-            let problem =
-                Problem::at(Kind::Panic, message.start, "the program failed on this message; please report it");
+            let problem = Problem::at(
+                Kind::Panic,
+                message.start,
+                "the program failed on this message; please report it",
+            );
             self.event(problem.of(source));
         }
         if message.kind == SourceKind::News {
@@ -470,14 +569,19 @@ impl Worker<'_> {
         let (message, fields) = match message.rest.map(|rest| rest.message(message.kind)) {
             None => (message, fields),
             Some(first) => {
-                begun = (first, Fields::in_message(&first, self.extractor.limits().header_bytes));
+                begun = (
+                    first,
+                    Fields::in_message(&first, self.extractor.limits().header_bytes),
+                );
                 (&begun.0, &begun.1)
             }
         };
         let field = fields.first_known(KnownField::Date);
-        let moment = field.and_then(|field| date(&String::from_utf8_lossy(field.value.of(message.raw))).unix);
+        let moment = field
+            .and_then(|field| date(&String::from_utf8_lossy(field.value.of(message.raw))).unix);
         moment.is_none_or(|moment| {
-            self.job.since.is_none_or(|since| since <= moment) && self.job.until.is_none_or(|until| moment < until)
+            self.job.since.is_none_or(|since| since <= moment)
+                && self.job.until.is_none_or(|until| moment < until)
         })
     }
 
@@ -510,11 +614,20 @@ impl Mark {
 /// What tells an article from others: its Message-ID and what it says.
 fn article(message: &Message<'_>, fields: &Fields, digest: u128) -> Option<u128> {
     let id = fields.first_known(KnownField::MessageId)?;
-    Some(record::hash_of(&[id.value.of(message.raw), &digest.to_le_bytes()]))
+    Some(record::hash_of(&[
+        id.value.of(message.raw),
+        &digest.to_le_bytes(),
+    ]))
 }
 
 /// Encodes and counts a finding.
-fn note(finding: Finding<'_>, source: &Source, job: &Job, writer: &mut Writer, yielded: &mut Yield<'_>) {
+fn note(
+    finding: Finding<'_>,
+    source: &Source,
+    job: &Job,
+    writer: &mut Writer,
+    yielded: &mut Yield<'_>,
+) {
     let tally = &mut yielded.tally;
     match finding {
         Finding::Url(record) => {
@@ -568,7 +681,11 @@ fn line(record: &Record<'_>, job: &Job, writer: &mut Writer, yielded: &mut Yield
     }
     if job.unique != Unique::None {
         let (end, unwrapped) = (records.len() - yielded.start, record.unwrapped.is_some());
-        yielded.piece().keys.push(Keyed { key: key_hash(found.url()), end, unwrapped });
+        yielded.piece().keys.push(Keyed {
+            key: key_hash(found.url()),
+            end,
+            unwrapped,
+        });
     }
 }
 
@@ -578,7 +695,9 @@ fn counts(yielded: &mut Yield<'_>, job: &Job) {
     let (start, before) = (yielded.start, yielded.mark);
     yielded.piece();
     let Batch { records, pieces } = &mut yielded.batch;
-    let Some(piece) = pieces.last_mut() else { return };
+    let Some(piece) = pieces.last_mut() else {
+        return;
+    };
     let repeated = std::mem::take(&mut piece.repeated);
     if !repeated.is_empty() && job.output == Output::Records {
         let lines = records.split_off(before.records);
@@ -609,7 +728,15 @@ pub(super) fn read_whole(piece: &mut Piece, source: &Source) {
 
 /// Notes that octets of a source were gone when they were to be read.
 pub(super) fn shrunk(piece: &mut Piece, source: &Source, end: u64) {
-    remarked(piece, Problem::at(Kind::Vanished, end, "it ends here, and was longer when it was opened").of(source));
+    remarked(
+        piece,
+        Problem::at(
+            Kind::Vanished,
+            end,
+            "it ends here, and was longer when it was opened",
+        )
+        .of(source),
+    );
 }
 
 /// The same, where others have read before: it may end before `end`.
@@ -653,8 +780,12 @@ pub(super) fn skipped(piece: &mut Piece, source: &Source, why: &str) {
         piece.balance.skip_member(why);
     }
     // A link in an archive may have led to something that is not there.
-    let expected = matches!(why, "empty" | "filtered" | "hard-link" | "control-file") || why == "symlink" && is_file;
+    let expected = matches!(why, "empty" | "filtered" | "hard-link" | "control-file")
+        || why == "symlink" && is_file;
     if !expected {
-        remarked(piece, Problem::new(Kind::Skip, format!("not read: {why}")).of(source));
+        remarked(
+            piece,
+            Problem::new(Kind::Skip, format!("not read: {why}")).of(source),
+        );
     }
 }

@@ -70,7 +70,13 @@ impl Body {
             None => self.packed,
         };
         match self.sum {
-            Some(sum) => Box::new(Checked { stream, crc: flate2::Crc::new(), given: 0, sum, ended: false }),
+            Some(sum) => Box::new(Checked {
+                stream,
+                crc: flate2::Crc::new(),
+                given: 0,
+                sum,
+                ended: false,
+            }),
             None => stream,
         }
     }
@@ -95,7 +101,9 @@ impl Read for Checked {
         self.given += read as u64;
         self.ended = read == 0;
         if self.ended && (self.given, self.crc.sum()) != (self.sum.bytes, self.sum.crc) {
-            return Err(fault::damage("a member is not what its checksum or its size says"));
+            return Err(fault::damage(
+                "a member is not what its checksum or its size says",
+            ));
         }
         Ok(read)
     }
@@ -110,7 +118,9 @@ impl Archive {
             Input::Random(random) => match Directory::find(&random) {
                 Ok(Some(directory)) => Archive::Directory(directory),
                 // One that was cut off has lost its directory; its members can be read all the same.
-                Ok(None) | Err(_) => Archive::Locals(Locals::new(Feed::new(Input::Random(random).into_stream()))),
+                Ok(None) | Err(_) => {
+                    Archive::Locals(Locals::new(Feed::new(Input::Random(random).into_stream())))
+                }
             },
         }
     }
@@ -167,7 +177,11 @@ const INPUT_BYTES: usize = 64 << 10;
 impl Feed {
     fn new(stream: Box<dyn Read>) -> Feed {
         let input = BufReader::with_capacity(INPUT_BYTES, stream);
-        Feed(Rc::new(RefCell::new(Shared { input, part: Part::Counted(0), failed: None })))
+        Feed(Rc::new(RefCell::new(Shared {
+            input,
+            part: Part::Counted(0),
+            failed: None,
+        })))
     }
 
     /// Makes the next `bytes` octets the current member.
@@ -206,13 +220,21 @@ impl Feed {
     /// So many octets of the archive itself, and no fewer.
     fn exact<const N: usize>(&self) -> io::Result<[u8; N]> {
         let mut octets = [0; N];
-        if self.fill(&mut octets)? < N { Err(cut_off()) } else { Ok(octets) }
+        if self.fill(&mut octets)? < N {
+            Err(cut_off())
+        } else {
+            Ok(octets)
+        }
     }
 
     /// So many octets of the archive itself; `bytes` is within a limit.
     fn octets(&self, bytes: usize) -> io::Result<Vec<u8>> {
         let mut octets = vec![0; bytes];
-        if self.fill(&mut octets)? < bytes { Err(cut_off()) } else { Ok(octets) }
+        if self.fill(&mut octets)? < bytes {
+            Err(cut_off())
+        } else {
+            Ok(octets)
+        }
     }
 
     fn failed(&self) -> Option<Kind> {
@@ -225,7 +247,9 @@ impl Shared {
         match &mut self.part {
             Part::Counted(0) => Ok(0),
             Part::Counted(left) => {
-                let most = usize::try_from(*left).unwrap_or(usize::MAX).min(buffer.len());
+                let most = usize::try_from(*left)
+                    .unwrap_or(usize::MAX)
+                    .min(buffer.len());
                 let read = self.input.read(&mut buffer[..most])?;
                 if read == 0 && most > 0 {
                     return Err(cut_off());
@@ -245,7 +269,11 @@ impl Shared {
 }
 
 /// Inflates into `buffer`, and leaves the input behind the last octet that belongs to it.
-fn inflate(input: &mut impl BufRead, codec: &mut flate2::Decompress, buffer: &mut [u8]) -> io::Result<usize> {
+fn inflate(
+    input: &mut impl BufRead,
+    codec: &mut flate2::Decompress,
+    buffer: &mut [u8],
+) -> io::Result<usize> {
     loop {
         let available = input.fill_buf()?;
         let is_end = available.is_empty();
@@ -258,7 +286,11 @@ fn inflate(input: &mut impl BufRead, codec: &mut flate2::Decompress, buffer: &mu
             Ok(flate2::Status::StreamEnd) => return Ok(0),
             Ok(_) if is_end => return Err(cut_off()),
             Ok(_) => {}
-            Err(error) => return Err(fault::damage(format!("its compressed data is damaged: {error}"))),
+            Err(error) => {
+                return Err(fault::damage(format!(
+                    "its compressed data is damaged: {error}"
+                )));
+            }
         }
     }
 }

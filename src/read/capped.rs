@@ -17,7 +17,10 @@ pub(super) struct Counted<R> {
 
 impl<R> Counted<R> {
     pub(super) fn new(inner: R, count: &Count) -> Counted<R> {
-        Counted { inner, count: Rc::clone(count) }
+        Counted {
+            inner,
+            count: Rc::clone(count),
+        }
     }
 }
 
@@ -61,7 +64,13 @@ pub(super) struct Capped<R> {
 impl<R> Capped<R> {
     /// `taken` counts what goes into `inner`.
     pub(super) fn new(inner: R, taken: &Count, ratio: Ratio) -> Capped<R> {
-        Capped { inner, taken: Rc::clone(taken), given: 0, ratio, ended: false }
+        Capped {
+            inner,
+            taken: Rc::clone(taken),
+            given: 0,
+            ratio,
+            ended: false,
+        }
     }
 }
 
@@ -73,7 +82,9 @@ impl<R: Read> Read for Capped<R> {
         }
         if self.given > from_bytes && self.given / most > self.taken.get() {
             self.ended = true;
-            return Err(fault::limit(format!("unpacks to more than {most} times its size: the rest is not read")));
+            return Err(fault::limit(format!(
+                "unpacks to more than {most} times its size: the rest is not read"
+            )));
         }
         let read = self.inner.read(buffer)?;
         self.given += read as u64;
@@ -89,7 +100,14 @@ mod tests {
     fn what_swells_beyond_its_ratio_is_cut_off() {
         let taken = Count::default();
         taken.set(10);
-        let mut capped = Capped::new(io::repeat(0).take(10_000), &taken, Ratio { most: 100, from_bytes: 500 });
+        let mut capped = Capped::new(
+            io::repeat(0).take(10_000),
+            &taken,
+            Ratio {
+                most: 100,
+                from_bytes: 500,
+            },
+        );
         let mut seen = Vec::new();
         let mut buffer = [0; 10];
         let error = loop {

@@ -52,7 +52,9 @@ impl Compression {
     #[must_use]
     pub fn of(start: &[u8]) -> Option<Compression> {
         let packed = &start[batch_line(start)..];
-        Compression::ALL.into_iter().find(|compression| compression.begins(packed))
+        Compression::ALL
+            .into_iter()
+            .find(|compression| compression.begins(packed))
     }
 
     /// Whether what is compressed so begins so. Of fewer octets than the magic has, all must agree.
@@ -67,14 +69,17 @@ impl Compression {
             // A level, and the mark of a block or of the end: `BZh` alone may begin a text.
             Compression::Bzip2 => {
                 agrees(b"BZh")
-                    && start.get(3).is_none_or(|level| matches!(level, b'1'..=b'9'))
+                    && start
+                        .get(3)
+                        .is_none_or(|level| matches!(level, b'1'..=b'9'))
                     && start.get(4).is_none_or(|mark| matches!(mark, 0x31 | 0x17))
             }
             Compression::Xz => agrees(b"\xFD7zXZ\0"),
             // RFC 8878 section 3.1: frames, and skippable frames, which pzstd puts first.
             Compression::Zstd => {
                 agrees(b"\x28\xB5\x2F\xFD")
-                    || start.first().is_some_and(|first| first & 0xF0 == 0x50) && agrees(&[start[0], 0x2A, 0x4D, 0x18])
+                    || start.first().is_some_and(|first| first & 0xF0 == 0x50)
+                        && agrees(&[start[0], 0x2A, 0x4D, 0x18])
             }
             Compression::Lz4 => agrees(b"\x04\x22\x4D\x18") || agrees(b"\x02\x21\x4C\x18"),
             Compression::Compress => agrees(b"\x1F\x9D"),
@@ -98,9 +103,13 @@ pub struct Allowed {
 pub fn packed_batch(start: &[u8]) -> Option<(&str, usize)> {
     const LONGEST_NAME: usize = 16;
     let rest = start.strip_prefix(b"#! ")?;
-    let end = rest.iter().take(LONGEST_NAME).position(|&byte| byte == b'\n')?;
+    let end = rest
+        .iter()
+        .take(LONGEST_NAME)
+        .position(|&byte| byte == b'\n')?;
     let name = str::from_utf8(rest[..end].trim_ascii_end()).ok()?;
-    let is_name = name.ends_with("unbatch") && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let is_name =
+        name.ends_with("unbatch") && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
     is_name.then_some((name, 3 + end + 1))
 }
 
@@ -113,7 +122,11 @@ pub(super) fn batch_line(start: &[u8]) -> usize {
 ///
 /// Holds a buffer of input and what the format needs: up to its window.
 #[must_use]
-pub fn unpacked(stream: Box<dyn Read>, compression: Compression, allowed: Allowed) -> Box<dyn Read> {
+pub fn unpacked(
+    stream: Box<dyn Read>,
+    compression: Compression,
+    allowed: Allowed,
+) -> Box<dyn Read> {
     let taken = Count::default();
     let input = BufReader::with_capacity(INPUT_BYTES, Counted::new(stream, &taken));
     let unpacked: Box<dyn Read> = match compression {
@@ -141,8 +154,16 @@ struct Pieces<R> {
 
 impl<R: BufRead> Pieces<R> {
     fn new(input: R, compression: Compression, window_bytes: u64) -> Pieces<R> {
-        let codec = (compression == Compression::Deflate).then(|| Codec::Gzip(flate2::Decompress::new(false)));
-        Pieces { input, compression, window_bytes, codec, failed: None, ended: false }
+        let codec = (compression == Compression::Deflate)
+            .then(|| Codec::Gzip(flate2::Decompress::new(false)));
+        Pieces {
+            input,
+            compression,
+            window_bytes,
+            codec,
+            failed: None,
+            ended: false,
+        }
     }
 
     /// The next piece, or nothing at the end.
@@ -167,7 +188,11 @@ impl<R: BufRead> Pieces<R> {
         };
         let input = self.input.fill_buf()?;
         let is_end = input.is_empty();
-        let Step { taken, given, outcome } = codec.step(input, buffer);
+        let Step {
+            taken,
+            given,
+            outcome,
+        } = codec.step(input, buffer);
         self.input.consume(taken);
         match outcome {
             Ok(Piece::Ends) => {
@@ -175,7 +200,9 @@ impl<R: BufRead> Pieces<R> {
                 self.ended = self.compression == Compression::Deflate;
             }
             Ok(Piece::GoesOn) if given == 0 && is_end => return Err(cut_off()),
-            Ok(Piece::GoesOn) if given == 0 && taken == 0 => return Err(fault::damage("its compressed data stalls")),
+            Ok(Piece::GoesOn) if given == 0 && taken == 0 => {
+                return Err(fault::damage("its compressed data stalls"));
+            }
             Ok(Piece::GoesOn) => {}
             Err(error) if given == 0 => return Err(error),
             Err(error) => {
@@ -258,7 +285,10 @@ impl Codec {
             Compression::Bzip2 => Codec::Bzip2(bzip2::Decompress::new(false)),
             Compression::Xz => {
                 let most = window_bytes.saturating_add(XZ_OVERHEAD_BYTES);
-                Codec::Xz(liblzma::stream::Stream::new_stream_decoder(most, 0).map_err(io::Error::other)?)
+                Codec::Xz(
+                    liblzma::stream::Stream::new_stream_decoder(most, 0)
+                        .map_err(io::Error::other)?,
+                )
             }
             Compression::Zstd => {
                 let mut decoder = zstd::stream::raw::Decoder::new()?;
@@ -277,24 +307,28 @@ impl Codec {
             Codec::Gzip(codec) => {
                 let before = (codec.total_in(), codec.total_out());
                 let status = codec.decompress(input, buffer, flate2::FlushDecompress::None);
-                let outcome = status.map(|status| ended(status == flate2::Status::StreamEnd)).map_err(damaged);
+                let outcome = status
+                    .map(|status| ended(status == flate2::Status::StreamEnd))
+                    .map_err(damaged);
                 step(before, (codec.total_in(), codec.total_out()), outcome)
             }
             Codec::Bzip2(codec) => {
                 let before = (codec.total_in(), codec.total_out());
                 let status = codec.decompress(input, buffer);
-                let outcome = status.map(|status| ended(status == bzip2::Status::StreamEnd)).map_err(damaged);
+                let outcome = status
+                    .map(|status| ended(status == bzip2::Status::StreamEnd))
+                    .map_err(damaged);
                 step(before, (codec.total_in(), codec.total_out()), outcome)
             }
             Codec::Xz(codec) => {
                 let before = (codec.total_in(), codec.total_out());
                 let status = codec.process(input, buffer, liblzma::stream::Action::Run);
-                let outcome = status.map(|status| ended(status == liblzma::stream::Status::StreamEnd)).map_err(
-                    |error| match error {
+                let outcome = status
+                    .map(|status| ended(status == liblzma::stream::Status::StreamEnd))
+                    .map_err(|error| match error {
                         liblzma::stream::Error::MemLimit => too_large_a_window(),
                         error => damaged(error),
-                    },
-                );
+                    });
                 step(before, (codec.total_in(), codec.total_out()), outcome)
             }
             Codec::Zstd(codec) => zstd_step(codec, input, buffer),
@@ -302,7 +336,11 @@ impl Codec {
     }
 }
 
-fn zstd_step(codec: &mut zstd::stream::raw::Decoder<'static>, input: &[u8], buffer: &mut [u8]) -> Step {
+fn zstd_step(
+    codec: &mut zstd::stream::raw::Decoder<'static>,
+    input: &[u8],
+    buffer: &mut [u8],
+) -> Step {
     use zstd::stream::raw::{InBuffer, Operation, OutBuffer};
     let most = buffer.len().min(ZSTD_STEP_BYTES);
     let mut input = InBuffer::around(input);
@@ -310,9 +348,17 @@ fn zstd_step(codec: &mut zstd::stream::raw::Decoder<'static>, input: &[u8], buff
     let hint = codec.run(&mut input, &mut output);
     let outcome = hint.map(|hint| ended(hint == 0)).map_err(|error| {
         // The library's errors are texts; this one is `ZSTD_error_frameParameter_windowTooLarge`.
-        if error.to_string().contains("too much memory") { too_large_a_window() } else { damaged(error) }
+        if error.to_string().contains("too much memory") {
+            too_large_a_window()
+        } else {
+            damaged(error)
+        }
     });
-    Step { taken: input.pos(), given: output.pos(), outcome }
+    Step {
+        taken: input.pos(),
+        given: output.pos(),
+        outcome,
+    }
 }
 
 fn ended(ends: bool) -> Piece {
@@ -320,7 +366,11 @@ fn ended(ends: bool) -> Piece {
 }
 
 fn step(before: (u64, u64), after: (u64, u64), outcome: io::Result<Piece>) -> Step {
-    Step { taken: (after.0 - before.0) as usize, given: (after.1 - before.1) as usize, outcome }
+    Step {
+        taken: (after.0 - before.0) as usize,
+        given: (after.1 - before.1) as usize,
+        outcome,
+    }
 }
 
 fn damaged(error: impl std::fmt::Display) -> io::Error {
@@ -359,14 +409,23 @@ impl<R: BufRead> Read for EndSeen<R> {
 impl<R: BufRead> Lz4<R> {
     fn new(input: R) -> Lz4<R> {
         let frames = lz4_flex::frame::FrameDecoder::new(EndSeen { input, seen: false });
-        Lz4 { frames, begun: false, legacy: false, ended: false }
+        Lz4 {
+            frames,
+            begun: false,
+            legacy: false,
+            ended: false,
+        }
     }
 
     /// Looks at what stands behind a frame. Whether there is another.
     fn begin(&mut self) -> io::Result<bool> {
         let EndSeen { input, seen } = self.frames.get_mut();
         if *seen && self.begun {
-            return if self.legacy { Ok(false) } else { Err(cut_off()) };
+            return if self.legacy {
+                Ok(false)
+            } else {
+                Err(cut_off())
+            };
         }
         if !beyond_zeros(input)? {
             return Ok(false);
@@ -385,13 +444,20 @@ impl<R: BufRead> Lz4<R> {
             self.ended = !self.begin()?;
         }
         while !self.ended {
-            let read = self.frames.read(buffer).map_err(|error| match error.kind() {
-                io::ErrorKind::UnexpectedEof => cut_off(),
-                _ if error.get_ref().and_then(|inner| inner.downcast_ref::<lz4_flex::frame::Error>()).is_some() => {
-                    damaged(error)
-                }
-                _ => error,
-            })?;
+            let read = self
+                .frames
+                .read(buffer)
+                .map_err(|error| match error.kind() {
+                    io::ErrorKind::UnexpectedEof => cut_off(),
+                    _ if error
+                        .get_ref()
+                        .and_then(|inner| inner.downcast_ref::<lz4_flex::frame::Error>())
+                        .is_some() =>
+                    {
+                        damaged(error)
+                    }
+                    _ => error,
+                })?;
             if read > 0 {
                 return Ok(read);
             }
@@ -418,17 +484,22 @@ mod tests {
 
     use super::*;
 
-    const FREE: Allowed = Allowed { ratio: None, window_bytes: 128 << 20 };
+    const FREE: Allowed = Allowed {
+        ratio: None,
+        window_bytes: 128 << 20,
+    };
 
     fn packed(compression: Compression, text: &[u8]) -> Vec<u8> {
         match compression {
             Compression::Gzip => {
-                let mut writer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+                let mut writer =
+                    flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
                 writer.write_all(text).unwrap();
                 writer.finish().unwrap()
             }
             Compression::Bzip2 => {
-                let mut writer = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+                let mut writer =
+                    bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
                 writer.write_all(text).unwrap();
                 writer.finish().unwrap()
             }
@@ -456,16 +527,34 @@ mod tests {
     /// What comes out, and the sentence of the error behind it.
     fn read_back(octets: &[u8], allowed: Allowed) -> (Vec<u8>, Option<String>) {
         let compression = Compression::of(octets).unwrap();
-        let mut stream = unpacked(Box::new(io::Cursor::new(octets.to_vec())), compression, allowed);
+        let mut stream = unpacked(
+            Box::new(io::Cursor::new(octets.to_vec())),
+            compression,
+            allowed,
+        );
         let mut out = Vec::new();
-        let error = stream.read_to_end(&mut out).err().map(|error| error.to_string());
-        assert_eq!(stream.read(&mut [0; 8]).unwrap(), 0, "an error is said once");
+        let error = stream
+            .read_to_end(&mut out)
+            .err()
+            .map(|error| error.to_string());
+        assert_eq!(
+            stream.read(&mut [0; 8]).unwrap(),
+            0,
+            "an error is said once"
+        );
         (out, error)
     }
 
     fn text() -> Vec<u8> {
-        let line = |number: u32| format!("{number} http://a.example/{}\n", number.wrapping_mul(2_654_435_761));
-        (0..10_000).flat_map(|number| line(number).into_bytes()).collect()
+        let line = |number: u32| {
+            format!(
+                "{number} http://a.example/{}\n",
+                number.wrapping_mul(2_654_435_761)
+            )
+        };
+        (0..10_000)
+            .flat_map(|number| line(number).into_bytes())
+            .collect()
     }
 
     #[test]
@@ -479,13 +568,24 @@ mod tests {
 
     #[test]
     fn pieces_one_behind_the_other_are_read_to_the_last() {
-        for compression in Compression::ALL.into_iter().filter(|&one| one != Compression::Compress) {
+        for compression in Compression::ALL
+            .into_iter()
+            .filter(|&one| one != Compression::Compress)
+        {
             let mut octets = packed(compression, b"one ");
             octets.extend(packed(compression, b""));
             octets.extend(packed(compression, b"two"));
-            assert_eq!(read_back(&octets, FREE), (b"one two".to_vec(), None), "{compression:?}");
+            assert_eq!(
+                read_back(&octets, FREE),
+                (b"one two".to_vec(), None),
+                "{compression:?}"
+            );
             octets.extend([0; 1_000]);
-            assert_eq!(read_back(&octets, FREE), (b"one two".to_vec(), None), "{compression:?} and zeros");
+            assert_eq!(
+                read_back(&octets, FREE),
+                (b"one two".to_vec(), None),
+                "{compression:?} and zeros"
+            );
             octets.extend(b"garbage");
             let (out, error) = read_back(&octets, FREE);
             assert_eq!(out, b"one two", "{compression:?} and garbage");
@@ -495,13 +595,26 @@ mod tests {
 
     #[test]
     fn the_more_there_is_the_more_comes_out_and_what_is_cut_off_is_said_to_be() {
-        for compression in Compression::ALL.into_iter().filter(|&one| one != Compression::Compress) {
+        for compression in Compression::ALL
+            .into_iter()
+            .filter(|&one| one != Compression::Compress)
+        {
             let (octets, whole) = (packed(compression, &text()), text());
             let mut longest = 0;
-            for end in (2..octets.len()).step_by(octets.len() / 25).chain(octets.len() - 9..octets.len()) {
+            for end in (2..octets.len())
+                .step_by(octets.len() / 25)
+                .chain(octets.len() - 9..octets.len())
+            {
                 let (out, error) = read_back(&octets[..end], FREE);
-                assert!(whole.starts_with(&out) && out.len() >= longest, "{compression:?} at {end}");
-                assert!(error.is_some(), "{compression:?} at {end} of {}", octets.len());
+                assert!(
+                    whole.starts_with(&out) && out.len() >= longest,
+                    "{compression:?} at {end}"
+                );
+                assert!(
+                    error.is_some(),
+                    "{compression:?} at {end} of {}",
+                    octets.len()
+                );
                 longest = out.len();
             }
             assert!(longest > whole.len() / 2, "{compression:?}");
@@ -517,9 +630,17 @@ mod tests {
             octets[middle..middle + 64].fill(0xFF);
             let (out, error) = read_back(&octets, FREE);
             assert!(error.is_some(), "{compression:?}");
-            let common = out.iter().zip(&whole).take_while(|(one, other)| one == other).count();
+            let common = out
+                .iter()
+                .zip(&whole)
+                .take_while(|(one, other)| one == other)
+                .count();
             // xz and zstd look at whole blocks.
-            let expected = if compression == Compression::Gzip { whole.len() / 3 } else { 0 };
+            let expected = if compression == Compression::Gzip {
+                whole.len() / 3
+            } else {
+                0
+            };
             assert!(common >= expected, "{compression:?}: {common}");
         }
     }
@@ -528,7 +649,12 @@ mod tests {
     fn a_wrong_checksum_is_damage() {
         for compression in [Compression::Gzip, Compression::Bzip2, Compression::Xz] {
             let mut octets = packed(compression, b"http://a.example/");
-            let at = octets.len() - if compression == Compression::Xz { 12 } else { 6 };
+            let at = octets.len()
+                - if compression == Compression::Xz {
+                    12
+                } else {
+                    6
+                };
             octets[at] ^= 0x55;
             assert!(read_back(&octets, FREE).1.is_some(), "{compression:?}");
         }
@@ -536,34 +662,68 @@ mod tests {
 
     #[test]
     fn windows_beyond_the_limit_are_refused() {
-        let narrow = Allowed { ratio: None, window_bytes: 64 << 10 };
+        let narrow = Allowed {
+            ratio: None,
+            window_bytes: 64 << 10,
+        };
         let text = text();
         let mut zstd = zstd::stream::write::Encoder::new(Vec::new(), 1).unwrap();
         zstd.window_log(20).unwrap();
         zstd.write_all(&text).unwrap();
         for octets in [zstd.finish().unwrap(), packed(Compression::Xz, &text)] {
-            let (_, error) =
-                read_back(&octets, if octets[0] == 0xFD { Allowed { window_bytes: 0, ..narrow } } else { narrow });
-            assert!(error.as_deref().is_some_and(|error| error.contains("larger window")), "{error:?}");
+            let (_, error) = read_back(
+                &octets,
+                if octets[0] == 0xFD {
+                    Allowed {
+                        window_bytes: 0,
+                        ..narrow
+                    }
+                } else {
+                    narrow
+                },
+            );
+            assert!(
+                error
+                    .as_deref()
+                    .is_some_and(|error| error.contains("larger window")),
+                "{error:?}"
+            );
         }
     }
 
     #[test]
     fn bombs_stop_at_the_ratio() {
-        let ratio = Ratio { most: 100, from_bytes: 1 << 20 };
-        let allowed = Allowed { ratio: Some(ratio), ..FREE };
-        for compression in Compression::ALL.into_iter().filter(|&one| one != Compression::Lz4) {
+        let ratio = Ratio {
+            most: 100,
+            from_bytes: 1 << 20,
+        };
+        let allowed = Allowed {
+            ratio: Some(ratio),
+            ..FREE
+        };
+        for compression in Compression::ALL
+            .into_iter()
+            .filter(|&one| one != Compression::Lz4)
+        {
             let octets = packed(compression, &vec![0; 16 << 20]);
             let (out, error) = read_back(&octets, allowed);
             let most = (octets.len() * 100 + (2 << 20)).min(15 << 20);
-            assert!(out.len() < most, "{compression:?}: {} of {}", out.len(), octets.len());
+            assert!(
+                out.len() < most,
+                "{compression:?}: {} of {}",
+                out.len(),
+                octets.len()
+            );
             assert!(error.unwrap().contains("100 times"));
         }
     }
 
     #[test]
     fn packed_batches_are_named() {
-        assert_eq!(packed_batch(b"#! cunbatch\n\x1F\x9D"), Some(("cunbatch", 12)));
+        assert_eq!(
+            packed_batch(b"#! cunbatch\n\x1F\x9D"),
+            Some(("cunbatch", 12))
+        );
         assert_eq!(packed_batch(b"#! gunbatch \r\n"), Some(("gunbatch", 14)));
         assert_eq!(packed_batch(b"#! rnews 12\n"), None);
         assert_eq!(packed_batch(b"#! /bin/sh\n"), None);
@@ -572,7 +732,10 @@ mod tests {
     #[test]
     fn a_packed_batch_is_told_by_what_stands_behind_its_line() {
         let batch = [b"#! cunbatch\n".to_vec(), packed(Compression::Gzip, b"x")].concat();
-        assert_eq!((Compression::of(&batch), batch_line(&batch)), (Some(Compression::Gzip), 12));
+        assert_eq!(
+            (Compression::of(&batch), batch_line(&batch)),
+            (Some(Compression::Gzip), 12)
+        );
         assert_eq!(Compression::of(b"#! rnews 12\nPath: a\n"), None);
     }
 

@@ -22,25 +22,43 @@ impl std::error::Error for Fault {}
 
 /// The octets make no sense from here on.
 pub(super) fn damage(message: impl Into<String>) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, Fault { kind: Kind::Damage, message: message.into() })
+    io::Error::new(
+        io::ErrorKind::InvalidData,
+        Fault {
+            kind: Kind::Damage,
+            message: message.into(),
+        },
+    )
 }
 
 /// A limit is reached.
 pub(super) fn limit(message: impl Into<String>) -> io::Error {
-    io::Error::other(Fault { kind: Kind::Limit, message: message.into() })
+    io::Error::other(Fault {
+        kind: Kind::Limit,
+        message: message.into(),
+    })
 }
 
 /// The problem that a stream's error is, met behind `offset` octets of it.
 #[must_use]
 pub fn problem(error: &io::Error, offset: Option<u64>) -> Problem {
-    let fault = error.get_ref().and_then(|inner| inner.downcast_ref::<Fault>());
+    let fault = error
+        .get_ref()
+        .and_then(|inner| inner.downcast_ref::<Fault>());
     let kind = match (fault, error.kind()) {
         (Some(fault), _) => fault.kind,
         (None, io::ErrorKind::NotFound) => Kind::Vanished,
-        (None, io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput) => Kind::Damage,
+        (
+            None,
+            io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput,
+        ) => Kind::Damage,
         (None, _) => Kind::Unreadable,
     };
-    Problem { kind, offset, message: error.to_string() }
+    Problem {
+        kind,
+        offset,
+        message: error.to_string(),
+    }
 }
 
 #[cfg(test)]
@@ -54,6 +72,9 @@ mod tests {
         assert_eq!(kind(limit("x")), Kind::Limit);
         assert_eq!(kind(io::ErrorKind::UnexpectedEof.into()), Kind::Damage);
         assert_eq!(kind(io::Error::other("x")), Kind::Unreadable);
-        assert_eq!(problem(&limit("too much"), Some(3)), Problem::at(Kind::Limit, 3, "too much"));
+        assert_eq!(
+            problem(&limit("too much"), Some(3)),
+            Problem::at(Kind::Limit, 3, "too much")
+        );
     }
 }

@@ -44,7 +44,10 @@ impl Random {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let read = match &self.octets {
             Octets::File(file) => file.read_at(buffer, offset)?,
-            Octets::Memory(octets) => octets.get(offset as usize..).unwrap_or_default().read(buffer)?,
+            Octets::Memory(octets) => octets
+                .get(offset as usize..)
+                .unwrap_or_default()
+                .read(buffer)?,
         };
         self.count.set(self.count.get() + read as u64);
         Ok(read)
@@ -52,7 +55,11 @@ impl Random {
 
     /// The octets from `start` to `end`, as a stream.
     pub(super) fn range(&self, start: u64, end: u64) -> Range {
-        Range { random: self.clone(), offset: start, end }
+        Range {
+            random: self.clone(),
+            offset: start,
+            end,
+        }
     }
 }
 
@@ -65,7 +72,9 @@ pub(super) struct Range {
 
 impl Read for Range {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let most = usize::try_from(self.end.saturating_sub(self.offset)).unwrap_or(usize::MAX).min(buffer.len());
+        let most = usize::try_from(self.end.saturating_sub(self.offset))
+            .unwrap_or(usize::MAX)
+            .min(buffer.len());
         let read = self.random.read_at(&mut buffer[..most], self.offset)?;
         self.offset += read as u64;
         Ok(read)
@@ -74,7 +83,9 @@ impl Read for Range {
 
 impl Sparse for Range {
     fn pass_hole(&mut self, step: u64) -> u64 {
-        let Octets::File(file) = &self.random.octets else { return 0 };
+        let Octets::File(file) = &self.random.octets else {
+            return 0;
+        };
         let passed = hole(file, self.offset, step);
         self.offset += passed;
         passed
@@ -83,7 +94,9 @@ impl Sparse for Range {
     /// A file is read from its own place: into memory that nobody has to clear first.
     fn append(&mut self, most: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
         let most = self.end.saturating_sub(self.offset).min(most as u64);
-        let Octets::File(file) = &self.random.octets else { return self.take(most).read_to_end(bytes) };
+        let Octets::File(file) = &self.random.octets else {
+            return self.take(most).read_to_end(bytes);
+        };
         let (mut file, before) = (&**file, bytes.len());
         file.seek(SeekFrom::Start(self.offset))?;
         let read = file.take(most).read_to_end(bytes);
@@ -94,13 +107,20 @@ impl Sparse for Range {
     }
 
     fn look_ahead(&self, ahead: u64, room: &mut [u8]) -> bool {
-        let Octets::File(file) = &self.random.octets else { return false };
+        let Octets::File(file) = &self.random.octets else {
+            return false;
+        };
         let at = self.offset + ahead;
         if at + room.len() as u64 > self.end {
             return false;
         }
         // What is not in memory comes fastest from a disk when one reads it in order.
-        match rustix::io::preadv2(file, &mut [IoSliceMut::new(room)], at, ReadWriteFlags::NOWAIT) {
+        match rustix::io::preadv2(
+            file,
+            &mut [IoSliceMut::new(room)],
+            at,
+            ReadWriteFlags::NOWAIT,
+        ) {
             Ok(read) => read == room.len(),
             // That file system does not know the flag, and is all memory.
             Err(Errno::OPNOTSUPP) if is_memory(file) => file.read_exact_at(room, at).is_ok(),
@@ -109,7 +129,9 @@ impl Sparse for Range {
     }
 
     fn leave(&mut self, back: u64, len: u64) -> Option<Unread> {
-        let Octets::File(file) = &self.random.octets else { return None };
+        let Octets::File(file) = &self.random.octets else {
+            return None;
+        };
         let start = self.offset - back;
         self.offset = start + len;
         Some(Unread::new(file, start, len, back))
@@ -129,19 +151,28 @@ impl Input {
     /// An open file.
     #[must_use]
     pub fn file(file: File) -> Input {
-        Input::Random(Random { octets: Octets::File(Arc::new(file)), count: Count::default() })
+        Input::Random(Random {
+            octets: Octets::File(Arc::new(file)),
+            count: Count::default(),
+        })
     }
 
     /// Octets that were read already.
     #[must_use]
     pub fn memory(octets: Vec<u8>) -> Input {
-        Input::Random(Random { octets: Octets::Memory(Arc::new(octets)), count: Count::default() })
+        Input::Random(Random {
+            octets: Octets::Memory(Arc::new(octets)),
+            count: Count::default(),
+        })
     }
 
     /// The same, with its octets counted as they are read.
     pub(super) fn counted(self, count: &Count) -> Input {
         match self {
-            Input::Random(random) => Input::Random(Random { count: Count::clone(count), ..random }),
+            Input::Random(random) => Input::Random(Random {
+                count: Count::clone(count),
+                ..random
+            }),
             Input::Stream(stream) => Input::Stream(Box::new(Counted::new(stream, count))),
         }
     }
@@ -152,12 +183,20 @@ impl Input {
         match self {
             Input::Random(random) => {
                 // What cannot be read here cannot be read later either, and is said then.
-                let uncounted = Random { count: Count::default(), ..random.clone() };
-                let _ = uncounted.range(0, MAGIC_BYTES as u64).read_to_end(&mut start);
+                let uncounted = Random {
+                    count: Count::default(),
+                    ..random.clone()
+                };
+                let _ = uncounted
+                    .range(0, MAGIC_BYTES as u64)
+                    .read_to_end(&mut start);
                 (start, Input::Random(random))
             }
             Input::Stream(mut stream) => {
-                let failed = (&mut stream).take(MAGIC_BYTES as u64).read_to_end(&mut start).err();
+                let failed = (&mut stream)
+                    .take(MAGIC_BYTES as u64)
+                    .read_to_end(&mut start)
+                    .err();
                 let again = Cursor::new(start.clone());
                 let rest: Box<dyn Read> = match failed {
                     Some(error) => Box::new(Failing(Some(error))),

@@ -69,7 +69,10 @@ impl<R: BufRead> Lzw<R> {
         if (FIRST_WIDTH..=LAST_WIDTH).contains(&self.most_width) {
             Ok(())
         } else {
-            Err(fault::damage(format!("codes of {} bits are none that compress writes", self.most_width)))
+            Err(fault::damage(format!(
+                "codes of {} bits are none that compress writes",
+                self.most_width
+            )))
         }
     }
 
@@ -80,7 +83,9 @@ impl<R: BufRead> Lzw<R> {
     /// The next code, or nothing where too few bits for one are left.
     fn code(&mut self) -> io::Result<Option<usize>> {
         while self.bits_held < self.width {
-            let Some(&byte) = self.input.fill_buf()?.first() else { return Ok(None) };
+            let Some(&byte) = self.input.fill_buf()?.first() else {
+                return Ok(None);
+            };
             self.input.consume(1);
             self.bits |= u64::from(byte) << self.bits_held;
             self.bits_held += 8;
@@ -105,14 +110,20 @@ impl<R: BufRead> Lzw<R> {
         if self.free >= 1 << self.width && self.width < self.most_width {
             self.set_width(self.width + 1)?;
         }
-        let Some(code) = self.code()? else { return Ok(false) };
+        let Some(code) = self.code()? else {
+            return Ok(false);
+        };
         if self.clears && code == CLEAR {
             self.set_width(FIRST_WIDTH)?;
             self.free = self.first_free();
             self.previous = None;
             return Ok(true);
         }
-        let known = if code < CLEAR { code } else { self.known(code)? };
+        let known = if code < CLEAR {
+            code
+        } else {
+            self.known(code)?
+        };
         self.unroll(known);
         let first = self.stack.last().copied().unwrap_or_default();
         if let Some((previous, _)) = self.previous
@@ -134,7 +145,9 @@ impl<R: BufRead> Lzw<R> {
                 self.stack.push(first);
                 Ok(previous)
             }
-            _ => Err(fault::damage("its compressed data is damaged: a code that stands for nothing")),
+            _ => Err(fault::damage(
+                "its compressed data is damaged: a code that stands for nothing",
+            )),
         }
     }
 
@@ -182,13 +195,19 @@ pub(super) mod tests {
         let mut table: HashMap<(usize, u8), usize> = HashMap::new();
         let (mut free, mut width) = (CLEAR + 1, FIRST_WIDTH);
         let flush = |group: &mut Vec<(usize, u32)>, out: &mut Vec<u8>, fill: bool| {
-            let Some(&(_, width)) = group.first() else { return };
+            let Some(&(_, width)) = group.first() else {
+                return;
+            };
             let (mut bits, mut held) = (0_u128, 0);
             for (code, width) in group.iter() {
                 bits |= (*code as u128) << held;
                 held += width;
             }
-            let octets = if fill { width as usize } else { held.div_ceil(8) as usize };
+            let octets = if fill {
+                width as usize
+            } else {
+                held.div_ceil(8) as usize
+            };
             out.extend(&bits.to_le_bytes()[..octets]);
             group.clear();
         };
@@ -239,13 +258,22 @@ pub(super) mod tests {
         let octets = include_bytes!("../../corpus/containers/lines.txt.Z");
         let line = |n: u64| format!("{n} http://a.example/{}\n", n * 7_919 % 10_007);
         let digits = |n: u64| format!("{:016X}\n", n.wrapping_mul(0x9E37_79B9_7F4A_7C15));
-        let text: Vec<String> = (0..1_000).map(line).chain((0..500).map(digits)).chain((0..1_000).map(line)).collect();
-        assert_eq!(String::from_utf8(unpacked(octets).unwrap()).unwrap(), text.concat());
+        let text: Vec<String> = (0..1_000)
+            .map(line)
+            .chain((0..500).map(digits))
+            .chain((0..1_000).map(line))
+            .collect();
+        assert_eq!(
+            String::from_utf8(unpacked(octets).unwrap()).unwrap(),
+            text.concat()
+        );
     }
 
     #[test]
     fn codes_of_every_width_are_read_back() {
-        let text: Vec<u8> = (0..300_000_u32).flat_map(|n| (n.wrapping_mul(2_654_435_761) >> 7).to_le_bytes()).collect();
+        let text: Vec<u8> = (0..300_000_u32)
+            .flat_map(|n| (n.wrapping_mul(2_654_435_761) >> 7).to_le_bytes())
+            .collect();
         for width in 10..=16 {
             assert!(unpacked(&packed(&text, width)).unwrap() == text, "{width}");
         }
@@ -253,7 +281,10 @@ pub(super) mod tests {
 
     #[test]
     fn a_run_gives_the_code_that_is_not_known_yet() {
-        assert_eq!(unpacked(&packed(&[b'a'; 1_000], 16)).unwrap(), [b'a'; 1_000]);
+        assert_eq!(
+            unpacked(&packed(&[b'a'; 1_000], 16)).unwrap(),
+            [b'a'; 1_000]
+        );
         assert_eq!(unpacked(&packed(b"", 16)).unwrap(), b"");
     }
 
@@ -261,7 +292,12 @@ pub(super) mod tests {
     fn codes_that_stand_for_nothing_are_damage() {
         let mut octets = packed(b"http://a.example/", 16);
         octets[5..].fill(0xFF);
-        assert!(unpacked(&octets).unwrap_err().to_string().contains("stands for nothing"));
+        assert!(
+            unpacked(&octets)
+                .unwrap_err()
+                .to_string()
+                .contains("stands for nothing")
+        );
         assert!(unpacked(b"\x1F\x9D\x9F").is_err());
     }
 }

@@ -52,7 +52,12 @@ pub struct Unread {
 impl Unread {
     /// So many octets of a file from `offset` on, the first of which were read before.
     pub(super) fn new(file: &Arc<File>, offset: u64, len: u64, again: u64) -> Unread {
-        Unread { file: Arc::clone(file), offset, len, again }
+        Unread {
+            file: Arc::clone(file),
+            offset,
+            len,
+            again,
+        }
     }
 
     /// How many octets at its start were read before, and counted.
@@ -77,7 +82,10 @@ impl Unread {
         bytes.resize(self.len as usize, 0);
         let mut done = 0;
         while done < bytes.len() {
-            match self.file.read_at(&mut bytes[done..], self.offset + done as u64) {
+            match self
+                .file
+                .read_at(&mut bytes[done..], self.offset + done as u64)
+            {
                 Ok(0) => break,
                 Ok(read) => done += read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -136,10 +144,13 @@ impl<S: Sparse + ?Sized> Sparse for &mut S {
 
 impl Sparse for &File {
     fn pass_hole(&mut self, step: u64) -> u64 {
-        let Ok(at) = self.stream_position() else { return 0 };
+        let Ok(at) = self.stream_position() else {
+            return 0;
+        };
         let passed = hole(self, at, step);
         // The look has moved the place.
-        self.seek(SeekFrom::Start(at + passed)).map_or(0, |to| to - at)
+        self.seek(SeekFrom::Start(at + passed))
+            .map_or(0, |to| to - at)
     }
 }
 

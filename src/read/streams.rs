@@ -76,8 +76,20 @@ impl Streams {
     #[must_use]
     pub fn new(input: Input, source: Source, hint: Hint, limits: &Limits) -> Streams {
         let count = Count::default();
-        let found = Some(Found { source, hint, input: input.counted(&count), depth: 0 });
-        Streams { limits: *limits, count, found, said: VecDeque::new(), levels: Vec::new(), is_unpacked: false }
+        let found = Some(Found {
+            source,
+            hint,
+            input: input.counted(&count),
+            depth: 0,
+        });
+        Streams {
+            limits: *limits,
+            count,
+            found,
+            said: VecDeque::new(),
+            levels: Vec::new(),
+            is_unpacked: false,
+        }
     }
 
     /// Octets of the source itself that were read so far.
@@ -94,29 +106,44 @@ impl Streams {
 
     /// Looks at what was found: a stream, or an archive that is read from now on.
     fn enter(&mut self, found: Found) {
-        let Found { source, hint, mut input, mut depth } = found;
+        let Found {
+            source,
+            hint,
+            mut input,
+            mut depth,
+        } = found;
         loop {
             let (start, whole) = input.start();
             let compression = Compression::of(&start);
             if compression.is_none() && !is_archive(&start) {
                 self.is_unpacked = depth > 0;
-                self.said.push_back(Step::Stream(source, hint, whole.into_stream()));
+                self.said
+                    .push_back(Step::Stream(source, hint, whole.into_stream()));
                 return;
             }
             if depth >= self.limits.container_depth {
                 let message = format!("a container inside {depth} others is not read");
-                self.said.push_back(Step::Lost(Problem::new(Kind::Limit, message).of(&source)));
+                self.said
+                    .push_back(Step::Lost(Problem::new(Kind::Limit, message).of(&source)));
                 return;
             }
             depth += 1;
             let Some(compression) = compression else {
                 let archive = Archive::new(&start, whole);
-                self.levels.push(Level { source, archive, depth, entries: 0 });
+                self.levels.push(Level {
+                    source,
+                    archive,
+                    depth,
+                    entries: 0,
+                });
                 return;
             };
             let mut stream = whole.into_stream();
             // The line before a packed batch was read with the rest of `start`: this cannot fall short.
-            let line = io::copy(&mut (&mut stream).take(batch_line(&start) as u64), &mut io::sink());
+            let line = io::copy(
+                &mut (&mut stream).take(batch_line(&start) as u64),
+                &mut io::sink(),
+            );
             debug_assert!(line.is_ok());
             input = Input::Stream(unpacked(stream, compression, self.allowed(depth)));
         }
@@ -125,12 +152,20 @@ impl Streams {
     /// What those may do who unpack the container that is the `depth`th.
     fn allowed(&self, depth: usize) -> Allowed {
         let limits = &self.limits;
-        let ratio = |most: usize, from: usize| Some(Ratio { most: most as u64, from_bytes: from as u64 });
+        let ratio = |most: usize, from: usize| {
+            Some(Ratio {
+                most: most as u64,
+                from_bytes: from as u64,
+            })
+        };
         let ratio = match depth {
             1 => ratio(limits.unpack_ratio, limits.unpack_ratio_from_bytes),
             _ => ratio(limits.nested_ratio, limits.nested_ratio_from_bytes),
         };
-        Allowed { ratio, window_bytes: limits.window_bytes as u64 }
+        Allowed {
+            ratio,
+            window_bytes: limits.window_bytes as u64,
+        }
     }
 
     /// Goes on to the next entry of the innermost archive, or out of it.
@@ -143,12 +178,17 @@ impl Streams {
                 self.levels.push(level);
             }
             Ok(Some(_)) => {
-                let message = format!("an archive of more than {most} entries: the rest is not read");
-                self.said.push_back(Step::Lost(Problem::new(Kind::Limit, message).of(&level.source)));
+                let message =
+                    format!("an archive of more than {most} entries: the rest is not read");
+                self.said.push_back(Step::Lost(
+                    Problem::new(Kind::Limit, message).of(&level.source),
+                ));
             }
             Ok(None) => {
                 if let Some(remark) = level.archive.remark() {
-                    self.said.push_back(Step::Remark(Problem::new(Kind::Ambiguous, remark).of(&level.source)));
+                    self.said.push_back(Step::Remark(
+                        Problem::new(Kind::Ambiguous, remark).of(&level.source),
+                    ));
                 }
                 self.said.push_back(Step::Closed(level.source));
             }
@@ -161,24 +201,40 @@ impl Streams {
 
     fn member(&mut self, level: &Level, entry: Entry) {
         let most = self.limits.member_name_bytes;
-        let source = level.source.within(&entry.name[..entry.name.len().min(most)]);
+        let source = level
+            .source
+            .within(&entry.name[..entry.name.len().min(most)]);
         if entry.name.len() > most {
-            let message = format!("a member's name of {} octets is cut after {most}", entry.name.len());
-            self.said.push_back(Step::Remark(Problem::new(Kind::Limit, message).of(&source)));
+            let message = format!(
+                "a member's name of {} octets is cut after {most}",
+                entry.name.len()
+            );
+            self.said
+                .push_back(Step::Remark(Problem::new(Kind::Limit, message).of(&source)));
         }
         if leads_out(&entry.name) {
-            let message = "a member's name that leads out of the archive: it is a label here, and no path";
-            self.said.push_back(Step::Remark(Problem::new(Kind::Ambiguous, message).of(&source)));
+            let message =
+                "a member's name that leads out of the archive: it is a label here, and no path";
+            self.said.push_back(Step::Remark(
+                Problem::new(Kind::Ambiguous, message).of(&source),
+            ));
         }
         match entry.what {
             What::Folder => {}
             What::Left(why) => self.said.push_back(Step::Left(source, why)),
-            What::Broken(error) => self.said.push_back(Step::Lost(fault::problem(&error, None).of(&source))),
+            What::Broken(error) => self
+                .said
+                .push_back(Step::Lost(fault::problem(&error, None).of(&source))),
             What::Octets(body) => match walk::hint_of_member(&entry.name) {
                 Err(why) => self.said.push_back(Step::Left(source, why)),
                 Ok(hint) => {
                     let stream = body.stream(self.allowed(level.depth));
-                    self.found = Some(Found { source, hint, input: Input::Stream(stream), depth: level.depth });
+                    self.found = Some(Found {
+                        source,
+                        hint,
+                        input: Input::Stream(stream),
+                        depth: level.depth,
+                    });
                 }
             },
         }
@@ -206,5 +262,8 @@ impl Iterator for Streams {
 
 /// Whether a name would lead out of a folder that an archive is unpacked to.
 fn leads_out(name: &[u8]) -> bool {
-    name.starts_with(b"/") || name.split(|&byte| byte == b'/').any(|component| component == b"..")
+    name.starts_with(b"/")
+        || name
+            .split(|&byte| byte == b'/')
+            .any(|component| component == b"..")
 }

@@ -80,7 +80,10 @@ pub struct Schemes {
 // Arrays of more than 32 have none.
 impl Default for Schemes {
     fn default() -> Schemes {
-        Schemes { known: [0; SCHEMES.len()], others: Counts::default() }
+        Schemes {
+            known: [0; SCHEMES.len()],
+            others: Counts::default(),
+        }
     }
 }
 
@@ -89,16 +92,28 @@ impl Schemes {
     fn add(&mut self, name: &[u8]) {
         match Scheme::place(name) {
             Some(place) => self.known[place] += 1,
-            None => self.others.add(&String::from_utf8_lossy(name).to_ascii_lowercase(), 1),
+            None => self
+                .others
+                .add(&String::from_utf8_lossy(name).to_ascii_lowercase(), 1),
         }
     }
 }
 
 impl Serialize for Schemes {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let known = SCHEMES.iter().map(|scheme| scheme.name).zip(self.known).filter(|(_, number)| *number > 0);
-        let others = self.others.iter().map(|(name, number)| (name.as_str(), *number));
-        known.chain(others).collect::<BTreeMap<&str, u64>>().serialize(to)
+        let known = SCHEMES
+            .iter()
+            .map(|scheme| scheme.name)
+            .zip(self.known)
+            .filter(|(_, number)| *number > 0);
+        let others = self
+            .others
+            .iter()
+            .map(|(name, number)| (name.as_str(), *number));
+        known
+            .chain(others)
+            .collect::<BTreeMap<&str, u64>>()
+            .serialize(to)
     }
 }
 
@@ -178,8 +193,16 @@ fn verdicts<S: Serializer>(numbers: &[u64; GRAMMARS.len()], to: S) -> Result<S::
 }
 
 /// Serializes the numbers of what happened at all as [`Counts`] are.
-fn by_name<S: Serializer, const N: usize>(names: [&str; N], numbers: &[u64; N], to: S) -> Result<S::Ok, S::Error> {
-    let happened: BTreeMap<&str, u64> = names.into_iter().zip(*numbers).filter(|(_, number)| *number > 0).collect();
+fn by_name<S: Serializer, const N: usize>(
+    names: [&str; N],
+    numbers: &[u64; N],
+    to: S,
+) -> Result<S::Ok, S::Error> {
+    let happened: BTreeMap<&str, u64> = names
+        .into_iter()
+        .zip(*numbers)
+        .filter(|(_, number)| *number > 0)
+        .collect();
     happened.serialize(to)
 }
 
@@ -246,7 +269,10 @@ impl Balance {
     pub fn found(&mut self, found: &Found<'_>) {
         self.schemes.add(scheme(found.url()));
         self.wrappers[found.wrapper as usize] += 1;
-        found.repairs.iter().for_each(|repair| self.repairs[repair as usize] += 1);
+        found
+            .repairs
+            .iter()
+            .for_each(|repair| self.repairs[repair as usize] += 1);
         if let Some(verdicts) = found.verdicts {
             let accepted = self.verdicts.iter_mut().zip(verdicts.accepts());
             accepted.for_each(|(number, accepts)| *number += u64::from(accepts));
@@ -288,7 +314,9 @@ impl Balance {
             *sum += std::mem::take(number);
         }
         for (sum, numbers) in self.lists().into_iter().zip(other.lists()) {
-            sum.iter_mut().zip(numbers).for_each(|(sum, number)| *sum += std::mem::take(number));
+            sum.iter_mut()
+                .zip(numbers)
+                .for_each(|(sum, number)| *sum += std::mem::take(number));
         }
         for (sum, counts) in self.counts().into_iter().zip(other.counts()) {
             counts.pour(sum);
@@ -319,7 +347,12 @@ impl Balance {
 
     /// Everything that is counted in the order of a list.
     fn lists(&mut self) -> [&mut [u64]; 4] {
-        [&mut self.wrappers, &mut self.repairs, &mut self.verdicts, &mut self.schemes.known]
+        [
+            &mut self.wrappers,
+            &mut self.repairs,
+            &mut self.verdicts,
+            &mut self.schemes.known,
+        ]
     }
 
     /// Everything that is counted by name.
@@ -340,14 +373,32 @@ impl Balance {
     #[must_use]
     pub fn imbalances(&self) -> Vec<String> {
         let sums = [
-            ("files", self.files, self.files_read + self.files_skipped.sum() + self.files_failed.sum()),
-            ("members", self.members, self.members_read + self.members_skipped.sum() + self.members_failed.sum()),
-            ("messages", self.messages, self.messages_scanned + self.messages_skipped.sum()),
+            (
+                "files",
+                self.files,
+                self.files_read + self.files_skipped.sum() + self.files_failed.sum(),
+            ),
+            (
+                "members",
+                self.members,
+                self.members_read + self.members_skipped.sum() + self.members_failed.sum(),
+            ),
+            (
+                "messages",
+                self.messages,
+                self.messages_scanned + self.messages_skipped.sum(),
+            ),
             ("lines", self.lines, self.records + self.unwrapped),
-            ("candidates", self.candidates, self.records + self.rejects.sum() + self.filtered + self.folded),
+            (
+                "candidates",
+                self.candidates,
+                self.records + self.rejects.sum() + self.filtered + self.folded,
+            ),
         ];
         let wrong = sums.into_iter().filter(|(_, whole, parts)| whole != parts);
-        wrong.map(|(name, whole, parts)| format!("{name}: {whole} in all, {parts} accounted for")).collect()
+        wrong
+            .map(|(name, whole, parts)| format!("{name}: {whole} in all, {parts} accounted for"))
+            .collect()
     }
 
     /// Appends the balance as one JSON object and a line end.
@@ -356,7 +407,8 @@ impl Balance {
     ///
     /// Never: counts serialize, and a `Vec` takes all octets.
     pub fn write(&self, out: &mut Vec<u8>) {
-        serde_json::to_writer(&mut *out, self).expect("counts serialize, and a Vec takes all octets");
+        serde_json::to_writer(&mut *out, self)
+            .expect("counts serialize, and a Vec takes all octets");
         out.push(b'\n');
     }
 }
@@ -369,8 +421,18 @@ mod tests {
 
     #[test]
     fn what_happened_is_counted_under_its_name() {
-        assert!(Wrapper::ALL.iter().enumerate().all(|(at, wrapper)| *wrapper as usize == at));
-        assert!(Repair::ALL.iter().enumerate().all(|(at, repair)| *repair as usize == at));
+        assert!(
+            Wrapper::ALL
+                .iter()
+                .enumerate()
+                .all(|(at, wrapper)| *wrapper as usize == at)
+        );
+        assert!(
+            Repair::ALL
+                .iter()
+                .enumerate()
+                .all(|(at, repair)| *repair as usize == at)
+        );
         let verdicts = Verdicts::of(b"HTTP://a.b/", 11);
         let found = Found {
             full: b"HTTP://a.b/",
@@ -393,16 +455,34 @@ mod tests {
         sum.schemes.add(b"x-Any");
         sum.schemes.add(b"https");
         let shown = serde_json::to_value(&sum).unwrap();
-        assert_eq!(shown["schemes"], serde_json::json!({ "http": 2, "https": 1, "x-any": 1 }));
+        assert_eq!(
+            shown["schemes"],
+            serde_json::json!({ "http": 2, "https": 1, "x-any": 1 })
+        );
         assert_eq!(shown["wrappers"], serde_json::json!({ "attr": 2 }));
-        assert_eq!(shown["repairs"], serde_json::json!({ "hyphen": 2, "page-break": 2 }));
-        assert_eq!(shown["verdicts"], serde_json::json!({ "rfc1738": 2, "rfc3986": 2, "whatwg": 2 }));
+        assert_eq!(
+            shown["repairs"],
+            serde_json::json!({ "hyphen": 2, "page-break": 2 })
+        );
+        assert_eq!(
+            shown["verdicts"],
+            serde_json::json!({ "rfc1738": 2, "rfc3986": 2, "whatwg": 2 })
+        );
     }
 
     #[test]
     fn what_is_not_accounted_for_is_said() {
-        let mut balance = Balance { candidates: 3, records: 1, lines: 1, folded: 1, ..Balance::default() };
-        assert_eq!(balance.imbalances(), ["candidates: 3 in all, 2 accounted for"]);
+        let mut balance = Balance {
+            candidates: 3,
+            records: 1,
+            lines: 1,
+            folded: 1,
+            ..Balance::default()
+        };
+        assert_eq!(
+            balance.imbalances(),
+            ["candidates: 3 in all, 2 accounted for"]
+        );
         balance.reject(Reason::Host);
         assert!(balance.imbalances().is_empty());
     }

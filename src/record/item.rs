@@ -32,7 +32,9 @@ pub fn write_item(item: &Item, line: &mut Vec<u8>) {
     let octets = item.source.path.as_os_str().as_encoded_bytes();
     let written = ItemLine {
         path: String::from_utf8_lossy(octets),
-        path_b64: str::from_utf8(octets).is_err().then(|| BASE64.encode(octets)),
+        path_b64: str::from_utf8(octets)
+            .is_err()
+            .then(|| BASE64.encode(octets)),
         start: item.start,
         end: item.end,
         kind: item.kind.map_or(AUTO, Kind::name),
@@ -50,7 +52,9 @@ pub fn item(line: &str) -> Result<Item, String> {
     let value: Value = serde_json::from_str(line).map_err(|error| format!("no JSON: {error}"))?;
     let number = |name: &str, default: u64| match &value[name] {
         Value::Null => Ok(default),
-        number => number.as_u64().ok_or_else(|| format!("{name} is no number of octets")),
+        number => number
+            .as_u64()
+            .ok_or_else(|| format!("{name} is no number of octets")),
     };
     let kind = match value["kind"].as_str() {
         None | Some(AUTO) => None,
@@ -60,7 +64,12 @@ pub fn item(line: &str) -> Result<Item, String> {
         return Err("no path".to_owned());
     }
     let (start, end) = (number("start", 0)?, number("end", u64::MAX)?);
-    Ok(Item { source: Source::at(path(&value)?), start, end, kind })
+    Ok(Item {
+        source: Source::at(path(&value)?),
+        start,
+        end,
+        kind,
+    })
 }
 
 #[cfg(test)]
@@ -73,7 +82,12 @@ mod tests {
         for octets in [&b"a/b c"[..], b"\xFF\n"] {
             let path = std::ffi::OsString::from_vec(octets.to_vec());
             for kind in [None, Some(Kind::Mbox)] {
-                let written = Item { source: Source::at(path.clone().into()), start: 3, end: 9, kind };
+                let written = Item {
+                    source: Source::at(path.clone().into()),
+                    start: 3,
+                    end: 9,
+                    kind,
+                };
                 let mut line = Vec::new();
                 write_item(&written, &mut line);
                 assert_eq!(item(str::from_utf8(&line).unwrap()), Ok(written));
@@ -83,8 +97,14 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_told() {
-        assert_eq!(item("{\"path\":\"a\",\"start\":-1}"), Err("start is no number of octets".to_owned()));
-        assert_eq!(item("{\"path\":\"a\",\"kind\":\"x\"}"), Err("there is no kind \"x\"".to_owned()));
+        assert_eq!(
+            item("{\"path\":\"a\",\"start\":-1}"),
+            Err("start is no number of octets".to_owned())
+        );
+        assert_eq!(
+            item("{\"path\":\"a\",\"kind\":\"x\"}"),
+            Err("there is no kind \"x\"".to_owned())
+        );
         assert_eq!(item("{}"), Err("no path".to_owned()));
     }
 }

@@ -97,7 +97,10 @@ impl PartWritten {
         let mut line = Object::open(&mut self.json);
         line.text(field!("path"), self.path.as_bytes());
         line.text(field!("type"), self.media_type.as_bytes());
-        line.maybe(field!("charset"), self.charset.as_deref().map(str::as_bytes));
+        line.maybe(
+            field!("charset"),
+            self.charset.as_deref().map(str::as_bytes),
+        );
         line.text(field!("encoding"), self.encoding.as_bytes());
         if let Some(id) = &self.message_id {
             line.text(field!("message_id"), id.as_bytes());
@@ -129,7 +132,9 @@ impl Writer {
             None => {
                 let (full, mismatch) = (record.found.full, record.mismatch == Some(true));
                 line.fields(|out| {
-                    self.readings.append(full, mismatch, out, |out| reading(&mut Object::more(out), record));
+                    self.readings.append(full, mismatch, out, |out| {
+                        reading(&mut Object::more(out), record)
+                    });
                 });
             }
         }
@@ -153,28 +158,51 @@ fn reading(line: &mut Object<'_>, record: &Record<'_>) {
     line.maybe_name(field!("form"), rfc1738.map(|url| url.form.name()));
     match verdicts.map(Verdicts::accepts) {
         Some([true, true, true]) => {
-            debug_assert!(GRAMMARS == ["rfc1738", "rfc3986", "whatwg"], "others are written here");
+            debug_assert!(
+                GRAMMARS == ["rfc1738", "rfc3986", "whatwg"],
+                "others are written here"
+            );
             line.fixed(fixed!("conforms", "[\"rfc1738\",\"rfc3986\",\"whatwg\"]"));
         }
-        _ => line.names(field!("conforms"), verdicts.iter().flat_map(|verdicts| verdicts.conforms())),
+        _ => line.names(
+            field!("conforms"),
+            verdicts.iter().flat_map(|verdicts| verdicts.conforms()),
+        ),
     }
-    line.names(field!("warnings"), rfc1738.iter().flat_map(|url| url.warnings()).map(grammar::Warning::name));
+    line.names(
+        field!("warnings"),
+        rfc1738
+            .iter()
+            .flat_map(|url| url.warnings())
+            .map(grammar::Warning::name),
+    );
     let refused = verdicts.and_then(|verdicts| verdicts.rfc1738.as_ref().err().copied());
     match refused {
         None => line.null(field!("error")),
         Some(reject) => line.value(field!("error"), &ErrorLine::from(reject)),
     }
-    let own = verdicts.iter().flat_map(|verdicts| hazards(url, verdicts)).map(Hazard::name);
-    line.names(field!("hazards"), own.chain((record.mismatch == Some(true)).then_some("mismatch")));
+    let own = verdicts
+        .iter()
+        .flat_map(|verdicts| hazards(url, verdicts))
+        .map(Hazard::name);
+    line.names(
+        field!("hazards"),
+        own.chain((record.mismatch == Some(true)).then_some("mismatch")),
+    );
     match found.truncated {
         Some(_) => line.name(field!("key"), ""),
         None => line.text(field!("key"), &key_of(&parts)),
     }
     match verdicts.map(|_| rfc1738.map_or_else(|| Parts::Generic(parts), Parts::Rfc1738)) {
-        Some(parts) => line.cut_from(url, |line| line.object(field!("parts"), |line| parts.write(line))),
+        Some(parts) => line.cut_from(url, |line| {
+            line.object(field!("parts"), |line| parts.write(line))
+        }),
         None => line.null(field!("parts")),
     }
-    line.maybe(field!("href"), verdicts.and_then(Verdicts::href).map(str::as_bytes));
+    line.maybe(
+        field!("href"),
+        verdicts.and_then(Verdicts::href).map(str::as_bytes),
+    );
 }
 
 /// How it was found, and what was done to it.
@@ -182,7 +210,10 @@ fn finding(line: &mut Object<'_>, record: &Record<'_>) {
     let found = record.found;
     line.name(field!("wrapper"), found.wrapper.name());
     line.text_and_octets(field!("raw"), field!("raw_b64"), record.raw);
-    line.names(field!("repairs"), found.repairs.iter().map(crate::repair::Repair::name));
+    line.names(
+        field!("repairs"),
+        found.repairs.iter().map(crate::repair::Repair::name),
+    );
     match found.alternates {
         [] => line.fixed(fixed!("alternates", "[]")),
         _ => line.value(field!("alternates"), &alternates(record)),
@@ -240,7 +271,11 @@ impl Writer {
     fn fill(&mut self, record: &Record<'_>) {
         let place = &record.place;
         let mut source = Object::open(&mut self.source);
-        source.text_and_octets(field!("path"), field!("path_b64"), place.source.path.as_os_str().as_encoded_bytes());
+        source.text_and_octets(
+            field!("path"),
+            field!("path_b64"),
+            place.source.path.as_os_str().as_encoded_bytes(),
+        );
         let (member, member_b64) = member(place.source);
         source.value(field!("member"), &member);
         if let Some(octets) = member_b64 {
@@ -259,16 +294,31 @@ impl Writer {
 fn facts(line: &mut Object<'_>, facts: &Facts) {
     let date = facts.date.as_ref();
     line.maybe(field!("id"), facts.id.as_deref().map(str::as_bytes));
-    line.maybe(field!("date"), date.and_then(|date| date.utc.as_deref()).map(str::as_bytes));
+    line.maybe(
+        field!("date"),
+        date.and_then(|date| date.utc.as_deref()).map(str::as_bytes),
+    );
     // The field as written, where it is no date, or its zone is unknown.
     if let Some(date) = date.filter(|date| date.utc.is_none() || date.zone == Zone::Unknown) {
         line.text(field!("date_raw"), date.raw.as_bytes());
     }
     line.maybe(field!("from"), facts.from.as_deref().map(str::as_bytes));
-    line.maybe(field!("subject"), facts.subject.as_deref().map(str::as_bytes));
-    line.texts(field!("newsgroups"), facts.newsgroups.iter().map(String::as_bytes));
-    line.maybe(field!("list_id"), facts.list_id.as_deref().map(str::as_bytes));
-    line.texts(field!("references"), facts.references.iter().map(String::as_bytes));
+    line.maybe(
+        field!("subject"),
+        facts.subject.as_deref().map(str::as_bytes),
+    );
+    line.texts(
+        field!("newsgroups"),
+        facts.newsgroups.iter().map(String::as_bytes),
+    );
+    line.maybe(
+        field!("list_id"),
+        facts.list_id.as_deref().map(str::as_bytes),
+    );
+    line.texts(
+        field!("references"),
+        facts.references.iter().map(String::as_bytes),
+    );
 }
 
 /// Says of the last line of `out`, which is a record, that its message ended within a line when it was taken.
@@ -298,11 +348,16 @@ fn member(source: &Source) -> (Option<Vec<Cow<'_, str>>>, Option<Vec<String>>) {
     let names = source.member();
     let is_lossy = names.iter().any(|name| std::str::from_utf8(name).is_err());
     let texts = (!names.is_empty()).then(|| names.iter().map(|name| text(name)).collect());
-    (texts, is_lossy.then(|| names.iter().map(|name| BASE64.encode(name)).collect()))
+    (
+        texts,
+        is_lossy.then(|| names.iter().map(|name| BASE64.encode(name)).collect()),
+    )
 }
 
 fn b64_unless_utf8(octets: &[u8]) -> Option<String> {
-    std::str::from_utf8(octets).is_err().then(|| BASE64.encode(octets))
+    std::str::from_utf8(octets)
+        .is_err()
+        .then(|| BASE64.encode(octets))
 }
 
 /// A confidence with three digits, so that it reads the same everywhere.
@@ -312,14 +367,18 @@ fn rounded(confidence: f32) -> f64 {
 
 /// Appends a value and a line end.
 pub(super) fn line_to(out: &mut Vec<u8>, line: &impl Serialize) {
-    serde_json::to_writer(&mut *out, line).expect("our own types serialize, and a Vec takes all octets");
+    serde_json::to_writer(&mut *out, line)
+        .expect("our own types serialize, and a Vec takes all octets");
     out.push(b'\n');
 }
 
 /// How many octets at the start of `octets` (or, from the end, `back` ones) can go without dividing a character.
 #[must_use]
 pub fn context_border(octets: &[u8], at: usize) -> usize {
-    (at.saturating_sub(3)..=at).rev().find(|&at| octets.get(at).is_none_or(|byte| byte & 0xC0 != 0x80)).unwrap_or(at)
+    (at.saturating_sub(3)..=at)
+        .rev()
+        .find(|&at| octets.get(at).is_none_or(|byte| byte & 0xC0 != 0x80))
+        .unwrap_or(at)
 }
 
 /// Appends a record's line, with the number of times that its URL stood in the message.
@@ -368,7 +427,14 @@ impl PlaceLine<'_> {
     fn new(source: &Source, start: Option<u64>, end: Option<u64>) -> PlaceLine<'_> {
         let (path, path_b64) = path(source);
         let (member, member_b64) = member(source);
-        PlaceLine { path, path_b64, member, member_b64, start, end }
+        PlaceLine {
+            path,
+            path_b64,
+            member,
+            member_b64,
+            start,
+            end,
+        }
     }
 }
 
@@ -379,8 +445,19 @@ pub fn reject(octets: &[u8], reason: Reason, place: &super::Origin<'_>, out: &mu
         _ => None,
     };
     let place = PlaceLine::new(place.source, Some(place.start), Some(place.end));
-    let reason = ReasonLine { kind: reason.name(), error };
-    line_to(out, &RejectLine { r#type: "reject", text: text(octets), reason, source: place });
+    let reason = ReasonLine {
+        kind: reason.name(),
+        error,
+    };
+    line_to(
+        out,
+        &RejectLine {
+            r#type: "reject",
+            text: text(octets),
+            reason,
+            source: place,
+        },
+    );
 }
 
 /// A record of type `event`.
@@ -396,7 +473,15 @@ struct EventLine<'r> {
 pub fn event(event: &Event, out: &mut Vec<u8>) {
     let place = PlaceLine::new(&event.source, event.problem.offset, None);
     let message = &event.problem.message;
-    line_to(out, &EventLine { r#type: "event", kind: event.problem.kind.name(), source: place, message });
+    line_to(
+        out,
+        &EventLine {
+            r#type: "event",
+            kind: event.problem.kind.name(),
+            source: place,
+            message,
+        },
+    );
 }
 
 /// Appends RFC 1738's reading of `input`, the first `url_len` octets of which are the URL, and a line end.
@@ -415,30 +500,58 @@ pub fn parsed(input: &[u8], url_len: usize, out: &mut Vec<u8>) -> bool {
         Some(scheme) => line.lower(field!("scheme"), scheme),
         None => line.null(field!("scheme")),
     }
-    line.maybe_name(field!("scheme_class"), scheme_of.map(|scheme| Class::of(scheme).name()));
+    line.maybe_name(
+        field!("scheme_class"),
+        scheme_of.map(|scheme| Class::of(scheme).name()),
+    );
     line.maybe_name(field!("form"), read.map(|url| url.form.name()));
     if let Some(fragment) = input.get(url_len + 1..) {
         line.text(field!("fragment"), fragment);
     }
-    match read.map(Parts::Rfc1738).or_else(|| accepted.then(|| Parts::Generic(split(url)))) {
-        Some(parts) => line.cut_from(url, |line| line.object(field!("parts"), |line| parts.write(line))),
+    match read
+        .map(Parts::Rfc1738)
+        .or_else(|| accepted.then(|| Parts::Generic(split(url))))
+    {
+        Some(parts) => line.cut_from(url, |line| {
+            line.object(field!("parts"), |line| parts.write(line))
+        }),
         None => line.null(field!("parts")),
     }
     line.value(field!("decoded"), &read.map(Decoded));
     match read.map(|url| &url.form) {
         Some(Form::Ftp(ftp)) => {
-            let commands = ftp.commands().into_iter().map(|c| [c.verb.to_owned(), latin1(c.argument)]);
+            let commands = ftp
+                .commands()
+                .into_iter()
+                .map(|c| [c.verb.to_owned(), latin1(c.argument)]);
             line.value(field!("commands"), &commands.collect::<Vec<_>>());
         }
         Some(Form::Gopher(gopher)) => line.value(field!("request"), &latin1(gopher.request())),
         _ => {}
     }
-    line.names(field!("warnings"), read.iter().flat_map(|url| url.warnings()).map(grammar::Warning::name));
-    line.value(field!("error"), &verdicts.rfc1738.as_ref().err().copied().map(ErrorLine::from));
+    line.names(
+        field!("warnings"),
+        read.iter()
+            .flat_map(|url| url.warnings())
+            .map(grammar::Warning::name),
+    );
+    line.value(
+        field!("error"),
+        &verdicts
+            .rfc1738
+            .as_ref()
+            .err()
+            .copied()
+            .map(ErrorLine::from),
+    );
     line.names(field!("conforms"), verdicts.conforms());
     line.maybe(field!("href"), verdicts.href().map(str::as_bytes));
     line.maybe(field!("key"), accepted.then(|| key(url)).as_deref());
-    let hazards = if accepted { hazards(url, &verdicts) } else { Vec::new() };
+    let hazards = if accepted {
+        hazards(url, &verdicts)
+    } else {
+        Vec::new()
+    };
     line.names(field!("hazards"), hazards.into_iter().map(Hazard::name));
     line.close();
     out.push(b'\n');

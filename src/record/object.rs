@@ -16,8 +16,16 @@ pub(super) struct Key {
 
 impl Key {
     /// The key that [`field!`] makes of a name.
-    pub(super) const fn new(written: &'static str, with_null: &'static str, with_none: &'static str) -> Key {
-        Key { written, with_null, with_none }
+    pub(super) const fn new(
+        written: &'static str,
+        with_null: &'static str,
+        with_none: &'static str,
+    ) -> Key {
+        Key {
+            written,
+            with_null,
+            with_none,
+        }
     }
 }
 
@@ -53,12 +61,20 @@ impl<'o> Object<'o> {
     /// Begins an object.
     pub(super) fn open(out: &'o mut Vec<u8>) -> Object<'o> {
         out.push(b'{');
-        Object { out, is_empty: true, is_plain: false }
+        Object {
+            out,
+            is_empty: true,
+            is_plain: false,
+        }
     }
 
     /// Goes on with an object that has fields already.
     pub(super) fn more(out: &'o mut Vec<u8>) -> Object<'o> {
-        Object { out, is_empty: false, is_plain: false }
+        Object {
+            out,
+            is_empty: false,
+            is_plain: false,
+        }
     }
 
     /// Ends it.
@@ -127,9 +143,16 @@ impl<'o> Object<'o> {
         self.list(key, texts, |out, text| string(text, is_plain, out));
     }
 
-    fn list<T>(&mut self, key: Key, items: impl IntoIterator<Item = T>, append: impl Fn(&mut Vec<u8>, T)) {
+    fn list<T>(
+        &mut self,
+        key: Key,
+        items: impl IntoIterator<Item = T>,
+        append: impl Fn(&mut Vec<u8>, T),
+    ) {
         let mut items = items.into_iter();
-        let Some(first) = items.next() else { return self.whole(key.with_none) };
+        let Some(first) = items.next() else {
+            return self.whole(key.with_none);
+        };
         self.key(key);
         self.out.push(b'[');
         append(self.out, first);
@@ -176,7 +199,8 @@ impl<'o> Object<'o> {
     /// Any value.
     pub(super) fn value(&mut self, key: Key, value: &impl Serialize) {
         self.key(key);
-        serde_json::to_writer(&mut *self.out, value).expect("our own types serialize, and a Vec takes all octets");
+        serde_json::to_writer(&mut *self.out, value)
+            .expect("our own types serialize, and a Vec takes all octets");
     }
 
     /// A value that is JSON already.
@@ -194,7 +218,10 @@ impl<'o> Object<'o> {
     /// An object.
     pub(super) fn object(&mut self, key: Key, fill: impl FnOnce(&mut Object<'_>)) {
         self.key(key);
-        let mut inner = Object { is_plain: self.is_plain, ..Object::open(self.out) };
+        let mut inner = Object {
+            is_plain: self.is_plain,
+            ..Object::open(self.out)
+        };
         fill(&mut inner);
         inner.close();
     }
@@ -242,7 +269,10 @@ fn quoted(plain: &[u8], out: &mut Vec<u8>) {
 /// Appends octets as a JSON string (RFC 8259 section 7). What is not UTF-8 becomes U+FFFD. Some are known to need no
 /// escapes.
 fn string(octets: &[u8], is_known: bool, out: &mut Vec<u8>) {
-    debug_assert!(!is_known || is_plain(octets), "not cut out of what was looked at");
+    debug_assert!(
+        !is_known || is_plain(octets),
+        "not cut out of what was looked at"
+    );
     if is_known || is_plain(octets) {
         return quoted(octets, out);
     }
@@ -282,7 +312,11 @@ mod tests {
         for octets in texts {
             let mut out = Vec::new();
             string(&octets, false, &mut out);
-            assert_eq!(out, serde_json::to_vec(&text(&octets)).unwrap(), "{octets:?}");
+            assert_eq!(
+                out,
+                serde_json::to_vec(&text(&octets)).unwrap(),
+                "{octets:?}"
+            );
         }
     }
 
@@ -296,12 +330,16 @@ mod tests {
         line.object(field!("d"), |inner| inner.null(field!("e")));
         line.texts(field!("l"), [&b"\""[..], "é".as_bytes()]);
         line.texts(field!("m"), []);
-        line.begun(field!("f"), b"{\"g\":1", |inner| inner.maybe(field!("h"), None));
+        line.begun(field!("f"), b"{\"g\":1", |inner| {
+            inner.maybe(field!("h"), None)
+        });
         line.hex(field!("i"), 0xAB);
         line.text_and_octets(field!("j"), field!("k"), b"\xFF");
         line.fixed(fixed!("n", "0"));
         for whole in [&b"xy"[..], b"x\"y"] {
-            line.cut_from(whole, |line| line.object(field!("o"), |inner| inner.texts(field!("p"), [&whole[1..]])));
+            line.cut_from(whole, |line| {
+                line.object(field!("o"), |inner| inner.texts(field!("p"), [&whole[1..]]))
+            });
         }
         line.text(field!("q"), b"\"");
         line.close();

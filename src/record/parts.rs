@@ -6,7 +6,8 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::object::{Object, field};
 use crate::grammar::{
-    Form, FtpPath, GopherUrl, HostKind, HostPort, IpSchemepart, Login, NewsUrl, Url, WaisPart, decode,
+    Form, FtpPath, GopherUrl, HostKind, HostPort, IpSchemepart, Login, NewsUrl, Url, WaisPart,
+    decode,
 };
 use crate::parse::Split;
 
@@ -87,11 +88,17 @@ fn form(map: &mut Object<'_>, url: &Url<'_>) {
             map.maybe(field!("path"), ftp.path.map(|path| path.fpath));
             map.texts(field!("cwd"), ftp.path.iter().flat_map(FtpPath::cwd));
             map.maybe(field!("name"), ftp.path.map(|path| path.name()));
-            map.value(field!("typecode"), &ftp.path.and_then(|path| path.typecode).map(char::from));
+            map.value(
+                field!("typecode"),
+                &ftp.path.and_then(|path| path.typecode).map(char::from),
+            );
         }
         Form::File(file) => {
             map.text(field!("host"), file.host.map_or(b"", |host| host.text));
-            map.name(field!("host_kind"), file.host.map_or("empty", |host| kind(host.kind)));
+            map.name(
+                field!("host_kind"),
+                file.host.map_or("empty", |host| kind(host.kind)),
+            );
             map.value(field!("local"), &file.local());
             map.text(field!("path"), file.path);
             map.texts(field!("segments"), file.segments());
@@ -135,12 +142,22 @@ fn form(map: &mut Object<'_>, url: &Url<'_>) {
             site(map, &prospero.site);
             map.maybe_number(field!("effective_port"), port);
             map.text(field!("hsoname"), prospero.hsoname);
-            let fields: Vec<_> = prospero.fields.iter().map(|(name, value)| [text(name), text(value)]).collect();
+            let fields: Vec<_> = prospero
+                .fields
+                .iter()
+                .map(|(name, value)| [text(name), text(value)])
+                .collect();
             map.value(field!("fields"), &fields);
         }
         Form::Other(other) => {
             map.text(field!("schemepart"), other.schemepart);
-            let Some(IpSchemepart { login: found, urlpath }) = &other.ip else { return };
+            let Some(IpSchemepart {
+                login: found,
+                urlpath,
+            }) = &other.ip
+            else {
+                return;
+            };
             login(map, found);
             map.maybe(field!("urlpath"), *urlpath);
         }
@@ -150,10 +167,16 @@ fn form(map: &mut Object<'_>, url: &Url<'_>) {
 fn gopher_path(map: &mut Object<'_>, gopher: &GopherUrl<'_>) {
     let path = gopher.path;
     map.maybe(field!("gtype"), path.and_then(|path| path.gtype));
-    map.value(field!("effective_gtype"), &char::from(gopher.effective_gtype()));
+    map.value(
+        field!("effective_gtype"),
+        &char::from(gopher.effective_gtype()),
+    );
     map.maybe(field!("selector"), path.and_then(|path| path.selector));
     map.maybe(field!("search"), path.and_then(|path| path.search));
-    map.maybe(field!("gopher_plus"), path.and_then(|path| path.gopher_plus));
+    map.maybe(
+        field!("gopher_plus"),
+        path.and_then(|path| path.gopher_plus),
+    );
 }
 
 /// What a WAIS part says: search, type and path.
@@ -170,7 +193,9 @@ fn wais_part(part: WaisPart<'_>) -> Wais<'_> {
 impl Serialize for Decoded<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        let (url, all) = (self.0, |segments: &mut dyn Iterator<Item = &[u8]>| segments.map(octets).collect::<Vec<_>>());
+        let (url, all) = (self.0, |segments: &mut dyn Iterator<Item = &[u8]>| {
+            segments.map(octets).collect::<Vec<_>>()
+        });
         if let Some(login) = url.login() {
             map.serialize_entry("user", &login.user.map(octets))?;
             map.serialize_entry("password", &login.password.map(octets))?;
@@ -190,10 +215,15 @@ impl Serialize for Decoded<'_> {
                 map.serialize_entry("gtype", &path.and_then(|path| path.gtype).map(octets))?;
                 map.serialize_entry("selector", &path.and_then(|path| path.selector).map(octets))?;
                 map.serialize_entry("search", &path.and_then(|path| path.search).map(octets))?;
-                map.serialize_entry("gopher_plus", &path.and_then(|path| path.gopher_plus).map(octets))?;
+                map.serialize_entry(
+                    "gopher_plus",
+                    &path.and_then(|path| path.gopher_plus).map(octets),
+                )?;
             }
             Form::Mailto(mailto) => map.serialize_entry("addr", &octets(mailto.addr))?,
-            Form::News(NewsUrl::Article { unique, .. }) => map.serialize_entry("unique", &octets(unique))?,
+            Form::News(NewsUrl::Article { unique, .. }) => {
+                map.serialize_entry("unique", &octets(unique))?
+            }
             Form::Wais(wais) => {
                 let (search, wtype, wpath) = wais_part(wais.part);
                 map.serialize_entry("database", &octets(wais.database))?;
@@ -203,8 +233,11 @@ impl Serialize for Decoded<'_> {
             }
             Form::Prospero(prospero) => {
                 map.serialize_entry("hsoname", &octets(prospero.hsoname))?;
-                let fields: Vec<_> =
-                    prospero.fields.iter().map(|(name, value)| [octets(name), octets(value)]).collect();
+                let fields: Vec<_> = prospero
+                    .fields
+                    .iter()
+                    .map(|(name, value)| [octets(name), octets(value)])
+                    .collect();
                 map.serialize_entry("fields", &fields)?;
             }
             Form::News(_) | Form::Nntp(_) | Form::Telnet(_) | Form::Other(_) => {}

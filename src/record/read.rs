@@ -28,8 +28,17 @@ pub struct Place {
 pub fn place(line: &str) -> Result<Place, String> {
     let record: Value = serde_json::from_str(line).map_err(|error| format!("no JSON: {error}"))?;
     let source = &record["source"];
-    let number = |name: &str| source[name].as_u64().ok_or_else(|| format!("no source.{name}"));
-    Ok(Place { path: path(source)?, member: member(source)?, start: number("start")?, end: number("end")? })
+    let number = |name: &str| {
+        source[name]
+            .as_u64()
+            .ok_or_else(|| format!("no source.{name}"))
+    };
+    Ok(Place {
+        path: path(source)?,
+        member: member(source)?,
+        start: number("start")?,
+        end: number("end")?,
+    })
 }
 
 fn member(source: &Value) -> Result<Vec<Vec<u8>>, String> {
@@ -37,21 +46,34 @@ fn member(source: &Value) -> Result<Vec<Vec<u8>>, String> {
     let names = |name: &str| source[name].as_array().ok_or_else(|| unclear(name));
     if !source["member_b64"].is_null() {
         let octets = |name: &Value| BASE64.decode(name.as_str()?.as_bytes()).ok();
-        return names("member_b64")?.iter().map(octets).collect::<Option<_>>().ok_or_else(|| unclear("member_b64"));
+        return names("member_b64")?
+            .iter()
+            .map(octets)
+            .collect::<Option<_>>()
+            .ok_or_else(|| unclear("member_b64"));
     }
     if source["member"].is_null() {
         return Ok(Vec::new());
     }
     let octets = |name: &Value| name.as_str().map(|name| name.as_bytes().to_owned());
-    names("member")?.iter().map(octets).collect::<Option<_>>().ok_or_else(|| unclear("member"))
+    names("member")?
+        .iter()
+        .map(octets)
+        .collect::<Option<_>>()
+        .ok_or_else(|| unclear("member"))
 }
 
 pub(super) fn path(source: &Value) -> Result<PathBuf, String> {
     if let Some(encoded) = source["path_b64"].as_str() {
-        let octets = BASE64.decode(encoded.as_bytes()).map_err(|error| format!("source.path_b64: {error}"))?;
+        let octets = BASE64
+            .decode(encoded.as_bytes())
+            .map_err(|error| format!("source.path_b64: {error}"))?;
         return Ok(PathBuf::from(OsString::from_vec(octets)));
     }
-    source["path"].as_str().map(PathBuf::from).ok_or_else(|| "no source.path".to_owned())
+    source["path"]
+        .as_str()
+        .map(PathBuf::from)
+        .ok_or_else(|| "no source.path".to_owned())
 }
 
 #[cfg(test)]
@@ -61,12 +83,27 @@ mod tests {
     #[test]
     fn the_place_of_a_record_is_read_back() {
         let line = r#"{"source":{"path":"a/b","start":3,"end":9}}"#;
-        assert_eq!(place(line), Ok(Place { path: "a/b".into(), member: Vec::new(), start: 3, end: 9 }));
+        assert_eq!(
+            place(line),
+            Ok(Place {
+                path: "a/b".into(),
+                member: Vec::new(),
+                start: 3,
+                end: 9
+            })
+        );
         let line = r#"{"source":{"path":"?","path_b64":"/w==","start":0,"end":0}}"#;
-        assert_eq!(place(line).unwrap().path.as_os_str().as_encoded_bytes(), b"\xFF");
+        assert_eq!(
+            place(line).unwrap().path.as_os_str().as_encoded_bytes(),
+            b"\xFF"
+        );
         let line = r#"{"source":{"path":"?","member":["a","b/c"],"start":0,"end":0}}"#;
-        assert_eq!(place(line).unwrap().member, [b"a".to_vec(), b"b/c".to_vec()]);
-        let line = r#"{"source":{"path":"?","member":["?"],"member_b64":["/w=="],"start":0,"end":0}}"#;
+        assert_eq!(
+            place(line).unwrap().member,
+            [b"a".to_vec(), b"b/c".to_vec()]
+        );
+        let line =
+            r#"{"source":{"path":"?","member":["?"],"member_b64":["/w=="],"start":0,"end":0}}"#;
         assert_eq!(place(line).unwrap().member, [b"\xFF".to_vec()]);
         assert_eq!(place("{}"), Err("no source.path".to_owned()));
     }

@@ -27,7 +27,13 @@ struct Reading {
 impl Readings {
     /// Appends to `out` what `write` appends for this URL, which must depend on nothing else. It is called where that is
     /// not known.
-    pub(super) fn append(&mut self, full: &[u8], mismatch: bool, out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
+    pub(super) fn append(
+        &mut self,
+        full: &[u8],
+        mismatch: bool,
+        out: &mut Vec<u8>,
+        write: impl FnOnce(&mut Vec<u8>),
+    ) {
         if full.is_empty() || full.len() > READING_BYTES {
             return write(out);
         }
@@ -71,8 +77,14 @@ mod tests {
 
     #[test]
     fn what_is_known_is_written_once() {
-        assert_eq!(appended(&[(b"a", false), (b"b", false), (b"a", false)]), (b"a;b;a;".to_vec(), 2));
-        assert_eq!(appended(&[(b"a", false), (b"a", true), (b"a", true)]), (b"a;a!a!".to_vec(), 2));
+        assert_eq!(
+            appended(&[(b"a", false), (b"b", false), (b"a", false)]),
+            (b"a;b;a;".to_vec(), 2)
+        );
+        assert_eq!(
+            appended(&[(b"a", false), (b"a", true), (b"a", true)]),
+            (b"a;a!a!".to_vec(), 2)
+        );
         assert_eq!(appended(&[(b"", false), (b"", false)]), (b";;".to_vec(), 2));
     }
 
@@ -86,9 +98,14 @@ mod tests {
 
     #[test]
     fn many_that_share_places_are_told_apart() {
-        let urls: Vec<Vec<u8>> = (0..READINGS * 20).map(|number| format!("u{}", number % 999).into_bytes()).collect();
+        let urls: Vec<Vec<u8>> = (0..READINGS * 20)
+            .map(|number| format!("u{}", number % 999).into_bytes())
+            .collect();
         let asked: Vec<(&[u8], bool)> = urls.iter().map(|url| (url.as_slice(), false)).collect();
-        let want: Vec<u8> = urls.iter().flat_map(|url| [url.as_slice(), b";"].concat()).collect();
+        let want: Vec<u8> = urls
+            .iter()
+            .flat_map(|url| [url.as_slice(), b";"].concat())
+            .collect();
         assert_eq!(appended(&asked).0, want);
     }
 }

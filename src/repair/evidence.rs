@@ -177,7 +177,9 @@ impl Proof {
 
     /// Its members, in the order of [`Evidence::ALL`].
     pub fn iter(self) -> impl Iterator<Item = Evidence> {
-        Evidence::ALL.into_iter().filter(move |&evidence| self.has(evidence))
+        Evidence::ALL
+            .into_iter()
+            .filter(move |&evidence| self.has(evidence))
     }
 
     /// The sum of its members' points. Exact: they are multiples of a quarter.
@@ -241,7 +243,11 @@ const STEEPNESS: f32 = 1.25;
 pub(super) fn steps(text: &[u8], head: Span) -> Vec<Step> {
     let mut steps = Vec::new();
     let mut next = Seam::behind(text, head);
-    let mut url = if next.is_some() { head.of(text).to_vec() } else { Vec::new() };
+    let mut url = if next.is_some() {
+        head.of(text).to_vec()
+    } else {
+        Vec::new()
+    };
     while let Some(seam) = next
         && let Some(step) = weigh::weigh(&seam, &url)
     {

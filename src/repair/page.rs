@@ -59,7 +59,9 @@ fn is_footer(line: &[u8]) -> bool {
     if let Some(number) = line.strip_prefix(b"Page") {
         return numbered(number);
     }
-    let Some(inside) = line.strip_suffix(b"]") else { return false };
+    let Some(inside) = line.strip_suffix(b"]") else {
+        return false;
+    };
     let open = inside.iter().rposition(|&byte| byte == b'[');
     open.is_some_and(|open| inside[open..].strip_prefix(b"[Page").is_some_and(numbered))
 }
@@ -69,8 +71,11 @@ fn is_header(line: &[u8]) -> bool {
     if line.len() >= 14 && line[..14].eq_ignore_ascii_case(b"INTERNET-DRAFT") {
         return true;
     }
-    let numbered =
-        line.strip_prefix(b"RFC ").is_some_and(|rest| rest.trim_ascii_start().first().is_some_and(u8::is_ascii_digit));
+    let numbered = line.strip_prefix(b"RFC ").is_some_and(|rest| {
+        rest.trim_ascii_start()
+            .first()
+            .is_some_and(u8::is_ascii_digit)
+    });
     let year = line.last_chunk::<4>().is_some_and(|year| {
         (year.starts_with(b"19") || year.starts_with(b"20")) && year.iter().all(u8::is_ascii_digit)
     });
@@ -85,8 +90,14 @@ mod tests {
     fn a_header_counts_only_behind_a_footer_or_a_form_feed() {
         let text = b"\n\nBerners-Lee   [Page 3]\n\x0C\nRFC 1738   URL   December 1994\n\n  rest";
         assert_eq!(page_break(text, 0, 999), Some(text.len() - 6));
-        assert_eq!(page_break(b"\nRFC 1738   URL   December 1994\n\nrest", 0, 999), None);
-        assert_eq!(page_break(b"\x0CRFC 1738   URL   December 1994\nrest", 0, 999), Some(32));
+        assert_eq!(
+            page_break(b"\nRFC 1738   URL   December 1994\n\nrest", 0, 999),
+            None
+        );
+        assert_eq!(
+            page_break(b"\x0CRFC 1738   URL   December 1994\nrest", 0, 999),
+            Some(32)
+        );
     }
 
     #[test]

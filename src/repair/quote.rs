@@ -42,10 +42,18 @@ pub(super) fn marks_before(text: &[u8], at: usize, style: Style) -> Marks {
 
 /// The marks at the start of `line`.
 pub(super) fn marks(text: &[u8], line: Span, style: Style) -> Marks {
-    let mut found = Marks { marks: Vec::new(), end: line.start };
+    let mut found = Marks {
+        marks: Vec::new(),
+        end: line.start,
+    };
     loop {
         let at = skip_blanks(text, found.end, line.end);
-        let len = mark(&text[at..line.end], style, at - found.end, !found.marks.is_empty());
+        let len = mark(
+            &text[at..line.end],
+            style,
+            at - found.end,
+            !found.marks.is_empty(),
+        );
         if len == 0 {
             return found;
         }
@@ -88,24 +96,40 @@ fn mark(rest: &[u8], style: Style, blanks: usize, behind_mark: bool) -> usize {
 /// Octets of a person's initials and the `>` behind them (`JD>`, `=Tim>`), or 0.
 fn initials(rest: &[u8]) -> usize {
     const MOST_LETTERS: usize = 4;
-    let sign = usize::from(
-        rest.first().is_some_and(|byte| byte.is_ascii_punctuation() && !matches!(byte, b'<' | b'>' | b'_')),
-    );
-    let letters = rest[sign..].iter().take(MOST_LETTERS + 1).take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let sign =
+        usize::from(rest.first().is_some_and(|byte| {
+            byte.is_ascii_punctuation() && !matches!(byte, b'<' | b'>' | b'_')
+        }));
+    let letters = rest[sign..]
+        .iter()
+        .take(MOST_LETTERS + 1)
+        .take_while(|byte| byte.is_ascii_alphabetic())
+        .count();
     let capital = rest.get(sign).is_some_and(u8::is_ascii_uppercase);
     let closed = rest.get(sign + letters) == Some(&b'>');
-    if capital && closed && letters <= MOST_LETTERS { sign + letters + 1 } else { 0 }
+    if capital && closed && letters <= MOST_LETTERS {
+        sign + letters + 1
+    } else {
+        0
+    }
 }
 
 fn skip_blanks(text: &[u8], from: usize, end: usize) -> usize {
-    from + text[from..end].iter().take_while(|&&byte| is_blank(byte)).count()
+    from + text[from..end]
+        .iter()
+        .take_while(|&&byte| is_blank(byte))
+        .count()
 }
 
 /// How deep the line that holds `at` is quoted: the number of its `>` and `|` marks before `at`.
 #[must_use]
 pub fn quote_depth(text: &[u8], at: usize) -> usize {
     let found = marks_before(text, at, Style::Wide);
-    found.marks.iter().filter(|mark| mark.of(text) != b":").count()
+    found
+        .marks
+        .iter()
+        .filter(|mark| mark.of(text) != b":")
+        .count()
 }
 
 #[cfg(test)]

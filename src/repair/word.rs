@@ -54,7 +54,11 @@ fn continue_over_lines(text: &[u8], head: Span, line: &mut Line) {
         ];
         // All is no likelier than the least likely of its joins.
         confidence = confidence.min(step.confidence());
-        line.join(repairs.into_iter().flatten().collect(), confidence, step.proof);
+        line.join(
+            repairs.into_iter().flatten().collect(),
+            confidence,
+            step.proof,
+        );
         line.push(text, step.token.start, step.token.end);
     }
 }
@@ -67,10 +71,17 @@ fn continue_over_lines(text: &[u8], head: Span, line: &mut Line) {
 #[must_use]
 pub fn run_end(text: &[u8], from: usize, before: Option<u8>, rules: Rules, most: usize) -> usize {
     let mut partner = Partner::of(before.filter(|_| rules == Rules::Wide));
-    let calm = if partner.depth == 0 { &CALM } else { &CALM_BUT_BRACKETS };
+    let calm = if partner.depth == 0 {
+        &CALM
+    } else {
+        &CALM_BUT_BRACKETS
+    };
     let limit = text.len().min(from.saturating_add(most));
     let mut at = from;
-    while let Some(run) = text[at..limit].iter().position(|&byte| !calm[usize::from(byte)]) {
+    while let Some(run) = text[at..limit]
+        .iter()
+        .position(|&byte| !calm[usize::from(byte)])
+    {
         at += run;
         match text[at] {
             b':' | b'&' if rules == Rules::Rfc1738 => {}
@@ -125,14 +136,20 @@ fn listed(text: &[u8], from: usize, colon: usize) -> Option<usize> {
         return None;
     }
     let lowest = from.max(colon.saturating_sub(SCHEME_CHARS));
-    let name = text[lowest..colon].iter().rev().take_while(|&&byte| is_scheme_char(byte)).count();
+    let name = text[lowest..colon]
+        .iter()
+        .rev()
+        .take_while(|&&byte| is_scheme_char(byte))
+        .count();
     let at = (colon - name).checked_sub(1).filter(|&at| at > from)?;
     (name > 0 && matches!(text[at], b',' | b';' | b'|')).then_some(at)
 }
 
 /// `&gt;`, `&lt;` or `&quot;`: angle brackets and quotes of a text that was made HTML once too often.
 fn is_entity(rest: &[u8]) -> bool {
-    let starts = |entity: &&[u8]| rest.len() >= entity.len() && rest[..entity.len()].eq_ignore_ascii_case(entity);
+    let starts = |entity: &&[u8]| {
+        rest.len() >= entity.len() && rest[..entity.len()].eq_ignore_ascii_case(entity)
+    };
     [&b"&gt;"[..], b"&lt;", b"&quot;"].iter().any(starts)
 }
 
@@ -151,9 +168,19 @@ impl Partner {
             Some(b'{') => (b'{', b'}'),
             // A quote is its own partner, and is not opened again inside.
             Some(b'\'') => (0, b'\''),
-            _ => return Partner { open: 0, close: 0, depth: 0 },
+            _ => {
+                return Partner {
+                    open: 0,
+                    close: 0,
+                    depth: 0,
+                };
+            }
         };
-        Partner { open, close, depth: 1 }
+        Partner {
+            open,
+            close,
+            depth: 1,
+        }
     }
 
     /// Whether this octet closes what was open before the word.
@@ -173,12 +200,34 @@ impl Partner {
 #[must_use]
 pub fn ends_word(text: &[u8], rules: Rules) -> usize {
     match (text, rules) {
-        ([b' ' | b'\t' | b'\n' | b'\r' | b'\x0B' | b'\x0C' | b'<' | b'>' | b'"', ..], _) => 1,
+        (
+            [
+                b' ' | b'\t' | b'\n' | b'\r' | b'\x0B' | b'\x0C' | b'<' | b'>' | b'"',
+                ..,
+            ],
+            _,
+        ) => 1,
         ([..=0x20 | 0x7F | b'`', ..], Rules::Wide) => 1,
         ([0xC2, 0x80..=0xA0 | 0xAB | 0xBB, ..], Rules::Wide) => 2,
-        ([0xE2, 0x80, 0x80..=0x8A | 0x98..=0x9F | 0xA6 | 0xA8 | 0xA9 | 0xAF | 0xB9 | 0xBA, ..], Rules::Wide) => 3,
+        (
+            [
+                0xE2,
+                0x80,
+                0x80..=0x8A | 0x98..=0x9F | 0xA6 | 0xA8 | 0xA9 | 0xAF | 0xB9 | 0xBA,
+                ..,
+            ],
+            Rules::Wide,
+        ) => 3,
         ([0xE3, 0x80, 0x80..=0x82 | 0x88..=0x91 | 0x94..=0x9B, ..], Rules::Wide) => 3,
-        ([0xEF, 0xBC, 0x81 | 0x88 | 0x89 | 0x8C | 0x9A | 0x9B | 0x9E | 0x9C | 0x9F, ..], Rules::Wide) => 3,
+        (
+            [
+                0xEF,
+                0xBC,
+                0x81 | 0x88 | 0x89 | 0x8C | 0x9A | 0x9B | 0x9E | 0x9C | 0x9F,
+                ..,
+            ],
+            Rules::Wide,
+        ) => 3,
         ([0xEF, 0xBD, 0x9B | 0x9D | 0xA1..=0xA4, ..], Rules::Wide) => 3,
         _ => 0,
     }

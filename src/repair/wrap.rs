@@ -25,21 +25,39 @@ pub enum Wrapped {
 /// wrappers of a text together are read once.
 pub fn wrapped(text: &[u8], start: &Start, rules: Rules, most: usize, line: &mut Line) -> Wrapped {
     line.clear();
-    let most = if rules == Rules::Rfc1738 { RFC1738_WRAPPER_BYTES } else { most };
+    let most = if rules == Rules::Rfc1738 {
+        RFC1738_WRAPPER_BYTES
+    } else {
+        most
+    };
     // One octet more than the content may have: the `>`.
-    let limit = text.len().min(start.at.saturating_add(most).saturating_add(2));
+    let limit = text
+        .len()
+        .min(start.at.saturating_add(most).saturating_add(2));
     let inside = Inside::of(text, start, rules, limit);
     let mut at = start.content;
     let mut void = false;
     let mut gaps = 0;
     while at < limit {
         match text[at] {
-            b'>' => return if void { Wrapped::Void(at) } else { Wrapped::Closed(at) },
+            b'>' => {
+                return if void {
+                    Wrapped::Void(at)
+                } else {
+                    Wrapped::Closed(at)
+                };
+            }
             b'<' => return Wrapped::Unclosed,
             byte if is_blank(byte) || is_line_end(byte) => {
-                let Some(gap) = inside.gap(at, line) else { return Wrapped::Unclosed };
+                let Some(gap) = inside.gap(at, line) else {
+                    return Wrapped::Unclosed;
+                };
                 // Several words on one line are prose behind a forgotten `>`.
-                gaps = if gap.repairs.has(Repair::LineBreak) { 0 } else { gaps + 1 };
+                gaps = if gap.repairs.has(Repair::LineBreak) {
+                    0
+                } else {
+                    gaps + 1
+                };
                 if rules == Rules::Wide && gaps > PROSE_GAPS && text.get(gap.end) != Some(&b'>') {
                     return Wrapped::Unclosed;
                 }
@@ -49,7 +67,11 @@ pub fn wrapped(text: &[u8], start: &Start, rules: Rules, most: usize, line: &mut
             }
             _ => {
                 let rest = &text[at..limit];
-                let end = at + rest.iter().position(|&byte| !PLAIN[usize::from(byte)]).unwrap_or(rest.len());
+                let end = at
+                    + rest
+                        .iter()
+                        .position(|&byte| !PLAIN[usize::from(byte)])
+                        .unwrap_or(rest.len());
                 line.push(text, at, end);
                 at = end;
             }
@@ -83,16 +105,31 @@ struct Inside<'t> {
 
 impl<'t> Inside<'t> {
     fn of(text: &'t [u8], start: &Start, rules: Rules, limit: usize) -> Inside<'t> {
-        let style = if rules == Rules::Wide { Style::Wide } else { Style::Strict };
+        let style = if rules == Rules::Wide {
+            Style::Wide
+        } else {
+            Style::Strict
+        };
         let line = line_start(text, start.at).unwrap_or(start.at);
         let mut first = marks(text, Span::new(line, start.at), style);
         // A diff between two texts begins the lines of the first with `<` and a blank.
-        if rules == Rules::Wide && first.marks.is_empty() && line < start.at && text[line..].starts_with(b"< ") {
+        if rules == Rules::Wide
+            && first.marks.is_empty()
+            && line < start.at
+            && text[line..].starts_with(b"< ")
+        {
             first.marks.push(Span::new(line, line + 1));
             first.end = line + 1;
         }
-        let plus = rules == Rules::Wide && text[first.end..start.at].trim_ascii_start().first() == Some(&b'+');
-        Inside { text, limit, rules, first, plus }
+        let plus = rules == Rules::Wide
+            && text[first.end..start.at].trim_ascii_start().first() == Some(&b'+');
+        Inside {
+            text,
+            limit,
+            rules,
+            first,
+            plus,
+        }
     }
 
     /// The white space at `at`, with the quote marks and page furniture behind its line break; nothing where a
@@ -134,12 +171,20 @@ impl<'t> Inside<'t> {
     /// By the strict rules all of them must be there; by the wide ones as many as are there are undone, and never
     /// more: a `>` too many closes the wrapper.
     fn marks_undone(&self, begin: usize) -> usize {
-        let (count, end) = same_marks(self.text, Span::new(begin, self.limit.max(begin)), &self.first);
+        let (count, end) = same_marks(
+            self.text,
+            Span::new(begin, self.limit.max(begin)),
+            &self.first,
+        );
         if count == 0 || (self.rules == Rules::Rfc1738 && count < self.first.marks.len()) {
             return begin;
         }
         let rest = self.skip_blanks(end);
-        if self.plus && self.text.get(rest) == Some(&b'+') { rest + 1 } else { end }
+        if self.plus && self.text.get(rest) == Some(&b'+') {
+            rest + 1
+        } else {
+            end
+        }
     }
 
     /// The end of a line of nothing but quote marks, two or more deeper than the first line's: what a mailer
@@ -152,11 +197,15 @@ impl<'t> Inside<'t> {
         let (count, _) = same_marks(self.text, Span::new(begin, end), &self.first);
         let all = marks(self.text, Span::new(begin, end), Style::Wide);
         let only_marks = self.text[all.end..end].trim_ascii().is_empty();
-        (only_marks && count == self.first.marks.len() && all.marks.len() >= count + 2).then_some(next)
+        (only_marks && count == self.first.marks.len() && all.marks.len() >= count + 2)
+            .then_some(next)
     }
 
     fn skip_blanks(&self, at: usize) -> usize {
-        at + self.text[at..self.limit.max(at)].iter().take_while(|&&byte| is_blank(byte)).count()
+        at + self.text[at..self.limit.max(at)]
+            .iter()
+            .take_while(|&&byte| is_blank(byte))
+            .count()
     }
 
     fn at_line_end(&self, at: usize) -> bool {
@@ -167,7 +216,11 @@ impl<'t> Inside<'t> {
 /// Whether another URL begins here: `URL:`, one of the eight schemes with `//`, `mailto:` or `news:`
 /// (`spec/appendix-rules.md` 10).
 fn begins_url(text: &[u8], rules: Rules) -> bool {
-    let Some(colon) = text.iter().take(crate::limits::SCHEME_CHARS).position(|&byte| byte == b':') else {
+    let Some(colon) = text
+        .iter()
+        .take(crate::limits::SCHEME_CHARS)
+        .position(|&byte| byte == b':')
+    else {
         return false;
     };
     let (name, rest) = (&text[..colon], &text[colon + 1..]);

@@ -27,9 +27,21 @@ pub struct Starts<'t> {
 static HOSTS: LazyLock<Finder> = LazyLock::new(|| {
     // All ways to write them, so that many octets can be looked at at once.
     let cases = |word: &str| -> Vec<Vec<u8>> {
-        let upper =
-            |bits: usize, at: usize, byte: u8| if bits >> at & 1 == 1 { byte.to_ascii_uppercase() } else { byte };
-        (0..8).map(|bits| word.bytes().enumerate().map(|(at, byte)| upper(bits, at, byte)).collect()).collect()
+        let upper = |bits: usize, at: usize, byte: u8| {
+            if bits >> at & 1 == 1 {
+                byte.to_ascii_uppercase()
+            } else {
+                byte
+            }
+        };
+        (0..8)
+            .map(|bits| {
+                word.bytes()
+                    .enumerate()
+                    .map(|(at, byte)| upper(bits, at, byte))
+                    .collect()
+            })
+            .collect()
     };
     let words = [cases("www."), cases("ftp.")].concat();
     match packed::Searcher::new(&words) {
@@ -59,7 +71,12 @@ impl Finder {
 
 impl<'t> Starts<'t> {
     pub(super) fn new(scanner: &'t Scanner, text: &'t [u8]) -> Starts<'t> {
-        let mut starts = Starts { scanner, text, colon: 0, dot: 0 };
+        let mut starts = Starts {
+            scanner,
+            text,
+            colon: 0,
+            dot: 0,
+        };
         starts.colon = starts.next_colon(0);
         starts.dot = starts.next_dot(0);
         starts
@@ -103,7 +120,9 @@ impl<'t> Starts<'t> {
         }
         // The dot may stand at `from`, and the word before it.
         let begin = from.saturating_sub(3).min(self.text.len());
-        HOSTS.end(self.text, begin).map_or(self.text.len(), |end| end - 1)
+        HOSTS
+            .end(self.text, begin)
+            .map_or(self.text.len(), |end| end - 1)
     }
 }
 
@@ -119,28 +138,55 @@ fn look_back(scanner: &Scanner, text: &[u8], floor: usize, colon: usize) -> Opti
     }
     let next = after.first().copied().unwrap_or(b' ');
     let lowest = floor.max(colon.saturating_sub(SCHEME_CHARS));
-    let run = text[lowest..colon].iter().rev().take_while(|&&byte| is_scheme_char(byte)).count();
+    let run = text[lowest..colon]
+        .iter()
+        .rev()
+        .take_while(|&&byte| is_scheme_char(byte))
+        .count();
     let begin = colon - run;
     let name = &text[begin..colon];
     // Most colons stand before a blank: header fields, ends of phrases. Only a wrapper may go on so.
-    let bracket = begin.checked_sub(1).filter(|&at| at >= floor && text[at] == b'<');
+    let bracket = begin
+        .checked_sub(1)
+        .filter(|&at| at >= floor && text[at] == b'<');
     if next.is_ascii_whitespace() && bracket.is_none() {
         return None;
     }
-    let whole = begin.checked_sub(1).is_none_or(|at| !is_scheme_char(text[at]));
+    let whole = begin
+        .checked_sub(1)
+        .is_none_or(|at| !is_scheme_char(text[at]));
 
     if name.eq_ignore_ascii_case(b"url") && (whole || bracket.is_some()) {
-        let opening = if bracket.is_some() { Opening::UrlBracket } else { Opening::UrlPrefix };
+        let opening = if bracket.is_some() {
+            Opening::UrlBracket
+        } else {
+            Opening::UrlPrefix
+        };
         let (at, retry) = bracket.map_or((begin, colon + 1), |bracket| (bracket, bracket + 1));
-        return Some(Start { at, content: colon + 1, opening, retry });
+        return Some(Start {
+            at,
+            content: colon + 1,
+            opening,
+            retry,
+        });
     }
     let at = match scanner.rules {
         Rules::Rfc1738 => strict(name, after, bracket.is_some(), whole)?,
         Rules::Wide => wide(scanner, name, after)?,
     };
     match bracket.filter(|_| at == 0) {
-        Some(bracket) => Some(Start { at: bracket, content: begin, opening: Opening::Angle, retry: bracket + 1 }),
-        None => Some(Start { at: begin + at, content: begin + at, opening: Opening::Bare, retry: colon + 1 }),
+        Some(bracket) => Some(Start {
+            at: bracket,
+            content: begin,
+            opening: Opening::Angle,
+            retry: bracket + 1,
+        }),
+        None => Some(Start {
+            at: begin + at,
+            content: begin + at,
+            opening: Opening::Bare,
+            retry: colon + 1,
+        }),
     }
 }
 
@@ -159,12 +205,19 @@ fn strict(name: &[u8], after: &[u8], bracket: bool, whole: bool) -> Option<usize
 /// Before `//` any name will do; the longest known one at the end of `name` behind a `+`, `-`, `.` or digit
 /// is preferred to an unknown longer one. Without `//` the scheme must be known and need none.
 fn wide(scanner: &Scanner, name: &[u8], after: &[u8]) -> Option<usize> {
-    let begins = |at: usize| name[at].is_ascii_alphabetic() && (at == 0 || !name[at - 1].is_ascii_alphabetic());
+    let begins = |at: usize| {
+        name[at].is_ascii_alphabetic() && (at == 0 || !name[at - 1].is_ascii_alphabetic())
+    };
     let known = (0..name.len()).find(|&at| begins(at) && scanner.knows(&name[at..]));
     if after.starts_with(b"//") {
         return known.or_else(|| (0..name.len()).find(|&at| begins(at)));
     }
-    known.filter(|&at| !matches!(scanner.bare(&name[at..]), Bare::Host | Bare::Slashes | Bare::Never))
+    known.filter(|&at| {
+        !matches!(
+            scanner.bare(&name[at..]),
+            Bare::Host | Bare::Slashes | Bare::Never
+        )
+    })
 }
 
 /// The `www.` or `ftp.` that the dot at `dot` ends, if it begins a word at `floor` or behind it and a label follows.
@@ -176,7 +229,9 @@ fn schemeless(text: &[u8], floor: usize, dot: usize) -> Option<Start> {
         _ => return None,
     };
     let before = at.checked_sub(1).map(|before| text[before]);
-    let follows = text.get(dot + 1).is_some_and(|&next| next.is_ascii_alphanumeric() || next >= 0x80);
+    let follows = text
+        .get(dot + 1)
+        .is_some_and(|&next| next.is_ascii_alphanumeric() || next >= 0x80);
     (before.is_none_or(may_stand_before) && follows).then_some(Start {
         at,
         content: at,
@@ -189,5 +244,8 @@ fn schemeless(text: &[u8], floor: usize, dot: usize) -> Option<Start> {
 fn may_stand_before(byte: u8) -> bool {
     !(byte.is_ascii_alphanumeric()
         || byte >= 0x80
-        || matches!(byte, b'@' | b'.' | b'/' | b'-' | b'+' | b'%' | b'&' | b'?' | b'\\' | b'$'))
+        || matches!(
+            byte,
+            b'@' | b'.' | b'/' | b'-' | b'+' | b'%' | b'&' | b'?' | b'\\' | b'$'
+        ))
 }

@@ -21,7 +21,10 @@ impl FileSink {
     ///
     /// What the system says.
     pub fn create(path: &Path) -> io::Result<FileSink> {
-        Ok(FileSink { file: File::create(path)?, whole: 0 })
+        Ok(FileSink {
+            file: File::create(path)?,
+            whole: 0,
+        })
     }
 }
 

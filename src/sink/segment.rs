@@ -29,7 +29,10 @@ impl SegmentDir {
         let open = out.join(".open");
         fs::create_dir_all(&open)?;
         sync_dir(out)?;
-        Ok(SegmentDir { out: out.to_owned(), open })
+        Ok(SegmentDir {
+            out: out.to_owned(),
+            open,
+        })
     }
 
     /// The folder itself.
@@ -63,10 +66,18 @@ impl SegmentDir {
     /// What the system says.
     pub fn begin(&self, seq: u64) -> io::Result<Segment> {
         let path = self.part(seq);
-        let options = OpenOptions::new().append(true).create_new(true).mode(0o640).clone();
+        let options = OpenOptions::new()
+            .append(true)
+            .create_new(true)
+            .mode(0o640)
+            .clone();
         let file = options.open(&path)?;
         sync_dir(&self.open)?;
-        Ok(Segment { file, len: 0, hash: XxHash3_64::new() })
+        Ok(Segment {
+            file,
+            len: 0,
+            hash: XxHash3_64::new(),
+        })
     }
 
     /// Writes a hidden file whole and syncs it. One that is left from a crash is replaced: nobody has seen it.
@@ -85,7 +96,13 @@ impl SegmentDir {
     /// What the system says; that the name is taken, for one.
     pub fn publish(&self, hidden: &Path, name: &str) -> io::Result<()> {
         let here = rustix::fs::CWD;
-        Ok(renameat_with(here, hidden, here, self.published(name), RenameFlags::NOREPLACE)?)
+        Ok(renameat_with(
+            here,
+            hidden,
+            here,
+            self.published(name),
+            RenameFlags::NOREPLACE,
+        )?)
     }
 
     /// Puts a hidden file aside that nobody knows: it is neither published nor deleted.
@@ -103,7 +120,13 @@ impl SegmentDir {
         });
         let here = rustix::fs::CWD;
         for target in free {
-            match renameat_with(here, self.open.join(name), here, &target, RenameFlags::NOREPLACE) {
+            match renameat_with(
+                here,
+                self.open.join(name),
+                here,
+                &target,
+                RenameFlags::NOREPLACE,
+            ) {
                 Err(rustix::io::Errno::EXIST) => {}
                 Err(error) => return Err(error.into()),
                 Ok(()) => return self.sync().map(|()| target),
@@ -128,7 +151,9 @@ impl SegmentDir {
     ///
     /// What the system says.
     pub fn hidden_names(&self) -> io::Result<Vec<std::ffi::OsString>> {
-        fs::read_dir(&self.open)?.map(|entry| entry.map(|entry| entry.file_name())).collect()
+        fs::read_dir(&self.open)?
+            .map(|entry| entry.map(|entry| entry.file_name()))
+            .collect()
     }
 
     /// The highest number of a segment or sidecar that is published here; 0 for none.
@@ -149,7 +174,8 @@ impl SegmentDir {
 #[must_use]
 pub fn number(name: &std::ffi::OsStr) -> Option<u64> {
     let (number, ending) = name.to_str()?.split_once('.')?;
-    (number.len() >= 10 && matches!(ending, "jsonl" | "jsonl.zst" | "meta" | "part")).then(|| number.parse().ok())?
+    (number.len() >= 10 && matches!(ending, "jsonl" | "jsonl.zst" | "meta" | "part"))
+        .then(|| number.parse().ok())?
 }
 
 /// A segment that is being written.
@@ -161,7 +187,10 @@ pub struct Segment {
 
 impl std::fmt::Debug for Segment {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Segment").field("file", &self.file).field("len", &self.len).finish_non_exhaustive()
+        f.debug_struct("Segment")
+            .field("file", &self.file)
+            .field("len", &self.len)
+            .finish_non_exhaustive()
     }
 }
 

@@ -32,7 +32,9 @@ pub(super) fn is_folder(start: &[u8]) -> bool {
 
 /// The first start of a message at `from` or behind it.
 pub(super) fn next_border(bytes: &[u8], from: usize) -> Option<usize> {
-    memmem::find_iter(&bytes[from.min(bytes.len())..], b"\x1F\x0C").map(|at| from + at).find(|&at| is_border(bytes, at))
+    memmem::find_iter(&bytes[from.min(bytes.len())..], b"\x1F\x0C")
+        .map(|at| from + at)
+        .find(|&at| is_border(bytes, at))
 }
 
 /// The last start of a message behind the start.
@@ -49,20 +51,38 @@ fn is_border(bytes: &[u8], at: usize) -> bool {
 fn message(section: &[u8], start: u64) -> Option<Message<'_>> {
     let rest = section.strip_prefix(b"\x1F\x0C")?;
     let labels = section.len() - rest.len() + mbox::blank_lines(rest).min(2);
-    let after = |at: usize| memchr::memchr(b'\n', &section[at..]).map_or(section.len(), |end| at + end + 1);
+    let after =
+        |at: usize| memchr::memchr(b'\n', &section[at..]).map_or(section.len(), |end| at + end + 1);
     let header = after(labels);
     // The last section ends with the folder's final `^_`.
-    let end = section.strip_suffix(b"\x1F").map_or(section.len(), <[u8]>::len);
+    let end = section
+        .strip_suffix(b"\x1F")
+        .map_or(section.len(), <[u8]>::len);
     let (envelope, shape) = match eooh(&section[header..end]).map(|at| header + at) {
         None => (header, Header::Present),
-        Some(line) if section[header..line].trim_ascii().is_empty() => (after(line), Header::Present),
+        Some(line) if section[header..line].trim_ascii().is_empty() => {
+            (after(line), Header::Present)
+        }
         Some(line) => {
             let copy = after(line);
-            (header, Header::Copied { body: copy + header_end(&section[copy..end]) - header })
+            (
+                header,
+                Header::Copied {
+                    body: copy + header_end(&section[copy..end]) - header,
+                },
+            )
         }
     };
     let raw = &section[envelope.min(end)..end];
-    let message = Message { raw, start, envelope, kind: Kind::Babyl, header: shape, wire: false, rest: None };
+    let message = Message {
+        raw,
+        start,
+        envelope,
+        kind: Kind::Babyl,
+        header: shape,
+        wire: false,
+        rest: None,
+    };
     (!raw.trim_ascii().is_empty()).then_some(message)
 }
 
@@ -104,14 +124,22 @@ mod tests {
                     assert_eq!(&text.as_bytes()[at..at + message.raw.len()], message.raw);
                     let raw = String::from_utf8_lossy(message.raw).replace("\r\n", "\n");
                     let body = match message.header {
-                        Header::Copied { body } => String::from_utf8_lossy(&message.raw[body..]).replace("\r\n", "\n"),
+                        Header::Copied { body } => {
+                            String::from_utf8_lossy(&message.raw[body..]).replace("\r\n", "\n")
+                        }
                         _ => String::new(),
                     };
                     seen.push((raw, body));
                 }
             });
             let two = "A: b\nC: d\n\n*** EOOH ***\nA: b\n\ny\n*** EOOH ***\n".to_owned();
-            assert_eq!(seen, [("A: b\n\nx\n".to_owned(), String::new()), (two, "y\n*** EOOH ***\n".to_owned())]);
+            assert_eq!(
+                seen,
+                [
+                    ("A: b\n\nx\n".to_owned(), String::new()),
+                    (two, "y\n*** EOOH ***\n".to_owned())
+                ]
+            );
         }
     }
 }

@@ -11,7 +11,11 @@ pub(super) fn message<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(Div
     let end = line.checked_add(count).filter(|&end| end <= bytes.len());
     if end.is_none() {
         let why = "the message is shorter than its first line says";
-        sink(Divided::Problem(Problem::at(problem::Kind::Damage, offset, why)));
+        sink(Divided::Problem(Problem::at(
+            problem::Kind::Damage,
+            offset,
+            why,
+        )));
     }
     sink(Divided::Message(Message {
         raw: &bytes[line..end.unwrap_or(bytes.len())],
@@ -28,7 +32,10 @@ pub(super) fn message<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(Div
 pub(super) fn count(bytes: &[u8]) -> Option<(usize, usize)> {
     /// Apple pads the number with blanks to ten columns.
     const LONGEST_LINE: usize = 24;
-    let end = bytes.iter().take(LONGEST_LINE).position(|&byte| byte == b'\n')?;
+    let end = bytes
+        .iter()
+        .take(LONGEST_LINE)
+        .position(|&byte| byte == b'\n')?;
     Some((end + 1, decimal(&bytes[..end])?))
 }
 
@@ -39,7 +46,9 @@ mod tests {
     fn divided(text: &str) -> (Vec<(u64, &str)>, usize) {
         let (mut seen, mut damage) = (Vec::new(), 0);
         message(text.as_bytes(), 0, &mut |divided| match divided {
-            Divided::Message(message) => seen.push((message.raw_start(), str::from_utf8(message.raw).unwrap())),
+            Divided::Message(message) => {
+                seen.push((message.raw_start(), str::from_utf8(message.raw).unwrap()))
+            }
             Divided::Problem(_) => damage += 1,
         });
         (seen, damage)
@@ -47,8 +56,14 @@ mod tests {
 
     #[test]
     fn the_property_list_is_left() {
-        assert_eq!(divided("7       \nA: b\n\nx<?xml version=\"1.0\"?>"), (vec![(9, "A: b\n\nx")], 0));
-        assert_eq!(divided("10\r\nA: b\r\n\r\nx\r<plist>"), (vec![(4, "A: b\r\n\r\nx\r")], 0));
+        assert_eq!(
+            divided("7       \nA: b\n\nx<?xml version=\"1.0\"?>"),
+            (vec![(9, "A: b\n\nx")], 0)
+        );
+        assert_eq!(
+            divided("10\r\nA: b\r\n\r\nx\r<plist>"),
+            (vec![(4, "A: b\r\n\r\nx\r")], 0)
+        );
     }
 
     #[test]

@@ -25,11 +25,18 @@ pub(super) struct End {
 pub(super) fn messages<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(Divided<'b>)) {
     let mut start = 0;
     while start < bytes.len() {
-        let end = end(bytes, start, Held::All, usize::MAX).unwrap_or(End { at: bytes.len(), measured: false });
+        let end = end(bytes, start, Held::All, usize::MAX).unwrap_or(End {
+            at: bytes.len(),
+            measured: false,
+        });
         let inside = next_message(&bytes[..end.at], start, Held::All).filter(|_| end.measured);
         if let Some(at) = inside {
             let why = "a `From ` line and a field, within the Content-Length of a message: taken for text";
-            sink(Divided::Problem(Problem::at(Kind::Ambiguous, offset + at as u64, why)));
+            sink(Divided::Problem(Problem::at(
+                Kind::Ambiguous,
+                offset + at as u64,
+                why,
+            )));
         }
         sink(Divided::Message(message(bytes, start, end.at, offset)));
         start = end.at;
@@ -40,7 +47,9 @@ pub(super) fn messages<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(Di
 ///
 /// No message that is measured to be longer than `most` is believed to be.
 pub(super) fn last_border(bytes: &[u8], held: Held, most: usize) -> Option<usize> {
-    borders(bytes, held, most).take_while(|&at| at <= most).last()
+    borders(bytes, held, most)
+        .take_while(|&at| at <= most)
+        .last()
 }
 
 /// The first border of messages at `from` or behind it.
@@ -49,7 +58,11 @@ pub(super) fn border_from(bytes: &[u8], from: usize, held: Held, most: usize) ->
 }
 
 fn borders(bytes: &[u8], held: Held, most: usize) -> impl Iterator<Item = usize> + '_ {
-    let next = move |&start: &usize| end(bytes, start, held, most).map(|end| end.at).filter(|&at| at < bytes.len());
+    let next = move |&start: &usize| {
+        end(bytes, start, held, most)
+            .map(|end| end.at)
+            .filter(|&at| at < bytes.len())
+    };
     std::iter::successors(next(&0), next)
 }
 
@@ -57,13 +70,26 @@ fn borders(bytes: &[u8], held: Held, most: usize) -> impl Iterator<Item = usize>
 pub(super) fn end(bytes: &[u8], start: usize, held: Held, most: usize) -> Option<End> {
     let plain = || {
         let next = next_message(bytes, start, held);
-        let at = if held == Held::All { next.or(Some(bytes.len())) } else { next };
-        at.map(|at| End { at, measured: false })
+        let at = if held == Held::All {
+            next.or(Some(bytes.len()))
+        } else {
+            next
+        };
+        at.map(|at| End {
+            at,
+            measured: false,
+        })
     };
     let header = start + envelope(&bytes[start..]);
-    let Some(body) = header_end(&bytes[header..]).map(|end| header + end) else { return plain() };
-    let Some(length) = content_length(&bytes[header..body]) else { return plain() };
-    let Some(measured) = body.checked_add(length).filter(|&at| at - start <= most) else { return plain() };
+    let Some(body) = header_end(&bytes[header..]).map(|end| header + end) else {
+        return plain();
+    };
+    let Some(length) = content_length(&bytes[header..body]) else {
+        return plain();
+    };
+    let Some(measured) = body.checked_add(length).filter(|&at| at - start <= most) else {
+        return plain();
+    };
     match landing(bytes, measured, held) {
         Landing::Border(at) => Some(End { at, measured: true }),
         Landing::Unknown => None,
@@ -80,7 +106,11 @@ enum Landing {
 }
 
 fn landing(bytes: &[u8], measured: usize, held: Held) -> Landing {
-    let unknown = if held == Held::Part { Landing::Unknown } else { Landing::None };
+    let unknown = if held == Held::Part {
+        Landing::Unknown
+    } else {
+        Landing::None
+    };
     if measured > bytes.len() {
         return unknown;
     }
@@ -94,12 +124,20 @@ fn landing(bytes: &[u8], measured: usize, held: Held) -> Landing {
         }
     }
     if at == bytes.len() {
-        return if held == Held::Part { Landing::Unknown } else { Landing::Border(at) };
+        return if held == Held::Part {
+            Landing::Unknown
+        } else {
+            Landing::Border(at)
+        };
     }
     if !is_decided(bytes, at, held) {
         return Landing::Unknown;
     }
-    if begins_message(bytes, at) { Landing::Border(at) } else { Landing::None }
+    if begins_message(bytes, at) {
+        Landing::Border(at)
+    } else {
+        Landing::None
+    }
 }
 
 /// Where the header at the start of `message` ends, its blank line included.
@@ -188,7 +226,10 @@ mod tests {
     }
 
     fn with_length(body: &str, off_by: usize) -> String {
-        format!("From a\nA: b\ncontent-length:  {}\n\n{body}", body.len() + off_by)
+        format!(
+            "From a\nA: b\ncontent-length:  {}\n\n{body}",
+            body.len() + off_by
+        )
     }
 
     #[test]
@@ -196,13 +237,18 @@ mod tests {
         let body = "x\n\nFrom c\nD: e\n\ny\n";
         for ends in ["\n", "\r\n"] {
             let body = body.replace('\n', ends);
-            let head = |body: &str| format!("From a\nA: b\nContent-Length: {}\n\n", body.len()).replace('\n', ends);
+            let head = |body: &str| {
+                format!("From a\nA: b\nContent-Length: {}\n\n", body.len()).replace('\n', ends)
+            };
             let one = format!("{}{body}", head(&body));
             let inside = (one.find("From c").unwrap()) as u64;
             assert_eq!(divided(&one), (vec![0], vec![inside]));
             let two = format!("{one}{ends}{one}");
             let second = (one.len() + ends.len()) as u64;
-            assert_eq!(divided(&two), (vec![0, second], vec![inside, second + inside]));
+            assert_eq!(
+                divided(&two),
+                (vec![0, second], vec![inside, second + inside])
+            );
         }
     }
 
@@ -212,7 +258,16 @@ mod tests {
         for off_by in [1, 5, 1000] {
             assert_eq!(divided(&with_length(body, off_by)).0.len(), 2, "{off_by}");
         }
-        assert_eq!(divided(&format!("{}\n{}", with_length(body, 3), with_length("z\n", 0))).0.len(), 3);
+        assert_eq!(
+            divided(&format!(
+                "{}\n{}",
+                with_length(body, 3),
+                with_length("z\n", 0)
+            ))
+            .0
+            .len(),
+            3
+        );
     }
 
     #[test]
@@ -227,7 +282,13 @@ mod tests {
         assert_eq!(dialect(plain("x").as_bytes()), Dialect::Mboxo);
         assert_eq!(dialect(plain(">From x").as_bytes()), Dialect::Mboxo);
         assert_eq!(dialect(plain("x\n>>From x").as_bytes()), Dialect::Mboxrd);
-        assert_eq!(dialect(with_length("x\n>From y\n", 0).as_bytes()), Dialect::Mboxcl);
-        assert_eq!(dialect(with_length("x\nFrom y\n", 0).as_bytes()), Dialect::Mboxcl2);
+        assert_eq!(
+            dialect(with_length("x\n>From y\n", 0).as_bytes()),
+            Dialect::Mboxcl
+        );
+        assert_eq!(
+            dialect(with_length("x\nFrom y\n", 0).as_bytes()),
+            Dialect::Mboxcl2
+        );
     }
 }

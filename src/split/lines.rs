@@ -3,7 +3,9 @@
 /// Whether the first line of a source ends in a CR that no LF follows.
 #[must_use]
 pub fn ends_in_cr(start: &[u8]) -> bool {
-    let Some(first) = memchr::memchr2(b'\r', b'\n', start) else { return false };
+    let Some(first) = memchr::memchr2(b'\r', b'\n', start) else {
+        return false;
+    };
     start[first] == b'\r' && start.get(first + 1).is_some_and(|&next| next != b'\n')
 }
 
@@ -29,6 +31,11 @@ mod tests {
         let mut text = b"a\rb\r\nc\r\rd\r".to_vec();
         unify(&mut text);
         assert_eq!(text, b"a\nb\r\nc\n\nd\r");
-        assert!(ends_in_cr(b"a\rb") && !ends_in_cr(b"a\r\nb") && !ends_in_cr(b"a\nb\r") && !ends_in_cr(b"a\r"));
+        assert!(
+            ends_in_cr(b"a\rb")
+                && !ends_in_cr(b"a\r\nb")
+                && !ends_in_cr(b"a\nb\r")
+                && !ends_in_cr(b"a\r")
+        );
     }
 }

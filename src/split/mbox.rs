@@ -27,7 +27,12 @@ pub(super) fn messages<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(Di
     let mut start = 0;
     let mut undivided = Vec::new();
     let least = blank_lines(bytes);
-    for at in FROM.find_iter(bytes).map(|at| at + 1).filter(|&at| at > least).chain([bytes.len()]) {
+    for at in FROM
+        .find_iter(bytes)
+        .map(|at| at + 1)
+        .filter(|&at| at > least)
+        .chain([bytes.len()])
+    {
         if at < bytes.len() && !begins_message(bytes, at) {
             undivided.push(at);
         } else if start < at {
@@ -40,13 +45,25 @@ pub(super) fn messages<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(Di
 
 /// Gives a message, and before it what is doubtful in it: whether it is one, and the `From ` lines in it, which are
 /// `undivided`.
-fn give<'b>(bytes: &'b [u8], span: Span, offset: u64, undivided: &[usize], sink: &mut dyn FnMut(Divided<'b>)) {
+fn give<'b>(
+    bytes: &'b [u8],
+    span: Span,
+    offset: u64,
+    undivided: &[usize],
+    sink: &mut dyn FnMut(Divided<'b>),
+) {
     // Before the first message of a file stands nothing that it could belong to.
     if let Some(why) = doubt(span.of(bytes)).filter(|_| offset + span.start as u64 > 0) {
-        sink(Divided::Problem(Problem::at(problem::Kind::Ambiguous, offset + span.start as u64, why)));
+        sink(Divided::Problem(Problem::at(
+            problem::Kind::Ambiguous,
+            offset + span.start as u64,
+            why,
+        )));
     }
     run_on(bytes, span, offset, undivided, sink);
-    sink(Divided::Message(message(bytes, span.start, span.end, offset)));
+    sink(Divided::Message(message(
+        bytes, span.start, span.end, offset,
+    )));
 }
 
 /// The message from `start` to `end`, its `From ` line included.
@@ -74,7 +91,10 @@ pub(super) fn envelope(message: &[u8]) -> usize {
 
 /// Octets of line ends at the start of `bytes`.
 pub(super) fn blank_lines(bytes: &[u8]) -> usize {
-    bytes.iter().take_while(|&&byte| matches!(byte, b'\n' | b'\r')).count()
+    bytes
+        .iter()
+        .take_while(|&&byte| matches!(byte, b'\n' | b'\r'))
+        .count()
 }
 
 /// The start of the message behind the one at `start`. Blank lines before the first message are its own.
@@ -103,7 +123,8 @@ pub(super) fn last_separator(bytes: &[u8], from: usize) -> Option<usize> {
         // A mark may begin in this window and end in the one behind it.
         let window = &bytes[start..bytes.len().min(end + FROM.needle().len() - 1)];
         let marks: Vec<usize> = FROM.find_iter(window).map(|at| start + at + 1).collect();
-        let separates = |&&at: &&usize| is_decided(bytes, at, Held::Part) && begins_message(bytes, at);
+        let separates =
+            |&&at: &&usize| is_decided(bytes, at, Held::Part) && begins_message(bytes, at);
         if let Some(&at) = marks.iter().rev().find(separates) {
             return Some(at);
         }
@@ -116,7 +137,9 @@ pub(super) fn last_separator(bytes: &[u8], from: usize) -> Option<usize> {
 ///
 /// Of a field that is cut off nobody knows whether it is one: `http:`.
 pub(super) fn is_decided(bytes: &[u8], at: usize, held: Held) -> bool {
-    held == Held::All || bytes.len() - at > SEPARATOR_BYTES || memchr::memchr_iter(b'\n', &bytes[at..]).nth(1).is_some()
+    held == Held::All
+        || bytes.len() - at > SEPARATOR_BYTES
+        || memchr::memchr_iter(b'\n', &bytes[at..]).nth(1).is_some()
 }
 
 /// Whether a message begins at the `From ` line at `at`, the start of a line.
@@ -127,17 +150,25 @@ pub(super) fn begins_message(bytes: &[u8], at: usize) -> bool {
 /// Whether the lines at `at` are Pipermail's: `From user at host  Fri Apr  2 15:52:00 2004`, and `From: user at host`.
 fn names_its_sender_twice(bytes: &[u8], at: usize) -> bool {
     let mut lines = bytes[at..bytes.len().min(at + SEPARATOR_BYTES)].split(|&byte| byte == b'\n');
-    let (Some(first), Some(second)) = (lines.next(), lines.next()) else { return false };
-    let Some(end) = memmem::find(first, b"  ").filter(|&end| end > b"From ".len()) else { return false };
+    let (Some(first), Some(second)) = (lines.next(), lines.next()) else {
+        return false;
+    };
+    let Some(end) = memmem::find(first, b"  ").filter(|&end| end > b"From ".len()) else {
+        return false;
+    };
     let sender = &first[b"From ".len()..end];
     has_time(&first[end..])
         && memmem::find(sender, b" at ").is_some()
-        && second.strip_prefix(b"From: ").is_some_and(|value| value.starts_with(sender))
+        && second
+            .strip_prefix(b"From: ")
+            .is_some_and(|value| value.starts_with(sender))
 }
 
 /// Whether the line before `at` is blank. LF and CRLF may be mixed.
 fn behind_blank(bytes: &[u8], at: usize) -> bool {
-    let Some(before) = bytes[..at].strip_suffix(b"\n") else { return at == 0 };
+    let Some(before) = bytes[..at].strip_suffix(b"\n") else {
+        return at == 0;
+    };
     let before = before.strip_suffix(b"\r").unwrap_or(before);
     before.is_empty() || before.ends_with(b"\n")
 }
@@ -148,7 +179,9 @@ pub(super) fn separator(bytes: &[u8], at: usize) -> bool {
     if !window.starts_with(b"From ") {
         return false;
     }
-    let Some(end) = memchr::memchr(b'\n', window) else { return false };
+    let Some(end) = memchr::memchr(b'\n', window) else {
+        return false;
+    };
     let next = &window[end + 1..];
     let line = &next[..memchr::memchr(b'\n', next).unwrap_or(next.len())];
     let line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -171,29 +204,54 @@ fn doubt(message: &[u8]) -> Option<&'static str> {
         // A header that is cut off had more fields.
         return None;
     }
-    let lines = header.get(1..).unwrap_or_default().split(|&byte| byte == b'\n');
-    let known = lines.take_while(|line| !line.trim_ascii_end().is_empty()).filter(|line| is_usual(line)).take(2);
-    (known.count() < 2).then_some("a `From ` line and one field behind it: taken for a message, may be text")
+    let lines = header
+        .get(1..)
+        .unwrap_or_default()
+        .split(|&byte| byte == b'\n');
+    let known = lines
+        .take_while(|line| !line.trim_ascii_end().is_empty())
+        .filter(|line| is_usual(line))
+        .take(2);
+    (known.count() < 2)
+        .then_some("a `From ` line and one field behind it: taken for a message, may be text")
 }
 
 /// Tells of `From ` lines with a time and a field behind them that do not divide, because no blank line stands
 /// before them: some writers leave it out.
-fn run_on<'b>(bytes: &'b [u8], span: Span, offset: u64, lines: &[usize], sink: &mut dyn FnMut(Divided<'b>)) {
+fn run_on<'b>(
+    bytes: &'b [u8],
+    span: Span,
+    offset: u64,
+    lines: &[usize],
+    sink: &mut dyn FnMut(Divided<'b>),
+) {
     let message = span.of(bytes);
     let body = envelope(message);
-    for at in lines.iter().map(|line| line - span.start).filter(|&at| at > body) {
+    for at in lines
+        .iter()
+        .map(|line| line - span.start)
+        .filter(|&at| at > body)
+    {
         let line = &message[at..][..memchr::memchr(b'\n', &message[at..]).unwrap_or(0)];
         if has_time(line) && separator(message, at) {
             let why = "a `From ` line with a time and a field behind it, but no blank line before it: taken for text";
-            sink(Divided::Problem(Problem::at(problem::Kind::Ambiguous, offset + (span.start + at) as u64, why)));
+            sink(Divided::Problem(Problem::at(
+                problem::Kind::Ambiguous,
+                offset + (span.start + at) as u64,
+                why,
+            )));
         }
     }
 }
 
 /// Whether a time stands in a line: `12:34`.
 fn has_time(line: &[u8]) -> bool {
-    let digits = |from: usize| line.get(from..from + 2).is_some_and(|two| two.iter().all(u8::is_ascii_digit));
-    memchr::memchr_iter(b':', line).any(|colon| colon >= 2 && digits(colon - 2) && digits(colon + 1))
+    let digits = |from: usize| {
+        line.get(from..from + 2)
+            .is_some_and(|two| two.iter().all(u8::is_ascii_digit))
+    };
+    memchr::memchr_iter(b':', line)
+        .any(|colon| colon >= 2 && digits(colon - 2) && digits(colon + 1))
 }
 
 /// Whether a line is a field that messages have.
@@ -212,8 +270,11 @@ fn is_usual(line: &[u8]) -> bool {
         b"mime-version:",
         b"status:",
     ];
-    let Some(first) = line.first().map(u8::to_ascii_lowercase) else { return false };
-    let begins = |name: &&[u8]| line.len() >= name.len() && line[..name.len()].eq_ignore_ascii_case(name);
+    let Some(first) = line.first().map(u8::to_ascii_lowercase) else {
+        return false;
+    };
+    let begins =
+        |name: &&[u8]| line.len() >= name.len() && line[..name.len()].eq_ignore_ascii_case(name);
     USUAL.iter().filter(|name| name[0] == first).any(begins)
 }
 
@@ -228,20 +289,35 @@ pub(super) fn is_field(line: &[u8]) -> bool {
         .take(LONGEST_NAME)
         .take_while(|&&byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
         .count();
-    let blanks = line[name..].iter().take_while(|&&byte| matches!(byte, b' ' | b'\t')).count();
+    let blanks = line[name..]
+        .iter()
+        .take_while(|&&byte| matches!(byte, b' ' | b'\t'))
+        .count();
     if name == 0 || !line[0].is_ascii_alphabetic() || line.get(name + blanks) != Some(&b':') {
         return false;
     }
-    matches!(line.get(name + blanks + 1), None | Some(b' ' | b'\t' | b'\r'))
-        || (blanks == 0 && line[..name].contains(&b'-'))
+    matches!(
+        line.get(name + blanks + 1),
+        None | Some(b' ' | b'\t' | b'\r')
+    ) || (blanks == 0 && line[..name].contains(&b'-'))
         || is_old_name(&line[..name])
 }
 
 /// Names that writers of old put a value right behind.
 fn is_old_name(name: &[u8]) -> bool {
-    [&b"from"[..], b"to", b"date", b"subject", b"path", b"received", b"newsgroups", b"sender", b"status"]
-        .iter()
-        .any(|known| known.eq_ignore_ascii_case(name))
+    [
+        &b"from"[..],
+        b"to",
+        b"date",
+        b"subject",
+        b"path",
+        b"received",
+        b"newsgroups",
+        b"sender",
+        b"status",
+    ]
+    .iter()
+    .any(|known| known.eq_ignore_ascii_case(name))
 }
 
 /// `svn+ssh://...` and the like: a name with a hyphen and `//` behind its colon.
@@ -277,7 +353,13 @@ mod tests {
 
     #[test]
     fn every_shape_of_from_line_divides() {
-        for line in ["a@b Mon Jan  1 00:00:00 1996", "- Mon", "-8946248053963491671", "x remote from y", ""] {
+        for line in [
+            "a@b Mon Jan  1 00:00:00 1996",
+            "- Mon",
+            "-8946248053963491671",
+            "x remote from y",
+            "",
+        ] {
             let text = format!("From {line}\nA: b\n\nx\n\nFrom {line}\nA: b\n\ny\n");
             assert_eq!(divided(&text).len(), 2, "{line}");
             assert_eq!(divided(&text.replace('\n', "\r\n")).len(), 2, "{line} CRLF");
@@ -286,16 +368,26 @@ mod tests {
 
     #[test]
     fn body_lines_do_not_divide() {
-        for body in
-            ["From here on\nit is prose", "From x\n10:30 it was", "From x\nhttp://a.example/", "x\nFrom y\nA: b"]
-        {
-            assert_eq!(divided(&format!("From a\nA: b\n\n{body}\n")).len(), 1, "{body}");
+        for body in [
+            "From here on\nit is prose",
+            "From x\n10:30 it was",
+            "From x\nhttp://a.example/",
+            "x\nFrom y\nA: b",
+        ] {
+            assert_eq!(
+                divided(&format!("From a\nA: b\n\n{body}\n")).len(),
+                1,
+                "{body}"
+            );
         }
     }
 
     #[test]
     fn offsets_are_the_sources() {
-        assert_eq!(divided("From a\nA: b\n\nFrom c\nD: e\n"), [(100, 107, 113), (113, 120, 125)]);
+        assert_eq!(
+            divided("From a\nA: b\n\nFrom c\nD: e\n"),
+            [(100, 107, 113), (113, 120, 125)]
+        );
     }
 
     #[test]
@@ -304,21 +396,36 @@ mod tests {
         let message = format!("{line}From: a at b.example (A)\n\nx\n");
         assert_eq!(divided(&message.repeat(3)).len(), 3);
         assert_eq!(divided(&message.repeat(3).replace('\n', "\r\n")).len(), 3);
-        assert_eq!(divided(&format!("{message}{line}From: c at d.example\n\ny\n")).len(), 1);
+        assert_eq!(
+            divided(&format!("{message}{line}From: c at d.example\n\ny\n")).len(),
+            1
+        );
     }
 
     #[test]
     fn blank_lines_before_the_first_message_are_its_own() {
-        assert_eq!(divided("\n\r\nFrom a\nA: b\n\nFrom c\nD: e\n"), [(100, 110, 116), (116, 123, 128)]);
+        assert_eq!(
+            divided("\n\r\nFrom a\nA: b\n\nFrom c\nD: e\n"),
+            [(100, 110, 116), (116, 123, 128)]
+        );
     }
 
     #[test]
     fn what_may_be_text_is_told() {
         let first = "From a@b Mon Jan  1 00:00:00 1996\nFrom: a\nDate: b\n\nx\n";
-        assert_eq!(doubted(&format!("{first}\nFrom now on\nNote: this\n\nand that\n")), [first.len() as u64 + 1]);
-        assert_eq!(doubted(&format!("{first}\nFrom now on\nFrom: a\nSubject: b\n\nx\n")).len(), 0);
+        assert_eq!(
+            doubted(&format!("{first}\nFrom now on\nNote: this\n\nand that\n")),
+            [first.len() as u64 + 1]
+        );
+        assert_eq!(
+            doubted(&format!("{first}\nFrom now on\nFrom: a\nSubject: b\n\nx\n")).len(),
+            0
+        );
         assert_eq!(doubted(&format!("{first}{first}")), [first.len() as u64]);
         assert_eq!(doubted(&format!("{first}\n{first}")).len(), 0);
-        assert_eq!(doubted(&format!("{first}From here at 10:30\nit is text\n")).len(), 0);
+        assert_eq!(
+            doubted(&format!("{first}From here at 10:30\nit is text\n")).len(),
+            0
+        );
     }
 }

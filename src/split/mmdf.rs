@@ -40,8 +40,11 @@ pub(super) fn is_folder(start: &[u8]) -> bool {
 /// The first line at `from` or behind it, `from` not being the start of the file.
 pub(super) fn next_line(bytes: &[u8], from: usize) -> Option<usize> {
     let lowest = from.saturating_sub(1).min(bytes.len());
-    let found = memmem::find_iter(&bytes[lowest..], b"\n\x01\x01\x01\x01").map(|at| lowest + at + 1);
-    found.filter(|&at| at >= from).find(|&at| line(&bytes[at..]).is_some())
+    let found =
+        memmem::find_iter(&bytes[lowest..], b"\n\x01\x01\x01\x01").map(|at| lowest + at + 1);
+    found
+        .filter(|&at| at >= from)
+        .find(|&at| line(&bytes[at..]).is_some())
 }
 
 /// The last line behind the start.
@@ -66,12 +69,16 @@ mod tests {
     #[test]
     fn lines_of_control_characters_divide() {
         for ends in ["\n", "\r\n"] {
-            let one = "\x01\x01\x01\x01\nFrom a\nA: b\n\nFrom x\n\x01\x01\x01\x01\n".replace('\n', ends);
+            let one =
+                "\x01\x01\x01\x01\nFrom a\nA: b\n\nFrom x\n\x01\x01\x01\x01\n".replace('\n', ends);
             let text = one.repeat(2);
             let mut seen = Vec::new();
             messages(text.as_bytes(), 5, &mut |divided| {
                 if let Divided::Message(message) = divided {
-                    seen.push((message.start, String::from_utf8_lossy(message.raw).into_owned()));
+                    seen.push((
+                        message.start,
+                        String::from_utf8_lossy(message.raw).into_owned(),
+                    ));
                 }
             });
             let raw = "A: b\n\nFrom x\n".replace('\n', ends);

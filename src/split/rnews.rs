@@ -14,14 +14,26 @@ use crate::problem::{self, Problem};
 const LINE: &[u8] = b"#! rnews ";
 
 /// Gives each article of `bytes` to `sink`, and what is damaged.
-pub(super) fn messages<'b>(bytes: &'b [u8], offset: u64, held: Held, sink: &mut dyn FnMut(Divided<'b>)) {
+pub(super) fn messages<'b>(
+    bytes: &'b [u8],
+    offset: u64,
+    held: Held,
+    sink: &mut dyn FnMut(Divided<'b>),
+) {
     let mut start = 0;
     while start < bytes.len() {
-        let End { at: end, article, counted } = end(bytes, start);
+        let End {
+            at: end,
+            article,
+            counted,
+        } = end(bytes, start);
         if !counted && held == Held::All {
-            let why =
-                "the number behind `#! rnews` does not lead to the next article: the next such line ends this one";
-            sink(Divided::Problem(Problem::at(problem::Kind::Damage, offset + start as u64, why)));
+            let why = "the number behind `#! rnews` does not lead to the next article: the next such line ends this one";
+            sink(Divided::Problem(Problem::at(
+                problem::Kind::Damage,
+                offset + start as u64,
+                why,
+            )));
         }
         sink(Divided::Message(Message {
             raw: &bytes[article..end],
@@ -43,7 +55,8 @@ pub(super) fn is_batch(start: &[u8]) -> bool {
 
 /// The last start of an article in `bytes`, which begins with one. No article of more than `most` octets is counted.
 pub(super) fn last_border(bytes: &[u8], most: usize) -> Option<usize> {
-    let next = |&start: &usize| counted_end(bytes, start).filter(|&at| at < bytes.len() && at <= most);
+    let next =
+        |&start: &usize| counted_end(bytes, start).filter(|&at| at < bytes.len() && at <= most);
     match std::iter::successors(next(&0), next).last() {
         // Where the count of the first is wrong, or not to be seen yet, a line may do.
         None if first_is_wrong(bytes) => next_line(bytes, 1, Held::Part).filter(|&at| at <= most),
@@ -80,15 +93,25 @@ struct End {
 fn end(bytes: &[u8], start: usize) -> End {
     let article = start + line(&bytes[start..]).map_or(0, |(octets, _)| octets);
     if let Some(at) = counted_end(bytes, start) {
-        return End { at, article, counted: true };
+        return End {
+            at,
+            article,
+            counted: true,
+        };
     }
-    End { at: next_line(bytes, start + 1, Held::All).unwrap_or(bytes.len()), article, counted: false }
+    End {
+        at: next_line(bytes, start + 1, Held::All).unwrap_or(bytes.len()),
+        article,
+        counted: false,
+    }
 }
 
 /// The end of the article at `start` by its line, if the next one or the end stands there. Blank lines may be between.
 fn counted_end(bytes: &[u8], start: usize) -> Option<usize> {
     let (octets, count) = line(&bytes[start..])?;
-    let at = (start + octets).checked_add(count).filter(|&at| at <= bytes.len())?;
+    let at = (start + octets)
+        .checked_add(count)
+        .filter(|&at| at <= bytes.len())?;
     let at = at + mbox::blank_lines(&bytes[at..]);
     (at == bytes.len() || line(&bytes[at..]).is_some()).then_some(at)
 }
@@ -97,7 +120,10 @@ fn counted_end(bytes: &[u8], start: usize) -> Option<usize> {
 fn line(bytes: &[u8]) -> Option<(usize, usize)> {
     const LONGEST_NUMBER: usize = 20;
     let rest = bytes.strip_prefix(LINE)?;
-    let end = rest.iter().take(LONGEST_NUMBER).position(|&byte| byte == b'\n')?;
+    let end = rest
+        .iter()
+        .take(LONGEST_NUMBER)
+        .position(|&byte| byte == b'\n')?;
     Some((LINE.len() + end + 1, decimal(&rest[..end])?))
 }
 
@@ -108,10 +134,17 @@ mod tests {
     /// Each article's start and octets, and what was damaged.
     fn divided(text: &str) -> (Vec<(u64, &str)>, Vec<u64>) {
         let (mut articles, mut damage) = (Vec::new(), Vec::new());
-        messages(text.as_bytes(), 0, Held::All, &mut |divided| match divided {
-            Divided::Message(message) => articles.push((message.start, str::from_utf8(message.raw).unwrap())),
-            Divided::Problem(problem) => damage.extend(problem.offset),
-        });
+        messages(
+            text.as_bytes(),
+            0,
+            Held::All,
+            &mut |divided| match divided {
+                Divided::Message(message) => {
+                    articles.push((message.start, str::from_utf8(message.raw).unwrap()))
+                }
+                Divided::Problem(problem) => damage.extend(problem.offset),
+            },
+        );
         (articles, damage)
     }
 
@@ -121,7 +154,10 @@ mod tests {
             let a = "A: b\n\n#! rnews 3\nx\n".replace('\n', ends);
             let text = format!("#! rnews {}{ends}{a}#! rnews {}{ends}{a}", a.len(), a.len());
             let second = (text.len() / 2) as u64;
-            assert_eq!(divided(&text), (vec![(0, a.as_str()), (second, a.as_str())], vec![]));
+            assert_eq!(
+                divided(&text),
+                (vec![(0, a.as_str()), (second, a.as_str())], vec![])
+            );
         }
     }
 

@@ -64,12 +64,21 @@ pub enum Opened {
 /// # Errors
 ///
 /// What the stream gives, if that is all it gives.
-pub fn open(mut stream: Box<dyn Sparse>, given: Option<Format>, hint: Hint, most: usize) -> io::Result<Opened> {
+pub fn open(
+    mut stream: Box<dyn Sparse>,
+    given: Option<Format>,
+    hint: Hint,
+    most: usize,
+) -> io::Result<Opened> {
     let (mut start, mut failed) = first_octets(&mut stream);
     let mut offset = 0;
     if start.len() == SNIFF_BYTES && is_zero(&start) {
         let hole = stream.pass_hole(1);
-        let behind = if hole > 0 { first_octets(&mut stream) } else { (Vec::new(), None) };
+        let behind = if hole > 0 {
+            first_octets(&mut stream)
+        } else {
+            (Vec::new(), None)
+        };
         if !(behind.0.is_empty() && behind.1.is_none()) {
             offset = start.len() as u64 + hole;
             (start, failed) = behind;
@@ -89,7 +98,15 @@ pub fn open(mut stream: Box<dyn Sparse>, given: Option<Format>, hint: Hint, most
     Ok(match recognised(&shown, given, hint) {
         Ok(format) => {
             let roller = Roller::new(stream, start, format, most);
-            Opened::Blocks(format, Roller { offset, ended: failed.is_some(), failed, ..roller })
+            Opened::Blocks(
+                format,
+                Roller {
+                    offset,
+                    ended: failed.is_some(),
+                    failed,
+                    ..roller
+                },
+            )
         }
         Err(why) => Opened::Left(why),
     })
@@ -98,7 +115,10 @@ pub fn open(mut stream: Box<dyn Sparse>, given: Option<Format>, hint: Hint, most
 /// What a stream's format is told by, and what it failed with meanwhile.
 fn first_octets(stream: &mut dyn Sparse) -> (Vec<u8>, Option<io::Error>) {
     let mut start = Vec::with_capacity(SNIFF_BYTES);
-    let failed = stream.take(SNIFF_BYTES as u64).read_to_end(&mut start).err();
+    let failed = stream
+        .take(SNIFF_BYTES as u64)
+        .read_to_end(&mut start)
+        .err();
     (start, failed)
 }
 
@@ -127,11 +147,18 @@ pub fn open_part<S: Sparse + Seek + 'static>(
     part: Range<u64>,
 ) -> io::Result<Option<(Format, Blocks)>> {
     let mut start = Vec::with_capacity(SNIFF_BYTES);
-    (&mut stream).take(SNIFF_BYTES as u64).read_to_end(&mut start)?;
-    let Some(format) = divisible(&start, given, hint) else { return Ok(None) };
+    (&mut stream)
+        .take(SNIFF_BYTES as u64)
+        .read_to_end(&mut start)?;
+    let Some(format) = divisible(&start, given, hint) else {
+        return Ok(None);
+    };
     let first = first_message(&mut stream, format, most, &part)?.unwrap_or(part.end);
     stream.seek(SeekFrom::Start(first))?;
-    Ok(Some((format, Roller::part(Box::new(stream), format, most, first, part.end))))
+    Ok(Some((
+        format,
+        Roller::part(Box::new(stream), format, most, first, part.end),
+    )))
 }
 
 /// The format of a source that begins so, if its messages can be told apart from any octet on.
@@ -198,7 +225,11 @@ impl<R: Sparse> Roller<R> {
     /// A roller over the messages of an mbox that begin at `start` or behind it, and before `stop`. The stream goes on
     /// at `start`, where a message begins.
     fn part(stream: R, format: Format, most: usize, start: u64, stop: u64) -> Roller<R> {
-        Roller { offset: start, stop: Some(stop), ..Roller::new(stream, Vec::new(), format, most) }
+        Roller {
+            offset: start,
+            stop: Some(stop),
+            ..Roller::new(stream, Vec::new(), format, most)
+        }
     }
 
     /// The next block, or nothing at the end of the stream.
@@ -263,9 +294,13 @@ impl<R: Sparse> Roller<R> {
         while end > 0 {
             let start = end.saturating_sub(WINDOW_BYTES);
             // What stands before a separator, and what stands behind one at the window's end.
-            let seen = start.saturating_sub(CONTEXT_BYTES)..(end + SEPARATOR_BYTES + 1).min(BLOCK_BYTES);
+            let seen =
+                start.saturating_sub(CONTEXT_BYTES)..(end + SEPARATOR_BYTES + 1).min(BLOCK_BYTES);
             window.resize(seen.len(), 0);
-            if !self.stream.look_ahead(seen.start.checked_sub(self.held.len())? as u64, &mut window) {
+            if !self
+                .stream
+                .look_ahead(seen.start.checked_sub(self.held.len())? as u64, &mut window)
+            {
                 return None;
             }
             if let Some(at) = mbox::last_separator(&window, start - seen.start) {
@@ -341,7 +376,9 @@ impl<R: Sparse> Roller<R> {
             Format::Rnews => rnews::last_border(&self.held, self.most),
             Format::Mmdf => mmdf::last_line(&self.held),
             Format::Babyl => babyl::last_border(&self.held),
-            Format::Single(_) | Format::Emlx if full && self.ended && self.held.len() == self.most => {
+            Format::Single(_) | Format::Emlx
+                if full && self.ended && self.held.len() == self.most =>
+            {
                 Some(self.held.len())
             }
             Format::Single(_) | Format::Emlx => None,
@@ -373,7 +410,11 @@ impl<R: Sparse> Roller<R> {
     /// Notes that what is held begins a message or text that is given in pieces.
     fn begin(&mut self) {
         let beginning = &self.held[..self.held.len().min(BEGINNING_BYTES)];
-        self.begun = Some(Begun { start: self.offset, lines: 0, beginning: Arc::new(beginning.to_vec()) });
+        self.begun = Some(Begun {
+            start: self.offset,
+            lines: 0,
+            beginning: Arc::new(beginning.to_vec()),
+        });
     }
 
     /// What the next octets are.
@@ -413,12 +454,18 @@ impl<R: Sparse> Roller<R> {
 
     /// Whole messages up to `end`, or up to the first that is not wanted.
     fn give_messages(&mut self, end: usize) -> Block {
-        let from = self.stop.map_or(end, |stop| end.min((stop - self.offset) as usize));
+        let from = self
+            .stop
+            .map_or(end, |stop| end.min((stop - self.offset) as usize));
         let unwanted = match self.format {
             _ if from == end => None,
             Format::Mboxcl => lengths::border_from(&self.held[..end], from, Held::All, self.most),
             // Blank lines at the start of the file belong to the first message.
-            _ => mbox::next_separator(&self.held[..end], from.max(mbox::blank_lines(&self.held) + 1), Held::All),
+            _ => mbox::next_separator(
+                &self.held[..end],
+                from.max(mbox::blank_lines(&self.held) + 1),
+                Held::All,
+            ),
         };
         self.give(unwanted.unwrap_or(end), self.role())
     }
@@ -426,7 +473,11 @@ impl<R: Sparse> Roller<R> {
     fn give(&mut self, end: usize, role: Role) -> Block {
         let rest = &self.held[end..];
         // What is read next goes behind it.
-        let mut next = Vec::with_capacity(if self.ended { rest.len() } else { rest.len().max(BLOCK_BYTES) });
+        let mut next = Vec::with_capacity(if self.ended {
+            rest.len()
+        } else {
+            rest.len().max(BLOCK_BYTES)
+        });
         next.extend_from_slice(rest);
         let mut bytes = std::mem::replace(&mut self.held, next);
         bytes.truncate(end);
@@ -439,7 +490,11 @@ impl<R: Sparse> Roller<R> {
         if let Some(begun) = &mut self.begun {
             begun.lines += memchr::memchr_iter(b'\n', &bytes).count() as u64;
         }
-        Block { bytes, offset, role }
+        Block {
+            bytes,
+            offset,
+            role,
+        }
     }
 }
 
@@ -481,7 +536,11 @@ fn first_message<S: Sparse + Seek>(
             offset += stream.pass_hole(1);
         }
         let read = stream.take(SNIFF_BYTES as u64).read_to_end(&mut held)?;
-        let known = if read < SNIFF_BYTES { Held::All } else { Held::Part };
+        let known = if read < SNIFF_BYTES {
+            Held::All
+        } else {
+            Held::Part
+        };
         if let Some(at) = mbox::next_separator(&held, from, known) {
             return Ok(Some(offset + at as u64));
         }
@@ -505,16 +564,26 @@ fn text_border(text: &[u8]) -> usize {
     const WRAPPER_BYTES: usize = 16 << 10;
     let lowest = text.len().saturating_sub(TAIL_BYTES).max(1);
     let tail = &text[lowest..];
-    let blank_lines = memchr::memmem::rfind_iter(tail, b"\n\n").chain(memchr::memmem::rfind_iter(tail, b"\n\r\n"));
+    let blank_lines = memchr::memmem::rfind_iter(tail, b"\n\n")
+        .chain(memchr::memmem::rfind_iter(tail, b"\n\r\n"));
     let closed = |at: usize| {
         let before = &text[(lowest + at).saturating_sub(WRAPPER_BYTES)..lowest + at];
         memchr::memrchr(b'<', before) <= memchr::memrchr(b'>', before)
     };
     let blank = blank_lines.take(64).find(|&at| closed(at)).map(|at| at + 1);
     let lines = memchr::memrchr_iter(b'\n', tail).take(64);
-    let line = || lines.clone().find(|&at| closed(at)).or_else(|| lines.clone().next()).map(|at| at + 1);
+    let line = || {
+        lines
+            .clone()
+            .find(|&at| closed(at))
+            .or_else(|| lines.clone().next())
+            .map(|at| at + 1)
+    };
     let word = || memchr::memrchr3(b' ', b'>', b'"', tail).map(|at| at + 1);
-    blank.or_else(line).or_else(word).map_or(text.len(), |at| lowest + at)
+    blank
+        .or_else(line)
+        .or_else(word)
+        .map_or(text.len(), |at| lowest + at)
 }
 
 #[cfg(test)]
@@ -527,7 +596,8 @@ mod tests {
         impl Sparse for Trickle<'_> {}
         impl Read for Trickle<'_> {
             fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-                let (Some((&first, rest)), Some(slot)) = (self.0.split_first(), buffer.first_mut()) else {
+                let (Some((&first, rest)), Some(slot)) = (self.0.split_first(), buffer.first_mut())
+                else {
                     return Ok(0);
                 };
                 (*slot, self.0) = (first, rest);
@@ -546,9 +616,16 @@ mod tests {
     fn small_blocks_take_little_room() {
         let text = "From x\n\n".to_owned() + &"a b\n".repeat(50);
         let stream: Box<dyn Read> = Box::new(io::Cursor::new(text.clone()));
-        let block = Roller::new(stream, Vec::new(), Format::Mbox, usize::MAX).next_block().unwrap().unwrap();
+        let block = Roller::new(stream, Vec::new(), Format::Mbox, usize::MAX)
+            .next_block()
+            .unwrap()
+            .unwrap();
         assert_eq!(block.bytes, text.as_bytes());
-        assert!(block.bytes.capacity() <= 2 * text.len(), "{}", block.bytes.capacity());
+        assert!(
+            block.bytes.capacity() <= 2 * text.len(),
+            "{}",
+            block.bytes.capacity()
+        );
     }
 
     fn line_ends(text: &[u8]) -> u64 {
@@ -563,7 +640,11 @@ mod tests {
             let begun = (offset > 0).then(|| {
                 let lines = line_ends(&text.as_bytes()[..before]);
                 let beginning = Arc::new(text.as_bytes()[..BEGINNING_BYTES].to_vec());
-                Role::Rest(Begun { start: 0, lines, beginning })
+                Role::Rest(Begun {
+                    start: 0,
+                    lines,
+                    beginning,
+                })
             });
             assert_eq!(role, begun.unwrap_or_default());
             before += len;
@@ -577,7 +658,10 @@ mod tests {
         let text = message.repeat(5);
         let seen = blocks(text.as_bytes(), Format::Mbox, 0);
         assert!(seen.len() > 1);
-        assert!(seen.iter().all(|(len, _, role)| len % message.len() == 0 && *role == Role::Whole));
+        assert!(
+            seen.iter()
+                .all(|(len, _, role)| len % message.len() == 0 && *role == Role::Whole)
+        );
         assert_eq!(seen.iter().map(|(len, ..)| len).sum::<usize>(), text.len());
     }
 
@@ -606,10 +690,18 @@ mod tests {
         let text = format!("{large}From b\nC: d\n\nx\n");
         let seen = blocks(text.as_bytes(), Format::Mbox, 0);
         assert_eq!(seen[0].2, Role::First);
-        let Role::Rest(begun) = &seen[1].2 else { panic!("{:?}", seen[1].2) };
-        assert_eq!((begun.start, begun.lines), (0, line_ends(&text.as_bytes()[..seen[0].0])));
+        let Role::Rest(begun) = &seen[1].2 else {
+            panic!("{:?}", seen[1].2)
+        };
+        assert_eq!(
+            (begun.start, begun.lines),
+            (0, line_ends(&text.as_bytes()[..seen[0].0]))
+        );
         assert!(text.as_bytes().starts_with(&begun.beginning));
-        assert_eq!(seen.last().map(|last| (last.1, &last.2)), Some((large.len() as u64, &Role::Whole)));
+        assert_eq!(
+            seen.last().map(|last| (last.1, &last.2)),
+            Some((large.len() as u64, &Role::Whole))
+        );
         assert_eq!(seen.iter().map(|(len, ..)| len).sum::<usize>(), text.len());
     }
 
@@ -619,18 +711,30 @@ mod tests {
         for shift in 0..24 {
             let text = format!("{large}{}\n\nFrom b\nC: d\n\nx\n", "y".repeat(shift));
             let at = (large.len() + shift + 2) as u64;
-            assert!(blocks(text.as_bytes(), Format::Mbox, 0).iter().any(|&(_, offset, _)| offset == at), "{shift}");
+            assert!(
+                blocks(text.as_bytes(), Format::Mbox, 0)
+                    .iter()
+                    .any(|&(_, offset, _)| offset == at),
+                "{shift}"
+            );
         }
     }
 
     #[test]
     fn lengths_hold_over_the_borders_of_blocks() {
-        let body = format!("{}\nFrom x\nA: b\n\n{}", "words\n".repeat(100_000), "words\n".repeat(100_000));
+        let body = format!(
+            "{}\nFrom x\nA: b\n\n{}",
+            "words\n".repeat(100_000),
+            "words\n".repeat(100_000)
+        );
         let message = format!("From a\nContent-Length: {}\n\n{body}\n", body.len());
         let text = message.repeat(5);
         let seen = blocks(text.as_bytes(), Format::Mboxcl, 0);
         assert!(seen.len() > 1);
-        assert!(seen.iter().all(|(len, _, role)| len % message.len() == 0 && *role == Role::Whole));
+        assert!(
+            seen.iter()
+                .all(|(len, _, role)| len % message.len() == 0 && *role == Role::Whole)
+        );
         assert_eq!(seen.iter().map(|(len, ..)| len).sum::<usize>(), text.len());
     }
 
@@ -638,15 +742,25 @@ mod tests {
     fn other_formats_are_cut_between_their_messages_too() {
         let body = format!("A: b\n\n{}", "words\n".repeat(100_000));
         for (format, head, one) in [
-            (Format::Rnews, "", format!("#! rnews {}\n{body}", body.len())),
+            (
+                Format::Rnews,
+                "",
+                format!("#! rnews {}\n{body}", body.len()),
+            ),
             (Format::Mmdf, "", format!("\u{1}\u{1}\u{1}\u{1}\n{body}")),
-            (Format::Babyl, "BABYL OPTIONS:\n", format!("\u{1f}\u{c}\n0,,\n*** EOOH ***\n{body}")),
+            (
+                Format::Babyl,
+                "BABYL OPTIONS:\n",
+                format!("\u{1f}\u{c}\n0,,\n*** EOOH ***\n{body}"),
+            ),
         ] {
             let text = format!("{head}{}", one.repeat(9));
             let seen = blocks(text.as_bytes(), format, 0);
             assert!(seen.len() > 1, "{format:?}");
             assert!(
-                seen.iter().all(|&(_, at, _)| at == 0 || (at as usize - head.len()).is_multiple_of(one.len())),
+                seen.iter()
+                    .all(|&(_, at, _)| at == 0
+                        || (at as usize - head.len()).is_multiple_of(one.len())),
                 "{format:?}"
             );
             assert_eq!(seen.iter().map(|(len, ..)| len).sum::<usize>(), text.len());
@@ -656,14 +770,19 @@ mod tests {
     #[test]
     fn parts_of_an_mbox_are_the_whole_wherever_it_is_cut() {
         let body = "x\n\nFrom c\nD: e\n\ny\n";
-        let plain = format!("\nFrom a\nA: b\n\nx\nFrom y\nz\n\n{}", "From a\nA: b\n\nx\n\n".repeat(3));
+        let plain = format!(
+            "\nFrom a\nA: b\n\nx\nFrom y\nz\n\n{}",
+            "From a\nA: b\n\nx\n\n".repeat(3)
+        );
         let measured = format!("From a\nContent-Length: {}\n\n{body}\n", body.len()).repeat(3);
         for (text, format) in [(plain, Format::Mbox), (measured, Format::Mboxcl)] {
             for text in [text.clone(), text.replace('\n', "\r\n")] {
                 let text = text.as_bytes();
                 let starts = |from: usize, to: usize| {
                     let mut stream = io::Cursor::new(text);
-                    let Some(start) = first_message(&mut stream, format, 0, &(from as u64..to as u64)).unwrap() else {
+                    let Some(start) =
+                        first_message(&mut stream, format, 0, &(from as u64..to as u64)).unwrap()
+                    else {
                         return vec![];
                     };
                     stream.set_position(start);
@@ -681,7 +800,10 @@ mod tests {
                 let whole = starts(0, text.len());
                 assert_eq!(whole.last().map(|last| last.1), Some(text.len() as u64));
                 for cut in 0..=text.len() {
-                    let both: Vec<_> = starts(0, cut).into_iter().chain(starts(cut, text.len())).collect();
+                    let both: Vec<_> = starts(0, cut)
+                        .into_iter()
+                        .chain(starts(cut, text.len()))
+                        .collect();
                     assert_eq!(both, whole, "{format:?} cut at {cut}");
                 }
             }

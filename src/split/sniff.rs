@@ -99,12 +99,20 @@ pub fn sniff(start: &[u8], hint: Hint) -> Sniffed {
     if hint == Hint::Maildir {
         return Sniffed::Known(Format::Single(Kind::Maildir));
     }
-    if is_binary(start) { Sniffed::Binary("binary") } else { Sniffed::Known(Format::Text) }
+    if is_binary(start) {
+        Sniffed::Binary("binary")
+    } else {
+        Sniffed::Known(Format::Text)
+    }
 }
 
 /// Whether the messages of an mbox that begins so are gone through by their lengths.
 fn mbox(start: &[u8]) -> Format {
-    if lengths::dialect(start).has_lengths() { Format::Mboxcl } else { Format::Mbox }
+    if lengths::dialect(start).has_lengths() {
+        Format::Mboxcl
+    } else {
+        Format::Mbox
+    }
 }
 
 /// A format that a mark at the start tells.
@@ -178,7 +186,11 @@ fn header(text: &[u8]) -> Option<Fields> {
         "disposition-notification-to",
     ];
     const NEWS: &[&str] = &["newsgroups", "article-i.d."];
-    let one_of = |names: &[&str], name: &[u8]| names.iter().any(|known| name.eq_ignore_ascii_case(known.as_bytes()));
+    let one_of = |names: &[&str], name: &[u8]| {
+        names
+            .iter()
+            .any(|known| name.eq_ignore_ascii_case(known.as_bytes()))
+    };
     let mut known = false;
     let mut start = 0;
     let ends = memchr::memchr_iter(b'\n', text).chain([text.len()]);
@@ -232,10 +244,20 @@ fn magic(start: &[u8]) -> Option<&'static str> {
     ];
     if let Some((name, _)) = packed_batch(start) {
         const PACKED: [&str; 3] = ["cunbatch", "gunbatch", "bunbatch"];
-        return Some(PACKED.into_iter().find(|known| *known == name).unwrap_or("packed-batch"));
+        return Some(
+            PACKED
+                .into_iter()
+                .find(|known| *known == name)
+                .unwrap_or("packed-batch"),
+        );
     }
     let tar = start.get(257..262) == Some(b"ustar");
-    tar.then_some("tar").or_else(|| MAGIC.iter().find(|(magic, _)| start.starts_with(magic)).map(|(_, name)| *name))
+    tar.then_some("tar").or_else(|| {
+        MAGIC
+            .iter()
+            .find(|(magic, _)| start.starts_with(magic))
+            .map(|(_, name)| *name)
+    })
 }
 
 /// Whether one octet in ten is a control character that text does not hold. UTF-16 with its mark is text.
@@ -246,11 +268,15 @@ fn is_binary(start: &[u8]) -> bool {
     }
     let start = &start[..start.len().min(LOOKED_AT)];
     // A hole behind a text does not make it less of one.
-    let Some(last) = start.iter().rposition(|&byte| byte != 0) else { return true };
+    let Some(last) = start.iter().rposition(|&byte| byte != 0) else {
+        return true;
+    };
     let start = &start[..=last];
     let odd = start
         .iter()
-        .filter(|&&byte| byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r' | b'\x0C' | b'\x1B' | 0x08))
+        .filter(|&&byte| {
+            byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r' | b'\x0C' | b'\x1B' | 0x08)
+        })
         .count();
     odd * 10 > start.len()
 }
@@ -264,37 +290,86 @@ mod tests {
         let known = |text: &str, hint| sniff(text.as_bytes(), hint);
         let mail = "From: a@b.example\nSubject: x\n\nbody";
         let news = "Path: a!b\nFrom: c\nNewsgroups: d.e\n\nbody";
-        assert_eq!(known(mail, Hint::None), Sniffed::Known(Format::Single(Kind::Message)));
-        assert_eq!(known(mail, Hint::Numbered), Sniffed::Known(Format::Single(Kind::Mh)));
-        assert_eq!(known(news, Hint::Numbered), Sniffed::Known(Format::Single(Kind::News)));
-        assert_eq!(known(mail, Hint::Maildir), Sniffed::Known(Format::Single(Kind::Maildir)));
-        assert_eq!(known("From a@b Mon\nFrom: a\n\nx", Hint::Numbered), Sniffed::Known(Format::Mbox));
-        assert_eq!(known("From here on\nit is text: really\n", Hint::None), Sniffed::Known(Format::Text));
-        assert_eq!(known("Network Working Group\nRequest: x", Hint::None), Sniffed::Known(Format::Text));
+        assert_eq!(
+            known(mail, Hint::None),
+            Sniffed::Known(Format::Single(Kind::Message))
+        );
+        assert_eq!(
+            known(mail, Hint::Numbered),
+            Sniffed::Known(Format::Single(Kind::Mh))
+        );
+        assert_eq!(
+            known(news, Hint::Numbered),
+            Sniffed::Known(Format::Single(Kind::News))
+        );
+        assert_eq!(
+            known(mail, Hint::Maildir),
+            Sniffed::Known(Format::Single(Kind::Maildir))
+        );
+        assert_eq!(
+            known("From a@b Mon\nFrom: a\n\nx", Hint::Numbered),
+            Sniffed::Known(Format::Mbox)
+        );
+        assert_eq!(
+            known("From here on\nit is text: really\n", Hint::None),
+            Sniffed::Known(Format::Text)
+        );
+        assert_eq!(
+            known("Network Working Group\nRequest: x", Hint::None),
+            Sniffed::Known(Format::Text)
+        );
         assert_eq!(known("", Hint::None), Sniffed::Empty);
-        assert_eq!(known("\u{1}\u{2}\u{3}\0\0", Hint::None), Sniffed::Binary("binary"));
+        assert_eq!(
+            known("\u{1}\u{2}\u{3}\0\0", Hint::None),
+            Sniffed::Binary("binary")
+        );
         assert_eq!(known("\0\0\0", Hint::None), Sniffed::Binary("binary"));
-        assert_eq!(known("a text\0\0\0", Hint::None), Sniffed::Known(Format::Text));
+        assert_eq!(
+            known("a text\0\0\0", Hint::None),
+            Sniffed::Known(Format::Text)
+        );
     }
 
     #[test]
     fn marks_at_the_start_tell_a_format() {
         for (text, format) in [
             ("#! rnews 5\nA: b\n", Format::Rnews),
-            ("\u{1}\u{1}\u{1}\u{1}\nFrom: a\n\nx\n\u{1}\u{1}\u{1}\u{1}\n", Format::Mmdf),
-            ("BABYL OPTIONS: -*- rmail -*-\nVersion: 5\n\u{1f}", Format::Babyl),
+            (
+                "\u{1}\u{1}\u{1}\u{1}\nFrom: a\n\nx\n\u{1}\u{1}\u{1}\u{1}\n",
+                Format::Mmdf,
+            ),
+            (
+                "BABYL OPTIONS: -*- rmail -*-\nVersion: 5\n\u{1f}",
+                Format::Babyl,
+            ),
             ("10        \nFrom: a\n\nx", Format::Emlx),
             ("From a\nContent-Length: 2\nFrom: a\n\nx\n", Format::Mboxcl),
-            ("Asite.1\nnet.x\na!b\nMon Jan 1 10:30:00 1982\nx\n", Format::Single(Kind::News)),
+            (
+                "Asite.1\nnet.x\na!b\nMon Jan 1 10:30:00 1982\nx\n",
+                Format::Single(Kind::News),
+            ),
             ("10\n\nx", Format::Text),
             ("#! /bin/sh\necho\n", Format::Text),
         ] {
             for text in [text.to_owned(), text.replace('\n', "\r\n")] {
-                assert_eq!(sniff(text.as_bytes(), Hint::None), Sniffed::Known(format), "{text:?}");
+                assert_eq!(
+                    sniff(text.as_bytes(), Hint::None),
+                    Sniffed::Known(format),
+                    "{text:?}"
+                );
             }
         }
-        assert_eq!(sniff(b"#! cunbatch\n\x1F\x9D\0\0\0", Hint::None), Sniffed::Binary("cunbatch"));
-        assert_eq!(sniff(b"#! c7unbatch\n:::", Hint::None), Sniffed::Binary("packed-batch"));
-        assert_eq!(sniff(b"From: a\n\nx", Hint::Timehash), Sniffed::Known(Format::Single(Kind::News)));
+        assert_eq!(
+            sniff(b"#! cunbatch\n\x1F\x9D\0\0\0", Hint::None),
+            Sniffed::Binary("cunbatch")
+        );
+        assert_eq!(
+            sniff(b"#! c7unbatch\n:::", Hint::None),
+            Sniffed::Binary("packed-batch")
+        );
+        assert_eq!(
+            sniff(b"From: a\n\nx", Hint::Timehash),
+            Sniffed::Known(Format::Single(Kind::News))
+        );
     }
 }

@@ -34,7 +34,9 @@ impl Room {
     pub(super) fn new() -> Room {
         let allowed = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
         let half = allowed.saturating_sub(OPEN_OTHERWISE) / 2;
-        Room { end: RawFd::try_from(half).unwrap_or(RawFd::MAX).min(OPEN_AHEAD) }
+        Room {
+            end: RawFd::try_from(half).unwrap_or(RawFd::MAX).min(OPEN_AHEAD),
+        }
     }
 
     /// What the regular file of that name in a folder is, and the file itself if there is room for it. Nothing if it cannot
@@ -64,7 +66,9 @@ pub(crate) fn roots_at_once(batches: usize) -> usize {
 /// Has the system make room for so many at one go, before there are threads: with threads each time that its table of open
 /// files grows, it waits for all processors.
 pub(crate) fn make_room(files: usize) {
-    let files = RawFd::try_from(files).unwrap_or(RawFd::MAX).min(Room::new().end);
+    let files = RawFd::try_from(files)
+        .unwrap_or(RawFd::MAX)
+        .min(Room::new().end);
     // That number is free again at once.
     let _ = fcntl_dupfd_cloexec(stderr(), files);
 }
@@ -89,12 +93,20 @@ mod tests {
         let opened = open(&folder, OFlags::PATH | OFlags::DIRECTORY, Mode::empty()).unwrap();
         let room = Room { end: RawFd::MAX };
         let (ahead, stat) = room.open(&opened, OsStr::new("file")).expect("it is there");
-        assert_eq!((ahead.unwrap().file().metadata().unwrap().len(), stat.st_size), (5, 5));
+        assert_eq!(
+            (
+                ahead.unwrap().file().metadata().unwrap().len(),
+                stat.st_size
+            ),
+            (5, 5)
+        );
         for name in ["folder", "link", "fifo", "none"] {
             assert!(room.open(&opened, OsStr::new(name)).is_none(), "{name}");
         }
         // Standard input, output and errors have the numbers before it.
-        let (ahead, stat) = Room { end: 3 }.open(&opened, OsStr::new("file")).expect("it is looked at");
+        let (ahead, stat) = Room { end: 3 }
+            .open(&opened, OsStr::new("file"))
+            .expect("it is looked at");
         assert!(ahead.is_none() && stat.st_size == 5);
         assert!(Room { end: 0 }.open(&opened, OsStr::new("file")).is_none());
         fs::remove_dir_all(&folder).unwrap();

@@ -28,7 +28,11 @@ impl Root {
         if let Some(opened) = self.opened.get() {
             return Ok(opened);
         }
-        let opened = open(&*self.path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+        let opened = open(
+            &*self.path,
+            OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC,
+            Mode::empty(),
+        )?;
         // Another thread may have been sooner: then its descriptor is the one.
         Ok(self.opened.get_or_init(|| opened))
     }
@@ -46,13 +50,22 @@ pub(super) fn joined(folder: &Path, name: &OsStr) -> PathBuf {
 impl Beneath {
     /// The root itself.
     pub(super) fn root(root: &Path) -> Beneath {
-        let root = Root { path: root.to_owned(), opened: OnceLock::new() };
-        Beneath { root: Arc::new(root), way: PathBuf::from(".") }
+        let root = Root {
+            path: root.to_owned(),
+            opened: OnceLock::new(),
+        };
+        Beneath {
+            root: Arc::new(root),
+            way: PathBuf::from("."),
+        }
     }
 
     /// What has that name in it.
     pub(super) fn join(&self, name: &OsStr) -> Beneath {
-        Beneath { root: Arc::clone(&self.root), way: joined(&self.way, name) }
+        Beneath {
+            root: Arc::clone(&self.root),
+            way: joined(&self.way, name),
+        }
     }
 
     /// Whether the other's root is the same, and opened once for both.
@@ -67,7 +80,8 @@ impl Beneath {
     /// What the system says; `ELOOP` if a link lies on the way by now.
     pub(crate) fn open(&self, flags: OFlags) -> io::Result<OwnedFd> {
         let flags = flags | OFlags::RDONLY | OFlags::CLOEXEC;
-        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+        let resolve =
+            ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
         let root = self.root.open()?;
         let opened = match openat2(root, &self.way, flags, Mode::empty(), resolve) {
             // Linux before 5.6, and filters that do not know the call.
@@ -88,7 +102,12 @@ impl Beneath {
             }
             let is_last = names.peek().is_none();
             let flags = if is_last { flags } else { ON_THE_WAY };
-            let opened = openat(folder.as_ref().unwrap_or(root), name, flags | OFlags::NOFOLLOW, Mode::empty())?;
+            let opened = openat(
+                folder.as_ref().unwrap_or(root),
+                name,
+                flags | OFlags::NOFOLLOW,
+                Mode::empty(),
+            )?;
             if is_last {
                 return Ok(opened);
             }
@@ -116,7 +135,12 @@ mod tests {
         for file in ["root/file", "root/a/b/file", "outside/file"] {
             fs::write(folder.join(file), file).unwrap();
         }
-        for (target, link) in [("a", "inside"), ("../outside", "out"), ("file", "link"), ("a/b/file", "far")] {
+        for (target, link) in [
+            ("a", "inside"),
+            ("../outside", "out"),
+            ("file", "link"),
+            ("a/b/file", "far"),
+        ] {
             symlink(target, folder.join("root").join(link)).unwrap();
         }
         let root = Beneath::root(&folder.join("root"));
@@ -140,8 +164,14 @@ mod tests {
             let place = root.join(OsStr::new(way));
             let inode = |opened| fstat(opened).unwrap().st_ino;
             let one_call = place.open(OFlags::empty()).map(inode);
-            let steps = place.step_by_step(root.root.open().unwrap(), OFlags::RDONLY | OFlags::CLOEXEC).map(inode);
-            assert_eq!((one_call.is_ok(), steps.is_ok()), (is_there, is_there), "{way}");
+            let steps = place
+                .step_by_step(root.root.open().unwrap(), OFlags::RDONLY | OFlags::CLOEXEC)
+                .map(inode);
+            assert_eq!(
+                (one_call.is_ok(), steps.is_ok()),
+                (is_there, is_there),
+                "{way}"
+            );
             assert_eq!(one_call.ok(), steps.ok(), "{way}");
         }
         fs::remove_dir_all(&folder).unwrap();

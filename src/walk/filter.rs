@@ -30,7 +30,10 @@ impl Filter {
     ///
     /// The first pattern that cannot be read.
     pub fn new(include: &[String], exclude: &[String]) -> Result<Filter, BadGlob> {
-        Ok(Filter { include: set(include)?, exclude: set(exclude)? })
+        Ok(Filter {
+            include: set(include)?,
+            exclude: set(exclude)?,
+        })
     }
 
     /// Whether no file is held back, so that none needs to be looked at.
@@ -47,13 +50,22 @@ impl Filter {
 }
 
 fn set(globs: &[String]) -> Result<Option<GlobSet>, BadGlob> {
-    let bad = |glob: &str, error: globset::Error| BadGlob { glob: glob.to_owned(), message: error.kind().to_string() };
+    let bad = |glob: &str, error: globset::Error| BadGlob {
+        glob: glob.to_owned(),
+        message: error.kind().to_string(),
+    };
     let mut builder = GlobSetBuilder::new();
     for glob in globs {
-        let anywhere = if glob.contains('/') { glob.clone() } else { format!("**/{glob}") };
+        let anywhere = if glob.contains('/') {
+            glob.clone()
+        } else {
+            format!("**/{glob}")
+        };
         builder.add(Glob::new(&anywhere).map_err(|error| bad(glob, error))?);
     }
-    let built = builder.build().map_err(|error| bad(&globs.join(" "), error))?;
+    let built = builder
+        .build()
+        .map_err(|error| bad(&globs.join(" "), error))?;
     Ok((!globs.is_empty()).then_some(built))
 }
 
@@ -98,7 +110,9 @@ const CONTROL_FILES: &[&str] = &[
 /// Endings and beginnings of such files' names.
 ///
 /// `.wdseml` and `.mozeml` are copies that Thunderbird makes of its mail for the system's search (`INBOX.mozmsgs`).
-const CONTROL_ENDS: &[&str] = &[".msf", ".IDX", ".DAT", ".snm", ".mab", ".plist", ".wdseml", ".mozeml"];
+const CONTROL_ENDS: &[&str] = &[
+    ".msf", ".IDX", ".DAT", ".snm", ".mab", ".plist", ".wdseml", ".mozeml",
+];
 const CONTROL_STARTS: &[&str] = &[
     "dovecot.index",
     "dovecot.list",
@@ -115,9 +129,15 @@ pub(super) fn is_control_file(name: &OsStr) -> bool {
     let name = name.as_bytes();
     // Articles of a spool have numbers for names, and there are many.
     !name.iter().all(u8::is_ascii_digit)
-        && (CONTROL_FILES.iter().any(|control| name == control.as_bytes())
-            || CONTROL_ENDS.iter().any(|end| name.ends_with(end.as_bytes()))
-            || CONTROL_STARTS.iter().any(|start| name.starts_with(start.as_bytes())))
+        && (CONTROL_FILES
+            .iter()
+            .any(|control| name == control.as_bytes())
+            || CONTROL_ENDS
+                .iter()
+                .any(|end| name.ends_with(end.as_bytes()))
+            || CONTROL_STARTS
+                .iter()
+                .any(|start| name.starts_with(start.as_bytes())))
 }
 
 #[cfg(test)]
@@ -125,15 +145,24 @@ mod tests {
     use super::*;
 
     fn wants(include: &[&str], exclude: &[&str], path: &str) -> bool {
-        let owned = |globs: &[&str]| globs.iter().map(|&glob| glob.to_owned()).collect::<Vec<_>>();
-        Filter::new(&owned(include), &owned(exclude)).unwrap().wants(Path::new(path))
+        let owned = |globs: &[&str]| {
+            globs
+                .iter()
+                .map(|&glob| glob.to_owned())
+                .collect::<Vec<_>>()
+        };
+        Filter::new(&owned(include), &owned(exclude))
+            .unwrap()
+            .wants(Path::new(path))
     }
 
     #[test]
     fn patterns_without_a_slash_are_for_names() {
         assert!(wants(&[], &[], "a/b.mbox"));
         assert!(wants(&["*.mbox"], &[], "a/b.mbox") && !wants(&["*.mbox"], &[], "a/b.txt"));
-        assert!(!wants(&["*.mbox"], &["a/*"], "a/b.mbox") && wants(&["*.mbox"], &["a/*"], "c/b.mbox"));
+        assert!(
+            !wants(&["*.mbox"], &["a/*"], "a/b.mbox") && wants(&["*.mbox"], &["a/*"], "c/b.mbox")
+        );
     }
 
     #[test]
@@ -143,8 +172,17 @@ mod tests {
 
     #[test]
     fn control_files_are_told_by_name() {
-        assert!(is_control_file(OsStr::new(".overview")) && is_control_file(OsStr::new("Inbox.msf")));
-        for name in ["Info.plist", "table_of_contents", "popstate.dat", "Trash.msf", "dovecot-acl-list", "1.wdseml"] {
+        assert!(
+            is_control_file(OsStr::new(".overview")) && is_control_file(OsStr::new("Inbox.msf"))
+        );
+        for name in [
+            "Info.plist",
+            "table_of_contents",
+            "popstate.dat",
+            "Trash.msf",
+            "dovecot-acl-list",
+            "1.wdseml",
+        ] {
             assert!(is_control_file(OsStr::new(name)), "{name}");
         }
         assert!(!is_control_file(OsStr::new("1")) && !is_control_file(OsStr::new("inbox")));

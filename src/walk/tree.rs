@@ -68,9 +68,17 @@ struct Level {
 
 impl<'t> Tree<'t> {
     pub(super) fn new(root: &'t Path, links: Links) -> Tree<'t> {
-        let real_root = (links == Links::Followed).then(|| root.canonicalize().ok()).flatten();
+        let real_root = (links == Links::Followed)
+            .then(|| root.canonicalize().ok())
+            .flatten();
         let place = Beneath::root(real_root.as_deref().unwrap_or(root));
-        Tree { root, real_root, place, levels: Vec::new(), begun: false }
+        Tree {
+            root,
+            real_root,
+            place,
+            levels: Vec::new(),
+            begun: false,
+        }
     }
 
     /// The root itself, if that is all there is.
@@ -78,10 +86,15 @@ impl<'t> Tree<'t> {
         let path = self.root.to_owned();
         match self.root.metadata() {
             Err(error) => Some(Found::Failed(path, Trouble::Root(error))),
-            Ok(metadata) if metadata.is_dir() => self.enter(path, self.place.clone()).map(|found| match found {
-                Found::Failed(path, Trouble::Inside(error)) => Found::Failed(path, Trouble::Root(error)),
-                found => found,
-            }),
+            Ok(metadata) if metadata.is_dir() => {
+                self.enter(path, self.place.clone())
+                    .map(|found| match found {
+                        Found::Failed(path, Trouble::Inside(error)) => {
+                            Found::Failed(path, Trouble::Root(error))
+                        }
+                        found => found,
+                    })
+            }
             Ok(metadata) => Some(plain(path, &metadata, None)),
         }
     }
@@ -92,7 +105,11 @@ impl<'t> Tree<'t> {
             above.folder = None;
         }
         match Listing::of(&place, |_| true) {
-            Ok(Listing { folder, identity, names }) => {
+            Ok(Listing {
+                folder,
+                identity,
+                names,
+            }) => {
                 if let Some(above) = self.levels.iter().find(|level| level.identity == identity) {
                     let above = above.path.clone();
                     return Some(Found::Failed(path, Trouble::LeadsBackTo(above)));
@@ -116,7 +133,11 @@ impl<'t> Tree<'t> {
         let path = joined(&level.path, name);
         let place = level.place.join(name);
         if kind.is_dir() {
-            return if is_left(&level.path, name) { None } else { self.enter(path, place) };
+            return if is_left(&level.path, name) {
+                None
+            } else {
+                self.enter(path, place)
+            };
         }
         if kind.is_symlink() {
             return self.link(path);
@@ -166,11 +187,13 @@ impl Listing {
             }
             let kind = match entry.file_type() {
                 // Some file systems do not tell. What has gone meanwhile is no longer there.
-                FileType::Unknown => match statat(&folder, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW) {
-                    Ok(stat) => FileType::from_raw_mode(stat.st_mode),
-                    Err(Errno::NOENT) => continue,
-                    Err(error) => return Err(error.into()),
-                },
+                FileType::Unknown => {
+                    match statat(&folder, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW) {
+                        Ok(stat) => FileType::from_raw_mode(stat.st_mode),
+                        Err(Errno::NOENT) => continue,
+                        Err(error) => return Err(error.into()),
+                    }
+                }
                 kind => kind,
             };
             if is_wanted(kind) {
@@ -178,7 +201,11 @@ impl Listing {
             }
         }
         names.sort_by(|one, other| one.0.as_bytes().cmp(other.0.as_bytes()));
-        Ok(Listing { folder, identity: (stat.st_dev, stat.st_ino), names })
+        Ok(Listing {
+            folder,
+            identity: (stat.st_dev, stat.st_ino),
+            names,
+        })
     }
 }
 
@@ -195,18 +222,31 @@ pub(super) struct Folders {
 impl Folders {
     /// Those in `folder`, which lies in `root`.
     pub(super) fn new(root: &Path, folder: &Path) -> Folders {
-        let place = Beneath::root(root).join(folder.strip_prefix(root).unwrap_or(Path::new("")).as_os_str());
-        Folders { given: None, left: vec![(folder.to_owned(), place)], seen: HashSet::new() }
+        let place = Beneath::root(root).join(
+            folder
+                .strip_prefix(root)
+                .unwrap_or(Path::new(""))
+                .as_os_str(),
+        );
+        Folders {
+            given: None,
+            left: vec![(folder.to_owned(), place)],
+            seen: HashSet::new(),
+        }
     }
 
     fn list(&mut self, path: &Path, place: &Beneath) {
-        let Ok(Listing { identity, names, .. }) = Listing::of(place, |kind| kind == FileType::Directory) else {
+        let Ok(Listing {
+            identity, names, ..
+        }) = Listing::of(place, |kind| kind == FileType::Directory)
+        else {
             return;
         };
         // One that is mounted in itself is the same again.
         if self.seen.insert(identity) {
             let names = names.into_iter().filter(|(name, _)| !is_left(path, name));
-            self.left.extend(names.map(|(name, _)| (path.join(&name), place.join(&name))));
+            self.left
+                .extend(names.map(|(name, _)| (path.join(&name), place.join(&name))));
         }
     }
 }
@@ -230,7 +270,11 @@ fn is_left(above: &Path, name: &OsStr) -> bool {
 
 /// Something that is no folder.
 fn plain(path: PathBuf, metadata: &Metadata, place: Option<Beneath>) -> Found {
-    if metadata.is_file() { Found::File(path, place, None) } else { Found::Other(path) }
+    if metadata.is_file() {
+        Found::File(path, place, None)
+    } else {
+        Found::Other(path)
+    }
 }
 
 impl Iterator for Tree<'_> {

@@ -37,8 +37,15 @@ fn urls_are_written_one_a_line_with_their_fragments() {
 fn output_goes_to_a_file() {
     let folder = Folder::new();
     let out = folder.file("out", "what was there before is gone");
-    assert!(done(&["scan", "-o", &out, "text/appendix.txt"]).stdout.is_empty());
-    assert_eq!(fs::read(out).unwrap(), done(&["scan", "text/appendix.txt"]).stdout);
+    assert!(
+        done(&["scan", "-o", &out, "text/appendix.txt"])
+            .stdout
+            .is_empty()
+    );
+    assert_eq!(
+        fs::read(out).unwrap(),
+        done(&["scan", "text/appendix.txt"]).stdout
+    );
 }
 
 /// `--unique` goes by the key: case of the host and a default port are no difference.
@@ -47,7 +54,10 @@ fn repetitions_are_folded_within_a_message_or_the_run() {
     let again = "From a\nA: b\n\nhttp://a.example/x HTTP://A.EXAMPLE:80/x\n\nFrom b\nA: b\n\nhttp://a.example/x\n";
     assert_eq!(found(again, &[]).len(), 3);
     assert_eq!(found(again, &["--unique", "none"]).len(), 3);
-    assert_eq!(found(again, &["--unique", "message"]), ["http://a.example/x", "http://a.example/x"]);
+    assert_eq!(
+        found(again, &["--unique", "message"]),
+        ["http://a.example/x", "http://a.example/x"]
+    );
     assert_eq!(found(again, &["--unique", "run"]), ["http://a.example/x"]);
 }
 
@@ -55,14 +65,39 @@ fn repetitions_are_folded_within_a_message_or_the_run() {
 #[test]
 fn what_is_taken_out_of_a_redirector_is_folded_too() {
     let folder = Folder::new();
-    let article = |n, text| format!("Newsgroups: a.b\nMessage-ID: <{n}@a>\nFrom: j@a.example\n\n{text}\n");
-    folder.write("a/1", article(1, "http://web.archive.org/web/2002/http://x.example/"));
-    folder
-        .write("a/2", article(2, "http://web.archive.org/web/2001/http://web.archive.org/web/2002/http://x.example/"));
+    let article =
+        |n, text| format!("Newsgroups: a.b\nMessage-ID: <{n}@a>\nFrom: j@a.example\n\n{text}\n");
+    folder.write(
+        "a/1",
+        article(1, "http://web.archive.org/web/2002/http://x.example/"),
+    );
+    folder.write(
+        "a/2",
+        article(
+            2,
+            "http://web.archive.org/web/2001/http://web.archive.org/web/2002/http://x.example/",
+        ),
+    );
     let (root, summary) = (folder.root().to_str().unwrap(), folder.file("summary", ""));
-    let scan = done(&["scan", "--unique", "run", "--summary", &summary, "--include", "a/*", root]);
+    let scan = done(&[
+        "scan",
+        "--unique",
+        "run",
+        "--summary",
+        &summary,
+        "--include",
+        "a/*",
+        root,
+    ]);
     let summary: Value = serde_json::from_slice(&fs::read(summary).unwrap()).unwrap();
-    assert_eq!((scan.records().len(), &summary["records"], &summary["unwrapped"]), (3, &2.into(), &1.into()));
+    assert_eq!(
+        (
+            scan.records().len(),
+            &summary["records"],
+            &summary["unwrapped"]
+        ),
+        (3, &2.into(), &1.into())
+    );
 }
 
 /// A filter takes records away and changes none of those that stay.
@@ -71,51 +106,132 @@ fn filters_are_pure() {
     let folder = Folder::new();
     let file = folder.file("file", MIXED);
     let all = done(&["scan", &file]).records();
-    let conforms = |record: &Value, name: &str| record["conforms"].as_array().unwrap().contains(&name.into());
+    let conforms = |record: &Value, name: &str| {
+        record["conforms"]
+            .as_array()
+            .unwrap()
+            .contains(&name.into())
+    };
     for (options, passes) in [
-        (["--accept", "rfc1738"], &(|record: &Value| conforms(record, "rfc1738")) as &dyn Fn(&Value) -> bool),
-        (["--accept", "rfc3986"], &|record| conforms(record, "rfc3986")),
-        (["--accept", "rfc1738,rfc3986"], &|record| conforms(record, "rfc1738") || conforms(record, "rfc3986")),
-        (["--schemes", "gopher"], &|record| record["scheme"] == "gopher"),
-        (["--schemes", "HTTP,ftp"], &|record| record["scheme"] == "http" || record["scheme"] == "ftp"),
+        (
+            ["--accept", "rfc1738"],
+            &(|record: &Value| conforms(record, "rfc1738")) as &dyn Fn(&Value) -> bool,
+        ),
+        (["--accept", "rfc3986"], &|record| {
+            conforms(record, "rfc3986")
+        }),
+        (["--accept", "rfc1738,rfc3986"], &|record| {
+            conforms(record, "rfc1738") || conforms(record, "rfc3986")
+        }),
+        (["--schemes", "gopher"], &|record| {
+            record["scheme"] == "gopher"
+        }),
+        (["--schemes", "HTTP,ftp"], &|record| {
+            record["scheme"] == "http" || record["scheme"] == "ftp"
+        }),
     ] {
-        let want: Vec<_> = all.iter().filter(|record| passes(record)).cloned().collect();
-        assert_eq!(done(&["scan", &file, options[0], options[1]]).records(), want, "{options:?}");
-        assert!(!want.is_empty() && want.len() < all.len(), "{options:?} filters nothing, or all");
+        let want: Vec<_> = all
+            .iter()
+            .filter(|record| passes(record))
+            .cloned()
+            .collect();
+        assert_eq!(
+            done(&["scan", &file, options[0], options[1]]).records(),
+            want,
+            "{options:?}"
+        );
+        assert!(
+            !want.is_empty() && want.len() < all.len(),
+            "{options:?} filters nothing, or all"
+        );
     }
 }
 
 #[test]
 fn bounds_in_time_take_in_the_first_and_leave_the_last() {
-    let (s, july, august, undated) =
-        ("http://s.example/", "http://july.example/", "http://august.example/", "http://undated.example/");
-    assert_eq!(found(DATED, &["--since", "1998-08-01"]), [august, july, undated]);
+    let (s, july, august, undated) = (
+        "http://s.example/",
+        "http://july.example/",
+        "http://august.example/",
+        "http://undated.example/",
+    );
+    assert_eq!(
+        found(DATED, &["--since", "1998-08-01"]),
+        [august, july, undated]
+    );
     assert_eq!(found(DATED, &["--until", "1998-08-01"]), [s, july, undated]);
-    assert_eq!(found(DATED, &["--since", "1997-01-01", "--until", "1997-12-31"]), [undated]);
-    assert_eq!(found(DATED, &["--since", "1996-07-01T00:00:00Z", "--until", "1999-01-01"]).len(), 5);
+    assert_eq!(
+        found(DATED, &["--since", "1997-01-01", "--until", "1997-12-31"]),
+        [undated]
+    );
+    assert_eq!(
+        found(
+            DATED,
+            &["--since", "1996-07-01T00:00:00Z", "--until", "1999-01-01"]
+        )
+        .len(),
+        5
+    );
 }
 
 #[test]
 fn patterns_choose_files_beneath_a_root() {
     let folder = Folder::new();
     for name in ["a.mbox", "b.txt", "deep/c.mbox", "deep/d.txt"] {
-        folder.write(name, format!("see http://{}.example/\n", name.replace('/', "-")));
+        folder.write(
+            name,
+            format!("see http://{}.example/\n", name.replace('/', "-")),
+        );
     }
     let root = folder.root().to_str().unwrap();
     let found = |options: &[&str]| done(&[&["scan", root], options].concat()).urls();
-    let urls = |names: &[&str]| names.iter().map(|name| format!("http://{name}.example/")).collect::<Vec<_>>();
-    assert_eq!(found(&[]), urls(&["a.mbox", "b.txt", "deep-c.mbox", "deep-d.txt"]));
-    assert_eq!(found(&["--include", "*.mbox"]), urls(&["a.mbox", "deep-c.mbox"]));
+    let urls = |names: &[&str]| {
+        names
+            .iter()
+            .map(|name| format!("http://{name}.example/"))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        found(&[]),
+        urls(&["a.mbox", "b.txt", "deep-c.mbox", "deep-d.txt"])
+    );
+    assert_eq!(
+        found(&["--include", "*.mbox"]),
+        urls(&["a.mbox", "deep-c.mbox"])
+    );
     assert_eq!(found(&["--exclude", "deep/*"]), urls(&["a.mbox", "b.txt"]));
-    assert_eq!(found(&["--include", "*.mbox", "--exclude", "deep/*", "--include", "b.*"]), urls(&["a.mbox", "b.txt"]));
+    assert_eq!(
+        found(&[
+            "--include",
+            "*.mbox",
+            "--exclude",
+            "deep/*",
+            "--include",
+            "b.*"
+        ]),
+        urls(&["a.mbox", "b.txt"])
+    );
 }
 
 #[test]
 fn headers_and_hosts_without_a_scheme_can_be_left() {
     let text = "From: jane@m.example\nX-URL: http://x.example/\n\nsee www.w.example or http://b.example/\n";
-    assert_eq!(found(text, &[]), ["http://x.example/", "http://www.w.example", "http://b.example/"]);
-    assert_eq!(found(text, &["--no-headers"]), ["http://www.w.example", "http://b.example/"]);
-    assert_eq!(found(text, &["--no-schemeless"]), ["http://x.example/", "http://b.example/"]);
+    assert_eq!(
+        found(text, &[]),
+        [
+            "http://x.example/",
+            "http://www.w.example",
+            "http://b.example/"
+        ]
+    );
+    assert_eq!(
+        found(text, &["--no-headers"]),
+        ["http://www.w.example", "http://b.example/"]
+    );
+    assert_eq!(
+        found(text, &["--no-schemeless"]),
+        ["http://x.example/", "http://b.example/"]
+    );
     assert_eq!(found("www.w.example\n", &["--rules", "rfc1738"]), [""; 0]);
 }
 
@@ -124,11 +240,16 @@ fn headers_and_hosts_without_a_scheme_can_be_left() {
 fn the_strict_rules_are_strict() {
     let urls = found(MIXED, &["--rules", "rfc1738"]);
     assert!(
-        urls.contains(&"http://a.example/x".to_owned()) && !urls.iter().any(|url| url.contains(['~', '{'])),
+        urls.contains(&"http://a.example/x".to_owned())
+            && !urls.iter().any(|url| url.contains(['~', '{'])),
         "{urls:?}"
     );
     let records = done(&["scan", "--rules", "rfc1738", "text", "mail", "news"]).records();
-    assert!(records.iter().all(|record| record["conforms"][0] == "rfc1738" && record["wrapper"] != "schemeless"));
+    assert!(
+        records
+            .iter()
+            .all(|record| record["conforms"][0] == "rfc1738" && record["wrapper"] != "schemeless")
+    );
     assert!(records.len() > 100);
 }
 
@@ -136,49 +257,103 @@ fn the_strict_rules_are_strict() {
 fn context_is_what_stands_around() {
     let folder = Folder::new();
     let file = folder.file("file", "aé see http://c.example/x there");
-    let context = |octets: &str| done(&["scan", "--context", octets, &file]).records()[0]["context"].clone();
-    assert_eq!(context("4"), serde_json::json!({"before": "see ", "after": " the"}));
-    assert_eq!(context("99"), serde_json::json!({"before": "aé see ", "after": " there"}));
-    assert_eq!(context("6")["before"].as_str().map(|text| text.contains('\u{FFFD}')), Some(false));
+    let context =
+        |octets: &str| done(&["scan", "--context", octets, &file]).records()[0]["context"].clone();
+    assert_eq!(
+        context("4"),
+        serde_json::json!({"before": "see ", "after": " the"})
+    );
+    assert_eq!(
+        context("99"),
+        serde_json::json!({"before": "aé see ", "after": " there"})
+    );
+    assert_eq!(
+        context("6")["before"]
+            .as_str()
+            .map(|text| text.contains('\u{FFFD}')),
+        Some(false)
+    );
     assert_eq!(context("0"), Value::Null);
 }
 
 #[test]
 fn a_configuration_file_sets_what_flags_override() {
     let folder = Folder::new();
-    let config =
-        folder.file("c.toml", "[extract]\nschemes = [\"gopher\"]\nschemeless = false\nextra_schemes = [\"lamp\"]\n");
+    let config = folder.file(
+        "c.toml",
+        "[extract]\nschemes = [\"gopher\"]\nschemeless = false\nextra_schemes = [\"lamp\"]\n",
+    );
     let gopher = found(MIXED, &["--config", &config]);
     assert_eq!(gopher, ["gopher://g.example/11/x"]);
-    assert_eq!(found(MIXED, &["--config", &config, "--schemes", "ftp"]), ["ftp://f.example/"]);
-    assert_eq!(found("lamp:oil here", &["--config", &config, "--schemes", "lamp"]), ["lamp:oil"]);
+    assert_eq!(
+        found(MIXED, &["--config", &config, "--schemes", "ftp"]),
+        ["ftp://f.example/"]
+    );
+    assert_eq!(
+        found("lamp:oil here", &["--config", &config, "--schemes", "lamp"]),
+        ["lamp:oil"]
+    );
 }
 
 /// The numbers of a balance sheet's table.
 fn sum(summary: &Value, name: &str) -> u64 {
-    summary[name].as_object().unwrap_or_else(|| panic!("no {name}")).values().map(|n| n.as_u64().unwrap()).sum()
+    summary[name]
+        .as_object()
+        .unwrap_or_else(|| panic!("no {name}"))
+        .values()
+        .map(|n| n.as_u64().unwrap())
+        .sum()
 }
 
 /// The three sums of a balance sheet, and what was written beside the records, held to each other.
 #[track_caller]
 fn audit(options: &[&str]) -> Value {
     let folder = Folder::new();
-    let [summary, rejects, events] = ["summary", "rejects", "events"].map(|name| folder.file(name, ""));
+    let [summary, rejects, events] =
+        ["summary", "rejects", "events"].map(|name| folder.file(name, ""));
     folder.write("in/mixed", MIXED);
     folder.write("in/dated", DATED);
     folder.write("in/empty", "");
     folder.write("in/binary", [0, 1, 2, 3, 0]);
     let input = folder.path("in").into_os_string().into_string().unwrap();
-    let beside = ["--summary", &summary, "--rejects", &rejects, "--events", &events];
-    let ended = done(&[&["scan", "text", "mail", "news", &input], &beside[..], options].concat());
+    let beside = [
+        "--summary",
+        &summary,
+        "--rejects",
+        &rejects,
+        "--events",
+        &events,
+    ];
+    let ended = done(
+        &[
+            &["scan", "text", "mail", "news", &input],
+            &beside[..],
+            options,
+        ]
+        .concat(),
+    );
     let summary: Value = serde_json::from_slice(&fs::read(summary).unwrap()).unwrap();
-    let number = |name: &str| summary[name].as_u64().unwrap_or_else(|| panic!("no {name}"));
+    let number = |name: &str| {
+        summary[name]
+            .as_u64()
+            .unwrap_or_else(|| panic!("no {name}"))
+    };
     let [rejects, events] = [rejects, events].map(|path| lines(&fs::read(path).unwrap()));
-    assert_eq!(number("files"), number("files_read") + sum(&summary, "files_skipped") + sum(&summary, "files_failed"));
-    assert_eq!(number("messages"), number("messages_scanned") + sum(&summary, "messages_skipped"));
-    let become_of = number("records") + sum(&summary, "rejects") + number("filtered") + number("folded");
+    assert_eq!(
+        number("files"),
+        number("files_read") + sum(&summary, "files_skipped") + sum(&summary, "files_failed")
+    );
+    assert_eq!(
+        number("messages"),
+        number("messages_scanned") + sum(&summary, "messages_skipped")
+    );
+    let become_of =
+        number("records") + sum(&summary, "rejects") + number("filtered") + number("folded");
     assert_eq!(number("candidates"), become_of);
-    assert_eq!(number("records") + number("unwrapped"), ended.records().len() as u64);
+    assert_eq!(
+        number("records") + number("unwrapped"),
+        ended.records().len() as u64
+    );
     assert_eq!(sum(&summary, "rejects"), rejects.len() as u64);
     assert_eq!(sum(&summary, "events"), events.len() as u64);
     summary
@@ -187,10 +362,20 @@ fn audit(options: &[&str]) -> Value {
 #[test]
 fn the_balance_sheet_holds_with_any_options() {
     let all = audit(&[]);
-    assert!(sum(&all, "rejects") > 0 && all["files_skipped"]["empty"] == 1 && all["files_skipped"]["binary"] == 1);
-    assert_eq!(all["messages_skipped"]["cross-post"], 1, "news has one article twice");
+    assert!(
+        sum(&all, "rejects") > 0
+            && all["files_skipped"]["empty"] == 1
+            && all["files_skipped"]["binary"] == 1
+    );
+    assert_eq!(
+        all["messages_skipped"]["cross-post"], 1,
+        "news has one article twice"
+    );
     let schemes = sum(&all, "schemes");
-    assert_eq!((schemes, sum(&all, "wrappers")), (all["records"].as_u64().unwrap(), schemes));
+    assert_eq!(
+        (schemes, sum(&all, "wrappers")),
+        (all["records"].as_u64().unwrap(), schemes)
+    );
     assert!(audit(&["--unique", "message"])["folded"].as_u64() > Some(0));
     assert!(audit(&["--unique", "run"])["folded"].as_u64() > Some(0));
     assert!(audit(&["--schemes", "gopher"])["filtered"].as_u64() > Some(0));
@@ -207,11 +392,26 @@ fn rejects_say_why_and_where() {
     let text = MIXED.as_bytes();
     let mut kinds = BTreeSet::new();
     for reject in lines(&fs::read(&rejects).unwrap()) {
-        let number = |name: &str| usize::try_from(reject["source"][name].as_u64().unwrap()).unwrap();
+        let number =
+            |name: &str| usize::try_from(reject["source"][name].as_u64().unwrap()).unwrap();
         let octets = &text[number("start")..number("end")];
-        assert_eq!(reject["text"].as_str().unwrap().as_bytes(), octets, "{reject}");
+        assert_eq!(
+            reject["text"].as_str().unwrap().as_bytes(),
+            octets,
+            "{reject}"
+        );
         kinds.insert(reject["reason"]["kind"].as_str().unwrap().to_owned());
     }
-    assert!(kinds.contains("two-urls") && kinds.contains("unclosed"), "{kinds:?}");
-    assert!(!records.records().iter().map(url).any(|url| url.contains("v.example")), "a void wrapper gives none");
+    assert!(
+        kinds.contains("two-urls") && kinds.contains("unclosed"),
+        "{kinds:?}"
+    );
+    assert!(
+        !records
+            .records()
+            .iter()
+            .map(url)
+            .any(|url| url.contains("v.example")),
+        "a void wrapper gives none"
+    );
 }

@@ -19,8 +19,12 @@ fn is_plain(record: &Value) -> bool {
     let encoding = record["part"]["encoding"].as_str().unwrap_or("7bit");
     let in_header = record["region"].as_str().unwrap().starts_with("header:");
     // Its shifts stand between characters, and belong to none.
-    let shifts = record["part"]["charset"].as_str().is_some_and(|name| name.eq_ignore_ascii_case("iso-2022-jp"));
-    let is_html = record["part"]["type"].as_str().is_some_and(|name| name == "text/html");
+    let shifts = record["part"]["charset"]
+        .as_str()
+        .is_some_and(|name| name.eq_ignore_ascii_case("iso-2022-jp"));
+    let is_html = record["part"]["type"]
+        .as_str()
+        .is_some_and(|name| name == "text/html");
     record["source"]["exact"] == true
         && ["7bit", "8bit", "binary"].contains(&encoding)
         && !in_header
@@ -44,18 +48,33 @@ fn the_octets_of_every_record_of_the_corpus_are_found_again() {
         let file = fs::read(corpus().join(source["path"].as_str().unwrap())).unwrap();
         let (start, end) = (number("start"), number("end"));
         assert!(start < end && end <= file.len(), "{record}");
-        let message = |name: &str| usize::try_from(record["message"][name].as_u64().unwrap()).unwrap();
-        assert!(message("start") <= start && end <= message("end") && message("end") <= file.len(), "{record}");
+        let message =
+            |name: &str| usize::try_from(record["message"][name].as_u64().unwrap()).unwrap();
+        assert!(
+            message("start") <= start && end <= message("end") && message("end") <= file.len(),
+            "{record}"
+        );
         if is_plain(record) {
             let octets = &file[start..end];
             // A mail's lines may flow and an article's dots be doubled, but a text stands as it is.
-            assert!(source["kind"] != "text" || octets == record["raw"].as_str().unwrap().as_bytes(), "{record}");
-            let guessed = record["wrapper"] == "schemeless" || record["repairs"].to_string().contains("hyphen-dropped");
-            assert!(guessed || contains_in_order(octets, record["url"].as_str().unwrap().as_bytes()), "{record}");
+            assert!(
+                source["kind"] != "text" || octets == record["raw"].as_str().unwrap().as_bytes(),
+                "{record}"
+            );
+            let guessed = record["wrapper"] == "schemeless"
+                || record["repairs"].to_string().contains("hyphen-dropped");
+            assert!(
+                guessed || contains_in_order(octets, record["url"].as_str().unwrap().as_bytes()),
+                "{record}"
+            );
             plain += 1;
         }
     }
-    assert!(plain * 2 > records.len(), "only {plain} of {} were compared", records.len());
+    assert!(
+        plain * 2 > records.len(),
+        "only {plain} of {} were compared",
+        records.len()
+    );
 }
 
 #[test]
@@ -64,7 +83,8 @@ fn show_prints_what_the_file_has_there() {
     let (records, all) = (scan.records(), scan.stdout);
     let file = fs::read(corpus().join("mail/quoted.eml")).unwrap();
     for record in &records {
-        let number = |name: &str| usize::try_from(record["source"][name].as_u64().unwrap()).unwrap();
+        let number =
+            |name: &str| usize::try_from(record["source"][name].as_u64().unwrap()).unwrap();
         let want = [&file[number("start")..number("end")], b"\n"].concat();
         assert_eq!(shown(record), want);
     }
@@ -77,7 +97,10 @@ fn show_prints_what_the_file_has_there() {
 fn show_takes_a_place_by_hand() {
     let folder = Folder::new();
     let file = folder.file("with:colon", "see http://s.example/x there");
-    assert_eq!(done(&["show", &format!("{file}:4-22")]).text(), "http://s.example/x\n");
+    assert_eq!(
+        done(&["show", &format!("{file}:4-22")]).text(),
+        "http://s.example/x\n"
+    );
 }
 
 #[test]
@@ -86,37 +109,66 @@ fn show_fails_where_the_file_is_another_one() {
     let file = folder.file("short", "see");
     for place in [format!("{file}:0-99"), format!("{file}.gone:0-1")] {
         let ended = ended(&mut urlspool(["show", &place]), b"");
-        assert_eq!((ended.status, ended.stdout.len()), (Some(1), 0), "{place}: {}", ended.stderr);
+        assert_eq!(
+            (ended.status, ended.stdout.len()),
+            (Some(1), 0),
+            "{place}: {}",
+            ended.stderr
+        );
         assert!(ended.stderr.contains("short"), "{}", ended.stderr);
     }
-    assert_eq!(ended(&mut urlspool(["show"]), b"no record\n").status, Some(1));
+    assert_eq!(
+        ended(&mut urlspool(["show"]), b"no record\n").status,
+        Some(1)
+    );
 }
 
 #[test]
 fn parse_reads_arguments_and_lines_alike() {
-    let urls =
-        ["ftp://myname@host.dom/%2Fetc/motd;type=a", "http://h.example/~jane", "no url", "gopher://h/7sel%09find"];
+    let urls = [
+        "ftp://myname@host.dom/%2Fetc/motd;type=a",
+        "http://h.example/~jane",
+        "no url",
+        "gopher://h/7sel%09find",
+    ];
     let arguments = done(&[&["parse"], &urls[..]].concat());
     assert_eq!(arguments.records().len(), urls.len());
-    let oks: Vec<_> = arguments.records().iter().map(|line| line["ok"].clone()).collect();
+    let oks: Vec<_> = arguments
+        .records()
+        .iter()
+        .map(|line| line["ok"].clone())
+        .collect();
     assert_eq!(oks, [true, false, false, true]);
     assert_eq!(arguments.records()[0]["form"], "ftpurl");
     assert!(arguments.records()[1]["error"]["offset"].is_u64());
     for (args, text) in [
         (&["parse", "-"][..], urls.join("\n")),
         (&["parse"], urls.join("\r\n") + "\r\n"),
-        (&["parse", "--from-json", "-"], urls.map(|url| Value::from(url).to_string()).join("\n")),
+        (
+            &["parse", "--from-json", "-"],
+            urls.map(|url| Value::from(url).to_string()).join("\n"),
+        ),
     ] {
         let ended = ended(&mut urlspool(args), text.as_bytes());
-        assert_eq!((ended.status, ended.stdout), (Some(0), arguments.stdout.clone()), "{args:?}");
+        assert_eq!(
+            (ended.status, ended.stdout),
+            (Some(0), arguments.stdout.clone()),
+            "{args:?}"
+        );
     }
 }
 
 #[test]
 fn a_json_string_holds_what_a_line_cannot() {
-    let ended = ended(&mut urlspool(["parse", "--from-json"]), b"\"http://h/a\\nb\"\n");
+    let ended = ended(
+        &mut urlspool(["parse", "--from-json"]),
+        b"\"http://h/a\\nb\"\n",
+    );
     assert_eq!(lines(&ended.stdout)[0]["input"], "http://h/a\nb");
-    assert_eq!(crate::scene::ended(&mut urlspool(["parse", "--from-json"]), b"http://h/\n").status, Some(1));
+    assert_eq!(
+        crate::scene::ended(&mut urlspool(["parse", "--from-json"]), b"http://h/\n").status,
+        Some(1)
+    );
 }
 
 #[test]
@@ -124,13 +176,32 @@ fn a_fragment_is_no_part_of_a_url_unless_asked_for() {
     let url = "http://h.example/x#top";
     assert_eq!(done(&["parse", url]).records()[0]["ok"], false);
     let apart = &done(&["parse", "--fragment", url]).records()[0];
-    assert_eq!((&apart["ok"], &apart["fragment"]), (&true.into(), &"top".into()));
+    assert_eq!(
+        (&apart["ok"], &apart["fragment"]),
+        (&true.into(), &"top".into())
+    );
 }
 
 #[test]
 fn check_is_for_scripts() {
-    assert_eq!(ended(&mut urlspool(["parse", "--check", "http://h/"]), b"").status, Some(0));
-    assert_eq!(ended(&mut urlspool(["parse", "--check", "http://h/", "http://h/~"]), b"").status, Some(1));
-    assert_eq!(ended(&mut urlspool(["parse", "--check"]), b"http://h/\nbad\n").status, Some(1));
-    assert_eq!(ended(&mut urlspool(["parse", "http://h/~"]), b"").status, Some(0));
+    assert_eq!(
+        ended(&mut urlspool(["parse", "--check", "http://h/"]), b"").status,
+        Some(0)
+    );
+    assert_eq!(
+        ended(
+            &mut urlspool(["parse", "--check", "http://h/", "http://h/~"]),
+            b""
+        )
+        .status,
+        Some(1)
+    );
+    assert_eq!(
+        ended(&mut urlspool(["parse", "--check"]), b"http://h/\nbad\n").status,
+        Some(1)
+    );
+    assert_eq!(
+        ended(&mut urlspool(["parse", "http://h/~"]), b"").status,
+        Some(0)
+    );
 }

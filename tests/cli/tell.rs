@@ -14,30 +14,49 @@ fn schema() -> Value {
 /// The schema of the lines of one type.
 fn of_type<'s>(schema: &'s Value, name: &str) -> &'s Value {
     let all = schema["oneOf"].as_array().unwrap();
-    all.iter().find(|one| one["properties"]["type"]["const"] == name).unwrap_or_else(|| panic!("no {name}"))
+    all.iter()
+        .find(|one| one["properties"]["type"]["const"] == name)
+        .unwrap_or_else(|| panic!("no {name}"))
 }
 
 /// Where a value is not as its schema says: keys that are not there, keys that must be, values of another type, words
 /// that are not in a closed set.
 fn faults(value: &Value, schema: &Value, at: &str, found: &mut BTreeSet<String>) {
-    if let Some(allowed) = schema["enum"].as_array().filter(|allowed| !allowed.contains(value)) {
+    if let Some(allowed) = schema["enum"]
+        .as_array()
+        .filter(|allowed| !allowed.contains(value))
+    {
         found.insert(format!("{at}: {value} is none of {allowed:?}"));
     }
     if schema.get("const").is_some_and(|only| only != value) {
         found.insert(format!("{at}: {value} is not {}", schema["const"]));
     }
-    let types: Vec<_> = schema["type"].as_array().map_or(vec![&schema["type"]], |types| types.iter().collect());
+    let types: Vec<_> = schema["type"]
+        .as_array()
+        .map_or(vec![&schema["type"]], |types| types.iter().collect());
     let is_null = types[0].is_null();
-    if !is_null && !types.iter().any(|name| is_of(value, name.as_str().unwrap_or_default())) {
+    if !is_null
+        && !types
+            .iter()
+            .any(|name| is_of(value, name.as_str().unwrap_or_default()))
+    {
         found.insert(format!("{at}: {value} is no {}", schema["type"]));
     }
     for (index, item) in value.as_array().into_iter().flatten().enumerate() {
         faults(item, &schema["items"], &format!("{at}[{index}]"), found);
     }
-    let (Some(object), Some(properties)) = (value.as_object(), schema["properties"].as_object()) else { return };
+    let (Some(object), Some(properties)) = (value.as_object(), schema["properties"].as_object())
+    else {
+        return;
+    };
     keys(object, schema, properties, at, found);
     for (key, value) in object {
-        faults(value, properties.get(key).unwrap_or(&Value::Null), &format!("{at}.{key}"), found);
+        faults(
+            value,
+            properties.get(key).unwrap_or(&Value::Null),
+            &format!("{at}.{key}"),
+            found,
+        );
     }
 }
 
@@ -50,8 +69,16 @@ fn keys(
 ) {
     let unknown = object.keys().filter(|key| !properties.contains_key(*key));
     found.extend(unknown.map(|key| format!("{at}.{key}: not in the schema")));
-    let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
-    found.extend(required.filter(|key| !object.contains_key(*key)).map(|key| format!("{at}.{key}: missing")));
+    let required = schema["required"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str);
+    found.extend(
+        required
+            .filter(|key| !object.contains_key(*key))
+            .map(|key| format!("{at}.{key}: missing")),
+    );
 }
 
 fn is_of(value: &Value, name: &str) -> bool {
@@ -82,10 +109,29 @@ fn hold(name: &str, values: &[Value]) {
 fn every_line_is_as_the_schema_says() {
     let folder = Folder::new();
     let [rejects, events, long] = ["rejects", "events", "long"].map(|name| folder.file(name, ""));
-    fs::write(&long, format!("http://l.example/{}\nhttp://l.example/\u{E9}\n", "x".repeat(20_000))).unwrap();
+    fs::write(
+        &long,
+        format!(
+            "http://l.example/{}\nhttp://l.example/\u{E9}\n",
+            "x".repeat(20_000)
+        ),
+    )
+    .unwrap();
     let binary = folder.file("binary", [0, 1, 2, 3, 0]);
-    let args =
-        ["scan", "--context", "9", "--rejects", &rejects, "--events", &events, "text", "mail", "news", &long, &binary];
+    let args = [
+        "scan",
+        "--context",
+        "9",
+        "--rejects",
+        &rejects,
+        "--events",
+        &events,
+        "text",
+        "mail",
+        "news",
+        &long,
+        &binary,
+    ];
     let records = done(&args).records();
     assert!(records.iter().any(|record| record["truncated"] == true) && records.len() > 200);
     hold("url", &records);
@@ -121,10 +167,22 @@ fn the_checker_sees_faults() {
         found.into_iter().collect::<Vec<_>>()
     };
     assert!(with(&|_| {}).is_empty());
-    assert_eq!(with(&|bad| bad["extra"] = 1.into()), ["url.extra: not in the schema"]);
-    assert_eq!(with(&|bad| bad["source"]["extra"] = 1.into()), ["url.source.extra: not in the schema"]);
-    assert_eq!(with(&|bad| drop(bad.as_object_mut().unwrap().remove("id"))), ["url.id: missing"]);
-    assert_eq!(with(&|bad| bad["quote_depth"] = "1".into()), ["url.quote_depth: \"1\" is no \"integer\""]);
+    assert_eq!(
+        with(&|bad| bad["extra"] = 1.into()),
+        ["url.extra: not in the schema"]
+    );
+    assert_eq!(
+        with(&|bad| bad["source"]["extra"] = 1.into()),
+        ["url.source.extra: not in the schema"]
+    );
+    assert_eq!(
+        with(&|bad| drop(bad.as_object_mut().unwrap().remove("id"))),
+        ["url.id: missing"]
+    );
+    assert_eq!(
+        with(&|bad| bad["quote_depth"] = "1".into()),
+        ["url.quote_depth: \"1\" is no \"integer\""]
+    );
     assert_eq!(with(&|bad| bad["source"]["kind"] = "box".into()).len(), 1);
     assert_eq!(with(&|bad| bad["repairs"] = vec!["luck"].into()).len(), 1);
 }
@@ -132,23 +190,47 @@ fn the_checker_sees_faults() {
 #[test]
 fn a_configuration_is_printed_with_every_key() {
     let folder = Folder::new();
-    let written = folder.file("a.toml", "[extract]\ncontext = 7\n[limits]\nurl_bytes = \"4KiB\"\n");
+    let written = folder.file(
+        "a.toml",
+        "[extract]\ncontext = 7\n[limits]\nurl_bytes = \"4KiB\"\n",
+    );
     let resolved = done(&["check-config", &written]).text().to_owned();
-    for key in ["context = 7", "rules = \"wide\"", "schemeless = true", "message_bytes = ", "url_bytes = "] {
+    for key in [
+        "context = 7",
+        "rules = \"wide\"",
+        "schemeless = true",
+        "message_bytes = ",
+        "url_bytes = ",
+    ] {
         assert!(resolved.contains(key), "{key}: {resolved}");
     }
     let again = done(&["check-config", &folder.file("b.toml", &resolved)]);
-    assert_eq!(again.text(), resolved, "what is printed reads as what was printed");
+    assert_eq!(
+        again.text(),
+        resolved,
+        "what is printed reads as what was printed"
+    );
 }
 
 #[test]
 fn shells_are_completed_and_the_manual_is_one() {
-    for (shell, mark) in [("bash", "complete -F"), ("zsh", "#compdef urlspool"), ("fish", "complete -c urlspool")] {
+    for (shell, mark) in [
+        ("bash", "complete -F"),
+        ("zsh", "#compdef urlspool"),
+        ("fish", "complete -c urlspool"),
+    ] {
         let script = done(&["completions", shell]);
-        assert!(script.text().contains(mark) && script.text().contains("scan"), "{shell}");
+        assert!(
+            script.text().contains(mark) && script.text().contains("scan"),
+            "{shell}"
+        );
     }
     let manual = done(&["man"]);
-    assert!(manual.text().contains(".TH urlspool") && manual.text().contains("RFC 1738"), "{}", manual.text());
+    assert!(
+        manual.text().contains(".TH urlspool") && manual.text().contains("RFC 1738"),
+        "{}",
+        manual.text()
+    );
 }
 
 #[test]
@@ -156,7 +238,12 @@ fn help_has_examples_and_exit_codes() {
     let help = done(&["--help"]);
     assert!(help.text().contains("Exit codes:"), "{}", help.text());
     for code in ["0", "1", "2", "74"] {
-        assert!(help.text().lines().any(|line| line.split_whitespace().next() == Some(code)), "no {code}");
+        assert!(
+            help.text()
+                .lines()
+                .any(|line| line.split_whitespace().next() == Some(code)),
+            "no {code}"
+        );
     }
     for command in ["scan", "parse", "show"] {
         let help = done(&[command, "--help"]);
@@ -167,7 +254,10 @@ fn help_has_examples_and_exit_codes() {
 Example",
             )
             .unwrap_or_else(|| panic!("{command} has no examples"));
-        assert!(examples.contains(&format!("urlspool {command}")), "{examples}");
+        assert!(
+            examples.contains(&format!("urlspool {command}")),
+            "{examples}"
+        );
     }
     assert!(done(&["--version"]).text().starts_with("urlspool "));
 }

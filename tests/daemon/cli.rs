@@ -28,7 +28,9 @@ pub(super) fn program(root: &Path, args: &[&str]) -> Command {
 }
 
 pub(super) fn once(root: &Path, args: &[&str]) -> Output {
-    program(root, &[&["watch", "--once"], args].concat()).output().unwrap()
+    program(root, &[&["watch", "--once"], args].concat())
+        .output()
+        .unwrap()
 }
 
 pub(super) fn code(output: &Output) -> i32 {
@@ -39,7 +41,11 @@ fn deliver(root: &Path, n: u64) {
     for folder in ["cur", "new", "tmp"] {
         fs::create_dir_all(root.join("spool/md").join(folder)).unwrap();
     }
-    fs::write(root.join(format!("spool/md/new/{n}.M1.host")), message(n, 1)).unwrap();
+    fs::write(
+        root.join(format!("spool/md/new/{n}.M1.host")),
+        message(n, 1),
+    )
+    .unwrap();
 }
 
 #[test]
@@ -47,18 +53,39 @@ fn it_gives_what_a_scan_gives_of_the_fixtures() {
     let place = Place::new("fixtures");
     configure(place.path(), "");
     let spool = place.path().join("spool");
-    let copied = Command::new("cp").args(["-r", "corpus/mail", "corpus/news", "corpus/text"]).arg(&spool).status();
+    let copied = Command::new("cp")
+        .args(["-r", "corpus/mail", "corpus/news", "corpus/text"])
+        .arg(&spool)
+        .status();
     assert!(copied.unwrap().success());
     assert_eq!(code(&once(place.path(), &[])), 0);
-    let scan = Command::new(PROGRAM).arg("scan").arg(&spool).output().unwrap();
-    let id = |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["id"].as_str().unwrap().to_owned();
-    let mut expected: Vec<String> = String::from_utf8(scan.stdout).unwrap().lines().map(id).collect();
+    let scan = Command::new(PROGRAM)
+        .arg("scan")
+        .arg(&spool)
+        .output()
+        .unwrap();
+    let id = |line: &str| {
+        serde_json::from_str::<serde_json::Value>(line).unwrap()["id"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    let mut expected: Vec<String> = String::from_utf8(scan.stdout)
+        .unwrap()
+        .lines()
+        .map(id)
+        .collect();
     expected.sort();
     expected.dedup();
     let mut ids = given(&place.path().join("out")).ids;
     ids.sort();
     ids.dedup();
-    assert!(expected.len() > 100 && ids == expected, "{} {}", ids.len(), expected.len());
+    assert!(
+        expected.len() > 100 && ids == expected,
+        "{} {}",
+        ids.len(),
+        expected.len()
+    );
 }
 
 #[test]
@@ -69,7 +96,15 @@ fn a_lost_or_older_state_is_refused_and_can_be_built_anew() {
     deliver(root, 1);
     assert_eq!(code(&once(root, &[])), 0);
     let kept = root.join("kept");
-    assert!(Command::new("cp").arg("-r").arg(&state).arg(&kept).status().unwrap().success());
+    assert!(
+        Command::new("cp")
+            .arg("-r")
+            .arg(&state)
+            .arg(&kept)
+            .status()
+            .unwrap()
+            .success()
+    );
     deliver(root, 2);
     assert_eq!(code(&once(root, &[])), 0);
 
@@ -103,13 +138,29 @@ fn a_rotated_mailbox_that_was_compressed_gives_nothing_twice() {
     let mbox = |n: u64| format!("From a@b Mon Jan  1 00:00:00 1996\n{}\n", message(n, 1));
     fs::write(spool.join("inbox.1"), mbox(1) + &mbox(2)).unwrap();
     assert_eq!(code(&once(root, &[])), 0);
-    assert!(Command::new("gzip").arg(spool.join("inbox.1")).status().unwrap().success());
+    assert!(
+        Command::new("gzip")
+            .arg(spool.join("inbox.1"))
+            .status()
+            .unwrap()
+            .success()
+    );
     fs::write(spool.join("inbox"), mbox(3)).unwrap();
     fs::write(spool.join("old"), mbox(4)).unwrap();
-    assert!(Command::new("gzip").arg(spool.join("old")).status().unwrap().success());
+    assert!(
+        Command::new("gzip")
+            .arg(spool.join("old"))
+            .status()
+            .unwrap()
+            .success()
+    );
     assert_eq!(code(&once(root, &[])), 0);
     let given = given(&root.join("out"));
-    assert!(given.urls.len() == 8 && given.ids.len() == 8, "{:?}", given.urls);
+    assert!(
+        given.urls.len() == 8 && given.ids.len() == 8,
+        "{:?}",
+        given.urls
+    );
 }
 
 #[test]
@@ -117,7 +168,11 @@ fn output_in_a_spool_is_a_mistake_of_the_configuration() {
     let place = Place::new("inside");
     configure(place.path(), "");
     let config = fs::read_to_string(place.path().join("c.toml")).unwrap();
-    fs::write(place.path().join("c.toml"), config.replace("/out\"", "/spool/out\"")).unwrap();
+    fs::write(
+        place.path().join("c.toml"),
+        config.replace("/out\"", "/spool/out\""),
+    )
+    .unwrap();
     let output = once(place.path(), &[]);
     assert_eq!(code(&output), 2);
     assert!(String::from_utf8_lossy(&output.stderr).contains("output.dir"));
@@ -129,7 +184,10 @@ fn it_answers_drains_and_holds_its_state() {
     let root = place.path();
     configure(root, "");
     assert_eq!(code(&program(root, &["status"]).output().unwrap()), 69);
-    let mut daemon = program(root, &["watch"]).stderr(Stdio::null()).spawn().unwrap();
+    let mut daemon = program(root, &["watch"])
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
     let until = |what: &str, holds: &dyn Fn() -> bool| {
         let start = Instant::now();
         while !holds() {
@@ -137,7 +195,9 @@ fn it_answers_drains_and_holds_its_state() {
             std::thread::sleep(Duration::from_millis(20));
         }
     };
-    until("it answers", &|| code(&program(root, &["status"]).output().unwrap()) == 0);
+    until("it answers", &|| {
+        code(&program(root, &["status"]).output().unwrap()) == 0
+    });
     let second = once(root, &[]);
     assert_eq!(code(&second), 75);
     assert!(String::from_utf8_lossy(&second.stderr).contains(&daemon.id().to_string()));
@@ -151,20 +211,40 @@ fn it_answers_drains_and_holds_its_state() {
 
     // A bad configuration is refused; a good one is taken over.
     let config = fs::read_to_string(root.join("c.toml")).unwrap();
-    let hang_up = || assert!(Command::new("kill").args(["-HUP", &daemon.id().to_string()]).status().unwrap().success());
+    let hang_up = || {
+        assert!(
+            Command::new("kill")
+                .args(["-HUP", &daemon.id().to_string()])
+                .status()
+                .unwrap()
+                .success()
+        )
+    };
     fs::write(root.join("c.toml"), "[output]\nno_such_key = 1\n").unwrap();
     hang_up();
     std::thread::sleep(Duration::from_millis(200));
     fs::create_dir_all(root.join("other")).unwrap();
     fs::write(root.join("other/1"), message(7, 1)).unwrap();
-    fs::write(root.join("c.toml"), format!("{config}[[spool]]\npath = \"{}/other\"\n", root.display())).unwrap();
+    fs::write(
+        root.join("c.toml"),
+        format!("{config}[[spool]]\npath = \"{}/other\"\n", root.display()),
+    )
+    .unwrap();
     hang_up();
-    until("it takes the new spool over", &|| given(&root.join("out")).ids.len() == 4);
+    until("it takes the new spool over", &|| {
+        given(&root.join("out")).ids.len() == 4
+    });
 
     deliver(root, 2);
     std::thread::sleep(Duration::from_millis(100));
     let start = Instant::now();
-    assert!(Command::new("kill").args(["-TERM", &daemon.id().to_string()]).status().unwrap().success());
+    assert!(
+        Command::new("kill")
+            .args(["-TERM", &daemon.id().to_string()])
+            .status()
+            .unwrap()
+            .success()
+    );
     assert_eq!(daemon.wait().unwrap().code(), Some(0));
     assert!(start.elapsed() < Duration::from_secs(5));
     assert_eq!(given(&root.join("out")).ids.len(), 6);

@@ -24,7 +24,11 @@ fn fill(root: &Path) {
     for folder in ["md/new", "md/cur", "md/tmp"] {
         fs::create_dir_all(spool.join(folder)).unwrap();
     }
-    fs::write(spool.join("inbox"), (1..=MESSAGES).map(letter).collect::<String>()).unwrap();
+    fs::write(
+        spool.join("inbox"),
+        (1..=MESSAGES).map(letter).collect::<String>(),
+    )
+    .unwrap();
     for n in MESSAGES + 1..=2 * MESSAGES {
         fs::write(spool.join(format!("md/new/{n}.M1.host")), message(n, 2)).unwrap();
     }
@@ -32,9 +36,20 @@ fn fill(root: &Path) {
 
 /// Everything that was given must be known again by its content: the mbox is rewritten, and has a new message.
 fn change(root: &Path) {
-    let letters = (1..=MESSAGES).chain([2 * MESSAGES + 1]).map(letter).collect::<String>();
-    fs::write(root.join("spool/inbox"), letters.replace("\nSubject:", "\nStatus: RO\nSubject:")).unwrap();
-    fs::write(root.join("spool/md/new/last.M1.host"), message(2 * MESSAGES + 2, 2)).unwrap();
+    let letters = (1..=MESSAGES)
+        .chain([2 * MESSAGES + 1])
+        .map(letter)
+        .collect::<String>();
+    fs::write(
+        root.join("spool/inbox"),
+        letters.replace("\nSubject:", "\nStatus: RO\nSubject:"),
+    )
+    .unwrap();
+    fs::write(
+        root.join("spool/md/new/last.M1.host"),
+        message(2 * MESSAGES + 2, 2),
+    )
+    .unwrap();
 }
 
 /// Whether each message's two URLs were given once.
@@ -47,7 +62,10 @@ fn is_exact(root: &Path, messages: u64) -> bool {
 fn killed(root: &Path, messages: u64) {
     let config = fs::read_to_string(root.join("c.toml")).unwrap();
     fs::write(root.join("c.toml"), config.replace("\"300ms\"", "\"1h\"")).unwrap();
-    let mut daemon = program(root, &["watch"]).stderr(Stdio::null()).spawn().unwrap();
+    let mut daemon = program(root, &["watch"])
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
     let start = Instant::now();
     let committed = || {
         let asked = program(root, &["status"]).output().unwrap();
@@ -67,7 +85,11 @@ fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for folder in ["out", "state", "spool"] {
         let _ = fs::remove_dir_all(to.join(folder));
-        let copied = Command::new("cp").args(["-r", "--preserve=timestamps"]).arg(from.join(folder)).arg(to).status();
+        let copied = Command::new("cp")
+            .args(["-r", "--preserve=timestamps"])
+            .arg(from.join(folder))
+            .arg(to)
+            .status();
         assert!(copied.unwrap().success());
     }
 }
@@ -79,9 +101,13 @@ fn damage(path: &Path, dice: &mut Dice) {
     let at = dice.below(len);
     match dice.below(8) {
         0 => file.set_len(at).unwrap(),
-        1 => file.write_all_at(&vec![0; 4096.min(len - at) as usize], at).unwrap(),
+        1 => file
+            .write_all_at(&vec![0; 4096.min(len - at) as usize], at)
+            .unwrap(),
         _ => {
-            let octets: Vec<u8> = (0..=dice.below(64).min(len - at - 1)).map(|_| dice.below(256) as u8).collect();
+            let octets: Vec<u8> = (0..=dice.below(64).min(len - at - 1))
+                .map(|_| dice.below(256) as u8)
+                .collect();
             file.write_all_at(&octets, at).unwrap();
         }
     }
@@ -98,7 +124,11 @@ fn refused(root: &Path, name: &str, dice: &mut Dice) -> Result<bool, String> {
         0 if is_exact(root, 2 * MESSAGES + 2) => Ok(false),
         code => {
             let given = given(&root.join("out"));
-            Err(format!("ended with {code}, {} records of {} URLs: {said}", given.ids.len(), given.urls.len()))
+            Err(format!(
+                "ended with {code}, {} records of {} URLs: {said}",
+                given.ids.len(),
+                given.urls.len()
+            ))
         }
     }
 }
@@ -107,7 +137,8 @@ fn refused(root: &Path, name: &str, dice: &mut Dice) -> Result<bool, String> {
 fn a_damaged_database_is_refused_or_does_no_harm() {
     let flips: u64 = std::env::var("URLSPOOL_FLIPS").map_or(30, |value| value.parse().unwrap());
     let place = Place::new("flips");
-    let [root, clean, idle, unclean] = ["x", "clean", "idle", "unclean"].map(|name| place.path().join(name));
+    let [root, clean, idle, unclean] =
+        ["x", "clean", "idle", "unclean"].map(|name| place.path().join(name));
     fs::create_dir_all(&root).unwrap();
     fill(&root);
     assert_eq!(code(&once(&root, &[])), 0);
@@ -122,7 +153,11 @@ fn a_damaged_database_is_refused_or_does_no_harm() {
     let (mut found, mut wrong) = ([0; 2], Vec::new());
     for flip in 0..flips {
         let mut dice = Dice(flip);
-        let wholes = [(&clean, "state.db"), (&idle, "state.db"), (&unclean, "state.db-wal")];
+        let wholes = [
+            (&clean, "state.db"),
+            (&idle, "state.db"),
+            (&unclean, "state.db-wal"),
+        ];
         let (whole, name) = wholes[(flip % 3) as usize];
         copy(whole, &root);
         match refused(&root, name, &mut dice) {
@@ -131,7 +166,12 @@ fn a_damaged_database_is_refused_or_does_no_harm() {
         }
     }
     println!("{} refused, {} harmless", found[1], found[0]);
-    assert!(wrong.is_empty(), "{} of {flips}:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} of {flips}:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
     assert!(found[1] > 0, "none was refused");
 }
 
@@ -142,12 +182,19 @@ fn what_was_changed_after_an_unclean_end_is_noticed() {
     fs::create_dir_all(&root).unwrap();
     fill(&root);
     // A message that may yet grow.
-    fs::write(root.join("spool/text"), "see http://h.example/text-a.html and http://h.example/text-b.html\n").unwrap();
+    fs::write(
+        root.join("spool/text"),
+        "see http://h.example/text-a.html and http://h.example/text-b.html\n",
+    )
+    .unwrap();
     assert_eq!(code(&once(&root, &[])), 0);
     killed(&root, 0);
     copy(&root, &whole);
     let changes = [
-        ("UPDATE seen SET key=zeroblob(14) WHERE key=(SELECT min(key) FROM seen)", 78),
+        (
+            "UPDATE seen SET key=zeroblob(14) WHERE key=(SELECT min(key) FROM seen)",
+            78,
+        ),
         ("DELETE FROM seen WHERE key=(SELECT max(key) FROM seen)", 78),
         ("UPDATE mailbox SET key=zeroblob(16) WHERE id=1", 78),
         ("UPDATE tail SET ids=zeroblob(16)", 78),
@@ -162,7 +209,12 @@ fn what_was_changed_after_an_unclean_end_is_noticed() {
         assert!(db.execute(change, []).unwrap() > 0, "{change}");
         drop(db);
         let output = once(&root, &[]);
-        assert_eq!(code(&output), ends, "{change}: {}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(
+            code(&output),
+            ends,
+            "{change}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         assert!(is_exact(&root, 2 * MESSAGES + 1), "{change}");
     }
 }
@@ -197,7 +249,11 @@ fn a_part_that_lacks_what_was_committed_is_refused_and_what_was_not_is_cut_off()
         let output = once(&root, &[]);
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(code(&output), expected, "{octets}: {said}");
-        assert_eq!(said.contains(&format!("LOST {} octets", -octets)), octets < 0, "{said}");
+        assert_eq!(
+            said.contains(&format!("LOST {} octets", -octets)),
+            octets < 0,
+            "{said}"
+        );
         assert!(octets < 0 || is_exact(&root, 2 * MESSAGES), "{octets}");
     }
 }
@@ -207,12 +263,22 @@ fn of_many_that_start_at_once_one_holds_the_state() {
     let place = Place::new("many");
     let root = place.path();
     fill(root);
-    let start = || program(root, &["watch"]).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let start = || {
+        program(root, &["watch"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
+    };
     let mut running: Vec<_> = (0..20).map(|_| start()).collect();
     let begin = Instant::now();
     // All but one end by themselves.
     while running.len() > 1 {
-        assert!(begin.elapsed() < Duration::from_mins(2), "{} hold it", running.len());
+        assert!(
+            begin.elapsed() < Duration::from_mins(2),
+            "{} hold it",
+            running.len()
+        );
         std::thread::sleep(Duration::from_millis(20));
         running.retain_mut(|daemon| match daemon.try_wait().unwrap() {
             Some(status) => {
@@ -223,7 +289,13 @@ fn of_many_that_start_at_once_one_holds_the_state() {
         });
     }
     let mut last = running.pop().unwrap();
-    assert!(Command::new("kill").args(["-TERM", &last.id().to_string()]).status().unwrap().success());
+    assert!(
+        Command::new("kill")
+            .args(["-TERM", &last.id().to_string()])
+            .status()
+            .unwrap()
+            .success()
+    );
     assert_eq!(last.wait().unwrap().code(), Some(0));
     assert_eq!(code(&once(root, &[])), 0);
     assert!(is_exact(root, 2 * MESSAGES));
@@ -236,7 +308,11 @@ fn a_state_that_may_not_grow_is_a_pause_and_no_end() {
     configure(root, "");
     let letter = |n: u64| format!("From a@b Mon Jan  1 00:00:00 1996\nSubject: {n}\n\nno URL\n\n");
     // Of messages without URLs only the state has anything to say.
-    fs::write(root.join("spool/inbox"), (0..20_000).map(letter).collect::<String>() + &self::letter(1)).unwrap();
+    fs::write(
+        root.join("spool/inbox"),
+        (0..20_000).map(letter).collect::<String>() + &self::letter(1),
+    )
+    .unwrap();
     let limited = "ulimit -f 256 && exec \"$@\"";
     let mut daemon = Command::new("sh")
         .args(["-c", limited, "sh", PROGRAM, "watch", "--config"])
@@ -247,13 +323,21 @@ fn a_state_that_may_not_grow_is_a_pause_and_no_end() {
     let said = || fs::read_to_string(root.join("log")).unwrap();
     let start = Instant::now();
     while !said().contains("paused for want of room") && daemon.try_wait().unwrap().is_none() {
-        assert!(start.elapsed() < Duration::from_mins(1), "it meets the limit: {}", said());
+        assert!(
+            start.elapsed() < Duration::from_mins(1),
+            "it meets the limit: {}",
+            said()
+        );
         std::thread::sleep(Duration::from_millis(20));
     }
     let ended = daemon.try_wait().unwrap();
     daemon.kill().unwrap();
     daemon.wait().unwrap();
-    let why = said().lines().find(|line| line.contains("paused")).unwrap_or_default().to_owned();
+    let why = said()
+        .lines()
+        .find(|line| line.contains("paused"))
+        .unwrap_or_default()
+        .to_owned();
     assert!(
         ended.is_none() && why.contains("state/state.db: ") && why.contains("File too large"),
         "{ended:?} {}",

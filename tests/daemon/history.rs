@@ -151,7 +151,11 @@ impl World {
         config.output.seal_bytes = Size(20_000);
         config.output.seal_interval = Interval { ms: 60_000 };
         config.state.dir = root.join("state");
-        config.spool = vec![Spool { path: spool.clone(), kind: "auto".to_owned(), dedupe: Dedupe::Mailbox }];
+        config.spool = vec![Spool {
+            path: spool.clone(),
+            kind: "auto".to_owned(),
+            dedupe: Dedupe::Mailbox,
+        }];
         World {
             root: spool,
             config,
@@ -190,7 +194,8 @@ impl World {
         file.write_all(octets).unwrap();
         self.clock += 1;
         let time = SystemTime::UNIX_EPOCH + Duration::from_secs(self.clock);
-        file.set_modified(time).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        file.set_modified(time)
+            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     }
 
     fn append(&mut self, octets: &[u8]) {
@@ -200,19 +205,37 @@ impl World {
 
     fn rewrite_in_place(&mut self) {
         let (path, text) = (self.root.join("inbox"), text(&self.inbox));
-        self.touch(&path, |how| how.truncate(true).open(&path).unwrap(), text.as_bytes());
+        self.touch(
+            &path,
+            |how| how.truncate(true).open(&path).unwrap(),
+            text.as_bytes(),
+        );
     }
 
     fn rewrite_by_rename(&mut self) {
-        let (aside, text) = (self.config.state.dir.with_file_name("aside"), text(&self.inbox));
-        self.touch(&aside, |how| how.truncate(true).open(&aside).unwrap(), text.as_bytes());
+        let (aside, text) = (
+            self.config.state.dir.with_file_name("aside"),
+            text(&self.inbox),
+        );
+        self.touch(
+            &aside,
+            |how| how.truncate(true).open(&aside).unwrap(),
+            text.as_bytes(),
+        );
         fs::rename(aside, self.root.join("inbox")).unwrap();
     }
 
     fn entry(&mut self, k: u64) -> Entry {
         self.next += 1;
         let n = self.next;
-        Entry { n, text: format!("From a@b Mon Jan  1 00:00:00 1996\n{}\n", message(n, k % 40)), status: false }
+        Entry {
+            n,
+            text: format!(
+                "From a@b Mon Jan  1 00:00:00 1996\n{}\n",
+                message(n, k % 40)
+            ),
+            status: false,
+        }
     }
 
     fn rotate_names(&mut self) {
@@ -322,7 +345,10 @@ impl World {
     }
 
     fn finish(&mut self, only_alive: bool) {
-        if self.writing.as_ref().is_some_and(|(_, _, alive)| *alive == only_alive)
+        if self
+            .writing
+            .as_ref()
+            .is_some_and(|(_, _, alive)| *alive == only_alive)
             && let Some((entry, cut, _)) = self.writing.take()
         {
             self.append(&entry.text.as_bytes()[cut..]);
@@ -333,10 +359,16 @@ impl World {
 
     fn roll_back(&mut self) {
         if self.writing.as_ref().is_some_and(|(_, _, alive)| *alive) {
-            self.never.extend(self.writing.take().map(|(entry, ..)| entry.n));
+            self.never
+                .extend(self.writing.take().map(|(entry, ..)| entry.n));
             let whole = text(&self.inbox).len() as u64;
             let path = self.root.join("inbox");
-            OpenOptions::new().write(true).open(&path).unwrap().set_len(whole).unwrap();
+            OpenOptions::new()
+                .write(true)
+                .open(&path)
+                .unwrap()
+                .set_len(whole)
+                .unwrap();
             self.append(b"");
             let _ = fs::remove_file(self.root.join("inbox.lock"));
         }
@@ -347,7 +379,9 @@ impl World {
             Act::Status(_) => {
                 let entry = &mut self.inbox[at];
                 if !entry.status {
-                    entry.text = entry.text.replacen("\nSubject:", "\nStatus: RO\nSubject:", 1);
+                    entry.text = entry
+                        .text
+                        .replacen("\nSubject:", "\nStatus: RO\nSubject:", 1);
                     entry.status = true;
                 }
                 self.rewrite_in_place();
@@ -364,12 +398,18 @@ impl World {
     }
 
     fn maildir(&mut self, act: Act) {
-        let chosen = |k: u64, all: &BTreeMap<u64, PathBuf>| all.keys().copied().nth(k as usize % all.len().max(1));
+        let chosen = |k: u64, all: &BTreeMap<u64, PathBuf>| {
+            all.keys().copied().nth(k as usize % all.len().max(1))
+        };
         match act {
             Act::MaildirRename(k) => {
                 if let Some(n) = chosen(k, &self.maildir) {
                     let flags = ["", "S", "RS", "FS"][k as usize / 64 % 4];
-                    let base = if k % 5 == 0 { format!("{n}.M1.host,U={n}") } else { format!("{n}.M1.host") };
+                    let base = if k % 5 == 0 {
+                        format!("{n}.M1.host,U={n}")
+                    } else {
+                        format!("{n}.M1.host")
+                    };
                     let to = self.root.join(format!("md/cur/{base}:2,{flags}"));
                     fs::rename(&self.maildir[&n], &to).unwrap();
                     self.maildir.insert(n, to);
@@ -382,8 +422,15 @@ impl World {
             }
             _ => {
                 let n = self.entry(0).n;
-                let (tmp, new) = (self.root.join("md/tmp/x"), self.root.join(format!("md/new/{n}.M1.host")));
-                self.touch(&tmp, |how| how.truncate(true).open(&tmp).unwrap(), message(n, 3).as_bytes());
+                let (tmp, new) = (
+                    self.root.join("md/tmp/x"),
+                    self.root.join(format!("md/new/{n}.M1.host")),
+                );
+                self.touch(
+                    &tmp,
+                    |how| how.truncate(true).open(&tmp).unwrap(),
+                    message(n, 3).as_bytes(),
+                );
                 fs::rename(tmp, &new).unwrap();
                 self.maildir.insert(n, new);
             }
@@ -401,7 +448,12 @@ impl World {
                 }
             }
             Act::MhDelete(k) => {
-                if let Some(number) = self.mh.keys().copied().nth(k as usize % self.mh.len().max(1)) {
+                if let Some(number) = self
+                    .mh
+                    .keys()
+                    .copied()
+                    .nth(k as usize % self.mh.len().max(1))
+                {
                     fs::remove_file(path(number)).unwrap();
                     self.mh.remove(&number);
                 }
@@ -410,7 +462,11 @@ impl World {
                 let n = self.entry(0).n;
                 let number = self.mh.keys().last().map_or(1, |last| last + 1);
                 let path = self.root.join(format!("mh/{number}"));
-                self.touch(&path, |how| how.truncate(true).open(&path).unwrap(), message(n, 3).as_bytes());
+                self.touch(
+                    &path,
+                    |how| how.truncate(true).open(&path).unwrap(),
+                    message(n, 3).as_bytes(),
+                );
                 self.mh.insert(number, n);
             }
         }
@@ -438,12 +494,17 @@ impl World {
         }
         if !locked {
             let now = self.host.now();
-            assert!(self.daemon().is_done(now), "it does not come to rest: {:?}", self.daemon().status(now));
+            assert!(
+                self.daemon().is_done(now),
+                "it does not come to rest: {:?}",
+                self.daemon().status(now)
+            );
             self.must.extend(self.inbox.iter().map(|entry| entry.n));
             // What a dead writer left was taken, and belongs to what follows.
             self.torn |= self.writing.is_some();
         }
-        self.must.extend(self.rotated.iter().flatten().map(|entry| entry.n));
+        self.must
+            .extend(self.rotated.iter().flatten().map(|entry| entry.n));
         self.must.extend(self.maildir.keys());
         self.must.extend(self.mh.values());
     }
@@ -475,7 +536,11 @@ impl World {
             return Err(format!("{:?} are torn", given.torn));
         }
         let whole = |url: &String| url.ends_with("-a.html") || url.ends_with("-b.html");
-        given.urls.keys().find(|url| !whole(url)).map_or(Ok(()), |url| Err(format!("{url} is torn")))
+        given
+            .urls
+            .keys()
+            .find(|url| !whole(url))
+            .map_or(Ok(()), |url| Err(format!("{url} is torn")))
     }
 }
 
@@ -509,21 +574,26 @@ fn shrunk(mut acts: Vec<Act>) -> Vec<Act> {
 
 #[test]
 fn whatever_happens_each_url_is_given_once() {
-    let number = |name: &str, usual: u64| std::env::var(name).map_or(usual, |value| value.parse().unwrap());
+    let number =
+        |name: &str, usual: u64| std::env::var(name).map_or(usual, |value| value.parse().unwrap());
     let (histories, seed) = (number("URLSPOOL_HISTORIES", 60), number("URLSPOOL_SEED", 1));
     for history in seed..seed + histories {
         let mut dice = Dice(history);
         let acts: Vec<Act> = (0..60).map(|_| act(&mut dice)).collect();
         if run(&acts, "history").is_err() {
             let acts = shrunk(acts);
-            panic!("seed {history}: {}: {acts:?}", run(&acts, "shrunk").unwrap_err());
+            panic!(
+                "seed {history}: {}: {acts:?}",
+                run(&acts, "shrunk").unwrap_err()
+            );
         }
     }
 }
 
 /// A folder on a disk: file systems in memory give each file an inode of its own.
 fn disk(name: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{name}", std::process::id()));
+    let path =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{name}", std::process::id()));
     fs::create_dir_all(&path).unwrap();
     path
 }

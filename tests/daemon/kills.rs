@@ -24,7 +24,10 @@ fn deliver(root: &Path, seed: u64, stop: &AtomicBool, delivered: &AtomicU64) {
         match dice.below(4) {
             0 | 1 => mbox(&spool, &text, &mut dice),
             2 => {
-                let (tmp, new) = (root.join("md/tmp/x"), root.join(format!("md/new/{n}.M1.host")));
+                let (tmp, new) = (
+                    root.join("md/tmp/x"),
+                    root.join(format!("md/new/{n}.M1.host")),
+                );
                 fs::write(&tmp, &text).unwrap();
                 if dice.below(2) == 0 {
                     fs::rename(tmp, new).unwrap();
@@ -32,7 +35,11 @@ fn deliver(root: &Path, seed: u64, stop: &AtomicBool, delivered: &AtomicU64) {
                     fs::hard_link(&tmp, new).unwrap();
                     fs::remove_file(tmp).unwrap();
                 }
-                fs::write(root.join(format!("md/tmp/{n}.left")), message(2_000_000_000 + n, 0)).unwrap();
+                fs::write(
+                    root.join(format!("md/tmp/{n}.left")),
+                    message(2_000_000_000 + n, 0),
+                )
+                .unwrap();
             }
             _ => fs::write(root.join(format!("mh/{n}")), &text).unwrap(),
         }
@@ -47,7 +54,11 @@ fn deliver(root: &Path, seed: u64, stop: &AtomicBool, delivered: &AtomicU64) {
 fn mbox(spool: &Path, text: &str, dice: &mut Dice) {
     let lock = spool.join("inbox.lock");
     File::create(&lock).unwrap();
-    let mut file = OpenOptions::new().append(true).create(true).open(spool.join("inbox")).unwrap();
+    let mut file = OpenOptions::new()
+        .append(true)
+        .create(true)
+        .open(spool.join("inbox"))
+        .unwrap();
     let whole = file.metadata().unwrap().len();
     let full = format!("From a@b Mon Jan  1 00:00:00 1996\n{text}\n");
     if dice.below(3) == 0 {
@@ -56,7 +67,9 @@ fn mbox(spool: &Path, text: &str, dice: &mut Dice) {
         std::thread::sleep(Duration::from_millis(dice.below(300)));
         file.set_len(whole).unwrap();
     }
-    let (start, rest) = full.as_bytes().split_at(dice.below(full.len() as u64) as usize);
+    let (start, rest) = full
+        .as_bytes()
+        .split_at(dice.below(full.len() as u64) as usize);
     file.write_all(start).unwrap();
     std::thread::sleep(Duration::from_micros(dice.below(3_000)));
     file.write_all(rest).unwrap();
@@ -77,16 +90,24 @@ fn rotate(spool: &Path) {
 fn consume(out: &Path, taken: &Path, stop: &AtomicBool) -> Result<usize, String> {
     let (mut seen, mut took) = (BTreeMap::new(), 0);
     while !stop.load(Ordering::Relaxed) {
-        for path in fs::read_dir(out).into_iter().flatten().map(|entry| entry.unwrap().path()) {
+        for path in fs::read_dir(out)
+            .into_iter()
+            .flatten()
+            .map(|entry| entry.unwrap().path())
+        {
             if path.extension() != Some("jsonl".as_ref()) {
                 continue;
             }
             let octets = fs::read(&path).unwrap();
             let meta = path.with_extension("meta");
             match seen.remove(&path) {
-                None if !is_whole(&octets, &meta) => return Err(format!("{} is not whole", path.display())),
+                None if !is_whole(&octets, &meta) => {
+                    return Err(format!("{} is not whole", path.display()));
+                }
                 None => assert!(seen.insert(path, octets).is_none()),
-                Some(before) if before != octets => return Err(format!("{} was changed", path.display())),
+                Some(before) if before != octets => {
+                    return Err(format!("{} was changed", path.display()));
+                }
                 Some(_) => {
                     fs::rename(&path, taken.join(path.file_name().unwrap())).unwrap();
                     fs::remove_file(meta).unwrap();
@@ -100,7 +121,9 @@ fn consume(out: &Path, taken: &Path, stop: &AtomicBool) -> Result<usize, String>
 }
 
 fn is_whole(octets: &[u8], meta: &Path) -> bool {
-    let is_record = |line: &[u8]| line.ends_with(b"\n") && serde_json::from_slice::<serde_json::Value>(line).is_ok();
+    let is_record = |line: &[u8]| {
+        line.ends_with(b"\n") && serde_json::from_slice::<serde_json::Value>(line).is_ok()
+    };
     let meta: serde_json::Value = serde_json::from_slice(&fs::read(meta).unwrap()).unwrap();
     meta["len"] == octets.len() && octets.split_inclusive(|&byte| byte == b'\n').all(is_record)
 }
@@ -116,7 +139,11 @@ enum When {
 impl When {
     fn wait(self, number: u64, dice: &mut Dice) -> Duration {
         let early = self == When::Recovering && !number.is_multiple_of(5);
-        Duration::from_millis(if early { 1 + dice.below(50) } else { 5 + dice.below(300) })
+        Duration::from_millis(if early {
+            1 + dice.below(50)
+        } else {
+            5 + dice.below(300)
+        })
     }
 }
 
@@ -151,7 +178,10 @@ fn kill(name: &str, kills: u64, when: When, planted: Option<&str>) -> Result<(),
             std::thread::sleep(if reload { wait / 2 } else { wait });
             if reload {
                 // Before it hears signals this one kills as well.
-                let hup = Command::new("kill").args(["-HUP", &child.id().to_string()]).status().unwrap();
+                let hup = Command::new("kill")
+                    .args(["-HUP", &child.id().to_string()])
+                    .status()
+                    .unwrap();
                 assert!(hup.success());
                 std::thread::sleep(wait / 2);
             }
@@ -174,14 +204,22 @@ fn kill(name: &str, kills: u64, when: When, planted: Option<&str>) -> Result<(),
     println!("{kills} kills, {messages} messages, {segments} segments taken by the consumer");
     for n in 1..=messages {
         for part in ["a", "b"] {
-            let times = given.urls.get(&format!("http://h.example/{n}-{part}.html")).copied().unwrap_or(0);
+            let times = given
+                .urls
+                .get(&format!("http://h.example/{n}-{part}.html"))
+                .copied()
+                .unwrap_or(0);
             if times != 1 {
                 return Err(format!("{n}-{part} is given {times} times"));
             }
         }
     }
     let records = given.ids.len() as u64;
-    if records == 2 * messages { Ok(()) } else { Err(format!("{records} records of {messages} messages")) }
+    if records == 2 * messages {
+        Ok(())
+    } else {
+        Err(format!("{records} records of {messages} messages"))
+    }
 }
 
 #[test]
@@ -208,8 +246,15 @@ fn planted_faults_are_caught() {
     for fault in ["NoLock", "IgnoreOverflow", "AdvanceOnRead"] {
         let program = std::env::current_exe().unwrap();
         let mut histories = std::process::Command::new(program);
-        let output = histories.arg("whatever_happens").env("URLSPOOL_PLANTED", fault).output().unwrap();
+        let output = histories
+            .arg("whatever_happens")
+            .env("URLSPOOL_PLANTED", fault)
+            .output()
+            .unwrap();
         println!("{fault}: {}", String::from_utf8_lossy(&output.stdout));
-        assert!(!output.status.success(), "{fault} is not caught by histories");
+        assert!(
+            !output.status.success(),
+            "{fault} is not caught by histories"
+        );
     }
 }

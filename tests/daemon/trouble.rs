@@ -42,7 +42,10 @@ impl Host for World {
 
 impl World {
     fn remarked(&self, words: &str) -> usize {
-        self.remarks.iter().filter(|remark| remark.contains(words)).count()
+        self.remarks
+            .iter()
+            .filter(|remark| remark.contains(words))
+            .count()
     }
 }
 
@@ -52,7 +55,11 @@ fn config(root: &Path, spools: &[PathBuf]) -> Config {
     config.output.seal_interval = Interval { ms: 1 };
     config.state.dir = root.join("state");
     config.state.commit_interval = Interval { ms: 1 };
-    let spool = |path: &PathBuf| Spool { path: path.clone(), kind: "auto".to_owned(), dedupe: Dedupe::Mailbox };
+    let spool = |path: &PathBuf| Spool {
+        path: path.clone(),
+        kind: "auto".to_owned(),
+        dedupe: Dedupe::Mailbox,
+    };
     config.spool = spools.iter().map(spool).collect();
     config
 }
@@ -80,7 +87,10 @@ fn pass(daemon: &mut Daemon, world: &mut World, ms: u64) -> Status {
 /// A file that can be looked at and not be read, by whomever: the kernel lets nobody read it.
 fn unreadable() -> Option<PathBuf> {
     let buses = fs::read_dir("/sys/bus").ok()?;
-    buses.flatten().map(|bus| bus.path().join("drivers_probe")).find(|path| path.is_file())
+    buses
+        .flatten()
+        .map(|bus| bus.path().join("drivers_probe"))
+        .find(|path| path.is_file())
 }
 
 #[test]
@@ -93,10 +103,17 @@ fn a_file_that_cannot_be_read_holds_up_nobody_and_is_left_alone_after_a_day() {
     let spool = place.path().join("spool");
     fs::create_dir_all(&spool).unwrap();
     let mut world = World::default();
-    let mut daemon = open(&config(place.path(), &[unreadable.clone(), spool.clone()]), &mut world);
+    let mut daemon = open(
+        &config(place.path(), &[unreadable.clone(), spool.clone()]),
+        &mut world,
+    );
     fs::write(spool.join("1"), message(1, 1)).unwrap();
     let status = pass(&mut daemon, &mut world, 60_000);
-    assert_eq!(given(&place.path().join("out")).ids.len(), 2, "the other spool is read");
+    assert_eq!(
+        given(&place.path().join("out")).ids.len(),
+        2,
+        "the other spool is read"
+    );
     assert_eq!((status.failing, status.quarantined), (1, 0), "{status:?}");
     let tries = |status: &Status| status.failures[0].tries;
     assert!((5..=7).contains(&tries(&status)), "{status:?}");
@@ -129,7 +146,12 @@ fn days(daemon: &mut Daemon, world: &mut World, days: u64) -> Status {
 /// Rows of tables of the state, when no daemon holds it.
 fn rows(root: &Path, tables: [&str; 4]) -> [i64; 4] {
     let db = rusqlite::Connection::open(root.join("state/state.db")).unwrap();
-    tables.map(|table| db.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).unwrap())
+    tables.map(|table| {
+        db.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| {
+            row.get(0)
+        })
+        .unwrap()
+    })
 }
 
 const TABLES: [&str; 4] = ["seen", "known", "file", "mailbox"];
@@ -147,7 +169,11 @@ fn spooled(root: &Path, world: &mut World) -> (PathBuf, Daemon) {
     fs::write(spool.join("a"), mbox(1) + &mbox(2)).unwrap();
     fs::write(spool.join("b"), mbox(3)).unwrap();
     for (name, n) in [("x", 4), ("y", 5), ("z", 5)] {
-        fs::write(spool.join(format!("md/cur/{name}.M1.host:2,")), message(n, 1)).unwrap();
+        fs::write(
+            spool.join(format!("md/cur/{name}.M1.host:2,")),
+            message(n, 1),
+        )
+        .unwrap();
     }
     let mut daemon = open(&config(root, std::slice::from_ref(&spool)), world);
     pass(&mut daemon, world, 60_000);
@@ -169,20 +195,36 @@ fn what_is_gone_is_remembered_for_thirty_days_and_then_forgotten() {
     fs::write(&mbox, &old_mbox).unwrap();
     fs::write(&mail, &old_mail).unwrap();
     days(&mut daemon, &mut world, 1);
-    assert_eq!(given(&root.join("out")).ids.len(), 10, "both came back from a backup");
+    assert_eq!(
+        given(&root.join("out")).ids.len(),
+        10,
+        "both came back from a backup"
+    );
 
     fs::remove_file(&mbox).unwrap();
     fs::remove_file(&mail).unwrap();
     let status = days(&mut daemon, &mut world, 33);
-    assert!(status.metrics().contains("urlspool_forgotten_total 8\n"), "{}", status.metrics());
+    assert!(
+        status.metrics().contains("urlspool_forgotten_total 8\n"),
+        "{}",
+        status.metrics()
+    );
     daemon.close().unwrap();
     // Of the Maildir's messages the one that stood in two files is still there in one.
     assert_eq!(rows(root, TABLES), [2, 1, 1, 2]);
     let mut daemon = open(&config(root, std::slice::from_ref(&spool)), &mut world);
-    fs::rename(spool.join("md/cur/z.M1.host:2,"), spool.join("md/cur/w.M1.host:2,")).unwrap();
+    fs::rename(
+        spool.join("md/cur/z.M1.host:2,"),
+        spool.join("md/cur/w.M1.host:2,"),
+    )
+    .unwrap();
     fs::write(&mail, &old_mail).unwrap();
     pass(&mut daemon, &mut world, 60_000);
-    assert_eq!(given(&root.join("out")).ids.len(), 12, "what was forgotten is new, what was not is not");
+    assert_eq!(
+        given(&root.join("out")).ids.len(),
+        12,
+        "what was forgotten is new, what was not is not"
+    );
 }
 
 #[test]
@@ -209,7 +251,10 @@ fn nothing_is_forgotten_because_a_mount_is_absent_or_a_clock_jumps() {
     // Between two runs no more than a day passes, whatever the clock says.
     fs::remove_file(spool.join("a")).unwrap();
     for year in 0..4 {
-        let mut world = Dated { world: World::default(), date: 1_000_000_000 + year * 31_536_000 };
+        let mut world = Dated {
+            world: World::default(),
+            date: 1_000_000_000 + year * 31_536_000,
+        };
         let mut daemon = open(&config(root, std::slice::from_ref(&spool)), &mut world);
         for _ in 0..20 {
             daemon.work(&mut world).unwrap();
@@ -271,21 +316,35 @@ fn a_state_that_is_built_anew_knows_where_it_stood() {
     rebuilt();
     let mut daemon = open(&config, &mut world);
     let status = pass(&mut daemon, &mut world, 60_000);
-    let counts = serde_json::from_slice::<serde_json::Value>(&status.json()).unwrap()["counts"].clone();
-    assert_eq!((&counts["files_read"], &counts["messages_read"]), (&0.into(), &0.into()), "nothing is read again");
+    let counts =
+        serde_json::from_slice::<serde_json::Value>(&status.json()).unwrap()["counts"].clone();
+    assert_eq!(
+        (&counts["files_read"], &counts["messages_read"]),
+        (&0.into(), &0.into()),
+        "nothing is read again"
+    );
     append(&spool.join("a"), rest);
     append(&spool.join("b"), &mbox(7));
     days(&mut daemon, &mut world, 1);
     daemon.close().unwrap();
     let given = given(&root.join("out"));
-    let whole: Vec<_> = given.urls.values().copied().chain(given.torn.iter().map(|_| 1)).collect();
+    let whole: Vec<_> = given
+        .urls
+        .values()
+        .copied()
+        .chain(given.torn.iter().map(|_| 1))
+        .collect();
     assert!(
         given.ids.len() >= before + 3 && whole.iter().all(|times| *times == 1),
         "{:?} {:?}",
         given.urls,
         given.torn
     );
-    assert!(given.urls.contains_key("http://h.example/6-b.html"), "{:?}", given.urls);
+    assert!(
+        given.urls.contains_key("http://h.example/6-b.html"),
+        "{:?}",
+        given.urls
+    );
 }
 
 #[test]
@@ -312,19 +371,41 @@ fn an_mbox_that_was_cut_while_nobody_looked_is_told_of_once() {
         world.remarked(told)
     };
     fs::write(&inbox, mbox(10) + &long(6)).unwrap();
-    assert_eq!(again(&mut world), 0, "its last message was taken out: {:?}", world.remarks);
+    assert_eq!(
+        again(&mut world),
+        0,
+        "its last message was taken out: {:?}",
+        world.remarks
+    );
     fs::write(&inbox, mbox(8)).unwrap();
-    assert_eq!((again(&mut world), again(&mut world)), (1, 1), "{:?}", world.remarks);
+    assert_eq!(
+        (again(&mut world), again(&mut world)),
+        (1, 1),
+        "{:?}",
+        world.remarks
+    );
     fs::write(&inbox, "").unwrap();
-    assert_eq!((again(&mut world), again(&mut world)), (2, 2), "{:?}", world.remarks);
+    assert_eq!(
+        (again(&mut world), again(&mut world)),
+        (2, 2),
+        "{:?}",
+        world.remarks
+    );
     append(&inbox, &mbox(9));
     assert_eq!(again(&mut world), 2, "{:?}", world.remarks);
     let given = given(&root.join("out")).urls;
-    assert!((6..=10).all(|n| given[&format!("http://h.example/{n}-a.html")] == 1), "{given:?}");
+    assert!(
+        (6..=10).all(|n| given[&format!("http://h.example/{n}-a.html")] == 1),
+        "{given:?}"
+    );
 }
 
 fn append(path: &Path, text: &str) {
-    std::io::Write::write_all(&mut fs::OpenOptions::new().append(true).open(path).unwrap(), text.as_bytes()).unwrap();
+    std::io::Write::write_all(
+        &mut fs::OpenOptions::new().append(true).open(path).unwrap(),
+        text.as_bytes(),
+    )
+    .unwrap();
 }
 
 #[test]
@@ -340,7 +421,12 @@ fn folders_that_come_are_heard_and_what_links_lead_to_is_not() {
     symlink(&spool, &named).unwrap();
     let mut world = World::default();
     let mut daemon = open(&config(root, std::slice::from_ref(&named)), &mut world);
-    for path in [named.clone(), named.join("folder"), named.join("link"), named.join("link/inner")] {
+    for path in [
+        named.clone(),
+        named.join("folder"),
+        named.join("link"),
+        named.join("link/inner"),
+    ] {
         daemon.handle(Event::Changed(path), Now::default());
     }
     pass(&mut daemon, &mut world, 10);

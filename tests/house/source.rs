@@ -19,16 +19,30 @@ pub(super) struct Source {
 
 /// All sources beneath a folder but `lib.rs`.
 pub(super) fn all(src: &Path) -> Vec<Source> {
-    let rust = crate::scene::files(src).into_iter().filter(|path| path.extension().is_some_and(|end| end == "rs"));
-    rust.filter(|path| path != &src.join("lib.rs")).map(|path| read(src, path)).collect()
+    let rust = crate::scene::files(src)
+        .into_iter()
+        .filter(|path| path.extension().is_some_and(|end| end == "rs"));
+    rust.filter(|path| path != &src.join("lib.rs"))
+        .map(|path| read(src, path))
+        .collect()
 }
 
 fn read(src: &Path, path: PathBuf) -> Source {
     let text = fs::read_to_string(&path).unwrap();
     let below = path.strip_prefix(src).unwrap().with_extension("");
-    let names: Vec<_> = below.iter().map(|name| name.to_str().unwrap().to_owned()).collect();
+    let names: Vec<_> = below
+        .iter()
+        .map(|name| name.to_str().unwrap().to_owned())
+        .collect();
     let name = names[names.len() - 1].clone();
-    Source { text, module: names[0].clone(), depth: names.len(), is_test: name == "tests", name, path }
+    Source {
+        text,
+        module: names[0].clone(),
+        depth: names.len(),
+        is_test: name == "tests",
+        name,
+        path,
+    }
 }
 
 /// The text without comments, and with nothing in its string and character literals.
@@ -80,7 +94,9 @@ fn raw_string(text: &str) -> usize {
     }
     let close = format!("\"{}", "#".repeat(marks));
     let content = marks + 2;
-    text[content..].find(&close).map_or(text.len(), |end| content + end + close.len())
+    text[content..]
+        .find(&close)
+        .map_or(text.len(), |end| content + end + close.len())
 }
 
 /// The length of the character literal that begins here; 0 if it is a lifetime.
@@ -88,7 +104,10 @@ fn character(text: &str) -> usize {
     let mut chars = text.char_indices().skip(1);
     match chars.next() {
         Some((_, '\\')) => text[3..].find('\'').map_or(text.len(), |end| end + 4),
-        Some(_) => chars.next().filter(|(_, c)| *c == '\'').map_or(0, |(at, _)| at + 1),
+        Some(_) => chars
+            .next()
+            .filter(|(_, c)| *c == '\'')
+            .map_or(0, |(at, _)| at + 1),
         None => 0,
     }
 }
@@ -158,7 +177,9 @@ pub(super) fn paths(code: &str) -> Vec<String> {
                     path.extend(open.last().map(String::as_str));
                 }
                 path.push_str(word);
-                let goes_on = words.get(at + 2).is_some_and(|after| after.starts_with(is_word) || *after == "{");
+                let goes_on = words
+                    .get(at + 2)
+                    .is_some_and(|after| after.starts_with(is_word) || *after == "{");
                 if next == "::" && goes_on {
                     path.push_str("::");
                 } else {

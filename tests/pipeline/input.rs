@@ -8,9 +8,16 @@ use crate::scene::{Dice, corpus, files};
 
 /// A mailbox of about so many octets, made of the lines of the fixtures, with a URL of its own in each message.
 pub(super) fn mailbox(dice: &mut Dice, octets: usize) -> Vec<u8> {
-    let texts = files(&corpus().join("text")).into_iter().map(|path| fs::read(path).unwrap());
-    let texts: Vec<_> =
-        texts.map(|text| text.split_inclusive(|&octet| octet == b'\n').map(<[u8]>::to_vec).collect()).collect();
+    let texts = files(&corpus().join("text"))
+        .into_iter()
+        .map(|path| fs::read(path).unwrap());
+    let texts: Vec<_> = texts
+        .map(|text| {
+            text.split_inclusive(|&octet| octet == b'\n')
+                .map(<[u8]>::to_vec)
+                .collect()
+        })
+        .collect();
     let mut mailbox = Vec::new();
     for number in 0.. {
         if mailbox.len() >= octets {
@@ -22,9 +29,17 @@ pub(super) fn mailbox(dice: &mut Dice, octets: usize) -> Vec<u8> {
         );
         mailbox.extend(header.as_bytes());
         // Most messages are small, one in two hundred is larger than what is read at once.
-        let lines = if dice.below(200) == 0 { 40_000 } else { dice.below(200) };
+        let lines = if dice.below(200) == 0 {
+            40_000
+        } else {
+            dice.below(200)
+        };
         for _ in 0..lines {
-            mailbox.extend(if dice.below(30) == 0 { dice.pick(text).as_slice() } else { PROSE });
+            mailbox.extend(if dice.below(30) == 0 {
+                dice.pick(text).as_slice()
+            } else {
+                PROSE
+            });
         }
         mailbox.push(b'\n');
     }
@@ -32,7 +47,8 @@ pub(super) fn mailbox(dice: &mut Dice, octets: usize) -> Vec<u8> {
 }
 
 /// A line without URLs, of about the usual length.
-const PROSE: &[u8] = b"The lamp was lit, and the wick was cut; oil was cheap in those days, they say.\n";
+const PROSE: &[u8] =
+    b"The lamp was lit, and the wick was cut; oil was cheap in those days, they say.\n";
 
 /// The octets with a few wounds: bits turned, pieces taken out, doubled, moved.
 pub(super) fn mutated(octets: &[u8], dice: &mut Dice) -> Vec<u8> {

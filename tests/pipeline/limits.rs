@@ -15,7 +15,9 @@ use crate::scene::{Folder, lines, url};
 
 /// `count` hosts, each once, with what stands between them.
 fn hosts(count: usize, between: &str) -> (String, Vec<String>) {
-    let urls: Vec<_> = (0..count).map(|n| format!("http://h{n}.example/")).collect();
+    let urls: Vec<_> = (0..count)
+        .map(|n| format!("http://h{n}.example/"))
+        .collect();
     (urls.join(between) + between, urls)
 }
 
@@ -29,11 +31,15 @@ fn a_message_beyond_the_limit_is_read_to_its_end() {
         body.extend([&filler, &format!("<URL:http://h{n}.\n  example/>\n")].map(String::as_str));
     }
     want.push("http://next.example/".to_owned());
-    let message =
-        format!("From a\nSubject: x\n\n{body}\nFrom b Mon Jan  1 10:00:00 1996\nSubject: y\n\nhttp://next.example/\n");
+    let message = format!(
+        "From a\nSubject: x\n\n{body}\nFrom b Mon Jan  1 10:00:00 1996\nSubject: y\n\nhttp://next.example/\n"
+    );
     assert!(message.len() > 4 << 20);
     let folder = Folder::new();
-    let limits = Limits { message_bytes: 1 << 20, ..Limits::default() };
+    let limits = Limits {
+        message_bytes: 1 << 20,
+        ..Limits::default()
+    };
     for threads in [1, 4] {
         let told = told(vec![folder.write("box", &message)], None, threads, limits);
         assert_eq!(told.urls(), want);
@@ -47,9 +53,18 @@ fn a_word_that_is_full_of_starts_is_read_to_its_end() {
         let word = unit.repeat(12_000 / unit.len());
         let body = format!("{word},http://h0.example/ http://h1.example/");
         let folder = Folder::new();
-        let told = told(vec![folder.write("text", &body)], None, 1, Limits::default());
+        let told = told(
+            vec![folder.write("text", &body)],
+            None,
+            1,
+            Limits::default(),
+        );
         assert_eq!(told.kinds(), [Kind::Limit], "{unit}");
-        assert_eq!(told.urls(), ["http://h0.example/", "http://h1.example/"], "{unit}");
+        assert_eq!(
+            told.urls(),
+            ["http://h0.example/", "http://h1.example/"],
+            "{unit}"
+        );
     }
 }
 
@@ -57,7 +72,10 @@ fn a_word_that_is_full_of_starts_is_read_to_its_end() {
 #[track_caller]
 fn pieces_tell_of_the_whole(name: &str, text: &str, subject: Option<&str>) {
     let folder = Folder::new();
-    let limits = Limits { message_bytes: 1 << 20, ..Limits::default() };
+    let limits = Limits {
+        message_bytes: 1 << 20,
+        ..Limits::default()
+    };
     let told = told(vec![folder.write(name, text)], None, 2, limits);
     let records = lines(&told.records);
     let mut ids = BTreeSet::new();
@@ -68,27 +86,53 @@ fn pieces_tell_of_the_whole(name: &str, text: &str, subject: Option<&str>) {
         let line = text[begin..start].matches('\n').count() + 1;
         assert_eq!(record["source"]["line"], line, "{record}");
         assert_eq!(record["message"]["subject"].as_str(), subject, "{record}");
-        assert!(ids.insert(record["id"].to_string()), "an id twice: {record}");
+        assert!(
+            ids.insert(record["id"].to_string()),
+            "an id twice: {record}"
+        );
         starts.push(begin);
     }
-    assert!(records.len() == 40 && starts == [0; 40], "{name}: {} records", records.len());
+    assert!(
+        records.len() == 40 && starts == [0; 40],
+        "{name}: {} records",
+        records.len()
+    );
     assert_eq!(told.messages, 1);
 }
 
 #[test]
 fn pieces_of_a_message_or_text_tell_of_the_whole() {
-    let piece = format!("{}http://again.example/\n", "words and words and words\n".repeat(10_000));
+    let piece = format!(
+        "{}http://again.example/\n",
+        "words and words and words\n".repeat(10_000)
+    );
     let body = piece.repeat(40);
     pieces_tell_of_the_whole("text", &body, None);
-    pieces_tell_of_the_whole("box", &format!("From a\nFrom: a\nSubject: x\n\n{body}"), Some("x"));
-    pieces_tell_of_the_whole("one.eml", &format!("From: a\nTo: b\nSubject: x\n\n{body}"), Some("x"));
+    pieces_tell_of_the_whole(
+        "box",
+        &format!("From a\nFrom: a\nSubject: x\n\n{body}"),
+        Some("x"),
+    );
+    pieces_tell_of_the_whole(
+        "one.eml",
+        &format!("From: a\nTo: b\nSubject: x\n\n{body}"),
+        Some("x"),
+    );
 }
 
 /// What a run over `path` gives that folds within messages.
 fn folded_within_messages(path: PathBuf, threads: usize) -> Told {
-    let job = Job { roots: vec![path], threads, unique: Unique::Message, ..Job::default() };
+    let job = Job {
+        roots: vec![path],
+        threads,
+        unique: Unique::Message,
+        ..Job::default()
+    };
     let mut told = Told::default();
-    let options = Options { once_a_message: true, ..Options::default() };
+    let options = Options {
+        once_a_message: true,
+        ..Options::default()
+    };
     let balance = run(&job, &Extractor::new(options), &mut told).expect("a Vec takes all");
     assert_eq!(balance.imbalances(), [""; 0]);
     told
@@ -105,12 +149,17 @@ fn folding_within_messages_loses_nothing_of_a_large_yield() {
     };
     let many: String = (0..2_000).map(message).collect();
     let (urls, all) = hosts(9_000, "\n");
-    let large = format!("From a\nSubject: x\n\n{urls}{urls}\nFrom b\nSubject: y\n\nhttp://lonely.example/\n");
+    let large = format!(
+        "From a\nSubject: x\n\n{urls}{urls}\nFrom b\nSubject: y\n\nhttp://lonely.example/\n"
+    );
     for threads in [1, 4] {
         let told = folded_within_messages(folder.write("many", &many), threads);
         let records = lines(&told.records);
         assert_eq!(records.len(), 2_000 * 13);
-        assert_eq!(records.iter().filter(|record| record["count"] == 2).count(), 2_000);
+        assert_eq!(
+            records.iter().filter(|record| record["count"] == 2).count(),
+            2_000
+        );
         let told = folded_within_messages(folder.write("large", &large), threads);
         let (urls, mut want) = (told.urls(), all.clone());
         want.push("http://lonely.example/".to_owned());
@@ -122,12 +171,21 @@ fn folding_within_messages_loses_nothing_of_a_large_yield() {
 #[test]
 fn a_large_article_is_given_once_however_many_groups_it_is_in() {
     let (urls, all) = hosts(60_000, "\n");
-    let article = format!("Path: a!b\nNewsgroups: a.b,c.d\nFrom: a\nSubject: x\nMessage-ID: <1@x>\n\n{urls}");
+    let article =
+        format!("Path: a!b\nNewsgroups: a.b,c.d\nFrom: a\nSubject: x\nMessage-ID: <1@x>\n\n{urls}");
     let folder = Folder::new();
     folder.write("spool/a/b/1", &article);
     folder.write("spool/c/d/5", &article);
-    let limits = Limits { message_bytes: 1 << 20, ..Limits::default() };
-    let told = told(vec![folder.path("spool")], Some(Format::Single(origin::Kind::News)), 2, limits);
+    let limits = Limits {
+        message_bytes: 1 << 20,
+        ..Limits::default()
+    };
+    let told = told(
+        vec![folder.path("spool")],
+        Some(Format::Single(origin::Kind::News)),
+        2,
+        limits,
+    );
     assert!(told.urls() == all, "{} records", told.urls().len());
 }
 
@@ -136,32 +194,99 @@ fn a_large_article_is_given_once_however_many_groups_it_is_in() {
 fn every_limit_is_told_and_hides_nothing() {
     let folder = Folder::new();
     let all = Limits::default();
-    let forwarded = "Content-Type: message/rfc822\n\n".repeat(5) + "Subject: x\n\nhttp://deep.example/\n";
+    let forwarded =
+        "Content-Type: message/rfc822\n\n".repeat(5) + "Subject: x\n\nhttp://deep.example/\n";
     let part = |n: usize| format!("--b\n\nhttp://p{n}.example/\n");
     let encoded = "--b\nContent-Transfer-Encoding: base64\n\naHR0cDovL2VuY29kZWQuZXhhbXBsZS8=\n";
     let parts = |inside: &str| {
-        let (before, after) = ((0..3).map(part).collect::<String>(), (3..9).map(part).collect::<String>());
+        let (before, after) = (
+            (0..3).map(part).collect::<String>(),
+            (3..9).map(part).collect::<String>(),
+        );
         format!("Content-Type: multipart/mixed; boundary=b\n\n{before}{inside}{after}--b--\n")
     };
-    let header = format!("Subject: x\n{}\nhttp://body.example/\n", "X-Long: http://x.example/ and words\n".repeat(99));
+    let header = format!(
+        "Subject: x\n{}\nhttp://body.example/\n",
+        "X-Long: http://x.example/ and words\n".repeat(99)
+    );
     let (urls, _) = hosts(9, "\n");
     for (name, text, limits, found) in [
-        ("mime_depth of parts", nested(5), Limits { mime_depth: 2, ..all }, 1),
-        ("mime_depth of messages", forwarded, Limits { mime_depth: 2, ..all }, 1),
-        ("mime_parts", parts(""), Limits { mime_parts: 3, ..all }, 9),
-        ("mime_parts before an encoded one", parts(encoded), Limits { mime_parts: 4, ..all }, 10),
-        ("header_bytes", header, Limits { header_bytes: 400, ..all }, 100),
-        ("message_urls", format!("Subject: x\n\n{urls}"), Limits { message_urls: 5, ..all }, 9),
+        (
+            "mime_depth of parts",
+            nested(5),
+            Limits {
+                mime_depth: 2,
+                ..all
+            },
+            1,
+        ),
+        (
+            "mime_depth of messages",
+            forwarded,
+            Limits {
+                mime_depth: 2,
+                ..all
+            },
+            1,
+        ),
+        (
+            "mime_parts",
+            parts(""),
+            Limits {
+                mime_parts: 3,
+                ..all
+            },
+            9,
+        ),
+        (
+            "mime_parts before an encoded one",
+            parts(encoded),
+            Limits {
+                mime_parts: 4,
+                ..all
+            },
+            10,
+        ),
+        (
+            "header_bytes",
+            header,
+            Limits {
+                header_bytes: 400,
+                ..all
+            },
+            100,
+        ),
+        (
+            "message_urls",
+            format!("Subject: x\n\n{urls}"),
+            Limits {
+                message_urls: 5,
+                ..all
+            },
+            9,
+        ),
     ] {
         let path = || vec![folder.write(name, &text)];
         let (unlimited, limited) = (told(path(), None, 1, all), told(path(), None, 1, limits));
-        assert_eq!((unlimited.urls().len(), unlimited.kinds()), (found, vec![]), "{name}");
+        assert_eq!(
+            (unlimited.urls().len(), unlimited.kinds()),
+            (found, vec![]),
+            "{name}"
+        );
         let is_told = limited.kinds() == [Kind::Limit];
         // What is encoded is so still when it is read flat.
-        let readable =
-            |told: &Told| told.urls().into_iter().filter(|url| !url.contains("encoded")).collect::<BTreeSet<_>>();
+        let readable = |told: &Told| {
+            told.urls()
+                .into_iter()
+                .filter(|url| !url.contains("encoded"))
+                .collect::<BTreeSet<_>>()
+        };
         let hides = readable(&unlimited).difference(&readable(&limited)).count();
-        unless_a_gap(name, is_told && hides == 0, &format!("{hides} hidden, {:?}", limited.events));
+        unless_a_gap(
+            name,
+            is_told && hides == 0,
+            &format!("{hides} hidden, {:?}", limited.events),
+        );
     }
 }
 
@@ -175,20 +300,45 @@ fn nested(levels: usize) -> String {
 #[test]
 fn as_many_levels_are_read_as_the_limit_says() {
     let folder = Folder::new();
-    let limits = Limits { mime_depth: 6, ..Limits::default() };
+    let limits = Limits {
+        mime_depth: 6,
+        ..Limits::default()
+    };
     let kinds = |levels| told(vec![folder.write("mail", nested(levels))], None, 1, limits).kinds();
     assert_eq!((kinds(3), kinds(7)), (vec![], vec![Kind::Limit]));
-    unless_a_gap("levels of parts", kinds(6).is_empty(), "the limit is 6, and 6 levels reach it");
+    unless_a_gap(
+        "levels of parts",
+        kinds(6).is_empty(),
+        "the limit is 6, and 6 levels reach it",
+    );
 }
 
 #[test]
 fn a_url_beyond_the_limit_keeps_its_beginning_and_its_length() {
     let folder = Folder::new();
-    let path = folder.write("text", format!("see http://l.example/{} and http://n.example/", "x".repeat(500)));
-    let limits = Limits { url_bytes: 100, ..Limits::default() };
+    let path = folder.write(
+        "text",
+        format!(
+            "see http://l.example/{} and http://n.example/",
+            "x".repeat(500)
+        ),
+    );
+    let limits = Limits {
+        url_bytes: 100,
+        ..Limits::default()
+    };
     let found = lines(&told(vec![path], None, 1, limits).records);
-    assert_eq!((found[0]["url"].as_str().unwrap().len(), &found[0]["truncated"]), (100, &Value::Bool(true)));
-    assert_eq!((&found[0]["full_length"], url(&found[1])), (&Value::from(517), "http://n.example/".to_owned()));
+    assert_eq!(
+        (
+            found[0]["url"].as_str().unwrap().len(),
+            &found[0]["truncated"]
+        ),
+        (100, &Value::Bool(true))
+    );
+    assert_eq!(
+        (&found[0]["full_length"], url(&found[1])),
+        (&Value::from(517), "http://n.example/".to_owned())
+    );
 }
 
 /// More articles than are held at once, each in a file, and every third one twice: each is given once, in its order.
@@ -198,7 +348,8 @@ fn articles_of_a_large_yield_are_each_given_once() {
     let mut want = Vec::new();
     for number in 0..30 {
         let (urls, given) = hosts(400, &format!("{number}/x\n"));
-        let article = format!("Path: a!b\nNewsgroups: x.y\nMessage-ID: <{number}@x>\nSubject: s\n\n{urls}");
+        let article =
+            format!("Path: a!b\nNewsgroups: x.y\nMessage-ID: <{number}@x>\nSubject: s\n\n{urls}");
         for copy in 0..=usize::from(number % 3 == 0) {
             folder.write(format!("spool/{}", 100 + 2 * number + copy), &article);
         }
@@ -206,13 +357,24 @@ fn articles_of_a_large_yield_are_each_given_once() {
     }
     for threads in [1, 4] {
         for unique in [Unique::None, Unique::Run] {
-            let job = Job { roots: vec![folder.path("spool")], threads, unique, ..Job::default() };
+            let job = Job {
+                roots: vec![folder.path("spool")],
+                threads,
+                unique,
+                ..Job::default()
+            };
             let mut told = Told::default();
-            let balance = run(&job, &Extractor::new(Options::default()), &mut told).expect("a Vec takes all");
+            let balance =
+                run(&job, &Extractor::new(Options::default()), &mut told).expect("a Vec takes all");
             assert_eq!(balance.imbalances(), [""; 0]);
             assert_eq!(balance.messages_skipped["cross-post"], 10);
             assert!(told.records.len() > 8 << 20, "{}", told.records.len());
-            assert!(told.urls() == want, "{} of {}", told.urls().len(), want.len());
+            assert!(
+                told.urls() == want,
+                "{} of {}",
+                told.urls().len(),
+                want.len()
+            );
         }
     }
 }

@@ -126,10 +126,16 @@ pub(crate) struct Verdict {
 
 /// Reads all of `input` as a URL. The scheme's name is compared, and read, in lower case.
 pub(crate) fn verdict(input: &[u8]) -> Verdict {
-    let colon = input.iter().position(|&byte| byte == b':').unwrap_or(input.len());
+    let colon = input
+        .iter()
+        .position(|&byte| byte == b':')
+        .unwrap_or(input.len());
     let mut text = input.to_vec();
     text[..colon].make_ascii_lowercase();
-    let mut matcher = Matcher { input: &text, reached: 0 };
+    let mut matcher = Matcher {
+        input: &text,
+        reached: 0,
+    };
     let mut matching = Vec::new();
     for &form in forms(&text[..colon]) {
         let mut ends = BTreeSet::new();
@@ -138,7 +144,10 @@ pub(crate) fn verdict(input: &[u8]) -> Verdict {
             matching.push(form);
         }
     }
-    Verdict { form: matching.first().copied(), viable: matcher.reached }
+    Verdict {
+        form: matching.first().copied(),
+        viable: matcher.reached,
+    }
 }
 
 /// A text that the rule `name` derives. `choices` make every decision; when they run out it ends soon.
@@ -166,7 +175,10 @@ enum Term {
 
 static RULES: LazyLock<BTreeMap<&str, Term>> = LazyLock::new(|| {
     let lines = BNF.lines().filter(|line| !line.trim().is_empty());
-    lines.map(|line| line.split_once('=').unwrap()).map(|(name, right)| (name.trim(), term(right))).collect()
+    lines
+        .map(|line| line.split_once('=').unwrap())
+        .map(|(name, right)| (name.trim(), term(right)))
+        .collect()
 });
 
 type Tokens = Peekable<SplitWhitespace<'static>>;
@@ -196,11 +208,18 @@ fn sequence(tokens: &mut Tokens) -> Term {
 
 /// `many` of `terms`, or the only one as it is.
 fn one_or(many: fn(Vec<Term>) -> Term, mut terms: Vec<Term>) -> Term {
-    if terms.len() == 1 { terms.remove(0) } else { many(terms) }
+    if terms.len() == 1 {
+        terms.remove(0)
+    } else {
+        many(terms)
+    }
 }
 
 fn item(token: &'static str, tokens: &mut Tokens) -> Term {
-    if let Some(quoted) = token.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+    if let Some(quoted) = token
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'))
+    {
         return match quoted.split_once("\"..\"") {
             Some((low, high)) => Term::Range(low.as_bytes()[0], high.as_bytes()[0]),
             None => Term::Text(quoted),
@@ -208,8 +227,15 @@ fn item(token: &'static str, tokens: &mut Tokens) -> Term {
     }
     match token.split_once('*') {
         Some((least, what)) => {
-            let item = if what == "[" { bracketed(tokens) } else { Term::Rule(what) };
-            Term::Repeat { least: least.parse().unwrap_or(0), item: Box::new(item) }
+            let item = if what == "[" {
+                bracketed(tokens)
+            } else {
+                Term::Rule(what)
+            };
+            Term::Repeat {
+                least: least.parse().unwrap_or(0),
+                item: Box::new(item),
+            }
         }
         None if token == "[" => Term::Optional(Box::new(bracketed(tokens))),
         None => Term::Rule(token),
@@ -237,19 +263,32 @@ impl Matcher<'_> {
     fn read(&mut self, term: &Term, at: usize, ends: &mut BTreeSet<usize>) {
         match term {
             Term::Text(text) => {
-                let same = self.input[at..].iter().zip(text.as_bytes()).take_while(|(have, want)| have == want).count();
+                let same = self.input[at..]
+                    .iter()
+                    .zip(text.as_bytes())
+                    .take_while(|(have, want)| have == want)
+                    .count();
                 self.compared(at + same, same == text.len(), ends);
             }
             Term::Range(low, high) => {
-                let fits = self.input.get(at).is_some_and(|octet| low <= octet && octet <= high);
+                let fits = self
+                    .input
+                    .get(at)
+                    .is_some_and(|octet| low <= octet && octet <= high);
                 self.compared(at + usize::from(fits), fits, ends);
             }
             Term::Rule(name) => self.read(&RULES[name], at, ends),
             Term::Sequence(items) => {
                 let starts = BTreeSet::from([at]);
-                ends.extend(items.iter().fold(starts, |starts, item| self.read_from_all(item, &starts)));
+                ends.extend(
+                    items
+                        .iter()
+                        .fold(starts, |starts, item| self.read_from_all(item, &starts)),
+                );
             }
-            Term::Choice(alternatives) => alternatives.iter().for_each(|term| self.read(term, at, ends)),
+            Term::Choice(alternatives) => alternatives
+                .iter()
+                .for_each(|term| self.read(term, at, ends)),
             Term::Optional(inside) => {
                 ends.insert(at);
                 self.read(inside, at, ends);

@@ -27,9 +27,14 @@ impl Db {
     pub(super) fn open(path: &Path) -> Result<Db, Fault> {
         let connection = Connection::open(path).map_err(|error| fault(path, &error))?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
-        let db = Db { connection, path: path.to_owned() };
+        let db = Db {
+            connection,
+            path: path.to_owned(),
+        };
         // A log whose sync failed must not be synced again on the way out.
-        let set = db.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
+        let set = db
+            .connection
+            .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
         db.named(set.map(|_| ()))?;
         Ok(db)
     }
@@ -51,7 +56,11 @@ impl Db {
 
     /// Runs a statement. Gives the number of rows that it changed.
     pub(super) fn run(&self, sql: &str, params: impl Params) -> Result<usize, Fault> {
-        self.named(self.connection.prepare_cached(sql).and_then(|mut statement| statement.execute(params)))
+        self.named(
+            self.connection
+                .prepare_cached(sql)
+                .and_then(|mut statement| statement.execute(params)),
+        )
     }
 
     /// The number of the row that was inserted last.
@@ -61,7 +70,11 @@ impl Db {
 
     /// Whether a query gives any row.
     pub(super) fn is_any(&self, sql: &str, params: impl Params) -> Result<bool, Fault> {
-        self.named(self.connection.prepare_cached(sql).and_then(|mut statement| statement.exists(params)))
+        self.named(
+            self.connection
+                .prepare_cached(sql)
+                .and_then(|mut statement| statement.exists(params)),
+        )
     }
 
     /// What is read from a query's first row, if it gives one.
@@ -107,7 +120,9 @@ impl Db {
 
     /// Closes it. What still stands in the log stays there.
     pub(super) fn close(self) -> Result<(), Fault> {
-        self.connection.close().map_err(|(_, error)| fault(&self.path, &error))
+        self.connection
+            .close()
+            .map_err(|(_, error)| fault(&self.path, &error))
     }
 
     fn named<T>(&self, done: rusqlite::Result<T>) -> Result<T, Fault> {
@@ -121,13 +136,21 @@ fn fault(path: &Path, error: &rusqlite::Error) -> Fault {
     let code = extended.map_or_else(String::new, |code| format!(" (SQLite's code {code})"));
     let message = format!("{}: {error}{code}", path.display());
     // That is no want of room, however full the disk is.
-    let is_read = matches!(extended, Some(ffi::SQLITE_IOERR_READ | ffi::SQLITE_IOERR_SHORT_READ));
+    let is_read = matches!(
+        extended,
+        Some(ffi::SQLITE_IOERR_READ | ffi::SQLITE_IOERR_SHORT_READ)
+    );
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => Fault::Full(message),
         // Without a code it is a value that is none of ours.
-        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) | None => Fault::inconsistent(&message),
-        Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) if !is_read => match refused(path) {
-            Some(why) if Fault::is_want_of_room(&why) => Fault::Full(format!("{message}; beside it: {why}")),
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) | None => {
+            Fault::inconsistent(&message)
+        }
+        Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) if !is_read => match refused(path)
+        {
+            Some(why) if Fault::is_want_of_room(&why) => {
+                Fault::Full(format!("{message}; beside it: {why}"))
+            }
             Some(why) => Fault::Io(format!("{message}; beside it: {why}")),
             None => Fault::Io(message),
         },
@@ -143,7 +166,10 @@ fn refused(path: &Path) -> Option<std::io::Error> {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
     let len = |path: &Path| fs::metadata(path).map_or(0, |metadata| metadata.len());
-    let (probe, end) = (path.with_extension("probe"), len(path).max(len(log.as_ref())));
+    let (probe, end) = (
+        path.with_extension("probe"),
+        len(path).max(len(log.as_ref())),
+    );
     let written = File::create(&probe).and_then(|file| {
         file.write_all_at(&vec![0; PROBE_BYTES], end)?;
         file.sync_data()
@@ -160,14 +186,28 @@ mod tests {
     #[test]
     fn an_error_names_its_file_and_is_no_want_of_room_where_there_is_room() {
         let path = std::env::temp_dir().join(format!("urlspool-db-{}.db", std::process::id()));
-        let of = |code| fault(&path, &rusqlite::Error::SqliteFailure(ffi::Error::new(code), None));
+        let of = |code| {
+            fault(
+                &path,
+                &rusqlite::Error::SqliteFailure(ffi::Error::new(code), None),
+            )
+        };
         let (full, damaged) = (ffi::SQLITE_FULL, ffi::SQLITE_CORRUPT);
-        let failed = [ffi::SQLITE_IOERR_WRITE, ffi::SQLITE_IOERR_FSYNC, ffi::SQLITE_CANTOPEN];
-        assert!(matches!(of(full), Fault::Full(_)) && matches!(of(damaged), Fault::Inconsistent(_)));
+        let failed = [
+            ffi::SQLITE_IOERR_WRITE,
+            ffi::SQLITE_IOERR_FSYNC,
+            ffi::SQLITE_CANTOPEN,
+        ];
+        assert!(
+            matches!(of(full), Fault::Full(_)) && matches!(of(damaged), Fault::Inconsistent(_))
+        );
         for code in failed {
             let fault = of(code);
             assert!(matches!(fault, Fault::Io(_)), "{fault:?}");
-            assert!(fault.to_string().contains(&format!("{}: ", path.display())), "{fault}");
+            assert!(
+                fault.to_string().contains(&format!("{}: ", path.display())),
+                "{fault}"
+            );
         }
         assert!(!path.with_extension("probe").exists());
     }

@@ -103,11 +103,19 @@ fn fate(met: bool, gone: Option<u64>, day: u64) -> Fate {
 impl Store {
     /// Whether anything is known of a spool.
     pub(in crate::daemon) fn has_spool(&self, spool: Key) -> Result<bool, Fault> {
-        self.db.is_any("SELECT 1 FROM mailbox WHERE spool=?1", params![spool.to_be_bytes()])
+        self.db.is_any(
+            "SELECT 1 FROM mailbox WHERE spool=?1",
+            params![spool.to_be_bytes()],
+        )
     }
 
     /// Marks what is gone from a spool, and forgets what has been for long. No transaction may be open.
-    pub(in crate::daemon) fn survey(&self, spool: Key, met: &Met, day: u64) -> Result<Tally, Fault> {
+    pub(in crate::daemon) fn survey(
+        &self,
+        spool: Key,
+        met: &Met,
+        day: u64,
+    ) -> Result<Tally, Fault> {
         let (mut mailboxes, frozen) = self.surveyed(spool, met)?;
         let ended = self.mark_known(&mut mailboxes, met, day)?;
         let mut forgotten = self.forget_known(&ended)?;
@@ -117,7 +125,8 @@ impl Store {
                 Fate::Ends if !mailbox.left => forgotten += self.forget_mailbox(id)?,
                 Fate::Marked(gone) => {
                     let gone = gone.map(u64::cast_signed);
-                    self.db.run("UPDATE mailbox SET gone=?2 WHERE id=?1", params![id, gone])?;
+                    self.db
+                        .run("UPDATE mailbox SET gone=?2 WHERE id=?1", params![id, gone])?;
                 }
                 _ => {}
             }
@@ -126,13 +135,22 @@ impl Store {
     }
 
     /// The mailboxes of a spool that are on file systems that are there, and the number of those that are not.
-    fn surveyed(&self, spool: Key, met: &Met) -> Result<(BTreeMap<MailboxId, Surveyed>, u64), Fault> {
+    fn surveyed(
+        &self,
+        spool: Key,
+        met: &Met,
+    ) -> Result<(BTreeMap<MailboxId, Surveyed>, u64), Fault> {
         let (mut mailboxes, mut frozen) = (BTreeMap::new(), 0);
         let sql = "SELECT id, dev, many, gone FROM mailbox WHERE spool=?1";
         self.db.each(sql, params![spool.to_be_bytes()], |row| {
             let gone = row.get::<_, Option<i64>>(3)?.map(i64::cast_unsigned);
             let (many, always) = (row.get::<_, i64>(2)? > 0, row.get::<_, i64>(2)? > 1);
-            let mailbox = Surveyed { many, gone, met: always, left: false };
+            let mailbox = Surveyed {
+                many,
+                gone,
+                met: always,
+                left: false,
+            };
             if met.devs.contains(&row.get::<_, i64>(1)?.cast_unsigned()) {
                 mailboxes.insert(row.get(0)?, mailbox);
             } else {
@@ -154,21 +172,36 @@ impl Store {
         let mut last = None;
         loop {
             let rows = self.known_behind(last)?;
-            let Some(Known { key, .. }) = rows.last() else { return Ok(ended) };
+            let Some(Known { key, .. }) = rows.last() else {
+                return Ok(ended);
+            };
             last = Some(*key);
             self.begin()?;
-            for Known { key, mailbox: id, message, gone } in rows {
-                let Some(mailbox) = mailboxes.get_mut(&id) else { continue };
+            for Known {
+                key,
+                mailbox: id,
+                message,
+                gone,
+            } in rows
+            {
+                let Some(mailbox) = mailboxes.get_mut(&id) else {
+                    continue;
+                };
                 let is_met = met.has(key.cast_unsigned());
                 mailbox.met |= is_met;
                 match fate(is_met, gone, day) {
                     Fate::Ends if ended.len() < FORGOTTEN_AT_ONCE => {
-                        ended.push(Ended { key, mailbox: id, message: message.filter(|_| !mailbox.many) });
+                        ended.push(Ended {
+                            key,
+                            mailbox: id,
+                            message: message.filter(|_| !mailbox.many),
+                        });
                         continue;
                     }
                     Fate::Marked(gone) => {
                         let gone = gone.map(u64::cast_signed);
-                        self.db.run("UPDATE known SET gone=?2 WHERE key=?1", params![key, gone])?;
+                        self.db
+                            .run("UPDATE known SET gone=?2 WHERE key=?1", params![key, gone])?;
                     }
                     _ => {}
                 }
@@ -181,11 +214,19 @@ impl Store {
     /// The next files that were read whole, in the order of their keys.
     fn known_behind(&self, last: Option<i64>) -> Result<Vec<Known>, Fault> {
         let from = last.map_or(Some(i64::MIN), |last| last.checked_add(1));
-        let Some(from) = from else { return Ok(Vec::new()) };
-        let sql = "SELECT key, mailbox, message, gone FROM known WHERE key>=?1 ORDER BY key LIMIT ?2";
+        let Some(from) = from else {
+            return Ok(Vec::new());
+        };
+        let sql =
+            "SELECT key, mailbox, message, gone FROM known WHERE key>=?1 ORDER BY key LIMIT ?2";
         self.db.all(sql, params![from, CHUNK_ROWS], |row| {
             let gone = row.get::<_, Option<i64>>(3)?.map(i64::cast_unsigned);
-            Ok(Known { key: row.get(0)?, mailbox: row.get(1)?, message: row.get(2)?, gone })
+            Ok(Known {
+                key: row.get(0)?,
+                mailbox: row.get(1)?,
+                message: row.get(2)?,
+                gone,
+            })
         })
     }
 
@@ -195,21 +236,31 @@ impl Store {
             return Ok(0);
         }
         let keys: HashSet<i64> = ended.iter().map(|file| file.key).collect();
-        let mut messages: HashSet<(MailboxId, i64)> =
-            ended.iter().filter_map(|file| file.message.map(|message| (file.mailbox, message))).collect();
-        self.db.each("SELECT key, mailbox, message FROM known WHERE message IS NOT NULL", [], |row| {
-            if !keys.contains(&row.get(0)?) {
-                messages.remove(&(row.get(1)?, row.get(2)?));
-            }
-            Ok(())
-        })?;
+        let mut messages: HashSet<(MailboxId, i64)> = ended
+            .iter()
+            .filter_map(|file| file.message.map(|message| (file.mailbox, message)))
+            .collect();
+        self.db.each(
+            "SELECT key, mailbox, message FROM known WHERE message IS NOT NULL",
+            [],
+            |row| {
+                if !keys.contains(&row.get(0)?) {
+                    messages.remove(&(row.get(1)?, row.get(2)?));
+                }
+                Ok(())
+            },
+        )?;
         let mut forgotten = 0;
         for chunk in ended.chunks(CHUNK_ROWS as usize) {
             self.begin()?;
             for file in chunk {
-                self.db.run("DELETE FROM known WHERE key=?1", params![file.key])?;
+                self.db
+                    .run("DELETE FROM known WHERE key=?1", params![file.key])?;
                 forgotten += 1;
-                if let Some(message) = file.message.filter(|message| messages.contains(&(file.mailbox, *message))) {
+                if let Some(message) = file
+                    .message
+                    .filter(|message| messages.contains(&(file.mailbox, *message)))
+                {
                     let (from, to) = linked(message.cast_unsigned());
                     forgotten += self.forget_seen(file.mailbox, (&from, &to), CHUNK_ROWS)?;
                 }
@@ -220,21 +271,40 @@ impl Store {
     }
 
     /// Marks how far mboxes were read, and forgets it.
-    fn forget_cursors(&self, mailboxes: &mut BTreeMap<MailboxId, Surveyed>, met: &Met, day: u64) -> Result<u64, Fault> {
+    fn forget_cursors(
+        &self,
+        mailboxes: &mut BTreeMap<MailboxId, Surveyed>,
+        met: &Met,
+        day: u64,
+    ) -> Result<u64, Fault> {
         let mut changes = Vec::new();
-        self.db.each("SELECT dev, ino, btime, mailbox, gone FROM file", [], |row| {
-            let (dev, ino): (i64, i64) = (row.get(0)?, row.get(1)?);
-            let id = FileId { dev: dev.cast_unsigned(), ino: ino.cast_unsigned(), btime: row.get(2)? };
-            let Some(mailbox) = mailboxes.get_mut(&row.get(3)?) else { return Ok(()) };
-            let is_met = met.has(id.hash());
-            mailbox.met |= is_met;
-            let fate = fate(is_met, row.get::<_, Option<i64>>(4)?.map(i64::cast_unsigned), day);
-            mailbox.left |= fate != Fate::Ends;
-            if fate != Fate::Stays {
-                changes.push((id, fate));
-            }
-            Ok(())
-        })?;
+        self.db.each(
+            "SELECT dev, ino, btime, mailbox, gone FROM file",
+            [],
+            |row| {
+                let (dev, ino): (i64, i64) = (row.get(0)?, row.get(1)?);
+                let id = FileId {
+                    dev: dev.cast_unsigned(),
+                    ino: ino.cast_unsigned(),
+                    btime: row.get(2)?,
+                };
+                let Some(mailbox) = mailboxes.get_mut(&row.get(3)?) else {
+                    return Ok(());
+                };
+                let is_met = met.has(id.hash());
+                mailbox.met |= is_met;
+                let fate = fate(
+                    is_met,
+                    row.get::<_, Option<i64>>(4)?.map(i64::cast_unsigned),
+                    day,
+                );
+                mailbox.left |= fate != Fate::Ends;
+                if fate != Fate::Stays {
+                    changes.push((id, fate));
+                }
+                Ok(())
+            },
+        )?;
         let mut forgotten = 0;
         for chunk in changes.chunks(CHUNK_ROWS as usize) {
             self.begin()?;
@@ -242,7 +312,8 @@ impl Store {
                 let (dev, ino) = (id.dev.cast_signed(), id.ino.cast_signed());
                 if let Fate::Marked(gone) = fate {
                     let sql = "UPDATE file SET gone=?4 WHERE dev=?1 AND ino=?2 AND btime=?3";
-                    self.db.run(sql, params![dev, ino, id.btime, gone.map(u64::cast_signed)])?;
+                    self.db
+                        .run(sql, params![dev, ino, id.btime, gone.map(u64::cast_signed)])?;
                 } else {
                     let sql = "DELETE FROM file WHERE dev=?1 AND ino=?2 AND btime=?3";
                     forgotten += self.db.run(sql, params![dev, ino, id.btime])? as u64;
@@ -268,12 +339,20 @@ impl Store {
         self.begin()?;
         self.forget_tails(id)?;
         for table in ["fresh", "fresh_mailbox"] {
-            self.db.run(&format!("DELETE FROM {table} WHERE mailbox=?1"), params![id])?;
+            self.db.run(
+                &format!("DELETE FROM {table} WHERE mailbox=?1"),
+                params![id],
+            )?;
         }
-        self.db.each("DELETE FROM mailbox WHERE id=?1 RETURNING key", params![id], |row| {
-            self.sum.take(Counted::Mailbox(id, row.get_ref(0)?.as_bytes()?));
-            Ok(())
-        })?;
+        self.db.each(
+            "DELETE FROM mailbox WHERE id=?1 RETURNING key",
+            params![id],
+            |row| {
+                self.sum
+                    .take(Counted::Mailbox(id, row.get_ref(0)?.as_bytes()?));
+                Ok(())
+            },
+        )?;
         self.commit()?;
         Ok(forgotten)
     }
@@ -285,7 +364,13 @@ mod tests {
 
     #[test]
     fn a_link_finds_its_message_and_no_other() {
-        for key in [0, 1 << 80, (1 << 80) - 1, Key::MAX, 0x0123_4567_89AB_CDEF_0123_4567_89AB_CDEF] {
+        for key in [
+            0,
+            1 << 80,
+            (1 << 80) - 1,
+            Key::MAX,
+            0x0123_4567_89AB_CDEF_0123_4567_89AB_CDEF,
+        ] {
             let (first, last) = linked(super::super::link(key));
             assert!((first..=last).contains(&kept(key)), "{key:x}");
             assert!(!(first..=last).contains(&kept(key ^ (1 << 80))), "{key:x}");
@@ -299,6 +384,10 @@ mod tests {
         assert_eq!(fate(false, Some(9), 8 + TOMBSTONE_DAYS), Fate::Stays);
         assert_eq!(fate(true, Some(9), 9 + TOMBSTONE_DAYS), Fate::Marked(None));
         assert_eq!(fate(false, Some(9), 9 + TOMBSTONE_DAYS), Fate::Ends);
-        assert_eq!(fate(false, Some(9), 2), Fate::Stays, "a state whose age was set back");
+        assert_eq!(
+            fate(false, Some(9), 2),
+            Fate::Stays,
+            "a state whose age was set back"
+        );
     }
 }

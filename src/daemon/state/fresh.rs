@@ -17,9 +17,18 @@ impl Store {
         self.fresh_cursors(&mut all)?;
         self.fresh_mailboxes(&mut all)?;
         for (id, mailbox) in &mut all {
-            let found = self.db.find("SELECT key, spool, dev, many FROM mailbox WHERE id=?1", params![id], |row| {
-                Ok((hex(row.get(0)?), hex(row.get(1)?), row.get::<_, i64>(2)?.cast_unsigned(), row.get(3)?))
-            })?;
+            let found = self.db.find(
+                "SELECT key, spool, dev, many FROM mailbox WHERE id=?1",
+                params![id],
+                |row| {
+                    Ok((
+                        hex(row.get(0)?),
+                        hex(row.get(1)?),
+                        row.get::<_, i64>(2)?.cast_unsigned(),
+                        row.get(3)?,
+                    ))
+                },
+            )?;
             let found = found.ok_or_else(|| self.db.inconsistent("it lacks a mailbox"))?;
             (mailbox.mailbox, mailbox.spool, mailbox.dev, mailbox.many) = found;
         }
@@ -29,7 +38,10 @@ impl Store {
     fn fresh_keys(&self, all: &mut BTreeMap<MailboxId, sidecar::Mailbox>) -> Result<(), Fault> {
         let sql = "SELECT mailbox, key FROM fresh ORDER BY rowid";
         self.db.each(sql, [], |row| {
-            all.entry(row.get(0)?).or_default().keys.push(hex(row.get(1)?));
+            all.entry(row.get(0)?)
+                .or_default()
+                .keys
+                .push(hex(row.get(1)?));
             Ok(())
         })
     }
@@ -38,7 +50,10 @@ impl Store {
         let sql = "SELECT mailbox, key, message FROM fresh_known JOIN known USING(key)";
         self.db.each(sql, [], |row| {
             let message = row.get::<_, Option<i64>>(2)?.map(i64::cast_unsigned);
-            all.entry(row.get(0)?).or_default().files.push((row.get::<_, i64>(1)?.cast_unsigned(), message));
+            all.entry(row.get(0)?)
+                .or_default()
+                .files
+                .push((row.get::<_, i64>(1)?.cast_unsigned(), message));
             Ok(())
         })
     }
@@ -48,21 +63,29 @@ impl Store {
              FROM fresh_file JOIN file USING(dev, ino, btime)";
         self.db.each(sql, [], |row| {
             let number = |index| row.get::<_, i64>(index).map(i64::cast_unsigned);
-            all.entry(row.get(0)?).or_default().cursors.push(sidecar::Cursor {
-                file: (number(1)?, number(2)?, row.get(3)?),
-                first: number(4)?,
-                last: number(5)?,
-                guard: number(6)?,
-                head: number(7)?,
-                size: number(8)?,
-                mtime: row.get(9)?,
-            });
+            all.entry(row.get(0)?)
+                .or_default()
+                .cursors
+                .push(sidecar::Cursor {
+                    file: (number(1)?, number(2)?, row.get(3)?),
+                    first: number(4)?,
+                    last: number(5)?,
+                    guard: number(6)?,
+                    head: number(7)?,
+                    size: number(8)?,
+                    mtime: row.get(9)?,
+                });
             Ok(())
         })
     }
 
-    fn fresh_mailboxes(&self, all: &mut BTreeMap<MailboxId, sidecar::Mailbox>) -> Result<(), Fault> {
-        let mailboxes: Vec<MailboxId> = self.db.all("SELECT mailbox FROM fresh_mailbox", [], |row| row.get(0))?;
+    fn fresh_mailboxes(
+        &self,
+        all: &mut BTreeMap<MailboxId, sidecar::Mailbox>,
+    ) -> Result<(), Fault> {
+        let mailboxes: Vec<MailboxId> =
+            self.db
+                .all("SELECT mailbox FROM fresh_mailbox", [], |row| row.get(0))?;
         for mailbox in mailboxes {
             let tails = self.tails(mailbox)?.into_iter().map(|tail| sidecar::Tail {
                 len: tail.len,
@@ -89,15 +112,41 @@ impl Store {
             self.know(*key, mailbox, *message)?;
         }
         for at in &told.cursors {
-            let sidecar::Cursor { file: (dev, ino, btime), first, last, guard, head, size, mtime } = *at;
-            let cursor = Cursor { first, last, guard, head, size, mtime };
+            let sidecar::Cursor {
+                file: (dev, ino, btime),
+                first,
+                last,
+                guard,
+                head,
+                size,
+                mtime,
+            } = *at;
+            let cursor = Cursor {
+                first,
+                last,
+                guard,
+                head,
+                size,
+                mtime,
+            };
             self.put_cursor(FileId { dev, ino, btime }, mailbox, &cursor)?;
         }
         if let Some(tails) = &told.tails {
             self.forget_tails(mailbox)?;
             for tail in tails {
-                let ids = tail.ids.iter().map(|id| number(id)).collect::<Result<_, _>>()?;
-                self.put_tail(mailbox, &Tail { len: tail.len, hash: number(&tail.hash)?, ids })?;
+                let ids = tail
+                    .ids
+                    .iter()
+                    .map(|id| number(id))
+                    .collect::<Result<_, _>>()?;
+                self.put_tail(
+                    mailbox,
+                    &Tail {
+                        len: tail.len,
+                        hash: number(&tail.hash)?,
+                        ids,
+                    },
+                )?;
             }
         }
         Ok(told.keys.len())
@@ -105,7 +154,8 @@ impl Store {
 
     /// In a new state: what was learnt from sidecars stands in them already.
     pub(in crate::daemon) fn nothing_is_fresh(&self) -> Result<(), Fault> {
-        self.db.batch("DELETE FROM fresh_known; DELETE FROM fresh_file; DELETE FROM fresh_mailbox")
+        self.db
+            .batch("DELETE FROM fresh_known; DELETE FROM fresh_file; DELETE FROM fresh_mailbox")
     }
 }
 

@@ -70,7 +70,9 @@ impl Sum {
 impl Store {
     /// Takes up the sum where the database has it.
     pub(super) fn open_sum(&self) -> Result<(), Fault> {
-        let kept = self.note(NAME)?.ok_or_else(|| self.db.inconsistent("it has no sum"))?;
+        let kept = self
+            .note(NAME)?
+            .ok_or_else(|| self.db.inconsistent("it has no sum"))?;
         self.sum.now.set(kept);
         self.sum.kept.set(kept);
         Ok(())
@@ -97,37 +99,52 @@ impl Store {
             sum.add(Counted::Seen(row.get(0)?, row.get_ref(1)?.as_bytes()?));
             Ok(())
         })?;
-        self.db.each("SELECT mailbox, len, hash, ids FROM tail", [], |row| {
-            let (hash, ids) = (row.get_ref(2)?.as_bytes()?, row.get_ref(3)?.as_bytes()?);
-            sum.add(Counted::Tail(row.get(0)?, row.get(1)?, hash, ids));
-            Ok(())
-        })?;
+        self.db
+            .each("SELECT mailbox, len, hash, ids FROM tail", [], |row| {
+                let (hash, ids) = (row.get_ref(2)?.as_bytes()?, row.get_ref(3)?.as_bytes()?);
+                sum.add(Counted::Tail(row.get(0)?, row.get(1)?, hash, ids));
+                Ok(())
+            })?;
         if sum.now.get() == self.sum.kept.get() {
             return Ok(());
         }
-        Err(self.db.inconsistent("what it knows of messages is not what was written"))
+        Err(self
+            .db
+            .inconsistent("what it knows of messages is not what was written"))
     }
 
     /// Forgets messages that were given: those of a mailbox whose keys are no less and no more than these, and no more
     /// of them than `most`. Gives how many.
-    pub(super) fn forget_seen(&self, mailbox: MailboxId, keys: (&[u8], &[u8]), most: u32) -> Result<u64, Fault> {
+    pub(super) fn forget_seen(
+        &self,
+        mailbox: MailboxId,
+        keys: (&[u8], &[u8]),
+        most: u32,
+    ) -> Result<u64, Fault> {
         let sql = "DELETE FROM seen WHERE mailbox=?1 AND key IN
              (SELECT key FROM seen WHERE mailbox=?1 AND key BETWEEN ?2 AND ?3 LIMIT ?4) RETURNING key";
         let mut forgotten = 0;
-        self.db.each(sql, params![mailbox, keys.0, keys.1, most], |row| {
-            self.sum.take(Counted::Seen(mailbox, row.get_ref(0)?.as_bytes()?));
-            forgotten += 1;
-            Ok(())
-        })?;
+        self.db
+            .each(sql, params![mailbox, keys.0, keys.1, most], |row| {
+                self.sum
+                    .take(Counted::Seen(mailbox, row.get_ref(0)?.as_bytes()?));
+                forgotten += 1;
+                Ok(())
+            })?;
         Ok(forgotten)
     }
 
     /// Forgets messages that may yet grow: all of a mailbox.
     pub(super) fn forget_tails(&self, mailbox: MailboxId) -> Result<(), Fault> {
-        self.db.each("DELETE FROM tail WHERE mailbox=?1 RETURNING len, hash, ids", params![mailbox], |row| {
-            let (hash, ids) = (row.get_ref(1)?.as_bytes()?, row.get_ref(2)?.as_bytes()?);
-            self.sum.take(Counted::Tail(mailbox, row.get(0)?, hash, ids));
-            Ok(())
-        })
+        self.db.each(
+            "DELETE FROM tail WHERE mailbox=?1 RETURNING len, hash, ids",
+            params![mailbox],
+            |row| {
+                let (hash, ids) = (row.get_ref(1)?.as_bytes()?, row.get_ref(2)?.as_bytes()?);
+                self.sum
+                    .take(Counted::Tail(mailbox, row.get(0)?, hash, ids));
+                Ok(())
+            },
+        )
     }
 }

@@ -18,7 +18,8 @@ impl<'a> FileUrl<'a> {
     /// Whether the file lies on the reader's own machine: no host, or `localhost` in any case.
     #[must_use]
     pub fn local(&self) -> bool {
-        self.host.is_none_or(|host| host.text.eq_ignore_ascii_case(b"localhost"))
+        self.host
+            .is_none_or(|host| host.text.eq_ignore_ascii_case(b"localhost"))
     }
 
     /// The path's segments.

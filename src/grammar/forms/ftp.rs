@@ -55,14 +55,21 @@ impl FtpUrl<'_> {
     #[must_use]
     pub fn commands(&self) -> Vec<FtpCommand> {
         let mut commands = Vec::new();
-        let mut say = |verb, argument: &[u8]| commands.push(FtpCommand { verb, argument: decode(argument) });
+        let mut say = |verb, argument: &[u8]| {
+            commands.push(FtpCommand {
+                verb,
+                argument: decode(argument),
+            })
+        };
         if let Some(user) = self.login.user {
             say("USER", user);
         }
         if let Some(password) = self.login.password {
             say("PASS", password);
         }
-        let Some(path) = self.path else { return commands };
+        let Some(path) = self.path else {
+            return commands;
+        };
         for directory in path.cwd() {
             say("CWD", directory);
         }
@@ -97,13 +104,35 @@ pub(super) fn ftpurl(input: &[u8]) -> Result<FtpUrl<'_>, Refusal> {
     if rest.is_empty() {
         return Ok(FtpUrl { login, path: None });
     }
-    let rest = rest.strip_prefix(b"/").ok_or_else(|| after_host(Part::Path, rest))?;
+    let rest = rest
+        .strip_prefix(b"/")
+        .ok_or_else(|| after_host(Part::Path, rest))?;
     let (fpath, rest) = fpath(rest);
     if rest.first() != Some(&b';') {
-        return end(FtpUrl { login, path: Some(FtpPath { fpath, typecode: None }) }, Part::Path, rest);
+        return end(
+            FtpUrl {
+                login,
+                path: Some(FtpPath {
+                    fpath,
+                    typecode: None,
+                }),
+            },
+            Part::Path,
+            rest,
+        );
     }
     let (code, rest) = typecode(rest)?;
-    end(FtpUrl { login, path: Some(FtpPath { fpath, typecode: Some(code) }) }, Part::Typecode, rest)
+    end(
+        FtpUrl {
+            login,
+            path: Some(FtpPath {
+                fpath,
+                typecode: Some(code),
+            }),
+        },
+        Part::Typecode,
+        rest,
+    )
 }
 
 /// `fpath = fsegment *[ "/" fsegment ]`; `fsegment = *[ uchar | "?" | ":" | "@" | "&" | "=" ]`
@@ -118,7 +147,11 @@ pub(super) fn fpath(input: &[u8]) -> (&[u8], &[u8]) {
 /// `";type=" ftptype`, the literal in lower case (`spec/ambiguities.md` 2).
 fn typecode(input: &[u8]) -> Read<'_, u8> {
     const LITERAL: &[u8] = b";type=";
-    let same = input.iter().zip(LITERAL).take_while(|(have, want)| have == want).count();
+    let same = input
+        .iter()
+        .zip(LITERAL)
+        .take_while(|(have, want)| have == want)
+        .count();
     let rest = &input[same..];
     if same < LITERAL.len() {
         return Err(Refusal::new(Kind::Missing, Part::Typecode, rest));

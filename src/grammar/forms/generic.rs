@@ -26,7 +26,14 @@ pub struct IpSchemepart<'a> {
 /// `schemepart`
 pub(super) fn otherurl(input: &[u8]) -> Result<OtherUrl<'_>, Refusal> {
     let (schemepart, rest) = run(Set::XCHAR, input);
-    end(OtherUrl { schemepart, ip: ip_schemepart(schemepart) }, Part::Schemepart, rest)
+    end(
+        OtherUrl {
+            schemepart,
+            ip: ip_schemepart(schemepart),
+        },
+        Part::Schemepart,
+        rest,
+    )
 }
 
 /// `ip-schemepart`, of a text that holds only `xchar`s.

@@ -39,14 +39,18 @@ impl GopherUrl<'_> {
     /// The type that a client assumes: `1` where the URL has none (section 3.4.1), decoded.
     #[must_use]
     pub fn effective_gtype(&self) -> u8 {
-        self.path.and_then(|path| path.gtype).map_or(b'1', |gtype| octet(gtype).unwrap_or(gtype[0]))
+        self.path
+            .and_then(|path| path.gtype)
+            .map_or(b'1', |gtype| octet(gtype).unwrap_or(gtype[0]))
     }
 
     /// The line that a client sends (sections 3.4.1 to 3.4.9), without its end: the decoded selector, then
     /// after tabs the search and gopher+ strings.
     #[must_use]
     pub fn request(&self) -> Vec<u8> {
-        let Some(path) = self.path else { return Vec::new() };
+        let Some(path) = self.path else {
+            return Vec::new();
+        };
         let mut line = decode(path.selector.unwrap_or_default());
         for field in [path.search, path.gopher_plus].into_iter().flatten() {
             line.push(b'\t');
@@ -68,15 +72,32 @@ pub(super) fn gopherurl(input: &[u8]) -> Result<GopherUrl<'_>, Refusal> {
     if rest.is_empty() {
         return Ok(GopherUrl { site, path: None });
     }
-    let rest = rest.strip_prefix(b"/").ok_or_else(|| after_host(Part::Selector, rest))?;
+    let rest = rest
+        .strip_prefix(b"/")
+        .ok_or_else(|| after_host(Part::Selector, rest))?;
     let (text, rest) = run(Set::XCHAR, rest);
-    end(GopherUrl { site, path: Some(divided(text)) }, Part::Selector, rest)
+    end(
+        GopherUrl {
+            site,
+            path: Some(divided(text)),
+        },
+        Part::Selector,
+        rest,
+    )
 }
 
 /// Type, selector, search and gopher+ string of a text that holds only `xchar`s.
 fn divided(text: &[u8]) -> GopherPath<'_> {
     let (gtype, rest) = match text.first() {
-        None => return GopherPath { text, gtype: None, selector: None, search: None, gopher_plus: None },
+        None => {
+            return GopherPath {
+                text,
+                gtype: None,
+                selector: None,
+                search: None,
+                gopher_plus: None,
+            };
+        }
         Some(b'%') => text.split_at(3),
         Some(_) => text.split_at(1),
     };
@@ -85,7 +106,13 @@ fn divided(text: &[u8]) -> GopherPath<'_> {
         let (search, rest) = cut_at_tab(rest);
         (Some(search), rest)
     });
-    GopherPath { text, gtype: Some(gtype), selector: Some(selector), search, gopher_plus: rest }
+    GopherPath {
+        text,
+        gtype: Some(gtype),
+        selector: Some(selector),
+        search,
+        gopher_plus: rest,
+    }
 }
 
 /// What stands before the first `%09`, and after it.

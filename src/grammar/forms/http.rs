@@ -35,15 +35,37 @@ impl<'a> HttpUrl<'a> {
 pub(super) fn httpurl(input: &[u8]) -> Result<HttpUrl<'_>, Refusal> {
     let (site, rest) = hostport(input)?;
     if rest.is_empty() {
-        return Ok(HttpUrl { site, path: None, search: None });
+        return Ok(HttpUrl {
+            site,
+            path: None,
+            search: None,
+        });
     }
-    let rest = rest.strip_prefix(b"/").ok_or_else(|| after_host(Part::Path, rest))?;
+    let rest = rest
+        .strip_prefix(b"/")
+        .ok_or_else(|| after_host(Part::Path, rest))?;
     let (path, rest) = hpath(rest);
     let Some(rest) = rest.strip_prefix(b"?") else {
-        return end(HttpUrl { site, path: Some(path), search: None }, Part::Path, rest);
+        return end(
+            HttpUrl {
+                site,
+                path: Some(path),
+                search: None,
+            },
+            Part::Path,
+            rest,
+        );
     };
     let (search, rest) = search(rest);
-    end(HttpUrl { site, path: Some(path), search: Some(search) }, Part::Search, rest)
+    end(
+        HttpUrl {
+            site,
+            path: Some(path),
+            search: Some(search),
+        },
+        Part::Search,
+        rest,
+    )
 }
 
 /// `hpath = hsegment *[ "/" hsegment ]`; `hsegment = *[ uchar | ";" | ":" | "@" | "&" | "=" ]`

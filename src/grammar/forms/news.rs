@@ -45,7 +45,14 @@ pub(super) fn newsurl(input: &[u8]) -> Result<NewsUrl<'_>, Refusal> {
             return Err(Refusal::new(Kind::Empty, Part::Article, input));
         }
         let (host, rest) = host(rest)?;
-        return end(NewsUrl::Article { unique: before, host }, Part::Host, rest);
+        return end(
+            NewsUrl::Article {
+                unique: before,
+                host,
+            },
+            Part::Host,
+            rest,
+        );
     }
     if !rest.is_empty() {
         return Err(stray(Part::Article, rest));
@@ -65,9 +72,14 @@ pub(super) fn newsurl(input: &[u8]) -> Result<NewsUrl<'_>, Refusal> {
 pub(super) fn group(input: &[u8]) -> Read<'_, &[u8]> {
     match input.first() {
         None => Err(Refusal::new(Kind::Empty, Part::Group, input)),
-        Some(&first) if !Set::ALPHA.has(first) => Err(Refusal::new(Kind::Unexpected, Part::Group, input)),
+        Some(&first) if !Set::ALPHA.has(first) => {
+            Err(Refusal::new(Kind::Unexpected, Part::Group, input))
+        }
         Some(_) => {
-            let len = input.iter().take_while(|&&byte| Set::GROUP.has(byte)).count();
+            let len = input
+                .iter()
+                .take_while(|&&byte| Set::GROUP.has(byte))
+                .count();
             Ok(input.split_at(len))
         }
     }

@@ -31,11 +31,27 @@ pub(super) fn nntpurl(input: &[u8]) -> Result<NntpUrl<'_>, Refusal> {
     let (site, rest) = hostport(input)?;
     let (group, rest) = group(slash(Part::Group, rest)?)?;
     let Some(rest) = rest.strip_prefix(b"/") else {
-        return end(NntpUrl { site, group, article_number: None }, Part::Group, rest);
+        return end(
+            NntpUrl {
+                site,
+                group,
+                article_number: None,
+            },
+            Part::Group,
+            rest,
+        );
     };
     let (number, rest) = digits(rest);
     if number.is_empty() {
         return Err(Refusal::new(Kind::Empty, Part::Article, rest));
     }
-    end(NntpUrl { site, group, article_number: Some(number) }, Part::Article, rest)
+    end(
+        NntpUrl {
+            site,
+            group,
+            article_number: Some(number),
+        },
+        Part::Article,
+        rest,
+    )
 }

@@ -41,8 +41,20 @@ pub(super) fn prosperourl(input: &[u8]) -> Result<ProsperoUrl<'_>, Refusal> {
         fields.push(field);
         rest = after;
     }
-    let part = if fields.is_empty() { Part::Path } else { Part::Field };
-    end(ProsperoUrl { site, hsoname, fields }, part, rest)
+    let part = if fields.is_empty() {
+        Part::Path
+    } else {
+        Part::Field
+    };
+    end(
+        ProsperoUrl {
+            site,
+            hsoname,
+            fields,
+        },
+        part,
+        rest,
+    )
 }
 
 /// `fieldname "=" fieldvalue`. The `;` has been read.
@@ -50,7 +62,11 @@ fn field(input: &[u8]) -> Read<'_, (&[u8], &[u8])> {
     let (name, rest) = run(Set::FIELD, input);
     let Some(rest) = rest.strip_prefix(b"=") else {
         let missing = Refusal::new(Kind::Missing, Part::Field, rest);
-        return Err(if rest.is_empty() { missing } else { stray(Part::Field, rest) });
+        return Err(if rest.is_empty() {
+            missing
+        } else {
+            stray(Part::Field, rest)
+        });
     };
     let (value, rest) = run(Set::FIELD, rest);
     Ok(((name, value), rest))

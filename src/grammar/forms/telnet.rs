@@ -26,7 +26,21 @@ impl TelnetUrl<'_> {
 pub(super) fn telneturl(input: &[u8]) -> Result<TelnetUrl<'_>, Refusal> {
     let (login, rest) = login(input)?;
     match rest.strip_prefix(b"/") {
-        Some(rest) => end(TelnetUrl { login, final_slash: true }, Part::Path, rest),
-        None => end(TelnetUrl { login, final_slash: false }, Part::Host, rest),
+        Some(rest) => end(
+            TelnetUrl {
+                login,
+                final_slash: true,
+            },
+            Part::Path,
+            rest,
+        ),
+        None => end(
+            TelnetUrl {
+                login,
+                final_slash: false,
+            },
+            Part::Host,
+            rest,
+        ),
     }
 }

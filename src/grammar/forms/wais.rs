@@ -61,17 +61,45 @@ pub(super) fn waisurl(input: &[u8]) -> Result<WaisUrl<'_>, Refusal> {
     match rest.split_first() {
         Some((b'?', rest)) => {
             let (search, rest) = search(rest);
-            end(WaisUrl { site, database, part: WaisPart::Index { search } }, Part::Search, rest)
+            end(
+                WaisUrl {
+                    site,
+                    database,
+                    part: WaisPart::Index { search },
+                },
+                Part::Search,
+                rest,
+            )
         }
         Some((b'/', rest)) => {
             let (wtype, rest) = run(Set::UCHAR, rest);
             let Some(rest) = rest.strip_prefix(b"/") else {
                 let missing = Refusal::new(Kind::Missing, Part::Wpath, rest);
-                return Err(if rest.is_empty() { missing } else { stray(Part::Wtype, rest) });
+                return Err(if rest.is_empty() {
+                    missing
+                } else {
+                    stray(Part::Wtype, rest)
+                });
             };
             let (wpath, rest) = run(Set::UCHAR, rest);
-            end(WaisUrl { site, database, part: WaisPart::Doc { wtype, wpath } }, Part::Wpath, rest)
+            end(
+                WaisUrl {
+                    site,
+                    database,
+                    part: WaisPart::Doc { wtype, wpath },
+                },
+                Part::Wpath,
+                rest,
+            )
         }
-        _ => end(WaisUrl { site, database, part: WaisPart::Database }, Part::Database, rest),
+        _ => end(
+            WaisUrl {
+                site,
+                database,
+                part: WaisPart::Database,
+            },
+            Part::Database,
+            rest,
+        ),
     }
 }

@@ -14,7 +14,9 @@ const BLOCK: usize = 512;
 
 /// Whether a tar begins so: its first header has a name, and its checksum holds.
 pub(super) fn begins(start: &[u8]) -> bool {
-    start.first_chunk().is_some_and(|block| block[0] != 0 && Header(block).is_sound())
+    start
+        .first_chunk()
+        .is_some_and(|block| block[0] != 0 && Header(block).is_sound())
 }
 
 /// A tar that is being read.
@@ -28,7 +30,11 @@ pub(in crate::read) struct Tar {
 
 impl Tar {
     pub(super) fn new(feed: Feed) -> Tar {
-        Tar { feed, padding: 0, is_marked: false }
+        Tar {
+            feed,
+            padding: 0,
+            is_marked: false,
+        }
     }
 
     pub(super) fn feed(&self) -> &Feed {
@@ -44,10 +50,14 @@ impl Tar {
         self.feed.octets(std::mem::take(&mut self.padding))?;
         let mut extension = Extension::default();
         loop {
-            let Some(block) = self.block()? else { return Ok(None) };
+            let Some(block) = self.block()? else {
+                return Ok(None);
+            };
             let header = Header(&block);
             if !header.is_sound() {
-                return Err(fault::damage("what stands behind a member is no header of another"));
+                return Err(fault::damage(
+                    "what stands behind a member is no header of another",
+                ));
             }
             match header.kind() {
                 b'L' => extension.name = Some(until_nul(&self.extension(&header)?).to_owned()),
@@ -68,7 +78,9 @@ impl Tar {
             match self.feed.fill(&mut block)? {
                 0 => return Ok(None),
                 BLOCK => {}
-                filled if self.is_marked && block[..filled].iter().all(|&byte| byte == 0) => return Ok(None),
+                filled if self.is_marked && block[..filled].iter().all(|&byte| byte == 0) => {
+                    return Ok(None);
+                }
                 _ => return Err(super::cut_off()),
             }
             if block.iter().any(|&byte| byte != 0) {
@@ -83,7 +95,9 @@ impl Tar {
     fn extension(&mut self, header: &Header<'_>) -> io::Result<Vec<u8>> {
         let size = header.size()?;
         if size > TAR_EXTENSION_BYTES {
-            return Err(fault::limit(format!("a tar's header of more than {TAR_EXTENSION_BYTES} octets")));
+            return Err(fault::limit(format!(
+                "a tar's header of more than {TAR_EXTENSION_BYTES} octets"
+            )));
         }
         let octets = self.feed.octets(size as usize)?;
         self.feed.octets(padding(size))?;
@@ -110,7 +124,11 @@ impl Tar {
                     b'D' | b'V' => What::Folder,
                     b'S' => What::Left("sparse"),
                     _ if extension.is_sparse => What::Left("sparse"),
-                    0 | b'0' | b'7' => What::Octets(Body { packed, compression: None, sum: None }),
+                    0 | b'0' | b'7' => What::Octets(Body {
+                        packed,
+                        compression: None,
+                        sum: None,
+                    }),
                     _ => What::Left("not-regular"),
                 }
             }
@@ -134,11 +152,16 @@ struct Header<'h>(&'h [u8; BLOCK]);
 impl Header<'_> {
     /// Whether the checksum holds. Some old tars summed signed octets.
     fn is_sound(&self) -> bool {
-        let Some(told) = octal(&self.0[148..156]) else { return false };
+        let Some(told) = octal(&self.0[148..156]) else {
+            return false;
+        };
         let others = || self.0[..148].iter().chain(&self.0[156..]);
         let blanks = 8 * u64::from(b' ');
         let sum = others().map(|&byte| u64::from(byte)).sum::<u64>() + blanks;
-        let signed = others().map(|&byte| i64::from(byte.cast_signed())).sum::<i64>() + blanks.cast_signed();
+        let signed = others()
+            .map(|&byte| i64::from(byte.cast_signed()))
+            .sum::<i64>()
+            + blanks.cast_signed();
         told == sum || told.cast_signed() == signed
     }
 
@@ -152,8 +175,15 @@ impl Header<'_> {
         let size = if field[0] & 0x80 == 0 {
             octal(field)
         } else {
-            let high = field[..4].iter().enumerate().all(|(at, &byte)| byte == if at == 0 { 0x80 } else { 0 });
-            high.then(|| field[4..].iter().fold(0, |number, &byte| number << 8 | u64::from(byte)))
+            let high = field[..4]
+                .iter()
+                .enumerate()
+                .all(|(at, &byte)| byte == if at == 0 { 0x80 } else { 0 });
+            high.then(|| {
+                field[4..]
+                    .iter()
+                    .fold(0, |number, &byte| number << 8 | u64::from(byte))
+            })
         };
         size.ok_or_else(|| fault::damage("a tar's header without a size"))
     }
@@ -161,20 +191,33 @@ impl Header<'_> {
     fn name(&self) -> Vec<u8> {
         let name = until_nul(&self.0[..100]);
         // GNU's header has other things where POSIX has the name's beginning.
-        let prefix = if &self.0[257..263] == b"ustar\0" { until_nul(&self.0[345..500]) } else { &[] };
-        if prefix.is_empty() { name.to_owned() } else { [prefix, b"/", name].concat() }
+        let prefix = if &self.0[257..263] == b"ustar\0" {
+            until_nul(&self.0[345..500])
+        } else {
+            &[]
+        };
+        if prefix.is_empty() {
+            name.to_owned()
+        } else {
+            [prefix, b"/", name].concat()
+        }
     }
 }
 
 /// A number in octal digits, with blanks before and a blank or NUL behind it. A field of blanks is zero.
 fn octal(field: &[u8]) -> Option<u64> {
     let field = field.trim_ascii_start();
-    let digits = field.iter().take_while(|byte| matches!(byte, b'0'..=b'7')).count();
+    let digits = field
+        .iter()
+        .take_while(|byte| matches!(byte, b'0'..=b'7'))
+        .count();
     let rest = &field[digits..];
     if !rest.iter().all(|byte| matches!(byte, 0 | b' ')) {
         return None;
     }
-    field[..digits].iter().try_fold(0_u64, |number, digit| number.checked_mul(8)?.checked_add(u64::from(digit - b'0')))
+    field[..digits].iter().try_fold(0_u64, |number, digit| {
+        number.checked_mul(8)?.checked_add(u64::from(digit - b'0'))
+    })
 }
 
 /// What headers before a member's own say of it.
@@ -190,8 +233,14 @@ impl Extension {
     /// Reads records `LENGTH KEY=VALUE\n`, LENGTH being that of the whole record. What is none ends the reading.
     fn read(&mut self, mut records: &[u8]) {
         while let Some(blank) = memchr::memchr(b' ', records) {
-            let length = std::str::from_utf8(&records[..blank]).ok().and_then(|digits| digits.parse::<usize>().ok());
-            let Some(length) = length.filter(|&length| blank + 2 <= length && length <= records.len()) else { return };
+            let length = std::str::from_utf8(&records[..blank])
+                .ok()
+                .and_then(|digits| digits.parse::<usize>().ok());
+            let Some(length) =
+                length.filter(|&length| blank + 2 <= length && length <= records.len())
+            else {
+                return;
+            };
             let (record, rest) = records.split_at(length);
             let pair = &record[blank + 1..length - 1];
             if let Some(equals) = memchr::memchr(b'=', pair) {
@@ -204,7 +253,11 @@ impl Extension {
     fn set(&mut self, key: &[u8], value: &[u8]) {
         match key {
             b"path" | b"GNU.sparse.name" => self.name = Some(value.to_owned()),
-            b"size" => self.size = std::str::from_utf8(value).ok().and_then(|digits| digits.parse().ok()),
+            b"size" => {
+                self.size = std::str::from_utf8(value)
+                    .ok()
+                    .and_then(|digits| digits.parse().ok())
+            }
             _ => self.is_sparse |= key.starts_with(b"GNU.sparse."),
         }
     }

@@ -62,7 +62,9 @@ impl Directory {
         let from = len.saturating_sub(END_BYTES + LONGEST_COMMENT);
         let mut tail = Vec::new();
         random.range(from, len).read_to_end(&mut tail)?;
-        let Some(at) = memchr::memmem::rfind_iter(&tail, END).find(|&at| tail.len() - at >= END_BYTES as usize) else {
+        let Some(at) = memchr::memmem::rfind_iter(&tail, END)
+            .find(|&at| tail.len() - at >= END_BYTES as usize)
+        else {
             return Ok(None);
         };
         let end = from + at as u64;
@@ -72,9 +74,17 @@ impl Directory {
         if let Some((at, size_64, offset_64)) = end_64(random, end)? {
             (behind, size, offset) = (at, size_64, offset_64);
         }
-        let Some(begins) = behind.checked_sub(size).filter(|&begins| offset <= begins) else { return Ok(None) };
+        let Some(begins) = behind.checked_sub(size).filter(|&begins| offset <= begins) else {
+            return Ok(None);
+        };
         let entries = BufReader::new(random.range(begins, behind));
-        Ok(Some(Directory { random: random.clone(), entries, base: begins - offset, begins, ranges: BTreeMap::new() }))
+        Ok(Some(Directory {
+            random: random.clone(),
+            entries,
+            base: begins - offset,
+            begins,
+            ranges: BTreeMap::new(),
+        }))
     }
 
     pub(super) fn next(&mut self) -> io::Result<Option<Entry>> {
@@ -97,9 +107,16 @@ impl Directory {
             unpacked: u64::from(u32_at(&fixed, 24)),
         };
         let mut offset = u64::from(u32_at(&fixed, 42));
-        read_zip64(&extra, &mut [&mut claims.unpacked, &mut claims.packed, &mut offset]);
+        read_zip64(
+            &extra,
+            &mut [&mut claims.unpacked, &mut claims.packed, &mut offset],
+        );
         // 4.4.2 and 4.4.15: where a member was made on Unix, its mode stands in the upper half.
-        let mode = if fixed[5] == 3 { u32_at(&fixed, 38) >> 16 } else { 0 };
+        let mode = if fixed[5] == 3 {
+            u32_at(&fixed, 38) >> 16
+        } else {
+            0
+        };
         let what = match mode & 0o170_000 {
             _ if name.ends_with(b"/") => What::Folder,
             0o120_000 => What::Left("symlink"),
@@ -121,17 +138,24 @@ impl Directory {
     fn octets(&mut self, offset: u64, claims: &Claims) -> io::Result<What> {
         let start = self.base.saturating_add(offset);
         let mut local = [0; LOCAL_BYTES as usize];
-        if fill(&mut self.random.range(start, start.saturating_add(LOCAL_BYTES)), &mut local)? < local.len()
+        if fill(
+            &mut self.random.range(start, start.saturating_add(LOCAL_BYTES)),
+            &mut local,
+        )? < local.len()
             || !local.starts_with(LOCAL)
         {
-            return Ok(What::Broken(fault::damage("is not where the zip's directory says")));
+            return Ok(What::Broken(fault::damage(
+                "is not where the zip's directory says",
+            )));
         }
         let head = LOCAL_BYTES + u64::from(u16_at(&local, 26)) + u64::from(u16_at(&local, 28));
         let data = start + head;
         let end = data.saturating_add(claims.packed);
         let before = self.ranges.range_mut(..end).next_back().map(|(_, end)| end);
         if before.as_ref().is_some_and(|before| **before > start) || end > self.begins {
-            return Err(fault::damage("members of a zip lie over each other: from here on nothing is read"));
+            return Err(fault::damage(
+                "members of a zip lie over each other: from here on nothing is read",
+            ));
         }
         match before {
             // No member fits between them, but the sizes behind the first may.
@@ -146,15 +170,21 @@ impl Directory {
 /// The zip64 end record before the end record at `end`: where it stands, and the directory's size and offset.
 fn end_64(random: &Random, end: u64) -> io::Result<Option<(u64, u64, u64)>> {
     let mut locator = [0; LOCATOR_64_BYTES as usize];
-    let Some(at) = end.checked_sub(LOCATOR_64_BYTES) else { return Ok(None) };
-    if fill(&mut random.range(at, end), &mut locator)? < locator.len() || !locator.starts_with(LOCATOR_64) {
+    let Some(at) = end.checked_sub(LOCATOR_64_BYTES) else {
+        return Ok(None);
+    };
+    if fill(&mut random.range(at, end), &mut locator)? < locator.len()
+        || !locator.starts_with(LOCATOR_64)
+    {
         return Ok(None);
     }
     let told = u64_at(&locator, 8);
     let mut record = [0; 56];
     // Octets before the zip shift it; without an extension it stands right before its locator.
     for at in [told, at.saturating_sub(56)] {
-        if fill(&mut random.range(at, at.saturating_add(56)), &mut record)? == 56 && record.starts_with(END_64) {
+        if fill(&mut random.range(at, at.saturating_add(56)), &mut record)? == 56
+            && record.starts_with(END_64)
+        {
             return Ok(Some((at, u64_at(&record, 40), u64_at(&record, 48))));
         }
     }
@@ -170,7 +200,10 @@ pub(in crate::read) struct Locals {
 
 impl Locals {
     pub(super) fn new(feed: Feed) -> Locals {
-        Locals { feed, is_described_behind: false }
+        Locals {
+            feed,
+            is_described_behind: false,
+        }
     }
 
     pub(super) fn feed(&self) -> &Feed {
@@ -187,7 +220,9 @@ impl Locals {
                 while self.feed.fill(&mut scratch)? > 0 {}
                 Ok(None)
             } else {
-                Err(fault::damage("what stands behind a member of a zip is no other"))
+                Err(fault::damage(
+                    "what stands behind a member of a zip is no other",
+                ))
             };
         }
         // Offsets are those of 4.3.7, less the signature's four.
@@ -206,11 +241,21 @@ impl Locals {
         let what = if !self.is_described_behind {
             claims.what(self.feed.begin(claims.packed), !name.ends_with(b"/"))
         } else if claims.method == 8 && claims.flags & ENCRYPTED == 0 {
-            What::Octets(Body { packed: self.feed.begin_deflate(), compression: None, sum: None })
+            What::Octets(Body {
+                packed: self.feed.begin_deflate(),
+                compression: None,
+                sum: None,
+            })
         } else {
-            return Err(fault::damage("the end of a zip's member stands in the zip's directory, which comes last"));
+            return Err(fault::damage(
+                "the end of a zip's member stands in the zip's directory, which comes last",
+            ));
         };
-        let what = if name.ends_with(b"/") { What::Folder } else { what };
+        let what = if name.ends_with(b"/") {
+            What::Folder
+        } else {
+            what
+        };
         Ok(Some(Entry { name, what }))
     }
 
@@ -253,8 +298,15 @@ impl Claims {
             95 => Some(Compression::Xz),
             _ => return What::Left("unknown-compression"),
         };
-        let sum = is_checked.then_some(Sum { crc: self.crc, bytes: self.unpacked });
-        What::Octets(Body { packed, compression, sum })
+        let sum = is_checked.then_some(Sum {
+            crc: self.crc,
+            bytes: self.unpacked,
+        });
+        What::Octets(Body {
+            packed,
+            compression,
+            sum,
+        })
     }
 }
 
@@ -264,8 +316,13 @@ fn read_zip64(mut extra: &[u8], values: &mut [&mut u64]) {
         let length = usize::from(u16_at(extra, 2)).min(extra.len() - 4);
         let (mut field, rest) = extra[4..].split_at(length);
         if u16_at(extra, 0) == 1 {
-            for value in values.iter_mut().filter(|value| ***value == u64::from(IN_ZIP64)) {
-                let Some((number, rest)) = field.split_first_chunk() else { return };
+            for value in values
+                .iter_mut()
+                .filter(|value| ***value == u64::from(IN_ZIP64))
+            {
+                let Some((number, rest)) = field.split_first_chunk() else {
+                    return;
+                };
                 **value = u64::from_le_bytes(*number);
                 field = rest;
             }

@@ -23,7 +23,10 @@ impl<'u> Head<'u> {
         let in_scheme = |byte: &u8| byte.is_ascii_alphanumeric() || b"+.-".contains(byte);
         let scheme = url.iter().take_while(|byte| in_scheme(byte)).count();
         let rest = url[scheme..].strip_prefix(b"://")?;
-        let host = rest.iter().position(|byte| b"/?#".contains(byte)).unwrap_or(rest.len());
+        let host = rest
+            .iter()
+            .position(|byte| b"/?#".contains(byte))
+            .unwrap_or(rest.len());
         let (host, path) = rest.split_at(host);
         Some(Head { url, host, path })
     }
@@ -35,14 +38,18 @@ impl<'u> Head<'u> {
 
     /// Whether it ends with a letter or digit. What is not UTF-8 counts as a letter, a soft hyphen does not.
     pub(super) fn ends_with_alnum(&self) -> bool {
-        let character = |len: usize| str::from_utf8(&self.url[self.url.len().saturating_sub(len)..]).ok();
-        let last = (1..=4).find_map(character).and_then(|last| last.chars().next());
+        let character =
+            |len: usize| str::from_utf8(&self.url[self.url.len().saturating_sub(len)..]).ok();
+        let last = (1..=4)
+            .find_map(character)
+            .and_then(|last| last.chars().next());
         last.is_none_or(char::is_alphanumeric)
     }
 
     /// Whether it ends with a `%` or a `%` and one digit.
     pub(super) fn ends_within_escape(&self) -> bool {
-        matches!(self.url, [.., b'%']) || matches!(self.url, [.., b'%', digit] if digit.is_ascii_hexdigit())
+        matches!(self.url, [.., b'%'])
+            || matches!(self.url, [.., b'%', digit] if digit.is_ascii_hexdigit())
     }
 
     /// Whether its path ends with a file's extension, sentence punctuation aside.
@@ -63,7 +70,9 @@ impl<'u> Head<'u> {
     /// Whether it ends within its host, where `token` can go on: behind a dot, colon or hyphen, or before all of it.
     pub(super) fn host_goes_on(&self, token: &Token<'_>) -> bool {
         let joint = self.host.last().is_none_or(|last| b".:-".contains(last));
-        self.host_is_cut() && joint && (token.first().is_ascii_lowercase() || token.first().is_ascii_digit())
+        self.host_is_cut()
+            && joint
+            && (token.first().is_ascii_lowercase() || token.first().is_ascii_digit())
     }
 
     /// Whether it ends within its host, as far as the last label tells: in no domain that we know.
@@ -71,11 +80,20 @@ impl<'u> Head<'u> {
         if !self.path.is_empty() || is_number(self.host) {
             return false;
         }
-        let end = self.host.iter().rposition(|&byte| byte != b'.').map_or(0, |at| at + 1);
-        let name = self.host[..end].split(|&byte| byte == b':').next().unwrap_or_default();
+        let end = self
+            .host
+            .iter()
+            .rposition(|&byte| byte != b'.')
+            .map_or(0, |at| at + 1);
+        let name = self.host[..end]
+            .split(|&byte| byte == b':')
+            .next()
+            .unwrap_or_default();
         let mut labels = name.rsplit(|&byte| byte == b'.');
         let last = labels.next().unwrap_or_default();
-        labels.next().is_none() || !is_top_domain(last) && columns(last) != COUNTRY_LETTERS || self.host.ends_with(b"-")
+        labels.next().is_none()
+            || !is_top_domain(last) && columns(last) != COUNTRY_LETTERS
+            || self.host.ends_with(b"-")
     }
 }
 
@@ -94,10 +112,27 @@ mod tests {
 
     #[test]
     fn a_host_is_whole_in_a_domain_that_is_known() {
-        for host in ["a.com", "a.COM.", "a.b.de", "a.com:80", "192.0.2.1", "192.", "joe@a.org"] {
+        for host in [
+            "a.com",
+            "a.COM.",
+            "a.b.de",
+            "a.com:80",
+            "192.0.2.1",
+            "192.",
+            "joe@a.org",
+        ] {
             assert!(!head(&format!("http://{host}")).host_is_cut(), "{host}");
         }
-        for host in ["", "a", "www.a", "www.", "a.co-", "a.com-", "localhost:80", "a.example"] {
+        for host in [
+            "",
+            "a",
+            "www.a",
+            "www.",
+            "a.co-",
+            "a.com-",
+            "localhost:80",
+            "a.example",
+        ] {
             assert!(head(&format!("http://{host}")).host_is_cut(), "{host}");
         }
         assert!(!head("http://www/").host_is_cut());
@@ -106,7 +141,9 @@ mod tests {
     #[test]
     fn what_follows_the_scheme_is_taken_apart() {
         assert!(head("http://").is_scheme() && !head("http:///").is_scheme());
-        assert!(head("http://a.com/x.html).").ends_with_file() && !head("http://a.pl").ends_with_file());
+        assert!(
+            head("http://a.com/x.html).").ends_with_file() && !head("http://a.pl").ends_with_file()
+        );
         assert!(head("x://y%").ends_within_escape() && head("x://y%4").ends_within_escape());
         assert!(!head("x://y%4F").ends_within_escape());
         assert!(Head::new(b"mailto:joe@a.example").is_none());

@@ -37,11 +37,23 @@ pub(super) struct Row {
 pub(super) fn row(text: &[u8], at: usize, most: usize) -> Row {
     let limit = text.len().min(at.saturating_add(most));
     match memchr2(b'\n', b'\r', &text[at..limit]) {
-        None => Row { span: Span::new(at, limit), next: limit, cut: limit < text.len() },
+        None => Row {
+            span: Span::new(at, limit),
+            next: limit,
+            cut: limit < text.len(),
+        },
         Some(len) => {
             let end = at + len;
-            let line_end = if text[end..].starts_with(b"\r\n") { 2 } else { 1 };
-            Row { span: Span::new(at, end), next: end + line_end, cut: false }
+            let line_end = if text[end..].starts_with(b"\r\n") {
+                2
+            } else {
+                1
+            };
+            Row {
+                span: Span::new(at, end),
+                next: end + line_end,
+                cut: false,
+            }
         }
     }
 }
@@ -49,8 +61,15 @@ pub(super) fn row(text: &[u8], at: usize, most: usize) -> Row {
 /// Columns that `text`, the beginning of a line, takes up. A tab goes on to the next multiple of eight.
 pub(super) fn columns(text: &[u8]) -> usize {
     // The inside of a UTF-8 character takes none.
-    let count = |text: &[u8]| text.iter().filter(|byte| !matches!(byte, 0x80..=0xBF)).count();
-    text.split(|&byte| byte == b'\t').map(count).reduce(|column, more| column / 8 * 8 + 8 + more).unwrap_or(0)
+    let count = |text: &[u8]| {
+        text.iter()
+            .filter(|byte| !matches!(byte, 0x80..=0xBF))
+            .count()
+    };
+    text.split(|&byte| byte == b'\t')
+        .map(count)
+        .reduce(|column, more| column / 8 * 8 + 8 + more)
+        .unwrap_or(0)
 }
 
 /// Octets of the white space at the start of `text`, a part of a line.
@@ -79,7 +98,9 @@ pub(crate) fn space(text: &[u8]) -> usize {
 
 /// `line` without the white space at its end.
 pub(super) fn trim_end(mut line: &[u8]) -> &[u8] {
-    while let Some(len) = (1..=line.len().min(3)).find(|len| space(&line[line.len() - len..]) == *len) {
+    while let Some(len) =
+        (1..=line.len().min(3)).find(|len| space(&line[line.len() - len..]) == *len)
+    {
         line = &line[..line.len() - len];
     }
     line
@@ -101,7 +122,9 @@ fn words(line: &[u8]) -> usize {
     let mut words = 0;
     while !rest.is_empty() && words < PROSE_WORDS {
         words += 1;
-        let word = (0..rest.len()).find(|&at| space(&rest[at..]) > 0).unwrap_or(rest.len());
+        let word = (0..rest.len())
+            .find(|&at| space(&rest[at..]) > 0)
+            .unwrap_or(rest.len());
         rest = &rest[word + indentation(&rest[word..])..];
     }
     words
@@ -111,7 +134,9 @@ fn words(line: &[u8]) -> usize {
 pub(super) fn nearby(text: &[u8], start: usize, next: usize) -> impl Iterator<Item = &[u8]> {
     let before = above(text, start).take(NEARBY_LINES);
     let behind = below(text, next).take(NEARBY_LINES);
-    before.chain(behind).filter(|line| line.len() <= NEARBY_LINE_BYTES)
+    before
+        .chain(behind)
+        .filter(|line| line.len() <= NEARBY_LINE_BYTES)
 }
 
 /// The lines before the one that begins at `at`, the nearest first.
@@ -185,11 +210,19 @@ mod tests {
 
     #[test]
     fn only_near_and_short_lines_are_looked_at() {
-        let text = ["x".repeat(NEARBY_LINE_BYTES + 1), "a b c d".to_owned(), "here".to_owned()].join("\n");
+        let text = [
+            "x".repeat(NEARBY_LINE_BYTES + 1),
+            "a b c d".to_owned(),
+            "here".to_owned(),
+        ]
+        .join("\n");
         let start = text.find("here").unwrap();
         assert_eq!(nearby(text.as_bytes(), start, text.len()).count(), 1);
         let text = "a b c d\n".repeat(3 * NEARBY_LINES);
-        assert_eq!(nearby(text.as_bytes(), 8 * 30, 8 * 31).count(), 2 * NEARBY_LINES);
+        assert_eq!(
+            nearby(text.as_bytes(), 8 * 30, 8 * 31).count(),
+            2 * NEARBY_LINES
+        );
         let text = [&"a b c d\n".repeat(9), "x\n", &"y".repeat(NEARBY_BYTES)].concat();
         assert_eq!(nearby(text.as_bytes(), 9 * 8, 9 * 8 + 2).count(), 9);
     }

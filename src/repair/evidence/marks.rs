@@ -24,7 +24,9 @@ impl<'t> Marks<'t> {
     /// have them, as they may be the URL's. How many `>` and `|` there are does not matter: mailers that break a cited
     /// line leave its second half without them.
     pub(super) fn next(&self, line: &'t [u8]) -> Marks<'t> {
-        Marks::read(line, |mark| matches!(mark, b">" | b"|") || self.marks.contains(&mark))
+        Marks::read(line, |mark| {
+            matches!(mark, b">" | b"|") || self.marks.contains(&mark)
+        })
     }
 
     /// Whether there are none.
@@ -38,7 +40,12 @@ impl<'t> Marks<'t> {
             let rest = &line[found.len..];
             let blanks = rest.iter().take_while(|&&byte| is_blank(byte)).count();
             let rest = &rest[blanks..];
-            let Some(mark) = arrow(rest).or_else(|| bar(rest, blanks)).filter(|&mark| counts(mark)) else { break };
+            let Some(mark) = arrow(rest)
+                .or_else(|| bar(rest, blanks))
+                .filter(|&mark| counts(mark))
+            else {
+                break;
+            };
             found.marks.push(mark);
             found.len += blanks + mark.len();
         }
@@ -51,9 +58,15 @@ fn arrow(rest: &[u8]) -> Option<&[u8]> {
     if rest.first() == Some(&b'>') {
         return Some(&rest[..1]);
     }
-    let sign =
-        usize::from(rest.first().is_some_and(|byte| byte.is_ascii_punctuation() && !matches!(byte, b'<' | b'_')));
-    let letters = rest[sign..].iter().take(INITIALS + 1).take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let sign = usize::from(
+        rest.first()
+            .is_some_and(|byte| byte.is_ascii_punctuation() && !matches!(byte, b'<' | b'_')),
+    );
+    let letters = rest[sign..]
+        .iter()
+        .take(INITIALS + 1)
+        .take_while(|byte| byte.is_ascii_alphabetic())
+        .count();
     let len = sign + letters + 1;
     let capital = rest.get(sign).is_some_and(u8::is_ascii_uppercase);
     (capital && letters <= INITIALS && rest.get(len - 1) == Some(&b'>')).then(|| &rest[..len])
@@ -96,13 +109,22 @@ pub(super) fn common_lead(upper: &[u8], lower: &[u8]) -> usize {
 
 fn lead(line: &[u8]) -> Lead<'_> {
     let sign = match line {
-        [b'+' | b'-', next, ..] if is_blank(*next) || is_word(*next) || b"*#/+~%".contains(next) => 1,
+        [b'+' | b'-', next, ..]
+            if is_blank(*next) || is_word(*next) || b"*#/+~%".contains(next) =>
+        {
+            1
+        }
         _ => 0,
     };
     let (sign, rest) = line.split_at(sign);
     let blanks = rest.iter().take_while(|&&byte| is_blank(byte)).count();
     let comment = comment(&rest[blanks..]);
-    let len = sign.len() + if comment.is_empty() { 0 } else { blanks + comment.len() };
+    let len = sign.len()
+        + if comment.is_empty() {
+            0
+        } else {
+            blanks + comment.len()
+        };
     Lead { sign, comment, len }
 }
 
@@ -116,7 +138,11 @@ fn comment(rest: &[u8]) -> &[u8] {
         [b'd', b'n', b'l', ..] => 3,
         _ => return &[],
     };
-    if rest.get(len).is_some_and(|&byte| is_blank(byte)) { &rest[..len] } else { &[] }
+    if rest.get(len).is_some_and(|&byte| is_blank(byte)) {
+        &rest[..len]
+    } else {
+        &[]
+    }
 }
 
 /// Whether a character of a word begins or goes on here: a letter, also one that is not ASCII, a digit or `_`.
@@ -130,7 +156,10 @@ mod tests {
 
     #[test]
     fn initials_bars_and_colons_are_marks() {
-        assert_eq!(Marks::first(b" > JD> *JD>| x").marks, [&b">"[..], b"JD>", b"*JD>", b"|"]);
+        assert_eq!(
+            Marks::first(b" > JD> *JD>| x").marks,
+            [&b">"[..], b"JD>", b"*JD>", b"|"]
+        );
         assert_eq!(Marks::first(b": :word").len, 3);
         assert_eq!(Marks::first(b":8080").len, 0);
         assert_eq!(Marks::first(b"  | x").len, 0);

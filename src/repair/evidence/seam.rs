@@ -63,15 +63,27 @@ impl<'t> Seam<'t> {
             return None;
         }
         let start = line_start(text, head.start)?;
-        let upper = Upper { line: Span::new(start, head.end), piece: head.start, chained: false };
+        let upper = Upper {
+            line: Span::new(start, head.end),
+            piece: head.start,
+            chained: false,
+        };
         Seam::between(text, upper, rest.next)
     }
 
     /// The line break behind this one's token, which is taken to belong to the URL and to be all of its line.
     pub(super) fn next(&self) -> Option<Seam<'t>> {
         let line = Span::new(self.lower.span.start, self.token.end);
-        let upper = Upper { line, piece: self.token.start, chained: true };
-        if self.lower.cut { None } else { Seam::between(self.text, upper, self.lower.next) }
+        let upper = Upper {
+            line,
+            piece: self.token.start,
+            chained: true,
+        };
+        if self.lower.cut {
+            None
+        } else {
+            Seam::between(self.text, upper, self.lower.next)
+        }
     }
 
     fn between(text: &'t [u8], upper: Upper, next: usize) -> Option<Seam<'t>> {
@@ -85,7 +97,11 @@ impl<'t> Seam<'t> {
         let upper_body = upper.piece.min(upper.line.start + upper_marks.len);
         let lower_marks = upper_marks.next(line);
         let body = lower.span.start + lower_marks.len;
-        let lower_body = body + common_lead(&text[upper_body..upper.line.end], &text[body..lower.span.end]);
+        let lower_body = body
+            + common_lead(
+                &text[upper_body..upper.line.end],
+                &text[body..lower.span.end],
+            );
 
         let inner = &text[lower_body..lower.span.end];
         let start = lower_body + indentation(inner);
@@ -104,7 +120,11 @@ impl<'t> Seam<'t> {
             token,
             whole_line: !lower.cut && indentation(rest) == rest.len(),
             quoted: !lower_marks.is_empty(),
-            follow: if lower.cut { Follow::Text } else { follow(text, lower.next, &upper_marks) },
+            follow: if lower.cut {
+                Follow::Text
+            } else {
+                follow(text, lower.next, &upper_marks)
+            },
         })
     }
 
@@ -126,7 +146,11 @@ impl<'t> Seam<'t> {
     /// The octet before the URL, if it begins in the upper line and not at its start.
     pub(super) fn opener(&self) -> Option<u8> {
         let first = self.upper.chained || self.upper.piece == self.upper.line.start;
-        if first { None } else { Some(self.text[self.upper.piece - 1]) }
+        if first {
+            None
+        } else {
+            Some(self.text[self.upper.piece - 1])
+        }
     }
 
     /// The token, and at most `more` octets of its line behind it.
@@ -137,7 +161,10 @@ impl<'t> Seam<'t> {
     /// The white space before the first text of the upper line and that before the token, quote marks aside.
     pub(super) fn indentations(&self) -> [&'t [u8]; 2] {
         let upper = &self.text[self.upper_body..self.upper.line.end];
-        [&upper[..indentation(upper)], &self.text[self.lower_body..self.token.start]]
+        [
+            &upper[..indentation(upper)],
+            &self.text[self.lower_body..self.token.start],
+        ]
     }
 
     /// The lines around the upper one, without it.
@@ -162,7 +189,9 @@ fn run(line: &[u8]) -> usize {
 
 /// `&lt;`, `&gt;` or `&quot;`.
 fn is_entity(rest: &[u8]) -> bool {
-    [&b"&lt;"[..], b"&gt;", b"&quot;"].iter().any(|entity| rest.starts_with(entity))
+    [&b"&lt;"[..], b"&gt;", b"&quot;"]
+        .iter()
+        .any(|entity| rest.starts_with(entity))
 }
 
 fn follow(text: &[u8], at: usize, upper: &Marks<'_>) -> Follow {

@@ -11,7 +11,9 @@ const MIDDLE: &str = "which/nobody/could/ever/remember/but/which/machines/made/i
 
 /// The pieces of the URL whose head begins at `start` and ends with its line: where they stand, and whether taken.
 fn pieces(text: &str, start: usize) -> Vec<(Span, bool)> {
-    let line_end = text[start..].find(['\n', '\r']).map_or(text.len(), |len| start + len);
+    let line_end = text[start..]
+        .find(['\n', '\r'])
+        .map_or(text.len(), |len| start + len);
     let head = Span::new(start, start + text[start..line_end].trim_end().len());
     let mut pieces = vec![(head, true)];
     for step in steps(text.as_bytes(), head) {
@@ -42,7 +44,10 @@ fn check(marked: &str) {
 /// The names of the evidence for the first step of the URL that `text` begins with.
 fn evidence(text: &str) -> Vec<&'static str> {
     let head = Span::new(0, text.find('\n').unwrap());
-    steps(text.as_bytes(), head).first().map(|step| step.proof.iter().map(Evidence::name).collect()).unwrap_or_default()
+    steps(text.as_bytes(), head)
+        .first()
+        .map(|step| step.proof.iter().map(Evidence::name).collect())
+        .unwrap_or_default()
 }
 
 #[test]
@@ -102,7 +107,8 @@ fn initials_and_colons_are_marks_only_in_both_lines() {
 
 #[test]
 fn a_step_says_whether_marks_were_undone() {
-    let quoted = |text: &str| steps(text.as_bytes(), Span::new(2, text.find('\n').unwrap()))[0].quoted;
+    let quoted =
+        |text: &str| steps(text.as_bytes(), Span::new(2, text.find('\n').unwrap()))[0].quoted;
     assert!(quoted(&format!("> {FULL}\n> index.html")));
     assert!(!quoted(&format!("  {FULL}\n  index.html")));
 }
@@ -143,7 +149,19 @@ fn an_escape_a_query_and_a_fragment_go_on() {
 
 #[test]
 fn rules_bullets_and_numbers_are_not_joined() {
-    for sign in ["-----", "=====", "__x", "...", "~~~~", "-o-", "/* x", "* x", "12. Minutes", "3) Minutes", "++"] {
+    for sign in [
+        "-----",
+        "=====",
+        "__x",
+        "...",
+        "~~~~",
+        "-o-",
+        "/* x",
+        "* x",
+        "12. Minutes",
+        "3) Minutes",
+        "++",
+    ] {
         check(&format!("«{FULL}»¶{sign}"));
     }
 }
@@ -208,12 +226,16 @@ fn a_chain_ends_where_a_token_is_not_all_of_its_line() {
 fn a_chain_is_no_longer_than_its_limit() {
     let lines = [MIDDLE; 2 * CONTINUATION_LINES].join("\n");
     let text = format!("{FULL}\n{lines}");
-    assert_eq!(steps(text.as_bytes(), Span::new(0, FULL.len())).len(), CONTINUATION_LINES);
+    assert_eq!(
+        steps(text.as_bytes(), Span::new(0, FULL.len())).len(),
+        CONTINUATION_LINES
+    );
 }
 
 #[test]
 fn what_would_have_fitted_was_not_broken() {
-    let prose = "The working group met for the third time, and it did not agree on the length of lines.";
+    let prose =
+        "The working group met for the third time, and it did not agree on the length of lines.";
     assert!(evidence(&format!("{FULL}\nindex.html\n\n{prose}")).contains(&"fits"));
     assert!(!evidence(&format!("{FULL}\nindex.html\n\n{}", &prose[..79])).contains(&"fits"));
 }
@@ -253,27 +275,54 @@ fn a_url_without_slashes_has_no_steps() {
 #[test]
 fn what_is_longer_than_its_limit_has_no_steps() {
     let long = |len: usize| format!("http://a.example/{}/", "x".repeat(len));
-    check(&format!("«{}»¶«drafts/index.html»", long(CONTINUATION_BYTES - 20)));
+    check(&format!(
+        "«{}»¶«drafts/index.html»",
+        long(CONTINUATION_BYTES - 20)
+    ));
     check(&format!("«{}»¶drafts/index.html", long(CONTINUATION_BYTES)));
-    check(&format!("{} «{FULL}»¶drafts/index.html", "x".repeat(LINE_LOOKBACK_BYTES)));
-    check(&format!("«{FULL}»¶drafts/{}", "x".repeat(CONTINUATION_BYTES)));
-    check(&format!("«{FULL}»¶«drafts/index.html» {}", "x".repeat(CONTINUATION_BYTES)));
+    check(&format!(
+        "{} «{FULL}»¶drafts/index.html",
+        "x".repeat(LINE_LOOKBACK_BYTES)
+    ));
+    check(&format!(
+        "«{FULL}»¶drafts/{}",
+        "x".repeat(CONTINUATION_BYTES)
+    ));
+    check(&format!(
+        "«{FULL}»¶«drafts/index.html» {}",
+        "x".repeat(CONTINUATION_BYTES)
+    ));
 }
 
 #[test]
 fn points_make_confidence() {
     let step = |proof: &[Evidence]| {
-        let mut step =
-            Step { token: Span::new(0, 1), dropped: 0, quoted: false, whole_line: true, proof: Proof::default() };
+        let mut step = Step {
+            token: Span::new(0, 1),
+            dropped: 0,
+            quoted: false,
+            whole_line: true,
+            proof: Proof::default(),
+        };
         for &evidence in proof {
             step.proof.add([(evidence, true)]);
         }
         step
     };
     let doubtful = step(&[Evidence::Base, Evidence::HeadEscape, Evidence::HeadSoft]);
-    assert!((doubtful.points() - LIKELY).abs() < f32::EPSILON && (doubtful.confidence() - 0.5).abs() < 0.001);
-    let likely = step(&[Evidence::Base, Evidence::One, Evidence::TokExt, Evidence::Filled]);
-    assert!((likely.points() - 1.5).abs() < f32::EPSILON && (likely.confidence() - 0.867).abs() < 0.001);
+    assert!(
+        (doubtful.points() - LIKELY).abs() < f32::EPSILON
+            && (doubtful.confidence() - 0.5).abs() < 0.001
+    );
+    let likely = step(&[
+        Evidence::Base,
+        Evidence::One,
+        Evidence::TokExt,
+        Evidence::Filled,
+    ]);
+    assert!(
+        (likely.points() - 1.5).abs() < f32::EPSILON && (likely.confidence() - 0.867).abs() < 0.001
+    );
 }
 
 #[test]
@@ -319,8 +368,17 @@ fn steps_of_any_octets_lie_in_order_and_only_the_last_is_in_doubt() {
     for _ in 0..20_000 {
         let text = random.text(24);
         for start in memchr::memmem::find_iter(&text, b"http://") {
-            let len = text[start..].iter().position(|byte| b"\r\n".contains(byte)).unwrap_or(text.len() - start);
-            let steps = steps(&text, Span::new(start, start + text[start..start + len].trim_ascii_end().len()));
+            let len = text[start..]
+                .iter()
+                .position(|byte| b"\r\n".contains(byte))
+                .unwrap_or(text.len() - start);
+            let steps = steps(
+                &text,
+                Span::new(
+                    start,
+                    start + text[start..start + len].trim_ascii_end().len(),
+                ),
+            );
             let mut end = start + 1;
             for (at, step) in steps.iter().enumerate() {
                 assert!(end < step.token.start && !step.token.is_empty() && step.dropped <= 1);

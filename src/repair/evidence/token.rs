@@ -4,28 +4,33 @@ use super::marks::is_word;
 
 /// Extensions of files that the URLs of archives end with. `Z` is written so.
 const EXTENSIONS: [&str; 71] = [
-    "html", "htm", "shtml", "xhtml", "txt", "text", "gif", "jpg", "jpeg", "png", "svg", "pdf", "ps", "eps", "dvi",
-    "rtf", "doc", "ppt", "xls", "gz", "tgz", "zip", "tar", "bz2", "xz", "Z", "hqx", "sit", "lha", "lzh", "exe", "deb",
-    "rpm", "jar", "iso", "msi", "asp", "aspx", "jsp", "cfm", "cgi", "php", "php3", "pl", "py", "js", "css", "xml",
-    "xsd", "dtl", "rdf", "yaml", "yml", "md", "rst", "tex", "c", "h", "cpp", "lisp", "rb", "java", "diff", "patch",
-    "git", "mp3", "mov", "faq", "jhtml", "rpy", "story",
+    "html", "htm", "shtml", "xhtml", "txt", "text", "gif", "jpg", "jpeg", "png", "svg", "pdf",
+    "ps", "eps", "dvi", "rtf", "doc", "ppt", "xls", "gz", "tgz", "zip", "tar", "bz2", "xz", "Z",
+    "hqx", "sit", "lha", "lzh", "exe", "deb", "rpm", "jar", "iso", "msi", "asp", "aspx", "jsp",
+    "cfm", "cgi", "php", "php3", "pl", "py", "js", "css", "xml", "xsd", "dtl", "rdf", "yaml",
+    "yml", "md", "rst", "tex", "c", "h", "cpp", "lisp", "rb", "java", "diff", "patch", "git",
+    "mp3", "mov", "faq", "jhtml", "rpy", "story",
 ];
 
 /// Letters of the longest extension.
 const EXTENSION_LETTERS: usize = 5;
 
 /// Top-level domains that are no country's, as far as archives have many URLs in them.
-const TOP_DOMAINS: [&str; 10] = ["com", "org", "net", "edu", "gov", "mil", "int", "info", "biz", "name"];
+const TOP_DOMAINS: [&str; 10] = [
+    "com", "org", "net", "edu", "gov", "mil", "int", "info", "biz", "name",
+];
 
 /// English words that sentences go on with behind a URL, and that no URL ends with. `a` and `i` may be letters of one.
 const STOP_WORDS: [&str; 35] = [
-    "an", "and", "are", "as", "at", "but", "by", "can", "for", "from", "has", "have", "if", "in", "into", "is", "it",
-    "its", "of", "on", "or", "so", "that", "the", "then", "there", "this", "to", "via", "was", "we", "were", "which",
-    "with", "you",
+    "an", "and", "are", "as", "at", "but", "by", "can", "for", "from", "has", "have", "if", "in",
+    "into", "is", "it", "its", "of", "on", "or", "so", "that", "the", "then", "there", "this",
+    "to", "via", "was", "we", "were", "which", "with", "you",
 ];
 
 /// How rules, bullets, boxes and options begin: none of them goes on with a URL.
-const RULES: [&str; 13] = ["--", "-o", "-*", "-=", "-~", "==", "__", "...", "~~", "//", "++", "##", "/*"];
+const RULES: [&str; 13] = [
+    "--", "-o", "-*", "-=", "-~", "==", "__", "...", "~~", "//", "++", "##", "/*",
+];
 
 /// Octets that no continuation begins with: they open something, or programs break lines behind them.
 const NEVER_FIRST: &[u8] = b"[({*|\\'^!,;:)]}$@";
@@ -62,9 +67,16 @@ impl<'t> Token<'t> {
 
     /// Whether a scheme, or what stands for one, opens another URL.
     pub(super) fn begins_url(&self) -> bool {
-        let end = self.all.iter().position(|byte| b"/?=&".contains(byte)).unwrap_or(self.all.len());
+        let end = self
+            .all
+            .iter()
+            .position(|byte| b"/?=&".contains(byte))
+            .unwrap_or(self.all.len());
         let scheme = self.all[..end].ends_with(b":") && self.all[end..].starts_with(b"//");
-        scheme || ["www.", "mailto:", "news:", "url:"].iter().any(|prefix| begins_with(self.all, prefix))
+        scheme
+            || ["www.", "mailto:", "news:", "url:"]
+                .iter()
+                .any(|prefix| begins_with(self.all, prefix))
     }
 
     /// Whether it begins as no continuation does, or has no word in it.
@@ -75,16 +87,28 @@ impl<'t> Token<'t> {
     /// Whether it is a rule, a bullet, a box or an option, or the number of a list's item.
     pub(super) fn is_rule(&self) -> bool {
         let item = match self.all {
-            [number @ .., b'.' | b')'] => (1..=ITEM_DIGITS).contains(&number.len()) && all(number, u8::is_ascii_digit),
+            [number @ .., b'.' | b')'] => {
+                (1..=ITEM_DIGITS).contains(&number.len()) && all(number, u8::is_ascii_digit)
+            }
             _ => false,
         };
-        item || RULES.iter().any(|rule| self.all.starts_with(rule.as_bytes()))
+        item || RULES
+            .iter()
+            .any(|rule| self.all.starts_with(rule.as_bytes()))
     }
 
     /// What stands behind the `=` if it begins with a name and that.
     pub(super) fn assigned(&self) -> Option<&'t [u8]> {
-        let name = self.all.iter().take_while(|&&byte| is_word(byte) || b".-".contains(&byte)).count();
-        if name == 0 { None } else { self.all[name..].strip_prefix(b"=") }
+        let name = self
+            .all
+            .iter()
+            .take_while(|&&byte| is_word(byte) || b".-".contains(&byte))
+            .count();
+        if name == 0 {
+            None
+        } else {
+            self.all[name..].strip_prefix(b"=")
+        }
     }
 
     /// Whether it begins with what only goes on with a URL: a query, a fragment, an escape, an extension.
@@ -92,17 +116,23 @@ impl<'t> Token<'t> {
         match self.all {
             [b'?' | b'&' | b'=', next, ..] => is_word(*next) || b"%~.=&-".contains(next),
             [b'%', one, two, ..] => one.is_ascii_hexdigit() && two.is_ascii_hexdigit(),
-            [b'#', name @ ..] => !name.is_empty() && all(name, |&byte| is_word(byte) || b".-".contains(&byte)),
+            [b'#', name @ ..] => {
+                !name.is_empty() && all(name, |&byte| is_word(byte) || b".-".contains(&byte))
+            }
             _ => self.begins_extension(),
         }
     }
 
     /// Whether it begins with a dot and an extension: `.html`, `..html`.
     fn begins_extension(&self) -> bool {
-        let Some(rest) = self.all.strip_prefix(b".") else { return false };
+        let Some(rest) = self.all.strip_prefix(b".") else {
+            return false;
+        };
         let rest = rest.strip_prefix(b".").unwrap_or(rest);
         let word = rest.iter().take_while(|&&byte| is_word(byte)).count();
-        EXTENSIONS.iter().any(|extension| extension.as_bytes() == &rest[..word])
+        EXTENSIONS
+            .iter()
+            .any(|extension| extension.as_bytes() == &rest[..word])
     }
 
     /// Whether it begins as a piece of a path, or with a hyphen and has one of these within.
@@ -111,7 +141,10 @@ impl<'t> Token<'t> {
             [b'/' | b'_' | b'~', next, ..] => is_word(*next) || b"%~.-".contains(next),
             [b'.', next, ..] => is_word(*next),
             [b'-', next, rest @ ..] => {
-                is_word(*next) && rest.windows(2).any(|pair| b"/_%=&?#.".contains(&pair[0]) && is_word(pair[1]))
+                is_word(*next)
+                    && rest
+                        .windows(2)
+                        .any(|pair| b"/_%=&?#.".contains(&pair[0]) && is_word(pair[1]))
             }
             _ => false,
         }
@@ -124,74 +157,115 @@ impl<'t> Token<'t> {
 
     /// Whether it ends with a file's extension, a query aside, or completes one that `url` has begun.
     pub(super) fn has_extension(&self, url: &[u8]) -> bool {
-        let path = self.bare.iter().position(|byte| b"?#".contains(byte)).unwrap_or(self.bare.len());
+        let path = self
+            .bare
+            .iter()
+            .position(|byte| b"?#".contains(byte))
+            .unwrap_or(self.bare.len());
         let whole = has_extension(&self.bare[..path]) && !self.bare.contains(&b'@');
         whole || completes_extension(url, self.bare)
     }
 
     /// How many of a URL's marks of punctuation it has.
     pub(super) fn joints(&self) -> usize {
-        self.bare.iter().filter(|byte| JOINTS.contains(byte)).count()
+        self.bare
+            .iter()
+            .filter(|byte| JOINTS.contains(byte))
+            .count()
     }
 
     /// Whether one of them, or a `+`, stands behind its first octet.
     pub(super) fn has_joint_inside(&self) -> bool {
-        self.bare[1..].iter().any(|byte| *byte == b'+' || JOINTS.contains(byte))
+        self.bare[1..]
+            .iter()
+            .any(|byte| *byte == b'+' || JOINTS.contains(byte))
     }
 
     /// Whether it is a word with a capital letter: `Index`, `Mary-Jane`, `O'Hara`.
     pub(super) fn is_capitalised(&self) -> bool {
         let mut parts = self.bare.split(|byte| b"'-".contains(byte));
-        self.bare[0].is_ascii_uppercase() && parts.all(|part| !part.is_empty() && all(part, u8::is_ascii_alphabetic))
+        self.bare[0].is_ascii_uppercase()
+            && parts.all(|part| !part.is_empty() && all(part, u8::is_ascii_alphabetic))
     }
 
     /// Whether it is a word, a colon and something else.
     pub(super) fn is_labelled(&self) -> bool {
-        let name = self.all.iter().take_while(|byte| byte.is_ascii_alphabetic() || **byte == b'-').count();
-        self.first().is_ascii_alphabetic() && self.all[name..].starts_with(b":") && self.all.len() > name + 1
+        let name = self
+            .all
+            .iter()
+            .take_while(|byte| byte.is_ascii_alphabetic() || **byte == b'-')
+            .count();
+        self.first().is_ascii_alphabetic()
+            && self.all[name..].starts_with(b":")
+            && self.all.len() > name + 1
     }
 
     /// Whether it is one of the most frequent words.
     pub(super) fn is_stop_word(&self) -> bool {
-        STOP_WORDS.iter().any(|word| word.as_bytes().eq_ignore_ascii_case(self.bare))
+        STOP_WORDS
+            .iter()
+            .any(|word| word.as_bytes().eq_ignore_ascii_case(self.bare))
     }
 
     /// Whether it is a mail address, or a telephone number.
     pub(super) fn is_address(&self) -> bool {
         let number = self.bare.strip_prefix(b"+").unwrap_or(self.bare);
-        let telephone = number.len() >= TELEPHONE_DIGITS && all(number, |byte| b"0123456789().-".contains(byte));
+        let telephone = number.len() >= TELEPHONE_DIGITS
+            && all(number, |byte| b"0123456789().-".contains(byte));
         telephone || self.is_mail_address()
     }
 
     /// `joe@a.example`, and the same with `[at]`.
     fn is_mail_address(&self) -> bool {
-        let name = self.bare.iter().take_while(|&&byte| is_word(byte) || b".+-".contains(&byte)).count();
+        let name = self
+            .bare
+            .iter()
+            .take_while(|&&byte| is_word(byte) || b".+-".contains(&byte))
+            .count();
         let rest = &self.bare[name..];
-        let Some(host) = rest.strip_prefix(b"@").or_else(|| rest.strip_prefix(b"[at]")) else { return false };
-        let label = |label: &[u8]| !label.is_empty() && all(label, |&byte| is_word(byte) || byte == b'-');
+        let Some(host) = rest
+            .strip_prefix(b"@")
+            .or_else(|| rest.strip_prefix(b"[at]"))
+        else {
+            return false;
+        };
+        let label =
+            |label: &[u8]| !label.is_empty() && all(label, |&byte| is_word(byte) || byte == b'-');
         name > 0 && host.contains(&b'.') && host.split(|&byte| byte == b'.').all(label)
     }
 
     /// Whether it begins with a host in a top-level domain that is no country's, a port behind it or none.
     pub(super) fn begins_host(&self) -> bool {
-        let len = self.bare.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b".-".contains(byte)).count();
+        let len = self
+            .bare
+            .iter()
+            .take_while(|byte| byte.is_ascii_alphanumeric() || b".-".contains(byte))
+            .count();
         let (host, rest) = self.bare.split_at(len);
         let rest = match rest {
             [b':', digit, ..] if digit.is_ascii_digit() => {
-                &rest[1 + rest[1..].iter().take_while(|byte| byte.is_ascii_digit()).count()..]
+                &rest[1 + rest[1..]
+                    .iter()
+                    .take_while(|byte| byte.is_ascii_digit())
+                    .count()..]
             }
             _ => rest,
         };
         let mut labels = host.rsplit(|&byte| byte == b'.');
         let known = labels.next().is_some_and(is_top_domain);
-        known && host.contains(&b'.') && labels.all(|label| !label.is_empty()) && matches!(rest, [] | [b'/', ..])
+        known
+            && host.contains(&b'.')
+            && labels.all(|label| !label.is_empty())
+            && matches!(rest, [] | [b'/', ..])
     }
 }
 
 /// `text` without the sentence punctuation at its end, and without closing brackets that were not opened in it.
 pub(super) fn bare(text: &[u8]) -> &[u8] {
     let surplus = |open: u8, close: u8| {
-        text.iter().fold(0_i64, |sum, &byte| sum + i64::from(byte == close) - i64::from(byte == open))
+        text.iter().fold(0_i64, |sum, &byte| {
+            sum + i64::from(byte == close) - i64::from(byte == open)
+        })
     };
     let mut round = surplus(b'(', b')');
     let mut square = surplus(b'[', b']');
@@ -219,13 +293,21 @@ pub(super) fn bare(text: &[u8]) -> &[u8] {
 
 /// Whether `text` ends with a dot and an extension, in any case.
 pub(super) fn has_extension(text: &[u8]) -> bool {
-    last_name(text).is_some_and(|name| EXTENSIONS.iter().any(|row| row.as_bytes().eq_ignore_ascii_case(name)))
+    last_name(text).is_some_and(|name| {
+        EXTENSIONS
+            .iter()
+            .any(|row| row.as_bytes().eq_ignore_ascii_case(name))
+    })
 }
 
 /// Whether `end` completes an extension that `url` ends with the beginning of: `.ht` and `ml`.
 fn completes_extension(url: &[u8], end: &[u8]) -> bool {
-    let letters = all(end, |byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
-    let Some(begun) = last_name(url) else { return false };
+    let letters = all(end, |byte| {
+        byte.is_ascii_lowercase() || byte.is_ascii_digit()
+    });
+    let Some(begun) = last_name(url) else {
+        return false;
+    };
     let completes = |row: &&str| {
         let row = row.as_bytes();
         row.len() == begun.len() + end.len()
@@ -238,12 +320,16 @@ fn completes_extension(url: &[u8], end: &[u8]) -> bool {
 /// What stands behind the last dot of `text`, if it is no longer than extensions are.
 fn last_name(text: &[u8]) -> Option<&[u8]> {
     let tail = &text[text.len().saturating_sub(EXTENSION_LETTERS + 1)..];
-    tail.iter().rposition(|&byte| byte == b'.').map(|dot| &tail[dot + 1..])
+    tail.iter()
+        .rposition(|&byte| byte == b'.')
+        .map(|dot| &tail[dot + 1..])
 }
 
 /// Whether `label` is a well-known top-level domain that is no country's.
 pub(super) fn is_top_domain(label: &[u8]) -> bool {
-    TOP_DOMAINS.iter().any(|domain| domain.as_bytes().eq_ignore_ascii_case(label))
+    TOP_DOMAINS
+        .iter()
+        .any(|domain| domain.as_bytes().eq_ignore_ascii_case(label))
 }
 
 fn begins_with(text: &[u8], prefix: &str) -> bool {
@@ -264,19 +350,29 @@ mod tests {
 
     /// Which of `tokens` are what `is` says.
     fn which<'t>(tokens: &'t str, is: impl Fn(&Token<'t>) -> bool) -> String {
-        tokens.split(' ').filter(|all| is(&token(all))).collect::<Vec<_>>().join(" ")
+        tokens
+            .split(' ')
+            .filter(|all| is(&token(all)))
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 
     #[test]
     fn a_scheme_before_the_path_begins_a_url() {
         let tokens = "x://y xx-://y WWW.x url:x x:y /x://y x?y=z://a newsx";
-        assert_eq!(which(tokens, Token::begins_url), "x://y xx-://y WWW.x url:x");
+        assert_eq!(
+            which(tokens, Token::begins_url),
+            "x://y xx-://y WWW.x url:x"
+        );
     }
 
     #[test]
     fn what_only_a_url_goes_on_with_is_a_query() {
         let tokens = "?x ?(x &x =% =x %4F %4 %4g #x.y #x/y .html ..html .html5 .HTML .Z .z ...html";
-        assert_eq!(which(tokens, Token::begins_query), "?x &x =% =x %4F #x.y .html ..html .Z");
+        assert_eq!(
+            which(tokens, Token::begins_query),
+            "?x &x =% =x %4F #x.y .html ..html .Z"
+        );
     }
 
     #[test]
@@ -287,37 +383,71 @@ mod tests {
 
     #[test]
     fn labels_capitals_and_stop_words_are_prose() {
-        assert_eq!(which("Re:x Re-x:y Re: re:x 8:x x_y:z", Token::is_labelled), "Re:x Re-x:y re:x");
-        assert_eq!(which("Mary O'Hara Mary-Jane X x X1 X- Mary-.", Token::is_capitalised), "Mary O'Hara Mary-Jane X");
+        assert_eq!(
+            which("Re:x Re-x:y Re: re:x 8:x x_y:z", Token::is_labelled),
+            "Re:x Re-x:y re:x"
+        );
+        assert_eq!(
+            which(
+                "Mary O'Hara Mary-Jane X x X1 X- Mary-.",
+                Token::is_capitalised
+            ),
+            "Mary O'Hara Mary-Jane X"
+        );
         assert_eq!(which("the The, a thee", Token::is_stop_word), "the The,");
     }
 
     #[test]
     fn mail_and_telephones_have_addresses() {
-        let mail = "joe@a.example j.o+e@a.b.example, joe[at]a.example joe@a @a.example joe@.example";
-        assert_eq!(which(mail, Token::is_address), "joe@a.example j.o+e@a.b.example, joe[at]a.example");
-        assert_eq!(which("+1-234-567.8 (12)34567 1234-567 +12345678", Token::is_address), "+1-234-567.8 (12)34567");
+        let mail =
+            "joe@a.example j.o+e@a.b.example, joe[at]a.example joe@a @a.example joe@.example";
+        assert_eq!(
+            which(mail, Token::is_address),
+            "joe@a.example j.o+e@a.b.example, joe[at]a.example"
+        );
+        assert_eq!(
+            which(
+                "+1-234-567.8 (12)34567 1234-567 +12345678",
+                Token::is_address
+            ),
+            "+1-234-567.8 (12)34567"
+        );
     }
 
     #[test]
     fn a_host_stands_in_a_domain_that_is_known() {
         let tokens = "a.com A.COM/x a.b-c.org:80 a.org:80/x a.org:x a.org:8x a.example com .com a..com a.com.x a.com?x";
-        assert_eq!(which(tokens, Token::begins_host), "a.com A.COM/x a.b-c.org:80 a.org:80/x");
+        assert_eq!(
+            which(tokens, Token::begins_host),
+            "a.com A.COM/x a.b-c.org:80 a.org:80/x"
+        );
     }
 
     #[test]
     fn extensions_end_files_and_may_be_begun_before() {
         let has = |url: &str, all: &str| token(all).has_extension(url.as_bytes());
         assert!(
-            has("", "x.html") && has("", "x.HTML?y.z,") && has("", "..ps") && !has("", "joe@a.pl") && !has("", "html")
+            has("", "x.html")
+                && has("", "x.HTML?y.z,")
+                && has("", "..ps")
+                && !has("", "joe@a.pl")
+                && !has("", "html")
         );
         assert!(has("/x.ht", "ml") && has("/x.", "html") && has("/x.HT", "ml."));
-        assert!(!has("/x.html", "ml") && !has("/x.ht", "ML") && !has("/x", "html") && !has("/x.ht", "m/l"));
+        assert!(
+            !has("/x.html", "ml")
+                && !has("/x.ht", "ML")
+                && !has("/x", "html")
+                && !has("/x.ht", "m/l")
+        );
     }
 
     #[test]
     fn numbers_of_three_digits_count_items() {
-        assert_eq!(which("1. 123) 1234. 1.x -- -x -option *x //x", Token::is_rule), "1. 123) -- -option //x");
+        assert_eq!(
+            which("1. 123) 1234. 1.x -- -x -option *x //x", Token::is_rule),
+            "1. 123) -- -option //x"
+        );
     }
 
     /// `bare`, as it would be said: a count of all brackets for each that may come off.
@@ -343,7 +473,9 @@ mod tests {
         assert_eq!(bare(b"(x)).]"), b"(x)");
         let octets = b"()[]{}.,x'";
         for number in 0..100_000_usize {
-            let text: Vec<u8> = (0..5).map(|place| octets[number / 10_usize.pow(place) % 10]).collect();
+            let text: Vec<u8> = (0..5)
+                .map(|place| octets[number / 10_usize.pow(place) % 10])
+                .collect();
             assert_eq!(bare(&text), dull(&text));
         }
     }

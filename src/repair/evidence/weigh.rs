@@ -60,12 +60,19 @@ fn is_refused(seam: &Seam<'_>, url: &[u8], token: &Token<'_>) -> bool {
     let paths = token.first() == b'/' && seam.follow == Follow::Slash;
     let assigned = token.assigned();
     // `name="value"`: an attribute of the element that the URL is an attribute of.
-    let attribute = assigned.is_some_and(|value| matches!(value, [] | [b'\'', ..])) && !ends_with(b"?&");
+    let attribute =
+        assigned.is_some_and(|value| matches!(value, [] | [b'\'', ..])) && !ends_with(b"?&");
     // `; name=value`: a parameter of the header field that the URL stands in.
     let parameter = assigned.is_some() && ends_with(b";") && !url.contains(&b'?');
     // Who began a URL in ASCII goes on in ASCII.
     let foreign = !token.all.is_ascii() && url.is_ascii();
-    token.begins_url() || token.is_sign() || token.is_rule() && !slashes || paths || attribute || parameter || foreign
+    token.begins_url()
+        || token.is_sign()
+        || token.is_rule() && !slashes
+        || paths
+        || attribute
+        || parameter
+        || foreign
 }
 
 /// Octets at the end of `url` that are left over from another encoding: a `=` of quoted-printable, or the `\` before
@@ -74,7 +81,8 @@ fn leftover(seam: &Seam<'_>, url: &[u8]) -> usize {
     let is_soft = |line: &[u8]| line.ends_with(b"=") && SOFT_COLUMNS.contains(&columns(line));
     let holds = |line: &[u8], escape: &[u8]| memmem::find(line, escape).is_some();
     // A query's `=` may well be its own, unless lines around show the same encoding.
-    let encoded = |line: &[u8]| is_soft(trim_end(line)) || holds(line, b"=3D") || holds(line, b"=20");
+    let encoded =
+        |line: &[u8]| is_soft(trim_end(line)) || holds(line, b"=3D") || holds(line, b"=20");
     let soft = is_soft(seam.upper_line()) && (!url.contains(&b'?') || seam.nearby().any(encoded));
     usize::from(url.ends_with(b"\\") || soft)
 }
@@ -85,9 +93,18 @@ fn add_head(proof: &mut Proof, head: &Head<'_>, token: &Token<'_>) {
     proof.add([
         (Evidence::HeadHyphen, head.ends_with(b"-")),
         (Evidence::HeadPunct, head.ends_with(b",;:!)'*]}")),
-        (Evidence::HeadEscape, head.ends_within_escape() && token.first().is_ascii_hexdigit()),
-        (Evidence::HeadExt, head.ends_with_file() && !token.begins_query()),
-        (Evidence::HeadBarehost, head.ends_with_host() && !token.follows_host()),
+        (
+            Evidence::HeadEscape,
+            head.ends_within_escape() && token.first().is_ascii_hexdigit(),
+        ),
+        (
+            Evidence::HeadExt,
+            head.ends_with_file() && !token.begins_query(),
+        ),
+        (
+            Evidence::HeadBarehost,
+            head.ends_with_host() && !token.follows_host(),
+        ),
         (Evidence::HeadHostcut, host_goes_on),
         (Evidence::HeadScheme, host_goes_on && head.is_scheme()),
     ]);
@@ -98,14 +115,32 @@ fn add_line(proof: &mut Proof, seam: &Seam<'_>, head: &Head<'_>, token: &Token<'
     let width = columns(seam.upper_line());
     let alone = seam.whole_line;
     proof.add([
-        (Evidence::ShortAlnum, width < FULL_COLUMNS && head.ends_with_alnum()),
-        (Evidence::Overlong, width > WIDEST_COLUMNS && head.ends_with_alnum()),
-        (Evidence::Filled, (FILLED_COLUMNS..=WIDEST_COLUMNS).contains(&width)),
-        (Evidence::UrlFirst, seam.chained() || is_bullet(seam.before_url())),
+        (
+            Evidence::ShortAlnum,
+            width < FULL_COLUMNS && head.ends_with_alnum(),
+        ),
+        (
+            Evidence::Overlong,
+            width > WIDEST_COLUMNS && head.ends_with_alnum(),
+        ),
+        (
+            Evidence::Filled,
+            (FILLED_COLUMNS..=WIDEST_COLUMNS).contains(&width),
+        ),
+        (
+            Evidence::UrlFirst,
+            seam.chained() || is_bullet(seam.before_url()),
+        ),
         (Evidence::Chain, seam.chained()),
         (Evidence::One, alone),
-        (Evidence::OneFilled, alone && (FULL_COLUMNS..=WIDEST_COLUMNS).contains(&width)),
-        (Evidence::ManyCap, !alone && token.first().is_ascii_uppercase() && !head.ends_with(b"-")),
+        (
+            Evidence::OneFilled,
+            alone && (FULL_COLUMNS..=WIDEST_COLUMNS).contains(&width),
+        ),
+        (
+            Evidence::ManyCap,
+            !alone && token.first().is_ascii_uppercase() && !head.ends_with(b"-"),
+        ),
         (Evidence::EndsPara, seam.follow == Follow::Blank),
     ]);
 }
@@ -118,13 +153,19 @@ fn add_token(proof: &mut Proof, head: &Head<'_>, token: &Token<'_>) {
     let host = token.begins_host() && !head.host_is_cut() && !extension;
     proof.add([
         (Evidence::TokExt, extension),
-        (Evidence::TokStrong, query || token.begins_path() || token.has_joint_inside()),
+        (
+            Evidence::TokStrong,
+            query || token.begins_path() || token.has_joint_inside(),
+        ),
         (Evidence::TokQuery, query),
         (Evidence::TokDotext, query && token.first() == b'.'),
         (Evidence::TokPath, token.joints() >= 2),
         (Evidence::TokLong, columns(token.all) >= LONG_TOKEN),
         (Evidence::TokSlash, token.bare.ends_with(b"/")),
-        (Evidence::TokCap, token.is_capitalised() && !head.ends_with(b"-")),
+        (
+            Evidence::TokCap,
+            token.is_capitalised() && !head.ends_with(b"-"),
+        ),
         (Evidence::TokLabel, token.all.ends_with(b":") || label),
         (Evidence::TokStop, token.is_stop_word()),
         (Evidence::TokAddr, token.is_address()),
@@ -141,7 +182,10 @@ fn add_layout(proof: &mut Proof, seam: &Seam<'_>, head: &Head<'_>) {
     proof.add([
         (Evidence::Closer, is_closed(seam, head)),
         (Evidence::Outdent, lower < upper),
-        (Evidence::Indent, lower > upper || lower == upper && under_url),
+        (
+            Evidence::Indent,
+            lower > upper || lower == upper && under_url,
+        ),
     ]);
 }
 
