@@ -13,9 +13,9 @@ use dice::Dice;
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
 use generate::{Kind, mbox, prose};
-use urlspool::repair::{Line, Wrapped, wrapped};
-use urlspool::scan::{Rules, Scanner, Schemeless};
-use urlspool::split::{Block, Divided, Format, messages};
+use urlspool::repair::{LogicalLine, WrappedText, wrapped};
+use urlspool::scan::{Rules, Scanner, SchemelessPolicy};
+use urlspool::split::{Block, Format, SplitOutput, messages};
 use urlspool::{Extractor, Finding, Message, Options, Source, extract, grammar, record};
 
 fn main() {
@@ -26,7 +26,7 @@ fn main() {
 const OCTETS: usize = 4 << 20;
 
 fn scanner() -> Scanner {
-    Scanner::new(Rules::Wide, Schemeless::Found, &[])
+    Scanner::new(Rules::Wide, SchemelessPolicy::Found, &[])
 }
 
 /// The starts of a text, with nothing taken in between.
@@ -85,14 +85,14 @@ fn grammar(bencher: Bencher<'_, '_>, url: &str) {
 fn repair_of_wrappers(bencher: Bencher<'_, '_>) {
     let text =
         b"<URL:http://www.example.org/lamps/oil-\n   and-wicks/\n   index.html> ".repeat(1_000);
-    let (scanner, mut line) = (scanner(), Line::default());
+    let (scanner, mut line) = (scanner(), LogicalLine::default());
     bencher
         .counter(BytesCount::of_slice(&text))
         .bench_local(|| {
             let (mut from, mut closed, mut starts) = (0, 0, scanner.starts(&text));
             while let Some(start) = starts.next_from(from) {
                 from = start.retry;
-                if let Wrapped::Closed(close) =
+                if let WrappedText::Closed(close) =
                     wrapped(&text, &start, Rules::Wide, 8 << 10, &mut line)
                 {
                     (from, closed) = (close + 1, closed + 1);
@@ -183,7 +183,7 @@ fn split_mbox(bencher: Bencher<'_, '_>) {
         .bench_local(|| {
             let mut count = 0;
             messages(black_box(&block), Format::Mbox, &mut |divided| {
-                count += usize::from(matches!(divided, Divided::Message(_)));
+                count += usize::from(matches!(divided, SplitOutput::Message(_)));
             });
             assert_eq!(count, want);
         });
@@ -203,11 +203,11 @@ fn json_of_records(bencher: Bencher<'_, '_>, url: &str) {
         &extractor,
         &mut |finding| {
             if let (Finding::Url(found), Some(bencher)) = (finding, bencher.take()) {
-                let (mut out, mut writer) = (Vec::new(), record::Writer::default());
+                let (mut out, mut writer) = (Vec::new(), record::RecordWriter::default());
                 bencher.counter(ItemsCount::new(1usize)).bench_local(|| {
                     out.clear();
                     if url == "new" {
-                        writer = record::Writer::default();
+                        writer = record::RecordWriter::default();
                     }
                     writer.write(black_box(found), &mut out);
                     assert!(out.ends_with(b"}\n"));
@@ -225,14 +225,14 @@ fn whole_message_after_message(bencher: Bencher<'_, '_>, kind: Kind) {
         ..Block::default()
     };
     let (extractor, source) = (Extractor::new(Options::default()), Source::at("x".into()));
-    let (mut out, mut writer) = (Vec::new(), record::Writer::default());
+    let (mut out, mut writer) = (Vec::new(), record::RecordWriter::default());
     bencher
         .counter(BytesCount::of_slice(&block.bytes))
         .bench_local(|| {
             out.clear();
             let mut found = 0;
             messages(black_box(&block), Format::Mbox, &mut |divided| {
-                let Divided::Message(message) = divided else {
+                let SplitOutput::Message(message) = divided else {
                     return;
                 };
                 writer.begin();

@@ -1,7 +1,7 @@
 //! New mail's URLs, exactly once: when to look, where, and what is committed.
 //!
-//! One loop over [`Event`] for each reader. Events only mark work; [`Daemon::work`] does it. Time is passed in by the
-//! [`Host`], as are the events, so that a test can be one. Everything that is read goes through the same look at a file
+//! One loop over [`DaemonEvent`] for each reader. Events only mark work; [`Daemon::work`] does it. Time is passed in by the
+//! [`DaemonHost`], as are the events, so that a test can be one. Everything that is read goes through the same look at a file
 //! (`daemon/read.rs`), whatever the reason for it, and everything that is written through one committer
 //! (`daemon/commit.rs`), which the readers share (`daemon/desk.rs`).
 //!
@@ -37,25 +37,25 @@ mod survey;
 mod take;
 mod watch;
 
-pub use event::{Event, Host, Now, Remark};
+pub use event::{DaemonEvent, DaemonHost, LogRecord, MonotonicTime};
 pub use failing::Failure;
-pub use fault::Fault;
+pub use fault::DaemonError;
 pub use metrics::{SpoolStatus, Status};
-pub use run::{Once, ask, run};
+pub use run::{RunMode, ask, run};
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use desk::Desk;
+use desk::SharedCommitter;
 use failing::Failures;
-use identity::Stamp;
+use identity::FileVersion;
 use lock::Lock;
 use metrics::Counts;
 use parsers::Parsers;
 use planted::{Planted, planted};
-use pulse::Pulse;
+use pulse::Heartbeat;
 
 use crate::config::{Config, Spool};
 use crate::pipeline::{Extractor, Options};
@@ -78,8 +78,8 @@ pub struct Daemon {
     config: Config,
     extractor: Arc<Extractor>,
     parsers: Arc<Parsers>,
-    desk: Arc<Desk>,
-    pulse: Arc<Pulse>,
+    desk: Arc<SharedCommitter>,
+    pulse: Arc<Heartbeat>,
     /// The committer for which everything was looked at, or is meant to be.
     epoch: u64,
     spools: Vec<Watched>,
@@ -100,7 +100,7 @@ pub struct Daemon {
 struct Watched {
     spool: Spool,
     /// When all of it is to be looked at.
-    due: Option<Now>,
+    due: Option<MonotonicTime>,
     /// How often in a row it did not rest.
     restless: u32,
     notices: bool,
@@ -120,9 +120,9 @@ type Root = (u64, u64);
 /// A file that may still be written.
 #[derive(Clone, Copy, Debug)]
 struct Resting {
-    stamp: Stamp,
-    since: Now,
-    look: Now,
+    stamp: FileVersion,
+    since: MonotonicTime,
+    look: MonotonicTime,
     spool: usize,
 }
 
@@ -132,8 +132,8 @@ impl Daemon {
     /// # Errors
     ///
     /// That another instance holds the state, that state and output contradict each other, or what the system says.
-    pub fn open(config: Config, host: &mut dyn Host) -> Result<Daemon, Fault> {
-        let desk = Desk::open(&config, host)?;
+    pub fn open(config: Config, host: &mut dyn DaemonHost) -> Result<Daemon, DaemonError> {
+        let desk = SharedCommitter::open(&config, host)?;
         let extractor = Arc::new(Extractor::new(Options::of(&config)));
         Ok(Daemon::of(
             config,
@@ -148,8 +148,8 @@ impl Daemon {
         config: Config,
         extractor: Arc<Extractor>,
         parsers: Arc<Parsers>,
-        desk: Arc<Desk>,
-        now: Now,
+        desk: Arc<SharedCommitter>,
+        now: MonotonicTime,
     ) -> Daemon {
         let watched = |spool: &Spool| Watched {
             spool: spool.clone(),
@@ -183,7 +183,7 @@ impl Daemon {
 
     /// Readers for its spools, `most` at the most, that share all but what they wait for. Spools that lie in each other
     /// have the same one.
-    fn divided(&self, most: usize, now: Now) -> Vec<Daemon> {
+    fn divided(&self, most: usize, now: MonotonicTime) -> Vec<Daemon> {
         let reader = |spool: Vec<Spool>| {
             let config = Config {
                 spool,
@@ -211,12 +211,12 @@ impl Daemon {
     }
 
     /// Commits and seals what is due, and goes on after a pause, whatever the readers do.
-    fn keep_pace(&self, host: &mut dyn Host) -> Result<(), Fault> {
+    fn keep_pace(&self, host: &mut dyn DaemonHost) -> Result<(), DaemonError> {
         if self.desk.ready(host)?.is_some() {
             return Ok(());
         }
         match self.desk.commit_if_due(false, host) {
-            Err(Fault::Full(_)) => self.desk.ready(host).map(|_| ()),
+            Err(DaemonError::Full(_)) => self.desk.ready(host).map(|_| ()),
             done => done,
         }
     }
@@ -236,28 +236,28 @@ impl Daemon {
     /// # Errors
     ///
     /// As [`Daemon::open`].
-    pub fn rebuild(config: &Config, host: &mut dyn Host) -> Result<(), Fault> {
+    pub fn rebuild(config: &Config, host: &mut dyn DaemonHost) -> Result<(), DaemonError> {
         let _lock = Lock::take(&config.state.dir)?;
-        recover::rebuild(config, &mut |remark| host.remark(&Remark::Info(remark)))
+        recover::rebuild(config, &mut |remark| host.remark(&LogRecord::Info(remark)))
     }
 
     /// Marks what an event asks for.
-    pub fn handle(&mut self, event: Event, now: Now) {
+    pub fn handle(&mut self, event: DaemonEvent, now: MonotonicTime) {
         match event {
-            Event::Changed(path) => {
+            DaemonEvent::Changed(path) => {
                 self.changed.insert(path);
             }
-            Event::Closed(path) => {
+            DaemonEvent::Closed(path) => {
                 self.closed.insert(path.clone());
                 self.changed.insert(path);
             }
-            Event::Overflow => {
+            DaemonEvent::Overflow => {
                 self.counts.overflows += 1;
                 if !planted(Planted::IgnoreOverflow) {
                     self.look_everywhere(now);
                 }
             }
-            Event::Unwatched(path) => {
+            DaemonEvent::Unwatched(path) => {
                 self.spools
                     .iter_mut()
                     .filter(|watched| path.starts_with(&watched.spool.path))
@@ -266,7 +266,7 @@ impl Daemon {
                         watched.mark(now.after(AGAIN_MS));
                     });
             }
-            Event::Stop => self.stopping = true,
+            DaemonEvent::Stop => self.stopping = true,
         }
     }
 
@@ -285,7 +285,7 @@ impl Daemon {
         another
     }
 
-    fn look_everywhere(&mut self, now: Now) {
+    fn look_everywhere(&mut self, now: MonotonicTime) {
         self.spools.iter_mut().for_each(|watched| watched.mark(now));
     }
 
@@ -294,7 +294,7 @@ impl Daemon {
     /// # Errors
     ///
     /// What ends the daemon. Want of room does not: it pauses, and goes on when there is some.
-    pub fn work(&mut self, host: &mut dyn Host) -> Result<Now, Fault> {
+    pub fn work(&mut self, host: &mut dyn DaemonHost) -> Result<MonotonicTime, DaemonError> {
         if let Some(retry) = self.desk.ready(host)? {
             return Ok(retry);
         }
@@ -308,13 +308,13 @@ impl Daemon {
         }
         match self.round(host) {
             Ok(()) => Ok(self.next()),
-            Err(Fault::Full(_)) => Ok(self.desk.ready(host)?.unwrap_or_else(|| host.now())),
+            Err(DaemonError::Full(_)) => Ok(self.desk.ready(host)?.unwrap_or_else(|| host.now())),
             Err(fault) => Err(fault),
         }
     }
 
     /// One round over everything that is due.
-    fn round(&mut self, host: &mut dyn Host) -> Result<(), Fault> {
+    fn round(&mut self, host: &mut dyn DaemonHost) -> Result<(), DaemonError> {
         self.look_at_changed(host)?;
         self.look_at_rested(host)?;
         self.look_at_failed(host)?;
@@ -328,19 +328,19 @@ impl Daemon {
     }
 
     /// When there is something to do again.
-    fn next(&self) -> Now {
+    fn next(&self) -> MonotonicTime {
         let resting = self.resting.values().map(|resting| resting.look);
         let sweeps = self.spools.iter().filter_map(|watched| watched.due);
         let all = resting
             .chain(self.failing.next())
             .chain(sweeps)
             .chain(self.desk.next());
-        all.min().unwrap_or(Now { ms: u64::MAX })
+        all.min().unwrap_or(MonotonicTime { ms: u64::MAX })
     }
 
     /// Whether everything was read and given, as far as it can be by now.
     #[must_use]
-    pub fn is_done(&self, now: Now) -> bool {
+    pub fn is_done(&self, now: MonotonicTime) -> bool {
         let due = |watched: &Watched| watched.due.is_some_and(|due| due <= now.after(AGAIN_MS));
         self.changed.is_empty()
             && self.resting.is_empty()
@@ -353,20 +353,20 @@ impl Daemon {
     /// # Errors
     ///
     /// What the system says. What was committed stays so.
-    pub fn close(self) -> Result<(), Fault> {
+    pub fn close(self) -> Result<(), DaemonError> {
         self.desk.close()
     }
 
     /// How it stands.
     #[must_use]
-    pub fn status(&self, now: Now) -> Status {
+    pub fn status(&self, now: MonotonicTime) -> Status {
         let mut status = self.status_of_spools(now);
         self.desk.tell(&mut status);
         status
     }
 
     /// The same without what all readers share.
-    fn status_of_spools(&self, now: Now) -> Status {
+    fn status_of_spools(&self, now: MonotonicTime) -> Status {
         let lag = |watched: &Watched| watched.due.map_or(0, |due| now.ms.saturating_sub(due.ms));
         let spool = |watched: &Watched| SpoolStatus {
             path: watched.spool.path.display().to_string(),
@@ -406,7 +406,7 @@ impl Daemon {
 
 impl Watched {
     /// Marks the spool to be looked at, at `at` or sooner.
-    fn mark(&mut self, at: Now) {
+    fn mark(&mut self, at: MonotonicTime) {
         self.due = Some(self.due.map_or(at, |due| due.min(at)));
     }
 }

@@ -1,6 +1,6 @@
 //! A message in, plain texts out: header fields and text parts, decoded, each with its way back to the raw octets.
 //!
-//! Broken mail is input: what cannot be understood is read flat, and a [`Problem`] says so. Parts are walked with a
+//! Broken mail is input: what cannot be understood is read flat, and a [`Diagnostic`] says so. Parts are walked with a
 //! list, never by recursion. Nothing is decoded that is not text.
 
 mod binary;
@@ -21,19 +21,19 @@ mod words;
 
 pub use date::{Date, Zone, date};
 pub use digest::{canonical, digest};
-pub use facts::Facts;
-pub use header::{Field, Fields, value};
+pub use facts::MessageInfo;
+pub use header::{HeaderField, HeaderFields, value};
 pub use html::Link;
 pub use names::{Known as KnownField, Roles};
-pub use part::Part;
-pub use region::{Stretch, Stretches};
+pub use part::MimePart;
+pub use region::{BodyRegion, Regions};
 
 use std::borrow::Cow;
 
+use crate::diagnostic::Diagnostic;
 use crate::limits::Limits;
-use crate::problem::Problem;
-use crate::span::{Map, Span};
-use crate::split::{Header, Message};
+use crate::span::{ByteMap, Span};
+use crate::split::{HeaderForm, Message};
 
 /// Which part of a message a text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,18 +46,18 @@ pub enum Region<'m> {
 
 /// The way from a text's offsets to those of the message's raw octets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Trail {
+pub struct OffsetMap {
     /// Where in the message the octets begin that the first map leads to.
     base: usize,
     /// One map for each step of decoding, the first step first.
-    maps: Vec<Map>,
+    maps: Vec<ByteMap>,
 }
 
-impl Trail {
+impl OffsetMap {
     /// The trail of octets that were not decoded and begin at `base`.
     #[must_use]
-    pub fn verbatim(base: usize) -> Trail {
-        Trail {
+    pub fn verbatim(base: usize) -> OffsetMap {
+        OffsetMap {
             base,
             maps: Vec::new(),
         }
@@ -81,43 +81,43 @@ impl Trail {
 
 /// A plain text.
 #[derive(Debug)]
-pub struct Text<'m> {
+pub struct DecodedText<'m> {
     /// Its octets: UTF-8, or something that could not be made so.
     pub bytes: Cow<'m, [u8]>,
     /// The way back.
-    pub trail: Trail,
+    pub trail: OffsetMap,
     /// Which part of the message it is.
     pub region: Region<'m>,
     /// The part whose body or header it is; absent for the message's own header and for texts without one.
-    pub part: Option<&'m Part>,
+    pub part: Option<&'m MimePart>,
     /// What its line ends mean.
-    pub lines: Lines,
+    pub lines: LineLayout,
     /// For the visible text of a page, the page.
     pub page: Option<Page<'m>>,
     /// Whether its raw octets are given in other readings as well.
     pub reread: bool,
 }
 
-impl<'m> Text<'m> {
+impl<'m> DecodedText<'m> {
     /// A text as it lies there.
     fn plain(
         bytes: Cow<'m, [u8]>,
-        trail: Trail,
+        trail: OffsetMap,
         region: Region<'m>,
-        part: Option<&'m Part>,
-    ) -> Text<'m> {
-        Text {
+        part: Option<&'m MimePart>,
+    ) -> DecodedText<'m> {
+        DecodedText {
             bytes,
             trail,
             region,
             part,
-            lines: Lines::Written,
+            lines: LineLayout::Written,
             page: None,
             reread: false,
         }
     }
 
-    /// Stretches that hold encoded binary files, in order. Linear in the text's length.
+    /// Regions that hold encoded binary files, in order. Linear in the text's length.
     #[must_use]
     pub fn binary(&self) -> Vec<Span> {
         match (self.region, &self.page) {
@@ -129,7 +129,7 @@ impl<'m> Text<'m> {
 
 /// What the line ends of a text mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lines {
+pub enum LineLayout {
     /// They were written: by a person, or by a program that broke long lines.
     Written,
     /// They come from a page's layout: what stands on two lines was never one word.
@@ -142,7 +142,7 @@ pub struct Page<'m> {
     /// The HTML text.
     pub source: Cow<'m, [u8]>,
     /// From its offsets to the message's.
-    pub trail: Trail,
+    pub trail: OffsetMap,
     /// The URLs in its attributes, in the order of [`Link::at`].
     pub links: Vec<Link>,
     /// What relative ones are relative to.
@@ -151,29 +151,29 @@ pub struct Page<'m> {
 
 /// What was met while a message was decoded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Decoded {
+pub struct DecodeReport {
     /// Parts with text, read.
     pub text_parts: usize,
     /// Parts without text, left: what they say of themselves, and their raw octets.
-    pub left: Vec<(Part, Span)>,
+    pub left: Vec<(MimePart, Span)>,
     /// What was wrong.
-    pub problems: Vec<Problem>,
+    pub diagnostics: Vec<Diagnostic>,
 }
 
 /// Gives every text of `message` to `sink`, in the order in which they lie in it.
 ///
-/// `fields` are those of its own header, if [`Fields::of`] has read them. Linear in the message's length times the
+/// `fields` are those of its own header, if [`HeaderFields::of`] has read them. Linear in the message's length times the
 /// depth of its parts, which is limited.
 pub fn texts<'m>(
     message: &Message<'m>,
-    fields: &'m Fields,
+    fields: &'m HeaderFields,
     limits: &Limits,
-    headers: Headers,
-    sink: &mut dyn FnMut(Text<'_>),
-) -> Decoded {
+    headers: HeaderPolicy,
+    sink: &mut dyn FnMut(DecodedText<'_>),
+) -> DecodeReport {
     match message.header {
-        Header::Absent | Header::ANews => plain(message, sink),
-        Header::Present | Header::Copied { .. } => {
+        HeaderForm::Absent | HeaderForm::ANews => plain(message, sink),
+        HeaderForm::Present | HeaderForm::Copied { .. } => {
             part::walk(message, fields, limits, headers, sink)
         }
     }
@@ -181,7 +181,7 @@ pub fn texts<'m>(
 
 /// Whether header fields are given as texts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Headers {
+pub enum HeaderPolicy {
     /// Those that are neither traces nor threading (the default).
     #[default]
     Read,
@@ -190,15 +190,15 @@ pub enum Headers {
 }
 
 /// The one text of something that has no header.
-fn plain(message: &Message<'_>, sink: &mut dyn FnMut(Text<'_>)) -> Decoded {
+fn plain(message: &Message<'_>, sink: &mut dyn FnMut(DecodedText<'_>)) -> DecodeReport {
     let (bytes, map) = charset::decode(message.raw, None);
-    let trail = Trail {
+    let trail = OffsetMap {
         base: 0,
         maps: map.into_iter().collect(),
     };
-    sink(Text::plain(bytes, trail, Region::Body, None));
-    Decoded {
+    sink(DecodedText::plain(bytes, trail, Region::Body, None));
+    DecodeReport {
         text_parts: 1,
-        ..Decoded::default()
+        ..DecodeReport::default()
     }
 }

@@ -7,7 +7,7 @@
 //!             _____|_________________________________________________________
 //! floor    walk > read > split > decode > scan > repair > parse > record > sink
 //!          `- may touch the world -'  `------ pure: octets to values -------'  world
-//! ground   span    limits    origin    problem           nouns that everybody may use
+//! ground   span    limits    origin    diagnostic           nouns that everybody may use
 //! bedrock  grammar                                       RFC 1738; imports nothing
 //! ```
 //!
@@ -48,7 +48,7 @@ pub mod limits;
 pub mod origin;
 
 #[doc(hidden)]
-pub mod problem;
+pub mod diagnostic;
 
 #[doc(hidden)]
 pub mod walk;
@@ -89,9 +89,9 @@ pub mod daemon;
 #[doc(hidden)]
 pub mod cli;
 
+pub use diagnostic::{Diagnostic, Event};
 pub use origin::Source;
 pub use pipeline::{Extractor, Finding, Job, Options, Report, extract, run};
-pub use problem::{Event, Problem};
-pub use record::{Balance, Record};
+pub use record::{Record, Summary};
 pub use sink::Sink;
 pub use split::Message;

@@ -1,6 +1,6 @@
 //! Every bound of the program, each with its unit, its default and the reason for it.
 //!
-//! Reaching one gives a [`crate::problem::Problem`]; what lies behind it is still scanned flat. Work is counted
+//! Reaching one gives a [`crate::diagnostic::Diagnostic`]; what lies behind it is still scanned flat. Work is counted
 //! in octets and steps, never in seconds, so that output does not depend on the machine.
 
 /// The limits that a run can set, by their names in the configuration.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 /// How a source is divided into messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Kind {
+pub enum SourceKind {
     /// Messages one after the other, each behind a `From ` line.
     Mbox,
     /// A message in the `new` or `cur` folder of a Maildir.
@@ -27,46 +27,46 @@ pub enum Kind {
     Text,
 }
 
-impl Kind {
+impl SourceKind {
     /// The name that stands in a record's `source.kind`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Mbox => "mbox",
-            Kind::Maildir => "maildir",
-            Kind::Mh => "mh",
-            Kind::News => "news",
-            Kind::Rnews => "rnews",
-            Kind::Mmdf => "mmdf",
-            Kind::Babyl => "babyl",
-            Kind::Message => "message",
-            Kind::Text => "text",
+            SourceKind::Mbox => "mbox",
+            SourceKind::Maildir => "maildir",
+            SourceKind::Mh => "mh",
+            SourceKind::News => "news",
+            SourceKind::Rnews => "rnews",
+            SourceKind::Mmdf => "mmdf",
+            SourceKind::Babyl => "babyl",
+            SourceKind::Message => "message",
+            SourceKind::Text => "text",
         }
     }
 
     /// The kind of that name.
     #[must_use]
-    pub fn named(name: &str) -> Option<Kind> {
-        Kind::ALL.into_iter().find(|kind| kind.name() == name)
+    pub fn named(name: &str) -> Option<SourceKind> {
+        SourceKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
     /// All kinds.
-    pub const ALL: [Kind; 9] = [
-        Kind::Mbox,
-        Kind::Maildir,
-        Kind::Mh,
-        Kind::News,
-        Kind::Rnews,
-        Kind::Mmdf,
-        Kind::Babyl,
-        Kind::Message,
-        Kind::Text,
+    pub const ALL: [SourceKind; 9] = [
+        SourceKind::Mbox,
+        SourceKind::Maildir,
+        SourceKind::Mh,
+        SourceKind::News,
+        SourceKind::Rnews,
+        SourceKind::Mmdf,
+        SourceKind::Babyl,
+        SourceKind::Message,
+        SourceKind::Text,
     ];
 }
 
 /// What the place of a file tells of it. Content decides; the place names the kind of a single message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Hint {
+pub enum FormatHint {
     /// Nothing.
     #[default]
     None,
@@ -80,7 +80,7 @@ pub enum Hint {
 
 /// A piece of work that another machine or thread can do: the messages of a file that begin in a range of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Item {
+pub struct SplitItem {
     /// The file.
     pub source: Source,
     /// The first octet.
@@ -89,7 +89,7 @@ pub struct Item {
     pub end: u64,
     /// How the file is divided, if that is known. Only mboxes are taken in parts; of other files, the part at the
     /// start is the whole.
-    pub kind: Option<Kind>,
+    pub kind: Option<SourceKind>,
 }
 
 /// A source of octets: a file, standard input, or a member of an archive in one of these.

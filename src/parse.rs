@@ -19,11 +19,14 @@ mod trim;
 mod unwrap;
 mod verdict;
 
-pub use attribute::{Value, attribute, inner, mismatch, replace};
-pub use choose::{Alternate, Found, Laid, Outcome, Reason, Truncated, Why, Wrapper, read};
+pub use attribute::{AttributeValue, attribute, inner, mismatch, replace};
+pub use choose::{
+    Alternate, AlternateReason, Candidate, FoundUrl, ParseOutcome, RejectReason, Truncated,
+    Wrapper, read,
+};
 pub use hazard::{Hazard, hazards};
 pub use key::{key, key_of};
 pub use promise::promising;
-pub use split::{Split, scheme, split};
+pub use split::{SplitUrl, scheme, split};
 pub use unwrap::{Unwrapped, unwrap, unwrap_divided, without_recipient};
 pub use verdict::{GRAMMARS, Verdicts};

@@ -16,9 +16,9 @@ pub use work::Output;
 
 use std::collections::HashMap;
 
-use crate::problem::{Event, Kind};
-use crate::record::Balance;
-use crate::walk::File;
+use crate::diagnostic::{DiagnosticKind, Event};
+use crate::record::Summary;
+use crate::walk::WalkedFile;
 
 /// What a piece of work gave, encoded and ready to be written.
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ pub struct Batch {
     /// The records of all pieces, one a line.
     pub records: Vec<u8>,
     /// The pieces, in the order of the input.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<Chunk>,
 }
 
 /// A record of a piece, as folding over a run sees it.
@@ -42,7 +42,7 @@ pub struct Keyed {
 
 /// The yield of one message, or of many that need not be told apart.
 #[derive(Debug, Default)]
-pub struct Piece {
+pub struct Chunk {
     /// For a news article: what tells copies of it from other articles.
     pub article: Option<u128>,
     /// Whether it holds more of the same message as the piece before it.
@@ -58,9 +58,9 @@ pub struct Piece {
     /// What was wrong.
     pub events: Vec<Event>,
     /// What was counted.
-    pub balance: Balance,
+    pub balance: Summary,
     /// What a stretch of the file that is being read failed with: the file is not read to its end then.
-    pub broken: Option<Kind>,
+    pub broken: Option<DiagnosticKind>,
     /// A file that is to be read now, in blocks: what it yields may be more than a piece should hold.
-    pub deferred: Option<File>,
+    pub deferred: Option<WalkedFile>,
 }

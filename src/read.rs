@@ -14,10 +14,10 @@ mod streams;
 
 pub use capped::Ratio;
 pub use container::{Allowed, Compression, packed_batch, unpacked};
-pub use fault::problem;
+pub use fault::diagnostic;
 pub use input::{Input, Random};
-pub use sparse::{Sparse, Unread, hole};
-pub use streams::{Step, Streams, is_container};
+pub use sparse::{SparseRead, UnreadRange, hole};
+pub use streams::{StreamStep, Streams, is_container};
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
@@ -32,7 +32,7 @@ use crate::walk;
 /// # Errors
 ///
 /// What the system says, or that it is no regular file any more.
-pub fn open(file: &walk::File) -> io::Result<File> {
+pub fn open(file: &walk::WalkedFile) -> io::Result<File> {
     open_sized(file).map(|(opened, _)| opened)
 }
 
@@ -41,7 +41,11 @@ pub fn open(file: &walk::File) -> io::Result<File> {
 /// # Errors
 ///
 /// As [`open`], and what the system says.
-pub(crate) fn read_small(file: &walk::File, most: u64, bytes: &mut Vec<u8>) -> io::Result<u64> {
+pub(crate) fn read_small(
+    file: &walk::WalkedFile,
+    most: u64,
+    bytes: &mut Vec<u8>,
+) -> io::Result<u64> {
     let (opened, size);
     let (from, size) = match &file.ahead {
         Some(ahead) => (ahead.file(), file.size),
@@ -75,7 +79,7 @@ fn read_sized(mut opened: &File, size: u64, most: u64, bytes: &mut Vec<u8>) -> i
 /// # Errors
 ///
 /// As [`open`].
-fn open_sized(file: &walk::File) -> io::Result<(File, u64)> {
+fn open_sized(file: &walk::WalkedFile) -> io::Result<(File, u64)> {
     // Without waiting, should it have become a FIFO since it was walked upon.
     let opened = match &file.place {
         Some(place) => File::from(place.open(OFlags::NONBLOCK)?),

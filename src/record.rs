@@ -10,19 +10,21 @@ mod readings;
 mod schema;
 pub mod sidecar;
 
-pub use balance::{Balance, Counts};
+pub use balance::{Counts, Summary};
 pub use item::{item, write_item};
-pub use json::{Writer, context_border, event, mark_truncated_tail, parsed, reject, with_count};
+pub use json::{
+    RecordWriter, context_border, event, mark_truncated_tail, parsed, reject, with_count,
+};
 pub use parts::{Decoded, Parts};
-pub use read::{Place, place};
+pub use read::{SourceRange, place};
 pub use schema::schema;
 pub use sidecar::{Sidecar, line};
 
 use twox_hash::XxHash3_128;
 
-use crate::decode::{Facts, Part};
-use crate::origin::{Kind, Source};
-use crate::parse::Found;
+use crate::decode::{MessageInfo, MimePart};
+use crate::origin::{Source, SourceKind};
+use crate::parse::FoundUrl;
 use crate::repair::Join;
 
 /// The version of the format. Additions are free; a change of a name or a meaning raises it.
@@ -32,7 +34,7 @@ pub const SCHEMA: u32 = 1;
 #[derive(Clone, Copy, Debug)]
 pub struct Record<'r> {
     /// The URL.
-    pub found: &'r Found<'r>,
+    pub found: &'r FoundUrl<'r>,
     /// Its id.
     pub id: u128,
     /// Its text as it stood there, from its first to its last character, before repair.
@@ -42,11 +44,11 @@ pub struct Record<'r> {
     /// How deep the line is quoted on which it begins.
     pub quote_depth: usize,
     /// Where it came from.
-    pub place: Origin<'r>,
+    pub place: RecordOrigin<'r>,
     /// What is known of the message; absent for a text without a header.
-    pub facts: Option<&'r Facts>,
+    pub facts: Option<&'r MessageInfo>,
     /// The part it stood in; absent for the message's own header and for texts.
-    pub part: Option<&'r Part>,
+    pub part: Option<&'r MimePart>,
     /// Octets of the text before and after it, if they were asked for.
     pub context: Option<(&'r [u8], &'r [u8])>,
     /// What a page shows for the link.
@@ -61,11 +63,11 @@ pub struct Record<'r> {
 
 /// Where a record came from, in octets of its source.
 #[derive(Clone, Copy, Debug)]
-pub struct Origin<'r> {
+pub struct RecordOrigin<'r> {
     /// The source.
     pub source: &'r Source,
     /// How it was divided.
-    pub kind: Kind,
+    pub kind: SourceKind,
     /// The first octet of the URL.
     pub start: u64,
     /// One past the last.

@@ -11,10 +11,10 @@ mod word;
 mod wrap;
 
 pub(crate) use evidence::space;
-pub use evidence::{Evidence, Proof};
+pub use evidence::{Feature, Features};
 pub use quote::quote_depth;
-pub use word::{Breaks, Word, ends_word, run_end, word};
-pub use wrap::{Wrapped, wrapped};
+pub use word::{BareWord, Breaks, ends_word, run_end, word};
+pub use wrap::{WrappedText, wrapped};
 
 use crate::span::Span;
 
@@ -111,19 +111,19 @@ pub struct Join {
     /// How sure it is that the two sides belong together, from 0 to 1. Inside a wrapper it is certain.
     pub confidence: f32,
     /// For a bare URL: the evidence. Inside a wrapper there is none.
-    pub proof: Proof,
+    pub proof: Features,
 }
 
 /// A text without its breaks, and the way back to it. Made once and used again for each start.
 #[derive(Clone, Debug, Default)]
-pub struct Line {
+pub struct LogicalLine {
     text: Vec<u8>,
     /// Where each unbroken stretch begins: in the logical line, in the text it was laid out from.
     stretches: Vec<(usize, usize)>,
     joins: Vec<Join>,
 }
 
-impl Line {
+impl LogicalLine {
     /// The logical line's octets.
     #[must_use]
     pub fn text(&self) -> &[u8] {
@@ -184,7 +184,7 @@ impl Line {
     }
 
     /// Marks that something was taken out behind the last octet.
-    fn join(&mut self, repairs: Repairs, confidence: f32, proof: Proof) {
+    fn join(&mut self, repairs: Repairs, confidence: f32, proof: Features) {
         let at = self.text.len();
         match self.joins.last_mut() {
             Some(last) if last.at == at => last.repairs.add_all(repairs),

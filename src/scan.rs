@@ -91,7 +91,7 @@ fn five_bits(byte: u8) -> usize {
 
 /// Whether URLs without a scheme are looked for. The strict rules never do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Schemeless {
+pub enum SchemelessPolicy {
     /// `www.x.org` and `ftp.x.org` are found (the default).
     #[default]
     Found,
@@ -102,8 +102,8 @@ pub enum Schemeless {
 impl Scanner {
     /// A scanner by `rules`; `extra` are names of further schemes that need no `//`, in any case.
     #[must_use]
-    pub fn new(rules: Rules, schemeless: Schemeless, extra: &[String]) -> Scanner {
-        let schemeless = rules == Rules::Wide && schemeless == Schemeless::Found;
+    pub fn new(rules: Rules, schemeless: SchemelessPolicy, extra: &[String]) -> Scanner {
+        let schemeless = rules == Rules::Wide && schemeless == SchemelessPolicy::Found;
         let mut endings = Endings::default();
         // By the wide rules these are none without slashes, not even in brackets.
         let never = |row: &&Scheme| {
@@ -168,7 +168,7 @@ mod tests {
 
     /// The starts of a text, each as `opening@offset`, with nothing taken in between.
     fn starts(rules: Rules, text: &str) -> Vec<String> {
-        let scanner = Scanner::new(rules, Schemeless::Found, &["Foo".to_owned()]);
+        let scanner = Scanner::new(rules, SchemelessPolicy::Found, &["Foo".to_owned()]);
         let mut from = 0;
         let mut seen = Vec::new();
         let mut starts = scanner.starts(text.as_bytes());
@@ -222,8 +222,8 @@ mod tests {
     #[test]
     fn every_known_name_opens_in_a_wrapper() {
         let extra = ["q".to_owned(), "Foo9".to_owned()];
-        let wide = Scanner::new(Rules::Wide, Schemeless::Found, &extra);
-        let strict = Scanner::new(Rules::Rfc1738, Schemeless::Found, &[]);
+        let wide = Scanner::new(Rules::Wide, SchemelessPolicy::Found, &extra);
+        let strict = Scanner::new(Rules::Rfc1738, SchemelessPolicy::Found, &[]);
         for name in SCHEMES
             .iter()
             .map(|row| row.name)
@@ -267,7 +267,7 @@ mod tests {
 
     #[test]
     fn behind_an_opening_that_was_given_up_the_prefix_is_found() {
-        let scanner = Scanner::new(Rules::Rfc1738, Schemeless::Found, &[]);
+        let scanner = Scanner::new(Rules::Rfc1738, SchemelessPolicy::Found, &[]);
         let text = b"<URL:http://a";
         let mut starts = scanner.starts(text);
         assert_eq!(

@@ -56,18 +56,18 @@ enum Run {
 /// Runs are kept in the order of the text, and a look-up is a binary search. A map costs one entry (about 40
 /// octets) for every stretch that was not copied octet by octet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Map {
+pub struct ByteMap {
     /// Start of each run in the decoded text, ascending, and its origin.
     runs: Vec<(usize, Run)>,
     /// Base64 only: the index of the first digit of each unbroken stretch of digits, and its raw offset.
     digits: Vec<(usize, usize)>,
 }
 
-impl Map {
+impl ByteMap {
     /// The map of a text that is its raw octets, the first of which lies at `raw`.
     #[must_use]
-    pub fn same(raw: usize) -> Map {
-        Map {
+    pub fn same(raw: usize) -> ByteMap {
+        ByteMap {
             runs: vec![(0, Run::Same(raw))],
             digits: Vec::new(),
         }
@@ -75,8 +75,8 @@ impl Map {
 
     /// A map without runs, to be filled in the order of the text.
     #[must_use]
-    pub fn new() -> Map {
-        Map::default()
+    pub fn new() -> ByteMap {
+        ByteMap::default()
     }
 
     /// From `text` on, octets are copies of the raw ones from `raw` on.
@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn a_soft_break_inside_a_run_is_part_of_the_raw_range() {
         // "ab=\ncd" decoded to "abcd".
-        let mut map = Map::new();
+        let mut map = ByteMap::new();
         map.push_same(0, 10);
         map.push_same(2, 14);
         assert_eq!(map.raw(Span::new(1, 3)), Span::new(11, 15));
@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn a_whole_run_has_no_inside() {
         // "a=3Db" decoded to "a=b".
-        let mut map = Map::new();
+        let mut map = ByteMap::new();
         map.push_same(0, 0);
         map.push_whole(1, Span::new(1, 4));
         map.push_same(2, 4);
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn base64_digits_are_found_over_line_ends() {
         // "YWJj\nZGVm" is "abcdef"; the raw text begins at 100.
-        let mut map = Map::new();
+        let mut map = ByteMap::new();
         map.push_base64(0, 0);
         map.push_digits(0, 100);
         map.push_digits(4, 105);

@@ -1,6 +1,6 @@
 //! Divides a source into whole messages. The format is decided once, by content.
 //!
-//! Two steps, so that the first can be done by one thread while others do the second: a [`Roller`] cuts a stream into
+//! Two steps, so that the first can be done by one thread while others do the second: a [`BlockReader`] cuts a stream into
 //! blocks at message borders, and [`messages`] walks over the messages of a block.
 
 mod babyl;
@@ -16,11 +16,13 @@ mod sniff;
 
 pub use lengths::{Dialect, dialect};
 pub use lines::{ends_in_cr, unify};
-pub use roll::{Begun, Block, Opened, Role, Roller, divisible, open, open_part, zeros_before};
+pub use roll::{
+    Begun, Block, BlockReader, BlockRole, OpenedStream, divisible, open, open_part, zeros_before,
+};
 pub use sniff::{Format, Sniffed, recognised, sniff};
 
-use crate::origin::Kind;
-use crate::problem::Problem;
+use crate::diagnostic::Diagnostic;
+use crate::origin::SourceKind;
 
 /// One message as it lies in its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,9 +34,9 @@ pub struct Message<'b> {
     /// Octets of the `From ` line.
     pub envelope: usize,
     /// What it lies in.
-    pub kind: Kind,
+    pub kind: SourceKind,
     /// Whether it has a header. A text has none, and neither has the rest of a message beyond the limit.
-    pub header: Header,
+    pub header: HeaderForm,
     /// Whether its lines are in wire format: CRLF, dots doubled at line starts, a final `.` (RFC 3977 section 3.1.1).
     pub wire: bool,
     /// For a further piece of a message or text: how that began.
@@ -51,7 +53,7 @@ pub struct Rest<'b> {
     /// The first of its raw octets, its header among them if that is not too large.
     pub raw: &'b [u8],
     /// What they begin with.
-    pub header: Header,
+    pub header: HeaderForm,
     /// Whether they are in wire format.
     pub wire: bool,
 }
@@ -59,7 +61,7 @@ pub struct Rest<'b> {
 impl<'b> Rest<'b> {
     /// The beginning as a message.
     #[must_use]
-    pub fn message(&self, kind: Kind) -> Message<'b> {
+    pub fn message(&self, kind: SourceKind) -> Message<'b> {
         let Rest {
             start,
             raw,
@@ -81,7 +83,7 @@ impl<'b> Rest<'b> {
 
 /// Whether octets begin with a header block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Header {
+pub enum HeaderForm {
     /// They do.
     Present,
     /// They do, and between it and the body stands a copy of some of its fields (Babyl).
@@ -103,8 +105,8 @@ impl<'b> Message<'b> {
             raw,
             start: 0,
             envelope: 0,
-            kind: Kind::Message,
-            header: Header::Present,
+            kind: SourceKind::Message,
+            header: HeaderForm::Present,
             wire: false,
             rest: None,
         }
@@ -125,16 +127,16 @@ impl<'b> Message<'b> {
 
 /// What a block is divided into.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Divided<'b> {
+pub enum SplitOutput<'b> {
     /// A message.
     Message(Message<'b>),
     /// Something that is damaged or can be divided in two ways.
-    Problem(Problem),
+    Diagnostic(Diagnostic),
 }
 
 /// Whether what is held of a source goes to its end, or to a message's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Held {
+enum AtEof {
     /// More follows that may belong to the last message.
     Part,
     /// It does.
@@ -156,7 +158,7 @@ fn decimal(text: &[u8]) -> Option<usize> {
 }
 
 /// Gives each message of `block` to `sink`, in order, and before it what is wrong with its borders.
-pub fn messages<'b>(block: &'b Block, format: Format, sink: &mut dyn FnMut(Divided<'b>)) {
+pub fn messages<'b>(block: &'b Block, format: Format, sink: &mut dyn FnMut(SplitOutput<'b>)) {
     let plain = |raw: &'b [u8], header| Message {
         raw,
         start: block.offset,
@@ -167,23 +169,23 @@ pub fn messages<'b>(block: &'b Block, format: Format, sink: &mut dyn FnMut(Divid
         rest: None,
     };
     let (bytes, offset) = (block.bytes.as_slice(), block.offset);
-    let held = if block.role == Role::First {
-        Held::Part
+    let held = if block.role == BlockRole::First {
+        AtEof::Part
     } else {
-        Held::All
+        AtEof::All
     };
     match (&block.role, format) {
-        (Role::Rest(begun), _) => {
+        (BlockRole::Rest(begun), _) => {
             let rest = Some(rest(begun, format));
-            sink(Divided::Message(Message {
+            sink(SplitOutput::Message(Message {
                 rest,
-                ..plain(bytes, Header::Absent)
+                ..plain(bytes, HeaderForm::Absent)
             }));
         }
-        (_, Format::Text) => sink(Divided::Message(plain(bytes, Header::Absent))),
+        (_, Format::Text) => sink(SplitOutput::Message(plain(bytes, HeaderForm::Absent))),
         (_, Format::Mbox) => mbox::messages(bytes, offset, sink),
         // A message beyond the limit is not measured.
-        (Role::First, Format::Mboxcl) => sink(Divided::Message(mbox::message(
+        (BlockRole::First, Format::Mboxcl) => sink(SplitOutput::Message(mbox::message(
             bytes,
             0,
             bytes.len(),
@@ -193,7 +195,7 @@ pub fn messages<'b>(block: &'b Block, format: Format, sink: &mut dyn FnMut(Divid
         (_, Format::Rnews) => rnews::messages(bytes, offset, held, sink),
         (_, Format::Mmdf) => mmdf::messages(bytes, offset, sink),
         (_, Format::Babyl) => babyl::messages(bytes, offset, sink),
-        (Role::Whole, Format::Emlx) => emlx::message(bytes, offset, sink),
+        (BlockRole::Whole, Format::Emlx) => emlx::message(bytes, offset, sink),
         (_, Format::Emlx | Format::Single(_)) => {
             let wire = news::is_wire(bytes);
             let raw = if wire {
@@ -201,7 +203,7 @@ pub fn messages<'b>(block: &'b Block, format: Format, sink: &mut dyn FnMut(Divid
             } else {
                 bytes
             };
-            sink(Divided::Message(Message {
+            sink(SplitOutput::Message(Message {
                 wire,
                 ..plain(raw, single_header(bytes))
             }));
@@ -210,11 +212,11 @@ pub fn messages<'b>(block: &'b Block, format: Format, sink: &mut dyn FnMut(Divid
 }
 
 /// What a message that is a file by itself begins with.
-fn single_header(bytes: &[u8]) -> Header {
+fn single_header(bytes: &[u8]) -> HeaderForm {
     if news::is_a_news(bytes) {
-        Header::ANews
+        HeaderForm::ANews
     } else {
-        Header::Present
+        HeaderForm::Present
     }
 }
 
@@ -222,11 +224,11 @@ fn single_header(bytes: &[u8]) -> Header {
 fn rest(begun: &Begun, format: Format) -> Rest<'_> {
     let bytes = begun.beginning.as_slice();
     let (envelope, header) = match format {
-        Format::Text => (0, Header::Absent),
-        Format::Mbox | Format::Mboxcl => (mbox::envelope(bytes), Header::Present),
+        Format::Text => (0, HeaderForm::Absent),
+        Format::Mbox | Format::Mboxcl => (mbox::envelope(bytes), HeaderForm::Present),
         // The line that divides, and what an mbox inside may have put behind it.
         Format::Rnews | Format::Mmdf | Format::Babyl | Format::Emlx => {
-            (first_line(bytes), Header::Present)
+            (first_line(bytes), HeaderForm::Present)
         }
         Format::Single(_) => (0, single_header(bytes)),
     };

@@ -7,7 +7,7 @@ mod filter;
 mod tree;
 
 pub(crate) use ahead::{make_room, roots_at_once};
-pub use filter::{BadGlob, Filter};
+pub use filter::{BadGlob, PathFilter};
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -18,36 +18,36 @@ use std::sync::Arc;
 
 use rustix::fs::{AtFlags, Stat, stat, statat};
 
+use crate::diagnostic::{Diagnostic, DiagnosticKind, Event};
 use crate::limits::SMALL_FILE_BYTES;
-use crate::origin::{Hint, Item, Source};
-use crate::problem::{Event, Kind, Problem};
+use crate::origin::{FormatHint, Source, SplitItem};
 use ahead::{Ahead, Room};
-use beneath::Beneath;
+use beneath::RootedPath;
 use tree::{Found, Tree, Trouble};
 
 /// A regular file that is to be read.
 #[derive(Clone, Debug)]
-pub struct File {
+pub struct WalkedFile {
     /// Where it is.
     pub source: Source,
     /// Its octets, when it was walked upon.
     pub size: u64,
     /// What its place tells.
-    pub hint: Hint,
+    pub hint: FormatHint,
     /// How it is opened, if it was not named itself but walked upon.
-    pub(crate) place: Option<Beneath>,
+    pub(crate) place: Option<RootedPath>,
     /// The file itself, if it is small and was opened already.
     pub(crate) ahead: Option<Arc<Ahead>>,
 }
 
-impl File {
+impl WalkedFile {
     /// The file of this name, of which nothing is known. It is opened by its name, through links or not.
     #[must_use]
-    pub fn named(path: PathBuf) -> File {
-        File {
+    pub fn named(path: PathBuf) -> WalkedFile {
+        WalkedFile {
             source: Source::at(path),
             size: 0,
-            hint: Hint::None,
+            hint: FormatHint::None,
             place: None,
             ahead: None,
         }
@@ -56,11 +56,11 @@ impl File {
 
 /// What the walk came upon.
 #[derive(Clone, Debug)]
-pub enum Step {
+pub enum WalkStep {
     /// A file to be read.
-    File(File),
+    File(WalkedFile),
     /// A part of a file: what begins in it is to be read.
-    Part(File, Item),
+    Part(WalkedFile, SplitItem),
     /// Standard input.
     Stdin,
     /// Something that is left, and why in a word.
@@ -71,7 +71,7 @@ pub enum Step {
 
 /// Whether symbolic links inside the roots are followed. A root itself always is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Links {
+pub enum SymlinkPolicy {
     /// They are left (the default).
     #[default]
     Left,
@@ -85,18 +85,18 @@ pub enum Links {
 /// path to the current file.
 pub fn walk<'w>(
     roots: &'w [PathBuf],
-    filter: &'w Filter,
-    links: Links,
-) -> impl Iterator<Item = Step> + 'w {
+    filter: &'w PathFilter,
+    links: SymlinkPolicy,
+) -> impl Iterator<Item = WalkStep> + 'w {
     walked(roots, filter, links, Then::Told)
 }
 
 /// The same for one who reads them all: small ones are open already, as many as may be.
 pub(crate) fn walk_open<'w>(
     roots: &'w [PathBuf],
-    filter: &'w Filter,
-    links: Links,
-) -> impl Iterator<Item = Step> + 'w {
+    filter: &'w PathFilter,
+    links: SymlinkPolicy,
+) -> impl Iterator<Item = WalkStep> + 'w {
     walked(roots, filter, links, Then::Read(Room::new()))
 }
 
@@ -109,10 +109,10 @@ enum Then {
 
 fn walked<'w>(
     roots: &'w [PathBuf],
-    filter: &'w Filter,
-    links: Links,
+    filter: &'w PathFilter,
+    links: SymlinkPolicy,
     then: Then,
-) -> impl Iterator<Item = Step> + 'w {
+) -> impl Iterator<Item = WalkStep> + 'w {
     let mut seen = HashSet::new();
     let below = move |root| Below { root, filter, then }.walked(links);
     roots
@@ -121,25 +121,25 @@ fn walked<'w>(
         .flat_map(below)
         .map(move |step| match step {
             Walked::Step(step) => step,
-            Walked::Linked(file, identity) if seen.insert(identity) => Step::File(file),
-            Walked::Linked(file, _) => Step::Skipped(file.source, "hard-link"),
+            Walked::Linked(file, identity) if seen.insert(identity) => WalkStep::File(file),
+            Walked::Linked(file, _) => WalkStep::Skipped(file.source, "hard-link"),
         })
 }
 
 /// The steps that items ask for, in their order. An item that is all of its file is the file.
-pub fn items(items: &[Item]) -> impl Iterator<Item = Step> + '_ {
+pub fn items(items: &[SplitItem]) -> impl Iterator<Item = WalkStep> + '_ {
     items.iter().map(|item| {
         let path = &item.source.path;
         match path.metadata() {
-            Err(error) => {
-                Step::Failed(Problem::new(Kind::Unreadable, error.to_string()).of(&item.source))
-            }
+            Err(error) => WalkStep::Failed(
+                Diagnostic::new(DiagnosticKind::Unreadable, error.to_string()).of(&item.source),
+            ),
             Ok(metadata) if !metadata.is_file() => {
-                Step::Skipped(item.source.clone(), "not-regular")
+                WalkStep::Skipped(item.source.clone(), "not-regular")
             }
             Ok(metadata) => {
                 let (size, hint) = (metadata.len(), hint(path));
-                let file = File {
+                let file = WalkedFile {
                     source: item.source.clone(),
                     size,
                     hint,
@@ -147,9 +147,9 @@ pub fn items(items: &[Item]) -> impl Iterator<Item = Step> + '_ {
                     ahead: None,
                 };
                 if item.start == 0 && file.size <= item.end {
-                    Step::File(file)
+                    WalkStep::File(file)
                 } else {
-                    Step::Part(file, item.clone())
+                    WalkStep::Part(file, item.clone())
                 }
             }
         }
@@ -177,7 +177,7 @@ pub fn is_folder(root: &Path, path: &Path) -> bool {
 
 /// The file at `path`, if a walk of `root` that follows no links would come upon it. `path` lies beneath `root`.
 #[must_use]
-pub fn beneath(root: &Path, path: &Path) -> Option<File> {
+pub fn beneath(root: &Path, path: &Path) -> Option<WalkedFile> {
     let metadata = path
         .symlink_metadata()
         .ok()
@@ -191,9 +191,9 @@ pub fn beneath(root: &Path, path: &Path) -> Option<File> {
         .strip_prefix(root)
         .ok()
         .filter(|way| !way.as_os_str().is_empty());
-    let place = place.map(|way| Beneath::root(root).join(way.as_os_str()));
+    let place = place.map(|way| RootedPath::root(root).join(way.as_os_str()));
     let (source, size) = (Source::at(path.to_owned()), metadata.len());
-    let file = || File {
+    let file = || WalkedFile {
         source,
         size,
         hint: hint(path),
@@ -203,14 +203,14 @@ pub fn beneath(root: &Path, path: &Path) -> Option<File> {
     (!in_tmp && !kept_back).then(file)
 }
 
-impl File {
+impl WalkedFile {
     /// Whether it was walked upon, and its root is open while it waits.
     pub(crate) fn is_in_root(&self) -> bool {
         self.place.is_some()
     }
 
     /// Whether it was walked upon in another root than `other` was.
-    pub(crate) fn is_in_another_root(&self, other: &File) -> bool {
+    pub(crate) fn is_in_another_root(&self, other: &WalkedFile) -> bool {
         self.place
             .as_ref()
             .zip(other.place.as_ref())
@@ -220,38 +220,38 @@ impl File {
 
 /// A step, or a file of a news spool that has several names: it is read under the first.
 enum Walked {
-    Step(Step),
-    Linked(File, (u64, u64)),
+    Step(WalkStep),
+    Linked(WalkedFile, (u64, u64)),
 }
 
 /// A root that is walked, and what is wanted beneath it.
 #[derive(Clone, Copy)]
 struct Below<'w> {
     root: &'w Path,
-    filter: &'w Filter,
+    filter: &'w PathFilter,
     then: Then,
 }
 
 impl<'w> Below<'w> {
-    fn walked(self, links: Links) -> Box<dyn Iterator<Item = Walked> + 'w> {
+    fn walked(self, links: SymlinkPolicy) -> Box<dyn Iterator<Item = Walked> + 'w> {
         if self.root.as_os_str() == Source::STDIN {
-            return Box::new(std::iter::once(Walked::Step(Step::Stdin)));
+            return Box::new(std::iter::once(Walked::Step(WalkStep::Stdin)));
         }
         Box::new(Tree::new(self.root, links).map(move |found| self.step(found)))
     }
 
     fn step(self, found: Found) -> Walked {
-        let skip = |path, why| Walked::Step(Step::Skipped(Source::at(path), why));
+        let skip = |path, why| Walked::Step(WalkStep::Skipped(Source::at(path), why));
         match found {
             Found::File(path, place, folder) => self.file(path, place, folder.as_deref()),
             Found::Link(path) => skip(path, "symlink"),
             Found::Other(path) => skip(path, "not-regular"),
-            Found::Failed(path, trouble) => Walked::Step(Step::Failed(failed(path, &trouble))),
+            Found::Failed(path, trouble) => Walked::Step(WalkStep::Failed(failed(path, &trouble))),
         }
     }
 
-    fn file(self, path: PathBuf, place: Option<Beneath>, folder: Option<&OwnedFd>) -> Walked {
-        let skip = |path, why| Walked::Step(Step::Skipped(Source::at(path), why));
+    fn file(self, path: PathBuf, place: Option<RootedPath>, folder: Option<&OwnedFd>) -> Walked {
+        let skip = |path, why| Walked::Step(WalkStep::Skipped(Source::at(path), why));
         let named = place.is_none();
         if !named && path.file_name().is_some_and(filter::is_control_file) {
             return skip(path, "control-file");
@@ -264,25 +264,28 @@ impl<'w> Below<'w> {
         let stat = match near.map_or_else(|| stat(&path), Ok) {
             Ok(stat) => stat,
             Err(error) if named => {
-                return Walked::Step(Step::Failed(failed(path, &Trouble::Root(error.into()))));
+                return Walked::Step(WalkStep::Failed(failed(path, &Trouble::Root(error.into()))));
             }
             Err(error) => {
-                return Walked::Step(Step::Failed(failed(path, &Trouble::Inside(error.into()))));
+                return Walked::Step(WalkStep::Failed(failed(
+                    path,
+                    &Trouble::Inside(error.into()),
+                )));
             }
         };
         let (size, hint) = (stat.st_size.unsigned_abs(), hint(&path));
         let ahead = ahead.filter(|_| size < SMALL_FILE_BYTES).map(Arc::new);
-        let file = File {
+        let file = WalkedFile {
             source: Source::at(path),
             size,
             hint,
             place,
             ahead,
         };
-        if hint == Hint::Numbered && stat.st_nlink > 1 {
+        if hint == FormatHint::Numbered && stat.st_nlink > 1 {
             return Walked::Linked(file, (stat.st_dev, stat.st_ino));
         }
-        Walked::Step(Step::File(file))
+        Walked::Step(WalkStep::File(file))
     }
 
     /// What is there, opened if it is to be read. By its name in the folder is soonest; what fails there fails again by
@@ -303,7 +306,7 @@ impl<'w> Below<'w> {
 }
 
 /// What a file's name and folder tell of it.
-fn hint(path: &Path) -> Hint {
+fn hint(path: &Path) -> FormatHint {
     // Names are taken out of paths slowly, and there are many files.
     let may_be_maildir = |folder: &&Path| {
         [b"cur", b"new"]
@@ -322,17 +325,17 @@ fn hint(path: &Path) -> Hint {
             if (folder == "cur" || folder == "new")
                 && is_maildir(path.parent().and_then(Path::parent)) =>
         {
-            Hint::Maildir
+            FormatHint::Maildir
         }
-        _ if is_numbered => Hint::Numbered,
-        _ if is_timehash(path) => Hint::Timehash,
-        _ => Hint::None,
+        _ if is_numbered => FormatHint::Numbered,
+        _ if is_timehash(path) => FormatHint::Timehash,
+        _ => FormatHint::None,
     }
 }
 
 /// What a member's name in an archive tells of it, or why it is left, in a word. Of the folders around it nothing is
 /// known, so that a Maildir shows by the shape of its files' names as well (maildir(5): moment, process and host).
-pub(crate) fn hint_of_member(name: &[u8]) -> Result<Hint, &'static str> {
+pub(crate) fn hint_of_member(name: &[u8]) -> Result<FormatHint, &'static str> {
     let mut components = name.rsplit(|&byte| byte == b'/');
     let file = components.next().unwrap_or_default();
     let folder = components.next().unwrap_or_default();
@@ -343,10 +346,10 @@ pub(crate) fn hint_of_member(name: &[u8]) -> Result<Hint, &'static str> {
     }
     match folder {
         b"tmp" if is_unique => Err("maildir-tmp"),
-        b"cur" | b"new" if is_unique => Ok(Hint::Maildir),
-        _ if !file.is_empty() && file.iter().all(u8::is_ascii_digit) => Ok(Hint::Numbered),
-        _ if is_timehash(Path::new(OsStr::from_bytes(name))) => Ok(Hint::Timehash),
-        _ => Ok(Hint::None),
+        b"cur" | b"new" if is_unique => Ok(FormatHint::Maildir),
+        _ if !file.is_empty() && file.iter().all(u8::is_ascii_digit) => Ok(FormatHint::Numbered),
+        _ if is_timehash(Path::new(OsStr::from_bytes(name))) => Ok(FormatHint::Timehash),
+        _ => Ok(FormatHint::None),
     }
 }
 
@@ -375,14 +378,16 @@ fn is_maildir(folder: Option<&Path>) -> bool {
 fn failed(path: PathBuf, trouble: &Trouble) -> Event {
     let (kind, message) = match trouble {
         Trouble::LeadsBackTo(above) => (
-            Kind::Unreadable,
+            DiagnosticKind::Unreadable,
             format!("leads back to {}", above.display()),
         ),
         // A path that was named must be there; one that was walked upon may go away.
         Trouble::Inside(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            (Kind::Vanished, error.to_string())
+            (DiagnosticKind::Vanished, error.to_string())
         }
-        Trouble::Root(error) | Trouble::Inside(error) => (Kind::Unreadable, error.to_string()),
+        Trouble::Root(error) | Trouble::Inside(error) => {
+            (DiagnosticKind::Unreadable, error.to_string())
+        }
     };
-    Problem::new(kind, message).of(&Source::at(path))
+    Diagnostic::new(kind, message).of(&Source::at(path))
 }

@@ -10,10 +10,10 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::Value;
+use urlspool::diagnostic::DiagnosticKind;
 use urlspool::limits::{BATCH_FILES, Limits, SMALL_CONTAINER_BYTES, SPILL_BYTES};
-use urlspool::problem::Kind;
-use urlspool::walk::Links;
-use urlspool::{Balance, Event, Extractor, Job, Options, Report, run};
+use urlspool::walk::SymlinkPolicy;
+use urlspool::{Event, Extractor, Job, Options, Report, Summary, run};
 
 use crate::scene::{ended, urlspool};
 
@@ -51,7 +51,7 @@ impl Drop for Folder {
 pub(crate) struct Yield {
     pub(crate) records: Vec<u8>,
     pub(crate) events: Vec<Event>,
-    pub(crate) balance: Balance,
+    pub(crate) balance: Summary,
 }
 
 impl Report for Yield {
@@ -69,7 +69,7 @@ impl Report for Yield {
         Ok(())
     }
 
-    fn progress(&mut self, _: &Balance) {}
+    fn progress(&mut self, _: &Summary) {}
 }
 
 impl Yield {
@@ -105,12 +105,20 @@ impl Yield {
             .collect()
     }
 
-    pub(crate) fn kinds(&self) -> Vec<Kind> {
-        self.events.iter().map(|event| event.problem.kind).collect()
+    pub(crate) fn kinds(&self) -> Vec<DiagnosticKind> {
+        self.events
+            .iter()
+            .map(|event| event.diagnostic.kind)
+            .collect()
     }
 }
 
-pub(crate) fn scan_with(path: &Path, limits: Limits, links: Links, threads: usize) -> Yield {
+pub(crate) fn scan_with(
+    path: &Path,
+    limits: Limits,
+    links: SymlinkPolicy,
+    threads: usize,
+) -> Yield {
     let job = Job {
         roots: vec![path.to_owned()],
         threads,
@@ -128,7 +136,7 @@ pub(crate) fn scan_with(path: &Path, limits: Limits, links: Links, threads: usiz
 }
 
 pub(crate) fn scan(path: &Path) -> Yield {
-    scan_with(path, Limits::default(), Links::Left, 2)
+    scan_with(path, Limits::default(), SymlinkPolicy::Left, 2)
 }
 
 fn scan_octets(octets: &[u8]) -> Yield {
@@ -136,7 +144,12 @@ fn scan_octets(octets: &[u8]) -> Yield {
 }
 
 fn scan_limited(octets: &[u8], limits: Limits) -> Yield {
-    scan_with(&Folder::with("file", octets).0, limits, Links::Left, 1)
+    scan_with(
+        &Folder::with("file", octets).0,
+        limits,
+        SymlinkPolicy::Left,
+        1,
+    )
 }
 
 pub(crate) fn mail(number: usize) -> String {
@@ -307,7 +320,7 @@ fn members_are_read_as_files_are_and_say_where_they_lie() {
     );
     assert_eq!(given.lines()[0]["source"]["kind"], "mh");
     assert_eq!(given.events, []);
-    let Balance {
+    let Summary {
         files,
         members,
         members_read,
@@ -335,7 +348,7 @@ fn threads_and_batches_change_nothing() {
         .collect();
     let folder = Folder::with("a.tar", &tar(&members));
     fs::write(folder.0.join("b.tgz"), gzip(&tar(&members))).unwrap();
-    let given = |threads| scan_with(&folder.0, Limits::default(), Links::Left, threads);
+    let given = |threads| scan_with(&folder.0, Limits::default(), SymlinkPolicy::Left, threads);
     let one = given(1);
     assert_eq!((one.urls().len(), one.balance.members_read), (2_000, 2_000));
     assert!(one.records == given(4).records);
@@ -353,7 +366,7 @@ fn a_small_file_that_swells_is_read_in_blocks() {
     fs::write(folder.0.join("a"), mail(1)).unwrap();
     fs::write(folder.0.join("c"), mail(2)).unwrap();
     for threads in [1, 3] {
-        let given = scan_with(&folder.0, Limits::default(), Links::Left, threads);
+        let given = scan_with(&folder.0, Limits::default(), SymlinkPolicy::Left, threads);
         let urls = given.urls();
         assert_eq!(
             (urls.len(), urls[0].as_str(), urls[21].as_str()),
@@ -383,7 +396,12 @@ fn bombs_stop_at_a_limit_and_give_one_event() {
     ];
     for (number, bomb) in bombs.iter().enumerate() {
         let given = scan_limited(bomb, limits);
-        assert_eq!(given.kinds(), [Kind::Limit], "{number}: {:?}", given.events);
+        assert_eq!(
+            given.kinds(),
+            [DiagnosticKind::Limit],
+            "{number}: {:?}",
+            given.events
+        );
         assert!(
             given.balance.bytes_unpacked < 2 << 20,
             "{number}: {}",
@@ -391,7 +409,10 @@ fn bombs_stop_at_a_limit_and_give_one_event() {
         );
     }
     // Of gzip, too; but text is far from it, and archives of hundreds of gigabytes are normal.
-    assert_eq!(scan_limited(&gzip(&zeros), limits).kinds(), [Kind::Limit]);
+    assert_eq!(
+        scan_limited(&gzip(&zeros), limits).kinds(),
+        [DiagnosticKind::Limit]
+    );
     assert_eq!(scan_limited(&gzip(&mbox(100_000)), limits).events, []);
     let narrow = Limits {
         window_bytes: 64 << 10,
@@ -401,8 +422,8 @@ fn bombs_stop_at_a_limit_and_give_one_event() {
     wide.window_log(20).unwrap();
     wide.write_all(&zeros).unwrap();
     let given = scan_limited(&wide.finish().unwrap(), narrow);
-    assert_eq!(given.kinds(), [Kind::Limit]);
-    assert!(given.events[0].problem.message.contains("window"));
+    assert_eq!(given.kinds(), [DiagnosticKind::Limit]);
+    assert!(given.events[0].diagnostic.message.contains("window"));
 }
 
 /// Row 85.
@@ -425,7 +446,7 @@ fn containers_in_containers_end_at_a_depth() {
             let given = scan_octets(&nest(wrap, depth));
             assert_eq!(
                 (given.urls().len(), given.kinds()),
-                (0, vec![Kind::Limit]),
+                (0, vec![DiagnosticKind::Limit]),
                 "{number} at {depth}"
             );
         }
@@ -447,7 +468,7 @@ fn zips_that_lie_give_what_is_true_and_one_event() {
     });
     assert_eq!(
         (given.urls().len(), given.kinds()),
-        (2, vec![Kind::Damage]),
+        (2, vec![DiagnosticKind::Damage]),
         "a wrong checksum"
     );
     let given = both(Zipped {
@@ -456,7 +477,7 @@ fn zips_that_lie_give_what_is_true_and_one_event() {
     });
     assert_eq!(
         (given.urls().len(), given.kinds()),
-        (2, vec![Kind::Damage]),
+        (2, vec![DiagnosticKind::Damage]),
         "a wrong size"
     );
     let given = both(Zipped {
@@ -465,7 +486,7 @@ fn zips_that_lie_give_what_is_true_and_one_event() {
     });
     assert_eq!(
         (given.urls().len(), given.kinds()),
-        (1, vec![Kind::Skip]),
+        (1, vec![DiagnosticKind::Skip]),
         "encrypted"
     );
     let given = both(Zipped {
@@ -474,7 +495,7 @@ fn zips_that_lie_give_what_is_true_and_one_event() {
     });
     assert_eq!(
         (given.urls().len(), given.kinds()),
-        (1, vec![Kind::Skip]),
+        (1, vec![DiagnosticKind::Skip]),
         "an unknown compression"
     );
     let given = both(Zipped {
@@ -494,7 +515,7 @@ fn zips_that_lie_give_what_is_true_and_one_event() {
     let given = scan_octets(&overlapping);
     assert_eq!(
         (given.urls().len(), given.kinds()),
-        (1, vec![Kind::Damage]),
+        (1, vec![DiagnosticKind::Damage]),
         "overlapping"
     );
 
@@ -505,7 +526,7 @@ fn zips_that_lie_give_what_is_true_and_one_event() {
     let given = scan_limited(&whole, few);
     assert_eq!(
         (given.urls().len(), given.kinds()),
-        (1, vec![Kind::Limit]),
+        (1, vec![DiagnosticKind::Limit]),
         "too many"
     );
     let given = scan_octets(&[&b"#!/bin/sh\n"[..], &whole].concat());
@@ -619,7 +640,7 @@ fn numbers_of_zip64_are_read() {
     let given = scan_octets(&lies);
     assert_eq!(
         (given.urls().len(), given.kinds()),
-        (30, vec![Kind::Damage])
+        (30, vec![DiagnosticKind::Damage])
     );
 }
 
@@ -646,7 +667,7 @@ fn entries_beyond_the_limit_are_one_event() {
         let given = scan_limited(&octets, limits);
         assert_eq!(
             (given.urls().len(), given.kinds()),
-            (entries / 2, vec![Kind::Limit])
+            (entries / 2, vec![DiagnosticKind::Limit])
         );
         assert_eq!(given.balance.members_read as usize, entries / 2);
     }
@@ -673,7 +694,10 @@ fn a_zip_that_comes_as_a_stream_is_read_by_its_local_headers() {
         // Without its directory, it is damaged, and its members are there all the same.
         let directory = memchr::memmem::find(&octets, b"PK\x01\x02").unwrap();
         let given = scan_octets(&octets[..directory]);
-        assert_eq!((given.urls().len(), given.kinds()), (2, vec![Kind::Damage]));
+        assert_eq!(
+            (given.urls().len(), given.kinds()),
+            (2, vec![DiagnosticKind::Damage])
+        );
     }
 }
 
@@ -731,7 +755,7 @@ fn what_is_no_file_in_a_tar_is_left_and_names_are_labels() {
         given
             .kinds()
             .iter()
-            .filter(|&&kind| kind == Kind::Ambiguous)
+            .filter(|&&kind| kind == DiagnosticKind::Ambiguous)
             .count(),
         2,
         "names that lead out"
@@ -749,7 +773,12 @@ fn damage_in_a_tar_is_said_once() {
     }] {
         let given = scan_octets(&cut);
         assert!(given.urls().len() > 10);
-        assert_eq!(given.kinds(), [Kind::Damage], "{:?}", given.events);
+        assert_eq!(
+            given.kinds(),
+            [DiagnosticKind::Damage],
+            "{:?}",
+            given.events
+        );
         assert_eq!(
             (
                 given.balance.files_failed["damage"],
@@ -763,13 +792,13 @@ fn damage_in_a_tar_is_said_once() {
     let given = scan_octets(&wrong);
     assert_eq!(
         (given.urls().len(), given.kinds()),
-        (1, vec![Kind::Damage]),
+        (1, vec![DiagnosticKind::Damage]),
         "a header that is none"
     );
     let given = scan_octets(&tar_member("1", b'0', one.len(), one.as_bytes()));
     assert_eq!(
         (given.urls().len(), given.kinds()),
-        (1, vec![Kind::Ambiguous]),
+        (1, vec![DiagnosticKind::Ambiguous]),
         "no mark of the end"
     );
 }
@@ -789,13 +818,18 @@ fn the_more_of_a_gzip_there_is_the_more_urls_come_out() {
             urls.pop();
         }
         assert!(urls.starts_with(&before), "{end}");
-        assert_eq!(given.kinds(), [Kind::Damage], "{end} of {}", packed.len());
+        assert_eq!(
+            given.kinds(),
+            [DiagnosticKind::Damage],
+            "{end} of {}",
+            packed.len()
+        );
         before = urls;
     }
     let given = scan_octets(&[&packed[..], b"garbage"].concat());
     assert_eq!(
         (given.urls().len(), given.kinds()),
-        (600, vec![Kind::Damage])
+        (600, vec![DiagnosticKind::Damage])
     );
     let given = scan_octets(&[&packed[..], &[0; 5_000]].concat());
     assert_eq!((given.urls().len(), given.kinds()), (600, vec![]));
@@ -805,7 +839,7 @@ fn the_more_of_a_gzip_there_is_the_more_urls_come_out() {
     let given = scan_octets(&wrong);
     assert_eq!(
         (given.urls().len(), given.kinds()),
-        (300, vec![Kind::Damage])
+        (300, vec![DiagnosticKind::Damage])
     );
 }
 

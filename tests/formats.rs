@@ -15,9 +15,9 @@ use std::process::Command;
 
 use serde_json::Value;
 use urlspool::limits::Limits;
-use urlspool::origin::{Hint, Item, Kind};
-use urlspool::read::{Input, Step, Streams};
-use urlspool::split::{Format, Opened, open};
+use urlspool::origin::{FormatHint, SourceKind, SplitItem};
+use urlspool::read::{Input, StreamStep, Streams};
+use urlspool::split::{Format, OpenedStream, open};
 use urlspool::{Extractor, Job, Options, Source, run};
 
 /// Messages in the set.
@@ -354,7 +354,7 @@ fn expected(mails: &[Mail]) -> Found {
     pairs.collect()
 }
 
-/// What a scan finds, the records' ids, and how many messages and problems.
+/// What a scan finds, the records' ids, and how many messages and diagnostics.
 struct Scanned {
     found: Found,
     ids: BTreeSet<String>,
@@ -580,11 +580,11 @@ fn the_daemon_gives_of_every_format_what_a_scan_gives() {
 
 /// The records of parts of a file, one part after the other.
 fn in_parts(path: &Path, borders: &[u64], extractor: &Extractor) -> String {
-    let part = |pair: &[u64]| Item {
+    let part = |pair: &[u64]| SplitItem {
         source: Source::at(path.to_owned()),
         start: pair[0],
         end: pair[1],
-        kind: Some(Kind::Mbox),
+        kind: Some(SourceKind::Mbox),
     };
     let scan = |pair: &[u64]| {
         let job = Job {
@@ -654,16 +654,16 @@ fn parts_of_an_mbox_give_the_records_of_the_whole_wherever_it_is_cut() {
 /// The blocks of an mbox: where each begins, and its octets; and how many of them were left unread, if any may be.
 fn blocks(path: &Path, may_leave: bool) -> (Vec<(u64, Vec<u8>)>, usize) {
     let input = Input::file(fs::File::open(path).unwrap());
-    let Some(Step::Stream(_, hint, stream)) = Streams::new(
+    let Some(StreamStep::Stream(_, hint, stream)) = Streams::new(
         input,
         Source::at(path.to_owned()),
-        Hint::None,
+        FormatHint::None,
         &Limits::default(),
     )
     .next() else {
         panic!("no stream");
     };
-    let Opened::Blocks(_, mut roller) = open(
+    let OpenedStream::Blocks(_, mut roller) = open(
         stream,
         Some(Format::Mbox),
         hint,

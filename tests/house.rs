@@ -13,7 +13,16 @@ use source::{Source, code, paths, without_tests, words};
 
 /// What only computes: octets in, values out.
 const PURE: &[&str] = &[
-    "grammar", "span", "limits", "origin", "problem", "decode", "scan", "repair", "parse", "record",
+    "grammar",
+    "span",
+    "limits",
+    "origin",
+    "diagnostic",
+    "decode",
+    "scan",
+    "repair",
+    "parse",
+    "record",
 ];
 
 /// What touches files, clocks, threads, the environment or the net. An address of `std::net` is a mere value.

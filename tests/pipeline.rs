@@ -9,12 +9,12 @@ use std::io::{self, Read};
 use std::path::PathBuf;
 
 use proptest::prelude::*;
+use urlspool::diagnostic::{DiagnosticKind, Event};
 use urlspool::limits::Limits;
-use urlspool::origin::{Kind as SourceKind, Source};
+use urlspool::origin::{Source, SourceKind};
 use urlspool::pipeline::{Extractor, Finding, Job, Options, Report, extract, run};
-use urlspool::problem::{Event, Kind};
-use urlspool::record::{self, Balance};
-use urlspool::split::{Block, Divided, Format, Message, Role, Roller, messages};
+use urlspool::record::{self, Summary};
+use urlspool::split::{Block, BlockReader, BlockRole, Format, Message, SplitOutput, messages};
 
 use crate::scene::{Dice, Folder, corpus, files, lines, url};
 use input::{hostile, mailbox, mutated};
@@ -57,7 +57,7 @@ impl Report for Told {
         Ok(())
     }
 
-    fn progress(&mut self, _: &Balance) {}
+    fn progress(&mut self, _: &Summary) {}
 }
 
 impl Told {
@@ -65,8 +65,11 @@ impl Told {
         lines(&self.records).iter().map(url).collect()
     }
 
-    fn kinds(&self) -> Vec<Kind> {
-        self.events.iter().map(|event| event.problem.kind).collect()
+    fn kinds(&self) -> Vec<DiagnosticKind> {
+        self.events
+            .iter()
+            .map(|event| event.diagnostic.kind)
+            .collect()
     }
 }
 
@@ -102,10 +105,10 @@ fn told(roots: Vec<PathBuf>, format: Option<Format>, threads: usize, limits: Lim
 fn records(blocks: impl IntoIterator<Item = Block>, format: Format) -> Vec<u8> {
     let extractor = Extractor::new(Options::default());
     let source = Source::at("box".into());
-    let (mut out, mut writer) = (Vec::new(), record::Writer::default());
+    let (mut out, mut writer) = (Vec::new(), record::RecordWriter::default());
     for block in blocks {
         messages(&block, format, &mut |divided| {
-            let Divided::Message(message) = divided else {
+            let SplitOutput::Message(message) = divided else {
                 return;
             };
             writer.begin();
@@ -127,7 +130,7 @@ fn a_record_is_the_same_whatever_was_written_before() {
         ..Options::default()
     });
     let source = Source::at("box".into());
-    let mut writer = record::Writer::default();
+    let mut writer = record::RecordWriter::default();
     let mut compared = 0;
     let hosts = (0..600)
         .map(|number| format!("<http://h{}.example/#{}>", number % 301, number % 2))
@@ -146,7 +149,7 @@ fn a_record_is_the_same_whatever_was_written_before() {
                 if let Finding::Url(found) | Finding::Unwrapped(found) = finding {
                     let (mut used, mut new) = (Vec::new(), Vec::new());
                     writer.write(found, &mut used);
-                    record::Writer::default().write(found, &mut new);
+                    record::RecordWriter::default().write(found, &mut new);
                     assert_eq!(String::from_utf8(used), String::from_utf8(new));
                     compared += 1;
                 }
@@ -179,7 +182,7 @@ fn any_number_of_threads_gives_the_same_octets() {
 /// A stream that gives as much as it likes, down to one octet, and is interrupted now and then.
 struct Fits<'a>(&'a [u8], Dice);
 
-impl urlspool::read::Sparse for Fits<'_> {}
+impl urlspool::read::SparseRead for Fits<'_> {}
 
 impl Read for Fits<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
@@ -202,14 +205,15 @@ fn any_reads_give_the_same_octets() {
     let whole = Block {
         bytes: text.clone(),
         offset: 0,
-        role: Role::Whole,
+        role: BlockRole::Whole,
     };
     let want = records([whole], Format::Mbox);
     assert!(lines(&want).len() > 1_000);
     for seed in 3..5 {
         let start = text[..Dice(seed).below(70_000)].to_vec();
         let stream = Fits(&text[start.len()..], Dice(seed));
-        let mut roller = Roller::new(stream, start, Format::Mbox, Limits::default().message_bytes);
+        let mut roller =
+            BlockReader::new(stream, start, Format::Mbox, Limits::default().message_bytes);
         let blocks: Vec<_> = std::iter::from_fn(|| roller.next_block().unwrap()).collect();
         assert!(
             blocks.len() > 2,
@@ -229,7 +233,11 @@ fn hold(octets: &[u8], format: Option<Format>) {
         1,
         Limits::default(),
     );
-    assert!(!told.kinds().contains(&Kind::Panic), "{:?}", told.events);
+    assert!(
+        !told.kinds().contains(&DiagnosticKind::Panic),
+        "{:?}",
+        told.events
+    );
     let mut ids = BTreeSet::new();
     let mut last = 0;
     for record in lines(&told.records) {

@@ -18,10 +18,10 @@ use std::{env, thread};
 
 use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 use rustix::fs::{CWD, Mode, OFlags, RenameFlags, mkdirat, openat, renameat_with};
+use urlspool::diagnostic::DiagnosticKind;
 use urlspool::limits::{Limits, SNIFF_BYTES};
-use urlspool::problem::Kind;
-use urlspool::walk::Links;
-use urlspool::{Balance, Event, Extractor, Job, Options, Report, run};
+use urlspool::walk::SymlinkPolicy;
+use urlspool::{Event, Extractor, Job, Options, Report, Summary, run};
 
 use crate::containers::{Folder, Yield, mail, scan, scan_with, shown, tar};
 use crate::scene::{done, ended, urlspool};
@@ -136,7 +136,7 @@ fn nobody_waits_for_a_fifo() {
     let given = scan(&folder.0);
     assert_eq!(given.urls().len(), 1);
     assert_eq!(given.balance.files_skipped.values().sum::<u64>(), 3);
-    let stale = urlspool::walk::File::named(fifo);
+    let stale = urlspool::walk::WalkedFile::named(fifo);
     assert!(urlspool::read::open(&stale).is_err());
 }
 
@@ -150,7 +150,7 @@ fn links_that_lead_back_or_out_end() {
     std::os::unix::fs::symlink(".", folder.0.join("here")).unwrap();
     std::os::unix::fs::symlink(outside.0.join("secret"), folder.0.join("out")).unwrap();
     std::os::unix::fs::symlink(&outside.0, folder.0.join("out-folder")).unwrap();
-    for links in [Links::Left, Links::Followed] {
+    for links in [SymlinkPolicy::Left, SymlinkPolicy::Followed] {
         let given = scan_with(&folder.0, Limits::default(), links, 1);
         assert_eq!(given.urls(), ["http://n1.example/"], "{links:?}");
     }
@@ -164,7 +164,7 @@ fn links_beneath_the_root_are_followed_if_asked() {
     fs::write(folder.0.join("a/mail"), mail(1)).unwrap();
     std::os::unix::fs::symlink(folder.0.join("a"), folder.0.join("b")).unwrap();
     std::os::unix::fs::symlink("a/mail", folder.0.join("c")).unwrap();
-    let given = scan_with(&folder.0, Limits::default(), Links::Followed, 1);
+    let given = scan_with(&folder.0, Limits::default(), SymlinkPolicy::Followed, 1);
     let paths: Vec<_> = given
         .lines()
         .iter()
@@ -212,9 +212,9 @@ fn a_folder_swapped_for_a_link_leads_nowhere() {
                 break;
             }
             let links = if run % 2 == 0 {
-                Links::Left
+                SymlinkPolicy::Left
             } else {
-                Links::Followed
+                SymlinkPolicy::Followed
             };
             let given = scan_with(&folder.0.join("a"), Limits::default(), links, 1);
             assert!(
@@ -511,7 +511,7 @@ impl Report for Cutting {
         self.given.event(event)
     }
 
-    fn progress(&mut self, _: &Balance) {}
+    fn progress(&mut self, _: &Summary) {}
 }
 
 /// Row 93: it is said that something of it is missing.
@@ -541,13 +541,13 @@ fn a_file_that_is_cut_down_while_it_is_read_is_an_event() {
     let (balance, given) = scan(1);
     assert_eq!(
         given.kinds(),
-        [Kind::Vanished],
+        [DiagnosticKind::Vanished],
         "{:?}",
         given.events.first()
     );
     let read = given.urls().len();
     assert!(0 < read && read < 1_000, "{read}");
-    assert_eq!(given.events[0].problem.offset, Some(balance.bytes_read));
+    assert_eq!(given.events[0].diagnostic.offset, Some(balance.bytes_read));
     // What other threads were about to read is missing as well, and each of them says so.
     fs::write(&path, message.repeat(1_000)).unwrap();
     let (_, given) = scan(2);
@@ -555,13 +555,13 @@ fn a_file_that_is_cut_down_while_it_is_read_is_an_event() {
     assert!(0 < read && read < 1_000, "{read}");
     let kinds = given.kinds();
     assert!(
-        !kinds.is_empty() && kinds.iter().all(|&kind| kind == Kind::Vanished),
+        !kinds.is_empty() && kinds.iter().all(|&kind| kind == DiagnosticKind::Vanished),
         "{kinds:?}"
     );
     let offsets: Vec<_> = given
         .events
         .iter()
-        .map(|event| event.problem.offset)
+        .map(|event| event.diagnostic.offset)
         .collect();
     assert!(offsets.is_sorted(), "{offsets:?}");
 }
@@ -608,7 +608,10 @@ fn a_file_that_is_replaced_is_never_mixed() {
                 }
                 let given = scan(&spool);
                 assert!(
-                    given.kinds().iter().all(|&kind| kind == Kind::Vanished),
+                    given
+                        .kinds()
+                        .iter()
+                        .all(|&kind| kind == DiagnosticKind::Vanished),
                     "{:?}",
                     given.events
                 );
@@ -739,10 +742,10 @@ fn holes_and_zeros_give_the_same() {
             (30 * MIB, &later[2]),
         ];
         sparse(&path, &pieces, 40 * MIB).unwrap();
-        let holes = scan_with(&path, limits, Links::Left, 2);
+        let holes = scan_with(&path, limits, SymlinkPolicy::Left, 2);
         let dense = fs::read(&path).unwrap();
         fs::write(&path, &dense).unwrap();
-        let zeros = scan_with(&path, limits, Links::Left, 2);
+        let zeros = scan_with(&path, limits, SymlinkPolicy::Left, 2);
         assert_eq!(holes.urls().len(), 4, "{first}");
         assert_eq!(holes.events, zeros.events);
         assert_eq!(

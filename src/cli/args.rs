@@ -255,18 +255,18 @@ pub(crate) enum Kind {
 
 impl Kind {
     /// The kind of a source that it names, if it names one.
-    pub(crate) fn given(self) -> Option<origin::Kind> {
+    pub(crate) fn given(self) -> Option<origin::SourceKind> {
         match self {
             Kind::Auto => None,
-            Kind::Mbox => Some(origin::Kind::Mbox),
-            Kind::Maildir => Some(origin::Kind::Maildir),
-            Kind::Mh => Some(origin::Kind::Mh),
-            Kind::News => Some(origin::Kind::News),
-            Kind::Rnews => Some(origin::Kind::Rnews),
-            Kind::Mmdf => Some(origin::Kind::Mmdf),
-            Kind::Babyl => Some(origin::Kind::Babyl),
-            Kind::Message => Some(origin::Kind::Message),
-            Kind::Text => Some(origin::Kind::Text),
+            Kind::Mbox => Some(origin::SourceKind::Mbox),
+            Kind::Maildir => Some(origin::SourceKind::Maildir),
+            Kind::Mh => Some(origin::SourceKind::Mh),
+            Kind::News => Some(origin::SourceKind::News),
+            Kind::Rnews => Some(origin::SourceKind::Rnews),
+            Kind::Mmdf => Some(origin::SourceKind::Mmdf),
+            Kind::Babyl => Some(origin::SourceKind::Babyl),
+            Kind::Message => Some(origin::SourceKind::Message),
+            Kind::Text => Some(origin::SourceKind::Text),
         }
     }
 }

@@ -8,20 +8,21 @@ use super::exit::Exit;
 use super::terminal::harmless;
 use super::{Failure, Outcome, place, print};
 use crate::config::RulesName;
-use crate::decode::{Facts, Fields, Headers, Region, Text, texts};
+use crate::decode::{DecodedText, HeaderFields, HeaderPolicy, MessageInfo, Region, texts};
+use crate::diagnostic::Diagnostic;
 use crate::limits::SNIFF_BYTES;
 use crate::origin::Source;
-use crate::parse::{Reason, Why, Wrapper};
+use crate::parse::{AlternateReason, RejectReason, Wrapper};
 use crate::pipeline::{Extractor, Finding, Options, extract};
-use crate::problem::Problem;
-use crate::read::{self, Input, Sparse, Streams};
-use crate::record::{Origin, Record};
+use crate::read::{self, Input, SparseRead, Streams};
+use crate::record::{Record, RecordOrigin};
 use crate::repair::{Join, Repair};
 use crate::scan::Rules;
 use crate::split::{
-    self, Dialect, Divided, Format, Header, Message, Opened, Roller, dialect, messages,
+    self, BlockReader, Dialect, Format, HeaderForm, Message, OpenedStream, SplitOutput, dialect,
+    messages,
 };
-use crate::walk::{self, Filter, Links, Step};
+use crate::walk::{self, PathFilter, SymlinkPolicy, WalkStep};
 
 pub(super) fn explain(args: &Explain) -> Outcome {
     let Spot {
@@ -31,12 +32,12 @@ pub(super) fn explain(args: &Explain) -> Outcome {
     } = spot(&args.place);
     let unreadable =
         |why: String| Failure::new(Exit::SomeFailed, format!("{}: {why}", path.display()));
-    let filter = Filter::default();
+    let filter = PathFilter::default();
     let roots = [path.clone()];
-    let file = match walk::walk(&roots, &filter, Links::Left).next() {
-        Some(Step::File(file)) => file,
-        Some(Step::Skipped(_, why)) => return Err(unreadable(format!("left: {why}"))),
-        Some(Step::Failed(event)) => return Err(unreadable(event.problem.message)),
+    let file = match walk::walk(&roots, &filter, SymlinkPolicy::Left).next() {
+        Some(WalkStep::File(file)) => file,
+        Some(WalkStep::Skipped(_, why)) => return Err(unreadable(format!("left: {why}"))),
+        Some(WalkStep::Failed(event)) => return Err(unreadable(event.diagnostic.message)),
         _ => return Err(unreadable("name one file".to_owned())),
     };
     let options = Options {
@@ -65,8 +66,8 @@ pub(super) fn explain(args: &Explain) -> Outcome {
     )
     .map_err(io)?
     {
-        Opened::Left(why) => page.line(0, &format!("The {what} is left: {why}.")),
-        Opened::Blocks(format, blocks) => {
+        OpenedStream::Left(why) => page.line(0, &format!("The {what} is left: {why}.")),
+        OpenedStream::Blocks(format, blocks) => {
             if !page
                 .message_at(offset, format, blocks, &source, what)
                 .map_err(io)?
@@ -122,7 +123,7 @@ impl Page {
         &mut self,
         offset: u64,
         format: Format,
-        mut blocks: Roller<Box<dyn Sparse>>,
+        mut blocks: BlockReader<Box<dyn SparseRead>>,
         source: &Source,
         what: &str,
     ) -> std::io::Result<bool> {
@@ -138,8 +139,8 @@ impl Page {
             }
             let mut doubts = Vec::new();
             messages(&block, format, &mut |divided| match divided {
-                Divided::Problem(problem) => doubts.push(problem),
-                Divided::Message(message) => {
+                SplitOutput::Diagnostic(diagnostic) => doubts.push(diagnostic),
+                SplitOutput::Message(message) => {
                     if !found && offset < message.end() {
                         found = true;
                         self.message(&message, source, &doubts);
@@ -151,7 +152,7 @@ impl Page {
         Ok(found)
     }
 
-    fn message(&mut self, message: &Message<'_>, source: &Source, doubts: &[Problem]) {
+    fn message(&mut self, message: &Message<'_>, source: &Source, doubts: &[Diagnostic]) {
         let Message {
             start, envelope, ..
         } = *message;
@@ -168,45 +169,45 @@ impl Page {
         if message.wire {
             self.line(1, "It is in wire format: dots at line starts are doubled, and its last line is a dot.");
         }
-        self.problems(doubts);
+        self.diagnostics(doubts);
         let fields = match message.header {
-            Header::Present => Fields::of(message.raw, self.options.limits.header_bytes),
-            Header::Copied { body } => Fields {
+            HeaderForm::Present => HeaderFields::of(message.raw, self.options.limits.header_bytes),
+            HeaderForm::Copied { body } => HeaderFields {
                 body,
-                ..Fields::of(message.raw, self.options.limits.header_bytes)
+                ..HeaderFields::of(message.raw, self.options.limits.header_bytes)
             },
-            Header::Absent | Header::ANews => Fields::default(),
+            HeaderForm::Absent | HeaderForm::ANews => HeaderFields::default(),
         };
         self.facts(message, &fields);
         self.parts(message, &fields);
         self.candidates(message, source);
     }
 
-    fn problems(&mut self, problems: &[Problem]) {
-        for Problem {
+    fn diagnostics(&mut self, diagnostics: &[Diagnostic]) {
+        for Diagnostic {
             kind,
             offset,
             message,
-        } in problems
+        } in diagnostics
         {
             let place = offset.map_or(String::new(), |offset| format!(" at octet {offset}"));
             self.line(1, &format!("{}{place}: {message}.", kind.name()));
         }
     }
 
-    fn facts(&mut self, message: &Message<'_>, fields: &Fields) {
+    fn facts(&mut self, message: &Message<'_>, fields: &HeaderFields) {
         let facts = match message.header {
-            Header::Absent => {
+            HeaderForm::Absent => {
                 return self.line(0, "It has no header: it is text from its first octet on.");
             }
-            Header::ANews => Facts::of_a_news(message.raw),
-            Header::Present | Header::Copied { .. } => {
-                Facts::of(message.raw, fields, self.options.limits.field_bytes)
+            HeaderForm::ANews => MessageInfo::of_a_news(message.raw),
+            HeaderForm::Present | HeaderForm::Copied { .. } => {
+                MessageInfo::of(message.raw, fields, self.options.limits.field_bytes)
             }
         };
         match message.header {
-            Header::ANews => self.line(0, "Its header is A news': five lines without names."),
-            Header::Copied { .. } => self.line(
+            HeaderForm::ANews => self.line(0, "Its header is A news': five lines without names."),
+            HeaderForm::Copied { .. } => self.line(
                 0,
                 "A copy of some fields stands behind its header, and is left.",
             ),
@@ -233,10 +234,10 @@ impl Page {
     }
 
     /// The leaves of the tree of parts; the path of each tells where in it.
-    fn parts(&mut self, message: &Message<'_>, fields: &Fields) {
+    fn parts(&mut self, message: &Message<'_>, fields: &HeaderFields) {
         let base = message.raw_start();
         let mut rows = Vec::new();
-        let mut note = |text: &Text<'_>| {
+        let mut note = |text: &DecodedText<'_>| {
             let (Region::Body, Some(part)) = (text.region, text.part) else {
                 return;
             };
@@ -252,7 +253,7 @@ impl Page {
             message,
             fields,
             &self.options.limits,
-            Headers::Left,
+            HeaderPolicy::Left,
             &mut |text| note(&text),
         );
         for (part, span) in decoded.left {
@@ -286,7 +287,7 @@ impl Page {
                 ),
             );
         }
-        self.problems(&decoded.problems);
+        self.diagnostics(&decoded.diagnostics);
     }
 
     fn candidates(&mut self, message: &Message<'_>, source: &Source) {
@@ -310,7 +311,10 @@ impl Page {
                 self.line(1, &format!("{}: refused: {}", at(&place), shown(text)));
                 self.line(2, &in_words(reason));
             }
-            Finding::Filtered | Finding::Folded(_) | Finding::Problem(_) | Finding::Parts(..) => {}
+            Finding::Filtered
+            | Finding::Folded(_)
+            | Finding::Diagnostic(_)
+            | Finding::Parts(..) => {}
         });
         if count == 0 {
             self.line(1, "none: nothing in it looks like the start of a URL");
@@ -381,7 +385,7 @@ impl Page {
         }
     }
 
-    /// Why a bare URL goes on in the next line, or does not.
+    /// AlternateReason a bare URL goes on in the next line, or does not.
     fn evidence(&mut self, join: &Join) {
         let mut list = String::new();
         for evidence in join.proof.iter() {
@@ -426,7 +430,7 @@ fn recognised(format: Format, start: &[u8]) -> String {
     format!("{name}: {how}")
 }
 
-fn at(place: &Origin<'_>) -> String {
+fn at(place: &RecordOrigin<'_>) -> String {
     let about = if place.exact { "" } else { "about " };
     format!(
         "{about}octets {} to {}, line {}",
@@ -446,22 +450,26 @@ fn shown(octets: &[u8]) -> String {
     }
 }
 
-fn in_words(reason: Reason) -> String {
+fn in_words(reason: RejectReason) -> String {
     match reason {
-        Reason::Grammar(reject) => {
+        RejectReason::Grammar(reject) => {
             format!("RFC 1738 refuses it, and no other grammar may take it: {reject}")
         }
-        Reason::Host => "its scheme names a host, and what stands there cannot be one".to_owned(),
-        Reason::Implausible => {
+        RejectReason::Host => {
+            "its scheme names a host, and what stands there cannot be one".to_owned()
+        }
+        RejectReason::Implausible => {
             "what follows the scheme is not what bare URLs of that scheme look like".to_owned()
         }
-        Reason::TwoUrls => "two URLs begin in one wrapper; each is looked at by itself".to_owned(),
-        Reason::Unclosed => {
+        RejectReason::TwoUrls => {
+            "two URLs begin in one wrapper; each is looked at by itself".to_owned()
+        }
+        RejectReason::Unclosed => {
             "the wrapper does not close; what is in it is looked at without it".to_owned()
         }
-        Reason::Relative => "relative to a page that nobody knows".to_owned(),
-        Reason::NoLocation => "data or a program, no location".to_owned(),
-        Reason::Reread => {
+        RejectReason::Relative => "relative to a page that nobody knows".to_owned(),
+        RejectReason::NoLocation => "data or a program, no location".to_owned(),
+        RejectReason::Reread => {
             "the same octets gave this URL in another reading of the message".to_owned()
         }
     }
@@ -492,12 +500,12 @@ fn undone(repair: Repair) -> &'static str {
     }
 }
 
-fn instead(why: Why) -> &'static str {
+fn instead(why: AlternateReason) -> &'static str {
     match why {
-        Why::HyphenDropped => "without the hyphens before line breaks",
-        Why::TrimmedTail => "with the punctuation that came off its end",
-        Why::BareContinuation => "joined with the next line",
-        Why::HeadOnly => "without the next line",
+        AlternateReason::HyphenDropped => "without the hyphens before line breaks",
+        AlternateReason::TrimmedTail => "with the punctuation that came off its end",
+        AlternateReason::BareContinuation => "joined with the next line",
+        AlternateReason::HeadOnly => "without the next line",
     }
 }
 

@@ -3,8 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::origin::{Hint, Source};
-use crate::read::{Sparse, Step, Streams};
+use crate::origin::{FormatHint, Source};
+use crate::read::{SparseRead, StreamStep, Streams};
 
 /// `FILE`, or `FILE!MEMBER!MEMBER`: a file, and the names of the members from the outermost archive inwards. A file whose name
 /// has a `!` is meant if it is there.
@@ -31,18 +31,18 @@ pub(super) fn names(text: &str) -> (PathBuf, Vec<Vec<u8>>) {
 pub(super) fn member(
     streams: Streams,
     names: &[Vec<u8>],
-) -> io::Result<(Source, Hint, Box<dyn Sparse>)> {
+) -> io::Result<(Source, FormatHint, Box<dyn SparseRead>)> {
     let mut first = None;
     for step in streams {
         match step {
-            Step::Stream(source, hint, stream) if source.member() == names => {
+            StreamStep::Stream(source, hint, stream) if source.member() == names => {
                 return Ok((source, hint, stream));
             }
-            Step::Stream(source, ..) => first = first.or(Some(source)),
-            Step::Lost(event) if event.source.member() == names => {
-                return Err(io::Error::other(event.problem.message));
+            StreamStep::Stream(source, ..) => first = first.or(Some(source)),
+            StreamStep::Lost(event) if event.source.member() == names => {
+                return Err(io::Error::other(event.diagnostic.message));
             }
-            Step::Left(source, why) if source.member() == names => {
+            StreamStep::Left(source, why) if source.member() == names => {
                 return Err(io::Error::other(format!("left: {why}")));
             }
             _ => {}

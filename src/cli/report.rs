@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::terminal::harmless;
+use crate::diagnostic::{DiagnosticKind, Event};
 use crate::pipeline::Report;
-use crate::problem::{Event, Kind};
-use crate::record::{self, Balance};
+use crate::record::{self, Summary};
 use crate::sink::{FileSink, Sink};
 
 /// The report of `urlspool scan`.
@@ -46,7 +46,7 @@ impl Report for ScanReport {
     }
 
     fn event(&mut self, event: &Event) -> io::Result<()> {
-        self.failed |= event.problem.kind.is_failure();
+        self.failed |= event.diagnostic.kind.is_failure();
         self.remarked = true;
         match &mut self.events {
             Events::File(sink) => {
@@ -55,7 +55,7 @@ impl Report for ScanReport {
                 sink.put(&line).map(|_| ())
             }
             Events::Stderr { color, quiet } => {
-                if !*quiet || event.problem.kind.is_failure() {
+                if !*quiet || event.diagnostic.kind.is_failure() {
                     let line = in_words(event, *color);
                     self.bar.suspend(|| {
                         // Standard error that is gone can be told nothing.
@@ -67,7 +67,7 @@ impl Report for ScanReport {
         }
     }
 
-    fn progress(&mut self, balance: &Balance) {
+    fn progress(&mut self, balance: &Summary) {
         self.bar.set_position(balance.bytes_read);
         self.bar.set_message(format!(
             "{} messages, {} URLs",
@@ -110,19 +110,19 @@ fn in_words(event: &Event, color: bool) -> String {
     let path =
         harmless(&(event.source.path.to_string_lossy().into_owned() + &names.collect::<String>()));
     let offset = event
-        .problem
+        .diagnostic
         .offset
         .map_or(String::new(), |offset| format!(":{offset}"));
-    let kind = event.problem.kind;
+    let kind = event.diagnostic.kind;
     let (on, off) = match (color, kind.is_failure(), kind) {
         (false, ..) => ("", ""),
         (true, true, _) => ("\u{1b}[31m", "\u{1b}[0m"),
-        (true, false, Kind::Skip) => ("\u{1b}[2m", "\u{1b}[0m"),
+        (true, false, DiagnosticKind::Skip) => ("\u{1b}[2m", "\u{1b}[0m"),
         (true, false, _) => ("\u{1b}[33m", "\u{1b}[0m"),
     };
     format!(
         "urlspool: {path}{offset}: {on}{}{off}: {}",
         kind.name(),
-        harmless(&event.problem.message)
+        harmless(&event.diagnostic.message)
     )
 }

@@ -14,11 +14,11 @@ use super::{Failure, Outcome};
 use crate::config::{Config, UniqueName};
 use crate::decode;
 use crate::limits::{OPEN_AHEAD, OPEN_OTHERWISE};
-use crate::origin::{Item, Source};
+use crate::origin::{Source, SplitItem};
 use crate::pipeline::{self, Extractor, Job, Options, Output, Unique};
-use crate::record::{self, Balance};
+use crate::record::{self, Summary};
 use crate::sink::{FileSink, PipeSink, Sink};
-use crate::walk::{self, Filter, Links, Step};
+use crate::walk::{self, PathFilter, SymlinkPolicy, WalkStep};
 
 pub(super) fn scan(args: &Scan) -> Outcome {
     let config = configured(args)?;
@@ -118,9 +118,9 @@ fn job(args: &Scan, config: &Config) -> Result<Job, Failure> {
         items,
         filter,
         links: if args.follow {
-            Links::Followed
+            SymlinkPolicy::Followed
         } else {
-            Links::Left
+            SymlinkPolicy::Left
         },
         format: args.kind.given().map(crate::split::Format::of),
         threads: args.threads.map_or(cores, usize::from),
@@ -141,8 +141,8 @@ fn job(args: &Scan, config: &Config) -> Result<Job, Failure> {
 }
 
 /// The filter by a user's patterns.
-pub(super) fn filter(include: &[String], exclude: &[String]) -> Result<Filter, Failure> {
-    Filter::new(include, exclude).map_err(|bad| {
+pub(super) fn filter(include: &[String], exclude: &[String]) -> Result<PathFilter, Failure> {
+    PathFilter::new(include, exclude).map_err(|bad| {
         Failure::new(
             Exit::Usage,
             format!("the pattern {:?} cannot be read: {}", bad.glob, bad.message),
@@ -151,7 +151,7 @@ pub(super) fn filter(include: &[String], exclude: &[String]) -> Result<Filter, F
 }
 
 /// The items in a file, or on standard input.
-fn items(path: &Path) -> Result<Vec<Item>, Failure> {
+fn items(path: &Path) -> Result<Vec<SplitItem>, Failure> {
     let failure =
         |message: String| Failure::new(Exit::Usage, format!("{}: {message}", path.display()));
     let input: Box<dyn BufRead> = if path.as_os_str() == Source::STDIN {
@@ -219,9 +219,9 @@ fn report(args: &Scan, job: &Job) -> Result<ScanReport, Failure> {
 /// The octets that lie before the run, for the time that is left.
 fn total(job: &Job) -> u64 {
     let size = |step| match step {
-        Step::File(file) => file.size,
-        Step::Part(file, item) => item.end.min(file.size).saturating_sub(item.start),
-        Step::Stdin | Step::Skipped(..) | Step::Failed(_) => 0,
+        WalkStep::File(file) => file.size,
+        WalkStep::Part(file, item) => item.end.min(file.size).saturating_sub(item.start),
+        WalkStep::Stdin | WalkStep::Skipped(..) | WalkStep::Failed(_) => 0,
     };
     match &job.items {
         Some(items) => walk::items(items).map(size).sum(),
@@ -240,7 +240,7 @@ fn output_name(args: &Scan) -> String {
 }
 
 /// The balance sheet in a few lines.
-fn in_short(balance: &Balance) -> String {
+fn in_short(balance: &Summary) -> String {
     let list = |counts: &std::collections::BTreeMap<String, u64>| {
         let all: Vec<String> = counts
             .iter()

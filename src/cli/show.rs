@@ -6,9 +6,9 @@ use super::args::Show;
 use super::exit::Exit;
 use super::{Failure, Outcome, place, print};
 use crate::limits::{Limits, MAGIC_BYTES};
-use crate::origin::Hint;
+use crate::origin::FormatHint;
 use crate::read::{self, Input, Streams};
-use crate::record::{self, Place};
+use crate::record::{self, SourceRange};
 use crate::walk;
 
 pub(super) fn show(args: &Show) -> Outcome {
@@ -36,7 +36,7 @@ pub(super) fn show(args: &Show) -> Outcome {
 }
 
 /// `PATH:START-END`, or `PATH!MEMBER!MEMBER:START-END`. A file whose name has a `!` is meant if it is there.
-fn written(text: &str) -> Result<Place, Failure> {
+fn written(text: &str) -> Result<SourceRange, Failure> {
     let unclear = || {
         let form = "PATH:START-END, or PATH!MEMBER:START-END for a member of an archive";
         Failure::new(
@@ -53,7 +53,7 @@ fn written(text: &str) -> Result<Place, Failure> {
         return Err(unclear());
     }
     let (path, member) = place::names(names);
-    Ok(Place {
+    Ok(SourceRange {
         path,
         member,
         start,
@@ -61,7 +61,7 @@ fn written(text: &str) -> Result<Place, Failure> {
     })
 }
 
-fn from_records(input: impl BufRead) -> Result<Vec<Place>, Failure> {
+fn from_records(input: impl BufRead) -> Result<Vec<SourceRange>, Failure> {
     let mut places = Vec::new();
     for (number, line) in (1..).zip(input.lines()) {
         let failure = |message: String| {
@@ -76,7 +76,7 @@ fn from_records(input: impl BufRead) -> Result<Vec<Place>, Failure> {
     Ok(places)
 }
 
-fn octets(place: &Place) -> io::Result<Vec<u8>> {
+fn octets(place: &SourceRange) -> io::Result<Vec<u8>> {
     let mut octets = Vec::new();
     stream(place)?
         .take(place.end - place.start)
@@ -91,8 +91,8 @@ fn octets(place: &Place) -> io::Result<Vec<u8>> {
 }
 
 /// The octets from where a place starts.
-fn stream(place: &Place) -> io::Result<Box<dyn Read>> {
-    let file = walk::File::named(place.path.clone());
+fn stream(place: &SourceRange) -> io::Result<Box<dyn Read>> {
+    let file = walk::WalkedFile::named(place.path.clone());
     let mut opened = read::open(&file)?;
     let mut start = Vec::new();
     (&mut opened)
@@ -105,7 +105,7 @@ fn stream(place: &Place) -> io::Result<Box<dyn Read>> {
     let streams = Streams::new(
         Input::file(opened),
         file.source,
-        Hint::None,
+        FormatHint::None,
         &Limits::default(),
     );
     let (_, _, mut stream) = place::member(streams, &place.member)?;

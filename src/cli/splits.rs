@@ -8,19 +8,19 @@ use super::scan::filter;
 use super::terminal::harmless;
 use super::{Failure, Outcome};
 use crate::limits::SNIFF_BYTES;
-use crate::origin::{Item, Source};
+use crate::origin::{Source, SplitItem};
 use crate::read;
 use crate::record::write_item;
 use crate::sink::{PipeSink, Sink};
 use crate::split::{Format, divisible, ends_in_cr, recognised, unify};
-use crate::walk::{self, Links, Step};
+use crate::walk::{self, SymlinkPolicy, WalkStep};
 
 pub(super) fn splits(args: &Splits) -> Outcome {
     let filter = filter(&args.include, &args.exclude)?;
     let links = if args.follow {
-        Links::Followed
+        SymlinkPolicy::Followed
     } else {
-        Links::Left
+        SymlinkPolicy::Left
     };
     let given = args.kind.given().map(Format::of);
     let mut out = PipeSink(BufWriter::new(io::stdout()));
@@ -29,19 +29,19 @@ pub(super) fn splits(args: &Splits) -> Outcome {
     for step in walk::walk(&args.paths, &filter, links) {
         written.clear();
         match step {
-            Step::File(file) => match divided(&file, given, args.size) {
+            WalkStep::File(file) => match divided(&file, given, args.size) {
                 Ok(items) => items.iter().for_each(|item| write_item(item, &mut written)),
                 Err(error) => exit = failed(&file.source, &error.to_string()),
             },
-            Step::Part(_, item) => write_item(&item, &mut written),
-            Step::Stdin => {
+            WalkStep::Part(_, item) => write_item(&item, &mut written),
+            WalkStep::Stdin => {
                 return Err(Failure::new(
                     Exit::Usage,
                     "standard input cannot be divided",
                 ));
             }
-            Step::Skipped(..) => {}
-            Step::Failed(event) => exit = failed(&event.source, &event.problem.message),
+            WalkStep::Skipped(..) => {}
+            WalkStep::Failed(event) => exit = failed(&event.source, &event.diagnostic.message),
         }
         if !out
             .put(&written)
@@ -65,7 +65,11 @@ fn failed(source: &Source, why: &str) -> Exit {
 }
 
 /// The items of a file: parts of about equal size, none above `most` octets, if it is an mbox.
-fn divided(file: &walk::File, given: Option<Format>, most: u64) -> io::Result<Vec<Item>> {
+fn divided(
+    file: &walk::WalkedFile,
+    given: Option<Format>,
+    most: u64,
+) -> io::Result<Vec<SplitItem>> {
     let mut start = Vec::new();
     read::open(file)?
         .take(SNIFF_BYTES as u64)
@@ -81,7 +85,7 @@ fn divided(file: &walk::File, given: Option<Format>, most: u64) -> io::Result<Ve
         1
     };
     let border = |part: u64| (u128::from(file.size) * u128::from(part) / u128::from(parts)) as u64;
-    let item = |part| Item {
+    let item = |part| SplitItem {
         source: file.source.clone(),
         start: border(part),
         end: border(part + 1),

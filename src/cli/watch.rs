@@ -7,7 +7,7 @@ use super::args::{Log, Watch};
 use super::exit::Exit;
 use super::{Failure, Outcome, print};
 use crate::config::{Config, UniqueName};
-use crate::daemon::{self, Fault, Once};
+use crate::daemon::{self, DaemonError, RunMode};
 
 pub(super) fn watch(args: &Watch) -> Outcome {
     let config = configured(&args.config)?;
@@ -23,14 +23,14 @@ pub(super) fn watch(args: &Watch) -> Outcome {
     }
     config.check_places().map_err(|why| unclear(&why))?;
     log(args.log);
-    let once = if args.once { Once::Yes } else { Once::No };
+    let once = if args.once { RunMode::Yes } else { RunMode::No };
     match daemon::run(args.config.clone(), config, once, args.rebuild_state) {
         Ok(()) => Ok(Exit::Done),
         Err(fault) => {
             let exit = match fault {
-                Fault::Full(_) | Fault::Io(_) => Exit::Output,
-                Fault::Inconsistent(_) => Exit::Inconsistent,
-                Fault::Held(_) => Exit::Held,
+                DaemonError::Full(_) | DaemonError::Io(_) => Exit::Output,
+                DaemonError::Inconsistent(_) => Exit::Inconsistent,
+                DaemonError::Held(_) => Exit::Held,
             };
             Err(Failure::new(exit, fault.to_string()))
         }

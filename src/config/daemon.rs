@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::Config;
 use super::interval::Interval;
 use super::size::Size;
-use crate::origin::Kind;
+use crate::origin::SourceKind;
 
 /// The `[output]` table.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -139,8 +139,8 @@ fn auto() -> String {
 impl Spool {
     /// The kind of all its files, if it was named.
     #[must_use]
-    pub fn kind(&self) -> Option<Kind> {
-        Kind::named(&self.kind)
+    pub fn kind(&self) -> Option<SourceKind> {
+        SourceKind::named(&self.kind)
     }
 }
 
@@ -172,7 +172,7 @@ impl Config {
             .iter()
             .find(|spool| spool.kind != "auto" && spool.kind().is_none())
         {
-            let names: Vec<&str> = Kind::ALL.into_iter().map(Kind::name).collect();
+            let names: Vec<&str> = SourceKind::ALL.into_iter().map(SourceKind::name).collect();
             return Err(format!(
                 "spool.kind {:?} is none of auto, {}",
                 spool.kind,
@@ -268,7 +268,7 @@ mod tests {
                 .unwrap();
         assert_eq!(
             config.spool.iter().map(Spool::kind).collect::<Vec<_>>(),
-            [None, Some(Kind::Mbox)]
+            [None, Some(SourceKind::Mbox)]
         );
         assert_eq!(Config::parse(&config.resolved()), Ok(config));
         assert!(

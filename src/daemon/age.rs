@@ -3,9 +3,9 @@
 //! The machine's clock may jump, and nothing may be forgotten because of it. So the time that the daemon runs is counted,
 //! and of the time between two runs no more than [`AWAY_S`].
 
-use super::fault::Fault;
+use super::fault::DaemonError;
 use super::state::Store;
-use super::{Host, Now};
+use super::{DaemonHost, MonotonicTime};
 use crate::limits::{AGE_KEPT_S, AWAY_S};
 
 const DAY_S: u64 = 86_400;
@@ -15,8 +15,8 @@ const DAY_S: u64 = 86_400;
 pub(super) struct Age {
     /// Seconds until `since`.
     before: u64,
-    since: Now,
-    now: Now,
+    since: MonotonicTime,
+    now: MonotonicTime,
     /// Seconds since 1970, if the machine tells.
     date: Option<u64>,
     /// What of it is kept in the state.
@@ -25,7 +25,7 @@ pub(super) struct Age {
 
 impl Age {
     /// Goes on counting where the state says that the last run ended.
-    pub(super) fn open(store: &Store, host: &mut dyn Host) -> Result<Age, Fault> {
+    pub(super) fn open(store: &Store, host: &mut dyn DaemonHost) -> Result<Age, DaemonError> {
         let (now, date) = (host.now(), host.date());
         let kept = store.note("age")?.unwrap_or(0);
         let away = match (store.note("date")?, date) {
@@ -42,7 +42,7 @@ impl Age {
     }
 
     /// Lets the time pass.
-    pub(super) fn pass(&mut self, host: &mut dyn Host) {
+    pub(super) fn pass(&mut self, host: &mut dyn DaemonHost) {
         (self.now, self.date) = (host.now(), host.date());
     }
 
@@ -61,7 +61,7 @@ impl Age {
     }
 
     /// Keeps it in the state, with what belongs to the batch.
-    pub(super) fn keep(&mut self, store: &Store) -> Result<(), Fault> {
+    pub(super) fn keep(&mut self, store: &Store) -> Result<(), DaemonError> {
         self.kept = self.seconds();
         store.put_note("age", self.kept)?;
         self.date

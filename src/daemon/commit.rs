@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::fault::Fault;
+use super::fault::DaemonError;
 use super::planted::{Planted, planted};
 use super::state::{Phase, Row, Store};
 use crate::config::Compress;
@@ -42,7 +42,7 @@ impl Committer {
         dir: SegmentDir,
         sidecars: PathBuf,
         compress: Compress,
-    ) -> Result<Self, Fault> {
+    ) -> Result<Self, DaemonError> {
         let row = store.segment()?;
         Ok(Committer {
             store,
@@ -56,7 +56,7 @@ impl Committer {
     }
 
     /// The state, with a transaction open for what belongs to the batch.
-    pub(super) fn state(&mut self) -> Result<&Store, Fault> {
+    pub(super) fn state(&mut self) -> Result<&Store, DaemonError> {
         if !self.batch.open {
             self.store.begin()?;
             self.batch.open = true;
@@ -92,7 +92,7 @@ impl Committer {
     }
 
     /// Commits the batch: when this returns, it would survive a power cut. Gives its messages and records.
-    pub(super) fn commit(&mut self) -> Result<(u64, u64), Fault> {
+    pub(super) fn commit(&mut self) -> Result<(u64, u64), DaemonError> {
         if !self.is_dirty() {
             return Ok((0, 0));
         }
@@ -119,9 +119,9 @@ impl Committer {
     }
 
     /// Appends lines to the segment and syncs it.
-    fn write(&mut self, lines: &[u8]) -> Result<(), Fault> {
+    fn write(&mut self, lines: &[u8]) -> Result<(), DaemonError> {
         let path = self.dir.part(self.row.seq);
-        let fault = |error| Fault::of(&path, &error);
+        let fault = |error| DaemonError::of(&path, &error);
         let mut segment = match self.segment.take() {
             Some(segment) => segment,
             None => self.dir.begin(self.row.seq).map_err(fault)?,
@@ -134,7 +134,7 @@ impl Committer {
     }
 
     /// Publishes the open segment, if it holds anything, and begins the next. Nothing may wait for a commit.
-    pub(super) fn seal(&mut self) -> Result<bool, Fault> {
+    pub(super) fn seal(&mut self) -> Result<bool, DaemonError> {
         if self.row.len == 0 {
             return Ok(false);
         }
@@ -145,7 +145,7 @@ impl Committer {
     }
 
     /// Everything before the segment's name changes: the sidecar and its copy, compression, the intent.
-    fn prepare(&mut self) -> Result<(), Fault> {
+    fn prepare(&mut self) -> Result<(), DaemonError> {
         let seq = self.row.seq;
         let (meta, copy) = (
             format!("{seq:010}.meta"),
@@ -170,11 +170,12 @@ impl Committer {
         let octets = sidecar.line();
         self.dir
             .write_hidden(&meta, &octets)
-            .map_err(|error| Fault::of(&self.dir.hidden(&meta), &error))?;
-        segment::replace(&copy, &octets).map_err(|error| Fault::of(&copy, &error))?;
+            .map_err(|error| DaemonError::of(&self.dir.hidden(&meta), &error))?;
+        segment::replace(&copy, &octets).map_err(|error| DaemonError::of(&copy, &error))?;
         if self.compress == Compress::Zstd {
             let to = self.dir.hidden(&name);
-            segment::compress(&self.dir.part(seq), &to).map_err(|error| Fault::of(&to, &error))?;
+            segment::compress(&self.dir.part(seq), &to)
+                .map_err(|error| DaemonError::of(&to, &error))?;
         }
         self.sync()?;
         self.store.sealing(seq, &name)?;
@@ -183,7 +184,7 @@ impl Committer {
     }
 
     /// From the intent to the published segment. Does again what a crash left undone.
-    pub(super) fn finish(&mut self) -> Result<(), Fault> {
+    pub(super) fn finish(&mut self) -> Result<(), DaemonError> {
         let (seq, name) = (self.row.seq, self.row.name.clone());
         let meta = format!("{seq:010}.meta");
         let part = self.dir.part(seq);
@@ -199,13 +200,13 @@ impl Committer {
                 // Only we take names out of the hidden folder, so it was published before the crash. That a consumer
                 // has removed it since is his right.
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-                Err(error) => return Err(Fault::of(&self.dir.published(to), &error)),
+                Err(error) => return Err(DaemonError::of(&self.dir.published(to), &error)),
             }
         }
         self.sync()?;
         match std::fs::remove_file(&part) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(Fault::of(&part, &error));
+                return Err(DaemonError::of(&part, &error));
             }
             _ => {}
         }
@@ -217,8 +218,8 @@ impl Committer {
     /// Puts a snapshot of the state in the place of the sidecars' copies, when there are many.
     ///
     /// Both are for [`super::recover::rebuild`]. Nothing may wait for a commit.
-    pub(super) fn compact(&self, most: usize) -> Result<bool, Fault> {
-        let fault = |error| Fault::of(&self.sidecars, &error);
+    pub(super) fn compact(&self, most: usize) -> Result<bool, DaemonError> {
+        let fault = |error| DaemonError::of(&self.sidecars, &error);
         let copies: Vec<PathBuf> = std::fs::read_dir(&self.sidecars)
             .map_err(fault)?
             .flatten()
@@ -246,17 +247,17 @@ impl Committer {
         Ok(true)
     }
 
-    fn sync(&self) -> Result<(), Fault> {
+    fn sync(&self) -> Result<(), DaemonError> {
         if planted(Planted::NoDirectorySync) {
             return Ok(());
         }
         self.dir
             .sync()
-            .map_err(|error| Fault::of(self.dir.path(), &error))
+            .map_err(|error| DaemonError::of(self.dir.path(), &error))
     }
 
     /// Commits, seals and closes.
-    pub(super) fn close(mut self) -> Result<(), Fault> {
+    pub(super) fn close(mut self) -> Result<(), DaemonError> {
         self.commit()?;
         self.seal()?;
         self.store.close()

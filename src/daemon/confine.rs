@@ -9,7 +9,7 @@ use landlock::{
     RulesetCreatedAttr, RulesetError, RulesetStatus, path_beneath_rules,
 };
 
-use super::fault::Fault;
+use super::fault::DaemonError;
 use super::watch::place;
 use crate::config::{Config, Confine};
 
@@ -33,9 +33,12 @@ pub(super) struct Confined {
 /// # Errors
 ///
 /// That the folders of output and state cannot be made.
-pub(super) fn confine(path: &Path, config: &Config) -> Result<Result<Confined, String>, Fault> {
+pub(super) fn confine(
+    path: &Path,
+    config: &Config,
+) -> Result<Result<Confined, String>, DaemonError> {
     for dir in [&config.output.dir, &config.state.dir] {
-        fs::create_dir_all(dir).map_err(|error| Fault::of(dir, &error))?;
+        fs::create_dir_all(dir).map_err(|error| DaemonError::of(dir, &error))?;
     }
     let mut confined = match config.watch.confine {
         Confine::Nothing => return Ok(Err("watch.confine is \"nothing\"".to_owned())),

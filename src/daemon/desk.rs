@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::age::Age;
 use super::commit::Committer;
-use super::fault::Fault;
+use super::fault::DaemonError;
 use super::lock::Lock;
 use super::metrics::{Counts, Status};
-use super::pulse::Pulse;
-use super::{Host, Now, Remark, recover};
+use super::pulse::Heartbeat;
+use super::{DaemonHost, LogRecord, MonotonicTime, recover};
 use crate::config::Config;
 use crate::limits::SIDECARS;
 
@@ -29,7 +29,7 @@ const BATCH_MESSAGES: u64 = 5_000;
 
 /// The committer and its pace, for one reader at a time.
 #[derive(Debug)]
-pub(super) struct Desk {
+pub(super) struct SharedCommitter {
     shared: Mutex<Shared>,
     /// Held as long as anybody may commit, also during a pause.
     _lock: Lock,
@@ -46,8 +46,8 @@ struct Shared {
     /// None until the state was open once.
     age: Option<Age>,
     batch_bytes: usize,
-    batch_since: Option<Now>,
-    segment_since: Option<Now>,
+    batch_since: Option<MonotonicTime>,
+    segment_since: Option<MonotonicTime>,
     counts: Counts,
     last_error: Option<String>,
 }
@@ -56,14 +56,14 @@ struct Shared {
 struct Pause {
     why: String,
     /// None until somebody was told.
-    retry: Option<Now>,
+    retry: Option<MonotonicTime>,
 }
 
 /// The right to write to one committer. It ends when that fails, and then what was read for it must be read again.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Session<'d> {
-    desk: &'d Desk,
-    pulse: &'d Pulse,
+    desk: &'d SharedCommitter,
+    pulse: &'d Heartbeat,
     epoch: u64,
 }
 
@@ -72,24 +72,24 @@ impl Session<'_> {
     ///
     /// # Errors
     ///
-    /// Those of `work`, which end the session and the committer; [`Fault::Full`] if that has ended meanwhile.
+    /// Those of `work`, which end the session and the committer; [`DaemonError::Full`] if that has ended meanwhile.
     pub(super) fn with<T>(
         &self,
-        work: impl FnOnce(&mut Committer) -> Result<T, Fault>,
-    ) -> Result<T, Fault> {
+        work: impl FnOnce(&mut Committer) -> Result<T, DaemonError>,
+    ) -> Result<T, DaemonError> {
         self.pulse.beat();
         let mut shared = self.desk.lock();
         if shared.epoch != self.epoch || self.pulse.is_over() {
-            return Err(Fault::Full("work was paused meanwhile".to_owned()));
+            return Err(DaemonError::Full("work was paused meanwhile".to_owned()));
         }
         shared.with(|shared| match &mut shared.committer {
             Some(committer) => work(committer),
-            None => Err(Fault::Full("work is paused".to_owned())),
+            None => Err(DaemonError::Full("work is paused".to_owned())),
         })
     }
 
     /// Commits, if a batch is full, and seals, if the segment is large: one file can hold more than any of them.
-    pub(super) fn commit_if_full(&self) -> Result<(), Fault> {
+    pub(super) fn commit_if_full(&self) -> Result<(), DaemonError> {
         let mut shared = self.desk.lock();
         let most = shared.batch_bytes;
         let full = |committer: &Committer| committer.waiting().0 >= most;
@@ -105,13 +105,16 @@ impl Session<'_> {
     }
 }
 
-impl Desk {
+impl SharedCommitter {
     /// Takes hold of state and output, and finishes what was left undone; without room for that it is paused.
     ///
     /// # Errors
     ///
     /// That another instance holds the state, that state and output contradict each other, or what the system says.
-    pub(super) fn open(config: &Config, host: &mut dyn Host) -> Result<Arc<Desk>, Fault> {
+    pub(super) fn open(
+        config: &Config,
+        host: &mut dyn DaemonHost,
+    ) -> Result<Arc<SharedCommitter>, DaemonError> {
         let lock = Lock::take(&config.state.dir)?;
         let mut shared = Shared {
             config: config.clone(),
@@ -126,10 +129,10 @@ impl Desk {
             last_error: None,
         };
         match shared.take_hold(host) {
-            Err(Fault::Full(why)) => shared.paused = Some(Pause { why, retry: None }),
+            Err(DaemonError::Full(why)) => shared.paused = Some(Pause { why, retry: None }),
             held => held?,
         }
-        Ok(Arc::new(Desk {
+        Ok(Arc::new(SharedCommitter {
             shared: Mutex::new(shared),
             _lock: lock,
         }))
@@ -140,13 +143,15 @@ impl Desk {
             // What is in the batch may be half a message.
             self.shared.clear_poison();
             let mut shared = poisoned.into_inner();
-            shared.end(&Fault::Full("the program failed while it wrote".to_owned()));
+            shared.end(&DaemonError::Full(
+                "the program failed while it wrote".to_owned(),
+            ));
             shared
         })
     }
 
     /// The right to write for the reader with this pulse; nothing during a pause.
-    pub(super) fn session<'d>(&'d self, pulse: &'d Pulse) -> Option<Session<'d>> {
+    pub(super) fn session<'d>(&'d self, pulse: &'d Heartbeat) -> Option<Session<'d>> {
         let shared = self.lock();
         shared.committer.as_ref().map(|_| Session {
             desk: self,
@@ -165,7 +170,10 @@ impl Desk {
     /// # Errors
     ///
     /// What ends the daemon.
-    pub(super) fn ready(&self, host: &mut dyn Host) -> Result<Option<Now>, Fault> {
+    pub(super) fn ready(
+        &self,
+        host: &mut dyn DaemonHost,
+    ) -> Result<Option<MonotonicTime>, DaemonError> {
         let mut shared = self.lock();
         if let Some(age) = &mut shared.age {
             age.pass(host);
@@ -189,8 +197,8 @@ impl Desk {
     /// Those of the commit and of `work`, which end the committer.
     pub(super) fn alone<T>(
         &self,
-        work: impl FnOnce(&mut Committer) -> Result<T, Fault>,
-    ) -> Result<Option<T>, Fault> {
+        work: impl FnOnce(&mut Committer) -> Result<T, DaemonError>,
+    ) -> Result<Option<T>, DaemonError> {
         self.lock().with(|shared| {
             shared.commit()?;
             shared.committer.as_mut().map(work).transpose()
@@ -198,13 +206,17 @@ impl Desk {
     }
 
     /// Commits when enough waits or has waited long enough, or `at_once`; seals likewise.
-    pub(super) fn commit_if_due(&self, at_once: bool, host: &mut dyn Host) -> Result<(), Fault> {
+    pub(super) fn commit_if_due(
+        &self,
+        at_once: bool,
+        host: &mut dyn DaemonHost,
+    ) -> Result<(), DaemonError> {
         self.lock()
             .with(|shared| shared.commit_if_due(at_once, host))
     }
 
     /// When there is something to be committed or sealed.
-    pub(super) fn next(&self) -> Option<Now> {
+    pub(super) fn next(&self) -> Option<MonotonicTime> {
         let shared = self.lock();
         let commit = shared
             .batch_since
@@ -234,7 +246,7 @@ impl Desk {
     }
 
     /// Writes down how long the spools have been watched, from time to time.
-    pub(super) fn keep_age(&self) -> Result<(), Fault> {
+    pub(super) fn keep_age(&self) -> Result<(), DaemonError> {
         self.lock()
             .with(|shared| match (&mut shared.age, &mut shared.committer) {
                 (Some(age), Some(committer)) if age.is_due() => age.keep(committer.state()?),
@@ -247,7 +259,7 @@ impl Desk {
     /// # Errors
     ///
     /// What the system says.
-    pub(super) fn close(&self) -> Result<(), Fault> {
+    pub(super) fn close(&self) -> Result<(), DaemonError> {
         let mut shared = self.lock();
         shared.epoch += 1;
         let Some(mut committer) = shared.committer.take() else {
@@ -276,7 +288,10 @@ impl Desk {
 
 impl Shared {
     /// Does `work` that ends the committer if it fails: nothing of it may be synced or committed again.
-    fn with<T>(&mut self, work: impl FnOnce(&mut Shared) -> Result<T, Fault>) -> Result<T, Fault> {
+    fn with<T>(
+        &mut self,
+        work: impl FnOnce(&mut Shared) -> Result<T, DaemonError>,
+    ) -> Result<T, DaemonError> {
         let done = work(self);
         if let Err(fault) = &done {
             self.end(fault);
@@ -285,13 +300,13 @@ impl Shared {
     }
 
     /// Ends the committer. Its transaction is rolled back; what it held is read again.
-    fn end(&mut self, fault: &Fault) {
+    fn end(&mut self, fault: &DaemonError) {
         if self.committer.take().is_none() {
             return;
         }
         self.epoch += 1;
         (self.batch_since, self.segment_since) = (None, None);
-        if let Fault::Full(why) = fault {
+        if let DaemonError::Full(why) = fault {
             self.paused = Some(Pause {
                 why: why.clone(),
                 retry: None,
@@ -300,11 +315,11 @@ impl Shared {
     }
 
     /// Takes hold of state and output, as after a start.
-    fn take_hold(&mut self, host: &mut dyn Host) -> Result<(), Fault> {
+    fn take_hold(&mut self, host: &mut dyn DaemonHost) -> Result<(), DaemonError> {
         let mut remarks = Vec::new();
         let opened = recover::open(&self.config, &mut |remark| remarks.push(remark));
         for remark in remarks {
-            host.remark(&Remark::Warn(remark));
+            host.remark(&LogRecord::Warn(remark));
         }
         let committer = opened?;
         if self.age.is_none() {
@@ -314,14 +329,14 @@ impl Shared {
         Ok(())
     }
 
-    fn ready(&mut self, host: &mut dyn Host) -> Result<Option<Now>, Fault> {
+    fn ready(&mut self, host: &mut dyn DaemonHost) -> Result<Option<MonotonicTime>, DaemonError> {
         let now = host.now();
         let Some(pause) = &mut self.paused else {
             return Ok(None);
         };
         let Some(retry) = pause.retry else {
             pause.retry = Some(now.after(RETRY_MS));
-            host.remark(&Remark::Warn(format!(
+            host.remark(&LogRecord::Warn(format!(
                 "paused for want of room: {}",
                 pause.why
             )));
@@ -338,17 +353,17 @@ impl Shared {
         let held = if recover::has_room(&self.config) {
             self.take_hold(host)
         } else {
-            Err(Fault::Full("no room yet".to_owned()))
+            Err(DaemonError::Full("no room yet".to_owned()))
         };
         match held {
             Ok(()) => {
-                host.remark(&Remark::Info("there is room again: going on".to_owned()));
+                host.remark(&LogRecord::Info("there is room again: going on".to_owned()));
                 self.paused = None;
                 // Whoever looked at something during the pause looks again.
                 self.epoch += 1;
                 Ok(None)
             }
-            Err(Fault::Full(_)) => {
+            Err(DaemonError::Full(_)) => {
                 recover::release(&self.config);
                 let retry = host.now().after(RETRY_MS);
                 if let Some(pause) = &mut self.paused {
@@ -360,7 +375,7 @@ impl Shared {
         }
     }
 
-    fn commit(&mut self) -> Result<(), Fault> {
+    fn commit(&mut self) -> Result<(), DaemonError> {
         let Some(committer) = self
             .committer
             .as_mut()
@@ -376,7 +391,11 @@ impl Shared {
         Ok(())
     }
 
-    fn commit_if_due(&mut self, at_once: bool, host: &mut dyn Host) -> Result<(), Fault> {
+    fn commit_if_due(
+        &mut self,
+        at_once: bool,
+        host: &mut dyn DaemonHost,
+    ) -> Result<(), DaemonError> {
         let now = host.now();
         let Some(committer) = &mut self.committer else {
             return Ok(());
@@ -401,12 +420,12 @@ impl Shared {
             {
                 match committer.compact(SIDECARS) {
                     Ok(false) => {}
-                    Ok(true) => host.remark(&Remark::Info(
+                    Ok(true) => host.remark(&LogRecord::Info(
                         "a snapshot of the state replaces old sidecars".to_owned(),
                     )),
                     // The sidecars do as well, and work goes on with the room there is.
-                    Err(Fault::Full(why)) => {
-                        host.remark(&Remark::Warn(format!("no snapshot of the state: {why}")))
+                    Err(DaemonError::Full(why)) => {
+                        host.remark(&LogRecord::Warn(format!("no snapshot of the state: {why}")))
                     }
                     Err(fault) => return Err(fault),
                 }
@@ -416,7 +435,7 @@ impl Shared {
     }
 
     /// Seals the segment if it is `old` or large. Gives whether it did.
-    fn seal(&mut self, old: bool) -> Result<bool, Fault> {
+    fn seal(&mut self, old: bool) -> Result<bool, DaemonError> {
         let Some(committer) = &mut self.committer else {
             return Ok(false);
         };
@@ -437,12 +456,12 @@ pub(super) mod tests {
 
     use super::*;
     use crate::config::{Dedupe, Spool};
-    use crate::daemon::{Daemon, Event};
+    use crate::daemon::{Daemon, DaemonEvent};
 
     /// A folder and a clock of its own.
     pub(in crate::daemon) struct World {
         folder: PathBuf,
-        now: Now,
+        now: MonotonicTime,
         remarks: usize,
     }
 
@@ -454,7 +473,7 @@ pub(super) mod tests {
             std::fs::create_dir_all(&folder).unwrap();
             World {
                 folder,
-                now: Now::default(),
+                now: MonotonicTime::default(),
                 remarks: 0,
             }
         }
@@ -467,8 +486,8 @@ pub(super) mod tests {
             config
         }
 
-        pub(in crate::daemon) fn desk(&mut self) -> Arc<Desk> {
-            Desk::open(&self.config(), self).unwrap()
+        pub(in crate::daemon) fn desk(&mut self) -> Arc<SharedCommitter> {
+            SharedCommitter::open(&self.config(), self).unwrap()
         }
 
         /// Lines in all segments.
@@ -495,16 +514,16 @@ pub(super) mod tests {
         }
     }
 
-    impl Host for World {
-        fn now(&mut self) -> Now {
+    impl DaemonHost for World {
+        fn now(&mut self) -> MonotonicTime {
             self.now
         }
 
-        fn event(&mut self) -> Option<Event> {
+        fn event(&mut self) -> Option<DaemonEvent> {
             None
         }
 
-        fn remark(&mut self, _: &Remark<'_>) {
+        fn remark(&mut self, _: &LogRecord<'_>) {
             self.remarks += 1;
         }
 
@@ -518,26 +537,26 @@ pub(super) mod tests {
         left: usize,
     }
 
-    impl Host for Paused {
-        fn now(&mut self) -> Now {
+    impl DaemonHost for Paused {
+        fn now(&mut self) -> MonotonicTime {
             self.world.now
         }
 
-        fn event(&mut self) -> Option<Event> {
+        fn event(&mut self) -> Option<DaemonEvent> {
             None
         }
 
-        fn remark(&mut self, _: &Remark<'_>) {}
+        fn remark(&mut self, _: &LogRecord<'_>) {}
 
         fn progress(&mut self, daemon: &Daemon) {
             self.left = self.left.wrapping_sub(1);
             if self.left == 0 {
-                let pulse = Pulse::default();
+                let pulse = Heartbeat::default();
                 let full = daemon
                     .desk
                     .session(&pulse)
                     .unwrap()
-                    .with(|_| Err::<(), _>(Fault::Full("no room".to_owned())));
+                    .with(|_| Err::<(), _>(DaemonError::Full("no room".to_owned())));
                 assert!(full.is_err());
                 while let Some(retry) = daemon.desk.ready(self).unwrap() {
                     self.world.now = retry;
@@ -547,7 +566,7 @@ pub(super) mod tests {
     }
 
     /// Puts a line into the batch.
-    fn put(session: Session<'_>) -> Result<(), Fault> {
+    fn put(session: Session<'_>) -> Result<(), DaemonError> {
         session.with(|committer| {
             committer.state()?.see(1, 2)?;
             committer.put(b"{}\n", 1);
@@ -559,10 +578,10 @@ pub(super) mod tests {
     fn what_was_read_before_a_pause_cannot_be_written_after_it() {
         let mut world = World::new("pause");
         let desk = world.desk();
-        let (one, other) = (Pulse::default(), Pulse::default());
+        let (one, other) = (Heartbeat::default(), Heartbeat::default());
         let (before, beside) = (desk.session(&one).unwrap(), desk.session(&other).unwrap());
         put(before).unwrap();
-        let full = beside.with(|_| Err::<(), _>(Fault::Full("no room".to_owned())));
+        let full = beside.with(|_| Err::<(), _>(DaemonError::Full("no room".to_owned())));
         assert!(full.is_err() && put(before).is_err() && desk.session(&one).is_none());
         // The pause is told once, and lasts until there is room.
         let retry = desk.ready(&mut world).unwrap().unwrap();
@@ -616,7 +635,7 @@ pub(super) mod tests {
     fn a_reader_that_was_replaced_writes_nothing() {
         let mut world = World::new("replaced");
         let desk = world.desk();
-        let (old, new) = (Pulse::default(), Pulse::default());
+        let (old, new) = (Heartbeat::default(), Heartbeat::default());
         let session = desk.session(&old).unwrap();
         old.end();
         assert!(put(session).is_err() && put(desk.session(&old).unwrap()).is_err());
@@ -632,10 +651,10 @@ pub(super) mod tests {
     fn half_a_message_is_not_committed() {
         let mut world = World::new("half");
         let desk = world.desk();
-        let pulse = Pulse::default();
+        let pulse = Heartbeat::default();
         let session = desk.session(&pulse).unwrap();
         let failed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            session.with(|committer| -> Result<(), Fault> {
+            session.with(|committer| -> Result<(), DaemonError> {
                 committer.state()?.see(1, 2)?;
                 panic!("between two steps");
             })

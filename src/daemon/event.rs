@@ -6,14 +6,14 @@ use super::Daemon;
 
 /// A moment. Only differences count, so that clocks may jump.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Now {
+pub struct MonotonicTime {
     /// Milliseconds of a clock that never goes back.
     pub ms: u64,
 }
 
-impl Now {
-    pub(super) fn after(self, ms: u64) -> Now {
-        Now {
+impl MonotonicTime {
+    pub(super) fn after(self, ms: u64) -> MonotonicTime {
+        MonotonicTime {
             ms: self.ms.saturating_add(ms),
         }
     }
@@ -21,12 +21,12 @@ impl Now {
 
 /// Everything that can wake a reader. If it is not here, it does not happen.
 #[derive(Debug)]
-pub enum Event {
+pub enum DaemonEvent {
     /// Something at this path changed; what, is for the look to find out.
     Changed(PathBuf),
     /// The writer of this file has closed it.
     Closed(PathBuf),
-    /// Notices were lost: everything must be looked at.
+    /// FsEvents were lost: everything must be looked at.
     Overflow,
     /// A spool, or a folder in it, gives no notices; it must be looked at from time to time.
     Unwatched(PathBuf),
@@ -35,9 +35,9 @@ pub enum Event {
 }
 
 /// Where the daemon lives: what time it is, what has happened, and who is told.
-pub trait Host {
+pub trait DaemonHost {
     /// The time.
-    fn now(&mut self) -> Now;
+    fn now(&mut self) -> MonotonicTime;
 
     /// Seconds since 1970 by the machine's clock, if there is one. It may jump; only days between two runs count by it.
     fn date(&mut self) -> Option<u64> {
@@ -45,7 +45,7 @@ pub trait Host {
     }
 
     /// What has happened since it was asked last; nothing if nothing has.
-    fn event(&mut self) -> Option<Event>;
+    fn event(&mut self) -> Option<DaemonEvent>;
 
     /// A folder came into the spool at `root`: what happens in it from now on must be heard, too.
     fn appeared(&mut self, root: &Path, folder: &Path) {
@@ -53,7 +53,7 @@ pub trait Host {
     }
 
     /// A line for the operator.
-    fn remark(&mut self, remark: &Remark<'_>);
+    fn remark(&mut self, remark: &LogRecord<'_>);
 
     /// Called often while work is done, with how it stands.
     fn progress(&mut self, daemon: &Daemon);
@@ -61,11 +61,11 @@ pub trait Host {
 
 /// What the operator is told.
 #[derive(Debug)]
-pub enum Remark<'r> {
+pub enum LogRecord<'r> {
     /// Something in the course of things.
     Info(String),
     /// Something that wants attention.
     Warn(String),
     /// Something was wrong with a source.
-    Source(&'r crate::problem::Event),
+    Source(&'r crate::diagnostic::Event),
 }

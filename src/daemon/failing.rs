@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::Now;
-use super::identity::Stamp;
+use super::MonotonicTime;
+use super::identity::FileVersion;
 use crate::limits::{
     FAILING_FILES, FAILURES_TOLD, QUARANTINE_MS, RETRY_FIRST_MS, RETRY_LONGEST_MS,
 };
@@ -18,7 +18,7 @@ use crate::limits::{
 ///
 /// The time of change of the inode is part of it: permissions that were granted change nothing else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Seen(Option<(Stamp, i64)>);
+pub(super) struct Seen(Option<(FileVersion, i64)>);
 
 impl Seen {
     /// The file with this metadata.
@@ -27,7 +27,7 @@ impl Seen {
             .ctime()
             .wrapping_mul(1_000_000_000)
             .wrapping_add(metadata.ctime_nsec());
-        Seen(Some((Stamp::of(metadata), changed)))
+        Seen(Some((FileVersion::of(metadata), changed)))
     }
 
     /// A file of which the system tells nothing.
@@ -108,10 +108,10 @@ struct Failing {
     seen: Seen,
     why: String,
     tries: u64,
-    since: Now,
+    since: MonotonicTime,
     wait_ms: u64,
     /// None in quarantine.
-    retry: Option<Now>,
+    retry: Option<MonotonicTime>,
     spool: usize,
 }
 
@@ -136,7 +136,7 @@ impl Failures {
         seen: Seen,
         spool: usize,
         error: &io::Error,
-        now: Now,
+        now: MonotonicTime,
     ) -> Say {
         let Some(failing) = self
             .files
@@ -158,7 +158,14 @@ impl Failures {
         }
     }
 
-    fn begin(&mut self, path: &Path, seen: Seen, spool: usize, error: &io::Error, now: Now) -> Say {
+    fn begin(
+        &mut self,
+        path: &Path,
+        seen: Seen,
+        spool: usize,
+        error: &io::Error,
+        now: MonotonicTime,
+    ) -> Say {
         if self.files.len() >= FAILING_FILES && !self.files.contains_key(path) {
             return Say::TooMany;
         }
@@ -182,7 +189,7 @@ impl Failures {
     }
 
     /// Whether a file may be looked at: nothing is wrong with it, it is time for the next try, or it has changed.
-    pub(super) fn may_look(&self, path: &Path, seen: Seen, now: Now) -> bool {
+    pub(super) fn may_look(&self, path: &Path, seen: Seen, now: MonotonicTime) -> bool {
         let waits = |failing: &Failing| {
             failing.seen == seen && failing.retry.is_none_or(|retry| now < retry)
         };
@@ -190,7 +197,7 @@ impl Failures {
     }
 
     /// The files that are to be tried now, and their spools.
-    pub(super) fn due(&self, now: Now) -> Vec<(PathBuf, usize)> {
+    pub(super) fn due(&self, now: MonotonicTime) -> Vec<(PathBuf, usize)> {
         let due = self
             .files
             .iter()
@@ -200,7 +207,7 @@ impl Failures {
     }
 
     /// When the next one is to be tried.
-    pub(super) fn next(&self) -> Option<Now> {
+    pub(super) fn next(&self) -> Option<MonotonicTime> {
         self.files
             .values()
             .filter_map(|failing| failing.retry)
@@ -250,13 +257,13 @@ mod tests {
             Path::new("/s/1"),
             io::Error::from_raw_os_error(libc::ESTALE),
         );
-        let mut now = Now { ms: 5 };
+        let mut now = MonotonicTime { ms: 5 };
         let mut said = Vec::new();
         let mut waits = Vec::new();
         while failures.may_look(path, Seen::nothing(), now) {
             said.push(failures.note(path, Seen::nothing(), 0, &stale, now));
             let Some(next) = failures.next() else { break };
-            assert!(!failures.may_look(path, Seen::nothing(), Now { ms: next.ms - 1 }));
+            assert!(!failures.may_look(path, Seen::nothing(), MonotonicTime { ms: next.ms - 1 }));
             waits.push(next.ms - now.ms);
             now = next;
             assert_eq!(failures.due(now), [(path.to_owned(), 0)]);
@@ -283,7 +290,7 @@ mod tests {
     #[test]
     fn one_that_changes_is_tried_at_once() {
         let mut failures = Failures::default();
-        let (path, now) = (Path::new("/s/1"), Now { ms: 0 });
+        let (path, now) = (Path::new("/s/1"), MonotonicTime { ms: 0 });
         failures.note(
             path,
             Seen::nothing(),
@@ -307,7 +314,7 @@ mod tests {
                 Seen::nothing(),
                 0,
                 &io::ErrorKind::Other.into(),
-                Now::default(),
+                MonotonicTime::default(),
             );
         }
         let one_more = failures.note(
@@ -315,7 +322,7 @@ mod tests {
             Seen::nothing(),
             0,
             &io::ErrorKind::Other.into(),
-            Now::default(),
+            MonotonicTime::default(),
         );
         assert_eq!(
             (one_more, failures.failing()),

@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// What keeps the daemon from its work. Sources are never the cause: what is wrong with them is a remark.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum DaemonError {
     /// No room (ENOSPC, EDQUOT, EFBIG): pause, and go on when there is some.
     Full(String),
     /// Our own output or state cannot be read or written.
@@ -17,18 +17,18 @@ pub enum Fault {
     Held(String),
 }
 
-/// What is done of this is told with every [`Fault::Inconsistent`].
+/// What is done of this is told with every [`DaemonError::Inconsistent`].
 pub(super) const REBUILD: &str =
     "`urlspool watch --rebuild-state` builds the state anew from the segments' sidecars";
 
-impl Fault {
+impl DaemonError {
     /// The fault of a failed operation on a file of ours.
-    pub(super) fn of(path: &Path, error: &io::Error) -> Fault {
+    pub(super) fn of(path: &Path, error: &io::Error) -> DaemonError {
         let message = format!("{}: {error}", path.display());
-        if Fault::is_want_of_room(error) {
-            Fault::Full(message)
+        if DaemonError::is_want_of_room(error) {
+            DaemonError::Full(message)
         } else {
-            Fault::Io(message)
+            DaemonError::Io(message)
         }
     }
 
@@ -41,19 +41,20 @@ impl Fault {
     }
 
     /// State and output contradict each other, and what to do about it.
-    pub(super) fn inconsistent(what: &str) -> Fault {
-        Fault::Inconsistent(format!("{what}; {REBUILD}"))
+    pub(super) fn inconsistent(what: &str) -> DaemonError {
+        DaemonError::Inconsistent(format!("{what}; {REBUILD}"))
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for DaemonError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Fault::Full(what) | Fault::Io(what) | Fault::Inconsistent(what) | Fault::Held(what) => {
-                f.write_str(what)
-            }
+            DaemonError::Full(what)
+            | DaemonError::Io(what)
+            | DaemonError::Inconsistent(what)
+            | DaemonError::Held(what) => f.write_str(what),
         }
     }
 }
 
-impl std::error::Error for Fault {}
+impl std::error::Error for DaemonError {}

@@ -13,22 +13,22 @@ use twox_hash::{XxHash3_64, XxHash3_128};
 
 use super::state::{FileId, Key};
 use crate::config::Dedupe;
-use crate::decode::{Fields, canonical};
-use crate::origin::{Hint, Kind};
+use crate::decode::{HeaderFields, canonical};
+use crate::origin::{FormatHint, SourceKind};
 use crate::split::Message;
 
 /// A file as it was when it was looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Stamp {
+pub(super) struct FileVersion {
     pub(super) id: FileId,
     pub(super) size: u64,
     /// Nanoseconds since 1970.
     pub(super) mtime: i64,
 }
 
-impl Stamp {
+impl FileVersion {
     /// The stamp of a file.
-    pub(super) fn of(metadata: &Metadata) -> Stamp {
+    pub(super) fn of(metadata: &Metadata) -> FileVersion {
         let born = metadata
             .created()
             .ok()
@@ -36,7 +36,7 @@ impl Stamp {
         let btime = born
             .and_then(|time| i64::try_from(time.as_nanos()).ok())
             .unwrap_or(0);
-        Stamp {
+        FileVersion {
             id: FileId {
                 dev: metadata.dev(),
                 ino: metadata.ino(),
@@ -54,7 +54,7 @@ impl Stamp {
     ///
     /// Of a numbered file the folder counts and the name does not: it is renumbered. In a Maildir the base name is the
     /// message, so that flags can change and nothing need be read again.
-    pub(super) fn known(&self, path: &Path, hint: Hint) -> u64 {
+    pub(super) fn known(&self, path: &Path, hint: FormatHint) -> u64 {
         let up = |levels: usize| {
             path.ancestors()
                 .nth(levels)
@@ -65,13 +65,13 @@ impl Stamp {
         };
         let mut hash = XxHash3_64::new();
         hash.write(&self.size.to_le_bytes());
-        if hint == Hint::Maildir {
+        if hint == FormatHint::Maildir {
             hash.write(&up(2));
             hash.write(b"/");
             hash.write(base_name(path));
             return hash.finish();
         }
-        hash.write(&if hint == Hint::Numbered {
+        hash.write(&if hint == FormatHint::Numbered {
             up(1)
         } else {
             unrotated(path).into_os_string().into_vec()
@@ -101,13 +101,13 @@ fn base_name(path: &Path) -> &[u8] {
 }
 
 /// Where a message is given once, in 16 octets.
-pub(super) fn mailbox(path: &Path, kind: Kind, spool: &Path, dedupe: Dedupe) -> Key {
+pub(super) fn mailbox(path: &Path, kind: SourceKind, spool: &Path, dedupe: Dedupe) -> Key {
     let up = |levels: usize| path.ancestors().nth(levels).unwrap_or(path);
     let place = match (dedupe, kind) {
         // An article is one, however many groups it stands in.
-        (Dedupe::Spool, _) | (_, Kind::News) => spool.to_owned(),
-        (_, Kind::Maildir) => up(2).to_owned(),
-        (_, Kind::Mh) => up(1).to_owned(),
+        (Dedupe::Spool, _) | (_, SourceKind::News) => spool.to_owned(),
+        (_, SourceKind::Maildir) => up(2).to_owned(),
+        (_, SourceKind::Mh) => up(1).to_owned(),
         _ => unrotated(path),
     };
     self::place(&place)
@@ -169,7 +169,7 @@ pub(super) fn message_key(mailbox: Key, digest: u128) -> Key {
 /// What makes a message itself, all of it, and `within` which larger message it is a piece of, and where.
 pub(super) fn whole_digest(
     message: &Message<'_>,
-    fields: &Fields,
+    fields: &HeaderFields,
     within: Option<(u128, u64)>,
 ) -> u128 {
     let mut hash = XxHash3_128::new();
@@ -200,7 +200,7 @@ pub(super) fn beginning(message: &Message<'_>, header_bytes: usize) -> Option<(u
     let mut octets = Vec::new();
     canonical(
         &cut,
-        &Fields::in_message(&cut, header_bytes),
+        &HeaderFields::in_message(&cut, header_bytes),
         usize::MAX,
         &mut |piece| octets.extend_from_slice(piece),
     );
@@ -211,7 +211,7 @@ pub(super) fn beginning(message: &Message<'_>, header_bytes: usize) -> Option<(u
 /// Whether a message begins with `len` octets of that hash.
 pub(super) fn begins_with(
     message: &Message<'_>,
-    fields: &Fields,
+    fields: &HeaderFields,
     len: u64,
     expected: u128,
 ) -> bool {
@@ -286,7 +286,7 @@ mod tests {
     #[test]
     fn a_message_that_grows_begins_as_it_did() {
         let whole = Message {
-            kind: Kind::Mbox,
+            kind: SourceKind::Mbox,
             ..Message::alone(b"Subject: a\nStatus: O\nTo: b\n\nx http://a/\ny\n")
         };
         for cut in [
@@ -301,7 +301,12 @@ mod tests {
             };
             if let Some((len, hash)) = beginning(&part, usize::MAX) {
                 assert!(
-                    begins_with(&whole, &Fields::in_message(&whole, usize::MAX), len, hash),
+                    begins_with(
+                        &whole,
+                        &HeaderFields::in_message(&whole, usize::MAX),
+                        len,
+                        hash
+                    ),
                     "{cut}"
                 );
                 let next = [part.raw, b"\nFrom x\nF"].concat();
@@ -311,7 +316,7 @@ mod tests {
                 );
                 assert!(!begins_with(
                     &Message::alone(b"A: b\n\nc"),
-                    &Fields::default(),
+                    &HeaderFields::default(),
                     len,
                     hash
                 ));

@@ -7,7 +7,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::fault::Fault;
+use super::fault::DaemonError;
 use crate::sink::segment;
 
 fn note_of(db: &Path) -> PathBuf {
@@ -29,16 +29,16 @@ pub(super) enum Left {
 }
 
 /// Refuses a database that is not what its note says. Afterwards there is no note.
-pub(super) fn check(db: &Path) -> Result<Left, Fault> {
+pub(super) fn check(db: &Path) -> Result<Left, DaemonError> {
     let note = note_of(db);
     let Ok(noted) = fs::read_to_string(&note) else {
         return Ok(Left::Unknown);
     };
     if hash(db)
-        .map_err(|error| Fault::of(db, &error))?
+        .map_err(|error| DaemonError::of(db, &error))?
         .is_none_or(|found| found != noted)
     {
-        return Err(Fault::inconsistent(&format!(
+        return Err(DaemonError::inconsistent(&format!(
             "{} is not as it was left",
             db.display()
         )));
@@ -47,7 +47,7 @@ pub(super) fn check(db: &Path) -> Result<Left, Fault> {
     // One that came back after a power cut would accuse a database that was written since.
     fs::remove_file(&note)
         .and_then(|()| segment::sync_dir(folder))
-        .map_err(|error| Fault::of(&note, &error))?;
+        .map_err(|error| DaemonError::of(&note, &error))?;
     Ok(Left::AsIs)
 }
 

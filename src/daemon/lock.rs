@@ -6,7 +6,7 @@ use std::path::Path;
 
 use rustix::fs::{FlockOperation, flock};
 
-use super::fault::Fault;
+use super::fault::DaemonError;
 
 /// The lock on a state folder, held until it is dropped.
 #[derive(Debug)]
@@ -16,10 +16,10 @@ pub(super) struct Lock {
 
 impl Lock {
     /// Takes the lock, or says who has it.
-    pub(super) fn take(dir: &Path) -> Result<Lock, Fault> {
+    pub(super) fn take(dir: &Path) -> Result<Lock, DaemonError> {
         let path = dir.join("lock");
-        let fault = |error| Fault::of(&path, &error);
-        std::fs::create_dir_all(dir).map_err(|error| Fault::of(dir, &error))?;
+        let fault = |error| DaemonError::of(&path, &error);
+        std::fs::create_dir_all(dir).map_err(|error| DaemonError::of(dir, &error))?;
         let mut file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -34,7 +34,7 @@ impl Lock {
             let mut holder = String::new();
             // Who holds it is worth knowing, but not worth failing for.
             let _ = file.read_to_string(&mut holder);
-            return Err(Fault::Held(format!(
+            return Err(DaemonError::Held(format!(
                 "{}: held by process {}",
                 dir.display(),
                 holder.trim()

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::Remark;
+use super::LogRecord;
 
 /// Lines of the log in a second; more are counted and told in one.
 const LINES: u32 = 10;
@@ -29,17 +29,17 @@ impl Log {
     }
 
     /// Writes a line, unless there are too many.
-    pub(super) fn remark(&self, remark: &Remark<'_>) {
+    pub(super) fn remark(&self, remark: &LogRecord<'_>) {
         if !self.may_speak() {
             return;
         }
         match remark {
-            Remark::Info(text) => tracing::info!("{text}"),
-            Remark::Warn(text) => tracing::warn!("{text}"),
-            Remark::Source(event) => {
-                let (path, problem) = (&event.source.path, &event.problem);
-                let (kind, offset) = (problem.kind.name(), problem.offset);
-                tracing::warn!(?path, kind, offset, "{}", problem.message.escape_debug());
+            LogRecord::Info(text) => tracing::info!("{text}"),
+            LogRecord::Warn(text) => tracing::warn!("{text}"),
+            LogRecord::Source(event) => {
+                let (path, diagnostic) = (&event.source.path, &event.diagnostic);
+                let (kind, offset) = (diagnostic.kind.name(), diagnostic.offset);
+                tracing::warn!(?path, kind, offset, "{}", diagnostic.message.escape_debug());
             }
         }
     }

@@ -8,15 +8,18 @@ use std::sync::Arc;
 
 use super::commit::Committer;
 use super::failing::{Say, Seen, Trouble};
-use super::fault::Fault;
-use super::identity::Stamp;
+use super::fault::DaemonError;
+use super::identity::FileVersion;
 use super::planted::{Planted, planted};
 use super::read::{Look, Looker, Rest};
-use super::{AGAIN_MS, Daemon, Host, Now, POLL_MS, RESTING_FILES, RESTLESS_LOOKS, Remark, Resting};
+use super::{
+    AGAIN_MS, Daemon, DaemonHost, LogRecord, MonotonicTime, POLL_MS, RESTING_FILES, RESTLESS_LOOKS,
+    Resting,
+};
+use crate::diagnostic::{Diagnostic, DiagnosticKind, Event};
 use crate::limits::FAILING_FILES;
-use crate::origin::{Hint, Source};
-use crate::problem::{Event, Kind, Problem};
-use crate::walk::{self, Filter, Links, Step};
+use crate::origin::{FormatHint, Source};
+use crate::walk::{self, PathFilter, SymlinkPolicy, WalkStep};
 
 /// The time between two looks at what is new, while everything is looked at.
 const HEED_MS: u64 = 250;
@@ -25,7 +28,7 @@ const HEED_MS: u64 = 250;
 const LOCKED_MS: u64 = 250;
 
 impl Daemon {
-    pub(super) fn look_at_changed(&mut self, host: &mut dyn Host) -> Result<(), Fault> {
+    pub(super) fn look_at_changed(&mut self, host: &mut dyn DaemonHost) -> Result<(), DaemonError> {
         while let Some(path) = self.changed.pop_first() {
             let Some(spool) = self.spool_of(&path) else {
                 continue;
@@ -53,7 +56,7 @@ impl Daemon {
         Ok(())
     }
 
-    pub(super) fn look_at_rested(&mut self, host: &mut dyn Host) -> Result<(), Fault> {
+    pub(super) fn look_at_rested(&mut self, host: &mut dyn DaemonHost) -> Result<(), DaemonError> {
         let now = host.now();
         let due = |(path, resting): (&PathBuf, &Resting)| {
             (resting.look <= now).then(|| (path.clone(), resting.spool))
@@ -64,7 +67,7 @@ impl Daemon {
         self.look_again(rested, host)
     }
 
-    pub(super) fn look_at_failed(&mut self, host: &mut dyn Host) -> Result<(), Fault> {
+    pub(super) fn look_at_failed(&mut self, host: &mut dyn DaemonHost) -> Result<(), DaemonError> {
         let failed = self.failing.due(host.now());
         self.look_again(failed, host)
     }
@@ -72,8 +75,8 @@ impl Daemon {
     fn look_again(
         &mut self,
         paths: Vec<(PathBuf, usize)>,
-        host: &mut dyn Host,
-    ) -> Result<(), Fault> {
+        host: &mut dyn DaemonHost,
+    ) -> Result<(), DaemonError> {
         for (path, spool) in paths {
             if self.stopping {
                 return Ok(());
@@ -106,7 +109,11 @@ impl Daemon {
     }
 
     /// Looks at everything in a spool.
-    pub(super) fn sweep(&mut self, index: usize, host: &mut dyn Host) -> Result<(), Fault> {
+    pub(super) fn sweep(
+        &mut self,
+        index: usize,
+        host: &mut dyn DaemonHost,
+    ) -> Result<(), DaemonError> {
         self.counts.sweeps += 1;
         let start = host.now();
         let watched = &mut self.spools[index];
@@ -115,7 +122,7 @@ impl Daemon {
         let present = !self.is_absent(index)?;
         let watched = &mut self.spools[index];
         if watched.present && !present {
-            host.remark(&Remark::Warn(format!(
+            host.remark(&LogRecord::Warn(format!(
                 "{} is not there, or empty; nothing is forgotten",
                 root.display()
             )));
@@ -128,11 +135,11 @@ impl Daemon {
             None
         };
         if present {
-            let (roots, filter) = ([root], Filter::default());
+            let (roots, filter) = ([root], PathFilter::default());
             let mut heeded = start;
-            for step in walk::walk(&roots, &filter, Links::Left) {
+            for step in walk::walk(&roots, &filter, SymlinkPolicy::Left) {
                 match step {
-                    Step::File(file) => {
+                    WalkStep::File(file) => {
                         files += 1;
                         note_folder(&file, &mut folders);
                         if let Some(survey) = &mut survey {
@@ -140,16 +147,16 @@ impl Daemon {
                         }
                         self.look(index, &file, host)?;
                     }
-                    Step::Failed(event) => {
+                    WalkStep::Failed(event) => {
                         if let Some(survey) = survey
                             .as_mut()
-                            .filter(|_| event.problem.kind != Kind::Vanished)
+                            .filter(|_| event.diagnostic.kind != DiagnosticKind::Vanished)
                         {
                             survey.fail("there are folders that cannot be read");
                         }
                         self.event(&event, host);
                     }
-                    Step::Part(..) | Step::Skipped(..) | Step::Stdin => {}
+                    WalkStep::Part(..) | WalkStep::Skipped(..) | WalkStep::Stdin => {}
                 }
                 self.between(host)?;
                 // New mail does not wait until all that is old was looked at.
@@ -179,7 +186,7 @@ impl Daemon {
         &mut self,
         index: usize,
         folders: HashMap<PathBuf, i64>,
-        host: &mut dyn Host,
+        host: &mut dyn DaemonHost,
     ) {
         let now = host.now();
         let rested = folders.iter().all(|(path, before)| {
@@ -202,20 +209,25 @@ impl Daemon {
         let wait = match watched.restless {
             0 => usual.min(self.config.watch.sweep.ms),
             1..=RESTLESS_LOOKS => 0,
-            // Once a second for as long as it goes on, unless a look at it takes longer than that anyway.
+            // RunMode a second for as long as it goes on, unless a look at it takes longer than that anyway.
             _ => AGAIN_MS.saturating_mul(2),
         };
         watched.mark(now.after(wait));
     }
 
     /// Looks at one file, whatever the reason, until nothing is left in it that can be taken now.
-    fn look(&mut self, spool: usize, file: &walk::File, host: &mut dyn Host) -> Result<(), Fault> {
+    fn look(
+        &mut self,
+        spool: usize,
+        file: &walk::WalkedFile,
+        host: &mut dyn DaemonHost,
+    ) -> Result<(), DaemonError> {
         let path = file.source.path.to_path_buf();
         let Ok(metadata) = path.symlink_metadata() else {
             self.unfound(spool, &path, host);
             return Ok(());
         };
-        let (stamp, seen) = (Stamp::of(&metadata), Seen::of(&metadata));
+        let (stamp, seen) = (FileVersion::of(&metadata), Seen::of(&metadata));
         if !self.failing.may_look(&path, seen, host.now()) {
             return Ok(());
         }
@@ -260,7 +272,7 @@ impl Daemon {
     }
 
     /// Whether a file has rested long enough.
-    fn rest(&mut self, path: &Path, stamp: Stamp, now: Now) -> Rest {
+    fn rest(&mut self, path: &Path, stamp: FileVersion, now: MonotonicTime) -> Rest {
         let settle = self.config.watch.settle.ms;
         let long = self
             .resting
@@ -276,10 +288,10 @@ impl Daemon {
     fn plan_next_look(
         &mut self,
         spool: usize,
-        file: &walk::File,
-        (stamp, seen): (Stamp, Seen),
+        file: &walk::WalkedFile,
+        (stamp, seen): (FileVersion, Seen),
         look: Look,
-        host: &mut dyn Host,
+        host: &mut dyn DaemonHost,
     ) {
         let now = host.now();
         let path = file.source.path.to_path_buf();
@@ -293,7 +305,8 @@ impl Daemon {
                     && why != "empty"
                 {
                     self.event(
-                        &Problem::new(Kind::Skip, format!("not read: {why}")).of(&file.source),
+                        &Diagnostic::new(DiagnosticKind::Skip, format!("not read: {why}"))
+                            .of(&file.source),
                         host,
                     );
                 }
@@ -305,7 +318,7 @@ impl Daemon {
             Look::Failed(error) if error.kind() == io::ErrorKind::NotFound => {
                 self.resting.remove(&path);
                 // In a Maildir it has another name now.
-                if file.hint == Hint::Maildir {
+                if file.hint == FormatHint::Maildir {
                     self.spools[spool].mark(now.after(AGAIN_MS));
                 }
             }
@@ -320,7 +333,7 @@ impl Daemon {
         source: &Source,
         seen: Seen,
         error: &io::Error,
-        host: &mut dyn Host,
+        host: &mut dyn DaemonHost,
     ) {
         self.resting.remove(&*source.path);
         *self
@@ -328,26 +341,26 @@ impl Daemon {
             .read_errors
             .entry(Trouble::of(error).name())
             .or_default() += 1;
-        let problem = match self
+        let diagnostic = match self
             .failing
             .note(&source.path, seen, spool, error, host.now())
         {
             Say::Nothing => return,
-            Say::First => Problem::new(Kind::Unreadable, error.to_string()),
-            Say::Quarantined => Problem::new(
-                Kind::Unreadable,
+            Say::First => Diagnostic::new(DiagnosticKind::Unreadable, error.to_string()),
+            Say::Quarantined => Diagnostic::new(
+                DiagnosticKind::Unreadable,
                 format!("could not be read for a day, left alone until it changes: {error}"),
             ),
-            Say::TooMany => Problem::new(
-                Kind::Limit,
+            Say::TooMany => Diagnostic::new(
+                DiagnosticKind::Limit,
                 format!("one more than {FAILING_FILES} that cannot be read: {error}"),
             ),
         };
-        self.event(&problem.of(source), host);
+        self.event(&diagnostic.of(source), host);
     }
 
     /// What to think of a path at which no file is found: it is gone, or the system does not tell.
-    fn unfound(&mut self, spool: usize, path: &Path, host: &mut dyn Host) {
+    fn unfound(&mut self, spool: usize, path: &Path, host: &mut dyn DaemonHost) {
         match path.symlink_metadata() {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 self.failed(
@@ -366,7 +379,7 @@ impl Daemon {
     }
 
     /// Notes that a file is to be looked at when it has rested.
-    fn wait(&mut self, path: PathBuf, stamp: Stamp, spool: usize, now: Now) {
+    fn wait(&mut self, path: PathBuf, stamp: FileVersion, spool: usize, now: MonotonicTime) {
         let settle = self.config.watch.settle.ms;
         if self.resting.len() >= RESTING_FILES && !self.resting.contains_key(&path) {
             self.spools[spool].mark(now.after(settle));
@@ -390,20 +403,20 @@ impl Daemon {
         );
     }
 
-    fn event(&mut self, event: &Event, host: &mut dyn Host) {
+    fn event(&mut self, event: &Event, host: &mut dyn DaemonHost) {
         self.counts.event(event);
-        if event.problem.kind.is_failure() {
+        if event.diagnostic.kind.is_failure() {
             self.last_error = Some(format!(
                 "{}: {}",
                 event.source.path.display(),
-                event.problem.message
+                event.diagnostic.message
             ));
         }
-        host.remark(&Remark::Source(event));
+        host.remark(&LogRecord::Source(event));
     }
 
     /// Between two files: what has happened meanwhile is marked, what is due is committed, and somebody is told.
-    fn between(&mut self, host: &mut dyn Host) -> Result<(), Fault> {
+    fn between(&mut self, host: &mut dyn DaemonHost) -> Result<(), DaemonError> {
         while let Some(event) = host.event() {
             let now = host.now();
             self.handle(event, now);
@@ -414,7 +427,7 @@ impl Daemon {
 }
 
 /// The mistake of committing positions when octets are read. Only a test makes it.
-fn advance_on_read(committer: &mut Committer) -> Result<(), Fault> {
+fn advance_on_read(committer: &mut Committer) -> Result<(), DaemonError> {
     if committer.is_dirty() {
         committer.state()?.commit()?;
         committer.store.begin()?;
@@ -430,8 +443,8 @@ fn is_shared(path: &Path) -> bool {
 }
 
 /// Notes when the folder of a file that programs rename was changed.
-fn note_folder(file: &walk::File, folders: &mut HashMap<PathBuf, i64>) {
-    if file.hint == Hint::None {
+fn note_folder(file: &walk::WalkedFile, folders: &mut HashMap<PathBuf, i64>) {
+    if file.hint == FormatHint::None {
         return;
     }
     let Some(folder) = file.source.path.parent() else {

@@ -11,14 +11,14 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, fcntl_lock};
 
-use super::fault::Fault;
-use super::identity::{Stamp, guard};
+use super::fault::DaemonError;
+use super::identity::{FileVersion, guard};
 use super::planted::{Planted, planted};
 use super::read::{Look, Rest};
 use super::state::Cursor;
 use super::take::{End, Taker, divided};
-use crate::read::{Sparse, hole};
-use crate::split::{Block, Format, Message, Role, Roller};
+use crate::read::{SparseRead, hole};
+use crate::split::{Block, BlockReader, BlockRole, Format, Message};
 
 /// Octets of an mbox that are read at once.
 const PIECE_BYTES: usize = 4 << 20;
@@ -31,7 +31,7 @@ pub(super) struct Mbox<'m> {
     pub(super) file: &'m File,
     pub(super) path: &'m Path,
     pub(super) format: Format,
-    pub(super) stamp: Stamp,
+    pub(super) stamp: FileVersion,
     /// Whether it has not changed for as long as it takes.
     pub(super) rest: Rest,
     /// Octets of a message that are held.
@@ -44,12 +44,12 @@ struct Piece {
     bytes: Vec<u8>,
     /// Whether the file ended behind it.
     at_end: bool,
-    stamp: Stamp,
+    stamp: FileVersion,
 }
 
 impl Mbox<'_> {
     /// Takes what is new, up to one piece.
-    pub(super) fn look(&self, taker: &mut Taker<'_>) -> Result<Look, Fault> {
+    pub(super) fn look(&self, taker: &mut Taker<'_>) -> Result<Look, DaemonError> {
         let known = taker
             .session
             .with(|committer| committer.state()?.cursor(self.stamp.id))?;
@@ -63,7 +63,7 @@ impl Mbox<'_> {
             let block = Block {
                 bytes: piece.bytes,
                 offset: piece.cursor.first,
-                role: Role::Whole,
+                role: BlockRole::Whole,
             };
             let found = divided(&block, self.format, taker);
             // Reading took its time; what settled must not have moved meanwhile.
@@ -100,9 +100,9 @@ impl Mbox<'_> {
         taker: &mut Taker<'_>,
         before: &Cursor,
         last: Option<&Message<'_>>,
-        all: Option<Stamp>,
+        all: Option<FileVersion>,
         at_end: bool,
-    ) -> Result<Look, Fault> {
+    ) -> Result<Look, DaemonError> {
         let mut cursor = *before;
         if let Some(last) = last {
             (cursor.first, cursor.last) = (last.start, last.end());
@@ -156,7 +156,7 @@ impl Mbox<'_> {
 
     /// Reads up to `want` octets from the last message on, or from the start if it is not there any more.
     fn piece(&self, known: Option<Cursor>, want: usize) -> io::Result<Piece> {
-        let stamp = Stamp::of(&self.file.metadata()?);
+        let stamp = FileVersion::of(&self.file.metadata()?);
         let cursor = match known {
             Some(cursor) if self.holds(&cursor, stamp.size)? => cursor,
             _ => Cursor::default(),
@@ -193,9 +193,9 @@ impl Mbox<'_> {
     }
 
     /// Takes a message that is too large to be held, piece by piece, as a scan does.
-    fn giant(&self, cursor: Cursor, taker: &mut Taker<'_>) -> Result<Look, Fault> {
+    fn giant(&self, cursor: Cursor, taker: &mut Taker<'_>) -> Result<Look, DaemonError> {
         let start = cursor.first;
-        let mut roller = Roller::new(
+        let mut roller = BlockReader::new(
             At {
                 file: self.file,
                 at: start,
@@ -213,10 +213,10 @@ impl Mbox<'_> {
                 Err(error) => return Ok(Look::Failed(error)),
             };
             block.offset += start;
-            if let Role::Rest(begun) = &mut block.role {
+            if let BlockRole::Rest(begun) = &mut block.role {
                 begun.start += start;
             }
-            if block.role == Role::Whole {
+            if block.role == BlockRole::Whole {
                 break;
             }
             end = block.offset + block.bytes.len() as u64;
@@ -224,7 +224,7 @@ impl Mbox<'_> {
             if at_end && self.rest != Rest::Settled {
                 return Ok(Look::Wait);
             }
-            let within = (block.role != Role::First).then_some((first, block.offset - start));
+            let within = (block.role != BlockRole::First).then_some((first, block.offset - start));
             let pieces = divided(&block, self.format, taker);
             let digest = taker.take(&pieces, within, if at_end { End::File } else { End::Sure })?;
             if within.is_none() {
@@ -280,7 +280,7 @@ struct At<'a> {
     at: u64,
 }
 
-impl Sparse for At<'_> {
+impl SparseRead for At<'_> {
     fn pass_hole(&mut self, step: u64) -> u64 {
         let passed = hole(self.file, self.at, step);
         self.at += passed;

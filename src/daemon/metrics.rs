@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::failing::{Failure, Trouble};
+use crate::diagnostic::{DiagnosticKind, Event};
 use crate::limits::FAILURES_TOLD;
-use crate::problem::{Event, Kind};
 
 /// What was counted since the start.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -81,7 +81,7 @@ impl Counts {
 
     /// Counts an event.
     pub(super) fn event(&mut self, event: &Event) {
-        *self.events.entry(event.problem.kind.name()).or_default() += 1;
+        *self.events.entry(event.diagnostic.kind.name()).or_default() += 1;
     }
 }
 
@@ -263,7 +263,10 @@ impl Status {
                 "# HELP urlspool_{name} {help}\n# TYPE urlspool_{name} {kind}\nurlspool_{name} {value}\n"
             );
         }
-        let names = (Kind::ALL.map(Kind::name), Trouble::ALL.map(Trouble::name));
+        let names = (
+            DiagnosticKind::ALL.map(DiagnosticKind::name),
+            Trouble::ALL.map(Trouble::name),
+        );
         labelled(
             &mut text,
             "events",

@@ -4,13 +4,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// A reader's signs of life.
 #[derive(Debug, Default)]
-pub(super) struct Pulse {
+pub(super) struct Heartbeat {
     steps: AtomicU64,
     waits: AtomicBool,
     over: AtomicBool,
 }
 
-impl Pulse {
+impl Heartbeat {
     /// The reader goes on: something was read, or there is nothing to read.
     pub(super) fn beat(&self) {
         self.steps.fetch_add(1, Ordering::Relaxed);

@@ -6,20 +6,20 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use super::desk::Session;
-use super::fault::Fault;
-use super::identity::{Stamp, mailbox, place};
+use super::fault::DaemonError;
+use super::identity::{FileVersion, mailbox, place};
 use super::mbox::{self, Mbox};
 use super::metrics::Counts;
 use super::parsers::Parsers;
 use super::state::Tail;
 use super::take::{End, Mailbox, Taker, divided};
 use crate::config::Spool;
+use crate::diagnostic::{Diagnostic, DiagnosticKind, Event};
 use crate::limits::SNIFF_BYTES;
-use crate::origin::{Hint, Source};
+use crate::origin::{FormatHint, Source};
 use crate::pipeline::Extractor;
-use crate::problem::{Event, Kind, Problem};
-use crate::read::{self, Input, Sparse, Step, Streams, is_container};
-use crate::split::{self, Format, Opened, Role, Roller, divisible, recognised};
+use crate::read::{self, Input, SparseRead, StreamStep, Streams, is_container};
+use crate::split::{self, BlockReader, BlockRole, Format, OpenedStream, divisible, recognised};
 use crate::walk;
 
 /// Whether a file has rested.
@@ -58,13 +58,17 @@ pub(super) struct Looker<'l> {
 
 impl Looker<'_> {
     /// Whether a file was read whole as it is. Opens nothing.
-    pub(super) fn is_known(&mut self, file: &walk::File, stamp: Stamp) -> Result<bool, Fault> {
+    pub(super) fn is_known(
+        &mut self,
+        file: &walk::WalkedFile,
+        stamp: FileVersion,
+    ) -> Result<bool, DaemonError> {
         self.session.with(|committer| {
             let store = &committer.store;
             if stamp.size == 0 || store.is_known(stamp.known(&file.source.path, file.hint))? {
                 return Ok(true);
             }
-            let cursor = if file.hint == Hint::Maildir {
+            let cursor = if file.hint == FormatHint::Maildir {
                 None
             } else {
                 store.cursor(stamp.id)?
@@ -76,8 +80,12 @@ impl Looker<'_> {
 
     /// Tells of an mbox that was cut while nobody looked, and begins to read it anew: what was written into it after the
     /// last look and went with the rest is not known. One that still begins as it did had messages taken out.
-    pub(super) fn tell_of_cut(&mut self, file: &walk::File, stamp: Stamp) -> Result<(), Fault> {
-        if file.hint == Hint::Maildir {
+    pub(super) fn tell_of_cut(
+        &mut self,
+        file: &walk::WalkedFile,
+        stamp: FileVersion,
+    ) -> Result<(), DaemonError> {
+        if file.hint == FormatHint::Maildir {
             return Ok(());
         }
         let cursor = self
@@ -98,12 +106,16 @@ impl Looker<'_> {
             "cut to {size} octets while nobody looked: what stood behind the {last} that were read is not known"
         );
         self.events
-            .push(Problem::at(Kind::Vanished, last, what).of(&file.source));
+            .push(Diagnostic::at(DiagnosticKind::Vanished, last, what).of(&file.source));
         Ok(())
     }
 
     /// Takes what is new in a file, up to one piece of it.
-    pub(super) fn look(&mut self, file: &walk::File, rest: Rest) -> Result<Look, Fault> {
+    pub(super) fn look(
+        &mut self,
+        file: &walk::WalkedFile,
+        rest: Rest,
+    ) -> Result<Look, DaemonError> {
         let opened = match read::open(file) {
             Ok(opened) => opened,
             Err(error) => return Ok(Look::Failed(error)),
@@ -113,7 +125,7 @@ impl Looker<'_> {
         let most = self.extractor.limits().message_bytes;
         let start = opened
             .metadata()
-            .and_then(|metadata| Ok((Stamp::of(&metadata), beginning(&opened)?)));
+            .and_then(|metadata| Ok((FileVersion::of(&metadata), beginning(&opened)?)));
         let (stamp, start) = match start {
             Ok(start) => start,
             Err(error) => return Ok(Look::Failed(error)),
@@ -153,7 +165,7 @@ impl Looker<'_> {
             .look(&mut taker);
         }
         // What is delivered into a Maildir is whole from the first moment (maildir(5)).
-        if rest == Rest::Fresh && file.hint != Hint::Maildir {
+        if rest == Rest::Fresh && file.hint != FormatHint::Maildir {
             return Ok(Look::Wait);
         }
         match whole(&opened, start, stamp, format, most, &mut taker)? {
@@ -166,7 +178,12 @@ impl Looker<'_> {
     }
 
     /// The mailbox of a file's messages.
-    fn mailbox(&mut self, path: &Path, format: Format, stamp: Stamp) -> Result<Mailbox, Fault> {
+    fn mailbox(
+        &mut self,
+        path: &Path,
+        format: Format,
+        stamp: FileVersion,
+    ) -> Result<Mailbox, DaemonError> {
         let spool = &self.spool.path;
         let key = mailbox(path, format.kind(), spool, self.spool.dedupe);
         let id = self
@@ -176,7 +193,12 @@ impl Looker<'_> {
     }
 
     /// Notes that a file was read whole, and what was taken from it.
-    fn know(&mut self, file: &walk::File, stamp: Stamp, mailbox: Mailbox) -> Result<(), Fault> {
+    fn know(
+        &mut self,
+        file: &walk::WalkedFile,
+        stamp: FileVersion,
+        mailbox: Mailbox,
+    ) -> Result<(), DaemonError> {
         let message = (mailbox.taken == 1 && mailbox.pieces == 0).then_some(mailbox.last);
         self.session.with(|committer| {
             let state = committer.state()?;
@@ -192,7 +214,7 @@ impl Looker<'_> {
     }
 
     /// The mailbox of files without messages: the spool.
-    fn no_mailbox(&mut self, stamp: Stamp) -> Result<Mailbox, Fault> {
+    fn no_mailbox(&mut self, stamp: FileVersion) -> Result<Mailbox, DaemonError> {
         let spool = place(&self.spool.path);
         let id = self
             .session
@@ -214,16 +236,21 @@ impl Looker<'_> {
     }
 
     /// Takes everything in a compressed file or an archive. What is damaged in it stays so, and is told once.
-    fn container(&mut self, file: &walk::File, opened: File, stamp: Stamp) -> Result<Look, Fault> {
+    fn container(
+        &mut self,
+        file: &walk::WalkedFile,
+        opened: File,
+        stamp: FileVersion,
+    ) -> Result<Look, DaemonError> {
         let limits = *self.extractor.limits();
         let given = self.spool.kind().map(Format::of);
         let (mut said, mut failed, mut held) = (Vec::new(), None, BTreeMap::new());
         for step in Streams::new(Input::file(opened), file.source.clone(), file.hint, &limits) {
             match step {
-                Step::Stream(source, hint, stream) => {
+                StreamStep::Stream(source, hint, stream) => {
                     let taken = match split::open(stream, given, hint, limits.message_bytes) {
-                        Ok(Opened::Left(_)) => Look::Done,
-                        Ok(Opened::Blocks(format, roller)) => {
+                        Ok(OpenedStream::Left(_)) => Look::Done,
+                        Ok(OpenedStream::Blocks(format, roller)) => {
                             let mailbox = self.mailbox(&file.source.path, format, stamp)?;
                             let mut taker = self.taker(source.clone(), mailbox, Vec::new());
                             let look = blocks(roller, format, u64::MAX, End::Sure, &mut taker)?;
@@ -236,21 +263,21 @@ impl Looker<'_> {
                         Err(error) => Look::Failed(error),
                     };
                     if let Look::Failed(error) = taken {
-                        said.push(read::problem(&error, None).of(&source));
+                        said.push(read::diagnostic(&error, None).of(&source));
                         failed = Some(error);
                     }
                 }
-                Step::Lost(event) | Step::Remark(event) => said.push(event),
-                Step::Left(..) | Step::Closed(_) | Step::Broken(..) => {}
+                StreamStep::Lost(event) | StreamStep::Remark(event) => said.push(event),
+                StreamStep::Left(..) | StreamStep::Closed(_) | StreamStep::Broken(..) => {}
             }
         }
         // What is damaged stays so; what the device or the server did not give, it may give another time.
         if let Some(event) = said
             .iter()
-            .find(|event| event.problem.kind == Kind::Unreadable)
+            .find(|event| event.diagnostic.kind == DiagnosticKind::Unreadable)
         {
             return Ok(Look::Failed(failed.unwrap_or_else(|| {
-                io::Error::other(event.problem.message.clone())
+                io::Error::other(event.diagnostic.message.clone())
             })));
         }
         self.events.append(&mut said);
@@ -269,7 +296,12 @@ impl Looker<'_> {
     }
 
     /// A file that is not read; nothing will be looked for in it until it changes.
-    fn left(&mut self, file: &walk::File, stamp: Stamp, why: &'static str) -> Result<Look, Fault> {
+    fn left(
+        &mut self,
+        file: &walk::WalkedFile,
+        stamp: FileVersion,
+        why: &'static str,
+    ) -> Result<Look, DaemonError> {
         let mailbox = self.no_mailbox(stamp)?;
         self.know(file, stamp, mailbox)?;
         Ok(Look::Left(why))
@@ -290,22 +322,22 @@ fn beginning(file: &File) -> io::Result<Vec<u8>> {
 fn whole(
     opened: &File,
     mut start: Vec<u8>,
-    stamp: Stamp,
+    stamp: FileVersion,
     format: Format,
     most: usize,
     taker: &mut Taker<'_>,
-) -> Result<Look, Fault> {
+) -> Result<Look, DaemonError> {
     let mut rest = opened;
     if stamp.size <= most as u64 {
         // All of it is read before anything is taken, so that one that changes meanwhile is noticed.
         let read = (&mut rest).take(most as u64).read_to_end(&mut start);
         match read.and_then(|_| opened.metadata()) {
-            Ok(metadata) if Stamp::of(&metadata) != stamp => return Ok(Look::Wait),
+            Ok(metadata) if FileVersion::of(&metadata) != stamp => return Ok(Look::Wait),
             Ok(_) => {}
             Err(error) => return Ok(Look::Failed(error)),
         }
     }
-    let roller = Roller::new(rest, start, format, most);
+    let roller = BlockReader::new(rest, start, format, most);
     let end = if format == Format::Text {
         End::File
     } else {
@@ -315,13 +347,13 @@ fn whole(
 }
 
 /// Takes all messages of a stream. The one that ends where the stream is `size` octets long ends as `end` says.
-fn blocks<R: Sparse>(
-    mut roller: Roller<R>,
+fn blocks<R: SparseRead>(
+    mut roller: BlockReader<R>,
     format: Format,
     size: u64,
     end: End,
     taker: &mut Taker<'_>,
-) -> Result<Look, Fault> {
+) -> Result<Look, DaemonError> {
     let mut giant = 0;
     loop {
         let block = match roller.next_block() {
@@ -331,8 +363,8 @@ fn blocks<R: Sparse>(
         };
         let at_end = block.offset + block.bytes.len() as u64 >= size;
         let within = match &block.role {
-            Role::Rest(begun) => Some((giant, block.offset - begun.start)),
-            Role::Whole | Role::First => None,
+            BlockRole::Rest(begun) => Some((giant, block.offset - begun.start)),
+            BlockRole::Whole | BlockRole::First => None,
         };
         let pieces = divided(&block, format, taker);
         let digest = taker.take(&pieces, within, if at_end { end } else { End::Sure })?;

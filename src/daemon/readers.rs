@@ -11,13 +11,13 @@ use std::time::{Duration, Instant};
 
 use super::identity::can_share;
 use super::log::Log;
-use super::pulse::Pulse;
-use super::run::{Call, Once, date, since};
-use super::watch::{Lost, Notices};
-use super::{Daemon, Event, Fault, Host, Now, Remark, Status};
+use super::pulse::Heartbeat;
+use super::run::{Call, RunMode, date, since};
+use super::watch::{FsEvents, Lost};
+use super::{Daemon, DaemonError, DaemonEvent, DaemonHost, LogRecord, MonotonicTime, Status};
 use crate::config::Spool;
 
-/// Notices that wait. More are made up for by a look at everything.
+/// FsEvents that wait. More are made up for by a look at everything.
 const QUEUE: usize = 8_192;
 
 /// The time between two updates of what a reader tells.
@@ -60,10 +60,10 @@ pub(super) fn shared(spools: &[Spool], most: usize) -> Vec<Vec<Spool>> {
 /// What those who watch over a reader have of it.
 #[derive(Debug)]
 pub(super) struct Watched {
-    pulse: Arc<Pulse>,
+    pulse: Arc<Heartbeat>,
     told: Arc<Mutex<Status>>,
     stop: Arc<AtomicBool>,
-    wake: SyncSender<Event>,
+    wake: SyncSender<DaemonEvent>,
     /// The steps it had taken when it was looked at, and since when it has taken no more.
     stood: (Option<u64>, Instant),
     is_told: bool,
@@ -76,12 +76,14 @@ impl Watched {
         start: Instant,
         log: &Log,
         (number, calls): (u64, Sender<Call>),
-        once: Once,
+        once: RunMode,
     ) -> io::Result<Watched> {
         let (wake, queue) = sync_channel(QUEUE);
         let lost = Lost::default();
         let (told, stop) = (
-            Arc::new(Mutex::new(daemon.status_of_spools(Now::default()))),
+            Arc::new(Mutex::new(
+                daemon.status_of_spools(MonotonicTime::default()),
+            )),
             Arc::default(),
         );
         let watched = Watched {
@@ -96,7 +98,7 @@ impl Watched {
         thread::Builder::new()
             .name("reader".to_owned())
             .spawn(move || {
-                let notices = Notices::new(wake.clone(), Arc::clone(&lost));
+                let notices = FsEvents::new(wake.clone(), Arc::clone(&lost));
                 let mut reader = Reader {
                     start,
                     queue,
@@ -111,7 +113,9 @@ impl Watched {
                 };
                 let ended = catch_unwind(AssertUnwindSafe(|| reader.read(daemon, once)));
                 let ended = ended.unwrap_or_else(|_| {
-                    Err(Fault::Io("a reader failed; please report it".to_owned()))
+                    Err(DaemonError::Io(
+                        "a reader failed; please report it".to_owned(),
+                    ))
                 });
                 // Nobody listens any more only when the daemon is ending anyway.
                 let _ = calls.send(Call::Ended(number, ended));
@@ -123,7 +127,7 @@ impl Watched {
     pub(super) fn stop(&self) {
         self.stop.store(true, Ordering::Release);
         // One with a full queue has other reasons to wake.
-        let _ = self.wake.try_send(Event::Stop);
+        let _ = self.wake.try_send(DaemonEvent::Stop);
     }
 
     /// Asks it to end, and sees to it that it takes nothing more.
@@ -170,10 +174,10 @@ impl Watched {
 /// The host of a reader.
 struct Reader {
     start: Instant,
-    queue: Receiver<Event>,
-    wake: SyncSender<Event>,
+    queue: Receiver<DaemonEvent>,
+    wake: SyncSender<DaemonEvent>,
     lost: Lost,
-    notices: Notices,
+    notices: FsEvents,
     log: Log,
     told: Arc<Mutex<Status>>,
     stop: Arc<AtomicBool>,
@@ -184,7 +188,7 @@ struct Reader {
 
 impl Reader {
     /// Reads until it is told to stop, or, if it is to be done once, until everything was read.
-    fn read(&mut self, mut daemon: Daemon, once: Once) -> Result<(), Fault> {
+    fn read(&mut self, mut daemon: Daemon, once: RunMode) -> Result<(), DaemonError> {
         let pulse = Arc::clone(&daemon.pulse);
         let mut patience = Instant::now();
         while !daemon.is_stopping() {
@@ -200,7 +204,7 @@ impl Reader {
             if before != daemon.counts.messages_read {
                 patience = Instant::now();
             }
-            if once == Once::Yes
+            if once == RunMode::Yes
                 && (daemon.is_done(now)
                     || patience.elapsed() > ONCE_PATIENCE && !daemon.is_paused())
             {
@@ -235,18 +239,18 @@ impl Reader {
 
     /// Has a spool looked at from time to time, since not all that happens in it is heard.
     fn poll(&mut self, path: PathBuf, why: &str) {
-        self.log.remark(&Remark::Warn(format!(
+        self.log.remark(&LogRecord::Warn(format!(
             "{} is polled: {why}",
             path.to_string_lossy().escape_debug()
         )));
         // A full queue means a look at everything, which does as well for now.
-        if self.wake.try_send(Event::Unwatched(path)).is_err() {
+        if self.wake.try_send(DaemonEvent::Unwatched(path)).is_err() {
             self.lost.store(true, Ordering::Release);
         }
     }
 
     /// Sleeps until `next`, or until something happens.
-    fn wait(&mut self, next: Now) -> Option<Event> {
+    fn wait(&mut self, next: MonotonicTime) -> Option<DaemonEvent> {
         let now = self.now();
         let nap = Duration::from_millis(next.ms.saturating_sub(now.ms)).min(NAP);
         // We hold a sender ourselves, so the queue never ends.
@@ -255,24 +259,24 @@ impl Reader {
     }
 
     /// What does not stand in the queue.
-    fn urgent(&self) -> Option<Event> {
+    fn urgent(&self) -> Option<DaemonEvent> {
         if self.stop.swap(false, Ordering::AcqRel) {
-            return Some(Event::Stop);
+            return Some(DaemonEvent::Stop);
         }
         self.lost
             .swap(false, Ordering::AcqRel)
-            .then_some(Event::Overflow)
+            .then_some(DaemonEvent::Overflow)
     }
 
     /// Among the notices that were lost, folders may have come that nobody hears.
-    fn heed(&mut self, event: Option<Event>) -> Option<Event> {
-        self.is_deaf |= matches!(event, Some(Event::Overflow));
+    fn heed(&mut self, event: Option<DaemonEvent>) -> Option<DaemonEvent> {
+        self.is_deaf |= matches!(event, Some(DaemonEvent::Overflow));
         event
     }
 }
 
-impl Host for Reader {
-    fn now(&mut self) -> Now {
+impl DaemonHost for Reader {
+    fn now(&mut self) -> MonotonicTime {
         since(self.start)
     }
 
@@ -280,7 +284,7 @@ impl Host for Reader {
         date()
     }
 
-    fn event(&mut self) -> Option<Event> {
+    fn event(&mut self) -> Option<DaemonEvent> {
         let event = self.urgent().or_else(|| self.queue.try_recv().ok());
         self.heed(event)
     }
@@ -291,7 +295,7 @@ impl Host for Reader {
         }
     }
 
-    fn remark(&mut self, remark: &Remark<'_>) {
+    fn remark(&mut self, remark: &LogRecord<'_>) {
         self.log.remark(remark);
     }
 

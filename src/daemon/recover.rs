@@ -9,7 +9,7 @@ use rustix::fs::{FallocateFlags, fallocate};
 use walkdir::WalkDir;
 
 use super::commit::Committer;
-use super::fault::Fault;
+use super::fault::DaemonError;
 use super::left;
 use super::state::{Phase, Row, Store};
 use crate::config::Config;
@@ -43,13 +43,16 @@ impl Places {
 }
 
 /// Opens state and output, and finishes what was left undone. What was noteworthy goes to `remark`.
-pub(super) fn open(config: &Config, remark: &mut dyn FnMut(String)) -> Result<Committer, Fault> {
+pub(super) fn open(
+    config: &Config,
+    remark: &mut dyn FnMut(String),
+) -> Result<Committer, DaemonError> {
     let places = Places::of(config);
     let dir = make(config, &places)?;
     let empty = fs::metadata(&places.db).map_or(0, |metadata| metadata.len()) == 0;
     let before = traces(&dir, &places)?;
     if empty && before {
-        return Err(Fault::inconsistent(&format!(
+        return Err(DaemonError::inconsistent(&format!(
             "{} is gone, but not what it wrote",
             places.db.display()
         )));
@@ -64,10 +67,10 @@ pub(super) fn open(config: &Config, remark: &mut dyn FnMut(String)) -> Result<Co
     Ok(committer)
 }
 
-fn make(config: &Config, places: &Places) -> Result<SegmentDir, Fault> {
+fn make(config: &Config, places: &Places) -> Result<SegmentDir, DaemonError> {
     let fault = |path: &Path| {
         let path = path.to_owned();
-        move |error| Fault::of(&path, &error)
+        move |error| DaemonError::of(&path, &error)
     };
     fs::create_dir_all(&places.sidecars).map_err(fault(&places.sidecars))?;
     segment::sync_dir(&config.state.dir).map_err(fault(&config.state.dir))?;
@@ -75,17 +78,17 @@ fn make(config: &Config, places: &Places) -> Result<SegmentDir, Fault> {
 }
 
 /// Whether there is anything that only a state could have brought about.
-fn traces(dir: &SegmentDir, places: &Places) -> Result<bool, Fault> {
-    let fault = |error| Fault::of(dir.path(), &error);
+fn traces(dir: &SegmentDir, places: &Places) -> Result<bool, DaemonError> {
+    let fault = |error| DaemonError::of(dir.path(), &error);
     Ok(places.instance.exists()
         || dir.highest().map_err(fault)? > 0
         || !dir.hidden_names().map_err(fault)?.is_empty()
         || highest_sidecar(places)? > 0)
 }
 
-fn highest_sidecar(places: &Places) -> Result<u64, Fault> {
-    let entries =
-        fs::read_dir(&places.sidecars).map_err(|error| Fault::of(&places.sidecars, &error))?;
+fn highest_sidecar(places: &Places) -> Result<u64, DaemonError> {
+    let entries = fs::read_dir(&places.sidecars)
+        .map_err(|error| DaemonError::of(&places.sidecars, &error))?;
     Ok(entries
         .flatten()
         .filter_map(|entry| number(&entry.file_name()))
@@ -94,10 +97,10 @@ fn highest_sidecar(places: &Places) -> Result<u64, Fault> {
 }
 
 /// Holds the state to the name that was written when it was made.
-fn same_instance(places: &Places, store: &Store) -> Result<(), Fault> {
+fn same_instance(places: &Places, store: &Store) -> Result<(), DaemonError> {
     match fs::read_to_string(&places.instance) {
         Ok(instance) if instance.trim() == store.instance() => Ok(()),
-        Ok(_) => Err(Fault::inconsistent(&format!(
+        Ok(_) => Err(DaemonError::inconsistent(&format!(
             "{} belongs to another state",
             places.instance.display()
         ))),
@@ -105,13 +108,13 @@ fn same_instance(places: &Places, store: &Store) -> Result<(), Fault> {
             &places.instance,
             format!("{}\n", store.instance()).as_bytes(),
         )
-        .map_err(|error| Fault::of(&places.instance, &error)),
+        .map_err(|error| DaemonError::of(&places.instance, &error)),
     }
 }
 
 /// Refuses a state that knows less than the output shows: one restored from a backup.
-fn not_older(dir: &SegmentDir, places: &Places, row: &Row) -> Result<(), Fault> {
-    let fault = |error| Fault::of(dir.path(), &error);
+fn not_older(dir: &SegmentDir, places: &Places, row: &Row) -> Result<(), DaemonError> {
+    let fault = |error| DaemonError::of(dir.path(), &error);
     let published = dir.highest().map_err(fault)?;
     let hidden = dir
         .hidden_names()
@@ -123,7 +126,7 @@ fn not_older(dir: &SegmentDir, places: &Places, row: &Row) -> Result<(), Fault> 
     let there = published.max(hidden).max(highest_sidecar(places)?);
     if there > row.seq || published == row.seq && row.phase == Phase::Open {
         let known = row.seq;
-        return Err(Fault::inconsistent(&format!(
+        return Err(DaemonError::inconsistent(&format!(
             "the state is older than the output: segment {there} after {known}"
         )));
     }
@@ -135,7 +138,7 @@ fn settle(
     mut committer: Committer,
     row: &Row,
     remark: &mut dyn FnMut(String),
-) -> Result<Committer, Fault> {
+) -> Result<Committer, DaemonError> {
     match row.phase {
         Phase::Sealing => committer.finish()?,
         Phase::Open => {
@@ -147,14 +150,14 @@ fn settle(
     let own = format!("{:010}.", committer.seq());
     for name in dir
         .hidden_names()
-        .map_err(|error| Fault::of(dir.path(), &error))?
+        .map_err(|error| DaemonError::of(dir.path(), &error))?
     {
         if name.as_encoded_bytes().starts_with(own.as_bytes()) {
             continue;
         }
         let aside = dir
             .set_aside(&name)
-            .map_err(|error| Fault::of(&dir.hidden("").join(&name), &error))?;
+            .map_err(|error| DaemonError::of(&dir.hidden("").join(&name), &error))?;
         remark(format!(
             "an unknown file was put aside as {}",
             aside.display()
@@ -164,15 +167,15 @@ fn settle(
 }
 
 /// Cuts a part to its committed length, or says what was lost.
-fn to_committed(part: &Path, row: &Row, remark: &mut dyn FnMut(String)) -> Result<(), Fault> {
-    let fault = |error| Fault::of(part, &error);
+fn to_committed(part: &Path, row: &Row, remark: &mut dyn FnMut(String)) -> Result<(), DaemonError> {
+    let fault = |error| DaemonError::of(part, &error);
     let len = match fs::metadata(part) {
         Ok(metadata) => metadata.len(),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => 0,
         Err(error) => return Err(fault(error)),
     };
     if len < row.len {
-        return Err(Fault::inconsistent(&format!(
+        return Err(DaemonError::inconsistent(&format!(
             "LOST {} octets in {}",
             row.len - len,
             part.display()
@@ -186,7 +189,7 @@ fn to_committed(part: &Path, row: &Row, remark: &mut dyn FnMut(String)) -> Resul
         };
     }
     if segment::hash_of(part, row.len).map_err(fault)? != Some(row.hash) {
-        return Err(Fault::inconsistent(&format!(
+        return Err(DaemonError::inconsistent(&format!(
             "{} is not what was committed",
             part.display()
         )));
@@ -203,8 +206,8 @@ fn to_committed(part: &Path, row: &Row, remark: &mut dyn FnMut(String)) -> Resul
 }
 
 /// Sets room aside, where the file system can.
-fn reserve(path: &Path) -> Result<(), Fault> {
-    let fault = |error| Fault::of(path, &error);
+fn reserve(path: &Path) -> Result<(), DaemonError> {
+    let fault = |error| DaemonError::of(path, &error);
     let file = fs::OpenOptions::new()
         .write(true)
         .create(true)
@@ -265,7 +268,7 @@ fn is_free(probe: &Path, octets: u64) -> bool {
 ///
 /// A segment whose sidecar was written and that matches it is published; other unfinished ones are put aside, for
 /// nobody has been told of them. The old database is kept as `state.db.old`.
-pub(super) fn rebuild(config: &Config, remark: &mut dyn FnMut(String)) -> Result<(), Fault> {
+pub(super) fn rebuild(config: &Config, remark: &mut dyn FnMut(String)) -> Result<(), DaemonError> {
     let places = Places::of(config);
     let dir = make(config, &places)?;
     let snapshot = places.sidecars.join("snapshot.db");
@@ -279,10 +282,10 @@ pub(super) fn rebuild(config: &Config, remark: &mut dyn FnMut(String)) -> Result
     }
     left::forget(&built);
     if snapshot.exists() {
-        fs::copy(&snapshot, &built).map_err(|error| Fault::of(&built, &error))?;
+        fs::copy(&snapshot, &built).map_err(|error| DaemonError::of(&built, &error))?;
     }
     let store = Store::open(&built, true).map_err(|fault| match fault {
-        Fault::Inconsistent(_) if snapshot.exists() => Fault::Inconsistent(format!(
+        DaemonError::Inconsistent(_) if snapshot.exists() => DaemonError::Inconsistent(format!(
             "{} is damaged, and was left as it is; without it, what stands in no sidecar is given again",
             snapshot.display()
         )),
@@ -303,16 +306,16 @@ pub(super) fn rebuild(config: &Config, remark: &mut dyn FnMut(String)) -> Result
     sidecars.retain(|sidecar| !damaged.contains(&sidecar.seq));
     for name in dir
         .hidden_names()
-        .map_err(|error| Fault::of(dir.path(), &error))?
+        .map_err(|error| DaemonError::of(dir.path(), &error))?
     {
         let aside = dir
             .set_aside(&name)
-            .map_err(|error| Fault::of(dir.path(), &error))?;
+            .map_err(|error| DaemonError::of(dir.path(), &error))?;
         remark(format!("put aside as {}", aside.display()));
     }
     let highest = dir
         .highest()
-        .map_err(|error| Fault::of(dir.path(), &error))?;
+        .map_err(|error| DaemonError::of(dir.path(), &error))?;
     let next = (sidecars
         .iter()
         .map(|sidecar| sidecar.seq)
@@ -342,7 +345,7 @@ pub(super) fn rebuild(config: &Config, remark: &mut dyn FnMut(String)) -> Result
     store.put_note("age", age.unwrap_or(0))?;
     store.commit()?;
     store.close()?;
-    segment::take_place(&built, &places.db).map_err(|error| Fault::of(&places.db, &error))?;
+    segment::take_place(&built, &places.db).map_err(|error| DaemonError::of(&places.db, &error))?;
     left::follow(&built, &places.db);
     // Its log was copied back; an empty one does no harm.
     let _ = fs::remove_file(log);
@@ -354,19 +357,19 @@ pub(super) fn rebuild(config: &Config, remark: &mut dyn FnMut(String)) -> Result
 }
 
 /// Gives the files of the old state other names.
-fn put_old_aside(state: &Path) -> Result<(), Fault> {
+fn put_old_aside(state: &Path) -> Result<(), DaemonError> {
     for name in ["state.db", "state.db-wal", "state.sum", "instance"] {
         let path = state.join(name);
         if path.exists() {
             fs::rename(&path, state.join(format!("{name}.old")))
-                .map_err(|error| Fault::of(&path, &error))?;
+                .map_err(|error| DaemonError::of(&path, &error))?;
         }
     }
     Ok(())
 }
 
 /// All sidecars that are left, of each segment one.
-fn sidecars(dir: &SegmentDir, places: &Places) -> Result<Vec<Sidecar>, Fault> {
+fn sidecars(dir: &SegmentDir, places: &Places) -> Result<Vec<Sidecar>, DaemonError> {
     let mut found = std::collections::BTreeMap::new();
     for folder in [dir.path(), &dir.hidden(""), &places.sidecars] {
         for entry in WalkDir::new(folder)
@@ -375,12 +378,12 @@ fn sidecars(dir: &SegmentDir, places: &Places) -> Result<Vec<Sidecar>, Fault> {
             .sort_by_file_name()
         {
             let path = entry
-                .map_err(|error| Fault::of(folder, &error.into()))?
+                .map_err(|error| DaemonError::of(folder, &error.into()))?
                 .into_path();
             if path.extension() != Some("meta".as_ref()) {
                 continue;
             }
-            let octets = fs::read(&path).map_err(|error| Fault::of(&path, &error))?;
+            let octets = fs::read(&path).map_err(|error| DaemonError::of(&path, &error))?;
             // One that a crash left half written says nothing of a published segment.
             if let Some(sidecar) = Sidecar::read(&octets) {
                 found.entry(sidecar.seq).or_insert(sidecar);
@@ -400,7 +403,7 @@ enum Part {
 }
 
 /// Publishes a segment that was about to be when the state was lost.
-fn publish(dir: &SegmentDir, sidecar: &Sidecar) -> Result<Part, Fault> {
+fn publish(dir: &SegmentDir, sidecar: &Sidecar) -> Result<Part, DaemonError> {
     let part = dir.part(sidecar.seq);
     if !part.exists() || dir.published(&sidecar.name).exists() {
         return Ok(Part::Published);
@@ -416,12 +419,13 @@ fn publish(dir: &SegmentDir, sidecar: &Sidecar) -> Result<Part, Fault> {
     for (from, to) in [(dir.hidden(&meta), &meta), (part, &plain)] {
         match dir.publish(&from, to) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(Fault::of(&dir.published(to), &error));
+                return Err(DaemonError::of(&dir.published(to), &error));
             }
             _ => {}
         }
     }
-    dir.sync().map_err(|error| Fault::of(dir.path(), &error))?;
+    dir.sync()
+        .map_err(|error| DaemonError::of(dir.path(), &error))?;
     Ok(Part::Published)
 }
 
@@ -490,7 +494,7 @@ mod tests {
         drop(db);
         let refused = rebuild(&config, &mut |_| {}).unwrap_err();
         assert!(
-            matches!(&refused, Fault::Inconsistent(why) if why.contains("snapshot.db is damaged")),
+            matches!(&refused, DaemonError::Inconsistent(why) if why.contains("snapshot.db is damaged")),
             "{refused}"
         );
         open(&config, &mut |_| {}).unwrap().close().unwrap();

@@ -14,8 +14,8 @@ use super::confine::{self, Confined};
 use super::log::Log;
 use super::metrics::Counts;
 use super::readers::Watched;
-use super::serve::{self, Board};
-use super::{Daemon, Event, Fault, Host, Now, Remark, Status};
+use super::serve::{self, StatusSnapshot};
+use super::{Daemon, DaemonError, DaemonEvent, DaemonHost, LogRecord, MonotonicTime, Status};
 use crate::config::Config;
 use crate::limits::READERS;
 use crate::sink::segment;
@@ -31,7 +31,7 @@ const DRAIN: Duration = Duration::from_secs(3);
 
 /// How long to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Once {
+pub enum RunMode {
     /// Until everything was read.
     Yes,
     /// Until told to stop.
@@ -47,7 +47,7 @@ pub(super) enum Call {
     Stop,
     /// A reader that was begun with the configuration of this number has ended: its spools were read, or something keeps
     /// everybody from work.
-    Ended(u64, Result<(), Fault>),
+    Ended(u64, Result<(), DaemonError>),
 }
 
 /// Runs the daemon with the configuration at `path`, which is read again on SIGHUP.
@@ -55,7 +55,7 @@ pub(super) enum Call {
 /// # Errors
 ///
 /// What ended it, unless it was asked to end.
-pub fn run(path: PathBuf, config: Config, once: Once, rebuild: bool) -> Result<(), Fault> {
+pub fn run(path: PathBuf, config: Config, once: RunMode, rebuild: bool) -> Result<(), DaemonError> {
     // Before there are other threads.
     let confined = confine::confine(&path, &config)?;
     match &confined {
@@ -86,7 +86,7 @@ pub fn run(path: PathBuf, config: Config, once: Once, rebuild: bool) -> Result<(
             Some(Call::Stop) => break,
             Some(Call::Ended(number, ended)) => {
                 ended?;
-                if machine.is_last(number) && once == Once::Yes {
+                if machine.is_last(number) && once == RunMode::Yes {
                     break;
                 }
             }
@@ -103,7 +103,7 @@ pub fn run(path: PathBuf, config: Config, once: Once, rebuild: bool) -> Result<(
     let (status, is_paused) = (machine.status(&daemon), daemon.is_paused());
     match daemon.close() {
         // What could not be written is read again at the next start.
-        Err(Fault::Full(why)) if !is_paused => {
+        Err(DaemonError::Full(why)) if !is_paused => {
             tracing::warn!("{why}: what is not committed is left for the next start");
         }
         closed => closed?,
@@ -139,16 +139,16 @@ struct Machine {
     /// What was counted by readers of earlier ones.
     counts: Counts,
     stopping: bool,
-    board: Board,
+    board: StatusSnapshot,
     told: Option<Instant>,
     written: Option<Instant>,
 }
 
 impl Machine {
-    fn new(config: &Config) -> Result<Machine, Fault> {
+    fn new(config: &Config) -> Result<Machine, DaemonError> {
         // A write beyond a limit of file size fails then, instead of killing.
         signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))
-            .map_err(|error| Fault::of(&config.state.dir, &error))?;
+            .map_err(|error| DaemonError::of(&config.state.dir, &error))?;
         let (caller, calls) = channel();
         Ok(Machine {
             start: Instant::now(),
@@ -160,20 +160,20 @@ impl Machine {
             number: 0,
             counts: Counts::default(),
             stopping: false,
-            board: Board::new(),
+            board: StatusSnapshot::new(),
             told: None,
             written: None,
         })
     }
 
     /// Opens the sockets and hears signals.
-    fn listen(&mut self, daemon: &Daemon, path: PathBuf) -> Result<(), Fault> {
+    fn listen(&mut self, daemon: &Daemon, path: PathBuf) -> Result<(), DaemonError> {
         let config = daemon.config();
-        self.board.put(&daemon.status(Now::default()));
+        self.board.put(&daemon.status(MonotonicTime::default()));
         let control = config.state.dir.join("control.sock");
         self.board
             .control(&control)
-            .map_err(|error| Fault::of(&control, &error))?;
+            .map_err(|error| DaemonError::of(&control, &error))?;
         if !config.metrics.listen.is_empty()
             && let Err(error) = self.board.http(&config.metrics.listen)
         {
@@ -183,7 +183,7 @@ impl Machine {
             );
         }
         let mut signals = signal_hook::iterator::Signals::new([SIGTERM, SIGINT, SIGHUP])
-            .map_err(|error| Fault::Io(format!("signals: {error}")))?;
+            .map_err(|error| DaemonError::Io(format!("signals: {error}")))?;
         let caller = self.caller.clone();
         let listening = std::thread::Builder::new()
             .name("signals".to_owned())
@@ -200,11 +200,11 @@ impl Machine {
             });
         listening
             .map(|_| ())
-            .map_err(|error| Fault::Io(format!("threads: {error}")))
+            .map_err(|error| DaemonError::Io(format!("threads: {error}")))
     }
 
     /// Begins to read the spools of the daemon's configuration.
-    fn read(&mut self, daemon: &Daemon, once: Once) -> Result<(), Fault> {
+    fn read(&mut self, daemon: &Daemon, once: RunMode) -> Result<(), DaemonError> {
         let now = since(self.start);
         for part in daemon.divided(READERS, now) {
             let begun = Watched::begin(
@@ -215,7 +215,7 @@ impl Machine {
                 once,
             );
             self.readers
-                .push(begun.map_err(|error| Fault::Io(format!("threads: {error}")))?);
+                .push(begun.map_err(|error| DaemonError::Io(format!("threads: {error}")))?);
         }
         self.reading = self.readers.len();
         Ok(())
@@ -226,9 +226,9 @@ impl Machine {
         &mut self,
         daemon: &mut Daemon,
         config: Config,
-        once: Once,
+        once: RunMode,
         confined: Option<&Confined>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), DaemonError> {
         for path in confined
             .map(|confined| confined.lacks(&config))
             .unwrap_or_default()
@@ -259,7 +259,7 @@ impl Machine {
     }
 
     /// Lets the readers end what they have begun, if they do so soon.
-    fn drain(&mut self) -> Result<(), Fault> {
+    fn drain(&mut self) -> Result<(), DaemonError> {
         self.stopping = true;
         self.readers.iter().for_each(Watched::stop);
         let begun = Instant::now();
@@ -286,7 +286,7 @@ impl Machine {
             let (status, news) = reader.status();
             all.add(status);
             if let Some(news) = news {
-                self.log.remark(&Remark::Warn(news));
+                self.log.remark(&LogRecord::Warn(news));
             }
         }
         if self.stopping {
@@ -327,8 +327,8 @@ impl Machine {
     }
 }
 
-impl Host for Machine {
-    fn now(&mut self) -> Now {
+impl DaemonHost for Machine {
+    fn now(&mut self) -> MonotonicTime {
         since(self.start)
     }
 
@@ -336,12 +336,12 @@ impl Host for Machine {
         date()
     }
 
-    fn event(&mut self) -> Option<Event> {
+    fn event(&mut self) -> Option<DaemonEvent> {
         // Those come to the readers.
         None
     }
 
-    fn remark(&mut self, remark: &Remark<'_>) {
+    fn remark(&mut self, remark: &LogRecord<'_>) {
         self.log.remark(remark);
     }
 
@@ -349,8 +349,8 @@ impl Host for Machine {
 }
 
 /// The time since `start`.
-pub(super) fn since(start: Instant) -> Now {
-    Now {
+pub(super) fn since(start: Instant) -> MonotonicTime {
+    MonotonicTime {
         ms: u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX),
     }
 }

@@ -23,7 +23,7 @@ const REQUEST_BYTES: usize = 4 << 10;
 
 /// What is told to those who ask, kept up to date by the loop.
 #[derive(Clone, Debug)]
-pub(super) struct Board(Arc<Mutex<Told>>);
+pub(super) struct StatusSnapshot(Arc<Mutex<Told>>);
 
 #[derive(Debug)]
 struct Told {
@@ -33,15 +33,15 @@ struct Told {
     at: Instant,
 }
 
-impl Board {
-    pub(super) fn new() -> Board {
+impl StatusSnapshot {
+    pub(super) fn new() -> StatusSnapshot {
         let told = Told {
             status: Vec::new(),
             metrics: String::new(),
             running: true,
             at: Instant::now(),
         };
-        Board(Arc::new(Mutex::new(told)))
+        StatusSnapshot(Arc::new(Mutex::new(told)))
     }
 
     /// Puts up how the daemon stands.

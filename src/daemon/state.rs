@@ -8,13 +8,13 @@ mod forget;
 mod fresh;
 mod sum;
 
-pub(super) use forget::Met;
+pub(super) use forget::SeenFiles;
 
 use std::path::Path;
 
 use rusqlite::params;
 
-use super::fault::Fault;
+use super::fault::DaemonError;
 use super::left::{self, Left};
 use db::Db;
 use sum::{Counted, Sum};
@@ -143,9 +143,9 @@ impl Store {
     /// Opens the database, or makes it if it is not there and nothing says that it was.
     ///
     /// If it cannot be told that it is as it was left, it is checked through.
-    pub(super) fn open(path: &Path, fresh: bool) -> Result<Store, Fault> {
+    pub(super) fn open(path: &Path, fresh: bool) -> Result<Store, DaemonError> {
         if rusqlite::version_number() < SQLITE_VERSION {
-            return Err(Fault::Io(format!(
+            return Err(DaemonError::Io(format!(
                 "SQLite {} can lose data; 3.51.3 is needed",
                 rusqlite::version()
             )));
@@ -170,7 +170,7 @@ impl Store {
             })?;
         if schema != Some(SCHEMA) {
             let schema = schema.map_or("unknown".to_owned(), |schema| schema.to_string());
-            return Err(Fault::Inconsistent(format!(
+            return Err(DaemonError::Inconsistent(format!(
                 "{}: version {schema} is not ours, {SCHEMA}",
                 path.display()
             )));
@@ -189,7 +189,7 @@ impl Store {
         Ok(store)
     }
 
-    fn check(&self, left: Left) -> Result<(), Fault> {
+    fn check(&self, left: Left) -> Result<(), DaemonError> {
         let clean: Option<i64> =
             self.db
                 .find("SELECT value FROM meta WHERE name='clean'", [], |row| {
@@ -202,7 +202,7 @@ impl Store {
             let verdict = verdict.unwrap_or_default();
             // A page that cannot be read says nothing of what was written on it.
             if verdict.contains("unable to get the page") {
-                return Err(Fault::Io(format!(
+                return Err(DaemonError::Io(format!(
                     "{}: {verdict}",
                     self.db.path().display()
                 )));
@@ -226,7 +226,7 @@ impl Store {
     }
 
     /// Notes that everything is in order, and copies the log back. The last call.
-    pub(super) fn close(self) -> Result<(), Fault> {
+    pub(super) fn close(self) -> Result<(), DaemonError> {
         self.db
             .run("UPDATE meta SET value=1 WHERE name='clean'", [])?;
         self.db
@@ -238,34 +238,35 @@ impl Store {
     }
 
     /// Writes all of it into a new database, which the caller syncs. No transaction may be open.
-    pub(super) fn copy_to(&self, path: &Path) -> Result<(), Fault> {
+    pub(super) fn copy_to(&self, path: &Path) -> Result<(), DaemonError> {
         use std::os::unix::ffi::OsStrExt;
-        let name = std::str::from_utf8(path.as_os_str().as_bytes())
-            .map_err(|_| Fault::Io(format!("{}: no UTF-8, which SQLite wants", path.display())))?;
+        let name = std::str::from_utf8(path.as_os_str().as_bytes()).map_err(|_| {
+            DaemonError::Io(format!("{}: no UTF-8, which SQLite wants", path.display()))
+        })?;
         self.db.run("VACUUM INTO ?1", params![name])?;
         Ok(())
     }
 
     /// Begins a transaction.
-    pub(super) fn begin(&self) -> Result<(), Fault> {
+    pub(super) fn begin(&self) -> Result<(), DaemonError> {
         self.db.batch("BEGIN IMMEDIATE")
     }
 
     /// Commits it: when this returns, it would survive a power cut.
-    pub(super) fn commit(&self) -> Result<(), Fault> {
+    pub(super) fn commit(&self) -> Result<(), DaemonError> {
         self.keep_sum()?;
         self.db.batch("COMMIT")
     }
 
     /// A value that is kept beside the tables.
-    pub(super) fn note(&self, name: &str) -> Result<Option<u64>, Fault> {
+    pub(super) fn note(&self, name: &str) -> Result<Option<u64>, DaemonError> {
         let read = |row: &rusqlite::Row<'_>| row.get::<_, i64>(0).map(i64::cast_unsigned);
         self.db
             .find("SELECT value FROM meta WHERE name=?1", params![name], read)
     }
 
     /// Keeps a value beside the tables.
-    pub(super) fn put_note(&self, name: &str, value: u64) -> Result<(), Fault> {
+    pub(super) fn put_note(&self, name: &str, value: u64) -> Result<(), DaemonError> {
         self.db.run(
             "INSERT OR REPLACE INTO meta VALUES(?1,?2)",
             params![name, value.cast_signed()],
@@ -274,7 +275,7 @@ impl Store {
     }
 
     /// The number of a mailbox of which a file was met on the file system `dev`.
-    pub(super) fn mailbox(&self, key: Key, spool: Key, dev: u64) -> Result<MailboxId, Fault> {
+    pub(super) fn mailbox(&self, key: Key, spool: Key, dev: u64) -> Result<MailboxId, DaemonError> {
         let (key, spool, dev) = (key.to_be_bytes(), spool.to_be_bytes(), dev.cast_signed());
         let found = self.db.find(
             "SELECT id, spool=?2 AND dev=?3 AND gone IS NULL FROM mailbox WHERE key=?1",
@@ -305,16 +306,16 @@ impl Store {
     }
 
     /// Notes that a mailbox holds files of many messages.
-    pub(super) fn hold_many(&self, mailbox: MailboxId) -> Result<(), Fault> {
+    pub(super) fn hold_many(&self, mailbox: MailboxId) -> Result<(), DaemonError> {
         self.hold(mailbox, 1)
     }
 
     /// Notes that an archive holds messages of a mailbox and of others: then it cannot be told when it is gone.
-    pub(super) fn hold_always(&self, mailbox: MailboxId) -> Result<(), Fault> {
+    pub(super) fn hold_always(&self, mailbox: MailboxId) -> Result<(), DaemonError> {
         self.hold(mailbox, 2)
     }
 
-    fn hold(&self, mailbox: MailboxId, many: i64) -> Result<(), Fault> {
+    fn hold(&self, mailbox: MailboxId, many: i64) -> Result<(), DaemonError> {
         match self.db.run(
             "UPDATE mailbox SET many=?2 WHERE id=?1 AND many<?2",
             params![mailbox, many],
@@ -325,7 +326,7 @@ impl Store {
     }
 
     /// Notes that the next sidecar is to tell of a mailbox itself, and of its tails.
-    fn changed(&self, mailbox: MailboxId) -> Result<(), Fault> {
+    fn changed(&self, mailbox: MailboxId) -> Result<(), DaemonError> {
         self.db.run(
             "INSERT OR IGNORE INTO fresh_mailbox VALUES(?1)",
             params![mailbox],
@@ -334,7 +335,7 @@ impl Store {
     }
 
     /// Whether a message was given.
-    pub(super) fn is_seen(&self, mailbox: MailboxId, key: Key) -> Result<bool, Fault> {
+    pub(super) fn is_seen(&self, mailbox: MailboxId, key: Key) -> Result<bool, DaemonError> {
         self.db.is_any(
             "SELECT 1 FROM seen WHERE mailbox=?1 AND key=?2",
             params![mailbox, kept(key)],
@@ -342,7 +343,7 @@ impl Store {
     }
 
     /// Notes that a message was given. Gives whether that is news.
-    pub(super) fn see(&self, mailbox: MailboxId, key: Key) -> Result<bool, Fault> {
+    pub(super) fn see(&self, mailbox: MailboxId, key: Key) -> Result<bool, DaemonError> {
         let is_news = self.db.run(
             "INSERT OR IGNORE INTO seen VALUES(?1,?2)",
             params![mailbox, kept(key)],
@@ -354,7 +355,7 @@ impl Store {
     }
 
     /// Notes that its records stand in the open segment.
-    pub(super) fn note_fresh(&self, mailbox: MailboxId, key: Key) -> Result<(), Fault> {
+    pub(super) fn note_fresh(&self, mailbox: MailboxId, key: Key) -> Result<(), DaemonError> {
         self.db.run(
             "INSERT INTO fresh VALUES(?1,?2)",
             params![mailbox, key.to_be_bytes()],
@@ -363,7 +364,7 @@ impl Store {
     }
 
     /// Whether a file was read whole as it is.
-    pub(super) fn is_known(&self, key: u64) -> Result<bool, Fault> {
+    pub(super) fn is_known(&self, key: u64) -> Result<bool, DaemonError> {
         self.db.is_any(
             "SELECT 1 FROM known WHERE key=?1",
             params![key.cast_signed()],
@@ -376,7 +377,7 @@ impl Store {
         key: u64,
         mailbox: MailboxId,
         message: Option<u64>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), DaemonError> {
         let (key, message) = (key.cast_signed(), message.map(u64::cast_signed));
         self.db.run(
             "INSERT OR REPLACE INTO known VALUES(?1,?2,?3,NULL)",
@@ -388,7 +389,7 @@ impl Store {
     }
 
     /// How far an mbox was read.
-    pub(super) fn cursor(&self, id: FileId) -> Result<Option<Cursor>, Fault> {
+    pub(super) fn cursor(&self, id: FileId) -> Result<Option<Cursor>, DaemonError> {
         self.db.find(
             "SELECT first, last, guard, head, size, mtime FROM file WHERE dev=?1 AND ino=?2 AND btime=?3",
             params![id.dev.cast_signed(), id.ino.cast_signed(), id.btime],
@@ -412,7 +413,7 @@ impl Store {
         id: FileId,
         mailbox: MailboxId,
         cursor: &Cursor,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), DaemonError> {
         let [first, last, guard, head, size] = [
             cursor.first,
             cursor.last,
@@ -445,7 +446,7 @@ impl Store {
     }
 
     /// Notes that an mbox is to be read from its start.
-    pub(super) fn reset_cursor(&self, id: FileId) -> Result<(), Fault> {
+    pub(super) fn reset_cursor(&self, id: FileId) -> Result<(), DaemonError> {
         let (dev, ino) = (id.dev.cast_signed(), id.ino.cast_signed());
         self.db.run(
             "UPDATE file SET first=0, last=0, guard=0, head=0, size=0, mtime=0 WHERE dev=?1 AND ino=?2 AND btime=?3",
@@ -459,7 +460,7 @@ impl Store {
     }
 
     /// The messages of a mailbox that may yet grow.
-    pub(super) fn tails(&self, mailbox: MailboxId) -> Result<Vec<Tail>, Fault> {
+    pub(super) fn tails(&self, mailbox: MailboxId) -> Result<Vec<Tail>, DaemonError> {
         self.db.all(
             "SELECT len, hash, ids FROM tail WHERE mailbox=?1",
             params![mailbox],
@@ -476,7 +477,7 @@ impl Store {
     }
 
     /// Notes a message that may yet grow.
-    pub(super) fn put_tail(&self, mailbox: MailboxId, tail: &Tail) -> Result<(), Fault> {
+    pub(super) fn put_tail(&self, mailbox: MailboxId, tail: &Tail) -> Result<(), DaemonError> {
         self.drop_tail(mailbox, tail)?;
         let ids: Vec<u8> = tail.ids.iter().flat_map(|id| id.to_be_bytes()).collect();
         let (len, hash) = (tail.len.cast_signed(), tail.hash.to_be_bytes());
@@ -489,7 +490,7 @@ impl Store {
     }
 
     /// Forgets one that has grown, or that something stands behind now.
-    pub(super) fn drop_tail(&self, mailbox: MailboxId, tail: &Tail) -> Result<(), Fault> {
+    pub(super) fn drop_tail(&self, mailbox: MailboxId, tail: &Tail) -> Result<(), DaemonError> {
         let (len, hash) = (tail.len.cast_signed(), tail.hash.to_be_bytes());
         let sql = "DELETE FROM tail WHERE mailbox=?1 AND len=?2 AND hash=?3 RETURNING ids";
         self.db.each(sql, params![mailbox, len, hash], |row| {
@@ -505,7 +506,7 @@ impl Store {
     }
 
     /// The segment that is not sealed. There is always one.
-    pub(super) fn segment(&self) -> Result<Row, Fault> {
+    pub(super) fn segment(&self) -> Result<Row, DaemonError> {
         let found = self.db.find(
             "SELECT seq, phase, name, len, hash, records FROM segment ORDER BY seq DESC LIMIT 1",
             [],
@@ -529,7 +530,13 @@ impl Store {
     }
 
     /// Notes the committed length of the open segment, its hash and its records.
-    pub(super) fn put_len(&self, seq: u64, len: u64, hash: u64, records: u64) -> Result<(), Fault> {
+    pub(super) fn put_len(
+        &self,
+        seq: u64,
+        len: u64,
+        hash: u64,
+        records: u64,
+    ) -> Result<(), DaemonError> {
         let [seq, len, hash, records] = [seq, len, hash, records].map(u64::cast_signed);
         self.db.run(
             "UPDATE segment SET len=?2, hash=?3, records=?4 WHERE seq=?1",
@@ -539,7 +546,7 @@ impl Store {
     }
 
     /// Notes the intent to publish a segment under `name`.
-    pub(super) fn sealing(&self, seq: u64, name: &str) -> Result<(), Fault> {
+    pub(super) fn sealing(&self, seq: u64, name: &str) -> Result<(), DaemonError> {
         self.db.run(
             "UPDATE segment SET phase=1, name=?2 WHERE seq=?1",
             params![seq.cast_signed(), name],
@@ -548,7 +555,7 @@ impl Store {
     }
 
     /// Notes that a segment is published, and begins the next.
-    pub(super) fn sealed(&self, seq: u64) -> Result<(), Fault> {
+    pub(super) fn sealed(&self, seq: u64) -> Result<(), DaemonError> {
         self.begin()?;
         self.db.run(
             "DELETE FROM segment WHERE seq=?1",
@@ -578,17 +585,17 @@ impl Store {
     }
 
     /// In a new state: begins with segment `seq`.
-    pub(super) fn start_at(&self, seq: u64) -> Result<(), Fault> {
+    pub(super) fn start_at(&self, seq: u64) -> Result<(), DaemonError> {
         self.db
             .run("UPDATE segment SET seq=?1", params![seq.cast_signed()])?;
         Ok(())
     }
 }
 
-fn create(db: &Db) -> Result<(), Fault> {
+fn create(db: &Db) -> Result<(), DaemonError> {
     let mut instance = [0; 16];
     let random = rustix::rand::getrandom(&mut instance, rustix::rand::GetRandomFlags::empty());
-    random.map_err(|error| Fault::Io(format!("random numbers: {error}")))?;
+    random.map_err(|error| DaemonError::Io(format!("random numbers: {error}")))?;
     let instance = data_encoding::HEXLOWER.encode(&instance);
     db.batch("BEGIN IMMEDIATE")?;
     db.batch(TABLES)?;

@@ -1,12 +1,12 @@
-//! Once a day: what of the files that are known is still there? What has been gone for long is forgotten.
+//! RunMode a day: what of the files that are known is still there? What has been gone for long is forgotten.
 
 use std::io;
 use std::path::Path;
 
-use super::fault::Fault;
-use super::identity::{Stamp, place};
-use super::state::Met;
-use super::{Daemon, Host, Remark};
+use super::fault::DaemonError;
+use super::identity::{FileVersion, place};
+use super::state::SeenFiles;
+use super::{Daemon, DaemonHost, LogRecord};
 use crate::limits::{SURVEYED_FILES, TOMBSTONE_DAYS};
 use crate::walk;
 
@@ -14,17 +14,17 @@ use crate::walk;
 #[derive(Debug)]
 pub(super) struct Survey {
     day: u64,
-    met: Met,
+    met: SeenFiles,
     /// Why it says nothing of what was not met, if so.
     blind: Option<&'static str>,
 }
 
 impl Survey {
     /// Notes a file that is there.
-    pub(super) fn meet(&mut self, file: &walk::File) {
+    pub(super) fn meet(&mut self, file: &walk::WalkedFile) {
         match file.source.path.symlink_metadata() {
             Ok(metadata) => {
-                let stamp = Stamp::of(&metadata);
+                let stamp = FileVersion::of(&metadata);
                 self.met.devs.insert(stamp.id.dev);
                 self.met
                     .files
@@ -47,15 +47,17 @@ impl Survey {
 
 impl Daemon {
     /// The survey that a sweep is to make, if one is due.
-    pub(super) fn begin_survey(&self, index: usize) -> Result<Option<Survey>, Fault> {
+    pub(super) fn begin_survey(&self, index: usize) -> Result<Option<Survey>, DaemonError> {
         let (Some(day), Some(session)) = (self.desk.day(), self.desk.session(&self.pulse)) else {
             return Ok(None);
         };
         let root = &self.spools[index].spool.path;
         let before = session.with(|committer| committer.store.note(&surveyed(root)))?;
-        let mut met = Met::default();
-        met.devs
-            .extend(root.metadata().map(|metadata| Stamp::of(&metadata).id.dev));
+        let mut met = SeenFiles::default();
+        met.devs.extend(
+            root.metadata()
+                .map(|metadata| FileVersion::of(&metadata).id.dev),
+        );
         Ok((before != Some(day)).then_some(Survey {
             day,
             met,
@@ -68,14 +70,14 @@ impl Daemon {
         &mut self,
         index: usize,
         mut survey: Survey,
-        host: &mut dyn Host,
-    ) -> Result<(), Fault> {
+        host: &mut dyn DaemonHost,
+    ) -> Result<(), DaemonError> {
         let root = self.spools[index].spool.path.clone();
         if self.failing.is_any_in(index) {
             survey.fail("there are files that cannot be read");
         }
         if let Some(why) = survey.blind {
-            host.remark(&Remark::Warn(format!(
+            host.remark(&LogRecord::Warn(format!(
                 "{}: {why}: nothing of it is forgotten today",
                 root.display()
             )));
@@ -104,13 +106,13 @@ impl Daemon {
                 "{}: {forgotten} entries of what was gone for {TOMBSTONE_DAYS} days",
                 root.display()
             );
-            host.remark(&Remark::Info(line));
+            host.remark(&LogRecord::Info(line));
         }
         Ok(())
     }
 
     /// Whether a spool looks like the place of a mount that is not there: then nothing in it is gone.
-    pub(super) fn is_absent(&self, index: usize) -> Result<bool, Fault> {
+    pub(super) fn is_absent(&self, index: usize) -> Result<bool, DaemonError> {
         let root = &self.spools[index].spool.path;
         let is_empty = std::fs::read_dir(root).is_ok_and(|mut entries| entries.next().is_none());
         let Some(session) = self.desk.session(&self.pulse) else {

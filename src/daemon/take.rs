@@ -4,18 +4,18 @@ use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::desk::Session;
-use super::fault::Fault;
+use super::fault::DaemonError;
 use super::identity::{beginning, begins_with, message_key, whole_digest};
 use super::metrics::Counts;
 use super::parsers::Parsers;
 use super::state::{Key, MailboxId, Tail, link};
-use crate::decode::Fields;
+use crate::decode::HeaderFields;
+use crate::diagnostic::{Diagnostic, DiagnosticKind, Event};
 use crate::limits::TOGETHER_BYTES;
 use crate::origin::Source;
 use crate::pipeline::{Extractor, Finding, extract};
-use crate::problem::{Event, Kind, Problem};
-use crate::record::{self, Writer};
-use crate::split::{Block, Divided, Format, Message, messages};
+use crate::record::{self, RecordWriter};
+use crate::split::{Block, Format, Message, SplitOutput, messages};
 
 /// Takes messages of one mailbox into the batch.
 pub(super) struct Taker<'t> {
@@ -74,7 +74,7 @@ pub(super) enum End {
 }
 
 /// A message, and what tells it from all others.
-struct Weighed<'m, 'b> {
+struct Fingerprint<'m, 'b> {
     message: &'m Message<'b>,
     end: End,
     digest: u128,
@@ -91,7 +91,7 @@ impl Taker<'_> {
         messages: &[Message<'_>],
         within: Option<(u128, u64)>,
         end: End,
-    ) -> Result<u128, Fault> {
+    ) -> Result<u128, DaemonError> {
         let (mut rest, mut digest) = (messages, 0);
         while !rest.is_empty() {
             // One that has grown changes what those behind it are compared with.
@@ -116,7 +116,7 @@ impl Taker<'_> {
         group: &[Message<'_>],
         within: Option<(u128, u64)>,
         end: End,
-    ) -> Result<u128, Fault> {
+    ) -> Result<u128, DaemonError> {
         let last = group.len() - 1;
         let ends: Vec<_> = group
             .iter()
@@ -148,12 +148,12 @@ impl Taker<'_> {
         message: &'m Message<'b>,
         within: Option<(u128, u64)>,
         end: End,
-    ) -> Weighed<'m, 'b> {
-        let fields = Fields::in_message(message, self.extractor.limits().header_bytes);
+    ) -> Fingerprint<'m, 'b> {
+        let fields = HeaderFields::in_message(message, self.extractor.limits().header_bytes);
         let digest = whole_digest(message, &fields, within);
         let begins = |tail: &&Tail| begins_with(message, &fields, tail.len, tail.hash);
         let grown = self.tails.iter().filter(begins).cloned().collect();
-        Weighed {
+        Fingerprint {
             message,
             end,
             digest,
@@ -163,11 +163,11 @@ impl Taker<'_> {
     }
 
     /// The keys of those that were not given.
-    fn fresh(&self, weighed: &[Weighed<'_, '_>]) -> Result<HashSet<Key>, Fault> {
+    fn fresh(&self, weighed: &[Fingerprint<'_, '_>]) -> Result<HashSet<Key>, DaemonError> {
         self.session.with(|committer| {
             let state = committer.state()?;
             let mut fresh = HashSet::new();
-            for Weighed { key, .. } in weighed {
+            for Fingerprint { key, .. } in weighed {
                 if !state.is_seen(self.mailbox.id, *key)? {
                     fresh.insert(*key);
                 }
@@ -179,9 +179,9 @@ impl Taker<'_> {
     /// Puts what they gave into the batch, each with what is remembered of it.
     fn put(
         &mut self,
-        weighed: &[Weighed<'_, '_>],
+        weighed: &[Fingerprint<'_, '_>],
         yields: Vec<Option<Yield>>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), DaemonError> {
         let (mailbox, header_bytes) = (self.mailbox.id, self.extractor.limits().header_bytes);
         for (weighed, mut yielded) in weighed.iter().zip(yields) {
             let mut tail = match &yielded {
@@ -248,12 +248,12 @@ fn together(rest: &[Message<'_>]) -> usize {
 
 /// What a message gives, without those URLs of it that were given before it grew. A panic is contained.
 fn searched(
-    weighed: &Weighed<'_, '_>,
+    weighed: &Fingerprint<'_, '_>,
     source: &Source,
     extractor: &Extractor,
-    writer: &mut Writer,
+    writer: &mut RecordWriter,
 ) -> Yield {
-    let Weighed {
+    let Fingerprint {
         message,
         end,
         grown,
@@ -287,13 +287,13 @@ fn searched(
                     record::mark_truncated_tail(&mut yielded.lines);
                 }
             }
-            Finding::Problem(problem) => yielded.events.push(problem.of(source)),
+            Finding::Diagnostic(diagnostic) => yielded.events.push(diagnostic.of(source)),
             _ => {}
         });
     }));
     if outcome.is_err() {
         let what = "the program failed on this message; please report it";
-        let event = Problem::at(Kind::Panic, message.start, what).of(source);
+        let event = Diagnostic::at(DiagnosticKind::Panic, message.start, what).of(source);
         return Yield {
             events: vec![event],
             ..Yield::default()
@@ -310,8 +310,8 @@ pub(super) fn divided<'b>(
 ) -> Vec<Message<'b>> {
     let mut found = Vec::new();
     messages(block, format, &mut |divided| match divided {
-        Divided::Message(message) => found.push(message),
-        Divided::Problem(problem) => taker.events.push(problem.of(&taker.source)),
+        SplitOutput::Message(message) => found.push(message),
+        SplitOutput::Diagnostic(diagnostic) => taker.events.push(diagnostic.of(&taker.source)),
     });
     found
 }
@@ -333,9 +333,9 @@ mod tests {
     use crate::config::Config;
     use crate::daemon::desk::BATCH_BYTES;
     use crate::daemon::desk::tests::World;
-    use crate::daemon::pulse::Pulse;
+    use crate::daemon::pulse::Heartbeat;
     use crate::pipeline::Options;
-    use crate::split::Role;
+    use crate::split::BlockRole;
 
     #[test]
     fn a_piece_that_gives_much_is_committed_in_batches() {
@@ -345,7 +345,7 @@ mod tests {
             Parsers::new(),
             Extractor::new(Options::of(&Config::default())),
         );
-        let (pulse, mut counts, mut events) = (Pulse::default(), Counts::default(), Vec::new());
+        let (pulse, mut counts, mut events) = (Heartbeat::default(), Counts::default(), Vec::new());
         let session = desk.session(&pulse).unwrap();
         let id = session
             .with(|committer| committer.state()?.mailbox(2, 2, 0))
@@ -356,7 +356,7 @@ mod tests {
         let block = Block {
             bytes,
             offset: 0,
-            role: Role::Whole,
+            role: BlockRole::Whole,
         };
         let mut taker = Taker {
             session,
@@ -398,10 +398,10 @@ mod tests {
         let block = Block {
             bytes,
             offset: 0,
-            role: Role::Whole,
+            role: BlockRole::Whole,
         };
         let (pulses, mut counts) = (
-            [Pulse::default(), Pulse::default()],
+            [Heartbeat::default(), Heartbeat::default()],
             [Counts::default(), Counts::default()],
         );
         let session = desk.session(&pulses[0]).unwrap();
@@ -441,7 +441,7 @@ mod tests {
                 &weighed[0],
                 &taker.source,
                 taker.extractor,
-                &mut Writer::default(),
+                &mut RecordWriter::default(),
             ))];
             taker.put(&weighed, yields).unwrap();
         }

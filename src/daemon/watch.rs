@@ -1,4 +1,4 @@
-//! Hears from the kernel that something changed. Notices only mark work; one that is lost is made up for by a sweep.
+//! Hears from the kernel that something changed. FsEvents only mark work; one that is lost is made up for by a sweep.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,24 +8,24 @@ use std::sync::mpsc::SyncSender;
 use notify::event::{AccessKind, AccessMode, EventKind};
 use notify::{ErrorKind, RecommendedWatcher, RecursiveMode, Watcher};
 
-use super::Event;
+use super::DaemonEvent;
 use crate::walk;
 
 /// Watches the spools.
-pub(super) struct Notices {
-    queue: SyncSender<Event>,
+pub(super) struct FsEvents {
+    queue: SyncSender<DaemonEvent>,
     lost: Lost,
     /// None until something is watched, and without the kernel's help (no inotify, no instance left).
     watcher: Option<RecommendedWatcher>,
 }
 
-/// Notices that did not fit into the queue: they are made up for by a look at everything.
+/// FsEvents that did not fit into the queue: they are made up for by a look at everything.
 pub(super) type Lost = Arc<AtomicBool>;
 
-impl Notices {
+impl FsEvents {
     /// Watches nothing yet. What is noticed goes into the queue.
-    pub(super) fn new(queue: SyncSender<Event>, lost: Lost) -> Notices {
-        Notices {
+    pub(super) fn new(queue: SyncSender<DaemonEvent>, lost: Lost) -> FsEvents {
+        FsEvents {
             queue,
             lost,
             watcher: None,
@@ -127,19 +127,23 @@ pub(super) fn place(path: &Path) -> &Path {
     }
 }
 
-fn events(notice: notify::Result<notify::Event>) -> Vec<Event> {
+fn events(notice: notify::Result<notify::Event>) -> Vec<DaemonEvent> {
     match notice {
-        Ok(notice) if notice.need_rescan() => vec![Event::Overflow],
+        Ok(notice) if notice.need_rescan() => vec![DaemonEvent::Overflow],
         Ok(notice) => match notice.kind {
             EventKind::Access(AccessKind::Close(AccessMode::Write)) => {
-                notice.paths.into_iter().map(Event::Closed).collect()
+                notice.paths.into_iter().map(DaemonEvent::Closed).collect()
             }
             EventKind::Access(_) => Vec::new(),
-            _ => notice.paths.into_iter().map(Event::Changed).collect(),
+            _ => notice.paths.into_iter().map(DaemonEvent::Changed).collect(),
         },
         Err(error) => match error.kind {
-            ErrorKind::MaxFilesWatch => error.paths.into_iter().map(Event::Unwatched).collect(),
-            _ => vec![Event::Overflow],
+            ErrorKind::MaxFilesWatch => error
+                .paths
+                .into_iter()
+                .map(DaemonEvent::Unwatched)
+                .collect(),
+            _ => vec![DaemonEvent::Overflow],
         },
     }
 }

@@ -6,7 +6,7 @@ use memchr::memmem::Finder;
 
 use crate::span::Span;
 
-/// Lines of a block that must look like its encoding before it is believed.
+/// LineLayout of a block that must look like its encoding before it is believed.
 const PROOF_LINES: usize = 2;
 
 /// The blocks of encoded binary files in a text, from their first line to their last. Linear.

@@ -4,14 +4,14 @@ use std::borrow::Cow;
 
 use encoding_rs::{CoderResult, Decoder, Encoding, ISO_2022_JP, REPLACEMENT, UTF_8, WINDOWS_1252};
 
-use crate::span::{Map, Span};
+use crate::span::{ByteMap, Span};
 
 /// `raw` as UTF-8, and the map back if it is not the same octets.
 ///
 /// `label` is what the message says of it. Octets that are UTF-8 all the same are left as they are, whatever the
 /// label: many a mailer lies. Without a usable label other octets are read as windows-1252, which has a character
 /// for nearly all of them.
-pub(super) fn decode<'a>(raw: &'a [u8], label: Option<&str>) -> (Cow<'a, [u8]>, Option<Map>) {
+pub(super) fn decode<'a>(raw: &'a [u8], label: Option<&str>) -> (Cow<'a, [u8]>, Option<ByteMap>) {
     // Nearly all texts. Other labels may give these octets other meanings.
     let is_ascii = raw.is_ascii();
     if is_ascii && label.is_none_or(is_usual) {
@@ -41,7 +41,7 @@ pub(super) fn decode<'a>(raw: &'a [u8], label: Option<&str>) -> (Cow<'a, [u8]>, 
     let encoding = named
         .filter(|&encoding| encoding != UTF_8)
         .unwrap_or(WINDOWS_1252);
-    // Text that says UTF-8 and has a few ill octets is UTF-8 still.
+    // DecodedText that says UTF-8 and has a few ill octets is UTF-8 still.
     let encoding = if named == Some(UTF_8) && mostly_utf8(raw) {
         UTF_8
     } else {
@@ -102,11 +102,11 @@ fn mostly_utf8(raw: &[u8]) -> bool {
 
 /// Decodes octet by octet where it must, so that every character is known by the octets it came from.
 ///
-/// Stretches of ASCII are copied whole, unless the encoding gives ASCII octets other meanings (`shifts`).
-fn convert(raw: &[u8], encoding: &'static Encoding, shifts: bool) -> (Vec<u8>, Map) {
+/// Regions of ASCII are copied whole, unless the encoding gives ASCII octets other meanings (`shifts`).
+fn convert(raw: &[u8], encoding: &'static Encoding, shifts: bool) -> (Vec<u8>, ByteMap) {
     let mut decoder = encoding.new_decoder_with_bom_removal();
     let mut text = Vec::with_capacity(raw.len() + raw.len() / 8);
-    let mut map = Map::new();
+    let mut map = ByteMap::new();
     let mut at = 0;
     // Where the octets begin that have not become a character yet.
     let mut pending = 0;
@@ -142,7 +142,7 @@ const LONGEST_SHIFT: usize = 8;
 /// Notes where the characters from `before` on came from: one octet for one ASCII character, or as a whole.
 ///
 /// A shift before an ASCII character is no part of it.
-fn note(map: &mut Map, text: &[u8], before: usize, raw: &[u8], from: Span) {
+fn note(map: &mut ByteMap, text: &[u8], before: usize, raw: &[u8], from: Span) {
     if text[before..] == raw[from.end - 1..from.end] {
         map.push_same(before, from.end - 1);
     } else {

@@ -5,10 +5,10 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 use twox_hash::XxHash3_128;
 
-use super::header::Fields;
-use crate::origin::Kind;
+use super::header::HeaderFields;
+use crate::origin::SourceKind;
 use crate::span::Span;
-use crate::split::{Header, Message};
+use crate::split::{HeaderForm, Message};
 
 /// Octets of the body that count.
 const BODY_BYTES: usize = 64 << 10;
@@ -19,7 +19,7 @@ const BODY_BYTES: usize = 64 << 10;
 /// The same message in a Maildir, a spool and an mbox has the same digest. Linear, allocates only where octets differ
 /// from what is hashed.
 #[must_use]
-pub fn digest(message: &Message<'_>, fields: &Fields) -> u128 {
+pub fn digest(message: &Message<'_>, fields: &HeaderFields) -> u128 {
     let mut hash = XxHash3_128::new();
     canonical(message, fields, BODY_BYTES, &mut |octets| {
         hash.write(octets)
@@ -31,11 +31,11 @@ pub fn digest(message: &Message<'_>, fields: &Fields) -> u128 {
 /// the body.
 pub fn canonical(
     message: &Message<'_>,
-    fields: &Fields,
+    fields: &HeaderFields,
     body_bytes: usize,
     put: &mut dyn FnMut(&[u8]),
 ) {
-    if matches!(message.header, Header::Absent | Header::ANews) {
+    if matches!(message.header, HeaderForm::Absent | HeaderForm::ANews) {
         body(message, message.raw, body_bytes, put);
         return;
     }
@@ -45,7 +45,7 @@ pub fn canonical(
 }
 
 /// Gives the lines of the fields that stay, neighbours at once where their octets are what is given.
-fn header(raw: &[u8], fields: &Fields, put: &mut dyn FnMut(&[u8])) {
+fn header(raw: &[u8], fields: &HeaderFields, put: &mut dyn FnMut(&[u8])) {
     let mut run = Span::default();
     for field in fields.all.iter().filter(|field| !field.roles.is_changing) {
         if !run.is_empty() && raw[run.end..field.name.start] == *b"\n" {
@@ -81,7 +81,7 @@ fn body(message: &Message<'_>, octets: &[u8], most: usize, put: &mut dyn FnMut(&
         .into_iter()
         .flatten()
         .map(|at| at + 1);
-    let quotes = (message.kind == Kind::Mbox)
+    let quotes = (message.kind == SourceKind::Mbox)
         .then(|| QUOTED.find_iter(octets))
         .into_iter()
         .flatten();
@@ -147,30 +147,34 @@ fn lines(text: &[u8], put: &mut dyn FnMut(&[u8])) {
 mod tests {
     use super::*;
 
-    fn of(raw: &str, kind: Kind, wire: bool) -> u128 {
+    fn of(raw: &str, kind: SourceKind, wire: bool) -> u128 {
         let message = Message {
             raw: raw.as_bytes(),
             start: 0,
             envelope: 0,
             kind,
-            header: Header::Present,
+            header: HeaderForm::Present,
             wire,
             rest: None,
         };
-        digest(&message, &Fields::of(message.raw, usize::MAX))
+        digest(&message, &HeaderFields::of(message.raw, usize::MAX))
     }
 
     #[test]
     fn the_same_message_has_the_same_digest_wherever_it_is_kept() {
-        let maildir = of("A: b\n c\n\n.x\nFrom y\n", Kind::Maildir, false);
+        let maildir = of("A: b\n c\n\n.x\nFrom y\n", SourceKind::Maildir, false);
         assert_eq!(
-            of("A: b\r\n c\r\n\r\n.x\r\nFrom y\r\n", Kind::Maildir, false),
+            of(
+                "A: b\r\n c\r\n\r\n.x\r\nFrom y\r\n",
+                SourceKind::Maildir,
+                false
+            ),
             maildir
         );
         assert_eq!(
             of(
                 "A: b\n c\nStatus: RO\nX-IMAPbase: 1\n\n.x\n>From y\n\n",
-                Kind::Mbox,
+                SourceKind::Mbox,
                 false
             ),
             maildir
@@ -178,13 +182,13 @@ mod tests {
         assert_eq!(
             of(
                 "Path: z!y\r\nA: b\r\n c\r\n\r\n..x\r\nFrom y\r\n",
-                Kind::News,
+                SourceKind::News,
                 true
             ),
             maildir
         );
         assert_ne!(
-            of("A: b\n c\n\n.x\nFrom z\n", Kind::Maildir, false),
+            of("A: b\n c\n\n.x\nFrom z\n", SourceKind::Maildir, false),
             maildir
         );
     }
@@ -192,17 +196,17 @@ mod tests {
     #[test]
     fn line_ends_do_not_decide_where_the_first_64_kib_end() {
         let body = "0123456789\n".repeat(10_000);
-        let lf = of(&format!("A: b\n\n{body}"), Kind::Message, false);
+        let lf = of(&format!("A: b\n\n{body}"), SourceKind::Message, false);
         let crlf = of(
             &format!("A: b\n\n{body}").replace('\n', "\r\n"),
-            Kind::Message,
+            SourceKind::Message,
             false,
         );
         assert_eq!(lf, crlf);
     }
 
     /// Line by line, and far slower.
-    fn line_by_line(octets: &str, kind: Kind, wire: bool) -> Vec<u8> {
+    fn line_by_line(octets: &str, kind: SourceKind, wire: bool) -> Vec<u8> {
         let mut text = String::new();
         for line in octets.split_inclusive('\n') {
             let line = if wire && line.starts_with("..") {
@@ -210,7 +214,7 @@ mod tests {
             } else {
                 line
             };
-            let is_quoted = kind == Kind::Mbox
+            let is_quoted = kind == SourceKind::Mbox
                 && line.starts_with('>')
                 && line.trim_start_matches('>').starts_with("From ");
             let line = if is_quoted { &line[1..] } else { line };
@@ -227,9 +231,9 @@ mod tests {
             most in 0..60usize,
         ) {
             let octets = pieces.concat();
-            let kind = if wire { Kind::News } else { Kind::Mbox };
+            let kind = if wire { SourceKind::News } else { SourceKind::Mbox };
             let raw = octets.as_bytes();
-            let message = Message { raw, start: 0, envelope: 0, kind, header: Header::Absent, wire, rest: None };
+            let message = Message { raw, start: 0, envelope: 0, kind, header: HeaderForm::Absent, wire, rest: None };
             let put = |most| {
                 let mut text = Vec::new();
                 body(&message, raw, most, &mut |octets| text.extend_from_slice(octets));

@@ -2,7 +2,7 @@
 //!
 //! The tokeniser undoes them; this finds out where they stood.
 
-use crate::span::{Map, Span};
+use crate::span::{ByteMap, Span};
 
 /// Octets behind a reference that are compared to find where its meaning ends.
 const COMPARED: usize = 16;
@@ -17,7 +17,7 @@ const LONGEST_REFERENCE: usize = 34;
 /// lies at `start`.
 ///
 /// Line ends and references may differ between the two. What cannot be told apart is one run as a whole.
-pub(super) fn align(raw: &[u8], start: usize, meaning: &[u8], text: usize, map: &mut Map) {
+pub(super) fn align(raw: &[u8], start: usize, meaning: &[u8], text: usize, map: &mut ByteMap) {
     let (mut r, mut m) = (0, 0);
     while r < raw.len() && m < meaning.len() {
         let plain = raw[r..]
@@ -88,7 +88,7 @@ mod tests {
 
     #[track_caller]
     fn check(raw: &str, meaning: &str, part: &str, want: &str) {
-        let mut map = Map::new();
+        let mut map = ByteMap::new();
         align(raw.as_bytes(), 0, meaning.as_bytes(), 0, &mut map);
         map.push_same(meaning.len(), raw.len());
         let at = meaning.find(part).unwrap();

@@ -1,13 +1,13 @@
 //! What a record tells of its message, read from the header and decoded.
 
 use super::date::{Date, date};
-use super::header::{Field, Fields, value};
+use super::header::{HeaderField, HeaderFields, value};
 use super::names::Known;
 use crate::limits::REPEATED_NAMES;
 
-/// The facts of a message. Text is as written, unfolded and with its encoded words undone.
+/// The facts of a message. DecodedText is as written, unfolded and with its encoded words undone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Facts {
+pub struct MessageInfo {
     /// Message-ID, or a B news article's Article-I.D.
     pub id: Option<String>,
     /// Date, or Posted.
@@ -25,7 +25,7 @@ pub struct Facts {
 }
 
 /// A field's value in words, of its first `most` octets.
-fn read(raw: &[u8], field: Field, most: usize) -> String {
+fn read(raw: &[u8], field: HeaderField, most: usize) -> String {
     let octets = field.value.of(raw);
     let text = value(&octets[..octets.len().min(most)]);
     if text.starts_with(char::is_whitespace) || text.ends_with(char::is_whitespace) {
@@ -59,10 +59,10 @@ fn ids(text: &str) -> Vec<String> {
         .collect()
 }
 
-impl Facts {
+impl MessageInfo {
     /// The facts in a header whose fields are ranges of `raw`. At most `most` octets of a field are read.
     #[must_use]
-    pub fn of(raw: &[u8], fields: &Fields, most: usize) -> Facts {
+    pub fn of(raw: &[u8], fields: &HeaderFields, most: usize) -> MessageInfo {
         let [
             id,
             date_of,
@@ -82,11 +82,11 @@ impl Facts {
             Known::References,
             Known::InReplyTo,
         ]);
-        let text = |field: Option<Field>| field.map(|field| read(raw, field, most));
+        let text = |field: Option<HeaderField>| field.map(|field| read(raw, field, most));
         // What B news and old mailers said instead.
         let other = |name: &str| text(fields.first(raw, name));
         let newsgroups = text(newsgroups).unwrap_or_default();
-        Facts {
+        MessageInfo {
             id: text(id).or_else(|| other("article-i.d.")),
             date: text(date_of)
                 .or_else(|| other("posted"))
@@ -107,7 +107,7 @@ impl Facts {
 
     /// The facts in the five lines of an A news article (RFC 850 section 2).
     #[must_use]
-    pub fn of_a_news(raw: &[u8]) -> Facts {
+    pub fn of_a_news(raw: &[u8]) -> MessageInfo {
         let mut lines = raw
             .splitn(6, |&byte| byte == b'\n')
             .map(|line| String::from_utf8_lossy(line).trim().to_owned());
@@ -115,7 +115,7 @@ impl Facts {
             .next()
             .map(|line| line.strip_prefix('A').unwrap_or_default().to_owned());
         let newsgroups = lines.next().unwrap_or_default();
-        Facts {
+        MessageInfo {
             id,
             newsgroups: newsgroups
                 .split(',')
@@ -125,7 +125,7 @@ impl Facts {
             from: lines.next(),
             date: lines.next().map(|raw| date(&raw)),
             subject: lines.next(),
-            ..Facts::default()
+            ..MessageInfo::default()
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `format=flowed` (RFC 3676): paragraphs that were broken for the journey are made whole.
 
-use crate::span::Map;
+use crate::span::ByteMap;
 
 /// What becomes of the blank at the end of a line that flows on (RFC 3676 section 4.1, `DelSp`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,9 +15,9 @@ pub(super) enum Blank {
 ///
 /// A line that ends in a blank flows into the next of the same quote depth (section 4.5); `-- ` does not (section
 /// 4.3). The quote marks of a paragraph's first line stay, so that its depth can be told.
-pub(super) fn unflow(text: &[u8], blank: Blank) -> (Vec<u8>, Map) {
+pub(super) fn unflow(text: &[u8], blank: Blank) -> (Vec<u8>, ByteMap) {
     let mut out = Vec::with_capacity(text.len());
-    let mut map = Map::new();
+    let mut map = ByteMap::new();
     let mut flowing: Option<usize> = None;
     let mut at = 0;
     while at < text.len() {

@@ -1,12 +1,12 @@
-//! Header fields (RFC 5322 section 2.2), as octets.
+//! HeaderForm fields (RFC 5322 section 2.2), as octets.
 
 use super::names::{KNOWN, Known, Roles, roles};
 use crate::span::Span;
-use crate::split::{Header, Message};
+use crate::split::{HeaderForm, Message};
 
 /// One field, as ranges of the octets it was read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Field {
+pub struct HeaderField {
     /// The name, without blanks before the colon.
     pub name: Span,
     /// The value, with its folds, without the blanks around it and the last line end.
@@ -17,27 +17,27 @@ pub struct Field {
 
 /// The fields of a header block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Fields {
+pub struct HeaderFields {
     /// The fields, in order.
-    pub all: Vec<Field>,
+    pub all: Vec<HeaderField>,
     /// Where the body begins: behind the blank line, or at the first line that is no field.
     pub body: usize,
     /// Whether the block goes on beyond the octets that are read as one; `body` is where they end.
     pub cut: bool,
 }
 
-impl Fields {
+impl HeaderFields {
     /// Reads the header block at the start of `text`, up to `most` octets of it.
     ///
     /// A line that is neither a field nor a continuation ends the block, except quoted `From ` lines before the first
     /// field. Without any field the body begins at once.
     #[must_use]
-    pub fn of(text: &[u8], most: usize) -> Fields {
+    pub fn of(text: &[u8], most: usize) -> HeaderFields {
         // Mail of today has forty fields and more.
         const USUAL_FIELDS: usize = 48;
-        let mut fields = Fields {
+        let mut fields = HeaderFields {
             all: Vec::with_capacity(USUAL_FIELDS),
-            ..Fields::default()
+            ..HeaderFields::default()
         };
         let most = text.len().min(most);
         let mut at = 0;
@@ -71,44 +71,44 @@ impl Fields {
 
     /// The fields of a message in any format.
     #[must_use]
-    pub fn in_message(message: &Message<'_>, most: usize) -> Fields {
+    pub fn in_message(message: &Message<'_>, most: usize) -> HeaderFields {
         match message.header {
-            Header::Present => Fields::of_message(message.raw, most),
-            Header::Copied { body } => Fields {
+            HeaderForm::Present => HeaderFields::of_message(message.raw, most),
+            HeaderForm::Copied { body } => HeaderFields {
                 body,
-                ..Fields::of(message.raw, most)
+                ..HeaderFields::of(message.raw, most)
             },
-            Header::Absent | Header::ANews => Fields::default(),
+            HeaderForm::Absent | HeaderForm::ANews => HeaderFields::default(),
         }
     }
 
     /// The same for a message: a byte order mark and blank lines before its first field are passed over.
     #[must_use]
-    pub fn of_message(raw: &[u8], most: usize) -> Fields {
+    pub fn of_message(raw: &[u8], most: usize) -> HeaderFields {
         let text = raw.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(raw);
         let blank = text
             .iter()
             .take_while(|&&byte| matches!(byte, b'\n' | b'\r'))
             .count();
         let before = raw.len() - text.len() + blank;
-        let fields = Fields::of(&raw[before..], most);
+        let fields = HeaderFields::of(&raw[before..], most);
         match before {
             0 => fields,
-            _ if fields.all.is_empty() => Fields::of(raw, most),
+            _ if fields.all.is_empty() => HeaderFields::of(raw, most),
             _ => fields.shifted(before),
         }
     }
 
     /// The fields, with offsets into octets of which theirs began at `by`.
     #[must_use]
-    pub fn shifted(&self, by: usize) -> Fields {
+    pub fn shifted(&self, by: usize) -> HeaderFields {
         let shift = |span: Span| Span::new(span.start + by, span.end + by);
-        let all = self.all.iter().map(|field| Field {
+        let all = self.all.iter().map(|field| HeaderField {
             name: shift(field.name),
             value: shift(field.value),
             ..*field
         });
-        Fields {
+        HeaderFields {
             all: all.collect(),
             body: self.body + by,
             cut: self.cut,
@@ -117,7 +117,7 @@ impl Fields {
 
     /// The first field of each of these names.
     #[must_use]
-    pub fn firsts<const N: usize>(&self, names: [Known; N]) -> [Option<Field>; N] {
+    pub fn firsts<const N: usize>(&self, names: [Known; N]) -> [Option<HeaderField>; N] {
         let mut found = [None; KNOWN.len()];
         for field in self.all.iter().rev() {
             if let Some(known) = field.roles.known {
@@ -128,7 +128,7 @@ impl Fields {
     }
 
     /// All fields of that name.
-    pub fn each(&self, name: Known) -> impl Iterator<Item = &Field> {
+    pub fn each(&self, name: Known) -> impl Iterator<Item = &HeaderField> {
         self.all
             .iter()
             .filter(move |field| field.roles.known == Some(name))
@@ -136,13 +136,13 @@ impl Fields {
 
     /// The first field of that name.
     #[must_use]
-    pub fn first_known(&self, name: Known) -> Option<Field> {
+    pub fn first_known(&self, name: Known) -> Option<HeaderField> {
         self.each(name).next().copied()
     }
 
     /// The first field of that name, in any case.
     #[must_use]
-    pub fn first(&self, text: &[u8], name: &str) -> Option<Field> {
+    pub fn first(&self, text: &[u8], name: &str) -> Option<HeaderField> {
         self.all
             .iter()
             .copied()
@@ -229,7 +229,7 @@ fn continued(text: &[u8]) -> usize {
 
 /// A field whose value begins at `start` and whose last line ends at `end`. A value that begins on a continuation line
 /// begins with its first word.
-fn field(text: &[u8], name: Span, start: usize, end: usize) -> Field {
+fn field(text: &[u8], name: Span, start: usize, end: usize) -> HeaderField {
     let line = &text[start..end];
     let blanks = line
         .iter()
@@ -240,7 +240,7 @@ fn field(text: &[u8], name: Span, start: usize, end: usize) -> Field {
         _ => value_start(text, start + blanks, end),
     };
     let end = start + text[start..end].trim_ascii_end().len();
-    Field {
+    HeaderField {
         name,
         value: Span::new(start, end),
         roles: roles(&text[name.start..], name.len()),
@@ -373,8 +373,8 @@ mod tests {
     }
 
     fn shown(text: &str) -> (Vec<String>, &str) {
-        let fields = Fields::of(text.as_bytes(), usize::MAX);
-        let show = |f: &Field| {
+        let fields = HeaderFields::of(text.as_bytes(), usize::MAX);
+        let show = |f: &HeaderField| {
             String::from_utf8_lossy(
                 &[
                     f.name.of(text.as_bytes()),

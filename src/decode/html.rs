@@ -5,7 +5,7 @@ use html5gum::{Emitter, ForwardingEmitter, Span as HtmlSpan, State, Tokenizer};
 
 use super::entity;
 use crate::limits::ELEMENT_BYTES;
-use crate::span::{Map, Span};
+use crate::span::{ByteMap, Span};
 
 /// The value of an attribute that holds a URL, or what a style sheet names with `url(...)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub(super) struct Page {
     /// The visible text: line breaks where the layout has them, nothing of scripts, styles and comments.
     pub(super) text: Vec<u8>,
     /// From its offsets to those of the HTML text.
-    pub(super) map: Map,
+    pub(super) map: ByteMap,
     /// The URLs in attributes, in order. A link's `at` does not decrease.
     pub(super) links: Vec<Link>,
     /// The first `<base href>`.
@@ -336,7 +336,7 @@ impl<'h> Reader<'h> {
         if urls.peek().is_none() {
             return;
         }
-        let mut map = Map::new();
+        let mut map = ByteMap::new();
         entity::align(span.of(self.html), span.start, value, 0, &mut map);
         map.push_same(value.len(), span.end);
         let element = if self.element.len() > ELEMENT_BYTES {

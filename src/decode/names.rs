@@ -137,7 +137,7 @@ const TRACE: &[&str] = &[
     "supersedes",
 ];
 
-/// Fields that servers and readers add, change and drop after a message was written. In lower case; a name that
+/// HeaderFields that servers and readers add, change and drop after a message was written. In lower case; a name that
 /// ends in `*` stands for all that begin so.
 const CHANGING: &[&str] = &[
     "status",

@@ -7,13 +7,16 @@ use mailparse::ParsedContentType;
 use memchr::memmem::Finder;
 
 use super::flowed::{Blank, unflow};
-use super::header::{Fields, has_encoded_word, value};
+use super::header::{HeaderFields, has_encoded_word, value};
 use super::names::Known;
 use super::transfer::{Encoding, base64, quoted_printable, unfold, unstuff};
-use super::{Decoded, Headers, Lines, Page, Region, Text, Trail, charset, html, words};
+use super::{
+    DecodeReport, DecodedText, HeaderPolicy, LineLayout, OffsetMap, Page, Region, charset, html,
+    words,
+};
+use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::limits::{Limits, NAME_BYTES};
-use crate::problem::{Kind, Problem};
-use crate::span::{Map, Span};
+use crate::span::{ByteMap, Span};
 use crate::split::Message;
 
 /// Finds the line ends before lines that begin as a boundary does.
@@ -21,7 +24,7 @@ static DASHED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\n--")
 
 /// What is known of a part.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Part {
+pub struct MimePart {
     /// Its place among the parts: `1`, `2.1`. A message inside a part counts as one level.
     pub path: String,
     /// Its media type in lower case, `text/plain` where it says none.
@@ -104,18 +107,18 @@ struct Boundary {
 /// Gives all texts of a message with a header.
 pub(super) fn walk<'m>(
     message: &Message<'m>,
-    fields: &'m Fields,
+    fields: &'m HeaderFields,
     limits: &Limits,
-    headers: Headers,
-    sink: &mut dyn FnMut(Text<'_>),
-) -> Decoded {
+    headers: HeaderPolicy,
+    sink: &mut dyn FnMut(DecodedText<'_>),
+) -> DecodeReport {
     let mut walk = Walk {
         message,
         limits,
         headers,
         sink,
         open: Vec::new(),
-        decoded: Decoded::default(),
+        decoded: DecodeReport::default(),
         parts: 0,
     };
     let mut next = walk.entity(0, Vec::new(), true, false, Within::default(), Some(fields));
@@ -138,10 +141,10 @@ pub(super) fn walk<'m>(
 struct Walk<'w, 'm> {
     message: &'w Message<'m>,
     limits: &'w Limits,
-    headers: Headers,
-    sink: &'w mut dyn FnMut(Text<'_>),
+    headers: HeaderPolicy,
+    sink: &'w mut dyn FnMut(DecodedText<'_>),
     open: Vec<Open>,
-    decoded: Decoded,
+    decoded: DecodeReport,
     parts: usize,
 }
 
@@ -154,7 +157,7 @@ impl Walk<'_, '_> {
         root: bool,
         digest: bool,
         within: Within,
-        known: Option<&Fields>,
+        known: Option<&HeaderFields>,
     ) -> Next {
         let raw = self.message.raw;
         let read;
@@ -168,15 +171,15 @@ impl Walk<'_, '_> {
         let body = fields.body.min(raw.len());
         if fields.cut {
             let most = self.limits.header_bytes;
-            self.problem(
-                Kind::Limit,
+            self.diagnostic(
+                DiagnosticKind::Limit,
                 at,
                 format!("a header of more than {most} octets: the rest is read as body"),
             );
         }
         let content = content(raw, fields, digest);
         let mut encodings = encodings(raw, fields).into_iter();
-        let part = Part {
+        let part = MimePart {
             path: dotted(&path, root),
             media_type: content.media_type,
             charset: content.charset,
@@ -188,8 +191,8 @@ impl Walk<'_, '_> {
         self.header_texts(fields, &part, known.is_some());
         self.parts += 1;
         if self.parts > self.limits.mime_parts {
-            self.problem(
-                Kind::Limit,
+            self.diagnostic(
+                DiagnosticKind::Limit,
                 at,
                 format!(
                     "more than {} parts: the rest is read as one text",
@@ -205,8 +208,8 @@ impl Walk<'_, '_> {
         if part.media_type.starts_with("multipart/") {
             let boundaries = boundaries(raw, fields);
             if boundaries.is_empty() {
-                self.problem(
-                    Kind::Damage,
+                self.diagnostic(
+                    DiagnosticKind::Damage,
                     at,
                     "a multipart without a boundary: read as one text".to_owned(),
                 );
@@ -228,7 +231,7 @@ impl Walk<'_, '_> {
                 self.too_deep(at);
                 return self.leaf(body, &part);
             }
-            let inner = Fields::of(&raw[body..], self.limits.header_bytes);
+            let inner = HeaderFields::of(&raw[body..], self.limits.header_bytes);
             let id = inner
                 .first_known(Known::MessageId)
                 .map(|field| short(value(field.value.of(&raw[body..])).trim()).to_owned());
@@ -248,21 +251,21 @@ impl Walk<'_, '_> {
     }
 
     /// Reads the header at `at`. It ends at a boundary at the latest, which may look like a field (`--x: y`).
-    fn fields(&self, at: usize) -> Fields {
+    fn fields(&self, at: usize) -> HeaderFields {
         let raw = self.message.raw;
-        let fields = Fields::of(&raw[at..], self.limits.header_bytes).shifted(at);
+        let fields = HeaderFields::of(&raw[at..], self.limits.header_bytes).shifted(at);
         let block = &raw[at..fields.body.min(raw.len())];
         let boundary = self
             .boundary_in(at, block)
             .map(|boundary| boundary.start.max(at));
         boundary.map_or(fields, |end| {
-            Fields::of(&raw[at..end], self.limits.header_bytes).shifted(at)
+            HeaderFields::of(&raw[at..end], self.limits.header_bytes).shifted(at)
         })
     }
 
     /// The texts of a header's fields.
-    fn header_texts(&mut self, fields: &Fields, part: &Part, outermost: bool) {
-        if self.headers == Headers::Left {
+    fn header_texts(&mut self, fields: &HeaderFields, part: &MimePart, outermost: bool) {
+        if self.headers == HeaderPolicy::Left {
             return;
         }
         let raw = self.message.raw;
@@ -283,11 +286,11 @@ impl Walk<'_, '_> {
             } else {
                 charset::decode(octets, None)
             };
-            let trail = Trail {
+            let trail = OffsetMap {
                 base: field.value.start,
                 maps: map.into_iter().collect(),
             };
-            (self.sink)(Text::plain(
+            (self.sink)(DecodedText::plain(
                 bytes,
                 trail,
                 Region::Header(name),
@@ -297,7 +300,7 @@ impl Walk<'_, '_> {
     }
 
     /// A body without parts of its own, up to the next boundary.
-    fn leaf(&mut self, body: usize, part: &Part) -> Next {
+    fn leaf(&mut self, body: usize, part: &MimePart) -> Next {
         let is_base64 = Encoding::named(&part.encoding) == Encoding::Base64;
         let boundary = if is_base64 {
             self.boundary_behind_base64(body)
@@ -317,7 +320,7 @@ impl Walk<'_, '_> {
     }
 
     /// The rest of the message as one text, whatever boundaries are in it.
-    fn flat(&mut self, rest: Span, part: &Part) -> Next {
+    fn flat(&mut self, rest: Span, part: &MimePart) -> Next {
         // Its encoding is not that of the parts behind it, which would be noise by it.
         let coded = Encoding::named(&part.encoding) == Encoding::Base64;
         let encoding = if coded {
@@ -325,7 +328,7 @@ impl Walk<'_, '_> {
         } else {
             part.encoding.clone()
         };
-        let plain = Part {
+        let plain = MimePart {
             media_type: "text/plain".to_owned(),
             form: Form::Plain,
             encoding,
@@ -348,11 +351,11 @@ impl Walk<'_, '_> {
                 .open
                 .last()
                 .map_or(String::new(), |open| dotted(&open.path, false));
-            let part = Part {
+            let part = MimePart {
                 path,
                 media_type: "text/plain".to_owned(),
                 encoding: "7bit".to_owned(),
-                ..Part::default()
+                ..MimePart::default()
             };
             self.text(between, &part);
         }
@@ -449,7 +452,7 @@ impl Walk<'_, '_> {
     }
 
     /// Decodes a body and gives it, by every encoding that it may be in.
-    fn text(&mut self, body: Span, part: &Part) {
+    fn text(&mut self, body: Span, part: &MimePart) {
         let raw = body.of(self.message.raw);
         let encoding = Encoding::named(&part.encoding);
         let others = part
@@ -463,8 +466,8 @@ impl Walk<'_, '_> {
         self.reading(body, part, encoding, reread);
         others.for_each(|other| self.reading(body, part, other, reread));
         if lies {
-            self.problem(
-                Kind::Damage,
+            self.diagnostic(
+                DiagnosticKind::Damage,
                 body.start,
                 "a part in base64 that holds plain text: read as both".to_owned(),
             );
@@ -473,11 +476,11 @@ impl Walk<'_, '_> {
     }
 
     /// Decodes a body by one encoding and gives it.
-    fn reading(&mut self, body: Span, part: &Part, encoding: Encoding, reread: bool) {
+    fn reading(&mut self, body: Span, part: &MimePart, encoding: Encoding, reread: bool) {
         let raw = body.of(self.message.raw);
         let mut steps = Steps {
             bytes: raw.into(),
-            trail: Trail::verbatim(body.start),
+            trail: OffsetMap::verbatim(body.start),
         };
         if self.message.wire {
             steps.optional(unstuff);
@@ -498,7 +501,7 @@ impl Walk<'_, '_> {
             let page = html::page(&bytes);
             let mut maps = trail.maps.clone();
             maps.push(page.map);
-            let visible = Trail {
+            let visible = OffsetMap {
                 base: trail.base,
                 maps,
             };
@@ -508,32 +511,32 @@ impl Walk<'_, '_> {
                 links: page.links,
                 base: page.base,
             };
-            let text = Text::plain(page.text.into(), visible, Region::Body, Some(part));
-            (self.sink)(Text {
-                lines: Lines::LaidOut,
+            let text = DecodedText::plain(page.text.into(), visible, Region::Body, Some(part));
+            (self.sink)(DecodedText {
+                lines: LineLayout::LaidOut,
                 page: Some(page_of),
                 reread,
                 ..text
             });
             return;
         }
-        (self.sink)(Text {
+        (self.sink)(DecodedText {
             reread,
-            ..Text::plain(bytes, trail, Region::Body, Some(part))
+            ..DecodedText::plain(bytes, trail, Region::Body, Some(part))
         });
     }
 
     fn too_deep(&mut self, at: usize) {
         let most = self.limits.mime_depth;
-        self.problem(
-            Kind::Limit,
+        self.diagnostic(
+            DiagnosticKind::Limit,
             at,
             format!("more than {most} levels of parts: the rest is read as one text"),
         );
     }
 
-    fn problem(&mut self, kind: Kind, at: usize, message: String) {
-        self.decoded.problems.push(Problem::at(
+    fn diagnostic(&mut self, kind: DiagnosticKind, at: usize, message: String) {
+        self.decoded.diagnostics.push(Diagnostic::at(
             kind,
             self.message.raw_start() + at as u64,
             message,
@@ -608,17 +611,17 @@ fn may_hold_url(value: &[u8]) -> bool {
 /// A text on its way through the steps of decoding.
 struct Steps<'r> {
     bytes: Cow<'r, [u8]>,
-    trail: Trail,
+    trail: OffsetMap,
 }
 
 impl Steps<'_> {
-    fn step(&mut self, decode: impl FnOnce(&[u8]) -> (Vec<u8>, Map)) {
+    fn step(&mut self, decode: impl FnOnce(&[u8]) -> (Vec<u8>, ByteMap)) {
         let (bytes, map) = decode(&self.bytes);
         self.bytes = bytes.into();
         self.trail.maps.push(map);
     }
 
-    fn optional(&mut self, decode: impl FnOnce(&[u8]) -> Option<(Vec<u8>, Map)>) {
+    fn optional(&mut self, decode: impl FnOnce(&[u8]) -> Option<(Vec<u8>, ByteMap)>) {
         if let Some(decoded) = decode(&self.bytes) {
             self.step(|_| decoded);
         }
@@ -673,7 +676,7 @@ fn by_extension(name: &str) -> Form {
 }
 
 /// The transfer encodings that the header names, in lower case, each once. A header with two is read both ways.
-fn encodings(raw: &[u8], fields: &Fields) -> Vec<String> {
+fn encodings(raw: &[u8], fields: &HeaderFields) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for field in fields.each(Known::ContentTransferEncoding) {
         let encoding = value(field.value.of(raw)).trim().to_ascii_lowercase();
@@ -688,7 +691,7 @@ fn encodings(raw: &[u8], fields: &Fields) -> Vec<String> {
 }
 
 /// Every boundary that the content type names: a header that names two is read both ways, so that nothing hides.
-fn boundaries(raw: &[u8], fields: &Fields) -> Vec<Vec<u8>> {
+fn boundaries(raw: &[u8], fields: &HeaderFields) -> Vec<Vec<u8>> {
     let mut found: Vec<Vec<u8>> = Vec::new();
     for field in fields.each(Known::ContentType) {
         let text = value(field.value.of(raw));
@@ -787,7 +790,7 @@ impl Content {
 }
 
 /// The content type of an entity; RFC 2045's default where it has none, or none that can be read.
-fn content(raw: &[u8], fields: &Fields, digest: bool) -> Content {
+fn content(raw: &[u8], fields: &HeaderFields, digest: bool) -> Content {
     let mut values = fields
         .each(Known::ContentType)
         .map(|field| field.value.of(raw));
@@ -863,13 +866,13 @@ mod tests {
     /// Each text as `path type: text`, and what its trail leads back to.
     fn shown(raw: &str) -> Vec<String> {
         let message = Message::alone(raw.as_bytes());
-        let fields = Fields::of(message.raw, usize::MAX);
+        let fields = HeaderFields::of(message.raw, usize::MAX);
         let mut seen = Vec::new();
         walk(
             &message,
             &fields,
             &Limits::default(),
-            Headers::Read,
+            HeaderPolicy::Read,
             &mut |text| {
                 let part = text.part.map_or(String::new(), |part| {
                     format!("{} {}", part.path, part.media_type)
@@ -1051,14 +1054,14 @@ mod tests {
             let message = Message::alone(raw.as_bytes());
             let boundaries = vec![b"x".to_vec(), b"xy".to_vec()];
             let open = Open { boundaries, path: Vec::new(), parts: 0, digest: false, within: Within::default() };
-            let (limits, mut sink) = (Limits::default(), |_: Text<'_>| {});
+            let (limits, mut sink) = (Limits::default(), |_: DecodedText<'_>| {});
             let walk = Walk {
                 message: &message,
                 limits: &limits,
-                headers: Headers::Read,
+                headers: HeaderPolicy::Read,
                 sink: &mut sink,
                 open: vec![open],
-                decoded: Decoded::default(),
+                decoded: DecodeReport::default(),
                 parts: 0,
             };
             let place = |boundary: Option<Boundary>| boundary.map(|it| (it.start, it.end, it.level, it.closes));

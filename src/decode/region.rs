@@ -6,7 +6,7 @@ use memchr::memmem::Finder;
 
 /// What a stretch of a text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stretch {
+pub enum BodyRegion {
     /// Written for this message.
     Body,
     /// Below the line `-- `.
@@ -17,15 +17,15 @@ pub enum Stretch {
     Footer,
 }
 
-impl Stretch {
+impl BodyRegion {
     /// The name that stands in a record's `region`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Stretch::Body => "body",
-            Stretch::Signature => "signature",
-            Stretch::Forwarded => "forwarded",
-            Stretch::Footer => "footer",
+            BodyRegion::Body => "body",
+            BodyRegion::Signature => "signature",
+            BodyRegion::Forwarded => "forwarded",
+            BodyRegion::Footer => "footer",
         }
     }
 }
@@ -36,7 +36,7 @@ const FOOTER_BYTES: usize = 1_500;
 /// Underscores of Mailman's rule.
 const RULE: &[u8] = b"____________________________________";
 
-/// Lines that say that what follows is another message. All but the last begin with hyphens.
+/// LineLayout that say that what follows is another message. All but the last begin with hyphens.
 const FORWARDS: [&[u8]; 4] = [
     b"-----Original Message-----",
     b"---------- Forwarded message",
@@ -55,27 +55,27 @@ static FORWARDED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(BEGIN
 static RULES: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(RULE));
 
 /// What a line that begins with two hyphens begins.
-fn begun_by(line: &[u8]) -> Option<Stretch> {
+fn begun_by(line: &[u8]) -> Option<BodyRegion> {
     match line {
         [b'-', b'-', b' ', b'\n', ..] | [b'-', b'-', b' ', b'\r', b'\n', ..] => {
-            Some(Stretch::Signature)
+            Some(BodyRegion::Signature)
         }
         _ => FORWARDS
             .iter()
             .any(|words| line.starts_with(words))
-            .then_some(Stretch::Forwarded),
+            .then_some(BodyRegion::Forwarded),
     }
 }
 
 /// Where the stretches of a text begin, in order; the first begins at 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stretches(Vec<(usize, Stretch)>);
+pub struct Regions(Vec<(usize, BodyRegion)>);
 
-impl Stretches {
+impl Regions {
     /// Divides a text. Linear.
     #[must_use]
-    pub fn of(text: &[u8]) -> Stretches {
-        let mut found = vec![(0, Stretch::Body)];
+    pub fn of(text: &[u8]) -> Regions {
+        let mut found = vec![(0, BodyRegion::Body)];
         let at_line = |&at: &usize| at == 0 || text[at - 1] == b'\n';
         let dashed = DASHED.find_iter(text).map(|at| at + 1);
         let first = text.starts_with(b"--").then_some(0);
@@ -86,24 +86,24 @@ impl Stretches {
                 .filter_map(|at| Some((at, begun_by(&text[at..])?))),
         );
         let begun = FORWARDED.find_iter(text).filter(at_line);
-        found.extend(begun.map(|at| (at, Stretch::Forwarded)));
+        found.extend(begun.map(|at| (at, BodyRegion::Forwarded)));
         let tail = text.len().saturating_sub(FOOTER_BYTES);
         let rule = RULES
             .find_iter(&text[tail..])
             .map(|at| tail + at)
             .find(at_line);
-        found.extend(rule.map(|at| (at, Stretch::Footer)));
+        found.extend(rule.map(|at| (at, BodyRegion::Footer)));
         found.sort_unstable_by_key(|(at, _)| *at);
-        Stretches(found)
+        Regions(found)
     }
 
     /// What the octet at `at` belongs to.
     #[must_use]
-    pub fn at(&self, at: usize) -> Stretch {
+    pub fn at(&self, at: usize) -> BodyRegion {
         let index = self.0.partition_point(|&(begin, _)| begin <= at);
         index
             .checked_sub(1)
-            .map_or(Stretch::Body, |index| self.0[index].1)
+            .map_or(BodyRegion::Body, |index| self.0[index].1)
     }
 }
 
@@ -116,12 +116,12 @@ mod tests {
         let rule = String::from_utf8_lossy(RULE);
         let text =
             format!("body\n-- no line\n-- \nname\n-----Original Message-----\nold\n{rule}\nlist\n");
-        let stretches = Stretches::of(text.as_bytes());
+        let stretches = Regions::of(text.as_bytes());
         let at = |word: &str| stretches.at(text.find(word).unwrap());
-        assert_eq!(at("no line"), Stretch::Body);
-        assert_eq!(at("name"), Stretch::Signature);
-        assert_eq!(at("old"), Stretch::Forwarded);
-        assert_eq!(at("list"), Stretch::Footer);
+        assert_eq!(at("no line"), BodyRegion::Body);
+        assert_eq!(at("name"), BodyRegion::Signature);
+        assert_eq!(at("old"), BodyRegion::Forwarded);
+        assert_eq!(at("list"), BodyRegion::Footer);
     }
 
     #[test]
@@ -132,8 +132,8 @@ mod tests {
             "x\n".repeat(1_000)
         );
         assert_eq!(
-            Stretches::of(text.as_bytes()).at(text.len() - 1),
-            Stretch::Body
+            Regions::of(text.as_bytes()).at(text.len() - 1),
+            BodyRegion::Body
         );
     }
 }

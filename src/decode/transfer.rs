@@ -2,7 +2,7 @@
 
 use data_encoding::BASE64_NOPAD;
 
-use crate::span::{Map, Span};
+use crate::span::{ByteMap, Span};
 
 /// A transfer encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,11 +40,11 @@ impl Encoding {
 /// Undoes quoted-printable (RFC 2045 section 6.7).
 ///
 /// Blanks at a line's end came in transit and are dropped; an `=` that begins no escape stays.
-pub(super) fn quoted_printable(raw: &[u8]) -> (Vec<u8>, Map) {
+pub(super) fn quoted_printable(raw: &[u8]) -> (Vec<u8>, ByteMap) {
     let mut text = Vec::with_capacity(raw.len());
-    let mut map = Map::new();
+    let mut map = ByteMap::new();
     let mut at = 0;
-    let copy = |text: &mut Vec<u8>, map: &mut Map, from: usize, to: usize| {
+    let copy = |text: &mut Vec<u8>, map: &mut ByteMap, from: usize, to: usize| {
         if from < to {
             map.push_same(text.len(), from);
             text.extend_from_slice(&raw[from..to]);
@@ -108,7 +108,7 @@ fn soft_break(rest: &[u8]) -> Option<usize> {
 
 /// Undoes base64 (RFC 2045 section 6.8). What is no digit is passed over; padding ends a group, and digits behind
 /// it begin another.
-pub(super) fn base64(raw: &[u8]) -> (Vec<u8>, Map) {
+pub(super) fn base64(raw: &[u8]) -> (Vec<u8>, ByteMap) {
     let mut digits = Digits::default();
     digits.text.reserve(raw.len() / 4 * 3 + 3);
     digits.map.push_base64(0, 0);
@@ -129,7 +129,7 @@ pub(super) fn base64(raw: &[u8]) -> (Vec<u8>, Map) {
 #[derive(Default)]
 struct Digits {
     text: Vec<u8>,
-    map: Map,
+    map: ByteMap,
     /// Digits that were read.
     read: usize,
     /// The bits of those that gave no whole octet yet, and their number.
@@ -200,9 +200,9 @@ fn digit(byte: u8) -> Option<u8> {
 }
 
 /// Undoes the folding of long lines in calendars and vCards (RFC 5545 section 3.1): a line end and one blank.
-pub(super) fn unfold(raw: &[u8]) -> (Vec<u8>, Map) {
+pub(super) fn unfold(raw: &[u8]) -> (Vec<u8>, ByteMap) {
     let mut text = Vec::with_capacity(raw.len());
-    let mut map = Map::new();
+    let mut map = ByteMap::new();
     let mut at = 0;
     for end in memchr::memchr_iter(b'\n', raw)
         .filter(|&end| matches!(raw.get(end + 1), Some(b' ' | b'\t')))
@@ -220,13 +220,13 @@ pub(super) fn unfold(raw: &[u8]) -> (Vec<u8>, Map) {
 
 /// Undoes dot-stuffing (RFC 3977 section 3.1.1): of two dots at a line's start one is dropped. Nothing where there
 /// is none.
-pub(super) fn unstuff(raw: &[u8]) -> Option<(Vec<u8>, Map)> {
+pub(super) fn unstuff(raw: &[u8]) -> Option<(Vec<u8>, ByteMap)> {
     let mut dots = memchr::memmem::find_iter(raw, b"\n..").peekable();
     if dots.peek().is_none() && !raw.starts_with(b"..") {
         return None;
     }
     let mut text = Vec::with_capacity(raw.len());
-    let mut map = Map::new();
+    let mut map = ByteMap::new();
     let first = raw.starts_with(b"..").then_some(0);
     let mut at = 0;
     for dot in first.into_iter().chain(dots.map(|line| line + 1)) {

@@ -2,12 +2,12 @@
 
 use data_encoding::BASE64_NOPAD;
 
-use crate::span::{Map, Span};
+use crate::span::{ByteMap, Span};
 
 /// Undoes UTF-7: `+` and base64 of UTF-16 up to a character that is no digit; `+-` is a plus.
-pub(super) fn decode(raw: &[u8]) -> (Vec<u8>, Map) {
+pub(super) fn decode(raw: &[u8]) -> (Vec<u8>, ByteMap) {
     let mut text = Vec::with_capacity(raw.len());
-    let mut map = Map::new();
+    let mut map = ByteMap::new();
     let mut at = 0;
     while let Some(plus) = memchr::memchr(b'+', &raw[at..]).map(|plus| at + plus) {
         map.push_same(text.len(), at);

@@ -6,7 +6,7 @@ use memchr::memmem::Finder;
 
 use super::charset;
 use super::transfer::{base64, quoted_printable};
-use crate::span::{Map, Span};
+use crate::span::{ByteMap, Span};
 
 /// Finds what an encoded word begins with.
 static BEGIN: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"=?"));
@@ -18,9 +18,9 @@ const MOST_WORDS: usize = 1_000;
 /// The text of a field's value with its encoded words undone, and the way back. Line breaks stay.
 ///
 /// White space between two encoded words is no part of the text (section 6.2). Words that cannot be read stay as they are.
-pub(super) fn decode(raw: &[u8]) -> (Vec<u8>, Map) {
+pub(super) fn decode(raw: &[u8]) -> (Vec<u8>, ByteMap) {
     let mut text = Vec::with_capacity(raw.len());
-    let mut map = Map::new();
+    let mut map = ByteMap::new();
     let mut at = 0;
     let mut behind_word = false;
     for _ in 0..MOST_WORDS {
@@ -41,7 +41,7 @@ pub(super) fn decode(raw: &[u8]) -> (Vec<u8>, Map) {
 }
 
 /// Octets that are no encoded word: UTF-8, or read as windows-1252.
-fn plain(raw: &[u8], from: usize, to: usize, text: &mut Vec<u8>, map: &mut Map) {
+fn plain(raw: &[u8], from: usize, to: usize, text: &mut Vec<u8>, map: &mut ByteMap) {
     let octets = &raw[from..to];
     let (decoded, inner) = charset::decode(octets, None);
     match inner {
@@ -96,7 +96,7 @@ fn word(raw: &[u8]) -> Option<Word<'_>> {
 }
 
 impl Word<'_> {
-    fn decode(&self, at: usize, text: &mut Vec<u8>, map: &mut Map) {
+    fn decode(&self, at: usize, text: &mut Vec<u8>, map: &mut ByteMap) {
         let (octets, inner) = if self.base64 {
             base64(self.text)
         } else {

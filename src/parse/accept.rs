@@ -1,7 +1,7 @@
 //! Whether a reading is a URL by the rules in force.
 
-use super::choose::Reason;
-use super::split::{Split, likely_host, plausible_host, split};
+use super::choose::RejectReason;
+use super::split::{SplitUrl, likely_host, plausible_host, split};
 use super::verdict::Verdicts;
 use crate::grammar::{self, Bare, Reject};
 use crate::scan::{Rules, Scanner};
@@ -24,16 +24,16 @@ pub(super) enum Place {
 ///
 /// # Errors
 ///
-/// Why it is no URL.
+/// AlternateReason it is no URL.
 pub(super) fn accept<'u>(
     full: &'u [u8],
     place: Place,
     scanner: &Scanner,
     url_bytes: usize,
-) -> Result<Option<Verdicts<'u>>, Reason> {
+) -> Result<Option<Verdicts<'u>>, RejectReason> {
     let url_len = memchr::memchr(b'#', full).unwrap_or(full.len());
     if scanner.rules() == Rules::Rfc1738 {
-        grammar::url(&full[..url_len]).map_err(Reason::Grammar)?;
+        grammar::url(&full[..url_len]).map_err(RejectReason::Grammar)?;
         let ill = full
             .get(url_len + 1..)
             .is_some_and(|fragment| !grammar::is_fragment(fragment));
@@ -44,7 +44,7 @@ pub(super) fn accept<'u>(
         };
         let short = full.len() <= url_bytes;
         return if ill {
-            Err(Reason::Grammar(at))
+            Err(RejectReason::Grammar(at))
         } else {
             Ok(short.then(|| Verdicts::of(full, url_len)))
         };
@@ -67,17 +67,28 @@ pub(super) fn accept<'u>(
     let said =
         || place == Place::Attribute && verdicts.whatwg.is_some() && scanner.knows(parts.scheme);
     match verdicts.rfc1738 {
-        Err(reject) if !(verdicts.rfc3986 || special() || said()) => Err(Reason::Grammar(reject)),
+        Err(reject) if !(verdicts.rfc3986 || special() || said()) => {
+            Err(RejectReason::Grammar(reject))
+        }
         _ => Ok(Some(verdicts)),
     }
 }
 
 /// Whether a text can be a URL of its scheme by the wide rules. Looks at its scheme and host only.
-fn plausible(url: &[u8], parts: &Split<'_>, place: Place, scanner: &Scanner) -> Result<(), Reason> {
+fn plausible(
+    url: &[u8],
+    parts: &SplitUrl<'_>,
+    place: Place,
+    scanner: &Scanner,
+) -> Result<(), RejectReason> {
     let bare = scanner.bare(parts.scheme);
     if let Some(host) = parts.host.filter(|_| !matches!(bare, Bare::Slashes)) {
         let holds = plausible_host(host) && (place != Place::Guessed || likely_host(host));
-        return if holds { Ok(()) } else { Err(Reason::Host) };
+        return if holds {
+            Ok(())
+        } else {
+            Err(RejectReason::Host)
+        };
     }
     let rest = url.get(parts.scheme.len() + 1..).unwrap_or_default();
     let holds = match (bare, place) {
@@ -97,7 +108,7 @@ fn plausible(url: &[u8], parts: &Split<'_>, place: Place, scanner: &Scanner) -> 
     if holds {
         Ok(())
     } else {
-        Err(Reason::Implausible)
+        Err(RejectReason::Implausible)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The URL in an HTML attribute: a whole value, read as browsers read it.
 
 use super::accept::{Place, accept};
-use super::choose::{Found, Plain, Reason, Wrapper};
+use super::choose::{FoundUrl, Plain, RejectReason, Wrapper};
 use super::split::split;
 use super::verdict::Verdicts;
 use crate::grammar::is_scheme_char;
@@ -11,7 +11,7 @@ use crate::span::Span;
 
 /// An attribute's value.
 #[derive(Clone, Copy, Debug)]
-pub struct Value<'v> {
+pub struct AttributeValue<'v> {
     /// The value, entities undone.
     pub text: &'v [u8],
     /// The octets of the HTML text that it was written with.
@@ -28,13 +28,13 @@ const NO_LOCATION: [&[u8]; 5] = [b"data", b"javascript", b"vbscript", b"about", 
 ///
 /// # Errors
 ///
-/// Why there is none. A relative value without a base is one of the reasons.
+/// AlternateReason there is none. A relative value without a base is one of the reasons.
 pub fn attribute(
-    value: &Value<'_>,
+    value: &AttributeValue<'_>,
     scanner: &Scanner,
     url_bytes: usize,
-    sink: &mut dyn FnMut(&Found<'_>),
-) -> Result<(), Reason> {
+    sink: &mut dyn FnMut(&FoundUrl<'_>),
+) -> Result<(), RejectReason> {
     let trimmed = value.text.trim_ascii();
     let broken = trimmed
         .iter()
@@ -51,10 +51,10 @@ pub fn attribute(
                 .iter()
                 .any(|none| none.eq_ignore_ascii_case(scheme)) =>
         {
-            return Err(Reason::NoLocation);
+            return Err(RejectReason::NoLocation);
         }
         Some(_) => None,
-        None => Some(resolved(&text, value.base).ok_or(Reason::Relative)?),
+        None => Some(resolved(&text, value.base).ok_or(RejectReason::Relative)?),
     };
     let confidence = if resolved.is_some() { 0.9 } else { 1.0 };
     let full = resolved.as_deref().unwrap_or(&text);
@@ -72,11 +72,11 @@ pub fn attribute(
 
 /// Gives the URL that was taken out of `around`, with that one's place, if it is one.
 pub fn inner(
-    around: &Found<'_>,
+    around: &FoundUrl<'_>,
     full: &[u8],
     scanner: &Scanner,
     url_bytes: usize,
-    sink: &mut dyn FnMut(&Found<'_>),
+    sink: &mut dyn FnMut(&FoundUrl<'_>),
 ) {
     if let Ok(verdicts) = accept(full, Place::Attribute, scanner, url_bytes) {
         in_place_of(around, full, url_bytes, verdicts, sink);
@@ -85,10 +85,10 @@ pub fn inner(
 
 /// Gives `full` in the place of `around`.
 pub fn replace(
-    around: &Found<'_>,
+    around: &FoundUrl<'_>,
     full: &[u8],
     url_bytes: usize,
-    sink: &mut dyn FnMut(&Found<'_>),
+    sink: &mut dyn FnMut(&FoundUrl<'_>),
 ) {
     let url_len = memchr::memchr(b'#', full).unwrap_or(full.len());
     let verdicts = (full.len() <= url_bytes).then(|| Verdicts::of(full, url_len));
@@ -96,11 +96,11 @@ pub fn replace(
 }
 
 fn in_place_of<'u>(
-    around: &Found<'_>,
+    around: &FoundUrl<'_>,
     full: &'u [u8],
     url_bytes: usize,
     verdicts: Option<Verdicts<'u>>,
-    sink: &mut dyn FnMut(&Found<'_>),
+    sink: &mut dyn FnMut(&FoundUrl<'_>),
 ) {
     let plain = Plain {
         full,
@@ -175,11 +175,11 @@ fn shown_host(shown: &[u8]) -> Option<&[u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scan::{Rules, Schemeless};
+    use crate::scan::{Rules, SchemelessPolicy};
 
-    fn read(text: &str, base: Option<&str>) -> Result<String, Reason> {
-        let scanner = Scanner::new(Rules::Wide, Schemeless::Found, &[]);
-        let value = Value {
+    fn read(text: &str, base: Option<&str>) -> Result<String, RejectReason> {
+        let scanner = Scanner::new(Rules::Wide, SchemelessPolicy::Found, &[]);
+        let value = AttributeValue {
             text: text.as_bytes(),
             span: Span::default(),
             base: base.map(str::as_bytes),
@@ -209,16 +209,19 @@ mod tests {
 
     #[test]
     fn relative_values_need_a_base() {
-        assert_eq!(read("x/y", None), Err(Reason::Relative));
+        assert_eq!(read("x/y", None), Err(RejectReason::Relative));
         assert_eq!(
             read("../y?z", Some("http://a.example/b/c")),
             Ok("http://a.example/y?z".to_owned())
         );
         assert_eq!(
             read("#top", Some("http://a.example/")),
-            Err(Reason::Relative)
+            Err(RejectReason::Relative)
         );
-        assert_eq!(read("JavaScript:alert(1)", None), Err(Reason::NoLocation));
+        assert_eq!(
+            read("JavaScript:alert(1)", None),
+            Err(RejectReason::NoLocation)
+        );
     }
 
     #[test]

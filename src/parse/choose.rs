@@ -7,7 +7,7 @@ use super::trim;
 use super::verdict::Verdicts;
 use crate::grammar::Reject;
 use crate::limits::DOUBTFUL_HYPHENS;
-use crate::repair::{Join, Line, Repair, Repairs};
+use crate::repair::{Join, LogicalLine, Repair, Repairs};
 use crate::scan::{Opening, Rules, Scanner, Start};
 use crate::span::Span;
 
@@ -68,9 +68,9 @@ impl From<Opening> for Wrapper {
     }
 }
 
-/// Why there is another reading.
+/// AlternateReason there is another reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Why {
+pub enum AlternateReason {
     /// Hyphens before line breaks are left out.
     HyphenDropped,
     /// Punctuation that came off the end is left on.
@@ -81,15 +81,15 @@ pub enum Why {
     HeadOnly,
 }
 
-impl Why {
+impl AlternateReason {
     /// The name that stands in an alternate's `why`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Why::HyphenDropped => "hyphen-dropped",
-            Why::TrimmedTail => "trimmed-tail",
-            Why::BareContinuation => "bare-continuation",
-            Why::HeadOnly => "head-only",
+            AlternateReason::HyphenDropped => "hyphen-dropped",
+            AlternateReason::TrimmedTail => "trimmed-tail",
+            AlternateReason::BareContinuation => "bare-continuation",
+            AlternateReason::HeadOnly => "head-only",
         }
     }
 }
@@ -101,8 +101,8 @@ pub struct Alternate {
     pub full: Vec<u8>,
     /// Octets of the URL without its fragment.
     pub url_len: usize,
-    /// Why.
-    pub why: Why,
+    /// AlternateReason.
+    pub why: AlternateReason,
     /// How likely this reading is, from 0 to 1.
     pub confidence: f32,
 }
@@ -118,7 +118,7 @@ pub struct Truncated {
 
 /// A URL that was found.
 #[derive(Debug)]
-pub struct Found<'l> {
+pub struct FoundUrl<'l> {
     /// How it was set off.
     pub wrapper: Wrapper,
     /// The URL and, behind `url_len` octets, its fragment with the `#`.
@@ -139,7 +139,7 @@ pub struct Found<'l> {
     pub truncated: Option<Truncated>,
 }
 
-impl<'l> Found<'l> {
+impl<'l> FoundUrl<'l> {
     /// The URL without its fragment.
     #[must_use]
     pub fn url(&self) -> &'l [u8] {
@@ -153,10 +153,10 @@ impl<'l> Found<'l> {
     }
 }
 
-/// Why a start led to no URL.
+/// AlternateReason a start led to no URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Reason {
+pub enum RejectReason {
     /// RFC 1738 refuses it, and by the wide rules the others do as well.
     Grammar(Reject),
     /// Its scheme names a host, and what stands there cannot be one.
@@ -175,7 +175,7 @@ pub enum Reason {
     Reread,
 }
 
-impl Reason {
+impl RejectReason {
     /// All reasons' names, for the schema.
     pub const NAMES: [&str; 8] = [
         "grammar",
@@ -192,36 +192,36 @@ impl Reason {
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Reason::Grammar(_) => "grammar",
-            Reason::Host => "host",
-            Reason::Implausible => "implausible",
-            Reason::TwoUrls => "two-urls",
-            Reason::Unclosed => "unclosed",
-            Reason::Relative => "relative",
-            Reason::NoLocation => "no-location",
-            Reason::Reread => "reread",
+            RejectReason::Grammar(_) => "grammar",
+            RejectReason::Host => "host",
+            RejectReason::Implausible => "implausible",
+            RejectReason::TwoUrls => "two-urls",
+            RejectReason::Unclosed => "unclosed",
+            RejectReason::Relative => "relative",
+            RejectReason::NoLocation => "no-location",
+            RejectReason::Reread => "reread",
         }
     }
 }
 
 /// What became of a start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outcome {
+pub struct ParseOutcome {
     /// Where in the text the search goes on.
     pub resume: usize,
     /// `None` if a URL was found.
-    pub refused: Option<Reason>,
+    pub refused: Option<RejectReason>,
 }
 
 /// A start, laid out.
 #[derive(Clone, Copy, Debug)]
-pub struct Laid<'l> {
+pub struct Candidate<'l> {
     /// The start.
     pub start: &'l Start,
     /// The octet before it.
     pub before: Option<u8>,
     /// Its logical line.
-    pub line: &'l Line,
+    pub line: &'l LogicalLine,
     /// The offset of the `>` that closes it; `None` for a word without a wrapper.
     pub close: Option<usize>,
 }
@@ -230,18 +230,18 @@ pub struct Laid<'l> {
 ///
 /// Reads the line at most 16 times, once for each choice of doubtful hyphens.
 pub fn read(
-    laid: &Laid<'_>,
+    laid: &Candidate<'_>,
     scanner: &Scanner,
     url_bytes: usize,
-    sink: &mut dyn FnMut(&Found<'_>),
-) -> Outcome {
+    sink: &mut dyn FnMut(&FoundUrl<'_>),
+) -> ParseOutcome {
     let reader = Reader {
         laid,
         scanner,
         url_bytes,
     };
     match laid.close {
-        Some(close) => Outcome {
+        Some(close) => ParseOutcome {
             resume: close + 1,
             refused: reader.wrapped(sink).err(),
         },
@@ -250,14 +250,14 @@ pub fn read(
 }
 
 struct Reader<'l> {
-    laid: &'l Laid<'l>,
+    laid: &'l Candidate<'l>,
     scanner: &'l Scanner,
     url_bytes: usize,
 }
 
 impl Reader<'_> {
     /// The content of a wrapper is a URL as a whole or not at all.
-    fn wrapped(&self, sink: &mut dyn FnMut(&Found<'_>)) -> Result<(), Reason> {
+    fn wrapped(&self, sink: &mut dyn FnMut(&FoundUrl<'_>)) -> Result<(), RejectReason> {
         let line = self.laid.line;
         let repairs: Repairs = line
             .joins()
@@ -297,13 +297,13 @@ impl Reader<'_> {
             }
         };
         for (text, _) in readings {
-            choice.alternate(text, Why::HyphenDropped, 0.05);
+            choice.alternate(text, AlternateReason::HyphenDropped, 0.05);
         }
         self.give(&choice, whole, verdicts, sink);
         Ok(())
     }
 
-    fn bare(&self, sink: &mut dyn FnMut(&Found<'_>)) -> Outcome {
+    fn bare(&self, sink: &mut dyn FnMut(&FoundUrl<'_>)) -> ParseOutcome {
         let line = self.laid.line;
         let head = line
             .joins()
@@ -316,11 +316,11 @@ impl Reader<'_> {
             .count();
         // From the longest reading that is likelier than not to be meant, down to the head alone.
         let tries = (0..=certain).rev().map(|joins| self.reach(joins, head));
-        let mut refused = Reason::Implausible;
+        let mut refused = RejectReason::Implausible;
         for (joins, reach) in (0..=certain).rev().zip(tries) {
             match self.word(joins, reach, sink) {
                 Ok(end) => {
-                    return Outcome {
+                    return ParseOutcome {
                         resume: line.origin(Span::new(0, end)).end,
                         refused: None,
                     };
@@ -328,7 +328,7 @@ impl Reader<'_> {
                 Err(reason) => refused = reason,
             }
         }
-        Outcome {
+        ParseOutcome {
             resume: self.laid.start.retry,
             refused: Some(refused),
         }
@@ -367,8 +367,8 @@ impl Reader<'_> {
         &self,
         joins: usize,
         reach: usize,
-        sink: &mut dyn FnMut(&Found<'_>),
-    ) -> Result<usize, Reason> {
+        sink: &mut dyn FnMut(&FoundUrl<'_>),
+    ) -> Result<usize, RejectReason> {
         let line = self.laid.line;
         let rules = self.scanner.rules();
         let end = self.end(joins, reach);
@@ -390,7 +390,7 @@ impl Reader<'_> {
             if let Some(tail) = could_belong(&line.text()[end.url..end.word]) {
                 let longer = self.with_scheme(&line.text()[..end.url + tail]);
                 if self.accept(&longer, Place::Bare).is_ok() {
-                    choice.alternate(&longer, Why::TrimmedTail, 0.05);
+                    choice.alternate(&longer, AlternateReason::TrimmedTail, 0.05);
                 }
             }
         }
@@ -414,9 +414,12 @@ impl Reader<'_> {
             let text = self.with_scheme(&line.text()[..end.url]);
             if self.accept(&text, Place::Bare).is_ok() {
                 let (why, confidence) = if joins < chosen {
-                    (Why::HeadOnly, 1.0 - choice.confidence)
+                    (AlternateReason::HeadOnly, 1.0 - choice.confidence)
                 } else {
-                    (Why::BareContinuation, line.joins()[joins - 1].confidence)
+                    (
+                        AlternateReason::BareContinuation,
+                        line.joins()[joins - 1].confidence,
+                    )
                 };
                 choice.alternate(&text, why, confidence);
             }
@@ -444,7 +447,11 @@ impl Reader<'_> {
     }
 
     /// The verdicts on a text that is a URL by the rules in force.
-    fn accept<'u>(&self, full: &'u [u8], place: Place) -> Result<Option<Verdicts<'u>>, Reason> {
+    fn accept<'u>(
+        &self,
+        full: &'u [u8],
+        place: Place,
+    ) -> Result<Option<Verdicts<'u>>, RejectReason> {
         let guessed = matches!(self.laid.start.opening, Opening::Schemeless(_));
         accept(
             full,
@@ -459,7 +466,7 @@ impl Reader<'_> {
         choice: &Choice<'u>,
         span: Span,
         verdicts: Option<Verdicts<'u>>,
-        sink: &mut dyn FnMut(&Found<'_>),
+        sink: &mut dyn FnMut(&FoundUrl<'_>),
     ) {
         let raw = self.laid.line.origin(span);
         let plain = Plain {
@@ -492,7 +499,7 @@ impl Plain<'_> {
         repairs: Repairs,
         alternates: &[Alternate],
         confidence: f32,
-        sink: &mut dyn FnMut(&Found<'_>),
+        sink: &mut dyn FnMut(&FoundUrl<'_>),
     ) {
         let url_len = memchr::memchr(b'#', self.full).unwrap_or(self.full.len());
         let kept = self.full.len().min(self.url_bytes);
@@ -500,7 +507,7 @@ impl Plain<'_> {
             full_length: self.full.len(),
             full_hash: XxHash3_128::oneshot(self.full),
         });
-        sink(&Found {
+        sink(&FoundUrl {
             wrapper: self.wrapper,
             full: &self.full[..kept],
             url_len: url_len.min(kept),
@@ -525,7 +532,7 @@ struct Choice<'l> {
 
 impl Choice<'_> {
     /// Adds another reading, unless it is known already.
-    fn alternate(&mut self, full: &[u8], why: Why, confidence: f32) {
+    fn alternate(&mut self, full: &[u8], why: AlternateReason, confidence: f32) {
         if full == self.full || self.alternates.iter().any(|known| known.full == full) {
             return;
         }

@@ -3,7 +3,7 @@
 use unicode_script::{Script, UnicodeScript};
 
 use super::key::is_default;
-use super::split::Split;
+use super::split::SplitUrl;
 use super::verdict::Verdicts;
 use crate::grammar::decode;
 
@@ -92,7 +92,7 @@ fn odd_port(scheme: &[u8], port: &[u8]) -> bool {
     number.is_some_and(|number| number < 1024) && !is_default(scheme, port)
 }
 
-fn numeric_host(parts: &Split<'_>, verdicts: &Verdicts<'_>) -> bool {
+fn numeric_host(parts: &SplitUrl<'_>, verdicts: &Verdicts<'_>) -> bool {
     let host = parts.host.unwrap_or_default();
     verdicts
         .whatwg

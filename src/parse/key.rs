@@ -1,6 +1,6 @@
 //! The form of a URL that is used for comparing (RFC 1738 sections 2.1 and 2.2).
 
-use super::split::{Split, split};
+use super::split::{SplitUrl, split};
 use crate::grammar::{Scheme, normalize};
 
 /// `url` with scheme and host in lower case, its scheme's default port dropped, escapes of unreserved characters
@@ -12,7 +12,7 @@ pub fn key(url: &[u8]) -> Vec<u8> {
 
 /// The same of a URL's components.
 #[must_use]
-pub fn key_of(parts: &Split<'_>) -> Vec<u8> {
+pub fn key_of(parts: &SplitUrl<'_>) -> Vec<u8> {
     // Delimiters and a port.
     const BESIDE: usize = 16;
     let [host, query] = [parts.host, parts.query].map(Option::unwrap_or_default);

@@ -5,11 +5,11 @@
 
 use memchr::{memchr, memchr3, memmem, memrchr};
 
-use super::choose::Reason;
+use super::choose::RejectReason;
 use super::split::{cut, likely_host, plausible_host, site_parts};
 use crate::grammar::Bare;
 use crate::limits::{PROMISE_BYTES, SCHEME_CHARS};
-use crate::repair::{Breaks, Word, run_end, space};
+use crate::repair::{BareWord, Breaks, run_end, space};
 use crate::scan::{Rules, Scanner};
 
 /// Whether a word of `text` can be a URL at all, told from its first [`PROMISE_BYTES`] octets: its scheme and host or
@@ -17,13 +17,13 @@ use crate::scan::{Rules, Scanner};
 ///
 /// # Errors
 ///
-/// Why it cannot.
+/// AlternateReason it cannot.
 pub fn promising(
     text: &[u8],
-    word: &Word,
+    word: &BareWord,
     guessed: Option<&str>,
     scanner: &Scanner,
-) -> Result<(), Reason> {
+) -> Result<(), RejectReason> {
     if word.rules == Rules::Rfc1738 {
         return Ok(());
     }
@@ -66,7 +66,7 @@ pub fn promising(
     if can_be {
         Ok(())
     } else {
-        Err(Reason::Implausible)
+        Err(RejectReason::Implausible)
     }
 }
 
@@ -74,7 +74,7 @@ pub fn promising(
 struct Ahead<'t> {
     octets: &'t [u8],
     text: &'t [u8],
-    word: &'t Word,
+    word: &'t BareWord,
 }
 
 impl Ahead<'_> {
@@ -104,7 +104,7 @@ impl Ahead<'_> {
 
     /// Octets of the word, of which `most` are looked at, and [`PROMISE_BYTES`] in any case.
     fn end(&self, most: usize) -> usize {
-        let Word {
+        let BareWord {
             from,
             before,
             rules,
@@ -115,7 +115,7 @@ impl Ahead<'_> {
 }
 
 /// Whether the authority at `from` can name a host.
-fn site(ahead: &Ahead<'_>, from: usize, guessed: bool) -> Result<(), Reason> {
+fn site(ahead: &Ahead<'_>, from: usize, guessed: bool) -> Result<(), RejectReason> {
     let delimiter = |&byte: &u8| matches!(byte, b'/' | b'?' | b'#' | b'\\');
     let closed = ahead.octets[from..]
         .iter()
@@ -134,7 +134,11 @@ fn site(ahead: &Ahead<'_>, from: usize, guessed: bool) -> Result<(), Reason> {
         None if ahead.ends_line(end) => true,
         _ => can_be_site(authority),
     };
-    if holds { Ok(()) } else { Err(Reason::Host) }
+    if holds {
+        Ok(())
+    } else {
+        Err(RejectReason::Host)
+    }
 }
 
 /// Whether an authority names a host that is plausible.
@@ -168,17 +172,17 @@ fn can_be_site(authority: &[u8]) -> bool {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::choose::{Laid, read};
+    use super::super::choose::{Candidate, read};
     use super::*;
-    use crate::repair::{Line, word};
-    use crate::scan::{Opening, Schemeless};
+    use crate::repair::{LogicalLine, word};
+    use crate::scan::{Opening, SchemelessPolicy};
 
     /// Looks at each bare start, and reads the words of those that are refused: they must be no URLs. How many they are.
     fn check(text: &[u8]) -> usize {
-        let scanner = Scanner::new(Rules::Wide, Schemeless::Found, &["foo".to_owned()]);
+        let scanner = Scanner::new(Rules::Wide, SchemelessPolicy::Found, &["foo".to_owned()]);
         let mut starts = scanner.starts(text);
         let (mut from, mut refused) = (0, 0);
-        let mut line = Line::default();
+        let mut line = LogicalLine::default();
         while let Some(start) = starts.next_from(from) {
             from = start.retry;
             let guessed = match start.opening {
@@ -187,7 +191,7 @@ mod tests {
                 Opening::Bare | Opening::UrlPrefix => None,
             };
             let before = start.at.checked_sub(1).map(|at| text[at]);
-            let found = Word {
+            let found = BareWord {
                 from: start.content,
                 before,
                 rules: Rules::Wide,
@@ -196,7 +200,7 @@ mod tests {
             };
             if let Err(reason) = promising(text, &found, guessed, &scanner) {
                 word(text, &found, &mut line);
-                let laid = Laid {
+                let laid = Candidate {
                     start: &start,
                     before,
                     line: &line,

@@ -2,7 +2,7 @@
 
 /// A URL divided at its delimiters. Nothing is checked and nothing is decoded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Split<'a> {
+pub struct SplitUrl<'a> {
     /// The scheme, without its colon.
     pub scheme: &'a [u8],
     /// What stands before the `@` of the authority.
@@ -19,16 +19,16 @@ pub struct Split<'a> {
 
 /// Divides `text`, which has no fragment. Without a colon all of it is the path.
 #[must_use]
-pub fn split(text: &[u8]) -> Split<'_> {
+pub fn split(text: &[u8]) -> SplitUrl<'_> {
     let scheme = scheme(text);
     let rest = text[scheme.len()..].strip_prefix(b":").unwrap_or(text);
     let (hierarchy, query) = cut(rest, b'?');
     let Some(after) = hierarchy.strip_prefix(b"//") else {
-        return Split {
+        return SplitUrl {
             scheme,
             path: hierarchy,
             query,
-            ..Split::default()
+            ..SplitUrl::default()
         };
     };
     let slash = memchr::memchr2(b'/', b'\\', after).unwrap_or(after.len());
@@ -38,7 +38,7 @@ pub fn split(text: &[u8]) -> Split<'_> {
         None => (None, authority),
     };
     let (host, port) = site_parts(site);
-    Split {
+    SplitUrl {
         scheme,
         userinfo,
         host: Some(host),

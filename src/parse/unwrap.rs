@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use data_encoding::BASE64URL_NOPAD;
 use memchr::memmem;
 
-use super::split::{Split, cut, split};
+use super::split::{SplitUrl, cut, split};
 use crate::grammar::{decode, is_scheme_char};
 
 /// A URL that was found inside a redirector's, and which redirector that is.
@@ -30,7 +30,7 @@ pub fn unwrap(url: &[u8]) -> Option<Unwrapped> {
 
 /// The same, where the components are known of `url` without its fragment.
 #[must_use]
-pub fn unwrap_divided(url: &[u8], parts: &Split<'_>) -> Option<Unwrapped> {
+pub fn unwrap_divided(url: &[u8], parts: &SplitUrl<'_>) -> Option<Unwrapped> {
     target(&Place::divided(url, parts)?)
 }
 
@@ -199,7 +199,7 @@ impl<'a> Place<'a> {
     }
 
     /// The place of `url`, which without its fragment has these components.
-    fn divided(url: &'a [u8], parts: &Split<'a>) -> Option<Place<'a>> {
+    fn divided(url: &'a [u8], parts: &SplitUrl<'a>) -> Option<Place<'a>> {
         let web = parts.scheme.eq_ignore_ascii_case(b"http")
             || parts.scheme.eq_ignore_ascii_case(b"https");
         let host = parts.host.filter(|_| web)?;

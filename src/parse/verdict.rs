@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use iri_string::spec::UriSpec;
 
 use super::plain;
-use super::split::{Split, split};
+use super::split::{SplitUrl, split};
 
 use crate::grammar::{self, Reject, Url};
 
@@ -16,7 +16,7 @@ pub const GRAMMARS: [&str; 3] = ["rfc1738", "rfc3986", "whatwg"];
 #[derive(Clone, Debug)]
 pub struct Verdicts<'u> {
     /// The components of the text without its fragment, as they are divided before any grammar looks at them.
-    pub parts: Split<'u>,
+    pub parts: SplitUrl<'u>,
     /// RFC 1738, of the text without its fragment.
     pub rfc1738: Result<Url<'u>, Reject>,
     /// Whether RFC 3986 accepts the whole text as a `URI`.
@@ -56,7 +56,7 @@ impl<'u> Verdicts<'u> {
     }
 
     /// The same, where the components are known.
-    pub(super) fn of_divided(full: &'u [u8], url_len: usize, parts: Split<'u>) -> Verdicts<'u> {
+    pub(super) fn of_divided(full: &'u [u8], url_len: usize, parts: SplitUrl<'u>) -> Verdicts<'u> {
         let rfc1738 = grammar::url(&full[..url_len]);
         match plain::read(full) {
             Some(whatwg) => Verdicts {

@@ -2,8 +2,8 @@
 
 use super::extract::Options;
 use crate::config::{Config, RulesName, UniqueName};
-use crate::decode::Headers;
-use crate::scan::{Rules, Schemeless};
+use crate::decode::HeaderPolicy;
+use crate::scan::{Rules, SchemelessPolicy};
 
 impl Options {
     /// The options of a configuration's `[extract]` and `[limits]`.
@@ -17,15 +17,15 @@ impl Options {
                 Rules::Wide
             },
             schemeless: if extract.schemeless {
-                Schemeless::Found
+                SchemelessPolicy::Found
             } else {
-                Schemeless::Left
+                SchemelessPolicy::Left
             },
             extra_schemes: extract.extra_schemes.clone(),
             headers: if extract.headers {
-                Headers::Read
+                HeaderPolicy::Read
             } else {
-                Headers::Left
+                HeaderPolicy::Left
             },
             accept: extract
                 .accept

@@ -4,13 +4,13 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
-use super::Piece;
+use super::Chunk;
 use super::pool::Job;
 use super::work;
 use crate::limits::Limits;
-use crate::origin::{self, Hint, Source};
-use crate::read::{self, Input, Sparse, Step, Streams, Unread};
-use crate::split::{self, Block, Format, Opened, Roller};
+use crate::origin::{self, FormatHint, Source};
+use crate::read::{self, Input, SparseRead, StreamStep, Streams, UnreadRange};
+use crate::split::{self, Block, BlockReader, Format, OpenedStream};
 use crate::walk;
 
 /// Something that was cut out of a source.
@@ -18,9 +18,9 @@ pub(super) enum Item {
     /// Messages.
     Block(Arc<Source>, Format, Block),
     /// Whole messages that nobody has read yet, and the offset of the first.
-    Unread(Arc<Source>, Format, u64, Unread),
+    Unread(Arc<Source>, Format, u64, UnreadRange),
     /// What became of the source, or of a member of it.
-    Note(Box<Piece>),
+    Note(Box<Chunk>),
 }
 
 impl Item {
@@ -53,7 +53,7 @@ pub(super) struct Cuts {
 struct Current {
     source: Arc<Source>,
     format: Format,
-    blocks: Roller<Box<dyn Sparse>>,
+    blocks: BlockReader<Box<dyn SparseRead>>,
     counts: Counts,
 }
 
@@ -70,7 +70,7 @@ impl Cuts {
     pub(super) fn new(
         input: Input,
         source: Source,
-        hint: Hint,
+        hint: FormatHint,
         job: &Job,
         limits: &Limits,
     ) -> Cuts {
@@ -89,8 +89,8 @@ impl Cuts {
     /// The messages that begin in a part of an mbox. Nothing if the file is none.
     pub(super) fn part(
         opened: File,
-        file: &walk::File,
-        part: &origin::Item,
+        file: &walk::WalkedFile,
+        part: &origin::SplitItem,
         job: &Job,
         limits: &Limits,
     ) -> io::Result<Option<Cuts>> {
@@ -141,7 +141,7 @@ impl Cuts {
             self.current = Some(current);
             return item;
         }
-        let mut piece = Piece::default();
+        let mut piece = Chunk::default();
         match current.blocks.next_block() {
             Ok(Some(block)) => {
                 self.part_bytes += block.bytes.len() as u64;
@@ -164,7 +164,7 @@ impl Cuts {
             Err(error) => {
                 work::lost(
                     &mut piece,
-                    read::problem(&error, Some(current.blocks.reached())).of(&current.source),
+                    read::diagnostic(&error, Some(current.blocks.reached())).of(&current.source),
                 );
             }
         }
@@ -175,12 +175,12 @@ impl Cuts {
     }
 
     /// What becomes of a step into the source. Nothing, if it is a stream that is read from now on.
-    fn step(&mut self, step: Step) -> Option<Item> {
-        let mut piece = Piece::default();
+    fn step(&mut self, step: StreamStep) -> Option<Item> {
+        let mut piece = Chunk::default();
         match step {
-            Step::Stream(source, hint, stream) => {
+            StreamStep::Stream(source, hint, stream) => {
                 match split::open(stream, self.given, hint, self.message_bytes) {
-                    Ok(Opened::Blocks(format, blocks)) => {
+                    Ok(OpenedStream::Blocks(format, blocks)) => {
                         self.current = Some(Current {
                             source: Arc::new(source),
                             format,
@@ -189,15 +189,15 @@ impl Cuts {
                         });
                         return None;
                     }
-                    Ok(Opened::Left(why)) => work::skipped(&mut piece, &source, why),
+                    Ok(OpenedStream::Left(why)) => work::skipped(&mut piece, &source, why),
                     Err(error) => work::failed(&mut piece, &source, &error),
                 }
             }
-            Step::Left(source, why) => work::skipped(&mut piece, &source, why),
-            Step::Closed(source) => work::read_whole(&mut piece, &source),
-            Step::Broken(source, kind) => work::broken(&mut piece, &source, kind),
-            Step::Lost(event) => work::lost(&mut piece, event),
-            Step::Remark(event) => work::remarked(&mut piece, event),
+            StreamStep::Left(source, why) => work::skipped(&mut piece, &source, why),
+            StreamStep::Closed(source) => work::read_whole(&mut piece, &source),
+            StreamStep::Broken(source, kind) => work::broken(&mut piece, &source, kind),
+            StreamStep::Lost(event) => work::lost(&mut piece, event),
+            StreamStep::Remark(event) => work::remarked(&mut piece, event),
         }
         Some(Item::Note(Box::new(piece)))
     }

@@ -6,22 +6,22 @@ use std::collections::{HashMap, HashSet};
 use twox_hash::{XxHash3_64, XxHash3_128};
 
 use crate::decode::{
-    Decoded, Facts, Fields, Headers, Lines, Link, Part, Region, Stretches, Text, Trail, digest,
-    texts,
+    DecodeReport, DecodedText, HeaderFields, HeaderPolicy, LineLayout, Link, MessageInfo, MimePart,
+    OffsetMap, Region, Regions, digest, texts,
 };
+use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::grammar::octet;
 use crate::limits::{Limits, PROMISE_BYTES, REFUSED_WORDS_BYTES, REFUSED_WORDS_RATIO};
 use crate::origin::Source;
 use crate::parse::{
-    Found, Laid, Outcome, Reason, Unwrapped, Value, attribute, inner, key, mismatch, promising,
-    read, replace, split, unwrap, unwrap_divided, without_recipient,
+    AttributeValue, Candidate, FoundUrl, ParseOutcome, RejectReason, Unwrapped, attribute, inner,
+    key, mismatch, promising, read, replace, split, unwrap, unwrap_divided, without_recipient,
 };
-use crate::problem::{Kind, Problem};
-use crate::record::{Origin, Record, context_border, hash_of, id};
-use crate::repair::{Breaks, Join, Line, Word, Wrapped, quote_depth, word, wrapped};
-use crate::scan::{Opening, Rules, Scanner, Schemeless, Start};
+use crate::record::{Record, RecordOrigin, context_border, hash_of, id};
+use crate::repair::{BareWord, Breaks, Join, LogicalLine, WrappedText, quote_depth, word, wrapped};
+use crate::scan::{Opening, Rules, Scanner, SchemelessPolicy, Start};
 use crate::span::Span;
-use crate::split::{Header, Message};
+use crate::split::{HeaderForm, Message};
 
 /// What is found, and what is held back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,11 +29,11 @@ pub struct Options {
     /// By which rules.
     pub rules: Rules,
     /// Whether hosts without a scheme are found.
-    pub schemeless: Schemeless,
+    pub schemeless: SchemelessPolicy,
     /// Further schemes that need no `//`.
     pub extra_schemes: Vec<String>,
     /// Whether header fields are searched.
-    pub headers: Headers,
+    pub headers: HeaderPolicy,
     /// Names of grammars, one of which must accept; empty for all.
     pub accept: Vec<&'static str>,
     /// Schemes that are wanted, in lower case; empty for all.
@@ -57,7 +57,7 @@ pub struct Extractor {
 
 impl Options {
     /// Whether a URL passes the filters.
-    fn wants(&self, found: &Found<'_>) -> bool {
+    fn wants(&self, found: &FoundUrl<'_>) -> bool {
         if self.accept.is_empty() && self.schemes.is_empty() {
             return true;
         }
@@ -100,9 +100,9 @@ pub enum Finding<'f> {
     /// A URL that stood inside a redirector's. It is no candidate of its own.
     Unwrapped(&'f Record<'f>),
     /// A candidate that is none, and its text.
-    Reject(Reason, &'f [u8], Origin<'f>),
+    Reject(RejectReason, &'f [u8], RecordOrigin<'f>),
     /// Something wrong.
-    Problem(Problem),
+    Diagnostic(Diagnostic),
     /// The end: how many parts were searched, and how many left.
     Parts(usize, usize),
 }
@@ -116,7 +116,7 @@ pub fn extract(
     extractor: &Extractor,
     sink: &mut dyn FnMut(Finding<'_>),
 ) {
-    let fields = Fields::in_message(message, extractor.options.limits.header_bytes);
+    let fields = HeaderFields::in_message(message, extractor.options.limits.header_bytes);
     extract_known(
         message,
         &Known {
@@ -133,7 +133,7 @@ pub fn extract(
 #[derive(Debug)]
 pub(super) struct Known {
     /// The fields of its header.
-    pub(super) fields: Fields,
+    pub(super) fields: HeaderFields,
     /// Its digest, if somebody asked for it.
     pub(super) digest: Option<u128>,
 }
@@ -159,15 +159,15 @@ pub(super) fn extract_known(
         given: HashSet::new(),
         urls: 0,
         lines: (0, 1),
-        line: Line::default(),
+        line: LogicalLine::default(),
         ill_at: 0,
         refused_bytes: 0,
         sink,
     };
-    let Decoded {
+    let DecodeReport {
         text_parts,
         left,
-        problems,
+        diagnostics,
     } = texts(
         message,
         fields,
@@ -177,14 +177,14 @@ pub(super) fn extract_known(
     );
     if state.urls > limits.message_urls as u64 {
         let many = format!("{} URLs in one message", state.urls);
-        (state.sink)(Finding::Problem(Problem::at(
-            Kind::Limit,
+        (state.sink)(Finding::Diagnostic(Diagnostic::at(
+            DiagnosticKind::Limit,
             message.start,
             many,
         )));
     }
-    for problem in problems {
-        (state.sink)(Finding::Problem(problem));
+    for diagnostic in diagnostics {
+        (state.sink)(Finding::Diagnostic(diagnostic));
     }
     (state.sink)(Finding::Parts(text_parts, left.len()));
 }
@@ -194,8 +194,8 @@ struct State<'s, 'm> {
     message: &'s Message<'m>,
     source: &'s Source,
     extractor: &'s Extractor,
-    fields: &'s Fields,
-    facts: Option<Facts>,
+    fields: &'s HeaderFields,
+    facts: Option<MessageInfo>,
     digest: Option<u128>,
     /// How many times a URL stood in a part so far, by a hash of both: small, because there may be millions.
     seen: HashMap<u64, u32>,
@@ -207,7 +207,7 @@ struct State<'s, 'm> {
     urls: u64,
     /// An offset in the raw octets, and the number of its line.
     lines: (usize, u64),
-    line: Line,
+    line: LogicalLine,
     /// In the text that is read: an octet that RFC 3986 refuses, in a word that was refused for it.
     ill_at: usize,
     /// Octets of long words that were read and refused.
@@ -217,7 +217,7 @@ struct State<'s, 'm> {
 
 impl<'s> State<'s, '_> {
     /// Goes through a text, and on a page through the links between, in the order in which they lie there.
-    fn text(&mut self, text: &Text<'_>) {
+    fn text(&mut self, text: &DecodedText<'_>) {
         let Extractor { scanner, .. } = self.extractor;
         let mut stretches = None;
         let mut links = text
@@ -258,10 +258,10 @@ impl<'s> State<'s, '_> {
     /// Lays a start out, reads it, and gives what it holds.
     fn start(
         &mut self,
-        text: &Text<'_>,
+        text: &DecodedText<'_>,
         start: &Start,
-        stretches: &mut Option<Stretches>,
-    ) -> Outcome {
+        stretches: &mut Option<Regions>,
+    ) -> ParseOutcome {
         let Extractor {
             scanner,
             options: Options { limits, .. },
@@ -277,25 +277,25 @@ impl<'s> State<'s, '_> {
                     limits.wrapper_bytes,
                     &mut line,
                 ) {
-                    Wrapped::Closed(close) => Some(close),
-                    Wrapped::Void(close) => {
+                    WrappedText::Closed(close) => Some(close),
+                    WrappedText::Void(close) => {
                         self.line = line;
-                        return Outcome {
+                        return ParseOutcome {
                             resume: close + 1,
-                            refused: Some(Reason::TwoUrls),
+                            refused: Some(RejectReason::TwoUrls),
                         };
                     }
-                    Wrapped::Unclosed => {
+                    WrappedText::Unclosed => {
                         self.line = line;
-                        return Outcome {
+                        return ParseOutcome {
                             resume: start.retry,
-                            refused: Some(Reason::Unclosed),
+                            refused: Some(RejectReason::Unclosed),
                         };
                     }
                 }
             }
             Opening::UrlPrefix | Opening::Bare | Opening::Schemeless(_) => {
-                let breaks = if text.lines == Lines::Written {
+                let breaks = if text.lines == LineLayout::Written {
                     Breaks::Undone
                 } else {
                     Breaks::Kept
@@ -305,7 +305,7 @@ impl<'s> State<'s, '_> {
                 } else {
                     PROMISE_BYTES
                 };
-                let found = Word {
+                let found = BareWord {
                     from: start.content,
                     before,
                     rules: scanner.rules(),
@@ -314,7 +314,7 @@ impl<'s> State<'s, '_> {
                 };
                 if let Err(reason) = self.promising(&text.bytes, start, &found) {
                     self.line = line;
-                    return Outcome {
+                    return ParseOutcome {
                         resume: start.retry,
                         refused: Some(reason),
                     };
@@ -323,7 +323,7 @@ impl<'s> State<'s, '_> {
                 None
             }
         };
-        let laid = Laid {
+        let laid = Candidate {
             start,
             before,
             line: &line,
@@ -338,11 +338,11 @@ impl<'s> State<'s, '_> {
                 }
                 Region::Body if text.page.is_some() => "html:text",
                 Region::Body => {
-                    let stretches = stretches.get_or_insert_with(|| Stretches::of(&text.bytes));
+                    let stretches = stretches.get_or_insert_with(|| Regions::of(&text.bytes));
                     stretches.at(found.raw.start).name()
                 }
             };
-            let cited = text.region == Region::Body && text.lines == Lines::Written;
+            let cited = text.region == Region::Body && text.lines == LineLayout::Written;
             let quote_depth = if cited {
                 quote_depth(&text.bytes, found.raw.start)
             } else {
@@ -364,7 +364,7 @@ impl<'s> State<'s, '_> {
                 found,
             );
         });
-        if let Some(Reason::Grammar(_)) = outcome.refused
+        if let Some(RejectReason::Grammar(_)) = outcome.refused
             && close.is_none()
         {
             self.ill_at = start.content + ill_at(line.text());
@@ -383,7 +383,7 @@ impl<'s> State<'s, '_> {
     }
 
     /// Notes that a word of so many octets was read and refused.
-    fn refused(&mut self, text: &Text<'_>, start: &Start, octets: usize) {
+    fn refused(&mut self, text: &DecodedText<'_>, start: &Start, octets: usize) {
         if octets > PROMISE_BYTES && self.may_refuse() {
             self.refused_bytes += octets;
             if !self.may_refuse() {
@@ -393,13 +393,17 @@ impl<'s> State<'s, '_> {
                 let most = format!(
                     "long words full of URLs that are none: words are read up to {PROMISE_BYTES} octets from here"
                 );
-                (self.sink)(Finding::Problem(Problem::at(Kind::Limit, at, most)));
+                (self.sink)(Finding::Diagnostic(Diagnostic::at(
+                    DiagnosticKind::Limit,
+                    at,
+                    most,
+                )));
             }
         }
     }
 
     /// Whether a bare start is worth reading its word.
-    fn promising(&self, text: &[u8], start: &Start, word: &Word) -> Result<(), Reason> {
+    fn promising(&self, text: &[u8], start: &Start, word: &BareWord) -> Result<(), RejectReason> {
         let guessed = match start.opening {
             Opening::Schemeless(scheme) => Some(scheme),
             _ => None,
@@ -413,14 +417,14 @@ impl<'s> State<'s, '_> {
                 begin.len() >= name.len() && begin[..name.len()].eq_ignore_ascii_case(name)
             });
         if word.from < self.ill_at && !browsers {
-            Err(Reason::Implausible)
+            Err(RejectReason::Implausible)
         } else {
             Ok(())
         }
     }
 
     /// Reads the URL of an attribute, and gives it.
-    fn link(&mut self, text: &Text<'_>, link: &Link) {
+    fn link(&mut self, text: &DecodedText<'_>, link: &Link) {
         let Some(page) = &text.page else { return };
         let Extractor {
             scanner,
@@ -445,7 +449,7 @@ impl<'s> State<'s, '_> {
             .base
             .as_deref()
             .filter(|base| base.len() <= limits.url_bytes);
-        let value = Value {
+        let value = AttributeValue {
             text: &link.value,
             span: link.span,
             base,
@@ -459,11 +463,11 @@ impl<'s> State<'s, '_> {
     }
 
     /// Holds a URL back or gives it.
-    fn found(&mut self, spot: &Spot<'_>, found: &Found<'_>) {
+    fn found(&mut self, spot: &Spot<'_>, found: &FoundUrl<'_>) {
         let options = &self.extractor.options;
         if spot.reread && !self.is_new(spot, found) {
             let place = self.origin(spot.trail, found.raw);
-            (self.sink)(Finding::Reject(Reason::Reread, found.full, place));
+            (self.sink)(Finding::Reject(RejectReason::Reread, found.full, place));
             return;
         }
         if !options.wants(found) {
@@ -483,7 +487,7 @@ impl<'s> State<'s, '_> {
     }
 
     /// Whether no other reading of these octets gave this URL.
-    fn is_new(&mut self, spot: &Spot<'_>, found: &Found<'_>) -> bool {
+    fn is_new(&mut self, spot: &Spot<'_>, found: &FoundUrl<'_>) -> bool {
         let (raw, _) = spot.trail.raw(found.raw);
         self.given.insert(XxHash3_128::oneshot_with_seed(
             (raw.start as u64) << 24 ^ raw.len() as u64,
@@ -495,7 +499,7 @@ impl<'s> State<'s, '_> {
     fn give(
         &mut self,
         spot: &Spot<'_>,
-        found: &Found<'_>,
+        found: &FoundUrl<'_>,
         parent: Option<(u128, &'static str)>,
     ) -> u128 {
         let Options {
@@ -565,7 +569,7 @@ impl<'s> State<'s, '_> {
             None => digest(self.message, self.fields),
             Some(rest) => {
                 let begun = rest.message(self.message.kind);
-                let fields = Fields::in_message(&begun, self.extractor.limits().header_bytes);
+                let fields = HeaderFields::in_message(&begun, self.extractor.limits().header_bytes);
                 let whole = digest(&begun, &fields);
                 let offset = self.message.start - rest.start;
                 hash_of(&[&whole.to_le_bytes()[..], &offset.to_le_bytes()])
@@ -575,18 +579,18 @@ impl<'s> State<'s, '_> {
     }
 
     /// What is known of the message from its header, if it has one.
-    fn facts(&self) -> Option<Facts> {
+    fn facts(&self) -> Option<MessageInfo> {
         let Limits {
             header_bytes,
             field_bytes,
             ..
         } = *self.extractor.limits();
-        let of = |message: &Message<'_>, fields: &Fields| match message.header {
-            Header::Present | Header::Copied { .. } => {
-                Some(Facts::of(message.raw, fields, field_bytes))
+        let of = |message: &Message<'_>, fields: &HeaderFields| match message.header {
+            HeaderForm::Present | HeaderForm::Copied { .. } => {
+                Some(MessageInfo::of(message.raw, fields, field_bytes))
             }
-            Header::ANews => Some(Facts::of_a_news(message.raw)),
-            Header::Absent => None,
+            HeaderForm::ANews => Some(MessageInfo::of_a_news(message.raw)),
+            HeaderForm::Absent => None,
         };
         match self
             .message
@@ -594,12 +598,12 @@ impl<'s> State<'s, '_> {
             .map(|rest| rest.message(self.message.kind))
         {
             None => of(self.message, self.fields),
-            Some(begun) => of(&begun, &Fields::in_message(&begun, header_bytes)),
+            Some(begun) => of(&begun, &HeaderFields::in_message(&begun, header_bytes)),
         }
     }
 
     /// The URLs inside a redirector's, each as a child of the one around it.
-    fn unwrapped(&mut self, spot: &Spot<'_>, found: &Found<'_>, id: u128) {
+    fn unwrapped(&mut self, spot: &Spot<'_>, found: &FoundUrl<'_>, id: u128) {
         let Extractor { scanner, options } = self.extractor;
         if found.truncated.is_some() || options.rules == Rules::Rfc1738 {
             return;
@@ -631,7 +635,7 @@ impl<'s> State<'s, '_> {
     }
 
     /// Where `span` of a text came from.
-    fn origin(&mut self, trail: &Trail, span: Span) -> Origin<'s> {
+    fn origin(&mut self, trail: &OffsetMap, span: Span) -> RecordOrigin<'s> {
         let (raw, exact) = trail.raw(span);
         let base = self.message.raw_start();
         let before = self
@@ -639,7 +643,7 @@ impl<'s> State<'s, '_> {
             .rest
             .map_or(u64::from(self.message.envelope > 0), |rest| rest.lines);
         let line = before + self.line_of(raw.start);
-        Origin {
+        RecordOrigin {
             source: self.source,
             kind: self.message.kind,
             start: base + raw.start as u64,
@@ -674,10 +678,10 @@ impl<'s> State<'s, '_> {
 struct Spot<'t> {
     /// The text that the URL's `raw` is a range of.
     bytes: &'t [u8],
-    trail: &'t Trail,
+    trail: &'t OffsetMap,
     region: &'t str,
     quote_depth: usize,
-    part: Option<&'t Part>,
+    part: Option<&'t MimePart>,
     /// What a page shows for it.
     anchor: Option<&'t [u8]>,
     /// Whether the URL's range in `bytes` is to the octet.

@@ -9,22 +9,22 @@ use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use rayon::{Scope, ThreadPool, ThreadPoolBuilder};
 
 use super::Batch;
-use super::Piece;
+use super::Chunk;
 use super::cut::{Cuts, Item};
 use super::extract::Extractor;
-use super::unique::Given;
-use super::work::{self, Desks, Output, Unit};
+use super::unique::Dedup;
+use super::work::{self, Output, ScratchPool, Unit};
+use crate::diagnostic::{DiagnosticKind, Event};
 use crate::limits::{
     BATCH_BYTES, BATCH_FILES, BATCHES_PER_THREAD, BATCHES_WAITING, BYTES_PER_THREAD, Limits,
     SMALL_FILE_BYTES,
 };
-use crate::origin::{self, Hint, Source};
-use crate::problem::{Event, Kind};
+use crate::origin::{self, FormatHint, Source};
 use crate::read::{self, Input};
-use crate::record::Balance;
+use crate::record::Summary;
 use crate::sink::Sink;
 use crate::split::Format;
-use crate::walk::{self, Filter, Links, Step};
+use crate::walk::{self, PathFilter, SymlinkPolicy, WalkStep};
 
 /// Which repetitions of a URL are folded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,11 +44,11 @@ pub struct Job {
     /// Files and folders, `-` for standard input.
     pub roots: Vec<PathBuf>,
     /// Parts of files, instead of the roots.
-    pub items: Option<Vec<origin::Item>>,
+    pub items: Option<Vec<origin::SplitItem>>,
     /// Which files are wanted.
-    pub filter: Filter,
+    pub filter: PathFilter,
     /// Whether links are followed.
-    pub links: Links,
+    pub links: SymlinkPolicy,
     /// The format of all sources, if it is not to be recognised.
     pub format: Option<Format>,
     /// Threads that work; at least one.
@@ -89,7 +89,7 @@ pub trait Report {
     fn event(&mut self, event: &Event) -> io::Result<()>;
 
     /// How far it is: everything counted so far.
-    fn progress(&mut self, balance: &Balance);
+    fn progress(&mut self, balance: &Summary);
 }
 
 /// A report for those who want the records alone.
@@ -106,7 +106,7 @@ impl<S: Sink> Report for S {
         Ok(())
     }
 
-    fn progress(&mut self, _: &Balance) {}
+    fn progress(&mut self, _: &Summary) {}
 }
 
 /// Does the job and gives what it counted.
@@ -119,18 +119,18 @@ impl<S: Sink> Report for S {
 /// # Errors
 ///
 /// What `report` says, or that threads cannot be had. Input that fails is an event.
-pub fn run(job: &Job, extractor: &Extractor, report: &mut dyn Report) -> io::Result<Balance> {
+pub fn run(job: &Job, extractor: &Extractor, report: &mut dyn Report) -> io::Result<Summary> {
     let mut writer = Writer {
         report,
-        given: Given::new(job.unique),
+        given: Dedup::new(job.unique),
         lines: job.output == Output::Records,
-        balance: Balance::default(),
+        balance: Summary::default(),
         broken: None,
     };
     let mut units = Units::new(job, extractor.limits());
-    let (desks, aside) = (Desks::default(), OnceCell::new());
+    let (desks, aside) = (ScratchPool::default(), OnceCell::new());
     if job.threads <= 1 {
-        Hands {
+        Workers {
             job,
             extractor,
             desks: &desks,
@@ -142,7 +142,7 @@ pub fn run(job: &Job, extractor: &Extractor, report: &mut dyn Report) -> io::Res
     }
     walk::make_room((job.threads * BATCHES_PER_THREAD + 2) * BATCH_FILES);
     threads(job)?.in_place_scope(|scope| {
-        Hands {
+        Workers {
             job,
             extractor,
             desks: &desks,
@@ -163,16 +163,16 @@ fn threads(job: &Job) -> io::Result<ThreadPool> {
 }
 
 /// Those who work: the threads of a scope, or the caller alone.
-struct Hands<'h, 'scope> {
+struct Workers<'h, 'scope> {
     job: &'scope Job,
     extractor: &'scope Extractor,
-    desks: &'scope Desks,
+    desks: &'scope ScratchPool,
     /// Threads for what must be done while the others may all be waiting for it; there are none before they are needed.
     aside: &'scope OnceCell<ThreadPool>,
     scope: Option<&'h Scope<'scope>>,
 }
 
-impl Hands<'_, '_> {
+impl Workers<'_, '_> {
     /// Has the units worked on and writes what they give, in order. `false` ends the run.
     fn do_all(
         &self,
@@ -247,8 +247,8 @@ impl Hands<'_, '_> {
 
     /// Has a file that was left for its turn worked on, by threads of its own: the others may have so much to give that
     /// none goes on before this is written. `false` ends the run.
-    fn do_aside(&self, file: walk::File, writer: &mut Writer<'_>) -> io::Result<bool> {
-        let Hands {
+    fn do_aside(&self, file: walk::WalkedFile, writer: &mut Writer<'_>) -> io::Result<bool> {
+        let Workers {
             job,
             extractor,
             desks,
@@ -265,7 +265,7 @@ impl Hands<'_, '_> {
                 Ok(pool) => aside.get_or_init(|| pool),
                 // As many again may be too many. This one waits for nobody.
                 Err(_) => {
-                    return Hands {
+                    return Workers {
                         job,
                         extractor,
                         desks,
@@ -277,7 +277,7 @@ impl Hands<'_, '_> {
             },
         };
         pool.in_place_scope(|scope| {
-            Hands {
+            Workers {
                 job,
                 extractor,
                 desks,
@@ -379,16 +379,16 @@ impl Order {
 /// The end of the line: folds, counts and reports, in order.
 struct Writer<'w> {
     report: &'w mut dyn Report,
-    given: Given,
-    balance: Balance,
+    given: Dedup,
+    balance: Summary,
     /// What a stretch of the file that is being written failed with.
-    broken: Option<Kind>,
+    broken: Option<DiagnosticKind>,
     /// Whether each record is one line.
     lines: bool,
 }
 
 impl Writer<'_> {
-    fn write(&mut self, mut piece: Piece, run: &mut Run<'_>) -> io::Result<bool> {
+    fn write(&mut self, mut piece: Chunk, run: &mut Run<'_>) -> io::Result<bool> {
         // A file is cut at one go: the next that is counted is the one of which a stretch failed.
         self.broken = piece.broken.or(self.broken);
         if piece.balance.files > 0
@@ -420,18 +420,18 @@ impl Writer<'_> {
 struct Units<'j> {
     job: &'j Job,
     limits: &'j Limits,
-    steps: Box<dyn Iterator<Item = Step> + 'j>,
+    steps: Box<dyn Iterator<Item = WalkStep> + 'j>,
     /// The source that is being cut, and how many of its octets were told of.
     current: Option<(Cuts, u64)>,
     /// A file that waits until the small ones before it are on their way.
-    ahead: Option<Step>,
+    ahead: Option<WalkStep>,
     /// Of how many roots the files of a batch may be.
     most_roots: usize,
 }
 
 impl<'j> Units<'j> {
     fn new(job: &'j Job, limits: &'j Limits) -> Units<'j> {
-        let steps: Box<dyn Iterator<Item = Step>> = match &job.items {
+        let steps: Box<dyn Iterator<Item = WalkStep>> = match &job.items {
             Some(items) => Box::new(walk::items(items)),
             None => Box::new(walk::walk_open(&job.roots, &job.filter, job.links)),
         };
@@ -447,12 +447,12 @@ impl<'j> Units<'j> {
     }
 
     /// The units of a single file, which is cut whatever its size.
-    fn of(file: walk::File, job: &'j Job, limits: &'j Limits) -> Units<'j> {
-        let large = walk::File {
+    fn of(file: walk::WalkedFile, job: &'j Job, limits: &'j Limits) -> Units<'j> {
+        let large = walk::WalkedFile {
             size: u64::MAX,
             ..file
         };
-        let steps = Box::new(std::iter::once(Step::File(large)));
+        let steps = Box::new(std::iter::once(WalkStep::File(large)));
         Units {
             job,
             limits,
@@ -469,12 +469,12 @@ impl<'j> Units<'j> {
         let (mut bytes, mut roots) = (0, 0);
         while files.len() < BATCH_FILES && bytes < BATCH_BYTES && roots < self.most_roots {
             match self.ahead.take().or_else(|| self.steps.next()) {
-                Some(Step::File(file)) if file.size < SMALL_FILE_BYTES => {
+                Some(WalkStep::File(file)) if file.size < SMALL_FILE_BYTES => {
                     bytes += file.size;
                     let last = files
                         .iter()
                         .rev()
-                        .find(|file: &&walk::File| file.is_in_root());
+                        .find(|file: &&walk::WalkedFile| file.is_in_root());
                     let is_another =
                         file.is_in_root() && last.is_none_or(|last| file.is_in_another_root(last));
                     roots += usize::from(is_another);
@@ -491,22 +491,26 @@ impl<'j> Units<'j> {
     }
 
     /// What becomes of a step that is no small file.
-    fn step(&mut self, step: Step) -> Unit {
-        let mut piece = Piece::default();
+    fn step(&mut self, step: WalkStep) -> Unit {
+        let mut piece = Chunk::default();
         match step {
-            Step::File(file) => self.whole(file, &mut piece),
-            Step::Part(file, item) => self.part(file, &item, &mut piece),
-            Step::Stdin => {
+            WalkStep::File(file) => self.whole(file, &mut piece),
+            WalkStep::Part(file, item) => self.part(file, &item, &mut piece),
+            WalkStep::Stdin => {
                 let source = Source::at(Source::STDIN.into());
-                self.begin(Input::Stream(Box::new(io::stdin())), source, Hint::None);
+                self.begin(
+                    Input::Stream(Box::new(io::stdin())),
+                    source,
+                    FormatHint::None,
+                );
             }
-            Step::Skipped(source, why) => work::skipped(&mut piece, &source, why),
-            Step::Failed(event) => work::lost(&mut piece, event),
+            WalkStep::Skipped(source, why) => work::skipped(&mut piece, &source, why),
+            WalkStep::Failed(event) => work::lost(&mut piece, event),
         }
         Unit::Items(vec![Item::Note(Box::new(piece))])
     }
 
-    fn whole(&mut self, file: walk::File, piece: &mut Piece) {
+    fn whole(&mut self, file: walk::WalkedFile, piece: &mut Chunk) {
         match read::open(&file) {
             Ok(opened) => self.begin(Input::file(opened), file.source, file.hint),
             Err(error) => work::failed(piece, &file.source, &error),
@@ -514,7 +518,7 @@ impl<'j> Units<'j> {
     }
 
     /// The messages of a file that begin in a range of it. What is no mbox begins at its start.
-    fn part(&mut self, file: walk::File, item: &origin::Item, piece: &mut Piece) {
+    fn part(&mut self, file: walk::WalkedFile, item: &origin::SplitItem, piece: &mut Chunk) {
         match read::open(&file)
             .and_then(|opened| Cuts::part(opened, &file, item, self.job, self.limits))
         {
@@ -525,7 +529,7 @@ impl<'j> Units<'j> {
         }
     }
 
-    fn begin(&mut self, input: Input, source: Source, hint: Hint) {
+    fn begin(&mut self, input: Input, source: Source, hint: FormatHint) {
         self.current = Some((Cuts::new(input, source, hint, self.job, self.limits), 0));
     }
 
@@ -544,7 +548,7 @@ impl<'j> Units<'j> {
             }
         }
         let read = cuts.bytes_read();
-        let mut piece = Piece::default();
+        let mut piece = Chunk::default();
         piece.balance.bytes_read = read - told;
         items.push(Item::Note(Box::new(piece)));
         self.current = (!is_end).then_some((cuts, read));
@@ -568,9 +572,9 @@ mod tests {
     use super::*;
 
     /// What the balance says of files that give these pieces.
-    fn files(pieces: Vec<Piece>) -> (u64, u64, u64) {
+    fn files(pieces: Vec<Chunk>) -> (u64, u64, u64) {
         let mut report = Vec::new();
-        let (given, balance) = (Given::default(), Balance::default());
+        let (given, balance) = (Dedup::default(), Summary::default());
         let mut writer = Writer {
             report: &mut report,
             given,
@@ -596,21 +600,21 @@ mod tests {
 
     #[test]
     fn a_file_of_which_a_stretch_failed_is_not_read_to_its_end() {
-        let broken = || Piece {
-            broken: Some(Kind::Unreadable),
-            ..Piece::default()
+        let broken = || Chunk {
+            broken: Some(DiagnosticKind::Unreadable),
+            ..Chunk::default()
         };
-        let counted = |count: fn(&mut Balance)| {
-            let mut piece = Piece::default();
+        let counted = |count: fn(&mut Summary)| {
+            let mut piece = Chunk::default();
             count(&mut piece.balance);
             piece
         };
-        let read = || counted(Balance::read_file);
+        let read = || counted(Summary::read_file);
         assert_eq!(
             files(vec![
                 read(),
                 broken(),
-                Piece::default(),
+                Chunk::default(),
                 broken(),
                 read(),
                 read()
@@ -627,8 +631,8 @@ mod tests {
         );
         assert_eq!(
             files(vec![
-                Piece {
-                    broken: Some(Kind::Unreadable),
+                Chunk {
+                    broken: Some(DiagnosticKind::Unreadable),
                     ..read()
                 },
                 read()

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::pool::Unique;
-use super::{Keyed, Piece};
+use super::{Chunk, Keyed};
 
 /// What was given so far.
 #[derive(Debug, Default)]
-pub(super) struct Given {
+pub(super) struct Dedup {
     /// Whether URLs are folded over the run.
     unique: Unique,
     articles: HashSet<u128>,
@@ -17,17 +17,17 @@ pub(super) struct Given {
     keys: HashSet<u128>,
 }
 
-impl Given {
+impl Dedup {
     /// Nothing yet, in a run that folds so.
-    pub(super) fn new(unique: Unique) -> Given {
-        Given {
+    pub(super) fn new(unique: Unique) -> Dedup {
+        Dedup {
             unique,
-            ..Given::default()
+            ..Dedup::default()
         }
     }
 
     /// What is left of `records`, those of `piece`, without what was given before; `piece` counts that alone.
-    pub(super) fn fold<'r>(&mut self, piece: &mut Piece, records: &'r [u8]) -> Cow<'r, [u8]> {
+    pub(super) fn fold<'r>(&mut self, piece: &mut Chunk, records: &'r [u8]) -> Cow<'r, [u8]> {
         if let Some(article) = piece.article
             && self.is_given(article, piece.goes_on)
         {
@@ -49,7 +49,7 @@ impl Given {
         self.is_copy
     }
 
-    fn fold_records(&mut self, piece: &mut Piece, records: &[u8]) -> Vec<u8> {
+    fn fold_records(&mut self, piece: &mut Chunk, records: &[u8]) -> Vec<u8> {
         let mut kept = Vec::with_capacity(records.len());
         let mut start = 0;
         for &Keyed {

@@ -6,17 +6,18 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::cut::{Cuts, Item};
 use super::extract::{Extractor, Finding, Known, extract_known, key_hash};
 use super::pool::{Job, Unique};
-use super::{Batch, Keyed, Piece};
-use crate::decode::{Fields, KnownField, date, digest};
+use super::{Batch, Chunk, Keyed};
+use crate::decode::{HeaderFields, KnownField, date, digest};
+use crate::diagnostic::{Diagnostic, DiagnosticKind, Event};
 use crate::limits::{
     BATCHES_PER_THREAD, BLOCKS_PER_THREAD, SMALL_CONTAINER_BYTES, SMALL_FILE_BYTES, SPILL_BYTES,
 };
-use crate::origin::{Kind as SourceKind, Source};
-use crate::problem::{Event, Kind, Problem};
-use crate::read::{self, Input, Unread};
-use crate::record::{self, Balance, Record, Writer};
+use crate::origin::{Source, SourceKind};
+use crate::read::{self, Input, UnreadRange};
+use crate::record::{self, Record, RecordWriter, Summary};
 use crate::split::{
-    Block, Divided, Format, Message, Role, ends_in_cr, messages, recognised, unify, zeros_before,
+    Block, BlockRole, Format, Message, SplitOutput, ends_in_cr, messages, recognised, unify,
+    zeros_before,
 };
 use crate::walk;
 
@@ -25,7 +26,7 @@ pub(super) enum Unit {
     /// What was cut out of a source: one block of a large file, or many small members.
     Items(Vec<Item>),
     /// Small files, to be read; most of them are open.
-    Files(Vec<walk::File>),
+    Files(Vec<walk::WalkedFile>),
 }
 
 /// Which of a record's forms is written.
@@ -61,22 +62,22 @@ pub(super) type Give<'g> = dyn FnMut(Batch) -> bool + 'g;
 
 /// What is kept from one piece of work to the next, to save time: nothing that a record depends on.
 #[derive(Default)]
-struct Desk {
+struct Scratch {
     buffer: Vec<u8>,
-    writer: Writer,
+    writer: RecordWriter,
     usual_bytes: usize,
 }
 
 /// The desks at which nobody works. There are never more than threads of both sets.
 #[derive(Default)]
-pub(super) struct Desks {
-    free: Mutex<Vec<Desk>>,
+pub(super) struct ScratchPool {
+    free: Mutex<Vec<Scratch>>,
     /// Room for records, of which those were written. There is never more than was held at once.
     room: Mutex<Vec<Vec<u8>>>,
 }
 
-impl Desks {
-    fn free(&self) -> MutexGuard<'_, Vec<Desk>> {
+impl ScratchPool {
+    fn free(&self) -> MutexGuard<'_, Vec<Scratch>> {
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -87,7 +88,7 @@ impl Desks {
     /// Takes back the room of records that were written: memory that was used lately is soonest written to.
     pub(super) fn take_back(&self, mut records: Vec<u8>) {
         // What a message took that yields much is not kept.
-        if (1..=2 * Yield::FULL_BYTES).contains(&records.capacity()) {
+        if (1..=2 * BatchBuilder::FULL_BYTES).contains(&records.capacity()) {
             records.clear();
             self.room().push(records);
         }
@@ -95,13 +96,13 @@ impl Desks {
 }
 
 /// Does a piece of work. A large yield is given in several batches.
-fn work(unit: Unit, job: &Job, extractor: &Extractor, desks: &Desks, give: &mut Give<'_>) {
-    let Desk {
+fn work(unit: Unit, job: &Job, extractor: &Extractor, desks: &ScratchPool, give: &mut Give<'_>) {
+    let Scratch {
         buffer,
         writer,
         usual_bytes,
     } = desks.free().pop().unwrap_or_default();
-    let yielded = Yield::new(desks, give, usual_bytes, unit.len());
+    let yielded = BatchBuilder::new(desks, give, usual_bytes, unit.len());
     let mut worker = Worker {
         job,
         extractor,
@@ -121,12 +122,12 @@ fn work(unit: Unit, job: &Job, extractor: &Extractor, desks: &Desks, give: &mut 
     }
     worker.yielded.flush();
     let Worker {
-        yielded: Yield { usual_bytes, .. },
+        yielded: BatchBuilder { usual_bytes, .. },
         buffer,
         writer,
         ..
     } = worker;
-    desks.free().push(Desk {
+    desks.free().push(Scratch {
         buffer,
         writer,
         usual_bytes,
@@ -138,17 +139,17 @@ pub(super) fn contained(
     unit: Unit,
     job: &Job,
     extractor: &Extractor,
-    desks: &Desks,
+    desks: &ScratchPool,
     give: &mut Give<'_>,
 ) {
     if catch_unwind(AssertUnwindSafe(|| work(unit, job, extractor, desks, give))).is_err() {
-        let mut piece = Piece::default();
-        piece.balance.event(Kind::Panic.name());
-        let problem = Problem::new(
-            Kind::Panic,
+        let mut piece = Chunk::default();
+        piece.balance.event(DiagnosticKind::Panic.name());
+        let diagnostic = Diagnostic::new(
+            DiagnosticKind::Panic,
             "the program failed on a piece of this source; please report it",
         );
-        piece.events.push(problem.of(&Source::at("?".into())));
+        piece.events.push(diagnostic.of(&Source::at("?".into())));
         give(Batch {
             pieces: vec![piece],
             ..Batch::default()
@@ -159,17 +160,17 @@ pub(super) fn contained(
 struct Worker<'w> {
     job: &'w Job,
     extractor: &'w Extractor,
-    yielded: Yield<'w>,
+    yielded: BatchBuilder<'w>,
     buffer: Vec<u8>,
-    writer: Writer,
+    writer: RecordWriter,
 }
 
 /// What work has yielded and not given yet.
-struct Yield<'w> {
-    desks: &'w Desks,
+struct BatchBuilder<'w> {
+    desks: &'w ScratchPool,
     batch: Batch,
     /// What the message that is being read counts: part of no balance before it is read to its end, or given in part.
-    tally: Balance,
+    tally: Summary,
     /// Where in the last piece that message began.
     mark: Mark,
     /// Where the records of the last piece begin.
@@ -185,21 +186,26 @@ struct Yield<'w> {
     give: &'w mut Give<'w>,
 }
 
-impl Yield<'_> {
+impl BatchBuilder<'_> {
     /// Octets of records that a batch holds at the most, for what is usual: it is given when a message begins behind
     /// [`SPILL_BYTES`]. A message that yields much is given itself behind as many.
     const FULL_BYTES: usize = SPILL_BYTES + SPILL_BYTES / 8;
 }
 
-impl<'w> Yield<'w> {
+impl<'w> BatchBuilder<'w> {
     /// Nothing yet, of work on so many octets.
-    fn new(desks: &'w Desks, give: &'w mut Give<'w>, usual_bytes: usize, bytes: u64) -> Yield<'w> {
+    fn new(
+        desks: &'w ScratchPool,
+        give: &'w mut Give<'w>,
+        usual_bytes: usize,
+        bytes: u64,
+    ) -> BatchBuilder<'w> {
         // Text full of URLs yields four times as much as itself.
         let most_bytes = usize::try_from(bytes.saturating_mul(4))
             .unwrap_or(usize::MAX)
             .min(Self::FULL_BYTES);
-        let (batch, tally, mark) = (Batch::default(), Balance::default(), Mark::default());
-        Yield {
+        let (batch, tally, mark) = (Batch::default(), Summary::default(), Mark::default());
+        BatchBuilder {
             desks,
             batch,
             tally,
@@ -214,15 +220,15 @@ impl<'w> Yield<'w> {
     }
 
     /// The piece that is being filled.
-    fn piece(&mut self) -> &mut Piece {
+    fn piece(&mut self) -> &mut Chunk {
         if self.batch.pieces.is_empty() {
-            self.batch.pieces.push(Piece::default());
+            self.batch.pieces.push(Chunk::default());
         }
         self.batch.pieces.last_mut().expect("there is one now")
     }
 
     /// Goes on with another piece.
-    fn next(&mut self, piece: Piece) {
+    fn next(&mut self, piece: Chunk) {
         self.finish();
         self.batch.pieces.push(piece);
         self.is_fresh = true;
@@ -242,7 +248,7 @@ impl<'w> Yield<'w> {
     /// copies of the article as well.
     fn article(&mut self, article: Option<u128>, goes_on: bool) {
         if !self.is_fresh {
-            self.next(Piece::default());
+            self.next(Chunk::default());
         }
         let piece = self.piece();
         (piece.article, piece.goes_on) = (article, goes_on);
@@ -255,7 +261,7 @@ impl<'w> Yield<'w> {
             // The piece that was made for the message stays.
             let is_empty = self.start == self.batch.records.len();
             let is_own =
-                |piece: &mut Piece| piece.article.is_some() && is_empty && piece.rejects.is_empty();
+                |piece: &mut Chunk| piece.article.is_some() && is_empty && piece.rejects.is_empty();
             match self.batch.pieces.pop_if(is_own) {
                 Some(own) => {
                     // Those before it are full.
@@ -264,7 +270,7 @@ impl<'w> Yield<'w> {
                 }
                 None => {
                     self.flush();
-                    self.next(Piece::default());
+                    self.next(Chunk::default());
                 }
             }
         }
@@ -282,7 +288,7 @@ impl<'w> Yield<'w> {
     /// Adds what a message counted to its piece's balance.
     fn settle(&mut self) {
         self.piece();
-        let Yield { batch, tally, .. } = self;
+        let BatchBuilder { batch, tally, .. } = self;
         if let Some(piece) = batch.pieces.last_mut() {
             piece.balance.take_over(tally);
         }
@@ -290,7 +296,7 @@ impl<'w> Yield<'w> {
 
     /// Takes back what is held of a message.
     fn restore(&mut self) {
-        self.tally = Balance::default();
+        self.tally = Summary::default();
         let mark = std::mem::take(&mut self.mark);
         self.batch.records.truncate(mark.records);
         mark.restore(self.piece());
@@ -305,10 +311,10 @@ impl<'w> Yield<'w> {
         if own > SPILL_BYTES {
             counts(self, job);
             self.settle();
-            let next = Piece {
+            let next = Chunk {
                 article: self.piece().article,
                 goes_on: true,
-                ..Piece::default()
+                ..Chunk::default()
             };
             self.flush();
             self.next(next);
@@ -355,18 +361,18 @@ impl<'w> Yield<'w> {
 
 impl Worker<'_> {
     /// Reads a small file. One that the program fails on outside a message is an event.
-    fn contained(&mut self, file: &walk::File) {
+    fn contained(&mut self, file: &walk::WalkedFile) {
         if catch_unwind(AssertUnwindSafe(|| self.file(file))).is_err() {
-            let problem = Problem::new(
-                Kind::Panic,
+            let diagnostic = Diagnostic::new(
+                DiagnosticKind::Panic,
                 "the program failed on this file; please report it",
             );
-            lost(self.yielded.piece(), problem.of(&file.source));
+            lost(self.yielded.piece(), diagnostic.of(&file.source));
         }
     }
 
     /// Reads a small file, and everything in it.
-    fn file(&mut self, file: &walk::File) {
+    fn file(&mut self, file: &walk::WalkedFile) {
         let mut block = Block {
             bytes: std::mem::take(&mut self.buffer),
             ..Block::default()
@@ -397,19 +403,19 @@ impl Worker<'_> {
     }
 
     /// Leaves a file to those who read in blocks.
-    fn defer(&mut self, file: &walk::File) {
-        self.yielded.next(Piece {
-            deferred: Some(walk::File {
+    fn defer(&mut self, file: &walk::WalkedFile) {
+        self.yielded.next(Chunk {
+            deferred: Some(walk::WalkedFile {
                 ahead: None,
                 ..file.clone()
             }),
-            ..Piece::default()
+            ..Chunk::default()
         });
-        self.yielded.next(Piece::default());
+        self.yielded.next(Chunk::default());
     }
 
     /// A small file that was read to its end.
-    fn whole(&mut self, file: &walk::File, block: &mut Block) {
+    fn whole(&mut self, file: &walk::WalkedFile, block: &mut Block) {
         let size = block.bytes.len() as u64;
         let zeros = zeros_before(&block.bytes);
         block.bytes.drain(..zeros);
@@ -426,7 +432,7 @@ impl Worker<'_> {
     }
 
     /// Reads what lies in a small compressed file or archive; a large yield is left to those who read in blocks.
-    fn container(&mut self, file: &walk::File, octets: Vec<u8>) {
+    fn container(&mut self, file: &walk::WalkedFile, octets: Vec<u8>) {
         let size = octets.len() as u64;
         let input = Input::memory(octets);
         let mut unpacked = 0;
@@ -466,11 +472,11 @@ impl Worker<'_> {
     }
 
     /// Reads and searches what was left unread of a source. If that fails, what stands behind it is read all the same.
-    fn unread(&mut self, source: &Source, format: Format, offset: u64, unread: &Unread) {
+    fn unread(&mut self, source: &Source, format: Format, offset: u64, unread: &UnreadRange) {
         let mut block = Block {
             bytes: std::mem::take(&mut self.buffer),
             offset,
-            role: Role::Whole,
+            role: BlockRole::Whole,
         };
         let result = unread.read(&mut block.bytes);
         let read = block.bytes.len() as u64;
@@ -482,30 +488,30 @@ impl Worker<'_> {
             Ok(()) if read < unread.octets() => shrunk(piece, source, offset + read),
             Ok(()) => {}
             Err(error) => {
-                let problem = read::problem(&error, Some(offset + read));
-                piece.broken = Some(problem.kind);
-                remarked(piece, problem.of(source));
+                let diagnostic = read::diagnostic(&error, Some(offset + read));
+                piece.broken = Some(diagnostic.kind);
+                remarked(piece, diagnostic.of(source));
             }
         }
         self.buffer = block.bytes;
     }
 
     fn block(&mut self, source: &Source, format: Format, block: &Block) {
-        if let Role::First = block.role {
+        if let BlockRole::First = block.role {
             let most = self.extractor.limits().message_bytes;
             let message = format!("a message of more than {most} octets: the rest is read as text");
-            self.event(Problem::at(Kind::Limit, block.offset, message).of(source));
+            self.event(Diagnostic::at(DiagnosticKind::Limit, block.offset, message).of(source));
         }
         messages(block, format, &mut |divided| match divided {
-            Divided::Message(message) => self.message(&message, source),
-            Divided::Problem(problem) => self.event(problem.of(source)),
+            SplitOutput::Message(message) => self.message(&message, source),
+            SplitOutput::Diagnostic(diagnostic) => self.event(diagnostic.of(source)),
         });
     }
 
     /// A message, with everything that can go wrong in it kept inside.
     fn message(&mut self, message: &Message<'_>, source: &Source) {
         let mut known = Known {
-            fields: Fields::in_message(message, self.extractor.limits().header_bytes),
+            fields: HeaderFields::in_message(message, self.extractor.limits().header_bytes),
             digest: None,
         };
         if message.kind == SourceKind::News {
@@ -517,7 +523,8 @@ impl Worker<'_> {
                 }
                 // A further piece is whatever its article is.
                 Some(begun) => {
-                    let fields = Fields::in_message(&begun, self.extractor.limits().header_bytes);
+                    let fields =
+                        HeaderFields::in_message(&begun, self.extractor.limits().header_bytes);
                     self.yielded
                         .article(article(&begun, &fields, digest(&begun, &fields)), true);
                 }
@@ -527,15 +534,15 @@ impl Worker<'_> {
         if catch_unwind(AssertUnwindSafe(|| self.read(message, &known, source))).is_err() {
             self.yielded.restore();
             self.yielded.piece().balance.skip_message("panic");
-            let problem = Problem::at(
-                Kind::Panic,
+            let diagnostic = Diagnostic::at(
+                DiagnosticKind::Panic,
                 message.start,
                 "the program failed on this message; please report it",
             );
-            self.event(problem.of(source));
+            self.event(diagnostic.of(source));
         }
         if message.kind == SourceKind::News {
-            self.yielded.next(Piece::default());
+            self.yielded.next(Chunk::default());
         }
     }
 
@@ -561,7 +568,7 @@ impl Worker<'_> {
     }
 
     /// Whether the message's date lies within the bounds asked for. One without a date does.
-    fn in_time(&self, message: &Message<'_>, fields: &Fields) -> bool {
+    fn in_time(&self, message: &Message<'_>, fields: &HeaderFields) -> bool {
         if self.job.since.is_none() && self.job.until.is_none() {
             return true;
         }
@@ -571,7 +578,7 @@ impl Worker<'_> {
             Some(first) => {
                 begun = (
                     first,
-                    Fields::in_message(&first, self.extractor.limits().header_bytes),
+                    HeaderFields::in_message(&first, self.extractor.limits().header_bytes),
                 );
                 (&begun.0, &begun.1)
             }
@@ -587,7 +594,7 @@ impl Worker<'_> {
 
     fn event(&mut self, event: Event) {
         let piece = self.yielded.piece();
-        piece.balance.event(event.problem.kind.name());
+        piece.balance.event(event.diagnostic.kind.name());
         piece.events.push(event);
     }
 }
@@ -603,7 +610,7 @@ struct Mark {
 
 impl Mark {
     /// Takes back what the message gave.
-    fn restore(self, piece: &mut Piece) {
+    fn restore(self, piece: &mut Chunk) {
         piece.keys.truncate(self.keys);
         piece.rejects.truncate(self.rejects);
         piece.events.truncate(self.events);
@@ -612,7 +619,7 @@ impl Mark {
 }
 
 /// What tells an article from others: its Message-ID and what it says.
-fn article(message: &Message<'_>, fields: &Fields, digest: u128) -> Option<u128> {
+fn article(message: &Message<'_>, fields: &HeaderFields, digest: u128) -> Option<u128> {
     let id = fields.first_known(KnownField::MessageId)?;
     Some(record::hash_of(&[
         id.value.of(message.raw),
@@ -625,8 +632,8 @@ fn note(
     finding: Finding<'_>,
     source: &Source,
     job: &Job,
-    writer: &mut Writer,
-    yielded: &mut Yield<'_>,
+    writer: &mut RecordWriter,
+    yielded: &mut BatchBuilder<'_>,
 ) {
     let tally = &mut yielded.tally;
     match finding {
@@ -657,9 +664,9 @@ fn note(
                 record::reject(text, reason, &place, &mut yielded.piece().rejects);
             }
         }
-        Finding::Problem(problem) => {
-            tally.event(problem.kind.name());
-            yielded.piece().events.push(problem.of(source));
+        Finding::Diagnostic(diagnostic) => {
+            tally.event(diagnostic.kind.name());
+            yielded.piece().events.push(diagnostic.of(source));
         }
         Finding::Parts(text, other) => {
             tally.parts_text += text as u64;
@@ -669,7 +676,7 @@ fn note(
 }
 
 /// Writes a record's line.
-fn line(record: &Record<'_>, job: &Job, writer: &mut Writer, yielded: &mut Yield<'_>) {
+fn line(record: &Record<'_>, job: &Job, writer: &mut RecordWriter, yielded: &mut BatchBuilder<'_>) {
     let found = record.found;
     let records = yielded.records();
     match job.output {
@@ -691,7 +698,7 @@ fn line(record: &Record<'_>, job: &Job, writer: &mut Writer, yielded: &mut Yield
 
 /// Tells the records of a message that were repeated in it how often they stood there. Those that were given before the
 /// message ended are told nothing.
-fn counts(yielded: &mut Yield<'_>, job: &Job) {
+fn counts(yielded: &mut BatchBuilder<'_>, job: &Job) {
     let (start, before) = (yielded.start, yielded.mark);
     yielded.piece();
     let Batch { records, pieces } = &mut yielded.batch;
@@ -718,7 +725,7 @@ fn counts(yielded: &mut Yield<'_>, job: &Job) {
 }
 
 /// Notes that a source was read to its end.
-pub(super) fn read_whole(piece: &mut Piece, source: &Source) {
+pub(super) fn read_whole(piece: &mut Chunk, source: &Source) {
     if source.member().is_empty() {
         piece.balance.read_file();
     } else {
@@ -727,11 +734,11 @@ pub(super) fn read_whole(piece: &mut Piece, source: &Source) {
 }
 
 /// Notes that octets of a source were gone when they were to be read.
-pub(super) fn shrunk(piece: &mut Piece, source: &Source, end: u64) {
+pub(super) fn shrunk(piece: &mut Chunk, source: &Source, end: u64) {
     remarked(
         piece,
-        Problem::at(
-            Kind::Vanished,
+        Diagnostic::at(
+            DiagnosticKind::Vanished,
             end,
             "it ends here, and was longer when it was opened",
         )
@@ -740,39 +747,42 @@ pub(super) fn shrunk(piece: &mut Piece, source: &Source, end: u64) {
 }
 
 /// The same, where others have read before: it may end before `end`.
-pub(super) fn shrunk_before(piece: &mut Piece, source: &Source, end: u64) {
+pub(super) fn shrunk_before(piece: &mut Chunk, source: &Source, end: u64) {
     let message = "it ends here or before, and was longer when it was opened";
-    remarked(piece, Problem::at(Kind::Vanished, end, message).of(source));
+    remarked(
+        piece,
+        Diagnostic::at(DiagnosticKind::Vanished, end, message).of(source),
+    );
 }
 
 /// Notes that a source could not be read.
-pub(super) fn failed(piece: &mut Piece, source: &Source, error: &std::io::Error) {
-    lost(piece, read::problem(error, None).of(source));
+pub(super) fn failed(piece: &mut Chunk, source: &Source, error: &std::io::Error) {
+    lost(piece, read::diagnostic(error, None).of(source));
 }
 
 /// Notes that a source went away or could not be read, as the event says.
-pub(super) fn lost(piece: &mut Piece, event: Event) {
-    broken(piece, &event.source, event.problem.kind);
+pub(super) fn lost(piece: &mut Chunk, event: Event) {
+    broken(piece, &event.source, event.diagnostic.kind);
     remarked(piece, event);
 }
 
 /// Counts a source that could not be read, of which an event has told.
-pub(super) fn broken(piece: &mut Piece, source: &Source, kind: Kind) {
+pub(super) fn broken(piece: &mut Chunk, source: &Source, kind: DiagnosticKind) {
     match (kind, source.member().is_empty()) {
-        (Kind::Vanished, true) => piece.balance.skip_file("vanished"),
+        (DiagnosticKind::Vanished, true) => piece.balance.skip_file("vanished"),
         (kind, true) => piece.balance.fail_file(kind.name()),
         (kind, false) => piece.balance.fail_member(kind.name()),
     }
 }
 
 /// Notes something that changes nothing in what is read.
-pub(super) fn remarked(piece: &mut Piece, event: Event) {
-    piece.balance.event(event.problem.kind.name());
+pub(super) fn remarked(piece: &mut Chunk, event: Event) {
+    piece.balance.event(event.diagnostic.kind.name());
     piece.events.push(event);
 }
 
 /// Notes that a source was left, with an event unless that is no news to anybody.
-pub(super) fn skipped(piece: &mut Piece, source: &Source, why: &str) {
+pub(super) fn skipped(piece: &mut Chunk, source: &Source, why: &str) {
     let is_file = source.member().is_empty();
     if is_file {
         piece.balance.skip_file(why);
@@ -785,7 +795,7 @@ pub(super) fn skipped(piece: &mut Piece, source: &Source, why: &str) {
     if !expected {
         remarked(
             piece,
-            Problem::new(Kind::Skip, format!("not read: {why}")).of(source),
+            Diagnostic::new(DiagnosticKind::Skip, format!("not read: {why}")).of(source),
         );
     }
 }

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use super::container::{Allowed, Compression, unpacked};
 use super::fault;
 use super::input::Input;
-use crate::problem::Kind;
+use crate::diagnostic::DiagnosticKind;
 use tar::Tar;
 use zip::{Directory, Locals};
 
@@ -143,7 +143,7 @@ impl Archive {
     }
 
     /// Whether the current member failed with what the archive fails with now.
-    pub(super) fn said(&self) -> Option<Kind> {
+    pub(super) fn said(&self) -> Option<DiagnosticKind> {
         match self {
             Archive::Tar(tar) => tar.feed().failed(),
             Archive::Locals(locals) => locals.feed().failed(),
@@ -160,7 +160,7 @@ struct Shared {
     input: BufReader<Box<dyn Read>>,
     part: Part,
     /// What the reader of a member was told.
-    failed: Option<Kind>,
+    failed: Option<DiagnosticKind>,
 }
 
 /// How far the current member goes.
@@ -237,7 +237,7 @@ impl Feed {
         }
     }
 
-    fn failed(&self) -> Option<Kind> {
+    fn failed(&self) -> Option<DiagnosticKind> {
         self.0.borrow().failed
     }
 }
@@ -310,7 +310,7 @@ impl Read for Member {
         }
         let read = shared.member(buffer);
         if let Err(error) = &read {
-            shared.failed = Some(fault::problem(error, None).kind);
+            shared.failed = Some(fault::diagnostic(error, None).kind);
         }
         read
     }

@@ -3,29 +3,29 @@
 use std::fmt;
 use std::io;
 
-use crate::problem::{Kind, Problem};
+use crate::diagnostic::{Diagnostic, DiagnosticKind};
 
 /// A limit or damage that a reader of ours met.
 #[derive(Debug)]
-struct Fault {
-    kind: Kind,
+struct ReadError {
+    kind: DiagnosticKind,
     message: String,
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
 }
 
-impl std::error::Error for Fault {}
+impl std::error::Error for ReadError {}
 
 /// The octets make no sense from here on.
 pub(super) fn damage(message: impl Into<String>) -> io::Error {
     io::Error::new(
         io::ErrorKind::InvalidData,
-        Fault {
-            kind: Kind::Damage,
+        ReadError {
+            kind: DiagnosticKind::Damage,
             message: message.into(),
         },
     )
@@ -33,28 +33,28 @@ pub(super) fn damage(message: impl Into<String>) -> io::Error {
 
 /// A limit is reached.
 pub(super) fn limit(message: impl Into<String>) -> io::Error {
-    io::Error::other(Fault {
-        kind: Kind::Limit,
+    io::Error::other(ReadError {
+        kind: DiagnosticKind::Limit,
         message: message.into(),
     })
 }
 
-/// The problem that a stream's error is, met behind `offset` octets of it.
+/// The diagnostic that a stream's error is, met behind `offset` octets of it.
 #[must_use]
-pub fn problem(error: &io::Error, offset: Option<u64>) -> Problem {
+pub fn diagnostic(error: &io::Error, offset: Option<u64>) -> Diagnostic {
     let fault = error
         .get_ref()
-        .and_then(|inner| inner.downcast_ref::<Fault>());
+        .and_then(|inner| inner.downcast_ref::<ReadError>());
     let kind = match (fault, error.kind()) {
         (Some(fault), _) => fault.kind,
-        (None, io::ErrorKind::NotFound) => Kind::Vanished,
+        (None, io::ErrorKind::NotFound) => DiagnosticKind::Vanished,
         (
             None,
             io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput,
-        ) => Kind::Damage,
-        (None, _) => Kind::Unreadable,
+        ) => DiagnosticKind::Damage,
+        (None, _) => DiagnosticKind::Unreadable,
     };
-    Problem {
+    Diagnostic {
         kind,
         offset,
         message: error.to_string(),
@@ -67,14 +67,17 @@ mod tests {
 
     #[test]
     fn an_error_says_what_sort_of_problem_it_is() {
-        let kind = |error: io::Error| problem(&error, None).kind;
-        assert_eq!(kind(damage("x")), Kind::Damage);
-        assert_eq!(kind(limit("x")), Kind::Limit);
-        assert_eq!(kind(io::ErrorKind::UnexpectedEof.into()), Kind::Damage);
-        assert_eq!(kind(io::Error::other("x")), Kind::Unreadable);
+        let kind = |error: io::Error| diagnostic(&error, None).kind;
+        assert_eq!(kind(damage("x")), DiagnosticKind::Damage);
+        assert_eq!(kind(limit("x")), DiagnosticKind::Limit);
         assert_eq!(
-            problem(&limit("too much"), Some(3)),
-            Problem::at(Kind::Limit, 3, "too much")
+            kind(io::ErrorKind::UnexpectedEof.into()),
+            DiagnosticKind::Damage
+        );
+        assert_eq!(kind(io::Error::other("x")), DiagnosticKind::Unreadable);
+        assert_eq!(
+            diagnostic(&limit("too much"), Some(3)),
+            Diagnostic::at(DiagnosticKind::Limit, 3, "too much")
         );
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rustix::io::{Errno, ReadWriteFlags};
 
 use super::capped::{Count, Counted};
-use super::sparse::{Sparse, Unread, hole};
+use super::sparse::{SparseRead, UnreadRange, hole};
 use crate::limits::MAGIC_BYTES;
 
 /// Octets to be read.
@@ -81,7 +81,7 @@ impl Read for Range {
     }
 }
 
-impl Sparse for Range {
+impl SparseRead for Range {
     fn pass_hole(&mut self, step: u64) -> u64 {
         let Octets::File(file) = &self.random.octets else {
             return 0;
@@ -128,13 +128,13 @@ impl Sparse for Range {
         }
     }
 
-    fn leave(&mut self, back: u64, len: u64) -> Option<Unread> {
+    fn leave(&mut self, back: u64, len: u64) -> Option<UnreadRange> {
         let Octets::File(file) = &self.random.octets else {
             return None;
         };
         let start = self.offset - back;
         self.offset = start + len;
-        Some(Unread::new(file, start, len, back))
+        Some(UnreadRange::new(file, start, len, back))
     }
 }
 
@@ -207,7 +207,7 @@ impl Input {
         }
     }
 
-    pub(super) fn into_stream(self) -> Box<dyn Sparse> {
+    pub(super) fn into_stream(self) -> Box<dyn SparseRead> {
         match self {
             Input::Random(random) => Box::new(random.range(0, u64::MAX)),
             Input::Stream(stream) => Box::new(stream),

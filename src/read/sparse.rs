@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rustix::io::Errno;
 
 /// A stream that may have holes, and of which others may read a stretch themselves.
-pub trait Sparse: Read {
+pub trait SparseRead: Read {
     /// Passes over as many whole steps as lie in the hole that the stream stands in: so many zeros, which need not be
     /// read. None where something is stored, or where nobody knows. `step` is not zero.
     fn pass_hole(&mut self, step: u64) -> u64 {
@@ -34,7 +34,7 @@ pub trait Sparse: Read {
 
     /// Leaves a stretch of `len` octets to others, and goes on behind it. It begins with the last `back` octets that were
     /// read, which are fewer. Nothing where others cannot read, which is where nobody can look ahead.
-    fn leave(&mut self, back: u64, len: u64) -> Option<Unread> {
+    fn leave(&mut self, back: u64, len: u64) -> Option<UnreadRange> {
         let _ = (back, len);
         None
     }
@@ -42,17 +42,17 @@ pub trait Sparse: Read {
 
 /// A stretch of a file that whoever works on it reads.
 #[derive(Debug)]
-pub struct Unread {
+pub struct UnreadRange {
     file: Arc<File>,
     offset: u64,
     len: u64,
     again: u64,
 }
 
-impl Unread {
+impl UnreadRange {
     /// So many octets of a file from `offset` on, the first of which were read before.
-    pub(super) fn new(file: &Arc<File>, offset: u64, len: u64, again: u64) -> Unread {
-        Unread {
+    pub(super) fn new(file: &Arc<File>, offset: u64, len: u64, again: u64) -> UnreadRange {
+        UnreadRange {
             file: Arc::clone(file),
             offset,
             len,
@@ -100,13 +100,13 @@ impl Unread {
     }
 }
 
-impl Sparse for &[u8] {}
+impl SparseRead for &[u8] {}
 
-impl<T: AsRef<[u8]>> Sparse for Cursor<T> {}
+impl<T: AsRef<[u8]>> SparseRead for Cursor<T> {}
 
-impl Sparse for Box<dyn Read> {}
+impl SparseRead for Box<dyn Read> {}
 
-impl<S: Sparse + ?Sized> Sparse for Box<S> {
+impl<S: SparseRead + ?Sized> SparseRead for Box<S> {
     fn pass_hole(&mut self, step: u64) -> u64 {
         (**self).pass_hole(step)
     }
@@ -119,12 +119,12 @@ impl<S: Sparse + ?Sized> Sparse for Box<S> {
         (**self).look_ahead(ahead, room)
     }
 
-    fn leave(&mut self, back: u64, len: u64) -> Option<Unread> {
+    fn leave(&mut self, back: u64, len: u64) -> Option<UnreadRange> {
         (**self).leave(back, len)
     }
 }
 
-impl<S: Sparse + ?Sized> Sparse for &mut S {
+impl<S: SparseRead + ?Sized> SparseRead for &mut S {
     fn pass_hole(&mut self, step: u64) -> u64 {
         (**self).pass_hole(step)
     }
@@ -137,12 +137,12 @@ impl<S: Sparse + ?Sized> Sparse for &mut S {
         (**self).look_ahead(ahead, room)
     }
 
-    fn leave(&mut self, back: u64, len: u64) -> Option<Unread> {
+    fn leave(&mut self, back: u64, len: u64) -> Option<UnreadRange> {
         (**self).leave(back, len)
     }
 }
 
-impl Sparse for &File {
+impl SparseRead for &File {
     fn pass_hole(&mut self, step: u64) -> u64 {
         let Ok(at) = self.stream_position() else {
             return 0;
@@ -154,7 +154,7 @@ impl Sparse for &File {
     }
 }
 
-impl Sparse for File {
+impl SparseRead for File {
     fn pass_hole(&mut self, step: u64) -> u64 {
         (&*self).pass_hole(step)
     }

@@ -10,10 +10,10 @@ use super::capped::{Count, Ratio};
 use super::container::{Allowed, Compression, batch_line, unpacked};
 use super::fault;
 use super::input::Input;
-use super::sparse::Sparse;
+use super::sparse::SparseRead;
+use crate::diagnostic::{Diagnostic, DiagnosticKind, Event};
 use crate::limits::Limits;
-use crate::origin::{Hint, Source};
-use crate::problem::{Event, Kind, Problem};
+use crate::origin::{FormatHint, Source};
 use crate::walk;
 
 /// Whether octets that begin so hold others: compressed, or an archive.
@@ -23,9 +23,9 @@ pub fn is_container(start: &[u8]) -> bool {
 }
 
 /// What comes next in a source.
-pub enum Step {
+pub enum StreamStep {
     /// Octets that hold no others. They are to be read before the next step is asked for.
-    Stream(Source, Hint, Box<dyn Sparse>),
+    Stream(Source, FormatHint, Box<dyn SparseRead>),
     /// A member that is left, and why in a word.
     Left(Source, &'static str),
     /// An archive that was read to its end.
@@ -33,7 +33,7 @@ pub enum Step {
     /// A file or a member that could not be read, or not to its end.
     Lost(Event),
     /// An archive that could not be read to its end, as was said of its last member.
-    Broken(Source, Kind),
+    Broken(Source, DiagnosticKind),
     /// Something odd that changes nothing in what is read.
     Remark(Event),
 }
@@ -48,7 +48,7 @@ pub struct Streams {
     /// What is to be looked at next.
     found: Option<Found>,
     /// Steps that were found out and not given yet.
-    said: VecDeque<Step>,
+    said: VecDeque<StreamStep>,
     levels: Vec<Level>,
     is_unpacked: bool,
 }
@@ -56,7 +56,7 @@ pub struct Streams {
 /// Octets that nobody has looked at yet.
 struct Found {
     source: Source,
-    hint: Hint,
+    hint: FormatHint,
     input: Input,
     /// How many containers they lie in.
     depth: usize,
@@ -74,7 +74,7 @@ struct Level {
 impl Streams {
     /// The steps through `input`, which is what `source` names.
     #[must_use]
-    pub fn new(input: Input, source: Source, hint: Hint, limits: &Limits) -> Streams {
+    pub fn new(input: Input, source: Source, hint: FormatHint, limits: &Limits) -> Streams {
         let count = Count::default();
         let found = Some(Found {
             source,
@@ -118,13 +118,14 @@ impl Streams {
             if compression.is_none() && !is_archive(&start) {
                 self.is_unpacked = depth > 0;
                 self.said
-                    .push_back(Step::Stream(source, hint, whole.into_stream()));
+                    .push_back(StreamStep::Stream(source, hint, whole.into_stream()));
                 return;
             }
             if depth >= self.limits.container_depth {
                 let message = format!("a container inside {depth} others is not read");
-                self.said
-                    .push_back(Step::Lost(Problem::new(Kind::Limit, message).of(&source)));
+                self.said.push_back(StreamStep::Lost(
+                    Diagnostic::new(DiagnosticKind::Limit, message).of(&source),
+                ));
                 return;
             }
             depth += 1;
@@ -180,21 +181,21 @@ impl Streams {
             Ok(Some(_)) => {
                 let message =
                     format!("an archive of more than {most} entries: the rest is not read");
-                self.said.push_back(Step::Lost(
-                    Problem::new(Kind::Limit, message).of(&level.source),
+                self.said.push_back(StreamStep::Lost(
+                    Diagnostic::new(DiagnosticKind::Limit, message).of(&level.source),
                 ));
             }
             Ok(None) => {
                 if let Some(remark) = level.archive.remark() {
-                    self.said.push_back(Step::Remark(
-                        Problem::new(Kind::Ambiguous, remark).of(&level.source),
+                    self.said.push_back(StreamStep::Remark(
+                        Diagnostic::new(DiagnosticKind::Ambiguous, remark).of(&level.source),
                     ));
                 }
-                self.said.push_back(Step::Closed(level.source));
+                self.said.push_back(StreamStep::Closed(level.source));
             }
             Err(error) => self.said.push_back(match level.archive.said() {
-                Some(kind) => Step::Broken(level.source, kind),
-                None => Step::Lost(fault::problem(&error, None).of(&level.source)),
+                Some(kind) => StreamStep::Broken(level.source, kind),
+                None => StreamStep::Lost(fault::diagnostic(&error, None).of(&level.source)),
             }),
         }
     }
@@ -209,24 +210,25 @@ impl Streams {
                 "a member's name of {} octets is cut after {most}",
                 entry.name.len()
             );
-            self.said
-                .push_back(Step::Remark(Problem::new(Kind::Limit, message).of(&source)));
+            self.said.push_back(StreamStep::Remark(
+                Diagnostic::new(DiagnosticKind::Limit, message).of(&source),
+            ));
         }
         if leads_out(&entry.name) {
             let message =
                 "a member's name that leads out of the archive: it is a label here, and no path";
-            self.said.push_back(Step::Remark(
-                Problem::new(Kind::Ambiguous, message).of(&source),
+            self.said.push_back(StreamStep::Remark(
+                Diagnostic::new(DiagnosticKind::Ambiguous, message).of(&source),
             ));
         }
         match entry.what {
             What::Folder => {}
-            What::Left(why) => self.said.push_back(Step::Left(source, why)),
-            What::Broken(error) => self
-                .said
-                .push_back(Step::Lost(fault::problem(&error, None).of(&source))),
+            What::Left(why) => self.said.push_back(StreamStep::Left(source, why)),
+            What::Broken(error) => self.said.push_back(StreamStep::Lost(
+                fault::diagnostic(&error, None).of(&source),
+            )),
             What::Octets(body) => match walk::hint_of_member(&entry.name) {
-                Err(why) => self.said.push_back(Step::Left(source, why)),
+                Err(why) => self.said.push_back(StreamStep::Left(source, why)),
                 Ok(hint) => {
                     let stream = body.stream(self.allowed(level.depth));
                     self.found = Some(Found {
@@ -242,9 +244,9 @@ impl Streams {
 }
 
 impl Iterator for Streams {
-    type Item = Step;
+    type Item = StreamStep;
 
-    fn next(&mut self) -> Option<Step> {
+    fn next(&mut self) -> Option<StreamStep> {
         loop {
             if let Some(step) = self.said.pop_front() {
                 return Some(step);

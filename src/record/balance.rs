@@ -6,7 +6,7 @@ use std::ops::Deref;
 use serde::{Serialize, Serializer};
 
 use crate::grammar::{SCHEMES, Scheme};
-use crate::parse::{Found, GRAMMARS, Reason, Wrapper, scheme};
+use crate::parse::{FoundUrl, GRAMMARS, RejectReason, Wrapper, scheme};
 use crate::repair::Repair;
 
 /// How often each of some named things happened.
@@ -117,9 +117,9 @@ impl Serialize for Schemes {
     }
 }
 
-/// What a run read and wrote. The sums of [`Balance::imbalances`] must hold.
+/// What a run read and wrote. The sums of [`Summary::imbalances`] must hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Balance {
+pub struct Summary {
     /// Files that the walk came upon.
     pub files: u64,
     /// Those that were read to their end.
@@ -206,7 +206,7 @@ fn by_name<S: Serializer, const N: usize>(
     happened.serialize(to)
 }
 
-impl Balance {
+impl Summary {
     /// A file was left because of `why`.
     pub fn skip_file(&mut self, why: &str) {
         self.files += 1;
@@ -256,7 +256,7 @@ impl Balance {
     }
 
     /// A candidate was no URL.
-    pub fn reject(&mut self, reason: Reason) {
+    pub fn reject(&mut self, reason: RejectReason) {
         self.rejects.add(reason.name(), 1);
     }
 
@@ -266,7 +266,7 @@ impl Balance {
     }
 
     /// A URL passed the filters.
-    pub fn found(&mut self, found: &Found<'_>) {
+    pub fn found(&mut self, found: &FoundUrl<'_>) {
         self.schemes.add(scheme(found.url()));
         self.wrappers[found.wrapper as usize] += 1;
         found
@@ -281,8 +281,8 @@ impl Balance {
 
     /// The balance of an article that turned out to be a copy: it was seen, and not searched.
     #[must_use]
-    pub fn as_copy(&self) -> Balance {
-        let mut copy = Balance {
+    pub fn as_copy(&self) -> Summary {
+        let mut copy = Summary {
             files: self.files,
             files_read: self.files_read,
             files_skipped: self.files_skipped.clone(),
@@ -294,7 +294,7 @@ impl Balance {
             members_failed: self.members_failed.clone(),
             bytes_unpacked: self.bytes_unpacked,
             events: self.events.clone(),
-            ..Balance::default()
+            ..Summary::default()
         };
         for _ in 0..self.messages {
             copy.skip_message("cross-post");
@@ -303,13 +303,13 @@ impl Balance {
     }
 
     /// Adds another balance.
-    pub fn add(&mut self, other: &Balance) {
+    pub fn add(&mut self, other: &Summary) {
         self.take_over(&mut other.clone());
     }
 
     /// Adds another balance, which counts from zero again. The names in it stay, so that a balance that is used for one
     /// message after the other costs little.
-    pub fn take_over(&mut self, other: &mut Balance) {
+    pub fn take_over(&mut self, other: &mut Summary) {
         for (sum, number) in self.numbers().into_iter().zip(other.numbers()) {
             *sum += std::mem::take(number);
         }
@@ -434,7 +434,7 @@ mod tests {
                 .all(|(at, repair)| *repair as usize == at)
         );
         let verdicts = Verdicts::of(b"HTTP://a.b/", 11);
-        let found = Found {
+        let found = FoundUrl {
             full: b"HTTP://a.b/",
             url_len: 11,
             raw: Span::new(0, 11),
@@ -445,7 +445,7 @@ mod tests {
             verdicts: Some(&verdicts),
             truncated: None,
         };
-        let mut balance = Balance::default();
+        let mut balance = Summary::default();
         balance.found(&found);
         let mut sum = balance.clone();
         sum.take_over(&mut balance);
@@ -472,18 +472,18 @@ mod tests {
 
     #[test]
     fn what_is_not_accounted_for_is_said() {
-        let mut balance = Balance {
+        let mut balance = Summary {
             candidates: 3,
             records: 1,
             lines: 1,
             folded: 1,
-            ..Balance::default()
+            ..Summary::default()
         };
         assert_eq!(
             balance.imbalances(),
             ["candidates: 3 in all, 2 accounted for"]
         );
-        balance.reject(Reason::Host);
+        balance.reject(RejectReason::Host);
         assert!(balance.imbalances().is_empty());
     }
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::read::path;
-use crate::origin::{Item, Kind, Source};
+use crate::origin::{Source, SourceKind, SplitItem};
 
 /// An item as it is written.
 #[derive(Serialize)]
@@ -28,7 +28,7 @@ const AUTO: &str = "auto";
 /// # Panics
 ///
 /// Never: it has nothing that JSON cannot hold.
-pub fn write_item(item: &Item, line: &mut Vec<u8>) {
+pub fn write_item(item: &SplitItem, line: &mut Vec<u8>) {
     let octets = item.source.path.as_os_str().as_encoded_bytes();
     let written = ItemLine {
         path: String::from_utf8_lossy(octets),
@@ -37,7 +37,7 @@ pub fn write_item(item: &Item, line: &mut Vec<u8>) {
             .then(|| BASE64.encode(octets)),
         start: item.start,
         end: item.end,
-        kind: item.kind.map_or(AUTO, Kind::name),
+        kind: item.kind.map_or(AUTO, SourceKind::name),
     };
     serde_json::to_writer(&mut *line, &written).expect("text and numbers");
     line.push(b'\n');
@@ -48,7 +48,7 @@ pub fn write_item(item: &Item, line: &mut Vec<u8>) {
 /// # Errors
 ///
 /// What the line lacks, in a sentence.
-pub fn item(line: &str) -> Result<Item, String> {
+pub fn item(line: &str) -> Result<SplitItem, String> {
     let value: Value = serde_json::from_str(line).map_err(|error| format!("no JSON: {error}"))?;
     let number = |name: &str, default: u64| match &value[name] {
         Value::Null => Ok(default),
@@ -58,13 +58,15 @@ pub fn item(line: &str) -> Result<Item, String> {
     };
     let kind = match value["kind"].as_str() {
         None | Some(AUTO) => None,
-        Some(name) => Some(Kind::named(name).ok_or_else(|| format!("there is no kind {name:?}"))?),
+        Some(name) => {
+            Some(SourceKind::named(name).ok_or_else(|| format!("there is no kind {name:?}"))?)
+        }
     };
     if value["path"].is_null() && value["path_b64"].is_null() {
         return Err("no path".to_owned());
     }
     let (start, end) = (number("start", 0)?, number("end", u64::MAX)?);
-    Ok(Item {
+    Ok(SplitItem {
         source: Source::at(path(&value)?),
         start,
         end,
@@ -81,8 +83,8 @@ mod tests {
     fn what_is_written_is_read_back() {
         for octets in [&b"a/b c"[..], b"\xFF\n"] {
             let path = std::ffi::OsString::from_vec(octets.to_vec());
-            for kind in [None, Some(Kind::Mbox)] {
-                let written = Item {
+            for kind in [None, Some(SourceKind::Mbox)] {
+                let written = SplitItem {
                     source: Source::at(path.clone().into()),
                     start: 3,
                     end: 9,

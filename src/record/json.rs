@@ -7,13 +7,13 @@ use serde::Serialize;
 
 use super::object::{Object, field, fixed};
 use super::parts::{Decoded, Parts, text};
-use super::readings::Readings;
+use super::readings::RecordCache;
 use super::{Record, SCHEMA};
-use crate::decode::{Facts, Part, Zone};
+use crate::decode::{MessageInfo, MimePart, Zone};
+use crate::diagnostic::Event;
 use crate::grammar::{self, Class, Form, Reject};
 use crate::origin::Source;
-use crate::parse::{GRAMMARS, Hazard, Reason, Verdicts, hazards, key, key_of, split};
-use crate::problem::Event;
+use crate::parse::{GRAMMARS, Hazard, RejectReason, Verdicts, hazards, key, key_of, split};
 
 /// Why RFC 1738 refuses a URL.
 #[derive(Serialize)]
@@ -50,12 +50,12 @@ const _: () = assert!(SCHEMA == 1, "another stands in `HEAD`");
 /// Writes records. What they share is encoded once: with those of their message where it stands, with others what is
 /// said of a URL alone, and of their part.
 #[derive(Debug, Default)]
-pub struct Writer {
+pub struct RecordWriter {
     /// The beginning of `source`, up to its kind.
     source: Vec<u8>,
     /// The whole of `message`; nothing before a message's first record.
     message: Vec<u8>,
-    readings: Readings,
+    readings: RecordCache,
     part: PartWritten,
 }
 
@@ -73,7 +73,7 @@ struct PartWritten {
 
 impl PartWritten {
     /// What is written of a part.
-    fn of(&mut self, part: &Part) -> &[u8] {
+    fn of(&mut self, part: &MimePart) -> &[u8] {
         // Whatever `write` writes is compared here.
         let is_same = self.path == part.path
             && self.media_type == part.media_type
@@ -109,7 +109,7 @@ impl PartWritten {
     }
 }
 
-impl Writer {
+impl RecordWriter {
     /// Begins a message: the records that follow are of it.
     pub fn begin(&mut self) {
         self.source.clear();
@@ -244,7 +244,7 @@ fn finding(line: &mut Object<'_>, record: &Record<'_>) {
     }
 }
 
-impl Writer {
+impl RecordWriter {
     /// Where it came from.
     fn origin(&mut self, line: &mut Object<'_>, record: &Record<'_>) {
         let place = &record.place;
@@ -285,13 +285,16 @@ impl Writer {
         let mut message = Object::open(&mut self.message);
         message.number(field!("start"), place.message_start);
         message.number(field!("end"), place.message_end);
-        facts(&mut message, record.facts.unwrap_or(&Facts::default()));
+        facts(
+            &mut message,
+            record.facts.unwrap_or(&MessageInfo::default()),
+        );
         message.close();
     }
 }
 
 /// What is known of the message.
-fn facts(line: &mut Object<'_>, facts: &Facts) {
+fn facts(line: &mut Object<'_>, facts: &MessageInfo) {
     let date = facts.date.as_ref();
     line.maybe(field!("id"), facts.id.as_deref().map(str::as_bytes));
     line.maybe(
@@ -439,9 +442,14 @@ impl PlaceLine<'_> {
 }
 
 /// Appends a refused candidate and a line end.
-pub fn reject(octets: &[u8], reason: Reason, place: &super::Origin<'_>, out: &mut Vec<u8>) {
+pub fn reject(
+    octets: &[u8],
+    reason: RejectReason,
+    place: &super::RecordOrigin<'_>,
+    out: &mut Vec<u8>,
+) {
     let error = match reason {
-        Reason::Grammar(reject) => Some(ErrorLine::from(reject)),
+        RejectReason::Grammar(reject) => Some(ErrorLine::from(reject)),
         _ => None,
     };
     let place = PlaceLine::new(place.source, Some(place.start), Some(place.end));
@@ -471,13 +479,13 @@ struct EventLine<'r> {
 
 /// Appends an event and a line end.
 pub fn event(event: &Event, out: &mut Vec<u8>) {
-    let place = PlaceLine::new(&event.source, event.problem.offset, None);
-    let message = &event.problem.message;
+    let place = PlaceLine::new(&event.source, event.diagnostic.offset, None);
+    let message = &event.diagnostic.message;
     line_to(
         out,
         &EventLine {
             r#type: "event",
-            kind: event.problem.kind.name(),
+            kind: event.diagnostic.kind.name(),
             source: place,
             message,
         },
@@ -565,8 +573,8 @@ mod tests {
     /// Parts that differ in one thing each are told apart, and what comes again is the same.
     #[test]
     fn what_is_written_of_a_part_is_its_own() {
-        let with = |change: fn(&mut Part)| {
-            let mut part = Part::default();
+        let with = |change: fn(&mut MimePart)| {
+            let mut part = MimePart::default();
             change(&mut part);
             part
         };

@@ -9,7 +9,7 @@ use crate::grammar::{
     Form, FtpPath, GopherUrl, HostKind, HostPort, IpSchemepart, Login, NewsUrl, Url, WaisPart,
     decode,
 };
-use crate::parse::Split;
+use crate::parse::SplitUrl;
 
 /// The components as written.
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +17,7 @@ pub enum Parts<'p> {
     /// As RFC 1738 reads them.
     Rfc1738(&'p Url<'p>),
     /// Scheme, host, port, path, query, where only another grammar accepts.
-    Generic(Split<'p>),
+    Generic(SplitUrl<'p>),
 }
 
 /// The components' octets with their escapes undone once, each octet one character from U+0000 to U+00FF.
@@ -51,7 +51,7 @@ impl Parts<'_> {
     }
 }
 
-fn generic(map: &mut Object<'_>, split: &Split<'_>) {
+fn generic(map: &mut Object<'_>, split: &SplitUrl<'_>) {
     map.text(field!("scheme"), split.scheme);
     map.maybe(field!("userinfo"), split.userinfo);
     map.maybe(field!("host"), split.host);

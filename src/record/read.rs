@@ -9,7 +9,7 @@ use serde_json::Value;
 
 /// The octets that a record names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct SourceRange {
     /// The file.
     pub path: PathBuf,
     /// The names of the members, from the outermost archive inwards.
@@ -25,7 +25,7 @@ pub struct Place {
 /// # Errors
 ///
 /// What the line lacks, in a sentence.
-pub fn place(line: &str) -> Result<Place, String> {
+pub fn place(line: &str) -> Result<SourceRange, String> {
     let record: Value = serde_json::from_str(line).map_err(|error| format!("no JSON: {error}"))?;
     let source = &record["source"];
     let number = |name: &str| {
@@ -33,7 +33,7 @@ pub fn place(line: &str) -> Result<Place, String> {
             .as_u64()
             .ok_or_else(|| format!("no source.{name}"))
     };
-    Ok(Place {
+    Ok(SourceRange {
         path: path(source)?,
         member: member(source)?,
         start: number("start")?,
@@ -85,7 +85,7 @@ mod tests {
         let line = r#"{"source":{"path":"a/b","start":3,"end":9}}"#;
         assert_eq!(
             place(line),
-            Ok(Place {
+            Ok(SourceRange {
                 path: "a/b".into(),
                 member: Vec::new(),
                 start: 3,

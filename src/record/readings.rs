@@ -10,13 +10,13 @@ use crate::limits::{READING_BYTES, READINGS};
 /// Holds at most [`READINGS`] of up to [`READING_BYTES`] octets, each in the place that the hash of its URL names; a later
 /// one takes the place of an earlier.
 #[derive(Debug, Default)]
-pub(super) struct Readings {
-    places: Vec<Reading>,
+pub(super) struct RecordCache {
+    places: Vec<CachedReading>,
 }
 
 /// What was written of a URL.
 #[derive(Clone, Debug, Default)]
-struct Reading {
+struct CachedReading {
     /// The URL with its fragment; nothing while the place is free.
     full: Vec<u8>,
     /// Whether its link showed another host.
@@ -24,7 +24,7 @@ struct Reading {
     json: Vec<u8>,
 }
 
-impl Readings {
+impl RecordCache {
     /// Appends to `out` what `write` appends for this URL, which must depend on nothing else. It is called where that is
     /// not known.
     pub(super) fn append(
@@ -38,7 +38,7 @@ impl Readings {
             return write(out);
         }
         if self.places.is_empty() {
-            self.places.resize(READINGS, Reading::default());
+            self.places.resize(READINGS, CachedReading::default());
         }
         let place = &mut self.places[XxHash3_64::oneshot(full) as usize % READINGS];
         if place.full == full && place.mismatch == mismatch {
@@ -64,7 +64,7 @@ mod tests {
 
     /// What is appended for each of some URLs, and how many of them had to be written.
     fn appended(urls: &[(&[u8], bool)]) -> (Vec<u8>, usize) {
-        let (mut readings, mut out, mut written) = (Readings::default(), Vec::new(), 0);
+        let (mut readings, mut out, mut written) = (RecordCache::default(), Vec::new(), 0);
         for (url, mismatch) in urls {
             readings.append(url, *mismatch, &mut out, |out| {
                 written += 1;

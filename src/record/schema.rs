@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
+use crate::diagnostic;
 use crate::grammar;
 use crate::origin;
-use crate::parse::{Reason, Wrapper};
-use crate::problem;
+use crate::parse::{RejectReason, Wrapper};
 use crate::repair::Repair;
 
 /// The JSON Schema (draft 2020-12) of what a scan writes, as text with a line end.
@@ -119,7 +119,7 @@ fn source() -> Value {
             "path_b64": {"type": "string", "contentEncoding": "base64"},
             "member": {"type": ["array", "null"], "items": {"type": "string"}},
             "member_b64": {"type": "array", "items": {"type": "string", "contentEncoding": "base64"}},
-            "kind": {"enum": origin::Kind::ALL.map(origin::Kind::name)},
+            "kind": {"enum": origin::SourceKind::ALL.map(origin::SourceKind::name)},
             "start": count(),
             "end": count(),
             "line": count(),
@@ -185,7 +185,7 @@ fn reject() -> Value {
                 "type": "object",
                 "required": ["kind"],
                 "properties": {
-                    "kind": {"enum": Reason::NAMES},
+                    "kind": {"enum": RejectReason::NAMES},
                     "error": error(),
                 },
             },
@@ -200,7 +200,7 @@ fn event() -> Value {
         "required": ["type", "kind", "source", "message"],
         "properties": {
             "type": {"const": "event"},
-            "kind": {"enum": problem::Kind::ALL.map(problem::Kind::name)},
+            "kind": {"enum": diagnostic::DiagnosticKind::ALL.map(diagnostic::DiagnosticKind::name)},
             "source": place(),
             "message": {"type": "string"},
         },

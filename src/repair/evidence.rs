@@ -19,7 +19,7 @@ mod tests;
 use crate::limits::{CONTINUATION_BYTES, CONTINUATION_LINES};
 use crate::span::Span;
 
-use seam::Seam;
+use seam::LineBreak;
 
 /// One piece of evidence that the next line continues a URL, or that it does not.
 ///
@@ -27,7 +27,7 @@ use seam::Seam;
 /// characters at the start of the next line that can belong to a URL, behind quote marks and comment leads; bare,
 /// it is that without sentence punctuation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Evidence {
+pub enum Feature {
     /// Always: most line ends are the end of what they end with.
     Base,
     /// The URL ends with a `=` or `\` that is left over from another encoding.
@@ -101,48 +101,48 @@ pub enum Evidence {
 }
 
 /// Every piece of evidence, its name and its points.
-const ROWS: [(Evidence, &str, f32); 35] = [
-    (Evidence::Base, "base", -3.5),
-    (Evidence::HeadSoft, "head-soft", 2.0),
-    (Evidence::HeadHyphen, "head-hyphen", 1.75),
-    (Evidence::HeadPunct, "head-punct", -1.5),
-    (Evidence::HeadEscape, "head-escape", 1.5),
-    (Evidence::HeadExt, "head-ext", -2.0),
-    (Evidence::HeadBarehost, "head-barehost", -1.0),
-    (Evidence::HeadHostcut, "head-hostcut", 1.5),
-    (Evidence::HeadScheme, "head-scheme", 2.5),
-    (Evidence::ShortAlnum, "short-alnum", -1.25),
-    (Evidence::Overlong, "overlong", -1.0),
-    (Evidence::Filled, "filled", 1.25),
-    (Evidence::Fits, "fits", -1.0),
-    (Evidence::UrlFirst, "url-first", 0.75),
-    (Evidence::Chain, "chain", 0.75),
-    (Evidence::One, "one", 1.5),
-    (Evidence::OneFilled, "one-filled", 0.5),
-    (Evidence::ManyCap, "many-cap", -0.75),
-    (Evidence::EndsPara, "ends-para", 0.5),
-    (Evidence::TokExt, "tok-ext", 2.25),
-    (Evidence::TokStrong, "tok-strong", 1.25),
-    (Evidence::TokQuery, "tok-query", 1.0),
-    (Evidence::TokDotext, "tok-dotext", 1.0),
-    (Evidence::TokPath, "tok-path", 0.75),
-    (Evidence::TokLong, "tok-long", 1.0),
-    (Evidence::TokSlash, "tok-slash", 1.0),
-    (Evidence::TokCap, "tok-cap", -1.25),
-    (Evidence::TokLabel, "tok-label", -1.5),
-    (Evidence::TokStop, "tok-stop", -2.5),
-    (Evidence::TokAddr, "tok-addr", -1.0),
-    (Evidence::TokHost, "tok-host", -1.0),
-    (Evidence::TokSite, "tok-site", -2.0),
-    (Evidence::Closer, "closer", 1.5),
-    (Evidence::Outdent, "outdent", -1.0),
-    (Evidence::Indent, "indent", 0.5),
+const ROWS: [(Feature, &str, f32); 35] = [
+    (Feature::Base, "base", -3.5),
+    (Feature::HeadSoft, "head-soft", 2.0),
+    (Feature::HeadHyphen, "head-hyphen", 1.75),
+    (Feature::HeadPunct, "head-punct", -1.5),
+    (Feature::HeadEscape, "head-escape", 1.5),
+    (Feature::HeadExt, "head-ext", -2.0),
+    (Feature::HeadBarehost, "head-barehost", -1.0),
+    (Feature::HeadHostcut, "head-hostcut", 1.5),
+    (Feature::HeadScheme, "head-scheme", 2.5),
+    (Feature::ShortAlnum, "short-alnum", -1.25),
+    (Feature::Overlong, "overlong", -1.0),
+    (Feature::Filled, "filled", 1.25),
+    (Feature::Fits, "fits", -1.0),
+    (Feature::UrlFirst, "url-first", 0.75),
+    (Feature::Chain, "chain", 0.75),
+    (Feature::One, "one", 1.5),
+    (Feature::OneFilled, "one-filled", 0.5),
+    (Feature::ManyCap, "many-cap", -0.75),
+    (Feature::EndsPara, "ends-para", 0.5),
+    (Feature::TokExt, "tok-ext", 2.25),
+    (Feature::TokStrong, "tok-strong", 1.25),
+    (Feature::TokQuery, "tok-query", 1.0),
+    (Feature::TokDotext, "tok-dotext", 1.0),
+    (Feature::TokPath, "tok-path", 0.75),
+    (Feature::TokLong, "tok-long", 1.0),
+    (Feature::TokSlash, "tok-slash", 1.0),
+    (Feature::TokCap, "tok-cap", -1.25),
+    (Feature::TokLabel, "tok-label", -1.5),
+    (Feature::TokStop, "tok-stop", -2.5),
+    (Feature::TokAddr, "tok-addr", -1.0),
+    (Feature::TokHost, "tok-host", -1.0),
+    (Feature::TokSite, "tok-site", -2.0),
+    (Feature::Closer, "closer", 1.5),
+    (Feature::Outdent, "outdent", -1.0),
+    (Feature::Indent, "indent", 0.5),
 ];
 
-impl Evidence {
+impl Feature {
     /// All evidence, in the order of the declaration.
-    pub const ALL: [Evidence; ROWS.len()] = {
-        let mut all = [Evidence::Base; ROWS.len()];
+    pub const ALL: [Feature; ROWS.len()] = {
+        let mut all = [Feature::Base; ROWS.len()];
         let mut at = 0;
         while at < ROWS.len() {
             all[at] = ROWS[at].0;
@@ -166,18 +166,18 @@ impl Evidence {
 
 /// A set of evidence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Proof(u64);
+pub struct Features(u64);
 
-impl Proof {
+impl Features {
     /// Whether it holds `evidence`.
     #[must_use]
-    pub fn has(self, evidence: Evidence) -> bool {
+    pub fn has(self, evidence: Feature) -> bool {
         self.0 & 1 << evidence as u64 != 0
     }
 
-    /// Its members, in the order of [`Evidence::ALL`].
-    pub fn iter(self) -> impl Iterator<Item = Evidence> {
-        Evidence::ALL
+    /// Its members, in the order of [`Feature::ALL`].
+    pub fn iter(self) -> impl Iterator<Item = Feature> {
+        Feature::ALL
             .into_iter()
             .filter(move |&evidence| self.has(evidence))
     }
@@ -185,11 +185,11 @@ impl Proof {
     /// The sum of its members' points. Exact: they are multiples of a quarter.
     #[must_use]
     pub fn points(self) -> f32 {
-        self.iter().map(Evidence::points).sum()
+        self.iter().map(Feature::points).sum()
     }
 
     /// Adds what has been found of `findings`.
-    fn add<const N: usize>(&mut self, findings: [(Evidence, bool); N]) {
+    fn add<const N: usize>(&mut self, findings: [(Feature, bool); N]) {
         for (evidence, found) in findings {
             self.0 |= u64::from(found) << evidence as u64;
         }
@@ -208,7 +208,7 @@ pub(super) struct Step {
     /// Whether the token reaches the end of its line, blanks aside. If not, no step follows.
     pub(super) whole_line: bool,
     /// Why the URL may go on, and why not.
-    pub(super) proof: Proof,
+    pub(super) proof: Features,
 }
 
 impl Step {
@@ -242,7 +242,7 @@ const STEEPNESS: f32 = 1.25;
 /// Looks at no more than some twenty lines around each break, and at a bounded number of octets in all.
 pub(super) fn steps(text: &[u8], head: Span) -> Vec<Step> {
     let mut steps = Vec::new();
-    let mut next = Seam::behind(text, head);
+    let mut next = LineBreak::behind(text, head);
     let mut url = if next.is_some() {
         head.of(text).to_vec()
     } else {

@@ -1,7 +1,7 @@
 //! A URL without a wrapper: the run of characters it stands in, and the lines that a mailer broke it over.
 
 use super::evidence::steps;
-use super::{Line, Repair};
+use super::{LogicalLine, Repair};
 use crate::grammar::is_scheme_char;
 use crate::limits::SCHEME_CHARS;
 use crate::scan::Rules;
@@ -18,7 +18,7 @@ pub enum Breaks {
 
 /// What is known of a word before it is laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Word {
+pub struct BareWord {
     /// Where it begins.
     pub from: usize,
     /// The octet before it.
@@ -33,7 +33,7 @@ pub struct Word {
 
 /// Lays the run of characters at `word` out in `line`, and by the wide rules the runs of the lines below over which it
 /// may go on, each behind a join with its confidence.
-pub fn word(text: &[u8], word: &Word, line: &mut Line) {
+pub fn word(text: &[u8], word: &BareWord, line: &mut LogicalLine) {
     line.clear();
     let end = run_end(text, word.from, word.before, word.rules, word.most);
     line.push(text, word.from, end);
@@ -42,7 +42,7 @@ pub fn word(text: &[u8], word: &Word, line: &mut Line) {
     }
 }
 
-fn continue_over_lines(text: &[u8], head: Span, line: &mut Line) {
+fn continue_over_lines(text: &[u8], head: Span, line: &mut LogicalLine) {
     let mut confidence = 1.0f32;
     for step in steps(text, head) {
         let hyphen = line.text().last() == Some(&b'-');

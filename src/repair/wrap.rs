@@ -2,7 +2,7 @@
 
 use super::page::page_break;
 use super::quote::{Marks, Style, line_start, marks, same_marks};
-use super::{Line, Proof, Repair, Repairs};
+use super::{Features, LogicalLine, Repair, Repairs};
 use crate::grammar::{Bare, Class, Scheme};
 use crate::limits::RFC1738_WRAPPER_BYTES;
 use crate::scan::{Rules, Start};
@@ -10,7 +10,7 @@ use crate::span::Span;
 
 /// What became of a wrapper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wrapped {
+pub enum WrappedText {
     /// It closes with the `>` at this offset, and the line holds its content.
     Closed(usize),
     /// It closes there, but holds the beginnings of two URLs: no piece of it can be trusted.
@@ -23,7 +23,13 @@ pub enum Wrapped {
 ///
 /// Reads at most `most` octets behind the `<` (2,000 by the strict rules) and stops at the first `<`, so that all
 /// wrappers of a text together are read once.
-pub fn wrapped(text: &[u8], start: &Start, rules: Rules, most: usize, line: &mut Line) -> Wrapped {
+pub fn wrapped(
+    text: &[u8],
+    start: &Start,
+    rules: Rules,
+    most: usize,
+    line: &mut LogicalLine,
+) -> WrappedText {
     line.clear();
     let most = if rules == Rules::Rfc1738 {
         RFC1738_WRAPPER_BYTES
@@ -42,15 +48,15 @@ pub fn wrapped(text: &[u8], start: &Start, rules: Rules, most: usize, line: &mut
         match text[at] {
             b'>' => {
                 return if void {
-                    Wrapped::Void(at)
+                    WrappedText::Void(at)
                 } else {
-                    Wrapped::Closed(at)
+                    WrappedText::Closed(at)
                 };
             }
-            b'<' => return Wrapped::Unclosed,
+            b'<' => return WrappedText::Unclosed,
             byte if is_blank(byte) || is_line_end(byte) => {
                 let Some(gap) = inside.gap(at, line) else {
-                    return Wrapped::Unclosed;
+                    return WrappedText::Unclosed;
                 };
                 // Several words on one line are prose behind a forgotten `>`.
                 gaps = if gap.repairs.has(Repair::LineBreak) {
@@ -59,10 +65,10 @@ pub fn wrapped(text: &[u8], start: &Start, rules: Rules, most: usize, line: &mut
                     gaps + 1
                 };
                 if rules == Rules::Wide && gaps > PROSE_GAPS && text.get(gap.end) != Some(&b'>') {
-                    return Wrapped::Unclosed;
+                    return WrappedText::Unclosed;
                 }
                 void |= !line.text().is_empty() && begins_url(&text[gap.end..limit], rules);
-                line.join(gap.repairs, 1.0, Proof::default());
+                line.join(gap.repairs, 1.0, Features::default());
                 at = gap.end;
             }
             _ => {
@@ -77,7 +83,7 @@ pub fn wrapped(text: &[u8], start: &Start, rules: Rules, most: usize, line: &mut
             }
         }
     }
-    Wrapped::Unclosed
+    WrappedText::Unclosed
 }
 
 /// Blanks between words on one line of a wrapper's content, above which it is prose. People write
@@ -134,7 +140,7 @@ impl<'t> Inside<'t> {
 
     /// The white space at `at`, with the quote marks and page furniture behind its line break; nothing where a
     /// blank line shows that the wrapper was never closed.
-    fn gap(&self, at: usize, line: &Line) -> Option<Gap> {
+    fn gap(&self, at: usize, line: &LogicalLine) -> Option<Gap> {
         let mut repairs = Repairs::default();
         let mut end = self.skip_blanks(at);
         if !self.at_line_end(end) {

@@ -6,19 +6,19 @@
 
 use memchr::memmem;
 
-use super::{Divided, Header, Message, mbox};
-use crate::origin::Kind;
+use super::{HeaderForm, Message, SplitOutput, mbox};
+use crate::origin::SourceKind;
 
 /// The end of the full header.
 const EOOH: &[u8] = b"*** EOOH ***";
 
 /// Gives each message of `bytes` to `sink`, without the options.
-pub(super) fn messages<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(Divided<'b>)) {
+pub(super) fn messages<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(SplitOutput<'b>)) {
     let mut start = 0;
     while start < bytes.len() {
         let end = next_border(bytes, start + 1).unwrap_or(bytes.len());
         if let Some(message) = message(&bytes[start..end], offset + start as u64) {
-            sink(Divided::Message(message));
+            sink(SplitOutput::Message(message));
         }
         start = end;
     }
@@ -59,15 +59,15 @@ fn message(section: &[u8], start: u64) -> Option<Message<'_>> {
         .strip_suffix(b"\x1F")
         .map_or(section.len(), <[u8]>::len);
     let (envelope, shape) = match eooh(&section[header..end]).map(|at| header + at) {
-        None => (header, Header::Present),
+        None => (header, HeaderForm::Present),
         Some(line) if section[header..line].trim_ascii().is_empty() => {
-            (after(line), Header::Present)
+            (after(line), HeaderForm::Present)
         }
         Some(line) => {
             let copy = after(line);
             (
                 header,
-                Header::Copied {
+                HeaderForm::Copied {
                     body: copy + header_end(&section[copy..end]) - header,
                 },
             )
@@ -78,7 +78,7 @@ fn message(section: &[u8], start: u64) -> Option<Message<'_>> {
         raw,
         start,
         envelope,
-        kind: Kind::Babyl,
+        kind: SourceKind::Babyl,
         header: shape,
         wire: false,
         rest: None,
@@ -119,12 +119,12 @@ mod tests {
             let text = text.replace('\n', ends);
             let mut seen = Vec::new();
             messages(text.as_bytes(), 0, &mut |divided| {
-                if let Divided::Message(message) = divided {
+                if let SplitOutput::Message(message) = divided {
                     let at = message.raw_start() as usize;
                     assert_eq!(&text.as_bytes()[at..at + message.raw.len()], message.raw);
                     let raw = String::from_utf8_lossy(message.raw).replace("\r\n", "\n");
                     let body = match message.header {
-                        Header::Copied { body } => {
+                        HeaderForm::Copied { body } => {
                             String::from_utf8_lossy(&message.raw[body..]).replace("\r\n", "\n")
                         }
                         _ => String::new(),

@@ -1,28 +1,28 @@
 //! `.emlx`: a message as Apple Mail keeps it. A line with the number of its octets, the message, and a property list
 //! of Apple's that is no mail.
 
-use super::{Divided, Header, Message, decimal};
-use crate::origin::Kind;
-use crate::problem::{self, Problem};
+use super::{HeaderForm, Message, SplitOutput, decimal};
+use crate::diagnostic::{self, Diagnostic};
+use crate::origin::SourceKind;
 
 /// Gives the message to `sink`, and an event if its number of octets is not there.
-pub(super) fn message<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(Divided<'b>)) {
+pub(super) fn message<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(SplitOutput<'b>)) {
     let (line, count) = count(bytes).unwrap_or((0, bytes.len()));
     let end = line.checked_add(count).filter(|&end| end <= bytes.len());
     if end.is_none() {
         let why = "the message is shorter than its first line says";
-        sink(Divided::Problem(Problem::at(
-            problem::Kind::Damage,
+        sink(SplitOutput::Diagnostic(Diagnostic::at(
+            diagnostic::DiagnosticKind::Damage,
             offset,
             why,
         )));
     }
-    sink(Divided::Message(Message {
+    sink(SplitOutput::Message(Message {
         raw: &bytes[line..end.unwrap_or(bytes.len())],
         start: offset,
         envelope: line,
-        kind: Kind::Message,
-        header: Header::Present,
+        kind: SourceKind::Message,
+        header: HeaderForm::Present,
         wire: false,
         rest: None,
     }));
@@ -46,10 +46,10 @@ mod tests {
     fn divided(text: &str) -> (Vec<(u64, &str)>, usize) {
         let (mut seen, mut damage) = (Vec::new(), 0);
         message(text.as_bytes(), 0, &mut |divided| match divided {
-            Divided::Message(message) => {
+            SplitOutput::Message(message) => {
                 seen.push((message.raw_start(), str::from_utf8(message.raw).unwrap()))
             }
-            Divided::Problem(_) => damage += 1,
+            SplitOutput::Diagnostic(_) => damage += 1,
         });
         (seen, damage)
     }

@@ -8,8 +8,8 @@
 use memchr::memmem;
 
 use super::mbox::{begins_message, envelope, is_decided, message, next_message};
-use super::{Divided, Held, decimal};
-use crate::problem::{Kind, Problem};
+use super::{AtEof, SplitOutput, decimal};
+use crate::diagnostic::{Diagnostic, DiagnosticKind};
 
 /// How a message ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,23 +22,23 @@ pub(super) struct End {
 
 /// Gives each message of `bytes` to `sink`, and the separators that its Content-Length makes text. `bytes` begins with
 /// a message and ends with one.
-pub(super) fn messages<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(Divided<'b>)) {
+pub(super) fn messages<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(SplitOutput<'b>)) {
     let mut start = 0;
     while start < bytes.len() {
-        let end = end(bytes, start, Held::All, usize::MAX).unwrap_or(End {
+        let end = end(bytes, start, AtEof::All, usize::MAX).unwrap_or(End {
             at: bytes.len(),
             measured: false,
         });
-        let inside = next_message(&bytes[..end.at], start, Held::All).filter(|_| end.measured);
+        let inside = next_message(&bytes[..end.at], start, AtEof::All).filter(|_| end.measured);
         if let Some(at) = inside {
             let why = "a `From ` line and a field, within the Content-Length of a message: taken for text";
-            sink(Divided::Problem(Problem::at(
-                Kind::Ambiguous,
+            sink(SplitOutput::Diagnostic(Diagnostic::at(
+                DiagnosticKind::Ambiguous,
                 offset + at as u64,
                 why,
             )));
         }
-        sink(Divided::Message(message(bytes, start, end.at, offset)));
+        sink(SplitOutput::Message(message(bytes, start, end.at, offset)));
         start = end.at;
     }
 }
@@ -46,18 +46,18 @@ pub(super) fn messages<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(Di
 /// The last border of messages in `bytes`, which begins with a message.
 ///
 /// No message that is measured to be longer than `most` is believed to be.
-pub(super) fn last_border(bytes: &[u8], held: Held, most: usize) -> Option<usize> {
+pub(super) fn last_border(bytes: &[u8], held: AtEof, most: usize) -> Option<usize> {
     borders(bytes, held, most)
         .take_while(|&at| at <= most)
         .last()
 }
 
 /// The first border of messages at `from` or behind it.
-pub(super) fn border_from(bytes: &[u8], from: usize, held: Held, most: usize) -> Option<usize> {
+pub(super) fn border_from(bytes: &[u8], from: usize, held: AtEof, most: usize) -> Option<usize> {
     borders(bytes, held, most).find(|&at| at >= from)
 }
 
-fn borders(bytes: &[u8], held: Held, most: usize) -> impl Iterator<Item = usize> + '_ {
+fn borders(bytes: &[u8], held: AtEof, most: usize) -> impl Iterator<Item = usize> + '_ {
     let next = move |&start: &usize| {
         end(bytes, start, held, most)
             .map(|end| end.at)
@@ -67,10 +67,10 @@ fn borders(bytes: &[u8], held: Held, most: usize) -> impl Iterator<Item = usize>
 }
 
 /// The end of the message at `start`, if it can be told from what is held.
-pub(super) fn end(bytes: &[u8], start: usize, held: Held, most: usize) -> Option<End> {
+pub(super) fn end(bytes: &[u8], start: usize, held: AtEof, most: usize) -> Option<End> {
     let plain = || {
         let next = next_message(bytes, start, held);
-        let at = if held == Held::All {
+        let at = if held == AtEof::All {
             next.or(Some(bytes.len()))
         } else {
             next
@@ -105,8 +105,8 @@ enum Landing {
     None,
 }
 
-fn landing(bytes: &[u8], measured: usize, held: Held) -> Landing {
-    let unknown = if held == Held::Part {
+fn landing(bytes: &[u8], measured: usize, held: AtEof) -> Landing {
+    let unknown = if held == AtEof::Part {
         Landing::Unknown
     } else {
         Landing::None
@@ -124,7 +124,7 @@ fn landing(bytes: &[u8], measured: usize, held: Held) -> Landing {
         }
     }
     if at == bytes.len() {
-        return if held == Held::Part {
+        return if held == AtEof::Part {
             Landing::Unknown
         } else {
             Landing::Border(at)
@@ -199,7 +199,7 @@ pub fn dialect(start: &[u8]) -> Dialect {
         let header = at + envelope(&start[at..]);
         let body = header_end(&start[header..]).map_or(start.len(), |end| header + end);
         lengths |= content_length(&start[header..body]).is_some();
-        at = next_message(start, at, Held::All).unwrap_or(start.len());
+        at = next_message(start, at, AtEof::All).unwrap_or(start.len());
     }
     let quoted = memmem::find(start, b"\n>From ").is_some();
     let twice = memmem::find(start, b"\n>>From ").is_some();
@@ -219,8 +219,8 @@ mod tests {
     fn divided(text: &str) -> (Vec<u64>, Vec<u64>) {
         let (mut starts, mut doubts) = (Vec::new(), Vec::new());
         messages(text.as_bytes(), 0, &mut |divided| match divided {
-            Divided::Message(message) => starts.push(message.start),
-            Divided::Problem(problem) => doubts.extend(problem.offset),
+            SplitOutput::Message(message) => starts.push(message.start),
+            SplitOutput::Diagnostic(diagnostic) => doubts.extend(diagnostic.offset),
         });
         (starts, doubts)
     }

@@ -12,10 +12,10 @@ use std::sync::LazyLock;
 
 use memchr::memmem;
 
-use super::{Divided, Header, Held, Message};
+use super::{AtEof, HeaderForm, Message, SplitOutput};
+use crate::diagnostic::{self, Diagnostic};
 use crate::limits::SEPARATOR_BYTES;
-use crate::origin::Kind;
-use crate::problem::{self, Problem};
+use crate::origin::SourceKind;
 use crate::span::Span;
 
 /// Finds the line ends before lines that begin as a separator does.
@@ -23,7 +23,7 @@ static FROM: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder
 
 /// Gives each message of `bytes` to `sink`, and what can be understood in two ways. `bytes` begins with a separator,
 /// but for blank lines. Searches once for the separators of all messages.
-pub(super) fn messages<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(Divided<'b>)) {
+pub(super) fn messages<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(SplitOutput<'b>)) {
     let mut start = 0;
     let mut undivided = Vec::new();
     let least = blank_lines(bytes);
@@ -50,18 +50,18 @@ fn give<'b>(
     span: Span,
     offset: u64,
     undivided: &[usize],
-    sink: &mut dyn FnMut(Divided<'b>),
+    sink: &mut dyn FnMut(SplitOutput<'b>),
 ) {
     // Before the first message of a file stands nothing that it could belong to.
     if let Some(why) = doubt(span.of(bytes)).filter(|_| offset + span.start as u64 > 0) {
-        sink(Divided::Problem(Problem::at(
-            problem::Kind::Ambiguous,
+        sink(SplitOutput::Diagnostic(Diagnostic::at(
+            diagnostic::DiagnosticKind::Ambiguous,
             offset + span.start as u64,
             why,
         )));
     }
     run_on(bytes, span, offset, undivided, sink);
-    sink(Divided::Message(message(
+    sink(SplitOutput::Message(message(
         bytes, span.start, span.end, offset,
     )));
 }
@@ -73,8 +73,8 @@ pub(super) fn message(bytes: &[u8], start: usize, end: usize, offset: u64) -> Me
         raw: &bytes[start + envelope..end],
         start: offset + start as u64,
         envelope,
-        kind: Kind::Mbox,
-        header: Header::Present,
+        kind: SourceKind::Mbox,
+        header: HeaderForm::Present,
         wire: false,
         rest: None,
     }
@@ -98,14 +98,14 @@ pub(super) fn blank_lines(bytes: &[u8]) -> usize {
 }
 
 /// The start of the message behind the one at `start`. Blank lines before the first message are its own.
-pub(super) fn next_message(bytes: &[u8], start: usize, held: Held) -> Option<usize> {
+pub(super) fn next_message(bytes: &[u8], start: usize, held: AtEof) -> Option<usize> {
     next_separator(bytes, start + blank_lines(&bytes[start..]) + 1, held)
 }
 
 /// The first separator at `from` or behind it, `from` not being the start of the file.
 ///
 /// One that is cut off by the end of what is held in part is none yet.
-pub(super) fn next_separator(bytes: &[u8], from: usize, held: Held) -> Option<usize> {
+pub(super) fn next_separator(bytes: &[u8], from: usize, held: AtEof) -> Option<usize> {
     let lowest = from.saturating_sub(1).min(bytes.len());
     FROM.find_iter(&bytes[lowest..])
         .map(|at| lowest + at + 1)
@@ -124,7 +124,7 @@ pub(super) fn last_separator(bytes: &[u8], from: usize) -> Option<usize> {
         let window = &bytes[start..bytes.len().min(end + FROM.needle().len() - 1)];
         let marks: Vec<usize> = FROM.find_iter(window).map(|at| start + at + 1).collect();
         let separates =
-            |&&at: &&usize| is_decided(bytes, at, Held::Part) && begins_message(bytes, at);
+            |&&at: &&usize| is_decided(bytes, at, AtEof::Part) && begins_message(bytes, at);
         if let Some(&at) = marks.iter().rev().find(separates) {
             return Some(at);
         }
@@ -136,8 +136,8 @@ pub(super) fn last_separator(bytes: &[u8], from: usize) -> Option<usize> {
 /// Whether enough is held behind `at` to tell a separator there.
 ///
 /// Of a field that is cut off nobody knows whether it is one: `http:`.
-pub(super) fn is_decided(bytes: &[u8], at: usize, held: Held) -> bool {
-    held == Held::All
+pub(super) fn is_decided(bytes: &[u8], at: usize, held: AtEof) -> bool {
+    held == AtEof::All
         || bytes.len() - at > SEPARATOR_BYTES
         || memchr::memchr_iter(b'\n', &bytes[at..]).nth(1).is_some()
 }
@@ -223,7 +223,7 @@ fn run_on<'b>(
     span: Span,
     offset: u64,
     lines: &[usize],
-    sink: &mut dyn FnMut(Divided<'b>),
+    sink: &mut dyn FnMut(SplitOutput<'b>),
 ) {
     let message = span.of(bytes);
     let body = envelope(message);
@@ -235,8 +235,8 @@ fn run_on<'b>(
         let line = &message[at..][..memchr::memchr(b'\n', &message[at..]).unwrap_or(0)];
         if has_time(line) && separator(message, at) {
             let why = "a `From ` line with a time and a field behind it, but no blank line before it: taken for text";
-            sink(Divided::Problem(Problem::at(
-                problem::Kind::Ambiguous,
+            sink(SplitOutput::Diagnostic(Diagnostic::at(
+                diagnostic::DiagnosticKind::Ambiguous,
                 offset + (span.start + at) as u64,
                 why,
             )));
@@ -333,7 +333,7 @@ mod tests {
     fn divided(text: &str) -> Vec<(u64, u64, u64)> {
         let mut seen = Vec::new();
         messages(text.as_bytes(), 100, &mut |divided| {
-            if let Divided::Message(message) = divided {
+            if let SplitOutput::Message(message) = divided {
                 seen.push((message.start, message.raw_start(), message.end()));
             }
         });
@@ -344,8 +344,8 @@ mod tests {
     fn doubted(text: &str) -> Vec<u64> {
         let mut seen = Vec::new();
         messages(text.as_bytes(), 0, &mut |divided| {
-            if let Divided::Problem(problem) = divided {
-                seen.extend(problem.offset);
+            if let SplitOutput::Diagnostic(diagnostic) = divided {
+                seen.extend(diagnostic.offset);
             }
         });
         seen

@@ -2,14 +2,14 @@
 
 use memchr::memmem;
 
-use super::{Divided, Header, Message, mbox};
-use crate::origin::Kind;
+use super::{HeaderForm, Message, SplitOutput, mbox};
+use crate::origin::SourceKind;
 
 /// What the line consists of, but for its end.
 const LINE: &[u8] = b"\x01\x01\x01\x01";
 
 /// Gives each message of `bytes` to `sink`. Nothing but blank lines between two such lines is no message.
-pub(super) fn messages<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(Divided<'b>)) {
+pub(super) fn messages<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(SplitOutput<'b>)) {
     let mut start = 0;
     while start < bytes.len() {
         let line = line(&bytes[start..]).unwrap_or(0);
@@ -18,12 +18,12 @@ pub(super) fn messages<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(Di
         if !inside.trim_ascii().is_empty() {
             // Some writers put a `From ` line inside.
             let envelope = line + mbox::envelope(inside);
-            sink(Divided::Message(Message {
+            sink(SplitOutput::Message(Message {
                 raw: &bytes[start + envelope..end],
                 start: offset + start as u64,
                 envelope,
-                kind: Kind::Mmdf,
-                header: Header::Present,
+                kind: SourceKind::Mmdf,
+                header: HeaderForm::Present,
                 wire: false,
                 rest: None,
             }));
@@ -74,7 +74,7 @@ mod tests {
             let text = one.repeat(2);
             let mut seen = Vec::new();
             messages(text.as_bytes(), 5, &mut |divided| {
-                if let Divided::Message(message) = divided {
+                if let SplitOutput::Message(message) = divided {
                     seen.push((
                         message.start,
                         String::from_utf8_lossy(message.raw).into_owned(),

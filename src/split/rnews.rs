@@ -5,10 +5,10 @@
 
 use memchr::memmem;
 
-use super::{Divided, Header, Held, Message, decimal, mbox};
+use super::{AtEof, HeaderForm, Message, SplitOutput, decimal, mbox};
+use crate::diagnostic::{self, Diagnostic};
 use crate::limits::SEPARATOR_BYTES;
-use crate::origin::Kind;
-use crate::problem::{self, Problem};
+use crate::origin::SourceKind;
 
 /// What the line before an article begins with.
 const LINE: &[u8] = b"#! rnews ";
@@ -17,8 +17,8 @@ const LINE: &[u8] = b"#! rnews ";
 pub(super) fn messages<'b>(
     bytes: &'b [u8],
     offset: u64,
-    held: Held,
-    sink: &mut dyn FnMut(Divided<'b>),
+    held: AtEof,
+    sink: &mut dyn FnMut(SplitOutput<'b>),
 ) {
     let mut start = 0;
     while start < bytes.len() {
@@ -27,20 +27,20 @@ pub(super) fn messages<'b>(
             article,
             counted,
         } = end(bytes, start);
-        if !counted && held == Held::All {
+        if !counted && held == AtEof::All {
             let why = "the number behind `#! rnews` does not lead to the next article: the next such line ends this one";
-            sink(Divided::Problem(Problem::at(
-                problem::Kind::Damage,
+            sink(SplitOutput::Diagnostic(Diagnostic::at(
+                diagnostic::DiagnosticKind::Damage,
                 offset + start as u64,
                 why,
             )));
         }
-        sink(Divided::Message(Message {
+        sink(SplitOutput::Message(Message {
             raw: &bytes[article..end],
             start: offset + start as u64,
             envelope: article - start,
-            kind: Kind::Rnews,
-            header: Header::Present,
+            kind: SourceKind::Rnews,
+            header: HeaderForm::Present,
             wire: false,
             rest: None,
         }));
@@ -59,7 +59,7 @@ pub(super) fn last_border(bytes: &[u8], most: usize) -> Option<usize> {
         |&start: &usize| counted_end(bytes, start).filter(|&at| at < bytes.len() && at <= most);
     match std::iter::successors(next(&0), next).last() {
         // Where the count of the first is wrong, or not to be seen yet, a line may do.
-        None if first_is_wrong(bytes) => next_line(bytes, 1, Held::Part).filter(|&at| at <= most),
+        None if first_is_wrong(bytes) => next_line(bytes, 1, AtEof::Part).filter(|&at| at <= most),
         last => last,
     }
 }
@@ -74,7 +74,7 @@ fn first_is_wrong(bytes: &[u8]) -> bool {
 }
 
 /// The first `#! rnews N` line at `from` or behind it, `from` not being the start of the file.
-pub(super) fn next_line(bytes: &[u8], from: usize, held: Held) -> Option<usize> {
+pub(super) fn next_line(bytes: &[u8], from: usize, held: AtEof) -> Option<usize> {
     let lowest = from.saturating_sub(1).min(bytes.len());
     memmem::find_iter(&bytes[lowest..], b"\n#! rnews ")
         .map(|at| lowest + at + 1)
@@ -100,7 +100,7 @@ fn end(bytes: &[u8], start: usize) -> End {
         };
     }
     End {
-        at: next_line(bytes, start + 1, Held::All).unwrap_or(bytes.len()),
+        at: next_line(bytes, start + 1, AtEof::All).unwrap_or(bytes.len()),
         article,
         counted: false,
     }
@@ -137,12 +137,12 @@ mod tests {
         messages(
             text.as_bytes(),
             0,
-            Held::All,
+            AtEof::All,
             &mut |divided| match divided {
-                Divided::Message(message) => {
+                SplitOutput::Message(message) => {
                     articles.push((message.start, str::from_utf8(message.raw).unwrap()))
                 }
-                Divided::Problem(problem) => damage.extend(problem.offset),
+                SplitOutput::Diagnostic(diagnostic) => damage.extend(diagnostic.offset),
             },
         );
         (articles, damage)

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use super::lines::{ends_in_cr, unify};
 use super::sniff::{Format, Sniffed, recognised, sniff};
-use super::{Held, babyl, lengths, mbox, mmdf, rnews};
+use super::{AtEof, babyl, lengths, mbox, mmdf, rnews};
 use crate::limits::{BEGINNING_BYTES, BLOCK_BYTES, SEPARATOR_BYTES, SNIFF_BYTES};
-use crate::origin::Hint;
-use crate::read::{Sparse, Unread};
+use crate::origin::FormatHint;
+use crate::read::{SparseRead, UnreadRange};
 
 /// Octets before a message's first that tell whether it is one: the line end before it, and a blank line.
 const CONTEXT_BYTES: usize = 4;
@@ -22,12 +22,12 @@ pub struct Block {
     /// The offset of the first in the source.
     pub offset: u64,
     /// What they are.
-    pub role: Role,
+    pub role: BlockRole,
 }
 
 /// What a block holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Role {
+pub enum BlockRole {
     /// Whole messages, or the first piece of a text, which no URL crosses.
     #[default]
     Whole,
@@ -49,10 +49,10 @@ pub struct Begun {
 }
 
 /// The blocks of any stream.
-pub(super) type Blocks = Roller<Box<dyn Sparse>>;
+pub(super) type Blocks = BlockReader<Box<dyn SparseRead>>;
 
 /// What a stream turned out to be.
-pub enum Opened {
+pub enum OpenedStream {
     /// Blocks of this format.
     Blocks(Format, Blocks),
     /// Nothing that is read, and why in a word.
@@ -65,11 +65,11 @@ pub enum Opened {
 ///
 /// What the stream gives, if that is all it gives.
 pub fn open(
-    mut stream: Box<dyn Sparse>,
+    mut stream: Box<dyn SparseRead>,
     given: Option<Format>,
-    hint: Hint,
+    hint: FormatHint,
     most: usize,
-) -> io::Result<Opened> {
+) -> io::Result<OpenedStream> {
     let (mut start, mut failed) = first_octets(&mut stream);
     let mut offset = 0;
     if start.len() == SNIFF_BYTES && is_zero(&start) {
@@ -97,10 +97,10 @@ pub fn open(
     }
     Ok(match recognised(&shown, given, hint) {
         Ok(format) => {
-            let roller = Roller::new(stream, start, format, most);
-            Opened::Blocks(
+            let roller = BlockReader::new(stream, start, format, most);
+            OpenedStream::Blocks(
                 format,
-                Roller {
+                BlockReader {
                     offset,
                     ended: failed.is_some(),
                     failed,
@@ -108,12 +108,12 @@ pub fn open(
                 },
             )
         }
-        Err(why) => Opened::Left(why),
+        Err(why) => OpenedStream::Left(why),
     })
 }
 
 /// What a stream's format is told by, and what it failed with meanwhile.
-fn first_octets(stream: &mut dyn Sparse) -> (Vec<u8>, Option<io::Error>) {
+fn first_octets(stream: &mut dyn SparseRead) -> (Vec<u8>, Option<io::Error>) {
     let mut start = Vec::with_capacity(SNIFF_BYTES);
     let failed = stream
         .take(SNIFF_BYTES as u64)
@@ -139,10 +139,10 @@ fn is_zero(octets: &[u8]) -> bool {
 /// # Errors
 ///
 /// What the stream gives.
-pub fn open_part<S: Sparse + Seek + 'static>(
+pub fn open_part<S: SparseRead + Seek + 'static>(
     mut stream: S,
     given: Option<Format>,
-    hint: Hint,
+    hint: FormatHint,
     most: usize,
     part: Range<u64>,
 ) -> io::Result<Option<(Format, Blocks)>> {
@@ -157,13 +157,13 @@ pub fn open_part<S: Sparse + Seek + 'static>(
     stream.seek(SeekFrom::Start(first))?;
     Ok(Some((
         format,
-        Roller::part(Box::new(stream), format, most, first, part.end),
+        BlockReader::part(Box::new(stream), format, most, first, part.end),
     )))
 }
 
 /// The format of a source that begins so, if its messages can be told apart from any octet on.
 #[must_use]
-pub fn divisible(start: &[u8], given: Option<Format>, hint: Hint) -> Option<Format> {
+pub fn divisible(start: &[u8], given: Option<Format>, hint: FormatHint) -> Option<Format> {
     if let Sniffed::Binary(_) = sniff(start, hint) {
         // It may be an mbox when it is unpacked.
         return None;
@@ -174,7 +174,7 @@ pub fn divisible(start: &[u8], given: Option<Format>, hint: Hint) -> Option<Form
 
 /// Reads a stream and gives its blocks, one after the other.
 #[derive(Debug)]
-pub struct Roller<R> {
+pub struct BlockReader<R> {
     stream: R,
     format: Format,
     /// Octets of a message that are held at the most.
@@ -198,15 +198,15 @@ pub struct Roller<R> {
     unlooked: usize,
 }
 
-impl<R: Sparse> Roller<R> {
+impl<R: SparseRead> BlockReader<R> {
     /// A roller over `stream`, which begins with the octets `start` that were read to recognise it.
-    pub fn new(stream: R, start: Vec<u8>, format: Format, most: usize) -> Roller<R> {
+    pub fn new(stream: R, start: Vec<u8>, format: Format, most: usize) -> BlockReader<R> {
         let cr = ends_in_cr(&start);
         let mut start = start;
         if cr {
             unify(&mut start);
         }
-        Roller {
+        BlockReader {
             stream,
             format,
             most: most.max(BLOCK_BYTES),
@@ -224,11 +224,11 @@ impl<R: Sparse> Roller<R> {
 
     /// A roller over the messages of an mbox that begin at `start` or behind it, and before `stop`. The stream goes on
     /// at `start`, where a message begins.
-    fn part(stream: R, format: Format, most: usize, start: u64, stop: u64) -> Roller<R> {
-        Roller {
+    fn part(stream: R, format: Format, most: usize, start: u64, stop: u64) -> BlockReader<R> {
+        BlockReader {
             offset: start,
             stop: Some(stop),
-            ..Roller::new(stream, Vec::new(), format, most)
+            ..BlockReader::new(stream, Vec::new(), format, most)
         }
     }
 
@@ -258,11 +258,11 @@ impl<R: Sparse> Roller<R> {
     }
 
     /// The next block unread, and its offset: whole messages, which whoever works on them reads himself. Nothing where the
-    /// stream must be read to be cut; [`Roller::next_block`] does so.
+    /// stream must be read to be cut; [`BlockReader::next_block`] does so.
     ///
     /// Cut where `next_block` would. Reads a few KiB before the border. Where there is none it reads the whole block, which
     /// `next_block` reads again, and so it does not look at the next ones at all.
-    pub fn next_unread(&mut self) -> Option<(u64, Unread)> {
+    pub fn next_unread(&mut self) -> Option<(u64, UnreadRange)> {
         /// Blocks that are read before the next look, where one was in vain: messages of many MiB come together.
         const READ_BLOCKS: usize = 4;
         let is_plain = self.format == Format::Mbox && !self.cr;
@@ -372,7 +372,7 @@ impl<R: Sparse> Roller<R> {
         }
         let border = match self.format {
             Format::Mbox => mbox::last_separator(&self.held, 0).filter(|&at| at > 0),
-            Format::Mboxcl => lengths::last_border(&self.held, Held::Part, self.most),
+            Format::Mboxcl => lengths::last_border(&self.held, AtEof::Part, self.most),
             Format::Rnews => rnews::last_border(&self.held, self.most),
             Format::Mmdf => mmdf::last_line(&self.held),
             Format::Babyl => babyl::last_border(&self.held),
@@ -395,7 +395,7 @@ impl<R: Sparse> Roller<R> {
     /// The first piece of a message that is too large.
     fn cut_first(&mut self) -> Block {
         self.begin();
-        self.cut_piece(Role::First)
+        self.cut_piece(BlockRole::First)
     }
 
     /// A piece of a text.
@@ -418,13 +418,13 @@ impl<R: Sparse> Roller<R> {
     }
 
     /// What the next octets are.
-    fn role(&self) -> Role {
-        self.begun.clone().map_or(Role::Whole, Role::Rest)
+    fn role(&self) -> BlockRole {
+        self.begun.clone().map_or(BlockRole::Whole, BlockRole::Rest)
     }
 
     /// A further piece of it, up to the next message.
     fn cut_rest(&mut self) -> Block {
-        let held = if self.ended { Held::All } else { Held::Part };
+        let held = if self.ended { AtEof::All } else { AtEof::Part };
         let from = self.searched.max(1);
         let next = match self.format {
             Format::Mbox | Format::Mboxcl => mbox::next_separator(&self.held, from, held),
@@ -445,7 +445,7 @@ impl<R: Sparse> Roller<R> {
     }
 
     /// A piece of a message that goes on. What is kept begins with octets in which no message does.
-    fn cut_piece(&mut self, role: Role) -> Block {
+    fn cut_piece(&mut self, role: BlockRole) -> Block {
         let searched = self.held.len() - SEPARATOR_BYTES;
         let border = text_border(&self.held[..searched - CONTEXT_BYTES]);
         self.searched = searched - border;
@@ -459,18 +459,18 @@ impl<R: Sparse> Roller<R> {
             .map_or(end, |stop| end.min((stop - self.offset) as usize));
         let unwanted = match self.format {
             _ if from == end => None,
-            Format::Mboxcl => lengths::border_from(&self.held[..end], from, Held::All, self.most),
+            Format::Mboxcl => lengths::border_from(&self.held[..end], from, AtEof::All, self.most),
             // Blank lines at the start of the file belong to the first message.
             _ => mbox::next_separator(
                 &self.held[..end],
                 from.max(mbox::blank_lines(&self.held) + 1),
-                Held::All,
+                AtEof::All,
             ),
         };
         self.give(unwanted.unwrap_or(end), self.role())
     }
 
-    fn give(&mut self, end: usize, role: Role) -> Block {
+    fn give(&mut self, end: usize, role: BlockRole) -> Block {
         let rest = &self.held[end..];
         // What is read next goes behind it.
         let mut next = Vec::with_capacity(if self.ended {
@@ -507,7 +507,7 @@ impl<R: Sparse> Roller<R> {
 /// # Errors
 ///
 /// What the stream gives.
-fn first_message<S: Sparse + Seek>(
+fn first_message<S: SparseRead + Seek>(
     stream: &mut S,
     format: Format,
     most: usize,
@@ -519,7 +519,7 @@ fn first_message<S: Sparse + Seek>(
     }
     stream.seek(SeekFrom::Start(0))?;
     if format == Format::Mboxcl {
-        let mut roller = Roller::part(stream, format, most, 0, start);
+        let mut roller = BlockReader::part(stream, format, most, 0, start);
         while roller.next_block()?.is_some() {}
         return Ok((!roller.held.is_empty()).then_some(roller.offset));
     }
@@ -537,14 +537,14 @@ fn first_message<S: Sparse + Seek>(
         }
         let read = stream.take(SNIFF_BYTES as u64).read_to_end(&mut held)?;
         let known = if read < SNIFF_BYTES {
-            Held::All
+            AtEof::All
         } else {
-            Held::Part
+            AtEof::Part
         };
         if let Some(at) = mbox::next_separator(&held, from, known) {
             return Ok(Some(offset + at as u64));
         }
-        if known == Held::All {
+        if known == AtEof::All {
             return Ok(None);
         }
         let done = held.len() - SEPARATOR_BYTES - CONTEXT_BYTES;
@@ -591,9 +591,9 @@ mod tests {
     use super::*;
 
     /// The blocks of a text, read in pieces of one octet.
-    fn blocks(text: &[u8], format: Format, most: usize) -> Vec<(usize, u64, Role)> {
+    fn blocks(text: &[u8], format: Format, most: usize) -> Vec<(usize, u64, BlockRole)> {
         struct Trickle<'a>(&'a [u8]);
-        impl Sparse for Trickle<'_> {}
+        impl SparseRead for Trickle<'_> {}
         impl Read for Trickle<'_> {
             fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
                 let (Some((&first, rest)), Some(slot)) = (self.0.split_first(), buffer.first_mut())
@@ -604,7 +604,7 @@ mod tests {
                 Ok(1)
             }
         }
-        let mut roller = Roller::new(Trickle(text), Vec::new(), format, most);
+        let mut roller = BlockReader::new(Trickle(text), Vec::new(), format, most);
         let mut seen = Vec::new();
         while let Some(block) = roller.next_block().unwrap() {
             seen.push((block.bytes.len(), block.offset, block.role));
@@ -616,7 +616,7 @@ mod tests {
     fn small_blocks_take_little_room() {
         let text = "From x\n\n".to_owned() + &"a b\n".repeat(50);
         let stream: Box<dyn Read> = Box::new(io::Cursor::new(text.clone()));
-        let block = Roller::new(stream, Vec::new(), Format::Mbox, usize::MAX)
+        let block = BlockReader::new(stream, Vec::new(), Format::Mbox, usize::MAX)
             .next_block()
             .unwrap()
             .unwrap();
@@ -640,7 +640,7 @@ mod tests {
             let begun = (offset > 0).then(|| {
                 let lines = line_ends(&text.as_bytes()[..before]);
                 let beginning = Arc::new(text.as_bytes()[..BEGINNING_BYTES].to_vec());
-                Role::Rest(Begun {
+                BlockRole::Rest(Begun {
                     start: 0,
                     lines,
                     beginning,
@@ -660,7 +660,7 @@ mod tests {
         assert!(seen.len() > 1);
         assert!(
             seen.iter()
-                .all(|(len, _, role)| len % message.len() == 0 && *role == Role::Whole)
+                .all(|(len, _, role)| len % message.len() == 0 && *role == BlockRole::Whole)
         );
         assert_eq!(seen.iter().map(|(len, ..)| len).sum::<usize>(), text.len());
     }
@@ -668,7 +668,7 @@ mod tests {
     #[test]
     fn a_stream_that_fails_gives_first_what_came_before_and_then_says_so() {
         struct Broken(bool);
-        impl Sparse for Broken {}
+        impl SparseRead for Broken {}
         impl Read for Broken {
             fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
                 if std::mem::replace(&mut self.0, true) {
@@ -678,7 +678,7 @@ mod tests {
                 Ok(3)
             }
         }
-        let mut roller = Roller::new(Broken(false), Vec::new(), Format::Text, 0);
+        let mut roller = BlockReader::new(Broken(false), Vec::new(), Format::Text, 0);
         assert_eq!(roller.next_block().unwrap().unwrap().bytes, b"abc");
         assert_eq!(roller.next_block().unwrap_err().to_string(), "broken");
         assert!(roller.next_block().unwrap().is_none());
@@ -689,8 +689,8 @@ mod tests {
         let large = format!("From a\nA: b\n\n{}\n", "words and words\n".repeat(400_000));
         let text = format!("{large}From b\nC: d\n\nx\n");
         let seen = blocks(text.as_bytes(), Format::Mbox, 0);
-        assert_eq!(seen[0].2, Role::First);
-        let Role::Rest(begun) = &seen[1].2 else {
+        assert_eq!(seen[0].2, BlockRole::First);
+        let BlockRole::Rest(begun) = &seen[1].2 else {
             panic!("{:?}", seen[1].2)
         };
         assert_eq!(
@@ -700,7 +700,7 @@ mod tests {
         assert!(text.as_bytes().starts_with(&begun.beginning));
         assert_eq!(
             seen.last().map(|last| (last.1, &last.2)),
-            Some((large.len() as u64, &Role::Whole))
+            Some((large.len() as u64, &BlockRole::Whole))
         );
         assert_eq!(seen.iter().map(|(len, ..)| len).sum::<usize>(), text.len());
     }
@@ -733,7 +733,7 @@ mod tests {
         assert!(seen.len() > 1);
         assert!(
             seen.iter()
-                .all(|(len, _, role)| len % message.len() == 0 && *role == Role::Whole)
+                .all(|(len, _, role)| len % message.len() == 0 && *role == BlockRole::Whole)
         );
         assert_eq!(seen.iter().map(|(len, ..)| len).sum::<usize>(), text.len());
     }
@@ -786,11 +786,11 @@ mod tests {
                         return vec![];
                     };
                     stream.set_position(start);
-                    let mut roller = Roller::part(stream, format, 0, start, to as u64);
+                    let mut roller = BlockReader::part(stream, format, 0, start, to as u64);
                     let mut seen = Vec::new();
                     while let Some(block) = roller.next_block().unwrap() {
                         super::super::messages(&block, format, &mut |divided| {
-                            if let super::super::Divided::Message(message) = divided {
+                            if let super::super::SplitOutput::Message(message) = divided {
                                 seen.push((message.start, message.end()));
                             }
                         });

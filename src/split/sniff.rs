@@ -3,7 +3,7 @@
 use super::mbox::{blank_lines, is_field, separator};
 use super::{babyl, emlx, lengths, mmdf, news, rnews};
 use crate::limits::SNIFF_BYTES;
-use crate::origin::{Hint, Kind};
+use crate::origin::{FormatHint, SourceKind};
 use crate::read::packed_batch;
 
 /// How a source is divided.
@@ -22,7 +22,7 @@ pub enum Format {
     /// One message of Apple Mail's, behind its length.
     Emlx,
     /// One message, of this kind.
-    Single(Kind),
+    Single(SourceKind),
     /// Text without a header.
     Text,
 }
@@ -30,27 +30,27 @@ pub enum Format {
 impl Format {
     /// The kind that records of it name.
     #[must_use]
-    pub fn kind(self) -> Kind {
+    pub fn kind(self) -> SourceKind {
         match self {
-            Format::Mbox | Format::Mboxcl => Kind::Mbox,
-            Format::Rnews => Kind::Rnews,
-            Format::Mmdf => Kind::Mmdf,
-            Format::Babyl => Kind::Babyl,
-            Format::Emlx => Kind::Message,
+            Format::Mbox | Format::Mboxcl => SourceKind::Mbox,
+            Format::Rnews => SourceKind::Rnews,
+            Format::Mmdf => SourceKind::Mmdf,
+            Format::Babyl => SourceKind::Babyl,
+            Format::Emlx => SourceKind::Message,
             Format::Single(kind) => kind,
-            Format::Text => Kind::Text,
+            Format::Text => SourceKind::Text,
         }
     }
 
     /// The format of a kind that the user named.
     #[must_use]
-    pub fn of(kind: Kind) -> Format {
+    pub fn of(kind: SourceKind) -> Format {
         match kind {
-            Kind::Mbox => Format::Mbox,
-            Kind::Rnews => Format::Rnews,
-            Kind::Mmdf => Format::Mmdf,
-            Kind::Babyl => Format::Babyl,
-            Kind::Text => Format::Text,
+            SourceKind::Mbox => Format::Mbox,
+            SourceKind::Rnews => Format::Rnews,
+            SourceKind::Mmdf => Format::Mmdf,
+            SourceKind::Babyl => Format::Babyl,
+            SourceKind::Text => Format::Text,
             kind => Format::Single(kind),
         }
     }
@@ -69,7 +69,7 @@ pub enum Sniffed {
 
 /// Recognises a source by its first octets (up to 64 KiB of them).
 #[must_use]
-pub fn sniff(start: &[u8], hint: Hint) -> Sniffed {
+pub fn sniff(start: &[u8], hint: FormatHint) -> Sniffed {
     let start = &start[..start.len().min(SNIFF_BYTES)];
     if start.is_empty() {
         return Sniffed::Empty;
@@ -86,18 +86,18 @@ pub fn sniff(start: &[u8], hint: Hint) -> Sniffed {
         return Sniffed::Known(format);
     }
     if news::is_a_news(text) {
-        return Sniffed::Known(Format::Single(Kind::News));
+        return Sniffed::Known(Format::Single(SourceKind::News));
     }
     if let Some(header) = header(text) {
         return Sniffed::Known(Format::Single(match (hint, header) {
-            (Hint::Maildir, _) => Kind::Maildir,
-            (Hint::Timehash, _) | (Hint::Numbered, Fields::News) => Kind::News,
-            (Hint::Numbered, Fields::Mail) => Kind::Mh,
-            (Hint::None, _) => Kind::Message,
+            (FormatHint::Maildir, _) => SourceKind::Maildir,
+            (FormatHint::Timehash, _) | (FormatHint::Numbered, Fields::News) => SourceKind::News,
+            (FormatHint::Numbered, Fields::Mail) => SourceKind::Mh,
+            (FormatHint::None, _) => SourceKind::Message,
         }));
     }
-    if hint == Hint::Maildir {
-        return Sniffed::Known(Format::Single(Kind::Maildir));
+    if hint == FormatHint::Maildir {
+        return Sniffed::Known(Format::Single(SourceKind::Maildir));
     }
     if is_binary(start) {
         Sniffed::Binary("binary")
@@ -133,11 +133,17 @@ fn marked(start: &[u8]) -> Option<Format> {
 /// # Errors
 ///
 /// Why it is left: `empty`, or the name of what it is.
-pub fn recognised(start: &[u8], given: Option<Format>, hint: Hint) -> Result<Format, &'static str> {
+pub fn recognised(
+    start: &[u8],
+    given: Option<Format>,
+    hint: FormatHint,
+) -> Result<Format, &'static str> {
     match (sniff(start, hint), given) {
         (Sniffed::Empty, _) => Err("empty"),
         (_, Some(Format::Mbox)) => Ok(mbox(&start[..start.len().min(SNIFF_BYTES)])),
-        (Sniffed::Known(Format::Emlx), Some(Format::Single(Kind::Message))) => Ok(Format::Emlx),
+        (Sniffed::Known(Format::Emlx), Some(Format::Single(SourceKind::Message))) => {
+            Ok(Format::Emlx)
+        }
         (_, Some(format)) | (Sniffed::Known(format), None) => Ok(format),
         (Sniffed::Binary(name), None) => Err(name),
     }
@@ -291,41 +297,41 @@ mod tests {
         let mail = "From: a@b.example\nSubject: x\n\nbody";
         let news = "Path: a!b\nFrom: c\nNewsgroups: d.e\n\nbody";
         assert_eq!(
-            known(mail, Hint::None),
-            Sniffed::Known(Format::Single(Kind::Message))
+            known(mail, FormatHint::None),
+            Sniffed::Known(Format::Single(SourceKind::Message))
         );
         assert_eq!(
-            known(mail, Hint::Numbered),
-            Sniffed::Known(Format::Single(Kind::Mh))
+            known(mail, FormatHint::Numbered),
+            Sniffed::Known(Format::Single(SourceKind::Mh))
         );
         assert_eq!(
-            known(news, Hint::Numbered),
-            Sniffed::Known(Format::Single(Kind::News))
+            known(news, FormatHint::Numbered),
+            Sniffed::Known(Format::Single(SourceKind::News))
         );
         assert_eq!(
-            known(mail, Hint::Maildir),
-            Sniffed::Known(Format::Single(Kind::Maildir))
+            known(mail, FormatHint::Maildir),
+            Sniffed::Known(Format::Single(SourceKind::Maildir))
         );
         assert_eq!(
-            known("From a@b Mon\nFrom: a\n\nx", Hint::Numbered),
+            known("From a@b Mon\nFrom: a\n\nx", FormatHint::Numbered),
             Sniffed::Known(Format::Mbox)
         );
         assert_eq!(
-            known("From here on\nit is text: really\n", Hint::None),
+            known("From here on\nit is text: really\n", FormatHint::None),
             Sniffed::Known(Format::Text)
         );
         assert_eq!(
-            known("Network Working Group\nRequest: x", Hint::None),
+            known("Network Working Group\nRequest: x", FormatHint::None),
             Sniffed::Known(Format::Text)
         );
-        assert_eq!(known("", Hint::None), Sniffed::Empty);
+        assert_eq!(known("", FormatHint::None), Sniffed::Empty);
         assert_eq!(
-            known("\u{1}\u{2}\u{3}\0\0", Hint::None),
+            known("\u{1}\u{2}\u{3}\0\0", FormatHint::None),
             Sniffed::Binary("binary")
         );
-        assert_eq!(known("\0\0\0", Hint::None), Sniffed::Binary("binary"));
+        assert_eq!(known("\0\0\0", FormatHint::None), Sniffed::Binary("binary"));
         assert_eq!(
-            known("a text\0\0\0", Hint::None),
+            known("a text\0\0\0", FormatHint::None),
             Sniffed::Known(Format::Text)
         );
     }
@@ -346,30 +352,30 @@ mod tests {
             ("From a\nContent-Length: 2\nFrom: a\n\nx\n", Format::Mboxcl),
             (
                 "Asite.1\nnet.x\na!b\nMon Jan 1 10:30:00 1982\nx\n",
-                Format::Single(Kind::News),
+                Format::Single(SourceKind::News),
             ),
             ("10\n\nx", Format::Text),
             ("#! /bin/sh\necho\n", Format::Text),
         ] {
             for text in [text.to_owned(), text.replace('\n', "\r\n")] {
                 assert_eq!(
-                    sniff(text.as_bytes(), Hint::None),
+                    sniff(text.as_bytes(), FormatHint::None),
                     Sniffed::Known(format),
                     "{text:?}"
                 );
             }
         }
         assert_eq!(
-            sniff(b"#! cunbatch\n\x1F\x9D\0\0\0", Hint::None),
+            sniff(b"#! cunbatch\n\x1F\x9D\0\0\0", FormatHint::None),
             Sniffed::Binary("cunbatch")
         );
         assert_eq!(
-            sniff(b"#! c7unbatch\n:::", Hint::None),
+            sniff(b"#! c7unbatch\n:::", FormatHint::None),
             Sniffed::Binary("packed-batch")
         );
         assert_eq!(
-            sniff(b"From: a\n\nx", Hint::Timehash),
-            Sniffed::Known(Format::Single(Kind::News))
+            sniff(b"From: a\n\nx", FormatHint::Timehash),
+            Sniffed::Known(Format::Single(SourceKind::News))
         );
     }
 }

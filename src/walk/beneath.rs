@@ -11,7 +11,7 @@ use rustix::io::Errno;
 
 /// A place in a root: the folder that was named, and the way from it, on which no symbolic link lies.
 #[derive(Clone, Debug)]
-pub(crate) struct Beneath {
+pub(crate) struct RootedPath {
     root: Arc<Root>,
     way: PathBuf,
 }
@@ -47,29 +47,29 @@ pub(super) fn joined(folder: &Path, name: &OsStr) -> PathBuf {
     path
 }
 
-impl Beneath {
+impl RootedPath {
     /// The root itself.
-    pub(super) fn root(root: &Path) -> Beneath {
+    pub(super) fn root(root: &Path) -> RootedPath {
         let root = Root {
             path: root.to_owned(),
             opened: OnceLock::new(),
         };
-        Beneath {
+        RootedPath {
             root: Arc::new(root),
             way: PathBuf::from("."),
         }
     }
 
     /// What has that name in it.
-    pub(super) fn join(&self, name: &OsStr) -> Beneath {
-        Beneath {
+    pub(super) fn join(&self, name: &OsStr) -> RootedPath {
+        RootedPath {
             root: Arc::clone(&self.root),
             way: joined(&self.way, name),
         }
     }
 
     /// Whether the other's root is the same, and opened once for both.
-    pub(super) fn shares_root(&self, other: &Beneath) -> bool {
+    pub(super) fn shares_root(&self, other: &RootedPath) -> bool {
         Arc::ptr_eq(&self.root, &other.root)
     }
 
@@ -143,7 +143,7 @@ mod tests {
         ] {
             symlink(target, folder.join("root").join(link)).unwrap();
         }
-        let root = Beneath::root(&folder.join("root"));
+        let root = RootedPath::root(&folder.join("root"));
         let ways = [
             ("", true),
             ("file", true),

@@ -8,7 +8,7 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 
 /// Patterns that a file's path below its root must and must not match.
 #[derive(Clone, Debug, Default)]
-pub struct Filter {
+pub struct PathFilter {
     /// Nothing: all files are wanted.
     include: Option<GlobSet>,
     exclude: Option<GlobSet>,
@@ -23,14 +23,14 @@ pub struct BadGlob {
     pub message: String,
 }
 
-impl Filter {
+impl PathFilter {
     /// A filter by glob patterns. One without a slash is compared with file names alone.
     ///
     /// # Errors
     ///
     /// The first pattern that cannot be read.
-    pub fn new(include: &[String], exclude: &[String]) -> Result<Filter, BadGlob> {
-        Ok(Filter {
+    pub fn new(include: &[String], exclude: &[String]) -> Result<PathFilter, BadGlob> {
+        Ok(PathFilter {
             include: set(include)?,
             exclude: set(exclude)?,
         })
@@ -151,7 +151,7 @@ mod tests {
                 .map(|&glob| glob.to_owned())
                 .collect::<Vec<_>>()
         };
-        Filter::new(&owned(include), &owned(exclude))
+        PathFilter::new(&owned(include), &owned(exclude))
             .unwrap()
             .wants(Path::new(path))
     }
@@ -167,7 +167,10 @@ mod tests {
 
     #[test]
     fn a_bad_pattern_is_named() {
-        assert_eq!(Filter::new(&["[".to_owned()], &[]).unwrap_err().glob, "[");
+        assert_eq!(
+            PathFilter::new(&["[".to_owned()], &[]).unwrap_err().glob,
+            "["
+        );
     }
 
     #[test]

@@ -16,14 +16,14 @@ use std::vec;
 use rustix::fs::{AtFlags, Dir, FileType, OFlags, fstat, statat};
 use rustix::io::Errno;
 
-use super::beneath::{Beneath, joined};
-use super::{Links, is_maildir};
+use super::beneath::{RootedPath, joined};
+use super::{SymlinkPolicy, is_maildir};
 
 /// What is come upon that is no folder.
 pub(super) enum Found {
     /// A regular file, and the folder that it lies in, if that is open. One that was named by the user is opened by its
     /// name.
-    File(PathBuf, Option<Beneath>, Option<Arc<OwnedFd>>),
+    File(PathBuf, Option<RootedPath>, Option<Arc<OwnedFd>>),
     /// A symbolic link that is not followed.
     Link(PathBuf),
     /// A device or the like.
@@ -48,7 +48,7 @@ pub(super) struct Tree<'t> {
     /// The root without links, where they are followed.
     real_root: Option<PathBuf>,
     /// The same place for all that is found in it: it is opened once.
-    place: Beneath,
+    place: RootedPath,
     /// The folders on the way to where it is, from the root.
     levels: Vec<Level>,
     begun: bool,
@@ -57,7 +57,7 @@ pub(super) struct Tree<'t> {
 /// A folder that is gone through.
 struct Level {
     path: PathBuf,
-    place: Beneath,
+    place: RootedPath,
     /// Its device and inode.
     identity: (u64, u64),
     /// The names in it that are left, in order.
@@ -67,11 +67,11 @@ struct Level {
 }
 
 impl<'t> Tree<'t> {
-    pub(super) fn new(root: &'t Path, links: Links) -> Tree<'t> {
-        let real_root = (links == Links::Followed)
+    pub(super) fn new(root: &'t Path, links: SymlinkPolicy) -> Tree<'t> {
+        let real_root = (links == SymlinkPolicy::Followed)
             .then(|| root.canonicalize().ok())
             .flatten();
-        let place = Beneath::root(real_root.as_deref().unwrap_or(root));
+        let place = RootedPath::root(real_root.as_deref().unwrap_or(root));
         Tree {
             root,
             real_root,
@@ -100,7 +100,7 @@ impl<'t> Tree<'t> {
     }
 
     /// Goes into a folder. Something is found if that cannot be done.
-    fn enter(&mut self, path: PathBuf, place: Beneath) -> Option<Found> {
+    fn enter(&mut self, path: PathBuf, place: RootedPath) -> Option<Found> {
         if let Some(above) = self.levels.last_mut() {
             above.folder = None;
         }
@@ -175,7 +175,7 @@ struct Listing {
 impl Listing {
     /// What is listed is what was opened, and nothing in it is opened to be listed: walkdir would open each folder in it by
     /// its name, which may be a link's by then.
-    fn of(place: &Beneath, is_wanted: impl Fn(FileType) -> bool) -> io::Result<Listing> {
+    fn of(place: &RootedPath, is_wanted: impl Fn(FileType) -> bool) -> io::Result<Listing> {
         let folder = place.open(OFlags::DIRECTORY)?;
         let stat = fstat(&folder)?;
         let mut names = Vec::new();
@@ -214,15 +214,15 @@ impl Listing {
 /// Each is listed when the next is asked for: who watches what is given hears of all that is not listed.
 pub(super) struct Folders {
     /// What was given last.
-    given: Option<(PathBuf, Beneath)>,
-    left: Vec<(PathBuf, Beneath)>,
+    given: Option<(PathBuf, RootedPath)>,
+    left: Vec<(PathBuf, RootedPath)>,
     seen: HashSet<(u64, u64)>,
 }
 
 impl Folders {
     /// Those in `folder`, which lies in `root`.
     pub(super) fn new(root: &Path, folder: &Path) -> Folders {
-        let place = Beneath::root(root).join(
+        let place = RootedPath::root(root).join(
             folder
                 .strip_prefix(root)
                 .unwrap_or(Path::new(""))
@@ -235,7 +235,7 @@ impl Folders {
         }
     }
 
-    fn list(&mut self, path: &Path, place: &Beneath) {
+    fn list(&mut self, path: &Path, place: &RootedPath) {
         let Ok(Listing {
             identity, names, ..
         }) = Listing::of(place, |kind| kind == FileType::Directory)
@@ -269,7 +269,7 @@ fn is_left(above: &Path, name: &OsStr) -> bool {
 }
 
 /// Something that is no folder.
-fn plain(path: PathBuf, metadata: &Metadata, place: Option<Beneath>) -> Found {
+fn plain(path: PathBuf, metadata: &Metadata, place: Option<RootedPath>) -> Found {
     if metadata.is_file() {
         Found::File(path, place, None)
     } else {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use urlspool::config::{Config, Dedupe, Interval, Size, Spool};
-use urlspool::daemon::{Daemon, Event, Fault, Host, Now, Remark};
+use urlspool::daemon::{Daemon, DaemonError, DaemonEvent, DaemonHost, LogRecord, MonotonicTime};
 
 use super::{Dice, Place, given, message};
 
@@ -91,16 +91,16 @@ struct Still {
     now: u64,
 }
 
-impl Host for Still {
-    fn now(&mut self) -> Now {
-        Now { ms: self.now }
+impl DaemonHost for Still {
+    fn now(&mut self) -> MonotonicTime {
+        MonotonicTime { ms: self.now }
     }
 
-    fn event(&mut self) -> Option<Event> {
+    fn event(&mut self) -> Option<DaemonEvent> {
         None
     }
 
-    fn remark(&mut self, _: &Remark<'_>) {}
+    fn remark(&mut self, _: &LogRecord<'_>) {}
 
     fn progress(&mut self, _: &Daemon) {}
 }
@@ -181,7 +181,7 @@ impl World {
             match Daemon::open(self.config.clone(), &mut self.host) {
                 Ok(daemon) => self.daemon = Some(daemon),
                 // A test beside this one has forked, and its child has our lock until it becomes another program.
-                Err(Fault::Held(_)) => std::thread::sleep(Duration::from_millis(1)),
+                Err(DaemonError::Held(_)) => std::thread::sleep(Duration::from_millis(1)),
                 Err(fault) => panic!("{fault}"),
             }
         }
@@ -304,7 +304,7 @@ impl World {
             Act::Glance => {
                 self.host.now += 300;
                 let now = self.host.now();
-                self.daemon().handle(Event::Overflow, now);
+                self.daemon().handle(DaemonEvent::Overflow, now);
                 self.work();
             }
             Act::ClockJump(k) if k % 2 == 0 => {
@@ -328,7 +328,7 @@ impl World {
         self.daemon();
         self.daemon.take().unwrap().close().unwrap();
         while let Err(fault) = Daemon::rebuild(&self.config, &mut self.host) {
-            assert!(matches!(fault, Fault::Held(_)), "{fault}");
+            assert!(matches!(fault, DaemonError::Held(_)), "{fault}");
             std::thread::sleep(Duration::from_millis(1));
         }
     }
@@ -339,7 +339,7 @@ impl World {
         for _ in 0..34 {
             self.host.now += 86_400_000;
             let now = self.host.now();
-            self.daemon().handle(Event::Overflow, now);
+            self.daemon().handle(DaemonEvent::Overflow, now);
             self.work();
         }
     }
@@ -482,7 +482,7 @@ impl World {
     /// Looks until everything is at rest and read.
     fn look(&mut self) {
         let now = self.host.now();
-        self.daemon().handle(Event::Overflow, now);
+        self.daemon().handle(DaemonEvent::Overflow, now);
         let locked = self.writing.as_ref().is_some_and(|(_, _, alive)| *alive);
         for _ in 0..40 {
             self.work();

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use urlspool::config::{Config, Dedupe, Interval, Spool};
-use urlspool::daemon::{Daemon, Event, Fault, Host, Now, Remark, Status};
+use urlspool::daemon::{
+    Daemon, DaemonError, DaemonEvent, DaemonHost, LogRecord, MonotonicTime, Status,
+};
 
 use super::{Place, given, message};
 
@@ -20,12 +22,12 @@ struct World {
     appeared: Vec<PathBuf>,
 }
 
-impl Host for World {
-    fn now(&mut self) -> Now {
-        Now { ms: self.ms }
+impl DaemonHost for World {
+    fn now(&mut self) -> MonotonicTime {
+        MonotonicTime { ms: self.ms }
     }
 
-    fn event(&mut self) -> Option<Event> {
+    fn event(&mut self) -> Option<DaemonEvent> {
         None
     }
 
@@ -33,7 +35,7 @@ impl Host for World {
         self.appeared.push(folder.to_owned());
     }
 
-    fn remark(&mut self, remark: &Remark<'_>) {
+    fn remark(&mut self, remark: &LogRecord<'_>) {
         self.remarks.push(format!("{remark:?}"));
     }
 
@@ -64,11 +66,11 @@ fn config(root: &Path, spools: &[PathBuf]) -> Config {
     config
 }
 
-fn open(config: &Config, world: &mut dyn Host) -> Daemon {
+fn open(config: &Config, world: &mut dyn DaemonHost) -> Daemon {
     loop {
         match Daemon::open(config.clone(), world) {
             // A test beside this one has forked, and its child has our lock until it becomes another program.
-            Err(Fault::Held(_)) => std::thread::sleep(Duration::from_millis(1)),
+            Err(DaemonError::Held(_)) => std::thread::sleep(Duration::from_millis(1)),
             opened => return opened.unwrap(),
         }
     }
@@ -81,7 +83,7 @@ fn pass(daemon: &mut Daemon, world: &mut World, ms: u64) -> Status {
         let next = daemon.work(world).unwrap();
         world.ms = next.ms.clamp(world.ms + 1, end);
     }
-    daemon.status(Now { ms: world.ms })
+    daemon.status(MonotonicTime { ms: world.ms })
 }
 
 /// A file that can be looked at and not be read, by whomever: the kernel lets nobody read it.
@@ -134,10 +136,10 @@ fn a_file_that_cannot_be_read_holds_up_nobody_and_is_left_alone_after_a_day() {
 
 /// Lets the days pass one after the other, as a daemon sees them.
 fn days(daemon: &mut Daemon, world: &mut World, days: u64) -> Status {
-    let mut status = daemon.status(Now { ms: world.ms });
+    let mut status = daemon.status(MonotonicTime { ms: world.ms });
     for _ in 0..days {
         world.ms += DAY_MS;
-        daemon.handle(Event::Overflow, Now { ms: world.ms });
+        daemon.handle(DaemonEvent::Overflow, MonotonicTime { ms: world.ms });
         status = pass(daemon, world, 60_000);
     }
     status
@@ -271,8 +273,8 @@ struct Dated {
     date: u64,
 }
 
-impl Host for Dated {
-    fn now(&mut self) -> Now {
+impl DaemonHost for Dated {
+    fn now(&mut self) -> MonotonicTime {
         self.world.now()
     }
 
@@ -280,11 +282,11 @@ impl Host for Dated {
         Some(self.date)
     }
 
-    fn event(&mut self) -> Option<Event> {
+    fn event(&mut self) -> Option<DaemonEvent> {
         None
     }
 
-    fn remark(&mut self, remark: &Remark<'_>) {
+    fn remark(&mut self, remark: &LogRecord<'_>) {
         self.world.remark(remark);
     }
 
@@ -308,7 +310,7 @@ fn a_state_that_is_built_anew_knows_where_it_stood() {
     let config = config(root, std::slice::from_ref(&spool));
     let mut rebuilt = || loop {
         match Daemon::rebuild(&config, &mut world) {
-            Err(Fault::Held(_)) => std::thread::sleep(Duration::from_millis(1)),
+            Err(DaemonError::Held(_)) => std::thread::sleep(Duration::from_millis(1)),
             done => return done.unwrap(),
         }
     };
@@ -427,7 +429,7 @@ fn folders_that_come_are_heard_and_what_links_lead_to_is_not() {
         named.join("link"),
         named.join("link/inner"),
     ] {
-        daemon.handle(Event::Changed(path), Now::default());
+        daemon.handle(DaemonEvent::Changed(path), MonotonicTime::default());
     }
     pass(&mut daemon, &mut world, 10);
     assert_eq!(world.appeared, [named.clone(), named.join("folder")]);

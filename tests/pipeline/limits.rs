@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use serde_json::Value;
+use urlspool::diagnostic::DiagnosticKind;
 use urlspool::limits::Limits;
 use urlspool::pipeline::Unique;
-use urlspool::problem::Kind;
 use urlspool::split::Format;
 use urlspool::{Extractor, Job, Options, origin, run};
 
@@ -43,7 +43,7 @@ fn a_message_beyond_the_limit_is_read_to_its_end() {
     for threads in [1, 4] {
         let told = told(vec![folder.write("box", &message)], None, threads, limits);
         assert_eq!(told.urls(), want);
-        assert_eq!(told.kinds(), [Kind::Limit]);
+        assert_eq!(told.kinds(), [DiagnosticKind::Limit]);
     }
 }
 
@@ -59,7 +59,7 @@ fn a_word_that_is_full_of_starts_is_read_to_its_end() {
             1,
             Limits::default(),
         );
-        assert_eq!(told.kinds(), [Kind::Limit], "{unit}");
+        assert_eq!(told.kinds(), [DiagnosticKind::Limit], "{unit}");
         assert_eq!(
             told.urls(),
             ["http://h0.example/", "http://h1.example/"],
@@ -182,7 +182,7 @@ fn a_large_article_is_given_once_however_many_groups_it_is_in() {
     };
     let told = told(
         vec![folder.path("spool")],
-        Some(Format::Single(origin::Kind::News)),
+        Some(Format::Single(origin::SourceKind::News)),
         2,
         limits,
     );
@@ -273,7 +273,7 @@ fn every_limit_is_told_and_hides_nothing() {
             (found, vec![]),
             "{name}"
         );
-        let is_told = limited.kinds() == [Kind::Limit];
+        let is_told = limited.kinds() == [DiagnosticKind::Limit];
         // What is encoded is so still when it is read flat.
         let readable = |told: &Told| {
             told.urls()
@@ -305,7 +305,7 @@ fn as_many_levels_are_read_as_the_limit_says() {
         ..Limits::default()
     };
     let kinds = |levels| told(vec![folder.write("mail", nested(levels))], None, 1, limits).kinds();
-    assert_eq!((kinds(3), kinds(7)), (vec![], vec![Kind::Limit]));
+    assert_eq!((kinds(3), kinds(7)), (vec![], vec![DiagnosticKind::Limit]));
     unless_a_gap(
         "levels of parts",
         kinds(6).is_empty(),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Params, Row, ffi};
 
-use crate::daemon::fault::Fault;
+use crate::daemon::fault::DaemonError;
 
 /// Statements that are kept prepared: all there are.
 const STATEMENTS: usize = 64;
@@ -24,7 +24,7 @@ pub(super) struct Db {
 
 impl Db {
     /// Opens the database, or makes an empty one.
-    pub(super) fn open(path: &Path) -> Result<Db, Fault> {
+    pub(super) fn open(path: &Path) -> Result<Db, DaemonError> {
         let connection = Connection::open(path).map_err(|error| fault(path, &error))?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
         let db = Db {
@@ -40,8 +40,8 @@ impl Db {
     }
 
     /// What is in it contradicts itself or the output.
-    pub(super) fn inconsistent(&self, what: &str) -> Fault {
-        Fault::inconsistent(&format!("{}: {what}", self.path.display()))
+    pub(super) fn inconsistent(&self, what: &str) -> DaemonError {
+        DaemonError::inconsistent(&format!("{}: {what}", self.path.display()))
     }
 
     /// The database's file.
@@ -50,12 +50,12 @@ impl Db {
     }
 
     /// Runs statements that give nothing.
-    pub(super) fn batch(&self, sql: &str) -> Result<(), Fault> {
+    pub(super) fn batch(&self, sql: &str) -> Result<(), DaemonError> {
         self.named(self.connection.execute_batch(sql))
     }
 
     /// Runs a statement. Gives the number of rows that it changed.
-    pub(super) fn run(&self, sql: &str, params: impl Params) -> Result<usize, Fault> {
+    pub(super) fn run(&self, sql: &str, params: impl Params) -> Result<usize, DaemonError> {
         self.named(
             self.connection
                 .prepare_cached(sql)
@@ -69,7 +69,7 @@ impl Db {
     }
 
     /// Whether a query gives any row.
-    pub(super) fn is_any(&self, sql: &str, params: impl Params) -> Result<bool, Fault> {
+    pub(super) fn is_any(&self, sql: &str, params: impl Params) -> Result<bool, DaemonError> {
         self.named(
             self.connection
                 .prepare_cached(sql)
@@ -83,7 +83,7 @@ impl Db {
         sql: &str,
         params: impl Params,
         read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> Result<Option<T>, Fault> {
+    ) -> Result<Option<T>, DaemonError> {
         let mut statement = self.named(self.connection.prepare_cached(sql))?;
         self.named(statement.query_row(params, read).optional())
     }
@@ -94,7 +94,7 @@ impl Db {
         sql: &str,
         params: impl Params,
         mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<()>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), DaemonError> {
         let mut statement = self.named(self.connection.prepare_cached(sql))?;
         let mut rows = self.named(statement.query(params))?;
         while let Some(row) = self.named(rows.next())? {
@@ -109,7 +109,7 @@ impl Db {
         sql: &str,
         params: impl Params,
         mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> Result<Vec<T>, Fault> {
+    ) -> Result<Vec<T>, DaemonError> {
         let mut all = Vec::new();
         self.each(sql, params, |row| {
             all.push(read(row)?);
@@ -119,19 +119,19 @@ impl Db {
     }
 
     /// Closes it. What still stands in the log stays there.
-    pub(super) fn close(self) -> Result<(), Fault> {
+    pub(super) fn close(self) -> Result<(), DaemonError> {
         self.connection
             .close()
             .map_err(|(_, error)| fault(&self.path, &error))
     }
 
-    fn named<T>(&self, done: rusqlite::Result<T>) -> Result<T, Fault> {
+    fn named<T>(&self, done: rusqlite::Result<T>) -> Result<T, DaemonError> {
         done.map_err(|error| fault(&self.path, &error))
     }
 }
 
 /// What an error means. All but want of room ends the daemon.
-fn fault(path: &Path, error: &rusqlite::Error) -> Fault {
+fn fault(path: &Path, error: &rusqlite::Error) -> DaemonError {
     let extended = error.sqlite_extended_error_code();
     let code = extended.map_or_else(String::new, |code| format!(" (SQLite's code {code})"));
     let message = format!("{}: {error}{code}", path.display());
@@ -141,20 +141,20 @@ fn fault(path: &Path, error: &rusqlite::Error) -> Fault {
         Some(ffi::SQLITE_IOERR_READ | ffi::SQLITE_IOERR_SHORT_READ)
     );
     match error.sqlite_error_code() {
-        Some(ErrorCode::DiskFull) => Fault::Full(message),
+        Some(ErrorCode::DiskFull) => DaemonError::Full(message),
         // Without a code it is a value that is none of ours.
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) | None => {
-            Fault::inconsistent(&message)
+            DaemonError::inconsistent(&message)
         }
         Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) if !is_read => match refused(path)
         {
-            Some(why) if Fault::is_want_of_room(&why) => {
-                Fault::Full(format!("{message}; beside it: {why}"))
+            Some(why) if DaemonError::is_want_of_room(&why) => {
+                DaemonError::Full(format!("{message}; beside it: {why}"))
             }
-            Some(why) => Fault::Io(format!("{message}; beside it: {why}")),
-            None => Fault::Io(message),
+            Some(why) => DaemonError::Io(format!("{message}; beside it: {why}")),
+            None => DaemonError::Io(message),
         },
-        _ => Fault::Io(message),
+        _ => DaemonError::Io(message),
     }
 }
 
@@ -199,11 +199,12 @@ mod tests {
             ffi::SQLITE_CANTOPEN,
         ];
         assert!(
-            matches!(of(full), Fault::Full(_)) && matches!(of(damaged), Fault::Inconsistent(_))
+            matches!(of(full), DaemonError::Full(_))
+                && matches!(of(damaged), DaemonError::Inconsistent(_))
         );
         for code in failed {
             let fault = of(code);
-            assert!(matches!(fault, Fault::Io(_)), "{fault:?}");
+            assert!(matches!(fault, DaemonError::Io(_)), "{fault:?}");
             assert!(
                 fault.to_string().contains(&format!("{}: ", path.display())),
                 "{fault}"

@@ -10,7 +10,7 @@ use rusqlite::params;
 use twox_hash::XxHash3_64;
 
 use super::{Counted, FileId, Key, MailboxId, SEEN_BYTES, Store, kept};
-use crate::daemon::fault::Fault;
+use crate::daemon::fault::DaemonError;
 use crate::limits::{FORGOTTEN_AT_ONCE, TOMBSTONE_DAYS};
 
 /// Rows that one transaction changes. Bounds the write-ahead log.
@@ -18,14 +18,14 @@ const CHUNK_ROWS: u32 = 10_000;
 
 /// What was met in a survey.
 #[derive(Debug, Default)]
-pub(in crate::daemon) struct Met {
+pub(in crate::daemon) struct SeenFiles {
     /// Files: what they are known by, and hashes of what they are. In order.
     pub(in crate::daemon) files: Vec<u64>,
     /// The file systems they are on, and that of the spool itself.
     pub(in crate::daemon) devs: BTreeSet<u64>,
 }
 
-impl Met {
+impl SeenFiles {
     fn has(&self, file: u64) -> bool {
         self.files.binary_search(&file).is_ok()
     }
@@ -41,7 +41,7 @@ impl FileId {
 
 /// What came of a survey.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::daemon) struct Tally {
+pub(in crate::daemon) struct PurgeStats {
     /// Files, messages and mailboxes that were forgotten.
     pub(in crate::daemon) forgotten: u64,
     /// Mailboxes on file systems that are not there.
@@ -77,7 +77,7 @@ struct Ended {
 
 /// What becomes of what is known of something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
+enum Retention {
     Stays,
     /// It is marked as gone since a day, or as being there again.
     Marked(Option<u64>),
@@ -90,19 +90,19 @@ fn linked(message: u64) -> ([u8; SEEN_BYTES], [u8; SEEN_BYTES]) {
     (kept(first), kept(first | (Key::MAX >> 48)))
 }
 
-fn fate(met: bool, gone: Option<u64>, day: u64) -> Fate {
+fn fate(met: bool, gone: Option<u64>, day: u64) -> Retention {
     match gone {
-        None if met => Fate::Stays,
-        None => Fate::Marked(Some(day)),
-        Some(_) if met => Fate::Marked(None),
-        Some(since) if since + TOMBSTONE_DAYS <= day => Fate::Ends,
-        Some(_) => Fate::Stays,
+        None if met => Retention::Stays,
+        None => Retention::Marked(Some(day)),
+        Some(_) if met => Retention::Marked(None),
+        Some(since) if since + TOMBSTONE_DAYS <= day => Retention::Ends,
+        Some(_) => Retention::Stays,
     }
 }
 
 impl Store {
     /// Whether anything is known of a spool.
-    pub(in crate::daemon) fn has_spool(&self, spool: Key) -> Result<bool, Fault> {
+    pub(in crate::daemon) fn has_spool(&self, spool: Key) -> Result<bool, DaemonError> {
         self.db.is_any(
             "SELECT 1 FROM mailbox WHERE spool=?1",
             params![spool.to_be_bytes()],
@@ -113,17 +113,17 @@ impl Store {
     pub(in crate::daemon) fn survey(
         &self,
         spool: Key,
-        met: &Met,
+        met: &SeenFiles,
         day: u64,
-    ) -> Result<Tally, Fault> {
+    ) -> Result<PurgeStats, DaemonError> {
         let (mut mailboxes, frozen) = self.surveyed(spool, met)?;
         let ended = self.mark_known(&mut mailboxes, met, day)?;
         let mut forgotten = self.forget_known(&ended)?;
         forgotten += self.forget_cursors(&mut mailboxes, met, day)?;
         for (id, mailbox) in mailboxes {
             match fate(mailbox.met, mailbox.gone, day) {
-                Fate::Ends if !mailbox.left => forgotten += self.forget_mailbox(id)?,
-                Fate::Marked(gone) => {
+                Retention::Ends if !mailbox.left => forgotten += self.forget_mailbox(id)?,
+                Retention::Marked(gone) => {
                     let gone = gone.map(u64::cast_signed);
                     self.db
                         .run("UPDATE mailbox SET gone=?2 WHERE id=?1", params![id, gone])?;
@@ -131,15 +131,15 @@ impl Store {
                 _ => {}
             }
         }
-        Ok(Tally { forgotten, frozen })
+        Ok(PurgeStats { forgotten, frozen })
     }
 
     /// The mailboxes of a spool that are on file systems that are there, and the number of those that are not.
     fn surveyed(
         &self,
         spool: Key,
-        met: &Met,
-    ) -> Result<(BTreeMap<MailboxId, Surveyed>, u64), Fault> {
+        met: &SeenFiles,
+    ) -> Result<(BTreeMap<MailboxId, Surveyed>, u64), DaemonError> {
         let (mut mailboxes, mut frozen) = (BTreeMap::new(), 0);
         let sql = "SELECT id, dev, many, gone FROM mailbox WHERE spool=?1";
         self.db.each(sql, params![spool.to_be_bytes()], |row| {
@@ -165,9 +165,9 @@ impl Store {
     fn mark_known(
         &self,
         mailboxes: &mut BTreeMap<MailboxId, Surveyed>,
-        met: &Met,
+        met: &SeenFiles,
         day: u64,
-    ) -> Result<Vec<Ended>, Fault> {
+    ) -> Result<Vec<Ended>, DaemonError> {
         let mut ended = Vec::new();
         let mut last = None;
         loop {
@@ -190,7 +190,7 @@ impl Store {
                 let is_met = met.has(key.cast_unsigned());
                 mailbox.met |= is_met;
                 match fate(is_met, gone, day) {
-                    Fate::Ends if ended.len() < FORGOTTEN_AT_ONCE => {
+                    Retention::Ends if ended.len() < FORGOTTEN_AT_ONCE => {
                         ended.push(Ended {
                             key,
                             mailbox: id,
@@ -198,7 +198,7 @@ impl Store {
                         });
                         continue;
                     }
-                    Fate::Marked(gone) => {
+                    Retention::Marked(gone) => {
                         let gone = gone.map(u64::cast_signed);
                         self.db
                             .run("UPDATE known SET gone=?2 WHERE key=?1", params![key, gone])?;
@@ -212,7 +212,7 @@ impl Store {
     }
 
     /// The next files that were read whole, in the order of their keys.
-    fn known_behind(&self, last: Option<i64>) -> Result<Vec<Known>, Fault> {
+    fn known_behind(&self, last: Option<i64>) -> Result<Vec<Known>, DaemonError> {
         let from = last.map_or(Some(i64::MIN), |last| last.checked_add(1));
         let Some(from) = from else {
             return Ok(Vec::new());
@@ -231,7 +231,7 @@ impl Store {
     }
 
     /// Forgets files, and with each its message, unless another file is the same message's.
-    fn forget_known(&self, ended: &[Ended]) -> Result<u64, Fault> {
+    fn forget_known(&self, ended: &[Ended]) -> Result<u64, DaemonError> {
         if ended.is_empty() {
             return Ok(0);
         }
@@ -274,9 +274,9 @@ impl Store {
     fn forget_cursors(
         &self,
         mailboxes: &mut BTreeMap<MailboxId, Surveyed>,
-        met: &Met,
+        met: &SeenFiles,
         day: u64,
-    ) -> Result<u64, Fault> {
+    ) -> Result<u64, DaemonError> {
         let mut changes = Vec::new();
         self.db.each(
             "SELECT dev, ino, btime, mailbox, gone FROM file",
@@ -298,8 +298,8 @@ impl Store {
                     row.get::<_, Option<i64>>(4)?.map(i64::cast_unsigned),
                     day,
                 );
-                mailbox.left |= fate != Fate::Ends;
-                if fate != Fate::Stays {
+                mailbox.left |= fate != Retention::Ends;
+                if fate != Retention::Stays {
                     changes.push((id, fate));
                 }
                 Ok(())
@@ -310,7 +310,7 @@ impl Store {
             self.begin()?;
             for (id, fate) in chunk {
                 let (dev, ino) = (id.dev.cast_signed(), id.ino.cast_signed());
-                if let Fate::Marked(gone) = fate {
+                if let Retention::Marked(gone) = fate {
                     let sql = "UPDATE file SET gone=?4 WHERE dev=?1 AND ino=?2 AND btime=?3";
                     self.db
                         .run(sql, params![dev, ino, id.btime, gone.map(u64::cast_signed)])?;
@@ -325,7 +325,7 @@ impl Store {
     }
 
     /// Forgets a mailbox of which no file is remembered, itself last.
-    fn forget_mailbox(&self, id: MailboxId) -> Result<u64, Fault> {
+    fn forget_mailbox(&self, id: MailboxId) -> Result<u64, DaemonError> {
         let mut forgotten = 1;
         loop {
             self.begin()?;
@@ -379,14 +379,17 @@ mod tests {
 
     #[test]
     fn what_is_gone_ends_after_its_time_and_not_before() {
-        assert_eq!(fate(true, None, 9), Fate::Stays);
-        assert_eq!(fate(false, None, 9), Fate::Marked(Some(9)));
-        assert_eq!(fate(false, Some(9), 8 + TOMBSTONE_DAYS), Fate::Stays);
-        assert_eq!(fate(true, Some(9), 9 + TOMBSTONE_DAYS), Fate::Marked(None));
-        assert_eq!(fate(false, Some(9), 9 + TOMBSTONE_DAYS), Fate::Ends);
+        assert_eq!(fate(true, None, 9), Retention::Stays);
+        assert_eq!(fate(false, None, 9), Retention::Marked(Some(9)));
+        assert_eq!(fate(false, Some(9), 8 + TOMBSTONE_DAYS), Retention::Stays);
+        assert_eq!(
+            fate(true, Some(9), 9 + TOMBSTONE_DAYS),
+            Retention::Marked(None)
+        );
+        assert_eq!(fate(false, Some(9), 9 + TOMBSTONE_DAYS), Retention::Ends);
         assert_eq!(
             fate(false, Some(9), 2),
-            Fate::Stays,
+            Retention::Stays,
             "a state whose age was set back"
         );
     }

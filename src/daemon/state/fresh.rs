@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use rusqlite::params;
 
 use super::{Cursor, FileId, Key, MailboxId, Store, Tail};
-use crate::daemon::fault::Fault;
+use crate::daemon::fault::DaemonError;
 use crate::record::sidecar;
 
 impl Store {
     /// What was learnt of mailboxes since the last segment was sealed.
-    pub(in crate::daemon) fn fresh(&self) -> Result<Vec<sidecar::Mailbox>, Fault> {
+    pub(in crate::daemon) fn fresh(&self) -> Result<Vec<sidecar::Mailbox>, DaemonError> {
         let mut all = BTreeMap::new();
         self.fresh_keys(&mut all)?;
         self.fresh_files(&mut all)?;
@@ -35,7 +35,10 @@ impl Store {
         Ok(all.into_values().collect())
     }
 
-    fn fresh_keys(&self, all: &mut BTreeMap<MailboxId, sidecar::Mailbox>) -> Result<(), Fault> {
+    fn fresh_keys(
+        &self,
+        all: &mut BTreeMap<MailboxId, sidecar::Mailbox>,
+    ) -> Result<(), DaemonError> {
         let sql = "SELECT mailbox, key FROM fresh ORDER BY rowid";
         self.db.each(sql, [], |row| {
             all.entry(row.get(0)?)
@@ -46,7 +49,10 @@ impl Store {
         })
     }
 
-    fn fresh_files(&self, all: &mut BTreeMap<MailboxId, sidecar::Mailbox>) -> Result<(), Fault> {
+    fn fresh_files(
+        &self,
+        all: &mut BTreeMap<MailboxId, sidecar::Mailbox>,
+    ) -> Result<(), DaemonError> {
         let sql = "SELECT mailbox, key, message FROM fresh_known JOIN known USING(key)";
         self.db.each(sql, [], |row| {
             let message = row.get::<_, Option<i64>>(2)?.map(i64::cast_unsigned);
@@ -58,7 +64,10 @@ impl Store {
         })
     }
 
-    fn fresh_cursors(&self, all: &mut BTreeMap<MailboxId, sidecar::Mailbox>) -> Result<(), Fault> {
+    fn fresh_cursors(
+        &self,
+        all: &mut BTreeMap<MailboxId, sidecar::Mailbox>,
+    ) -> Result<(), DaemonError> {
         let sql = "SELECT mailbox, dev, ino, btime, first, last, guard, head, size, mtime
              FROM fresh_file JOIN file USING(dev, ino, btime)";
         self.db.each(sql, [], |row| {
@@ -82,7 +91,7 @@ impl Store {
     fn fresh_mailboxes(
         &self,
         all: &mut BTreeMap<MailboxId, sidecar::Mailbox>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), DaemonError> {
         let mailboxes: Vec<MailboxId> =
             self.db
                 .all("SELECT mailbox FROM fresh_mailbox", [], |row| row.get(0))?;
@@ -98,7 +107,7 @@ impl Store {
     }
 
     /// Learns of a mailbox what a sidecar tells. Sidecars are to be learnt in their order. Gives the number of messages.
-    pub(in crate::daemon) fn learn(&self, told: &sidecar::Mailbox) -> Result<usize, Fault> {
+    pub(in crate::daemon) fn learn(&self, told: &sidecar::Mailbox) -> Result<usize, DaemonError> {
         let mailbox = self.mailbox(number(&told.mailbox)?, number(&told.spool)?, told.dev)?;
         match told.many {
             0 => {}
@@ -153,7 +162,7 @@ impl Store {
     }
 
     /// In a new state: what was learnt from sidecars stands in them already.
-    pub(in crate::daemon) fn nothing_is_fresh(&self) -> Result<(), Fault> {
+    pub(in crate::daemon) fn nothing_is_fresh(&self) -> Result<(), DaemonError> {
         self.db
             .batch("DELETE FROM fresh_known; DELETE FROM fresh_file; DELETE FROM fresh_mailbox")
     }
@@ -163,7 +172,8 @@ fn hex(octets: [u8; 16]) -> String {
     data_encoding::HEXLOWER.encode(&octets)
 }
 
-fn number(text: &str) -> Result<Key, Fault> {
-    Key::from_str_radix(text, 16)
-        .map_err(|_| Fault::Inconsistent(format!("a sidecar names {text:?}, which is no hash")))
+fn number(text: &str) -> Result<Key, DaemonError> {
+    Key::from_str_radix(text, 16).map_err(|_| {
+        DaemonError::Inconsistent(format!("a sidecar names {text:?}, which is no hash"))
+    })
 }

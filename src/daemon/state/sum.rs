@@ -12,7 +12,7 @@ use rusqlite::params;
 use twox_hash::XxHash3_64;
 
 use super::{MailboxId, Store};
-use crate::daemon::fault::Fault;
+use crate::daemon::fault::DaemonError;
 
 /// The name under which the sum is kept.
 const NAME: &str = "sum";
@@ -69,7 +69,7 @@ impl Sum {
 
 impl Store {
     /// Takes up the sum where the database has it.
-    pub(super) fn open_sum(&self) -> Result<(), Fault> {
+    pub(super) fn open_sum(&self) -> Result<(), DaemonError> {
         let kept = self
             .note(NAME)?
             .ok_or_else(|| self.db.inconsistent("it has no sum"))?;
@@ -79,7 +79,7 @@ impl Store {
     }
 
     /// Keeps the sum with the transaction that changed it.
-    pub(super) fn keep_sum(&self) -> Result<(), Fault> {
+    pub(super) fn keep_sum(&self) -> Result<(), DaemonError> {
         let now = self.sum.now.get();
         if now != self.sum.kept.get() {
             self.put_note(NAME, now)?;
@@ -89,7 +89,7 @@ impl Store {
     }
 
     /// Adds everything up, and holds it against what is kept.
-    pub(super) fn check_sum(&self) -> Result<(), Fault> {
+    pub(super) fn check_sum(&self) -> Result<(), DaemonError> {
         let sum = Sum::default();
         self.db.each("SELECT id, key FROM mailbox", [], |row| {
             sum.add(Counted::Mailbox(row.get(0)?, row.get_ref(1)?.as_bytes()?));
@@ -120,7 +120,7 @@ impl Store {
         mailbox: MailboxId,
         keys: (&[u8], &[u8]),
         most: u32,
-    ) -> Result<u64, Fault> {
+    ) -> Result<u64, DaemonError> {
         let sql = "DELETE FROM seen WHERE mailbox=?1 AND key IN
              (SELECT key FROM seen WHERE mailbox=?1 AND key BETWEEN ?2 AND ?3 LIMIT ?4) RETURNING key";
         let mut forgotten = 0;
@@ -135,7 +135,7 @@ impl Store {
     }
 
     /// Forgets messages that may yet grow: all of a mailbox.
-    pub(super) fn forget_tails(&self, mailbox: MailboxId) -> Result<(), Fault> {
+    pub(super) fn forget_tails(&self, mailbox: MailboxId) -> Result<(), DaemonError> {
         self.db.each(
             "DELETE FROM tail WHERE mailbox=?1 RETURNING len, hash, ids",
             params![mailbox],

@@ -83,7 +83,7 @@ pub(super) fn indentation(text: &[u8]) -> usize {
     }
 }
 
-/// Octets of the character at the start of `text` if it is white space by Unicode, 0 if not. Line ends are not.
+/// Octets of the character at the start of `text` if it is white space by Unicode, 0 if not. LogicalLine ends are not.
 pub(crate) fn space(text: &[u8]) -> usize {
     match text {
         [b'\t' | 0x0B | 0x0C | 0x1C..=0x1F | b' ', ..] => 1,

@@ -32,7 +32,7 @@ struct Upper {
 
 /// A line break behind a URL, and what stands around it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Seam<'t> {
+pub(super) struct LineBreak<'t> {
     text: &'t [u8],
     upper: Upper,
     /// Where the upper line's text begins behind its quote marks.
@@ -50,10 +50,10 @@ pub(super) struct Seam<'t> {
     pub(super) follow: Follow,
 }
 
-impl<'t> Seam<'t> {
+impl<'t> LineBreak<'t> {
     /// The line break behind `head`, a URL's first run of characters. None if something else stands between them, if
     /// there is no token behind it, or if one of them is longer than is looked.
-    pub(super) fn behind(text: &'t [u8], head: Span) -> Option<Seam<'t>> {
+    pub(super) fn behind(text: &'t [u8], head: Span) -> Option<LineBreak<'t>> {
         if head.is_empty() || head.len() > CONTINUATION_BYTES {
             return None;
         }
@@ -68,11 +68,11 @@ impl<'t> Seam<'t> {
             piece: head.start,
             chained: false,
         };
-        Seam::between(text, upper, rest.next)
+        LineBreak::between(text, upper, rest.next)
     }
 
     /// The line break behind this one's token, which is taken to belong to the URL and to be all of its line.
-    pub(super) fn next(&self) -> Option<Seam<'t>> {
+    pub(super) fn next(&self) -> Option<LineBreak<'t>> {
         let line = Span::new(self.lower.span.start, self.token.end);
         let upper = Upper {
             line,
@@ -82,11 +82,11 @@ impl<'t> Seam<'t> {
         if self.lower.cut {
             None
         } else {
-            Seam::between(self.text, upper, self.lower.next)
+            LineBreak::between(self.text, upper, self.lower.next)
         }
     }
 
-    fn between(text: &'t [u8], upper: Upper, next: usize) -> Option<Seam<'t>> {
+    fn between(text: &'t [u8], upper: Upper, next: usize) -> Option<LineBreak<'t>> {
         let lower = row(text, next, CONTINUATION_BYTES);
         let line = lower.span.of(text);
         if indentation(line) == line.len() {
@@ -111,7 +111,7 @@ impl<'t> Seam<'t> {
         if token.is_empty() || lower.cut && rest.is_empty() {
             return None;
         }
-        Some(Seam {
+        Some(LineBreak {
             text,
             upper,
             upper_body,

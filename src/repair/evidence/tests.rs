@@ -46,7 +46,7 @@ fn evidence(text: &str) -> Vec<&'static str> {
     let head = Span::new(0, text.find('\n').unwrap());
     steps(text.as_bytes(), head)
         .first()
-        .map(|step| step.proof.iter().map(Evidence::name).collect())
+        .map(|step| step.proof.iter().map(Feature::name).collect())
         .unwrap_or_default()
 }
 
@@ -296,29 +296,29 @@ fn what_is_longer_than_its_limit_has_no_steps() {
 
 #[test]
 fn points_make_confidence() {
-    let step = |proof: &[Evidence]| {
+    let step = |proof: &[Feature]| {
         let mut step = Step {
             token: Span::new(0, 1),
             dropped: 0,
             quoted: false,
             whole_line: true,
-            proof: Proof::default(),
+            proof: Features::default(),
         };
         for &evidence in proof {
             step.proof.add([(evidence, true)]);
         }
         step
     };
-    let doubtful = step(&[Evidence::Base, Evidence::HeadEscape, Evidence::HeadSoft]);
+    let doubtful = step(&[Feature::Base, Feature::HeadEscape, Feature::HeadSoft]);
     assert!(
         (doubtful.points() - LIKELY).abs() < f32::EPSILON
             && (doubtful.confidence() - 0.5).abs() < 0.001
     );
     let likely = step(&[
-        Evidence::Base,
-        Evidence::One,
-        Evidence::TokExt,
-        Evidence::Filled,
+        Feature::Base,
+        Feature::One,
+        Feature::TokExt,
+        Feature::Filled,
     ]);
     assert!(
         (likely.points() - 1.5).abs() < f32::EPSILON && (likely.confidence() - 0.867).abs() < 0.001
@@ -327,7 +327,7 @@ fn points_make_confidence() {
 
 #[test]
 fn the_rows_stand_in_the_order_of_the_evidence() {
-    for (at, evidence) in Evidence::ALL.into_iter().enumerate() {
+    for (at, evidence) in Feature::ALL.into_iter().enumerate() {
         assert_eq!(evidence as usize, at);
         assert_eq!((evidence.points() * 4.0).fract().abs().to_bits(), 0);
     }

@@ -44,7 +44,7 @@ const ITEM_DIGITS: usize = 3;
 /// Digits and signs from which a number is one of a telephone.
 const TELEPHONE_DIGITS: usize = 9;
 
-/// A token: see [`super::Evidence`].
+/// A token: see [`super::Feature`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Token<'t> {
     /// All of it. Not empty.

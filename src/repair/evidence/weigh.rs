@@ -4,9 +4,9 @@ use memchr::memmem;
 
 use super::head::Head;
 use super::lines::{WIDEST_COLUMNS, columns, indentation, prose_columns, trim_end};
-use super::seam::{Follow, Seam};
+use super::seam::{Follow, LineBreak};
 use super::token::Token;
-use super::{Evidence, POSSIBLE, Proof, Step};
+use super::{Feature, Features, POSSIBLE, Step};
 
 /// Columns from which a line may have been broken because it was full: mailers fill up to 65, 72 or 80 columns, and
 /// hyphens and slashes before the break make lines shorter.
@@ -26,22 +26,22 @@ const LONG_TOKEN: usize = 20;
 const CLOSER_BYTES: usize = 2;
 
 /// Weighs the continuation of `url` by the token of `seam`. None if it is impossible, or as good as that.
-pub(super) fn weigh(seam: &Seam<'_>, url: &[u8]) -> Option<Step> {
+pub(super) fn weigh(seam: &LineBreak<'_>, url: &[u8]) -> Option<Step> {
     let token = Token::new(seam.token_and(0))?;
     if is_refused(seam, url, &token) {
         return None;
     }
     let dropped = leftover(seam, url);
     let head = Head::new(&url[..url.len() - dropped])?;
-    let mut proof = Proof::default();
-    proof.add([(Evidence::Base, true), (Evidence::HeadSoft, dropped > 0)]);
+    let mut proof = Features::default();
+    proof.add([(Feature::Base, true), (Feature::HeadSoft, dropped > 0)]);
     add_head(&mut proof, &head, &token);
     add_line(&mut proof, seam, &head, &token);
     add_token(&mut proof, &head, &token);
     add_layout(&mut proof, seam, &head);
     // The width of the prose around is dear, and can only take away.
     if proof.points() >= POSSIBLE {
-        proof.add([(Evidence::Fits, fits(seam, &token))]);
+        proof.add([(Feature::Fits, fits(seam, &token))]);
     }
     (proof.points() >= POSSIBLE).then_some(Step {
         token: seam.token,
@@ -53,7 +53,7 @@ pub(super) fn weigh(seam: &Seam<'_>, url: &[u8]) -> Option<Step> {
 }
 
 /// Whether the token cannot belong to the URL, whatever else speaks for it.
-fn is_refused(seam: &Seam<'_>, url: &[u8], token: &Token<'_>) -> bool {
+fn is_refused(seam: &LineBreak<'_>, url: &[u8], token: &Token<'_>) -> bool {
     let ends_with = |octets: &[u8]| url.last().is_some_and(|last| octets.contains(last));
     // The URL within a URL may be broken before its slashes.
     let slashes = token.all.starts_with(b"//") && ends_with(b"-=:");
@@ -77,7 +77,7 @@ fn is_refused(seam: &Seam<'_>, url: &[u8], token: &Token<'_>) -> bool {
 
 /// Octets at the end of `url` that are left over from another encoding: a `=` of quoted-printable, or the `\` before
 /// a line end by which programs and shells join lines.
-fn leftover(seam: &Seam<'_>, url: &[u8]) -> usize {
+fn leftover(seam: &LineBreak<'_>, url: &[u8]) -> usize {
     let is_soft = |line: &[u8]| line.ends_with(b"=") && SOFT_COLUMNS.contains(&columns(line));
     let holds = |line: &[u8], escape: &[u8]| memmem::find(line, escape).is_some();
     // A query's `=` may well be its own, unless lines around show the same encoding.
@@ -88,109 +88,109 @@ fn leftover(seam: &Seam<'_>, url: &[u8]) -> usize {
 }
 
 /// How the URL, without what is left over, ends.
-fn add_head(proof: &mut Proof, head: &Head<'_>, token: &Token<'_>) {
+fn add_head(proof: &mut Features, head: &Head<'_>, token: &Token<'_>) {
     let host_goes_on = head.host_goes_on(token);
     proof.add([
-        (Evidence::HeadHyphen, head.ends_with(b"-")),
-        (Evidence::HeadPunct, head.ends_with(b",;:!)'*]}")),
+        (Feature::HeadHyphen, head.ends_with(b"-")),
+        (Feature::HeadPunct, head.ends_with(b",;:!)'*]}")),
         (
-            Evidence::HeadEscape,
+            Feature::HeadEscape,
             head.ends_within_escape() && token.first().is_ascii_hexdigit(),
         ),
         (
-            Evidence::HeadExt,
+            Feature::HeadExt,
             head.ends_with_file() && !token.begins_query(),
         ),
         (
-            Evidence::HeadBarehost,
+            Feature::HeadBarehost,
             head.ends_with_host() && !token.follows_host(),
         ),
-        (Evidence::HeadHostcut, host_goes_on),
-        (Evidence::HeadScheme, host_goes_on && head.is_scheme()),
+        (Feature::HeadHostcut, host_goes_on),
+        (Feature::HeadScheme, host_goes_on && head.is_scheme()),
     ]);
 }
 
 /// How long the URL's line is, and what else the two lines hold.
-fn add_line(proof: &mut Proof, seam: &Seam<'_>, head: &Head<'_>, token: &Token<'_>) {
+fn add_line(proof: &mut Features, seam: &LineBreak<'_>, head: &Head<'_>, token: &Token<'_>) {
     let width = columns(seam.upper_line());
     let alone = seam.whole_line;
     proof.add([
         (
-            Evidence::ShortAlnum,
+            Feature::ShortAlnum,
             width < FULL_COLUMNS && head.ends_with_alnum(),
         ),
         (
-            Evidence::Overlong,
+            Feature::Overlong,
             width > WIDEST_COLUMNS && head.ends_with_alnum(),
         ),
         (
-            Evidence::Filled,
+            Feature::Filled,
             (FILLED_COLUMNS..=WIDEST_COLUMNS).contains(&width),
         ),
         (
-            Evidence::UrlFirst,
+            Feature::UrlFirst,
             seam.chained() || is_bullet(seam.before_url()),
         ),
-        (Evidence::Chain, seam.chained()),
-        (Evidence::One, alone),
+        (Feature::Chain, seam.chained()),
+        (Feature::One, alone),
         (
-            Evidence::OneFilled,
+            Feature::OneFilled,
             alone && (FULL_COLUMNS..=WIDEST_COLUMNS).contains(&width),
         ),
         (
-            Evidence::ManyCap,
+            Feature::ManyCap,
             !alone && token.first().is_ascii_uppercase() && !head.ends_with(b"-"),
         ),
-        (Evidence::EndsPara, seam.follow == Follow::Blank),
+        (Feature::EndsPara, seam.follow == Follow::Blank),
     ]);
 }
 
 /// What the token looks like. Uses what has been found of the URL and its line.
-fn add_token(proof: &mut Proof, head: &Head<'_>, token: &Token<'_>) {
+fn add_token(proof: &mut Features, head: &Head<'_>, token: &Token<'_>) {
     let query = token.begins_query();
     let extension = token.has_extension(head.url);
-    let label = token.is_labelled() && !proof.has(Evidence::HeadHostcut);
+    let label = token.is_labelled() && !proof.has(Feature::HeadHostcut);
     let host = token.begins_host() && !head.host_is_cut() && !extension;
     proof.add([
-        (Evidence::TokExt, extension),
+        (Feature::TokExt, extension),
         (
-            Evidence::TokStrong,
+            Feature::TokStrong,
             query || token.begins_path() || token.has_joint_inside(),
         ),
-        (Evidence::TokQuery, query),
-        (Evidence::TokDotext, query && token.first() == b'.'),
-        (Evidence::TokPath, token.joints() >= 2),
-        (Evidence::TokLong, columns(token.all) >= LONG_TOKEN),
-        (Evidence::TokSlash, token.bare.ends_with(b"/")),
+        (Feature::TokQuery, query),
+        (Feature::TokDotext, query && token.first() == b'.'),
+        (Feature::TokPath, token.joints() >= 2),
+        (Feature::TokLong, columns(token.all) >= LONG_TOKEN),
+        (Feature::TokSlash, token.bare.ends_with(b"/")),
         (
-            Evidence::TokCap,
+            Feature::TokCap,
             token.is_capitalised() && !head.ends_with(b"-"),
         ),
-        (Evidence::TokLabel, token.all.ends_with(b":") || label),
-        (Evidence::TokStop, token.is_stop_word()),
-        (Evidence::TokAddr, token.is_address()),
-        (Evidence::TokHost, host),
-        (Evidence::TokSite, host && proof.has(Evidence::ShortAlnum)),
+        (Feature::TokLabel, token.all.ends_with(b":") || label),
+        (Feature::TokStop, token.is_stop_word()),
+        (Feature::TokAddr, token.is_address()),
+        (Feature::TokHost, host),
+        (Feature::TokSite, host && proof.has(Feature::ShortAlnum)),
     ]);
 }
 
 /// What stands around the URL and the token.
-fn add_layout(proof: &mut Proof, seam: &Seam<'_>, head: &Head<'_>) {
+fn add_layout(proof: &mut Features, seam: &LineBreak<'_>, head: &Head<'_>) {
     let [upper, lower] = seam.indentations().map(columns);
     let url = columns(seam.before_url());
     let under_url = url > 0 && lower.abs_diff(url) <= 1;
     proof.add([
-        (Evidence::Closer, is_closed(seam, head)),
-        (Evidence::Outdent, lower < upper),
+        (Feature::Closer, is_closed(seam, head)),
+        (Feature::Outdent, lower < upper),
         (
-            Evidence::Indent,
+            Feature::Indent,
             lower > upper || lower == upper && under_url,
         ),
     ]);
 }
 
 /// Whether the bracket or quote that stands before the URL is closed behind it, but not in what was read of it.
-fn is_closed(seam: &Seam<'_>, head: &Head<'_>) -> bool {
+fn is_closed(seam: &LineBreak<'_>, head: &Head<'_>) -> bool {
     let close = match seam.opener() {
         Some(b'(') => b')',
         Some(b'[') => b']',
@@ -214,6 +214,6 @@ fn is_bullet(before: &[u8]) -> bool {
 }
 
 /// Whether the token would have fitted in the URL's line, which then was not broken for want of room.
-fn fits(seam: &Seam<'_>, token: &Token<'_>) -> bool {
+fn fits(seam: &LineBreak<'_>, token: &Token<'_>) -> bool {
     columns(seam.upper_line()) + " ".len() + columns(token.bare) <= prose_columns(seam.nearby())
 }

@@ -2,10 +2,10 @@
 
 use crate::origin::Source;
 
-/// What sort of problem it was. A closed set.
+/// What sort of diagnostic it was. A closed set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum Kind {
+pub enum DiagnosticKind {
     /// A limit was reached; what lies behind it was scanned flat.
     Limit,
     /// Something was damaged; what could be read was.
@@ -22,86 +22,89 @@ pub enum Kind {
     Panic,
 }
 
-impl Kind {
+impl DiagnosticKind {
     /// The name that stands in an event's `kind`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Limit => "limit",
-            Kind::Damage => "damage",
-            Kind::Skip => "skip",
-            Kind::Ambiguous => "ambiguous",
-            Kind::Unreadable => "unreadable",
-            Kind::Vanished => "vanished",
-            Kind::Panic => "panic",
+            DiagnosticKind::Limit => "limit",
+            DiagnosticKind::Damage => "damage",
+            DiagnosticKind::Skip => "skip",
+            DiagnosticKind::Ambiguous => "ambiguous",
+            DiagnosticKind::Unreadable => "unreadable",
+            DiagnosticKind::Vanished => "vanished",
+            DiagnosticKind::Panic => "panic",
         }
     }
 
     /// Whether some input failed because of it, so that the run ends with status 1.
     #[must_use]
     pub fn is_failure(self) -> bool {
-        matches!(self, Kind::Damage | Kind::Unreadable | Kind::Panic)
+        matches!(
+            self,
+            DiagnosticKind::Damage | DiagnosticKind::Unreadable | DiagnosticKind::Panic
+        )
     }
 
     /// All kinds, for the schema.
-    pub const ALL: [Kind; 7] = [
-        Kind::Limit,
-        Kind::Damage,
-        Kind::Skip,
-        Kind::Ambiguous,
-        Kind::Unreadable,
-        Kind::Vanished,
-        Kind::Panic,
+    pub const ALL: [DiagnosticKind; 7] = [
+        DiagnosticKind::Limit,
+        DiagnosticKind::Damage,
+        DiagnosticKind::Skip,
+        DiagnosticKind::Ambiguous,
+        DiagnosticKind::Unreadable,
+        DiagnosticKind::Vanished,
+        DiagnosticKind::Panic,
     ];
 }
 
 /// One thing that was wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
+pub struct Diagnostic {
     /// What sort.
-    pub kind: Kind,
+    pub kind: DiagnosticKind,
     /// Where, if the place has an offset: raw octets from the source's start.
     pub offset: Option<u64>,
     /// What, in a sentence without the place.
     pub message: String,
 }
 
-impl Problem {
-    /// A problem with a whole source.
+impl Diagnostic {
+    /// A diagnostic with a whole source.
     #[must_use]
-    pub fn new(kind: Kind, message: impl Into<String>) -> Problem {
-        Problem {
+    pub fn new(kind: DiagnosticKind, message: impl Into<String>) -> Diagnostic {
+        Diagnostic {
             kind,
             offset: None,
             message: message.into(),
         }
     }
 
-    /// A problem at an octet of a source.
+    /// A diagnostic at an octet of a source.
     #[must_use]
-    pub fn at(kind: Kind, offset: u64, message: impl Into<String>) -> Problem {
-        Problem {
+    pub fn at(kind: DiagnosticKind, offset: u64, message: impl Into<String>) -> Diagnostic {
+        Diagnostic {
             kind,
             offset: Some(offset),
             message: message.into(),
         }
     }
 
-    /// The problem and the source it is about.
+    /// The diagnostic and the source it is about.
     #[must_use]
     pub fn of(self, source: &Source) -> Event {
         Event {
             source: source.clone(),
-            problem: self,
+            diagnostic: self,
         }
     }
 }
 
-/// A problem together with the source it was met in.
+/// A diagnostic together with the source it was met in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
     /// The source.
     pub source: Source,
-    /// The problem.
-    pub problem: Problem,
+    /// The diagnostic.
+    pub diagnostic: Diagnostic,
 }
