@@ -49,7 +49,7 @@ pub(crate) fn message(kind: Kind, number: usize, dice: &mut Dice) -> Message {
     Message { text, urls }
 }
 
-/// An mbox of at least so many octets, and how many messages and URLs are in it.
+/// An mbox of at least so many bytes, and how many messages and URLs are in it.
 pub(crate) fn mbox(kind: Kind, octets: usize) -> (Vec<u8>, usize, usize) {
     let mut dice = Dice(1738);
     let mut out = Vec::with_capacity(octets + 64_000);

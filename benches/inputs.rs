@@ -31,8 +31,8 @@ fn main() -> io::Result<()> {
         .unwrap_or(400);
     fs::create_dir_all(&folder)?;
     for (name, kind) in Kind::ALL {
-        let (octets, messages, urls) = mbox(kind, mebibytes << 20);
-        fs::write(folder.join(name), octets)?;
+        let (bytes, messages, urls) = mbox(kind, mebibytes << 20);
+        fs::write(folder.join(name), bytes)?;
         println!("{name}\t{messages}\t{urls}");
     }
     let mut dice = Dice(1738);

@@ -22,7 +22,7 @@ fn main() {
     divan::main();
 }
 
-/// Octets of the inputs.
+/// Bytes of the inputs.
 const OCTETS: usize = 4 << 20;
 
 fn scanner() -> Scanner {

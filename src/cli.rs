@@ -108,10 +108,10 @@ fn man() -> Outcome {
 }
 
 /// Writes to standard output.
-fn print(octets: &[u8]) -> Outcome {
+fn print(bytes: &[u8]) -> Outcome {
     use crate::sink::{PipeSink, Sink};
     let mut out = PipeSink(std::io::stdout().lock());
-    out.put(octets)
+    out.put(bytes)
         .and_then(|_| out.finish())
         .map_err(|error| Failure::output("standard output", &error))?;
     Ok(Exit::Done)

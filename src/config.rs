@@ -52,7 +52,7 @@ pub struct Extract {
     pub extra_schemes: Vec<String>,
     /// Which repetitions are folded.
     pub unique: UniqueName,
-    /// Octets of context before and after each URL; 0 for none.
+    /// Bytes of context before and after each URL; 0 for none.
     pub context: usize,
     /// Whether header fields are searched.
     pub headers: bool,

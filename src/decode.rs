@@ -1,4 +1,4 @@
-//! A message in, plain texts out: header fields and text parts, decoded, each with its way back to the raw octets.
+//! A message in, plain texts out: header fields and text parts, decoded, each with its way back to the raw bytes.
 //!
 //! Broken mail is input: what cannot be understood is read flat, and a [`Diagnostic`] says so. Parts are walked with a
 //! list, never by recursion. Nothing is decoded that is not text.
@@ -44,17 +44,17 @@ pub enum Region<'m> {
     Body,
 }
 
-/// The way from a text's offsets to those of the message's raw octets.
+/// The way from a text's offsets to those of the message's raw bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OffsetMap {
-    /// Where in the message the octets begin that the first map leads to.
+    /// Where in the message the bytes begin that the first map leads to.
     base: usize,
     /// One map for each step of decoding, the first step first.
     maps: Vec<ByteMap>,
 }
 
 impl OffsetMap {
-    /// The trail of octets that were not decoded and begin at `base`.
+    /// The trail of bytes that were not decoded and begin at `base`.
     #[must_use]
     pub fn verbatim(base: usize) -> OffsetMap {
         OffsetMap {
@@ -63,7 +63,7 @@ impl OffsetMap {
         }
     }
 
-    /// The raw octets of the message that `text` came from, and whether that is to the octet.
+    /// The raw bytes of the message that `text` came from, and whether that is to the byte.
     #[must_use]
     pub fn raw(&self, text: Span) -> (Span, bool) {
         let mut span = text;
@@ -82,7 +82,7 @@ impl OffsetMap {
 /// A plain text.
 #[derive(Debug)]
 pub struct DecodedText<'m> {
-    /// Its octets: UTF-8, or something that could not be made so.
+    /// Its bytes: UTF-8, or something that could not be made so.
     pub bytes: Cow<'m, [u8]>,
     /// The way back.
     pub trail: OffsetMap,
@@ -94,7 +94,7 @@ pub struct DecodedText<'m> {
     pub lines: LineLayout,
     /// For the visible text of a page, the page.
     pub page: Option<Page<'m>>,
-    /// Whether its raw octets are given in other readings as well.
+    /// Whether its raw bytes are given in other readings as well.
     pub reread: bool,
 }
 
@@ -154,7 +154,7 @@ pub struct Page<'m> {
 pub struct DecodeReport {
     /// Parts with text, read.
     pub text_parts: usize,
-    /// Parts without text, left: what they say of themselves, and their raw octets.
+    /// Parts without text, left: what they say of themselves, and their raw bytes.
     pub left: Vec<(MimePart, Span)>,
     /// What was wrong.
     pub diagnostics: Vec<Diagnostic>,

@@ -63,7 +63,7 @@ impl DiagnosticKind {
 pub struct Diagnostic {
     /// What sort.
     pub kind: DiagnosticKind,
-    /// Where, if the place has an offset: raw octets from the source's start.
+    /// Where, if the place has an offset: raw bytes from the source's start.
     pub offset: Option<u64>,
     /// What, in a sentence without the place.
     pub message: String,
@@ -80,7 +80,7 @@ impl Diagnostic {
         }
     }
 
-    /// A diagnostic at an octet of a source.
+    /// A diagnostic at an byte of a source.
     #[must_use]
     pub fn at(kind: DiagnosticKind, offset: u64, message: impl Into<String>) -> Diagnostic {
         Diagnostic {

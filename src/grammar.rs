@@ -1,6 +1,6 @@
 //! RFC 1738: the grammar of section 5, what sections 2 to 4 say its parts mean, and why a text is refused.
 //!
-//! Strict: octets in, a borrowed [`Url`] or a [`Reject`] out; nothing is trimmed, folded or guessed.
+//! Strict: bytes in, a borrowed [`Url`] or a [`Reject`] out; nothing is trimmed, folded or guessed.
 //! What people really write is `parse`'s business. Imports nothing.
 //!
 //! Where the RFC leaves something open, we decided so:
@@ -180,7 +180,7 @@ impl<'a> Url<'a> {
         warnings
     }
 
-    /// Prints it back: the octets it was read from.
+    /// Prints it back: the bytes it was read from.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = self.scheme.to_vec();

@@ -6,7 +6,7 @@
 //! stairs       `----> pipeline <--'  <- config            the only room that knows every stage
 //!             _____|_________________________________________________________
 //! floor    walk > read > split > decode > scan > repair > parse > record > sink
-//!          `- may touch the world -'  `------ pure: octets to values -------'  world
+//!          `- may touch the world -'  `------ pure: bytes to values -------'  world
 //! ground   span    limits    origin    diagnostic           nouns that everybody may use
 //! bedrock  grammar                                       RFC 1738; imports nothing
 //! ```

@@ -1,12 +1,12 @@
 //! Every bound of the program, each with its unit, its default and the reason for it.
 //!
 //! Reaching one gives a [`crate::diagnostic::Diagnostic`]; what lies behind it is still scanned flat. Work is counted
-//! in octets and steps, never in seconds, so that output does not depend on the machine.
+//! in bytes and steps, never in seconds, so that output does not depend on the machine.
 
 /// The limits that a run can set, by their names in the configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Octets of a message that are held and read as MIME; the rest of it is scanned flat, in pieces.
+    /// Bytes of a message that are held and read as MIME; the rest of it is scanned flat, in pieces.
     ///
     /// Larger than any message that mail servers accept by default (10 to 64 MB).
     pub message_bytes: usize,
@@ -14,15 +14,15 @@ pub struct Limits {
     pub mime_depth: usize,
     /// Parts of one message. As Dovecot's parser.
     pub mime_parts: usize,
-    /// Octets of one message's header block; what follows is body.
+    /// Bytes of one message's header block; what follows is body.
     pub header_bytes: usize,
-    /// Octets of one header field that are kept for a record; all of the field is scanned.
+    /// Bytes of one header field that are kept for a record; all of the field is scanned.
     ///
-    /// Every record of a message repeats them, so that a message of `n` octets could otherwise give `n * n` of output.
+    /// Every record of a message repeats them, so that a message of `n` bytes could otherwise give `n * n` of output.
     pub field_bytes: usize,
-    /// Octets of a wrapper's content by the wide rules. Real ones are below 2,000; tracking links are longer.
+    /// Bytes of a wrapper's content by the wide rules. Real ones are below 2,000; tracking links are longer.
     pub wrapper_bytes: usize,
-    /// Octets of a URL that are kept. The rest gives `truncated`, `full_length` and `full_hash`.
+    /// Bytes of a URL that are kept. The rest gives `truncated`, `full_length` and `full_hash`.
     pub url_bytes: usize,
     /// URLs in one message that are remarked upon. There is no cap.
     pub message_urls: usize,
@@ -32,19 +32,19 @@ pub struct Limits {
     pub container_depth: usize,
     /// Entries of one archive. A year of a busy news server has fewer.
     pub archive_entries: usize,
-    /// Octets of a member's name that are kept. As `PATH_MAX` of Linux.
+    /// Bytes of a member's name that are kept. As `PATH_MAX` of Linux.
     pub member_name_bytes: usize,
-    /// Octets of the window or dictionary that zstd or xz may ask for. `zstd --ultra` alone takes 128 MiB.
+    /// Bytes of the window or dictionary that zstd or xz may ask for. `zstd --ultra` alone takes 128 MiB.
     pub window_bytes: usize,
-    /// Octets that may come out for each that goes in, of a source that is compressed itself.
+    /// Bytes that may come out for each that goes in, of a source that is compressed itself.
     ///
     /// A repetitive mbox gives 19; zeros give 1,030 in gzip and thousands in others.
     pub unpack_ratio: usize,
-    /// Octets that come out before `unpack_ratio` is looked at.
+    /// Bytes that come out before `unpack_ratio` is looked at.
     pub unpack_ratio_from_bytes: usize,
-    /// Octets that may come out for each that goes in, of what is compressed inside something else.
+    /// Bytes that may come out for each that goes in, of what is compressed inside something else.
     pub nested_ratio: usize,
-    /// Octets that come out before `nested_ratio` is looked at.
+    /// Bytes that come out before `nested_ratio` is looked at.
     pub nested_ratio_from_bytes: usize,
 }
 
@@ -72,7 +72,7 @@ impl Default for Limits {
     }
 }
 
-/// Octets between `<` and `>` by the strict rules (`spec/appendix-rules.md` 9).
+/// Bytes between `<` and `>` by the strict rules (`spec/appendix-rules.md` 9).
 pub const RFC1738_WRAPPER_BYTES: usize = 2_000;
 
 /// Hyphens before line ends that are left in doubt one by one; with more only all kept and all dropped are read.
@@ -81,24 +81,24 @@ pub const DOUBTFUL_HYPHENS: usize = 4;
 /// Characters of a scheme's name. The longest registered one has 36.
 pub const SCHEME_CHARS: usize = 40;
 
-/// Octets looked at before a URL for its line's start. A longer line has no quote marks worth knowing.
+/// Bytes looked at before a URL for its line's start. A longer line has no quote marks worth knowing.
 pub const LINE_LOOKBACK_BYTES: usize = 1_024;
 
 /// Lines over which a bare URL is followed. Mailers break at about 72 columns, and URLs above 800 are rare.
 pub const CONTINUATION_LINES: usize = 12;
 
-/// Octets of a bare URL that is followed over lines, and of a line's token.
+/// Bytes of a bare URL that is followed over lines, and of a line's token.
 ///
 /// As long as a wrapper's content by the wide rules. Programs that break lines make them shorter by far.
 pub const CONTINUATION_BYTES: usize = 8 << 10;
 
-/// Octets of a block that is read at once. Large enough to keep a thread busy for milliseconds.
+/// Bytes of a block that is read at once. Large enough to keep a thread busy for milliseconds.
 pub const BLOCK_BYTES: usize = 2 << 20;
 
 /// Files below this size are handed to threads in batches, and read there.
 pub const SMALL_FILE_BYTES: u64 = 512 << 10;
 
-/// Octets of small files in one batch.
+/// Bytes of small files in one batch.
 pub const BATCH_BYTES: u64 = 2 << 20;
 
 /// Small files that are open before a thread reads them, and all else that is open with them. Enough for the batches of
@@ -114,27 +114,27 @@ pub const BATCH_ROOTS: usize = 16;
 /// Small files in one batch.
 pub const BATCH_FILES: usize = 256;
 
-/// Octets at the start of a source by which its format is recognised.
+/// Bytes at the start of a source by which its format is recognised.
 pub const SNIFF_BYTES: usize = 64 << 10;
 
-/// Octets that a small compressed file or archive may unpack to where it is read, by one thread among others.
+/// Bytes that a small compressed file or archive may unpack to where it is read, by one thread among others.
 ///
 /// One that gives more is read anew in blocks, so that what it yields is never held whole. Two blocks' worth: records
 /// can be twenty times as large as their text.
 pub const SMALL_CONTAINER_BYTES: u64 = 4 << 20;
 
-/// Octets at the start of a source by which compressions and archives are told: a tar's first header.
+/// Bytes at the start of a source by which compressions and archives are told: a tar's first header.
 pub const MAGIC_BYTES: usize = 512;
 
-/// Octets of a tar header that tells of the next: names and numbers, a few KiB in real ones.
+/// Bytes of a tar header that tells of the next: names and numbers, a few KiB in real ones.
 pub const TAR_EXTENSION_BYTES: u64 = 1 << 20;
 
-/// Octets at the start of a message that is read in pieces, by which its further pieces know its header and digest.
+/// Bytes at the start of a message that is read in pieces, by which its further pieces know its header and digest.
 ///
 /// Twice what counts of a body, so that an ordinary header fits before it.
 pub const BEGINNING_BYTES: usize = 128 << 10;
 
-/// Octets of a `From ` line and the line behind it that are looked at. RFC 5322 allows 998 in a line.
+/// Bytes of a `From ` line and the line behind it that are looked at. RFC 5322 allows 998 in a line.
 pub const SEPARATOR_BYTES: usize = 4 << 10;
 
 /// Blocks under way for each thread. Bounds memory; two keep a thread busy while one waits for its turn.
@@ -145,10 +145,10 @@ pub const BLOCKS_PER_THREAD: usize = 2;
 /// records, of [`SPILL_BYTES`] and an eighth at the most.
 pub const BATCHES_PER_THREAD: usize = 4;
 
-/// Octets of blocks under way for each thread. Large messages bound memory by it; a block has a quarter.
+/// Bytes of blocks under way for each thread. Large messages bound memory by it; a block has a quarter.
 pub const BYTES_PER_THREAD: u64 = 8 << 20;
 
-/// Octets of records that a thread holds before it hands them on, within a message if need be.
+/// Bytes of records that a thread holds before it hands them on, within a message if need be.
 ///
 /// A message of short URLs gives records a hundred times as large as itself.
 pub const SPILL_BYTES: usize = 4 << 20;
@@ -159,27 +159,27 @@ pub const BATCHES_WAITING: usize = 1;
 /// URLs of which a thread remembers what it wrote. A list names some five in each of its messages.
 pub const READINGS: usize = 256;
 
-/// Octets of a URL that is remembered so, and of what is written of it.
+/// Bytes of a URL that is remembered so, and of what is written of it.
 pub const READING_BYTES: usize = 4 << 10;
 
 /// Newsgroups and references of one message that its records repeat.
 pub const REPEATED_NAMES: usize = 100;
 
-/// Octets of a media type, charset, encoding or name that records repeat. Real ones have less than 80.
+/// Bytes of a media type, charset, encoding or name that records repeat. Real ones have less than 80.
 pub const NAME_BYTES: usize = 256;
 
-/// Octets of an element's name. The longest of HTML has ten.
+/// Bytes of an element's name. The longest of HTML has ten.
 pub const ELEMENT_BYTES: usize = 32;
 
-/// Octets at the start of a word in which its scheme and host, or its mailbox, must be found.
+/// Bytes at the start of a word in which its scheme and host, or its mailbox, must be found.
 pub const PROMISE_BYTES: usize = 640;
 
-/// Times that the octets of a message may be read for long words that are refused, one beginning inside the other.
+/// Times that the bytes of a message may be read for long words that are refused, one beginning inside the other.
 ///
 /// Words without blanks that hold thousands of starts are made to be slow. From then on a word has [`PROMISE_BYTES`].
 pub const REFUSED_WORDS_RATIO: usize = 16;
 
-/// Octets of long words that may be refused in any message: dozens of starts in the lines of programs and tables.
+/// Bytes of long words that may be refused in any message: dozens of starts in the lines of programs and tables.
 pub const REFUSED_WORDS_BYTES: usize = 256 << 10;
 
 /// Milliseconds after which the daemon first tries a file again that it could not read. Most troubles are short.
@@ -227,5 +227,5 @@ pub const PARSERS: usize = 4;
 /// Threads of the daemon that read spools, at the most. With more spools than that some share one.
 pub const READERS: usize = 8;
 
-/// Octets of messages that the daemon searches at once. Their records are a few times as large, and wait together.
+/// Bytes of messages that the daemon searches at once. Their records are a few times as large, and wait together.
 pub const TOGETHER_BYTES: usize = 1 << 20;

@@ -1,4 +1,4 @@
-//! Where octets came from: the file, its kind, and the message.
+//! Where bytes came from: the file, its kind, and the message.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -83,7 +83,7 @@ pub enum FormatHint {
 pub struct SplitItem {
     /// The file.
     pub source: Source,
-    /// The first octet.
+    /// The first byte.
     pub start: u64,
     /// One past the last.
     pub end: u64,
@@ -92,7 +92,7 @@ pub struct SplitItem {
     pub kind: Option<SourceKind>,
 }
 
-/// A source of octets: a file, standard input, or a member of an archive in one of these.
+/// A source of bytes: a file, standard input, or a member of an archive in one of these.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Source {
     /// Its path as it was given and walked; `-` for standard input.

@@ -47,7 +47,7 @@ pub struct Chunk {
     pub article: Option<u128>,
     /// Whether it holds more of the same message as the piece before it.
     pub goes_on: bool,
-    /// How many octets of the batch's records are its own, behind those of the pieces before it. Known once it is full.
+    /// How many bytes of the batch's records are its own, behind those of the pieces before it. Known once it is full.
     pub record_bytes: usize,
     /// For folding: the hash of each record's key, and where its line ends among its piece's.
     pub keys: Vec<Keyed>,

@@ -36,7 +36,7 @@ pub fn open(file: &walk::WalkedFile) -> io::Result<File> {
     open_sized(file).map(|(opened, _)| opened)
 }
 
-/// Appends what a file holds, up to `most`, and gives how many octets it had when it was opened.
+/// Appends what a file holds, up to `most`, and gives how many bytes it had when it was opened.
 ///
 /// # Errors
 ///
@@ -74,7 +74,7 @@ fn read_sized(mut opened: &File, size: u64, most: u64, bytes: &mut Vec<u8>) -> i
     Ok(())
 }
 
-/// The same as [`open`], and how many octets it has now.
+/// The same as [`open`], and how many bytes it has now.
 ///
 /// # Errors
 ///

@@ -49,7 +49,7 @@ pub struct Record<'r> {
     pub facts: Option<&'r MessageInfo>,
     /// The part it stood in; absent for the message's own header and for texts.
     pub part: Option<&'r MimePart>,
-    /// Octets of the text before and after it, if they were asked for.
+    /// Bytes of the text before and after it, if they were asked for.
     pub context: Option<(&'r [u8], &'r [u8])>,
     /// What a page shows for the link.
     pub anchor: Option<&'r [u8]>,
@@ -61,14 +61,14 @@ pub struct Record<'r> {
     pub joins: &'r [Join],
 }
 
-/// Where a record came from, in octets of its source.
+/// Where a record came from, in bytes of its source.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordOrigin<'r> {
     /// The source.
     pub source: &'r Source,
     /// How it was divided.
     pub kind: SourceKind,
-    /// The first octet of the URL.
+    /// The first byte of the URL.
     pub start: u64,
     /// One past the last.
     pub end: u64,
@@ -76,9 +76,9 @@ pub struct RecordOrigin<'r> {
     pub exact: bool,
     /// The line within the message, from 1.
     pub line: u64,
-    /// The first octet of the message, its `From ` line included.
+    /// The first byte of the message, its `From ` line included.
     pub message_start: u64,
-    /// One past its last octet.
+    /// One past its last byte.
     pub message_end: u64,
 }
 
@@ -97,7 +97,7 @@ pub fn id(digest: u128, part: &str, url: &[u8], before: u64) -> u128 {
     ])
 }
 
-/// The hash of some octets behind each other.
+/// The hash of some bytes behind each other.
 pub(crate) fn hash_of(pieces: &[&[u8]]) -> u128 {
     // Most are short, and there is one for each record: they are put together where nobody has to be asked for room.
     const USUAL_BYTES: usize = 256;

@@ -104,7 +104,7 @@ impl FromIterator<Repair> for Repairs {
 /// A place in a logical line where something was taken out.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Join {
-    /// The offset in the logical line of the first octet behind it.
+    /// The offset in the logical line of the first byte behind it.
     pub at: usize,
     /// Why.
     pub repairs: Repairs,
@@ -124,7 +124,7 @@ pub struct LogicalLine {
 }
 
 impl LogicalLine {
-    /// The logical line's octets.
+    /// The logical line's bytes.
     #[must_use]
     pub fn text(&self) -> &[u8] {
         &self.text
@@ -136,7 +136,7 @@ impl LogicalLine {
         &self.joins
     }
 
-    /// The octets that `span` of the logical line was laid out from, what was taken out between them included.
+    /// The bytes that `span` of the logical line was laid out from, what was taken out between them included.
     #[must_use]
     pub fn origin(&self, span: Span) -> Span {
         let start = self.place(span.start);
@@ -163,7 +163,7 @@ impl LogicalLine {
         self.joins.clear();
     }
 
-    /// Appends the octets of `text` from `from` up to `to`.
+    /// Appends the bytes of `text` from `from` up to `to`.
     fn push(&mut self, text: &[u8], from: usize, to: usize) {
         if from == to {
             return;
@@ -178,12 +178,12 @@ impl LogicalLine {
         self.text.extend_from_slice(&text[from..to]);
     }
 
-    /// Takes octets off the end again.
-    fn drop_last(&mut self, octets: usize) {
-        self.text.truncate(self.text.len().saturating_sub(octets));
+    /// Takes bytes off the end again.
+    fn drop_last(&mut self, bytes: usize) {
+        self.text.truncate(self.text.len().saturating_sub(bytes));
     }
 
-    /// Marks that something was taken out behind the last octet.
+    /// Marks that something was taken out behind the last byte.
     fn join(&mut self, repairs: Repairs, confidence: f32, proof: Features) {
         let at = self.text.len();
         match self.joins.last_mut() {

@@ -36,9 +36,9 @@ pub enum Opening {
 /// A place where a URL may start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Start {
-    /// The first octet of the wrapper, or of the URL where there is none.
+    /// The first byte of the wrapper, or of the URL where there is none.
     pub at: usize,
-    /// The first octet behind the wrapper's opening; where the URL begins, but for white space.
+    /// The first byte behind the wrapper's opening; where the URL begins, but for white space.
     pub content: usize,
     /// How it is set off.
     pub opening: Opening,

@@ -1,11 +1,11 @@
-//! Half-open ranges, and the map from the offsets of a decoded text back to the raw octets it came from.
+//! Half-open ranges, and the map from the offsets of a decoded text back to the raw bytes it came from.
 
-/// A half-open range of octets: `start` is in it, `end` is not. `start <= end`.
+/// A half-open range of bytes: `start` is in it, `end` is not. `start <= end`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Span {
-    /// The first octet.
+    /// The first byte.
     pub start: usize,
-    /// One past the last octet.
+    /// One past the last byte.
     pub end: usize,
 }
 
@@ -17,19 +17,19 @@ impl Span {
         Span { start, end }
     }
 
-    /// Number of octets.
+    /// Number of bytes.
     #[must_use]
     pub fn len(self) -> usize {
         self.end - self.start
     }
 
-    /// Whether it holds no octet.
+    /// Whether it holds no byte.
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.start == self.end
     }
 
-    /// The octets of `text` that it names.
+    /// The bytes of `text` that it names.
     ///
     /// # Panics
     ///
@@ -40,21 +40,21 @@ impl Span {
     }
 }
 
-/// Where a run of decoded octets came from.
+/// Where a run of decoded bytes came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Run {
-    /// Octet by octet, beginning at this raw offset.
+    /// Byte by byte, beginning at this raw offset.
     Same(usize),
-    /// The run as a whole came from these raw octets: `=3D`, a converted character, an entity.
+    /// The run as a whole came from these raw bytes: `=3D`, a converted character, an entity.
     Whole(Span),
-    /// Base64: the run's first octet begins with this digit, counted over all digits of the text.
+    /// Base64: the run's first byte begins with this digit, counted over all digits of the text.
     Base64(usize),
 }
 
-/// The way back from offsets in a decoded text to the raw octets it was decoded from.
+/// The way back from offsets in a decoded text to the raw bytes it was decoded from.
 ///
 /// Runs are kept in the order of the text, and a look-up is a binary search. A map costs one entry (about 40
-/// octets) for every stretch that was not copied octet by octet.
+/// bytes) for every stretch that was not copied byte by byte.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ByteMap {
     /// Start of each run in the decoded text, ascending, and its origin.
@@ -64,7 +64,7 @@ pub struct ByteMap {
 }
 
 impl ByteMap {
-    /// The map of a text that is its raw octets, the first of which lies at `raw`.
+    /// The map of a text that is its raw bytes, the first of which lies at `raw`.
     #[must_use]
     pub fn same(raw: usize) -> ByteMap {
         ByteMap {
@@ -79,7 +79,7 @@ impl ByteMap {
         ByteMap::default()
     }
 
-    /// From `text` on, octets are copies of the raw ones from `raw` on.
+    /// From `text` on, bytes are copies of the raw ones from `raw` on.
     pub fn push_same(&mut self, text: usize, raw: usize) {
         if let Some(&(last, Run::Same(base))) = self.runs.last()
             && base + (text - last) == raw
@@ -89,12 +89,12 @@ impl ByteMap {
         self.runs.push((text, Run::Same(raw)));
     }
 
-    /// The octets from `text` on stand for the raw octets `raw`, as a whole.
+    /// The bytes from `text` on stand for the raw bytes `raw`, as a whole.
     pub fn push_whole(&mut self, text: usize, raw: Span) {
         self.runs.push((text, Run::Whole(raw)));
     }
 
-    /// From `text` on, octets come from base64 digits, the first of them the `digit`-th of the text.
+    /// From `text` on, bytes come from base64 digits, the first of them the `digit`-th of the text.
     pub fn push_base64(&mut self, text: usize, digit: usize) {
         self.runs.push((text, Run::Base64(digit)));
     }
@@ -104,9 +104,9 @@ impl ByteMap {
         self.digits.push((digit, raw));
     }
 
-    /// The raw octets that the decoded octets `text` came from.
+    /// The raw bytes that the decoded bytes `text` came from.
     ///
-    /// An empty range gives the empty range before the raw octet that it stands at.
+    /// An empty range gives the empty range before the raw byte that it stands at.
     #[must_use]
     pub fn raw(&self, text: Span) -> Span {
         let start = self.octet(text.start).start;
@@ -117,7 +117,7 @@ impl ByteMap {
         Span::new(start, end.max(start))
     }
 
-    /// Whether `text` begins and ends where raw octets do: no neighbour shares its first or last raw octets.
+    /// Whether `text` begins and ends where raw bytes do: no neighbour shares its first or last raw bytes.
     #[must_use]
     pub fn exact(&self, text: Span) -> bool {
         text.is_empty() || (self.begins(text.start) && self.begins(text.end))
@@ -135,14 +135,14 @@ impl ByteMap {
         index.checked_sub(1).map(|index| self.runs[index])
     }
 
-    /// The raw octets behind one decoded octet.
+    /// The raw bytes behind one decoded byte.
     fn octet(&self, at: usize) -> Span {
         match self.run(at) {
             None => Span::default(),
             Some((start, Run::Same(raw))) => Span::new(raw + (at - start), raw + (at - start) + 1),
             Some((_, Run::Whole(raw))) => raw,
             Some((start, Run::Base64(digit))) => {
-                // Octet k of a run holds the bits 8k to 8k+7, and each digit six of them.
+                // Byte k of a run holds the bits 8k to 8k+7, and each digit six of them.
                 let bit = (at - start) * 8;
                 Span::new(
                     self.digit(digit + bit / 6),

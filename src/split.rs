@@ -27,11 +27,11 @@ use crate::origin::SourceKind;
 /// One message as it lies in its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message<'b> {
-    /// Its raw octets, without the `From ` line before it.
+    /// Its raw bytes, without the `From ` line before it.
     pub raw: &'b [u8],
-    /// The offset of its first octet in the source, its `From ` line included.
+    /// The offset of its first byte in the source, its `From ` line included.
     pub start: u64,
-    /// Octets of the `From ` line.
+    /// Bytes of the `From ` line.
     pub envelope: usize,
     /// What it lies in.
     pub kind: SourceKind,
@@ -46,11 +46,11 @@ pub struct Message<'b> {
 /// How a message or text began of which only a further piece is at hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rest<'b> {
-    /// The offset of its first octet in the source, its `From ` line included.
+    /// The offset of its first byte in the source, its `From ` line included.
     pub start: u64,
     /// Line ends from there to the piece.
     pub lines: u64,
-    /// The first of its raw octets, its header among them if that is not too large.
+    /// The first of its raw bytes, its header among them if that is not too large.
     pub raw: &'b [u8],
     /// What they begin with.
     pub header: HeaderForm,
@@ -81,14 +81,14 @@ impl<'b> Rest<'b> {
     }
 }
 
-/// Whether octets begin with a header block.
+/// Whether bytes begin with a header block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeaderForm {
     /// They do.
     Present,
     /// They do, and between it and the body stands a copy of some of its fields (Babyl).
     Copied {
-        /// Where the body begins in the message's raw octets.
+        /// Where the body begins in the message's raw bytes.
         body: usize,
     },
     /// Five lines without names, as A news had them: `A` and the article's name, newsgroups, path, date, title.
@@ -112,13 +112,13 @@ impl<'b> Message<'b> {
         }
     }
 
-    /// The offset in the source of the first octet of `raw`.
+    /// The offset in the source of the first byte of `raw`.
     #[must_use]
     pub fn raw_start(&self) -> u64 {
         self.start + self.envelope as u64
     }
 
-    /// The offset in the source behind its last octet.
+    /// The offset in the source behind its last byte.
     #[must_use]
     pub fn end(&self) -> u64 {
         self.raw_start() + self.raw.len() as u64
@@ -145,7 +145,7 @@ enum AtEof {
 
 /// A number that stands alone between blanks.
 fn decimal(text: &[u8]) -> Option<usize> {
-    /// No file has more octets.
+    /// No file has more bytes.
     const MOST_DIGITS: usize = 15;
     let digits = text.trim_ascii();
     let is_number =
@@ -242,7 +242,7 @@ fn rest(begun: &Begun, format: Format) -> Rest<'_> {
     }
 }
 
-/// Octets of the first line, its line end included.
+/// Bytes of the first line, its line end included.
 fn first_line(bytes: &[u8]) -> usize {
     memchr::memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1)
 }

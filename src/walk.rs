@@ -30,7 +30,7 @@ use tree::{Found, Tree, Trouble};
 pub struct WalkedFile {
     /// Where it is.
     pub source: Source,
-    /// Its octets, when it was walked upon.
+    /// Its bytes, when it was walked upon.
     pub size: u64,
     /// What its place tells.
     pub hint: FormatHint,
@@ -81,7 +81,7 @@ pub enum SymlinkPolicy {
 
 /// Walks over the roots, one after the other.
 ///
-/// Below a root, names are compared octet by octet, component by component. Holds the names of the folders on the
+/// Below a root, names are compared byte by byte, component by component. Holds the names of the folders on the
 /// path to the current file.
 pub fn walk<'w>(
     roots: &'w [PathBuf],

@@ -174,7 +174,7 @@ fn deflate(octets: &[u8]) -> Vec<u8> {
     writer.finish().unwrap()
 }
 
-/// A member of a tar: its header with the right checksum, and its octets.
+/// A member of a tar: its header with the right checksum, and its bytes.
 fn tar_member(name: &str, kind: u8, size: usize, octets: &[u8]) -> Vec<u8> {
     let mut block = vec![0; 512];
     block[..name.len()].copy_from_slice(name.as_bytes());
@@ -508,7 +508,7 @@ fn zips_that_lie_give_what_is_true_and_one_event() {
         "sizes behind the member"
     );
 
-    // The second member's entry names the first one's octets.
+    // The second member's entry names the first one's bytes.
     let mut overlapping = whole.clone();
     let entry = memchr::memmem::rfind(&overlapping, b"PK\x01\x02").unwrap();
     overlapping[entry + 42..entry + 46].fill(0);
@@ -922,7 +922,7 @@ fn explain_looks_into_containers_too() {
         "{text}"
     );
 
-    // Offsets are those of the unpacked octets, as records give them.
+    // Offsets are those of the unpacked bytes, as records give them.
     fs::write(folder.0.join("m.gz"), gzip(&mbox(3))).unwrap();
     let records = scan(&folder.0.join("m.gz")).lines();
     for record in &records {

@@ -78,7 +78,7 @@ fn mail(number: usize, dice: &mut Dice) -> Mail {
     if dice.roll(4) == 0 {
         header += &format!("X-Home-Page: {}\n", url());
     }
-    // The very first octets of a body, and its very last, are borders too.
+    // The very first bytes of a body, and its very last, are borders too.
     let mut body = match dice.roll(4) {
         0 => format!("From {} one gets there, and\nnowhere else.\n\n", url()),
         1 => format!("{}\n\n", url()),
@@ -401,7 +401,7 @@ fn scanned(at: &Path, threads: usize) -> Scanned {
     }
 }
 
-/// The octets that a record names hold its URL, but for what was undone.
+/// The bytes that a record names hold its URL, but for what was undone.
 fn check_place(record: &Value, octets: &[u8]) {
     let number = |name: &str| record["source"][name].as_u64().unwrap() as usize;
     let raw = String::from_utf8_lossy(&octets[number("start")..number("end")]).into_owned();
@@ -651,7 +651,7 @@ fn parts_of_an_mbox_give_the_records_of_the_whole_wherever_it_is_cut() {
     assert!(records > 150, "{records}");
 }
 
-/// The blocks of an mbox: where each begins, and its octets; and how many of them were left unread, if any may be.
+/// The blocks of an mbox: where each begins, and its bytes; and how many of them were left unread, if any may be.
 fn blocks(path: &Path, may_leave: bool) -> (Vec<(u64, Vec<u8>)>, usize) {
     let input = Input::file(fs::File::open(path).unwrap());
     let Some(StreamStep::Stream(_, hint, stream)) = Streams::new(

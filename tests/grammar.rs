@@ -45,12 +45,12 @@ fn row(line: &str) -> Row {
     }
 }
 
-/// The octets of a table's text: `\xNN`, `\t` and `\n` undone. Any other backslash stands for itself.
+/// The bytes of a table's text: `\xNN`, `\t` and `\n` undone. Any other backslash stands for itself.
 fn unescaped(field: &str) -> Vec<u8> {
-    let mut octets = Vec::new();
+    let mut bytes = Vec::new();
     let mut rest = field.as_bytes();
     while let Some((&first, after)) = rest.split_first() {
-        let (octet, after) = match rest {
+        let (byte, after) = match rest {
             [b'\\', b't', after @ ..] => (b'\t', after),
             [b'\\', b'n', after @ ..] => (b'\n', after),
             [b'\\', b'x', high, low, after @ ..] => match (digit(*high), digit(*low)) {
@@ -59,10 +59,10 @@ fn unescaped(field: &str) -> Vec<u8> {
             },
             _ => (first, after),
         };
-        octets.push(octet);
+        bytes.push(byte);
         rest = after;
     }
-    octets
+    bytes
 }
 
 fn digit(hex: u8) -> Option<u8> {

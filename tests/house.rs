@@ -11,7 +11,7 @@ use std::path::Path;
 
 use source::{Source, code, paths, without_tests, words};
 
-/// What only computes: octets in, values out.
+/// What only computes: bytes in, values out.
 const PURE: &[&str] = &[
     "grammar",
     "span",

@@ -179,7 +179,7 @@ fn any_number_of_threads_gives_the_same_octets() {
     }
 }
 
-/// A stream that gives as much as it likes, down to one octet, and is interrupted now and then.
+/// A stream that gives as much as it likes, down to one byte, and is interrupted now and then.
 struct Fits<'a>(&'a [u8], Dice);
 
 impl urlspool::read::SparseRead for Fits<'_> {}
@@ -223,7 +223,7 @@ fn any_reads_give_the_same_octets() {
     }
 }
 
-/// Holds a run over these octets to all that must be so whatever they are.
+/// Holds a run over these bytes to all that must be so whatever they are.
 #[track_caller]
 fn hold(octets: &[u8], format: Option<Format>) {
     let folder = Folder::new();
@@ -341,7 +341,7 @@ fn no_url_is_lost_where_a_stream_is_cut() {
         let mut text = String::new();
         let mut want = Vec::new();
         for n in 1..=(5 << 20) / STEP {
-            // A step further back each time, so that every octet of a URL falls on a border once.
+            // A step further back each time, so that every byte of a URL falls on a border once.
             let begin = n * STEP - n % 40;
             while text.len() + filler.len() < begin {
                 text += filler;

@@ -111,9 +111,9 @@ pub(crate) fn ended(command: &mut Command, input: &[u8]) -> Ended {
 }
 
 fn all(stream: &mut impl Read) -> Vec<u8> {
-    let mut octets = Vec::new();
-    stream.read_to_end(&mut octets).expect("a pipe can be read");
-    octets
+    let mut bytes = Vec::new();
+    stream.read_to_end(&mut bytes).expect("a pipe can be read");
+    bytes
 }
 
 /// Runs `urlspool` with these arguments and nothing on its standard input; it must end with status 0.
@@ -144,8 +144,8 @@ impl Ended {
 
 /// The values of JSON lines, each of which has its line end.
 #[track_caller]
-pub(crate) fn lines(octets: &[u8]) -> Vec<Value> {
-    let text = std::str::from_utf8(octets).expect("lines are UTF-8");
+pub(crate) fn lines(bytes: &[u8]) -> Vec<Value> {
+    let text = std::str::from_utf8(bytes).expect("lines are UTF-8");
     assert!(
         text.is_empty() || text.ends_with('\n'),
         "the last line has no end"
@@ -177,22 +177,22 @@ impl Folder {
         Folder(path)
     }
 
-    /// A path in it. The name can hold slashes, and octets that are no UTF-8.
+    /// A path in it. The name can hold slashes, and bytes that are no UTF-8.
     pub(crate) fn path(&self, name: impl AsRef<[u8]>) -> PathBuf {
         self.0.join(OsStr::from_bytes(name.as_ref()))
     }
 
     /// Writes a file, and the folders above it.
-    pub(crate) fn write(&self, name: impl AsRef<[u8]>, octets: impl AsRef<[u8]>) -> PathBuf {
+    pub(crate) fn write(&self, name: impl AsRef<[u8]>, bytes: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap()).expect("a folder can be made");
-        fs::write(&path, octets).expect("a file can be written");
+        fs::write(&path, bytes).expect("a file can be written");
         path
     }
 
     /// The same as text, for arguments.
-    pub(crate) fn file(&self, name: &str, octets: impl AsRef<[u8]>) -> String {
-        self.write(name, octets)
+    pub(crate) fn file(&self, name: &str, bytes: impl AsRef<[u8]>) -> String {
+        self.write(name, bytes)
             .into_os_string()
             .into_string()
             .unwrap()

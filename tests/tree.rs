@@ -635,7 +635,7 @@ fn a_file_that_is_replaced_is_never_mixed() {
     }
 }
 
-/// A file with these octets at these places and holes elsewhere, so many octets long. Nothing if that cannot be had.
+/// A file with these bytes at these places and holes elsewhere, so many bytes long. Nothing if that cannot be had.
 fn sparse(path: &Path, pieces: &[(u64, &str)], size: u64) -> Option<()> {
     let file = fs::File::create(path).unwrap();
     if file.set_len(size).is_err() {

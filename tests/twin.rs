@@ -37,9 +37,9 @@ fn word(list: &'static str) -> impl Strategy<Value = Vec<u8>> {
     )
 }
 
-/// A piece, or any octet, or a blank.
+/// A piece, or any byte, or a blank.
 fn piece() -> impl Strategy<Value = Vec<u8>> {
-    prop_oneof![16 => word(PIECES), 3 => any::<u8>().prop_map(|octet| vec![octet]), 1 => Just(b" ".to_vec())]
+    prop_oneof![16 => word(PIECES), 3 => any::<u8>().prop_map(|byte| vec![byte]), 1 => Just(b" ".to_vec())]
 }
 
 /// A start and some pieces.
@@ -135,7 +135,7 @@ fn no_single_edit_of_a_url_parts_the_twins() {
     }
 }
 
-/// The seed's beginnings, and the seed with nothing or a piece before each octet or in its place.
+/// The seed's beginnings, and the seed with nothing or a piece before each byte or in its place.
 fn edits(seed: &'static str) -> impl Iterator<Item = String> {
     let beginnings = (0..seed.len()).map(move |end| seed[..end].to_owned());
     let places = (0..=seed.len()).flat_map(move |at| [(at, at), (at, seed.len().min(at + 1))]);
@@ -228,7 +228,7 @@ fn a_refusal_stands_where_the_text_goes_wrong() {
     });
     assert!(
         early.get() > 100,
-        "few refusals stood before the last viable octet: {}",
+        "few refusals stood before the last viable byte: {}",
         early.get()
     );
 }

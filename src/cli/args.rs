@@ -10,7 +10,7 @@ use crate::origin;
 /// Gets the URLs of mail and USENET archives out whole.
 ///
 /// Reads mbox files, Maildirs, news spools, single messages and plain text; undoes line breaks, quote marks and
-/// encodings; and writes one JSON line for each URL, with the octets it came from.
+/// encodings; and writes one JSON line for each URL, with the bytes it came from.
 #[derive(Parser, Debug)]
 #[command(name = "urlspool", version, max_term_width = 100, after_help = EXIT_CODES)]
 pub(crate) struct Args {
@@ -44,7 +44,7 @@ pub(crate) enum Command {
     /// Read URLs by RFC 1738 and print their parts, one JSON line each
     #[command(after_help = PARSE_EXAMPLES)]
     Parse(Parse),
-    /// Print the raw octets that records came from
+    /// Print the raw bytes that records came from
     #[command(after_help = SHOW_EXAMPLES)]
     Show(Show),
     /// Tell in words what each stage made of a message, and why each candidate is a URL or none
@@ -86,7 +86,7 @@ const PARSE_EXAMPLES: &str = "Examples:
 
 const EXPLAIN_EXAMPLE: &str = "Examples:
   urlspool explain archive.mbox:10233
-  urlspool explain list.mbox.gz:10233         octets are those of the unpacked file
+  urlspool explain list.mbox.gz:10233         bytes are those of the unpacked file
   urlspool explain 'news.tar!comp/mail/1'     a member of an archive";
 
 const SPLITS_EXAMPLE: &str = "Example:
@@ -95,7 +95,7 @@ const SPLITS_EXAMPLE: &str = "Example:
 const SHOW_EXAMPLES: &str = "Examples:
   urlspool scan inbox | head -1 | urlspool show
   urlspool show inbox:120-155
-  urlspool show list.mbox.gz:120-155          offsets are those of the unpacked octets
+  urlspool show list.mbox.gz:120-155          offsets are those of the unpacked bytes
   urlspool show 'news.tar!comp/mail/1:0-80'   a member of an archive
   urlspool show 'a.zip!b.tar!c.mbox:0-80'     and one in an archive in an archive";
 
@@ -162,7 +162,7 @@ pub(crate) struct Scan {
     #[arg(long, value_name = "FILE")]
     pub(crate) summary: Option<PathBuf>,
 
-    /// Add N octets of the text before and after each URL
+    /// Add N bytes of the text before and after each URL
     #[arg(long, value_name = "N")]
     pub(crate) context: Option<usize>,
 
@@ -334,7 +334,7 @@ pub(crate) struct Parse {
 /// What `explain` takes.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Explain {
-    /// A file, a member of it if it is an archive, and an octet of the message; without that, the first message
+    /// A file, a member of it if it is an archive, and an byte of the message; without that, the first message
     #[arg(value_name = "FILE[!MEMBER][:OFFSET]")]
     pub(crate) place: String,
 
@@ -354,7 +354,7 @@ pub(crate) struct Splits {
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<PathBuf>,
 
-    /// Octets of an item, about; mboxes that are not compressed are divided, other files are one item each
+    /// Bytes of an item, about; mboxes that are not compressed are divided, other files are one item each
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = size)]
     pub(crate) size: u64,
 
@@ -375,18 +375,18 @@ pub(crate) struct Splits {
     pub(crate) follow: bool,
 }
 
-/// A size in octets, above nothing.
+/// A size in bytes, above nothing.
 fn size(text: &str) -> Result<u64, String> {
     match crate::config::parse_size(text) {
-        Some(octets) if octets > 0 => Ok(octets as u64),
-        _ => Err("write it as 64MiB, 1GB or a number of octets".to_owned()),
+        Some(bytes) if bytes > 0 => Ok(bytes as u64),
+        _ => Err("write it as 64MiB, 1GB or a number of bytes".to_owned()),
     }
 }
 
 /// What `show` takes.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Show {
-    /// PATH:START-END, or PATH!MEMBER:START-END, in octets; none reads records from standard input
+    /// PATH:START-END, or PATH!MEMBER:START-END, in bytes; none reads records from standard input
     #[arg(value_name = "PLACE")]
     pub(crate) place: Option<String>,
 }

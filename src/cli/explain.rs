@@ -438,7 +438,7 @@ fn at(place: &RecordOrigin<'_>) -> String {
     )
 }
 
-/// Octets as text, and not too many of them.
+/// Bytes as text, and not too many of them.
 fn shown(octets: &[u8]) -> String {
     const MOST_CHARS: usize = 300;
     let text = String::from_utf8_lossy(octets);

@@ -55,10 +55,10 @@ impl Printer<'_> {
         for number in 1.. {
             line.clear();
             let read = input.read_until(b'\n', &mut line);
-            let octets = read.map_err(|error| {
+            let bytes = read.map_err(|error| {
                 Failure::new(Exit::SomeFailed, format!("standard input: {error}"))
             })?;
-            if octets == 0 {
+            if bytes == 0 {
                 break;
             }
             let text = line.strip_suffix(b"\n").unwrap_or(&line);

@@ -23,7 +23,7 @@ pub(super) fn names(text: &str) -> (PathBuf, Vec<Vec<u8>>) {
     (PathBuf::from(&text[..at]), member)
 }
 
-/// The octets of the member of these names; with none, those of the source itself, unpacked.
+/// The bytes of the member of these names; with none, those of the source itself, unpacked.
 ///
 /// # Errors
 ///

@@ -91,7 +91,7 @@ impl ScanReport {
     }
 }
 
-/// A bar over so many octets, on standard error.
+/// A bar over so many bytes, on standard error.
 pub(super) fn bar(total: u64) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());
     let style = ProgressStyle::with_template(

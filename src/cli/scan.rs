@@ -216,7 +216,7 @@ fn report(args: &Scan, job: &Job) -> Result<ScanReport, Failure> {
     })
 }
 
-/// The octets that lie before the run, for the time that is left.
+/// The bytes that lie before the run, for the time that is left.
 fn total(job: &Job) -> u64 {
     let size = |step| match step {
         WalkStep::File(file) => file.size,
@@ -254,8 +254,8 @@ fn in_short(balance: &Summary) -> String {
     };
     format!(
         "urlspool: {} files: {} read, {} skipped{}, {} failed{}\n\
-         urlspool: {} members: {} read, {} skipped{}, {} failed{}; {} octets unpacked\n\
-         urlspool: {} messages: {} scanned, {} skipped{}; {} octets\n\
+         urlspool: {} members: {} read, {} skipped{}, {} failed{}; {} bytes unpacked\n\
+         urlspool: {} messages: {} scanned, {} skipped{}; {} bytes\n\
          urlspool: {} candidates: {} records, {} rejects{}, {} filtered, {} folded",
         balance.files,
         balance.files_read,

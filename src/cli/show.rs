@@ -18,10 +18,10 @@ pub(super) fn show(args: &Show) -> Outcome {
     };
     let mut exit = Exit::Done;
     for place in &places {
-        match octets(place) {
-            Ok(mut octets) => {
-                octets.push(b'\n');
-                print(&octets)?;
+        match bytes(place) {
+            Ok(mut bytes) => {
+                bytes.push(b'\n');
+                print(&bytes)?;
             }
             Err(error) => {
                 eprintln!(
@@ -76,21 +76,21 @@ fn from_records(input: impl BufRead) -> Result<Vec<SourceRange>, Failure> {
     Ok(places)
 }
 
-fn octets(place: &SourceRange) -> io::Result<Vec<u8>> {
-    let mut octets = Vec::new();
+fn bytes(place: &SourceRange) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
     stream(place)?
         .take(place.end - place.start)
-        .read_to_end(&mut octets)?;
-    if (octets.len() as u64) < place.end - place.start {
+        .read_to_end(&mut bytes)?;
+    if (bytes.len() as u64) < place.end - place.start {
         return Err(io::Error::other(format!(
-            "ends before octet {}: it is not what was scanned",
+            "ends before byte {}: it is not what was scanned",
             place.end
         )));
     }
-    Ok(octets)
+    Ok(bytes)
 }
 
-/// The octets from where a place starts.
+/// The bytes from where a place starts.
 fn stream(place: &SourceRange) -> io::Result<Box<dyn Read>> {
     let file = walk::WalkedFile::named(place.path.clone());
     let mut opened = read::open(&file)?;

@@ -64,7 +64,7 @@ fn failed(source: &Source, why: &str) -> Exit {
     Exit::SomeFailed
 }
 
-/// The items of a file: parts of about equal size, none above `most` octets, if it is an mbox.
+/// The items of a file: parts of about equal size, none above `most` bytes, if it is an mbox.
 fn divided(
     file: &walk::WalkedFile,
     given: Option<Format>,

@@ -17,7 +17,7 @@ pub struct Output {
     pub dir: PathBuf,
     /// How sealed segments are compressed.
     pub compress: Compress,
-    /// Octets after which a segment is sealed.
+    /// Bytes after which a segment is sealed.
     pub seal_bytes: Size,
     /// The time after which a segment is sealed that holds anything.
     pub seal_interval: Interval,

@@ -3,7 +3,7 @@
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use serde::ser::{Serialize, Serializer};
 
-/// A number of octets, written as a number or as a size.
+/// A number of bytes, written as a number or as a size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size(pub usize);
 
@@ -17,13 +17,13 @@ const UNITS: [(&str, usize); 7] = [
     ("B", 1),
 ];
 
-/// Octets of a size: a whole number and perhaps a unit.
+/// Bytes of a size: a whole number and perhaps a unit.
 #[must_use]
 pub fn parse_size(text: &str) -> Option<usize> {
     let text = text.trim();
     let (number, unit) = UNITS
         .iter()
-        .find_map(|(name, octets)| Some((text.strip_suffix(name)?, *octets)))
+        .find_map(|(name, bytes)| Some((text.strip_suffix(name)?, *bytes)))
         .unwrap_or((text, 1));
     number.trim().parse::<usize>().ok()?.checked_mul(unit)
 }
@@ -41,7 +41,7 @@ impl<'de> Deserialize<'de> for Size {
             type Value = Size;
 
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("a number of octets, or a size such as \"16KiB\"")
+                f.write_str("a number of bytes, or a size such as \"16KiB\"")
             }
 
             fn visit_i64<E: Error>(self, number: i64) -> Result<Size, E> {

@@ -71,7 +71,7 @@ impl Committer {
         self.batch.messages += 1;
     }
 
-    /// Octets and messages that wait for a commit.
+    /// Bytes and messages that wait for a commit.
     pub(super) fn waiting(&self) -> (usize, u64) {
         (self.batch.lines.len(), self.batch.messages)
     }
@@ -81,7 +81,7 @@ impl Committer {
         self.batch.open || !self.batch.lines.is_empty()
     }
 
-    /// Octets in the open segment that are committed.
+    /// Bytes in the open segment that are committed.
     pub(super) fn committed(&self) -> u64 {
         self.row.len
     }
@@ -167,11 +167,11 @@ impl Committer {
             age: self.store.note("age")?.unwrap_or(0),
             mailboxes: self.store.fresh()?,
         };
-        let octets = sidecar.line();
+        let bytes = sidecar.line();
         self.dir
-            .write_hidden(&meta, &octets)
+            .write_hidden(&meta, &bytes)
             .map_err(|error| DaemonError::of(&self.dir.hidden(&meta), &error))?;
-        segment::replace(&copy, &octets).map_err(|error| DaemonError::of(&copy, &error))?;
+        segment::replace(&copy, &bytes).map_err(|error| DaemonError::of(&copy, &error))?;
         if self.compress == Compress::Zstd {
             let to = self.dir.hidden(&name);
             segment::compress(&self.dir.part(seq), &to)

@@ -18,10 +18,10 @@ use crate::limits::SIDECARS;
 /// The time between two tries to go on after a pause. Space is there again within a few seconds of being made.
 const RETRY_MS: u64 = 2_000;
 
-/// Octets of a batch.
+/// Bytes of a batch.
 pub(super) const BATCH_BYTES: usize = 4 << 20;
 
-/// Octets of a batch at the least, after it did not fit several times.
+/// Bytes of a batch at the least, after it did not fit several times.
 const SMALL_BATCH_BYTES: usize = 64 << 10;
 
 /// Messages of a batch.

@@ -100,7 +100,7 @@ fn base_name(path: &Path) -> &[u8] {
     &name[..end.unwrap_or(name.len())]
 }
 
-/// Where a message is given once, in 16 octets.
+/// Where a message is given once, in 16 bytes.
 pub(super) fn mailbox(path: &Path, kind: SourceKind, spool: &Path, dedupe: Dedupe) -> Key {
     let up = |levels: usize| path.ancestors().nth(levels).unwrap_or(path);
     let place = match (dedupe, kind) {
@@ -123,7 +123,7 @@ pub(super) fn can_share(one: &Path, other: &Path) -> bool {
         || one.parent() == other.parent() && of_maildir(one) && of_maildir(other)
 }
 
-/// A place in the tree, in 16 octets.
+/// A place in the tree, in 16 bytes.
 pub(super) fn place(path: &Path) -> Key {
     XxHash3_128::oneshot(path.as_os_str().as_bytes())
 }
@@ -183,7 +183,7 @@ pub(super) fn whole_digest(
     hash.finish_128()
 }
 
-/// What a message begins with: octets of it that cannot change when it grows at its end, and their hash.
+/// What a message begins with: bytes of it that cannot change when it grows at its end, and their hash.
 ///
 /// A line that is not ended may go on otherwise, so it does not count, and neither do line ends at the end, nor a last
 /// `From ` line: with the next line it may turn out to be the next message's.
@@ -208,7 +208,7 @@ pub(super) fn beginning(message: &Message<'_>, header_bytes: usize) -> Option<(u
     Some((len as u64, XxHash3_128::oneshot(&octets[..len])))
 }
 
-/// Whether a message begins with `len` octets of that hash.
+/// Whether a message begins with `len` bytes of that hash.
 pub(super) fn begins_with(
     message: &Message<'_>,
     fields: &HeaderFields,
@@ -225,7 +225,7 @@ pub(super) fn begins_with(
     room == 0 && hash.finish_128() == expected
 }
 
-/// The hash that guards octets of a file. Of very many, the first and the last.
+/// The hash that guards bytes of a file. Of very many, the first and the last.
 pub(super) fn guard(octets: &[u8]) -> u64 {
     const END_BYTES: usize = 64 << 10;
     if octets.len() <= 2 * END_BYTES {

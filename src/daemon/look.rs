@@ -426,7 +426,7 @@ impl Daemon {
     }
 }
 
-/// The mistake of committing positions when octets are read. Only a test makes it.
+/// The mistake of committing positions when bytes are read. Only a test makes it.
 fn advance_on_read(committer: &mut Committer) -> Result<(), DaemonError> {
     if committer.is_dirty() {
         committer.state()?.commit()?;

@@ -20,10 +20,10 @@ use super::take::{End, Taker, divided};
 use crate::read::{SparseRead, hole};
 use crate::split::{Block, BlockReader, BlockRole, Format, Message};
 
-/// Octets of an mbox that are read at once.
+/// Bytes of an mbox that are read at once.
 const PIECE_BYTES: usize = 4 << 20;
 
-/// Octets at an mbox's start that must not change.
+/// Bytes at an mbox's start that must not change.
 const HEAD_BYTES: u64 = 1 << 10;
 
 /// An mbox and what is known of it.
@@ -34,7 +34,7 @@ pub(super) struct Mbox<'m> {
     pub(super) stamp: FileVersion,
     /// Whether it has not changed for as long as it takes.
     pub(super) rest: Rest,
-    /// Octets of a message that are held.
+    /// Bytes of a message that are held.
     pub(super) most: usize,
 }
 
@@ -154,7 +154,7 @@ impl Mbox<'_> {
         done.map(Some)
     }
 
-    /// Reads up to `want` octets from the last message on, or from the start if it is not there any more.
+    /// Reads up to `want` bytes from the last message on, or from the start if it is not there any more.
     fn piece(&self, known: Option<Cursor>, want: usize) -> io::Result<Piece> {
         let stamp = FileVersion::of(&self.file.metadata()?);
         let cursor = match known {
@@ -182,7 +182,7 @@ impl Mbox<'_> {
         Ok(cursor.first < cursor.last || next.is_empty() || text.starts_with(b"From "))
     }
 
-    /// The hashes of the file's first octets and of the last message consumed.
+    /// The hashes of the file's first bytes and of the last message consumed.
     fn guards(&self, cursor: &Cursor) -> io::Result<(u64, u64)> {
         let last = self.read(cursor.first, cursor.last - cursor.first)?;
         Ok((head(self.file, cursor)?, guard(&last)))
@@ -241,12 +241,12 @@ impl Mbox<'_> {
     }
 }
 
-/// The hash of a file's first octets, as far as the messages before the cursor go.
+/// The hash of a file's first bytes, as far as the messages before the cursor go.
 pub(super) fn head(file: &File, cursor: &Cursor) -> io::Result<u64> {
     Ok(guard(&read(file, 0, cursor.last.min(HEAD_BYTES))?))
 }
 
-/// The `want` octets at an offset, or those that there are.
+/// The `want` bytes at an offset, or those that there are.
 fn read(file: &File, at: u64, want: u64) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; want as usize];
     let mut filled = 0;

@@ -94,7 +94,7 @@ pub struct Status {
     pub why: Option<String>,
     /// The segment that is being written.
     pub segment: u64,
-    /// Octets in it that are committed.
+    /// Bytes in it that are committed.
     pub committed_bytes: u64,
     /// Files that are to be looked at.
     pub queue: usize,
@@ -237,7 +237,7 @@ impl Status {
             ),
             (
                 "open_segment_bytes",
-                "Committed octets of the open segment.",
+                "Committed bytes of the open segment.",
                 self.committed_bytes,
             ),
             (

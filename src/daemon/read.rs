@@ -308,7 +308,7 @@ impl Looker<'_> {
     }
 }
 
-/// The first octets of a file, by which its format is told.
+/// The first bytes of a file, by which its format is told.
 fn beginning(file: &File) -> io::Result<Vec<u8>> {
     let mut start = Vec::with_capacity(4 << 10);
     let mut file = file;
@@ -346,7 +346,7 @@ fn whole(
     blocks(roller, format, stamp.size, end, taker)
 }
 
-/// Takes all messages of a stream. The one that ends where the stream is `size` octets long ends as `end` says.
+/// Takes all messages of a stream. The one that ends where the stream is `size` bytes long ends as `end` says.
 fn blocks<R: SparseRead>(
     mut roller: BlockReader<R>,
     format: Format,

@@ -16,10 +16,10 @@ use crate::config::Config;
 use crate::record::Sidecar;
 use crate::sink::segment::{self, SegmentDir, number};
 
-/// Octets that are set aside so that there is room to close a segment when the disk is full.
+/// Bytes that are set aside so that there is room to close a segment when the disk is full.
 const RESERVE_BYTES: u64 = 4 << 20;
 
-/// Octets that must be free for output before work goes on.
+/// Bytes that must be free for output before work goes on.
 const PROBE_BYTES: u64 = 1 << 20;
 
 /// The files and folders of the state.
@@ -176,7 +176,7 @@ fn to_committed(part: &Path, row: &Row, remark: &mut dyn FnMut(String)) -> Resul
     };
     if len < row.len {
         return Err(DaemonError::inconsistent(&format!(
-            "LOST {} octets in {}",
+            "LOST {} bytes in {}",
             row.len - len,
             part.display()
         )));
@@ -196,7 +196,7 @@ fn to_committed(part: &Path, row: &Row, remark: &mut dyn FnMut(String)) -> Resul
     }
     if len > row.len {
         remark(format!(
-            "{} octets that were not committed are cut off {}",
+            "{} bytes that were not committed are cut off {}",
             len - row.len,
             part.display()
         ));
@@ -221,8 +221,8 @@ fn reserve(path: &Path) -> Result<(), DaemonError> {
 }
 
 /// Asks for room. In memory a signal interrupts that.
-fn room(file: &fs::File, octets: u64) -> rustix::io::Result<()> {
-    rustix::io::retry_on_intr(|| fallocate(file, FallocateFlags::empty(), 0, octets))
+fn room(file: &fs::File, bytes: u64) -> rustix::io::Result<()> {
+    rustix::io::retry_on_intr(|| fallocate(file, FallocateFlags::empty(), 0, bytes))
 }
 
 /// Gives the room back that was set aside.
@@ -238,8 +238,8 @@ pub(super) fn has_room(config: &Config) -> bool {
         && is_free(&config.output.dir.join(".open/.probe"), PROBE_BYTES)
 }
 
-/// Whether a file of so many octets has room.
-fn is_free(probe: &Path, octets: u64) -> bool {
+/// Whether a file of so many bytes has room.
+fn is_free(probe: &Path, bytes: u64) -> bool {
     let file = fs::OpenOptions::new()
         .write(true)
         .create(true)
@@ -255,7 +255,7 @@ fn is_free(probe: &Path, octets: u64) -> bool {
     let free = file.is_ok_and(|file| {
         // A limit of file size says nothing of the room there is.
         matches!(
-            room(&file, octets),
+            room(&file, bytes),
             Ok(()) | Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::FBIG)
         )
     });
@@ -383,9 +383,9 @@ fn sidecars(dir: &SegmentDir, places: &Places) -> Result<Vec<Sidecar>, DaemonErr
             if path.extension() != Some("meta".as_ref()) {
                 continue;
             }
-            let octets = fs::read(&path).map_err(|error| DaemonError::of(&path, &error))?;
+            let bytes = fs::read(&path).map_err(|error| DaemonError::of(&path, &error))?;
             // One that a crash left half written says nothing of a published segment.
-            if let Some(sidecar) = Sidecar::read(&octets) {
+            if let Some(sidecar) = Sidecar::read(&bytes) {
                 found.entry(sidecar.seq).or_insert(sidecar);
             }
         }

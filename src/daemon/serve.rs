@@ -18,7 +18,7 @@ const BREATH: Duration = Duration::from_millis(100);
 /// The time without a sign of life after which the daemon is not healthy.
 const SILENCE: Duration = Duration::from_mins(1);
 
-/// Octets of a request that are read.
+/// Bytes of a request that are read.
 const REQUEST_BYTES: usize = 4 << 10;
 
 /// What is told to those who ask, kept up to date by the loop.
@@ -142,7 +142,7 @@ impl StatusSnapshot {
         {
             match stream.read(&mut piece) {
                 Ok(0) | Err(_) => break,
-                Ok(octets) => request.extend_from_slice(&piece[..octets]),
+                Ok(bytes) => request.extend_from_slice(&piece[..bytes]),
             }
         }
         // Whoever went away needs no answer.

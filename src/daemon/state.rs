@@ -25,7 +25,7 @@ const SCHEMA: i64 = 3;
 /// The oldest `SQLite` without the WAL-reset bug: 3.51.3.
 const SQLITE_VERSION: i32 = 3_051_003;
 
-/// Octets of the write-ahead log that stay on disk after it was copied back.
+/// Bytes of the write-ahead log that stay on disk after it was copied back.
 const LOG_BYTES: i64 = 4 << 20;
 
 const TABLES: &str = "
@@ -56,7 +56,7 @@ CREATE TABLE fresh_mailbox(mailbox INTEGER PRIMARY KEY);
 CREATE TABLE tail(mailbox INTEGER, len INTEGER, hash BLOB, ids BLOB NOT NULL, PRIMARY KEY(mailbox, len, hash)) WITHOUT ROWID;
 ";
 
-/// A mailbox and a message, in 16 octets.
+/// A mailbox and a message, in 16 bytes.
 pub(super) type Key = u128;
 
 /// A mailbox's number in the state.
@@ -67,14 +67,14 @@ pub(super) fn link(key: Key) -> u64 {
     (key >> 80) as u64
 }
 
-/// Octets of a key that are kept of each message. Of ten million messages two are taken for one with a chance of 1 in 10^20.
+/// Bytes of a key that are kept of each message. Of ten million messages two are taken for one with a chance of 1 in 10^20.
 const SEEN_BYTES: usize = 14;
 
 /// A key as it is kept.
 fn kept(key: Key) -> [u8; SEEN_BYTES] {
-    let mut octets = [0; SEEN_BYTES];
-    octets.copy_from_slice(&key.to_be_bytes()[..SEEN_BYTES]);
-    octets
+    let mut bytes = [0; SEEN_BYTES];
+    bytes.copy_from_slice(&key.to_be_bytes()[..SEEN_BYTES]);
+    bytes
 }
 
 /// What tells a file from all others, also from a later one with its inode.
@@ -89,13 +89,13 @@ pub(super) struct FileId {
 /// How far an mbox was read. Only a way to be fast: its guards tell whether it still holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Cursor {
-    /// The first octet of the last message consumed.
+    /// The first byte of the last message consumed.
     pub(super) first: u64,
-    /// One past its last octet.
+    /// One past its last byte.
     pub(super) last: u64,
-    /// The hash of the octets between.
+    /// The hash of the bytes between.
     pub(super) guard: u64,
-    /// The hash of the file's first octets.
+    /// The hash of the file's first bytes.
     pub(super) head: u64,
     /// The file's size when all of it was consumed; 0 while something is left.
     pub(super) size: u64,

@@ -125,7 +125,7 @@ fn is_binhex(line: &[u8]) -> bool {
         })
 }
 
-/// Whether a line is uuencoded: its first character says how many octets follow, four characters for three of them.
+/// Whether a line is uuencoded: its first character says how many bytes follow, four characters for three of them.
 fn is_uu(line: &[u8]) -> bool {
     let Some(&first) = line.first() else {
         return false;

@@ -1,4 +1,4 @@
-//! Character sets, by way of `encoding_rs`: octets in, UTF-8 out, with a map.
+//! Character sets, by way of `encoding_rs`: bytes in, UTF-8 out, with a map.
 
 use std::borrow::Cow;
 
@@ -6,13 +6,13 @@ use encoding_rs::{CoderResult, Decoder, Encoding, ISO_2022_JP, REPLACEMENT, UTF_
 
 use crate::span::{ByteMap, Span};
 
-/// `raw` as UTF-8, and the map back if it is not the same octets.
+/// `raw` as UTF-8, and the map back if it is not the same bytes.
 ///
-/// `label` is what the message says of it. Octets that are UTF-8 all the same are left as they are, whatever the
-/// label: many a mailer lies. Without a usable label other octets are read as windows-1252, which has a character
+/// `label` is what the message says of it. Bytes that are UTF-8 all the same are left as they are, whatever the
+/// label: many a mailer lies. Without a usable label other bytes are read as windows-1252, which has a character
 /// for nearly all of them.
 pub(super) fn decode<'a>(raw: &'a [u8], label: Option<&str>) -> (Cow<'a, [u8]>, Option<ByteMap>) {
-    // Nearly all texts. Other labels may give these octets other meanings.
+    // Nearly all texts. Other labels may give these bytes other meanings.
     let is_ascii = raw.is_ascii();
     if is_ascii && label.is_none_or(is_usual) {
         return (Cow::Borrowed(raw), None);
@@ -41,7 +41,7 @@ pub(super) fn decode<'a>(raw: &'a [u8], label: Option<&str>) -> (Cow<'a, [u8]>, 
     let encoding = named
         .filter(|&encoding| encoding != UTF_8)
         .unwrap_or(WINDOWS_1252);
-    // DecodedText that says UTF-8 and has a few ill octets is UTF-8 still.
+    // DecodedText that says UTF-8 and has a few ill bytes is UTF-8 still.
     let encoding = if named == Some(UTF_8) && mostly_utf8(raw) {
         UTF_8
     } else {
@@ -51,7 +51,7 @@ pub(super) fn decode<'a>(raw: &'a [u8], label: Option<&str>) -> (Cow<'a, [u8]>, 
     (Cow::Owned(text), Some(map))
 }
 
-/// Whether it is one of the labels of nearly all texts, by each of which ASCII octets are ASCII.
+/// Whether it is one of the labels of nearly all texts, by each of which ASCII bytes are ASCII.
 fn is_usual(label: &str) -> bool {
     ["utf-8", "us-ascii", "iso-8859-1"]
         .iter()
@@ -94,21 +94,21 @@ fn alias(label: &str) -> &str {
     }
 }
 
-/// Whether at most one octet in a hundred is no UTF-8.
+/// Whether at most one byte in a hundred is no UTF-8.
 fn mostly_utf8(raw: &[u8]) -> bool {
     let ill: usize = raw.utf8_chunks().map(|chunk| chunk.invalid().len()).sum();
     ill * 100 <= raw.len()
 }
 
-/// Decodes octet by octet where it must, so that every character is known by the octets it came from.
+/// Decodes byte by byte where it must, so that every character is known by the bytes it came from.
 ///
-/// Regions of ASCII are copied whole, unless the encoding gives ASCII octets other meanings (`shifts`).
+/// Regions of ASCII are copied whole, unless the encoding gives ASCII bytes other meanings (`shifts`).
 fn convert(raw: &[u8], encoding: &'static Encoding, shifts: bool) -> (Vec<u8>, ByteMap) {
     let mut decoder = encoding.new_decoder_with_bom_removal();
     let mut text = Vec::with_capacity(raw.len() + raw.len() / 8);
     let mut map = ByteMap::new();
     let mut at = 0;
-    // Where the octets begin that have not become a character yet.
+    // Where the bytes begin that have not become a character yet.
     let mut pending = 0;
     while at < raw.len() {
         if !shifts && pending == at {
@@ -136,10 +136,10 @@ fn convert(raw: &[u8], encoding: &'static Encoding, shifts: bool) -> (Vec<u8>, B
     (text, map)
 }
 
-/// Octets that can pass without a character: a byte order mark, an escape sequence and the first of a pair.
+/// Bytes that can pass without a character: a byte order mark, an escape sequence and the first of a pair.
 const LONGEST_SHIFT: usize = 8;
 
-/// Notes where the characters from `before` on came from: one octet for one ASCII character, or as a whole.
+/// Notes where the characters from `before` on came from: one byte for one ASCII character, or as a whole.
 ///
 /// A shift before an ASCII character is no part of it.
 fn note(map: &mut ByteMap, text: &[u8], before: usize, raw: &[u8], from: Span) {
@@ -150,12 +150,12 @@ fn note(map: &mut ByteMap, text: &[u8], before: usize, raw: &[u8], from: Span) {
     }
 }
 
-/// Gives `octets` to the decoder and appends what comes out.
-fn feed(decoder: &mut Decoder, octets: &[u8], last: bool, text: &mut Vec<u8>) {
-    /// One octet makes at most a replacement character and another: more than enough room.
+/// Gives `bytes` to the decoder and appends what comes out.
+fn feed(decoder: &mut Decoder, bytes: &[u8], last: bool, text: &mut Vec<u8>) {
+    /// One byte makes at most a replacement character and another: more than enough room.
     const ROOM: usize = 64;
     let mut out = [0u8; ROOM];
-    let mut rest = octets;
+    let mut rest = bytes;
     loop {
         let (result, read, written, _) = decoder.decode_to_utf8(rest, &mut out, last);
         text.extend_from_slice(&out[..written]);

@@ -10,13 +10,13 @@ use crate::origin::SourceKind;
 use crate::span::Span;
 use crate::split::{HeaderForm, Message};
 
-/// Octets of the body that count.
+/// Bytes of the body that count.
 const BODY_BYTES: usize = 64 << 10;
 
 /// XXH3 (128 bits) of a message: its header fields except the changing ones, and the first 64 KiB of its body, with
 /// LF line ends, dots un-stuffed, `>From ` un-quoted in an mbox, and without the `From ` line or line ends at the end.
 ///
-/// The same message in a Maildir, a spool and an mbox has the same digest. Linear, allocates only where octets differ
+/// The same message in a Maildir, a spool and an mbox has the same digest. Linear, allocates only where bytes differ
 /// from what is hashed.
 #[must_use]
 pub fn digest(message: &Message<'_>, fields: &HeaderFields) -> u128 {
@@ -44,7 +44,7 @@ pub fn canonical(
     body(message, &message.raw[fields.body..], body_bytes, put);
 }
 
-/// Gives the lines of the fields that stay, neighbours at once where their octets are what is given.
+/// Gives the lines of the fields that stay, neighbours at once where their bytes are what is given.
 fn header(raw: &[u8], fields: &HeaderFields, put: &mut dyn FnMut(&[u8])) {
     let mut run = Span::default();
     for field in fields.all.iter().filter(|field| !field.roles.is_changing) {
@@ -64,7 +64,7 @@ static QUOTED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b">From 
 /// Finds stuffed dots.
 static STUFFED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\n.."));
 
-/// Gives the first `most` octets of a body, but for those that only its storage put there.
+/// Gives the first `most` bytes of a body, but for those that only its storage put there.
 fn body(message: &Message<'_>, octets: &[u8], most: usize, put: &mut dyn FnMut(&[u8])) {
     let end = octets.len()
         - octets
@@ -72,7 +72,7 @@ fn body(message: &Message<'_>, octets: &[u8], most: usize, put: &mut dyn FnMut(&
             .rev()
             .take_while(|&&byte| matches!(byte, b'\n' | b'\r'))
             .count();
-    // A line gives half of its octets or more, so that three times as many hold all that count.
+    // A line gives half of its bytes or more, so that three times as many hold all that count.
     let octets = &octets[..end.min(most.saturating_mul(3))];
     let first_dot = (message.wire && octets.starts_with(b"..")).then_some(0);
     let dots = message
@@ -101,7 +101,7 @@ fn body(message: &Message<'_>, octets: &[u8], most: usize, put: &mut dyn FnMut(&
     }
 }
 
-/// Gives the first `most` octets of a text with LF line ends, and tells how many there were.
+/// Gives the first `most` bytes of a text with LF line ends, and tells how many there were.
 fn lf_lines(text: &[u8], most: usize, put: &mut dyn FnMut(&[u8])) -> usize {
     let carriages = memchr::memchr_iter(b'\r', text).filter(|&at| text.get(at + 1) == Some(&b'\n'));
     let (mut from, mut room) = (0, most);
@@ -129,7 +129,7 @@ fn quote(octets: &[u8], at: usize) -> Option<usize> {
     (start == 0 || octets[start - 1] == b'\n').then_some(start)
 }
 
-/// Gives whole lines with LF line ends, and one at the end. Nothing for no octets.
+/// Gives whole lines with LF line ends, and one at the end. Nothing for no bytes.
 fn lines(text: &[u8], put: &mut dyn FnMut(&[u8])) {
     if text.is_empty() {
         return;

@@ -1,19 +1,19 @@
-//! Character references: which octets of an HTML text each octet of its meaning came from.
+//! Character references: which bytes of an HTML text each byte of its meaning came from.
 //!
 //! The tokeniser undoes them; this finds out where they stood.
 
 use crate::span::{ByteMap, Span};
 
-/// Octets behind a reference that are compared to find where its meaning ends.
+/// Bytes behind a reference that are compared to find where its meaning ends.
 const COMPARED: usize = 16;
 
-/// Octets of the longest meaning of a reference: two characters of four.
+/// Bytes of the longest meaning of a reference: two characters of four.
 const LONGEST_MEANING: usize = 8;
 
-/// Octets of the longest reference, `&CounterClockwiseContourIntegral;`.
+/// Bytes of the longest reference, `&CounterClockwiseContourIntegral;`.
 const LONGEST_REFERENCE: usize = 34;
 
-/// Adds to `map` where the octets of `meaning`, which will stand at `text`, came from: `raw`, the first octet of which
+/// Adds to `map` where the bytes of `meaning`, which will stand at `text`, came from: `raw`, the first byte of which
 /// lies at `start`.
 ///
 /// Line ends and references may differ between the two. What cannot be told apart is one run as a whole.
@@ -50,7 +50,7 @@ pub(super) fn align(raw: &[u8], start: usize, meaning: &[u8], text: usize, map: 
     }
 }
 
-/// Octets of the reference (or the mere `&`) at the start of `raw`, and of its meaning at the start of `meaning`.
+/// Bytes of the reference (or the mere `&`) at the start of `raw`, and of its meaning at the start of `meaning`.
 fn reference(raw: &[u8], meaning: &[u8]) -> Option<(usize, usize)> {
     let goes_on = |used: usize, means: usize| {
         let rest = &raw[used..];

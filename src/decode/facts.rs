@@ -24,7 +24,7 @@ pub struct MessageInfo {
     pub references: Vec<String>,
 }
 
-/// A field's value in words, of its first `most` octets.
+/// A field's value in words, of its first `most` bytes.
 fn read(raw: &[u8], field: HeaderField, most: usize) -> String {
     let octets = field.value.of(raw);
     let text = value(&octets[..octets.len().min(most)]);
@@ -60,7 +60,7 @@ fn ids(text: &str) -> Vec<String> {
 }
 
 impl MessageInfo {
-    /// The facts in a header whose fields are ranges of `raw`. At most `most` octets of a field are read.
+    /// The facts in a header whose fields are ranges of `raw`. At most `most` bytes of a field are read.
     #[must_use]
     pub fn of(raw: &[u8], fields: &HeaderFields, most: usize) -> MessageInfo {
         let [

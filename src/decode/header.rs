@@ -1,10 +1,10 @@
-//! HeaderForm fields (RFC 5322 section 2.2), as octets.
+//! HeaderForm fields (RFC 5322 section 2.2), as bytes.
 
 use super::names::{KNOWN, Known, Roles, roles};
 use crate::span::Span;
 use crate::split::{HeaderForm, Message};
 
-/// One field, as ranges of the octets it was read from.
+/// One field, as ranges of the bytes it was read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeaderField {
     /// The name, without blanks before the colon.
@@ -22,12 +22,12 @@ pub struct HeaderFields {
     pub all: Vec<HeaderField>,
     /// Where the body begins: behind the blank line, or at the first line that is no field.
     pub body: usize,
-    /// Whether the block goes on beyond the octets that are read as one; `body` is where they end.
+    /// Whether the block goes on beyond the bytes that are read as one; `body` is where they end.
     pub cut: bool,
 }
 
 impl HeaderFields {
-    /// Reads the header block at the start of `text`, up to `most` octets of it.
+    /// Reads the header block at the start of `text`, up to `most` bytes of it.
     ///
     /// A line that is neither a field nor a continuation ends the block, except quoted `From ` lines before the first
     /// field. Without any field the body begins at once.
@@ -99,7 +99,7 @@ impl HeaderFields {
         }
     }
 
-    /// The fields, with offsets into octets of which theirs began at `by`.
+    /// The fields, with offsets into bytes of which theirs began at `by`.
     #[must_use]
     pub fn shifted(&self, by: usize) -> HeaderFields {
         let shift = |span: Span| Span::new(span.start + by, span.end + by);
@@ -150,9 +150,9 @@ impl HeaderFields {
     }
 }
 
-/// How many octets at the start of a line can stand in a name: printable ASCII but the colon (RFC 5322 section 2.2).
+/// How many bytes at the start of a line can stand in a name: printable ASCII but the colon (RFC 5322 section 2.2).
 ///
-/// Eight at a time: of a word's octets each sets its highest bit in one of three sums if it cannot. What is carried over
+/// Eight at a time: of a word's bytes each sets its highest bit in one of three sums if it cannot. What is carried over
 /// touches only those behind, and the first is all that is asked for.
 fn name_octets(line: &[u8]) -> usize {
     const ONES: u64 = u64::MAX / 255;
@@ -175,7 +175,7 @@ fn name_octets(line: &[u8]) -> usize {
         .map_or(line.len(), |at| words.len() * 8 + at)
 }
 
-/// Octets of the name of the field that `line` begins with, and the offset of its colon.
+/// Bytes of the name of the field that `line` begins with, and the offset of its colon.
 fn name(line: &[u8]) -> Option<(usize, usize)> {
     let name = name_octets(line);
     let blanks = line[name..]
@@ -203,7 +203,7 @@ fn field_end(text: &[u8], at: usize, most: usize) -> usize {
     end
 }
 
-/// Octets at the start of `text` in which no field ends. There may be more of them.
+/// Bytes at the start of `text` in which no field ends. There may be more of them.
 fn continued(text: &[u8]) -> usize {
     const PAIRS: usize = 32;
     // A chunk without a way out in its middle is looked at in a few steps of the machine.
@@ -307,7 +307,7 @@ fn unfolded(raw: &str) -> String {
 mod tests {
     use super::*;
 
-    /// The octets of a name are told as one by one, whatever stands around them.
+    /// The bytes of a name are told as one by one, whatever stands around them.
     #[test]
     fn names_end_where_an_octet_does_not_belong() {
         for octet in 0..=255 {

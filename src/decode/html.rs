@@ -12,9 +12,9 @@ use crate::span::{ByteMap, Span};
 pub struct Link {
     /// Its value, entities undone, as written otherwise.
     pub value: Vec<u8>,
-    /// The octets of the HTML text that the value was written with.
+    /// The bytes of the HTML text that the value was written with.
     pub span: Span,
-    /// Whether `span` is to the octet.
+    /// Whether `span` is to the byte.
     pub exact: bool,
     /// The element, in lower case.
     pub element: String,
@@ -320,7 +320,7 @@ impl<'h> Reader<'h> {
         self.links(css, span, urls, "url");
     }
 
-    /// Notes the URLs that stand at `urls` in a value that was written with the octets `span`.
+    /// Notes the URLs that stand at `urls` in a value that was written with the bytes `span`.
     fn links(
         &mut self,
         value: &[u8],
@@ -472,7 +472,7 @@ fn candidates(value: &[u8]) -> impl Iterator<Item = Span> {
 mod tests {
     use super::*;
 
-    /// Each link as `element.attribute@octets=value`, and the visible text.
+    /// Each link as `element.attribute@bytes=value`, and the visible text.
     fn shown(html: &str) -> (Vec<String>, String) {
         let page = page(html.as_bytes());
         let link = |l: &Link| {

@@ -152,7 +152,7 @@ const CHANGING: &[&str] = &[
     "xref",
 ];
 
-/// The roles of the field whose name is the first `len` octets of `text`, in any case.
+/// The roles of the field whose name is the first `len` bytes of `text`, in any case.
 pub(super) fn roles(text: &[u8], len: usize) -> Roles {
     static NAMES: LazyLock<Names> = LazyLock::new(Names::new);
     NAMES.roles(text, len)
@@ -175,7 +175,7 @@ struct Name {
 /// Eights of letters that a name has at most.
 const WORDS: usize = 4;
 
-/// Up to eight letters in lower case, and a mask of as many octets.
+/// Up to eight letters in lower case, and a mask of as many bytes.
 #[derive(Clone, Copy)]
 struct Word {
     letters: u64,
@@ -217,7 +217,7 @@ fn letters(text: &[u8]) -> u64 {
     u64::from_le_bytes(first) | LOWER
 }
 
-/// The bit by which small letters differ from large ones, in each octet. It is set in what else stands in names that play
+/// The bit by which small letters differ from large ones, in each byte. It is set in what else stands in names that play
 /// a role, and what differs from that in this bit alone cannot stand in a name.
 const LOWER: u64 = u64::MAX / 255 * 0x20;
 
@@ -346,7 +346,7 @@ mod tests {
         }
     }
 
-    /// Names that differ from known ones in an octet, and those that do not but in case.
+    /// Names that differ from known ones in an byte, and those that do not but in case.
     #[test]
     fn a_name_is_known_by_all_its_octets() {
         for known in TRACE
@@ -365,9 +365,9 @@ mod tests {
             };
             assert!(is_known(known) && is_known(&known.to_ascii_uppercase()));
             for at in 0..known.len() {
-                for octet in (b'!'..=b'~').filter(|octet| *octet != b':') {
+                for byte in (b'!'..=b'~').filter(|byte| *byte != b':') {
                     let mut name = known.to_vec();
-                    name[at] = octet;
+                    name[at] = byte;
                     let same = |other: &str| {
                         let start = other.trim_end_matches('*');
                         let start = start.as_bytes();

@@ -86,7 +86,7 @@ enum Next {
         digest: bool,
         within: Within,
     },
-    /// Octets that belong to no part, up to a boundary.
+    /// Bytes that belong to no part, up to a boundary.
     Between {
         at: usize,
     },
@@ -97,7 +97,7 @@ enum Next {
 struct Boundary {
     /// Where the text before it ends, its line end not included.
     start: usize,
-    /// The first octet behind it.
+    /// The first byte behind it.
     end: usize,
     /// Which of the open multiparts it belongs to.
     level: usize,
@@ -339,7 +339,7 @@ impl Walk<'_, '_> {
         Next::End
     }
 
-    /// Octets before the first part or behind the last one: shown to nobody, but nothing hides there.
+    /// Bytes before the first part or behind the last one: shown to nobody, but nothing hides there.
     fn between(&mut self, at: usize) -> Next {
         let boundary = self.boundary(at);
         let end = boundary
@@ -407,7 +407,7 @@ impl Walk<'_, '_> {
     }
 
     /// The same as [`Walk::boundary`], for octets that are base64 as far as anybody knows. A hyphen is no digit of it (RFC
-    /// 2045 section 6.8), and one octet is looked for in fewer steps than three.
+    /// 2045 section 6.8), and one byte is looked for in fewer steps than three.
     fn boundary_behind_base64(&self, from: usize) -> Option<Boundary> {
         if self.open.is_empty() {
             return None;

@@ -30,7 +30,7 @@ impl BodyRegion {
     }
 }
 
-/// Octets of a list's footer. A rule further from the end divides the text itself.
+/// Bytes of a list's footer. A rule further from the end divides the text itself.
 const FOOTER_BYTES: usize = 1_500;
 
 /// Underscores of Mailman's rule.
@@ -97,7 +97,7 @@ impl Regions {
         Regions(found)
     }
 
-    /// What the octet at `at` belongs to.
+    /// What the byte at `at` belongs to.
     #[must_use]
     pub fn at(&self, at: usize) -> BodyRegion {
         let index = self.0.partition_point(|&(begin, _)| begin <= at);

@@ -92,7 +92,7 @@ fn hex_pair(rest: &[u8]) -> Option<u8> {
     }
 }
 
-/// Octets behind an `=` up to and with the line end, if nothing but blanks stands between.
+/// Bytes behind an `=` up to and with the line end, if nothing but blanks stands between.
 fn soft_break(rest: &[u8]) -> Option<usize> {
     let blanks = rest
         .iter()
@@ -132,7 +132,7 @@ struct Digits {
     map: ByteMap,
     /// Digits that were read.
     read: usize,
-    /// The bits of those that gave no whole octet yet, and their number.
+    /// The bits of those that gave no whole byte yet, and their number.
     bits: u32,
     count: u32,
 }

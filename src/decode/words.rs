@@ -40,7 +40,7 @@ pub(super) fn decode(raw: &[u8]) -> (Vec<u8>, ByteMap) {
     (text, map)
 }
 
-/// Octets that are no encoded word: UTF-8, or read as windows-1252.
+/// Bytes that are no encoded word: UTF-8, or read as windows-1252.
 fn plain(raw: &[u8], from: usize, to: usize, text: &mut Vec<u8>, map: &mut ByteMap) {
     let octets = &raw[from..to];
     let (decoded, inner) = charset::decode(octets, None);
@@ -70,7 +70,7 @@ fn next_word(raw: &[u8], from: usize) -> Option<(usize, Word<'_>)> {
 }
 
 fn word(raw: &[u8]) -> Option<Word<'_>> {
-    /// Octets of a charset's name and a language (RFC 2231 section 5).
+    /// Bytes of a charset's name and a language (RFC 2231 section 5).
     const LONGEST_CHARSET: usize = 80;
     let inner = &raw[2..];
     let charset = memchr::memchr(b'?', &inner[..inner.len().min(LONGEST_CHARSET)])?;

@@ -1,6 +1,6 @@
 //! Character classes of RFC 1738 section 5, as one readable function and the table made from it.
 
-/// A set of octets: one bit per class, so that a table look-up answers for all of them.
+/// A set of bytes: one bit per class, so that a table look-up answers for all of them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Set(u16);
 
@@ -50,7 +50,7 @@ const fn table() -> [u16; 256] {
     table
 }
 
-/// The classes of one octet. The productions at the end of section 5 decide each line.
+/// The classes of one byte. The productions at the end of section 5 decide each line.
 const fn classes(byte: u8) -> u16 {
     let alpha = byte.is_ascii_alphabetic();
     let digit = byte.is_ascii_digit();

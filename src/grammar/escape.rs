@@ -17,7 +17,7 @@ pub(super) fn run(set: Set, input: &[u8]) -> (&[u8], &[u8]) {
     input.split_at(len)
 }
 
-/// The octet that the escape at the start of `input` stands for, if there is one.
+/// The byte that the escape at the start of `input` stands for, if there is one.
 #[must_use]
 pub fn octet(input: &[u8]) -> Option<u8> {
     match input {
@@ -33,7 +33,7 @@ fn hex(digit: u8) -> Option<u8> {
     })
 }
 
-/// The octets of `text` with its escapes undone once: `%2541` gives `%41`.
+/// The bytes of `text` with its escapes undone once: `%2541` gives `%41`.
 ///
 /// A `%` that begins no escape stays as it is.
 #[must_use]

@@ -140,7 +140,7 @@ fn slash(part: Part, input: &[u8]) -> Result<&[u8], Refusal> {
         .ok_or_else(|| after_host(part, input))
 }
 
-/// What is wrong with the first octet of `rest`, which follows a complete host or port.
+/// What is wrong with the first byte of `rest`, which follows a complete host or port.
 fn after_host(part: Part, rest: &[u8]) -> Refusal {
     match rest.first() {
         None => Refusal::new(Kind::Missing, part, rest),

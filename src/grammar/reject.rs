@@ -67,7 +67,7 @@ pub struct Reject {
     pub kind: Kind,
     /// Which part was being read.
     pub part: Part,
-    /// How many octets stand before the fault. At most the length of the text.
+    /// How many bytes stand before the fault. At most the length of the text.
     pub offset: usize,
 }
 
@@ -145,17 +145,17 @@ impl fmt::Display for Reject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (part, at) = (self.part.name(), self.offset);
         match self.kind {
-            Kind::Empty => write!(f, "the {part} is empty at octet {at}"),
-            Kind::Unexpected => write!(f, "octet {at} cannot stand in or after the {part}"),
+            Kind::Empty => write!(f, "the {part} is empty at byte {at}"),
+            Kind::Unexpected => write!(f, "byte {at} cannot stand in or after the {part}"),
             Kind::BadEscape => write!(
                 f,
-                "the % at octet {at} is not followed by two hexadecimal digits"
+                "the % at byte {at} is not followed by two hexadecimal digits"
             ),
             Kind::Missing => write!(
                 f,
-                "the {part} is missing, or lacks its delimiter, at octet {at}"
+                "the {part} is missing, or lacks its delimiter, at byte {at}"
             ),
-            Kind::BadLabel => write!(f, "the host's label cannot begin or end so at octet {at}"),
+            Kind::BadLabel => write!(f, "the host's label cannot begin or end so at byte {at}"),
         }
     }
 }
@@ -171,7 +171,7 @@ pub(super) struct Refusal {
 }
 
 impl Refusal {
-    /// A refusal at the first octet of `rest`.
+    /// A refusal at the first byte of `rest`.
     pub(super) fn new(kind: Kind, part: Part, rest: &[u8]) -> Refusal {
         Refusal {
             kind,
@@ -180,7 +180,7 @@ impl Refusal {
         }
     }
 
-    /// The rejection of the whole text, which had `total` octets.
+    /// The rejection of the whole text, which had `total` bytes.
     pub(super) fn within(self, total: usize) -> Reject {
         Reject {
             kind: self.kind,
@@ -190,7 +190,7 @@ impl Refusal {
     }
 }
 
-/// What a production gives: its value and the octets after it.
+/// What a production gives: its value and the bytes after it.
 pub(super) type Read<'a, T> = Result<(T, &'a [u8]), Refusal>;
 
 /// Nothing may be left after a form's last production.
@@ -202,7 +202,7 @@ pub(super) fn end<T>(value: T, part: Part, rest: &[u8]) -> Result<T, Refusal> {
     }
 }
 
-/// What is wrong with the first octet of `rest`, which `part` could not take. `rest` is not empty.
+/// What is wrong with the first byte of `rest`, which `part` could not take. `rest` is not empty.
 ///
 /// A whole escape is `Unexpected`: it stands where none can (`telnet://h%41`).
 pub(super) fn stray(part: Part, rest: &[u8]) -> Refusal {

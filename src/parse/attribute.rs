@@ -14,7 +14,7 @@ use crate::span::Span;
 pub struct AttributeValue<'v> {
     /// The value, entities undone.
     pub text: &'v [u8],
-    /// The octets of the HTML text that it was written with.
+    /// The bytes of the HTML text that it was written with.
     pub span: Span,
     /// What a relative one is relative to.
     pub base: Option<&'v [u8]>,

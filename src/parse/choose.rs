@@ -97,9 +97,9 @@ impl AlternateReason {
 /// Another reading of the same place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alternate {
-    /// The URL and, behind `url_len` octets, its fragment with the `#`.
+    /// The URL and, behind `url_len` bytes, its fragment with the `#`.
     pub full: Vec<u8>,
-    /// Octets of the URL without its fragment.
+    /// Bytes of the URL without its fragment.
     pub url_len: usize,
     /// AlternateReason.
     pub why: AlternateReason,
@@ -110,7 +110,7 @@ pub struct Alternate {
 /// What a URL beyond the limit was before it was cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Truncated {
-    /// Its octets, fragment included.
+    /// Its bytes, fragment included.
     pub full_length: usize,
     /// XXH3 (128 bits) of them.
     pub full_hash: u128,
@@ -121,11 +121,11 @@ pub struct Truncated {
 pub struct FoundUrl<'l> {
     /// How it was set off.
     pub wrapper: Wrapper,
-    /// The URL and, behind `url_len` octets, its fragment with the `#`.
+    /// The URL and, behind `url_len` bytes, its fragment with the `#`.
     pub full: &'l [u8],
-    /// Octets of the URL without its fragment.
+    /// Bytes of the URL without its fragment.
     pub url_len: usize,
-    /// The octets of the text from its first to its last character, before repair.
+    /// The bytes of the text from its first to its last character, before repair.
     pub raw: Span,
     /// What was undone.
     pub repairs: Repairs,
@@ -171,7 +171,7 @@ pub enum RejectReason {
     Relative,
     /// An attribute with data or a program in it: no location.
     NoLocation,
-    /// The same octets gave the same URL in another reading of the message.
+    /// The same bytes gave the same URL in another reading of the message.
     Reread,
 }
 
@@ -218,7 +218,7 @@ pub struct ParseOutcome {
 pub struct Candidate<'l> {
     /// The start.
     pub start: &'l Start,
-    /// The octet before it.
+    /// The byte before it.
     pub before: Option<u8>,
     /// Its logical line.
     pub line: &'l LogicalLine,
@@ -334,7 +334,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Octets of the line up to its join number `joins`, or all of it.
+    /// Bytes of the line up to its join number `joins`, or all of it.
     fn reach(&self, joins: usize, head: usize) -> usize {
         match joins {
             0 => head,
@@ -347,14 +347,14 @@ impl Reader<'_> {
         }
     }
 
-    /// Where the URL in the first `reach` octets ends, which lie over `joins` joins.
+    /// Where the URL in the first `reach` bytes ends, which lie over `joins` joins.
     fn end(&self, joins: usize, reach: usize) -> trim::End {
         let (word, before, rules) = (
             &self.laid.line.text()[..reach],
             self.laid.before,
             self.scanner.rules(),
         );
-        // The head alone was laid out to the end of its run, but a join may have taken an octet off it.
+        // The head alone was laid out to the end of its run, but a join may have taken an byte off it.
         if joins == 0 {
             trim::end_of_run(word, before, rules)
         } else {
@@ -362,7 +362,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The URL at the start of the first `reach` octets, over `joins` joins. Gives its octets in the line.
+    /// The URL at the start of the first `reach` bytes, over `joins` joins. Gives its bytes in the line.
     fn word(
         &self,
         joins: usize,
@@ -486,7 +486,7 @@ pub(super) struct Plain<'l> {
     pub(super) full: &'l [u8],
     pub(super) wrapper: Wrapper,
     pub(super) raw: Span,
-    /// Octets that are kept.
+    /// Bytes that are kept.
     pub(super) url_bytes: usize,
     /// What the grammars say of `full`; nothing where it is beyond the limit.
     pub(super) verdicts: Option<Verdicts<'l>>,
@@ -602,7 +602,7 @@ fn dropped(text: &[u8], doubtful: &[usize]) -> Vec<Vec<u8>> {
     readings
 }
 
-/// Octets of a trimmed tail that could be the URL's after all: a closing bracket, an exclamation mark.
+/// Bytes of a trimmed tail that could be the URL's after all: a closing bracket, an exclamation mark.
 ///
 /// Full stops, commas and the like practically never are.
 fn could_belong(tail: &[u8]) -> Option<usize> {

@@ -51,7 +51,7 @@ fn is_opaque(rest: &[u8]) -> Option<bool> {
 /// A name of two labels or more in lower case. The last one is of letters, so that it is no address, and none holds two
 /// hyphens in a row, so that none is Punycode.
 fn is_name(host: &[u8]) -> bool {
-    // Where the last label begins, and what stands behind the last octet that is no letter.
+    // Where the last label begins, and what stands behind the last byte that is no letter.
     let (mut label, mut behind_other) = (0, 0);
     let mut before = b'.';
     let is_label = |from: usize, to: usize, last: u8| from < to && to - from <= 63 && last != b'-';
@@ -71,13 +71,13 @@ fn is_name(host: &[u8]) -> bool {
 /// What becomes of dots that begin a segment, and of dots that are escaped.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Dots {
-    /// They are octets like others.
+    /// They are bytes like others.
     Taken,
     /// The segment may be `.` or `..`, which WHATWG leaves out.
     Refused,
 }
 
-/// Octets that stand for themselves in path, query and fragment; escapes; one `#` at the most.
+/// Bytes that stand for themselves in path, query and fragment; escapes; one `#` at the most.
 fn is_plain(text: &[u8], dots: Dots) -> bool {
     let mut at = 0;
     let mut hashes = 0;
@@ -100,7 +100,7 @@ fn is_plain(text: &[u8], dots: Dots) -> bool {
     true
 }
 
-/// Those of these octets that need no second look: unreserved ones, and most delimiters.
+/// Those of these bytes that need no second look: unreserved ones, and most delimiters.
 const CALM: [bool; 256] = {
     let mut calm = [false; 256];
     let marks = b"-._~!$&()*+,;=:@?";

@@ -1,7 +1,7 @@
 //! A cheap look at a bare start before its word is read: words without blanks can be long, and full of starts.
 //!
 //! It reads no further than to what decides. What it lets pass may be refused later, but nothing that it refuses would
-//! pass, words aside in which what decides stands behind the first [`PROMISE_BYTES`] octets.
+//! pass, words aside in which what decides stands behind the first [`PROMISE_BYTES`] bytes.
 
 use memchr::{memchr, memchr3, memmem, memrchr};
 
@@ -12,7 +12,7 @@ use crate::limits::{PROMISE_BYTES, SCHEME_CHARS};
 use crate::repair::{BareWord, Breaks, run_end, space};
 use crate::scan::{Rules, Scanner};
 
-/// Whether a word of `text` can be a URL at all, told from its first [`PROMISE_BYTES`] octets: its scheme and host or
+/// Whether a word of `text` can be a URL at all, told from its first [`PROMISE_BYTES`] bytes: its scheme and host or
 /// mailbox. `guessed` is the scheme of one that has none of its own.
 ///
 /// # Errors
@@ -53,7 +53,7 @@ pub fn promising(
     if let Some(from) = authority.filter(|_| !matches!(bare, Bare::Slashes)) {
         return site(&ahead, from, guessed.is_some());
     }
-    // Whether the word reaches to the first of the octets that it must hold one of.
+    // Whether the word reaches to the first of the bytes that it must hold one of.
     let holds = |found: Option<usize>| found.is_some_and(|at| ahead.reaches(scheme_len + at + 1));
     let can_be = match bare {
         Bare::Mailbox => holds(memchr(b'@', rest)),
@@ -70,7 +70,7 @@ pub fn promising(
     }
 }
 
-/// The octets from a word's start on, of which it is not known where the word ends.
+/// The bytes from a word's start on, of which it is not known where the word ends.
 struct Ahead<'t> {
     octets: &'t [u8],
     text: &'t [u8],
@@ -78,7 +78,7 @@ struct Ahead<'t> {
 }
 
 impl Ahead<'_> {
-    /// Whether the first `len` octets are the word's.
+    /// Whether the first `len` bytes are the word's.
     fn reaches(&self, len: usize) -> bool {
         // What lists URLs ends a word if a scheme and its colon stand behind it.
         let listed = memchr3(b',', b';', b'|', &self.octets[..len]).is_some();
@@ -102,7 +102,7 @@ impl Ahead<'_> {
         self.word.breaks == Breaks::Undone
     }
 
-    /// Octets of the word, of which `most` are looked at, and [`PROMISE_BYTES`] in any case.
+    /// Bytes of the word, of which `most` are looked at, and [`PROMISE_BYTES`] in any case.
     fn end(&self, most: usize) -> usize {
         let BareWord {
             from,

@@ -109,7 +109,7 @@ fn are_labels(host: &[u8]) -> bool {
     is_label(len, marks, last)
 }
 
-/// Whether an octet can stand in a label.
+/// Whether an byte can stand in a label.
 const LABEL: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = 0;

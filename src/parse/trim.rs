@@ -6,13 +6,13 @@ use crate::scan::Rules;
 /// Where a word's URL ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct End {
-    /// Octets of the URL.
+    /// Bytes of the URL.
     pub(super) url: usize,
-    /// Octets up to which the word was the URL's before punctuation came off its end.
+    /// Bytes up to which the word was the URL's before punctuation came off its end.
     pub(super) word: usize,
 }
 
-/// The end of the URL at the start of `word`; `before` is the octet that stands before it.
+/// The end of the URL at the start of `word`; `before` is the byte that stands before it.
 ///
 /// Reads the word a fixed number of times.
 pub(super) fn end(word: &[u8], before: Option<u8>, rules: Rules) -> End {
@@ -37,7 +37,7 @@ pub(super) fn end_of_run(word: &[u8], before: Option<u8>, rules: Rules) -> End {
     }
 }
 
-/// Octets left when sentence punctuation, and closers of what was not opened inside, have come off the end
+/// Bytes left when sentence punctuation, and closers of what was not opened inside, have come off the end
 /// (`spec/appendix-rules.md` 13).
 fn trimmed(word: &[u8], before: Option<u8>, rules: Rules) -> usize {
     // Counted when the first bracket is met: most words end in none.

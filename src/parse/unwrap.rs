@@ -79,7 +79,7 @@ enum Form {
     Escaped(&'static [&'static str]), // The first of these parameters that holds a target.
     Dashed(&'static str),             // A parameter, with `-` for `%` and `_` for `/`.
     Base64(&'static str, &'static str), // A parameter in either alphabet, behind a prefix.
-    Saved, // `__`, the target with `*` for octets that were saved, `__;`, these in base64, `!`.
+    Saved, // `__`, the target with `*` for bytes that were saved, `__;`, these in base64, `!`.
     Between(&'static str, &'static str), // Behind the host, between two marks.
     Second, // Behind the path's first segment.
     Snapshot, // `/web/`, a time, `/`, the target.
@@ -400,7 +400,7 @@ fn scheme_len(text: &[u8]) -> usize {
         .count()
 }
 
-/// `*` is the next saved octet; `**` and a character of base64 are so many of them, from 2 to 65.
+/// `*` is the next saved byte; `**` and a character of base64 are so many of them, from 2 to 65.
 fn saved(rest: &[u8]) -> Option<Vec<u8>> {
     const CODES: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     let end = memmem::find(rest, b"__;")?;

@@ -47,9 +47,9 @@ impl From<url::Url> for Whatwg<'_> {
 }
 
 impl<'u> Verdicts<'u> {
-    /// The verdicts on `full`, the first `url_len` octets of which are the URL without its fragment.
+    /// The verdicts on `full`, the first `url_len` bytes of which are the URL without its fragment.
     ///
-    /// Linear in the text's length. Octets that are not UTF-8 are refused by RFC 3986 and read as U+FFFD by WHATWG.
+    /// Linear in the text's length. Bytes that are not UTF-8 are refused by RFC 3986 and read as U+FFFD by WHATWG.
     #[must_use]
     pub fn of(full: &'u [u8], url_len: usize) -> Verdicts<'u> {
         Verdicts::of_divided(full, url_len, split(&full[..url_len]))

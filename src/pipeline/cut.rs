@@ -24,7 +24,7 @@ pub(super) enum Item {
 }
 
 impl Item {
-    /// Octets of messages.
+    /// Bytes of messages.
     pub(super) fn len(&self) -> u64 {
         match self {
             Item::Block(_, _, block) => block.bytes.len() as u64,
@@ -42,10 +42,10 @@ pub(super) struct Cuts {
     streams: Option<Streams>,
     given: Option<Format>,
     message_bytes: usize,
-    /// Octets of the source when it was opened, if that was known.
+    /// Bytes of the source when it was opened, if that was known.
     size: Option<u64>,
     current: Option<Current>,
-    /// Octets of a part of a file that were read.
+    /// Bytes of a part of a file that were read.
     part_bytes: u64,
 }
 
@@ -127,7 +127,7 @@ impl Cuts {
         }))
     }
 
-    /// Octets of the source itself that were read so far.
+    /// Bytes of the source itself that were read so far.
     pub(super) fn bytes_read(&self) -> u64 {
         self.streams
             .as_ref()

@@ -40,7 +40,7 @@ pub struct Options {
     pub schemes: Vec<String>,
     /// Whether a URL is given once a message.
     pub once_a_message: bool,
-    /// Octets of context.
+    /// Bytes of context.
     pub context_bytes: usize,
     /// Whether the recipient's address is taken out of redirectors' URLs.
     pub strip_recipient: bool,
@@ -201,16 +201,16 @@ struct State<'s, 'm> {
     seen: HashMap<u64, u32>,
     /// Keys that were given already, where each is given once.
     once: HashSet<u128>,
-    /// Raw ranges and URLs that were given already, of octets that have several readings: one record each. By 128 bits,
+    /// Raw ranges and URLs that were given already, of bytes that have several readings: one record each. By 128 bits,
     /// so that no URL can be made to look like another and hide behind it.
     given: HashSet<u128>,
     urls: u64,
-    /// An offset in the raw octets, and the number of its line.
+    /// An offset in the raw bytes, and the number of its line.
     lines: (usize, u64),
     line: LogicalLine,
-    /// In the text that is read: an octet that RFC 3986 refuses, in a word that was refused for it.
+    /// In the text that is read: an byte that RFC 3986 refuses, in a word that was refused for it.
     ill_at: usize,
-    /// Octets of long words that were read and refused.
+    /// Bytes of long words that were read and refused.
     refused_bytes: usize,
     sink: &'s mut dyn FnMut(Finding<'_>),
 }
@@ -377,12 +377,12 @@ impl<'s> State<'s, '_> {
     }
 
     /// Whether words are read to their ends. Each may be refused and read again from a start inside it, so that without
-    /// a bound a message of `n` octets could cost `n * n`.
+    /// a bound a message of `n` bytes could cost `n * n`.
     fn may_refuse(&self) -> bool {
         self.refused_bytes <= REFUSED_WORDS_BYTES + REFUSED_WORDS_RATIO * self.message.raw.len()
     }
 
-    /// Notes that a word of so many octets was read and refused.
+    /// Notes that a word of so many bytes was read and refused.
     fn refused(&mut self, text: &DecodedText<'_>, start: &Start, octets: usize) {
         if octets > PROMISE_BYTES && self.may_refuse() {
             self.refused_bytes += octets;
@@ -486,7 +486,7 @@ impl<'s> State<'s, '_> {
         self.unwrapped(spot, found, id);
     }
 
-    /// Whether no other reading of these octets gave this URL.
+    /// Whether no other reading of these bytes gave this URL.
     fn is_new(&mut self, spot: &Spot<'_>, found: &FoundUrl<'_>) -> bool {
         let (raw, _) = spot.trail.raw(found.raw);
         self.given.insert(XxHash3_128::oneshot_with_seed(
@@ -658,7 +658,7 @@ impl<'s> State<'s, '_> {
         }
     }
 
-    /// The number of the line of the message's raw octets that holds `at`. Counts from where it counted last.
+    /// The number of the line of the message's raw bytes that holds `at`. Counts from where it counted last.
     fn line_of(&mut self, at: usize) -> u64 {
         let (known, number) = self.lines;
         let between = |from: usize, to: usize| {
@@ -684,11 +684,11 @@ struct Spot<'t> {
     part: Option<&'t MimePart>,
     /// What a page shows for it.
     anchor: Option<&'t [u8]>,
-    /// Whether the URL's range in `bytes` is to the octet.
+    /// Whether the URL's range in `bytes` is to the byte.
     exact: bool,
     /// What was joined to read it.
     joins: &'t [Join],
-    /// Whether its octets have other readings.
+    /// Whether its bytes have other readings.
     reread: bool,
 }
 
@@ -714,7 +714,7 @@ pub(super) fn key_hash(url: &[u8]) -> u128 {
     XxHash3_128::oneshot(&key(url))
 }
 
-/// Up to `most` octets before and after `span`, cut between characters.
+/// Up to `most` bytes before and after `span`, cut between characters.
 fn around(text: &[u8], span: Span, most: usize) -> (&[u8], &[u8]) {
     let from = context_border(text, span.start.saturating_sub(most));
     let to = context_border(text, text.len().min(span.end + most));

@@ -111,8 +111,8 @@ impl<S: Sink> Report for S {
 
 /// Does the job and gives what it counted.
 ///
-/// The records are the same octets for any number of threads. Holds at most [`BLOCKS_PER_THREAD`](crate::limits::BLOCKS_PER_THREAD) blocks and
-/// [`BYTES_PER_THREAD`] octets for each thread, or one message, or [`BATCHES_PER_THREAD`] batches of small files with some
+/// The records are the same bytes for any number of threads. Holds at most [`BLOCKS_PER_THREAD`](crate::limits::BLOCKS_PER_THREAD) blocks and
+/// [`BYTES_PER_THREAD`] bytes for each thread, or one message, or [`BATCHES_PER_THREAD`] batches of small files with some
 /// of them open, and a bounded part of their records. A second set of threads works where all of the first may have to wait,
 /// and holds as much at the most.
 ///
@@ -304,7 +304,7 @@ impl<'b> Run<'b> {
         &self.records[self.reached..][..len]
     }
 
-    /// Puts what is left of the next `len` octets behind the others. `false` ends the run.
+    /// Puts what is left of the next `len` bytes behind the others. `false` ends the run.
     fn put(&mut self, len: usize, left: &[u8], report: &mut dyn Report) -> io::Result<bool> {
         if left.len() == len {
             self.reached += len;
@@ -336,7 +336,7 @@ struct Order {
 }
 
 impl Order {
-    /// Puts a unit of so many octets behind the others: where its yield goes.
+    /// Puts a unit of so many bytes behind the others: where its yield goes.
     fn begin(&mut self, bytes: u64) -> SyncSender<Batch> {
         let (sender, receiver) = sync_channel(BATCHES_WAITING);
         self.lines.push_back((receiver, bytes));
@@ -421,7 +421,7 @@ struct Units<'j> {
     job: &'j Job,
     limits: &'j Limits,
     steps: Box<dyn Iterator<Item = WalkStep> + 'j>,
-    /// The source that is being cut, and how many of its octets were told of.
+    /// The source that is being cut, and how many of its bytes were told of.
     current: Option<(Cuts, u64)>,
     /// A file that waits until the small ones before it are on their way.
     ahead: Option<WalkStep>,

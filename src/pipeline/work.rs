@@ -48,7 +48,7 @@ impl Unit {
         }
     }
 
-    /// Octets that it holds or will hold.
+    /// Bytes that it holds or will hold.
     pub(super) fn len(&self) -> u64 {
         match self {
             Unit::Items(items) => items.iter().map(Item::len).sum(),
@@ -175,25 +175,25 @@ struct BatchBuilder<'w> {
     mark: Mark,
     /// Where the records of the last piece begin.
     start: usize,
-    /// Octets of refused candidates that the pieces before the last hold.
+    /// Bytes of refused candidates that the pieces before the last hold.
     rejects_before: usize,
     /// Whether the last piece has nothing of a message yet: at most what is counted of files.
     is_fresh: bool,
-    /// About as many octets of records as a batch holds.
+    /// About as many bytes of records as a batch holds.
     usual_bytes: usize,
-    /// Octets of records that the next batch is given room for, at the most.
+    /// Bytes of records that the next batch is given room for, at the most.
     most_bytes: usize,
     give: &'w mut Give<'w>,
 }
 
 impl BatchBuilder<'_> {
-    /// Octets of records that a batch holds at the most, for what is usual: it is given when a message begins behind
+    /// Bytes of records that a batch holds at the most, for what is usual: it is given when a message begins behind
     /// [`SPILL_BYTES`]. A message that yields much is given itself behind as many.
     const FULL_BYTES: usize = SPILL_BYTES + SPILL_BYTES / 8;
 }
 
 impl<'w> BatchBuilder<'w> {
-    /// Nothing yet, of work on so many octets.
+    /// Nothing yet, of work on so many bytes.
     fn new(
         desks: &'w ScratchPool,
         give: &'w mut Give<'w>,
@@ -733,7 +733,7 @@ pub(super) fn read_whole(piece: &mut Chunk, source: &Source) {
     }
 }
 
-/// Notes that octets of a source were gone when they were to be read.
+/// Notes that bytes of a source were gone when they were to be read.
 pub(super) fn shrunk(piece: &mut Chunk, source: &Source, end: u64) {
     remarked(
         piece,

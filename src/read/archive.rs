@@ -14,7 +14,7 @@ use crate::diagnostic::DiagnosticKind;
 use tar::Tar;
 use zip::{Directory, Locals};
 
-/// Whether an archive begins so (in its first 512 octets).
+/// Whether an archive begins so (in its first 512 bytes).
 pub(super) fn is_archive(start: &[u8]) -> bool {
     tar::begins(start) || zip::begins(start)
 }
@@ -39,7 +39,7 @@ pub(super) struct Entry {
 pub(super) enum What {
     /// A folder, which is nothing to read.
     Folder,
-    /// Octets.
+    /// Bytes.
     Octets(Body),
     /// Nothing that is read, and why in a word.
     Left(&'static str),
@@ -47,15 +47,15 @@ pub(super) enum What {
     Broken(io::Error),
 }
 
-/// A member's octets.
+/// A member's bytes.
 pub(super) struct Body {
     packed: Box<dyn Read>,
     compression: Option<Compression>,
-    /// The checksum and the number of octets that the archive gives.
+    /// The checksum and the number of bytes that the archive gives.
     sum: Option<Sum>,
 }
 
-/// What a zip says of a member's octets.
+/// What a zip says of a member's bytes.
 #[derive(Clone, Copy)]
 pub(super) struct Sum {
     crc: u32,
@@ -63,7 +63,7 @@ pub(super) struct Sum {
 }
 
 impl Body {
-    /// The octets, unpacked within what is allowed.
+    /// The bytes, unpacked within what is allowed.
     pub(super) fn stream(self, allowed: Allowed) -> Box<dyn Read> {
         let stream = match self.compression {
             Some(compression) => unpacked(self.packed, compression, allowed),
@@ -82,7 +82,7 @@ impl Body {
     }
 }
 
-/// Checks octets against what the archive says of them.
+/// Checks bytes against what the archive says of them.
 struct Checked {
     stream: Box<dyn Read>,
     crc: flate2::Crc,
@@ -152,7 +152,7 @@ impl Archive {
     }
 }
 
-/// The octets of an archive that is read as it comes. It and the reader of its current member share them.
+/// The bytes of an archive that is read as it comes. It and the reader of its current member share them.
 #[derive(Clone)]
 pub(super) struct Feed(Rc<RefCell<Shared>>);
 
@@ -165,13 +165,13 @@ struct Shared {
 
 /// How far the current member goes.
 enum Part {
-    /// So many octets more.
+    /// So many bytes more.
     Counted(u64),
-    /// To the end that its compressed octets tell themselves.
+    /// To the end that its compressed bytes tell themselves.
     Deflate(Box<flate2::Decompress>),
 }
 
-/// Octets that are read of an archive at once.
+/// Bytes that are read of an archive at once.
 const INPUT_BYTES: usize = 64 << 10;
 
 impl Feed {
@@ -184,13 +184,13 @@ impl Feed {
         })))
     }
 
-    /// Makes the next `bytes` octets the current member.
+    /// Makes the next `bytes` bytes the current member.
     fn begin(&self, bytes: u64) -> Box<dyn Read> {
         self.0.borrow_mut().part = Part::Counted(bytes);
         Box::new(Member(self.clone()))
     }
 
-    /// Makes the next octets the current member, as far as they can be inflated.
+    /// Makes the next bytes the current member, as far as they can be inflated.
     fn begin_deflate(&self) -> Box<dyn Read> {
         self.0.borrow_mut().part = Part::Deflate(Box::new(flate2::Decompress::new(false)));
         Box::new(Member(self.clone()))
@@ -204,7 +204,7 @@ impl Feed {
         Ok(())
     }
 
-    /// Octets of the archive itself, until the buffer is full or nothing is left.
+    /// Bytes of the archive itself, until the buffer is full or nothing is left.
     fn fill(&self, buffer: &mut [u8]) -> io::Result<usize> {
         let shared = &mut *self.0.borrow_mut();
         let mut filled = 0;
@@ -217,7 +217,7 @@ impl Feed {
         Ok(filled)
     }
 
-    /// So many octets of the archive itself, and no fewer.
+    /// So many bytes of the archive itself, and no fewer.
     fn exact<const N: usize>(&self) -> io::Result<[u8; N]> {
         let mut octets = [0; N];
         if self.fill(&mut octets)? < N {
@@ -227,7 +227,7 @@ impl Feed {
         }
     }
 
-    /// So many octets of the archive itself; `bytes` is within a limit.
+    /// So many bytes of the archive itself; `bytes` is within a limit.
     fn octets(&self, bytes: usize) -> io::Result<Vec<u8>> {
         let mut octets = vec![0; bytes];
         if self.fill(&mut octets)? < bytes {
@@ -268,7 +268,7 @@ impl Shared {
     }
 }
 
-/// Inflates into `buffer`, and leaves the input behind the last octet that belongs to it.
+/// Inflates into `buffer`, and leaves the input behind the last byte that belongs to it.
 fn inflate(
     input: &mut impl BufRead,
     codec: &mut flate2::Decompress,

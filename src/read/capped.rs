@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::fault;
 
-/// Octets that went by, for those who watch.
+/// Bytes that went by, for those who watch.
 pub(super) type Count = Rc<Cell<u64>>;
 
 /// Counts what is read through it.
@@ -43,12 +43,12 @@ impl<R: BufRead> BufRead for Counted<R> {
     }
 }
 
-/// How much may come out of so much: `most` octets for each that went in, looked at behind `from_bytes` octets.
+/// How much may come out of so much: `most` bytes for each that went in, looked at behind `from_bytes` bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ratio {
-    /// Octets out for each octet in.
+    /// Bytes out for each byte in.
     pub most: u64,
-    /// Octets out below which nothing is looked at: short runs compress to almost nothing.
+    /// Bytes out below which nothing is looked at: short runs compress to almost nothing.
     pub from_bytes: u64,
 }
 

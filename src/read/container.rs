@@ -1,7 +1,7 @@
 //! Compression: told by magic, undone in process, as a stream.
 //!
 //! What is compressed in several pieces, one behind the other, is read to the end of the last. Damage ends the
-//! stream with an error; all that can be known of the octets before it comes out first.
+//! stream with an error; all that can be known of the bytes before it comes out first.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -9,7 +9,7 @@ use super::capped::{Capped, Count, Counted, Ratio};
 use super::fault;
 use super::lzw::Lzw;
 
-/// How octets are compressed.
+/// How bytes are compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Compression {
     /// gzip (RFC 1952).
@@ -28,13 +28,13 @@ pub enum Compression {
     Deflate,
 }
 
-/// Octets of compressed data that are read at once.
+/// Bytes of compressed data that are read at once.
 const INPUT_BYTES: usize = 64 << 10;
 
 /// What liblzma needs beside the dictionary (its manual: "a little more").
 const XZ_OVERHEAD_BYTES: u64 = 1 << 20;
 
-/// Octets that zstd is asked for at once. What a failing call gave is lost, and this is how much that can be.
+/// Bytes that zstd is asked for at once. What a failing call gave is lost, and this is how much that can be.
 const ZSTD_STEP_BYTES: usize = 4 << 10;
 
 impl Compression {
@@ -48,7 +48,7 @@ impl Compression {
         Compression::Compress,
     ];
 
-    /// The compression of octets that begin so, behind the line of a packed batch if they are one.
+    /// The compression of bytes that begin so, behind the line of a packed batch if they are one.
     #[must_use]
     pub fn of(start: &[u8]) -> Option<Compression> {
         let packed = &start[batch_line(start)..];
@@ -57,14 +57,14 @@ impl Compression {
             .find(|compression| compression.begins(packed))
     }
 
-    /// Whether what is compressed so begins so. Of fewer octets than the magic has, all must agree.
+    /// Whether what is compressed so begins so. Of fewer bytes than the magic has, all must agree.
     fn begins(self, start: &[u8]) -> bool {
         let agrees = |magic: &[u8]| {
             let known = magic.len().min(start.len());
             known > 1 && start[..known] == magic[..known]
         };
         match self {
-            // RFC 1952 section 2.3.1: two octets, and the only method there is.
+            // RFC 1952 section 2.3.1: two bytes, and the only method there is.
             Compression::Gzip => agrees(b"\x1F\x8B\x08"),
             // A level, and the mark of a block or of the end: `BZh` alone may begin a text.
             Compression::Bzip2 => {
@@ -93,12 +93,12 @@ impl Compression {
 pub struct Allowed {
     /// How much may come out; anything, if there is none.
     pub ratio: Option<Ratio>,
-    /// Octets of the window or dictionary that a stream may ask for.
+    /// Bytes of the window or dictionary that a stream may ask for.
     pub window_bytes: u64,
 }
 
 /// If a packed batch begins so: the name of what unpacks it (`cunbatch` for compress, `gunbatch` for gzip, `bunbatch`
-/// for bzip2, ...), and the octets of the line before what is packed.
+/// for bzip2, ...), and the bytes of the line before what is packed.
 #[must_use]
 pub fn packed_batch(start: &[u8]) -> Option<(&str, usize)> {
     const LONGEST_NAME: usize = 16;
@@ -113,12 +113,12 @@ pub fn packed_batch(start: &[u8]) -> Option<(&str, usize)> {
     is_name.then_some((name, 3 + end + 1))
 }
 
-/// Octets of the line before what is packed in a batch; 0 for anything else.
+/// Bytes of the line before what is packed in a batch; 0 for anything else.
 pub(super) fn batch_line(start: &[u8]) -> usize {
     packed_batch(start).map_or(0, |(_, octets)| octets)
 }
 
-/// The octets of `stream`, which is compressed so.
+/// The bytes of `stream`, which is compressed so.
 ///
 /// Holds a buffer of input and what the format needs: up to its window.
 #[must_use]
@@ -172,14 +172,14 @@ impl<R: BufRead> Pieces<R> {
             return Ok(None);
         }
         let start = self.input.fill_buf()?;
-        // Of a single octet nobody knows; the codec will tell.
+        // Of a single byte nobody knows; the codec will tell.
         if start.len() > 1 && !self.compression.begins(start) {
             return Err(behind_the_end());
         }
         Codec::new(self.compression, self.window_bytes).map(Some)
     }
 
-    /// One step: how many octets were given.
+    /// One step: how many bytes were given.
     fn step(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let Some(codec) = &mut self.codec else {
             self.codec = self.begin()?;
@@ -265,9 +265,9 @@ enum Codec {
 
 /// What became of a step.
 struct Step {
-    /// Octets of input used up.
+    /// Bytes of input used up.
     taken: usize,
-    /// Octets put out, also by a step that failed.
+    /// Bytes put out, also by a step that failed.
     given: usize,
     outcome: io::Result<Piece>,
 }

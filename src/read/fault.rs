@@ -20,7 +20,7 @@ impl fmt::Display for ReadError {
 
 impl std::error::Error for ReadError {}
 
-/// The octets make no sense from here on.
+/// The bytes make no sense from here on.
 pub(super) fn damage(message: impl Into<String>) -> io::Error {
     io::Error::new(
         io::ErrorKind::InvalidData,
@@ -39,7 +39,7 @@ pub(super) fn limit(message: impl Into<String>) -> io::Error {
     })
 }
 
-/// The diagnostic that a stream's error is, met behind `offset` octets of it.
+/// The diagnostic that a stream's error is, met behind `offset` bytes of it.
 #[must_use]
 pub fn diagnostic(error: &io::Error, offset: Option<u64>) -> Diagnostic {
     let fault = error

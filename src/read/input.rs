@@ -1,4 +1,4 @@
-//! What is read from: a file or octets in memory, in any order; or a stream, as it comes.
+//! What is read from: a file or bytes in memory, in any order; or a stream, as it comes.
 
 use std::fs::File;
 use std::io::{self, Cursor, IoSliceMut, Read, Seek, SeekFrom};
@@ -11,7 +11,7 @@ use super::capped::{Count, Counted};
 use super::sparse::{SparseRead, UnreadRange, hole};
 use crate::limits::MAGIC_BYTES;
 
-/// Octets to be read.
+/// Bytes to be read.
 pub enum Input {
     /// In any order.
     Random(Random),
@@ -19,7 +19,7 @@ pub enum Input {
     Stream(Box<dyn Read>),
 }
 
-/// Octets that can be read in any order. Counts what is read of them.
+/// Bytes that can be read in any order. Counts what is read of them.
 #[derive(Clone)]
 pub struct Random {
     octets: Octets,
@@ -33,7 +33,7 @@ enum Octets {
 }
 
 impl Random {
-    /// How many octets there are.
+    /// How many bytes there are.
     pub(super) fn len(&self) -> io::Result<u64> {
         match &self.octets {
             Octets::File(file) => file.metadata().map(|metadata| metadata.len()),
@@ -53,7 +53,7 @@ impl Random {
         Ok(read)
     }
 
-    /// The octets from `start` to `end`, as a stream.
+    /// The bytes from `start` to `end`, as a stream.
     pub(super) fn range(&self, start: u64, end: u64) -> Range {
         Range {
             random: self.clone(),
@@ -63,7 +63,7 @@ impl Random {
     }
 }
 
-/// A range of octets, read as a stream.
+/// A range of bytes, read as a stream.
 pub(super) struct Range {
     random: Random,
     offset: u64,
@@ -139,7 +139,7 @@ impl SparseRead for Range {
 }
 
 impl Input {
-    /// How many octets there are, where that is known before they are read.
+    /// How many bytes there are, where that is known before they are read.
     #[must_use]
     pub fn size(&self) -> Option<u64> {
         match self {
@@ -157,7 +157,7 @@ impl Input {
         })
     }
 
-    /// Octets that were read already.
+    /// Bytes that were read already.
     #[must_use]
     pub fn memory(octets: Vec<u8>) -> Input {
         Input::Random(Random {
@@ -166,7 +166,7 @@ impl Input {
         })
     }
 
-    /// The same, with its octets counted as they are read.
+    /// The same, with its bytes counted as they are read.
     pub(super) fn counted(self, count: &Count) -> Input {
         match self {
             Input::Random(random) => Input::Random(Random {
@@ -177,7 +177,7 @@ impl Input {
         }
     }
 
-    /// The first octets. A stream that fails among them fails again behind them.
+    /// The first bytes. A stream that fails among them fails again behind them.
     pub(super) fn start(self) -> (Vec<u8>, Input) {
         let mut start = Vec::with_capacity(MAGIC_BYTES);
         match self {

@@ -1,6 +1,6 @@
 //! compress(1), the `.Z` of archives before gzip: LZW with codes of 9 to 16 bits.
 //!
-//! The format is what ncompress writes and reads; it has no specification but that. Two octets of magic, one of flags,
+//! The format is what ncompress writes and reads; it has no specification but that. Two bytes of magic, one of flags,
 //! then codes, lowest bit first. Codes come in groups of eight, and a group is filled up whenever their width changes.
 //! There is neither an end mark nor a checksum: damage shows only by a code that stands for nothing yet.
 
@@ -17,7 +17,7 @@ const FIRST_WIDTH: u32 = 9;
 /// Bits of the widest codes that any compress writes.
 const LAST_WIDTH: u32 = 16;
 
-/// The octets of a compressed stream, unpacked.
+/// The bytes of a compressed stream, unpacked.
 ///
 /// Holds a table of 65,536 entries.
 pub(super) struct Lzw<R> {
@@ -31,14 +31,14 @@ pub(super) struct Lzw<R> {
     bits_held: u32,
     /// Codes of the current group that were read.
     in_group: u32,
-    /// For each code from 256: the code of all but its last octet, and that octet.
+    /// For each code from 256: the code of all but its last byte, and that byte.
     prefix: Vec<u16>,
     suffix: Vec<u8>,
     /// The next code that gets a meaning.
     free: usize,
-    /// The code before, and the first octet of what it stands for.
+    /// The code before, and the first byte of what it stands for.
     previous: Option<(usize, u8)>,
-    /// What a code stands for, last octet first.
+    /// What a code stands for, last byte first.
     stack: Vec<u8>,
 }
 
@@ -137,7 +137,7 @@ impl<R: BufRead> Lzw<R> {
         Ok(true)
     }
 
-    /// A code whose meaning is known. That of the next free one is what the code before stood for and its first octet.
+    /// A code whose meaning is known. That of the next free one is what the code before stood for and its first byte.
     fn known(&mut self, code: usize) -> io::Result<usize> {
         match self.previous {
             Some(_) if code < self.free => Ok(code),

@@ -16,23 +16,23 @@ pub trait SparseRead: Read {
         0
     }
 
-    /// Appends the next octets, `most` of them if the stream does not end before, and tells how many they are.
+    /// Appends the next bytes, `most` of them if the stream does not end before, and tells how many they are.
     ///
     /// # Errors
     ///
-    /// What reading gives; the octets before that are appended.
+    /// What reading gives; the bytes before that are appended.
     fn append(&mut self, most: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
         Read::take(self, most as u64).read_to_end(bytes)
     }
 
-    /// Fills `room` with what comes `ahead` octets behind the next one, and stays where it is. `false` where it does not
+    /// Fills `room` with what comes `ahead` bytes behind the next one, and stays where it is. `false` where it does not
     /// come, or cannot be told.
     fn look_ahead(&self, ahead: u64, room: &mut [u8]) -> bool {
         let _ = (ahead, room);
         false
     }
 
-    /// Leaves a stretch of `len` octets to others, and goes on behind it. It begins with the last `back` octets that were
+    /// Leaves a stretch of `len` bytes to others, and goes on behind it. It begins with the last `back` bytes that were
     /// read, which are fewer. Nothing where others cannot read, which is where nobody can look ahead.
     fn leave(&mut self, back: u64, len: u64) -> Option<UnreadRange> {
         let _ = (back, len);
@@ -50,7 +50,7 @@ pub struct UnreadRange {
 }
 
 impl UnreadRange {
-    /// So many octets of a file from `offset` on, the first of which were read before.
+    /// So many bytes of a file from `offset` on, the first of which were read before.
     pub(super) fn new(file: &Arc<File>, offset: u64, len: u64, again: u64) -> UnreadRange {
         UnreadRange {
             file: Arc::clone(file),
@@ -60,23 +60,23 @@ impl UnreadRange {
         }
     }
 
-    /// How many octets at its start were read before, and counted.
+    /// How many bytes at its start were read before, and counted.
     #[must_use]
     pub fn again(&self) -> u64 {
         self.again
     }
 
-    /// How many octets there were when it was left.
+    /// How many bytes there were when it was left.
     #[must_use]
     pub fn octets(&self) -> u64 {
         self.len
     }
 
-    /// Reads it in the place of what `bytes` hold. Fewer octets if the file ends before.
+    /// Reads it in the place of what `bytes` hold. Fewer bytes if the file ends before.
     ///
     /// # Errors
     ///
-    /// What reading gives; `bytes` hold the octets before that.
+    /// What reading gives; `bytes` hold the bytes before that.
     pub fn read(&self, bytes: &mut Vec<u8>) -> io::Result<()> {
         // What is there already need not be cleared.
         bytes.resize(self.len as usize, 0);
@@ -160,7 +160,7 @@ impl SparseRead for File {
     }
 }
 
-/// Octets of the whole steps that lie between `offset` and what is stored behind it, or the file's end. May move the
+/// Bytes of the whole steps that lie between `offset` and what is stored behind it, or the file's end. May move the
 /// file's place.
 #[must_use]
 pub fn hole(file: &File, offset: u64, step: u64) -> u64 {

@@ -1,4 +1,4 @@
-//! A source, and the streams of text that lie in it: its own octets, or what compressions and archives hold.
+//! A source, and the streams of text that lie in it: its own bytes, or what compressions and archives hold.
 //!
 //! Archives in archives stand on a stack, the outermost first; each lends its current member to the one above it.
 
@@ -16,7 +16,7 @@ use crate::limits::Limits;
 use crate::origin::{FormatHint, Source};
 use crate::walk;
 
-/// Whether octets that begin so hold others: compressed, or an archive.
+/// Whether bytes that begin so hold others: compressed, or an archive.
 #[must_use]
 pub fn is_container(start: &[u8]) -> bool {
     Compression::of(start).is_some() || is_archive(start)
@@ -24,7 +24,7 @@ pub fn is_container(start: &[u8]) -> bool {
 
 /// What comes next in a source.
 pub enum StreamStep {
-    /// Octets that hold no others. They are to be read before the next step is asked for.
+    /// Bytes that hold no others. They are to be read before the next step is asked for.
     Stream(Source, FormatHint, Box<dyn SparseRead>),
     /// A member that is left, and why in a word.
     Left(Source, &'static str),
@@ -53,7 +53,7 @@ pub struct Streams {
     is_unpacked: bool,
 }
 
-/// Octets that nobody has looked at yet.
+/// Bytes that nobody has looked at yet.
 struct Found {
     source: Source,
     hint: FormatHint,
@@ -92,7 +92,7 @@ impl Streams {
         }
     }
 
-    /// Octets of the source itself that were read so far.
+    /// Bytes of the source itself that were read so far.
     #[must_use]
     pub fn bytes_read(&self) -> u64 {
         self.count.get()

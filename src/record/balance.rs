@@ -128,7 +128,7 @@ pub struct Summary {
     pub files_skipped: Counts,
     /// Those that could not be read, by reason.
     pub files_failed: Counts,
-    /// Octets of the files that were read.
+    /// Bytes of the files that were read.
     pub bytes_read: u64,
     /// Members that archives held: files as it were, counted apart from those of the walk.
     pub members: u64,
@@ -138,7 +138,7 @@ pub struct Summary {
     pub members_skipped: Counts,
     /// Those that could not be read, by reason.
     pub members_failed: Counts,
-    /// Octets that came out of compressed files and archives.
+    /// Bytes that came out of compressed files and archives.
     pub bytes_unpacked: u64,
     /// Messages, and texts without a header.
     pub messages: u64,
@@ -405,10 +405,10 @@ impl Summary {
     ///
     /// # Panics
     ///
-    /// Never: counts serialize, and a `Vec` takes all octets.
+    /// Never: counts serialize, and a `Vec` takes all bytes.
     pub fn write(&self, out: &mut Vec<u8>) {
         serde_json::to_writer(&mut *out, self)
-            .expect("counts serialize, and a Vec takes all octets");
+            .expect("counts serialize, and a Vec takes all bytes");
         out.push(b'\n');
     }
 }

@@ -11,7 +11,7 @@ use crate::origin::{Source, SourceKind, SplitItem};
 #[derive(Serialize)]
 struct ItemLine<'i> {
     path: std::borrow::Cow<'i, str>,
-    /// The path's octets, where they are not UTF-8.
+    /// The path's bytes, where they are not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     path_b64: Option<String>,
     start: u64,
@@ -29,12 +29,10 @@ const AUTO: &str = "auto";
 ///
 /// Never: it has nothing that JSON cannot hold.
 pub fn write_item(item: &SplitItem, line: &mut Vec<u8>) {
-    let octets = item.source.path.as_os_str().as_encoded_bytes();
+    let bytes = item.source.path.as_os_str().as_encoded_bytes();
     let written = ItemLine {
-        path: String::from_utf8_lossy(octets),
-        path_b64: str::from_utf8(octets)
-            .is_err()
-            .then(|| BASE64.encode(octets)),
+        path: String::from_utf8_lossy(bytes),
+        path_b64: str::from_utf8(bytes).is_err().then(|| BASE64.encode(bytes)),
         start: item.start,
         end: item.end,
         kind: item.kind.map_or(AUTO, SourceKind::name),
@@ -54,7 +52,7 @@ pub fn item(line: &str) -> Result<SplitItem, String> {
         Value::Null => Ok(default),
         number => number
             .as_u64()
-            .ok_or_else(|| format!("{name} is no number of octets")),
+            .ok_or_else(|| format!("{name} is no number of bytes")),
     };
     let kind = match value["kind"].as_str() {
         None | Some(AUTO) => None,
@@ -81,8 +79,8 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_back() {
-        for octets in [&b"a/b c"[..], b"\xFF\n"] {
-            let path = std::ffi::OsString::from_vec(octets.to_vec());
+        for bytes in [&b"a/b c"[..], b"\xFF\n"] {
+            let path = std::ffi::OsString::from_vec(bytes.to_vec());
             for kind in [None, Some(SourceKind::Mbox)] {
                 let written = SplitItem {
                     source: Source::at(path.clone().into()),
@@ -101,7 +99,7 @@ mod tests {
     fn what_cannot_be_read_is_told() {
         assert_eq!(
             item("{\"path\":\"a\",\"start\":-1}"),
-            Err("start is no number of octets".to_owned())
+            Err("start is no number of bytes".to_owned())
         );
         assert_eq!(
             item("{\"path\":\"a\",\"kind\":\"x\"}"),

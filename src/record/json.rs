@@ -375,7 +375,7 @@ pub(super) fn line_to(out: &mut Vec<u8>, line: &impl Serialize) {
     out.push(b'\n');
 }
 
-/// How many octets at the start of `octets` (or, from the end, `back` ones) can go without dividing a character.
+/// How many bytes at the start of `bytes` (or, from the end, `back` ones) can go without dividing a character.
 #[must_use]
 pub fn context_border(octets: &[u8], at: usize) -> usize {
     (at.saturating_sub(3)..=at)

@@ -88,7 +88,7 @@ impl<'o> Object<'o> {
         string(octets, self.is_plain, self.out);
     }
 
-    /// A text, and its octets in a field of their own where they are not UTF-8.
+    /// A text, and its bytes in a field of their own where they are not UTF-8.
     pub(super) fn text_and_octets(&mut self, key: Key, octets_key: Key, octets: &[u8]) {
         self.key(key);
         if is_plain(octets) {
@@ -266,7 +266,7 @@ fn quoted(plain: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-/// Appends octets as a JSON string (RFC 8259 section 7). What is not UTF-8 becomes U+FFFD. Some are known to need no
+/// Appends bytes as a JSON string (RFC 8259 section 7). What is not UTF-8 becomes U+FFFD. Some are known to need no
 /// escapes.
 fn string(octets: &[u8], is_known: bool, out: &mut Vec<u8>) {
     debug_assert!(
@@ -284,7 +284,7 @@ fn escaped(text: &str, out: &mut Vec<u8>) {
     serde_json::to_writer(out, text).expect("a Vec takes all octets");
 }
 
-/// Whether octets stand for themselves in a JSON string: ASCII without controls, quotation marks and backslashes.
+/// Whether bytes stand for themselves in a JSON string: ASCII without controls, quotation marks and backslashes.
 fn is_plain(octets: &[u8]) -> bool {
     let ill = |byte: u8| byte.wrapping_sub(b' ') >= 0x60 || byte == b'"' || byte == b'\\';
     // A chunk without a way out in its middle is looked at in a few steps of the machine.

@@ -20,17 +20,17 @@ pub enum Parts<'p> {
     Generic(SplitUrl<'p>),
 }
 
-/// The components' octets with their escapes undone once, each octet one character from U+0000 to U+00FF.
+/// The components' bytes with their escapes undone once, each byte one character from U+0000 to U+00FF.
 #[derive(Clone, Copy, Debug)]
 pub struct Decoded<'p>(pub &'p Url<'p>);
 
 /// Text for JSON: what is not UTF-8 becomes U+FFFD.
-pub(super) fn text(octets: &[u8]) -> Cow<'_, str> {
-    String::from_utf8_lossy(octets)
+pub(super) fn text(bytes: &[u8]) -> Cow<'_, str> {
+    String::from_utf8_lossy(bytes)
 }
 
-/// Octets as characters of the same numbers.
-fn octets(text: &[u8]) -> String {
+/// Bytes as characters of the same numbers.
+fn bytes(text: &[u8]) -> String {
     decode(text).into_iter().map(char::from).collect()
 }
 
@@ -194,49 +194,49 @@ impl Serialize for Decoded<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         let (url, all) = (self.0, |segments: &mut dyn Iterator<Item = &[u8]>| {
-            segments.map(octets).collect::<Vec<_>>()
+            segments.map(bytes).collect::<Vec<_>>()
         });
         if let Some(login) = url.login() {
-            map.serialize_entry("user", &login.user.map(octets))?;
-            map.serialize_entry("password", &login.password.map(octets))?;
+            map.serialize_entry("user", &login.user.map(bytes))?;
+            map.serialize_entry("password", &login.password.map(bytes))?;
         }
         match &url.form {
             Form::Http(http) => {
                 map.serialize_entry("segments", &all(&mut http.segments()))?;
-                map.serialize_entry("search", &http.search.map(octets))?;
+                map.serialize_entry("search", &http.search.map(bytes))?;
             }
             Form::Ftp(ftp) => {
                 map.serialize_entry("cwd", &all(&mut ftp.path.iter().flat_map(FtpPath::cwd)))?;
-                map.serialize_entry("name", &ftp.path.map(|path| octets(path.name())))?;
+                map.serialize_entry("name", &ftp.path.map(|path| bytes(path.name())))?;
             }
             Form::File(file) => map.serialize_entry("segments", &all(&mut file.segments()))?,
             Form::Gopher(gopher) => {
                 let path = gopher.path;
-                map.serialize_entry("gtype", &path.and_then(|path| path.gtype).map(octets))?;
-                map.serialize_entry("selector", &path.and_then(|path| path.selector).map(octets))?;
-                map.serialize_entry("search", &path.and_then(|path| path.search).map(octets))?;
+                map.serialize_entry("gtype", &path.and_then(|path| path.gtype).map(bytes))?;
+                map.serialize_entry("selector", &path.and_then(|path| path.selector).map(bytes))?;
+                map.serialize_entry("search", &path.and_then(|path| path.search).map(bytes))?;
                 map.serialize_entry(
                     "gopher_plus",
-                    &path.and_then(|path| path.gopher_plus).map(octets),
+                    &path.and_then(|path| path.gopher_plus).map(bytes),
                 )?;
             }
-            Form::Mailto(mailto) => map.serialize_entry("addr", &octets(mailto.addr))?,
+            Form::Mailto(mailto) => map.serialize_entry("addr", &bytes(mailto.addr))?,
             Form::News(NewsUrl::Article { unique, .. }) => {
-                map.serialize_entry("unique", &octets(unique))?
+                map.serialize_entry("unique", &bytes(unique))?
             }
             Form::Wais(wais) => {
                 let (search, wtype, wpath) = wais_part(wais.part);
-                map.serialize_entry("database", &octets(wais.database))?;
-                map.serialize_entry("search", &search.map(octets))?;
-                map.serialize_entry("wtype", &wtype.map(octets))?;
-                map.serialize_entry("wpath", &wpath.map(octets))?;
+                map.serialize_entry("database", &bytes(wais.database))?;
+                map.serialize_entry("search", &search.map(bytes))?;
+                map.serialize_entry("wtype", &wtype.map(bytes))?;
+                map.serialize_entry("wpath", &wpath.map(bytes))?;
             }
             Form::Prospero(prospero) => {
-                map.serialize_entry("hsoname", &octets(prospero.hsoname))?;
+                map.serialize_entry("hsoname", &bytes(prospero.hsoname))?;
                 let fields: Vec<_> = prospero
                     .fields
                     .iter()
-                    .map(|(name, value)| [octets(name), octets(value)])
+                    .map(|(name, value)| [bytes(name), bytes(value)])
                     .collect();
                 map.serialize_entry("fields", &fields)?;
             }

@@ -7,14 +7,14 @@ use std::path::PathBuf;
 use data_encoding::BASE64;
 use serde_json::Value;
 
-/// The octets that a record names.
+/// The bytes that a record names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceRange {
     /// The file.
     pub path: PathBuf,
     /// The names of the members, from the outermost archive inwards.
     pub member: Vec<Vec<u8>>,
-    /// The first octet.
+    /// The first byte.
     pub start: u64,
     /// One past the last.
     pub end: u64,
@@ -45,30 +45,30 @@ fn member(source: &Value) -> Result<Vec<Vec<u8>>, String> {
     let unclear = |name: &str| format!("source.{name} is no list of names");
     let names = |name: &str| source[name].as_array().ok_or_else(|| unclear(name));
     if !source["member_b64"].is_null() {
-        let octets = |name: &Value| BASE64.decode(name.as_str()?.as_bytes()).ok();
+        let bytes = |name: &Value| BASE64.decode(name.as_str()?.as_bytes()).ok();
         return names("member_b64")?
             .iter()
-            .map(octets)
+            .map(bytes)
             .collect::<Option<_>>()
             .ok_or_else(|| unclear("member_b64"));
     }
     if source["member"].is_null() {
         return Ok(Vec::new());
     }
-    let octets = |name: &Value| name.as_str().map(|name| name.as_bytes().to_owned());
+    let bytes = |name: &Value| name.as_str().map(|name| name.as_bytes().to_owned());
     names("member")?
         .iter()
-        .map(octets)
+        .map(bytes)
         .collect::<Option<_>>()
         .ok_or_else(|| unclear("member"))
 }
 
 pub(super) fn path(source: &Value) -> Result<PathBuf, String> {
     if let Some(encoded) = source["path_b64"].as_str() {
-        let octets = BASE64
+        let bytes = BASE64
             .decode(encoded.as_bytes())
             .map_err(|error| format!("source.path_b64: {error}"))?;
-        return Ok(PathBuf::from(OsString::from_vec(octets)));
+        return Ok(PathBuf::from(OsString::from_vec(bytes)));
     }
     source["path"]
         .as_str()

@@ -7,7 +7,7 @@ use crate::limits::{READING_BYTES, READINGS};
 /// The JSON that tells of some URLs that were written lately. Mailing lists name themselves in each message, and people
 /// their pages.
 ///
-/// Holds at most [`READINGS`] of up to [`READING_BYTES`] octets, each in the place that the hash of its URL names; a later
+/// Holds at most [`READINGS`] of up to [`READING_BYTES`] bytes, each in the place that the hash of its URL names; a later
 /// one takes the place of an earlier.
 #[derive(Debug, Default)]
 pub(super) struct RecordCache {

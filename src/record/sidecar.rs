@@ -13,7 +13,7 @@ pub struct Sidecar {
     pub seq: u64,
     /// The segment's file.
     pub name: String,
-    /// Octets of its lines, before compression.
+    /// Bytes of its lines, before compression.
     pub len: u64,
     /// XXH3 (64 bits) of its lines, in hexadecimal digits.
     pub hash: String,
@@ -53,13 +53,13 @@ pub struct Mailbox {
 pub struct Cursor {
     /// The file: its file system, inode and time of birth in nanoseconds.
     pub file: (u64, u64, i64),
-    /// The first octet of the last message that was read.
+    /// The first byte of the last message that was read.
     pub first: u64,
-    /// One past its last octet.
+    /// One past its last byte.
     pub last: u64,
-    /// The hash of the octets between.
+    /// The hash of the bytes between.
     pub guard: u64,
-    /// The hash of the file's first octets.
+    /// The hash of the file's first bytes.
     pub head: u64,
     /// The file's size when all of it was read, or 0.
     pub size: u64,
@@ -70,7 +70,7 @@ pub struct Cursor {
 /// A message that was taken at a file's end and may yet grow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tail {
-    /// Octets that it began with.
+    /// Bytes that it began with.
     pub len: u64,
     /// Their hash.
     pub hash: String,
@@ -87,8 +87,8 @@ impl Sidecar {
 
     /// What was written, or nothing if that was not finished.
     #[must_use]
-    pub fn read(octets: &[u8]) -> Option<Sidecar> {
-        serde_json::from_slice(octets).ok()
+    pub fn read(bytes: &[u8]) -> Option<Sidecar> {
+        serde_json::from_slice(bytes).ok()
     }
 }
 

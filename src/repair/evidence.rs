@@ -23,7 +23,7 @@ use seam::LineBreak;
 
 /// One piece of evidence that the next line continues a URL, or that it does not.
 ///
-/// The URL is what was read of it so far; its line is the one that its last octets stand in. The token is the run of
+/// The URL is what was read of it so far; its line is the one that its last bytes stand in. The token is the run of
 /// characters at the start of the next line that can belong to a URL, behind quote marks and comment leads; bare,
 /// it is that without sentence punctuation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -199,9 +199,9 @@ impl Features {
 /// A line break over which a bare URL may go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Step {
-    /// The octets of the text that are appended to the URL: the next line's token, not trimmed. Never empty.
+    /// The bytes of the text that are appended to the URL: the next line's token, not trimmed. Never empty.
     pub(super) token: Span,
-    /// Octets that come off the URL's end before that: 1 where a `=` or `\` was left over from another encoding.
+    /// Bytes that come off the URL's end before that: 1 where a `=` or `\` was left over from another encoding.
     pub(super) dropped: usize,
     /// Whether quote marks were undone before the token.
     pub(super) quoted: bool,
@@ -239,7 +239,7 @@ const STEEPNESS: f32 = 1.25;
 /// [`LIKELY`]. None is given for a head that does not reach the end of its line, blanks aside, or that has no `//`
 /// behind its scheme.
 ///
-/// Looks at no more than some twenty lines around each break, and at a bounded number of octets in all.
+/// Looks at no more than some twenty lines around each break, and at a bounded number of bytes in all.
 pub(super) fn steps(text: &[u8], head: Span) -> Vec<Step> {
     let mut steps = Vec::new();
     let mut next = LineBreak::behind(text, head);

@@ -18,7 +18,7 @@ pub(super) enum Style {
 /// The marks at the start of a line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Marks {
-    /// Each mark, its initials included, as octets of the text.
+    /// Each mark, its initials included, as bytes of the text.
     pub(super) marks: Vec<Span>,
     /// Where in the text the last mark ends; the line's start if there is none.
     pub(super) end: usize,
@@ -75,7 +75,7 @@ pub(super) fn same_marks(text: &[u8], line: Span, first: &Marks) -> (usize, usiz
     (first.marks.len(), end)
 }
 
-/// Octets of the mark at the start of `rest`, `blanks` behind the mark or line start before it; 0 for none.
+/// Bytes of the mark at the start of `rest`, `blanks` behind the mark or line start before it; 0 for none.
 fn mark(rest: &[u8], style: Style, blanks: usize, behind_mark: bool) -> usize {
     match (rest, style) {
         ([b'>', ..], _) | ([b'|', ..], Style::Strict) => 1,
@@ -93,7 +93,7 @@ fn mark(rest: &[u8], style: Style, blanks: usize, behind_mark: bool) -> usize {
     }
 }
 
-/// Octets of a person's initials and the `>` behind them (`JD>`, `=Tim>`), or 0.
+/// Bytes of a person's initials and the `>` behind them (`JD>`, `=Tim>`), or 0.
 fn initials(rest: &[u8]) -> usize {
     const MOST_LETTERS: usize = 4;
     let sign =
@@ -136,7 +136,7 @@ pub fn quote_depth(text: &[u8], at: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// Octets that the marks at the start of a line take up.
+    /// Bytes that the marks at the start of a line take up.
     fn end(line: &str, style: Style) -> usize {
         marks(line.as_bytes(), Span::new(0, line.len()), style).end
     }

@@ -21,13 +21,13 @@ pub enum Breaks {
 pub struct BareWord {
     /// Where it begins.
     pub from: usize,
-    /// The octet before it.
+    /// The byte before it.
     pub before: Option<u8>,
     /// By which rules it is read.
     pub rules: Rules,
     /// Whether line ends in it may be a mailer's.
     pub breaks: Breaks,
-    /// Octets of its line that are read at most.
+    /// Bytes of its line that are read at most.
     pub most: usize,
 }
 
@@ -63,8 +63,8 @@ fn continue_over_lines(text: &[u8], head: Span, line: &mut LogicalLine) {
     }
 }
 
-/// Where the run of characters that can belong to the bare URL at `from` ends, `before` being the octet before it. Reads
-/// at most `most` octets.
+/// Where the run of characters that can belong to the bare URL at `from` ends, `before` being the byte before it. Reads
+/// at most `most` bytes.
 ///
 /// By the wide rules something else may begin inside: another URL of a list, an entity of broken HTML, or the partner
 /// of the bracket or quote that stands before.
@@ -106,7 +106,7 @@ pub fn run_end(text: &[u8], from: usize, before: Option<u8>, rules: Rules, most:
     limit
 }
 
-/// The octets that neither end a word nor begin what may, whatever stands around them.
+/// The bytes that neither end a word nor begin what may, whatever stands around them.
 pub(super) const CALM: [bool; 256] = calm(b"");
 
 /// The same where a bracket or a quote stands before the word, whose partner ends it.
@@ -183,7 +183,7 @@ impl Partner {
         }
     }
 
-    /// Whether this octet closes what was open before the word.
+    /// Whether this byte closes what was open before the word.
     fn closed_by(&mut self, byte: u8) -> bool {
         if self.depth == 0 {
             return false;
@@ -193,7 +193,7 @@ impl Partner {
     }
 }
 
-/// Octets of the character at the start of `text`, if it cannot belong to a bare URL; 0 if it can.
+/// Bytes of the character at the start of `text`, if it cannot belong to a bare URL; 0 if it can.
 ///
 /// White space, `<`, `>` and `"` (`spec/appendix-rules.md` 12); by the wide rules also controls, the backtick,
 /// Unicode's white space, and the quotes, brackets and stops of East Asian and typographic writing.

@@ -21,7 +21,7 @@ pub enum WrappedText {
 
 /// Lays the content of the wrapper at `start` out in `line`.
 ///
-/// Reads at most `most` octets behind the `<` (2,000 by the strict rules) and stops at the first `<`, so that all
+/// Reads at most `most` bytes behind the `<` (2,000 by the strict rules) and stops at the first `<`, so that all
 /// wrappers of a text together are read once.
 pub fn wrapped(
     text: &[u8],
@@ -36,7 +36,7 @@ pub fn wrapped(
     } else {
         most
     };
-    // One octet more than the content may have: the `>`.
+    // One byte more than the content may have: the `>`.
     let limit = text
         .len()
         .min(start.at.saturating_add(most).saturating_add(2));
@@ -93,7 +93,7 @@ const PROSE_GAPS: usize = 2;
 /// White space inside a wrapper, and what came with it.
 struct Gap {
     repairs: Repairs,
-    /// The first octet behind it.
+    /// The first byte behind it.
     end: usize,
 }
 
@@ -258,7 +258,7 @@ pub(super) const fn is_line_end(byte: u8) -> bool {
     matches!(byte, b'\n' | b'\r')
 }
 
-/// The octets that neither end a wrapper's content nor break it.
+/// The bytes that neither end a wrapper's content nor break it.
 const PLAIN: [bool; 256] = {
     let mut plain = [false; 256];
     let mut at = 0;

@@ -11,8 +11,8 @@ use crate::limits::SCHEME_CHARS;
 
 /// The starts of a text, found while they are asked for.
 ///
-/// Two searches go ahead of the caller, each no further than to its next trigger, so that every octet is searched once
-/// by each. A trigger costs a look back over at most [`SCHEME_CHARS`] octets.
+/// Two searches go ahead of the caller, each no further than to its next trigger, so that every byte is searched once
+/// by each. A trigger costs a look back over at most [`SCHEME_CHARS`] bytes.
 #[derive(Debug)]
 pub struct Starts<'t> {
     scanner: &'t Scanner,
@@ -25,7 +25,7 @@ pub struct Starts<'t> {
 
 /// Finds `www.` and `ftp.` in any case.
 static HOSTS: LazyLock<Finder> = LazyLock::new(|| {
-    // All ways to write them, so that many octets can be looked at at once.
+    // All ways to write them, so that many bytes can be looked at at once.
     let cases = |word: &str| -> Vec<Vec<u8>> {
         let upper = |bits: usize, at: usize, byte: u8| {
             if bits >> at & 1 == 1 {
@@ -190,7 +190,7 @@ fn look_back(scanner: &Scanner, text: &[u8], floor: usize, colon: usize) -> Opti
     }
 }
 
-/// Where in `name` a scheme begins by the strict rules: always at its first octet.
+/// Where in `name` a scheme begins by the strict rules: always at its first byte.
 ///
 /// In brackets the ten predefined schemes; bare the eight with `//`, `mailto:` and `news:`, not behind a
 /// character that could belong to the scheme (`spec/appendix-rules.md` 12).
@@ -240,7 +240,7 @@ fn schemeless(text: &[u8], floor: usize, dot: usize) -> Option<Start> {
     })
 }
 
-/// Whether a host without a scheme can begin behind this octet: not inside a word, a path or a mailbox.
+/// Whether a host without a scheme can begin behind this byte: not inside a word, a path or a mailbox.
 fn may_stand_before(byte: u8) -> bool {
     !(byte.is_ascii_alphanumeric()
         || byte >= 0x80

@@ -10,7 +10,7 @@ use super::Sink;
 #[derive(Debug)]
 pub struct FileSink {
     file: File,
-    /// Octets of the batches that were written whole.
+    /// Bytes of the batches that were written whole.
     whole: u64,
 }
 

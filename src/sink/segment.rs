@@ -85,8 +85,8 @@ impl SegmentDir {
     /// # Errors
     ///
     /// What the system says.
-    pub fn write_hidden(&self, name: &str, octets: &[u8]) -> io::Result<()> {
-        write_synced(&self.hidden(name), octets)
+    pub fn write_hidden(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        write_synced(&self.hidden(name), bytes)
     }
 
     /// Gives a hidden file its public name. Never replaces anything. The caller syncs afterwards.
@@ -220,7 +220,7 @@ impl Segment {
         Ok(self)
     }
 
-    /// Octets appended.
+    /// Bytes appended.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.len
@@ -239,7 +239,7 @@ impl Segment {
     }
 }
 
-/// The hash of a file's first `len` octets, or nothing if it has fewer.
+/// The hash of a file's first `len` bytes, or nothing if it has fewer.
 ///
 /// # Errors
 ///
@@ -253,9 +253,9 @@ pub fn hash_of(path: &Path, len: u64) -> io::Result<Option<u64>> {
     loop {
         match file.read(&mut piece) {
             Ok(0) => return Ok((read == len).then(|| hash.finish())),
-            Ok(octets) => {
-                hash.write(&piece[..octets]);
-                read += octets as u64;
+            Ok(bytes) => {
+                hash.write(&piece[..bytes]);
+                read += bytes as u64;
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
@@ -263,7 +263,7 @@ pub fn hash_of(path: &Path, len: u64) -> io::Result<Option<u64>> {
     }
 }
 
-/// Cuts a file to `len` octets, so that it stays cut after a power cut.
+/// Cuts a file to `len` bytes, so that it stays cut after a power cut.
 ///
 /// # Errors
 ///
@@ -303,16 +303,16 @@ pub fn take_place(next: &Path, path: &Path) -> io::Result<()> {
 /// # Errors
 ///
 /// What the system says.
-pub fn replace(path: &Path, octets: &[u8]) -> io::Result<()> {
+pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let next = path.with_extension("next");
-    write_synced(&next, octets)?;
+    write_synced(&next, bytes)?;
     fs::rename(&next, path)?;
     sync_dir(path.parent().unwrap_or(Path::new(".")))
 }
 
-fn write_synced(path: &Path, octets: &[u8]) -> io::Result<()> {
+fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = File::create(path)?;
-    file.write_all(octets)?;
+    file.write_all(bytes)?;
     file.sync_all()
 }
 

@@ -24,7 +24,7 @@ pub(super) fn messages<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(Sp
     }
 }
 
-/// Whether the octets are the start of such a folder.
+/// Whether the bytes are the start of such a folder.
 pub(super) fn is_folder(start: &[u8]) -> bool {
     const NAME: &[u8] = b"BABYL OPTIONS:";
     start.len() >= NAME.len() && start[..NAME.len()].eq_ignore_ascii_case(NAME)

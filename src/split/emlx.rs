@@ -1,11 +1,11 @@
-//! `.emlx`: a message as Apple Mail keeps it. A line with the number of its octets, the message, and a property list
+//! `.emlx`: a message as Apple Mail keeps it. A line with the number of its bytes, the message, and a property list
 //! of Apple's that is no mail.
 
 use super::{HeaderForm, Message, SplitOutput, decimal};
 use crate::diagnostic::{self, Diagnostic};
 use crate::origin::SourceKind;
 
-/// Gives the message to `sink`, and an event if its number of octets is not there.
+/// Gives the message to `sink`, and an event if its number of bytes is not there.
 pub(super) fn message<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(SplitOutput<'b>)) {
     let (line, count) = count(bytes).unwrap_or((0, bytes.len()));
     let end = line.checked_add(count).filter(|&end| end <= bytes.len());
@@ -28,7 +28,7 @@ pub(super) fn message<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(Spl
     }));
 }
 
-/// If a number alone stands on the first line: the line's octets, and the number.
+/// If a number alone stands on the first line: the line's bytes, and the number.
 pub(super) fn count(bytes: &[u8]) -> Option<(usize, usize)> {
     /// Apple pads the number with blanks to ten columns.
     const LONGEST_LINE: usize = 24;

@@ -9,14 +9,14 @@ pub fn ends_in_cr(start: &[u8]) -> bool {
     start[first] == b'\r' && start.get(first + 1).is_some_and(|&next| next != b'\n')
 }
 
-/// Makes every CR that another octet than LF follows an LF. No octet moves, so offsets stay those of the source.
+/// Makes every CR that another byte than LF follows an LF. No byte moves, so offsets stay those of the source.
 ///
 /// A CR at the very end is left: what follows it is not known.
-pub fn unify(octets: &mut [u8]) {
+pub fn unify(bytes: &mut [u8]) {
     let mut at = 0;
-    while let Some(found) = memchr::memchr(b'\r', &octets[at..]).map(|found| at + found) {
-        if octets.get(found + 1).is_some_and(|&next| next != b'\n') {
-            octets[found] = b'\n';
+    while let Some(found) = memchr::memchr(b'\r', &bytes[at..]).map(|found| at + found) {
+        if bytes.get(found + 1).is_some_and(|&next| next != b'\n') {
+            bytes[found] = b'\n';
         }
         at = found + 1;
     }

@@ -80,7 +80,7 @@ pub(super) fn message(bytes: &[u8], start: usize, end: usize, offset: u64) -> Me
     }
 }
 
-/// Octets of blank lines and the `From ` line at the start of a message.
+/// Bytes of blank lines and the `From ` line at the start of a message.
 pub(super) fn envelope(message: &[u8]) -> usize {
     let blank = blank_lines(message);
     if !message[blank..].starts_with(b"From ") {
@@ -89,7 +89,7 @@ pub(super) fn envelope(message: &[u8]) -> usize {
     memchr::memchr(b'\n', &message[blank..]).map_or(message.len(), |end| blank + end + 1)
 }
 
-/// Octets of line ends at the start of `bytes`.
+/// Bytes of line ends at the start of `bytes`.
 pub(super) fn blank_lines(bytes: &[u8]) -> usize {
     bytes
         .iter()
@@ -114,7 +114,7 @@ pub(super) fn next_separator(bytes: &[u8], from: usize, held: AtEof) -> Option<u
 
 /// The last separator behind `from` whose following line is complete.
 ///
-/// Goes backwards in windows and forwards in each: a search forwards looks at many octets at once.
+/// Goes backwards in windows and forwards in each: a search forwards looks at many bytes at once.
 pub(super) fn last_separator(bytes: &[u8], from: usize) -> Option<usize> {
     const WINDOW_BYTES: usize = 64 << 10;
     let mut end = bytes.len();
@@ -329,7 +329,7 @@ fn looks_like_url(line: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    /// The start of each message, of its raw octets, and its end.
+    /// The start of each message, of its raw bytes, and its end.
     fn divided(text: &str) -> Vec<(u64, u64, u64)> {
         let mut seen = Vec::new();
         messages(text.as_bytes(), 100, &mut |divided| {

@@ -32,7 +32,7 @@ pub(super) fn messages<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(Sp
     }
 }
 
-/// Whether the octets are the start of such a folder.
+/// Whether the bytes are the start of such a folder.
 pub(super) fn is_folder(start: &[u8]) -> bool {
     line(start).is_some()
 }
@@ -53,7 +53,7 @@ pub(super) fn last_line(bytes: &[u8]) -> Option<usize> {
     found.find(|&at| line(&bytes[at..]).is_some())
 }
 
-/// The octets of the line at the start of `bytes`, if there is one.
+/// The bytes of the line at the start of `bytes`, if there is one.
 fn line(bytes: &[u8]) -> Option<usize> {
     match bytes.strip_prefix(LINE)? {
         [b'\n', ..] => Some(LINE.len() + 1),

@@ -12,10 +12,10 @@ pub(super) fn without_terminator(bytes: &[u8]) -> &[u8] {
     bytes.strip_suffix(b".\r\n").unwrap_or(bytes)
 }
 
-/// Whether the octets begin as an article of A news does: `A` and a site's name and number, newsgroups, the path by
+/// Whether the bytes begin as an article of A news does: `A` and a site's name and number, newsgroups, the path by
 /// which it came, a date, a title.
 pub(super) fn is_a_news(bytes: &[u8]) -> bool {
-    /// Octets in which the five lines stand.
+    /// Bytes in which the five lines stand.
     const HEADER_BYTES: usize = 2 << 10;
     let mut lines = bytes[..bytes.len().min(HEADER_BYTES)]
         .split(|&byte| byte == b'\n')

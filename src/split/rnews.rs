@@ -1,6 +1,6 @@
 //! rnews batches: what news servers send each other for many articles at once.
 //!
-//! `#! rnews N` stands on a line, and N octets of an article follow. A batch packed by compress, gzip or bzip2 has one
+//! `#! rnews N` stands on a line, and N bytes of an article follow. A batch packed by compress, gzip or bzip2 has one
 //! line instead, `#! cunbatch` or the like, and the packed batch behind it.
 
 use memchr::memmem;
@@ -48,12 +48,12 @@ pub(super) fn messages<'b>(
     }
 }
 
-/// Whether the octets are the start of a batch.
+/// Whether the bytes are the start of a batch.
 pub(super) fn is_batch(start: &[u8]) -> bool {
     line(start).is_some()
 }
 
-/// The last start of an article in `bytes`, which begins with one. No article of more than `most` octets is counted.
+/// The last start of an article in `bytes`, which begins with one. No article of more than `most` bytes is counted.
 pub(super) fn last_border(bytes: &[u8], most: usize) -> Option<usize> {
     let next =
         |&start: &usize| counted_end(bytes, start).filter(|&at| at < bytes.len() && at <= most);
@@ -84,7 +84,7 @@ pub(super) fn next_line(bytes: &[u8], from: usize, held: AtEof) -> Option<usize>
 struct End {
     /// The start of the next article, or the end of what is held.
     at: usize,
-    /// Where the article's own octets begin.
+    /// Where the article's own bytes begin.
     article: usize,
     /// Whether its line says so.
     counted: bool,
@@ -116,7 +116,7 @@ fn counted_end(bytes: &[u8], start: usize) -> Option<usize> {
     (at == bytes.len() || line(&bytes[at..]).is_some()).then_some(at)
 }
 
-/// The octets of the line at the start of `bytes`, and the octets of the article behind it.
+/// The bytes of the line at the start of `bytes`, and the bytes of the article behind it.
 fn line(bytes: &[u8]) -> Option<(usize, usize)> {
     const LONGEST_NUMBER: usize = 20;
     let rest = bytes.strip_prefix(LINE)?;
@@ -131,7 +131,7 @@ fn line(bytes: &[u8]) -> Option<(usize, usize)> {
 mod tests {
     use super::*;
 
-    /// Each article's start and octets, and what was damaged.
+    /// Each article's start and bytes, and what was damaged.
     fn divided(text: &str) -> (Vec<(u64, &str)>, Vec<u64>) {
         let (mut articles, mut damage) = (Vec::new(), Vec::new());
         messages(

@@ -11,13 +11,13 @@ use crate::limits::{BEGINNING_BYTES, BLOCK_BYTES, SEPARATOR_BYTES, SNIFF_BYTES};
 use crate::origin::FormatHint;
 use crate::read::{SparseRead, UnreadRange};
 
-/// Octets before a message's first that tell whether it is one: the line end before it, and a blank line.
+/// Bytes before a message's first that tell whether it is one: the line end before it, and a blank line.
 const CONTEXT_BYTES: usize = 4;
 
 /// Whole messages, or a piece of one.
 #[derive(Debug, Default)]
 pub struct Block {
-    /// The octets.
+    /// The bytes.
     pub bytes: Vec<u8>,
     /// The offset of the first in the source.
     pub offset: u64,
@@ -40,11 +40,11 @@ pub enum BlockRole {
 /// What is known of a message or text that is read in pieces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Begun {
-    /// The offset of its first octet.
+    /// The offset of its first byte.
     pub start: u64,
     /// Line ends from there to the piece.
     pub lines: u64,
-    /// Its first octets, at most [`BEGINNING_BYTES`].
+    /// Its first bytes, at most [`BEGINNING_BYTES`].
     pub beginning: Arc<Vec<u8>>,
 }
 
@@ -59,7 +59,7 @@ pub enum OpenedStream {
     Left(&'static str),
 }
 
-/// Recognises a stream by its first octets, unless its format is given.
+/// Recognises a stream by its first bytes, unless its format is given.
 ///
 /// # Errors
 ///
@@ -161,7 +161,7 @@ pub fn open_part<S: SparseRead + Seek + 'static>(
     )))
 }
 
-/// The format of a source that begins so, if its messages can be told apart from any octet on.
+/// The format of a source that begins so, if its messages can be told apart from any byte on.
 #[must_use]
 pub fn divisible(start: &[u8], given: Option<Format>, hint: FormatHint) -> Option<Format> {
     if let Sniffed::Binary(_) = sniff(start, hint) {
@@ -177,18 +177,18 @@ pub fn divisible(start: &[u8], given: Option<Format>, hint: FormatHint) -> Optio
 pub struct BlockReader<R> {
     stream: R,
     format: Format,
-    /// Octets of a message that are held at the most.
+    /// Bytes of a message that are held at the most.
     most: usize,
-    /// Octets read and not yet given.
+    /// Bytes read and not yet given.
     held: Vec<u8>,
-    /// The offset of the first octet held.
+    /// The offset of the first byte held.
     offset: u64,
     ended: bool,
     /// What the stream failed with; said once all that came before it was given.
     failed: Option<io::Error>,
     /// The message or text that the last block was a piece of, and that goes on.
     begun: Option<Begun>,
-    /// Octets at the start of what is held in which no message begins, `begun` a message.
+    /// Bytes at the start of what is held in which no message begins, `begun` a message.
     searched: usize,
     /// The offset at which and behind which no message is wanted.
     stop: Option<u64>,
@@ -199,7 +199,7 @@ pub struct BlockReader<R> {
 }
 
 impl<R: SparseRead> BlockReader<R> {
-    /// A roller over `stream`, which begins with the octets `start` that were read to recognise it.
+    /// A roller over `stream`, which begins with the bytes `start` that were read to recognise it.
     pub fn new(stream: R, start: Vec<u8>, format: Format, most: usize) -> BlockReader<R> {
         let cr = ends_in_cr(&start);
         let mut start = start;
@@ -238,7 +238,7 @@ impl<R: SparseRead> BlockReader<R> {
     ///
     /// # Errors
     ///
-    /// What the stream gives; the octets read before come out first.
+    /// What the stream gives; the bytes read before come out first.
     pub fn next_block(&mut self) -> io::Result<Option<Block>> {
         if self.begun.is_none() && self.stop.is_some_and(|stop| stop <= self.offset) {
             return Ok(None);
@@ -285,9 +285,9 @@ impl<R: SparseRead> BlockReader<R> {
         Some((offset, unread))
     }
 
-    /// Octets up to the last separator of the next block, if all of the block is there. Looks at its end first.
+    /// Bytes up to the last separator of the next block, if all of the block is there. Looks at its end first.
     fn border_ahead(&self) -> Option<usize> {
-        /// Octets that are looked at together. Most messages have fewer.
+        /// Bytes that are looked at together. Most messages have fewer.
         const WINDOW_BYTES: usize = 16 << 10;
         let mut window = Vec::new();
         let mut end = BLOCK_BYTES;
@@ -330,9 +330,9 @@ impl<R: SparseRead> BlockReader<R> {
         }
     }
 
-    /// Reads until `want` octets are held or the stream ends. One that fails ends there.
+    /// Reads until `want` bytes are held or the stream ends. One that fails ends there.
     fn fill(&mut self, want: usize) {
-        /// Octets that a stream is asked for first: archives may hold thousands that end before that, and room costs.
+        /// Bytes that a stream is asked for first: archives may hold thousands that end before that, and room costs.
         const FIRST_BYTES: usize = 32 << 10;
         if self.held.is_empty() {
             self.read(want.min(FIRST_BYTES));
@@ -340,7 +340,7 @@ impl<R: SparseRead> BlockReader<R> {
         self.read(want);
     }
 
-    /// Reads until `want` octets are held or the stream ends, all at once.
+    /// Reads until `want` bytes are held or the stream ends, all at once.
     fn read(&mut self, want: usize) {
         let missing = want.saturating_sub(self.held.len());
         if self.ended || missing == 0 {
@@ -417,7 +417,7 @@ impl<R: SparseRead> BlockReader<R> {
         });
     }
 
-    /// What the next octets are.
+    /// What the next bytes are.
     fn role(&self) -> BlockRole {
         self.begun.clone().map_or(BlockRole::Whole, BlockRole::Rest)
     }
@@ -444,7 +444,7 @@ impl<R: SparseRead> BlockReader<R> {
         }
     }
 
-    /// A piece of a message that goes on. What is kept begins with octets in which no message does.
+    /// A piece of a message that goes on. What is kept begins with bytes in which no message does.
     fn cut_piece(&mut self, role: BlockRole) -> Block {
         let searched = self.held.len() - SEPARATOR_BYTES;
         let border = text_border(&self.held[..searched - CONTEXT_BYTES]);
@@ -499,7 +499,7 @@ impl<R: SparseRead> BlockReader<R> {
 }
 
 /// The offset of the first message of an mbox that begins in `part`, or perhaps behind it. `format` is what the file's
-/// first octets make it.
+/// first bytes make it.
 ///
 /// Where messages carry no length a look around `start` tells; where they do, the file is read from its start, at the
 /// speed of reading.
@@ -558,9 +558,9 @@ fn first_message<S: SparseRead + Seek>(
 /// Where a text can be cut so that no URL is: behind a blank line outside a wrapper, else behind a line outside one,
 /// else behind a line, else behind a word, and in the end anywhere.
 fn text_border(text: &[u8]) -> usize {
-    /// Octets from the end in which a border is looked for.
+    /// Bytes from the end in which a border is looked for.
     const TAIL_BYTES: usize = 256 << 10;
-    /// Octets in which an open wrapper would have to close.
+    /// Bytes in which an open wrapper would have to close.
     const WRAPPER_BYTES: usize = 16 << 10;
     let lowest = text.len().saturating_sub(TAIL_BYTES).max(1);
     let tail = &text[lowest..];
@@ -590,7 +590,7 @@ fn text_border(text: &[u8]) -> usize {
 mod tests {
     use super::*;
 
-    /// The blocks of a text, read in pieces of one octet.
+    /// The blocks of a text, read in pieces of one byte.
     fn blocks(text: &[u8], format: Format, most: usize) -> Vec<(usize, u64, BlockRole)> {
         struct Trickle<'a>(&'a [u8]);
         impl SparseRead for Trickle<'_> {}

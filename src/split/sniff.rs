@@ -1,4 +1,4 @@
-//! What a source is, told by its first octets.
+//! What a source is, told by its first bytes.
 
 use super::mbox::{blank_lines, is_field, separator};
 use super::{babyl, emlx, lengths, mmdf, news, rnews};
@@ -67,7 +67,7 @@ pub enum Sniffed {
     Binary(&'static str),
 }
 
-/// Recognises a source by its first octets (up to 64 KiB of them).
+/// Recognises a source by its first bytes (up to 64 KiB of them).
 #[must_use]
 pub fn sniff(start: &[u8], hint: FormatHint) -> Sniffed {
     let start = &start[..start.len().min(SNIFF_BYTES)];
@@ -266,7 +266,7 @@ fn magic(start: &[u8]) -> Option<&'static str> {
     })
 }
 
-/// Whether one octet in ten is a control character that text does not hold. UTF-16 with its mark is text.
+/// Whether one byte in ten is a control character that text does not hold. UTF-16 with its mark is text.
 fn is_binary(start: &[u8]) -> bool {
     const LOOKED_AT: usize = 8 << 10;
     if start.starts_with(b"\xFF\xFE") || start.starts_with(b"\xFE\xFF") {

@@ -258,7 +258,7 @@ fn context_is_what_stands_around() {
     let folder = Folder::new();
     let file = folder.file("file", "aé see http://c.example/x there");
     let context =
-        |octets: &str| done(&["scan", "--context", octets, &file]).records()[0]["context"].clone();
+        |bytes: &str| done(&["scan", "--context", bytes, &file]).records()[0]["context"].clone();
     assert_eq!(
         context("4"),
         serde_json::json!({"before": "see ", "after": " the"})
@@ -394,10 +394,10 @@ fn rejects_say_why_and_where() {
     for reject in lines(&fs::read(&rejects).unwrap()) {
         let number =
             |name: &str| usize::try_from(reject["source"][name].as_u64().unwrap()).unwrap();
-        let octets = &text[number("start")..number("end")];
+        let bytes = &text[number("start")..number("end")];
         assert_eq!(
             reject["text"].as_str().unwrap().as_bytes(),
-            octets,
+            bytes,
             "{reject}"
         );
         kinds.insert(reject["reason"]["kind"].as_str().unwrap().to_owned());

@@ -1,4 +1,4 @@
-//! `show` and `parse`: from a record back to its octets, and from a URL to its parts.
+//! `show` and `parse`: from a record back to its bytes, and from a URL to its parts.
 
 use std::fs;
 
@@ -14,7 +14,7 @@ fn shown(record: &Value) -> Vec<u8> {
     ended.stdout
 }
 
-/// Whether a record's text stands in the file as it is: not encoded, and in a charset that has ASCII's octets.
+/// Whether a record's text stands in the file as it is: not encoded, and in a charset that has ASCII's bytes.
 fn is_plain(record: &Value) -> bool {
     let encoding = record["part"]["encoding"].as_str().unwrap_or("7bit");
     let in_header = record["region"].as_str().unwrap().starts_with("header:");
@@ -33,9 +33,9 @@ fn is_plain(record: &Value) -> bool {
         && record["raw"].as_str().unwrap().is_ascii()
 }
 
-fn contains_in_order(octets: &[u8], wanted: &[u8]) -> bool {
-    let mut octets = octets.iter();
-    wanted.iter().all(|want| octets.any(|octet| octet == want))
+fn contains_in_order(bytes: &[u8], wanted: &[u8]) -> bool {
+    let mut bytes = bytes.iter();
+    wanted.iter().all(|want| bytes.any(|byte| byte == want))
 }
 
 #[test]
@@ -55,16 +55,16 @@ fn the_octets_of_every_record_of_the_corpus_are_found_again() {
             "{record}"
         );
         if is_plain(record) {
-            let octets = &file[start..end];
+            let bytes = &file[start..end];
             // A mail's lines may flow and an article's dots be doubled, but a text stands as it is.
             assert!(
-                source["kind"] != "text" || octets == record["raw"].as_str().unwrap().as_bytes(),
+                source["kind"] != "text" || bytes == record["raw"].as_str().unwrap().as_bytes(),
                 "{record}"
             );
             let guessed = record["wrapper"] == "schemeless"
                 || record["repairs"].to_string().contains("hyphen-dropped");
             assert!(
-                guessed || contains_in_order(octets, record["url"].as_str().unwrap().as_bytes()),
+                guessed || contains_in_order(bytes, record["url"].as_str().unwrap().as_bytes()),
                 "{record}"
             );
             plain += 1;

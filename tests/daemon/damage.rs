@@ -94,7 +94,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Writes a few random octets somewhere into a file, or makes it shorter.
+/// Writes a few random bytes somewhere into a file, or makes it shorter.
 fn damage(path: &Path, dice: &mut Dice) {
     let file = OpenOptions::new().write(true).open(path).unwrap();
     let len = file.metadata().unwrap().len();
@@ -105,10 +105,10 @@ fn damage(path: &Path, dice: &mut Dice) {
             .write_all_at(&vec![0; 4096.min(len - at) as usize], at)
             .unwrap(),
         _ => {
-            let octets: Vec<u8> = (0..=dice.below(64).min(len - at - 1))
+            let bytes: Vec<u8> = (0..=dice.below(64).min(len - at - 1))
                 .map(|_| dice.below(256) as u8)
                 .collect();
-            file.write_all_at(&octets, at).unwrap();
+            file.write_all_at(&bytes, at).unwrap();
         }
     }
 }
@@ -240,21 +240,21 @@ fn a_part_that_lacks_what_was_committed_is_refused_and_what_was_not_is_cut_off()
     killed(&root, 2 * MESSAGES);
     copy(&root, &whole);
     let part = root.join("out/.open/0000000001.part");
-    for (octets, expected) in [(-1, 78), (-1000, 78), (0, 0), (1, 0), (70_000, 0)] {
+    for (bytes, expected) in [(-1, 78), (-1000, 78), (0, 0), (1, 0), (70_000, 0)] {
         copy(&whole, &root);
         let len = fs::metadata(&part).unwrap().len();
         let file = OpenOptions::new().write(true).open(&part).unwrap();
         // What is added are zeros.
-        file.set_len(len.strict_add_signed(octets)).unwrap();
+        file.set_len(len.strict_add_signed(bytes)).unwrap();
         let output = once(&root, &[]);
         let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(code(&output), expected, "{octets}: {said}");
+        assert_eq!(code(&output), expected, "{bytes}: {said}");
         assert_eq!(
-            said.contains(&format!("LOST {} octets", -octets)),
-            octets < 0,
+            said.contains(&format!("LOST {} bytes", -bytes)),
+            bytes < 0,
             "{said}"
         );
-        assert!(octets < 0 || is_exact(&root, 2 * MESSAGES), "{octets}");
+        assert!(bytes < 0 || is_exact(&root, 2 * MESSAGES), "{bytes}");
     }
 }
 

@@ -121,7 +121,7 @@ struct World {
     next: u64,
     inbox: Vec<Entry>,
     backup: Vec<Entry>,
-    /// What is being written: the entry, and the octets of it that are there.
+    /// What is being written: the entry, and the bytes of it that are there.
     writing: Option<(Entry, usize, bool)>,
     /// Whether a dead writer's piece stands in the inbox: then its messages run into each other.
     torn: bool,
@@ -189,18 +189,18 @@ impl World {
     }
 
     /// Writes a file as its program would, at a time of its own.
-    fn touch(&mut self, path: &Path, write: impl FnOnce(&mut OpenOptions) -> File, octets: &[u8]) {
+    fn touch(&mut self, path: &Path, write: impl FnOnce(&mut OpenOptions) -> File, bytes: &[u8]) {
         let mut file = write(OpenOptions::new().write(true).create(true));
-        file.write_all(octets).unwrap();
+        file.write_all(bytes).unwrap();
         self.clock += 1;
         let time = SystemTime::UNIX_EPOCH + Duration::from_secs(self.clock);
         file.set_modified(time)
             .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     }
 
-    fn append(&mut self, octets: &[u8]) {
+    fn append(&mut self, bytes: &[u8]) {
         let path = self.root.join("inbox");
-        self.touch(&path, |how| how.append(true).open(&path).unwrap(), octets);
+        self.touch(&path, |how| how.append(true).open(&path).unwrap(), bytes);
     }
 
     fn rewrite_in_place(&mut self) {

@@ -120,8 +120,8 @@ fn an_article_that_is_written_slowly_is_taken_when_its_writer_closes_it() {
     fs::create_dir_all(&group).unwrap();
     let running = Running::start(root);
     let mut file = File::create(group.join("1")).unwrap();
-    for octet in message(1, 0).as_bytes() {
-        file.write_all(&[*octet]).unwrap();
+    for byte in message(1, 0).as_bytes() {
+        file.write_all(&[*byte]).unwrap();
         std::thread::sleep(Duration::from_millis(5));
     }
     assert!(

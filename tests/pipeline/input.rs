@@ -1,4 +1,4 @@
-//! Input that nobody wrote: mailboxes of any size, damage, and octets that look like what the stages look for.
+//! Input that nobody wrote: mailboxes of any size, damage, and bytes that look like what the stages look for.
 
 use std::fs;
 
@@ -6,21 +6,21 @@ use proptest::prelude::*;
 
 use crate::scene::{Dice, corpus, files};
 
-/// A mailbox of about so many octets, made of the lines of the fixtures, with a URL of its own in each message.
-pub(super) fn mailbox(dice: &mut Dice, octets: usize) -> Vec<u8> {
+/// A mailbox of about so many bytes, made of the lines of the fixtures, with a URL of its own in each message.
+pub(super) fn mailbox(dice: &mut Dice, bytes: usize) -> Vec<u8> {
     let texts = files(&corpus().join("text"))
         .into_iter()
         .map(|path| fs::read(path).unwrap());
     let texts: Vec<_> = texts
         .map(|text| {
-            text.split_inclusive(|&octet| octet == b'\n')
+            text.split_inclusive(|&byte| byte == b'\n')
                 .map(<[u8]>::to_vec)
                 .collect()
         })
         .collect();
     let mut mailbox = Vec::new();
     for number in 0.. {
-        if mailbox.len() >= octets {
+        if mailbox.len() >= bytes {
             break;
         }
         let text: &Vec<Vec<u8>> = dice.pick(&texts);
@@ -50,28 +50,28 @@ pub(super) fn mailbox(dice: &mut Dice, octets: usize) -> Vec<u8> {
 const PROSE: &[u8] =
     b"The lamp was lit, and the wick was cut; oil was cheap in those days, they say.\n";
 
-/// The octets with a few wounds: bits turned, pieces taken out, doubled, moved.
-pub(super) fn mutated(octets: &[u8], dice: &mut Dice) -> Vec<u8> {
-    let mut octets = octets.to_vec();
+/// The bytes with a few wounds: bits turned, pieces taken out, doubled, moved.
+pub(super) fn mutated(bytes: &[u8], dice: &mut Dice) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
     for _ in 0..=dice.below(8) {
-        if octets.is_empty() {
+        if bytes.is_empty() {
             break;
         }
-        let at = dice.below(octets.len());
-        let end = (at + 1 + dice.below(40)).min(octets.len());
+        let at = dice.below(bytes.len());
+        let end = (at + 1 + dice.below(40)).min(bytes.len());
         match dice.below(5) {
-            0 => octets[at] ^= 1 << dice.below(8),
-            1 => octets[at] = *dice.pick(b"\0\n\r<>=-: #%\xFF"),
-            2 => drop(octets.drain(at..end)),
-            3 => octets.extend_from_within(at..end),
+            0 => bytes[at] ^= 1 << dice.below(8),
+            1 => bytes[at] = *dice.pick(b"\0\n\r<>=-: #%\xFF"),
+            2 => drop(bytes.drain(at..end)),
+            3 => bytes.extend_from_within(at..end),
             _ => {
-                let piece: Vec<_> = octets.drain(at..end).collect();
-                let to = dice.below(octets.len() + 1);
-                octets.splice(to..to, piece);
+                let piece: Vec<_> = bytes.drain(at..end).collect();
+                let to = dice.below(bytes.len() + 1);
+                bytes.splice(to..to, piece);
             }
         }
     }
-    octets
+    bytes
 }
 
 /// What the stages look for, to be strung together.
@@ -139,7 +139,7 @@ const PIECES: &[&[u8]] = &[
     b"..",
 ];
 
-/// Such pieces in any order, with random octets between some.
+/// Such pieces in any order, with random bytes between some.
 pub(super) fn hostile() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         9 => prop::sample::select(PIECES).prop_map(<[u8]>::to_vec),

@@ -12,7 +12,7 @@ use crate::daemon::fault::DaemonError;
 /// Statements that are kept prepared: all there are.
 const STATEMENTS: usize = 64;
 
-/// Octets that are written to see whether that can be done: more than `SQLite` writes at once.
+/// Bytes that are written to see whether that can be done: more than `SQLite` writes at once.
 const PROBE_BYTES: usize = 64 << 10;
 
 /// A connection, and the path that its faults name.

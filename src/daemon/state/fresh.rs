@@ -168,8 +168,8 @@ impl Store {
     }
 }
 
-fn hex(octets: [u8; 16]) -> String {
-    data_encoding::HEXLOWER.encode(&octets)
+fn hex(bytes: [u8; 16]) -> String {
+    data_encoding::HEXLOWER.encode(&bytes)
 }
 
 fn number(text: &str) -> Result<Key, DaemonError> {

@@ -29,7 +29,7 @@ pub(super) struct Sum {
 pub(super) enum Counted<'r> {
     /// A mailbox and its key.
     Mailbox(MailboxId, &'r [u8]),
-    /// A message that was given, by the octets that are kept of its key.
+    /// A message that was given, by the bytes that are kept of its key.
     Seen(MailboxId, &'r [u8]),
     /// One that may yet grow: its length, its hash and its URLs.
     Tail(MailboxId, i64, &'r [u8], &'r [u8]),

@@ -29,7 +29,7 @@ pub struct FtpPath<'a> {
 pub struct FtpCommand {
     /// `USER`, `PASS`, `CWD`, `TYPE`, `RETR` or `NLST`.
     pub verb: &'static str,
-    /// The argument's octets.
+    /// The argument's bytes.
     pub argument: Vec<u8>,
 }
 

@@ -9,7 +9,7 @@ use super::{Body, Entry, Feed, What};
 use crate::limits::TAR_EXTENSION_BYTES;
 use crate::read::fault;
 
-/// Octets of a header, and the unit in which members are padded.
+/// Bytes of a header, and the unit in which members are padded.
 const BLOCK: usize = 512;
 
 /// Whether a tar begins so: its first header has a name, and its checksum holds.
@@ -22,7 +22,7 @@ pub(super) fn begins(start: &[u8]) -> bool {
 /// A tar that is being read.
 pub(in crate::read) struct Tar {
     feed: Feed,
-    /// Octets that fill up the current member's last block.
+    /// Bytes that fill up the current member's last block.
     padding: usize,
     /// Whether a block of zeros was seen behind the last member, as there should be.
     is_marked: bool,
@@ -114,7 +114,7 @@ impl Tar {
             b'3' | b'4' => What::Left("device"),
             b'6' => What::Left("fifo"),
             kind => {
-                // Members of these kinds have octets behind them, whether or not they are read.
+                // Members of these kinds have bytes behind them, whether or not they are read.
                 let size = extension.size.map_or_else(|| header.size(), Ok)?;
                 self.padding = padding(size);
                 let packed = self.feed.begin(size);
@@ -137,7 +137,7 @@ impl Tar {
     }
 }
 
-/// Octets from the end of so many to the end of a block.
+/// Bytes from the end of so many to the end of a block.
 fn padding(size: u64) -> usize {
     (size.wrapping_neg() % BLOCK as u64) as usize
 }
@@ -150,7 +150,7 @@ fn until_nul(field: &[u8]) -> &[u8] {
 struct Header<'h>(&'h [u8; BLOCK]);
 
 impl Header<'_> {
-    /// Whether the checksum holds. Some old tars summed signed octets.
+    /// Whether the checksum holds. Some old tars summed signed bytes.
     fn is_sound(&self) -> bool {
         let Some(told) = octal(&self.0[148..156]) else {
             return false;
@@ -169,7 +169,7 @@ impl Header<'_> {
         self.0[156]
     }
 
-    /// The octets behind the header: octal digits, or where they do not suffice, GNU's binary number.
+    /// The bytes behind the header: octal digits, or where they do not suffice, GNU's binary number.
     fn size(&self) -> io::Result<u64> {
         let field = &self.0[124..136];
         let size = if field[0] & 0x80 == 0 {
@@ -225,7 +225,7 @@ fn octal(field: &[u8]) -> Option<u64> {
 struct Extension {
     name: Option<Vec<u8>>,
     size: Option<u64>,
-    /// Its octets are pieces of a larger file, with a list of where they belong.
+    /// Its bytes are pieces of a larger file, with a list of where they belong.
     is_sparse: bool,
 }
 

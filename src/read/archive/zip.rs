@@ -24,7 +24,7 @@ const LOCATOR_64: &[u8; 4] = b"PK\x06\x07";
 /// 4.3.11: what may stand between the last member and the directory.
 const EXTRA_DATA: &[u8; 4] = b"PK\x06\x08";
 
-/// Octets of the fixed part of these.
+/// Bytes of the fixed part of these.
 const LOCAL_BYTES: u64 = 30;
 const END_BYTES: u64 = 22;
 const LOCATOR_64_BYTES: u64 = 20;
@@ -45,7 +45,7 @@ pub(super) fn begins(start: &[u8]) -> bool {
 pub(in crate::read) struct Directory {
     random: Random,
     entries: BufReader<Range>,
-    /// Octets that stand before the zip; its offsets do not count them.
+    /// Bytes that stand before the zip; its offsets do not count them.
     base: u64,
     /// Where the directory begins: members lie before it.
     begins: u64,
@@ -180,7 +180,7 @@ fn end_64(random: &Random, end: u64) -> io::Result<Option<(u64, u64, u64)>> {
     }
     let told = u64_at(&locator, 8);
     let mut record = [0; 56];
-    // Octets before the zip shift it; without an extension it stands right before its locator.
+    // Bytes before the zip shift it; without an extension it stands right before its locator.
     for at in [told, at.saturating_sub(56)] {
         if fill(&mut random.range(at, at.saturating_add(56)), &mut record)? == 56
             && record.starts_with(END_64)

@@ -31,7 +31,7 @@ impl<'u> Head<'u> {
         Some(Head { url, host, path })
     }
 
-    /// Whether it ends with one of `octets`.
+    /// Whether it ends with one of `bytes`.
     pub(super) fn ends_with(&self, octets: &[u8]) -> bool {
         self.url.last().is_some_and(|last| octets.contains(last))
     }

@@ -10,10 +10,10 @@ use crate::span::Span;
 /// Lines looked at on each side of a break. A wrapped paragraph shows its width within a screen.
 const NEARBY_LINES: usize = 20;
 
-/// Octets looked at on each side for these lines. Twenty that are as long as may be have less.
+/// Bytes looked at on each side for these lines. Twenty that are as long as may be have less.
 const NEARBY_BYTES: usize = 8 << 10;
 
-/// Octets of a line that may show how lines are broken here. A longer one has not been broken.
+/// Bytes of a line that may show how lines are broken here. A longer one has not been broken.
 const NEARBY_LINE_BYTES: usize = 256;
 
 /// Columns of the widest lines that programs fill or people type. What is wider has not been broken.
@@ -25,7 +25,7 @@ const PROSE_WORDS: usize = 4;
 /// A line of a text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
-    /// Its octets, or the first of them.
+    /// Its bytes, or the first of them.
     pub(super) span: Span,
     /// Where the next line begins.
     pub(super) next: usize,
@@ -33,7 +33,7 @@ pub(super) struct Row {
     pub(super) cut: bool,
 }
 
-/// What is left of the line that holds `at`, at most `most` octets of it. LF, CR and CRLF end lines.
+/// What is left of the line that holds `at`, at most `most` bytes of it. LF, CR and CRLF end lines.
 pub(super) fn row(text: &[u8], at: usize, most: usize) -> Row {
     let limit = text.len().min(at.saturating_add(most));
     match memchr2(b'\n', b'\r', &text[at..limit]) {
@@ -72,7 +72,7 @@ pub(super) fn columns(text: &[u8]) -> usize {
         .unwrap_or(0)
 }
 
-/// Octets of the white space at the start of `text`, a part of a line.
+/// Bytes of the white space at the start of `text`, a part of a line.
 pub(super) fn indentation(text: &[u8]) -> usize {
     let mut at = 0;
     loop {
@@ -83,7 +83,7 @@ pub(super) fn indentation(text: &[u8]) -> usize {
     }
 }
 
-/// Octets of the character at the start of `text` if it is white space by Unicode, 0 if not. LogicalLine ends are not.
+/// Bytes of the character at the start of `text` if it is white space by Unicode, 0 if not. LogicalLine ends are not.
 pub(crate) fn space(text: &[u8]) -> usize {
     match text {
         [b'\t' | 0x0B | 0x0C | 0x1C..=0x1F | b' ', ..] => 1,
@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     proptest::proptest! {
-        /// As columns are counted octet by octet.
+        /// As columns are counted byte by byte.
         #[test]
         fn columns_are_counted_between_tabs(text in proptest::collection::vec(proptest::sample::select(b"\ta b\x80\xBF\xC3\xFF".to_vec()), 0..60)) {
             let one_by_one = text.iter().fold(0, |column, &octet| match octet {

@@ -10,7 +10,7 @@ const INITIALS: usize = 4;
 #[derive(Debug, Default)]
 pub(super) struct Marks<'t> {
     marks: Vec<&'t [u8]>,
-    /// Octets of the line that they take up, blanks behind the last mark not counted.
+    /// Bytes of the line that they take up, blanks behind the last mark not counted.
     pub(super) len: usize,
 }
 
@@ -93,11 +93,11 @@ struct Lead<'t> {
     sign: &'t [u8],
     /// `*`, `#`, `//`, `;`, `%` or `dnl`, or nothing.
     comment: &'t [u8],
-    /// Octets of the line that they take up.
+    /// Bytes of the line that they take up.
     len: usize,
 }
 
-/// Octets at the start of `lower` that are a lead that `upper` has too. Both lines are without quote marks.
+/// Bytes at the start of `lower` that are a lead that `upper` has too. Both lines are without quote marks.
 pub(super) fn common_lead(upper: &[u8], lower: &[u8]) -> usize {
     let (upper, lower) = (lead(upper), lead(lower));
     if (upper.sign, upper.comment) == (lower.sign, lower.comment) {

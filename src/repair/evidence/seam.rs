@@ -22,7 +22,7 @@ pub(super) enum Follow {
 /// The line that the URL, as far as it was read, ends in.
 #[derive(Clone, Copy, Debug)]
 struct Upper {
-    /// The line, from its start to the URL's last octet.
+    /// The line, from its start to the URL's last byte.
     line: Span,
     /// Where the URL begins in it, or goes on.
     piece: usize,
@@ -133,7 +133,7 @@ impl<'t> LineBreak<'t> {
         self.upper.chained
     }
 
-    /// The upper line, up to the URL's last octet.
+    /// The upper line, up to the URL's last byte.
     pub(super) fn upper_line(&self) -> &'t [u8] {
         self.upper.line.of(self.text)
     }
@@ -143,7 +143,7 @@ impl<'t> LineBreak<'t> {
         &self.text[self.upper_body..self.upper.piece]
     }
 
-    /// The octet before the URL, if it begins in the upper line and not at its start.
+    /// The byte before the URL, if it begins in the upper line and not at its start.
     pub(super) fn opener(&self) -> Option<u8> {
         let first = self.upper.chained || self.upper.piece == self.upper.line.start;
         if first {
@@ -153,7 +153,7 @@ impl<'t> LineBreak<'t> {
         }
     }
 
-    /// The token, and at most `more` octets of its line behind it.
+    /// The token, and at most `more` bytes of its line behind it.
     pub(super) fn token_and(&self, more: usize) -> &'t [u8] {
         &self.text[self.token.start..self.lower.span.end.min(self.token.end + more)]
     }
@@ -173,7 +173,7 @@ impl<'t> LineBreak<'t> {
     }
 }
 
-/// Octets at the start of `line` that can belong to a bare URL: up to white space, a bracket, a quote or the like, or
+/// Bytes at the start of `line` that can belong to a bare URL: up to white space, a bracket, a quote or the like, or
 /// the HTML entity of one.
 fn run(line: &[u8]) -> usize {
     let mut at = 0;

@@ -333,7 +333,7 @@ fn the_rows_stand_in_the_order_of_the_evidence() {
     }
 }
 
-/// Random texts of what matters to the evidence, and of any octets.
+/// Random texts of what matters to the evidence, and of any bytes.
 struct Random(u64);
 
 impl Random {

@@ -32,10 +32,10 @@ const RULES: [&str; 13] = [
     "--", "-o", "-*", "-=", "-~", "==", "__", "...", "~~", "//", "++", "##", "/*",
 ];
 
-/// Octets that no continuation begins with: they open something, or programs break lines behind them.
+/// Bytes that no continuation begins with: they open something, or programs break lines behind them.
 const NEVER_FIRST: &[u8] = b"[({*|\\'^!,;:)]}$@";
 
-/// Octets that set off the parts of a URL.
+/// Bytes that set off the parts of a URL.
 const JOINTS: &[u8] = b"/_%=&?#~";
 
 /// Digits of the number before an item of a list.
@@ -60,7 +60,7 @@ impl<'t> Token<'t> {
         (!bare.is_empty()).then_some(Token { all, bare })
     }
 
-    /// Its first octet.
+    /// Its first byte.
     pub(super) fn first(&self) -> u8 {
         self.all[0]
     }
@@ -174,7 +174,7 @@ impl<'t> Token<'t> {
             .count()
     }
 
-    /// Whether one of them, or a `+`, stands behind its first octet.
+    /// Whether one of them, or a `+`, stands behind its first byte.
     pub(super) fn has_joint_inside(&self) -> bool {
         self.bare[1..]
             .iter()

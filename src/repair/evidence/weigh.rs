@@ -22,7 +22,7 @@ const SOFT_COLUMNS: std::ops::RangeInclusive<usize> = 70..=79;
 /// Characters from which a token is longer than words are.
 const LONG_TOKEN: usize = 20;
 
-/// Octets behind the token in which the partner of a bracket before the URL is still looked for: a stop, and it.
+/// Bytes behind the token in which the partner of a bracket before the URL is still looked for: a stop, and it.
 const CLOSER_BYTES: usize = 2;
 
 /// Weighs the continuation of `url` by the token of `seam`. None if it is impossible, or as good as that.
@@ -54,7 +54,7 @@ pub(super) fn weigh(seam: &LineBreak<'_>, url: &[u8]) -> Option<Step> {
 
 /// Whether the token cannot belong to the URL, whatever else speaks for it.
 fn is_refused(seam: &LineBreak<'_>, url: &[u8], token: &Token<'_>) -> bool {
-    let ends_with = |octets: &[u8]| url.last().is_some_and(|last| octets.contains(last));
+    let ends_with = |bytes: &[u8]| url.last().is_some_and(|last| bytes.contains(last));
     // The URL within a URL may be broken before its slashes.
     let slashes = token.all.starts_with(b"//") && ends_with(b"-=:");
     let paths = token.first() == b'/' && seam.follow == Follow::Slash;
@@ -75,7 +75,7 @@ fn is_refused(seam: &LineBreak<'_>, url: &[u8], token: &Token<'_>) -> bool {
         || foreign
 }
 
-/// Octets at the end of `url` that are left over from another encoding: a `=` of quoted-printable, or the `\` before
+/// Bytes at the end of `url` that are left over from another encoding: a `=` of quoted-printable, or the `\` before
 /// a line end by which programs and shells join lines.
 fn leftover(seam: &LineBreak<'_>, url: &[u8]) -> usize {
     let is_soft = |line: &[u8]| line.ends_with(b"=") && SOFT_COLUMNS.contains(&columns(line));
