@@ -235,7 +235,7 @@ fn whole_message_after_message(bencher: Bencher<'_, '_>, kind: Kind) {
                 let SplitOutput::Message(message) = divided else {
                     return;
                 };
-                writer.begin();
+                writer.begin(record::MessageTail::Complete);
                 extract(&message, &source, &extractor, &mut |finding| {
                     if let Finding::Url(record) = finding {
                         writer.write(record, &mut out);

@@ -12,9 +12,7 @@ pub mod sidecar;
 
 pub use balance::{Counts, Summary};
 pub use item::{item, write_item};
-pub use json::{
-    RecordWriter, context_border, event, mark_truncated_tail, parsed, reject, with_count,
-};
+pub use json::{MessageTail, RecordWriter, close_line, context_border, event, parsed, reject};
 pub use parts::{Decoded, Parts};
 pub use read::{SourceRange, place};
 pub use schema::schema;

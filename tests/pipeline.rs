@@ -111,7 +111,7 @@ fn records(blocks: impl IntoIterator<Item = Block>, format: Format) -> Vec<u8> {
             let SplitOutput::Message(message) = divided else {
                 return;
             };
-            writer.begin();
+            writer.begin(record::MessageTail::Complete);
             extract(&message, &source, &extractor, &mut |finding| {
                 if let Finding::Url(found) | Finding::Unwrapped(found) = finding {
                     writer.write(found, &mut out);
@@ -144,7 +144,7 @@ fn a_record_is_the_same_whatever_was_written_before() {
     {
         // Each twice, so that all its URLs stood before.
         for message in [Message::alone(&octets), Message::alone(&octets)] {
-            writer.begin();
+            writer.begin(record::MessageTail::Complete);
             extract(&message, &source, &extractor, &mut |finding| {
                 if let Finding::Url(found) | Finding::Unwrapped(found) = finding {
                     let (mut used, mut new) = (Vec::new(), Vec::new());

@@ -14,7 +14,7 @@ use crate::diagnostic::{Diagnostic, DiagnosticKind, Event};
 use crate::limits::TOGETHER_BYTES;
 use crate::origin::Source;
 use crate::pipeline::{Extractor, Finding, extract};
-use crate::record::{self, RecordWriter};
+use crate::record::{self, MessageTail, RecordWriter};
 use crate::split::{Block, Format, Message, SplitOutput, messages};
 
 /// Takes messages of one mailbox into the batch.
@@ -267,7 +267,10 @@ fn searched(
     let remember = *end != End::Sure || !given.is_empty();
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         let mut times: HashMap<u128, u64> = HashMap::new();
-        writer.begin();
+        writer.begin(match end {
+            End::Torn => MessageTail::Truncated,
+            _ => MessageTail::Complete,
+        });
         extract(message, source, extractor, &mut |finding| match finding {
             Finding::Url(found) | Finding::Unwrapped(found) => {
                 if remember {
@@ -283,9 +286,6 @@ fn searched(
                 }
                 yielded.records += 1;
                 writer.write(found, &mut yielded.lines);
-                if *end == End::Torn {
-                    record::mark_truncated_tail(&mut yielded.lines);
-                }
             }
             Finding::Diagnostic(diagnostic) => yielded.events.push(diagnostic.of(source)),
             _ => {}

@@ -14,7 +14,7 @@ use crate::limits::{
 };
 use crate::origin::{Source, SourceKind};
 use crate::read::{self, Input, UnreadRange};
-use crate::record::{self, Record, RecordWriter, Summary};
+use crate::record::{self, MessageTail, Record, RecordWriter, Summary};
 use crate::split::{
     Block, BlockRole, Format, Message, SplitOutput, ends_in_cr, messages, recognised, unify,
     zeros_before,
@@ -175,6 +175,8 @@ struct BatchBuilder<'w> {
     mark: Mark,
     /// Where the records of the last piece begin.
     start: usize,
+    /// Buffer for the open lines of a message while they are closed.
+    open: Vec<u8>,
     /// Bytes of refused candidates that the pieces before the last hold.
     rejects_before: usize,
     /// Whether the last piece has nothing of a message yet: at most what is counted of files.
@@ -211,6 +213,7 @@ impl<'w> BatchBuilder<'w> {
             tally,
             mark,
             start: 0,
+            open: Vec::new(),
             rejects_before: 0,
             is_fresh: true,
             usual_bytes,
@@ -555,7 +558,7 @@ impl Worker<'_> {
             return;
         }
         let (job, yielded, writer) = (self.job, &mut self.yielded, &mut self.writer);
-        writer.begin();
+        writer.begin(MessageTail::Complete);
         extract_known(message, known, source, self.extractor, &mut |finding| {
             note(finding, source, job, writer, yielded);
             yielded.relieve(job);
@@ -680,7 +683,9 @@ fn line(record: &Record<'_>, job: &Job, writer: &mut RecordWriter, yielded: &mut
     let found = record.found;
     let records = yielded.records();
     match job.output {
-        Output::Records => writer.write(record, records),
+        Output::Records if job.unique == Unique::None => writer.write(record, records),
+        // `counts` closes it.
+        Output::Records => writer.write_open(record, records),
         Output::Urls => {
             records.extend_from_slice(String::from_utf8_lossy(found.full).as_bytes());
             records.push(b'\n');
@@ -696,27 +701,30 @@ fn line(record: &Record<'_>, job: &Job, writer: &mut RecordWriter, yielded: &mut
     }
 }
 
-/// Tells the records of a message that were repeated in it how often they stood there. Those that were given before the
-/// message ended are told nothing.
+/// Closes the lines of a message's records, where URLs are counted, with the number of times that each URL occurred.
 fn counts(yielded: &mut BatchBuilder<'_>, job: &Job) {
-    let (start, before) = (yielded.start, yielded.mark);
+    if job.unique == Unique::None {
+        return;
+    }
+    let (start, first) = (yielded.start, yielded.mark);
     yielded.piece();
     let Batch { records, pieces } = &mut yielded.batch;
     let Some(piece) = pieces.last_mut() else {
         return;
     };
     let repeated = std::mem::take(&mut piece.repeated);
-    if !repeated.is_empty() && job.output == Output::Records {
-        let lines = records.split_off(before.records);
+    if job.output == Output::Records {
+        let open = &mut yielded.open;
+        open.clear();
+        open.extend_from_slice(&records[first.records..]);
+        records.truncate(first.records);
         let mut begin = 0;
-        for Keyed { key, end, .. } in &mut piece.keys[before.keys..] {
-            let line = &lines[begin..start + *end - before.records];
-            begin = start + *end - before.records;
-            match repeated.get(key) {
-                Some(count) => record::with_count(line, *count, records),
-                None => records.extend_from_slice(line),
-            }
+        for Keyed { key, end, .. } in &mut piece.keys[first.keys..] {
+            let open_end = start + *end - first.records;
+            records.extend_from_slice(&open[begin..open_end]);
+            record::close_line(repeated.get(key).copied(), records);
             *end = records.len() - start;
+            begin = open_end;
         }
     }
     if job.unique != Unique::Run {

@@ -55,8 +55,19 @@ pub struct RecordWriter {
     source: Vec<u8>,
     /// The whole of `message`; nothing before a message's first record.
     message: Vec<u8>,
+    tail: MessageTail,
     readings: RecordCache,
     part: PartWritten,
+}
+
+/// State of a message's end when the message was taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MessageTail {
+    /// The message ended at a line end.
+    #[default]
+    Complete,
+    /// The message ended within a line, and may grow: its records have `truncated_tail`.
+    Truncated,
 }
 
 /// The part that was written last, and the whole of `part` for it: parts are alike from one message to the next.
@@ -111,15 +122,25 @@ impl PartWritten {
 
 impl RecordWriter {
     /// Begins a message: the records that follow are of it.
-    pub fn begin(&mut self) {
+    pub fn begin(&mut self, tail: MessageTail) {
         self.source.clear();
         self.message.clear();
+        self.tail = tail;
     }
 
-    /// Appends `record` and a line end.
+    /// Appends `record` as one line.
     ///
     /// Linear in the line's length.
     pub fn write(&mut self, record: &Record<'_>, out: &mut Vec<u8>) {
+        self.write_open(record, out);
+        close_line(None, out);
+    }
+
+    /// Appends `record` up to where the field stands that is known only at the end of the message.
+    /// [`close_line`] must follow it.
+    ///
+    /// Linear in the line's length.
+    pub fn write_open(&mut self, record: &Record<'_>, out: &mut Vec<u8>) {
         if self.message.is_empty() {
             self.fill(record);
         }
@@ -140,9 +161,21 @@ impl RecordWriter {
         }
         finding(&mut line, record);
         self.origin(&mut line, record);
-        line.close();
-        out.push(b'\n');
+        if self.tail == MessageTail::Truncated {
+            line.fixed(fixed!("truncated_tail", "true"));
+        }
     }
+}
+
+/// Ends a line that [`RecordWriter::write_open`] began, with the number of times that its URL occurs in the message, if
+/// that is more than once and known.
+pub fn close_line(count: Option<u64>, out: &mut Vec<u8>) {
+    let mut line = Object::more(out);
+    if let Some(count) = count {
+        line.number(field!("count"), count);
+    }
+    line.close();
+    out.push(b'\n');
 }
 
 /// The URL and what its grammars say of it.
@@ -324,14 +357,6 @@ fn facts(line: &mut Object<'_>, facts: &MessageInfo) {
     );
 }
 
-/// Says of the last line of `out`, which is a record, that its message ended within a line when it was taken.
-pub fn mark_truncated_tail(out: &mut Vec<u8>) {
-    if out.ends_with(b"}\n") {
-        out.truncate(out.len() - 2);
-        out.extend_from_slice(b",\"truncated_tail\":true}\n");
-    }
-}
-
 fn alternates<'r>(record: &Record<'r>) -> Vec<AlternateLine<'r>> {
     let line = |other: &'r crate::parse::Alternate| AlternateLine {
         url: text(&other.full[..other.url_len]),
@@ -382,17 +407,6 @@ pub fn context_border(octets: &[u8], at: usize) -> usize {
         .rev()
         .find(|&at| octets.get(at).is_none_or(|byte| byte & 0xC0 != 0x80))
         .unwrap_or(at)
-}
-
-/// Appends a record's line, with the number of times that its URL stood in the message.
-///
-/// # Panics
-///
-/// Never: a line of ours ends in a closing brace and a line end.
-pub fn with_count(line: &[u8], count: u64, out: &mut Vec<u8>) {
-    let open = line.strip_suffix(b"}\n").expect("a line of ours");
-    out.extend_from_slice(open);
-    out.extend_from_slice(format!(",\"count\":{count}}}\n").as_bytes());
 }
 
 /// A record of type `reject`.
