@@ -4,27 +4,31 @@
 //! list, never by recursion. Nothing is decoded that is not text.
 
 mod binary;
+mod boundary;
 mod charset;
+mod content_type;
 mod date;
+mod decoding_steps;
 mod digest;
-mod entity;
-mod facts;
+mod encoded_words;
+mod field_names;
 mod flowed;
 mod header;
+mod header_prefilter;
 mod html;
-mod names;
+mod message_info;
+mod mime_walk;
 mod part;
 mod region;
 mod transfer;
 mod utf7;
-mod words;
 
 pub use date::{Date, Zone, date};
 pub use digest::{canonical, digest};
-pub use facts::MessageInfo;
+pub use field_names::{Known as KnownField, Roles};
 pub use header::{HeaderField, HeaderFields, value};
 pub use html::Link;
-pub use names::{Known as KnownField, Roles};
+pub use message_info::MessageInfo;
 pub use part::MimePart;
 pub use region::{BodyRegion, Regions};
 
@@ -174,7 +178,7 @@ pub fn texts<'m>(
     match message.header {
         HeaderForm::Absent | HeaderForm::ANews => plain(message, sink),
         HeaderForm::Present | HeaderForm::Copied { .. } => {
-            part::walk(message, fields, limits, headers, sink)
+            mime_walk::walk(message, fields, limits, headers, sink)
         }
     }
 }

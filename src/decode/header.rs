@@ -1,6 +1,6 @@
 //! HeaderForm fields (RFC 5322 section 2.2), as bytes.
 
-use super::names::{KNOWN, Known, Roles, roles};
+use super::field_names::{KNOWN, Known, Roles, roles};
 use crate::span::Span;
 use crate::split::{HeaderForm, Message};
 

@@ -1,8 +1,8 @@
 //! What a record tells of its message, read from the header and decoded.
 
 use super::date::{Date, date};
+use super::field_names::Known;
 use super::header::{HeaderField, HeaderFields, value};
-use super::names::Known;
 use crate::limits::REPEATED_NAMES;
 
 /// The facts of a message. DecodedText is as written, unfolded and with its encoded words undone.
