@@ -2,60 +2,41 @@
 //!
 //! One loop over [`DaemonEvent`] for each reader. Events only mark work; [`Daemon::work`] does it. Time is passed in by the
 //! [`DaemonHost`], as are the events, so that a test can be one. Everything that is read goes through the same look at a file
-//! (`daemon/read.rs`), whatever the reason for it, and everything that is written through one committer
-//! (`daemon/commit.rs`), which the readers share (`daemon/desk.rs`).
+//! (`daemon/ingest/file_ingest.rs`), whatever the reason for it, and everything that is written through one committer
+//! (`daemon/store/committer.rs`), which the readers share (`daemon/store/shared_committer.rs`).
 //!
 //! **The promise.** For every message that is complete while the daemon looks, or still there at its next look, its
 //! records appear exactly once in the sealed segments and the committed beginning of the open one. Not promised: mail
 //! that came and went while nobody looked; writers that neither lock nor finish within the settle time; storage that
 //! lies about what it has synced; consumers that read hidden files.
 
-mod age;
-mod commit;
-mod confine;
-mod desk;
-mod event;
-mod failing;
-mod fault;
-mod identity;
-mod left;
-mod lock;
-mod log;
-mod look;
-mod mbox;
-mod metrics;
-mod parsers;
-mod planted;
-mod pulse;
-mod read;
-mod readers;
-mod recover;
-mod run;
-mod serve;
-mod state;
-mod survey;
-mod take;
-mod watch;
+mod error;
+mod heartbeat;
+mod host;
+mod ingest;
+mod planted_faults;
+mod schedule;
+mod service;
+mod status;
+mod store;
 
-pub use event::{DaemonEvent, DaemonHost, LogRecord, MonotonicTime};
-pub use failing::Failure;
-pub use fault::DaemonError;
-pub use metrics::{SpoolStatus, Status};
-pub use run::{RunMode, ask, run};
+pub use error::DaemonError;
+pub use host::{DaemonEvent, DaemonHost, LogRecord, MonotonicTime};
+pub use schedule::Failure;
+pub use service::{RunMode, ask, run};
+pub use status::{SpoolStatus, Status};
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use desk::SharedCommitter;
-use failing::Failures;
-use identity::FileVersion;
-use lock::Lock;
-use metrics::Counts;
-use parsers::Parsers;
-use planted::{Planted, planted};
-use pulse::Heartbeat;
+use heartbeat::Heartbeat;
+use ingest::{FileVersion, Parsers};
+use planted_faults::{Planted, planted};
+use schedule::Failures;
+use status::Counts;
+use store::{Lock, SharedCommitter};
 
 use crate::config::{Config, Spool};
 use crate::pipeline::{Extractor, Options};
@@ -192,7 +173,7 @@ impl Daemon {
             let (extractor, parsers) = (Arc::clone(&self.extractor), Arc::clone(&self.parsers));
             Daemon::of(config, extractor, parsers, Arc::clone(&self.desk), now)
         };
-        readers::shared(&self.config.spool, most)
+        service::shared(&self.config.spool, most)
             .into_iter()
             .map(reader)
             .collect()
@@ -238,7 +219,7 @@ impl Daemon {
     /// As [`Daemon::open`].
     pub fn rebuild(config: &Config, host: &mut dyn DaemonHost) -> Result<(), DaemonError> {
         let _lock = Lock::take(&config.state.dir)?;
-        recover::rebuild(config, &mut |remark| host.remark(&LogRecord::Info(remark)))
+        store::rebuild(config, &mut |remark| host.remark(&LogRecord::Info(remark)))
     }
 
     /// Marks what an event asks for.

@@ -1,0 +1,375 @@
+//! Looks at one file: is there anything new, is it complete, and what becomes of it.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use super::identity::{FileVersion, mailbox, place};
+use super::mbox::{self, Mbox};
+use super::message_ingest::{End, Mailbox, Taker, divided};
+use super::parser_pool::Parsers;
+use crate::config::Spool;
+use crate::daemon::error::DaemonError;
+use crate::daemon::status::Counts;
+use crate::daemon::store::Session;
+use crate::daemon::store::Tail;
+use crate::diagnostic::{Diagnostic, DiagnosticKind, Event};
+use crate::limits::SNIFF_BYTES;
+use crate::origin::{FormatHint, Source};
+use crate::pipeline::Extractor;
+use crate::read::{self, Input, SparseRead, StreamStep, Streams, is_container};
+use crate::split::{self, BlockReader, BlockRole, Format, OpenedStream, divisible, recognised};
+use crate::walk;
+
+/// Whether a file has rested.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rest {
+    /// It has not changed for as long as it takes, or its writer has closed it.
+    Settled,
+    /// It may still be written.
+    Fresh,
+}
+
+/// What became of a look.
+#[derive(Debug)]
+pub(crate) enum Look {
+    /// All of it was taken, or there was nothing to take.
+    Done,
+    /// It is still being written, or somebody holds its lock.
+    Wait,
+    /// There is more.
+    More,
+    /// It is nothing that is read, and why in a word.
+    Left(&'static str),
+    /// It could not be read.
+    Failed(io::Error),
+}
+
+/// What a look needs besides the file.
+pub(crate) struct Looker<'l> {
+    pub(crate) session: Session<'l>,
+    pub(crate) parsers: &'l Parsers,
+    pub(crate) extractor: &'l Extractor,
+    pub(crate) counts: &'l mut Counts,
+    pub(crate) events: &'l mut Vec<Event>,
+    pub(crate) spool: &'l Spool,
+}
+
+impl Looker<'_> {
+    /// Whether a file was read whole as it is. Opens nothing.
+    pub(crate) fn is_known(
+        &mut self,
+        file: &walk::WalkedFile,
+        stamp: FileVersion,
+    ) -> Result<bool, DaemonError> {
+        self.session.with(|committer| {
+            let store = &committer.store;
+            if stamp.size == 0 || store.is_known(stamp.known(&file.source.path, file.hint))? {
+                return Ok(true);
+            }
+            let cursor = if file.hint == FormatHint::Maildir {
+                None
+            } else {
+                store.cursor(stamp.id)?
+            };
+            Ok(cursor
+                .is_some_and(|cursor| cursor.size == stamp.size && cursor.mtime == stamp.mtime))
+        })
+    }
+
+    /// Tells of an mbox that was cut while nobody looked, and begins to read it anew: what was written into it after the
+    /// last look and went with the rest is not known. One that still begins as it did had messages taken out.
+    pub(crate) fn tell_of_cut(
+        &mut self,
+        file: &walk::WalkedFile,
+        stamp: FileVersion,
+    ) -> Result<(), DaemonError> {
+        if file.hint == FormatHint::Maildir {
+            return Ok(());
+        }
+        let cursor = self
+            .session
+            .with(|committer| committer.store.cursor(stamp.id))?;
+        let Some(cursor) = cursor.filter(|cursor| stamp.size < cursor.last) else {
+            return Ok(());
+        };
+        let begins_so =
+            |opened: File| mbox::head(&opened, &cursor).is_ok_and(|head| head == cursor.head);
+        if stamp.size > 0 && read::open(file).is_ok_and(begins_so) {
+            return Ok(());
+        }
+        self.session
+            .with(|committer| committer.state()?.reset_cursor(stamp.id))?;
+        let (size, last) = (stamp.size, cursor.last);
+        let what = format!(
+            "cut to {size} octets while nobody looked: what stood behind the {last} that were read is not known"
+        );
+        self.events
+            .push(Diagnostic::at(DiagnosticKind::Vanished, last, what).of(&file.source));
+        Ok(())
+    }
+
+    /// Takes what is new in a file, up to one piece of it.
+    pub(crate) fn look(
+        &mut self,
+        file: &walk::WalkedFile,
+        rest: Rest,
+    ) -> Result<Look, DaemonError> {
+        let opened = match read::open(file) {
+            Ok(opened) => opened,
+            Err(error) => return Ok(Look::Failed(error)),
+        };
+        let path: &Path = &file.source.path;
+        let given = self.spool.kind().map(Format::of);
+        let most = self.extractor.limits().message_bytes;
+        let start = opened
+            .metadata()
+            .and_then(|metadata| Ok((FileVersion::of(&metadata), beginning(&opened)?)));
+        let (stamp, start) = match start {
+            Ok(start) => start,
+            Err(error) => return Ok(Look::Failed(error)),
+        };
+        if is_container(&start) {
+            // Nobody appends to what is compressed: it is read when it is at rest, and then whole.
+            return if rest == Rest::Fresh {
+                Ok(Look::Wait)
+            } else {
+                self.container(file, opened, stamp)
+            };
+        }
+        let format = match recognised(&start, given, file.hint) {
+            Ok(format) => format,
+            Err(why) => return self.left(file, stamp, why),
+        };
+        let mailbox = self.mailbox(path, format, stamp)?;
+        let tails = match format {
+            Format::Mbox | Format::Mboxcl | Format::Text => self
+                .session
+                .with(|committer| committer.state()?.tails(mailbox.id))?,
+            _ => Vec::new(),
+        };
+        let mut taker = self.taker(file.source.clone(), mailbox, tails);
+        if let Some(format) = divisible(&start, given, file.hint) {
+            taker
+                .session
+                .with(|committer| committer.state()?.hold_many(mailbox.id))?;
+            return Mbox {
+                file: &opened,
+                path,
+                format,
+                stamp,
+                rest,
+                most,
+            }
+            .look(&mut taker);
+        }
+        // What is delivered into a Maildir is whole from the first moment (maildir(5)).
+        if rest == Rest::Fresh && file.hint != FormatHint::Maildir {
+            return Ok(Look::Wait);
+        }
+        match whole(&opened, start, stamp, format, most, &mut taker)? {
+            Look::Done => {}
+            other => return Ok(other),
+        }
+        let mailbox = taker.mailbox;
+        self.know(file, stamp, mailbox)?;
+        Ok(Look::Done)
+    }
+
+    /// The mailbox of a file's messages.
+    fn mailbox(
+        &mut self,
+        path: &Path,
+        format: Format,
+        stamp: FileVersion,
+    ) -> Result<Mailbox, DaemonError> {
+        let spool = &self.spool.path;
+        let key = mailbox(path, format.kind(), spool, self.spool.dedupe);
+        let id = self
+            .session
+            .with(|committer| committer.state()?.mailbox(key, place(spool), stamp.id.dev))?;
+        Ok(Mailbox::new(id, key))
+    }
+
+    /// Notes that a file was read whole, and what was taken from it.
+    fn know(
+        &mut self,
+        file: &walk::WalkedFile,
+        stamp: FileVersion,
+        mailbox: Mailbox,
+    ) -> Result<(), DaemonError> {
+        let message = (mailbox.taken == 1 && mailbox.pieces == 0).then_some(mailbox.last);
+        self.session.with(|committer| {
+            let state = committer.state()?;
+            if mailbox.taken > 1 {
+                state.hold_many(mailbox.id)?;
+            }
+            state.know(
+                stamp.known(&file.source.path, file.hint),
+                mailbox.id,
+                message,
+            )
+        })
+    }
+
+    /// The mailbox of files without messages: the spool.
+    fn no_mailbox(&mut self, stamp: FileVersion) -> Result<Mailbox, DaemonError> {
+        let spool = place(&self.spool.path);
+        let id = self
+            .session
+            .with(|committer| committer.state()?.mailbox(spool, spool, stamp.id.dev))?;
+        Ok(Mailbox::new(id, spool))
+    }
+
+    fn taker(&mut self, source: Source, mailbox: Mailbox, tails: Vec<Tail>) -> Taker<'_> {
+        Taker {
+            session: self.session,
+            parsers: self.parsers,
+            extractor: self.extractor,
+            counts: &mut *self.counts,
+            events: &mut *self.events,
+            source,
+            mailbox,
+            tails,
+        }
+    }
+
+    /// Takes everything in a compressed file or an archive. What is damaged in it stays so, and is told once.
+    fn container(
+        &mut self,
+        file: &walk::WalkedFile,
+        opened: File,
+        stamp: FileVersion,
+    ) -> Result<Look, DaemonError> {
+        let limits = *self.extractor.limits();
+        let given = self.spool.kind().map(Format::of);
+        let (mut said, mut failed, mut held) = (Vec::new(), None, BTreeMap::new());
+        for step in Streams::new(Input::file(opened), file.source.clone(), file.hint, &limits) {
+            match step {
+                StreamStep::Stream(source, hint, stream) => {
+                    let taken = match split::open(stream, given, hint, limits.message_bytes) {
+                        Ok(OpenedStream::Left(_)) => Look::Done,
+                        Ok(OpenedStream::Blocks(format, roller)) => {
+                            let mailbox = self.mailbox(&file.source.path, format, stamp)?;
+                            let mut taker = self.taker(source.clone(), mailbox, Vec::new());
+                            let look = blocks(roller, format, u64::MAX, End::Sure, &mut taker)?;
+                            let part = taker.mailbox;
+                            held.entry(part.id)
+                                .and_modify(|all: &mut Mailbox| all.add(part))
+                                .or_insert(part);
+                            look
+                        }
+                        Err(error) => Look::Failed(error),
+                    };
+                    if let Look::Failed(error) = taken {
+                        said.push(read::diagnostic(&error, None).of(&source));
+                        failed = Some(error);
+                    }
+                }
+                StreamStep::Lost(event) | StreamStep::Remark(event) => said.push(event),
+                StreamStep::Left(..) | StreamStep::Closed(_) | StreamStep::Broken(..) => {}
+            }
+        }
+        // What is damaged stays so; what the device or the server did not give, it may give another time.
+        if let Some(event) = said
+            .iter()
+            .find(|event| event.diagnostic.kind == DiagnosticKind::Unreadable)
+        {
+            return Ok(Look::Failed(failed.unwrap_or_else(|| {
+                io::Error::other(event.diagnostic.message.clone())
+            })));
+        }
+        self.events.append(&mut said);
+        if held.len() > 1 {
+            for mailbox in held.keys() {
+                self.session
+                    .with(|committer| committer.state()?.hold_always(*mailbox))?;
+            }
+        }
+        let mailbox = held
+            .into_values()
+            .next()
+            .map_or_else(|| self.no_mailbox(stamp), Ok)?;
+        self.know(file, stamp, mailbox)?;
+        Ok(Look::Done)
+    }
+
+    /// A file that is not read; nothing will be looked for in it until it changes.
+    fn left(
+        &mut self,
+        file: &walk::WalkedFile,
+        stamp: FileVersion,
+        why: &'static str,
+    ) -> Result<Look, DaemonError> {
+        let mailbox = self.no_mailbox(stamp)?;
+        self.know(file, stamp, mailbox)?;
+        Ok(Look::Left(why))
+    }
+}
+
+/// The first bytes of a file, by which its format is told.
+fn beginning(file: &File) -> io::Result<Vec<u8>> {
+    let mut start = Vec::with_capacity(4 << 10);
+    let mut file = file;
+    (&mut file)
+        .take(SNIFF_BYTES as u64)
+        .read_to_end(&mut start)?;
+    Ok(start)
+}
+
+/// Takes everything in a file that is no mbox.
+fn whole(
+    opened: &File,
+    mut start: Vec<u8>,
+    stamp: FileVersion,
+    format: Format,
+    most: usize,
+    taker: &mut Taker<'_>,
+) -> Result<Look, DaemonError> {
+    let mut rest = opened;
+    if stamp.size <= most as u64 {
+        // All of it is read before anything is taken, so that one that changes meanwhile is noticed.
+        let read = (&mut rest).take(most as u64).read_to_end(&mut start);
+        match read.and_then(|_| opened.metadata()) {
+            Ok(metadata) if FileVersion::of(&metadata) != stamp => return Ok(Look::Wait),
+            Ok(_) => {}
+            Err(error) => return Ok(Look::Failed(error)),
+        }
+    }
+    let roller = BlockReader::new(rest, start, format, most);
+    let end = if format == Format::Text {
+        End::File
+    } else {
+        End::Sure
+    };
+    blocks(roller, format, stamp.size, end, taker)
+}
+
+/// Takes all messages of a stream. The one that ends where the stream is `size` bytes long ends as `end` says.
+fn blocks<R: SparseRead>(
+    mut roller: BlockReader<R>,
+    format: Format,
+    size: u64,
+    end: End,
+    taker: &mut Taker<'_>,
+) -> Result<Look, DaemonError> {
+    let mut giant = 0;
+    loop {
+        let block = match roller.next_block() {
+            Ok(Some(block)) => block,
+            Ok(None) => return Ok(Look::Done),
+            Err(error) => return Ok(Look::Failed(error)),
+        };
+        let at_end = block.offset + block.bytes.len() as u64 >= size;
+        let within = match &block.role {
+            BlockRole::Rest(begun) => Some((giant, block.offset - begun.start)),
+            BlockRole::Whole | BlockRole::First => None,
+        };
+        let pieces = divided(&block, format, taker);
+        let digest = taker.take(&pieces, within, if at_end { end } else { End::Sure })?;
+        if within.is_none() {
+            giant = digest;
+        }
+    }
+}

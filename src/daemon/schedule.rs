@@ -1,0 +1,10 @@
+//! Which files are scanned, and when: notifications of the kernel, rescans, retries.
+
+mod fs_events;
+mod retries;
+mod spool_scan;
+mod survey;
+
+pub(crate) use fs_events::{FsEvents, Lost, place};
+pub use retries::Failure;
+pub(crate) use retries::{Failures, Trouble};

@@ -1,0 +1,466 @@
+//! Which files are looked at, and when again.
+
+use std::collections::HashMap;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::retries::{Say, Seen, Trouble};
+use crate::daemon::error::DaemonError;
+use crate::daemon::host::{DaemonHost, LogRecord, MonotonicTime};
+use crate::daemon::ingest::FileVersion;
+use crate::daemon::ingest::{Look, Looker, Rest};
+use crate::daemon::planted_faults::{Planted, planted};
+use crate::daemon::store::Committer;
+use crate::daemon::{AGAIN_MS, Daemon, POLL_MS, RESTING_FILES, RESTLESS_LOOKS, Resting};
+use crate::diagnostic::{Diagnostic, DiagnosticKind, Event};
+use crate::limits::FAILING_FILES;
+use crate::origin::{FormatHint, Source};
+use crate::walk::{self, PathFilter, SymlinkPolicy, WalkStep};
+
+/// The time between two looks at what is new, while everything is looked at.
+const HEED_MS: u64 = 250;
+
+/// The time after which a locked mailbox is looked at again, if nobody says anything.
+const LOCKED_MS: u64 = 250;
+
+impl Daemon {
+    pub(crate) fn look_at_changed(&mut self, host: &mut dyn DaemonHost) -> Result<(), DaemonError> {
+        while let Some(path) = self.changed.pop_first() {
+            let Some(spool) = self.spool_of(&path) else {
+                continue;
+            };
+            let root = self.spools[spool].spool.path.clone();
+            match walk::beneath(&root, &path) {
+                Some(file) => self.look(spool, &file, host)?,
+                // A folder came, or something went: the walk will tell.
+                None if walk::is_folder(&root, &path) => {
+                    host.appeared(&root, &path);
+                    let now = host.now();
+                    self.spools[spool].mark(now);
+                    self.spools[spool].restless = self.spools[spool].restless.max(1);
+                }
+                None => {
+                    self.closed.remove(&path);
+                    self.unfound(spool, &path, host);
+                }
+            }
+            self.between(host)?;
+            if self.stopping {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn look_at_rested(&mut self, host: &mut dyn DaemonHost) -> Result<(), DaemonError> {
+        let now = host.now();
+        let due = |(path, resting): (&PathBuf, &Resting)| {
+            (resting.look <= now).then(|| (path.clone(), resting.spool))
+        };
+        let mut rested: Vec<(PathBuf, usize)> = self.resting.iter().filter_map(due).collect();
+        // In the order of a walk, so that the same files give the same segments.
+        rested.sort_unstable();
+        self.look_again(rested, host)
+    }
+
+    pub(crate) fn look_at_failed(&mut self, host: &mut dyn DaemonHost) -> Result<(), DaemonError> {
+        let failed = self.failing.due(host.now());
+        self.look_again(failed, host)
+    }
+
+    fn look_again(
+        &mut self,
+        paths: Vec<(PathBuf, usize)>,
+        host: &mut dyn DaemonHost,
+    ) -> Result<(), DaemonError> {
+        for (path, spool) in paths {
+            if self.stopping {
+                return Ok(());
+            }
+            let root = self.spools[spool].spool.path.clone();
+            match walk::beneath(&root, &path) {
+                Some(file) => self.look(spool, &file, host)?,
+                None => self.unfound(spool, &path, host),
+            }
+            self.between(host)?;
+        }
+        Ok(())
+    }
+
+    /// The spool that a path lies in; of several the innermost.
+    fn spool_of(&self, path: &Path) -> Option<usize> {
+        let holds = |(index, root): (usize, &Path)| {
+            path.starts_with(root)
+                .then_some((root.components().count(), index))
+        };
+        let roots = self
+            .spools
+            .iter()
+            .map(|watched| watched.spool.path.as_path());
+        roots
+            .enumerate()
+            .filter_map(holds)
+            .max()
+            .map(|(_, index)| index)
+    }
+
+    /// Looks at everything in a spool.
+    pub(crate) fn sweep(
+        &mut self,
+        index: usize,
+        host: &mut dyn DaemonHost,
+    ) -> Result<(), DaemonError> {
+        self.counts.sweeps += 1;
+        let start = host.now();
+        let watched = &mut self.spools[index];
+        watched.due = None;
+        let root = watched.spool.path.clone();
+        let present = !self.is_absent(index)?;
+        let watched = &mut self.spools[index];
+        if watched.present && !present {
+            host.remark(&LogRecord::Warn(format!(
+                "{} is not there, or empty; nothing is forgotten",
+                root.display()
+            )));
+        }
+        watched.present = present;
+        let (mut files, mut folders) = (0, HashMap::new());
+        let mut survey = if present {
+            self.begin_survey(index)?
+        } else {
+            None
+        };
+        if present {
+            let (roots, filter) = ([root], PathFilter::default());
+            let mut heeded = start;
+            for step in walk::walk(&roots, &filter, SymlinkPolicy::Left) {
+                match step {
+                    WalkStep::File(file) => {
+                        files += 1;
+                        note_folder(&file, &mut folders);
+                        if let Some(survey) = &mut survey {
+                            survey.meet(&file);
+                        }
+                        self.look(index, &file, host)?;
+                    }
+                    WalkStep::Failed(event) => {
+                        if let Some(survey) = survey
+                            .as_mut()
+                            .filter(|_| event.diagnostic.kind != DiagnosticKind::Vanished)
+                        {
+                            survey.fail("there are folders that cannot be read");
+                        }
+                        self.event(&event, host);
+                    }
+                    WalkStep::Part(..) | WalkStep::Skipped(..) | WalkStep::Stdin => {}
+                }
+                self.between(host)?;
+                // New mail does not wait until all that is old was looked at.
+                if heeded.after(HEED_MS) <= host.now() {
+                    self.look_at_changed(host)?;
+                    self.look_at_rested(host)?;
+                    heeded = host.now();
+                }
+                if self.stopping {
+                    self.spools[index].mark(start);
+                    return Ok(());
+                }
+            }
+        }
+        (self.spools[index].files, self.spools[index].swept) = (files, present);
+        if let Some(survey) = survey {
+            self.end_survey(index, survey, host)?;
+        }
+        self.desk.keep_age()?;
+        self.plan_next_sweep(index, folders, host);
+        Ok(())
+    }
+
+    /// A folder whose entries were renamed while it was read gives some twice and some not at all, so it is read
+    /// again until it rests.
+    fn plan_next_sweep(
+        &mut self,
+        index: usize,
+        folders: HashMap<PathBuf, i64>,
+        host: &mut dyn DaemonHost,
+    ) {
+        let now = host.now();
+        let rested = folders.iter().all(|(path, before)| {
+            changed_at(path) == Some(*before)
+                && self.folders.get(path).is_none_or(|last| last == before)
+        });
+        let is_new = folders.keys().any(|path| !self.folders.contains_key(path));
+        self.folders.extend(folders);
+        let watched = &mut self.spools[index];
+        watched.restless = if rested && !is_new {
+            0
+        } else {
+            watched.restless + 1
+        };
+        let usual = if watched.notices && watched.present {
+            self.config.watch.sweep.ms
+        } else {
+            POLL_MS
+        };
+        let wait = match watched.restless {
+            0 => usual.min(self.config.watch.sweep.ms),
+            1..=RESTLESS_LOOKS => 0,
+            // RunMode a second for as long as it goes on, unless a look at it takes longer than that anyway.
+            _ => AGAIN_MS.saturating_mul(2),
+        };
+        watched.mark(now.after(wait));
+    }
+
+    /// Looks at one file, whatever the reason, until nothing is left in it that can be taken now.
+    fn look(
+        &mut self,
+        spool: usize,
+        file: &walk::WalkedFile,
+        host: &mut dyn DaemonHost,
+    ) -> Result<(), DaemonError> {
+        let path = file.source.path.to_path_buf();
+        let Ok(metadata) = path.symlink_metadata() else {
+            self.unfound(spool, &path, host);
+            return Ok(());
+        };
+        let (stamp, seen) = (FileVersion::of(&metadata), Seen::of(&metadata));
+        if !self.failing.may_look(&path, seen, host.now()) {
+            return Ok(());
+        }
+        let (desk, pulse) = (Arc::clone(&self.desk), Arc::clone(&self.pulse));
+        let Some(session) = desk.session(&pulse) else {
+            return Ok(());
+        };
+        loop {
+            let rest = self.rest(&path, stamp, host.now());
+            let mut events = Vec::new();
+            let mut looker = Looker {
+                session,
+                parsers: &self.parsers,
+                extractor: &self.extractor,
+                counts: &mut self.counts,
+                events: &mut events,
+                spool: &self.spools[spool].spool,
+            };
+            if !self.spools[spool].swept {
+                looker.tell_of_cut(file, stamp)?;
+            }
+            let known = looker.is_known(file, stamp)?;
+            let look = if known {
+                Look::Done
+            } else {
+                looker.look(file, rest)?
+            };
+            for event in &events {
+                self.event(event, host);
+            }
+            self.counts.files_read += u64::from(!known && matches!(look, Look::Done | Look::More));
+            let more = matches!(look, Look::More);
+            self.plan_next_look(spool, file, (stamp, seen), look, host);
+            if planted(Planted::AdvanceOnRead) {
+                session.with(advance_on_read)?;
+            }
+            if !more || self.stopping {
+                return Ok(());
+            }
+            self.between(host)?;
+        }
+    }
+
+    /// Whether a file has rested long enough.
+    fn rest(&mut self, path: &Path, stamp: FileVersion, now: MonotonicTime) -> Rest {
+        let settle = self.config.watch.settle.ms;
+        let long = self
+            .resting
+            .get(path)
+            .is_some_and(|at| at.stamp == stamp && at.since.after(settle) <= now);
+        if long || self.closed.contains(path) && !is_shared(path) {
+            Rest::Settled
+        } else {
+            Rest::Fresh
+        }
+    }
+
+    fn plan_next_look(
+        &mut self,
+        spool: usize,
+        file: &walk::WalkedFile,
+        (stamp, seen): (FileVersion, Seen),
+        look: Look,
+        host: &mut dyn DaemonHost,
+    ) {
+        let now = host.now();
+        let path = file.source.path.to_path_buf();
+        self.closed.remove(&path);
+        match look {
+            Look::More => {}
+            Look::Done | Look::Left(_) => {
+                self.resting.remove(&path);
+                self.failing.forget(&path);
+                if let Look::Left(why) = look
+                    && why != "empty"
+                {
+                    self.event(
+                        &Diagnostic::new(DiagnosticKind::Skip, format!("not read: {why}"))
+                            .of(&file.source),
+                        host,
+                    );
+                }
+            }
+            Look::Wait => {
+                self.failing.forget(&path);
+                self.wait(path, stamp, spool, now);
+            }
+            Look::Failed(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.resting.remove(&path);
+                // In a Maildir it has another name now.
+                if file.hint == FormatHint::Maildir {
+                    self.spools[spool].mark(now.after(AGAIN_MS));
+                }
+            }
+            Look::Failed(error) => self.failed(spool, &file.source, seen, &error, host),
+        }
+    }
+
+    /// Notes that a file could not be read, and says so when it is news.
+    fn failed(
+        &mut self,
+        spool: usize,
+        source: &Source,
+        seen: Seen,
+        error: &io::Error,
+        host: &mut dyn DaemonHost,
+    ) {
+        self.resting.remove(&*source.path);
+        *self
+            .counts
+            .read_errors
+            .entry(Trouble::of(error).name())
+            .or_default() += 1;
+        let diagnostic = match self
+            .failing
+            .note(&source.path, seen, spool, error, host.now())
+        {
+            Say::Nothing => return,
+            Say::First => Diagnostic::new(DiagnosticKind::Unreadable, error.to_string()),
+            Say::Quarantined => Diagnostic::new(
+                DiagnosticKind::Unreadable,
+                format!("could not be read for a day, left alone until it changes: {error}"),
+            ),
+            Say::TooMany => Diagnostic::new(
+                DiagnosticKind::Limit,
+                format!("one more than {FAILING_FILES} that cannot be read: {error}"),
+            ),
+        };
+        self.event(&diagnostic.of(source), host);
+    }
+
+    /// What to think of a path at which no file is found: it is gone, or the system does not tell.
+    fn unfound(&mut self, spool: usize, path: &Path, host: &mut dyn DaemonHost) {
+        match path.symlink_metadata() {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                self.failed(
+                    spool,
+                    &Source::at(path.to_owned()),
+                    Seen::nothing(),
+                    &error,
+                    host,
+                );
+            }
+            _ => {
+                self.resting.remove(path);
+                self.failing.forget(path);
+            }
+        }
+    }
+
+    /// Notes that a file is to be looked at when it has rested.
+    fn wait(&mut self, path: PathBuf, stamp: FileVersion, spool: usize, now: MonotonicTime) {
+        let settle = self.config.watch.settle.ms;
+        if self.resting.len() >= RESTING_FILES && !self.resting.contains_key(&path) {
+            self.spools[spool].mark(now.after(settle));
+            return;
+        }
+        let since = self
+            .resting
+            .get(&path)
+            .filter(|at| at.stamp == stamp)
+            .map_or(now, |at| at.since);
+        // It has rested and still must wait: somebody holds its lock.
+        let look = since.after(settle).max(now.after(LOCKED_MS));
+        self.resting.insert(
+            path,
+            Resting {
+                stamp,
+                since,
+                look,
+                spool,
+            },
+        );
+    }
+
+    fn event(&mut self, event: &Event, host: &mut dyn DaemonHost) {
+        self.counts.event(event);
+        if event.diagnostic.kind.is_failure() {
+            self.last_error = Some(format!(
+                "{}: {}",
+                event.source.path.display(),
+                event.diagnostic.message
+            ));
+        }
+        host.remark(&LogRecord::Source(event));
+    }
+
+    /// Between two files: what has happened meanwhile is marked, what is due is committed, and somebody is told.
+    fn between(&mut self, host: &mut dyn DaemonHost) -> Result<(), DaemonError> {
+        while let Some(event) = host.event() {
+            let now = host.now();
+            self.handle(event, now);
+        }
+        host.progress(self);
+        self.desk.commit_if_due(self.stopping, host)
+    }
+}
+
+/// The mistake of committing positions when bytes are read. Only a test makes it.
+fn advance_on_read(committer: &mut Committer) -> Result<(), DaemonError> {
+    if committer.is_dirty() {
+        committer.state()?.commit()?;
+        committer.store.begin()?;
+    }
+    Ok(())
+}
+
+/// Whether a file has many writers, one after the other, so that one of them closing it says nothing.
+fn is_shared(path: &Path) -> bool {
+    !path
+        .file_name()
+        .is_some_and(|name| name.as_encoded_bytes().iter().all(u8::is_ascii_digit))
+}
+
+/// Notes when the folder of a file that programs rename was changed.
+fn note_folder(file: &walk::WalkedFile, folders: &mut HashMap<PathBuf, i64>) {
+    if file.hint == FormatHint::None {
+        return;
+    }
+    let Some(folder) = file.source.path.parent() else {
+        return;
+    };
+    if !folders.contains_key(folder)
+        && let Some(at) = changed_at(folder)
+    {
+        folders.insert(folder.to_owned(), at);
+    }
+}
+
+fn changed_at(path: &Path) -> Option<i64> {
+    let metadata = path.metadata().ok()?;
+    Some(
+        metadata
+            .mtime()
+            .wrapping_mul(1_000_000_000)
+            .wrapping_add(metadata.mtime_nsec()),
+    )
+}

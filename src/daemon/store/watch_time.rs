@@ -1,0 +1,70 @@
+//! How long the spools have been watched: the time that tombstones count by.
+//!
+//! The machine's clock may jump, and nothing may be forgotten because of it. So the time that the daemon runs is counted,
+//! and of the time between two runs no more than [`AWAY_S`].
+
+use super::state::Store;
+use crate::daemon::error::DaemonError;
+use crate::daemon::host::{DaemonHost, MonotonicTime};
+use crate::limits::{AGE_KEPT_S, AWAY_S};
+
+const DAY_S: u64 = 86_400;
+
+/// How long the spools have been watched.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Age {
+    /// Seconds until `since`.
+    before: u64,
+    since: MonotonicTime,
+    now: MonotonicTime,
+    /// Seconds since 1970, if the machine tells.
+    date: Option<u64>,
+    /// What of it is kept in the state.
+    kept: u64,
+}
+
+impl Age {
+    /// Goes on counting where the state says that the last run ended.
+    pub(crate) fn open(store: &Store, host: &mut dyn DaemonHost) -> Result<Age, DaemonError> {
+        let (now, date) = (host.now(), host.date());
+        let kept = store.note("age")?.unwrap_or(0);
+        let away = match (store.note("date")?, date) {
+            (Some(before), Some(now)) => now.saturating_sub(before).min(AWAY_S),
+            _ => 0,
+        };
+        Ok(Age {
+            before: kept + away,
+            since: now,
+            now,
+            date,
+            kept,
+        })
+    }
+
+    /// Lets the time pass.
+    pub(crate) fn pass(&mut self, host: &mut dyn DaemonHost) {
+        (self.now, self.date) = (host.now(), host.date());
+    }
+
+    fn seconds(&self) -> u64 {
+        self.before + self.now.ms.saturating_sub(self.since.ms) / 1_000
+    }
+
+    /// The day, counted from the first.
+    pub(crate) fn day(&self) -> u64 {
+        self.seconds() / DAY_S
+    }
+
+    /// Whether enough has passed to be kept.
+    pub(crate) fn is_due(&self) -> bool {
+        self.seconds() >= self.kept + AGE_KEPT_S
+    }
+
+    /// Keeps it in the state, with what belongs to the batch.
+    pub(crate) fn keep(&mut self, store: &Store) -> Result<(), DaemonError> {
+        self.kept = self.seconds();
+        store.put_note("age", self.kept)?;
+        self.date
+            .map_or(Ok(()), |date| store.put_note("date", date))
+    }
+}
