@@ -1,5 +1,9 @@
 //! What was wrong somewhere, as a value that can be printed as an event.
 
+mod skip;
+
+pub use skip::SkipReason;
+
 use crate::origin::Source;
 
 /// What sort of diagnostic it was. A closed set.

@@ -17,9 +17,10 @@ mod sniff;
 pub use lengths::{Dialect, dialect};
 pub use lines::{ends_in_cr, unify};
 pub use roll::{
-    Begun, Block, BlockReader, BlockRole, OpenedStream, divisible, open, open_part, zeros_before,
+    Begun, Block, BlockReader, BlockRole, OpenedStream, UnreadBlock, divisible, open, open_part,
+    zeros_before,
 };
-pub use sniff::{Format, Sniffed, recognised, sniff};
+pub use sniff::{Format, recognised};
 
 use crate::diagnostic::Diagnostic;
 use crate::origin::SourceKind;

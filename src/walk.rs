@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use rustix::fs::{AtFlags, Stat, stat, statat};
 
-use crate::diagnostic::{Diagnostic, DiagnosticKind, Event};
+use crate::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
 use crate::limits::SMALL_FILE_BYTES;
 use crate::origin::{FormatHint, Source, SplitItem};
 use ahead::{Ahead, Room};
@@ -59,13 +59,23 @@ impl WalkedFile {
 pub enum WalkStep {
     /// A file to be read.
     File(WalkedFile),
-    /// A part of a file: what begins in it is to be read.
-    Part(WalkedFile, SplitItem),
+    /// Part of a file: the messages that begin in it are to be read.
+    Part {
+        /// The file.
+        file: WalkedFile,
+        /// The range.
+        item: SplitItem,
+    },
     /// Standard input.
     Stdin,
-    /// Something that is left, and why in a word.
-    Skipped(Source, &'static str),
-    /// Something that could not be looked at.
+    /// Something that is not read.
+    Skipped {
+        /// What it is.
+        source: Source,
+        /// Why it is not read.
+        reason: SkipReason,
+    },
+    /// A file or folder that could not be opened or listed.
     Failed(Event),
 }
 
@@ -122,7 +132,10 @@ fn walked<'w>(
         .map(move |step| match step {
             Walked::Step(step) => step,
             Walked::Linked(file, identity) if seen.insert(identity) => WalkStep::File(file),
-            Walked::Linked(file, _) => WalkStep::Skipped(file.source, "hard-link"),
+            Walked::Linked(file, _) => WalkStep::Skipped {
+                source: file.source,
+                reason: SkipReason::HardLink,
+            },
         })
 }
 
@@ -134,9 +147,10 @@ pub fn items(items: &[SplitItem]) -> impl Iterator<Item = WalkStep> + '_ {
             Err(error) => WalkStep::Failed(
                 Diagnostic::new(DiagnosticKind::Unreadable, error.to_string()).of(&item.source),
             ),
-            Ok(metadata) if !metadata.is_file() => {
-                WalkStep::Skipped(item.source.clone(), "not-regular")
-            }
+            Ok(metadata) if !metadata.is_file() => WalkStep::Skipped {
+                source: item.source.clone(),
+                reason: SkipReason::NotRegular,
+            },
             Ok(metadata) => {
                 let (size, hint) = (metadata.len(), hint(path));
                 let file = WalkedFile {
@@ -149,7 +163,10 @@ pub fn items(items: &[SplitItem]) -> impl Iterator<Item = WalkStep> + '_ {
                 if item.start == 0 && file.size <= item.end {
                     WalkStep::File(file)
                 } else {
-                    WalkStep::Part(file, item.clone())
+                    WalkStep::Part {
+                        file,
+                        item: item.clone(),
+                    }
                 }
             }
         }
@@ -241,24 +258,34 @@ impl<'w> Below<'w> {
     }
 
     fn step(self, found: Found) -> Walked {
-        let skip = |path, why| Walked::Step(WalkStep::Skipped(Source::at(path), why));
+        let skip = |path, reason| {
+            Walked::Step(WalkStep::Skipped {
+                source: Source::at(path),
+                reason,
+            })
+        };
         match found {
             Found::File(path, place, folder) => self.file(path, place, folder.as_deref()),
-            Found::Link(path) => skip(path, "symlink"),
-            Found::Other(path) => skip(path, "not-regular"),
+            Found::Link(path) => skip(path, SkipReason::Symlink),
+            Found::Other(path) => skip(path, SkipReason::NotRegular),
             Found::Failed(path, trouble) => Walked::Step(WalkStep::Failed(failed(path, &trouble))),
         }
     }
 
     fn file(self, path: PathBuf, place: Option<RootedPath>, folder: Option<&OwnedFd>) -> Walked {
-        let skip = |path, why| Walked::Step(WalkStep::Skipped(Source::at(path), why));
+        let skip = |path, reason| {
+            Walked::Step(WalkStep::Skipped {
+                source: Source::at(path),
+                reason,
+            })
+        };
         let named = place.is_none();
         if !named && path.file_name().is_some_and(filter::is_control_file) {
-            return skip(path, "control-file");
+            return skip(path, SkipReason::ControlFile);
         }
         let relative = || path.strip_prefix(self.root).unwrap_or(&path);
         if !self.filter.wants_all() && !self.filter.wants(if named { &path } else { relative() }) {
-            return skip(path, "filtered");
+            return skip(path, SkipReason::Filtered);
         }
         let (ahead, near) = self.near(folder, &path);
         let stat = match near.map_or_else(|| stat(&path), Ok) {
@@ -333,19 +360,19 @@ fn hint(path: &Path) -> FormatHint {
     }
 }
 
-/// What a member's name in an archive tells of it, or why it is left, in a word. Of the folders around it nothing is
+/// What a member's name in an archive tells of it, or why it is skipped. Of the folders around it nothing is
 /// known, so that a Maildir shows by the shape of its files' names as well (maildir(5): moment, process and host).
-pub(crate) fn hint_of_member(name: &[u8]) -> Result<FormatHint, &'static str> {
+pub(crate) fn hint_of_member(name: &[u8]) -> Result<FormatHint, SkipReason> {
     let mut components = name.rsplit(|&byte| byte == b'/');
     let file = components.next().unwrap_or_default();
     let folder = components.next().unwrap_or_default();
     let is_unique = file.first().is_some_and(u8::is_ascii_digit)
         && file.split(|&byte| byte == b'.').count() > 2;
     if filter::is_control_file(OsStr::from_bytes(file)) {
-        return Err("control-file");
+        return Err(SkipReason::ControlFile);
     }
     match folder {
-        b"tmp" if is_unique => Err("maildir-tmp"),
+        b"tmp" if is_unique => Err(SkipReason::MaildirTmp),
         b"cur" | b"new" if is_unique => Ok(FormatHint::Maildir),
         _ if !file.is_empty() && file.iter().all(u8::is_ascii_digit) => Ok(FormatHint::Numbered),
         _ if is_timehash(Path::new(OsStr::from_bytes(name))) => Ok(FormatHint::Timehash),

@@ -654,7 +654,7 @@ fn parts_of_an_mbox_give_the_records_of_the_whole_wherever_it_is_cut() {
 /// The blocks of an mbox: where each begins, and its bytes; and how many of them were left unread, if any may be.
 fn blocks(path: &Path, may_leave: bool) -> (Vec<(u64, Vec<u8>)>, usize) {
     let input = Input::file(fs::File::open(path).unwrap());
-    let Some(StreamStep::Stream(_, hint, stream)) = Streams::new(
+    let Some(StreamStep::Stream { hint, stream, .. }) = Streams::new(
         input,
         Source::at(path.to_owned()),
         FormatHint::None,
@@ -663,7 +663,7 @@ fn blocks(path: &Path, may_leave: bool) -> (Vec<(u64, Vec<u8>)>, usize) {
     .next() else {
         panic!("no stream");
     };
-    let OpenedStream::Blocks(_, mut roller) = open(
+    let OpenedStream::Blocks(mut roller) = open(
         stream,
         Some(Format::Mbox),
         hint,
@@ -674,10 +674,10 @@ fn blocks(path: &Path, may_leave: bool) -> (Vec<(u64, Vec<u8>)>, usize) {
     };
     let (mut all, mut left) = (Vec::new(), 0);
     loop {
-        if let Some((offset, unread)) = may_leave.then(|| roller.next_unread()).flatten() {
+        if let Some(unread) = may_leave.then(|| roller.next_unread()).flatten() {
             let mut octets = b"what was there before".to_vec();
-            unread.read(&mut octets).unwrap();
-            all.push((offset, octets));
+            unread.range.read(&mut octets).unwrap();
+            all.push((unread.offset, octets));
             left += 1;
         } else if let Some(block) = roller.next_block().unwrap() {
             all.push((block.offset, block.bytes));

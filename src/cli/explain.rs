@@ -36,7 +36,9 @@ pub(super) fn explain(args: &Explain) -> Outcome {
     let roots = [path.clone()];
     let file = match walk::walk(&roots, &filter, SymlinkPolicy::Left).next() {
         Some(WalkStep::File(file)) => file,
-        Some(WalkStep::Skipped(_, why)) => return Err(unreadable(format!("left: {why}"))),
+        Some(WalkStep::Skipped { reason, .. }) => {
+            return Err(unreadable(format!("skipped: {}", reason.name())));
+        }
         Some(WalkStep::Failed(event)) => return Err(unreadable(event.diagnostic.message)),
         _ => return Err(unreadable("name one file".to_owned())),
     };
@@ -66,10 +68,12 @@ pub(super) fn explain(args: &Explain) -> Outcome {
     )
     .map_err(io)?
     {
-        OpenedStream::Left(why) => page.line(0, &format!("The {what} is left: {why}.")),
-        OpenedStream::Blocks(format, blocks) => {
+        OpenedStream::Skipped(reason) => {
+            page.line(0, &format!("The {what} is skipped: {}.", reason.name()))
+        }
+        OpenedStream::Blocks(blocks) => {
             if !page
-                .message_at(offset, format, blocks, &source, what)
+                .message_at(offset, blocks.format(), blocks, &source, what)
                 .map_err(io)?
             {
                 return Err(unreadable(format!("no message lies at octet {offset}")));

@@ -35,15 +35,19 @@ pub(super) fn member(
     let mut first = None;
     for step in streams {
         match step {
-            StreamStep::Stream(source, hint, stream) if source.member() == names => {
+            StreamStep::Stream {
+                source,
+                hint,
+                stream,
+            } if source.member() == names => {
                 return Ok((source, hint, stream));
             }
-            StreamStep::Stream(source, ..) => first = first.or(Some(source)),
-            StreamStep::Lost(event) if event.source.member() == names => {
+            StreamStep::Stream { source, .. } => first = first.or(Some(source)),
+            StreamStep::Failed(event) if event.source.member() == names => {
                 return Err(io::Error::other(event.diagnostic.message));
             }
-            StreamStep::Left(source, why) if source.member() == names => {
-                return Err(io::Error::other(format!("left: {why}")));
+            StreamStep::Skipped { source, reason } if source.member() == names => {
+                return Err(io::Error::other(format!("skipped: {}", reason.name())));
             }
             _ => {}
         }

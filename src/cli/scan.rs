@@ -220,8 +220,8 @@ fn report(args: &Scan, job: &Job) -> Result<ScanReport, Failure> {
 fn total(job: &Job) -> u64 {
     let size = |step| match step {
         WalkStep::File(file) => file.size,
-        WalkStep::Part(file, item) => item.end.min(file.size).saturating_sub(item.start),
-        WalkStep::Stdin | WalkStep::Skipped(..) | WalkStep::Failed(_) => 0,
+        WalkStep::Part { file, item } => item.end.min(file.size).saturating_sub(item.start),
+        WalkStep::Stdin | WalkStep::Skipped { .. } | WalkStep::Failed(_) => 0,
     };
     match &job.items {
         Some(items) => walk::items(items).map(size).sum(),

@@ -33,14 +33,14 @@ pub(super) fn splits(args: &Splits) -> Outcome {
                 Ok(items) => items.iter().for_each(|item| write_item(item, &mut written)),
                 Err(error) => exit = failed(&file.source, &error.to_string()),
             },
-            WalkStep::Part(_, item) => write_item(&item, &mut written),
+            WalkStep::Part { item, .. } => write_item(&item, &mut written),
             WalkStep::Stdin => {
                 return Err(Failure::new(
                     Exit::Usage,
                     "standard input cannot be divided",
                 ));
             }
-            WalkStep::Skipped(..) => {}
+            WalkStep::Skipped { .. } => {}
             WalkStep::Failed(event) => exit = failed(&event.source, &event.diagnostic.message),
         }
         if !out

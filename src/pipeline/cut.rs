@@ -10,7 +10,7 @@ use super::work;
 use crate::limits::Limits;
 use crate::origin::{self, FormatHint, Source};
 use crate::read::{self, Input, SparseRead, StreamStep, Streams, UnreadRange};
-use crate::split::{self, Block, BlockReader, Format, OpenedStream};
+use crate::split::{self, Block, BlockReader, Format, OpenedStream, UnreadBlock};
 use crate::walk;
 
 /// Something that was cut out of a source.
@@ -103,7 +103,7 @@ impl Cuts {
             message_bytes,
             part.start..part.end,
         )?;
-        Ok(found.map(|(format, blocks)| {
+        Ok(found.map(|blocks| {
             // Each part is read, but all of them are one file.
             let counts = if part.start == 0 {
                 Counts::Source
@@ -112,7 +112,7 @@ impl Cuts {
             };
             let current = Current {
                 source: Arc::new(file.source.clone()),
-                format,
+                format: blocks.format(),
                 blocks,
                 counts,
             };
@@ -136,8 +136,8 @@ impl Cuts {
 
     /// The next block of the stream that is being read, or what became of it.
     fn block(&mut self, mut current: Current) -> Item {
-        if let Some((offset, unread)) = current.blocks.next_unread() {
-            let item = Item::Unread(Arc::clone(&current.source), current.format, offset, unread);
+        if let Some(UnreadBlock { offset, range }) = current.blocks.next_unread() {
+            let item = Item::Unread(Arc::clone(&current.source), current.format, offset, range);
             self.current = Some(current);
             return item;
         }
@@ -178,26 +178,28 @@ impl Cuts {
     fn step(&mut self, step: StreamStep) -> Option<Item> {
         let mut piece = Chunk::default();
         match step {
-            StreamStep::Stream(source, hint, stream) => {
-                match split::open(stream, self.given, hint, self.message_bytes) {
-                    Ok(OpenedStream::Blocks(format, blocks)) => {
-                        self.current = Some(Current {
-                            source: Arc::new(source),
-                            format,
-                            blocks,
-                            counts: Counts::Source,
-                        });
-                        return None;
-                    }
-                    Ok(OpenedStream::Left(why)) => work::skipped(&mut piece, &source, why),
-                    Err(error) => work::failed(&mut piece, &source, &error),
+            StreamStep::Stream {
+                source,
+                hint,
+                stream,
+            } => match split::open(stream, self.given, hint, self.message_bytes) {
+                Ok(OpenedStream::Blocks(blocks)) => {
+                    self.current = Some(Current {
+                        source: Arc::new(source),
+                        format: blocks.format(),
+                        blocks,
+                        counts: Counts::Source,
+                    });
+                    return None;
                 }
-            }
-            StreamStep::Left(source, why) => work::skipped(&mut piece, &source, why),
-            StreamStep::Closed(source) => work::read_whole(&mut piece, &source),
-            StreamStep::Broken(source, kind) => work::broken(&mut piece, &source, kind),
-            StreamStep::Lost(event) => work::lost(&mut piece, event),
-            StreamStep::Remark(event) => work::remarked(&mut piece, event),
+                Ok(OpenedStream::Skipped(reason)) => work::skipped(&mut piece, &source, reason),
+                Err(error) => work::failed(&mut piece, &source, &error),
+            },
+            StreamStep::Skipped { source, reason } => work::skipped(&mut piece, &source, reason),
+            StreamStep::ArchiveRead(source) => work::read_whole(&mut piece, &source),
+            StreamStep::ArchiveBroken { source, kind } => work::broken(&mut piece, &source, kind),
+            StreamStep::Failed(event) => work::lost(&mut piece, event),
+            StreamStep::Warning(event) => work::remarked(&mut piece, event),
         }
         Some(Item::Note(Box::new(piece)))
     }

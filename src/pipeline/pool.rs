@@ -495,7 +495,7 @@ impl<'j> Units<'j> {
         let mut piece = Chunk::default();
         match step {
             WalkStep::File(file) => self.whole(file, &mut piece),
-            WalkStep::Part(file, item) => self.part(file, &item, &mut piece),
+            WalkStep::Part { file, item } => self.part(file, &item, &mut piece),
             WalkStep::Stdin => {
                 let source = Source::at(Source::STDIN.into());
                 self.begin(
@@ -504,7 +504,7 @@ impl<'j> Units<'j> {
                     FormatHint::None,
                 );
             }
-            WalkStep::Skipped(source, why) => work::skipped(&mut piece, &source, why),
+            WalkStep::Skipped { source, reason } => work::skipped(&mut piece, &source, reason),
             WalkStep::Failed(event) => work::lost(&mut piece, event),
         }
         Unit::Items(vec![Item::Note(Box::new(piece))])

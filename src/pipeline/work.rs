@@ -8,7 +8,7 @@ use super::extract::{Extractor, Finding, Known, extract_known, key_hash};
 use super::pool::{Job, Unique};
 use super::{Batch, Chunk, Keyed};
 use crate::decode::{HeaderFields, KnownField, date, digest};
-use crate::diagnostic::{Diagnostic, DiagnosticKind, Event};
+use crate::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
 use crate::limits::{
     BATCHES_PER_THREAD, BLOCKS_PER_THREAD, SMALL_CONTAINER_BYTES, SMALL_FILE_BYTES, SPILL_BYTES,
 };
@@ -424,7 +424,7 @@ impl Worker<'_> {
         block.bytes.drain(..zeros);
         block.offset = zeros as u64;
         match recognised(&block.bytes, self.job.format, file.hint) {
-            Err(why) => skipped(self.yielded.piece(), &file.source, why),
+            Err(reason) => skipped(self.yielded.piece(), &file.source, reason),
             Ok(format) => {
                 let piece = self.yielded.piece();
                 piece.balance.read_file();
@@ -536,7 +536,7 @@ impl Worker<'_> {
         self.yielded.begin();
         if catch_unwind(AssertUnwindSafe(|| self.read(message, &known, source))).is_err() {
             self.yielded.restore();
-            self.yielded.piece().balance.skip_message("panic");
+            self.yielded.piece().balance.skip_message(SkipReason::Panic);
             let diagnostic = Diagnostic::at(
                 DiagnosticKind::Panic,
                 message.start,
@@ -553,7 +553,7 @@ impl Worker<'_> {
     fn read(&mut self, message: &Message<'_>, known: &Known, source: &Source) {
         if !self.in_time(message, &known.fields) {
             if message.rest.is_none() {
-                self.yielded.piece().balance.skip_message("date");
+                self.yielded.piece().balance.skip_message(SkipReason::Date);
             }
             return;
         }
@@ -777,7 +777,7 @@ pub(super) fn lost(piece: &mut Chunk, event: Event) {
 /// Counts a source that could not be read, of which an event has told.
 pub(super) fn broken(piece: &mut Chunk, source: &Source, kind: DiagnosticKind) {
     match (kind, source.member().is_empty()) {
-        (DiagnosticKind::Vanished, true) => piece.balance.skip_file("vanished"),
+        (DiagnosticKind::Vanished, true) => piece.balance.skip_file(SkipReason::Vanished),
         (kind, true) => piece.balance.fail_file(kind.name()),
         (kind, false) => piece.balance.fail_member(kind.name()),
     }
@@ -790,20 +790,27 @@ pub(super) fn remarked(piece: &mut Chunk, event: Event) {
 }
 
 /// Notes that a source was left, with an event unless that is no news to anybody.
-pub(super) fn skipped(piece: &mut Chunk, source: &Source, why: &str) {
+pub(super) fn skipped(piece: &mut Chunk, source: &Source, reason: SkipReason) {
     let is_file = source.member().is_empty();
     if is_file {
-        piece.balance.skip_file(why);
+        piece.balance.skip_file(reason);
     } else {
-        piece.balance.skip_member(why);
+        piece.balance.skip_member(reason);
     }
     // A link in an archive may have led to something that is not there.
-    let expected = matches!(why, "empty" | "filtered" | "hard-link" | "control-file")
-        || why == "symlink" && is_file;
+    let expected = match reason {
+        SkipReason::Empty
+        | SkipReason::Filtered
+        | SkipReason::HardLink
+        | SkipReason::ControlFile => true,
+        SkipReason::Symlink => is_file,
+        _ => false,
+    };
     if !expected {
         remarked(
             piece,
-            Diagnostic::new(DiagnosticKind::Skip, format!("not read: {why}")).of(source),
+            Diagnostic::new(DiagnosticKind::Skip, format!("not read: {}", reason.name()))
+                .of(source),
         );
     }
 }

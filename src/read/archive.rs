@@ -10,7 +10,7 @@ use std::rc::Rc;
 use super::container::{Allowed, Compression, unpacked};
 use super::fault;
 use super::input::Input;
-use crate::diagnostic::DiagnosticKind;
+use crate::diagnostic::{DiagnosticKind, SkipReason};
 use tar::Tar;
 use zip::{Directory, Locals};
 
@@ -41,8 +41,8 @@ pub(super) enum What {
     Folder,
     /// Bytes.
     Octets(Body),
-    /// Nothing that is read, and why in a word.
-    Left(&'static str),
+    /// Something that is not read.
+    Skipped(SkipReason),
     /// It cannot be read.
     Broken(io::Error),
 }

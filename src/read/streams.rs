@@ -11,7 +11,7 @@ use super::container::{Allowed, Compression, batch_line, unpacked};
 use super::fault;
 use super::input::Input;
 use super::sparse::SparseRead;
-use crate::diagnostic::{Diagnostic, DiagnosticKind, Event};
+use crate::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
 use crate::limits::Limits;
 use crate::origin::{FormatHint, Source};
 use crate::walk;
@@ -25,23 +25,40 @@ pub fn is_container(start: &[u8]) -> bool {
 /// What comes next in a source.
 pub enum StreamStep {
     /// Bytes that hold no others. They are to be read before the next step is asked for.
-    Stream(Source, FormatHint, Box<dyn SparseRead>),
-    /// A member that is left, and why in a word.
-    Left(Source, &'static str),
+    Stream {
+        /// Their place.
+        source: Source,
+        /// What that place tells of their format.
+        hint: FormatHint,
+        /// The bytes.
+        stream: Box<dyn SparseRead>,
+    },
+    /// A member that is not read.
+    Skipped {
+        /// The member.
+        source: Source,
+        /// Why it is not read.
+        reason: SkipReason,
+    },
     /// An archive that was read to its end.
-    Closed(Source),
+    ArchiveRead(Source),
     /// A file or a member that could not be read, or not to its end.
-    Lost(Event),
-    /// An archive that could not be read to its end, as was said of its last member.
-    Broken(Source, DiagnosticKind),
-    /// Something odd that changes nothing in what is read.
-    Remark(Event),
+    Failed(Event),
+    /// An archive that could not be read to its end, after an event about its last member that said so.
+    ArchiveBroken {
+        /// The archive.
+        source: Source,
+        /// The kind of that event.
+        kind: DiagnosticKind,
+    },
+    /// An irregularity that changes nothing in what is read.
+    Warning(Event),
 }
 
 /// The steps through a source, made while they are asked for.
 ///
-/// Each source and each member that is no folder comes to one end: a stream's, or one of `Left`, `Closed`, `Lost` and
-/// `Broken`. Nothing is unpacked but while it is read.
+/// Each source and each member that is no folder comes to one end: a stream's, or one of `Skipped`, `ArchiveRead`, `Failed` and
+/// `ArchiveBroken`. Nothing is unpacked but while it is read.
 pub struct Streams {
     limits: Limits,
     count: Count,
@@ -117,13 +134,16 @@ impl Streams {
             let compression = Compression::of(&start);
             if compression.is_none() && !is_archive(&start) {
                 self.is_unpacked = depth > 0;
-                self.said
-                    .push_back(StreamStep::Stream(source, hint, whole.into_stream()));
+                self.said.push_back(StreamStep::Stream {
+                    source,
+                    hint,
+                    stream: whole.into_stream(),
+                });
                 return;
             }
             if depth >= self.limits.container_depth {
                 let message = format!("a container inside {depth} others is not read");
-                self.said.push_back(StreamStep::Lost(
+                self.said.push_back(StreamStep::Failed(
                     Diagnostic::new(DiagnosticKind::Limit, message).of(&source),
                 ));
                 return;
@@ -181,21 +201,24 @@ impl Streams {
             Ok(Some(_)) => {
                 let message =
                     format!("an archive of more than {most} entries: the rest is not read");
-                self.said.push_back(StreamStep::Lost(
+                self.said.push_back(StreamStep::Failed(
                     Diagnostic::new(DiagnosticKind::Limit, message).of(&level.source),
                 ));
             }
             Ok(None) => {
                 if let Some(remark) = level.archive.remark() {
-                    self.said.push_back(StreamStep::Remark(
+                    self.said.push_back(StreamStep::Warning(
                         Diagnostic::new(DiagnosticKind::Ambiguous, remark).of(&level.source),
                     ));
                 }
-                self.said.push_back(StreamStep::Closed(level.source));
+                self.said.push_back(StreamStep::ArchiveRead(level.source));
             }
             Err(error) => self.said.push_back(match level.archive.said() {
-                Some(kind) => StreamStep::Broken(level.source, kind),
-                None => StreamStep::Lost(fault::diagnostic(&error, None).of(&level.source)),
+                Some(kind) => StreamStep::ArchiveBroken {
+                    source: level.source,
+                    kind,
+                },
+                None => StreamStep::Failed(fault::diagnostic(&error, None).of(&level.source)),
             }),
         }
     }
@@ -210,25 +233,25 @@ impl Streams {
                 "a member's name of {} octets is cut after {most}",
                 entry.name.len()
             );
-            self.said.push_back(StreamStep::Remark(
+            self.said.push_back(StreamStep::Warning(
                 Diagnostic::new(DiagnosticKind::Limit, message).of(&source),
             ));
         }
         if leads_out(&entry.name) {
             let message =
                 "a member's name that leads out of the archive: it is a label here, and no path";
-            self.said.push_back(StreamStep::Remark(
+            self.said.push_back(StreamStep::Warning(
                 Diagnostic::new(DiagnosticKind::Ambiguous, message).of(&source),
             ));
         }
         match entry.what {
             What::Folder => {}
-            What::Left(why) => self.said.push_back(StreamStep::Left(source, why)),
-            What::Broken(error) => self.said.push_back(StreamStep::Lost(
+            What::Skipped(reason) => self.said.push_back(StreamStep::Skipped { source, reason }),
+            What::Broken(error) => self.said.push_back(StreamStep::Failed(
                 fault::diagnostic(&error, None).of(&source),
             )),
             What::Octets(body) => match walk::hint_of_member(&entry.name) {
-                Err(why) => self.said.push_back(StreamStep::Left(source, why)),
+                Err(reason) => self.said.push_back(StreamStep::Skipped { source, reason }),
                 Ok(hint) => {
                     let stream = body.stream(self.allowed(level.depth));
                     self.found = Some(Found {

@@ -5,6 +5,7 @@ use std::ops::Deref;
 
 use serde::{Serialize, Serializer};
 
+use crate::diagnostic::SkipReason;
 use crate::grammar::{SCHEMES, Scheme};
 use crate::parse::{FoundUrl, GRAMMARS, RejectReason, Wrapper, scheme};
 use crate::repair::Repair;
@@ -207,10 +208,10 @@ fn by_name<S: Serializer, const N: usize>(
 }
 
 impl Summary {
-    /// A file was left because of `why`.
-    pub fn skip_file(&mut self, why: &str) {
+    /// Counts a file that was skipped.
+    pub fn skip_file(&mut self, reason: SkipReason) {
         self.files += 1;
-        self.files_skipped.add(why, 1);
+        self.files_skipped.add(reason.name(), 1);
     }
 
     /// A file could not be read because of `why`.
@@ -237,10 +238,10 @@ impl Summary {
         self.members_read += 1;
     }
 
-    /// A member was left because of `why`.
-    pub fn skip_member(&mut self, why: &str) {
+    /// Counts a member that was skipped.
+    pub fn skip_member(&mut self, reason: SkipReason) {
         self.members += 1;
-        self.members_skipped.add(why, 1);
+        self.members_skipped.add(reason.name(), 1);
     }
 
     /// A member could not be read because of `why`.
@@ -249,10 +250,10 @@ impl Summary {
         self.members_failed.add(why, 1);
     }
 
-    /// A message was left because of `why`.
-    pub fn skip_message(&mut self, why: &str) {
+    /// Counts a message that was skipped.
+    pub fn skip_message(&mut self, reason: SkipReason) {
         self.messages += 1;
-        self.messages_skipped.add(why, 1);
+        self.messages_skipped.add(reason.name(), 1);
     }
 
     /// A candidate was no URL.
@@ -297,7 +298,7 @@ impl Summary {
             ..Summary::default()
         };
         for _ in 0..self.messages {
-            copy.skip_message("cross-post");
+            copy.skip_message(SkipReason::CrossPost);
         }
         copy
     }

@@ -5,8 +5,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::lines::{ends_in_cr, unify};
-use super::sniff::{Format, Sniffed, recognised, sniff};
+use super::sniff::{Format, recognised, sniff};
 use super::{AtEof, babyl, lengths, mbox, mmdf, rnews};
+use crate::diagnostic::SkipReason;
 use crate::limits::{BEGINNING_BYTES, BLOCK_BYTES, SEPARATOR_BYTES, SNIFF_BYTES};
 use crate::origin::FormatHint;
 use crate::read::{SparseRead, UnreadRange};
@@ -23,6 +24,15 @@ pub struct Block {
     pub offset: u64,
     /// What they are.
     pub role: BlockRole,
+}
+
+/// Whole messages that nobody has read yet.
+#[derive(Debug)]
+pub struct UnreadBlock {
+    /// The offset of the first byte in the source.
+    pub offset: u64,
+    /// The bytes.
+    pub range: UnreadRange,
 }
 
 /// What a block holds.
@@ -53,10 +63,10 @@ pub(super) type Blocks = BlockReader<Box<dyn SparseRead>>;
 
 /// What a stream turned out to be.
 pub enum OpenedStream {
-    /// Blocks of this format.
-    Blocks(Format, Blocks),
-    /// Nothing that is read, and why in a word.
-    Left(&'static str),
+    /// A stream of text, read in blocks.
+    Blocks(Blocks),
+    /// A stream that is not read.
+    Skipped(SkipReason),
 }
 
 /// Recognises a stream by its first bytes, unless its format is given.
@@ -98,17 +108,14 @@ pub fn open(
     Ok(match recognised(&shown, given, hint) {
         Ok(format) => {
             let roller = BlockReader::new(stream, start, format, most);
-            OpenedStream::Blocks(
-                format,
-                BlockReader {
-                    offset,
-                    ended: failed.is_some(),
-                    failed,
-                    ..roller
-                },
-            )
+            OpenedStream::Blocks(BlockReader {
+                offset,
+                ended: failed.is_some(),
+                failed,
+                ..roller
+            })
         }
-        Err(why) => OpenedStream::Left(why),
+        Err(reason) => OpenedStream::Skipped(reason),
     })
 }
 
@@ -133,7 +140,7 @@ fn is_zero(octets: &[u8]) -> bool {
     octets.iter().all(|&octet| octet == 0)
 }
 
-/// The messages of an mbox that begin in `part`: its format, and their blocks. Nothing if the stream is no mbox, or one
+/// The messages of an mbox that begin in `part`, in blocks. `None` if the stream is no mbox, or one
 /// whose lines end in CR alone.
 ///
 /// # Errors
@@ -145,7 +152,7 @@ pub fn open_part<S: SparseRead + Seek + 'static>(
     hint: FormatHint,
     most: usize,
     part: Range<u64>,
-) -> io::Result<Option<(Format, Blocks)>> {
+) -> io::Result<Option<Blocks>> {
     let mut start = Vec::with_capacity(SNIFF_BYTES);
     (&mut stream)
         .take(SNIFF_BYTES as u64)
@@ -155,19 +162,20 @@ pub fn open_part<S: SparseRead + Seek + 'static>(
     };
     let first = first_message(&mut stream, format, most, &part)?.unwrap_or(part.end);
     stream.seek(SeekFrom::Start(first))?;
-    Ok(Some((
+    Ok(Some(BlockReader::part(
+        Box::new(stream),
         format,
-        BlockReader::part(Box::new(stream), format, most, first, part.end),
+        most,
+        first,
+        part.end,
     )))
 }
 
 /// The format of a source that begins so, if its messages can be told apart from any byte on.
 #[must_use]
 pub fn divisible(start: &[u8], given: Option<Format>, hint: FormatHint) -> Option<Format> {
-    if let Sniffed::Binary(_) = sniff(start, hint) {
-        // It may be an mbox when it is unpacked.
-        return None;
-    }
+    // Compressed bytes may be an mbox when they are unpacked, whatever the user says.
+    sniff(start, hint).ok()?;
     let format = recognised(start, given, hint).ok()?;
     (matches!(format, Format::Mbox | Format::Mboxcl) && !ends_in_cr(start)).then_some(format)
 }
@@ -262,7 +270,7 @@ impl<R: SparseRead> BlockReader<R> {
     ///
     /// Cut where `next_block` would. Reads a few KiB before the border. Where there is none it reads the whole block, which
     /// `next_block` reads again, and so it does not look at the next ones at all.
-    pub fn next_unread(&mut self) -> Option<(u64, UnreadRange)> {
+    pub fn next_unread(&mut self) -> Option<UnreadBlock> {
         /// Blocks that are read before the next look, where one was in vain: messages of many MiB come together.
         const READ_BLOCKS: usize = 4;
         let is_plain = self.format == Format::Mbox && !self.cr;
@@ -282,7 +290,10 @@ impl<R: SparseRead> BlockReader<R> {
         self.held.clear();
         let offset = self.offset;
         self.offset += len as u64;
-        Some((offset, unread))
+        Some(UnreadBlock {
+            offset,
+            range: unread,
+        })
     }
 
     /// Bytes up to the last separator of the next block, if all of the block is there. Looks at its end first.
@@ -309,6 +320,12 @@ impl<R: SparseRead> BlockReader<R> {
             end = start;
         }
         None
+    }
+
+    /// Returns the format of the stream.
+    #[must_use]
+    pub fn format(&self) -> Format {
+        self.format
     }
 
     /// The offset in the source up to which blocks were given, and zeros passed over.

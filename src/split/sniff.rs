@@ -2,6 +2,7 @@
 
 use super::mbox::{blank_lines, is_field, separator};
 use super::{babyl, emlx, lengths, mmdf, news, rnews};
+use crate::diagnostic::SkipReason;
 use crate::limits::SNIFF_BYTES;
 use crate::origin::{FormatHint, SourceKind};
 use crate::read::packed_batch;
@@ -56,40 +57,32 @@ impl Format {
     }
 }
 
-/// What a source turned out to be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sniffed {
-    /// Something with text in it.
-    Known(Format),
-    /// Nothing at all.
-    Empty,
-    /// No text: the name of what it is, if we know it.
-    Binary(&'static str),
-}
-
-/// Recognises a source by its first bytes (up to 64 KiB of them).
-#[must_use]
-pub fn sniff(start: &[u8], hint: FormatHint) -> Sniffed {
+/// Detects the format of a source by its first bytes (up to [`SNIFF_BYTES`] of them).
+///
+/// # Errors
+///
+/// The reason to skip it: it has no text.
+pub(super) fn sniff(start: &[u8], hint: FormatHint) -> Result<Format, SkipReason> {
     let start = &start[..start.len().min(SNIFF_BYTES)];
     if start.is_empty() {
-        return Sniffed::Empty;
+        return Err(SkipReason::Empty);
     }
-    if let Some(name) = magic(start) {
-        return Sniffed::Binary(name);
+    if let Some(reason) = magic(start) {
+        return Err(reason);
     }
     let text = start.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(start);
     let text = &text[blank_lines(text)..];
     if separator(text, 0) {
-        return Sniffed::Known(mbox(start));
+        return Ok(mbox(start));
     }
     if let Some(format) = marked(start) {
-        return Sniffed::Known(format);
+        return Ok(format);
     }
     if news::is_a_news(text) {
-        return Sniffed::Known(Format::Single(SourceKind::News));
+        return Ok(Format::Single(SourceKind::News));
     }
     if let Some(header) = header(text) {
-        return Sniffed::Known(Format::Single(match (hint, header) {
+        return Ok(Format::Single(match (hint, header) {
             (FormatHint::Maildir, _) => SourceKind::Maildir,
             (FormatHint::Timehash, _) | (FormatHint::Numbered, Fields::News) => SourceKind::News,
             (FormatHint::Numbered, Fields::Mail) => SourceKind::Mh,
@@ -97,12 +90,12 @@ pub fn sniff(start: &[u8], hint: FormatHint) -> Sniffed {
         }));
     }
     if hint == FormatHint::Maildir {
-        return Sniffed::Known(Format::Single(SourceKind::Maildir));
+        return Ok(Format::Single(SourceKind::Maildir));
     }
     if is_binary(start) {
-        Sniffed::Binary("binary")
+        Err(SkipReason::Binary)
     } else {
-        Sniffed::Known(Format::Text)
+        Ok(Format::Text)
     }
 }
 
@@ -127,25 +120,23 @@ fn marked(start: &[u8]) -> Option<Format> {
     marks.iter().find(|(_, is)| is()).map(|&(format, _)| format)
 }
 
-/// The format of a source that begins so, or why it is left, in a word. A format that the user named is believed; what there
-/// is to tell within it is told by content.
+/// Returns the format of a source that begins with `start`. A format that the user named is believed; its variants are told
+/// apart by content.
 ///
 /// # Errors
 ///
-/// Why it is left: `empty`, or the name of what it is.
+/// The reason to skip it.
 pub fn recognised(
     start: &[u8],
     given: Option<Format>,
     hint: FormatHint,
-) -> Result<Format, &'static str> {
+) -> Result<Format, SkipReason> {
     match (sniff(start, hint), given) {
-        (Sniffed::Empty, _) => Err("empty"),
+        (Err(SkipReason::Empty), _) => Err(SkipReason::Empty),
         (_, Some(Format::Mbox)) => Ok(mbox(&start[..start.len().min(SNIFF_BYTES)])),
-        (Sniffed::Known(Format::Emlx), Some(Format::Single(SourceKind::Message))) => {
-            Ok(Format::Emlx)
-        }
-        (_, Some(format)) | (Sniffed::Known(format), None) => Ok(format),
-        (Sniffed::Binary(name), None) => Err(name),
+        (Ok(Format::Emlx), Some(Format::Single(SourceKind::Message))) => Ok(Format::Emlx),
+        (_, Some(format)) | (Ok(format), None) => Ok(format),
+        (Err(reason), None) => Err(reason),
     }
 }
 
@@ -229,40 +220,39 @@ fn header(text: &[u8]) -> Option<Fields> {
     known.then_some(Fields::Mail)
 }
 
-/// The name of a format that holds no text of its own.
-fn magic(start: &[u8]) -> Option<&'static str> {
-    const MAGIC: &[(&[u8], &str)] = &[
-        (b"\x1F\x8B", "gzip"),
-        (b"BZh", "bzip2"),
-        (b"\xFD7zXZ\0", "xz"),
-        (b"\x28\xB5\x2F\xFD", "zstd"),
-        (b"\x04\x22\x4D\x18", "lz4"),
-        (b"\x1F\x9D", "compress"),
-        (b"PK\x03\x04", "zip"),
-        (b"Rar!", "rar"),
-        (b"7z\xBC\xAF\x27\x1C", "7z"),
-        (b"\x7FELF", "elf"),
-        (b"\x89PNG", "png"),
-        (b"\xFF\xD8\xFF", "jpeg"),
-        (b"GIF8", "gif"),
-        (b"%PDF-", "pdf"),
-        (b"SQLite format 3\0", "sqlite"),
+/// Returns the reason to skip a format without text of its own that its first bytes tell.
+fn magic(start: &[u8]) -> Option<SkipReason> {
+    const MAGIC: &[(&[u8], SkipReason)] = &[
+        (b"\x1F\x8B", SkipReason::Gzip),
+        (b"BZh", SkipReason::Bzip2),
+        (b"\xFD7zXZ\0", SkipReason::Xz),
+        (b"\x28\xB5\x2F\xFD", SkipReason::Zstd),
+        (b"\x04\x22\x4D\x18", SkipReason::Lz4),
+        (b"\x1F\x9D", SkipReason::Compress),
+        (b"PK\x03\x04", SkipReason::Zip),
+        (b"Rar!", SkipReason::Rar),
+        (b"7z\xBC\xAF\x27\x1C", SkipReason::SevenZip),
+        (b"\x7FELF", SkipReason::Elf),
+        (b"\x89PNG", SkipReason::Png),
+        (b"\xFF\xD8\xFF", SkipReason::Jpeg),
+        (b"GIF8", SkipReason::Gif),
+        (b"%PDF-", SkipReason::Pdf),
+        (b"SQLite format 3\0", SkipReason::Sqlite),
     ];
     if let Some((name, _)) = packed_batch(start) {
-        const PACKED: [&str; 3] = ["cunbatch", "gunbatch", "bunbatch"];
-        return Some(
-            PACKED
-                .into_iter()
-                .find(|known| *known == name)
-                .unwrap_or("packed-batch"),
-        );
+        return Some(match name {
+            "cunbatch" => SkipReason::Cunbatch,
+            "gunbatch" => SkipReason::Gunbatch,
+            "bunbatch" => SkipReason::Bunbatch,
+            _ => SkipReason::PackedBatch,
+        });
     }
     let tar = start.get(257..262) == Some(b"ustar");
-    tar.then_some("tar").or_else(|| {
+    tar.then_some(SkipReason::Tar).or_else(|| {
         MAGIC
             .iter()
             .find(|(magic, _)| start.starts_with(magic))
-            .map(|(_, name)| *name)
+            .map(|(_, reason)| *reason)
     })
 }
 
@@ -298,42 +288,39 @@ mod tests {
         let news = "Path: a!b\nFrom: c\nNewsgroups: d.e\n\nbody";
         assert_eq!(
             known(mail, FormatHint::None),
-            Sniffed::Known(Format::Single(SourceKind::Message))
+            Ok(Format::Single(SourceKind::Message))
         );
         assert_eq!(
             known(mail, FormatHint::Numbered),
-            Sniffed::Known(Format::Single(SourceKind::Mh))
+            Ok(Format::Single(SourceKind::Mh))
         );
         assert_eq!(
             known(news, FormatHint::Numbered),
-            Sniffed::Known(Format::Single(SourceKind::News))
+            Ok(Format::Single(SourceKind::News))
         );
         assert_eq!(
             known(mail, FormatHint::Maildir),
-            Sniffed::Known(Format::Single(SourceKind::Maildir))
+            Ok(Format::Single(SourceKind::Maildir))
         );
         assert_eq!(
             known("From a@b Mon\nFrom: a\n\nx", FormatHint::Numbered),
-            Sniffed::Known(Format::Mbox)
+            Ok(Format::Mbox)
         );
         assert_eq!(
             known("From here on\nit is text: really\n", FormatHint::None),
-            Sniffed::Known(Format::Text)
+            Ok(Format::Text)
         );
         assert_eq!(
             known("Network Working Group\nRequest: x", FormatHint::None),
-            Sniffed::Known(Format::Text)
+            Ok(Format::Text)
         );
-        assert_eq!(known("", FormatHint::None), Sniffed::Empty);
+        assert_eq!(known("", FormatHint::None), Err(SkipReason::Empty));
         assert_eq!(
             known("\u{1}\u{2}\u{3}\0\0", FormatHint::None),
-            Sniffed::Binary("binary")
+            Err(SkipReason::Binary)
         );
-        assert_eq!(known("\0\0\0", FormatHint::None), Sniffed::Binary("binary"));
-        assert_eq!(
-            known("a text\0\0\0", FormatHint::None),
-            Sniffed::Known(Format::Text)
-        );
+        assert_eq!(known("\0\0\0", FormatHint::None), Err(SkipReason::Binary));
+        assert_eq!(known("a text\0\0\0", FormatHint::None), Ok(Format::Text));
     }
 
     #[test]
@@ -360,22 +347,22 @@ mod tests {
             for text in [text.to_owned(), text.replace('\n', "\r\n")] {
                 assert_eq!(
                     sniff(text.as_bytes(), FormatHint::None),
-                    Sniffed::Known(format),
+                    Ok(format),
                     "{text:?}"
                 );
             }
         }
         assert_eq!(
             sniff(b"#! cunbatch\n\x1F\x9D\0\0\0", FormatHint::None),
-            Sniffed::Binary("cunbatch")
+            Err(SkipReason::Cunbatch)
         );
         assert_eq!(
             sniff(b"#! c7unbatch\n:::", FormatHint::None),
-            Sniffed::Binary("packed-batch")
+            Err(SkipReason::PackedBatch)
         );
         assert_eq!(
             sniff(b"From: a\n\nx", FormatHint::Timehash),
-            Sniffed::Known(Format::Single(SourceKind::News))
+            Ok(Format::Single(SourceKind::News))
         );
     }
 }

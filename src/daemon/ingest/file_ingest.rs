@@ -14,7 +14,7 @@ use crate::daemon::error::DaemonError;
 use crate::daemon::status::Counts;
 use crate::daemon::store::Session;
 use crate::daemon::store::Tail;
-use crate::diagnostic::{Diagnostic, DiagnosticKind, Event};
+use crate::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
 use crate::limits::SNIFF_BYTES;
 use crate::origin::{FormatHint, Source};
 use crate::pipeline::Extractor;
@@ -40,8 +40,8 @@ pub(crate) enum Look {
     Wait,
     /// There is more.
     More,
-    /// It is nothing that is read, and why in a word.
-    Left(&'static str),
+    /// It is skipped.
+    Skipped(SkipReason),
     /// It could not be read.
     Failed(io::Error),
 }
@@ -140,7 +140,7 @@ impl Looker<'_> {
         }
         let format = match recognised(&start, given, file.hint) {
             Ok(format) => format,
-            Err(why) => return self.left(file, stamp, why),
+            Err(reason) => return self.left(file, stamp, reason),
         };
         let mailbox = self.mailbox(path, format, stamp)?;
         let tails = match format {
@@ -247,10 +247,15 @@ impl Looker<'_> {
         let (mut said, mut failed, mut held) = (Vec::new(), None, BTreeMap::new());
         for step in Streams::new(Input::file(opened), file.source.clone(), file.hint, &limits) {
             match step {
-                StreamStep::Stream(source, hint, stream) => {
+                StreamStep::Stream {
+                    source,
+                    hint,
+                    stream,
+                } => {
                     let taken = match split::open(stream, given, hint, limits.message_bytes) {
-                        Ok(OpenedStream::Left(_)) => Look::Done,
-                        Ok(OpenedStream::Blocks(format, roller)) => {
+                        Ok(OpenedStream::Skipped(_)) => Look::Done,
+                        Ok(OpenedStream::Blocks(roller)) => {
+                            let format = roller.format();
                             let mailbox = self.mailbox(&file.source.path, format, stamp)?;
                             let mut taker = self.taker(source.clone(), mailbox, Vec::new());
                             let look = blocks(roller, format, u64::MAX, End::Sure, &mut taker)?;
@@ -267,8 +272,10 @@ impl Looker<'_> {
                         failed = Some(error);
                     }
                 }
-                StreamStep::Lost(event) | StreamStep::Remark(event) => said.push(event),
-                StreamStep::Left(..) | StreamStep::Closed(_) | StreamStep::Broken(..) => {}
+                StreamStep::Failed(event) | StreamStep::Warning(event) => said.push(event),
+                StreamStep::Skipped { .. }
+                | StreamStep::ArchiveRead(_)
+                | StreamStep::ArchiveBroken { .. } => {}
             }
         }
         // What is damaged stays so; what the device or the server did not give, it may give another time.
@@ -300,11 +307,11 @@ impl Looker<'_> {
         &mut self,
         file: &walk::WalkedFile,
         stamp: FileVersion,
-        why: &'static str,
+        reason: SkipReason,
     ) -> Result<Look, DaemonError> {
         let mailbox = self.no_mailbox(stamp)?;
         self.know(file, stamp, mailbox)?;
-        Ok(Look::Left(why))
+        Ok(Look::Skipped(reason))
     }
 }
 

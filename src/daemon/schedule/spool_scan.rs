@@ -14,7 +14,7 @@ use crate::daemon::ingest::{Look, Looker, Rest};
 use crate::daemon::planted_faults::{Planted, planted};
 use crate::daemon::store::Committer;
 use crate::daemon::{AGAIN_MS, Daemon, POLL_MS, RESTING_FILES, RESTLESS_LOOKS, Resting};
-use crate::diagnostic::{Diagnostic, DiagnosticKind, Event};
+use crate::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
 use crate::limits::FAILING_FILES;
 use crate::origin::{FormatHint, Source};
 use crate::walk::{self, PathFilter, SymlinkPolicy, WalkStep};
@@ -154,7 +154,7 @@ impl Daemon {
                         }
                         self.event(&event, host);
                     }
-                    WalkStep::Part(..) | WalkStep::Skipped(..) | WalkStep::Stdin => {}
+                    WalkStep::Part { .. } | WalkStep::Skipped { .. } | WalkStep::Stdin => {}
                 }
                 self.between(host)?;
                 // New mail does not wait until all that is old was looked at.
@@ -296,15 +296,18 @@ impl Daemon {
         self.closed.remove(&path);
         match look {
             Look::More => {}
-            Look::Done | Look::Left(_) => {
+            Look::Done | Look::Skipped(_) => {
                 self.resting.remove(&path);
                 self.failing.forget(&path);
-                if let Look::Left(why) = look
-                    && why != "empty"
+                if let Look::Skipped(reason) = look
+                    && reason != SkipReason::Empty
                 {
                     self.event(
-                        &Diagnostic::new(DiagnosticKind::Skip, format!("not read: {why}"))
-                            .of(&file.source),
+                        &Diagnostic::new(
+                            DiagnosticKind::Skip,
+                            format!("not read: {}", reason.name()),
+                        )
+                        .of(&file.source),
                         host,
                     );
                 }

@@ -6,6 +6,7 @@
 use std::io;
 
 use super::{Body, Entry, Feed, What};
+use crate::diagnostic::SkipReason;
 use crate::limits::TAR_EXTENSION_BYTES;
 use crate::read::fault;
 
@@ -109,10 +110,10 @@ impl Tar {
         let is_folder = name.ends_with(b"/");
         let what = match header.kind() {
             b'5' => What::Folder,
-            b'1' => What::Left("hard-link"),
-            b'2' => What::Left("symlink"),
-            b'3' | b'4' => What::Left("device"),
-            b'6' => What::Left("fifo"),
+            b'1' => What::Skipped(SkipReason::HardLink),
+            b'2' => What::Skipped(SkipReason::Symlink),
+            b'3' | b'4' => What::Skipped(SkipReason::Device),
+            b'6' => What::Skipped(SkipReason::Fifo),
             kind => {
                 // Members of these kinds have bytes behind them, whether or not they are read.
                 let size = extension.size.map_or_else(|| header.size(), Ok)?;
@@ -122,14 +123,14 @@ impl Tar {
                     // Before POSIX, a folder was a file whose name ended so.
                     0 | b'0' | b'7' if is_folder => What::Folder,
                     b'D' | b'V' => What::Folder,
-                    b'S' => What::Left("sparse"),
-                    _ if extension.is_sparse => What::Left("sparse"),
+                    b'S' => What::Skipped(SkipReason::Sparse),
+                    _ if extension.is_sparse => What::Skipped(SkipReason::Sparse),
                     0 | b'0' | b'7' => What::Octets(Body {
                         packed,
                         compression: None,
                         sum: None,
                     }),
-                    _ => What::Left("not-regular"),
+                    _ => What::Skipped(SkipReason::NotRegular),
                 }
             }
         };

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::io::{self, BufReader, Read};
 
 use super::{Body, Entry, Feed, Sum, What};
+use crate::diagnostic::SkipReason;
 use crate::read::container::Compression;
 use crate::read::fault;
 use crate::read::input::{Random, Range};
@@ -119,9 +120,9 @@ impl Directory {
         };
         let what = match mode & 0o170_000 {
             _ if name.ends_with(b"/") => What::Folder,
-            0o120_000 => What::Left("symlink"),
-            0o020_000 | 0o060_000 => What::Left("device"),
-            0o010_000 => What::Left("fifo"),
+            0o120_000 => What::Skipped(SkipReason::Symlink),
+            0o020_000 | 0o060_000 => What::Skipped(SkipReason::Device),
+            0o010_000 => What::Skipped(SkipReason::Fifo),
             _ => self.octets(offset, &claims)?,
         };
         Ok(Some(Entry { name, what }))
@@ -290,13 +291,13 @@ impl Claims {
     fn what(&self, packed: Box<dyn Read>, is_checked: bool) -> What {
         // 4.4.5
         let compression = match self.method {
-            _ if self.flags & ENCRYPTED != 0 => return What::Left("encrypted"),
+            _ if self.flags & ENCRYPTED != 0 => return What::Skipped(SkipReason::Encrypted),
             0 => None,
             8 => Some(Compression::Deflate),
             12 => Some(Compression::Bzip2),
             20 | 93 => Some(Compression::Zstd),
             95 => Some(Compression::Xz),
-            _ => return What::Left("unknown-compression"),
+            _ => return What::Skipped(SkipReason::UnknownCompression),
         };
         let sum = is_checked.then_some(Sum {
             crc: self.crc,
