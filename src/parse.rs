@@ -7,26 +7,29 @@
 //! - A bare word must be plausible for its scheme (see [`crate::grammar::Bare`]).
 //! - What ends a bare URL depends on what stands before it (see `parse/trim.rs`).
 
-mod accept;
+mod acceptance;
+mod accepted;
 mod attribute;
-mod choose;
+mod candidate;
+mod canonical;
+mod choice;
+mod components;
+mod ending;
+mod found;
 mod hazard;
+mod hyphen;
 mod key;
-mod plain;
-mod promise;
-mod split;
-mod trim;
-mod unwrap;
+mod redirector;
+mod reject;
 mod verdict;
 
 pub use attribute::{AttributeValue, attribute, inner, mismatch, replace};
-pub use choose::{
-    Alternate, AlternateReason, Candidate, FoundUrl, ParseOutcome, RejectReason, Truncated,
-    Wrapper, read,
-};
+pub use candidate::{Candidate, ParseOutcome};
+pub use choice::read;
+pub use components::{SplitUrl, scheme, split};
+pub use found::{Alternate, AlternateReason, FoundUrl, Truncated, Wrapper};
 pub use hazard::{Hazard, hazards};
 pub use key::{key, key_of};
-pub use promise::promising;
-pub use split::{SplitUrl, scheme, split};
-pub use unwrap::{Unwrapped, unwrap, unwrap_divided, without_recipient};
+pub use redirector::{Unwrapped, unwrap, unwrap_divided, without_recipient};
+pub use reject::RejectReason;
 pub use verdict::{GRAMMARS, Verdicts};

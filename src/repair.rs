@@ -6,12 +6,14 @@
 
 mod evidence;
 mod page;
+mod prefilter;
 mod quote;
 mod word;
 mod wrap;
 
 pub(crate) use evidence::space;
 pub use evidence::{Feature, Features};
+pub use prefilter::{PrefilterReject, promising};
 pub use quote::quote_depth;
 pub use word::{BareWord, Breaks, ends_word, run_end, word};
 pub use wrap::{WrappedText, wrapped};

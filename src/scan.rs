@@ -2,8 +2,10 @@
 //!
 //! What follows a start, and whether it is a URL at all, is left to `repair` and `parse`.
 
+mod host;
 mod trigger;
 
+pub(crate) use host::{cut, likely_host, plausible_host, site_parts};
 pub use trigger::Starts;
 
 use crate::grammar::{Bare, SCHEMES, Scheme};

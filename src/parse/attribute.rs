@@ -1,12 +1,14 @@
 //! The URL in an HTML attribute: a whole value, read as browsers read it.
 
-use super::accept::{Place, accept};
-use super::choose::{FoundUrl, Plain, RejectReason, Wrapper};
-use super::split::split;
+use super::acceptance::{Place, accept};
+use super::accepted::Plain;
+use super::components::split;
+use super::found::{FoundUrl, Wrapper};
+use super::reject::RejectReason;
 use super::verdict::Verdicts;
 use crate::grammar::is_scheme_char;
 use crate::repair::{Repair, Repairs};
-use crate::scan::Scanner;
+use crate::scan::{Scanner, likely_host, plausible_host};
 use crate::span::Span;
 
 /// An attribute's value.
@@ -167,8 +169,7 @@ fn shown_host(shown: &[u8]) -> Option<&[u8]> {
         .split(|&byte| matches!(byte, b'/' | b'?' | b'#' | b':'))
         .next()
         .unwrap_or_default();
-    let likely =
-        super::split::likely_host(&[b"x.", host].concat()) && super::split::plausible_host(host);
+    let likely = likely_host(&[b"x.", host].concat()) && plausible_host(host);
     (one_word && !word.contains(&b'@') && likely).then_some(host)
 }
 

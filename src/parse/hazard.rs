@@ -2,8 +2,8 @@
 
 use unicode_script::{Script, UnicodeScript};
 
+use super::components::SplitUrl;
 use super::key::is_default;
-use super::split::SplitUrl;
 use super::verdict::Verdicts;
 use crate::grammar::decode;
 

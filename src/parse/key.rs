@@ -1,6 +1,6 @@
 //! The form of a URL that is used for comparing (RFC 1738 sections 2.1 and 2.2).
 
-use super::split::{SplitUrl, split};
+use super::components::{SplitUrl, split};
 use crate::grammar::{Scheme, normalize};
 
 /// `url` with scheme and host in lower case, its scheme's default port dropped, escapes of unreserved characters

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use iri_string::spec::UriSpec;
 
-use super::plain;
-use super::split::{SplitUrl, split};
+use super::canonical;
+use super::components::{SplitUrl, split};
 
 use crate::grammar::{self, Reject, Url};
 
@@ -58,7 +58,7 @@ impl<'u> Verdicts<'u> {
     /// The same, where the components are known.
     pub(super) fn of_divided(full: &'u [u8], url_len: usize, parts: SplitUrl<'u>) -> Verdicts<'u> {
         let rfc1738 = grammar::url(&full[..url_len]);
-        match plain::read(full) {
+        match canonical::read(full) {
             Some(whatwg) => Verdicts {
                 parts,
                 rfc1738,

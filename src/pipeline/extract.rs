@@ -15,10 +15,12 @@ use crate::limits::{Limits, PROMISE_BYTES, REFUSED_WORDS_BYTES, REFUSED_WORDS_RA
 use crate::origin::Source;
 use crate::parse::{
     AttributeValue, Candidate, FoundUrl, ParseOutcome, RejectReason, Unwrapped, attribute, inner,
-    key, mismatch, promising, read, replace, split, unwrap, unwrap_divided, without_recipient,
+    key, mismatch, read, replace, split, unwrap, unwrap_divided, without_recipient,
 };
 use crate::record::{Record, RecordOrigin, context_border, hash_of, id};
-use crate::repair::{BareWord, Breaks, Join, LogicalLine, WrappedText, quote_depth, word, wrapped};
+use crate::repair::{
+    BareWord, Breaks, Join, LogicalLine, WrappedText, promising, quote_depth, word, wrapped,
+};
 use crate::scan::{Opening, Rules, Scanner, SchemelessPolicy, Start};
 use crate::span::Span;
 use crate::split::{HeaderForm, Message};

@@ -1,10 +1,10 @@
 //! Whether a reading is a URL by the rules in force.
 
-use super::choose::RejectReason;
-use super::split::{SplitUrl, likely_host, plausible_host, split};
+use super::components::{SplitUrl, split};
+use super::reject::RejectReason;
 use super::verdict::Verdicts;
 use crate::grammar::{self, Bare, Reject};
-use crate::scan::{Rules, Scanner};
+use crate::scan::{Rules, Scanner, likely_host, plausible_host};
 
 /// Where a text stands, which decides how much it has to look like a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

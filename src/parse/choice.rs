@@ -1,230 +1,19 @@
 //! Chooses among the readings of a logical line.
 
-use twox_hash::XxHash3_128;
-
-use super::accept::{Place, accept};
-use super::trim;
+use super::acceptance::{Place, accept};
+use super::accepted::Plain;
+use super::candidate::{Candidate, ParseOutcome};
+use super::ending;
+use super::found::{Alternate, AlternateReason, FoundUrl, Wrapper};
+use super::hyphen::dropped;
+use super::reject::RejectReason;
 use super::verdict::Verdicts;
-use crate::grammar::Reject;
-use crate::limits::DOUBTFUL_HYPHENS;
-use crate::repair::{Join, LogicalLine, Repair, Repairs};
-use crate::scan::{Opening, Rules, Scanner, Start};
+use crate::repair::{Join, Repair, Repairs};
+use crate::scan::{Opening, Rules, Scanner};
 use crate::span::Span;
 
 /// The confidence at which joining a bare URL over a line end is right 19 times in 20 on labelled mail.
 const JOIN_CONFIDENCE: f32 = 0.5;
-
-/// How a record's URL was set off from the text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Wrapper {
-    /// `<URL:...>`
-    UrlBracket,
-    /// `<...>`
-    Angle,
-    /// `URL:...`
-    UrlPrefix,
-    /// Nothing.
-    Bare,
-    /// An HTML attribute.
-    Attr,
-    /// Nothing, and no scheme either.
-    Schemeless,
-}
-
-impl Wrapper {
-    /// The name that stands in a record's `wrapper`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Wrapper::UrlBracket => "<URL:>",
-            Wrapper::Angle => "<>",
-            Wrapper::UrlPrefix => "URL:",
-            Wrapper::Bare => "bare",
-            Wrapper::Attr => "attr",
-            Wrapper::Schemeless => "schemeless",
-        }
-    }
-
-    /// All wrappers, for the schema and the balance sheet.
-    pub const ALL: [Wrapper; 6] = [
-        Wrapper::UrlBracket,
-        Wrapper::Angle,
-        Wrapper::UrlPrefix,
-        Wrapper::Bare,
-        Wrapper::Attr,
-        Wrapper::Schemeless,
-    ];
-}
-
-impl From<Opening> for Wrapper {
-    fn from(opening: Opening) -> Wrapper {
-        match opening {
-            Opening::UrlBracket => Wrapper::UrlBracket,
-            Opening::Angle => Wrapper::Angle,
-            Opening::UrlPrefix => Wrapper::UrlPrefix,
-            Opening::Bare => Wrapper::Bare,
-            Opening::Schemeless(_) => Wrapper::Schemeless,
-        }
-    }
-}
-
-/// AlternateReason there is another reading.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum AlternateReason {
-    /// Hyphens before line breaks are left out.
-    HyphenDropped,
-    /// Punctuation that came off the end is left on.
-    TrimmedTail,
-    /// The next line is joined.
-    BareContinuation,
-    /// The next line is not joined.
-    HeadOnly,
-}
-
-impl AlternateReason {
-    /// The name that stands in an alternate's `why`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            AlternateReason::HyphenDropped => "hyphen-dropped",
-            AlternateReason::TrimmedTail => "trimmed-tail",
-            AlternateReason::BareContinuation => "bare-continuation",
-            AlternateReason::HeadOnly => "head-only",
-        }
-    }
-}
-
-/// Another reading of the same place.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Alternate {
-    /// The URL and, behind `url_len` bytes, its fragment with the `#`.
-    pub full: Vec<u8>,
-    /// Bytes of the URL without its fragment.
-    pub url_len: usize,
-    /// AlternateReason.
-    pub why: AlternateReason,
-    /// How likely this reading is, from 0 to 1.
-    pub confidence: f32,
-}
-
-/// What a URL beyond the limit was before it was cut.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Truncated {
-    /// Its bytes, fragment included.
-    pub full_length: usize,
-    /// XXH3 (128 bits) of them.
-    pub full_hash: u128,
-}
-
-/// A URL that was found.
-#[derive(Debug)]
-pub struct FoundUrl<'l> {
-    /// How it was set off.
-    pub wrapper: Wrapper,
-    /// The URL and, behind `url_len` bytes, its fragment with the `#`.
-    pub full: &'l [u8],
-    /// Bytes of the URL without its fragment.
-    pub url_len: usize,
-    /// The bytes of the text from its first to its last character, before repair.
-    pub raw: Span,
-    /// What was undone.
-    pub repairs: Repairs,
-    /// Other readings, all different from this and from one another, the likeliest first.
-    pub alternates: &'l [Alternate],
-    /// How likely this reading is, from 0 to 1.
-    pub confidence: f32,
-    /// What the three grammars say; nothing where it was truncated.
-    pub verdicts: Option<&'l Verdicts<'l>>,
-    /// What it was before it was cut.
-    pub truncated: Option<Truncated>,
-}
-
-impl<'l> FoundUrl<'l> {
-    /// The URL without its fragment.
-    #[must_use]
-    pub fn url(&self) -> &'l [u8] {
-        &self.full[..self.url_len]
-    }
-
-    /// The fragment without its `#`; empty if nothing follows that, absent without it.
-    #[must_use]
-    pub fn fragment(&self) -> Option<&'l [u8]> {
-        self.full.get(self.url_len + 1..)
-    }
-}
-
-/// AlternateReason a start led to no URL.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum RejectReason {
-    /// RFC 1738 refuses it, and by the wide rules the others do as well.
-    Grammar(Reject),
-    /// Its scheme names a host, and what stands there cannot be one.
-    Host,
-    /// What follows the scheme is not what bare URLs of that scheme look like.
-    Implausible,
-    /// A wrapper with the beginnings of two URLs.
-    TwoUrls,
-    /// A wrapper that never closes.
-    Unclosed,
-    /// An attribute that is relative to a page nobody knows.
-    Relative,
-    /// An attribute with data or a program in it: no location.
-    NoLocation,
-    /// The same bytes gave the same URL in another reading of the message.
-    Reread,
-}
-
-impl RejectReason {
-    /// All reasons' names, for the schema.
-    pub const NAMES: [&str; 8] = [
-        "grammar",
-        "host",
-        "implausible",
-        "two-urls",
-        "unclosed",
-        "relative",
-        "no-location",
-        "reread",
-    ];
-
-    /// The name that stands in a reject's `reason.kind`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            RejectReason::Grammar(_) => "grammar",
-            RejectReason::Host => "host",
-            RejectReason::Implausible => "implausible",
-            RejectReason::TwoUrls => "two-urls",
-            RejectReason::Unclosed => "unclosed",
-            RejectReason::Relative => "relative",
-            RejectReason::NoLocation => "no-location",
-            RejectReason::Reread => "reread",
-        }
-    }
-}
-
-/// What became of a start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ParseOutcome {
-    /// Where in the text the search goes on.
-    pub resume: usize,
-    /// `None` if a URL was found.
-    pub refused: Option<RejectReason>,
-}
-
-/// A start, laid out.
-#[derive(Clone, Copy, Debug)]
-pub struct Candidate<'l> {
-    /// The start.
-    pub start: &'l Start,
-    /// The byte before it.
-    pub before: Option<u8>,
-    /// Its logical line.
-    pub line: &'l LogicalLine,
-    /// The offset of the `>` that closes it; `None` for a word without a wrapper.
-    pub close: Option<usize>,
-}
 
 /// Reads the URL of a laid-out start and gives it to `sink`, if there is one.
 ///
@@ -348,7 +137,7 @@ impl Reader<'_> {
     }
 
     /// Where the URL in the first `reach` bytes ends, which lie over `joins` joins.
-    fn end(&self, joins: usize, reach: usize) -> trim::End {
+    fn end(&self, joins: usize, reach: usize) -> ending::End {
         let (word, before, rules) = (
             &self.laid.line.text()[..reach],
             self.laid.before,
@@ -356,9 +145,9 @@ impl Reader<'_> {
         );
         // The head alone was laid out to the end of its run, but a join may have taken an byte off it.
         if joins == 0 {
-            trim::end_of_run(word, before, rules)
+            ending::end_of_run(word, before, rules)
         } else {
-            trim::end(word, before, rules)
+            ending::end(word, before, rules)
         }
     }
 
@@ -480,47 +269,6 @@ impl Reader<'_> {
     }
 }
 
-/// A URL on its way to the sink.
-pub(super) struct Plain<'l> {
-    /// With its fragment.
-    pub(super) full: &'l [u8],
-    pub(super) wrapper: Wrapper,
-    pub(super) raw: Span,
-    /// Bytes that are kept.
-    pub(super) url_bytes: usize,
-    /// What the grammars say of `full`; nothing where it is beyond the limit.
-    pub(super) verdicts: Option<Verdicts<'l>>,
-}
-
-impl Plain<'_> {
-    /// Cuts it at the limit and gives it.
-    pub(super) fn give(
-        &self,
-        repairs: Repairs,
-        alternates: &[Alternate],
-        confidence: f32,
-        sink: &mut dyn FnMut(&FoundUrl<'_>),
-    ) {
-        let url_len = memchr::memchr(b'#', self.full).unwrap_or(self.full.len());
-        let kept = self.full.len().min(self.url_bytes);
-        let truncated = (kept < self.full.len()).then(|| Truncated {
-            full_length: self.full.len(),
-            full_hash: XxHash3_128::oneshot(self.full),
-        });
-        sink(&FoundUrl {
-            wrapper: self.wrapper,
-            full: &self.full[..kept],
-            url_len: url_len.min(kept),
-            raw: self.raw,
-            repairs,
-            alternates,
-            confidence,
-            verdicts: self.verdicts.as_ref(),
-            truncated,
-        });
-    }
-}
-
 /// The reading that is about to be given, and the others.
 struct Choice<'l> {
     wrapper: Wrapper,
@@ -561,47 +309,6 @@ fn guessed(scheme: &str, text: &[u8]) -> Vec<u8> {
     full
 }
 
-/// The readings without some of the hyphens at `doubtful`: fewest dropped first, then leftmost
-/// (`spec/appendix-rules.md` 5). With more than four in doubt, only the one without any of them.
-fn dropped(text: &[u8], doubtful: &[usize]) -> Vec<Vec<u8>> {
-    let without = |choice: usize| {
-        let gone = |at: usize| {
-            doubtful
-                .iter()
-                .position(|&hyphen| hyphen == at)
-                .is_some_and(|bit| choice >> bit & 1 == 1)
-        };
-        text.iter()
-            .enumerate()
-            .filter(|(at, _)| !gone(*at))
-            .map(|(_, &byte)| byte)
-            .collect::<Vec<u8>>()
-    };
-    if doubtful.is_empty() {
-        return Vec::new();
-    }
-    if doubtful.len() > DOUBTFUL_HYPHENS {
-        return vec![
-            text.iter()
-                .enumerate()
-                .filter(|(at, _)| !doubtful.contains(at))
-                .map(|(_, &byte)| byte)
-                .collect(),
-        ];
-    }
-    let mut choices: Vec<usize> = (1..1 << doubtful.len()).collect();
-    // Leftmost: of two choices of the same size, the one whose first difference is a hyphen dropped comes first.
-    choices
-        .sort_by_key(|&choice: &usize| (choice.count_ones(), choice.reverse_bits() ^ usize::MAX));
-    let mut readings: Vec<Vec<u8>> = Vec::new();
-    for reading in choices.into_iter().map(without) {
-        if reading != text && !readings.contains(&reading) {
-            readings.push(reading);
-        }
-    }
-    readings
-}
-
 /// Bytes of a trimmed tail that could be the URL's after all: a closing bracket, an exclamation mark.
 ///
 /// Full stops, commas and the like practically never are.
@@ -615,18 +322,118 @@ fn could_belong(tail: &[u8]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::repair::{BareWord, Breaks, LogicalLine, promising, word};
+    use crate::scan::SchemelessPolicy;
+
+    /// Looks at each bare start, and reads the words of those that are refused: they must be no URLs. How many they are.
+    fn check(text: &[u8]) -> usize {
+        let scanner = Scanner::new(Rules::Wide, SchemelessPolicy::Found, &["foo".to_owned()]);
+        let mut starts = scanner.starts(text);
+        let (mut from, mut refused) = (0, 0);
+        let mut line = LogicalLine::default();
+        while let Some(start) = starts.next_from(from) {
+            from = start.retry;
+            let guessed = match start.opening {
+                Opening::UrlBracket | Opening::Angle => continue,
+                Opening::Schemeless(scheme) => Some(scheme),
+                Opening::Bare | Opening::UrlPrefix => None,
+            };
+            let before = start.at.checked_sub(1).map(|at| text[at]);
+            let found = BareWord {
+                from: start.content,
+                before,
+                rules: Rules::Wide,
+                breaks: Breaks::Undone,
+                most: usize::MAX,
+            };
+            if let Err(reason) = promising(text, &found, guessed, &scanner) {
+                word(text, &found, &mut line);
+                let laid = Candidate {
+                    start: &start,
+                    before,
+                    line: &line,
+                    close: None,
+                };
+                let said = read(&laid, &scanner, usize::MAX, &mut |_| {}).refused;
+                assert!(
+                    said.is_some(),
+                    "{reason:?} {}",
+                    text[start.at..].escape_ascii()
+                );
+                refused += 1;
+            }
+        }
+        refused
+    }
 
     #[test]
-    fn hyphens_are_dropped_fewest_first_then_leftmost() {
-        let text = |readings: Vec<Vec<u8>>| {
-            readings
-                .into_iter()
-                .map(|r| String::from_utf8(r).unwrap())
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(text(dropped(b"a-b-c", &[1, 3])), ["ab-c", "a-bc", "abc"]);
-        assert_eq!(text(dropped(b"a--b", &[2])), ["a-b"]);
-        assert_eq!(text(dropped(b"a-b-c-d-e-f", &[1, 3, 5, 7, 9])), ["abcdef"]);
+    fn what_cannot_be_is_refused_at_sight() {
+        for text in [
+            "http://a-/b",
+            "http://!",
+            "http:///b",
+            "news:the",
+            "mailto:x",
+            "tel:x",
+            "URL:file:x",
+            "www.a-/",
+            "URL:b",
+        ] {
+            assert_eq!(check(text.as_bytes()), 1, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_the_host_is_not_decides_nothing() {
+        assert_eq!(check(b"urn://http:www..http:"), 0);
+        assert_eq!(check(b"urn://x:b.c'..a]>"), 0);
+        assert_eq!(check(b"http://a..b"), 1);
+        for blank in [
+            "\x0B",
+            "\x0C",
+            "\u{a0}",
+            "\u{85}",
+            "\u{2003}",
+            &" ".repeat(20),
+        ] {
+            assert_eq!(
+                check(format!("urn://user@{blank}\nb.c/").as_bytes()),
+                0,
+                "{blank:?}"
+            );
+        }
+        for text in [
+            "urn://@\nftp.#",
+            "http://&www.\nftp.@ftp.",
+            "http://&www. \r\nftp.@ftp.",
+            "http://@\\\nftp.",
+        ] {
+            assert_eq!(
+                check(text.as_bytes()),
+                0,
+                "{text}: the host may stand on the next line"
+            );
+        }
+    }
+
+    #[test]
+    fn a_comma_before_the_next_scheme_ends_the_word() {
+        assert_eq!(check(b"news:a,http://b.example/"), 1);
+        assert_eq!(check(b"news:a,b.c"), 0);
+        assert_eq!(check(b"mailto:a,b+c://d@e/"), 1);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4_000))]
+
+        #[test]
+        fn nothing_that_is_refused_would_pass(
+            text in "((http|news|mailto|tel|file|urn|doi|x|foo|URL|data)(:|://)|www\\.|ftp\\.|[a-z]{1,3}|[-./,;|@#?:'()\\[\\]*!&_\\\\]|&gt;| |\\n|\x0C\\n|\u{a0}\\n){1,20}"
+        ) {
+            check(text.as_bytes());
+        }
     }
 }

@@ -1,61 +1,7 @@
-//! The components of any URL, as RFC 3986 divides one: what no grammar of ours has read.
-
-/// A URL divided at its delimiters. Nothing is checked and nothing is decoded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SplitUrl<'a> {
-    /// The scheme, without its colon.
-    pub scheme: &'a [u8],
-    /// What stands before the `@` of the authority.
-    pub userinfo: Option<&'a [u8]>,
-    /// The host, in brackets if it was; absent without `//`.
-    pub host: Option<&'a [u8]>,
-    /// What stands behind the authority's last colon; it may be empty.
-    pub port: Option<&'a [u8]>,
-    /// The path, with its leading slash.
-    pub path: &'a [u8],
-    /// What stands between `?` and `#`.
-    pub query: Option<&'a [u8]>,
-}
-
-/// Divides `text`, which has no fragment. Without a colon all of it is the path.
-#[must_use]
-pub fn split(text: &[u8]) -> SplitUrl<'_> {
-    let scheme = scheme(text);
-    let rest = text[scheme.len()..].strip_prefix(b":").unwrap_or(text);
-    let (hierarchy, query) = cut(rest, b'?');
-    let Some(after) = hierarchy.strip_prefix(b"//") else {
-        return SplitUrl {
-            scheme,
-            path: hierarchy,
-            query,
-            ..SplitUrl::default()
-        };
-    };
-    let slash = memchr::memchr2(b'/', b'\\', after).unwrap_or(after.len());
-    let (authority, path) = after.split_at(slash);
-    let (userinfo, site) = match memchr::memrchr(b'@', authority) {
-        Some(at) => (Some(&authority[..at]), &authority[at + 1..]),
-        None => (None, authority),
-    };
-    let (host, port) = site_parts(site);
-    SplitUrl {
-        scheme,
-        userinfo,
-        host: Some(host),
-        port,
-        path,
-        query,
-    }
-}
-
-/// The scheme of `text` as [`split`] finds it.
-#[must_use]
-pub fn scheme(text: &[u8]) -> &[u8] {
-    &text[..memchr::memchr(b':', text).unwrap_or(0)]
-}
+//! Hosts as people write them: whether a text can be one.
 
 /// A host and a port, as an authority has them behind its `@`.
-pub(super) fn site_parts(site: &[u8]) -> (&[u8], Option<&[u8]>) {
+pub(crate) fn site_parts(site: &[u8]) -> (&[u8], Option<&[u8]>) {
     let bracket = memchr::memrchr(b']', site).map_or(0, |bracket| bracket + 1);
     match memchr::memchr(b':', &site[bracket..]) {
         Some(colon) => (&site[..bracket + colon], Some(&site[bracket + colon + 1..])),
@@ -64,7 +10,7 @@ pub(super) fn site_parts(site: &[u8]) -> (&[u8], Option<&[u8]>) {
 }
 
 /// What stands before the first `at`, and what stands behind it.
-pub(super) fn cut(text: &[u8], at: u8) -> (&[u8], Option<&[u8]>) {
+pub(crate) fn cut(text: &[u8], at: u8) -> (&[u8], Option<&[u8]>) {
     match memchr::memchr(at, text) {
         Some(found) => (&text[..found], Some(&text[found + 1..])),
         None => (text, None),
@@ -75,7 +21,7 @@ pub(super) fn cut(text: &[u8], at: u8) -> (&[u8], Option<&[u8]>) {
 /// dot may end it), or an address in brackets. No label ends in a hyphen, so that one that a mailer put before a line
 /// end is told from one of the name. It must hold more than `www`.
 #[must_use]
-pub(super) fn plausible_host(host: &[u8]) -> bool {
+pub(crate) fn plausible_host(host: &[u8]) -> bool {
     if let Some(address) = host
         .strip_prefix(b"[")
         .and_then(|rest| rest.strip_suffix(b"]"))
@@ -135,7 +81,7 @@ uz va vc ve vg vi vn vu wf ws ye yt yu za zm zr zw";
 /// Whether a host without a scheme is likely one: three labels or more, the last of them a country's, or of three
 /// letters or more. `ftp.x` in a sentence is no host, and neither is `ftp.cs.da`.
 #[must_use]
-pub(super) fn likely_host(host: &[u8]) -> bool {
+pub(crate) fn likely_host(host: &[u8]) -> bool {
     let host = host.strip_suffix(b".").unwrap_or(host);
     let last = host
         .rsplit(|&byte| byte == b'.')
@@ -169,18 +115,6 @@ mod tests {
         for host in ["www.org", "ftp.cs.da", "www.a.b1c", "ftp.x.1"] {
             assert!(!likely_host(host.as_bytes()), "{host}");
         }
-    }
-
-    #[test]
-    fn the_last_at_sign_divides_the_authority() {
-        let parts = split(b"http://a@b:c@h:80/p?q?r");
-        assert_eq!(
-            (parts.userinfo, parts.host, parts.port),
-            (Some(&b"a@b:c"[..]), Some(&b"h"[..]), Some(&b"80"[..]))
-        );
-        assert_eq!((parts.path, parts.query), (&b"/p"[..], Some(&b"q?r"[..])));
-        assert_eq!(split(b"http://[::1]:8/").host, Some(&b"[::1]"[..]));
-        assert_eq!(split(b"mailto:a@b").path, b"a@b");
     }
 
     proptest::proptest! {

@@ -5,12 +5,19 @@
 
 use memchr::{memchr, memchr3, memmem, memrchr};
 
-use super::choose::RejectReason;
-use super::split::{cut, likely_host, plausible_host, site_parts};
+use super::{BareWord, Breaks, run_end, space};
 use crate::grammar::Bare;
 use crate::limits::{PROMISE_BYTES, SCHEME_CHARS};
-use crate::repair::{BareWord, Breaks, run_end, space};
-use crate::scan::{Rules, Scanner};
+use crate::scan::{Rules, Scanner, cut, likely_host, plausible_host, site_parts};
+
+/// Why a word cannot be a URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PrefilterReject {
+    /// No plausible host follows the scheme.
+    Host,
+    /// What follows the scheme is not what bare URLs of that scheme look like.
+    Implausible,
+}
 
 /// Whether a word of `text` can be a URL at all, told from its first [`PROMISE_BYTES`] bytes: its scheme and host or
 /// mailbox. `guessed` is the scheme of one that has none of its own.
@@ -23,7 +30,7 @@ pub fn promising(
     word: &BareWord,
     guessed: Option<&str>,
     scanner: &Scanner,
-) -> Result<(), RejectReason> {
+) -> Result<(), PrefilterReject> {
     if word.rules == Rules::Rfc1738 {
         return Ok(());
     }
@@ -66,7 +73,7 @@ pub fn promising(
     if can_be {
         Ok(())
     } else {
-        Err(RejectReason::Implausible)
+        Err(PrefilterReject::Implausible)
     }
 }
 
@@ -115,7 +122,7 @@ impl Ahead<'_> {
 }
 
 /// Whether the authority at `from` can name a host.
-fn site(ahead: &Ahead<'_>, from: usize, guessed: bool) -> Result<(), RejectReason> {
+fn site(ahead: &Ahead<'_>, from: usize, guessed: bool) -> Result<(), PrefilterReject> {
     let delimiter = |&byte: &u8| matches!(byte, b'/' | b'?' | b'#' | b'\\');
     let closed = ahead.octets[from..]
         .iter()
@@ -137,7 +144,7 @@ fn site(ahead: &Ahead<'_>, from: usize, guessed: bool) -> Result<(), RejectReaso
     if holds {
         Ok(())
     } else {
-        Err(RejectReason::Host)
+        Err(PrefilterReject::Host)
     }
 }
 
@@ -164,125 +171,6 @@ fn can_be_site(authority: &[u8]) -> bool {
         Some(b'[') => site.contains(&b']'),
         Some(&first) => {
             (first.is_ascii_alphanumeric() || matches!(first, b'-' | b'_') || first >= 0x80) && !gap
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::super::choose::{Candidate, read};
-    use super::*;
-    use crate::repair::{LogicalLine, word};
-    use crate::scan::{Opening, SchemelessPolicy};
-
-    /// Looks at each bare start, and reads the words of those that are refused: they must be no URLs. How many they are.
-    fn check(text: &[u8]) -> usize {
-        let scanner = Scanner::new(Rules::Wide, SchemelessPolicy::Found, &["foo".to_owned()]);
-        let mut starts = scanner.starts(text);
-        let (mut from, mut refused) = (0, 0);
-        let mut line = LogicalLine::default();
-        while let Some(start) = starts.next_from(from) {
-            from = start.retry;
-            let guessed = match start.opening {
-                Opening::UrlBracket | Opening::Angle => continue,
-                Opening::Schemeless(scheme) => Some(scheme),
-                Opening::Bare | Opening::UrlPrefix => None,
-            };
-            let before = start.at.checked_sub(1).map(|at| text[at]);
-            let found = BareWord {
-                from: start.content,
-                before,
-                rules: Rules::Wide,
-                breaks: Breaks::Undone,
-                most: usize::MAX,
-            };
-            if let Err(reason) = promising(text, &found, guessed, &scanner) {
-                word(text, &found, &mut line);
-                let laid = Candidate {
-                    start: &start,
-                    before,
-                    line: &line,
-                    close: None,
-                };
-                let said = read(&laid, &scanner, usize::MAX, &mut |_| {}).refused;
-                assert!(
-                    said.is_some(),
-                    "{reason:?} {}",
-                    text[start.at..].escape_ascii()
-                );
-                refused += 1;
-            }
-        }
-        refused
-    }
-
-    #[test]
-    fn what_cannot_be_is_refused_at_sight() {
-        for text in [
-            "http://a-/b",
-            "http://!",
-            "http:///b",
-            "news:the",
-            "mailto:x",
-            "tel:x",
-            "URL:file:x",
-            "www.a-/",
-            "URL:b",
-        ] {
-            assert_eq!(check(text.as_bytes()), 1, "{text}");
-        }
-    }
-
-    #[test]
-    fn what_the_host_is_not_decides_nothing() {
-        assert_eq!(check(b"urn://http:www..http:"), 0);
-        assert_eq!(check(b"urn://x:b.c'..a]>"), 0);
-        assert_eq!(check(b"http://a..b"), 1);
-        for blank in [
-            "\x0B",
-            "\x0C",
-            "\u{a0}",
-            "\u{85}",
-            "\u{2003}",
-            &" ".repeat(20),
-        ] {
-            assert_eq!(
-                check(format!("urn://user@{blank}\nb.c/").as_bytes()),
-                0,
-                "{blank:?}"
-            );
-        }
-        for text in [
-            "urn://@\nftp.#",
-            "http://&www.\nftp.@ftp.",
-            "http://&www. \r\nftp.@ftp.",
-            "http://@\\\nftp.",
-        ] {
-            assert_eq!(
-                check(text.as_bytes()),
-                0,
-                "{text}: the host may stand on the next line"
-            );
-        }
-    }
-
-    #[test]
-    fn a_comma_before_the_next_scheme_ends_the_word() {
-        assert_eq!(check(b"news:a,http://b.example/"), 1);
-        assert_eq!(check(b"news:a,b.c"), 0);
-        assert_eq!(check(b"mailto:a,b+c://d@e/"), 1);
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(4_000))]
-
-        #[test]
-        fn nothing_that_is_refused_would_pass(
-            text in "((http|news|mailto|tel|file|urn|doi|x|foo|URL|data)(:|://)|www\\.|ftp\\.|[a-z]{1,3}|[-./,;|@#?:'()\\[\\]*!&_\\\\]|&gt;| |\\n|\x0C\\n|\u{a0}\\n){1,20}"
-        ) {
-            check(text.as_bytes());
         }
     }
 }

@@ -1,0 +1,249 @@
+//! Undoes redirectors, offline: the target is read out of the redirector's URL.
+//!
+//! One level at a time: the caller decides how deep to go. What is opaque (short links, Mimecast) stays as it is.
+
+mod address;
+mod table;
+mod target;
+
+use memchr::memmem;
+
+use super::components::SplitUrl;
+use address::{Place, parameter};
+use table::Form::Saved;
+use target::accepted;
+
+/// A URL that was found inside a redirector's, and which redirector that is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unwrapped {
+    /// The target, with its fragment if it has one. Begins with a scheme and `://`, and holds no whitespace.
+    pub url: Vec<u8>,
+    /// The redirector's name: `safelinks`, `urldefense-v1`, ...
+    pub by: &'static str,
+}
+
+/// The target that `url` (with its fragment or without) names, if it is a known redirector's. Undoes one level.
+///
+/// Escapes are undone once. `None` as well where the target is cut off, relative, a script, or above 16 KiB. A fragment
+/// behind a redirector's parameters is the redirector's and is dropped. Linear in the length of `url`.
+#[must_use]
+pub fn unwrap(url: &[u8]) -> Option<Unwrapped> {
+    target(&Place::of(url)?)
+}
+
+/// The same, where the components are known of `url` without its fragment.
+#[must_use]
+pub fn unwrap_divided(url: &[u8], parts: &SplitUrl<'_>) -> Option<Unwrapped> {
+    target(&Place::divided(url, parts)?)
+}
+
+fn target(place: &Place<'_>) -> Option<Unwrapped> {
+    let (by, form) = place.redirector()?;
+    Some(Unwrapped {
+        url: accepted(&form.target(place)?)?.to_vec(),
+        by,
+    })
+}
+
+/// `url` without what tells its recipient: the same redirector's URL, which still unwraps to the same target.
+/// `None` where there is nothing to leave out. One level: a redirector's URL inside of `url` keeps its own.
+#[must_use]
+pub fn without_recipient(url: &[u8]) -> Option<Vec<u8>> {
+    let place = Place::of(url)?;
+    let (by, form) = place.redirector()?;
+    if let Saved = form {
+        // Behind the first `!` stand the organisation and a token for recipient and message.
+        let table = url.len() - place.rest.len() + memmem::find(place.rest, b"__;")?;
+        let end = table + memchr::memchr(b'!', &url[table..])? + 1;
+        return (end < url.len()).then(|| url[..end].to_vec());
+    }
+    let query = memchr::memchr(b'?', url)? + 1;
+    let personal: &[&[u8]] = match by {
+        "safelinks" => &[b"data", b"sdata"], // The address, and what signs it.
+        "teams-safelinks" => &[b"dest", b"pc", b"wau", b"si", b"sd"], // Ids of user and talk, and what is sealed.
+        "urldefense-v1" | "urldefense-v2" => &[b"r", b"m", b"s"], // Recipient, message, and what signs both.
+        _ => return None,
+    };
+    let parameters = url[query..].split(|&byte| byte == b'&');
+    let kept: Vec<&[u8]> = parameters
+        .filter(|text| !personal.contains(&parameter(text).0))
+        .collect();
+    let out = [&url[..query], &kept.join(&b'&')].concat();
+    (out.len() < url.len()).then_some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::table::{MARKS, REDIRECTORS, ROWS, is_host};
+    use super::target::TARGET_BYTES;
+    use super::*;
+    use data_encoding::BASE64URL_NOPAD;
+    use proptest::prelude::*;
+
+    /// Redirector and URL. {E} is the target escaped, {D} with dashes, {T} as it is, {B} in base64.
+    const CASES: &str = "
+safelinks https://nam11.SafeLinks.protection.outlook.com/?url={E}&amp;data=02%7C01%7Cme%40m.example%7C0&amp;sdata=k%3D
+teams-safelinks https://statics.teams.cdn.office.net/evergreen-assets/safelinks/1/atp-safelinks.html?url={E}&si=1
+urldefense-v1 https://urldefense.proofpoint.com/v1/url?u={E}&k=o%3D%0A&r=me%0A&amp;m=m%0A&amp;s=d3
+urldefense-v3 https://urldefense.com/v3/__https:/t.example/*7E?b=c&d*e__;JSM!!org!token$
+trendmicro https://x-ctp.trendmicro.com:443/wis/clicktime/v1/query?url={E}&umid=x
+urldefense-v2 https://urldefense.com/v2/url?u={D}&d=DwMFaQ&c=c&r=r-E_&m=m&s=s&e=   vk https://m.vk.com/away.php?to={E}
+sophos https://eu-central-1.protection.sophos.com?d=t.example&u={B}%3D&i=x   yahoo http://us.rd.yahoo.com/news/**{T}
+google-ads https://www.googleadservices.com/pagead/aclk?sa=L&adurl={E}   cisco https://secure-web.cisco.com/1aB-_c/{E}
+yahoo https://r.search.yahoo.com/_ylt=x;_ylu=y/RV=2/RU={E}/RK=2/RS=z-   instagram https://l.instagram.com/?u={E}&e=x
+barracuda https://linkprotect.cudasvc.com/url?a={E}&c=E,1,x,,&typo=1   facebook http://lm.facebook.com/l.php?u={E}&h=x
+youtube https://www.youtube.com/redirect?event=comments&q={E}   google https://www.google.com/url?q=some+words&url={E}
+fireeye https://protect2.fireeye.com/v1/url?k=x&q=1&u={E}   wayback http://web.archive.org./web/20010203040506id_/{T}
+symantec https://clicktime.symantec.com/15x?h=x=&u={E}   avanan https://url.avanan.click/v2/r01/___{T}___.YXAz
+linkedin https://www.linkedin.com/safety/go/?url={E}   google http://www.google.co.uk/url?sa=t&q={E}&usg=x
+duckduckgo https://duckduckgo.com/l/?uddg={E}&rut=x   bing https://www.bing.com/ck/a?!&&p=x&u=a1{B}&ntb=1
+reddit https://out.reddit.com/t3_x?url={E}&token=x   steam https://steamcommunity.com/linkfilter/?u={E}
+slack https://slack-redir.net/link?url={E}";
+    const TARGET: &str = "https://t.example/%7E?b=c&d#e";
+    const ESCAPED: &str = "https%3a%2F%2Ft.example%2F%257E%3Fb%3Dc%26d%23e";
+
+    fn cases() -> impl Iterator<Item = (&'static str, &'static str)> {
+        CASES
+            .split_whitespace()
+            .step_by(2)
+            .zip(CASES.split_whitespace().skip(1).step_by(2))
+    }
+
+    fn filled(form: &str) -> String {
+        let dashed = ESCAPED.replace("%2F", "_").replace('%', "-");
+        let base64 = BASE64URL_NOPAD.encode(TARGET.as_bytes());
+        form.replace("{E}", ESCAPED)
+            .replace("{D}", &dashed)
+            .replace("{T}", TARGET)
+            .replace("{B}", &base64)
+    }
+
+    fn target(url: &str) -> Option<String> {
+        unwrap(url.as_bytes()).map(|found| String::from_utf8(found.url).unwrap())
+    }
+
+    #[test]
+    fn each_redirector_gives_its_target_and_a_chain_gives_it_level_by_level() {
+        for (by, form) in cases() {
+            let url = filled(form);
+            assert_eq!(
+                unwrap(url.as_bytes()).map(|found| found.by),
+                Some(by),
+                "{url}"
+            );
+            assert_eq!(target(&url).as_deref(), Some(TARGET), "{url}");
+            let inner = url
+                .replace('%', "%25")
+                .replace('&', "%26")
+                .replace('#', "%23");
+            assert_eq!(
+                target(&format!("https://l.facebook.com/l.php?u={inner}&h=x")),
+                Some(url)
+            );
+        }
+        assert!(
+            REDIRECTORS
+                .iter()
+                .all(|(by, ..)| cases().any(|(case, _)| case == *by))
+        );
+    }
+
+    /// What is told by a label leaves out no host of the table.
+    #[test]
+    fn every_host_of_the_table_is_marked() {
+        for pattern in ROWS.iter().flat_map(|row| &row.hosts) {
+            let beneath = pattern
+                .strip_prefix('.')
+                .map(|domain| format!("a.{domain}"));
+            let national = ["com", "de", "co.uk", "com.au"]
+                .map(|country| pattern.replace(".*", &format!(".{country}")));
+            for host in national
+                .iter()
+                .chain(&beneath)
+                .map(|host| host.trim_start_matches('.'))
+            {
+                assert!(
+                    is_host(host.as_bytes(), pattern) && MARKS.may_name(host.as_bytes()),
+                    "{host}"
+                );
+                assert!(
+                    MARKS.may_name(host.to_ascii_uppercase().as_bytes()),
+                    "{host}"
+                );
+            }
+        }
+        assert!(
+            !MARKS.may_name(b"www.example.org")
+                && !MARKS.may_name(b"localhost")
+                && !MARKS.may_name(b"")
+        );
+    }
+
+    #[test]
+    fn what_is_no_redirector_or_names_no_target_stays() {
+        let urls = "
+https://safelinks.protection.outlook.com.evil.example/?url={E} https://evilsafelinks.protection.outlook.com/?url={E}
+https://urldefense.com/v3/__https://t.example/**B__;Iw!!o!t$ https://www.google.com/url?q=JavaScript://t.example/alert
+https://www.google.com/url?q=http%3A%2F%2Ft.example%2Fa%0Ab https://www.google.com/url?q=javascript:alert(1)
+https://url.avanan.click/v2/___https://t.exam https://google.com.evil.example/url?q={E} ftp://www.google.com/url?q={E}
+https://www.google.com/url?q=//t.example/ https://web.archive.org/web/2001*/{T} https://www.google.com/url?q=http://
+https://www.google.com/search?q={E} https://google.evil.co/url?q={E} https://www.google.com/url?sa=t";
+        let long = format!(
+            "https://www.google.com/url?q=http://{}",
+            "a".repeat(TARGET_BYTES)
+        );
+        urls.split_whitespace()
+            .chain([&*long])
+            .for_each(|url| assert_eq!(target(&filled(url)), None, "{url}"));
+    }
+
+    #[test]
+    fn saved_octets_come_back_in_runs() {
+        let table = BASE64URL_NOPAD.encode(format!("{}\u{ed}+", "#".repeat(65)).as_bytes());
+        let found = target(&format!(
+            "https://urldefense.us/v3/__http://t.example/**_a**A*__;{table}!!o!t$"
+        ));
+        assert_eq!(
+            found,
+            Some(format!("http://t.example/{}a\u{ed}+", "#".repeat(65)))
+        );
+    }
+
+    #[test]
+    fn the_recipient_can_be_left_out() {
+        let without = |url: &str| {
+            without_recipient(url.as_bytes()).map(|url| String::from_utf8(url).unwrap())
+        };
+        let bare =
+            "https://a.safelinks.protection.outlook.com/?amp;url=http://t.example/&reserved=0";
+        let told = bare
+            .replace("amp;url", "data=me&amp;url")
+            .replace("&reserved", "&amp;sdata=x&reserved");
+        assert_eq!(
+            (without(&told).as_deref(), without(bare)),
+            (Some(bare), None)
+        );
+        let bare = "https://urldefense.com/v3/__http://t.example/!__;!";
+        assert_eq!(
+            without(&format!("{bare}!org!token$")).as_deref(),
+            Some(bare)
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn what_comes_out_of_anything_is_a_target_with_the_recipient_or_without(
+            form in proptest::sample::select(cases().map(|(_, form)| filled(form)).collect::<Vec<_>>()),
+            at in any::<proptest::sample::Index>(),
+            noise in proptest::collection::vec(any::<u8>(), 0..9),
+        ) {
+            let mut url = form.into_bytes();
+            let at = at.index(url.len());
+            url.splice(at..url.len().min(at + noise.len() / 2), noise);
+            let found = unwrap(&url);
+            prop_assert!(found.iter().all(|to| memmem::find(&to.url, b"://").is_some() && !to.url.contains(&b' ')));
+            let without = without_recipient(&url).unwrap_or(url);
+            prop_assert!(found.is_none() || unwrap(&without) == found);
+        }
+    }
+}
