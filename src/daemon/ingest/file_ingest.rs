@@ -1,13 +1,14 @@
 //! Looks at one file: is there anything new, is it complete, and what becomes of it.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+use super::blocks::whole;
 use super::identity::{FileVersion, mailbox, place};
 use super::mbox::{self, Mbox};
-use super::message_ingest::{End, Mailbox, Taker, divided};
+use super::message_ingest::{Mailbox, Taker};
+use super::outcome::{Look, Rest};
 use super::parser_pool::Parsers;
 use crate::config::Spool;
 use crate::daemon::error::DaemonError;
@@ -18,33 +19,9 @@ use crate::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
 use crate::limits::SNIFF_BYTES;
 use crate::origin::{FormatHint, Source};
 use crate::pipeline::Extractor;
-use crate::read::{self, Input, SparseRead, StreamStep, Streams, is_container};
-use crate::split::{self, BlockReader, BlockRole, Format, OpenedStream, divisible, recognised};
+use crate::read::{self, is_container};
+use crate::split::{Format, divisible, recognised};
 use crate::walk;
-
-/// Whether a file has rested.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Rest {
-    /// It has not changed for as long as it takes, or its writer has closed it.
-    Settled,
-    /// It may still be written.
-    Fresh,
-}
-
-/// What became of a look.
-#[derive(Debug)]
-pub(crate) enum Look {
-    /// All of it was taken, or there was nothing to take.
-    Done,
-    /// It is still being written, or somebody holds its lock.
-    Wait,
-    /// There is more.
-    More,
-    /// It is skipped.
-    Skipped(SkipReason),
-    /// It could not be read.
-    Failed(io::Error),
-}
 
 /// What a look needs besides the file.
 pub(crate) struct Looker<'l> {
@@ -178,7 +155,7 @@ impl Looker<'_> {
     }
 
     /// The mailbox of a file's messages.
-    fn mailbox(
+    pub(super) fn mailbox(
         &mut self,
         path: &Path,
         format: Format,
@@ -193,7 +170,7 @@ impl Looker<'_> {
     }
 
     /// Notes that a file was read whole, and what was taken from it.
-    fn know(
+    pub(super) fn know(
         &mut self,
         file: &walk::WalkedFile,
         stamp: FileVersion,
@@ -214,7 +191,7 @@ impl Looker<'_> {
     }
 
     /// The mailbox of files without messages: the spool.
-    fn no_mailbox(&mut self, stamp: FileVersion) -> Result<Mailbox, DaemonError> {
+    pub(super) fn no_mailbox(&mut self, stamp: FileVersion) -> Result<Mailbox, DaemonError> {
         let spool = place(&self.spool.path);
         let id = self
             .session
@@ -222,7 +199,12 @@ impl Looker<'_> {
         Ok(Mailbox::new(id, spool))
     }
 
-    fn taker(&mut self, source: Source, mailbox: Mailbox, tails: Vec<Tail>) -> Taker<'_> {
+    pub(super) fn taker(
+        &mut self,
+        source: Source,
+        mailbox: Mailbox,
+        tails: Vec<Tail>,
+    ) -> Taker<'_> {
         Taker {
             session: self.session,
             parsers: self.parsers,
@@ -233,73 +215,6 @@ impl Looker<'_> {
             mailbox,
             tails,
         }
-    }
-
-    /// Takes everything in a compressed file or an archive. What is damaged in it stays so, and is told once.
-    fn container(
-        &mut self,
-        file: &walk::WalkedFile,
-        opened: File,
-        stamp: FileVersion,
-    ) -> Result<Look, DaemonError> {
-        let limits = *self.extractor.limits();
-        let given = self.spool.kind().map(Format::of);
-        let (mut said, mut failed, mut held) = (Vec::new(), None, BTreeMap::new());
-        for step in Streams::new(Input::file(opened), file.source.clone(), file.hint, &limits) {
-            match step {
-                StreamStep::Stream {
-                    source,
-                    hint,
-                    stream,
-                } => {
-                    let taken = match split::open(stream, given, hint, limits.message_bytes) {
-                        Ok(OpenedStream::Skipped(_)) => Look::Done,
-                        Ok(OpenedStream::Blocks(roller)) => {
-                            let format = roller.format();
-                            let mailbox = self.mailbox(&file.source.path, format, stamp)?;
-                            let mut taker = self.taker(source.clone(), mailbox, Vec::new());
-                            let look = blocks(roller, format, u64::MAX, End::Sure, &mut taker)?;
-                            let part = taker.mailbox;
-                            held.entry(part.id)
-                                .and_modify(|all: &mut Mailbox| all.add(part))
-                                .or_insert(part);
-                            look
-                        }
-                        Err(error) => Look::Failed(error),
-                    };
-                    if let Look::Failed(error) = taken {
-                        said.push(read::diagnostic(&error, None).of(&source));
-                        failed = Some(error);
-                    }
-                }
-                StreamStep::Failed(event) | StreamStep::Warning(event) => said.push(event),
-                StreamStep::Skipped { .. }
-                | StreamStep::ArchiveRead(_)
-                | StreamStep::ArchiveBroken { .. } => {}
-            }
-        }
-        // What is damaged stays so; what the device or the server did not give, it may give another time.
-        if let Some(event) = said
-            .iter()
-            .find(|event| event.diagnostic.kind == DiagnosticKind::Unreadable)
-        {
-            return Ok(Look::Failed(failed.unwrap_or_else(|| {
-                io::Error::other(event.diagnostic.message.clone())
-            })));
-        }
-        self.events.append(&mut said);
-        if held.len() > 1 {
-            for mailbox in held.keys() {
-                self.session
-                    .with(|committer| committer.state()?.hold_always(*mailbox))?;
-            }
-        }
-        let mailbox = held
-            .into_values()
-            .next()
-            .map_or_else(|| self.no_mailbox(stamp), Ok)?;
-        self.know(file, stamp, mailbox)?;
-        Ok(Look::Done)
     }
 
     /// A file that is not read; nothing will be looked for in it until it changes.
@@ -323,60 +238,4 @@ fn beginning(file: &File) -> io::Result<Vec<u8>> {
         .take(SNIFF_BYTES as u64)
         .read_to_end(&mut start)?;
     Ok(start)
-}
-
-/// Takes everything in a file that is no mbox.
-fn whole(
-    opened: &File,
-    mut start: Vec<u8>,
-    stamp: FileVersion,
-    format: Format,
-    most: usize,
-    taker: &mut Taker<'_>,
-) -> Result<Look, DaemonError> {
-    let mut rest = opened;
-    if stamp.size <= most as u64 {
-        // All of it is read before anything is taken, so that one that changes meanwhile is noticed.
-        let read = (&mut rest).take(most as u64).read_to_end(&mut start);
-        match read.and_then(|_| opened.metadata()) {
-            Ok(metadata) if FileVersion::of(&metadata) != stamp => return Ok(Look::Wait),
-            Ok(_) => {}
-            Err(error) => return Ok(Look::Failed(error)),
-        }
-    }
-    let roller = BlockReader::new(rest, start, format, most);
-    let end = if format == Format::Text {
-        End::File
-    } else {
-        End::Sure
-    };
-    blocks(roller, format, stamp.size, end, taker)
-}
-
-/// Takes all messages of a stream. The one that ends where the stream is `size` bytes long ends as `end` says.
-fn blocks<R: SparseRead>(
-    mut roller: BlockReader<R>,
-    format: Format,
-    size: u64,
-    end: End,
-    taker: &mut Taker<'_>,
-) -> Result<Look, DaemonError> {
-    let mut giant = 0;
-    loop {
-        let block = match roller.next_block() {
-            Ok(Some(block)) => block,
-            Ok(None) => return Ok(Look::Done),
-            Err(error) => return Ok(Look::Failed(error)),
-        };
-        let at_end = block.offset + block.bytes.len() as u64 >= size;
-        let within = match &block.role {
-            BlockRole::Rest(begun) => Some((giant, block.offset - begun.start)),
-            BlockRole::Whole | BlockRole::First => None,
-        };
-        let pieces = divided(&block, format, taker);
-        let digest = taker.take(&pieces, within, if at_end { end } else { End::Sure })?;
-        if within.is_none() {
-            giant = digest;
-        }
-    }
 }

@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, fcntl_lock};
 
-use super::file_ingest::{Look, Rest};
 use super::identity::{FileVersion, guard};
 use super::message_ingest::{End, Taker, divided};
+use super::outcome::{Look, Rest};
 use crate::daemon::error::DaemonError;
 use crate::daemon::planted_faults::{Planted, planted};
 use crate::daemon::store::Cursor;
