@@ -23,11 +23,11 @@ mod region;
 mod transfer;
 mod utf7;
 
-pub use date::{Date, Zone, date};
+pub use date::{Date, Zone, parse_date};
 pub use digest::{canonical, digest};
-pub use field_names::{Known as KnownField, Roles};
+pub use field_names::{FieldRoles, KnownField};
 pub use header::{HeaderField, HeaderFields, value};
-pub use html::Link;
+pub use html::HtmlLink;
 pub use message_info::MessageInfo;
 pub use part::MimePart;
 pub use region::{BodyRegion, Regions};
@@ -58,7 +58,7 @@ pub struct OffsetMap {
 }
 
 impl OffsetMap {
-    /// The trail of bytes that were not decoded and begin at `base`.
+    /// The offset_map of bytes that were not decoded and begin at `base`.
     #[must_use]
     pub fn verbatim(base: usize) -> OffsetMap {
         OffsetMap {
@@ -69,18 +69,27 @@ impl OffsetMap {
 
     /// The raw bytes of the message that `text` came from, and whether that is to the byte.
     #[must_use]
-    pub fn raw(&self, text: Span) -> (Span, bool) {
+    pub fn raw(&self, text: Span) -> RawRange {
         let mut span = text;
         let mut exact = true;
         for map in self.maps.iter().rev() {
             exact &= map.exact(span);
             span = map.raw(span);
         }
-        (
-            Span::new(self.base + span.start, self.base + span.end),
+        RawRange {
+            span: Span::new(self.base + span.start, self.base + span.end),
             exact,
-        )
+        }
     }
+}
+
+/// A range of a message's raw bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RawRange {
+    /// The range.
+    pub span: Span,
+    /// Whether the range is exact: no neighbouring text came from its first or last bytes.
+    pub exact: bool,
 }
 
 /// A plain text.
@@ -89,7 +98,7 @@ pub struct DecodedText<'m> {
     /// Its bytes: UTF-8, or something that could not be made so.
     pub bytes: Cow<'m, [u8]>,
     /// The way back.
-    pub trail: OffsetMap,
+    pub offset_map: OffsetMap,
     /// Which part of the message it is.
     pub region: Region<'m>,
     /// The part whose body or header it is; absent for the message's own header and for texts without one.
@@ -97,27 +106,27 @@ pub struct DecodedText<'m> {
     /// What its line ends mean.
     pub lines: LineLayout,
     /// For the visible text of a page, the page.
-    pub page: Option<Page<'m>>,
+    pub page: Option<HtmlPage<'m>>,
     /// Whether its raw bytes are given in other readings as well.
-    pub reread: bool,
+    pub has_other_readings: bool,
 }
 
 impl<'m> DecodedText<'m> {
     /// A text as it lies there.
     fn plain(
         bytes: Cow<'m, [u8]>,
-        trail: OffsetMap,
+        offset_map: OffsetMap,
         region: Region<'m>,
         part: Option<&'m MimePart>,
     ) -> DecodedText<'m> {
         DecodedText {
             bytes,
-            trail,
+            offset_map,
             region,
             part,
             lines: LineLayout::Written,
             page: None,
-            reread: false,
+            has_other_readings: false,
         }
     }
 
@@ -142,13 +151,13 @@ pub enum LineLayout {
 
 /// The page whose visible text a text is.
 #[derive(Debug)]
-pub struct Page<'m> {
+pub struct HtmlPage<'m> {
     /// The HTML text.
     pub source: Cow<'m, [u8]>,
     /// From its offsets to the message's.
-    pub trail: OffsetMap,
-    /// The URLs in its attributes, in the order of [`Link::at`].
-    pub links: Vec<Link>,
+    pub offset_map: OffsetMap,
+    /// The URLs in its attributes, in the order of [`HtmlLink::at`].
+    pub links: Vec<HtmlLink>,
     /// What relative ones are relative to.
     pub base: Option<Vec<u8>>,
 }
@@ -159,9 +168,18 @@ pub struct DecodeReport {
     /// Parts with text, read.
     pub text_parts: usize,
     /// Parts without text, left: what they say of themselves, and their raw bytes.
-    pub left: Vec<(MimePart, Span)>,
+    pub skipped_parts: Vec<SkippedPart>,
     /// What was wrong.
     pub diagnostics: Vec<Diagnostic>,
+}
+
+/// A part without text, whose body was not decoded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SkippedPart {
+    /// What its header says.
+    pub part: MimePart,
+    /// Its body's raw bytes.
+    pub raw: Span,
 }
 
 /// Gives every text of `message` to `sink`, in the order in which they lie in it.
@@ -188,19 +206,19 @@ pub fn texts<'m>(
 pub enum HeaderPolicy {
     /// Those that are neither traces nor threading (the default).
     #[default]
-    Read,
+    Search,
     /// None.
-    Left,
+    Skip,
 }
 
 /// The one text of something that has no header.
 fn plain(message: &Message<'_>, sink: &mut dyn FnMut(DecodedText<'_>)) -> DecodeReport {
     let (bytes, map) = charset::decode(message.raw, None);
-    let trail = OffsetMap {
+    let offset_map = OffsetMap {
         base: 0,
         maps: map.into_iter().collect(),
     };
-    sink(DecodedText::plain(bytes, trail, Region::Body, None));
+    sink(DecodedText::plain(bytes, offset_map, Region::Body, None));
     DecodeReport {
         text_parts: 1,
         ..DecodeReport::default()

@@ -44,7 +44,7 @@ pub struct Record<'r> {
     /// Where it came from.
     pub place: RecordOrigin<'r>,
     /// What is known of the message; absent for a text without a header.
-    pub facts: Option<&'r MessageInfo>,
+    pub info: Option<&'r MessageInfo>,
     /// The part it stood in; absent for the message's own header and for texts.
     pub part: Option<&'r MimePart>,
     /// Bytes of the text before and after it, if they were asked for.

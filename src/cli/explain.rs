@@ -8,7 +8,9 @@ use super::exit::Exit;
 use super::terminal::harmless;
 use super::{Failure, Outcome, place, print};
 use crate::config::RulesName;
-use crate::decode::{DecodedText, HeaderFields, HeaderPolicy, MessageInfo, Region, texts};
+use crate::decode::{
+    DecodedText, HeaderFields, HeaderPolicy, MessageInfo, Region, SkippedPart, texts,
+};
 use crate::diagnostic::Diagnostic;
 use crate::limits::SNIFF_BYTES;
 use crate::origin::Source;
@@ -182,7 +184,7 @@ impl Page {
             },
             HeaderForm::Absent | HeaderForm::ANews => HeaderFields::default(),
         };
-        self.facts(message, &fields);
+        self.info(message, &fields);
         self.parts(message, &fields);
         self.candidates(message, source);
     }
@@ -199,8 +201,8 @@ impl Page {
         }
     }
 
-    fn facts(&mut self, message: &Message<'_>, fields: &HeaderFields) {
-        let facts = match message.header {
+    fn info(&mut self, message: &Message<'_>, fields: &HeaderFields) {
+        let info = match message.header {
             HeaderForm::Absent => {
                 return self.line(0, "It has no header: it is text from its first octet on.");
             }
@@ -217,18 +219,18 @@ impl Page {
             ),
             _ => self.line(0, &format!("Its header has {} fields.", fields.all.len())),
         }
-        let date = facts.date.map(|date| match date.utc {
+        let date = info.date.map(|date| match date.utc {
             Some(utc) => format!("{utc}, written {}", date.raw),
             None => format!("{}, which cannot be read", date.raw),
         });
-        let groups = (!facts.newsgroups.is_empty()).then(|| facts.newsgroups.join(", "));
+        let groups = (!info.newsgroups.is_empty()).then(|| info.newsgroups.join(", "));
         let rows = [
-            ("Message-ID", facts.id),
-            ("From", facts.from),
+            ("Message-ID", info.id),
+            ("From", info.from),
             ("Date", date),
-            ("Subject", facts.subject),
+            ("Subject", info.subject),
             ("Newsgroups", groups),
-            ("List-Id", facts.list_id),
+            ("List-Id", info.list_id),
         ];
         for (name, value) in rows {
             if let Some(value) = value {
@@ -257,10 +259,10 @@ impl Page {
             message,
             fields,
             &self.options.limits,
-            HeaderPolicy::Left,
+            HeaderPolicy::Skip,
             &mut |text| note(&text),
         );
-        for (part, span) in decoded.left {
+        for SkippedPart { part, raw: span } in decoded.skipped_parts {
             let place = format!(
                 "octets {} to {}",
                 base + span.start as u64,

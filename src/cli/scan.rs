@@ -176,7 +176,7 @@ fn items(path: &Path) -> Result<Vec<SplitItem>, Failure> {
 
 fn moment(text: Option<&str>, flag: &str) -> Result<Option<i64>, Failure> {
     let Some(text) = text else { return Ok(None) };
-    let unix = decode::date(text).unix;
+    let unix = decode::parse_date(text).unix;
     let unclear = || {
         Failure::new(
             Exit::Usage,

@@ -1,12 +1,12 @@
 //! The boundaries that a content type names (RFC 2046 section 5.1.1).
 
-use super::field_names::Known;
+use super::field_names::KnownField;
 use super::header::{HeaderFields, value};
 
 /// Every boundary that the content type names: a header that names two is read both ways, so that nothing hides.
 pub(super) fn boundaries(raw: &[u8], fields: &HeaderFields) -> Vec<Vec<u8>> {
     let mut found: Vec<Vec<u8>> = Vec::new();
-    for field in fields.each(Known::ContentType) {
+    for field in fields.each(KnownField::ContentType) {
         let text = value(field.value.of(raw));
         // ASCII alone is lowered, so that offsets stay.
         let lower = text.to_ascii_lowercase();

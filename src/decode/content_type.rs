@@ -3,7 +3,7 @@
 use mailparse::ParsedContentType;
 
 use super::boundary::MOST_BOUNDARIES;
-use super::field_names::Known;
+use super::field_names::KnownField;
 use super::flowed::Blank;
 use super::header::{HeaderFields, value};
 use super::transfer::Encoding;
@@ -67,7 +67,7 @@ fn by_extension(name: &str) -> Form {
 /// The transfer encodings that the header names, in lower case, each once. A header with two is read both ways.
 pub(super) fn encodings(raw: &[u8], fields: &HeaderFields) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
-    for field in fields.each(Known::ContentTransferEncoding) {
+    for field in fields.each(KnownField::ContentTransferEncoding) {
         let encoding = value(field.value.of(raw)).trim().to_ascii_lowercase();
         if !all
             .iter()
@@ -144,7 +144,7 @@ impl Content {
 /// The content type of an entity; RFC 2045's default where it has none, or none that can be read.
 pub(super) fn content(raw: &[u8], fields: &HeaderFields, digest: bool) -> Content {
     let mut values = fields
-        .each(Known::ContentType)
+        .each(KnownField::ContentType)
         .map(|field| field.value.of(raw));
     let first = values.next();
     // Nearly all are a type alone, or a type and one parameter. There is no fold in a word.
@@ -155,7 +155,7 @@ pub(super) fn content(raw: &[u8], fields: &HeaderFields, digest: bool) -> Conten
         return content;
     }
     let all = fields
-        .each(Known::ContentType)
+        .each(KnownField::ContentType)
         .take(MOST_BOUNDARIES)
         .map(|field| value(field.value.of(raw)));
     // Of several types the one that holds most is read: parts, then text.

@@ -93,7 +93,7 @@ struct Pieces {
 
 /// Reads a date: RFC 5322, RFC 850, ctime, ISO 8601, years of two and three digits, zones by name.
 #[must_use]
-pub fn date(raw: &str) -> Date {
+pub fn parse_date(raw: &str) -> Date {
     usual(raw).unwrap_or_else(|| any(raw))
 }
 
@@ -401,7 +401,7 @@ mod tests {
 
     #[track_caller]
     fn check(raw: &str, utc: &str) {
-        assert_eq!(date(raw).utc.as_deref(), Some(utc), "{raw}");
+        assert_eq!(parse_date(raw).utc.as_deref(), Some(utc), "{raw}");
     }
 
     #[test]
@@ -464,14 +464,17 @@ mod tests {
 
     #[test]
     fn an_unknown_zone_is_said_to_be_unknown() {
-        assert_eq!(date("2 Jul 1996 13:45:10 XYZ").zone, Zone::Unknown);
-        assert_eq!(date("2 Jul 1996 13:45:10 JST").zone, Zone::Known);
+        assert_eq!(parse_date("2 Jul 1996 13:45:10 XYZ").zone, Zone::Unknown);
+        assert_eq!(parse_date("2 Jul 1996 13:45:10 JST").zone, Zone::Known);
     }
 
     #[test]
     fn what_is_no_date_is_kept_as_it_is() {
         for raw in ["", "yesterday", "99 Foo 1996", "31 Feb 1996 10:00", "0 0 0"] {
-            assert_eq!((date(raw).utc, date(raw).raw), (None, raw.to_owned()));
+            assert_eq!(
+                (parse_date(raw).utc, parse_date(raw).raw),
+                (None, raw.to_owned())
+            );
         }
     }
 }

@@ -4,19 +4,19 @@ use std::sync::LazyLock;
 
 /// What a field's name makes of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Roles {
+pub struct FieldRoles {
     /// It is a trace or threading field, which is not searched.
     pub is_trace: bool,
     /// It changes after a message was written, and is no part of what makes the message itself.
     pub is_changing: bool,
     /// Which of the fields it is that tell of the message or its body.
-    pub known: Option<Known>,
+    pub known: Option<KnownField>,
 }
 
-impl Roles {
+impl FieldRoles {
     /// These and others.
-    fn and(self, others: Roles) -> Roles {
-        Roles {
+    fn and(self, others: FieldRoles) -> FieldRoles {
+        FieldRoles {
             is_trace: self.is_trace | others.is_trace,
             is_changing: self.is_changing | others.is_changing,
             known: self.known.or(others.known),
@@ -26,7 +26,7 @@ impl Roles {
 
 /// A field that tells of a message or its body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Known {
+pub enum KnownField {
     /// Message-ID
     MessageId,
     /// Date
@@ -49,18 +49,21 @@ pub enum Known {
     ContentTransferEncoding,
 }
 
-/// The names of the known fields, in lower case and in the order of [`Known`].
-pub(super) const KNOWN: [(Known, &str); 10] = [
-    (Known::MessageId, "message-id"),
-    (Known::Date, "date"),
-    (Known::From, "from"),
-    (Known::Subject, "subject"),
-    (Known::Newsgroups, "newsgroups"),
-    (Known::ListId, "list-id"),
-    (Known::References, "references"),
-    (Known::InReplyTo, "in-reply-to"),
-    (Known::ContentType, "content-type"),
-    (Known::ContentTransferEncoding, "content-transfer-encoding"),
+/// The names of the known fields, in lower case and in the order of [`KnownField`].
+pub(super) const KNOWN: [(KnownField, &str); 10] = [
+    (KnownField::MessageId, "message-id"),
+    (KnownField::Date, "date"),
+    (KnownField::From, "from"),
+    (KnownField::Subject, "subject"),
+    (KnownField::Newsgroups, "newsgroups"),
+    (KnownField::ListId, "list-id"),
+    (KnownField::References, "references"),
+    (KnownField::InReplyTo, "in-reply-to"),
+    (KnownField::ContentType, "content-type"),
+    (
+        KnownField::ContentTransferEncoding,
+        "content-transfer-encoding",
+    ),
 ];
 
 /// The trace and threading fields, which hold addresses of machines and messages but no URLs that anyone wrote.
@@ -153,7 +156,7 @@ const CHANGING: &[&str] = &[
 ];
 
 /// The roles of the field whose name is the first `len` bytes of `text`, in any case.
-pub(super) fn roles(text: &[u8], len: usize) -> Roles {
+pub(super) fn roles(text: &[u8], len: usize) -> FieldRoles {
     static NAMES: LazyLock<Names> = LazyLock::new(Names::new);
     NAMES.roles(text, len)
 }
@@ -169,7 +172,7 @@ struct Name {
     /// Its letters, eight by eight.
     words: [Word; WORDS],
     is_whole: bool,
-    roles: Roles,
+    roles: FieldRoles,
 }
 
 /// Eights of letters that a name has at most.
@@ -230,27 +233,27 @@ impl Names {
         let trace = TRACE.iter().map(|name| {
             (
                 *name,
-                Roles {
+                FieldRoles {
                     is_trace: true,
-                    ..Roles::default()
+                    ..FieldRoles::default()
                 },
             )
         });
         let changing = CHANGING.iter().map(|name| {
             (
                 *name,
-                Roles {
+                FieldRoles {
                     is_changing: true,
-                    ..Roles::default()
+                    ..FieldRoles::default()
                 },
             )
         });
         let known = KNOWN.iter().map(|(known, name)| {
             (
                 *name,
-                Roles {
+                FieldRoles {
                     known: Some(*known),
-                    ..Roles::default()
+                    ..FieldRoles::default()
                 },
             )
         });
@@ -278,8 +281,8 @@ impl Names {
         Names { by_start }
     }
 
-    fn roles(&self, text: &[u8], len: usize) -> Roles {
-        let mut roles = Roles::default();
+    fn roles(&self, text: &[u8], len: usize) -> FieldRoles {
+        let mut roles = FieldRoles::default();
         let first = letters(text);
         for known in &self.by_start[bucket(first)] {
             let start = known.start.len();
@@ -314,7 +317,7 @@ fn bucket(first: u64) -> usize {
 mod tests {
     use super::*;
 
-    fn roles_of(name: &[u8]) -> Roles {
+    fn roles_of(name: &[u8]) -> FieldRoles {
         roles(name, name.len())
     }
 
@@ -355,13 +358,13 @@ mod tests {
             .map(|name| name.trim_end_matches('*').as_bytes())
         {
             let is_known = |name: &[u8]| {
-                let alone = Roles {
+                let alone = FieldRoles {
                     known: None,
                     ..roles_of(name)
                 };
                 let with_more = roles(&[name, b"-x: y"].concat(), name.len());
                 assert_eq!(with_more, roles_of(name), "{}", name.escape_ascii());
-                alone != Roles::default()
+                alone != FieldRoles::default()
             };
             assert!(is_known(known) && is_known(&known.to_ascii_uppercase()));
             for at in 0..known.len() {

@@ -1,6 +1,6 @@
 //! HeaderForm fields (RFC 5322 section 2.2), as bytes.
 
-use super::field_names::{KNOWN, Known, Roles, roles};
+use super::field_names::{FieldRoles, KNOWN, KnownField, roles};
 use crate::span::Span;
 use crate::split::{HeaderForm, Message};
 
@@ -12,7 +12,7 @@ pub struct HeaderField {
     /// The value, with its folds, without the blanks around it and the last line end.
     pub value: Span,
     /// What its name makes of it.
-    pub roles: Roles,
+    pub roles: FieldRoles,
 }
 
 /// The fields of a header block.
@@ -117,7 +117,7 @@ impl HeaderFields {
 
     /// The first field of each of these names.
     #[must_use]
-    pub fn firsts<const N: usize>(&self, names: [Known; N]) -> [Option<HeaderField>; N] {
+    pub fn firsts<const N: usize>(&self, names: [KnownField; N]) -> [Option<HeaderField>; N] {
         let mut found = [None; KNOWN.len()];
         for field in self.all.iter().rev() {
             if let Some(known) = field.roles.known {
@@ -128,7 +128,7 @@ impl HeaderFields {
     }
 
     /// All fields of that name.
-    pub fn each(&self, name: Known) -> impl Iterator<Item = &HeaderField> {
+    pub fn each(&self, name: KnownField) -> impl Iterator<Item = &HeaderField> {
         self.all
             .iter()
             .filter(move |field| field.roles.known == Some(name))
@@ -136,7 +136,7 @@ impl HeaderFields {
 
     /// The first field of that name.
     #[must_use]
-    pub fn first_known(&self, name: Known) -> Option<HeaderField> {
+    pub fn first_known(&self, name: KnownField) -> Option<HeaderField> {
         self.each(name).next().copied()
     }
 

@@ -13,7 +13,7 @@ use crate::span::{ByteMap, Span};
 
 /// The value of an attribute that holds a URL, or what a style sheet names with `url(...)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Link {
+pub struct HtmlLink {
     /// Its value, entities undone, as written otherwise.
     pub value: Vec<u8>,
     /// The bytes of the HTML text that the value was written with.
@@ -32,13 +32,13 @@ pub struct Link {
 
 /// What an HTML text shows and names.
 #[derive(Debug, Default)]
-pub(super) struct Page {
+pub(super) struct ParsedHtml {
     /// The visible text: line breaks where the layout has them, nothing of scripts, styles and comments.
     pub(super) text: Vec<u8>,
     /// From its offsets to those of the HTML text.
     pub(super) map: ByteMap,
     /// The URLs in attributes, in order. A link's `at` does not decrease.
-    pub(super) links: Vec<Link>,
+    pub(super) links: Vec<HtmlLink>,
     /// The first `<base href>`.
     pub(super) base: Option<Vec<u8>>,
 }
@@ -118,7 +118,7 @@ const BREAKING: [&str; 43] = [
 
 /// Reads an HTML text. Linear; what is not well-formed is read as browsers read it.
 #[must_use]
-pub(super) fn page(html: &[u8]) -> Page {
+pub(super) fn page(html: &[u8]) -> ParsedHtml {
     let mut reader = Reader::of(html);
     tokenize(html, &mut |event, span| reader.event(&event, span));
     // What Outlook alone reads stands in comments: `<!--[if mso]> ... <![endif]-->`.
@@ -171,7 +171,7 @@ struct Meta {
 
 struct Reader<'h> {
     html: &'h [u8],
-    page: Page,
+    page: ParsedHtml,
     element: Vec<u8>,
     attribute: Vec<u8>,
     /// The element whose text is not shown: `script`, `style`.
@@ -187,7 +187,7 @@ impl<'h> Reader<'h> {
     fn of(html: &'h [u8]) -> Reader<'h> {
         Reader {
             html,
-            page: Page::default(),
+            page: ParsedHtml::default(),
             element: Vec::new(),
             attribute: Vec::new(),
             hidden: None,
@@ -349,7 +349,7 @@ impl<'h> Reader<'h> {
             String::from_utf8_lossy(&self.element)
         };
         for url in urls {
-            self.page.links.push(Link {
+            self.page.links.push(HtmlLink {
                 value: url.of(value).to_vec(),
                 span: map.raw(url),
                 exact: map.exact(url),
@@ -375,7 +375,7 @@ impl<'h> Reader<'h> {
         });
         self.page
             .links
-            .extend(reader.page.links.into_iter().map(|link| Link {
+            .extend(reader.page.links.into_iter().map(|link| HtmlLink {
                 at,
                 anchor: None,
                 ..link
@@ -390,7 +390,7 @@ mod tests {
     /// Each link as `element.attribute@bytes=value`, and the visible text.
     fn shown(html: &str) -> (Vec<String>, String) {
         let page = page(html.as_bytes());
-        let link = |l: &Link| {
+        let link = |l: &HtmlLink| {
             let anchor = l.anchor.map_or(String::new(), |a| {
                 format!(" [{}]", String::from_utf8_lossy(a.of(&page.text)).trim())
             });

@@ -1,7 +1,7 @@
 //! What a record tells of its message, read from the header and decoded.
 
-use super::date::{Date, date};
-use super::field_names::Known;
+use super::date::{Date, parse_date};
+use super::field_names::KnownField;
 use super::header::{HeaderField, HeaderFields, value};
 use crate::limits::REPEATED_NAMES;
 
@@ -73,14 +73,14 @@ impl MessageInfo {
             references,
             in_reply_to,
         ] = fields.firsts([
-            Known::MessageId,
-            Known::Date,
-            Known::From,
-            Known::Subject,
-            Known::Newsgroups,
-            Known::ListId,
-            Known::References,
-            Known::InReplyTo,
+            KnownField::MessageId,
+            KnownField::Date,
+            KnownField::From,
+            KnownField::Subject,
+            KnownField::Newsgroups,
+            KnownField::ListId,
+            KnownField::References,
+            KnownField::InReplyTo,
         ]);
         let text = |field: Option<HeaderField>| field.map(|field| read(raw, field, most));
         // What B news and old mailers said instead.
@@ -90,7 +90,7 @@ impl MessageInfo {
             id: text(id).or_else(|| other("article-i.d.")),
             date: text(date_of)
                 .or_else(|| other("posted"))
-                .map(|raw| date(&raw)),
+                .map(|raw| parse_date(&raw)),
             from: text(from),
             subject: text(subject),
             newsgroups: newsgroups
@@ -123,7 +123,7 @@ impl MessageInfo {
                 .map(str::to_owned)
                 .collect(),
             from: lines.next(),
-            date: lines.next().map(|raw| date(&raw)),
+            date: lines.next().map(|raw| parse_date(&raw)),
             subject: lines.next(),
             ..MessageInfo::default()
         }

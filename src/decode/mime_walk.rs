@@ -7,15 +7,15 @@ use memchr::memmem::Finder;
 use super::boundary::boundaries;
 use super::content_type::{Form, content, encodings, short, shortened};
 use super::decoding_steps::Steps;
-use super::field_names::Known;
+use super::field_names::KnownField;
 use super::flowed::unflow;
 use super::header::{HeaderFields, has_encoded_word, value};
 use super::header_prefilter::{is_calm, may_hold_url};
 use super::part::MimePart;
 use super::transfer::{Encoding, base64, quoted_printable, unfold, unstuff};
 use super::{
-    DecodeReport, DecodedText, HeaderPolicy, LineLayout, OffsetMap, Page, Region, charset,
-    encoded_words, html,
+    DecodeReport, DecodedText, HeaderPolicy, HtmlPage, LineLayout, OffsetMap, Region, SkippedPart,
+    charset, encoded_words, html,
 };
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::limits::Limits;
@@ -202,7 +202,7 @@ impl Walk<'_, '_> {
             }
             let inner = HeaderFields::of(&raw[body..], self.limits.header_bytes);
             let id = inner
-                .first_known(Known::MessageId)
+                .first_known(KnownField::MessageId)
                 .map(|field| short(value(field.value.of(&raw[body..])).trim()).to_owned());
             let within = Within {
                 message_id: id,
@@ -234,7 +234,7 @@ impl Walk<'_, '_> {
 
     /// The texts of a header's fields.
     fn header_texts(&mut self, fields: &HeaderFields, part: &MimePart, outermost: bool) {
-        if self.headers == HeaderPolicy::Left {
+        if self.headers == HeaderPolicy::Skip {
             return;
         }
         let raw = self.message.raw;
@@ -255,13 +255,13 @@ impl Walk<'_, '_> {
             } else {
                 charset::decode(octets, None)
             };
-            let trail = OffsetMap {
+            let offset_map = OffsetMap {
                 base: field.value.start,
                 maps: map.into_iter().collect(),
             };
             (self.sink)(DecodedText::plain(
                 bytes,
-                trail,
+                offset_map,
                 Region::Header(name),
                 if outermost { None } else { Some(part) },
             ));
@@ -280,7 +280,10 @@ impl Walk<'_, '_> {
             .as_ref()
             .map_or(self.message.raw.len(), |boundary| boundary.start.max(body));
         if part.form == Form::Other {
-            self.decoded.left.push((part.clone(), Span::new(body, end)));
+            self.decoded.skipped_parts.push(SkippedPart {
+                part: part.clone(),
+                raw: Span::new(body, end),
+            });
         } else {
             self.decoded.text_parts += 1;
             self.text(Span::new(body, end), part);
@@ -431,25 +434,31 @@ impl Walk<'_, '_> {
             .filter(|other| *other != encoding);
         // Whoever says base64 and writes plain text is read as he writes: no digit is a colon.
         let lies = encoding == Encoding::Base64 && memchr::memmem::find(raw, b"://").is_some();
-        let reread = lies || others.clone().next().is_some();
-        self.reading(body, part, encoding, reread);
-        others.for_each(|other| self.reading(body, part, other, reread));
+        let has_other_readings = lies || others.clone().next().is_some();
+        self.reading(body, part, encoding, has_other_readings);
+        others.for_each(|other| self.reading(body, part, other, has_other_readings));
         if lies {
             self.diagnostic(
                 DiagnosticKind::Damage,
                 body.start,
                 "a part in base64 that holds plain text: read as both".to_owned(),
             );
-            self.reading(body, part, Encoding::Identity, reread);
+            self.reading(body, part, Encoding::Identity, has_other_readings);
         }
     }
 
     /// Decodes a body by one encoding and gives it.
-    fn reading(&mut self, body: Span, part: &MimePart, encoding: Encoding, reread: bool) {
+    fn reading(
+        &mut self,
+        body: Span,
+        part: &MimePart,
+        encoding: Encoding,
+        has_other_readings: bool,
+    ) {
         let raw = body.of(self.message.raw);
         let mut steps = Steps {
             bytes: raw.into(),
-            trail: OffsetMap::verbatim(body.start),
+            offset_map: OffsetMap::verbatim(body.start),
         };
         if self.message.wire {
             steps.optional(unstuff);
@@ -465,18 +474,18 @@ impl Walk<'_, '_> {
             Form::Flowed(blank) => steps.step(|text| unflow(text, blank)),
             Form::Folded => steps.step(unfold),
         }
-        let Steps { bytes, trail } = steps;
+        let Steps { bytes, offset_map } = steps;
         if part.form == Form::Html {
             let page = html::page(&bytes);
-            let mut maps = trail.maps.clone();
+            let mut maps = offset_map.maps.clone();
             maps.push(page.map);
             let visible = OffsetMap {
-                base: trail.base,
+                base: offset_map.base,
                 maps,
             };
-            let page_of = Page {
+            let page_of = HtmlPage {
                 source: bytes,
-                trail,
+                offset_map,
                 links: page.links,
                 base: page.base,
             };
@@ -484,14 +493,14 @@ impl Walk<'_, '_> {
             (self.sink)(DecodedText {
                 lines: LineLayout::LaidOut,
                 page: Some(page_of),
-                reread,
+                has_other_readings,
                 ..text
             });
             return;
         }
         (self.sink)(DecodedText {
-            reread,
-            ..DecodedText::plain(bytes, trail, Region::Body, Some(part))
+            has_other_readings,
+            ..DecodedText::plain(bytes, offset_map, Region::Body, Some(part))
         });
     }
 
@@ -532,7 +541,7 @@ fn dotted(path: &[usize], root: bool) -> String {
 mod tests {
     use super::*;
 
-    /// Each text as `path type: text`, and what its trail leads back to.
+    /// Each text as `path type: text`, and what its offset_map leads back to.
     fn shown(raw: &str) -> Vec<String> {
         let message = Message::alone(raw.as_bytes());
         let fields = HeaderFields::of(message.raw, usize::MAX);
@@ -541,7 +550,7 @@ mod tests {
             &message,
             &fields,
             &Limits::default(),
-            HeaderPolicy::Read,
+            HeaderPolicy::Search,
             &mut |text| {
                 let part = text.part.map_or(String::new(), |part| {
                     format!("{} {}", part.path, part.media_type)
@@ -550,7 +559,7 @@ mod tests {
                     Region::Header(name) => format!("{part} {}", String::from_utf8_lossy(name)),
                     Region::Body => part,
                 };
-                let (back, _) = text.trail.raw(Span::new(0, text.bytes.len()));
+                let back = text.offset_map.raw(Span::new(0, text.bytes.len())).span;
                 assert!(
                     !text.bytes.contains(&b'!') || back.of(message.raw).contains(&b'!'),
                     "{place}"
@@ -667,7 +676,7 @@ mod tests {
             let walk = Walk {
                 message: &message,
                 limits: &limits,
-                headers: HeaderPolicy::Read,
+                headers: HeaderPolicy::Search,
                 sink: &mut sink,
                 open: vec![open],
                 decoded: DecodeReport::default(),

@@ -67,7 +67,7 @@ fn begun_by(line: &[u8]) -> Option<BodyRegion> {
     }
 }
 
-/// Where the stretches of a text begin, in order; the first begins at 0.
+/// Where the regions of a text begin, in order; the first begins at 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Regions(Vec<(usize, BodyRegion)>);
 
@@ -116,8 +116,8 @@ mod tests {
         let rule = String::from_utf8_lossy(RULE);
         let text =
             format!("body\n-- no line\n-- \nname\n-----Original Message-----\nold\n{rule}\nlist\n");
-        let stretches = Regions::of(text.as_bytes());
-        let at = |word: &str| stretches.at(text.find(word).unwrap());
+        let regions = Regions::of(text.as_bytes());
+        let at = |word: &str| regions.at(text.find(word).unwrap());
         assert_eq!(at("no line"), BodyRegion::Body);
         assert_eq!(at("name"), BodyRegion::Signature);
         assert_eq!(at("old"), BodyRegion::Forwarded);

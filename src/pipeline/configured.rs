@@ -23,9 +23,9 @@ impl Options {
             },
             extra_schemes: extract.extra_schemes.clone(),
             headers: if extract.headers {
-                HeaderPolicy::Read
+                HeaderPolicy::Search
             } else {
-                HeaderPolicy::Left
+                HeaderPolicy::Skip
             },
             accept: extract
                 .accept

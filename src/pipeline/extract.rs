@@ -6,8 +6,8 @@ use std::collections::{HashMap, HashSet};
 use twox_hash::{XxHash3_64, XxHash3_128};
 
 use crate::decode::{
-    DecodeReport, DecodedText, HeaderFields, HeaderPolicy, LineLayout, Link, MessageInfo, MimePart,
-    OffsetMap, Region, Regions, digest, texts,
+    DecodeReport, DecodedText, HeaderFields, HeaderPolicy, HtmlLink, LineLayout, MessageInfo,
+    MimePart, OffsetMap, RawRange, Region, Regions, digest, texts,
 };
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::grammar::octet;
@@ -154,7 +154,7 @@ pub(super) fn extract_known(
         source,
         extractor,
         fields,
-        facts: None,
+        info: None,
         digest: known.digest.filter(|_| message.rest.is_none()),
         seen: HashMap::new(),
         once: HashSet::new(),
@@ -168,7 +168,7 @@ pub(super) fn extract_known(
     };
     let DecodeReport {
         text_parts,
-        left,
+        skipped_parts,
         diagnostics,
     } = texts(
         message,
@@ -188,16 +188,16 @@ pub(super) fn extract_known(
     for diagnostic in diagnostics {
         (state.sink)(Finding::Diagnostic(diagnostic));
     }
-    (state.sink)(Finding::Parts(text_parts, left.len()));
+    (state.sink)(Finding::Parts(text_parts, skipped_parts.len()));
 }
 
-/// What is known while a message is gone through. The costly facts are read when the first URL asks for them.
+/// What is known while a message is gone through. Its `info` is costly to read, and is read when the first URL asks for them.
 struct State<'s, 'm> {
     message: &'s Message<'m>,
     source: &'s Source,
     extractor: &'s Extractor,
     fields: &'s HeaderFields,
-    facts: Option<MessageInfo>,
+    info: Option<MessageInfo>,
     digest: Option<u128>,
     /// How many times a URL stood in a part so far, by a hash of both: small, because there may be millions.
     seen: HashMap<u64, u32>,
@@ -221,7 +221,7 @@ impl<'s> State<'s, '_> {
     /// Goes through a text, and on a page through the links between, in the order in which they lie there.
     fn text(&mut self, text: &DecodedText<'_>) {
         let Extractor { scanner, .. } = self.extractor;
-        let mut stretches = None;
+        let mut regions = None;
         let mut links = text
             .page
             .as_ref()
@@ -246,10 +246,10 @@ impl<'s> State<'s, '_> {
             while let Some(link) = links.next_if(|link| link.at <= start.at) {
                 self.link(text, link);
             }
-            let outcome = self.start(text, &start, &mut stretches);
+            let outcome = self.start(text, &start, &mut regions);
             if let Some(reason) = outcome.refused {
                 let span = Span::new(start.at, outcome.resume.max(start.retry));
-                let place = self.origin(&text.trail, span);
+                let place = self.origin(&text.offset_map, span);
                 (self.sink)(Finding::Reject(reason, span.of(&text.bytes), place));
             }
             from = outcome.resume.max(start.at + 1);
@@ -262,7 +262,7 @@ impl<'s> State<'s, '_> {
         &mut self,
         text: &DecodedText<'_>,
         start: &Start,
-        stretches: &mut Option<Regions>,
+        regions: &mut Option<Regions>,
     ) -> ParseOutcome {
         let Extractor {
             scanner,
@@ -340,8 +340,8 @@ impl<'s> State<'s, '_> {
                 }
                 Region::Body if text.page.is_some() => "html:text",
                 Region::Body => {
-                    let stretches = stretches.get_or_insert_with(|| Regions::of(&text.bytes));
-                    stretches.at(found.raw.start).name()
+                    let regions = regions.get_or_insert_with(|| Regions::of(&text.bytes));
+                    regions.at(found.raw.start).name()
                 }
             };
             let cited = text.region == Region::Body && text.lines == LineLayout::Written;
@@ -354,14 +354,14 @@ impl<'s> State<'s, '_> {
             self.found(
                 &Spot {
                     bytes: &text.bytes,
-                    trail: &text.trail,
+                    offset_map: &text.offset_map,
                     region,
                     quote_depth,
                     part,
                     anchor: None,
                     exact: true,
                     joins: line.joins(),
-                    reread: text.reread,
+                    has_other_readings: text.has_other_readings,
                 },
                 found,
             );
@@ -390,7 +390,7 @@ impl<'s> State<'s, '_> {
             self.refused_bytes += octets;
             if !self.may_refuse() {
                 let at = self
-                    .origin(&text.trail, Span::new(start.at, start.content))
+                    .origin(&text.offset_map, Span::new(start.at, start.content))
                     .start;
                 let most = format!(
                     "long words full of URLs that are none: words are read up to {PROMISE_BYTES} octets from here"
@@ -426,7 +426,7 @@ impl<'s> State<'s, '_> {
     }
 
     /// Reads the URL of an attribute, and gives it.
-    fn link(&mut self, text: &DecodedText<'_>, link: &Link) {
+    fn link(&mut self, text: &DecodedText<'_>, link: &HtmlLink) {
         let Some(page) = &text.page else { return };
         let Extractor {
             scanner,
@@ -438,14 +438,14 @@ impl<'s> State<'s, '_> {
             .map(|anchor| anchor.of(&text.bytes).trim_ascii());
         let spot = Spot {
             bytes: &page.source,
-            trail: &page.trail,
+            offset_map: &page.offset_map,
             region: &region,
             quote_depth: 0,
             part: text.part,
             anchor,
             exact: link.exact,
             joins: &[],
-            reread: text.reread,
+            has_other_readings: text.has_other_readings,
         };
         let base = page
             .base
@@ -459,7 +459,7 @@ impl<'s> State<'s, '_> {
         if let Err(reason) = attribute(&value, scanner, limits.url_bytes, &mut |found| {
             self.found(&spot, found)
         }) {
-            let place = self.origin(&page.trail, link.span);
+            let place = self.origin(&page.offset_map, link.span);
             (self.sink)(Finding::Reject(reason, &link.value, place));
         }
     }
@@ -467,8 +467,8 @@ impl<'s> State<'s, '_> {
     /// Holds a URL back or gives it.
     fn found(&mut self, spot: &Spot<'_>, found: &FoundUrl<'_>) {
         let options = &self.extractor.options;
-        if spot.reread && !self.is_new(spot, found) {
-            let place = self.origin(spot.trail, found.raw);
+        if spot.has_other_readings && !self.is_new(spot, found) {
+            let place = self.origin(spot.offset_map, found.raw);
             (self.sink)(Finding::Reject(RejectReason::Reread, found.full, place));
             return;
         }
@@ -490,7 +490,7 @@ impl<'s> State<'s, '_> {
 
     /// Whether no other reading of these bytes gave this URL.
     fn is_new(&mut self, spot: &Spot<'_>, found: &FoundUrl<'_>) -> bool {
-        let (raw, _) = spot.trail.raw(found.raw);
+        let raw = spot.offset_map.raw(found.raw).span;
         self.given.insert(XxHash3_128::oneshot_with_seed(
             (raw.start as u64) << 24 ^ raw.len() as u64,
             found.full,
@@ -521,10 +521,10 @@ impl<'s> State<'s, '_> {
             .or_default();
         let id = id(digest, path, found.full, u64::from(*before));
         *before = before.saturating_add(1);
-        let mut place = self.origin(spot.trail, found.raw);
+        let mut place = self.origin(spot.offset_map, found.raw);
         place.exact &= spot.exact;
-        if self.facts.is_none() {
-            self.facts = self.facts();
+        if self.info.is_none() {
+            self.info = self.info();
         }
         let anchor = spot
             .anchor
@@ -536,7 +536,7 @@ impl<'s> State<'s, '_> {
             region: spot.region,
             quote_depth: spot.quote_depth,
             place,
-            facts: self.facts.as_ref(),
+            info: self.info.as_ref(),
             part: spot.part,
             context: (*context_bytes > 0).then(|| around(spot.bytes, found.raw, *context_bytes)),
             anchor: anchor.filter(|anchor| !anchor.is_empty()),
@@ -581,7 +581,7 @@ impl<'s> State<'s, '_> {
     }
 
     /// What is known of the message from its header, if it has one.
-    fn facts(&self) -> Option<MessageInfo> {
+    fn info(&self) -> Option<MessageInfo> {
         let Limits {
             header_bytes,
             field_bytes,
@@ -637,8 +637,8 @@ impl<'s> State<'s, '_> {
     }
 
     /// Where `span` of a text came from.
-    fn origin(&mut self, trail: &OffsetMap, span: Span) -> RecordOrigin<'s> {
-        let (raw, exact) = trail.raw(span);
+    fn origin(&mut self, offset_map: &OffsetMap, span: Span) -> RecordOrigin<'s> {
+        let RawRange { span: raw, exact } = offset_map.raw(span);
         let base = self.message.raw_start();
         let before = self
             .message
@@ -680,7 +680,7 @@ impl<'s> State<'s, '_> {
 struct Spot<'t> {
     /// The text that the URL's `raw` is a range of.
     bytes: &'t [u8],
-    trail: &'t OffsetMap,
+    offset_map: &'t OffsetMap,
     region: &'t str,
     quote_depth: usize,
     part: Option<&'t MimePart>,
@@ -691,7 +691,7 @@ struct Spot<'t> {
     /// What was joined to read it.
     joins: &'t [Join],
     /// Whether its bytes have other readings.
-    reread: bool,
+    has_other_readings: bool,
 }
 
 /// Where the first octet of a word stands that no URI of RFC 3986 holds, or the first `%` that begins no escape.

@@ -7,7 +7,7 @@ use super::cut::{Cuts, Item};
 use super::extract::{Extractor, Finding, Known, extract_known, key_hash};
 use super::pool::{Job, Unique};
 use super::{Batch, Chunk, Keyed};
-use crate::decode::{HeaderFields, KnownField, date, digest};
+use crate::decode::{HeaderFields, KnownField, digest, parse_date};
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
 use crate::limits::{
     BATCHES_PER_THREAD, BLOCKS_PER_THREAD, SMALL_CONTAINER_BYTES, SMALL_FILE_BYTES, SPILL_BYTES,
@@ -587,8 +587,9 @@ impl Worker<'_> {
             }
         };
         let field = fields.first_known(KnownField::Date);
-        let moment = field
-            .and_then(|field| date(&String::from_utf8_lossy(field.value.of(message.raw))).unix);
+        let moment = field.and_then(|field| {
+            parse_date(&String::from_utf8_lossy(field.value.of(message.raw))).unix
+        });
         moment.is_none_or(|moment| {
             self.job.since.is_none_or(|since| since <= moment)
                 && self.job.until.is_none_or(|until| moment < until)

@@ -318,18 +318,15 @@ impl RecordWriter {
         let mut message = Object::open(&mut self.message);
         message.number(field!("start"), place.message_start);
         message.number(field!("end"), place.message_end);
-        facts(
-            &mut message,
-            record.facts.unwrap_or(&MessageInfo::default()),
-        );
+        info(&mut message, record.info.unwrap_or(&MessageInfo::default()));
         message.close();
     }
 }
 
 /// What is known of the message.
-fn facts(line: &mut Object<'_>, facts: &MessageInfo) {
-    let date = facts.date.as_ref();
-    line.maybe(field!("id"), facts.id.as_deref().map(str::as_bytes));
+fn info(line: &mut Object<'_>, info: &MessageInfo) {
+    let date = info.date.as_ref();
+    line.maybe(field!("id"), info.id.as_deref().map(str::as_bytes));
     line.maybe(
         field!("date"),
         date.and_then(|date| date.utc.as_deref()).map(str::as_bytes),
@@ -338,22 +335,22 @@ fn facts(line: &mut Object<'_>, facts: &MessageInfo) {
     if let Some(date) = date.filter(|date| date.utc.is_none() || date.zone == Zone::Unknown) {
         line.text(field!("date_raw"), date.raw.as_bytes());
     }
-    line.maybe(field!("from"), facts.from.as_deref().map(str::as_bytes));
+    line.maybe(field!("from"), info.from.as_deref().map(str::as_bytes));
     line.maybe(
         field!("subject"),
-        facts.subject.as_deref().map(str::as_bytes),
+        info.subject.as_deref().map(str::as_bytes),
     );
     line.texts(
         field!("newsgroups"),
-        facts.newsgroups.iter().map(String::as_bytes),
+        info.newsgroups.iter().map(String::as_bytes),
     );
     line.maybe(
         field!("list_id"),
-        facts.list_id.as_deref().map(str::as_bytes),
+        info.list_id.as_deref().map(str::as_bytes),
     );
     line.texts(
         field!("references"),
-        facts.references.iter().map(String::as_bytes),
+        info.references.iter().map(String::as_bytes),
     );
 }
 
