@@ -4,9 +4,8 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
-use super::Chunk;
-use super::pool::Job;
-use super::work;
+use super::chunk::{self, Chunk};
+use super::job::Job;
 use crate::limits::Limits;
 use crate::origin::{self, FormatHint, Source};
 use crate::read::{self, Input, SparseRead, StreamStep, Streams, UnreadRange};
@@ -151,18 +150,18 @@ impl Cuts {
             }
             Ok(None) if current.counts == Counts::Nothing => {}
             Ok(None) => {
-                work::read_whole(&mut piece, &current.source);
+                chunk::read_whole(&mut piece, &current.source);
                 let unpacked = self.streams.as_ref().is_some_and(Streams::is_unpacked);
                 if !unpacked
                     && self
                         .size
                         .is_some_and(|size| current.blocks.reached() < size)
                 {
-                    work::shrunk_before(&mut piece, &current.source, current.blocks.reached());
+                    chunk::shrunk_before(&mut piece, &current.source, current.blocks.reached());
                 }
             }
             Err(error) => {
-                work::lost(
+                chunk::lost(
                     &mut piece,
                     read::diagnostic(&error, Some(current.blocks.reached())).of(&current.source),
                 );
@@ -192,14 +191,14 @@ impl Cuts {
                     });
                     return None;
                 }
-                Ok(OpenedStream::Skipped(reason)) => work::skipped(&mut piece, &source, reason),
-                Err(error) => work::failed(&mut piece, &source, &error),
+                Ok(OpenedStream::Skipped(reason)) => chunk::skipped(&mut piece, &source, reason),
+                Err(error) => chunk::failed(&mut piece, &source, &error),
             },
-            StreamStep::Skipped { source, reason } => work::skipped(&mut piece, &source, reason),
-            StreamStep::ArchiveRead(source) => work::read_whole(&mut piece, &source),
-            StreamStep::ArchiveBroken { source, kind } => work::broken(&mut piece, &source, kind),
-            StreamStep::Failed(event) => work::lost(&mut piece, event),
-            StreamStep::Warning(event) => work::remarked(&mut piece, event),
+            StreamStep::Skipped { source, reason } => chunk::skipped(&mut piece, &source, reason),
+            StreamStep::ArchiveRead(source) => chunk::read_whole(&mut piece, &source),
+            StreamStep::ArchiveBroken { source, kind } => chunk::broken(&mut piece, &source, kind),
+            StreamStep::Failed(event) => chunk::lost(&mut piece, event),
+            StreamStep::Warning(event) => chunk::remarked(&mut piece, event),
         }
         Some(Item::Note(Box::new(piece)))
     }

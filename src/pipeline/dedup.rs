@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use super::pool::Unique;
-use super::{Chunk, Keyed};
+use super::chunk::{Chunk, Keyed};
+use super::job::Unique;
 
 /// What was given so far.
 #[derive(Debug, Default)]
