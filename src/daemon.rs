@@ -1,6 +1,6 @@
 //! New mail's URLs, exactly once: when to look, where, and what is committed.
 //!
-//! One loop over [`DaemonEvent`] for each reader. Events only mark work; [`Daemon::work`] does it. Time is passed in by the
+//! One loop over [`DaemonEvent`] for each reader. Events only mark work; [`SpoolReader::work`] does it. Time is passed in by the
 //! [`DaemonHost`], as are the events, so that a test can be one. Everything that is read goes through the same look at a file
 //! (`daemon/ingest/file_ingest.rs`), whatever the reason for it, and everything that is written through one committer
 //! (`daemon/store/committer.rs`), which the readers share (`daemon/store/shared_committer.rs`).
@@ -33,10 +33,10 @@ use std::sync::Arc;
 
 use heartbeat::Heartbeat;
 use ingest::{FileVersion, Parsers};
-use planted_faults::{Planted, planted};
+use planted_faults::{PlantedFault, is_planted};
 use schedule::Failures;
-use status::Counts;
-use store::{Lock, SharedCommitter};
+use status::Counters;
+use store::{InstanceLock, SharedCommitter};
 
 use crate::config::{Config, Spool};
 use crate::pipeline::{Extractor, Options};
@@ -55,12 +55,12 @@ const RESTING_FILES: usize = 100_000;
 
 /// The daemon, or, once it is divided, the reader of some of its spools.
 #[derive(Debug)]
-pub struct Daemon {
+pub struct SpoolReader {
     config: Config,
     extractor: Arc<Extractor>,
     parsers: Arc<Parsers>,
-    desk: Arc<SharedCommitter>,
-    pulse: Arc<Heartbeat>,
+    committer: Arc<SharedCommitter>,
+    heartbeat: Arc<Heartbeat>,
     /// The committer for which everything was looked at, or is meant to be.
     epoch: u64,
     spools: Vec<Watched>,
@@ -71,7 +71,7 @@ pub struct Daemon {
     failing: Failures,
     /// The times of change of folders whose entries are renamed while they are read.
     folders: HashMap<PathBuf, i64>,
-    counts: Counts,
+    counts: Counters,
     stopping: bool,
     last_error: Option<String>,
 }
@@ -107,16 +107,16 @@ struct Resting {
     spool: usize,
 }
 
-impl Daemon {
+impl SpoolReader {
     /// Takes hold of state and output, finishes what was left undone, and means to look at everything.
     ///
     /// # Errors
     ///
     /// That another instance holds the state, that state and output contradict each other, or what the system says.
-    pub fn open(config: Config, host: &mut dyn DaemonHost) -> Result<Daemon, DaemonError> {
+    pub fn open(config: Config, host: &mut dyn DaemonHost) -> Result<SpoolReader, DaemonError> {
         let desk = SharedCommitter::open(&config, host)?;
         let extractor = Arc::new(Extractor::new(Options::of(&config)));
-        Ok(Daemon::of(
+        Ok(SpoolReader::of(
             config,
             extractor,
             Arc::new(Parsers::new()),
@@ -131,7 +131,7 @@ impl Daemon {
         parsers: Arc<Parsers>,
         desk: Arc<SharedCommitter>,
         now: MonotonicTime,
-    ) -> Daemon {
+    ) -> SpoolReader {
         let watched = |spool: &Spool| Watched {
             spool: spool.clone(),
             due: Some(now),
@@ -143,20 +143,20 @@ impl Daemon {
             root: None,
             files: 0,
         };
-        Daemon {
+        SpoolReader {
             spools: config.spool.iter().map(watched).collect(),
             epoch: desk.epoch(),
             config,
             extractor,
             parsers,
-            desk,
-            pulse: Arc::default(),
+            committer: desk,
+            heartbeat: Arc::default(),
             changed: BTreeSet::new(),
             closed: HashSet::new(),
             resting: HashMap::new(),
             failing: Failures::default(),
             folders: HashMap::new(),
-            counts: Counts::default(),
+            counts: Counters::default(),
             stopping: false,
             last_error: None,
         }
@@ -164,14 +164,14 @@ impl Daemon {
 
     /// Readers for its spools, `most` at the most, that share all but what they wait for. Spools that lie in each other
     /// have the same one.
-    fn divided(&self, most: usize, now: MonotonicTime) -> Vec<Daemon> {
+    fn divided(&self, most: usize, now: MonotonicTime) -> Vec<SpoolReader> {
         let reader = |spool: Vec<Spool>| {
             let config = Config {
                 spool,
                 ..self.config.clone()
             };
             let (extractor, parsers) = (Arc::clone(&self.extractor), Arc::clone(&self.parsers));
-            Daemon::of(config, extractor, parsers, Arc::clone(&self.desk), now)
+            SpoolReader::of(config, extractor, parsers, Arc::clone(&self.committer), now)
         };
         service::shared(&self.config.spool, most)
             .into_iter()
@@ -188,38 +188,38 @@ impl Daemon {
         self.config = config;
         (self.config.output.dir, self.config.state.dir) = (output, state);
         self.extractor = Arc::new(Extractor::new(Options::of(&self.config)));
-        self.desk.take_over(&self.config);
+        self.committer.take_over(&self.config);
     }
 
     /// Commits and seals what is due, and goes on after a pause, whatever the readers do.
     fn keep_pace(&self, host: &mut dyn DaemonHost) -> Result<(), DaemonError> {
-        if self.desk.ready(host)?.is_some() {
+        if self.committer.ready(host)?.is_some() {
             return Ok(());
         }
-        match self.desk.commit_if_due(false, host) {
-            Err(DaemonError::Full(_)) => self.desk.ready(host).map(|_| ()),
+        match self.committer.commit_if_due(false, host) {
+            Err(DaemonError::OutOfSpace(_)) => self.committer.ready(host).map(|_| ()),
             done => done,
         }
     }
 
     /// Whether work is paused for want of room.
     fn is_paused(&self) -> bool {
-        self.desk.is_paused()
+        self.committer.is_paused()
     }
 
     /// Adds how that stands which all readers share.
     fn tell(&self, status: &mut Status) {
-        self.desk.tell(status);
+        self.committer.tell(status);
     }
 
     /// Builds the state anew from the sidecars.
     ///
     /// # Errors
     ///
-    /// As [`Daemon::open`].
+    /// As [`SpoolReader::open`].
     pub fn rebuild(config: &Config, host: &mut dyn DaemonHost) -> Result<(), DaemonError> {
-        let _lock = Lock::take(&config.state.dir)?;
-        store::rebuild(config, &mut |remark| host.remark(&LogRecord::Info(remark)))
+        let _lock = InstanceLock::take(&config.state.dir)?;
+        store::rebuild(config, &mut |remark| host.log(&LogRecord::Info(remark)))
     }
 
     /// Marks what an event asks for.
@@ -234,7 +234,7 @@ impl Daemon {
             }
             DaemonEvent::Overflow => {
                 self.counts.overflows += 1;
-                if !planted(Planted::IgnoreOverflow) {
+                if !is_planted(PlantedFault::IgnoreOverflow) {
                     self.look_everywhere(now);
                 }
             }
@@ -276,10 +276,10 @@ impl Daemon {
     ///
     /// What ends the daemon. Want of room does not: it pauses, and goes on when there is some.
     pub fn work(&mut self, host: &mut dyn DaemonHost) -> Result<MonotonicTime, DaemonError> {
-        if let Some(retry) = self.desk.ready(host)? {
+        if let Some(retry) = self.committer.ready(host)? {
             return Ok(retry);
         }
-        let epoch = self.desk.epoch();
+        let epoch = self.committer.epoch();
         if std::mem::replace(&mut self.epoch, epoch) != epoch {
             self.look_everywhere(host.now());
             // Nobody has looked meanwhile.
@@ -289,7 +289,9 @@ impl Daemon {
         }
         match self.round(host) {
             Ok(()) => Ok(self.next()),
-            Err(DaemonError::Full(_)) => Ok(self.desk.ready(host)?.unwrap_or_else(|| host.now())),
+            Err(DaemonError::OutOfSpace(_)) => {
+                Ok(self.committer.ready(host)?.unwrap_or_else(|| host.now()))
+            }
             Err(fault) => Err(fault),
         }
     }
@@ -305,7 +307,7 @@ impl Daemon {
                 self.sweep(index, host)?;
             }
         }
-        self.desk.commit_if_due(self.stopping, host)
+        self.committer.commit_if_due(self.stopping, host)
     }
 
     /// When there is something to do again.
@@ -315,7 +317,7 @@ impl Daemon {
         let all = resting
             .chain(self.failing.next())
             .chain(sweeps)
-            .chain(self.desk.next());
+            .chain(self.committer.next());
         all.min().unwrap_or(MonotonicTime { ms: u64::MAX })
     }
 
@@ -325,7 +327,7 @@ impl Daemon {
         let due = |watched: &Watched| watched.due.is_some_and(|due| due <= now.after(AGAIN_MS));
         self.changed.is_empty()
             && self.resting.is_empty()
-            && self.desk.is_at_rest(self.epoch)
+            && self.committer.is_at_rest(self.epoch)
             && !self.spools.iter().any(due)
     }
 
@@ -335,14 +337,14 @@ impl Daemon {
     ///
     /// What the system says. What was committed stays so.
     pub fn close(self) -> Result<(), DaemonError> {
-        self.desk.close()
+        self.committer.close()
     }
 
     /// How it stands.
     #[must_use]
     pub fn status(&self, now: MonotonicTime) -> Status {
         let mut status = self.status_of_spools(now);
-        self.desk.tell(&mut status);
+        self.committer.tell(&mut status);
         status
     }
 

@@ -23,14 +23,18 @@ pub(super) fn watch(args: &Watch) -> Outcome {
     }
     config.check_places().map_err(|why| unclear(&why))?;
     log(args.log);
-    let once = if args.once { RunMode::Yes } else { RunMode::No };
+    let once = if args.once {
+        RunMode::Once
+    } else {
+        RunMode::Forever
+    };
     match daemon::run(args.config.clone(), config, once, args.rebuild_state) {
         Ok(()) => Ok(Exit::Done),
         Err(fault) => {
             let exit = match fault {
-                DaemonError::Full(_) | DaemonError::Io(_) => Exit::Output,
+                DaemonError::OutOfSpace(_) | DaemonError::Io(_) => Exit::Output,
                 DaemonError::Inconsistent(_) => Exit::Inconsistent,
-                DaemonError::Held(_) => Exit::Held,
+                DaemonError::Locked(_) => Exit::Held,
             };
             Err(Failure::new(exit, fault.to_string()))
         }

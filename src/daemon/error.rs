@@ -8,13 +8,13 @@ use std::path::Path;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DaemonError {
     /// No room (ENOSPC, EDQUOT, EFBIG): pause, and go on when there is some.
-    Full(String),
+    OutOfSpace(String),
     /// Our own output or state cannot be read or written.
     Io(String),
     /// State and output contradict each other: only the operator can tell which is right.
     Inconsistent(String),
     /// Another instance holds the state.
-    Held(String),
+    Locked(String),
 }
 
 /// What is done of this is told with every [`DaemonError::Inconsistent`].
@@ -23,10 +23,10 @@ pub(crate) const REBUILD: &str =
 
 impl DaemonError {
     /// The fault of a failed operation on a file of ours.
-    pub(crate) fn of(path: &Path, error: &io::Error) -> DaemonError {
+    pub(crate) fn from_io(path: &Path, error: &io::Error) -> DaemonError {
         let message = format!("{}: {error}", path.display());
         if DaemonError::is_want_of_room(error) {
-            DaemonError::Full(message)
+            DaemonError::OutOfSpace(message)
         } else {
             DaemonError::Io(message)
         }
@@ -49,10 +49,10 @@ impl DaemonError {
 impl fmt::Display for DaemonError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            DaemonError::Full(what)
+            DaemonError::OutOfSpace(what)
             | DaemonError::Io(what)
             | DaemonError::Inconsistent(what)
-            | DaemonError::Held(what) => f.write_str(what),
+            | DaemonError::Locked(what) => f.write_str(what),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::daemon::Daemon;
+use crate::daemon::SpoolReader;
 
 /// A moment. Only differences count, so that clocks may jump.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,7 +40,7 @@ pub trait DaemonHost {
     fn now(&mut self) -> MonotonicTime;
 
     /// Seconds since 1970 by the machine's clock, if there is one. It may jump; only days between two runs count by it.
-    fn date(&mut self) -> Option<u64> {
+    fn unix_time(&mut self) -> Option<u64> {
         None
     }
 
@@ -48,15 +48,15 @@ pub trait DaemonHost {
     fn event(&mut self) -> Option<DaemonEvent>;
 
     /// A folder came into the spool at `root`: what happens in it from now on must be heard, too.
-    fn appeared(&mut self, root: &Path, folder: &Path) {
+    fn folder_appeared(&mut self, root: &Path, folder: &Path) {
         let _ = (root, folder);
     }
 
     /// A line for the operator.
-    fn remark(&mut self, remark: &LogRecord<'_>);
+    fn log(&mut self, record: &LogRecord<'_>);
 
     /// Called often while work is done, with how it stands.
-    fn progress(&mut self, daemon: &Daemon);
+    fn progress(&mut self, daemon: &SpoolReader);
 }
 
 /// What the operator is told.
@@ -67,5 +67,5 @@ pub enum LogRecord<'r> {
     /// Something that wants attention.
     Warn(String),
     /// Something was wrong with a source.
-    Source(&'r crate::diagnostic::Event),
+    Diagnostic(&'r crate::diagnostic::Event),
 }

@@ -2,7 +2,7 @@
 
 /// A mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Planted {
+pub(crate) enum PlantedFault {
     /// The state is committed before the data it speaks of.
     StateBeforeData,
     /// Folders are not synced after a rename.
@@ -17,12 +17,12 @@ pub(crate) enum Planted {
 
 /// Whether this mistake is to be made: `URLSPOOL_PLANTED` names it.
 #[cfg(feature = "planted-faults")]
-pub(crate) fn planted(which: Planted) -> bool {
+pub(crate) fn is_planted(which: PlantedFault) -> bool {
     std::env::var("URLSPOOL_PLANTED").is_ok_and(|name| name == format!("{which:?}"))
 }
 
 /// Whether this mistake is to be made: never.
 #[cfg(not(feature = "planted-faults"))]
-pub(crate) fn planted(_: Planted) -> bool {
+pub(crate) fn is_planted(_: PlantedFault) -> bool {
     false
 }

@@ -11,7 +11,7 @@ use crate::limits::FAILURES_TOLD;
 
 /// What was counted since the start.
 #[derive(Clone, Debug, Default, Serialize)]
-pub(crate) struct Counts {
+pub(crate) struct Counters {
     /// Looks at files that held something new.
     pub(crate) files_read: u64,
     /// Messages searched; some may not be committed yet.
@@ -40,10 +40,10 @@ pub(crate) struct Counts {
     pub(crate) events: BTreeMap<&'static str, u64>,
 }
 
-impl Counts {
+impl Counters {
     /// Adds what others have counted.
-    pub(crate) fn add(&mut self, other: &Counts) {
-        let Counts {
+    pub(crate) fn add(&mut self, other: &Counters) {
+        let Counters {
             files_read,
             messages_read,
             repeated,
@@ -79,7 +79,7 @@ impl Counts {
         }
     }
 
-    /// Counts an event.
+    /// Counters an event.
     pub(crate) fn event(&mut self, event: &Event) {
         *self.events.entry(event.diagnostic.kind.name()).or_default() += 1;
     }
@@ -110,7 +110,7 @@ pub struct Status {
     pub spools: Vec<SpoolStatus>,
     /// The last thing that was wrong.
     pub last_error: Option<String>,
-    pub(crate) counts: Counts,
+    pub(crate) counts: Counters,
 }
 
 /// How a spool stands.

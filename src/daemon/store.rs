@@ -9,10 +9,12 @@ mod state;
 mod watch_time;
 
 pub(crate) use committer::Committer;
-pub(crate) use instance_lock::Lock;
+pub(crate) use instance_lock::InstanceLock;
 pub(crate) use recovery::rebuild;
 pub(crate) use shared_committer::{Session, SharedCommitter};
-pub(crate) use state::{Cursor, FileId, Key, MailboxId, SeenFiles, Tail, link};
+pub(crate) use state::{
+    FileId, GrowingMessage, Hash128, MailboxId, MboxCursor, SeenFiles, message_link,
+};
 
 #[cfg(test)]
 pub(crate) use shared_committer::BATCH_BYTES;

@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use urlspool::config::{Config, Dedupe, Interval, Size, Spool};
-use urlspool::daemon::{Daemon, DaemonError, DaemonEvent, DaemonHost, LogRecord, MonotonicTime};
+use urlspool::daemon::{
+    DaemonError, DaemonEvent, DaemonHost, LogRecord, MonotonicTime, SpoolReader,
+};
 
 use super::{Dice, Place, given, message};
 
@@ -100,9 +102,9 @@ impl DaemonHost for Still {
         None
     }
 
-    fn remark(&mut self, _: &LogRecord<'_>) {}
+    fn log(&mut self, _: &LogRecord<'_>) {}
 
-    fn progress(&mut self, _: &Daemon) {}
+    fn progress(&mut self, _: &SpoolReader) {}
 }
 
 /// A message in the mbox, or what a dead writer left of one.
@@ -117,7 +119,7 @@ struct World {
     root: PathBuf,
     config: Config,
     host: Still,
-    daemon: Option<Daemon>,
+    daemon: Option<SpoolReader>,
     next: u64,
     inbox: Vec<Entry>,
     backup: Vec<Entry>,
@@ -176,12 +178,12 @@ impl World {
         }
     }
 
-    fn daemon(&mut self) -> &mut Daemon {
+    fn daemon(&mut self) -> &mut SpoolReader {
         while self.daemon.is_none() {
-            match Daemon::open(self.config.clone(), &mut self.host) {
+            match SpoolReader::open(self.config.clone(), &mut self.host) {
                 Ok(daemon) => self.daemon = Some(daemon),
                 // A test beside this one has forked, and its child has our lock until it becomes another program.
-                Err(DaemonError::Held(_)) => std::thread::sleep(Duration::from_millis(1)),
+                Err(DaemonError::Locked(_)) => std::thread::sleep(Duration::from_millis(1)),
                 Err(fault) => panic!("{fault}"),
             }
         }
@@ -327,8 +329,8 @@ impl World {
     fn rebuild(&mut self) {
         self.daemon();
         self.daemon.take().unwrap().close().unwrap();
-        while let Err(fault) = Daemon::rebuild(&self.config, &mut self.host) {
-            assert!(matches!(fault, DaemonError::Held(_)), "{fault}");
+        while let Err(fault) = SpoolReader::rebuild(&self.config, &mut self.host) {
+            assert!(matches!(fault, DaemonError::Locked(_)), "{fault}");
             std::thread::sleep(Duration::from_millis(1));
         }
     }

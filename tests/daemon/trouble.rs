@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use urlspool::config::{Config, Dedupe, Interval, Spool};
 use urlspool::daemon::{
-    Daemon, DaemonError, DaemonEvent, DaemonHost, LogRecord, MonotonicTime, Status,
+    DaemonError, DaemonEvent, DaemonHost, LogRecord, MonotonicTime, SpoolReader, Status,
 };
 
 use super::{Place, given, message};
@@ -31,15 +31,15 @@ impl DaemonHost for World {
         None
     }
 
-    fn appeared(&mut self, _: &Path, folder: &Path) {
+    fn folder_appeared(&mut self, _: &Path, folder: &Path) {
         self.appeared.push(folder.to_owned());
     }
 
-    fn remark(&mut self, remark: &LogRecord<'_>) {
-        self.remarks.push(format!("{remark:?}"));
+    fn log(&mut self, record: &LogRecord<'_>) {
+        self.remarks.push(format!("{record:?}"));
     }
 
-    fn progress(&mut self, _: &Daemon) {}
+    fn progress(&mut self, _: &SpoolReader) {}
 }
 
 impl World {
@@ -66,18 +66,18 @@ fn config(root: &Path, spools: &[PathBuf]) -> Config {
     config
 }
 
-fn open(config: &Config, world: &mut dyn DaemonHost) -> Daemon {
+fn open(config: &Config, world: &mut dyn DaemonHost) -> SpoolReader {
     loop {
-        match Daemon::open(config.clone(), world) {
+        match SpoolReader::open(config.clone(), world) {
             // A test beside this one has forked, and its child has our lock until it becomes another program.
-            Err(DaemonError::Held(_)) => std::thread::sleep(Duration::from_millis(1)),
+            Err(DaemonError::Locked(_)) => std::thread::sleep(Duration::from_millis(1)),
             opened => return opened.unwrap(),
         }
     }
 }
 
 /// Works as often as the daemon wants to, for so much time.
-fn pass(daemon: &mut Daemon, world: &mut World, ms: u64) -> Status {
+fn pass(daemon: &mut SpoolReader, world: &mut World, ms: u64) -> Status {
     let end = world.ms + ms;
     while world.ms < end {
         let next = daemon.work(world).unwrap();
@@ -135,7 +135,7 @@ fn a_file_that_cannot_be_read_holds_up_nobody_and_is_left_alone_after_a_day() {
 }
 
 /// Lets the days pass one after the other, as a daemon sees them.
-fn days(daemon: &mut Daemon, world: &mut World, days: u64) -> Status {
+fn days(daemon: &mut SpoolReader, world: &mut World, days: u64) -> Status {
     let mut status = daemon.status(MonotonicTime { ms: world.ms });
     for _ in 0..days {
         world.ms += DAY_MS;
@@ -163,7 +163,7 @@ fn mbox(n: u64) -> String {
 }
 
 /// Two mboxes and a Maildir with three messages, two of them the same, read by a daemon.
-fn spooled(root: &Path, world: &mut World) -> (PathBuf, Daemon) {
+fn spooled(root: &Path, world: &mut World) -> (PathBuf, SpoolReader) {
     let spool = root.join("spool");
     for folder in ["md/new", "md/cur", "md/tmp"] {
         fs::create_dir_all(spool.join(folder)).unwrap();
@@ -278,7 +278,7 @@ impl DaemonHost for Dated {
         self.world.now()
     }
 
-    fn date(&mut self) -> Option<u64> {
+    fn unix_time(&mut self) -> Option<u64> {
         Some(self.date)
     }
 
@@ -286,11 +286,11 @@ impl DaemonHost for Dated {
         None
     }
 
-    fn remark(&mut self, remark: &LogRecord<'_>) {
-        self.world.remark(remark);
+    fn log(&mut self, record: &LogRecord<'_>) {
+        self.world.log(record);
     }
 
-    fn progress(&mut self, _: &Daemon) {}
+    fn progress(&mut self, _: &SpoolReader) {}
 }
 
 #[test]
@@ -309,8 +309,8 @@ fn a_state_that_is_built_anew_knows_where_it_stood() {
 
     let config = config(root, std::slice::from_ref(&spool));
     let mut rebuilt = || loop {
-        match Daemon::rebuild(&config, &mut world) {
-            Err(DaemonError::Held(_)) => std::thread::sleep(Duration::from_millis(1)),
+        match SpoolReader::rebuild(&config, &mut world) {
+            Err(DaemonError::Locked(_)) => std::thread::sleep(Duration::from_millis(1)),
             done => return done.unwrap(),
         }
     };

@@ -72,7 +72,7 @@ impl Looker<'_> {
         if held.len() > 1 {
             for mailbox in held.keys() {
                 self.session
-                    .with(|committer| committer.state()?.hold_always(*mailbox))?;
+                    .with(|committer| committer.transaction()?.mark_mixed_archive(*mailbox))?;
             }
         }
         let mailbox = held

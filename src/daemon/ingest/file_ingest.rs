@@ -12,9 +12,9 @@ use super::outcome::{Look, Rest};
 use super::parser_pool::Parsers;
 use crate::config::Spool;
 use crate::daemon::error::DaemonError;
-use crate::daemon::status::Counts;
+use crate::daemon::status::Counters;
+use crate::daemon::store::GrowingMessage;
 use crate::daemon::store::Session;
-use crate::daemon::store::Tail;
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
 use crate::limits::SNIFF_BYTES;
 use crate::origin::{FormatHint, Source};
@@ -28,7 +28,7 @@ pub(crate) struct Looker<'l> {
     pub(crate) session: Session<'l>,
     pub(crate) parsers: &'l Parsers,
     pub(crate) extractor: &'l Extractor,
-    pub(crate) counts: &'l mut Counts,
+    pub(crate) counts: &'l mut Counters,
     pub(crate) events: &'l mut Vec<Event>,
     pub(crate) spool: &'l Spool,
 }
@@ -41,8 +41,8 @@ impl Looker<'_> {
         stamp: FileVersion,
     ) -> Result<bool, DaemonError> {
         self.session.with(|committer| {
-            let store = &committer.store;
-            if stamp.size == 0 || store.is_known(stamp.known(&file.source.path, file.hint))? {
+            let store = &committer.db;
+            if stamp.size == 0 || store.is_file_read(stamp.known(&file.source.path, file.hint))? {
                 return Ok(true);
             }
             let cursor = if file.hint == FormatHint::Maildir {
@@ -67,7 +67,7 @@ impl Looker<'_> {
         }
         let cursor = self
             .session
-            .with(|committer| committer.store.cursor(stamp.id))?;
+            .with(|committer| committer.db.cursor(stamp.id))?;
         let Some(cursor) = cursor.filter(|cursor| stamp.size < cursor.last) else {
             return Ok(());
         };
@@ -77,7 +77,7 @@ impl Looker<'_> {
             return Ok(());
         }
         self.session
-            .with(|committer| committer.state()?.reset_cursor(stamp.id))?;
+            .with(|committer| committer.transaction()?.reset_cursor(stamp.id))?;
         let (size, last) = (stamp.size, cursor.last);
         let what = format!(
             "cut to {size} octets while nobody looked: what stood behind the {last} that were read is not known"
@@ -123,14 +123,14 @@ impl Looker<'_> {
         let tails = match format {
             Format::Mbox | Format::Mboxcl | Format::Text => self
                 .session
-                .with(|committer| committer.state()?.tails(mailbox.id))?,
+                .with(|committer| committer.transaction()?.growing_messages(mailbox.id))?,
             _ => Vec::new(),
         };
         let mut taker = self.taker(file.source.clone(), mailbox, tails);
         if let Some(format) = divisible(&start, given, file.hint) {
             taker
                 .session
-                .with(|committer| committer.state()?.hold_many(mailbox.id))?;
+                .with(|committer| committer.transaction()?.mark_multi_message(mailbox.id))?;
             return Mbox {
                 file: &opened,
                 path,
@@ -163,9 +163,11 @@ impl Looker<'_> {
     ) -> Result<Mailbox, DaemonError> {
         let spool = &self.spool.path;
         let key = mailbox(path, format.kind(), spool, self.spool.dedupe);
-        let id = self
-            .session
-            .with(|committer| committer.state()?.mailbox(key, place(spool), stamp.id.dev))?;
+        let id = self.session.with(|committer| {
+            committer
+                .transaction()?
+                .mailbox(key, place(spool), stamp.id.dev)
+        })?;
         Ok(Mailbox::new(id, key))
     }
 
@@ -178,11 +180,11 @@ impl Looker<'_> {
     ) -> Result<(), DaemonError> {
         let message = (mailbox.taken == 1 && mailbox.pieces == 0).then_some(mailbox.last);
         self.session.with(|committer| {
-            let state = committer.state()?;
+            let state = committer.transaction()?;
             if mailbox.taken > 1 {
-                state.hold_many(mailbox.id)?;
+                state.mark_multi_message(mailbox.id)?;
             }
-            state.know(
+            state.mark_file_read(
                 stamp.known(&file.source.path, file.hint),
                 mailbox.id,
                 message,
@@ -195,7 +197,7 @@ impl Looker<'_> {
         let spool = place(&self.spool.path);
         let id = self
             .session
-            .with(|committer| committer.state()?.mailbox(spool, spool, stamp.id.dev))?;
+            .with(|committer| committer.transaction()?.mailbox(spool, spool, stamp.id.dev))?;
         Ok(Mailbox::new(id, spool))
     }
 
@@ -203,7 +205,7 @@ impl Looker<'_> {
         &mut self,
         source: Source,
         mailbox: Mailbox,
-        tails: Vec<Tail>,
+        tails: Vec<GrowingMessage>,
     ) -> Taker<'_> {
         Taker {
             session: self.session,

@@ -12,7 +12,7 @@ use std::time::UNIX_EPOCH;
 use twox_hash::{XxHash3_64, XxHash3_128};
 
 use crate::config::Dedupe;
-use crate::daemon::store::{FileId, Key};
+use crate::daemon::store::{FileId, Hash128};
 use crate::decode::{HeaderFields, canonical};
 use crate::origin::{FormatHint, SourceKind};
 use crate::split::Message;
@@ -101,7 +101,7 @@ fn base_name(path: &Path) -> &[u8] {
 }
 
 /// Where a message is given once, in 16 bytes.
-pub(crate) fn mailbox(path: &Path, kind: SourceKind, spool: &Path, dedupe: Dedupe) -> Key {
+pub(crate) fn mailbox(path: &Path, kind: SourceKind, spool: &Path, dedupe: Dedupe) -> Hash128 {
     let up = |levels: usize| path.ancestors().nth(levels).unwrap_or(path);
     let place = match (dedupe, kind) {
         // An article is one, however many groups it stands in.
@@ -124,7 +124,7 @@ pub(crate) fn can_share(one: &Path, other: &Path) -> bool {
 }
 
 /// A place in the tree, in 16 bytes.
-pub(crate) fn place(path: &Path) -> Key {
+pub(crate) fn place(path: &Path) -> Hash128 {
     XxHash3_128::oneshot(path.as_os_str().as_bytes())
 }
 
@@ -159,7 +159,7 @@ fn without_suffix(name: &[u8]) -> Option<&[u8]> {
 }
 
 /// A message within a mailbox.
-pub(crate) fn message_key(mailbox: Key, digest: u128) -> Key {
+pub(crate) fn message_key(mailbox: Hash128, digest: u128) -> Hash128 {
     let mut hash = XxHash3_128::new();
     hash.write(&mailbox.to_le_bytes());
     hash.write(&digest.to_le_bytes());

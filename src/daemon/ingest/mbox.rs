@@ -15,8 +15,8 @@ use super::identity::{FileVersion, guard};
 use super::message_ingest::{End, Taker, divided};
 use super::outcome::{Look, Rest};
 use crate::daemon::error::DaemonError;
-use crate::daemon::planted_faults::{Planted, planted};
-use crate::daemon::store::Cursor;
+use crate::daemon::planted_faults::{PlantedFault, is_planted};
+use crate::daemon::store::MboxCursor;
 use crate::read::{SparseRead, hole};
 use crate::split::{Block, BlockReader, BlockRole, Format, Message};
 
@@ -40,7 +40,7 @@ pub(crate) struct Mbox<'m> {
 
 /// A stretch of the file, read under the lock.
 struct Piece {
-    cursor: Cursor,
+    cursor: MboxCursor,
     bytes: Vec<u8>,
     /// Whether the file ended behind it.
     at_end: bool,
@@ -52,7 +52,7 @@ impl Mbox<'_> {
     pub(crate) fn look(&self, taker: &mut Taker<'_>) -> Result<Look, DaemonError> {
         let known = taker
             .session
-            .with(|committer| committer.state()?.cursor(self.stamp.id))?;
+            .with(|committer| committer.transaction()?.cursor(self.stamp.id))?;
         let mut want = PIECE_BYTES.min(self.most);
         loop {
             let piece = match self.locked(|| self.piece(known, want)) {
@@ -98,7 +98,7 @@ impl Mbox<'_> {
     fn advance(
         &self,
         taker: &mut Taker<'_>,
-        before: &Cursor,
+        before: &MboxCursor,
         last: Option<&Message<'_>>,
         all: Option<FileVersion>,
         at_end: bool,
@@ -108,7 +108,7 @@ impl Mbox<'_> {
             (cursor.first, cursor.last) = (last.start, last.end());
         }
         let mailbox = taker.mailbox.id;
-        let written = self.guards(&cursor).map(|(head, guard)| Cursor {
+        let written = self.guards(&cursor).map(|(head, guard)| MboxCursor {
             head,
             guard,
             size: all.map_or(0, |stamp| stamp.size),
@@ -119,7 +119,7 @@ impl Mbox<'_> {
             Ok(cursor) => {
                 taker.session.with(|committer| {
                     committer
-                        .state()?
+                        .transaction()?
                         .put_cursor(self.stamp.id, mailbox, &cursor)
                 })?;
             }
@@ -134,7 +134,7 @@ impl Mbox<'_> {
 
     /// Does `work` while no writer holds a lock; nothing if one does.
     fn locked<T>(&self, work: impl FnOnce() -> io::Result<T>) -> io::Result<Option<T>> {
-        if planted(Planted::NoLock) {
+        if is_planted(PlantedFault::NoLock) {
             return work().map(Some);
         }
         let mut dot = self.path.as_os_str().to_owned();
@@ -155,11 +155,11 @@ impl Mbox<'_> {
     }
 
     /// Reads up to `want` bytes from the last message on, or from the start if it is not there any more.
-    fn piece(&self, known: Option<Cursor>, want: usize) -> io::Result<Piece> {
+    fn piece(&self, known: Option<MboxCursor>, want: usize) -> io::Result<Piece> {
         let stamp = FileVersion::of(&self.file.metadata()?);
         let cursor = match known {
             Some(cursor) if self.holds(&cursor, stamp.size)? => cursor,
-            _ => Cursor::default(),
+            _ => MboxCursor::default(),
         };
         let bytes = self.read(cursor.first, want as u64)?;
         let at_end = cursor.first + bytes.len() as u64 >= stamp.size;
@@ -172,7 +172,7 @@ impl Mbox<'_> {
     }
 
     /// Whether the file still is what a cursor says, so that something was appended at the most.
-    fn holds(&self, cursor: &Cursor, size: u64) -> io::Result<bool> {
+    fn holds(&self, cursor: &MboxCursor, size: u64) -> io::Result<bool> {
         if size < cursor.last || self.guards(cursor)? != (cursor.head, cursor.guard) {
             return Ok(false);
         }
@@ -183,7 +183,7 @@ impl Mbox<'_> {
     }
 
     /// The hashes of the file's first bytes and of the last message consumed.
-    fn guards(&self, cursor: &Cursor) -> io::Result<(u64, u64)> {
+    fn guards(&self, cursor: &MboxCursor) -> io::Result<(u64, u64)> {
         let last = self.read(cursor.first, cursor.last - cursor.first)?;
         Ok((head(self.file, cursor)?, guard(&last)))
     }
@@ -193,7 +193,7 @@ impl Mbox<'_> {
     }
 
     /// Takes a message that is too large to be held, piece by piece, as a scan does.
-    fn giant(&self, cursor: Cursor, taker: &mut Taker<'_>) -> Result<Look, DaemonError> {
+    fn giant(&self, cursor: MboxCursor, taker: &mut Taker<'_>) -> Result<Look, DaemonError> {
         let start = cursor.first;
         let mut roller = BlockReader::new(
             At {
@@ -231,7 +231,7 @@ impl Mbox<'_> {
                 first = digest;
             }
         }
-        let cursor = Cursor {
+        let cursor = MboxCursor {
             first: end,
             last: end,
             ..cursor
@@ -242,7 +242,7 @@ impl Mbox<'_> {
 }
 
 /// The hash of a file's first bytes, as far as the messages before the cursor go.
-pub(crate) fn head(file: &File, cursor: &Cursor) -> io::Result<u64> {
+pub(crate) fn head(file: &File, cursor: &MboxCursor) -> io::Result<u64> {
     Ok(guard(&read(file, 0, cursor.last.min(HEAD_BYTES))?))
 }
 

@@ -6,9 +6,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use super::identity::{beginning, begins_with, message_key, whole_digest};
 use super::parser_pool::Parsers;
 use crate::daemon::error::DaemonError;
-use crate::daemon::status::Counts;
+use crate::daemon::status::Counters;
 use crate::daemon::store::Session;
-use crate::daemon::store::{Key, MailboxId, Tail, link};
+use crate::daemon::store::{GrowingMessage, Hash128, MailboxId, message_link};
 use crate::decode::HeaderFields;
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Event};
 use crate::limits::TOGETHER_BYTES;
@@ -22,20 +22,20 @@ pub(crate) struct Taker<'t> {
     pub(crate) session: Session<'t>,
     pub(crate) parsers: &'t Parsers,
     pub(crate) extractor: &'t Extractor,
-    pub(crate) counts: &'t mut Counts,
+    pub(crate) counts: &'t mut Counters,
     /// What was wrong with messages.
     pub(crate) events: &'t mut Vec<Event>,
     pub(crate) source: Source,
     pub(crate) mailbox: Mailbox,
     /// The mailbox's messages that may yet grow.
-    pub(crate) tails: Vec<Tail>,
+    pub(crate) tails: Vec<GrowingMessage>,
 }
 
 /// A mailbox, and what was taken of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mailbox {
     pub(crate) id: MailboxId,
-    pub(crate) key: Key,
+    pub(crate) key: Hash128,
     /// How the key of the message that was taken last begins.
     pub(crate) last: u64,
     /// Messages that were taken, also such as had been given.
@@ -45,7 +45,7 @@ pub(crate) struct Mailbox {
 }
 
 impl Mailbox {
-    pub(crate) fn new(id: MailboxId, key: Key) -> Mailbox {
+    pub(crate) fn new(id: MailboxId, key: Hash128) -> Mailbox {
         Mailbox {
             id,
             key,
@@ -78,9 +78,9 @@ struct Fingerprint<'m, 'b> {
     message: &'m Message<'b>,
     end: End,
     digest: u128,
-    key: Key,
+    key: Hash128,
     /// What it was when its beginning was taken, if that was.
-    grown: Vec<Tail>,
+    grown: Vec<GrowingMessage>,
 }
 
 impl Taker<'_> {
@@ -139,7 +139,7 @@ impl Taker<'_> {
             &mut self.mailbox.pieces
         }) += group.len() as u64;
         let weighed = &weighed[last];
-        self.mailbox.last = link(weighed.key);
+        self.mailbox.last = message_link(weighed.key);
         Ok(weighed.digest)
     }
 
@@ -151,7 +151,7 @@ impl Taker<'_> {
     ) -> Fingerprint<'m, 'b> {
         let fields = HeaderFields::in_message(message, self.extractor.limits().header_bytes);
         let digest = whole_digest(message, &fields, within);
-        let begins = |tail: &&Tail| begins_with(message, &fields, tail.len, tail.hash);
+        let begins = |tail: &&GrowingMessage| begins_with(message, &fields, tail.len, tail.hash);
         let grown = self.tails.iter().filter(begins).cloned().collect();
         Fingerprint {
             message,
@@ -163,9 +163,9 @@ impl Taker<'_> {
     }
 
     /// The keys of those that were not given.
-    fn fresh(&self, weighed: &[Fingerprint<'_, '_>]) -> Result<HashSet<Key>, DaemonError> {
+    fn fresh(&self, weighed: &[Fingerprint<'_, '_>]) -> Result<HashSet<Hash128>, DaemonError> {
         self.session.with(|committer| {
-            let state = committer.state()?;
+            let state = committer.transaction()?;
             let mut fresh = HashSet::new();
             for Fingerprint { key, .. } in weighed {
                 if !state.is_seen(self.mailbox.id, *key)? {
@@ -186,7 +186,7 @@ impl Taker<'_> {
         for (weighed, mut yielded) in weighed.iter().zip(yields) {
             let mut tail = match &yielded {
                 Some(yielded) if weighed.end != End::Sure => {
-                    beginning(weighed.message, header_bytes).map(|(len, hash)| Tail {
+                    beginning(weighed.message, header_bytes).map(|(len, hash)| GrowingMessage {
                         len,
                         hash,
                         ids: yielded.ids.clone(),
@@ -197,24 +197,24 @@ impl Taker<'_> {
             // At one go: whatever is committed next, it is all of the message or nothing.
             let forgets = self.session.with(|committer| {
                 // Of two that are the same one is given, though another reader may have the other.
-                if yielded.is_some() && !committer.state()?.see(mailbox, weighed.key)? {
+                if yielded.is_some() && !committer.transaction()?.mark_seen(mailbox, weighed.key)? {
                     (yielded, tail) = (None, None);
                 }
                 if let Some(yielded) = &yielded {
-                    let state = committer.state()?;
+                    let state = committer.transaction()?;
                     // One that has grown and gave nothing more did give something before.
                     if yielded.records > 0 || !weighed.grown.is_empty() {
-                        state.note_fresh(mailbox, weighed.key)?;
+                        state.mark_in_open_segment(mailbox, weighed.key)?;
                     }
                     committer.put(&yielded.lines, yielded.records);
                 }
-                let state = committer.state()?;
+                let state = committer.transaction()?;
                 let forgets = yielded.is_some() || weighed.end == End::Sure;
                 for tail in weighed.grown.iter().filter(|_| forgets) {
-                    state.drop_tail(mailbox, tail)?;
+                    state.remove_growing(mailbox, tail)?;
                 }
                 tail.as_ref()
-                    .map_or(Ok(()), |tail| state.put_tail(mailbox, tail))?;
+                    .map_or(Ok(()), |tail| state.put_growing(mailbox, tail))?;
                 Ok(forgets)
             })?;
             if forgets {
@@ -345,10 +345,11 @@ mod tests {
             Parsers::new(),
             Extractor::new(Options::of(&Config::default())),
         );
-        let (pulse, mut counts, mut events) = (Heartbeat::default(), Counts::default(), Vec::new());
+        let (pulse, mut counts, mut events) =
+            (Heartbeat::default(), Counters::default(), Vec::new());
         let session = desk.session(&pulse).unwrap();
         let id = session
-            .with(|committer| committer.state()?.mailbox(2, 2, 0))
+            .with(|committer| committer.transaction()?.mailbox(2, 2, 0))
             .unwrap();
         let urls = "http://a.example/\n".repeat(1000);
         let letter = |n| format!("From a@b Mon\nSubject: {n}\n\n{urls}\n").into_bytes();
@@ -402,11 +403,11 @@ mod tests {
         };
         let (pulses, mut counts) = (
             [Heartbeat::default(), Heartbeat::default()],
-            [Counts::default(), Counts::default()],
+            [Counters::default(), Counters::default()],
         );
         let session = desk.session(&pulses[0]).unwrap();
         let id = session
-            .with(|committer| committer.state()?.mailbox(2, 2, 0))
+            .with(|committer| committer.transaction()?.mailbox(2, 2, 0))
             .unwrap();
         let mut events = [Vec::new(), Vec::new()];
         let mut takers = Vec::new();

@@ -11,9 +11,9 @@ use crate::daemon::error::DaemonError;
 use crate::daemon::host::{DaemonHost, LogRecord, MonotonicTime};
 use crate::daemon::ingest::FileVersion;
 use crate::daemon::ingest::{Look, Looker, Rest};
-use crate::daemon::planted_faults::{Planted, planted};
+use crate::daemon::planted_faults::{PlantedFault, is_planted};
 use crate::daemon::store::Committer;
-use crate::daemon::{AGAIN_MS, Daemon, POLL_MS, RESTING_FILES, RESTLESS_LOOKS, Resting};
+use crate::daemon::{AGAIN_MS, POLL_MS, RESTING_FILES, RESTLESS_LOOKS, Resting, SpoolReader};
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
 use crate::limits::FAILING_FILES;
 use crate::origin::{FormatHint, Source};
@@ -25,7 +25,7 @@ const HEED_MS: u64 = 250;
 /// The time after which a locked mailbox is looked at again, if nobody says anything.
 const LOCKED_MS: u64 = 250;
 
-impl Daemon {
+impl SpoolReader {
     pub(crate) fn look_at_changed(&mut self, host: &mut dyn DaemonHost) -> Result<(), DaemonError> {
         while let Some(path) = self.changed.pop_first() {
             let Some(spool) = self.spool_of(&path) else {
@@ -36,7 +36,7 @@ impl Daemon {
                 Some(file) => self.look(spool, &file, host)?,
                 // A folder came, or something went: the walk will tell.
                 None if walk::is_folder(&root, &path) => {
-                    host.appeared(&root, &path);
+                    host.folder_appeared(&root, &path);
                     let now = host.now();
                     self.spools[spool].mark(now);
                     self.spools[spool].restless = self.spools[spool].restless.max(1);
@@ -120,7 +120,7 @@ impl Daemon {
         let present = !self.is_absent(index)?;
         let watched = &mut self.spools[index];
         if watched.present && !present {
-            host.remark(&LogRecord::Warn(format!(
+            host.log(&LogRecord::Warn(format!(
                 "{} is not there, or empty; nothing is forgotten",
                 root.display()
             )));
@@ -173,7 +173,7 @@ impl Daemon {
         if let Some(survey) = survey {
             self.end_survey(index, survey, host)?;
         }
-        self.desk.keep_age()?;
+        self.committer.keep_age()?;
         self.plan_next_sweep(index, folders, host);
         Ok(())
     }
@@ -229,7 +229,7 @@ impl Daemon {
         if !self.failing.may_look(&path, seen, host.now()) {
             return Ok(());
         }
-        let (desk, pulse) = (Arc::clone(&self.desk), Arc::clone(&self.pulse));
+        let (desk, pulse) = (Arc::clone(&self.committer), Arc::clone(&self.heartbeat));
         let Some(session) = desk.session(&pulse) else {
             return Ok(());
         };
@@ -259,7 +259,7 @@ impl Daemon {
             self.counts.files_read += u64::from(!known && matches!(look, Look::Done | Look::More));
             let more = matches!(look, Look::More);
             self.plan_next_look(spool, file, (stamp, seen), look, host);
-            if planted(Planted::AdvanceOnRead) {
+            if is_planted(PlantedFault::AdvanceOnRead) {
                 session.with(advance_on_read)?;
             }
             if !more || self.stopping {
@@ -413,7 +413,7 @@ impl Daemon {
                 event.diagnostic.message
             ));
         }
-        host.remark(&LogRecord::Source(event));
+        host.log(&LogRecord::Diagnostic(event));
     }
 
     /// Between two files: what has happened meanwhile is marked, what is due is committed, and somebody is told.
@@ -423,15 +423,15 @@ impl Daemon {
             self.handle(event, now);
         }
         host.progress(self);
-        self.desk.commit_if_due(self.stopping, host)
+        self.committer.commit_if_due(self.stopping, host)
     }
 }
 
 /// The mistake of committing positions when bytes are read. Only a test makes it.
 fn advance_on_read(committer: &mut Committer) -> Result<(), DaemonError> {
     if committer.is_dirty() {
-        committer.state()?.commit()?;
-        committer.store.begin()?;
+        committer.transaction()?.commit()?;
+        committer.db.begin()?;
     }
     Ok(())
 }

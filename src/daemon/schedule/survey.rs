@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use crate::daemon::Daemon;
+use crate::daemon::SpoolReader;
 use crate::daemon::error::DaemonError;
 use crate::daemon::host::{DaemonHost, LogRecord};
 use crate::daemon::ingest::{FileVersion, place};
@@ -46,14 +46,17 @@ impl Survey {
     }
 }
 
-impl Daemon {
+impl SpoolReader {
     /// The survey that a sweep is to make, if one is due.
     pub(crate) fn begin_survey(&self, index: usize) -> Result<Option<Survey>, DaemonError> {
-        let (Some(day), Some(session)) = (self.desk.day(), self.desk.session(&self.pulse)) else {
+        let (Some(day), Some(session)) = (
+            self.committer.day(),
+            self.committer.session(&self.heartbeat),
+        ) else {
             return Ok(None);
         };
         let root = &self.spools[index].spool.path;
-        let before = session.with(|committer| committer.store.note(&surveyed(root)))?;
+        let before = session.with(|committer| committer.db.meta_value(&surveyed(root)))?;
         let mut met = SeenFiles::default();
         met.devs.extend(
             root.metadata()
@@ -78,22 +81,18 @@ impl Daemon {
             survey.fail("there are files that cannot be read");
         }
         if let Some(why) = survey.blind {
-            host.remark(&LogRecord::Warn(format!(
+            host.log(&LogRecord::Warn(format!(
                 "{}: {why}: nothing of it is forgotten today",
                 root.display()
             )));
         }
         survey.met.files.sort_unstable();
-        let tally = self.desk.alone(|committer| {
+        let tally = self.committer.alone(|committer| {
             let tally = match survey.blind {
-                None => Some(
-                    committer
-                        .store
-                        .survey(place(&root), &survey.met, survey.day)?,
-                ),
+                None => Some(committer.db.survey(place(&root), &survey.met, survey.day)?),
                 Some(_) => None,
             };
-            committer.store.put_note(&surveyed(&root), survey.day)?;
+            committer.db.set_meta_value(&surveyed(&root), survey.day)?;
             Ok(tally)
         })?;
         let Some(tally) = tally.flatten() else {
@@ -107,7 +106,7 @@ impl Daemon {
                 "{}: {forgotten} entries of what was gone for {TOMBSTONE_DAYS} days",
                 root.display()
             );
-            host.remark(&LogRecord::Info(line));
+            host.log(&LogRecord::Info(line));
         }
         Ok(())
     }
@@ -116,11 +115,11 @@ impl Daemon {
     pub(crate) fn is_absent(&self, index: usize) -> Result<bool, DaemonError> {
         let root = &self.spools[index].spool.path;
         let is_empty = std::fs::read_dir(root).is_ok_and(|mut entries| entries.next().is_none());
-        let Some(session) = self.desk.session(&self.pulse) else {
+        let Some(session) = self.committer.session(&self.heartbeat) else {
             return Ok(false);
         };
         Ok(!root.exists()
-            || is_empty && session.with(|committer| committer.store.has_spool(place(root)))?)
+            || is_empty && session.with(|committer| committer.db.has_spool(place(root)))?)
     }
 }
 

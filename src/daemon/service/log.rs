@@ -29,14 +29,14 @@ impl Log {
     }
 
     /// Writes a line, unless there are too many.
-    pub(crate) fn remark(&self, remark: &LogRecord<'_>) {
+    pub(crate) fn write(&self, record: &LogRecord<'_>) {
         if !self.may_speak() {
             return;
         }
-        match remark {
+        match record {
             LogRecord::Info(text) => tracing::info!("{text}"),
             LogRecord::Warn(text) => tracing::warn!("{text}"),
-            LogRecord::Source(event) => {
+            LogRecord::Diagnostic(event) => {
                 let (path, diagnostic) = (&event.source.path, &event.diagnostic);
                 let (kind, offset) = (diagnostic.kind.name(), diagnostic.offset);
                 tracing::warn!(?path, kind, offset, "{}", diagnostic.message.escape_debug());

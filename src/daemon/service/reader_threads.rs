@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use super::log::Log;
 use super::supervisor::{Call, RunMode, date, since};
 use crate::config::Spool;
-use crate::daemon::Daemon;
+use crate::daemon::SpoolReader;
 use crate::daemon::error::DaemonError;
 use crate::daemon::heartbeat::Heartbeat;
 use crate::daemon::host::{DaemonEvent, DaemonHost, LogRecord, MonotonicTime};
@@ -63,7 +63,7 @@ pub(crate) fn shared(spools: &[Spool], most: usize) -> Vec<Vec<Spool>> {
 /// What those who watch over a reader have of it.
 #[derive(Debug)]
 pub(crate) struct Watched {
-    pulse: Arc<Heartbeat>,
+    heartbeat: Arc<Heartbeat>,
     told: Arc<Mutex<Status>>,
     stop: Arc<AtomicBool>,
     wake: SyncSender<DaemonEvent>,
@@ -75,7 +75,7 @@ pub(crate) struct Watched {
 impl Watched {
     /// Begins to read. What ends the thread is sent as a call.
     pub(crate) fn begin(
-        daemon: Daemon,
+        daemon: SpoolReader,
         start: Instant,
         log: &Log,
         (number, calls): (u64, Sender<Call>),
@@ -90,7 +90,7 @@ impl Watched {
             Arc::default(),
         );
         let watched = Watched {
-            pulse: Arc::clone(&daemon.pulse),
+            heartbeat: Arc::clone(&daemon.heartbeat),
             told: Arc::clone(&told),
             stop: Arc::clone(&stop),
             wake: wake.clone(),
@@ -135,13 +135,13 @@ impl Watched {
 
     /// Asks it to end, and sees to it that it takes nothing more.
     pub(crate) fn dismiss(&self) {
-        self.pulse.end();
+        self.heartbeat.end();
         self.stop();
     }
 
     /// For how long it has taken no step, though it had some to take.
     pub(crate) fn stalled(&mut self) -> Option<Duration> {
-        let steps = self.pulse.steps();
+        let steps = self.heartbeat.steps();
         if steps.is_none() || steps != self.stood.0 {
             self.stood = (steps, Instant::now());
             self.is_told = false;
@@ -191,8 +191,8 @@ struct Reader {
 
 impl Reader {
     /// Reads until it is told to stop, or, if it is to be done once, until everything was read.
-    fn read(&mut self, mut daemon: Daemon, once: RunMode) -> Result<(), DaemonError> {
-        let pulse = Arc::clone(&daemon.pulse);
+    fn read(&mut self, mut daemon: SpoolReader, once: RunMode) -> Result<(), DaemonError> {
+        let pulse = Arc::clone(&daemon.heartbeat);
         let mut patience = Instant::now();
         while !daemon.is_stopping() {
             if daemon.is_another_place() | self.is_deaf {
@@ -207,7 +207,7 @@ impl Reader {
             if before != daemon.counts.messages_read {
                 patience = Instant::now();
             }
-            if once == RunMode::Yes
+            if once == RunMode::Once
                 && (daemon.is_done(now)
                     || patience.elapsed() > ONCE_PATIENCE && !daemon.is_paused())
             {
@@ -227,7 +227,7 @@ impl Reader {
     }
 
     /// Watches its spools; those that cannot be are polled.
-    fn watch(&mut self, daemon: &Daemon) {
+    fn watch(&mut self, daemon: &SpoolReader) {
         let paths: Vec<PathBuf> = daemon
             .config()
             .spool
@@ -242,7 +242,7 @@ impl Reader {
 
     /// Has a spool looked at from time to time, since not all that happens in it is heard.
     fn poll(&mut self, path: PathBuf, why: &str) {
-        self.log.remark(&LogRecord::Warn(format!(
+        self.log.write(&LogRecord::Warn(format!(
             "{} is polled: {why}",
             path.to_string_lossy().escape_debug()
         )));
@@ -283,7 +283,7 @@ impl DaemonHost for Reader {
         since(self.start)
     }
 
-    fn date(&mut self) -> Option<u64> {
+    fn unix_time(&mut self) -> Option<u64> {
         date()
     }
 
@@ -292,17 +292,17 @@ impl DaemonHost for Reader {
         self.heed(event)
     }
 
-    fn appeared(&mut self, root: &Path, folder: &Path) {
+    fn folder_appeared(&mut self, root: &Path, folder: &Path) {
         if let Err(why) = self.notices.add(root, folder) {
             self.poll(folder.to_owned(), &why);
         }
     }
 
-    fn remark(&mut self, remark: &LogRecord<'_>) {
-        self.log.remark(remark);
+    fn log(&mut self, record: &LogRecord<'_>) {
+        self.log.write(record);
     }
 
-    fn progress(&mut self, daemon: &Daemon) {
+    fn progress(&mut self, daemon: &SpoolReader) {
         if self.told_at.elapsed() < TELL {
             return;
         }

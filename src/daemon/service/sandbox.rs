@@ -38,7 +38,7 @@ pub(crate) fn confine(
     config: &Config,
 ) -> Result<Result<Confined, String>, DaemonError> {
     for dir in [&config.output.dir, &config.state.dir] {
-        fs::create_dir_all(dir).map_err(|error| DaemonError::of(dir, &error))?;
+        fs::create_dir_all(dir).map_err(|error| DaemonError::from_io(dir, &error))?;
     }
     let mut confined = match config.watch.confine {
         Confine::Nothing => return Ok(Err("watch.confine is \"nothing\"".to_owned())),

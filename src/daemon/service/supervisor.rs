@@ -15,10 +15,10 @@ use super::reader_threads::Watched;
 use super::sandbox::{self, Confined};
 use super::status_server::{self, StatusSnapshot};
 use crate::config::Config;
-use crate::daemon::Daemon;
+use crate::daemon::SpoolReader;
 use crate::daemon::error::DaemonError;
 use crate::daemon::host::{DaemonEvent, DaemonHost, LogRecord, MonotonicTime};
-use crate::daemon::status::Counts;
+use crate::daemon::status::Counters;
 use crate::daemon::status::Status;
 use crate::limits::READERS;
 use crate::sink::segment;
@@ -36,9 +36,9 @@ const DRAIN: Duration = Duration::from_secs(3);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunMode {
     /// Until everything was read.
-    Yes,
+    Once,
     /// Until told to stop.
-    No,
+    Forever,
 }
 
 /// What can wake the one who watches over the readers.
@@ -73,9 +73,9 @@ pub fn run(path: PathBuf, config: Config, once: RunMode, rebuild: bool) -> Resul
     }
     let mut machine = Machine::new(&config)?;
     if rebuild {
-        Daemon::rebuild(&config, &mut machine)?;
+        SpoolReader::rebuild(&config, &mut machine)?;
     }
-    let mut daemon = Daemon::open(config, &mut machine)?;
+    let mut daemon = SpoolReader::open(config, &mut machine)?;
     machine.listen(&daemon, path)?;
     machine.read(&daemon, once)?;
     tell_systemd(&[NotifyState::Ready]);
@@ -89,7 +89,7 @@ pub fn run(path: PathBuf, config: Config, once: RunMode, rebuild: bool) -> Resul
             Some(Call::Stop) => break,
             Some(Call::Ended(number, ended)) => {
                 ended?;
-                if machine.is_last(number) && once == RunMode::Yes {
+                if machine.is_last(number) && once == RunMode::Once {
                     break;
                 }
             }
@@ -106,7 +106,7 @@ pub fn run(path: PathBuf, config: Config, once: RunMode, rebuild: bool) -> Resul
     let (status, is_paused) = (machine.status(&daemon), daemon.is_paused());
     match daemon.close() {
         // What could not be written is read again at the next start.
-        Err(DaemonError::Full(why)) if !is_paused => {
+        Err(DaemonError::OutOfSpace(why)) if !is_paused => {
             tracing::warn!("{why}: what is not committed is left for the next start");
         }
         closed => closed?,
@@ -140,7 +140,7 @@ struct Machine {
     /// How many configurations there were before this one.
     number: u64,
     /// What was counted by readers of earlier ones.
-    counts: Counts,
+    counts: Counters,
     stopping: bool,
     board: StatusSnapshot,
     told: Option<Instant>,
@@ -151,7 +151,7 @@ impl Machine {
     fn new(config: &Config) -> Result<Machine, DaemonError> {
         // A write beyond a limit of file size fails then, instead of killing.
         signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))
-            .map_err(|error| DaemonError::of(&config.state.dir, &error))?;
+            .map_err(|error| DaemonError::from_io(&config.state.dir, &error))?;
         let (caller, calls) = channel();
         Ok(Machine {
             start: Instant::now(),
@@ -161,7 +161,7 @@ impl Machine {
             readers: Vec::new(),
             reading: 0,
             number: 0,
-            counts: Counts::default(),
+            counts: Counters::default(),
             stopping: false,
             board: StatusSnapshot::new(),
             told: None,
@@ -170,13 +170,13 @@ impl Machine {
     }
 
     /// Opens the sockets and hears signals.
-    fn listen(&mut self, daemon: &Daemon, path: PathBuf) -> Result<(), DaemonError> {
+    fn listen(&mut self, daemon: &SpoolReader, path: PathBuf) -> Result<(), DaemonError> {
         let config = daemon.config();
         self.board.put(&daemon.status(MonotonicTime::default()));
         let control = config.state.dir.join("control.sock");
         self.board
             .control(&control)
-            .map_err(|error| DaemonError::of(&control, &error))?;
+            .map_err(|error| DaemonError::from_io(&control, &error))?;
         if !config.metrics.listen.is_empty()
             && let Err(error) = self.board.http(&config.metrics.listen)
         {
@@ -207,7 +207,7 @@ impl Machine {
     }
 
     /// Begins to read the spools of the daemon's configuration.
-    fn read(&mut self, daemon: &Daemon, once: RunMode) -> Result<(), DaemonError> {
+    fn read(&mut self, daemon: &SpoolReader, once: RunMode) -> Result<(), DaemonError> {
         let now = since(self.start);
         for part in daemon.divided(READERS, now) {
             let begun = Watched::begin(
@@ -227,7 +227,7 @@ impl Machine {
     /// Reads by another configuration from now on.
     fn reload(
         &mut self,
-        daemon: &mut Daemon,
+        daemon: &mut SpoolReader,
         config: Config,
         once: RunMode,
         confined: Option<&Confined>,
@@ -279,7 +279,7 @@ impl Machine {
     }
 
     /// How the daemon and its readers stand. Says who has stalled.
-    fn status(&mut self, daemon: &Daemon) -> Status {
+    fn status(&mut self, daemon: &SpoolReader) -> Status {
         let mut all = Status {
             state: "running",
             counts: self.counts.clone(),
@@ -289,7 +289,7 @@ impl Machine {
             let (status, news) = reader.status();
             all.add(status);
             if let Some(news) = news {
-                self.log.remark(&LogRecord::Warn(news));
+                self.log.write(&LogRecord::Warn(news));
             }
         }
         if self.stopping {
@@ -300,7 +300,7 @@ impl Machine {
     }
 
     /// Tells everybody who wants to know, from time to time.
-    fn tell(&mut self, daemon: &Daemon) {
+    fn tell(&mut self, daemon: &SpoolReader) {
         if self.told.is_some_and(|told| told.elapsed() < TELL) {
             return;
         }
@@ -335,7 +335,7 @@ impl DaemonHost for Machine {
         since(self.start)
     }
 
-    fn date(&mut self) -> Option<u64> {
+    fn unix_time(&mut self) -> Option<u64> {
         date()
     }
 
@@ -344,11 +344,11 @@ impl DaemonHost for Machine {
         None
     }
 
-    fn remark(&mut self, remark: &LogRecord<'_>) {
-        self.log.remark(remark);
+    fn log(&mut self, record: &LogRecord<'_>) {
+        self.log.write(record);
     }
 
-    fn progress(&mut self, _: &Daemon) {}
+    fn progress(&mut self, _: &SpoolReader) {}
 }
 
 /// The time since `start`.

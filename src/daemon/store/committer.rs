@@ -6,22 +6,22 @@
 
 use std::path::{Path, PathBuf};
 
-use super::state::{Phase, Row, Store};
+use super::state::{SegmentPhase, StateDb, UnsealedSegment};
 use crate::config::Compress;
 use crate::daemon::error::DaemonError;
-use crate::daemon::planted_faults::{Planted, planted};
+use crate::daemon::planted_faults::{PlantedFault, is_planted};
 use crate::record::Sidecar;
 use crate::sink::segment::{self, Segment, SegmentDir};
 
 /// Writes batches and seals segments.
 #[derive(Debug)]
 pub(crate) struct Committer {
-    pub(crate) store: Store,
+    pub(crate) db: StateDb,
     pub(crate) dir: SegmentDir,
     /// Where copies of the sidecars stay.
     pub(crate) sidecars: PathBuf,
     pub(crate) compress: Compress,
-    row: Row,
+    row: UnsealedSegment,
     segment: Option<Segment>,
     batch: Batch,
 }
@@ -38,14 +38,14 @@ struct Batch {
 impl Committer {
     /// A committer over a state and an output that are known to agree.
     pub(crate) fn new(
-        store: Store,
+        db: StateDb,
         dir: SegmentDir,
         sidecars: PathBuf,
         compress: Compress,
     ) -> Result<Self, DaemonError> {
-        let row = store.segment()?;
+        let row = db.segment()?;
         Ok(Committer {
-            store,
+            db,
             dir,
             sidecars,
             compress,
@@ -56,12 +56,12 @@ impl Committer {
     }
 
     /// The state, with a transaction open for what belongs to the batch.
-    pub(crate) fn state(&mut self) -> Result<&Store, DaemonError> {
+    pub(crate) fn transaction(&mut self) -> Result<&StateDb, DaemonError> {
         if !self.batch.open {
-            self.store.begin()?;
+            self.db.begin()?;
             self.batch.open = true;
         }
-        Ok(&self.store)
+        Ok(&self.db)
     }
 
     /// Adds a message's lines to the batch.
@@ -96,32 +96,32 @@ impl Committer {
         if !self.is_dirty() {
             return Ok((0, 0));
         }
-        self.state()?;
+        self.transaction()?;
         let batch = std::mem::take(&mut self.batch);
-        if planted(Planted::StateBeforeData) {
-            self.store.put_len(
+        if is_planted(PlantedFault::StateBeforeData) {
+            self.db.put_len(
                 self.row.seq,
                 self.row.len + batch.lines.len() as u64,
                 0,
                 self.row.records,
             )?;
-            self.store.commit()?;
-            self.store.begin()?;
+            self.db.commit()?;
+            self.db.begin()?;
         }
         if !batch.lines.is_empty() {
             self.write(&batch.lines)?;
             self.row.records += batch.records;
-            self.store
+            self.db
                 .put_len(self.row.seq, self.row.len, self.row.hash, self.row.records)?;
         }
-        self.store.commit()?;
+        self.db.commit()?;
         Ok((batch.messages, batch.records))
     }
 
     /// Appends lines to the segment and syncs it.
     fn write(&mut self, lines: &[u8]) -> Result<(), DaemonError> {
         let path = self.dir.part(self.row.seq);
-        let fault = |error| DaemonError::of(&path, &error);
+        let fault = |error| DaemonError::from_io(&path, &error);
         let mut segment = match self.segment.take() {
             Some(segment) => segment,
             None => self.dir.begin(self.row.seq).map_err(fault)?,
@@ -157,29 +157,29 @@ impl Committer {
         };
         let sidecar = Sidecar {
             schema: crate::record::SCHEMA,
-            instance: self.store.instance().to_owned(),
+            instance: self.db.instance().to_owned(),
             seq,
             name: name.clone(),
             len: self.row.len,
             hash: format!("{:016x}", self.row.hash),
             records: self.row.records,
-            epoch: self.store.note("epoch")?.unwrap_or(0),
-            age: self.store.note("age")?.unwrap_or(0),
-            mailboxes: self.store.fresh()?,
+            epoch: self.db.meta_value("epoch")?.unwrap_or(0),
+            age: self.db.meta_value("age")?.unwrap_or(0),
+            mailboxes: self.db.fresh()?,
         };
         let bytes = sidecar.line();
         self.dir
             .write_hidden(&meta, &bytes)
-            .map_err(|error| DaemonError::of(&self.dir.hidden(&meta), &error))?;
-        segment::replace(&copy, &bytes).map_err(|error| DaemonError::of(&copy, &error))?;
+            .map_err(|error| DaemonError::from_io(&self.dir.hidden(&meta), &error))?;
+        segment::replace(&copy, &bytes).map_err(|error| DaemonError::from_io(&copy, &error))?;
         if self.compress == Compress::Zstd {
             let to = self.dir.hidden(&name);
             segment::compress(&self.dir.part(seq), &to)
-                .map_err(|error| DaemonError::of(&to, &error))?;
+                .map_err(|error| DaemonError::from_io(&to, &error))?;
         }
         self.sync()?;
-        self.store.sealing(seq, &name)?;
-        (self.row.name, self.row.phase) = (name, Phase::Sealing);
+        self.db.sealing(seq, &name)?;
+        (self.row.name, self.row.phase) = (name, SegmentPhase::Sealing);
         Ok(())
     }
 
@@ -200,18 +200,18 @@ impl Committer {
                 // Only we take names out of the hidden folder, so it was published before the crash. That a consumer
                 // has removed it since is his right.
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-                Err(error) => return Err(DaemonError::of(&self.dir.published(to), &error)),
+                Err(error) => return Err(DaemonError::from_io(&self.dir.published(to), &error)),
             }
         }
         self.sync()?;
         match std::fs::remove_file(&part) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(DaemonError::of(&part, &error));
+                return Err(DaemonError::from_io(&part, &error));
             }
             _ => {}
         }
-        self.store.sealed(seq)?;
-        self.row = self.store.segment()?;
+        self.db.sealed(seq)?;
+        self.row = self.db.segment()?;
         Ok(())
     }
 
@@ -219,7 +219,7 @@ impl Committer {
     ///
     /// Both are for [`super::recovery::rebuild`]. Nothing may wait for a commit.
     pub(crate) fn compact(&self, most: usize) -> Result<bool, DaemonError> {
-        let fault = |error| DaemonError::of(&self.sidecars, &error);
+        let fault = |error| DaemonError::from_io(&self.sidecars, &error);
         let copies: Vec<PathBuf> = std::fs::read_dir(&self.sidecars)
             .map_err(fault)?
             .flatten()
@@ -237,7 +237,7 @@ impl Committer {
         );
         // What a crash left of an earlier one.
         let _ = std::fs::remove_file(&next);
-        self.store.copy_to(&next).inspect_err(|_| {
+        self.db.copy_to(&next).inspect_err(|_| {
             let _ = std::fs::remove_file(&next);
         })?;
         segment::take_place(&next, &snapshot).map_err(fault)?;
@@ -248,18 +248,18 @@ impl Committer {
     }
 
     fn sync(&self) -> Result<(), DaemonError> {
-        if planted(Planted::NoDirectorySync) {
+        if is_planted(PlantedFault::NoDirectorySync) {
             return Ok(());
         }
         self.dir
             .sync()
-            .map_err(|error| DaemonError::of(self.dir.path(), &error))
+            .map_err(|error| DaemonError::from_io(self.dir.path(), &error))
     }
 
     /// Commits, seals and closes.
     pub(crate) fn close(mut self) -> Result<(), DaemonError> {
         self.commit()?;
         self.seal()?;
-        self.store.close()
+        self.db.close()
     }
 }

@@ -10,16 +10,16 @@ use crate::daemon::error::DaemonError;
 
 /// The lock on a state folder, held until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Lock {
+pub(crate) struct InstanceLock {
     _file: File,
 }
 
-impl Lock {
+impl InstanceLock {
     /// Takes the lock, or says who has it.
-    pub(crate) fn take(dir: &Path) -> Result<Lock, DaemonError> {
+    pub(crate) fn take(dir: &Path) -> Result<InstanceLock, DaemonError> {
         let path = dir.join("lock");
-        let fault = |error| DaemonError::of(&path, &error);
-        std::fs::create_dir_all(dir).map_err(|error| DaemonError::of(dir, &error))?;
+        let fault = |error| DaemonError::from_io(&path, &error);
+        std::fs::create_dir_all(dir).map_err(|error| DaemonError::from_io(dir, &error))?;
         let mut file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -34,7 +34,7 @@ impl Lock {
             let mut holder = String::new();
             // Who holds it is worth knowing, but not worth failing for.
             let _ = file.read_to_string(&mut holder);
-            return Err(DaemonError::Held(format!(
+            return Err(DaemonError::Locked(format!(
                 "{}: held by process {}",
                 dir.display(),
                 holder.trim()
@@ -44,6 +44,6 @@ impl Lock {
         let _ = file.set_len(0);
         let _ = file.seek(SeekFrom::Start(0));
         let _ = writeln!(file, "{}", std::process::id());
-        Ok(Lock { _file: file })
+        Ok(InstanceLock { _file: file })
     }
 }

@@ -10,7 +10,7 @@ use walkdir::WalkDir;
 
 use super::committer::Committer;
 use super::shutdown_hash;
-use super::state::{Phase, Row, Store};
+use super::state::{SegmentPhase, StateDb, UnsealedSegment};
 use crate::config::Config;
 use crate::daemon::error::DaemonError;
 use crate::record::Sidecar;
@@ -57,7 +57,7 @@ pub(crate) fn open(
             places.db.display()
         )));
     }
-    let store = Store::open(&places.db, !before)?;
+    let store = StateDb::open(&places.db, !before)?;
     same_instance(&places, &store)?;
     let row = store.segment()?;
     not_older(&dir, &places, &row)?;
@@ -70,7 +70,7 @@ pub(crate) fn open(
 fn make(config: &Config, places: &Places) -> Result<SegmentDir, DaemonError> {
     let fault = |path: &Path| {
         let path = path.to_owned();
-        move |error| DaemonError::of(&path, &error)
+        move |error| DaemonError::from_io(&path, &error)
     };
     fs::create_dir_all(&places.sidecars).map_err(fault(&places.sidecars))?;
     segment::sync_dir(&config.state.dir).map_err(fault(&config.state.dir))?;
@@ -79,7 +79,7 @@ fn make(config: &Config, places: &Places) -> Result<SegmentDir, DaemonError> {
 
 /// Whether there is anything that only a state could have brought about.
 fn traces(dir: &SegmentDir, places: &Places) -> Result<bool, DaemonError> {
-    let fault = |error| DaemonError::of(dir.path(), &error);
+    let fault = |error| DaemonError::from_io(dir.path(), &error);
     Ok(places.instance.exists()
         || dir.highest().map_err(fault)? > 0
         || !dir.hidden_names().map_err(fault)?.is_empty()
@@ -88,7 +88,7 @@ fn traces(dir: &SegmentDir, places: &Places) -> Result<bool, DaemonError> {
 
 fn highest_sidecar(places: &Places) -> Result<u64, DaemonError> {
     let entries = fs::read_dir(&places.sidecars)
-        .map_err(|error| DaemonError::of(&places.sidecars, &error))?;
+        .map_err(|error| DaemonError::from_io(&places.sidecars, &error))?;
     Ok(entries
         .flatten()
         .filter_map(|entry| number(&entry.file_name()))
@@ -97,7 +97,7 @@ fn highest_sidecar(places: &Places) -> Result<u64, DaemonError> {
 }
 
 /// Holds the state to the name that was written when it was made.
-fn same_instance(places: &Places, store: &Store) -> Result<(), DaemonError> {
+fn same_instance(places: &Places, store: &StateDb) -> Result<(), DaemonError> {
     match fs::read_to_string(&places.instance) {
         Ok(instance) if instance.trim() == store.instance() => Ok(()),
         Ok(_) => Err(DaemonError::inconsistent(&format!(
@@ -108,13 +108,13 @@ fn same_instance(places: &Places, store: &Store) -> Result<(), DaemonError> {
             &places.instance,
             format!("{}\n", store.instance()).as_bytes(),
         )
-        .map_err(|error| DaemonError::of(&places.instance, &error)),
+        .map_err(|error| DaemonError::from_io(&places.instance, &error)),
     }
 }
 
 /// Refuses a state that knows less than the output shows: one restored from a backup.
-fn not_older(dir: &SegmentDir, places: &Places, row: &Row) -> Result<(), DaemonError> {
-    let fault = |error| DaemonError::of(dir.path(), &error);
+fn not_older(dir: &SegmentDir, places: &Places, row: &UnsealedSegment) -> Result<(), DaemonError> {
+    let fault = |error| DaemonError::from_io(dir.path(), &error);
     let published = dir.highest().map_err(fault)?;
     let hidden = dir
         .hidden_names()
@@ -124,7 +124,7 @@ fn not_older(dir: &SegmentDir, places: &Places, row: &Row) -> Result<(), DaemonE
         .max()
         .unwrap_or(0);
     let there = published.max(hidden).max(highest_sidecar(places)?);
-    if there > row.seq || published == row.seq && row.phase == Phase::Open {
+    if there > row.seq || published == row.seq && row.phase == SegmentPhase::Open {
         let known = row.seq;
         return Err(DaemonError::inconsistent(&format!(
             "the state is older than the output: segment {there} after {known}"
@@ -136,12 +136,12 @@ fn not_older(dir: &SegmentDir, places: &Places, row: &Row) -> Result<(), DaemonE
 /// Brings the segment that was being written, or published, to its end.
 fn settle(
     mut committer: Committer,
-    row: &Row,
+    row: &UnsealedSegment,
     remark: &mut dyn FnMut(String),
 ) -> Result<Committer, DaemonError> {
     match row.phase {
-        Phase::Sealing => committer.finish()?,
-        Phase::Open => {
+        SegmentPhase::Sealing => committer.finish()?,
+        SegmentPhase::Open => {
             to_committed(&committer.dir.part(row.seq), row, remark)?;
             committer.seal()?;
         }
@@ -150,14 +150,14 @@ fn settle(
     let own = format!("{:010}.", committer.seq());
     for name in dir
         .hidden_names()
-        .map_err(|error| DaemonError::of(dir.path(), &error))?
+        .map_err(|error| DaemonError::from_io(dir.path(), &error))?
     {
         if name.as_encoded_bytes().starts_with(own.as_bytes()) {
             continue;
         }
         let aside = dir
             .set_aside(&name)
-            .map_err(|error| DaemonError::of(&dir.hidden("").join(&name), &error))?;
+            .map_err(|error| DaemonError::from_io(&dir.hidden("").join(&name), &error))?;
         remark(format!(
             "an unknown file was put aside as {}",
             aside.display()
@@ -167,8 +167,12 @@ fn settle(
 }
 
 /// Cuts a part to its committed length, or says what was lost.
-fn to_committed(part: &Path, row: &Row, remark: &mut dyn FnMut(String)) -> Result<(), DaemonError> {
-    let fault = |error| DaemonError::of(part, &error);
+fn to_committed(
+    part: &Path,
+    row: &UnsealedSegment,
+    remark: &mut dyn FnMut(String),
+) -> Result<(), DaemonError> {
+    let fault = |error| DaemonError::from_io(part, &error);
     let len = match fs::metadata(part) {
         Ok(metadata) => metadata.len(),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => 0,
@@ -207,7 +211,7 @@ fn to_committed(part: &Path, row: &Row, remark: &mut dyn FnMut(String)) -> Resul
 
 /// Sets room aside, where the file system can.
 fn reserve(path: &Path) -> Result<(), DaemonError> {
-    let fault = |error| DaemonError::of(path, &error);
+    let fault = |error| DaemonError::from_io(path, &error);
     let file = fs::OpenOptions::new()
         .write(true)
         .create(true)
@@ -282,9 +286,9 @@ pub(crate) fn rebuild(config: &Config, remark: &mut dyn FnMut(String)) -> Result
     }
     shutdown_hash::forget(&built);
     if snapshot.exists() {
-        fs::copy(&snapshot, &built).map_err(|error| DaemonError::of(&built, &error))?;
+        fs::copy(&snapshot, &built).map_err(|error| DaemonError::from_io(&built, &error))?;
     }
-    let store = Store::open(&built, true).map_err(|fault| match fault {
+    let store = StateDb::open(&built, true).map_err(|fault| match fault {
         DaemonError::Inconsistent(_) if snapshot.exists() => DaemonError::Inconsistent(format!(
             "{} is damaged, and was left as it is; without it, what stands in no sidecar is given again",
             snapshot.display()
@@ -306,16 +310,16 @@ pub(crate) fn rebuild(config: &Config, remark: &mut dyn FnMut(String)) -> Result
     sidecars.retain(|sidecar| !damaged.contains(&sidecar.seq));
     for name in dir
         .hidden_names()
-        .map_err(|error| DaemonError::of(dir.path(), &error))?
+        .map_err(|error| DaemonError::from_io(dir.path(), &error))?
     {
         let aside = dir
             .set_aside(&name)
-            .map_err(|error| DaemonError::of(dir.path(), &error))?;
+            .map_err(|error| DaemonError::from_io(dir.path(), &error))?;
         remark(format!("put aside as {}", aside.display()));
     }
     let highest = dir
         .highest()
-        .map_err(|error| DaemonError::of(dir.path(), &error))?;
+        .map_err(|error| DaemonError::from_io(dir.path(), &error))?;
     let next = (sidecars
         .iter()
         .map(|sidecar| sidecar.seq)
@@ -335,17 +339,18 @@ pub(crate) fn rebuild(config: &Config, remark: &mut dyn FnMut(String)) -> Result
         .iter()
         .map(|sidecar| sidecar.epoch)
         .max()
-        .max(store.note("epoch")?);
+        .max(store.meta_value("epoch")?);
     let age = sidecars
         .iter()
         .map(|sidecar| sidecar.age)
         .max()
-        .max(store.note("age")?);
-    store.put_note("epoch", epoch.unwrap_or(0) + 1)?;
-    store.put_note("age", age.unwrap_or(0))?;
+        .max(store.meta_value("age")?);
+    store.set_meta_value("epoch", epoch.unwrap_or(0) + 1)?;
+    store.set_meta_value("age", age.unwrap_or(0))?;
     store.commit()?;
     store.close()?;
-    segment::take_place(&built, &places.db).map_err(|error| DaemonError::of(&places.db, &error))?;
+    segment::take_place(&built, &places.db)
+        .map_err(|error| DaemonError::from_io(&places.db, &error))?;
     shutdown_hash::follow(&built, &places.db);
     // Its log was copied back; an empty one does no harm.
     let _ = fs::remove_file(log);
@@ -362,7 +367,7 @@ fn put_old_aside(state: &Path) -> Result<(), DaemonError> {
         let path = state.join(name);
         if path.exists() {
             fs::rename(&path, state.join(format!("{name}.old")))
-                .map_err(|error| DaemonError::of(&path, &error))?;
+                .map_err(|error| DaemonError::from_io(&path, &error))?;
         }
     }
     Ok(())
@@ -378,12 +383,12 @@ fn sidecars(dir: &SegmentDir, places: &Places) -> Result<Vec<Sidecar>, DaemonErr
             .sort_by_file_name()
         {
             let path = entry
-                .map_err(|error| DaemonError::of(folder, &error.into()))?
+                .map_err(|error| DaemonError::from_io(folder, &error.into()))?
                 .into_path();
             if path.extension() != Some("meta".as_ref()) {
                 continue;
             }
-            let bytes = fs::read(&path).map_err(|error| DaemonError::of(&path, &error))?;
+            let bytes = fs::read(&path).map_err(|error| DaemonError::from_io(&path, &error))?;
             // One that a crash left half written says nothing of a published segment.
             if let Some(sidecar) = Sidecar::read(&bytes) {
                 found.entry(sidecar.seq).or_insert(sidecar);
@@ -419,13 +424,13 @@ fn publish(dir: &SegmentDir, sidecar: &Sidecar) -> Result<Part, DaemonError> {
     for (from, to) in [(dir.hidden(&meta), &meta), (part, &plain)] {
         match dir.publish(&from, to) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(DaemonError::of(&dir.published(to), &error));
+                return Err(DaemonError::from_io(&dir.published(to), &error));
             }
             _ => {}
         }
     }
     dir.sync()
-        .map_err(|error| DaemonError::of(dir.path(), &error))?;
+        .map_err(|error| DaemonError::from_io(dir.path(), &error))?;
     Ok(Part::Published)
 }
 
@@ -435,11 +440,13 @@ mod tests {
 
     /// Gives a message with one record in a segment of its own.
     fn give(committer: &mut Committer, key: u128) {
-        let state = committer.state().unwrap();
+        let state = committer.transaction().unwrap();
         let mailbox = state.mailbox(7, 7, 1).unwrap();
-        state.see(mailbox, key).unwrap();
-        state.note_fresh(mailbox, key).unwrap();
-        state.know((key >> 100) as u64, mailbox, None).unwrap();
+        state.mark_seen(mailbox, key).unwrap();
+        state.mark_in_open_segment(mailbox, key).unwrap();
+        state
+            .mark_file_read((key >> 100) as u64, mailbox, None)
+            .unwrap();
         committer.put(b"{}\n", 1);
         committer.commit().unwrap();
         assert!(committer.seal().unwrap());
@@ -470,14 +477,14 @@ mod tests {
         for _ in 0..2 {
             rebuild(&config, &mut |_| {}).unwrap();
             let mut committer = open(&config, &mut |_| {}).unwrap();
-            let state = committer.state().unwrap();
+            let state = committer.transaction().unwrap();
             let mailbox = state.mailbox(7, 7, 1).unwrap();
             assert_eq!(
                 keys.map(|key| state.is_seen(mailbox, key).unwrap()),
                 [true, true, true, false]
             );
             assert_eq!(
-                keys.map(|key| state.is_known((key >> 100) as u64).unwrap()),
+                keys.map(|key| state.is_file_read((key >> 100) as u64).unwrap()),
                 [true, true, true, false]
             );
             assert_eq!((committer.seq(), copies().len()), (4, 2));
@@ -516,7 +523,7 @@ mod tests {
     /// Everything that a state knows of mailboxes.
     fn told(committer: &mut Committer) -> Vec<String> {
         let mut told = Vec::new();
-        let state = committer.state().unwrap();
+        let state = committer.transaction().unwrap();
         for table in ["seen", "known", "file", "tail"] {
             told.extend(state.rows(&format!(
                 "SELECT '{table}', box.key, t.* FROM {table} t, mailbox box WHERE box.id=mailbox"
@@ -534,20 +541,20 @@ mod tests {
         (config.output.dir, config.state.dir) = (root.join("out"), root.join("state"));
         let mut committer = open(&config, &mut |_| {}).unwrap();
         give(&mut committer, 1 << 100);
-        let state = committer.state().unwrap();
+        let state = committer.transaction().unwrap();
         let all = [(7, 7, 1), (8, 7, 1), (9, 7, 1)]
             .map(|(key, spool, dev)| state.mailbox(key, spool, dev).unwrap());
-        let tail = crate::daemon::store::Tail {
+        let tail = crate::daemon::store::GrowingMessage {
             len: 5,
             hash: 6,
             ids: vec![7, 8],
         };
-        state.put_tail(all[1], &tail).unwrap();
+        state.put_growing(all[1], &tail).unwrap();
         give(&mut committer, 2 << 100);
         // Mailboxes change, and nothing else of them.
-        let state = committer.state().unwrap();
-        state.hold_many(all[0]).unwrap();
-        state.hold_always(all[1]).unwrap();
+        let state = committer.transaction().unwrap();
+        state.mark_multi_message(all[0]).unwrap();
+        state.mark_mixed_archive(all[1]).unwrap();
         state.mailbox(9, 6, 2).unwrap();
         state.mailbox(10, 7, 1).unwrap();
         give(&mut committer, 3 << 100);

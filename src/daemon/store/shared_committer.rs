@@ -6,14 +6,14 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::committer::Committer;
-use super::instance_lock::Lock;
+use super::instance_lock::InstanceLock;
 use super::recovery;
-use super::watch_time::Age;
+use super::watch_time::WatchTime;
 use crate::config::Config;
 use crate::daemon::error::DaemonError;
 use crate::daemon::heartbeat::Heartbeat;
 use crate::daemon::host::{DaemonHost, LogRecord, MonotonicTime};
-use crate::daemon::status::{Counts, Status};
+use crate::daemon::status::{Counters, Status};
 use crate::limits::SIDECARS;
 
 /// The time between two tries to go on after a pause. Space is there again within a few seconds of being made.
@@ -33,7 +33,7 @@ const BATCH_MESSAGES: u64 = 5_000;
 pub(crate) struct SharedCommitter {
     shared: Mutex<Shared>,
     /// Held as long as anybody may commit, also during a pause.
-    _lock: Lock,
+    _lock: InstanceLock,
 }
 
 #[derive(Debug)]
@@ -45,11 +45,11 @@ struct Shared {
     epoch: u64,
     paused: Option<Pause>,
     /// None until the state was open once.
-    age: Option<Age>,
+    age: Option<WatchTime>,
     batch_bytes: usize,
     batch_since: Option<MonotonicTime>,
     segment_since: Option<MonotonicTime>,
-    counts: Counts,
+    counts: Counters,
     last_error: Option<String>,
 }
 
@@ -63,8 +63,8 @@ struct Pause {
 /// The right to write to one committer. It ends when that fails, and then what was read for it must be read again.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Session<'d> {
-    desk: &'d SharedCommitter,
-    pulse: &'d Heartbeat,
+    committer: &'d SharedCommitter,
+    heartbeat: &'d Heartbeat,
     epoch: u64,
 }
 
@@ -73,25 +73,27 @@ impl Session<'_> {
     ///
     /// # Errors
     ///
-    /// Those of `work`, which end the session and the committer; [`DaemonError::Full`] if that has ended meanwhile.
+    /// Those of `work`, which end the session and the committer; [`DaemonError::OutOfSpace`] if that has ended meanwhile.
     pub(crate) fn with<T>(
         &self,
         work: impl FnOnce(&mut Committer) -> Result<T, DaemonError>,
     ) -> Result<T, DaemonError> {
-        self.pulse.beat();
-        let mut shared = self.desk.lock();
-        if shared.epoch != self.epoch || self.pulse.is_over() {
-            return Err(DaemonError::Full("work was paused meanwhile".to_owned()));
+        self.heartbeat.beat();
+        let mut shared = self.committer.lock();
+        if shared.epoch != self.epoch || self.heartbeat.is_over() {
+            return Err(DaemonError::OutOfSpace(
+                "work was paused meanwhile".to_owned(),
+            ));
         }
         shared.with(|shared| match &mut shared.committer {
             Some(committer) => work(committer),
-            None => Err(DaemonError::Full("work is paused".to_owned())),
+            None => Err(DaemonError::OutOfSpace("work is paused".to_owned())),
         })
     }
 
     /// Commits, if a batch is full, and seals, if the segment is large: one file can hold more than any of them.
     pub(crate) fn commit_if_full(&self) -> Result<(), DaemonError> {
-        let mut shared = self.desk.lock();
+        let mut shared = self.committer.lock();
         let most = shared.batch_bytes;
         let full = |committer: &Committer| committer.waiting().0 >= most;
         if shared.epoch == self.epoch && shared.committer.as_ref().is_some_and(full) {
@@ -116,7 +118,7 @@ impl SharedCommitter {
         config: &Config,
         host: &mut dyn DaemonHost,
     ) -> Result<Arc<SharedCommitter>, DaemonError> {
-        let lock = Lock::take(&config.state.dir)?;
+        let lock = InstanceLock::take(&config.state.dir)?;
         let mut shared = Shared {
             config: config.clone(),
             committer: None,
@@ -126,11 +128,11 @@ impl SharedCommitter {
             batch_bytes: BATCH_BYTES,
             batch_since: None,
             segment_since: None,
-            counts: Counts::default(),
+            counts: Counters::default(),
             last_error: None,
         };
         match shared.take_hold(host) {
-            Err(DaemonError::Full(why)) => shared.paused = Some(Pause { why, retry: None }),
+            Err(DaemonError::OutOfSpace(why)) => shared.paused = Some(Pause { why, retry: None }),
             held => held?,
         }
         Ok(Arc::new(SharedCommitter {
@@ -144,7 +146,7 @@ impl SharedCommitter {
             // What is in the batch may be half a message.
             self.shared.clear_poison();
             let mut shared = poisoned.into_inner();
-            shared.end(&DaemonError::Full(
+            shared.end(&DaemonError::OutOfSpace(
                 "the program failed while it wrote".to_owned(),
             ));
             shared
@@ -155,8 +157,8 @@ impl SharedCommitter {
     pub(crate) fn session<'d>(&'d self, pulse: &'d Heartbeat) -> Option<Session<'d>> {
         let shared = self.lock();
         shared.committer.as_ref().map(|_| Session {
-            desk: self,
-            pulse,
+            committer: self,
+            heartbeat: pulse,
             epoch: shared.epoch,
         })
     }
@@ -250,7 +252,7 @@ impl SharedCommitter {
     pub(crate) fn keep_age(&self) -> Result<(), DaemonError> {
         self.lock()
             .with(|shared| match (&mut shared.age, &mut shared.committer) {
-                (Some(age), Some(committer)) if age.is_due() => age.keep(committer.state()?),
+                (Some(age), Some(committer)) if age.is_due() => age.keep(committer.transaction()?),
                 _ => Ok(()),
             })
     }
@@ -267,7 +269,7 @@ impl SharedCommitter {
             return Ok(());
         };
         if let Some(age) = &mut shared.age {
-            age.keep(committer.state()?)?;
+            age.keep(committer.transaction()?)?;
         }
         committer.close()
     }
@@ -307,7 +309,7 @@ impl Shared {
         }
         self.epoch += 1;
         (self.batch_since, self.segment_since) = (None, None);
-        if let DaemonError::Full(why) = fault {
+        if let DaemonError::OutOfSpace(why) = fault {
             self.paused = Some(Pause {
                 why: why.clone(),
                 retry: None,
@@ -320,11 +322,11 @@ impl Shared {
         let mut remarks = Vec::new();
         let opened = recovery::open(&self.config, &mut |remark| remarks.push(remark));
         for remark in remarks {
-            host.remark(&LogRecord::Warn(remark));
+            host.log(&LogRecord::Warn(remark));
         }
         let committer = opened?;
         if self.age.is_none() {
-            self.age = Some(Age::open(&committer.store, host)?);
+            self.age = Some(WatchTime::open(&committer.db, host)?);
         }
         self.committer = Some(committer);
         Ok(())
@@ -337,7 +339,7 @@ impl Shared {
         };
         let Some(retry) = pause.retry else {
             pause.retry = Some(now.after(RETRY_MS));
-            host.remark(&LogRecord::Warn(format!(
+            host.log(&LogRecord::Warn(format!(
                 "paused for want of room: {}",
                 pause.why
             )));
@@ -354,17 +356,17 @@ impl Shared {
         let held = if recovery::has_room(&self.config) {
             self.take_hold(host)
         } else {
-            Err(DaemonError::Full("no room yet".to_owned()))
+            Err(DaemonError::OutOfSpace("no room yet".to_owned()))
         };
         match held {
             Ok(()) => {
-                host.remark(&LogRecord::Info("there is room again: going on".to_owned()));
+                host.log(&LogRecord::Info("there is room again: going on".to_owned()));
                 self.paused = None;
                 // Whoever looked at something during the pause looks again.
                 self.epoch += 1;
                 Ok(None)
             }
-            Err(DaemonError::Full(_)) => {
+            Err(DaemonError::OutOfSpace(_)) => {
                 recovery::release(&self.config);
                 let retry = host.now().after(RETRY_MS);
                 if let Some(pause) = &mut self.paused {
@@ -421,12 +423,12 @@ impl Shared {
             {
                 match committer.compact(SIDECARS) {
                     Ok(false) => {}
-                    Ok(true) => host.remark(&LogRecord::Info(
+                    Ok(true) => host.log(&LogRecord::Info(
                         "a snapshot of the state replaces old sidecars".to_owned(),
                     )),
                     // The sidecars do as well, and work goes on with the room there is.
-                    Err(DaemonError::Full(why)) => {
-                        host.remark(&LogRecord::Warn(format!("no snapshot of the state: {why}")))
+                    Err(DaemonError::OutOfSpace(why)) => {
+                        host.log(&LogRecord::Warn(format!("no snapshot of the state: {why}")))
                     }
                     Err(fault) => return Err(fault),
                 }
@@ -457,7 +459,7 @@ pub(crate) mod tests {
 
     use super::*;
     use crate::config::{Dedupe, Spool};
-    use crate::daemon::{Daemon, DaemonEvent};
+    use crate::daemon::{DaemonEvent, SpoolReader};
 
     /// A folder and a clock of its own.
     pub(crate) struct World {
@@ -524,11 +526,11 @@ pub(crate) mod tests {
             None
         }
 
-        fn remark(&mut self, _: &LogRecord<'_>) {
+        fn log(&mut self, _: &LogRecord<'_>) {
             self.remarks += 1;
         }
 
-        fn progress(&mut self, _: &Daemon) {}
+        fn progress(&mut self, _: &SpoolReader) {}
     }
 
     /// A world in which work is paused and goes on again while somebody is between two files.
@@ -547,19 +549,19 @@ pub(crate) mod tests {
             None
         }
 
-        fn remark(&mut self, _: &LogRecord<'_>) {}
+        fn log(&mut self, _: &LogRecord<'_>) {}
 
-        fn progress(&mut self, daemon: &Daemon) {
+        fn progress(&mut self, daemon: &SpoolReader) {
             self.left = self.left.wrapping_sub(1);
             if self.left == 0 {
                 let pulse = Heartbeat::default();
                 let full = daemon
-                    .desk
+                    .committer
                     .session(&pulse)
                     .unwrap()
-                    .with(|_| Err::<(), _>(DaemonError::Full("no room".to_owned())));
+                    .with(|_| Err::<(), _>(DaemonError::OutOfSpace("no room".to_owned())));
                 assert!(full.is_err());
-                while let Some(retry) = daemon.desk.ready(self).unwrap() {
+                while let Some(retry) = daemon.committer.ready(self).unwrap() {
                     self.world.now = retry;
                 }
             }
@@ -569,7 +571,7 @@ pub(crate) mod tests {
     /// Puts a line into the batch.
     fn put(session: Session<'_>) -> Result<(), DaemonError> {
         session.with(|committer| {
-            committer.state()?.see(1, 2)?;
+            committer.transaction()?.mark_seen(1, 2)?;
             committer.put(b"{}\n", 1);
             Ok(())
         })
@@ -582,7 +584,7 @@ pub(crate) mod tests {
         let (one, other) = (Heartbeat::default(), Heartbeat::default());
         let (before, beside) = (desk.session(&one).unwrap(), desk.session(&other).unwrap());
         put(before).unwrap();
-        let full = beside.with(|_| Err::<(), _>(DaemonError::Full("no room".to_owned())));
+        let full = beside.with(|_| Err::<(), _>(DaemonError::OutOfSpace("no room".to_owned())));
         assert!(full.is_err() && put(before).is_err() && desk.session(&one).is_none());
         // The pause is told once, and lasts until there is room.
         let retry = desk.ready(&mut world).unwrap().unwrap();
@@ -620,7 +622,7 @@ pub(crate) mod tests {
         }];
         // Four looks at files that have not rested, then the second that takes one.
         let mut paused = Paused { world, left: 6 };
-        let mut daemon = Daemon::open(config, &mut paused).unwrap();
+        let mut daemon = SpoolReader::open(config, &mut paused).unwrap();
         loop {
             let next = daemon.work(&mut paused).unwrap();
             if daemon.is_done(paused.world.now) {
@@ -656,7 +658,7 @@ pub(crate) mod tests {
         let session = desk.session(&pulse).unwrap();
         let failed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             session.with(|committer| -> Result<(), DaemonError> {
-                committer.state()?.see(1, 2)?;
+                committer.transaction()?.mark_seen(1, 2)?;
                 panic!("between two steps");
             })
         }));
@@ -667,7 +669,7 @@ pub(crate) mod tests {
         let seen = desk
             .session(&pulse)
             .unwrap()
-            .with(|committer| committer.state()?.is_seen(1, 2))
+            .with(|committer| committer.transaction()?.is_seen(1, 2))
             .unwrap();
         assert!(!seen);
     }

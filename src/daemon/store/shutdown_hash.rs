@@ -35,7 +35,7 @@ pub(crate) fn check(db: &Path) -> Result<Left, DaemonError> {
         return Ok(Left::Unknown);
     };
     if hash(db)
-        .map_err(|error| DaemonError::of(db, &error))?
+        .map_err(|error| DaemonError::from_io(db, &error))?
         .is_none_or(|found| found != noted)
     {
         return Err(DaemonError::inconsistent(&format!(
@@ -47,7 +47,7 @@ pub(crate) fn check(db: &Path) -> Result<Left, DaemonError> {
     // One that came back after a power cut would accuse a database that was written since.
     fs::remove_file(&note)
         .and_then(|()| segment::sync_dir(folder))
-        .map_err(|error| DaemonError::of(&note, &error))?;
+        .map_err(|error| DaemonError::from_io(&note, &error))?;
     Ok(Left::AsIs)
 }
 

@@ -1,6 +1,6 @@
 //! What the daemon knows: one `SQLite` database, one connection.
 //!
-//! Everything between [`Store::begin`] and [`Store::commit`] is one transaction; the segment is synced before the
+//! Everything between [`StateDb::begin`] and [`StateDb::commit`] is one transaction; the segment is synced before the
 //! commit, and only then is the work done. Offsets are a way to be fast; the keys of seen messages are the truth.
 
 mod db;
@@ -57,13 +57,13 @@ CREATE TABLE tail(mailbox INTEGER, len INTEGER, hash BLOB, ids BLOB NOT NULL, PR
 ";
 
 /// A mailbox and a message, in 16 bytes.
-pub(crate) type Key = u128;
+pub(crate) type Hash128 = u128;
 
 /// A mailbox's number in the state.
 pub(crate) type MailboxId = i64;
 
 /// How the key of a message begins, in 48 bits: enough to find it among those of its mailbox.
-pub(crate) fn link(key: Key) -> u64 {
+pub(crate) fn message_link(key: Hash128) -> u64 {
     (key >> 80) as u64
 }
 
@@ -71,7 +71,7 @@ pub(crate) fn link(key: Key) -> u64 {
 const SEEN_BYTES: usize = 14;
 
 /// A key as it is kept.
-fn kept(key: Key) -> [u8; SEEN_BYTES] {
+fn kept(key: Hash128) -> [u8; SEEN_BYTES] {
     let mut bytes = [0; SEEN_BYTES];
     bytes.copy_from_slice(&key.to_be_bytes()[..SEEN_BYTES]);
     bytes
@@ -88,7 +88,7 @@ pub(crate) struct FileId {
 
 /// How far an mbox was read. Only a way to be fast: its guards tell whether it still holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Cursor {
+pub(crate) struct MboxCursor {
     /// The first byte of the last message consumed.
     pub(crate) first: u64,
     /// One past its last byte.
@@ -105,7 +105,7 @@ pub(crate) struct Cursor {
 
 /// A message that was taken at a file's end, by what it began with.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Tail {
+pub(crate) struct GrowingMessage {
     pub(crate) len: u64,
     pub(crate) hash: u128,
     /// Its URLs.
@@ -114,16 +114,16 @@ pub(crate) struct Tail {
 
 /// How far a segment has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Phase {
+pub(crate) enum SegmentPhase {
     Open,
     Sealing,
 }
 
 /// A segment that is not sealed yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Row {
+pub(crate) struct UnsealedSegment {
     pub(crate) seq: u64,
-    pub(crate) phase: Phase,
+    pub(crate) phase: SegmentPhase,
     /// The name to publish it under.
     pub(crate) name: String,
     pub(crate) len: u64,
@@ -133,17 +133,17 @@ pub(crate) struct Row {
 
 /// The database.
 #[derive(Debug)]
-pub(crate) struct Store {
+pub(crate) struct StateDb {
     db: Db,
     sum: Sum,
     instance: String,
 }
 
-impl Store {
+impl StateDb {
     /// Opens the database, or makes it if it is not there and nothing says that it was.
     ///
     /// If it cannot be told that it is as it was left, it is checked through.
-    pub(crate) fn open(path: &Path, fresh: bool) -> Result<Store, DaemonError> {
+    pub(crate) fn open(path: &Path, fresh: bool) -> Result<StateDb, DaemonError> {
         if rusqlite::version_number() < SQLITE_VERSION {
             return Err(DaemonError::Io(format!(
                 "SQLite {} can lose data; 3.51.3 is needed",
@@ -179,7 +179,7 @@ impl Store {
             row.get(0)
         })?;
         let instance = instance.ok_or_else(|| db.inconsistent("it has no name"))?;
-        let store = Store {
+        let store = StateDb {
             db,
             sum: Sum::default(),
             instance,
@@ -259,14 +259,14 @@ impl Store {
     }
 
     /// A value that is kept beside the tables.
-    pub(crate) fn note(&self, name: &str) -> Result<Option<u64>, DaemonError> {
+    pub(crate) fn meta_value(&self, name: &str) -> Result<Option<u64>, DaemonError> {
         let read = |row: &rusqlite::Row<'_>| row.get::<_, i64>(0).map(i64::cast_unsigned);
         self.db
             .find("SELECT value FROM meta WHERE name=?1", params![name], read)
     }
 
     /// Keeps a value beside the tables.
-    pub(crate) fn put_note(&self, name: &str, value: u64) -> Result<(), DaemonError> {
+    pub(crate) fn set_meta_value(&self, name: &str, value: u64) -> Result<(), DaemonError> {
         self.db.run(
             "INSERT OR REPLACE INTO meta VALUES(?1,?2)",
             params![name, value.cast_signed()],
@@ -275,7 +275,12 @@ impl Store {
     }
 
     /// The number of a mailbox of which a file was met on the file system `dev`.
-    pub(crate) fn mailbox(&self, key: Key, spool: Key, dev: u64) -> Result<MailboxId, DaemonError> {
+    pub(crate) fn mailbox(
+        &self,
+        key: Hash128,
+        spool: Hash128,
+        dev: u64,
+    ) -> Result<MailboxId, DaemonError> {
         let (key, spool, dev) = (key.to_be_bytes(), spool.to_be_bytes(), dev.cast_signed());
         let found = self.db.find(
             "SELECT id, spool=?2 AND dev=?3 AND gone IS NULL FROM mailbox WHERE key=?1",
@@ -306,12 +311,12 @@ impl Store {
     }
 
     /// Notes that a mailbox holds files of many messages.
-    pub(crate) fn hold_many(&self, mailbox: MailboxId) -> Result<(), DaemonError> {
+    pub(crate) fn mark_multi_message(&self, mailbox: MailboxId) -> Result<(), DaemonError> {
         self.hold(mailbox, 1)
     }
 
     /// Notes that an archive holds messages of a mailbox and of others: then it cannot be told when it is gone.
-    pub(crate) fn hold_always(&self, mailbox: MailboxId) -> Result<(), DaemonError> {
+    pub(crate) fn mark_mixed_archive(&self, mailbox: MailboxId) -> Result<(), DaemonError> {
         self.hold(mailbox, 2)
     }
 
@@ -335,7 +340,7 @@ impl Store {
     }
 
     /// Whether a message was given.
-    pub(crate) fn is_seen(&self, mailbox: MailboxId, key: Key) -> Result<bool, DaemonError> {
+    pub(crate) fn is_seen(&self, mailbox: MailboxId, key: Hash128) -> Result<bool, DaemonError> {
         self.db.is_any(
             "SELECT 1 FROM seen WHERE mailbox=?1 AND key=?2",
             params![mailbox, kept(key)],
@@ -343,7 +348,7 @@ impl Store {
     }
 
     /// Notes that a message was given. Gives whether that is news.
-    pub(crate) fn see(&self, mailbox: MailboxId, key: Key) -> Result<bool, DaemonError> {
+    pub(crate) fn mark_seen(&self, mailbox: MailboxId, key: Hash128) -> Result<bool, DaemonError> {
         let is_news = self.db.run(
             "INSERT OR IGNORE INTO seen VALUES(?1,?2)",
             params![mailbox, kept(key)],
@@ -355,7 +360,11 @@ impl Store {
     }
 
     /// Notes that its records stand in the open segment.
-    pub(crate) fn note_fresh(&self, mailbox: MailboxId, key: Key) -> Result<(), DaemonError> {
+    pub(crate) fn mark_in_open_segment(
+        &self,
+        mailbox: MailboxId,
+        key: Hash128,
+    ) -> Result<(), DaemonError> {
         self.db.run(
             "INSERT INTO fresh VALUES(?1,?2)",
             params![mailbox, key.to_be_bytes()],
@@ -364,7 +373,7 @@ impl Store {
     }
 
     /// Whether a file was read whole as it is.
-    pub(crate) fn is_known(&self, key: u64) -> Result<bool, DaemonError> {
+    pub(crate) fn is_file_read(&self, key: u64) -> Result<bool, DaemonError> {
         self.db.is_any(
             "SELECT 1 FROM known WHERE key=?1",
             params![key.cast_signed()],
@@ -372,7 +381,7 @@ impl Store {
     }
 
     /// Notes that a file was read whole, and its only message, if it has but one.
-    pub(crate) fn know(
+    pub(crate) fn mark_file_read(
         &self,
         key: u64,
         mailbox: MailboxId,
@@ -389,13 +398,13 @@ impl Store {
     }
 
     /// How far an mbox was read.
-    pub(crate) fn cursor(&self, id: FileId) -> Result<Option<Cursor>, DaemonError> {
+    pub(crate) fn cursor(&self, id: FileId) -> Result<Option<MboxCursor>, DaemonError> {
         self.db.find(
             "SELECT first, last, guard, head, size, mtime FROM file WHERE dev=?1 AND ino=?2 AND btime=?3",
             params![id.dev.cast_signed(), id.ino.cast_signed(), id.btime],
             |row| {
                 let number = |index| row.get::<_, i64>(index).map(i64::cast_unsigned);
-                Ok(Cursor {
+                Ok(MboxCursor {
                     first: number(0)?,
                     last: number(1)?,
                     guard: number(2)?,
@@ -412,7 +421,7 @@ impl Store {
         &self,
         id: FileId,
         mailbox: MailboxId,
-        cursor: &Cursor,
+        cursor: &MboxCursor,
     ) -> Result<(), DaemonError> {
         let [first, last, guard, head, size] = [
             cursor.first,
@@ -460,14 +469,17 @@ impl Store {
     }
 
     /// The messages of a mailbox that may yet grow.
-    pub(crate) fn tails(&self, mailbox: MailboxId) -> Result<Vec<Tail>, DaemonError> {
+    pub(crate) fn growing_messages(
+        &self,
+        mailbox: MailboxId,
+    ) -> Result<Vec<GrowingMessage>, DaemonError> {
         self.db.all(
             "SELECT len, hash, ids FROM tail WHERE mailbox=?1",
             params![mailbox],
             |row| {
                 let ids: Vec<u8> = row.get(2)?;
                 let (ids, _) = ids.as_chunks();
-                Ok(Tail {
+                Ok(GrowingMessage {
                     len: row.get::<_, i64>(0)?.cast_unsigned(),
                     hash: row.get(1).map(u128::from_be_bytes)?,
                     ids: ids.iter().map(|id| u128::from_be_bytes(*id)).collect(),
@@ -477,8 +489,12 @@ impl Store {
     }
 
     /// Notes a message that may yet grow.
-    pub(crate) fn put_tail(&self, mailbox: MailboxId, tail: &Tail) -> Result<(), DaemonError> {
-        self.drop_tail(mailbox, tail)?;
+    pub(crate) fn put_growing(
+        &self,
+        mailbox: MailboxId,
+        tail: &GrowingMessage,
+    ) -> Result<(), DaemonError> {
+        self.remove_growing(mailbox, tail)?;
         let ids: Vec<u8> = tail.ids.iter().flat_map(|id| id.to_be_bytes()).collect();
         let (len, hash) = (tail.len.cast_signed(), tail.hash.to_be_bytes());
         self.sum.add(Counted::Tail(mailbox, len, &hash, &ids));
@@ -490,7 +506,11 @@ impl Store {
     }
 
     /// Forgets one that has grown, or that something stands behind now.
-    pub(crate) fn drop_tail(&self, mailbox: MailboxId, tail: &Tail) -> Result<(), DaemonError> {
+    pub(crate) fn remove_growing(
+        &self,
+        mailbox: MailboxId,
+        tail: &GrowingMessage,
+    ) -> Result<(), DaemonError> {
         let (len, hash) = (tail.len.cast_signed(), tail.hash.to_be_bytes());
         let sql = "DELETE FROM tail WHERE mailbox=?1 AND len=?2 AND hash=?3 RETURNING ids";
         self.db.each(sql, params![mailbox, len, hash], |row| {
@@ -506,18 +526,18 @@ impl Store {
     }
 
     /// The segment that is not sealed. There is always one.
-    pub(crate) fn segment(&self) -> Result<Row, DaemonError> {
+    pub(crate) fn segment(&self) -> Result<UnsealedSegment, DaemonError> {
         let found = self.db.find(
             "SELECT seq, phase, name, len, hash, records FROM segment ORDER BY seq DESC LIMIT 1",
             [],
             |row| {
                 let number = |index| row.get::<_, i64>(index).map(i64::cast_unsigned);
-                Ok(Row {
+                Ok(UnsealedSegment {
                     seq: number(0)?,
                     phase: if row.get::<_, i64>(1)? == 0 {
-                        Phase::Open
+                        SegmentPhase::Open
                     } else {
-                        Phase::Sealing
+                        SegmentPhase::Sealing
                     },
                     name: row.get(2)?,
                     len: number(3)?,

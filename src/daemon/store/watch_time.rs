@@ -3,7 +3,7 @@
 //! The machine's clock may jump, and nothing may be forgotten because of it. So the time that the daemon runs is counted,
 //! and of the time between two runs no more than [`AWAY_S`].
 
-use super::state::Store;
+use super::state::StateDb;
 use crate::daemon::error::DaemonError;
 use crate::daemon::host::{DaemonHost, MonotonicTime};
 use crate::limits::{AGE_KEPT_S, AWAY_S};
@@ -12,7 +12,7 @@ const DAY_S: u64 = 86_400;
 
 /// How long the spools have been watched.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Age {
+pub(crate) struct WatchTime {
     /// Seconds until `since`.
     before: u64,
     since: MonotonicTime,
@@ -23,16 +23,19 @@ pub(crate) struct Age {
     kept: u64,
 }
 
-impl Age {
+impl WatchTime {
     /// Goes on counting where the state says that the last run ended.
-    pub(crate) fn open(store: &Store, host: &mut dyn DaemonHost) -> Result<Age, DaemonError> {
-        let (now, date) = (host.now(), host.date());
-        let kept = store.note("age")?.unwrap_or(0);
-        let away = match (store.note("date")?, date) {
+    pub(crate) fn open(
+        store: &StateDb,
+        host: &mut dyn DaemonHost,
+    ) -> Result<WatchTime, DaemonError> {
+        let (now, date) = (host.now(), host.unix_time());
+        let kept = store.meta_value("age")?.unwrap_or(0);
+        let away = match (store.meta_value("date")?, date) {
             (Some(before), Some(now)) => now.saturating_sub(before).min(AWAY_S),
             _ => 0,
         };
-        Ok(Age {
+        Ok(WatchTime {
             before: kept + away,
             since: now,
             now,
@@ -43,7 +46,7 @@ impl Age {
 
     /// Lets the time pass.
     pub(crate) fn pass(&mut self, host: &mut dyn DaemonHost) {
-        (self.now, self.date) = (host.now(), host.date());
+        (self.now, self.date) = (host.now(), host.unix_time());
     }
 
     fn seconds(&self) -> u64 {
@@ -61,10 +64,10 @@ impl Age {
     }
 
     /// Keeps it in the state, with what belongs to the batch.
-    pub(crate) fn keep(&mut self, store: &Store) -> Result<(), DaemonError> {
+    pub(crate) fn keep(&mut self, store: &StateDb) -> Result<(), DaemonError> {
         self.kept = self.seconds();
-        store.put_note("age", self.kept)?;
+        store.set_meta_value("age", self.kept)?;
         self.date
-            .map_or(Ok(()), |date| store.put_note("date", date))
+            .map_or(Ok(()), |date| store.set_meta_value("date", date))
     }
 }

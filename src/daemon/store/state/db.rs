@@ -141,7 +141,7 @@ fn fault(path: &Path, error: &rusqlite::Error) -> DaemonError {
         Some(ffi::SQLITE_IOERR_READ | ffi::SQLITE_IOERR_SHORT_READ)
     );
     match error.sqlite_error_code() {
-        Some(ErrorCode::DiskFull) => DaemonError::Full(message),
+        Some(ErrorCode::DiskFull) => DaemonError::OutOfSpace(message),
         // Without a code it is a value that is none of ours.
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) | None => {
             DaemonError::inconsistent(&message)
@@ -149,7 +149,7 @@ fn fault(path: &Path, error: &rusqlite::Error) -> DaemonError {
         Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) if !is_read => match refused(path)
         {
             Some(why) if DaemonError::is_want_of_room(&why) => {
-                DaemonError::Full(format!("{message}; beside it: {why}"))
+                DaemonError::OutOfSpace(format!("{message}; beside it: {why}"))
             }
             Some(why) => DaemonError::Io(format!("{message}; beside it: {why}")),
             None => DaemonError::Io(message),
@@ -199,7 +199,7 @@ mod tests {
             ffi::SQLITE_CANTOPEN,
         ];
         assert!(
-            matches!(of(full), DaemonError::Full(_))
+            matches!(of(full), DaemonError::OutOfSpace(_))
                 && matches!(of(damaged), DaemonError::Inconsistent(_))
         );
         for code in failed {

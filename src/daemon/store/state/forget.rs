@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use rusqlite::params;
 use twox_hash::XxHash3_64;
 
-use super::{Counted, FileId, Key, MailboxId, SEEN_BYTES, Store, kept};
+use super::{Counted, FileId, Hash128, MailboxId, SEEN_BYTES, StateDb, kept};
 use crate::daemon::error::DaemonError;
 use crate::limits::{FORGOTTEN_AT_ONCE, TOMBSTONE_DAYS};
 
@@ -86,8 +86,8 @@ enum Retention {
 
 /// The first and the last key as it is kept that begins so.
 fn linked(message: u64) -> ([u8; SEEN_BYTES], [u8; SEEN_BYTES]) {
-    let first = Key::from(message) << 80;
-    (kept(first), kept(first | (Key::MAX >> 48)))
+    let first = Hash128::from(message) << 80;
+    (kept(first), kept(first | (Hash128::MAX >> 48)))
 }
 
 fn fate(met: bool, gone: Option<u64>, day: u64) -> Retention {
@@ -100,9 +100,9 @@ fn fate(met: bool, gone: Option<u64>, day: u64) -> Retention {
     }
 }
 
-impl Store {
+impl StateDb {
     /// Whether anything is known of a spool.
-    pub(crate) fn has_spool(&self, spool: Key) -> Result<bool, DaemonError> {
+    pub(crate) fn has_spool(&self, spool: Hash128) -> Result<bool, DaemonError> {
         self.db.is_any(
             "SELECT 1 FROM mailbox WHERE spool=?1",
             params![spool.to_be_bytes()],
@@ -112,7 +112,7 @@ impl Store {
     /// Marks what is gone from a spool, and forgets what has been for long. No transaction may be open.
     pub(crate) fn survey(
         &self,
-        spool: Key,
+        spool: Hash128,
         met: &SeenFiles,
         day: u64,
     ) -> Result<PurgeStats, DaemonError> {
@@ -137,7 +137,7 @@ impl Store {
     /// The mailboxes of a spool that are on file systems that are there, and the number of those that are not.
     fn surveyed(
         &self,
-        spool: Key,
+        spool: Hash128,
         met: &SeenFiles,
     ) -> Result<(BTreeMap<MailboxId, Surveyed>, u64), DaemonError> {
         let (mut mailboxes, mut frozen) = (BTreeMap::new(), 0);
@@ -337,7 +337,7 @@ impl Store {
             }
         }
         self.begin()?;
-        self.forget_tails(id)?;
+        self.forget_growing(id)?;
         for table in ["fresh", "fresh_mailbox"] {
             self.db.run(
                 &format!("DELETE FROM {table} WHERE mailbox=?1"),
@@ -368,10 +368,10 @@ mod tests {
             0,
             1 << 80,
             (1 << 80) - 1,
-            Key::MAX,
+            Hash128::MAX,
             0x0123_4567_89AB_CDEF_0123_4567_89AB_CDEF,
         ] {
-            let (first, last) = linked(super::super::link(key));
+            let (first, last) = linked(super::super::message_link(key));
             assert!((first..=last).contains(&kept(key)), "{key:x}");
             assert!(!(first..=last).contains(&kept(key ^ (1 << 80))), "{key:x}");
         }

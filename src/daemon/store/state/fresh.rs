@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use rusqlite::params;
 
-use super::{Cursor, FileId, Key, MailboxId, Store, Tail};
+use super::{FileId, GrowingMessage, Hash128, MailboxId, MboxCursor, StateDb};
 use crate::daemon::error::DaemonError;
 use crate::record::sidecar;
 
-impl Store {
+impl StateDb {
     /// What was learnt of mailboxes since the last segment was sealed.
     pub(crate) fn fresh(&self) -> Result<Vec<sidecar::Mailbox>, DaemonError> {
         let mut all = BTreeMap::new();
@@ -96,11 +96,14 @@ impl Store {
             self.db
                 .all("SELECT mailbox FROM fresh_mailbox", [], |row| row.get(0))?;
         for mailbox in mailboxes {
-            let tails = self.tails(mailbox)?.into_iter().map(|tail| sidecar::Tail {
-                len: tail.len,
-                hash: hex(tail.hash.to_be_bytes()),
-                ids: tail.ids.iter().map(|id| hex(id.to_be_bytes())).collect(),
-            });
+            let tails = self
+                .growing_messages(mailbox)?
+                .into_iter()
+                .map(|tail| sidecar::Tail {
+                    len: tail.len,
+                    hash: hex(tail.hash.to_be_bytes()),
+                    ids: tail.ids.iter().map(|id| hex(id.to_be_bytes())).collect(),
+                });
             all.entry(mailbox).or_default().tails = Some(tails.collect());
         }
         Ok(())
@@ -111,14 +114,14 @@ impl Store {
         let mailbox = self.mailbox(number(&told.mailbox)?, number(&told.spool)?, told.dev)?;
         match told.many {
             0 => {}
-            1 => self.hold_many(mailbox)?,
-            _ => self.hold_always(mailbox)?,
+            1 => self.mark_multi_message(mailbox)?,
+            _ => self.mark_mixed_archive(mailbox)?,
         }
         for key in &told.keys {
-            self.see(mailbox, number(key)?)?;
+            self.mark_seen(mailbox, number(key)?)?;
         }
         for (key, message) in &told.files {
-            self.know(*key, mailbox, *message)?;
+            self.mark_file_read(*key, mailbox, *message)?;
         }
         for at in &told.cursors {
             let sidecar::Cursor {
@@ -130,7 +133,7 @@ impl Store {
                 size,
                 mtime,
             } = *at;
-            let cursor = Cursor {
+            let cursor = MboxCursor {
                 first,
                 last,
                 guard,
@@ -141,16 +144,16 @@ impl Store {
             self.put_cursor(FileId { dev, ino, btime }, mailbox, &cursor)?;
         }
         if let Some(tails) = &told.tails {
-            self.forget_tails(mailbox)?;
+            self.forget_growing(mailbox)?;
             for tail in tails {
                 let ids = tail
                     .ids
                     .iter()
                     .map(|id| number(id))
                     .collect::<Result<_, _>>()?;
-                self.put_tail(
+                self.put_growing(
                     mailbox,
-                    &Tail {
+                    &GrowingMessage {
                         len: tail.len,
                         hash: number(&tail.hash)?,
                         ids,
@@ -172,8 +175,8 @@ fn hex(bytes: [u8; 16]) -> String {
     data_encoding::HEXLOWER.encode(&bytes)
 }
 
-fn number(text: &str) -> Result<Key, DaemonError> {
-    Key::from_str_radix(text, 16).map_err(|_| {
+fn number(text: &str) -> Result<Hash128, DaemonError> {
+    Hash128::from_str_radix(text, 16).map_err(|_| {
         DaemonError::Inconsistent(format!("a sidecar names {text:?}, which is no hash"))
     })
 }

@@ -11,7 +11,7 @@ use std::hash::Hasher;
 use rusqlite::params;
 use twox_hash::XxHash3_64;
 
-use super::{MailboxId, Store};
+use super::{MailboxId, StateDb};
 use crate::daemon::error::DaemonError;
 
 /// The name under which the sum is kept.
@@ -56,22 +56,22 @@ impl Counted<'_> {
 }
 
 impl Sum {
-    /// Counts a row that came.
+    /// Counters a row that came.
     pub(crate) fn add(&self, row: Counted<'_>) {
         self.now.set(self.now.get().wrapping_add(row.hash()));
     }
 
-    /// Counts a row no more.
+    /// Counters a row no more.
     pub(crate) fn take(&self, row: Counted<'_>) {
         self.now.set(self.now.get().wrapping_sub(row.hash()));
     }
 }
 
-impl Store {
+impl StateDb {
     /// Takes up the sum where the database has it.
     pub(crate) fn open_sum(&self) -> Result<(), DaemonError> {
         let kept = self
-            .note(NAME)?
+            .meta_value(NAME)?
             .ok_or_else(|| self.db.inconsistent("it has no sum"))?;
         self.sum.now.set(kept);
         self.sum.kept.set(kept);
@@ -82,7 +82,7 @@ impl Store {
     pub(crate) fn keep_sum(&self) -> Result<(), DaemonError> {
         let now = self.sum.now.get();
         if now != self.sum.kept.get() {
-            self.put_note(NAME, now)?;
+            self.set_meta_value(NAME, now)?;
             self.sum.kept.set(now);
         }
         Ok(())
@@ -135,7 +135,7 @@ impl Store {
     }
 
     /// Forgets messages that may yet grow: all of a mailbox.
-    pub(crate) fn forget_tails(&self, mailbox: MailboxId) -> Result<(), DaemonError> {
+    pub(crate) fn forget_growing(&self, mailbox: MailboxId) -> Result<(), DaemonError> {
         self.db.each(
             "DELETE FROM tail WHERE mailbox=?1 RETURNING len, hash, ids",
             params![mailbox],
