@@ -26,14 +26,14 @@ fn main() {
 const OCTETS: usize = 4 << 20;
 
 fn scanner() -> Scanner {
-    Scanner::new(Rules::Wide, SchemelessPolicy::Found, &[])
+    Scanner::new(Rules::Wide, SchemelessPolicy::Find, &[])
 }
 
 /// The starts of a text, with nothing taken in between.
 fn starts(scanner: &Scanner, text: &[u8]) -> usize {
     let (mut from, mut count, mut starts) = (0, 0, scanner.starts(text));
     while let Some(start) = starts.next_from(from) {
-        (from, count) = (start.retry, count + 1);
+        (from, count) = (start.resume, count + 1);
     }
     count
 }
@@ -91,7 +91,7 @@ fn repair_of_wrappers(bencher: Bencher<'_, '_>) {
         .bench_local(|| {
             let (mut from, mut closed, mut starts) = (0, 0, scanner.starts(&text));
             while let Some(start) = starts.next_from(from) {
-                from = start.retry;
+                from = start.resume;
                 if let WrappedText::Closed(close) =
                     wrapped(&text, &start, Rules::Wide, 8 << 10, &mut line)
                 {

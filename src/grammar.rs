@@ -21,16 +21,16 @@ mod host;
 mod reject;
 mod scheme;
 
-pub use escape::{decode, normalize, octet};
+pub use escape::{decode, escaped_byte, normalize};
 pub use forms::{
-    FileUrl, Form, FtpCommand, FtpPath, FtpUrl, GopherPath, GopherUrl, HttpUrl, IpSchemepart,
-    MailtoUrl, NewsUrl, NntpUrl, OtherUrl, ProsperoUrl, TelnetUrl, WaisPart, WaisUrl,
+    FileUrl, FtpCommand, FtpPath, FtpUrl, GopherPath, GopherUrl, HttpUrl, IpSchemepart, MailtoUrl,
+    NewsUrl, NntpUrl, OtherUrl, ProsperoUrl, TelnetUrl, UrlForm, WaisPart, WaisUrl,
 };
 pub use host::{Host, HostKind, HostPort, Login};
-pub use reject::{Kind, Part, Reject};
-pub use scheme::{Bare, Class, Rule, SCHEMES, Scheme, is_scheme_char};
+pub use reject::{Reject, RejectKind, RejectPart};
+pub use scheme::{BareRequirement, SCHEMES, Scheme, SchemeClass, SchemeRule, is_scheme_char};
 
-use chars::Set;
+use chars::CharSet;
 
 /// A URL of RFC 1738, borrowed from the text it was read from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub struct Url<'a> {
     /// The scheme's name as written. Names are compared without regard to case (section 2.1).
     pub scheme: &'a [u8],
     /// The rest, read by the scheme's rule.
-    pub form: Form<'a>,
+    pub form: UrlForm<'a>,
 }
 
 /// Something that the prose of RFC 1738 asks for and its grammar does not. Never a reason to refuse.
@@ -89,19 +89,19 @@ impl Warning {
 pub fn url(input: &[u8]) -> Result<Url<'_>, Reject> {
     let read = || {
         let (name, rest) = scheme::scheme(input)?;
-        let rule = Scheme::named(name).map_or(Rule::Other, |row| row.rule);
+        let rule = Scheme::named(name).map_or(SchemeRule::Other, |row| row.rule);
         Ok(Url {
             scheme: name,
             form: forms::schemepart(rule, rest)?,
         })
     };
-    read().map_err(|refusal: reject::Refusal| refusal.within(input.len()))
+    read().map_err(|refusal: reject::ProductionError| refusal.within(input.len()))
 }
 
 /// Whether `text` can stand after `#`: `*xchar` (section 5 has no rule for it; the appendix writes one so).
 #[must_use]
 pub fn is_fragment(text: &[u8]) -> bool {
-    escape::run(Set::XCHAR, text).1.is_empty()
+    escape::run(CharSet::XCHAR, text).1.is_empty()
 }
 
 impl<'a> Url<'a> {
@@ -113,24 +113,24 @@ impl<'a> Url<'a> {
 
     /// Host and port, in the forms that have them.
     #[must_use]
-    pub fn site(&self) -> Option<HostPort<'a>> {
+    pub fn hostport(&self) -> Option<HostPort<'a>> {
         match &self.form {
-            Form::Ftp(url) => Some(url.login.site),
-            Form::Telnet(url) => Some(url.login.site),
-            Form::Http(url) => Some(url.site),
-            Form::Gopher(url) => Some(url.site),
-            Form::Nntp(url) => Some(url.site),
-            Form::Wais(url) => Some(url.site),
-            Form::Prospero(url) => Some(url.site),
-            Form::Other(OtherUrl { ip: Some(ip), .. }) => Some(ip.login.site),
-            Form::File(FileUrl {
+            UrlForm::Ftp(url) => Some(url.login.hostport),
+            UrlForm::Telnet(url) => Some(url.login.hostport),
+            UrlForm::Http(url) => Some(url.hostport),
+            UrlForm::Gopher(url) => Some(url.hostport),
+            UrlForm::Nntp(url) => Some(url.hostport),
+            UrlForm::Wais(url) => Some(url.hostport),
+            UrlForm::Prospero(url) => Some(url.hostport),
+            UrlForm::Other(OtherUrl { ip: Some(ip), .. }) => Some(ip.login.hostport),
+            UrlForm::File(FileUrl {
                 host: Some(host), ..
             })
-            | Form::News(NewsUrl::Article { host, .. }) => Some(HostPort {
+            | UrlForm::News(NewsUrl::Article { host, .. }) => Some(HostPort {
                 host: *host,
                 port: None,
             }),
-            Form::File(_) | Form::News(_) | Form::Mailto(_) | Form::Other(_) => None,
+            UrlForm::File(_) | UrlForm::News(_) | UrlForm::Mailto(_) | UrlForm::Other(_) => None,
         }
     }
 
@@ -138,9 +138,9 @@ impl<'a> Url<'a> {
     #[must_use]
     pub fn login(&self) -> Option<Login<'a>> {
         match &self.form {
-            Form::Ftp(url) => Some(url.login),
-            Form::Telnet(url) => Some(url.login),
-            Form::Other(OtherUrl { ip: Some(ip), .. }) => Some(ip.login),
+            UrlForm::Ftp(url) => Some(url.login),
+            UrlForm::Telnet(url) => Some(url.login),
+            UrlForm::Other(OtherUrl { ip: Some(ip), .. }) => Some(ip.login),
             _ => None,
         }
     }
@@ -148,8 +148,8 @@ impl<'a> Url<'a> {
     /// The port a client would use: the URL's own, else the scheme's; `None` where it is above 65535 or unknown.
     #[must_use]
     pub fn effective_port(&self) -> Option<u16> {
-        match self.site()? {
-            site @ HostPort { port: Some(_), .. } => site.port_number(),
+        match self.hostport()? {
+            hostport @ HostPort { port: Some(_), .. } => hostport.port_number(),
             HostPort { port: None, .. } => self.known_scheme()?.port,
         }
     }
@@ -158,23 +158,23 @@ impl<'a> Url<'a> {
     #[must_use]
     pub fn warnings(&self) -> Vec<Warning> {
         let mut warnings = Vec::new();
-        if let Some(site) = self.site() {
-            if site.port.is_some() && site.port_number().is_none() {
+        if let Some(hostport) = self.hostport() {
+            if hostport.port.is_some() && hostport.port_number().is_none() {
                 warnings.push(Warning::PortRange);
             }
-            if site.host.out_of_range() {
+            if hostport.host.out_of_range() {
                 warnings.push(Warning::HostnumberRange);
             }
         }
         match &self.form {
-            Form::Nntp(NntpUrl {
+            UrlForm::Nntp(NntpUrl {
                 article_number: None,
                 ..
             }) => warnings.push(Warning::NntpNoArticle),
-            Form::Mailto(url) if !decode(url.addr).contains(&b'@') => {
+            UrlForm::Mailto(url) if !decode(url.addr).contains(&b'@') => {
                 warnings.push(Warning::MailtoNoAt)
             }
-            Form::Gopher(url) => warnings.extend(gopher_warnings(url)),
+            UrlForm::Gopher(url) => warnings.extend(gopher_warnings(url)),
             _ => {}
         }
         warnings
@@ -196,7 +196,7 @@ fn gopher_warnings(url: &GopherUrl<'_>) -> impl Iterator<Item = Warning> {
     let odd_type = !url.effective_gtype().is_ascii_graphic();
     let odd_search = path
         .and_then(|path| path.search)
-        .is_some_and(|search| !escape::run(Set::HSEGMENT, search).1.is_empty());
+        .is_some_and(|search| !escape::run(CharSet::HSEGMENT, search).1.is_empty());
     let line_end = path.and_then(|path| path.selector).is_some_and(|selector| {
         decode(selector)
             .iter()
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn refused(text: &str) -> (Kind, Part, usize) {
+    fn refused(text: &str) -> (RejectKind, RejectPart, usize) {
         let reject = url(text.as_bytes()).expect_err(text);
         (reject.kind, reject.part, reject.offset)
     }
@@ -254,25 +254,40 @@ mod tests {
 
     #[test]
     fn a_refusal_says_what_where_and_at_which_octet() {
-        assert_eq!(refused("http://h:/x"), (Kind::Empty, Part::Port, 9));
-        assert_eq!(refused("http://a-/"), (Kind::BadLabel, Part::Host, 9));
-        assert_eq!(refused("http://h/~u"), (Kind::Unexpected, Part::Path, 9));
+        assert_eq!(
+            refused("http://h:/x"),
+            (RejectKind::Empty, RejectPart::Port, 9)
+        );
+        assert_eq!(
+            refused("http://a-/"),
+            (RejectKind::BadLabel, RejectPart::Host, 9)
+        );
+        assert_eq!(
+            refused("http://h/~u"),
+            (RejectKind::Unexpected, RejectPart::Path, 9)
+        );
         assert_eq!(
             refused("ftp://h/a;type=x"),
-            (Kind::Unexpected, Part::Typecode, 15)
+            (RejectKind::Unexpected, RejectPart::Typecode, 15)
         );
-        assert_eq!(refused("foo:%4g"), (Kind::BadEscape, Part::Schemepart, 4));
-        assert_eq!(refused(""), (Kind::Empty, Part::Scheme, 0));
+        assert_eq!(
+            refused("foo:%4g"),
+            (RejectKind::BadEscape, RejectPart::Schemepart, 4)
+        );
+        assert_eq!(refused(""), (RejectKind::Empty, RejectPart::Scheme, 0));
     }
 
     #[test]
     fn a_predefined_scheme_is_not_rescued_by_otherurl() {
-        assert_eq!(refused("http:foo"), (Kind::Missing, Part::Slashes, 5));
+        assert_eq!(
+            refused("http:foo"),
+            (RejectKind::Missing, RejectPart::Slashes, 5)
+        );
     }
 
     #[test]
     fn the_ftp_commands_are_those_of_section_3_2_2() {
-        let Form::Ftp(url) = url(b"ftp://myname@host.dom/%2Fetc/motd;type=a")
+        let UrlForm::Ftp(url) = url(b"ftp://myname@host.dom/%2Fetc/motd;type=a")
             .unwrap()
             .form
         else {
@@ -297,7 +312,7 @@ mod tests {
 
     #[test]
     fn a_gopher_request_is_the_selector_and_what_stands_after_the_tabs() {
-        let Form::Gopher(url) = url(b"gopher://h/7sel%09find%20me%09+").unwrap().form else {
+        let UrlForm::Gopher(url) = url(b"gopher://h/7sel%09find%20me%09+").unwrap().form else {
             panic!()
         };
         assert_eq!(url.request(), b"sel\tfind me\t+");

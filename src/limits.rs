@@ -76,7 +76,7 @@ impl Default for Limits {
 pub const RFC1738_WRAPPER_BYTES: usize = 2_000;
 
 /// Hyphens before line ends that are left in doubt one by one; with more only all kept and all dropped are read.
-pub const DOUBTFUL_HYPHENS: usize = 4;
+pub const AMBIGUOUS_HYPHENS: usize = 4;
 
 /// Characters of a scheme's name. The longest registered one has 36.
 pub const SCHEME_CHARS: usize = 40;
@@ -103,10 +103,10 @@ pub const BATCH_BYTES: u64 = 2 << 20;
 
 /// Small files that are open before a thread reads them, and all else that is open with them. Enough for the batches of
 /// three threads; with more of them some files wait to be opened by those who read them.
-pub const OPEN_AHEAD: i32 = 4_096;
+pub const PREOPENED_FILES: i32 = 4_096;
 
 /// Open files that are left to all else: folders, roots, outputs, and a file for each thread.
-pub const OPEN_OTHERWISE: u64 = 64;
+pub const RESERVED_DESCRIPTORS: u64 = 64;
 
 /// Roots of the files of one batch: each is open while one of its files waits.
 pub const BATCH_ROOTS: usize = 16;
@@ -132,7 +132,7 @@ pub const TAR_EXTENSION_BYTES: u64 = 1 << 20;
 /// Bytes at the start of a message that is read in pieces, by which its further pieces know its header and digest.
 ///
 /// Twice what counts of a body, so that an ordinary header fits before it.
-pub const BEGINNING_BYTES: usize = 128 << 10;
+pub const MESSAGE_PREFIX_BYTES: usize = 128 << 10;
 
 /// Bytes of a `From ` line and the line behind it that are looked at. RFC 5322 allows 998 in a line.
 pub const SEPARATOR_BYTES: usize = 4 << 10;
@@ -142,25 +142,25 @@ pub const BLOCKS_PER_THREAD: usize = 2;
 
 /// Batches of small files under way for each thread. They are done sooner than blocks: what is under way must last while
 /// the thread that walks and writes waits for a core. Bounds memory: where the output is taken slowly, each waits with its
-/// records, of [`SPILL_BYTES`] and an eighth at the most.
+/// records, of [`RECORD_BUFFER_BYTES`] and an eighth at the most.
 pub const BATCHES_PER_THREAD: usize = 4;
 
 /// Bytes of blocks under way for each thread. Large messages bound memory by it; a block has a quarter.
-pub const BYTES_PER_THREAD: u64 = 8 << 20;
+pub const BLOCK_BYTES_PER_THREAD: u64 = 8 << 20;
 
 /// Bytes of records that a thread holds before it hands them on, within a message if need be.
 ///
 /// A message of short URLs gives records a hundred times as large as itself.
-pub const SPILL_BYTES: usize = 4 << 20;
+pub const RECORD_BUFFER_BYTES: usize = 4 << 20;
 
 /// Batches of one unit that wait to be written. One can be filled while another waits.
-pub const BATCHES_WAITING: usize = 1;
+pub const QUEUED_BATCHES: usize = 1;
 
 /// URLs of which a thread remembers what it wrote. A list names some five in each of its messages.
-pub const READINGS: usize = 256;
+pub const RECORD_CACHE_ENTRIES: usize = 256;
 
 /// Bytes of a URL that is remembered so, and of what is written of it.
-pub const READING_BYTES: usize = 4 << 10;
+pub const RECORD_CACHE_ENTRY_BYTES: usize = 4 << 10;
 
 /// Newsgroups and references of one message that its records repeat.
 pub const REPEATED_NAMES: usize = 100;
@@ -172,21 +172,21 @@ pub const NAME_BYTES: usize = 256;
 pub const ELEMENT_BYTES: usize = 32;
 
 /// Bytes at the start of a word in which its scheme and host, or its mailbox, must be found.
-pub const PROMISE_BYTES: usize = 640;
+pub const PREFILTER_BYTES: usize = 640;
 
 /// Times that the bytes of a message may be read for long words that are refused, one beginning inside the other.
 ///
-/// Words without blanks that hold thousands of starts are made to be slow. From then on a word has [`PROMISE_BYTES`].
-pub const REFUSED_WORDS_RATIO: usize = 16;
+/// Words without blanks that hold thousands of starts are made to be slow. From then on a word has [`PREFILTER_BYTES`].
+pub const REJECTED_WORDS_RATIO: usize = 16;
 
 /// Bytes of long words that may be refused in any message: dozens of starts in the lines of programs and tables.
-pub const REFUSED_WORDS_BYTES: usize = 256 << 10;
+pub const REJECTED_WORDS_BYTES: usize = 256 << 10;
 
 /// Milliseconds after which the daemon first tries a file again that it could not read. Most troubles are short.
 pub const RETRY_FIRST_MS: u64 = 1_000;
 
 /// Milliseconds between two such tries at the most. As often as everything is looked at anyway.
-pub const RETRY_LONGEST_MS: u64 = 300_000;
+pub const RETRY_MAX_MS: u64 = 300_000;
 
 /// Milliseconds after which a file that could never be read is left alone until it changes: a day.
 ///
@@ -194,10 +194,10 @@ pub const RETRY_LONGEST_MS: u64 = 300_000;
 pub const QUARANTINE_MS: u64 = 86_400_000;
 
 /// Files that could not be read and are remembered as such. Bounds memory; more are tried at each look at their spool.
-pub const FAILING_FILES: usize = 10_000;
+pub const REMEMBERED_FAILURES: usize = 10_000;
 
 /// Files that could not be read and are told by their names. The numbers tell of all.
-pub const FAILURES_TOLD: usize = 20;
+pub const REPORTED_FAILURES: usize = 20;
 
 /// Days for which the daemon remembers files that are gone, and their messages: as long as backups are restored.
 pub const TOMBSTONE_DAYS: u64 = 30;
@@ -205,27 +205,27 @@ pub const TOMBSTONE_DAYS: u64 = 30;
 /// Seconds between two runs of the daemon that count for [`TOMBSTONE_DAYS`], at the most: a day.
 ///
 /// Enough for runs from cron. A clock that was set forward by a year makes nothing be forgotten.
-pub const AWAY_S: u64 = 86_400;
+pub const MAX_DOWNTIME_S: u64 = 86_400;
 
 /// Seconds of watching after which their number is written down: an hour, of thirty days.
-pub const AGE_KEPT_S: u64 = 3_600;
+pub const AGE_SAVE_INTERVAL_S: u64 = 3_600;
 
 /// Copies of sidecars that are kept in the state folder before a snapshot of the state takes their place.
 ///
 /// More than half a day of segments that are sealed each minute.
-pub const SIDECARS: usize = 1_000;
+pub const SIDECAR_COPIES: usize = 1_000;
 
 /// Files of one spool that are surveyed for what is gone; of one with more nothing is forgotten. They take 64 MiB.
 pub const SURVEYED_FILES: usize = 4 << 20;
 
 /// Files that are forgotten in one survey; the others follow on the days after. They take a few MiB.
-pub const FORGOTTEN_AT_ONCE: usize = 100_000;
+pub const PURGED_PER_SURVEY: usize = 100_000;
 
 /// Threads of the daemon that search messages, at the most: it shares its machine with mail servers.
-pub const PARSERS: usize = 4;
+pub const DAEMON_PARSER_THREADS: usize = 4;
 
 /// Threads of the daemon that read spools, at the most. With more spools than that some share one.
-pub const READERS: usize = 8;
+pub const DAEMON_READER_THREADS: usize = 8;
 
 /// Bytes of messages that the daemon searches at once. Their records are a few times as large, and wait together.
-pub const TOGETHER_BYTES: usize = 1 << 20;
+pub const PARSE_BATCH_BYTES: usize = 1 << 20;

@@ -80,7 +80,7 @@ pub enum FormatHint {
 
 /// A piece of work that another machine or thread can do: the messages of a file that begin in a range of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SplitItem {
+pub struct FileRange {
     /// The file.
     pub source: Source,
     /// The first byte.

@@ -4,7 +4,7 @@
 //!
 //! - A reading that RFC 3986 accepts is a URL too, if its scheme names a host and the host is plausible.
 //! - So is one that only WHATWG accepts, if its scheme is one of WHATWG's special ones, written with `//`.
-//! - A bare word must be plausible for its scheme (see [`crate::grammar::Bare`]).
+//! - A bare word must be plausible for its scheme (see [`crate::grammar::BareRequirement`]).
 //! - What ends a bare URL depends on what stands before it (see `parse/trim.rs`).
 
 mod acceptance;

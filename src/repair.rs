@@ -11,11 +11,11 @@ mod quote;
 mod word;
 mod wrap;
 
-pub(crate) use evidence::space;
+pub(crate) use evidence::whitespace_len;
 pub use evidence::{Feature, Features};
 pub use prefilter::{PrefilterReject, promising};
 pub use quote::quote_depth;
-pub use word::{BareWord, Breaks, ends_word, run_end, word};
+pub use word::{BareWord, LineBreakPolicy, url_run_end, word, word_terminator_len};
 pub use wrap::{WrappedText, wrapped};
 
 use crate::span::Span;
@@ -68,16 +68,16 @@ impl Repair {
 
 /// A set of repairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Repairs(u8);
+pub struct RepairSet(u8);
 
-impl Repairs {
+impl RepairSet {
     /// Adds one.
     pub fn add(&mut self, repair: Repair) {
         self.0 |= 1 << repair as u8;
     }
 
     /// Adds all of another set.
-    pub fn add_all(&mut self, others: Repairs) {
+    pub fn add_all(&mut self, others: RepairSet) {
         self.0 |= others.0;
     }
 
@@ -95,9 +95,9 @@ impl Repairs {
     }
 }
 
-impl FromIterator<Repair> for Repairs {
-    fn from_iter<I: IntoIterator<Item = Repair>>(all: I) -> Repairs {
-        let mut set = Repairs::default();
+impl FromIterator<Repair> for RepairSet {
+    fn from_iter<I: IntoIterator<Item = Repair>>(all: I) -> RepairSet {
+        let mut set = RepairSet::default();
         all.into_iter().for_each(|repair| set.add(repair));
         set
     }
@@ -109,11 +109,11 @@ pub struct Join {
     /// The offset in the logical line of the first byte behind it.
     pub at: usize,
     /// Why.
-    pub repairs: Repairs,
+    pub repairs: RepairSet,
     /// How sure it is that the two sides belong together, from 0 to 1. Inside a wrapper it is certain.
     pub confidence: f32,
     /// For a bare URL: the evidence. Inside a wrapper there is none.
-    pub proof: Features,
+    pub features: Features,
 }
 
 /// A text without its breaks, and the way back to it. Made once and used again for each start.
@@ -186,7 +186,7 @@ impl LogicalLine {
     }
 
     /// Marks that something was taken out behind the last byte.
-    fn join(&mut self, repairs: Repairs, confidence: f32, proof: Features) {
+    fn join(&mut self, repairs: RepairSet, confidence: f32, features: Features) {
         let at = self.text.len();
         match self.joins.last_mut() {
             Some(last) if last.at == at => last.repairs.add_all(repairs),
@@ -194,7 +194,7 @@ impl LogicalLine {
                 at,
                 repairs,
                 confidence,
-                proof,
+                features,
             }),
         }
     }

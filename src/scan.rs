@@ -6,9 +6,9 @@ mod host;
 mod trigger;
 
 pub(crate) use host::{cut, likely_host, plausible_host, site_parts};
-pub use trigger::Starts;
+pub use trigger::UrlStarts;
 
-use crate::grammar::{Bare, SCHEMES, Scheme};
+use crate::grammar::{BareRequirement, SCHEMES, Scheme};
 
 /// By which rules URLs are found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -37,7 +37,7 @@ pub enum Opening {
 
 /// A place where a URL may start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Start {
+pub struct UrlStart {
     /// The first byte of the wrapper, or of the URL where there is none.
     pub at: usize,
     /// The first byte behind the wrapper's opening; where the URL begins, but for white space.
@@ -45,7 +45,7 @@ pub struct Start {
     /// How it is set off.
     pub opening: Opening,
     /// Where the search goes on if this start leads nowhere.
-    pub retry: usize,
+    pub resume: usize,
 }
 
 /// What to look for. Made once for a run and shared.
@@ -55,7 +55,7 @@ pub struct Scanner {
     /// Whether `www.` and `ftp.` are found: by the wide rules, unless that was switched off.
     schemeless: bool,
     /// Schemes that the user added, in lower case, and what makes them plausible.
-    extra: Vec<(Vec<u8>, Bare)>,
+    extra: Vec<(Vec<u8>, BareRequirement)>,
     endings: Endings,
 }
 
@@ -96,20 +96,24 @@ fn five_bits(byte: u8) -> usize {
 pub enum SchemelessPolicy {
     /// `www.x.org` and `ftp.x.org` are found (the default).
     #[default]
-    Found,
+    Find,
     /// They are not.
-    Left,
+    Skip,
 }
 
 impl Scanner {
     /// A scanner by `rules`; `extra` are names of further schemes that need no `//`, in any case.
     #[must_use]
     pub fn new(rules: Rules, schemeless: SchemelessPolicy, extra: &[String]) -> Scanner {
-        let schemeless = rules == Rules::Wide && schemeless == SchemelessPolicy::Found;
+        let schemeless = rules == Rules::Wide && schemeless == SchemelessPolicy::Find;
         let mut endings = Endings::default();
         // By the wide rules these are none without slashes, not even in brackets.
         let never = |row: &&Scheme| {
-            rules == Rules::Wide && matches!(row.bare, Bare::Host | Bare::Slashes | Bare::Never)
+            rules == Rules::Wide
+                && matches!(
+                    row.bare,
+                    BareRequirement::Host | BareRequirement::Slashes | BareRequirement::Never
+                )
         };
         let known = SCHEMES.iter().filter(|row| !never(row)).map(|row| row.name);
         known
@@ -118,7 +122,12 @@ impl Scanner {
             .for_each(|name| endings.add(name.as_bytes()));
         let extra = extra
             .iter()
-            .map(|name| (name.to_ascii_lowercase().into_bytes(), Bare::Starts("")))
+            .map(|name| {
+                (
+                    name.to_ascii_lowercase().into_bytes(),
+                    BareRequirement::Starts(""),
+                )
+            })
             .collect();
         Scanner {
             rules,
@@ -136,7 +145,7 @@ impl Scanner {
 
     /// What makes a bare URL of this scheme plausible: the table's rule, the user's, or a host for all others.
     #[must_use]
-    pub fn bare(&self, scheme: &[u8]) -> Bare {
+    pub fn bare(&self, scheme: &[u8]) -> BareRequirement {
         if let Some((_, bare)) = self
             .extra
             .iter()
@@ -144,7 +153,7 @@ impl Scanner {
         {
             return *bare;
         }
-        Scheme::named(scheme).map_or(Bare::Host, |row| row.bare)
+        Scheme::named(scheme).map_or(BareRequirement::Host, |row| row.bare)
     }
 
     /// Whether the scheme's name is one we know, from the table or the user.
@@ -159,8 +168,8 @@ impl Scanner {
 
     /// The starts in `text`.
     #[must_use]
-    pub fn starts<'t>(&'t self, text: &'t [u8]) -> Starts<'t> {
-        Starts::new(self, text)
+    pub fn starts<'t>(&'t self, text: &'t [u8]) -> UrlStarts<'t> {
+        UrlStarts::new(self, text)
     }
 }
 
@@ -170,13 +179,13 @@ mod tests {
 
     /// The starts of a text, each as `opening@offset`, with nothing taken in between.
     fn starts(rules: Rules, text: &str) -> Vec<String> {
-        let scanner = Scanner::new(rules, SchemelessPolicy::Found, &["Foo".to_owned()]);
+        let scanner = Scanner::new(rules, SchemelessPolicy::Find, &["Foo".to_owned()]);
         let mut from = 0;
         let mut seen = Vec::new();
         let mut starts = scanner.starts(text.as_bytes());
         while let Some(start) = starts.next_from(from) {
             seen.push(format!("{:?}@{}", start.opening, start.at));
-            from = start.retry;
+            from = start.resume;
         }
         seen
     }
@@ -224,8 +233,8 @@ mod tests {
     #[test]
     fn every_known_name_opens_in_a_wrapper() {
         let extra = ["q".to_owned(), "Foo9".to_owned()];
-        let wide = Scanner::new(Rules::Wide, SchemelessPolicy::Found, &extra);
-        let strict = Scanner::new(Rules::Rfc1738, SchemelessPolicy::Found, &[]);
+        let wide = Scanner::new(Rules::Wide, SchemelessPolicy::Find, &extra);
+        let strict = Scanner::new(Rules::Rfc1738, SchemelessPolicy::Find, &[]);
         for name in SCHEMES
             .iter()
             .map(|row| row.name)
@@ -238,7 +247,10 @@ mod tests {
                 assert!(opens(&wide, &format!("{name}://x")), "{name}");
                 let bare = wide.bare(name.as_bytes());
                 let without = name.eq_ignore_ascii_case("url")
-                    || !matches!(bare, Bare::Host | Bare::Slashes | Bare::Never);
+                    || !matches!(
+                        bare,
+                        BareRequirement::Host | BareRequirement::Slashes | BareRequirement::Never
+                    );
                 for text in [
                     format!("{name}:x"),
                     format!("see {name}:x"),
@@ -247,7 +259,7 @@ mod tests {
                     assert_eq!(opens(&wide, &text), without, "{text}");
                 }
                 let is_predefined = Scheme::named(name.as_bytes())
-                    .is_some_and(|row| row.class == crate::grammar::Class::Predefined);
+                    .is_some_and(|row| row.class == crate::grammar::SchemeClass::Predefined);
                 assert_eq!(
                     opens(&strict, &format!("<{name}: x")),
                     is_predefined || name.eq_ignore_ascii_case("url"),
@@ -269,7 +281,7 @@ mod tests {
 
     #[test]
     fn behind_an_opening_that_was_given_up_the_prefix_is_found() {
-        let scanner = Scanner::new(Rules::Rfc1738, SchemelessPolicy::Found, &[]);
+        let scanner = Scanner::new(Rules::Rfc1738, SchemelessPolicy::Find, &[]);
         let text = b"<URL:http://a";
         let mut starts = scanner.starts(text);
         assert_eq!(
@@ -278,11 +290,11 @@ mod tests {
         );
         assert_eq!(
             starts.next_from(1),
-            Some(Start {
+            Some(UrlStart {
                 at: 1,
                 content: 5,
                 opening: Opening::UrlPrefix,
-                retry: 5
+                resume: 5
             })
         );
     }

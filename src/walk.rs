@@ -20,7 +20,7 @@ use rustix::fs::{AtFlags, Stat, stat, statat};
 
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
 use crate::limits::SMALL_FILE_BYTES;
-use crate::origin::{FormatHint, Source, SplitItem};
+use crate::origin::{FileRange, FormatHint, Source};
 use ahead::{Ahead, Room};
 use beneath::RootedPath;
 use tree::{Found, Tree, Trouble};
@@ -64,7 +64,7 @@ pub enum WalkStep {
         /// The file.
         file: WalkedFile,
         /// The range.
-        item: SplitItem,
+        item: FileRange,
     },
     /// Standard input.
     Stdin,
@@ -140,7 +140,7 @@ fn walked<'w>(
 }
 
 /// The steps that items ask for, in their order. An item that is all of its file is the file.
-pub fn items(items: &[SplitItem]) -> impl Iterator<Item = WalkStep> + '_ {
+pub fn items(items: &[FileRange]) -> impl Iterator<Item = WalkStep> + '_ {
     items.iter().map(|item| {
         let path = &item.source.path;
         match path.metadata() {

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::Value;
 use urlspool::diagnostic::DiagnosticKind;
-use urlspool::limits::{BATCH_FILES, Limits, SMALL_CONTAINER_BYTES, SPILL_BYTES};
+use urlspool::limits::{BATCH_FILES, Limits, RECORD_BUFFER_BYTES, SMALL_CONTAINER_BYTES};
 use urlspool::walk::SymlinkPolicy;
 use urlspool::{Event, Extractor, Job, Options, Report, Summary, run};
 
@@ -984,7 +984,7 @@ fn a_file_that_waits_for_its_turn_holds_up_nobody() {
         let records = memchr::memchr_iter(b'\n', &ended.stdout).count();
         assert_eq!(records, 1 + 6 * URLS, "{threads}");
         assert!(
-            ended.stdout.len() > 6 * 2 * SPILL_BYTES,
+            ended.stdout.len() > 6 * 2 * RECORD_BUFFER_BYTES,
             "too little to make a thread wait"
         );
     }

@@ -15,7 +15,7 @@ use std::process::Command;
 
 use serde_json::Value;
 use urlspool::limits::Limits;
-use urlspool::origin::{FormatHint, SourceKind, SplitItem};
+use urlspool::origin::{FileRange, FormatHint, SourceKind};
 use urlspool::read::{Input, StreamStep, Streams};
 use urlspool::split::{Format, OpenedStream, open};
 use urlspool::{Extractor, Job, Options, Source, run};
@@ -580,7 +580,7 @@ fn the_daemon_gives_of_every_format_what_a_scan_gives() {
 
 /// The records of parts of a file, one part after the other.
 fn in_parts(path: &Path, borders: &[u64], extractor: &Extractor) -> String {
-    let part = |pair: &[u64]| SplitItem {
+    let part = |pair: &[u64]| FileRange {
         source: Source::at(path.to_owned()),
         start: pair[0],
         end: pair[1],

@@ -1,7 +1,7 @@
 //! Reports, each kept as the smallest case that showed it. A case's name is the law that was broken; its comment says
 //! what was seen.
 
-use urlspool::grammar::{Kind, Part, url};
+use urlspool::grammar::{RejectKind, RejectPart, url};
 
 use crate::scene::{Folder, done, ended, urlspool};
 
@@ -26,7 +26,7 @@ fn a_whole_escape_in_a_host_is_out_of_place_not_broken() {
     let refused = url(b"telnet://h%41").unwrap_err();
     assert_eq!(
         (refused.kind, refused.part, refused.offset),
-        (Kind::Unexpected, Part::Host, 10)
+        (RejectKind::Unexpected, RejectPart::Host, 10)
     );
 }
 

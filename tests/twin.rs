@@ -12,7 +12,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use proptest::test_runner::{RngSeed, TestCaseResult, TestError, TestRunner};
-use urlspool::grammar::{Kind, Part, octet, url};
+use urlspool::grammar::{RejectKind, RejectPart, escaped_byte, url};
 
 /// Short URLs of all forms, to be spoilt: each delimiter and each optional part is in one of them.
 const SEEDS: &str = "ftp://u:p@h:1/a/d;type=a ftp://@h/d file://h.d/a/b file:///a HTTP://1.2.3.4:8/a/b?c
@@ -244,15 +244,20 @@ fn goes_wrong_there(input: &[u8], twin: &Verdict) -> TestCaseResult {
     let passed = &after[..twin.viable - reject.offset];
     let one_thing = match (reject.kind, reject.part) {
         _ if passed.is_empty() => true,
-        (Kind::BadEscape, _) => passed.len() < 3,
+        (RejectKind::BadEscape, _) => passed.len() < 3,
         // A bad label; or a login that lacks its `@`, of which the host was read.
-        (_, Part::Host | Part::Port) => !passed.iter().any(|octet| matches!(octet, b'/' | b'@')),
+        (_, RejectPart::Host | RejectPart::Port) => {
+            !passed.iter().any(|octet| matches!(octet, b'/' | b'@'))
+        }
         // No group's name begins so; an article's does.
-        (_, Part::Group) => before.eq_ignore_ascii_case(b"news:"),
+        (_, RejectPart::Group) => before.eq_ignore_ascii_case(b"news:"),
         _ => false,
     };
     prop_assert!(one_thing, "{facts}");
-    let bad_escape = after.first() == Some(&b'%') && octet(after).is_none();
-    prop_assert!(reject.kind != Kind::BadEscape || bad_escape, "{facts}");
+    let bad_escape = after.first() == Some(&b'%') && escaped_byte(after).is_none();
+    prop_assert!(
+        reject.kind != RejectKind::BadEscape || bad_escape,
+        "{facts}"
+    );
     Ok(())
 }

@@ -358,7 +358,7 @@ impl Page {
         for join in record
             .joins
             .iter()
-            .filter(|join| join.proof.iter().next().is_some())
+            .filter(|join| join.features.iter().next().is_some())
         {
             self.evidence(join);
         }
@@ -394,10 +394,10 @@ impl Page {
     /// AlternateReason a bare URL goes on in the next line, or does not.
     fn evidence(&mut self, join: &Join) {
         let mut list = String::new();
-        for evidence in join.proof.iter() {
+        for evidence in join.features.iter() {
             let _ = write!(list, " {} {:+},", evidence.name(), evidence.points());
         }
-        let sum = join.proof.points();
+        let sum = join.features.points();
         let list = list.trim_end_matches(',');
         self.line(
             2,

@@ -13,8 +13,8 @@ use super::report::{Events, ScanReport, bar};
 use super::{Failure, Outcome};
 use crate::config::{Config, UniqueName};
 use crate::decode;
-use crate::limits::{OPEN_AHEAD, OPEN_OTHERWISE};
-use crate::origin::{Source, SplitItem};
+use crate::limits::{PREOPENED_FILES, RESERVED_DESCRIPTORS};
+use crate::origin::{FileRange, Source};
 use crate::pipeline::{self, Extractor, Job, Options, Output, Unique};
 use crate::record::{self, Summary};
 use crate::sink::{FileSink, PipeSink, Sink};
@@ -62,7 +62,7 @@ pub(super) fn scan(args: &Scan) -> Outcome {
 /// we are not.
 fn allow_open_files() {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
-    let used = 2 * u64::from(OPEN_AHEAD.unsigned_abs()) + OPEN_OTHERWISE;
+    let used = 2 * u64::from(PREOPENED_FILES.unsigned_abs()) + RESERVED_DESCRIPTORS;
     if let Some(now) = current.filter(|now| *now < used) {
         let most = maximum.map_or(used, |maximum| maximum.min(used));
         // What is refused is done without.
@@ -151,7 +151,7 @@ pub(super) fn filter(include: &[String], exclude: &[String]) -> Result<PathFilte
 }
 
 /// The items in a file, or on standard input.
-fn items(path: &Path) -> Result<Vec<SplitItem>, Failure> {
+fn items(path: &Path) -> Result<Vec<FileRange>, Failure> {
     let failure =
         |message: String| Failure::new(Exit::Usage, format!("{}: {message}", path.display()));
     let input: Box<dyn BufRead> = if path.as_os_str() == Source::STDIN {

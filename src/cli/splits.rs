@@ -8,7 +8,7 @@ use super::scan::filter;
 use super::terminal::harmless;
 use super::{Failure, Outcome};
 use crate::limits::SNIFF_BYTES;
-use crate::origin::{Source, SplitItem};
+use crate::origin::{FileRange, Source};
 use crate::read;
 use crate::record::write_item;
 use crate::sink::{PipeSink, Sink};
@@ -69,7 +69,7 @@ fn divided(
     file: &walk::WalkedFile,
     given: Option<Format>,
     most: u64,
-) -> io::Result<Vec<SplitItem>> {
+) -> io::Result<Vec<FileRange>> {
     let mut start = Vec::new();
     read::open(file)?
         .take(SNIFF_BYTES as u64)
@@ -85,7 +85,7 @@ fn divided(
         1
     };
     let border = |part: u64| (u128::from(file.size) * u128::from(part) / u128::from(parts)) as u64;
-    let item = |part| SplitItem {
+    let item = |part| FileRange {
         source: file.source.clone(),
         start: border(part),
         end: border(part + 1),

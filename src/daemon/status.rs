@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::daemon::schedule::{Failure, Trouble};
 use crate::diagnostic::{DiagnosticKind, Event};
-use crate::limits::FAILURES_TOLD;
+use crate::limits::REPORTED_FAILURES;
 
 /// What was counted since the start.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -143,7 +143,7 @@ impl Status {
         self.failing += other.failing;
         self.quarantined += other.quarantined;
         self.failures.extend(other.failures);
-        self.failures.truncate(FAILURES_TOLD);
+        self.failures.truncate(REPORTED_FAILURES);
         self.spools.extend(other.spools);
         self.last_error = other.last_error.or(self.last_error.take());
         self.counts.add(&other.counts);

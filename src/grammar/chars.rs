@@ -2,35 +2,35 @@
 
 /// A set of bytes: one bit per class, so that a table look-up answers for all of them.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Set(u16);
+pub(super) struct CharSet(u16);
 
-impl Set {
+impl CharSet {
     /// `alpha`.
-    pub(super) const ALPHA: Set = Set(1);
+    pub(super) const ALPHA: CharSet = CharSet(1);
     /// `digit`.
-    pub(super) const DIGIT: Set = Set(1 << 1);
+    pub(super) const DIGIT: CharSet = CharSet(1 << 1);
     /// `hex`.
-    pub(super) const HEX: Set = Set(1 << 2);
+    pub(super) const HEX: CharSet = CharSet(1 << 2);
     /// The characters of `scheme`, in either case (section 2.1).
-    pub(super) const SCHEME: Set = Set(1 << 3);
+    pub(super) const SCHEME: CharSet = CharSet(1 << 3);
     /// `alphadigit | "-"`: the inside of a `domainlabel`.
-    pub(super) const LABEL: Set = Set(1 << 4);
+    pub(super) const LABEL: CharSet = CharSet(1 << 4);
     /// `uchar` without its escape, which is `unreserved`.
-    pub(super) const UCHAR: Set = Set(1 << 5);
+    pub(super) const UCHAR: CharSet = CharSet(1 << 5);
     /// `xchar` without its escape.
-    pub(super) const XCHAR: Set = Set(1 << 6);
+    pub(super) const XCHAR: CharSet = CharSet(1 << 6);
     /// The characters of `user` and `password`.
-    pub(super) const USER: Set = Set(1 << 7);
+    pub(super) const USER: CharSet = CharSet(1 << 7);
     /// The characters of `fsegment` and of prospero's `psegment`.
-    pub(super) const FSEGMENT: Set = Set(1 << 8);
+    pub(super) const FSEGMENT: CharSet = CharSet(1 << 8);
     /// The characters of `hsegment` and `search`.
-    pub(super) const HSEGMENT: Set = Set(1 << 9);
+    pub(super) const HSEGMENT: CharSet = CharSet(1 << 9);
     /// The characters of `article` before its `@`.
-    pub(super) const ARTICLE: Set = Set(1 << 10);
+    pub(super) const ARTICLE: CharSet = CharSet(1 << 10);
     /// The characters of `group` after the first.
-    pub(super) const GROUP: Set = Set(1 << 11);
+    pub(super) const GROUP: CharSet = CharSet(1 << 11);
     /// The characters of prospero's `fieldname` and `fieldvalue`.
-    pub(super) const FIELD: Set = Set(1 << 12);
+    pub(super) const FIELD: CharSet = CharSet(1 << 12);
 
     /// Whether `byte` is in the set. `%` is in none: escapes are read by `escape`.
     pub(super) const fn has(self, byte: u8) -> bool {
@@ -59,43 +59,43 @@ const fn classes(byte: u8) -> u16 {
     let unreserved = alpha || digit || safe || extra;
     let reserved = matches!(byte, b';' | b'/' | b'?' | b':' | b'@' | b'&' | b'=');
 
-    bit(Set::ALPHA, alpha)
-        | bit(Set::DIGIT, digit)
-        | bit(Set::HEX, byte.is_ascii_hexdigit())
+    bit(CharSet::ALPHA, alpha)
+        | bit(CharSet::DIGIT, digit)
+        | bit(CharSet::HEX, byte.is_ascii_hexdigit())
         | bit(
-            Set::SCHEME,
+            CharSet::SCHEME,
             alpha || digit || matches!(byte, b'+' | b'-' | b'.'),
         )
-        | bit(Set::LABEL, alpha || digit || byte == b'-')
-        | bit(Set::UCHAR, unreserved)
-        | bit(Set::XCHAR, unreserved || reserved)
+        | bit(CharSet::LABEL, alpha || digit || byte == b'-')
+        | bit(CharSet::UCHAR, unreserved)
+        | bit(CharSet::XCHAR, unreserved || reserved)
         | bit(
-            Set::USER,
+            CharSet::USER,
             unreserved || matches!(byte, b';' | b'?' | b'&' | b'='),
         )
         | bit(
-            Set::FSEGMENT,
+            CharSet::FSEGMENT,
             unreserved || matches!(byte, b'?' | b':' | b'@' | b'&' | b'='),
         )
         | bit(
-            Set::HSEGMENT,
+            CharSet::HSEGMENT,
             unreserved || matches!(byte, b';' | b':' | b'@' | b'&' | b'='),
         )
         | bit(
-            Set::ARTICLE,
+            CharSet::ARTICLE,
             unreserved || matches!(byte, b';' | b'/' | b'?' | b':' | b'&' | b'='),
         )
         | bit(
-            Set::GROUP,
+            CharSet::GROUP,
             alpha || digit || matches!(byte, b'-' | b'.' | b'+' | b'_'),
         )
         | bit(
-            Set::FIELD,
+            CharSet::FIELD,
             unreserved || matches!(byte, b'?' | b':' | b'@' | b'&'),
         )
 }
 
-const fn bit(set: Set, member: bool) -> u16 {
+const fn bit(set: CharSet, member: bool) -> u16 {
     if member { set.0 } else { 0 }
 }
 
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     /// All members of `set`, in the order of their codes.
-    fn members(set: Set) -> String {
+    fn members(set: CharSet) -> String {
         (0..=255u8)
             .filter(|&byte| set.has(byte))
             .map(char::from)
@@ -119,16 +119,16 @@ mod tests {
             all.sort_unstable();
             all.into_iter().collect::<String>()
         };
-        assert_eq!(members(Set::SCHEME), with("+-."));
-        assert_eq!(members(Set::LABEL), with("-"));
-        assert_eq!(members(Set::UCHAR), with("$-_.+!*'(),"));
-        assert_eq!(members(Set::XCHAR), with("$-_.+!*'(),;/?:@&="));
-        assert_eq!(members(Set::USER), with("$-_.+!*'(),;?&="));
-        assert_eq!(members(Set::FSEGMENT), with("$-_.+!*'(),?:@&="));
-        assert_eq!(members(Set::HSEGMENT), with("$-_.+!*'(),;:@&="));
-        assert_eq!(members(Set::ARTICLE), with("$-_.+!*'(),;/?:&="));
-        assert_eq!(members(Set::GROUP), with("-.+_"));
-        assert_eq!(members(Set::FIELD), with("$-_.+!*'(),?:@&"));
-        assert_eq!(members(Set::HEX), "0123456789ABCDEFabcdef");
+        assert_eq!(members(CharSet::SCHEME), with("+-."));
+        assert_eq!(members(CharSet::LABEL), with("-"));
+        assert_eq!(members(CharSet::UCHAR), with("$-_.+!*'(),"));
+        assert_eq!(members(CharSet::XCHAR), with("$-_.+!*'(),;/?:@&="));
+        assert_eq!(members(CharSet::USER), with("$-_.+!*'(),;?&="));
+        assert_eq!(members(CharSet::FSEGMENT), with("$-_.+!*'(),?:@&="));
+        assert_eq!(members(CharSet::HSEGMENT), with("$-_.+!*'(),;:@&="));
+        assert_eq!(members(CharSet::ARTICLE), with("$-_.+!*'(),;/?:&="));
+        assert_eq!(members(CharSet::GROUP), with("-.+_"));
+        assert_eq!(members(CharSet::FIELD), with("$-_.+!*'(),?:@&"));
+        assert_eq!(members(CharSet::HEX), "0123456789ABCDEFabcdef");
     }
 }

@@ -1,15 +1,15 @@
 //! `escape = "%" hex hex`, both ways (RFC 1738 section 2.2).
 
-use super::chars::Set;
+use super::chars::CharSet;
 
 /// The longest run of members of `set` and of escapes at the start of `input`, and what follows it.
 ///
 /// It stops before a `%` without two hexadecimal digits. Linear, allocates nothing.
-pub(super) fn run(set: Set, input: &[u8]) -> (&[u8], &[u8]) {
+pub(super) fn run(set: CharSet, input: &[u8]) -> (&[u8], &[u8]) {
     let mut len = 0;
     while let Some(&byte) = input.get(len) {
         len += match byte {
-            b'%' if octet(&input[len..]).is_some() => 3,
+            b'%' if escaped_byte(&input[len..]).is_some() => 3,
             byte if set.has(byte) => 1,
             _ => break,
         };
@@ -19,7 +19,7 @@ pub(super) fn run(set: Set, input: &[u8]) -> (&[u8], &[u8]) {
 
 /// The byte that the escape at the start of `input` stands for, if there is one.
 #[must_use]
-pub fn octet(input: &[u8]) -> Option<u8> {
+pub fn escaped_byte(input: &[u8]) -> Option<u8> {
     match input {
         [b'%', high, low, ..] => Some(hex(*high)? << 4 | hex(*low)?),
         _ => None,
@@ -27,7 +27,7 @@ pub fn octet(input: &[u8]) -> Option<u8> {
 }
 
 fn hex(digit: u8) -> Option<u8> {
-    Set::HEX.has(digit).then(|| match digit {
+    CharSet::HEX.has(digit).then(|| match digit {
         b'0'..=b'9' => digit - b'0',
         _ => (digit | 0x20) - b'a' + 10,
     })
@@ -46,7 +46,7 @@ pub fn decode(text: &[u8]) -> Vec<u8> {
     );
     octets.extend_from_slice(plain);
     while let Some((&first, after)) = rest.split_first() {
-        match octet(rest) {
+        match escaped_byte(rest) {
             Some(decoded) => {
                 octets.push(decoded);
                 rest = &rest[3..];
@@ -70,9 +70,9 @@ pub fn normalize(text: &[u8], out: &mut Vec<u8>) {
     );
     out.extend_from_slice(plain);
     while let Some((&first, after)) = rest.split_first() {
-        match octet(rest) {
+        match escaped_byte(rest) {
             Some(decoded) => {
-                if Set::UCHAR.has(decoded) || decoded == b'~' {
+                if CharSet::UCHAR.has(decoded) || decoded == b'~' {
                     out.push(decoded);
                 } else {
                     out.extend([

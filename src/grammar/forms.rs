@@ -24,12 +24,12 @@ pub use prospero::ProsperoUrl;
 pub use telnet::TelnetUrl;
 pub use wais::{WaisPart, WaisUrl};
 
-use super::reject::{Kind, Part, Refusal};
-use super::scheme::Rule;
+use super::reject::{ProductionError, RejectKind, RejectPart};
+use super::scheme::SchemeRule;
 
 /// A URL's scheme-specific part, read by the rule of its scheme.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Form<'a> {
+pub enum UrlForm<'a> {
     /// `ftpurl`
     Ftp(FtpUrl<'a>),
     /// `fileurl`
@@ -54,97 +54,97 @@ pub enum Form<'a> {
     Other(OtherUrl<'a>),
 }
 
-impl Form<'_> {
+impl UrlForm<'_> {
     /// The name that stands in a record's `form`: a production of section 5, or our name for one of its alternatives.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
-            Form::Ftp(_) => "ftpurl",
-            Form::File(_) => "fileurl",
-            Form::Http(_) => "httpurl",
-            Form::Gopher(_) => "gopherurl",
-            Form::Mailto(_) => "mailtourl",
-            Form::News(NewsUrl::All) => "news-all",
-            Form::News(NewsUrl::Group(_)) => "news-group",
-            Form::News(NewsUrl::Article { .. }) => "news-article",
-            Form::Nntp(_) => "nntpurl",
-            Form::Telnet(_) => "telneturl",
-            Form::Wais(WaisUrl {
+            UrlForm::Ftp(_) => "ftpurl",
+            UrlForm::File(_) => "fileurl",
+            UrlForm::Http(_) => "httpurl",
+            UrlForm::Gopher(_) => "gopherurl",
+            UrlForm::Mailto(_) => "mailtourl",
+            UrlForm::News(NewsUrl::All) => "news-all",
+            UrlForm::News(NewsUrl::Group(_)) => "news-group",
+            UrlForm::News(NewsUrl::Article { .. }) => "news-article",
+            UrlForm::Nntp(_) => "nntpurl",
+            UrlForm::Telnet(_) => "telneturl",
+            UrlForm::Wais(WaisUrl {
                 part: WaisPart::Database,
                 ..
             }) => "waisdatabase",
-            Form::Wais(WaisUrl {
+            UrlForm::Wais(WaisUrl {
                 part: WaisPart::Index { .. },
                 ..
             }) => "waisindex",
-            Form::Wais(WaisUrl {
+            UrlForm::Wais(WaisUrl {
                 part: WaisPart::Doc { .. },
                 ..
             }) => "waisdoc",
-            Form::Prospero(_) => "prosperourl",
-            Form::Other(OtherUrl { ip: None, .. }) => "otherurl",
-            Form::Other(OtherUrl { ip: Some(_), .. }) => "otherurl-ip",
+            UrlForm::Prospero(_) => "prosperourl",
+            UrlForm::Other(OtherUrl { ip: None, .. }) => "otherurl",
+            UrlForm::Other(OtherUrl { ip: Some(_), .. }) => "otherurl-ip",
         }
     }
 
     /// Appends the scheme-specific part as it was written.
     pub fn write(&self, out: &mut Vec<u8>) {
         match self {
-            Form::Ftp(url) => url.write(out),
-            Form::File(url) => url.write(out),
-            Form::Http(url) => url.write(out),
-            Form::Gopher(url) => url.write(out),
-            Form::Mailto(url) => out.extend(url.addr),
-            Form::News(url) => url.write(out),
-            Form::Nntp(url) => url.write(out),
-            Form::Telnet(url) => url.write(out),
-            Form::Wais(url) => url.write(out),
-            Form::Prospero(url) => url.write(out),
-            Form::Other(url) => out.extend(url.schemepart),
+            UrlForm::Ftp(url) => url.write(out),
+            UrlForm::File(url) => url.write(out),
+            UrlForm::Http(url) => url.write(out),
+            UrlForm::Gopher(url) => url.write(out),
+            UrlForm::Mailto(url) => out.extend(url.addr),
+            UrlForm::News(url) => url.write(out),
+            UrlForm::Nntp(url) => url.write(out),
+            UrlForm::Telnet(url) => url.write(out),
+            UrlForm::Wais(url) => url.write(out),
+            UrlForm::Prospero(url) => url.write(out),
+            UrlForm::Other(url) => out.extend(url.schemepart),
         }
     }
 }
 
 /// Reads all of `input`, which follows `scheme ":"`, by `rule`.
-pub(super) fn schemepart(rule: Rule, input: &[u8]) -> Result<Form<'_>, Refusal> {
+pub(super) fn schemepart(rule: SchemeRule, input: &[u8]) -> Result<UrlForm<'_>, ProductionError> {
     Ok(match rule {
-        Rule::Ftp => Form::Ftp(ftp::ftpurl(slashes(input)?)?),
-        Rule::File => Form::File(file::fileurl(slashes(input)?)?),
-        Rule::Http => Form::Http(http::httpurl(slashes(input)?)?),
-        Rule::Gopher => Form::Gopher(gopher::gopherurl(slashes(input)?)?),
-        Rule::Mailto => Form::Mailto(mailto::mailtourl(input)?),
-        Rule::News => Form::News(news::newsurl(input)?),
-        Rule::Nntp => Form::Nntp(nntp::nntpurl(slashes(input)?)?),
-        Rule::Telnet => Form::Telnet(telnet::telneturl(slashes(input)?)?),
-        Rule::Wais => Form::Wais(wais::waisurl(slashes(input)?)?),
-        Rule::Prospero => Form::Prospero(prospero::prosperourl(slashes(input)?)?),
-        Rule::Other => Form::Other(generic::otherurl(input)?),
+        SchemeRule::Ftp => UrlForm::Ftp(ftp::ftpurl(slashes(input)?)?),
+        SchemeRule::File => UrlForm::File(file::fileurl(slashes(input)?)?),
+        SchemeRule::Http => UrlForm::Http(http::httpurl(slashes(input)?)?),
+        SchemeRule::Gopher => UrlForm::Gopher(gopher::gopherurl(slashes(input)?)?),
+        SchemeRule::Mailto => UrlForm::Mailto(mailto::mailtourl(input)?),
+        SchemeRule::News => UrlForm::News(news::newsurl(input)?),
+        SchemeRule::Nntp => UrlForm::Nntp(nntp::nntpurl(slashes(input)?)?),
+        SchemeRule::Telnet => UrlForm::Telnet(telnet::telneturl(slashes(input)?)?),
+        SchemeRule::Wais => UrlForm::Wais(wais::waisurl(slashes(input)?)?),
+        SchemeRule::Prospero => UrlForm::Prospero(prospero::prosperourl(slashes(input)?)?),
+        SchemeRule::Other => UrlForm::Other(generic::otherurl(input)?),
     })
 }
 
 /// `"//"`
-fn slashes(input: &[u8]) -> Result<&[u8], Refusal> {
+fn slashes(input: &[u8]) -> Result<&[u8], ProductionError> {
     input.strip_prefix(b"//").ok_or_else(|| {
-        Refusal::new(
-            Kind::Missing,
-            Part::Slashes,
+        ProductionError::new(
+            RejectKind::Missing,
+            RejectPart::Slashes,
             input.strip_prefix(b"/").unwrap_or(input),
         )
     })
 }
 
 /// The `"/"` that a form cannot do without, after its host.
-fn slash(part: Part, input: &[u8]) -> Result<&[u8], Refusal> {
+fn slash(part: RejectPart, input: &[u8]) -> Result<&[u8], ProductionError> {
     input
         .strip_prefix(b"/")
         .ok_or_else(|| after_host(part, input))
 }
 
 /// What is wrong with the first byte of `rest`, which follows a complete host or port.
-fn after_host(part: Part, rest: &[u8]) -> Refusal {
+fn after_host(part: RejectPart, rest: &[u8]) -> ProductionError {
     match rest.first() {
-        None => Refusal::new(Kind::Missing, part, rest),
-        Some(_) => Refusal::new(Kind::Unexpected, Part::Host, rest),
+        None => ProductionError::new(RejectKind::Missing, part, rest),
+        Some(_) => ProductionError::new(RejectKind::Unexpected, RejectPart::Host, rest),
     }
 }
 

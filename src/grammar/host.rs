@@ -1,8 +1,8 @@
 //! `host`, `hostport` and `login` (RFC 1738 sections 3.1 and 5).
 
-use super::chars::Set;
+use super::chars::CharSet;
 use super::escape::run;
-use super::reject::{Kind, Part, Read, Refusal};
+use super::reject::{Production, ProductionError, RejectKind, RejectPart};
 
 /// Which of the two forms of `host` it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -39,7 +39,7 @@ pub struct Login<'a> {
     /// The password; only where there is a user name.
     pub password: Option<&'a [u8]>,
     /// The host and port.
-    pub site: HostPort<'a>,
+    pub hostport: HostPort<'a>,
 }
 
 impl Host<'_> {
@@ -77,8 +77,8 @@ fn number(digits: &[u8]) -> Option<u32> {
 }
 
 /// `login = [ user [ ":" password ] "@" ] hostport`
-pub(super) fn login(input: &[u8]) -> Read<'_, Login<'_>> {
-    let (user, rest) = run(Set::USER, input);
+pub(super) fn login(input: &[u8]) -> Production<'_, Login<'_>> {
+    let (user, rest) = run(CharSet::USER, input);
     let (user, password, rest) = match rest.first() {
         Some(b'@') => (Some(user), None, &rest[1..]),
         Some(b':') => match password_at(&rest[1..]) {
@@ -87,12 +87,12 @@ pub(super) fn login(input: &[u8]) -> Read<'_, Login<'_>> {
         },
         _ => (None, None, input),
     };
-    let (site, rest) = hostport(rest)?;
+    let (hostport, rest) = hostport(rest)?;
     Ok((
         Login {
             user,
             password,
-            site,
+            hostport,
         },
         rest,
     ))
@@ -100,12 +100,12 @@ pub(super) fn login(input: &[u8]) -> Read<'_, Login<'_>> {
 
 /// `password "@"`, or nothing: without its `@` the colon belonged to a port.
 fn password_at(input: &[u8]) -> Option<(&[u8], &[u8])> {
-    let (password, rest) = run(Set::USER, input);
+    let (password, rest) = run(CharSet::USER, input);
     Some((password, rest.strip_prefix(b"@")?))
 }
 
 /// `hostport = host [ ":" port ]`
-pub(super) fn hostport(input: &[u8]) -> Read<'_, HostPort<'_>> {
+pub(super) fn hostport(input: &[u8]) -> Production<'_, HostPort<'_>> {
     let (host, rest) = host(input)?;
     match rest.strip_prefix(b":") {
         None => Ok((HostPort { host, port: None }, rest)),
@@ -129,10 +129,14 @@ pub(super) fn hostport(input: &[u8]) -> Read<'_, HostPort<'_>> {
 /// # Errors
 ///
 /// `Empty` when no digit follows: section 3.1 drops the colon together with the port.
-fn port(input: &[u8]) -> Read<'_, &[u8]> {
+fn port(input: &[u8]) -> Production<'_, &[u8]> {
     let (digits, rest) = digits(input);
     if digits.is_empty() {
-        return Err(Refusal::new(Kind::Empty, Part::Port, rest));
+        return Err(ProductionError::new(
+            RejectKind::Empty,
+            RejectPart::Port,
+            rest,
+        ));
     }
     Ok((digits, rest))
 }
@@ -141,7 +145,7 @@ fn port(input: &[u8]) -> Read<'_, &[u8]> {
 pub(super) fn digits(input: &[u8]) -> (&[u8], &[u8]) {
     let len = input
         .iter()
-        .take_while(|&&byte| Set::DIGIT.has(byte))
+        .take_while(|&&byte| CharSet::DIGIT.has(byte))
         .count();
     input.split_at(len)
 }
@@ -149,20 +153,20 @@ pub(super) fn digits(input: &[u8]) -> (&[u8], &[u8]) {
 /// `host = hostname | hostnumber`
 ///
 /// Both are labels between dots; the last label tells which it is.
-pub(super) fn host(input: &[u8]) -> Read<'_, Host<'_>> {
+pub(super) fn host(input: &[u8]) -> Production<'_, Host<'_>> {
     let mut rest = input;
     let mut labels = 0;
     let mut all_digits = true;
     loop {
         let (label, after) = domainlabel(rest)?;
         labels += 1;
-        all_digits &= label.iter().all(|&byte| Set::DIGIT.has(byte));
+        all_digits &= label.iter().all(|&byte| CharSet::DIGIT.has(byte));
         if let Some(next) = after.strip_prefix(b".") {
             rest = next;
             continue;
         }
         let text = &input[..input.len() - after.len()];
-        return if Set::ALPHA.has(label[0]) {
+        return if CharSet::ALPHA.has(label[0]) {
             Ok((
                 Host {
                     text,
@@ -179,22 +183,38 @@ pub(super) fn host(input: &[u8]) -> Read<'_, Host<'_>> {
                 after,
             ))
         } else {
-            Err(Refusal::new(Kind::BadLabel, Part::Host, rest))
+            Err(ProductionError::new(
+                RejectKind::BadLabel,
+                RejectPart::Host,
+                rest,
+            ))
         };
     }
 }
 
 /// `domainlabel = alphadigit | alphadigit *[ alphadigit | "-" ] alphadigit`
-fn domainlabel(input: &[u8]) -> Read<'_, &[u8]> {
+fn domainlabel(input: &[u8]) -> Production<'_, &[u8]> {
     let len = input
         .iter()
-        .take_while(|&&byte| Set::LABEL.has(byte))
+        .take_while(|&&byte| CharSet::LABEL.has(byte))
         .count();
     let (label, rest) = input.split_at(len);
     match label {
-        [] => Err(Refusal::new(Kind::Empty, Part::Host, input)),
-        [b'-', ..] => Err(Refusal::new(Kind::BadLabel, Part::Host, input)),
-        [.., b'-'] => Err(Refusal::new(Kind::BadLabel, Part::Host, rest)),
+        [] => Err(ProductionError::new(
+            RejectKind::Empty,
+            RejectPart::Host,
+            input,
+        )),
+        [b'-', ..] => Err(ProductionError::new(
+            RejectKind::BadLabel,
+            RejectPart::Host,
+            input,
+        )),
+        [.., b'-'] => Err(ProductionError::new(
+            RejectKind::BadLabel,
+            RejectPart::Host,
+            rest,
+        )),
         _ => Ok((label, rest)),
     }
 }
@@ -221,6 +241,6 @@ impl Login<'_> {
             }
             out.push(b'@');
         }
-        self.site.write(out);
+        self.hostport.write(out);
     }
 }

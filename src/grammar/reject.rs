@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use super::escape::octet;
+use super::escape::escaped_byte;
 
 /// What was wrong. A closed set: a new value is a new version of the record format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Kind {
+pub enum RejectKind {
     /// Nothing stood where the grammar needs at least one character.
     Empty,
     /// A character stood there that the part cannot hold.
@@ -23,7 +23,7 @@ pub enum Kind {
 /// Where it was wrong: the part of the URL that was being read. A closed set as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Part {
+pub enum RejectPart {
     /// The scheme and its colon.
     Scheme,
     /// The two slashes after the scheme.
@@ -64,80 +64,80 @@ pub enum Part {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Reject {
     /// What was wrong.
-    pub kind: Kind,
+    pub kind: RejectKind,
     /// Which part was being read.
-    pub part: Part,
+    pub part: RejectPart,
     /// How many bytes stand before the fault. At most the length of the text.
     pub offset: usize,
 }
 
-impl Kind {
+impl RejectKind {
     /// The name that stands in a record's `error.kind`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Empty => "empty",
-            Kind::Unexpected => "unexpected",
-            Kind::BadEscape => "bad-escape",
-            Kind::Missing => "missing",
-            Kind::BadLabel => "bad-label",
+            RejectKind::Empty => "empty",
+            RejectKind::Unexpected => "unexpected",
+            RejectKind::BadEscape => "bad-escape",
+            RejectKind::Missing => "missing",
+            RejectKind::BadLabel => "bad-label",
         }
     }
 
     /// All kinds, for the schema.
-    pub const ALL: [Kind; 5] = [
-        Kind::Empty,
-        Kind::Unexpected,
-        Kind::BadEscape,
-        Kind::Missing,
-        Kind::BadLabel,
+    pub const ALL: [RejectKind; 5] = [
+        RejectKind::Empty,
+        RejectKind::Unexpected,
+        RejectKind::BadEscape,
+        RejectKind::Missing,
+        RejectKind::BadLabel,
     ];
 }
 
-impl Part {
+impl RejectPart {
     /// The name that stands in a record's `error.part`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Part::Scheme => "scheme",
-            Part::Slashes => "slashes",
-            Part::Login => "login",
-            Part::Host => "host",
-            Part::Port => "port",
-            Part::Path => "path",
-            Part::Typecode => "typecode",
-            Part::Search => "search",
-            Part::Selector => "selector",
-            Part::Address => "address",
-            Part::Group => "group",
-            Part::Article => "article",
-            Part::Database => "database",
-            Part::Wtype => "wtype",
-            Part::Wpath => "wpath",
-            Part::Field => "field",
-            Part::Schemepart => "schemepart",
+            RejectPart::Scheme => "scheme",
+            RejectPart::Slashes => "slashes",
+            RejectPart::Login => "login",
+            RejectPart::Host => "host",
+            RejectPart::Port => "port",
+            RejectPart::Path => "path",
+            RejectPart::Typecode => "typecode",
+            RejectPart::Search => "search",
+            RejectPart::Selector => "selector",
+            RejectPart::Address => "address",
+            RejectPart::Group => "group",
+            RejectPart::Article => "article",
+            RejectPart::Database => "database",
+            RejectPart::Wtype => "wtype",
+            RejectPart::Wpath => "wpath",
+            RejectPart::Field => "field",
+            RejectPart::Schemepart => "schemepart",
         }
     }
 
     /// All parts, for the schema.
-    pub const ALL: [Part; 17] = [
-        Part::Scheme,
-        Part::Slashes,
-        Part::Login,
-        Part::Host,
-        Part::Port,
-        Part::Path,
-        Part::Typecode,
-        Part::Search,
-        Part::Selector,
-        Part::Address,
-        Part::Group,
-        Part::Article,
-        Part::Database,
-        Part::Wtype,
-        Part::Wpath,
-        Part::Field,
-        Part::Schemepart,
+    pub const ALL: [RejectPart; 17] = [
+        RejectPart::Scheme,
+        RejectPart::Slashes,
+        RejectPart::Login,
+        RejectPart::Host,
+        RejectPart::Port,
+        RejectPart::Path,
+        RejectPart::Typecode,
+        RejectPart::Search,
+        RejectPart::Selector,
+        RejectPart::Address,
+        RejectPart::Group,
+        RejectPart::Article,
+        RejectPart::Database,
+        RejectPart::Wtype,
+        RejectPart::Wpath,
+        RejectPart::Field,
+        RejectPart::Schemepart,
     ];
 }
 
@@ -145,17 +145,19 @@ impl fmt::Display for Reject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (part, at) = (self.part.name(), self.offset);
         match self.kind {
-            Kind::Empty => write!(f, "the {part} is empty at byte {at}"),
-            Kind::Unexpected => write!(f, "byte {at} cannot stand in or after the {part}"),
-            Kind::BadEscape => write!(
+            RejectKind::Empty => write!(f, "the {part} is empty at byte {at}"),
+            RejectKind::Unexpected => write!(f, "byte {at} cannot stand in or after the {part}"),
+            RejectKind::BadEscape => write!(
                 f,
                 "the % at byte {at} is not followed by two hexadecimal digits"
             ),
-            Kind::Missing => write!(
+            RejectKind::Missing => write!(
                 f,
                 "the {part} is missing, or lacks its delimiter, at byte {at}"
             ),
-            Kind::BadLabel => write!(f, "the host's label cannot begin or end so at byte {at}"),
+            RejectKind::BadLabel => {
+                write!(f, "the host's label cannot begin or end so at byte {at}")
+            }
         }
     }
 }
@@ -164,16 +166,16 @@ impl std::error::Error for Reject {}
 
 /// A rejection inside a production, which knows what is left and not what came before.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Refusal {
-    kind: Kind,
-    part: Part,
+pub(super) struct ProductionError {
+    kind: RejectKind,
+    part: RejectPart,
     left: usize,
 }
 
-impl Refusal {
+impl ProductionError {
     /// A refusal at the first byte of `rest`.
-    pub(super) fn new(kind: Kind, part: Part, rest: &[u8]) -> Refusal {
-        Refusal {
+    pub(super) fn new(kind: RejectKind, part: RejectPart, rest: &[u8]) -> ProductionError {
+        ProductionError {
             kind,
             part,
             left: rest.len(),
@@ -191,10 +193,10 @@ impl Refusal {
 }
 
 /// What a production gives: its value and the bytes after it.
-pub(super) type Read<'a, T> = Result<(T, &'a [u8]), Refusal>;
+pub(super) type Production<'a, T> = Result<(T, &'a [u8]), ProductionError>;
 
 /// Nothing may be left after a form's last production.
-pub(super) fn end<T>(value: T, part: Part, rest: &[u8]) -> Result<T, Refusal> {
+pub(super) fn end<T>(value: T, part: RejectPart, rest: &[u8]) -> Result<T, ProductionError> {
     if rest.is_empty() {
         Ok(value)
     } else {
@@ -205,12 +207,12 @@ pub(super) fn end<T>(value: T, part: Part, rest: &[u8]) -> Result<T, Refusal> {
 /// What is wrong with the first byte of `rest`, which `part` could not take. `rest` is not empty.
 ///
 /// A whole escape is `Unexpected`: it stands where none can (`telnet://h%41`).
-pub(super) fn stray(part: Part, rest: &[u8]) -> Refusal {
-    let half_escape = rest.first() == Some(&b'%') && octet(rest).is_none();
+pub(super) fn stray(part: RejectPart, rest: &[u8]) -> ProductionError {
+    let half_escape = rest.first() == Some(&b'%') && escaped_byte(rest).is_none();
     let kind = if half_escape {
-        Kind::BadEscape
+        RejectKind::BadEscape
     } else {
-        Kind::Unexpected
+        RejectKind::Unexpected
     };
-    Refusal::new(kind, part, rest)
+    ProductionError::new(kind, part, rest)
 }

@@ -1,11 +1,11 @@
 //! The one table of schemes: their rule, default port, and what makes a bare one plausible in running text.
 
-use super::chars::Set;
-use super::reject::{Kind, Part, Read, Refusal};
+use super::chars::CharSet;
+use super::reject::{Production, ProductionError, RejectKind, RejectPart};
 
 /// Which rule of section 5 a scheme answers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Rule {
+pub enum SchemeRule {
     /// `ftpurl`
     Ftp,
     /// `fileurl`
@@ -32,7 +32,7 @@ pub enum Rule {
 
 /// What kind of scheme it is by RFC 1738.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Class {
+pub enum SchemeClass {
     /// One of the ten of section 3.
     Predefined,
     /// One of the names that section 4 sets aside.
@@ -47,7 +47,7 @@ pub enum Class {
 ///
 /// A scheme that is not in the table needs `//` and a plausible host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Bare {
+pub enum BareRequirement {
     /// `//` and a plausible host.
     Host,
     /// `//`; what follows may have no host (`file:///etc/motd`).
@@ -70,75 +70,95 @@ pub struct Scheme {
     /// The name, in lower case.
     pub name: &'static str,
     /// Its rule in section 5.
-    pub rule: Rule,
+    pub rule: SchemeRule,
     /// Its class.
-    pub class: Class,
+    pub class: SchemeClass,
     /// The port a client uses where the URL names none.
     pub port: Option<u16>,
     /// What makes a bare URL of this scheme plausible.
-    pub bare: Bare,
+    pub bare: BareRequirement,
 }
 
 /// The schemes we know more about than their name. Sections are RFC 1738's unless another is named.
 pub const SCHEMES: &[Scheme] = &[
-    predefined("ftp", Rule::Ftp, Some(21), Bare::Host), // 3.2
-    predefined("http", Rule::Http, Some(80), Bare::Host), // 3.3
-    predefined("gopher", Rule::Gopher, Some(70), Bare::Host), // 3.4
-    predefined("mailto", Rule::Mailto, None, Bare::Mailbox), // 3.5
-    predefined("news", Rule::News, None, Bare::News),   // 3.6
-    predefined("nntp", Rule::Nntp, Some(119), Bare::Host), // 3.7
-    predefined("telnet", Rule::Telnet, Some(23), Bare::Host), // 3.8
-    predefined("wais", Rule::Wais, Some(210), Bare::Host), // 3.9
-    predefined("file", Rule::File, None, Bare::Slashes), // 3.10
-    predefined("prospero", Rule::Prospero, Some(1525), Bare::Host), // 3.11
-    reserved("afs", Bare::Host),                        // 4, here and below
-    reserved("mid", Bare::Mailbox),
-    reserved("cid", Bare::Mailbox),
-    reserved("nfs", Bare::Host),
-    reserved("tn3270", Bare::Host),
-    reserved("mailserver", Bare::Never),
-    reserved("z39.50", Bare::Host),
-    other("https", Some(443), Bare::Host), // RFC 9110 4.2.2
-    other("ws", Some(80), Bare::Host),     // RFC 6455 3
-    other("wss", Some(443), Bare::Host),   // RFC 6455 3
-    other("snews", None, Bare::News),      // RFC 4642
-    other("urn", None, Bare::Urn),         // RFC 8141
-    other("magnet", None, Bare::Starts("?")),
-    other("doi", None, Bare::Starts("10.")),
-    other("tel", None, Bare::Starts("+")), // RFC 3966
-    other("sip", None, Bare::Mailbox),     // RFC 3261
-    other("sips", None, Bare::Mailbox),
-    other("xmpp", None, Bare::Mailbox), // RFC 5122
-    other("im", None, Bare::Mailbox),   // RFC 3860
-    other("data", None, Bare::Never),   // RFC 2397: counted in HTML, no location in text
-    other("javascript", None, Bare::Never),
+    predefined("ftp", SchemeRule::Ftp, Some(21), BareRequirement::Host), // 3.2
+    predefined("http", SchemeRule::Http, Some(80), BareRequirement::Host), // 3.3
+    predefined(
+        "gopher",
+        SchemeRule::Gopher,
+        Some(70),
+        BareRequirement::Host,
+    ), // 3.4
+    predefined("mailto", SchemeRule::Mailto, None, BareRequirement::Mailbox), // 3.5
+    predefined("news", SchemeRule::News, None, BareRequirement::News),   // 3.6
+    predefined("nntp", SchemeRule::Nntp, Some(119), BareRequirement::Host), // 3.7
+    predefined(
+        "telnet",
+        SchemeRule::Telnet,
+        Some(23),
+        BareRequirement::Host,
+    ), // 3.8
+    predefined("wais", SchemeRule::Wais, Some(210), BareRequirement::Host), // 3.9
+    predefined("file", SchemeRule::File, None, BareRequirement::Slashes), // 3.10
+    predefined(
+        "prospero",
+        SchemeRule::Prospero,
+        Some(1525),
+        BareRequirement::Host,
+    ), // 3.11
+    reserved("afs", BareRequirement::Host),                              // 4, here and below
+    reserved("mid", BareRequirement::Mailbox),
+    reserved("cid", BareRequirement::Mailbox),
+    reserved("nfs", BareRequirement::Host),
+    reserved("tn3270", BareRequirement::Host),
+    reserved("mailserver", BareRequirement::Never),
+    reserved("z39.50", BareRequirement::Host),
+    other("https", Some(443), BareRequirement::Host), // RFC 9110 4.2.2
+    other("ws", Some(80), BareRequirement::Host),     // RFC 6455 3
+    other("wss", Some(443), BareRequirement::Host),   // RFC 6455 3
+    other("snews", None, BareRequirement::News),      // RFC 4642
+    other("urn", None, BareRequirement::Urn),         // RFC 8141
+    other("magnet", None, BareRequirement::Starts("?")),
+    other("doi", None, BareRequirement::Starts("10.")),
+    other("tel", None, BareRequirement::Starts("+")), // RFC 3966
+    other("sip", None, BareRequirement::Mailbox),     // RFC 3261
+    other("sips", None, BareRequirement::Mailbox),
+    other("xmpp", None, BareRequirement::Mailbox), // RFC 5122
+    other("im", None, BareRequirement::Mailbox),   // RFC 3860
+    other("data", None, BareRequirement::Never),   // RFC 2397: counted in HTML, no location in text
+    other("javascript", None, BareRequirement::Never),
 ];
 
-const fn predefined(name: &'static str, rule: Rule, port: Option<u16>, bare: Bare) -> Scheme {
+const fn predefined(
+    name: &'static str,
+    rule: SchemeRule,
+    port: Option<u16>,
+    bare: BareRequirement,
+) -> Scheme {
     Scheme {
         name,
         rule,
-        class: Class::Predefined,
+        class: SchemeClass::Predefined,
         port,
         bare,
     }
 }
 
-const fn reserved(name: &'static str, bare: Bare) -> Scheme {
+const fn reserved(name: &'static str, bare: BareRequirement) -> Scheme {
     Scheme {
         name,
-        rule: Rule::Other,
-        class: Class::Reserved,
+        rule: SchemeRule::Other,
+        class: SchemeClass::Reserved,
         port: None,
         bare,
     }
 }
 
-const fn other(name: &'static str, port: Option<u16>, bare: Bare) -> Scheme {
+const fn other(name: &'static str, port: Option<u16>, bare: BareRequirement) -> Scheme {
     Scheme {
         name,
-        rule: Rule::Other,
-        class: Class::Other,
+        rule: SchemeRule::Other,
+        class: SchemeClass::Other,
         port,
         bare,
     }
@@ -186,14 +206,16 @@ const fn letter(byte: u8) -> usize {
     (byte & 0x1F) as usize
 }
 
-impl Class {
+impl SchemeClass {
     /// The class of any scheme's name.
     #[must_use]
-    pub fn of(name: &[u8]) -> Class {
+    pub fn of(name: &[u8]) -> SchemeClass {
         match Scheme::named(name) {
             Some(row) => row.class,
-            None if name.len() >= 2 && name[..2].eq_ignore_ascii_case(b"x-") => Class::Experimental,
-            None => Class::Other,
+            None if name.len() >= 2 && name[..2].eq_ignore_ascii_case(b"x-") => {
+                SchemeClass::Experimental
+            }
+            None => SchemeClass::Other,
         }
     }
 
@@ -201,10 +223,10 @@ impl Class {
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Class::Predefined => "predefined",
-            Class::Reserved => "reserved",
-            Class::Experimental => "experimental",
-            Class::Other => "other",
+            SchemeClass::Predefined => "predefined",
+            SchemeClass::Reserved => "reserved",
+            SchemeClass::Experimental => "experimental",
+            SchemeClass::Other => "other",
         }
     }
 }
@@ -212,22 +234,34 @@ impl Class {
 /// Whether `byte` can stand in a scheme's name, in either case.
 #[must_use]
 pub fn is_scheme_char(byte: u8) -> bool {
-    Set::SCHEME.has(byte)
+    CharSet::SCHEME.has(byte)
 }
 
 /// `scheme ":"`, with `scheme = 1*[ lowalpha | digit | "+" | "-" | "." ]` read in either case (section 2.1).
-pub(super) fn scheme(input: &[u8]) -> Read<'_, &[u8]> {
+pub(super) fn scheme(input: &[u8]) -> Production<'_, &[u8]> {
     let len = input
         .iter()
         .take_while(|&&byte| is_scheme_char(byte))
         .count();
     let (name, rest) = input.split_at(len);
     if name.is_empty() {
-        return Err(Refusal::new(Kind::Empty, Part::Scheme, input));
+        return Err(ProductionError::new(
+            RejectKind::Empty,
+            RejectPart::Scheme,
+            input,
+        ));
     }
     match rest.strip_prefix(b":") {
         Some(rest) => Ok((name, rest)),
-        None if rest.is_empty() => Err(Refusal::new(Kind::Missing, Part::Scheme, rest)),
-        None => Err(Refusal::new(Kind::Unexpected, Part::Scheme, rest)),
+        None if rest.is_empty() => Err(ProductionError::new(
+            RejectKind::Missing,
+            RejectPart::Scheme,
+            rest,
+        )),
+        None => Err(ProductionError::new(
+            RejectKind::Unexpected,
+            RejectPart::Scheme,
+            rest,
+        )),
     }
 }

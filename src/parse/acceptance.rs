@@ -3,7 +3,7 @@
 use super::components::{SplitUrl, split};
 use super::reject::RejectReason;
 use super::verdict::Verdicts;
-use crate::grammar::{self, Bare, Reject};
+use crate::grammar::{self, BareRequirement, Reject};
 use crate::scan::{Rules, Scanner, likely_host, plausible_host};
 
 /// Where a text stands, which decides how much it has to look like a URL.
@@ -38,8 +38,8 @@ pub(super) fn accept<'u>(
             .get(url_len + 1..)
             .is_some_and(|fragment| !grammar::is_fragment(fragment));
         let at = Reject {
-            kind: grammar::Kind::Unexpected,
-            part: grammar::Part::Path,
+            kind: grammar::RejectKind::Unexpected,
+            part: grammar::RejectPart::Path,
             offset: url_len,
         };
         let short = full.len() <= url_bytes;
@@ -82,7 +82,10 @@ fn plausible(
     scanner: &Scanner,
 ) -> Result<(), RejectReason> {
     let bare = scanner.bare(parts.scheme);
-    if let Some(host) = parts.host.filter(|_| !matches!(bare, Bare::Slashes)) {
+    if let Some(host) = parts
+        .host
+        .filter(|_| !matches!(bare, BareRequirement::Slashes))
+    {
         let holds = plausible_host(host) && (place != Place::Guessed || likely_host(host));
         return if holds {
             Ok(())
@@ -92,18 +95,20 @@ fn plausible(
     }
     let rest = url.get(parts.scheme.len() + 1..).unwrap_or_default();
     let holds = match (bare, place) {
-        (Bare::Host, Place::Wrapped | Place::Attribute) => !scanner.knows(parts.scheme),
-        (Bare::Host, Place::Bare | Place::Guessed) => false,
+        (BareRequirement::Host, Place::Wrapped | Place::Attribute) => !scanner.knows(parts.scheme),
+        (BareRequirement::Host, Place::Bare | Place::Guessed) => false,
         (_, Place::Wrapped | Place::Attribute) => true,
-        (Bare::Slashes, _) => rest.starts_with(b"//") && rest.len() > 3,
-        (Bare::Mailbox, _) => is_mailbox(rest),
-        (Bare::News, _) => is_news(rest),
-        (Bare::Urn, _) => rest
+        (BareRequirement::Slashes, _) => rest.starts_with(b"//") && rest.len() > 3,
+        (BareRequirement::Mailbox, _) => is_mailbox(rest),
+        (BareRequirement::News, _) => is_news(rest),
+        (BareRequirement::Urn, _) => rest
             .iter()
             .position(|&byte| byte == b':')
             .is_some_and(|colon| colon >= 2 && colon + 1 < rest.len()),
-        (Bare::Starts(start), _) => rest.len() > start.len() && rest.starts_with(start.as_bytes()),
-        (Bare::Never, _) => false,
+        (BareRequirement::Starts(start), _) => {
+            rest.len() > start.len() && rest.starts_with(start.as_bytes())
+        }
+        (BareRequirement::Never, _) => false,
     };
     if holds {
         Ok(())

@@ -4,7 +4,7 @@ use twox_hash::XxHash3_128;
 
 use super::found::{Alternate, FoundUrl, Truncated, Wrapper};
 use super::verdict::Verdicts;
-use crate::repair::Repairs;
+use crate::repair::RepairSet;
 use crate::span::Span;
 
 /// A URL on its way to the sink.
@@ -23,7 +23,7 @@ impl Plain<'_> {
     /// Cuts it at the limit and gives it.
     pub(super) fn give(
         &self,
-        repairs: Repairs,
+        repairs: RepairSet,
         alternates: &[Alternate],
         confidence: f32,
         sink: &mut dyn FnMut(&FoundUrl<'_>),

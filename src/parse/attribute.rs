@@ -7,7 +7,7 @@ use super::found::{FoundUrl, Wrapper};
 use super::reject::RejectReason;
 use super::verdict::Verdicts;
 use crate::grammar::is_scheme_char;
-use crate::repair::{Repair, Repairs};
+use crate::repair::{Repair, RepairSet};
 use crate::scan::{Scanner, likely_host, plausible_host};
 use crate::span::Span;
 
@@ -46,7 +46,7 @@ pub fn attribute(
         .copied()
         .filter(|byte| !matches!(byte, b'\t' | b'\n' | b'\r'))
         .collect();
-    let repairs: Repairs = broken.then_some(Repair::LineBreak).into_iter().collect();
+    let repairs: RepairSet = broken.then_some(Repair::LineBreak).into_iter().collect();
     let resolved = match scheme(&text) {
         Some(scheme)
             if NO_LOCATION
@@ -179,7 +179,7 @@ mod tests {
     use crate::scan::{Rules, SchemelessPolicy};
 
     fn read(text: &str, base: Option<&str>) -> Result<String, RejectReason> {
-        let scanner = Scanner::new(Rules::Wide, SchemelessPolicy::Found, &[]);
+        let scanner = Scanner::new(Rules::Wide, SchemelessPolicy::Find, &[]);
         let value = AttributeValue {
             text: text.as_bytes(),
             span: Span::default(),

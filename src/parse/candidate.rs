@@ -2,7 +2,7 @@
 
 use super::reject::RejectReason;
 use crate::repair::LogicalLine;
-use crate::scan::Start;
+use crate::scan::UrlStart;
 
 /// What became of a start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub struct ParseOutcome {
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate<'l> {
     /// The start.
-    pub start: &'l Start,
+    pub start: &'l UrlStart,
     /// The byte before it.
     pub before: Option<u8>,
     /// Its logical line.

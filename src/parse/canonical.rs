@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use super::verdict::Whatwg;
-use crate::grammar::octet;
+use crate::grammar::escaped_byte;
 
 /// WHATWG's reading of `full`, if it is plain. RFC 3986 accepts it then, too. Linear, allocates nothing.
 pub(super) fn read(full: &[u8]) -> Option<Whatwg<'_>> {
@@ -84,7 +84,9 @@ fn is_plain(text: &[u8], dots: Dots) -> bool {
     while let Some(run) = text[at..].iter().position(|&byte| !CALM[usize::from(byte)]) {
         at += run;
         let goes_on = match text[at] {
-            b'%' => octet(&text[at..]).is_some_and(|octet| octet != b'.' || dots == Dots::Taken),
+            b'%' => {
+                escaped_byte(&text[at..]).is_some_and(|octet| octet != b'.' || dots == Dots::Taken)
+            }
             b'/' => text.get(at + 1) != Some(&b'.') || dots == Dots::Taken,
             b'#' => {
                 hashes += 1;

@@ -8,7 +8,7 @@ use super::found::{Alternate, AlternateReason, FoundUrl, Wrapper};
 use super::hyphen::dropped;
 use super::reject::RejectReason;
 use super::verdict::Verdicts;
-use crate::repair::{Join, Repair, Repairs};
+use crate::repair::{Join, Repair, RepairSet};
 use crate::scan::{Opening, Rules, Scanner};
 use crate::span::Span;
 
@@ -48,7 +48,7 @@ impl Reader<'_> {
     /// The content of a wrapper is a URL as a whole or not at all.
     fn wrapped(&self, sink: &mut dyn FnMut(&FoundUrl<'_>)) -> Result<(), RejectReason> {
         let line = self.laid.line;
-        let repairs: Repairs = line
+        let repairs: RepairSet = line
             .joins()
             .iter()
             .flat_map(|join| join.repairs.iter())
@@ -118,7 +118,7 @@ impl Reader<'_> {
             }
         }
         ParseOutcome {
-            resume: self.laid.start.retry,
+            resume: self.laid.start.resume,
             refused: Some(refused),
         }
     }
@@ -273,7 +273,7 @@ impl Reader<'_> {
 struct Choice<'l> {
     wrapper: Wrapper,
     full: &'l [u8],
-    repairs: Repairs,
+    repairs: RepairSet,
     alternates: Vec<Alternate>,
     confidence: f32,
 }
@@ -325,17 +325,17 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::repair::{BareWord, Breaks, LogicalLine, promising, word};
+    use crate::repair::{BareWord, LineBreakPolicy, LogicalLine, promising, word};
     use crate::scan::SchemelessPolicy;
 
     /// Looks at each bare start, and reads the words of those that are refused: they must be no URLs. How many they are.
     fn check(text: &[u8]) -> usize {
-        let scanner = Scanner::new(Rules::Wide, SchemelessPolicy::Found, &["foo".to_owned()]);
+        let scanner = Scanner::new(Rules::Wide, SchemelessPolicy::Find, &["foo".to_owned()]);
         let mut starts = scanner.starts(text);
         let (mut from, mut refused) = (0, 0);
         let mut line = LogicalLine::default();
         while let Some(start) = starts.next_from(from) {
-            from = start.retry;
+            from = start.resume;
             let guessed = match start.opening {
                 Opening::UrlBracket | Opening::Angle => continue,
                 Opening::Schemeless(scheme) => Some(scheme),
@@ -346,7 +346,7 @@ mod tests {
                 from: start.content,
                 before,
                 rules: Rules::Wide,
-                breaks: Breaks::Undone,
+                breaks: LineBreakPolicy::Join,
                 most: usize::MAX,
             };
             if let Err(reason) = promising(text, &found, guessed, &scanner) {

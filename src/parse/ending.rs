@@ -1,6 +1,6 @@
 //! Where a bare URL ends: what stands before it, and what clings to its end.
 
-use crate::repair::run_end;
+use crate::repair::url_run_end;
 use crate::scan::Rules;
 
 /// Where a word's URL ends.
@@ -16,7 +16,7 @@ pub(super) struct End {
 ///
 /// Reads the word a fixed number of times.
 pub(super) fn end(word: &[u8], before: Option<u8>, rules: Rules) -> End {
-    let whole = run_end(word, 0, before, rules, usize::MAX);
+    let whole = url_run_end(word, 0, before, rules, usize::MAX);
     End {
         url: trimmed(&word[..whole], before, rules),
         word: whole,
@@ -26,7 +26,7 @@ pub(super) fn end(word: &[u8], before: Option<u8>, rules: Rules) -> End {
 /// The same for a word that goes no further than its run of characters, as one that was not joined.
 pub(super) fn end_of_run(word: &[u8], before: Option<u8>, rules: Rules) -> End {
     debug_assert_eq!(
-        run_end(word, 0, before, rules, usize::MAX),
+        url_run_end(word, 0, before, rules, usize::MAX),
         word.len(),
         "{}",
         word.escape_ascii()

@@ -1,7 +1,7 @@
 //! A URL that was found, and other readings of its bytes.
 
 use super::verdict::Verdicts;
-use crate::repair::Repairs;
+use crate::repair::RepairSet;
 use crate::scan::Opening;
 use crate::span::Span;
 
@@ -119,7 +119,7 @@ pub struct FoundUrl<'l> {
     /// The bytes of the text from its first to its last character, before repair.
     pub raw: Span,
     /// What was undone.
-    pub repairs: Repairs,
+    pub repairs: RepairSet,
     /// Other readings, all different from this and from one another, the likeliest first.
     pub alternates: &'l [Alternate],
     /// How likely this reading is, from 0 to 1.

@@ -1,6 +1,6 @@
 //! Readings without doubtful hyphens.
 
-use crate::limits::DOUBTFUL_HYPHENS;
+use crate::limits::AMBIGUOUS_HYPHENS;
 
 /// The readings without some of the hyphens at `doubtful`: fewest dropped first, then leftmost
 /// (`spec/appendix-rules.md` 5). With more than four in doubt, only the one without any of them.
@@ -21,7 +21,7 @@ pub(super) fn dropped(text: &[u8], doubtful: &[usize]) -> Vec<Vec<u8>> {
     if doubtful.is_empty() {
         return Vec::new();
     }
-    if doubtful.len() > DOUBTFUL_HYPHENS {
+    if doubtful.len() > AMBIGUOUS_HYPHENS {
         return vec![
             text.iter()
                 .enumerate()

@@ -4,7 +4,7 @@ use super::chunk::{Batch, Chunk, Keyed};
 use super::extract::{Finding, key_hash};
 use super::job::{Job, Output, Unique};
 use super::scratch::ScratchPool;
-use crate::limits::SPILL_BYTES;
+use crate::limits::RECORD_BUFFER_BYTES;
 use crate::origin::Source;
 use crate::record::{self, Record, RecordWriter, Summary};
 
@@ -36,8 +36,8 @@ pub(super) struct BatchBuilder<'w> {
 
 impl BatchBuilder<'_> {
     /// Bytes of records that a batch holds at the most, for what is usual: it is given when a message begins behind
-    /// [`SPILL_BYTES`]. A message that yields much is given itself behind as many.
-    pub(super) const FULL_BYTES: usize = SPILL_BYTES + SPILL_BYTES / 8;
+    /// [`RECORD_BUFFER_BYTES`]. A message that yields much is given itself behind as many.
+    pub(super) const FULL_BYTES: usize = RECORD_BUFFER_BYTES + RECORD_BUFFER_BYTES / 8;
 }
 
 impl<'w> BatchBuilder<'w> {
@@ -105,7 +105,8 @@ impl<'w> BatchBuilder<'w> {
 
     /// Notes where a message begins. What is held of those before it is given first, if it is much.
     pub(super) fn begin(&mut self) {
-        if self.batch.records.len() + self.rejects_before + self.piece().rejects.len() > SPILL_BYTES
+        if self.batch.records.len() + self.rejects_before + self.piece().rejects.len()
+            > RECORD_BUFFER_BYTES
         {
             // The piece that was made for the message stays.
             let is_empty = self.start == self.batch.records.len();
@@ -157,7 +158,7 @@ impl<'w> BatchBuilder<'w> {
         let mark = self.mark;
         let own =
             self.batch.records.len() - mark.records + self.piece().rejects.len() - mark.rejects;
-        if own > SPILL_BYTES {
+        if own > RECORD_BUFFER_BYTES {
             counts(self, job);
             self.settle();
             let next = Chunk {

@@ -17,9 +17,9 @@ impl Options {
                 Rules::Wide
             },
             schemeless: if extract.schemeless {
-                SchemelessPolicy::Found
+                SchemelessPolicy::Find
             } else {
-                SchemelessPolicy::Left
+                SchemelessPolicy::Skip
             },
             extra_schemes: extract.extra_schemes.clone(),
             headers: if extract.headers {

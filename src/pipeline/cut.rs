@@ -89,7 +89,7 @@ impl Cuts {
     pub(super) fn part(
         opened: File,
         file: &walk::WalkedFile,
-        part: &origin::SplitItem,
+        part: &origin::FileRange,
         job: &Job,
         limits: &Limits,
     ) -> io::Result<Option<Cuts>> {

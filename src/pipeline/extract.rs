@@ -10,8 +10,8 @@ use crate::decode::{
     MimePart, OffsetMap, RawRange, Region, Regions, digest, texts,
 };
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
-use crate::grammar::octet;
-use crate::limits::{Limits, PROMISE_BYTES, REFUSED_WORDS_BYTES, REFUSED_WORDS_RATIO};
+use crate::grammar::escaped_byte;
+use crate::limits::{Limits, PREFILTER_BYTES, REJECTED_WORDS_BYTES, REJECTED_WORDS_RATIO};
 use crate::origin::Source;
 use crate::parse::{
     AttributeValue, Candidate, FoundUrl, ParseOutcome, RejectReason, Unwrapped, attribute, inner,
@@ -19,9 +19,10 @@ use crate::parse::{
 };
 use crate::record::{Record, RecordOrigin, context_border, hash_of, id};
 use crate::repair::{
-    BareWord, Breaks, Join, LogicalLine, WrappedText, promising, quote_depth, word, wrapped,
+    BareWord, Join, LineBreakPolicy, LogicalLine, WrappedText, promising, quote_depth, word,
+    wrapped,
 };
-use crate::scan::{Opening, Rules, Scanner, SchemelessPolicy, Start};
+use crate::scan::{Opening, Rules, Scanner, SchemelessPolicy, UrlStart};
 use crate::span::Span;
 use crate::split::{HeaderForm, Message};
 
@@ -248,7 +249,7 @@ impl<'s> State<'s, '_> {
             }
             let outcome = self.start(text, &start, &mut regions);
             if let Some(reason) = outcome.refused {
-                let span = Span::new(start.at, outcome.resume.max(start.retry));
+                let span = Span::new(start.at, outcome.resume.max(start.resume));
                 let place = self.origin(&text.offset_map, span);
                 (self.sink)(Finding::Reject(reason, span.of(&text.bytes), place));
             }
@@ -261,7 +262,7 @@ impl<'s> State<'s, '_> {
     fn start(
         &mut self,
         text: &DecodedText<'_>,
-        start: &Start,
+        start: &UrlStart,
         regions: &mut Option<Regions>,
     ) -> ParseOutcome {
         let Extractor {
@@ -280,7 +281,7 @@ impl<'s> State<'s, '_> {
                     &mut line,
                 ) {
                     WrappedText::Closed(close) => Some(close),
-                    WrappedText::Void(close) => {
+                    WrappedText::SeveralUrls(close) => {
                         self.line = line;
                         return ParseOutcome {
                             resume: close + 1,
@@ -290,7 +291,7 @@ impl<'s> State<'s, '_> {
                     WrappedText::Unclosed => {
                         self.line = line;
                         return ParseOutcome {
-                            resume: start.retry,
+                            resume: start.resume,
                             refused: Some(RejectReason::Unclosed),
                         };
                     }
@@ -298,14 +299,14 @@ impl<'s> State<'s, '_> {
             }
             Opening::UrlPrefix | Opening::Bare | Opening::Schemeless(_) => {
                 let breaks = if text.lines == LineLayout::Written {
-                    Breaks::Undone
+                    LineBreakPolicy::Join
                 } else {
-                    Breaks::Kept
+                    LineBreakPolicy::Keep
                 };
                 let most = if self.may_refuse() {
                     usize::MAX
                 } else {
-                    PROMISE_BYTES
+                    PREFILTER_BYTES
                 };
                 let found = BareWord {
                     from: start.content,
@@ -317,7 +318,7 @@ impl<'s> State<'s, '_> {
                 if let Err(reason) = self.promising(&text.bytes, start, &found) {
                     self.line = line;
                     return ParseOutcome {
-                        resume: start.retry,
+                        resume: start.resume,
                         refused: Some(reason),
                     };
                 }
@@ -381,19 +382,19 @@ impl<'s> State<'s, '_> {
     /// Whether words are read to their ends. Each may be refused and read again from a start inside it, so that without
     /// a bound a message of `n` bytes could cost `n * n`.
     fn may_refuse(&self) -> bool {
-        self.refused_bytes <= REFUSED_WORDS_BYTES + REFUSED_WORDS_RATIO * self.message.raw.len()
+        self.refused_bytes <= REJECTED_WORDS_BYTES + REJECTED_WORDS_RATIO * self.message.raw.len()
     }
 
     /// Notes that a word of so many bytes was read and refused.
-    fn refused(&mut self, text: &DecodedText<'_>, start: &Start, octets: usize) {
-        if octets > PROMISE_BYTES && self.may_refuse() {
+    fn refused(&mut self, text: &DecodedText<'_>, start: &UrlStart, octets: usize) {
+        if octets > PREFILTER_BYTES && self.may_refuse() {
             self.refused_bytes += octets;
             if !self.may_refuse() {
                 let at = self
                     .origin(&text.offset_map, Span::new(start.at, start.content))
                     .start;
                 let most = format!(
-                    "long words full of URLs that are none: words are read up to {PROMISE_BYTES} octets from here"
+                    "long words full of URLs that are none: words are read up to {PREFILTER_BYTES} octets from here"
                 );
                 (self.sink)(Finding::Diagnostic(Diagnostic::at(
                     DiagnosticKind::Limit,
@@ -405,7 +406,12 @@ impl<'s> State<'s, '_> {
     }
 
     /// Whether a bare start is worth reading its word.
-    fn promising(&self, text: &[u8], start: &Start, word: &BareWord) -> Result<(), RejectReason> {
+    fn promising(
+        &self,
+        text: &[u8],
+        start: &UrlStart,
+        word: &BareWord,
+    ) -> Result<(), RejectReason> {
         let guessed = match start.opening {
             Opening::Schemeless(scheme) => Some(scheme),
             _ => None,
@@ -698,7 +704,8 @@ struct Spot<'t> {
 fn ill_at(word: &[u8]) -> usize {
     let allowed =
         |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()*+,;=%".contains(&byte);
-    let ill = |&at: &usize| !allowed(word[at]) || word[at] == b'%' && octet(&word[at..]).is_none();
+    let ill =
+        |&at: &usize| !allowed(word[at]) || word[at] == b'%' && escaped_byte(&word[at..]).is_none();
     (0..word.len()).find(ill).unwrap_or(0)
 }
 

@@ -16,7 +16,7 @@ pub struct Job {
     /// Files and folders, `-` for standard input.
     pub roots: Vec<PathBuf>,
     /// Parts of files, instead of the roots.
-    pub items: Option<Vec<origin::SplitItem>>,
+    pub items: Option<Vec<origin::FileRange>>,
     /// Which files are wanted.
     pub filter: PathFilter,
     /// Whether links are followed.

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 
 use super::chunk::Batch;
-use crate::limits::BATCHES_WAITING;
+use crate::limits::QUEUED_BATCHES;
 
 /// Units on their way from the threads to the writer, the first one first.
 ///
@@ -21,7 +21,7 @@ pub(super) struct Order {
 impl Order {
     /// Puts a unit of so many bytes behind the others: where its yield goes.
     pub(super) fn begin(&mut self, bytes: u64) -> SyncSender<Batch> {
-        let (sender, receiver) = sync_channel(BATCHES_WAITING);
+        let (sender, receiver) = sync_channel(QUEUED_BATCHES);
         self.lines.push_back((receiver, bytes));
         self.bytes += bytes;
         sender

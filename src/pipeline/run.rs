@@ -14,14 +14,14 @@ use super::scratch::ScratchPool;
 use super::units::{Unit, Units};
 use super::worker;
 use super::writer::{Run, Writer};
-use crate::limits::{BATCH_FILES, BATCHES_PER_THREAD, BYTES_PER_THREAD};
+use crate::limits::{BATCH_FILES, BATCHES_PER_THREAD, BLOCK_BYTES_PER_THREAD};
 use crate::record::Summary;
 use crate::walk;
 
 /// Does the job and gives what it counted.
 ///
 /// The records are the same bytes for any number of threads. Holds at most [`BLOCKS_PER_THREAD`](crate::limits::BLOCKS_PER_THREAD) blocks and
-/// [`BYTES_PER_THREAD`] bytes for each thread, or one message, or [`BATCHES_PER_THREAD`] batches of small files with some
+/// [`BLOCK_BYTES_PER_THREAD`] bytes for each thread, or one message, or [`BATCHES_PER_THREAD`] batches of small files with some
 /// of them open, and a bounded part of their records. A second set of threads works where all of the first may have to wait,
 /// and holds as much at the most.
 ///
@@ -105,7 +105,7 @@ impl Workers<'_, '_> {
             return Ok(true);
         };
         let mut order = Order::default();
-        let most_bytes = job.threads as u64 * BYTES_PER_THREAD;
+        let most_bytes = job.threads as u64 * BLOCK_BYTES_PER_THREAD;
         for unit in units {
             let bytes = unit.len();
             let most_units = job.threads * unit.per_thread() + 1;

@@ -140,7 +140,7 @@ impl<'j> Units<'j> {
     }
 
     /// The messages of a file that begin in a range of it. What is no mbox begins at its start.
-    fn part(&mut self, file: walk::WalkedFile, item: &origin::SplitItem, piece: &mut Chunk) {
+    fn part(&mut self, file: walk::WalkedFile, item: &origin::FileRange, piece: &mut Chunk) {
         match read::open(&file)
             .and_then(|opened| Cuts::part(opened, &file, item, self.job, self.limits))
         {

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::read::path;
-use crate::origin::{Source, SourceKind, SplitItem};
+use crate::origin::{FileRange, Source, SourceKind};
 
 /// An item as it is written.
 #[derive(Serialize)]
@@ -28,7 +28,7 @@ const AUTO: &str = "auto";
 /// # Panics
 ///
 /// Never: it has nothing that JSON cannot hold.
-pub fn write_item(item: &SplitItem, line: &mut Vec<u8>) {
+pub fn write_item(item: &FileRange, line: &mut Vec<u8>) {
     let bytes = item.source.path.as_os_str().as_encoded_bytes();
     let written = ItemLine {
         path: String::from_utf8_lossy(bytes),
@@ -46,7 +46,7 @@ pub fn write_item(item: &SplitItem, line: &mut Vec<u8>) {
 /// # Errors
 ///
 /// What the line lacks, in a sentence.
-pub fn item(line: &str) -> Result<SplitItem, String> {
+pub fn item(line: &str) -> Result<FileRange, String> {
     let value: Value = serde_json::from_str(line).map_err(|error| format!("no JSON: {error}"))?;
     let number = |name: &str, default: u64| match &value[name] {
         Value::Null => Ok(default),
@@ -64,7 +64,7 @@ pub fn item(line: &str) -> Result<SplitItem, String> {
         return Err("no path".to_owned());
     }
     let (start, end) = (number("start", 0)?, number("end", u64::MAX)?);
-    Ok(SplitItem {
+    Ok(FileRange {
         source: Source::at(path(&value)?),
         start,
         end,
@@ -82,7 +82,7 @@ mod tests {
         for bytes in [&b"a/b c"[..], b"\xFF\n"] {
             let path = std::ffi::OsString::from_vec(bytes.to_vec());
             for kind in [None, Some(SourceKind::Mbox)] {
-                let written = SplitItem {
+                let written = FileRange {
                     source: Source::at(path.clone().into()),
                     start: 3,
                     end: 9,

@@ -11,7 +11,7 @@ use super::readings::RecordCache;
 use super::{Record, SCHEMA};
 use crate::decode::{MessageInfo, MimePart, Zone};
 use crate::diagnostic::Event;
-use crate::grammar::{self, Class, Form, Reject};
+use crate::grammar::{self, Reject, SchemeClass, UrlForm};
 use crate::origin::Source;
 use crate::parse::{GRAMMARS, Hazard, RejectReason, Verdicts, hazards, key, key_of, split};
 
@@ -521,7 +521,7 @@ pub fn parsed(input: &[u8], url_len: usize, out: &mut Vec<u8>) -> bool {
     }
     line.maybe_name(
         field!("scheme_class"),
-        scheme_of.map(|scheme| Class::of(scheme).name()),
+        scheme_of.map(|scheme| SchemeClass::of(scheme).name()),
     );
     line.maybe_name(field!("form"), read.map(|url| url.form.name()));
     if let Some(fragment) = input.get(url_len + 1..) {
@@ -538,14 +538,14 @@ pub fn parsed(input: &[u8], url_len: usize, out: &mut Vec<u8>) -> bool {
     }
     line.value(field!("decoded"), &read.map(Decoded));
     match read.map(|url| &url.form) {
-        Some(Form::Ftp(ftp)) => {
+        Some(UrlForm::Ftp(ftp)) => {
             let commands = ftp
                 .commands()
                 .into_iter()
                 .map(|c| [c.verb.to_owned(), latin1(c.argument)]);
             line.value(field!("commands"), &commands.collect::<Vec<_>>());
         }
-        Some(Form::Gopher(gopher)) => line.value(field!("request"), &latin1(gopher.request())),
+        Some(UrlForm::Gopher(gopher)) => line.value(field!("request"), &latin1(gopher.request())),
         _ => {}
     }
     line.names(

@@ -6,7 +6,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::object::{Object, field};
 use crate::grammar::{
-    Form, FtpPath, GopherUrl, HostKind, HostPort, IpSchemepart, Login, NewsUrl, Url, WaisPart,
+    FtpPath, GopherUrl, HostKind, HostPort, IpSchemepart, Login, NewsUrl, Url, UrlForm, WaisPart,
     decode,
 };
 use crate::parse::SplitUrl;
@@ -69,20 +69,20 @@ fn site(map: &mut Object<'_>, site: &HostPort<'_>) {
 fn login(map: &mut Object<'_>, login: &Login<'_>) {
     map.maybe(field!("user"), login.user);
     map.maybe(field!("password"), login.password);
-    site(map, &login.site);
+    site(map, &login.hostport);
 }
 
 fn form(map: &mut Object<'_>, url: &Url<'_>) {
     let port = url.effective_port();
     match &url.form {
-        Form::Http(http) => {
-            site(map, &http.site);
+        UrlForm::Http(http) => {
+            site(map, &http.hostport);
             map.maybe_number(field!("effective_port"), port);
             map.maybe(field!("path"), http.path);
             map.texts(field!("segments"), http.segments());
             map.maybe(field!("search"), http.search);
         }
-        Form::Ftp(ftp) => {
+        UrlForm::Ftp(ftp) => {
             login(map, &ftp.login);
             map.maybe_number(field!("effective_port"), port);
             map.maybe(field!("path"), ftp.path.map(|path| path.fpath));
@@ -93,7 +93,7 @@ fn form(map: &mut Object<'_>, url: &Url<'_>) {
                 &ftp.path.and_then(|path| path.typecode).map(char::from),
             );
         }
-        Form::File(file) => {
+        UrlForm::File(file) => {
             map.text(field!("host"), file.host.map_or(b"", |host| host.text));
             map.name(
                 field!("host_kind"),
@@ -103,34 +103,34 @@ fn form(map: &mut Object<'_>, url: &Url<'_>) {
             map.text(field!("path"), file.path);
             map.texts(field!("segments"), file.segments());
         }
-        Form::Gopher(gopher) => {
-            site(map, &gopher.site);
+        UrlForm::Gopher(gopher) => {
+            site(map, &gopher.hostport);
             map.maybe_number(field!("effective_port"), port);
             map.maybe(field!("path"), gopher.path.map(|path| path.text));
             gopher_path(map, gopher);
         }
-        Form::Mailto(mailto) => map.text(field!("addr"), mailto.addr),
-        Form::News(NewsUrl::All) => map.name(field!("group"), "*"),
-        Form::News(NewsUrl::Group(group)) => map.text(field!("group"), group),
-        Form::News(NewsUrl::Article { unique, host }) => {
+        UrlForm::Mailto(mailto) => map.text(field!("addr"), mailto.addr),
+        UrlForm::News(NewsUrl::All) => map.name(field!("group"), "*"),
+        UrlForm::News(NewsUrl::Group(group)) => map.text(field!("group"), group),
+        UrlForm::News(NewsUrl::Article { unique, host }) => {
             map.text(field!("article"), &[unique, &b"@"[..], host.text].concat());
             map.text(field!("unique"), unique);
             map.text(field!("host"), host.text);
             map.name(field!("host_kind"), kind(host.kind));
         }
-        Form::Nntp(nntp) => {
-            site(map, &nntp.site);
+        UrlForm::Nntp(nntp) => {
+            site(map, &nntp.hostport);
             map.maybe_number(field!("effective_port"), port);
             map.text(field!("group"), nntp.group);
             map.maybe(field!("article_number"), nntp.article_number);
         }
-        Form::Telnet(telnet) => {
+        UrlForm::Telnet(telnet) => {
             login(map, &telnet.login);
             map.maybe_number(field!("effective_port"), port);
             map.value(field!("final_slash"), &telnet.final_slash);
         }
-        Form::Wais(wais) => {
-            site(map, &wais.site);
+        UrlForm::Wais(wais) => {
+            site(map, &wais.hostport);
             map.maybe_number(field!("effective_port"), port);
             map.text(field!("database"), wais.database);
             let (search, wtype, wpath) = wais_part(wais.part);
@@ -138,8 +138,8 @@ fn form(map: &mut Object<'_>, url: &Url<'_>) {
             map.maybe(field!("wtype"), wtype);
             map.maybe(field!("wpath"), wpath);
         }
-        Form::Prospero(prospero) => {
-            site(map, &prospero.site);
+        UrlForm::Prospero(prospero) => {
+            site(map, &prospero.hostport);
             map.maybe_number(field!("effective_port"), port);
             map.text(field!("hsoname"), prospero.hsoname);
             let fields: Vec<_> = prospero
@@ -149,7 +149,7 @@ fn form(map: &mut Object<'_>, url: &Url<'_>) {
                 .collect();
             map.value(field!("fields"), &fields);
         }
-        Form::Other(other) => {
+        UrlForm::Other(other) => {
             map.text(field!("schemepart"), other.schemepart);
             let Some(IpSchemepart {
                 login: found,
@@ -201,16 +201,16 @@ impl Serialize for Decoded<'_> {
             map.serialize_entry("password", &login.password.map(bytes))?;
         }
         match &url.form {
-            Form::Http(http) => {
+            UrlForm::Http(http) => {
                 map.serialize_entry("segments", &all(&mut http.segments()))?;
                 map.serialize_entry("search", &http.search.map(bytes))?;
             }
-            Form::Ftp(ftp) => {
+            UrlForm::Ftp(ftp) => {
                 map.serialize_entry("cwd", &all(&mut ftp.path.iter().flat_map(FtpPath::cwd)))?;
                 map.serialize_entry("name", &ftp.path.map(|path| bytes(path.name())))?;
             }
-            Form::File(file) => map.serialize_entry("segments", &all(&mut file.segments()))?,
-            Form::Gopher(gopher) => {
+            UrlForm::File(file) => map.serialize_entry("segments", &all(&mut file.segments()))?,
+            UrlForm::Gopher(gopher) => {
                 let path = gopher.path;
                 map.serialize_entry("gtype", &path.and_then(|path| path.gtype).map(bytes))?;
                 map.serialize_entry("selector", &path.and_then(|path| path.selector).map(bytes))?;
@@ -220,18 +220,18 @@ impl Serialize for Decoded<'_> {
                     &path.and_then(|path| path.gopher_plus).map(bytes),
                 )?;
             }
-            Form::Mailto(mailto) => map.serialize_entry("addr", &bytes(mailto.addr))?,
-            Form::News(NewsUrl::Article { unique, .. }) => {
+            UrlForm::Mailto(mailto) => map.serialize_entry("addr", &bytes(mailto.addr))?,
+            UrlForm::News(NewsUrl::Article { unique, .. }) => {
                 map.serialize_entry("unique", &bytes(unique))?
             }
-            Form::Wais(wais) => {
+            UrlForm::Wais(wais) => {
                 let (search, wtype, wpath) = wais_part(wais.part);
                 map.serialize_entry("database", &bytes(wais.database))?;
                 map.serialize_entry("search", &search.map(bytes))?;
                 map.serialize_entry("wtype", &wtype.map(bytes))?;
                 map.serialize_entry("wpath", &wpath.map(bytes))?;
             }
-            Form::Prospero(prospero) => {
+            UrlForm::Prospero(prospero) => {
                 map.serialize_entry("hsoname", &bytes(prospero.hsoname))?;
                 let fields: Vec<_> = prospero
                     .fields
@@ -240,7 +240,7 @@ impl Serialize for Decoded<'_> {
                     .collect();
                 map.serialize_entry("fields", &fields)?;
             }
-            Form::News(_) | Form::Nntp(_) | Form::Telnet(_) | Form::Other(_) => {}
+            UrlForm::News(_) | UrlForm::Nntp(_) | UrlForm::Telnet(_) | UrlForm::Other(_) => {}
         }
         map.end()
     }

@@ -2,12 +2,12 @@
 
 use twox_hash::XxHash3_64;
 
-use crate::limits::{READING_BYTES, READINGS};
+use crate::limits::{RECORD_CACHE_ENTRIES, RECORD_CACHE_ENTRY_BYTES};
 
 /// The JSON that tells of some URLs that were written lately. Mailing lists name themselves in each message, and people
 /// their pages.
 ///
-/// Holds at most [`READINGS`] of up to [`READING_BYTES`] bytes, each in the place that the hash of its URL names; a later
+/// Holds at most [`RECORD_CACHE_ENTRIES`] of up to [`RECORD_CACHE_ENTRY_BYTES`] bytes, each in the place that the hash of its URL names; a later
 /// one takes the place of an earlier.
 #[derive(Debug, Default)]
 pub(super) struct RecordCache {
@@ -34,13 +34,14 @@ impl RecordCache {
         out: &mut Vec<u8>,
         write: impl FnOnce(&mut Vec<u8>),
     ) {
-        if full.is_empty() || full.len() > READING_BYTES {
+        if full.is_empty() || full.len() > RECORD_CACHE_ENTRY_BYTES {
             return write(out);
         }
         if self.places.is_empty() {
-            self.places.resize(READINGS, CachedReading::default());
+            self.places
+                .resize(RECORD_CACHE_ENTRIES, CachedReading::default());
         }
-        let place = &mut self.places[XxHash3_64::oneshot(full) as usize % READINGS];
+        let place = &mut self.places[XxHash3_64::oneshot(full) as usize % RECORD_CACHE_ENTRIES];
         if place.full == full && place.mismatch == mismatch {
             return out.extend_from_slice(&place.json);
         }
@@ -49,7 +50,7 @@ impl RecordCache {
         let start = out.len();
         write(out);
         let json = &out[start..];
-        if json.len() <= READING_BYTES {
+        if json.len() <= RECORD_CACHE_ENTRY_BYTES {
             place.json.clear();
             place.json.extend_from_slice(json);
             place.full.extend_from_slice(full);
@@ -90,7 +91,7 @@ mod tests {
 
     #[test]
     fn long_ones_are_not_kept() {
-        let long = vec![b'a'; READING_BYTES + 1];
+        let long = vec![b'a'; RECORD_CACHE_ENTRY_BYTES + 1];
         assert_eq!(appended(&[(&long, false), (&long, false)]).1, 2);
         let longest = &long[2..];
         assert_eq!(appended(&[(longest, false), (longest, false)]).1, 1);
@@ -98,7 +99,7 @@ mod tests {
 
     #[test]
     fn many_that_share_places_are_told_apart() {
-        let urls: Vec<Vec<u8>> = (0..READINGS * 20)
+        let urls: Vec<Vec<u8>> = (0..RECORD_CACHE_ENTRIES * 20)
             .map(|number| format!("u{}", number % 999).into_bytes())
             .collect();
         let asked: Vec<(&[u8], bool)> = urls.iter().map(|url| (url.as_slice(), false)).collect();

@@ -213,8 +213,8 @@ fn error() -> Value {
         "required": ["offset", "part", "kind", "message"],
         "properties": {
             "offset": count(),
-            "part": {"enum": grammar::Part::ALL.map(grammar::Part::name)},
-            "kind": {"enum": grammar::Kind::ALL.map(grammar::Kind::name)},
+            "part": {"enum": grammar::RejectPart::ALL.map(grammar::RejectPart::name)},
+            "kind": {"enum": grammar::RejectKind::ALL.map(grammar::RejectKind::name)},
             "message": {"type": "string"},
         },
     })

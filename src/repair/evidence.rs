@@ -11,7 +11,7 @@ mod seam;
 mod token;
 mod weigh;
 
-pub(crate) use lines::space;
+pub(crate) use lines::whitespace_len;
 
 #[cfg(test)]
 mod tests;
@@ -208,13 +208,13 @@ pub(super) struct Step {
     /// Whether the token reaches the end of its line, blanks aside. If not, no step follows.
     pub(super) whole_line: bool,
     /// Why the URL may go on, and why not.
-    pub(super) proof: Features,
+    pub(super) features: Features,
 }
 
 impl Step {
     /// The sum of the evidence. From [`LIKELY`] on the break is more likely to be undone rightly than not.
     pub(super) fn points(&self) -> f32 {
-        self.proof.points()
+        self.features.points()
     }
 
     /// How likely it is that the URL goes on over this break, given that it does over those before: from 0 to 1.

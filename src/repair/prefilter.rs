@@ -1,13 +1,13 @@
 //! A cheap look at a bare start before its word is read: words without blanks can be long, and full of starts.
 //!
 //! It reads no further than to what decides. What it lets pass may be refused later, but nothing that it refuses would
-//! pass, words aside in which what decides stands behind the first [`PROMISE_BYTES`] bytes.
+//! pass, words aside in which what decides stands behind the first [`PREFILTER_BYTES`] bytes.
 
 use memchr::{memchr, memchr3, memmem, memrchr};
 
-use super::{BareWord, Breaks, run_end, space};
-use crate::grammar::Bare;
-use crate::limits::{PROMISE_BYTES, SCHEME_CHARS};
+use super::{BareWord, LineBreakPolicy, url_run_end, whitespace_len};
+use crate::grammar::BareRequirement;
+use crate::limits::{PREFILTER_BYTES, SCHEME_CHARS};
 use crate::scan::{Rules, Scanner, cut, likely_host, plausible_host, site_parts};
 
 /// Why a word cannot be a URL.
@@ -19,7 +19,7 @@ pub enum PrefilterReject {
     Implausible,
 }
 
-/// Whether a word of `text` can be a URL at all, told from its first [`PROMISE_BYTES`] bytes: its scheme and host or
+/// Whether a word of `text` can be a URL at all, told from its first [`PREFILTER_BYTES`] bytes: its scheme and host or
 /// mailbox. `guessed` is the scheme of one that has none of its own.
 ///
 /// # Errors
@@ -35,7 +35,7 @@ pub fn promising(
         return Ok(());
     }
     let ahead = Ahead {
-        octets: &text[word.from..text.len().min(word.from + PROMISE_BYTES)],
+        octets: &text[word.from..text.len().min(word.from + PREFILTER_BYTES)],
         text,
         word,
     };
@@ -57,18 +57,18 @@ pub fn promising(
     } else {
         rest.starts_with(b"//").then_some(scheme_len + 2)
     };
-    if let Some(from) = authority.filter(|_| !matches!(bare, Bare::Slashes)) {
+    if let Some(from) = authority.filter(|_| !matches!(bare, BareRequirement::Slashes)) {
         return site(&ahead, from, guessed.is_some());
     }
     // Whether the word reaches to the first of the bytes that it must hold one of.
     let holds = |found: Option<usize>| found.is_some_and(|at| ahead.reaches(scheme_len + at + 1));
     let can_be = match bare {
-        Bare::Mailbox => holds(memchr(b'@', rest)),
-        Bare::News => holds(memchr3(b'.', b'@', b'*', rest)),
-        Bare::Host | Bare::Never => false,
-        Bare::Slashes => rest.starts_with(b"//"),
-        Bare::Starts(start) => rest.starts_with(start.as_bytes()),
-        Bare::Urn => true,
+        BareRequirement::Mailbox => holds(memchr(b'@', rest)),
+        BareRequirement::News => holds(memchr3(b'.', b'@', b'*', rest)),
+        BareRequirement::Host | BareRequirement::Never => false,
+        BareRequirement::Slashes => rest.starts_with(b"//"),
+        BareRequirement::Starts(start) => rest.starts_with(start.as_bytes()),
+        BareRequirement::Urn => true,
     };
     if can_be {
         Ok(())
@@ -98,18 +98,18 @@ impl Ahead<'_> {
         const BLANKS: usize = 8;
         let mut behind = &self.text[self.word.from + end..];
         for _ in 0..BLANKS {
-            match space(behind) {
+            match whitespace_len(behind) {
                 0 => {
-                    return self.word.breaks == Breaks::Undone
+                    return self.word.breaks == LineBreakPolicy::Join
                         && matches!(behind, [b'\n' | b'\r', ..]);
                 }
                 len => behind = &behind[len..],
             }
         }
-        self.word.breaks == Breaks::Undone
+        self.word.breaks == LineBreakPolicy::Join
     }
 
-    /// Bytes of the word, of which `most` are looked at, and [`PROMISE_BYTES`] in any case.
+    /// Bytes of the word, of which `most` are looked at, and [`PREFILTER_BYTES`] in any case.
     fn end(&self, most: usize) -> usize {
         let BareWord {
             from,
@@ -117,7 +117,7 @@ impl Ahead<'_> {
             rules,
             ..
         } = *self.word;
-        run_end(self.text, from, before, rules, most.min(PROMISE_BYTES)) - from
+        url_run_end(self.text, from, before, rules, most.min(PREFILTER_BYTES)) - from
     }
 }
 

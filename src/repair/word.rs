@@ -9,11 +9,11 @@ use crate::span::Span;
 
 /// Whether line ends may be a mailer's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Breaks {
+pub enum LineBreakPolicy {
     /// They may, and are undone where the evidence says so.
-    Undone,
+    Join,
     /// They are none of a mailer's: each ends its word.
-    Kept,
+    Keep,
 }
 
 /// What is known of a word before it is laid out.
@@ -26,7 +26,7 @@ pub struct BareWord {
     /// By which rules it is read.
     pub rules: Rules,
     /// Whether line ends in it may be a mailer's.
-    pub breaks: Breaks,
+    pub breaks: LineBreakPolicy,
     /// Bytes of its line that are read at most.
     pub most: usize,
 }
@@ -35,9 +35,9 @@ pub struct BareWord {
 /// may go on, each behind a join with its confidence.
 pub fn word(text: &[u8], word: &BareWord, line: &mut LogicalLine) {
     line.clear();
-    let end = run_end(text, word.from, word.before, word.rules, word.most);
+    let end = url_run_end(text, word.from, word.before, word.rules, word.most);
     line.push(text, word.from, end);
-    if word.rules == Rules::Wide && word.breaks == Breaks::Undone {
+    if word.rules == Rules::Wide && word.breaks == LineBreakPolicy::Join {
         continue_over_lines(text, Span::new(word.from, end), line);
     }
 }
@@ -57,7 +57,7 @@ fn continue_over_lines(text: &[u8], head: Span, line: &mut LogicalLine) {
         line.join(
             repairs.into_iter().flatten().collect(),
             confidence,
-            step.proof,
+            step.features,
         );
         line.push(text, step.token.start, step.token.end);
     }
@@ -69,7 +69,13 @@ fn continue_over_lines(text: &[u8], head: Span, line: &mut LogicalLine) {
 /// By the wide rules something else may begin inside: another URL of a list, an entity of broken HTML, or the partner
 /// of the bracket or quote that stands before.
 #[must_use]
-pub fn run_end(text: &[u8], from: usize, before: Option<u8>, rules: Rules, most: usize) -> usize {
+pub fn url_run_end(
+    text: &[u8],
+    from: usize,
+    before: Option<u8>,
+    rules: Rules,
+    most: usize,
+) -> usize {
     let mut partner = Partner::of(before.filter(|_| rules == Rules::Wide));
     let calm = if partner.depth == 0 {
         &CALM
@@ -96,7 +102,7 @@ pub fn run_end(text: &[u8], from: usize, before: Option<u8>, rules: Rules, most:
                 }
             }
             byte => {
-                if ends_word(&text[at..], rules) > 0 || partner.closed_by(byte) {
+                if word_terminator_len(&text[at..], rules) > 0 || partner.closed_by(byte) {
                     return at;
                 }
             }
@@ -198,7 +204,7 @@ impl Partner {
 /// White space, `<`, `>` and `"` (`spec/appendix-rules.md` 12); by the wide rules also controls, the backtick,
 /// Unicode's white space, and the quotes, brackets and stops of East Asian and typographic writing.
 #[must_use]
-pub fn ends_word(text: &[u8], rules: Rules) -> usize {
+pub fn word_terminator_len(text: &[u8], rules: Rules) -> usize {
     match (text, rules) {
         (
             [

@@ -2,10 +2,10 @@
 
 use super::page::page_break;
 use super::quote::{Marks, Style, line_start, marks, same_marks};
-use super::{Features, LogicalLine, Repair, Repairs};
-use crate::grammar::{Bare, Class, Scheme};
+use super::{Features, LogicalLine, Repair, RepairSet};
+use crate::grammar::{BareRequirement, Scheme, SchemeClass};
 use crate::limits::RFC1738_WRAPPER_BYTES;
-use crate::scan::{Rules, Start};
+use crate::scan::{Rules, UrlStart};
 use crate::span::Span;
 
 /// What became of a wrapper.
@@ -14,7 +14,7 @@ pub enum WrappedText {
     /// It closes with the `>` at this offset, and the line holds its content.
     Closed(usize),
     /// It closes there, but holds the beginnings of two URLs: no piece of it can be trusted.
-    Void(usize),
+    SeveralUrls(usize),
     /// It does not close: its `<` is an ordinary character.
     Unclosed,
 }
@@ -25,7 +25,7 @@ pub enum WrappedText {
 /// wrappers of a text together are read once.
 pub fn wrapped(
     text: &[u8],
-    start: &Start,
+    start: &UrlStart,
     rules: Rules,
     most: usize,
     line: &mut LogicalLine,
@@ -48,7 +48,7 @@ pub fn wrapped(
         match text[at] {
             b'>' => {
                 return if void {
-                    WrappedText::Void(at)
+                    WrappedText::SeveralUrls(at)
                 } else {
                     WrappedText::Closed(at)
                 };
@@ -92,7 +92,7 @@ const PROSE_GAPS: usize = 2;
 
 /// White space inside a wrapper, and what came with it.
 struct Gap {
-    repairs: Repairs,
+    repairs: RepairSet,
     /// The first byte behind it.
     end: usize,
 }
@@ -110,7 +110,7 @@ struct Inside<'t> {
 }
 
 impl<'t> Inside<'t> {
-    fn of(text: &'t [u8], start: &Start, rules: Rules, limit: usize) -> Inside<'t> {
+    fn of(text: &'t [u8], start: &UrlStart, rules: Rules, limit: usize) -> Inside<'t> {
         let style = if rules == Rules::Wide {
             Style::Wide
         } else {
@@ -141,7 +141,7 @@ impl<'t> Inside<'t> {
     /// The white space at `at`, with the quote marks and page furniture behind its line break; nothing where a
     /// blank line shows that the wrapper was never closed.
     fn gap(&self, at: usize, line: &LogicalLine) -> Option<Gap> {
-        let mut repairs = Repairs::default();
+        let mut repairs = RepairSet::default();
         let mut end = self.skip_blanks(at);
         if !self.at_line_end(end) {
             repairs.add(Repair::Whitespace);
@@ -234,9 +234,11 @@ fn begins_url(text: &[u8], rules: Rules) -> bool {
         return true;
     }
     Scheme::named(name).is_some_and(|row| match (row.class, row.bare) {
-        (Class::Predefined, Bare::Host | Bare::Slashes) => rest.starts_with(b"//"),
-        (Class::Predefined, _) => true,
-        _ => rules == Rules::Wide && row.bare == Bare::Host && rest.starts_with(b"//"),
+        (SchemeClass::Predefined, BareRequirement::Host | BareRequirement::Slashes) => {
+            rest.starts_with(b"//")
+        }
+        (SchemeClass::Predefined, _) => true,
+        _ => rules == Rules::Wide && row.bare == BareRequirement::Host && rest.starts_with(b"//"),
     })
 }
 

@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use aho_corasick::{AhoCorasick, Input, packed};
 use memchr::memchr;
 
-use super::{Opening, Rules, Scanner, Start};
-use crate::grammar::{Bare, Class, Rule, Scheme, is_scheme_char};
+use super::{Opening, Rules, Scanner, UrlStart};
+use crate::grammar::{BareRequirement, Scheme, SchemeClass, SchemeRule, is_scheme_char};
 use crate::limits::SCHEME_CHARS;
 
 /// The starts of a text, found while they are asked for.
@@ -14,7 +14,7 @@ use crate::limits::SCHEME_CHARS;
 /// Two searches go ahead of the caller, each no further than to its next trigger, so that every byte is searched once
 /// by each. A trigger costs a look back over at most [`SCHEME_CHARS`] bytes.
 #[derive(Debug)]
-pub struct Starts<'t> {
+pub struct UrlStarts<'t> {
     scanner: &'t Scanner,
     text: &'t [u8],
     /// The first colon that was not looked at, or the text's length.
@@ -69,9 +69,9 @@ impl Finder {
     }
 }
 
-impl<'t> Starts<'t> {
-    pub(super) fn new(scanner: &'t Scanner, text: &'t [u8]) -> Starts<'t> {
-        let mut starts = Starts {
+impl<'t> UrlStarts<'t> {
+    pub(super) fn new(scanner: &'t Scanner, text: &'t [u8]) -> UrlStarts<'t> {
+        let mut starts = UrlStarts {
             scanner,
             text,
             colon: 0,
@@ -83,7 +83,7 @@ impl<'t> Starts<'t> {
     }
 
     /// The first start whose wrapper and URL lie at `from` or behind it. `from` must not be smaller than before.
-    pub fn next_from(&mut self, from: usize) -> Option<Start> {
+    pub fn next_from(&mut self, from: usize) -> Option<UrlStart> {
         if self.colon < from {
             self.colon = self.next_colon(from);
         }
@@ -127,7 +127,7 @@ impl<'t> Starts<'t> {
 }
 
 /// What the colon at `colon` opens, if its opening lies at `floor` or behind it.
-fn look_back(scanner: &Scanner, text: &[u8], floor: usize, colon: usize) -> Option<Start> {
+fn look_back(scanner: &Scanner, text: &[u8], floor: usize, colon: usize) -> Option<UrlStart> {
     let last = *text[floor..colon].last()?;
     if !is_scheme_char(last) {
         return None;
@@ -162,12 +162,12 @@ fn look_back(scanner: &Scanner, text: &[u8], floor: usize, colon: usize) -> Opti
         } else {
             Opening::UrlPrefix
         };
-        let (at, retry) = bracket.map_or((begin, colon + 1), |bracket| (bracket, bracket + 1));
-        return Some(Start {
+        let (at, resume) = bracket.map_or((begin, colon + 1), |bracket| (bracket, bracket + 1));
+        return Some(UrlStart {
             at,
             content: colon + 1,
             opening,
-            retry,
+            resume,
         });
     }
     let at = match scanner.rules {
@@ -175,17 +175,17 @@ fn look_back(scanner: &Scanner, text: &[u8], floor: usize, colon: usize) -> Opti
         Rules::Wide => wide(scanner, name, after)?,
     };
     match bracket.filter(|_| at == 0) {
-        Some(bracket) => Some(Start {
+        Some(bracket) => Some(UrlStart {
             at: bracket,
             content: begin,
             opening: Opening::Angle,
-            retry: bracket + 1,
+            resume: bracket + 1,
         }),
-        None => Some(Start {
+        None => Some(UrlStart {
             at: begin + at,
             content: begin + at,
             opening: Opening::Bare,
-            retry: colon + 1,
+            resume: colon + 1,
         }),
     }
 }
@@ -195,8 +195,8 @@ fn look_back(scanner: &Scanner, text: &[u8], floor: usize, colon: usize) -> Opti
 /// In brackets the ten predefined schemes; bare the eight with `//`, `mailto:` and `news:`, not behind a
 /// character that could belong to the scheme (`spec/appendix-rules.md` 12).
 fn strict(name: &[u8], after: &[u8], bracket: bool, whole: bool) -> Option<usize> {
-    let row = Scheme::named(name).filter(|row| row.class == Class::Predefined)?;
-    let slashes = !matches!(row.rule, Rule::Mailto | Rule::News);
+    let row = Scheme::named(name).filter(|row| row.class == SchemeClass::Predefined)?;
+    let slashes = !matches!(row.rule, SchemeRule::Mailto | SchemeRule::News);
     (bracket || (whole && (!slashes || after.starts_with(b"//")))).then_some(0)
 }
 
@@ -215,13 +215,13 @@ fn wide(scanner: &Scanner, name: &[u8], after: &[u8]) -> Option<usize> {
     known.filter(|&at| {
         !matches!(
             scanner.bare(&name[at..]),
-            Bare::Host | Bare::Slashes | Bare::Never
+            BareRequirement::Host | BareRequirement::Slashes | BareRequirement::Never
         )
     })
 }
 
 /// The `www.` or `ftp.` that the dot at `dot` ends, if it begins a word at `floor` or behind it and a label follows.
-fn schemeless(text: &[u8], floor: usize, dot: usize) -> Option<Start> {
+fn schemeless(text: &[u8], floor: usize, dot: usize) -> Option<UrlStart> {
     let at = dot.checked_sub(3).filter(|&at| at >= floor)?;
     let scheme = match [text[at] | 0x20, text[at + 1] | 0x20, text[at + 2] | 0x20] {
         [b'w', b'w', b'w'] => "http",
@@ -232,11 +232,11 @@ fn schemeless(text: &[u8], floor: usize, dot: usize) -> Option<Start> {
     let follows = text
         .get(dot + 1)
         .is_some_and(|&next| next.is_ascii_alphanumeric() || next >= 0x80);
-    (before.is_none_or(may_stand_before) && follows).then_some(Start {
+    (before.is_none_or(may_stand_before) && follows).then_some(UrlStart {
         at,
         content: at,
         opening: Opening::Schemeless(scheme),
-        retry: dot + 1,
+        resume: dot + 1,
     })
 }
 

@@ -8,7 +8,7 @@ use super::lines::{ends_in_cr, unify};
 use super::sniff::{Format, recognised, sniff};
 use super::{AtEof, babyl, lengths, mbox, mmdf, rnews};
 use crate::diagnostic::SkipReason;
-use crate::limits::{BEGINNING_BYTES, BLOCK_BYTES, SEPARATOR_BYTES, SNIFF_BYTES};
+use crate::limits::{BLOCK_BYTES, MESSAGE_PREFIX_BYTES, SEPARATOR_BYTES, SNIFF_BYTES};
 use crate::origin::FormatHint;
 use crate::read::{SparseRead, UnreadRange};
 
@@ -54,7 +54,7 @@ pub struct Begun {
     pub start: u64,
     /// Line ends from there to the piece.
     pub lines: u64,
-    /// Its first bytes, at most [`BEGINNING_BYTES`].
+    /// Its first bytes, at most [`MESSAGE_PREFIX_BYTES`].
     pub beginning: Arc<Vec<u8>>,
 }
 
@@ -426,7 +426,7 @@ impl<R: SparseRead> BlockReader<R> {
 
     /// Notes that what is held begins a message or text that is given in pieces.
     fn begin(&mut self) {
-        let beginning = &self.held[..self.held.len().min(BEGINNING_BYTES)];
+        let beginning = &self.held[..self.held.len().min(MESSAGE_PREFIX_BYTES)];
         self.begun = Some(Begun {
             start: self.offset,
             lines: 0,
@@ -656,7 +656,7 @@ mod tests {
         for (len, offset, role) in blocks(text.as_bytes(), Format::Text, 0) {
             let begun = (offset > 0).then(|| {
                 let lines = line_ends(&text.as_bytes()[..before]);
-                let beginning = Arc::new(text.as_bytes()[..BEGINNING_BYTES].to_vec());
+                let beginning = Arc::new(text.as_bytes()[..MESSAGE_PREFIX_BYTES].to_vec());
                 BlockRole::Rest(Begun {
                     start: 0,
                     lines,

@@ -10,7 +10,7 @@ use rustix::io::fcntl_dupfd_cloexec;
 use rustix::process::{Resource, getrlimit};
 use rustix::stdio::stderr;
 
-use crate::limits::{BATCH_ROOTS, OPEN_AHEAD, OPEN_OTHERWISE};
+use crate::limits::{BATCH_ROOTS, PREOPENED_FILES, RESERVED_DESCRIPTORS};
 
 /// A file that is open, of which nothing is read yet.
 #[derive(Debug)]
@@ -33,9 +33,11 @@ impl Room {
     /// What the process is allowed by now: half of what it needs for nothing else.
     pub(super) fn new() -> Room {
         let allowed = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
-        let half = allowed.saturating_sub(OPEN_OTHERWISE) / 2;
+        let half = allowed.saturating_sub(RESERVED_DESCRIPTORS) / 2;
         Room {
-            end: RawFd::try_from(half).unwrap_or(RawFd::MAX).min(OPEN_AHEAD),
+            end: RawFd::try_from(half)
+                .unwrap_or(RawFd::MAX)
+                .min(PREOPENED_FILES),
         }
     }
 

@@ -11,7 +11,7 @@ use crate::daemon::store::Session;
 use crate::daemon::store::{GrowingMessage, Hash128, MailboxId, message_link};
 use crate::decode::HeaderFields;
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Event};
-use crate::limits::TOGETHER_BYTES;
+use crate::limits::PARSE_BATCH_BYTES;
 use crate::origin::Source;
 use crate::pipeline::{Extractor, Finding, extract};
 use crate::record::{self, MessageTail, RecordWriter};
@@ -241,7 +241,7 @@ fn together(rest: &[Message<'_>]) -> usize {
     let mut octets = 0;
     let fits = |message: &&Message<'_>| {
         octets += message.raw.len();
-        octets <= TOGETHER_BYTES
+        octets <= PARSE_BATCH_BYTES
     };
     rest.iter().take_while(fits).count().max(1)
 }

@@ -6,7 +6,7 @@ use std::thread::available_parallelism;
 
 use rayon::prelude::*;
 
-use crate::limits::PARSERS;
+use crate::limits::DAEMON_PARSER_THREADS;
 
 /// The threads. Shared by all readers.
 pub(crate) struct Parsers {
@@ -23,9 +23,11 @@ impl fmt::Debug for Parsers {
 }
 
 impl Parsers {
-    /// As many as there are cores, but for [`PARSERS`] at the most.
+    /// As many as there are cores, but for [`DAEMON_PARSER_THREADS`] at the most.
     pub(crate) fn new() -> Parsers {
-        let threads = available_parallelism().map_or(1, NonZero::get).min(PARSERS);
+        let threads = available_parallelism()
+            .map_or(1, NonZero::get)
+            .min(DAEMON_PARSER_THREADS);
         let name = |index| format!("parser {index}");
         // Without threads it takes longer.
         let pool = || {

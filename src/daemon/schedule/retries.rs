@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::daemon::host::MonotonicTime;
 use crate::daemon::ingest::FileVersion;
 use crate::limits::{
-    FAILING_FILES, FAILURES_TOLD, QUARANTINE_MS, RETRY_FIRST_MS, RETRY_LONGEST_MS,
+    QUARANTINE_MS, REMEMBERED_FAILURES, REPORTED_FAILURES, RETRY_FIRST_MS, RETRY_MAX_MS,
 };
 
 /// A file as it was when it could not be read; nothing if not even that could be told.
@@ -147,7 +147,7 @@ impl Failures {
         };
         failing.why = error.to_string();
         failing.tries += 1;
-        failing.wait_ms = (failing.wait_ms * 2).min(RETRY_LONGEST_MS);
+        failing.wait_ms = (failing.wait_ms * 2).min(RETRY_MAX_MS);
         let long = failing.since.after(QUARANTINE_MS) <= now;
         let was_left_alone = failing.retry.is_none();
         failing.retry = (!long).then(|| now.after(failing.wait_ms));
@@ -166,7 +166,7 @@ impl Failures {
         error: &io::Error,
         now: MonotonicTime,
     ) -> Say {
-        if self.files.len() >= FAILING_FILES && !self.files.contains_key(path) {
+        if self.files.len() >= REMEMBERED_FAILURES && !self.files.contains_key(path) {
             return Say::TooMany;
         }
         let (wait_ms, retry) = (RETRY_FIRST_MS, Some(now.after(RETRY_FIRST_MS)));
@@ -242,7 +242,7 @@ impl Failures {
             tries: failing.tries,
             quarantined: failing.retry.is_none(),
         };
-        all.into_iter().take(FAILURES_TOLD).map(told).collect()
+        all.into_iter().take(REPORTED_FAILURES).map(told).collect()
     }
 }
 
@@ -308,7 +308,7 @@ mod tests {
     #[test]
     fn more_than_can_be_remembered_are_said_to_be() {
         let mut failures = Failures::default();
-        for n in 0..FAILING_FILES {
+        for n in 0..REMEMBERED_FAILURES {
             failures.note(
                 Path::new(&n.to_string()),
                 Seen::nothing(),
@@ -326,7 +326,7 @@ mod tests {
         );
         assert_eq!(
             (one_more, failures.failing()),
-            (Say::TooMany, FAILING_FILES)
+            (Say::TooMany, REMEMBERED_FAILURES)
         );
     }
 }

@@ -15,7 +15,7 @@ use crate::daemon::planted_faults::{PlantedFault, is_planted};
 use crate::daemon::store::Committer;
 use crate::daemon::{AGAIN_MS, POLL_MS, RESTING_FILES, RESTLESS_LOOKS, Resting, SpoolReader};
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
-use crate::limits::FAILING_FILES;
+use crate::limits::REMEMBERED_FAILURES;
 use crate::origin::{FormatHint, Source};
 use crate::walk::{self, PathFilter, SymlinkPolicy, WalkStep};
 
@@ -354,7 +354,7 @@ impl SpoolReader {
             ),
             Say::TooMany => Diagnostic::new(
                 DiagnosticKind::Limit,
-                format!("one more than {FAILING_FILES} that cannot be read: {error}"),
+                format!("one more than {REMEMBERED_FAILURES} that cannot be read: {error}"),
             ),
         };
         self.event(&diagnostic.of(source), host);

@@ -20,7 +20,7 @@ use crate::daemon::error::DaemonError;
 use crate::daemon::host::{DaemonEvent, DaemonHost, LogRecord, MonotonicTime};
 use crate::daemon::status::Counters;
 use crate::daemon::status::Status;
-use crate::limits::READERS;
+use crate::limits::DAEMON_READER_THREADS;
 use crate::sink::segment;
 
 /// The time between two updates of what is told.
@@ -209,7 +209,7 @@ impl Machine {
     /// Begins to read the spools of the daemon's configuration.
     fn read(&mut self, daemon: &SpoolReader, once: RunMode) -> Result<(), DaemonError> {
         let now = since(self.start);
-        for part in daemon.divided(READERS, now) {
+        for part in daemon.divided(DAEMON_READER_THREADS, now) {
             let begun = Watched::begin(
                 part,
                 self.start,

@@ -14,7 +14,7 @@ use crate::daemon::error::DaemonError;
 use crate::daemon::heartbeat::Heartbeat;
 use crate::daemon::host::{DaemonHost, LogRecord, MonotonicTime};
 use crate::daemon::status::{Counters, Status};
-use crate::limits::SIDECARS;
+use crate::limits::SIDECAR_COPIES;
 
 /// The time between two tries to go on after a pause. Space is there again within a few seconds of being made.
 const RETRY_MS: u64 = 2_000;
@@ -421,7 +421,7 @@ impl Shared {
             if self.seal(old)?
                 && let Some(committer) = &self.committer
             {
-                match committer.compact(SIDECARS) {
+                match committer.compact(SIDECAR_COPIES) {
                     Ok(false) => {}
                     Ok(true) => host.log(&LogRecord::Info(
                         "a snapshot of the state replaces old sidecars".to_owned(),

@@ -1,12 +1,12 @@
 //! How long the spools have been watched: the time that tombstones count by.
 //!
 //! The machine's clock may jump, and nothing may be forgotten because of it. So the time that the daemon runs is counted,
-//! and of the time between two runs no more than [`AWAY_S`].
+//! and of the time between two runs no more than [`MAX_DOWNTIME_S`].
 
 use super::state::StateDb;
 use crate::daemon::error::DaemonError;
 use crate::daemon::host::{DaemonHost, MonotonicTime};
-use crate::limits::{AGE_KEPT_S, AWAY_S};
+use crate::limits::{AGE_SAVE_INTERVAL_S, MAX_DOWNTIME_S};
 
 const DAY_S: u64 = 86_400;
 
@@ -32,7 +32,7 @@ impl WatchTime {
         let (now, date) = (host.now(), host.unix_time());
         let kept = store.meta_value("age")?.unwrap_or(0);
         let away = match (store.meta_value("date")?, date) {
-            (Some(before), Some(now)) => now.saturating_sub(before).min(AWAY_S),
+            (Some(before), Some(now)) => now.saturating_sub(before).min(MAX_DOWNTIME_S),
             _ => 0,
         };
         Ok(WatchTime {
@@ -60,7 +60,7 @@ impl WatchTime {
 
     /// Whether enough has passed to be kept.
     pub(crate) fn is_due(&self) -> bool {
-        self.seconds() >= self.kept + AGE_KEPT_S
+        self.seconds() >= self.kept + AGE_SAVE_INTERVAL_S
     }
 
     /// Keeps it in the state, with what belongs to the batch.

@@ -1,7 +1,7 @@
 //! `fileurl` (RFC 1738 section 3.10).
 
 use super::super::host::{Host, host};
-use super::super::reject::{Part, Refusal, end};
+use super::super::reject::{ProductionError, RejectPart, end};
 use super::ftp::fpath;
 use super::{segments, slash};
 
@@ -36,7 +36,7 @@ impl<'a> FileUrl<'a> {
 }
 
 /// `fileurl`. The `file://` has been read. `localhost` is a host like others here.
-pub(super) fn fileurl(input: &[u8]) -> Result<FileUrl<'_>, Refusal> {
+pub(super) fn fileurl(input: &[u8]) -> Result<FileUrl<'_>, ProductionError> {
     let (host, rest) = match input.first() {
         Some(b'/') => (None, input),
         _ => {
@@ -44,6 +44,6 @@ pub(super) fn fileurl(input: &[u8]) -> Result<FileUrl<'_>, Refusal> {
             (Some(host), rest)
         }
     };
-    let (path, rest) = fpath(slash(Part::Path, rest)?);
-    end(FileUrl { host, path }, Part::Path, rest)
+    let (path, rest) = fpath(slash(RejectPart::Path, rest)?);
+    end(FileUrl { host, path }, RejectPart::Path, rest)
 }

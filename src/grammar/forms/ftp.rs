@@ -1,9 +1,9 @@
 //! `ftpurl` (RFC 1738 section 3.2).
 
-use super::super::chars::Set;
+use super::super::chars::CharSet;
 use super::super::escape::{decode, run};
 use super::super::host::{Login, login};
-use super::super::reject::{Kind, Part, Read, Refusal, end};
+use super::super::reject::{Production, ProductionError, RejectKind, RejectPart, end};
 use super::{after_host, segments};
 
 /// `ftpurl = "ftp://" login [ "/" fpath [ ";type=" ftptype ]]`
@@ -99,14 +99,14 @@ impl FtpUrl<'_> {
 }
 
 /// `ftpurl`. The `ftp://` has been read.
-pub(super) fn ftpurl(input: &[u8]) -> Result<FtpUrl<'_>, Refusal> {
+pub(super) fn ftpurl(input: &[u8]) -> Result<FtpUrl<'_>, ProductionError> {
     let (login, rest) = login(input)?;
     if rest.is_empty() {
         return Ok(FtpUrl { login, path: None });
     }
     let rest = rest
         .strip_prefix(b"/")
-        .ok_or_else(|| after_host(Part::Path, rest))?;
+        .ok_or_else(|| after_host(RejectPart::Path, rest))?;
     let (fpath, rest) = fpath(rest);
     if rest.first() != Some(&b';') {
         return end(
@@ -117,7 +117,7 @@ pub(super) fn ftpurl(input: &[u8]) -> Result<FtpUrl<'_>, Refusal> {
                     typecode: None,
                 }),
             },
-            Part::Path,
+            RejectPart::Path,
             rest,
         );
     }
@@ -130,22 +130,22 @@ pub(super) fn ftpurl(input: &[u8]) -> Result<FtpUrl<'_>, Refusal> {
                 typecode: Some(code),
             }),
         },
-        Part::Typecode,
+        RejectPart::Typecode,
         rest,
     )
 }
 
 /// `fpath = fsegment *[ "/" fsegment ]`; `fsegment = *[ uchar | "?" | ":" | "@" | "&" | "=" ]`
 pub(super) fn fpath(input: &[u8]) -> (&[u8], &[u8]) {
-    let mut rest = run(Set::FSEGMENT, input).1;
+    let mut rest = run(CharSet::FSEGMENT, input).1;
     while let Some(next) = rest.strip_prefix(b"/") {
-        rest = run(Set::FSEGMENT, next).1;
+        rest = run(CharSet::FSEGMENT, next).1;
     }
     input.split_at(input.len() - rest.len())
 }
 
 /// `";type=" ftptype`, the literal in lower case (`spec/ambiguities.md` 2).
-fn typecode(input: &[u8]) -> Read<'_, u8> {
+fn typecode(input: &[u8]) -> Production<'_, u8> {
     const LITERAL: &[u8] = b";type=";
     let same = input
         .iter()
@@ -154,11 +154,23 @@ fn typecode(input: &[u8]) -> Read<'_, u8> {
         .count();
     let rest = &input[same..];
     if same < LITERAL.len() {
-        return Err(Refusal::new(Kind::Missing, Part::Typecode, rest));
+        return Err(ProductionError::new(
+            RejectKind::Missing,
+            RejectPart::Typecode,
+            rest,
+        ));
     }
     match rest.split_first() {
         Some((&code @ (b'A' | b'I' | b'D' | b'a' | b'i' | b'd'), rest)) => Ok((code, rest)),
-        Some(_) => Err(Refusal::new(Kind::Unexpected, Part::Typecode, rest)),
-        None => Err(Refusal::new(Kind::Empty, Part::Typecode, rest)),
+        Some(_) => Err(ProductionError::new(
+            RejectKind::Unexpected,
+            RejectPart::Typecode,
+            rest,
+        )),
+        None => Err(ProductionError::new(
+            RejectKind::Empty,
+            RejectPart::Typecode,
+            rest,
+        )),
     }
 }

@@ -1,9 +1,9 @@
 //! `otherurl` and `genericurl` (RFC 1738 sections 2.1, 3.1, 4 and 5).
 
-use super::super::chars::Set;
+use super::super::chars::CharSet;
 use super::super::escape::run;
 use super::super::host::{Login, login};
-use super::super::reject::{Part, Refusal, end};
+use super::super::reject::{ProductionError, RejectPart, end};
 
 /// `otherurl = genericurl`; `schemepart = *xchar | ip-schemepart`
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,14 +24,14 @@ pub struct IpSchemepart<'a> {
 }
 
 /// `schemepart`
-pub(super) fn otherurl(input: &[u8]) -> Result<OtherUrl<'_>, Refusal> {
-    let (schemepart, rest) = run(Set::XCHAR, input);
+pub(super) fn otherurl(input: &[u8]) -> Result<OtherUrl<'_>, ProductionError> {
+    let (schemepart, rest) = run(CharSet::XCHAR, input);
     end(
         OtherUrl {
             schemepart,
             ip: ip_schemepart(schemepart),
         },
-        Part::Schemepart,
+        RejectPart::Schemepart,
         rest,
     )
 }

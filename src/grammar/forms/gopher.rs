@@ -1,9 +1,9 @@
 //! `gopherurl` (RFC 1738 section 3.4).
 
-use super::super::chars::Set;
-use super::super::escape::{decode, octet, run};
+use super::super::chars::CharSet;
+use super::super::escape::{decode, escaped_byte, run};
 use super::super::host::{HostPort, hostport};
-use super::super::reject::{Part, Refusal, end};
+use super::super::reject::{ProductionError, RejectPart, end};
 use super::after_host;
 
 /// `gopherurl = "gopher://" hostport [ / [ gtype [ selector [ "%09" search [ "%09" gopher+_string ] ] ] ] ]`
@@ -12,7 +12,7 @@ use super::after_host;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GopherUrl<'a> {
     /// Host and port.
-    pub site: HostPort<'a>,
+    pub hostport: HostPort<'a>,
     /// What follows the slash after the host; absent without that slash.
     pub path: Option<GopherPath<'a>>,
 }
@@ -41,7 +41,7 @@ impl GopherUrl<'_> {
     pub fn effective_gtype(&self) -> u8 {
         self.path
             .and_then(|path| path.gtype)
-            .map_or(b'1', |gtype| octet(gtype).unwrap_or(gtype[0]))
+            .map_or(b'1', |gtype| escaped_byte(gtype).unwrap_or(gtype[0]))
     }
 
     /// The line that a client sends (sections 3.4.1 to 3.4.9), without its end: the decoded selector, then
@@ -61,27 +61,30 @@ impl GopherUrl<'_> {
 
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         out.extend(b"//");
-        self.site.write(out);
+        self.hostport.write(out);
         super::write_after(out, b"/", self.path.map(|path| path.text));
     }
 }
 
 /// `gopherurl`. The `gopher://` has been read.
-pub(super) fn gopherurl(input: &[u8]) -> Result<GopherUrl<'_>, Refusal> {
-    let (site, rest) = hostport(input)?;
+pub(super) fn gopherurl(input: &[u8]) -> Result<GopherUrl<'_>, ProductionError> {
+    let (hostport, rest) = hostport(input)?;
     if rest.is_empty() {
-        return Ok(GopherUrl { site, path: None });
+        return Ok(GopherUrl {
+            hostport,
+            path: None,
+        });
     }
     let rest = rest
         .strip_prefix(b"/")
-        .ok_or_else(|| after_host(Part::Selector, rest))?;
-    let (text, rest) = run(Set::XCHAR, rest);
+        .ok_or_else(|| after_host(RejectPart::Selector, rest))?;
+    let (text, rest) = run(CharSet::XCHAR, rest);
     end(
         GopherUrl {
-            site,
+            hostport,
             path: Some(divided(text)),
         },
-        Part::Selector,
+        RejectPart::Selector,
         rest,
     )
 }

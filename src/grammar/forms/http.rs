@@ -1,16 +1,16 @@
 //! `httpurl` (RFC 1738 section 3.3).
 
-use super::super::chars::Set;
+use super::super::chars::CharSet;
 use super::super::escape::run;
 use super::super::host::{HostPort, hostport};
-use super::super::reject::{Part, Refusal, end};
+use super::super::reject::{ProductionError, RejectPart, end};
 use super::{after_host, segments, write_after};
 
 /// `httpurl = "http://" hostport [ "/" hpath [ "?" search ]]`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HttpUrl<'a> {
     /// Host and port. A user name is not allowed (section 3.3).
-    pub site: HostPort<'a>,
+    pub hostport: HostPort<'a>,
     /// `hpath`; absent without its slash.
     pub path: Option<&'a [u8]>,
     /// `search`; only where there is a path.
@@ -25,59 +25,59 @@ impl<'a> HttpUrl<'a> {
 
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         out.extend(b"//");
-        self.site.write(out);
+        self.hostport.write(out);
         write_after(out, b"/", self.path);
         write_after(out, b"?", self.search);
     }
 }
 
 /// `httpurl`. The `http://` has been read.
-pub(super) fn httpurl(input: &[u8]) -> Result<HttpUrl<'_>, Refusal> {
-    let (site, rest) = hostport(input)?;
+pub(super) fn httpurl(input: &[u8]) -> Result<HttpUrl<'_>, ProductionError> {
+    let (hostport, rest) = hostport(input)?;
     if rest.is_empty() {
         return Ok(HttpUrl {
-            site,
+            hostport,
             path: None,
             search: None,
         });
     }
     let rest = rest
         .strip_prefix(b"/")
-        .ok_or_else(|| after_host(Part::Path, rest))?;
+        .ok_or_else(|| after_host(RejectPart::Path, rest))?;
     let (path, rest) = hpath(rest);
     let Some(rest) = rest.strip_prefix(b"?") else {
         return end(
             HttpUrl {
-                site,
+                hostport,
                 path: Some(path),
                 search: None,
             },
-            Part::Path,
+            RejectPart::Path,
             rest,
         );
     };
     let (search, rest) = search(rest);
     end(
         HttpUrl {
-            site,
+            hostport,
             path: Some(path),
             search: Some(search),
         },
-        Part::Search,
+        RejectPart::Search,
         rest,
     )
 }
 
 /// `hpath = hsegment *[ "/" hsegment ]`; `hsegment = *[ uchar | ";" | ":" | "@" | "&" | "=" ]`
 fn hpath(input: &[u8]) -> (&[u8], &[u8]) {
-    let mut rest = run(Set::HSEGMENT, input).1;
+    let mut rest = run(CharSet::HSEGMENT, input).1;
     while let Some(next) = rest.strip_prefix(b"/") {
-        rest = run(Set::HSEGMENT, next).1;
+        rest = run(CharSet::HSEGMENT, next).1;
     }
     input.split_at(input.len() - rest.len())
 }
 
 /// `search = *[ uchar | ";" | ":" | "@" | "&" | "=" ]`
 pub(super) fn search(input: &[u8]) -> (&[u8], &[u8]) {
-    run(Set::HSEGMENT, input)
+    run(CharSet::HSEGMENT, input)
 }

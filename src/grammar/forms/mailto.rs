@@ -1,8 +1,8 @@
 //! `mailtourl` (RFC 1738 section 3.5).
 
-use super::super::chars::Set;
+use super::super::chars::CharSet;
 use super::super::escape::run;
-use super::super::reject::{Kind, Part, Refusal, end};
+use super::super::reject::{ProductionError, RejectKind, RejectPart, end};
 
 /// `mailtourl = "mailto:" encoded822addr`
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,10 +12,14 @@ pub struct MailtoUrl<'a> {
 }
 
 /// `mailtourl`. The `mailto:` has been read.
-pub(super) fn mailtourl(input: &[u8]) -> Result<MailtoUrl<'_>, Refusal> {
-    let (addr, rest) = run(Set::XCHAR, input);
+pub(super) fn mailtourl(input: &[u8]) -> Result<MailtoUrl<'_>, ProductionError> {
+    let (addr, rest) = run(CharSet::XCHAR, input);
     if addr.is_empty() && rest.is_empty() {
-        return Err(Refusal::new(Kind::Empty, Part::Address, rest));
+        return Err(ProductionError::new(
+            RejectKind::Empty,
+            RejectPart::Address,
+            rest,
+        ));
     }
-    end(MailtoUrl { addr }, Part::Address, rest)
+    end(MailtoUrl { addr }, RejectPart::Address, rest)
 }

@@ -1,9 +1,9 @@
 //! `newsurl` (RFC 1738 section 3.6).
 
-use super::super::chars::Set;
+use super::super::chars::CharSet;
 use super::super::escape::run;
 use super::super::host::{Host, host};
-use super::super::reject::{Kind, Part, Read, Refusal, end, stray};
+use super::super::reject::{Production, ProductionError, RejectKind, RejectPart, end, stray};
 
 /// `newsurl = "news:" grouppart`; `grouppart = "*" | group | article`
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,11 +38,15 @@ impl NewsUrl<'_> {
 /// `grouppart`. The `news:` has been read.
 ///
 /// No group holds an `@`, and every article holds one, so the characters before the first `@` decide.
-pub(super) fn newsurl(input: &[u8]) -> Result<NewsUrl<'_>, Refusal> {
-    let (before, rest) = run(Set::ARTICLE, input);
+pub(super) fn newsurl(input: &[u8]) -> Result<NewsUrl<'_>, ProductionError> {
+    let (before, rest) = run(CharSet::ARTICLE, input);
     if let Some(rest) = rest.strip_prefix(b"@") {
         if before.is_empty() {
-            return Err(Refusal::new(Kind::Empty, Part::Article, input));
+            return Err(ProductionError::new(
+                RejectKind::Empty,
+                RejectPart::Article,
+                input,
+            ));
         }
         let (host, rest) = host(rest)?;
         return end(
@@ -50,12 +54,12 @@ pub(super) fn newsurl(input: &[u8]) -> Result<NewsUrl<'_>, Refusal> {
                 unique: before,
                 host,
             },
-            Part::Host,
+            RejectPart::Host,
             rest,
         );
     }
     if !rest.is_empty() {
-        return Err(stray(Part::Article, rest));
+        return Err(stray(RejectPart::Article, rest));
     }
     if input == b"*" {
         return Ok(NewsUrl::All);
@@ -65,20 +69,30 @@ pub(super) fn newsurl(input: &[u8]) -> Result<NewsUrl<'_>, Refusal> {
         return Ok(NewsUrl::Group(group));
     }
     // The text could still have become an article: what is missing is its `@`, at the end.
-    Err(Refusal::new(Kind::Missing, Part::Article, b""))
+    Err(ProductionError::new(
+        RejectKind::Missing,
+        RejectPart::Article,
+        b"",
+    ))
 }
 
 /// `group = alpha *[ alpha | digit | "-" | "." | "+" | "_" ]`
-pub(super) fn group(input: &[u8]) -> Read<'_, &[u8]> {
+pub(super) fn group(input: &[u8]) -> Production<'_, &[u8]> {
     match input.first() {
-        None => Err(Refusal::new(Kind::Empty, Part::Group, input)),
-        Some(&first) if !Set::ALPHA.has(first) => {
-            Err(Refusal::new(Kind::Unexpected, Part::Group, input))
-        }
+        None => Err(ProductionError::new(
+            RejectKind::Empty,
+            RejectPart::Group,
+            input,
+        )),
+        Some(&first) if !CharSet::ALPHA.has(first) => Err(ProductionError::new(
+            RejectKind::Unexpected,
+            RejectPart::Group,
+            input,
+        )),
         Some(_) => {
             let len = input
                 .iter()
-                .take_while(|&&byte| Set::GROUP.has(byte))
+                .take_while(|&&byte| CharSet::GROUP.has(byte))
                 .count();
             Ok(input.split_at(len))
         }

@@ -1,7 +1,7 @@
 //! `nntpurl` (RFC 1738 section 3.7).
 
 use super::super::host::{HostPort, digits, hostport};
-use super::super::reject::{Kind, Part, Refusal, end};
+use super::super::reject::{ProductionError, RejectKind, RejectPart, end};
 use super::news::group;
 use super::{slash, write_after};
 
@@ -9,7 +9,7 @@ use super::{slash, write_after};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NntpUrl<'a> {
     /// Host and port.
-    pub site: HostPort<'a>,
+    pub hostport: HostPort<'a>,
     /// The newsgroup.
     pub group: &'a [u8],
     /// The article's number on that server, as text.
@@ -19,7 +19,7 @@ pub struct NntpUrl<'a> {
 impl NntpUrl<'_> {
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         out.extend(b"//");
-        self.site.write(out);
+        self.hostport.write(out);
         out.push(b'/');
         out.extend(self.group);
         write_after(out, b"/", self.article_number);
@@ -27,31 +27,35 @@ impl NntpUrl<'_> {
 }
 
 /// `nntpurl`. The `nntp://` has been read.
-pub(super) fn nntpurl(input: &[u8]) -> Result<NntpUrl<'_>, Refusal> {
-    let (site, rest) = hostport(input)?;
-    let (group, rest) = group(slash(Part::Group, rest)?)?;
+pub(super) fn nntpurl(input: &[u8]) -> Result<NntpUrl<'_>, ProductionError> {
+    let (hostport, rest) = hostport(input)?;
+    let (group, rest) = group(slash(RejectPart::Group, rest)?)?;
     let Some(rest) = rest.strip_prefix(b"/") else {
         return end(
             NntpUrl {
-                site,
+                hostport,
                 group,
                 article_number: None,
             },
-            Part::Group,
+            RejectPart::Group,
             rest,
         );
     };
     let (number, rest) = digits(rest);
     if number.is_empty() {
-        return Err(Refusal::new(Kind::Empty, Part::Article, rest));
+        return Err(ProductionError::new(
+            RejectKind::Empty,
+            RejectPart::Article,
+            rest,
+        ));
     }
     end(
         NntpUrl {
-            site,
+            hostport,
             group,
             article_number: Some(number),
         },
-        Part::Article,
+        RejectPart::Article,
         rest,
     )
 }

@@ -1,9 +1,9 @@
 //! `prosperourl` (RFC 1738 section 3.11).
 
-use super::super::chars::Set;
+use super::super::chars::CharSet;
 use super::super::escape::run;
 use super::super::host::{HostPort, hostport};
-use super::super::reject::{Kind, Part, Read, Refusal, end, stray};
+use super::super::reject::{Production, ProductionError, RejectKind, RejectPart, end, stray};
 use super::ftp::fpath;
 use super::slash;
 
@@ -11,7 +11,7 @@ use super::slash;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProsperoUrl<'a> {
     /// Host and port.
-    pub site: HostPort<'a>,
+    pub hostport: HostPort<'a>,
     /// The whole `ppath`: the host-specific object name.
     pub hsoname: &'a [u8],
     /// The names and values of the fields, in order.
@@ -21,7 +21,7 @@ pub struct ProsperoUrl<'a> {
 impl ProsperoUrl<'_> {
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         out.extend(b"//");
-        self.site.write(out);
+        self.hostport.write(out);
         out.push(b'/');
         out.extend(self.hsoname);
         for (name, value) in &self.fields {
@@ -32,9 +32,9 @@ impl ProsperoUrl<'_> {
 }
 
 /// `prosperourl`. The `prospero://` has been read. `psegment` has the characters of `fsegment`.
-pub(super) fn prosperourl(input: &[u8]) -> Result<ProsperoUrl<'_>, Refusal> {
-    let (site, rest) = hostport(input)?;
-    let (hsoname, mut rest) = fpath(slash(Part::Path, rest)?);
+pub(super) fn prosperourl(input: &[u8]) -> Result<ProsperoUrl<'_>, ProductionError> {
+    let (hostport, rest) = hostport(input)?;
+    let (hsoname, mut rest) = fpath(slash(RejectPart::Path, rest)?);
     let mut fields = Vec::new();
     while let Some(next) = rest.strip_prefix(b";") {
         let (field, after) = field(next)?;
@@ -42,13 +42,13 @@ pub(super) fn prosperourl(input: &[u8]) -> Result<ProsperoUrl<'_>, Refusal> {
         rest = after;
     }
     let part = if fields.is_empty() {
-        Part::Path
+        RejectPart::Path
     } else {
-        Part::Field
+        RejectPart::Field
     };
     end(
         ProsperoUrl {
-            site,
+            hostport,
             hsoname,
             fields,
         },
@@ -58,16 +58,16 @@ pub(super) fn prosperourl(input: &[u8]) -> Result<ProsperoUrl<'_>, Refusal> {
 }
 
 /// `fieldname "=" fieldvalue`. The `;` has been read.
-fn field(input: &[u8]) -> Read<'_, (&[u8], &[u8])> {
-    let (name, rest) = run(Set::FIELD, input);
+fn field(input: &[u8]) -> Production<'_, (&[u8], &[u8])> {
+    let (name, rest) = run(CharSet::FIELD, input);
     let Some(rest) = rest.strip_prefix(b"=") else {
-        let missing = Refusal::new(Kind::Missing, Part::Field, rest);
+        let missing = ProductionError::new(RejectKind::Missing, RejectPart::Field, rest);
         return Err(if rest.is_empty() {
             missing
         } else {
-            stray(Part::Field, rest)
+            stray(RejectPart::Field, rest)
         });
     };
-    let (value, rest) = run(Set::FIELD, rest);
+    let (value, rest) = run(CharSet::FIELD, rest);
     Ok(((name, value), rest))
 }

@@ -1,7 +1,7 @@
 //! `telneturl` (RFC 1738 section 3.8).
 
 use super::super::host::{Login, login};
-use super::super::reject::{Part, Refusal, end};
+use super::super::reject::{ProductionError, RejectPart, end};
 
 /// `telneturl = "telnet://" login [ "/" ]`
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ impl TelnetUrl<'_> {
 }
 
 /// `telneturl`. The `telnet://` has been read.
-pub(super) fn telneturl(input: &[u8]) -> Result<TelnetUrl<'_>, Refusal> {
+pub(super) fn telneturl(input: &[u8]) -> Result<TelnetUrl<'_>, ProductionError> {
     let (login, rest) = login(input)?;
     match rest.strip_prefix(b"/") {
         Some(rest) => end(
@@ -31,7 +31,7 @@ pub(super) fn telneturl(input: &[u8]) -> Result<TelnetUrl<'_>, Refusal> {
                 login,
                 final_slash: true,
             },
-            Part::Path,
+            RejectPart::Path,
             rest,
         ),
         None => end(
@@ -39,7 +39,7 @@ pub(super) fn telneturl(input: &[u8]) -> Result<TelnetUrl<'_>, Refusal> {
                 login,
                 final_slash: false,
             },
-            Part::Host,
+            RejectPart::Host,
             rest,
         ),
     }

@@ -1,9 +1,9 @@
 //! `waisurl` (RFC 1738 section 3.9).
 
-use super::super::chars::Set;
+use super::super::chars::CharSet;
 use super::super::escape::run;
 use super::super::host::{HostPort, hostport};
-use super::super::reject::{Kind, Part, Refusal, end, stray};
+use super::super::reject::{ProductionError, RejectKind, RejectPart, end, stray};
 use super::http::search;
 use super::slash;
 
@@ -11,7 +11,7 @@ use super::slash;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaisUrl<'a> {
     /// Host and port.
-    pub site: HostPort<'a>,
+    pub hostport: HostPort<'a>,
     /// `database = *uchar`
     pub database: &'a [u8],
     /// What the URL designates of the database.
@@ -40,7 +40,7 @@ pub enum WaisPart<'a> {
 impl WaisUrl<'_> {
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         out.extend(b"//");
-        self.site.write(out);
+        self.hostport.write(out);
         out.push(b'/');
         out.extend(self.database);
         match self.part {
@@ -55,50 +55,50 @@ impl WaisUrl<'_> {
 }
 
 /// `waisurl`. The `wais://` has been read.
-pub(super) fn waisurl(input: &[u8]) -> Result<WaisUrl<'_>, Refusal> {
-    let (site, rest) = hostport(input)?;
-    let (database, rest) = run(Set::UCHAR, slash(Part::Database, rest)?);
+pub(super) fn waisurl(input: &[u8]) -> Result<WaisUrl<'_>, ProductionError> {
+    let (hostport, rest) = hostport(input)?;
+    let (database, rest) = run(CharSet::UCHAR, slash(RejectPart::Database, rest)?);
     match rest.split_first() {
         Some((b'?', rest)) => {
             let (search, rest) = search(rest);
             end(
                 WaisUrl {
-                    site,
+                    hostport,
                     database,
                     part: WaisPart::Index { search },
                 },
-                Part::Search,
+                RejectPart::Search,
                 rest,
             )
         }
         Some((b'/', rest)) => {
-            let (wtype, rest) = run(Set::UCHAR, rest);
+            let (wtype, rest) = run(CharSet::UCHAR, rest);
             let Some(rest) = rest.strip_prefix(b"/") else {
-                let missing = Refusal::new(Kind::Missing, Part::Wpath, rest);
+                let missing = ProductionError::new(RejectKind::Missing, RejectPart::Wpath, rest);
                 return Err(if rest.is_empty() {
                     missing
                 } else {
-                    stray(Part::Wtype, rest)
+                    stray(RejectPart::Wtype, rest)
                 });
             };
-            let (wpath, rest) = run(Set::UCHAR, rest);
+            let (wpath, rest) = run(CharSet::UCHAR, rest);
             end(
                 WaisUrl {
-                    site,
+                    hostport,
                     database,
                     part: WaisPart::Doc { wtype, wpath },
                 },
-                Part::Wpath,
+                RejectPart::Wpath,
                 rest,
             )
         }
         _ => end(
             WaisUrl {
-                site,
+                hostport,
                 database,
                 part: WaisPart::Database,
             },
-            Part::Database,
+            RejectPart::Database,
             rest,
         ),
     }

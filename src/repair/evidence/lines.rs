@@ -76,7 +76,7 @@ pub(super) fn columns(text: &[u8]) -> usize {
 pub(super) fn indentation(text: &[u8]) -> usize {
     let mut at = 0;
     loop {
-        match space(&text[at..]) {
+        match whitespace_len(&text[at..]) {
             0 => return at,
             len => at += len,
         }
@@ -84,7 +84,7 @@ pub(super) fn indentation(text: &[u8]) -> usize {
 }
 
 /// Bytes of the character at the start of `text` if it is white space by Unicode, 0 if not. LogicalLine ends are not.
-pub(crate) fn space(text: &[u8]) -> usize {
+pub(crate) fn whitespace_len(text: &[u8]) -> usize {
     match text {
         [b'\t' | 0x0B | 0x0C | 0x1C..=0x1F | b' ', ..] => 1,
         [0xC2, 0x85 | 0xA0, ..] => 2,
@@ -99,7 +99,7 @@ pub(crate) fn space(text: &[u8]) -> usize {
 /// `line` without the white space at its end.
 pub(super) fn trim_end(mut line: &[u8]) -> &[u8] {
     while let Some(len) =
-        (1..=line.len().min(3)).find(|len| space(&line[line.len() - len..]) == *len)
+        (1..=line.len().min(3)).find(|len| whitespace_len(&line[line.len() - len..]) == *len)
     {
         line = &line[..line.len() - len];
     }
@@ -123,7 +123,7 @@ fn words(line: &[u8]) -> usize {
     while !rest.is_empty() && words < PROSE_WORDS {
         words += 1;
         let word = (0..rest.len())
-            .find(|&at| space(&rest[at..]) > 0)
+            .find(|&at| whitespace_len(&rest[at..]) > 0)
             .unwrap_or(rest.len());
         rest = &rest[word + indentation(&rest[word..])..];
     }

@@ -4,7 +4,7 @@ use super::lines::{Row, indentation, nearby, row};
 use super::marks::{Marks, common_lead};
 use crate::limits::CONTINUATION_BYTES;
 use crate::repair::quote::line_start;
-use crate::repair::word::{CALM, ends_word};
+use crate::repair::word::{CALM, word_terminator_len};
 use crate::scan::Rules;
 use crate::span::Span;
 
@@ -179,7 +179,7 @@ fn run(line: &[u8]) -> usize {
     let mut at = 0;
     while let Some(calm) = line[at..].iter().position(|&byte| !CALM[usize::from(byte)]) {
         at += calm;
-        if ends_word(&line[at..], Rules::Wide) > 0 || is_entity(&line[at..]) {
+        if word_terminator_len(&line[at..], Rules::Wide) > 0 || is_entity(&line[at..]) {
             return at;
         }
         at += 1;

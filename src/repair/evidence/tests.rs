@@ -46,7 +46,7 @@ fn evidence(text: &str) -> Vec<&'static str> {
     let head = Span::new(0, text.find('\n').unwrap());
     steps(text.as_bytes(), head)
         .first()
-        .map(|step| step.proof.iter().map(Feature::name).collect())
+        .map(|step| step.features.iter().map(Feature::name).collect())
         .unwrap_or_default()
 }
 
@@ -296,16 +296,16 @@ fn what_is_longer_than_its_limit_has_no_steps() {
 
 #[test]
 fn points_make_confidence() {
-    let step = |proof: &[Feature]| {
+    let step = |features: &[Feature]| {
         let mut step = Step {
             token: Span::new(0, 1),
             dropped: 0,
             quoted: false,
             whole_line: true,
-            proof: Features::default(),
+            features: Features::default(),
         };
-        for &evidence in proof {
-            step.proof.add([(evidence, true)]);
+        for &evidence in features {
+            step.features.add([(evidence, true)]);
         }
         step
     };

@@ -33,22 +33,22 @@ pub(super) fn weigh(seam: &LineBreak<'_>, url: &[u8]) -> Option<Step> {
     }
     let dropped = leftover(seam, url);
     let head = Head::new(&url[..url.len() - dropped])?;
-    let mut proof = Features::default();
-    proof.add([(Feature::Base, true), (Feature::HeadSoft, dropped > 0)]);
-    add_head(&mut proof, &head, &token);
-    add_line(&mut proof, seam, &head, &token);
-    add_token(&mut proof, &head, &token);
-    add_layout(&mut proof, seam, &head);
+    let mut features = Features::default();
+    features.add([(Feature::Base, true), (Feature::HeadSoft, dropped > 0)]);
+    add_head(&mut features, &head, &token);
+    add_line(&mut features, seam, &head, &token);
+    add_token(&mut features, &head, &token);
+    add_layout(&mut features, seam, &head);
     // The width of the prose around is dear, and can only take away.
-    if proof.points() >= POSSIBLE {
-        proof.add([(Feature::Fits, fits(seam, &token))]);
+    if features.points() >= POSSIBLE {
+        features.add([(Feature::Fits, fits(seam, &token))]);
     }
-    (proof.points() >= POSSIBLE).then_some(Step {
+    (features.points() >= POSSIBLE).then_some(Step {
         token: seam.token,
         dropped,
         quoted: seam.quoted,
         whole_line: seam.whole_line,
-        proof,
+        features,
     })
 }
 
@@ -88,9 +88,9 @@ fn leftover(seam: &LineBreak<'_>, url: &[u8]) -> usize {
 }
 
 /// How the URL, without what is left over, ends.
-fn add_head(proof: &mut Features, head: &Head<'_>, token: &Token<'_>) {
+fn add_head(features: &mut Features, head: &Head<'_>, token: &Token<'_>) {
     let host_goes_on = head.host_goes_on(token);
-    proof.add([
+    features.add([
         (Feature::HeadHyphen, head.ends_with(b"-")),
         (Feature::HeadPunct, head.ends_with(b",;:!)'*]}")),
         (
@@ -111,10 +111,10 @@ fn add_head(proof: &mut Features, head: &Head<'_>, token: &Token<'_>) {
 }
 
 /// How long the URL's line is, and what else the two lines hold.
-fn add_line(proof: &mut Features, seam: &LineBreak<'_>, head: &Head<'_>, token: &Token<'_>) {
+fn add_line(features: &mut Features, seam: &LineBreak<'_>, head: &Head<'_>, token: &Token<'_>) {
     let width = columns(seam.upper_line());
     let alone = seam.whole_line;
-    proof.add([
+    features.add([
         (
             Feature::ShortAlnum,
             width < FULL_COLUMNS && head.ends_with_alnum(),
@@ -146,12 +146,12 @@ fn add_line(proof: &mut Features, seam: &LineBreak<'_>, head: &Head<'_>, token: 
 }
 
 /// What the token looks like. Uses what has been found of the URL and its line.
-fn add_token(proof: &mut Features, head: &Head<'_>, token: &Token<'_>) {
+fn add_token(features: &mut Features, head: &Head<'_>, token: &Token<'_>) {
     let query = token.begins_query();
     let extension = token.has_extension(head.url);
-    let label = token.is_labelled() && !proof.has(Feature::HeadHostcut);
+    let label = token.is_labelled() && !features.has(Feature::HeadHostcut);
     let host = token.begins_host() && !head.host_is_cut() && !extension;
-    proof.add([
+    features.add([
         (Feature::TokExt, extension),
         (
             Feature::TokStrong,
@@ -170,16 +170,16 @@ fn add_token(proof: &mut Features, head: &Head<'_>, token: &Token<'_>) {
         (Feature::TokStop, token.is_stop_word()),
         (Feature::TokAddr, token.is_address()),
         (Feature::TokHost, host),
-        (Feature::TokSite, host && proof.has(Feature::ShortAlnum)),
+        (Feature::TokSite, host && features.has(Feature::ShortAlnum)),
     ]);
 }
 
 /// What stands around the URL and the token.
-fn add_layout(proof: &mut Features, seam: &LineBreak<'_>, head: &Head<'_>) {
+fn add_layout(features: &mut Features, seam: &LineBreak<'_>, head: &Head<'_>) {
     let [upper, lower] = seam.indentations().map(columns);
     let url = columns(seam.before_url());
     let under_url = url > 0 && lower.abs_diff(url) <= 1;
-    proof.add([
+    features.add([
         (Feature::Closer, is_closed(seam, head)),
         (Feature::Outdent, lower < upper),
         (

@@ -11,7 +11,7 @@ use twox_hash::XxHash3_64;
 
 use super::{Counted, FileId, Hash128, MailboxId, SEEN_BYTES, StateDb, kept};
 use crate::daemon::error::DaemonError;
-use crate::limits::{FORGOTTEN_AT_ONCE, TOMBSTONE_DAYS};
+use crate::limits::{PURGED_PER_SURVEY, TOMBSTONE_DAYS};
 
 /// Rows that one transaction changes. Bounds the write-ahead log.
 const CHUNK_ROWS: u32 = 10_000;
@@ -190,7 +190,7 @@ impl StateDb {
                 let is_met = met.has(key.cast_unsigned());
                 mailbox.met |= is_met;
                 match fate(is_met, gone, day) {
-                    Retention::Ends if ended.len() < FORGOTTEN_AT_ONCE => {
+                    Retention::Ends if ended.len() < PURGED_PER_SURVEY => {
                         ended.push(Ended {
                             key,
                             mailbox: id,
