@@ -24,7 +24,7 @@
 //! let mut found = Vec::new();
 //! extract(&Message::alone(mail), &Source::at("note.eml".into()), &extractor, &mut |finding| {
 //!     if let Finding::Url(record) = finding {
-//!         found.push((String::from_utf8_lossy(record.found.url()).into_owned(), record.place.start, record.place.end));
+//!         found.push((String::from_utf8_lossy(record.found.url()).into_owned(), record.origin.start, record.origin.end));
 //!     }
 //! });
 //! assert_eq!(found, [("ftp://ds.internic.net/rfc".to_owned(), 34, 63)]);

@@ -10,13 +10,15 @@ mod readings;
 mod schema;
 pub mod sidecar;
 
-pub use balance::{Counts, Summary};
-pub use item::{item, write_item};
-pub use json::{MessageTail, RecordWriter, close_line, context_border, event, parsed, reject};
+pub use balance::{NamedCounts, Summary};
+pub use item::{read_item, write_item};
+pub use json::{
+    MessageTail, RecordWriter, close_line, context_border, write_event, write_parsed, write_reject,
+};
 pub use parts::{Decoded, Parts};
-pub use read::{SourceRange, place};
+pub use read::{SourceRange, read_source_range};
 pub use schema::schema;
-pub use sidecar::{Sidecar, line};
+pub use sidecar::{Sidecar, json_line};
 
 use twox_hash::XxHash3_128;
 
@@ -28,64 +30,82 @@ use crate::repair::Join;
 /// The version of the format. Additions are free; a change of a name or a meaning raises it.
 pub const SCHEMA: u32 = 1;
 
-/// A URL and all that is known of where it was found.
+/// A found URL with everything that a record says of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Record<'r> {
     /// The URL.
     pub found: &'r FoundUrl<'r>,
-    /// Its id.
+    /// The identifier of the record.
     pub id: u128,
-    /// Its text as it stood there, from its first to its last character, before repair.
+    /// The bytes of the text from the first to the last character of the URL, before repair.
     pub raw: &'r [u8],
-    /// `header:NAME`, `body`, `signature`, ...
+    /// The region of the message: `header:NAME`, `body`, `signature`, ...
     pub region: &'r str,
-    /// How deep the line is quoted on which it begins.
+    /// Quote depth of the line on which the URL begins.
     pub quote_depth: usize,
-    /// Where it came from.
-    pub place: RecordOrigin<'r>,
-    /// What is known of the message; absent for a text without a header.
-    pub info: Option<&'r MessageInfo>,
-    /// The part it stood in; absent for the message's own header and for texts.
+    /// The position in the source.
+    pub origin: RecordOrigin<'r>,
+    /// The header data of the message; `None` for a text without a header.
+    pub message: Option<&'r MessageInfo>,
+    /// The part that holds the URL; `None` for the header of the message and for a text without parts.
     pub part: Option<&'r MimePart>,
-    /// Bytes of the text before and after it, if they were asked for.
-    pub context: Option<(&'r [u8], &'r [u8])>,
-    /// What a page shows for the link.
+    /// The text around the URL, if it was asked for.
+    pub context: Option<UrlContext<'r>>,
+    /// The text of the link, if the URL is an attribute's and the text is not empty.
     pub anchor: Option<&'r [u8]>,
-    /// Whether that names another host; absent where nothing is shown.
+    /// `true` if the text of the link names another host; `None` if the URL is not an attribute's.
     pub mismatch: Option<bool>,
-    /// For a URL that stood inside a redirector's: that one's id, and who redirects.
-    pub unwrapped: Option<(u128, &'static str)>,
-    /// The joins of the line that it was read from, the doubtful ones and those behind its end as well.
+    /// For a URL that was read out of a redirector's URL: the record of that one.
+    pub redirected_from: Option<RedirectSource>,
+    /// The joins of the logical line that the URL was read from, doubtful ones and those after its end included.
     pub joins: &'r [Join],
 }
 
-/// Where a record came from, in bytes of its source.
+/// Bytes of the text before and after a URL, cut between characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UrlContext<'r> {
+    /// The bytes before its first character.
+    pub before: &'r [u8],
+    /// The bytes after its last character.
+    pub after: &'r [u8],
+}
+
+/// The record that a redirector's target was read from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RedirectSource {
+    /// The identifier of the record of the redirector's URL.
+    pub record_id: u128,
+    /// The name of the redirector.
+    pub redirector: &'static str,
+}
+
+/// The position of a URL or a rejected candidate, in bytes of its source.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordOrigin<'r> {
     /// The source.
     pub source: &'r Source,
-    /// How it was divided.
+    /// The kind of source, which decides how messages are divided.
     pub kind: SourceKind,
-    /// The first byte of the URL.
+    /// The offset of the first byte.
     pub start: u64,
-    /// One past the last.
+    /// The offset after the last byte.
     pub end: u64,
-    /// Whether `start` and `end` are exact.
+    /// `true` if `start` and `end` are exact; else the bytes between them hold the URL and perhaps more.
     pub exact: bool,
-    /// The line within the message, from 1.
+    /// The number of the line within the message, from 1.
     pub line: u64,
-    /// The first byte of the message, its `From ` line included.
+    /// The offset of the first byte of the message, its `From ` line included.
     pub message_start: u64,
-    /// One past its last byte.
+    /// The offset after the last byte of the message.
     pub message_end: u64,
 }
 
 /// The id of a record: a hash of the message's digest, the part's path, the URL with its fragment, and how many
 /// times this URL stood in this part before.
 #[must_use]
-pub fn id(digest: u128, part: &str, url: &[u8], before: u64) -> u128 {
+pub fn record_id(digest: u128, part: &str, url: &[u8], before: u64) -> u128 {
     let [part_len, url_len] = [part.len() as u64, url.len() as u64].map(u64::to_le_bytes);
-    hash_of(&[
+    hash_pieces(&[
         &digest.to_le_bytes(),
         &part_len,
         part.as_bytes(),
@@ -96,7 +116,7 @@ pub fn id(digest: u128, part: &str, url: &[u8], before: u64) -> u128 {
 }
 
 /// The hash of some bytes behind each other.
-pub(crate) fn hash_of(pieces: &[&[u8]]) -> u128 {
+pub(crate) fn hash_pieces(pieces: &[&[u8]]) -> u128 {
     // Most are short, and there is one for each record: they are put together where nobody has to be asked for room.
     const USUAL_BYTES: usize = 256;
     let mut room = [0; USUAL_BYTES];
@@ -124,7 +144,7 @@ mod tests {
             for at in [0, len / 3, len] {
                 let (before, behind) = text[..len].split_at(at);
                 assert_eq!(
-                    hash_of(&[before, b"", behind]),
+                    hash_pieces(&[before, b"", behind]),
                     XxHash3_128::oneshot(&text[..len]),
                     "{len} {at}"
                 );

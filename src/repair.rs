@@ -13,7 +13,7 @@ mod wrap;
 
 pub(crate) use evidence::whitespace_len;
 pub use evidence::{Feature, Features};
-pub use prefilter::{PrefilterReject, promising};
+pub use prefilter::{PrefilterReject, prefilter};
 pub use quote::quote_depth;
 pub use word::{BareWord, LineBreakPolicy, url_run_end, word, word_terminator_len};
 pub use wrap::{WrappedText, wrapped};

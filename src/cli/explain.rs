@@ -306,7 +306,9 @@ impl Page {
                 self.taken(record);
             }
             Finding::Unwrapped(record) => {
-                let by = record.unwrapped.map_or("a redirector", |(_, by)| by);
+                let by = record
+                    .redirected_from
+                    .map_or("a redirector", |from| from.redirector);
                 self.line(
                     2,
                     &format!("inside it, behind {by}: {}", shown(record.found.full)),
@@ -338,7 +340,7 @@ impl Page {
             1,
             &format!(
                 "{}, {}{quoted}: taken: {}",
-                at(&record.place),
+                at(&record.origin),
                 record.region,
                 shown(found.full)
             ),

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufWriter};
 use super::args::Parse;
 use super::exit::Exit;
 use super::{Failure, Outcome};
-use crate::record::parsed;
+use crate::record::write_parsed;
 use crate::sink::{PipeSink, Sink};
 
 pub(super) fn parse(args: &Parse) -> Outcome {
@@ -89,7 +89,7 @@ impl Printer<'_> {
             .then(|| memchr::memchr(b'#', input))
             .flatten();
         self.line.clear();
-        self.refused |= !parsed(input, hash.unwrap_or(input.len()), &mut self.line);
+        self.refused |= !write_parsed(input, hash.unwrap_or(input.len()), &mut self.line);
         self.out
             .put(&self.line)
             .map_err(|error| Failure::output("standard output", &error))

@@ -51,7 +51,7 @@ impl Report for ScanReport {
         match &mut self.events {
             Events::File(sink) => {
                 let mut line = Vec::new();
-                record::event(event, &mut line);
+                record::write_event(event, &mut line);
                 sink.put(&line).map(|_| ())
             }
             Events::Stderr { color, quiet } => {

@@ -166,7 +166,7 @@ fn items(path: &Path) -> Result<Vec<FileRange>, Failure> {
         let line = line.map_err(|error| failure(error.to_string()))?;
         if !line.trim().is_empty() {
             items.push(
-                record::item(&line)
+                record::read_item(&line)
                     .map_err(|message| failure(format!("line {number}: {message}")))?,
             );
         }
@@ -280,6 +280,6 @@ fn in_short(balance: &Summary) -> String {
         balance.rejects.sum(),
         list(&balance.rejects),
         balance.filtered,
-        balance.folded,
+        balance.duplicates,
     )
 }

@@ -71,7 +71,7 @@ fn from_records(input: impl BufRead) -> Result<Vec<SourceRange>, Failure> {
             )
         };
         let line = line.map_err(|error| failure(error.to_string()))?;
-        places.push(record::place(&line).map_err(failure)?);
+        places.push(record::read_source_range(&line).map_err(failure)?);
     }
     Ok(places)
 }

@@ -157,7 +157,7 @@ impl Status {
     /// One line of JSON.
     #[must_use]
     pub fn json(&self) -> Vec<u8> {
-        crate::record::line(self)
+        crate::record::json_line(self)
     }
 
     /// Prometheus' text format.

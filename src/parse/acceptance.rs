@@ -1,6 +1,6 @@
 //! Whether a reading is a URL by the rules in force.
 
-use super::components::{SplitUrl, split};
+use super::components::{UrlComponents, components};
 use super::reject::RejectReason;
 use super::verdict::Verdicts;
 use crate::grammar::{self, BareRequirement, Reject};
@@ -8,7 +8,7 @@ use crate::scan::{Rules, Scanner, likely_host, plausible_host};
 
 /// Where a text stands, which decides how much it has to look like a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum TextContext {
     /// In a wrapper, which says that it is a URL.
     Wrapped,
     /// In running text.
@@ -27,7 +27,7 @@ pub(super) enum Place {
 /// AlternateReason it is no URL.
 pub(super) fn accept<'u>(
     full: &'u [u8],
-    place: Place,
+    place: TextContext,
     scanner: &Scanner,
     url_bytes: usize,
 ) -> Result<Option<Verdicts<'u>>, RejectReason> {
@@ -49,7 +49,7 @@ pub(super) fn accept<'u>(
             Ok(short.then(|| Verdicts::of(full, url_len)))
         };
     }
-    let parts = split(&full[..url_len]);
+    let parts = components(&full[..url_len]);
     plausible(&full[..url_len], &parts, place, scanner)?;
     if full.len() > url_bytes {
         return Ok(None);
@@ -61,11 +61,12 @@ pub(super) fn accept<'u>(
             .as_ref()
             .is_some_and(|whatwg| whatwg.is_special)
             && parts.host.is_some_and(plausible_host)
-            && (place == Place::Attribute || !full.iter().any(u8::is_ascii_whitespace))
+            && (place == TextContext::Attribute || !full.iter().any(u8::is_ascii_whitespace))
     };
     // An attribute says that its value is a URL: `mailto:a@b.example?subject=two words` is one for every browser.
-    let said =
-        || place == Place::Attribute && verdicts.whatwg.is_some() && scanner.knows(parts.scheme);
+    let said = || {
+        place == TextContext::Attribute && verdicts.whatwg.is_some() && scanner.knows(parts.scheme)
+    };
     match verdicts.rfc1738 {
         Err(reject) if !(verdicts.rfc3986 || special() || said()) => {
             Err(RejectReason::Grammar(reject))
@@ -77,8 +78,8 @@ pub(super) fn accept<'u>(
 /// Whether a text can be a URL of its scheme by the wide rules. Looks at its scheme and host only.
 fn plausible(
     url: &[u8],
-    parts: &SplitUrl<'_>,
-    place: Place,
+    parts: &UrlComponents<'_>,
+    place: TextContext,
     scanner: &Scanner,
 ) -> Result<(), RejectReason> {
     let bare = scanner.bare(parts.scheme);
@@ -86,7 +87,7 @@ fn plausible(
         .host
         .filter(|_| !matches!(bare, BareRequirement::Slashes))
     {
-        let holds = plausible_host(host) && (place != Place::Guessed || likely_host(host));
+        let holds = plausible_host(host) && (place != TextContext::Guessed || likely_host(host));
         return if holds {
             Ok(())
         } else {
@@ -95,9 +96,11 @@ fn plausible(
     }
     let rest = url.get(parts.scheme.len() + 1..).unwrap_or_default();
     let holds = match (bare, place) {
-        (BareRequirement::Host, Place::Wrapped | Place::Attribute) => !scanner.knows(parts.scheme),
-        (BareRequirement::Host, Place::Bare | Place::Guessed) => false,
-        (_, Place::Wrapped | Place::Attribute) => true,
+        (BareRequirement::Host, TextContext::Wrapped | TextContext::Attribute) => {
+            !scanner.knows(parts.scheme)
+        }
+        (BareRequirement::Host, TextContext::Bare | TextContext::Guessed) => false,
+        (_, TextContext::Wrapped | TextContext::Attribute) => true,
         (BareRequirement::Slashes, _) => rest.starts_with(b"//") && rest.len() > 3,
         (BareRequirement::Mailbox, _) => is_mailbox(rest),
         (BareRequirement::News, _) => is_news(rest),

@@ -2,13 +2,13 @@
 
 use twox_hash::XxHash3_128;
 
-use super::found::{Alternate, FoundUrl, Truncated, Wrapper};
+use super::found::{Alternate, FoundUrl, UrlTruncation, Wrapper};
 use super::verdict::Verdicts;
 use crate::repair::RepairSet;
 use crate::span::Span;
 
 /// A URL on its way to the sink.
-pub(super) struct Plain<'l> {
+pub(super) struct AcceptedUrl<'l> {
     /// With its fragment.
     pub(super) full: &'l [u8],
     pub(super) wrapper: Wrapper,
@@ -19,7 +19,7 @@ pub(super) struct Plain<'l> {
     pub(super) verdicts: Option<Verdicts<'l>>,
 }
 
-impl Plain<'_> {
+impl AcceptedUrl<'_> {
     /// Cuts it at the limit and gives it.
     pub(super) fn give(
         &self,
@@ -30,7 +30,7 @@ impl Plain<'_> {
     ) {
         let url_len = memchr::memchr(b'#', self.full).unwrap_or(self.full.len());
         let kept = self.full.len().min(self.url_bytes);
-        let truncated = (kept < self.full.len()).then(|| Truncated {
+        let truncated = (kept < self.full.len()).then(|| UrlTruncation {
             full_length: self.full.len(),
             full_hash: XxHash3_128::oneshot(self.full),
         });

@@ -1,8 +1,8 @@
 //! The URL in an HTML attribute: a whole value, read as browsers read it.
 
-use super::acceptance::{Place, accept};
-use super::accepted::Plain;
-use super::components::split;
+use super::acceptance::{TextContext, accept};
+use super::accepted::AcceptedUrl;
+use super::components::components;
 use super::found::{FoundUrl, Wrapper};
 use super::reject::RejectReason;
 use super::verdict::Verdicts;
@@ -31,7 +31,7 @@ const NO_LOCATION: [&[u8]; 5] = [b"data", b"javascript", b"vbscript", b"about", 
 /// # Errors
 ///
 /// AlternateReason there is none. A relative value without a base is one of the reasons.
-pub fn attribute(
+pub fn parse_attribute(
     value: &AttributeValue<'_>,
     scanner: &Scanner,
     url_bytes: usize,
@@ -60,8 +60,8 @@ pub fn attribute(
     };
     let confidence = if resolved.is_some() { 0.9 } else { 1.0 };
     let full = resolved.as_deref().unwrap_or(&text);
-    let verdicts = accept(full, Place::Attribute, scanner, url_bytes)?;
-    Plain {
+    let verdicts = accept(full, TextContext::Attribute, scanner, url_bytes)?;
+    AcceptedUrl {
         full,
         wrapper: Wrapper::Attr,
         raw: value.span,
@@ -73,20 +73,20 @@ pub fn attribute(
 }
 
 /// Gives the URL that was taken out of `around`, with that one's place, if it is one.
-pub fn inner(
+pub fn parse_nested(
     around: &FoundUrl<'_>,
     full: &[u8],
     scanner: &Scanner,
     url_bytes: usize,
     sink: &mut dyn FnMut(&FoundUrl<'_>),
 ) {
-    if let Ok(verdicts) = accept(full, Place::Attribute, scanner, url_bytes) {
+    if let Ok(verdicts) = accept(full, TextContext::Attribute, scanner, url_bytes) {
         in_place_of(around, full, url_bytes, verdicts, sink);
     }
 }
 
 /// Gives `full` in the place of `around`.
-pub fn replace(
+pub fn parse_replacement(
     around: &FoundUrl<'_>,
     full: &[u8],
     url_bytes: usize,
@@ -104,7 +104,7 @@ fn in_place_of<'u>(
     verdicts: Option<Verdicts<'u>>,
     sink: &mut dyn FnMut(&FoundUrl<'_>),
 ) {
-    let plain = Plain {
+    let plain = AcceptedUrl {
         full,
         wrapper: around.wrapper,
         raw: around.raw,
@@ -139,7 +139,8 @@ fn resolved(text: &[u8], base: Option<&[u8]>) -> Option<Vec<u8>> {
 /// hosts below one another count as the same.
 #[must_use]
 pub fn mismatch(shown: &[u8], url: &[u8]) -> bool {
-    let (Some(promised), Some(target)) = (shown_host(shown.trim_ascii()), split(url).host) else {
+    let (Some(promised), Some(target)) = (shown_host(shown.trim_ascii()), components(url).host)
+    else {
         return false;
     };
     let plain = |host: &[u8]| {
@@ -162,7 +163,7 @@ fn shown_host(shown: &[u8]) -> Option<&[u8]> {
         .next()
         .unwrap_or_default();
     if scheme(word).is_some() {
-        return split(word).host.filter(|host| host.contains(&b'.'));
+        return components(word).host.filter(|host| host.contains(&b'.'));
     }
     let one_word = word.len() == shown.len();
     let host = word
@@ -186,7 +187,7 @@ mod tests {
             base: base.map(str::as_bytes),
         };
         let mut seen = String::new();
-        attribute(&value, &scanner, 1 << 14, &mut |found| {
+        parse_attribute(&value, &scanner, 1 << 14, &mut |found| {
             seen = String::from_utf8_lossy(found.full).into_owned()
         })?;
         Ok(seen)

@@ -10,7 +10,7 @@ pub struct ParseOutcome {
     /// Where in the text the search goes on.
     pub resume: usize,
     /// `None` if a URL was found.
-    pub refused: Option<RejectReason>,
+    pub reject: Option<RejectReason>,
 }
 
 /// A start, laid out.

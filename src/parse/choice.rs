@@ -1,7 +1,7 @@
 //! Chooses among the readings of a logical line.
 
-use super::acceptance::{Place, accept};
-use super::accepted::Plain;
+use super::acceptance::{TextContext, accept};
+use super::accepted::AcceptedUrl;
 use super::candidate::{Candidate, ParseOutcome};
 use super::ending;
 use super::found::{Alternate, AlternateReason, FoundUrl, Wrapper};
@@ -18,7 +18,7 @@ const JOIN_CONFIDENCE: f32 = 0.5;
 /// Reads the URL of a laid-out start and gives it to `sink`, if there is one.
 ///
 /// Reads the line at most 16 times, once for each choice of doubtful hyphens.
-pub fn read(
+pub fn parse_candidate(
     laid: &Candidate<'_>,
     scanner: &Scanner,
     url_bytes: usize,
@@ -32,7 +32,7 @@ pub fn read(
     match laid.close {
         Some(close) => ParseOutcome {
             resume: close + 1,
-            refused: reader.wrapped(sink).err(),
+            reject: reader.wrapped(sink).err(),
         },
         None => reader.bare(sink),
     }
@@ -61,7 +61,7 @@ impl Reader<'_> {
             .collect();
         let text = self.with_scheme(line.text());
         let shift = text.len() - line.text().len();
-        let mut choice = Choice {
+        let mut choice = ReadingSet {
             wrapper: self.laid.start.opening.into(),
             full: &text,
             repairs,
@@ -75,8 +75,8 @@ impl Reader<'_> {
         );
         let mut readings = dropped
             .iter()
-            .filter_map(|text| Some((text, self.accept(text, Place::Wrapped).ok()?)));
-        let verdicts = match self.accept(&text, Place::Wrapped) {
+            .filter_map(|text| Some((text, self.accept(text, TextContext::Wrapped).ok()?)));
+        let verdicts = match self.accept(&text, TextContext::Wrapped) {
             Ok(verdicts) => verdicts,
             Err(reason) => {
                 let (text, verdicts) = readings.next().ok_or(reason)?;
@@ -111,7 +111,7 @@ impl Reader<'_> {
                 Ok(end) => {
                     return ParseOutcome {
                         resume: line.origin(Span::new(0, end)).end,
-                        refused: None,
+                        reject: None,
                     };
                 }
                 Err(reason) => refused = reason,
@@ -119,7 +119,7 @@ impl Reader<'_> {
         }
         ParseOutcome {
             resume: self.laid.start.resume,
-            refused: Some(refused),
+            reject: Some(refused),
         }
     }
 
@@ -162,9 +162,9 @@ impl Reader<'_> {
         let rules = self.scanner.rules();
         let end = self.end(joins, reach);
         let text = self.with_scheme(&line.text()[..end.url]);
-        let verdicts = self.accept(&text, Place::Bare)?;
+        let verdicts = self.accept(&text, TextContext::Bare)?;
         let joined = &line.joins()[..joins];
-        let mut choice = Choice {
+        let mut choice = ReadingSet {
             wrapper: self.laid.start.opening.into(),
             full: &text,
             repairs: joined.iter().flat_map(|join| join.repairs.iter()).collect(),
@@ -178,7 +178,7 @@ impl Reader<'_> {
             self.other_joins(joins, &mut choice);
             if let Some(tail) = could_belong(&line.text()[end.url..end.word]) {
                 let longer = self.with_scheme(&line.text()[..end.url + tail]);
-                if self.accept(&longer, Place::Bare).is_ok() {
+                if self.accept(&longer, TextContext::Bare).is_ok() {
                     choice.alternate(&longer, AlternateReason::TrimmedTail, 0.05);
                 }
             }
@@ -188,7 +188,7 @@ impl Reader<'_> {
     }
 
     /// The readings over more or fewer line ends than were chosen.
-    fn other_joins(&self, chosen: usize, choice: &mut Choice<'_>) {
+    fn other_joins(&self, chosen: usize, choice: &mut ReadingSet<'_>) {
         let line = self.laid.line;
         let head = line
             .joins()
@@ -201,7 +201,7 @@ impl Reader<'_> {
             let reach = self.reach(joins, head);
             let end = self.end(joins, reach);
             let text = self.with_scheme(&line.text()[..end.url]);
-            if self.accept(&text, Place::Bare).is_ok() {
+            if self.accept(&text, TextContext::Bare).is_ok() {
                 let (why, confidence) = if joins < chosen {
                     (AlternateReason::HeadOnly, 1.0 - choice.confidence)
                 } else {
@@ -239,12 +239,12 @@ impl Reader<'_> {
     fn accept<'u>(
         &self,
         full: &'u [u8],
-        place: Place,
+        place: TextContext,
     ) -> Result<Option<Verdicts<'u>>, RejectReason> {
         let guessed = matches!(self.laid.start.opening, Opening::Schemeless(_));
         accept(
             full,
-            if guessed { Place::Guessed } else { place },
+            if guessed { TextContext::Guessed } else { place },
             self.scanner,
             self.url_bytes,
         )
@@ -252,13 +252,13 @@ impl Reader<'_> {
 
     fn give<'u>(
         &self,
-        choice: &Choice<'u>,
+        choice: &ReadingSet<'u>,
         span: Span,
         verdicts: Option<Verdicts<'u>>,
         sink: &mut dyn FnMut(&FoundUrl<'_>),
     ) {
         let raw = self.laid.line.origin(span);
-        let plain = Plain {
+        let plain = AcceptedUrl {
             full: choice.full,
             wrapper: choice.wrapper,
             raw,
@@ -270,7 +270,7 @@ impl Reader<'_> {
 }
 
 /// The reading that is about to be given, and the others.
-struct Choice<'l> {
+struct ReadingSet<'l> {
     wrapper: Wrapper,
     full: &'l [u8],
     repairs: RepairSet,
@@ -278,7 +278,7 @@ struct Choice<'l> {
     confidence: f32,
 }
 
-impl Choice<'_> {
+impl ReadingSet<'_> {
     /// Adds another reading, unless it is known already.
     fn alternate(&mut self, full: &[u8], why: AlternateReason, confidence: f32) {
         if full == self.full || self.alternates.iter().any(|known| known.full == full) {
@@ -325,7 +325,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::repair::{BareWord, LineBreakPolicy, LogicalLine, promising, word};
+    use crate::repair::{BareWord, LineBreakPolicy, LogicalLine, prefilter, word};
     use crate::scan::SchemelessPolicy;
 
     /// Looks at each bare start, and reads the words of those that are refused: they must be no URLs. How many they are.
@@ -349,7 +349,7 @@ mod tests {
                 breaks: LineBreakPolicy::Join,
                 most: usize::MAX,
             };
-            if let Err(reason) = promising(text, &found, guessed, &scanner) {
+            if let Err(reason) = prefilter(text, &found, guessed, &scanner) {
                 word(text, &found, &mut line);
                 let laid = Candidate {
                     start: &start,
@@ -357,7 +357,7 @@ mod tests {
                     line: &line,
                     close: None,
                 };
-                let said = read(&laid, &scanner, usize::MAX, &mut |_| {}).refused;
+                let said = parse_candidate(&laid, &scanner, usize::MAX, &mut |_| {}).reject;
                 assert!(
                     said.is_some(),
                     "{reason:?} {}",

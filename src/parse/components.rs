@@ -4,7 +4,7 @@ use crate::scan::{cut, site_parts};
 
 /// A URL divided at its delimiters. Nothing is checked and nothing is decoded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SplitUrl<'a> {
+pub struct UrlComponents<'a> {
     /// The scheme, without its colon.
     pub scheme: &'a [u8],
     /// What stands before the `@` of the authority.
@@ -21,16 +21,16 @@ pub struct SplitUrl<'a> {
 
 /// Divides `text`, which has no fragment. Without a colon all of it is the path.
 #[must_use]
-pub fn split(text: &[u8]) -> SplitUrl<'_> {
+pub fn components(text: &[u8]) -> UrlComponents<'_> {
     let scheme = scheme(text);
     let rest = text[scheme.len()..].strip_prefix(b":").unwrap_or(text);
     let (hierarchy, query) = cut(rest, b'?');
     let Some(after) = hierarchy.strip_prefix(b"//") else {
-        return SplitUrl {
+        return UrlComponents {
             scheme,
             path: hierarchy,
             query,
-            ..SplitUrl::default()
+            ..UrlComponents::default()
         };
     };
     let slash = memchr::memchr2(b'/', b'\\', after).unwrap_or(after.len());
@@ -40,7 +40,7 @@ pub fn split(text: &[u8]) -> SplitUrl<'_> {
         None => (None, authority),
     };
     let (host, port) = site_parts(site);
-    SplitUrl {
+    UrlComponents {
         scheme,
         userinfo,
         host: Some(host),
@@ -50,7 +50,7 @@ pub fn split(text: &[u8]) -> SplitUrl<'_> {
     }
 }
 
-/// The scheme of `text` as [`split`] finds it.
+/// The scheme of `text` as [`components`] finds it.
 #[must_use]
 pub fn scheme(text: &[u8]) -> &[u8] {
     &text[..memchr::memchr(b':', text).unwrap_or(0)]
@@ -62,13 +62,13 @@ mod tests {
 
     #[test]
     fn the_last_at_sign_divides_the_authority() {
-        let parts = split(b"http://a@b:c@h:80/p?q?r");
+        let parts = components(b"http://a@b:c@h:80/p?q?r");
         assert_eq!(
             (parts.userinfo, parts.host, parts.port),
             (Some(&b"a@b:c"[..]), Some(&b"h"[..]), Some(&b"80"[..]))
         );
         assert_eq!((parts.path, parts.query), (&b"/p"[..], Some(&b"q?r"[..])));
-        assert_eq!(split(b"http://[::1]:8/").host, Some(&b"[::1]"[..]));
-        assert_eq!(split(b"mailto:a@b").path, b"a@b");
+        assert_eq!(components(b"http://[::1]:8/").host, Some(&b"[::1]"[..]));
+        assert_eq!(components(b"mailto:a@b").path, b"a@b");
     }
 }

@@ -100,7 +100,7 @@ pub struct Alternate {
 
 /// What a URL beyond the limit was before it was cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Truncated {
+pub struct UrlTruncation {
     /// Its bytes, fragment included.
     pub full_length: usize,
     /// XXH3 (128 bits) of them.
@@ -127,7 +127,7 @@ pub struct FoundUrl<'l> {
     /// What the three grammars say; nothing where it was truncated.
     pub verdicts: Option<&'l Verdicts<'l>>,
     /// What it was before it was cut.
-    pub truncated: Option<Truncated>,
+    pub truncated: Option<UrlTruncation>,
 }
 
 impl<'l> FoundUrl<'l> {

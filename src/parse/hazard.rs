@@ -2,7 +2,7 @@
 
 use unicode_script::{Script, UnicodeScript};
 
-use super::components::SplitUrl;
+use super::components::UrlComponents;
 use super::key::is_default;
 use super::verdict::Verdicts;
 use crate::grammar::decode;
@@ -46,7 +46,7 @@ impl Hazard {
 /// The hazards of `url`, which has no fragment and on which `verdicts` are, in the order of [`Hazard`]'s variants.
 #[must_use]
 pub fn hazards(url: &[u8], verdicts: &Verdicts<'_>) -> Vec<Hazard> {
-    let parts = &verdicts.parts;
+    let parts = &verdicts.components;
     let mut found = Vec::new();
     let mut note = |hazard, holds: bool| {
         if holds {
@@ -92,7 +92,7 @@ fn odd_port(scheme: &[u8], port: &[u8]) -> bool {
     number.is_some_and(|number| number < 1024) && !is_default(scheme, port)
 }
 
-fn numeric_host(parts: &SplitUrl<'_>, verdicts: &Verdicts<'_>) -> bool {
+fn numeric_host(parts: &UrlComponents<'_>, verdicts: &Verdicts<'_>) -> bool {
     let host = parts.host.unwrap_or_default();
     verdicts
         .whatwg

@@ -1,18 +1,18 @@
 //! The form of a URL that is used for comparing (RFC 1738 sections 2.1 and 2.2).
 
-use super::components::{SplitUrl, split};
+use super::components::{UrlComponents, components};
 use crate::grammar::{Scheme, normalize};
 
 /// `url` with scheme and host in lower case, its scheme's default port dropped, escapes of unreserved characters
 /// undone and the others in upper-case hexadecimal.
 #[must_use]
 pub fn key(url: &[u8]) -> Vec<u8> {
-    key_of(&split(url))
+    key_of_components(&components(url))
 }
 
 /// The same of a URL's components.
 #[must_use]
-pub fn key_of(parts: &SplitUrl<'_>) -> Vec<u8> {
+pub fn key_of_components(parts: &UrlComponents<'_>) -> Vec<u8> {
     // Delimiters and a port.
     const BESIDE: usize = 16;
     let [host, query] = [parts.host, parts.query].map(Option::unwrap_or_default);

@@ -8,18 +8,18 @@ mod target;
 
 use memchr::memmem;
 
-use super::components::SplitUrl;
-use address::{Place, parameter};
+use super::components::UrlComponents;
+use address::{WebAddress, parameter};
 use table::Form::Saved;
 use target::accepted;
 
 /// A URL that was found inside a redirector's, and which redirector that is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unwrapped {
+pub struct RedirectTarget {
     /// The target, with its fragment if it has one. Begins with a scheme and `://`, and holds no whitespace.
     pub url: Vec<u8>,
     /// The redirector's name: `safelinks`, `urldefense-v1`, ...
-    pub by: &'static str,
+    pub redirector: &'static str,
 }
 
 /// The target that `url` (with its fragment or without) names, if it is a known redirector's. Undoes one level.
@@ -27,21 +27,21 @@ pub struct Unwrapped {
 /// Escapes are undone once. `None` as well where the target is cut off, relative, a script, or above 16 KiB. A fragment
 /// behind a redirector's parameters is the redirector's and is dropped. Linear in the length of `url`.
 #[must_use]
-pub fn unwrap(url: &[u8]) -> Option<Unwrapped> {
-    target(&Place::of(url)?)
+pub fn redirect_target(url: &[u8]) -> Option<RedirectTarget> {
+    target(&WebAddress::of(url)?)
 }
 
 /// The same, where the components are known of `url` without its fragment.
 #[must_use]
-pub fn unwrap_divided(url: &[u8], parts: &SplitUrl<'_>) -> Option<Unwrapped> {
-    target(&Place::divided(url, parts)?)
+pub fn redirect_target_of(url: &[u8], parts: &UrlComponents<'_>) -> Option<RedirectTarget> {
+    target(&WebAddress::divided(url, parts)?)
 }
 
-fn target(place: &Place<'_>) -> Option<Unwrapped> {
+fn target(place: &WebAddress<'_>) -> Option<RedirectTarget> {
     let (by, form) = place.redirector()?;
-    Some(Unwrapped {
+    Some(RedirectTarget {
         url: accepted(&form.target(place)?)?.to_vec(),
-        by,
+        redirector: by,
     })
 }
 
@@ -49,7 +49,7 @@ fn target(place: &Place<'_>) -> Option<Unwrapped> {
 /// `None` where there is nothing to leave out. One level: a redirector's URL inside of `url` keeps its own.
 #[must_use]
 pub fn without_recipient(url: &[u8]) -> Option<Vec<u8>> {
-    let place = Place::of(url)?;
+    let place = WebAddress::of(url)?;
     let (by, form) = place.redirector()?;
     if let Saved = form {
         // Behind the first `!` stand the organisation and a token for recipient and message.
@@ -119,7 +119,7 @@ slack https://slack-redir.net/link?url={E}";
     }
 
     fn target(url: &str) -> Option<String> {
-        unwrap(url.as_bytes()).map(|found| String::from_utf8(found.url).unwrap())
+        redirect_target(url.as_bytes()).map(|found| String::from_utf8(found.url).unwrap())
     }
 
     #[test]
@@ -127,7 +127,7 @@ slack https://slack-redir.net/link?url={E}";
         for (by, form) in cases() {
             let url = filled(form);
             assert_eq!(
-                unwrap(url.as_bytes()).map(|found| found.by),
+                redirect_target(url.as_bytes()).map(|found| found.redirector),
                 Some(by),
                 "{url}"
             );
@@ -240,10 +240,10 @@ https://www.google.com/search?q={E} https://google.evil.co/url?q={E} https://www
             let mut url = form.into_bytes();
             let at = at.index(url.len());
             url.splice(at..url.len().min(at + noise.len() / 2), noise);
-            let found = unwrap(&url);
+            let found = redirect_target(&url);
             prop_assert!(found.iter().all(|to| memmem::find(&to.url, b"://").is_some() && !to.url.contains(&b' ')));
             let without = without_recipient(&url).unwrap_or(url);
-            prop_assert!(found.is_none() || unwrap(&without) == found);
+            prop_assert!(found.is_none() || redirect_target(&without) == found);
         }
     }
 }

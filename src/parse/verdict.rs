@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use iri_string::spec::UriSpec;
 
 use super::canonical;
-use super::components::{SplitUrl, split};
+use super::components::{UrlComponents, components};
 
 use crate::grammar::{self, Reject, Url};
 
@@ -16,7 +16,7 @@ pub const GRAMMARS: [&str; 3] = ["rfc1738", "rfc3986", "whatwg"];
 #[derive(Clone, Debug)]
 pub struct Verdicts<'u> {
     /// The components of the text without its fragment, as they are divided before any grammar looks at them.
-    pub parts: SplitUrl<'u>,
+    pub components: UrlComponents<'u>,
     /// RFC 1738, of the text without its fragment.
     pub rfc1738: Result<Url<'u>, Reject>,
     /// Whether RFC 3986 accepts the whole text as a `URI`.
@@ -52,21 +52,25 @@ impl<'u> Verdicts<'u> {
     /// Linear in the text's length. Bytes that are not UTF-8 are refused by RFC 3986 and read as U+FFFD by WHATWG.
     #[must_use]
     pub fn of(full: &'u [u8], url_len: usize) -> Verdicts<'u> {
-        Verdicts::of_divided(full, url_len, split(&full[..url_len]))
+        Verdicts::of_divided(full, url_len, components(&full[..url_len]))
     }
 
     /// The same, where the components are known.
-    pub(super) fn of_divided(full: &'u [u8], url_len: usize, parts: SplitUrl<'u>) -> Verdicts<'u> {
+    pub(super) fn of_divided(
+        full: &'u [u8],
+        url_len: usize,
+        components: UrlComponents<'u>,
+    ) -> Verdicts<'u> {
         let rfc1738 = grammar::url(&full[..url_len]);
         match canonical::read(full) {
             Some(whatwg) => Verdicts {
-                parts,
+                components,
                 rfc1738,
                 rfc3986: true,
                 whatwg: Some(whatwg),
             },
             None => Verdicts {
-                parts,
+                components,
                 rfc1738,
                 rfc3986: rfc3986(full),
                 whatwg: whatwg(full),

@@ -140,7 +140,7 @@ impl<'w> BatchBuilder<'w> {
         self.piece();
         let BatchBuilder { batch, tally, .. } = self;
         if let Some(piece) = batch.pieces.last_mut() {
-            piece.balance.take_over(tally);
+            piece.balance.absorb(tally);
         }
     }
 
@@ -242,7 +242,7 @@ pub(super) fn note(
             let found = record.found;
             tally.candidates += 1;
             tally.records += 1;
-            tally.found(found);
+            tally.count_url(found);
             line(record, job, writer, yielded);
         }
         Finding::Filtered => {
@@ -251,7 +251,7 @@ pub(super) fn note(
         }
         Finding::Folded(key) => {
             tally.candidates += 1;
-            tally.folded += 1;
+            tally.duplicates += 1;
             *yielded.piece().repeated.entry(key).or_insert(1) += 1;
         }
         Finding::Unwrapped(record) => {
@@ -260,13 +260,13 @@ pub(super) fn note(
         }
         Finding::Reject(reason, text, place) => {
             tally.candidates += 1;
-            tally.reject(reason);
+            tally.count_reject(reason);
             if job.rejects {
-                record::reject(text, reason, &place, &mut yielded.piece().rejects);
+                record::write_reject(text, reason, &place, &mut yielded.piece().rejects);
             }
         }
         Finding::Diagnostic(diagnostic) => {
-            tally.event(diagnostic.kind.name());
+            tally.count_event(diagnostic.kind.name());
             yielded.piece().events.push(diagnostic.of(source));
         }
         Finding::Parts(text, other) => {
@@ -290,7 +290,10 @@ fn line(record: &Record<'_>, job: &Job, writer: &mut RecordWriter, yielded: &mut
         }
     }
     if job.unique != Unique::None {
-        let (end, unwrapped) = (records.len() - yielded.start, record.unwrapped.is_some());
+        let (end, unwrapped) = (
+            records.len() - yielded.start,
+            record.redirected_from.is_some(),
+        );
         yielded.piece().keys.push(Keyed {
             key: key_hash(found.url()),
             end,

@@ -106,7 +106,7 @@ pub(super) fn broken(piece: &mut Chunk, source: &Source, kind: DiagnosticKind) {
 
 /// Notes something that changes nothing in what is read.
 pub(super) fn remarked(piece: &mut Chunk, event: Event) {
-    piece.balance.event(event.diagnostic.kind.name());
+    piece.balance.count_event(event.diagnostic.kind.name());
     piece.events.push(event);
 }
 

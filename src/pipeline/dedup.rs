@@ -31,7 +31,7 @@ impl Dedup {
         if let Some(article) = piece.article
             && self.is_given(article, piece.goes_on)
         {
-            piece.balance = piece.balance.as_copy();
+            piece.balance = piece.balance.as_duplicate();
             piece.rejects.clear();
             return Cow::default();
         }
@@ -64,7 +64,7 @@ impl Dedup {
                 piece.balance.unwrapped -= 1;
             } else {
                 piece.balance.records -= 1;
-                piece.balance.folded += 1;
+                piece.balance.duplicates += 1;
             }
             start = end;
         }

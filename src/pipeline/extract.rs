@@ -14,12 +14,15 @@ use crate::grammar::escaped_byte;
 use crate::limits::{Limits, PREFILTER_BYTES, REJECTED_WORDS_BYTES, REJECTED_WORDS_RATIO};
 use crate::origin::Source;
 use crate::parse::{
-    AttributeValue, Candidate, FoundUrl, ParseOutcome, RejectReason, Unwrapped, attribute, inner,
-    key, mismatch, read, replace, split, unwrap, unwrap_divided, without_recipient,
+    AttributeValue, Candidate, FoundUrl, ParseOutcome, RedirectTarget, RejectReason, components,
+    key, mismatch, parse_attribute, parse_candidate, parse_nested, parse_replacement,
+    redirect_target, redirect_target_of, without_recipient,
 };
-use crate::record::{Record, RecordOrigin, context_border, hash_of, id};
+use crate::record::{
+    Record, RecordOrigin, RedirectSource, UrlContext, context_border, hash_pieces, record_id,
+};
 use crate::repair::{
-    BareWord, Join, LineBreakPolicy, LogicalLine, WrappedText, promising, quote_depth, word,
+    BareWord, Join, LineBreakPolicy, LogicalLine, WrappedText, prefilter, quote_depth, word,
     wrapped,
 };
 use crate::scan::{Opening, Rules, Scanner, SchemelessPolicy, UrlStart};
@@ -69,7 +72,7 @@ impl Options {
                 .verdicts
                 .is_some_and(|verdicts| verdicts.conforms().any(|other| other == *name))
         };
-        let scheme = split(found.url()).scheme;
+        let scheme = components(found.url()).scheme;
         let named = |name: &String| name.as_bytes().eq_ignore_ascii_case(scheme);
         (self.accept.is_empty() || self.accept.iter().any(accepts))
             && (self.schemes.is_empty() || self.schemes.iter().any(named))
@@ -248,7 +251,7 @@ impl<'s> State<'s, '_> {
                 self.link(text, link);
             }
             let outcome = self.start(text, &start, &mut regions);
-            if let Some(reason) = outcome.refused {
+            if let Some(reason) = outcome.reject {
                 let span = Span::new(start.at, outcome.resume.max(start.resume));
                 let place = self.origin(&text.offset_map, span);
                 (self.sink)(Finding::Reject(reason, span.of(&text.bytes), place));
@@ -285,14 +288,14 @@ impl<'s> State<'s, '_> {
                         self.line = line;
                         return ParseOutcome {
                             resume: close + 1,
-                            refused: Some(RejectReason::TwoUrls),
+                            reject: Some(RejectReason::TwoUrls),
                         };
                     }
                     WrappedText::Unclosed => {
                         self.line = line;
                         return ParseOutcome {
                             resume: start.resume,
-                            refused: Some(RejectReason::Unclosed),
+                            reject: Some(RejectReason::Unclosed),
                         };
                     }
                 }
@@ -315,11 +318,11 @@ impl<'s> State<'s, '_> {
                     breaks,
                     most,
                 };
-                if let Err(reason) = self.promising(&text.bytes, start, &found) {
+                if let Err(reason) = self.prefiltered(&text.bytes, start, &found) {
                     self.line = line;
                     return ParseOutcome {
                         resume: start.resume,
-                        refused: Some(reason),
+                        reject: Some(reason),
                     };
                 }
                 word(&text.bytes, &found, &mut line);
@@ -332,7 +335,7 @@ impl<'s> State<'s, '_> {
             line: &line,
             close,
         };
-        let outcome = read(&laid, scanner, limits.url_bytes, &mut |found| {
+        let outcome = parse_candidate(&laid, scanner, limits.url_bytes, &mut |found| {
             let name;
             let region = match text.region {
                 Region::Header(field) => {
@@ -367,12 +370,12 @@ impl<'s> State<'s, '_> {
                 found,
             );
         });
-        if let Some(RejectReason::Grammar(_)) = outcome.refused
+        if let Some(RejectReason::Grammar(_)) = outcome.reject
             && close.is_none()
         {
             self.ill_at = start.content + ill_at(line.text());
         }
-        if outcome.refused.is_some() && close.is_none() {
+        if outcome.reject.is_some() && close.is_none() {
             self.refused(text, start, line.text().len());
         }
         self.line = line;
@@ -406,7 +409,7 @@ impl<'s> State<'s, '_> {
     }
 
     /// Whether a bare start is worth reading its word.
-    fn promising(
+    fn prefiltered(
         &self,
         text: &[u8],
         start: &UrlStart,
@@ -416,7 +419,7 @@ impl<'s> State<'s, '_> {
             Opening::Schemeless(scheme) => Some(scheme),
             _ => None,
         };
-        promising(text, word, guessed, &self.extractor.scanner)?;
+        prefilter(text, word, guessed, &self.extractor.scanner)?;
         // What no grammar takes in this word was met before, and browsers' schemes alone can do with it.
         let begin = &text[word.from..];
         let special = [&b"http:"[..], b"https:", b"ftp:", b"file:", b"ws:", b"wss:"];
@@ -462,7 +465,7 @@ impl<'s> State<'s, '_> {
             span: link.span,
             base,
         };
-        if let Err(reason) = attribute(&value, scanner, limits.url_bytes, &mut |found| {
+        if let Err(reason) = parse_attribute(&value, scanner, limits.url_bytes, &mut |found| {
             self.found(&spot, found)
         }) {
             let place = self.origin(&page.offset_map, link.span);
@@ -508,7 +511,7 @@ impl<'s> State<'s, '_> {
         &mut self,
         spot: &Spot<'_>,
         found: &FoundUrl<'_>,
-        parent: Option<(u128, &'static str)>,
+        parent: Option<RedirectSource>,
     ) -> u128 {
         let Options {
             context_bytes,
@@ -525,7 +528,7 @@ impl<'s> State<'s, '_> {
                 found.full,
             ))
             .or_default();
-        let id = id(digest, path, found.full, u64::from(*before));
+        let id = record_id(digest, path, found.full, u64::from(*before));
         *before = before.saturating_add(1);
         let mut place = self.origin(spot.offset_map, found.raw);
         place.exact &= spot.exact;
@@ -541,13 +544,13 @@ impl<'s> State<'s, '_> {
             raw: found.raw.of(spot.bytes),
             region: spot.region,
             quote_depth: spot.quote_depth,
-            place,
-            info: self.info.as_ref(),
+            origin: place,
+            message: self.info.as_ref(),
             part: spot.part,
             context: (*context_bytes > 0).then(|| around(spot.bytes, found.raw, *context_bytes)),
             anchor: anchor.filter(|anchor| !anchor.is_empty()),
             mismatch: anchor.map(|anchor| mismatch(anchor, found.url())),
-            unwrapped: parent,
+            redirected_from: parent,
             joins: spot.joins,
         };
         match strip_recipient
@@ -555,7 +558,7 @@ impl<'s> State<'s, '_> {
             .flatten()
         {
             None => (self.sink)(sorted(&record)),
-            Some(text) => replace(found, &text, limits.url_bytes, &mut |stripped| {
+            Some(text) => parse_replacement(found, &text, limits.url_bytes, &mut |stripped| {
                 let stripped = Record {
                     found: stripped,
                     raw: stripped.full,
@@ -580,7 +583,7 @@ impl<'s> State<'s, '_> {
                 let fields = HeaderFields::in_message(&begun, self.extractor.limits().header_bytes);
                 let whole = digest(&begun, &fields);
                 let offset = self.message.start - rest.start;
-                hash_of(&[&whole.to_le_bytes()[..], &offset.to_le_bytes()])
+                hash_pieces(&[&whole.to_le_bytes()[..], &offset.to_le_bytes()])
             }
         };
         *self.digest.insert(digest)
@@ -618,27 +621,34 @@ impl<'s> State<'s, '_> {
         }
         let mut parent = id;
         let mut target = match found.verdicts {
-            Some(verdicts) => unwrap_divided(found.full, &verdicts.parts),
-            None => unwrap(found.full),
+            Some(verdicts) => redirect_target_of(found.full, &verdicts.components),
+            None => redirect_target(found.full),
         };
         for _ in 0..options.limits.unwrap_depth {
-            let Some(Unwrapped { url, by }) = target else {
+            let Some(RedirectTarget { url, redirector }) = target else {
                 return;
             };
             let mut child = None;
-            inner(
+            parse_nested(
                 found,
                 &url,
                 scanner,
                 options.limits.url_bytes,
                 &mut |inside| {
                     if options.wants(inside) {
-                        child = Some(self.give(spot, inside, Some((parent, by))));
+                        child = Some(self.give(
+                            spot,
+                            inside,
+                            Some(RedirectSource {
+                                record_id: parent,
+                                redirector,
+                            }),
+                        ));
                     }
                 },
             );
             let Some(id) = child else { return };
-            (parent, target) = (id, unwrap(&url));
+            (parent, target) = (id, redirect_target(&url));
         }
     }
 
@@ -711,7 +721,7 @@ fn ill_at(word: &[u8]) -> usize {
 
 /// A record as what it is: found, or taken out of another.
 fn sorted<'r>(record: &'r Record<'r>) -> Finding<'r> {
-    if record.unwrapped.is_some() {
+    if record.redirected_from.is_some() {
         Finding::Unwrapped(record)
     } else {
         Finding::Url(record)
@@ -724,8 +734,11 @@ pub(super) fn key_hash(url: &[u8]) -> u128 {
 }
 
 /// Up to `most` bytes before and after `span`, cut between characters.
-fn around(text: &[u8], span: Span, most: usize) -> (&[u8], &[u8]) {
+fn around(text: &[u8], span: Span, most: usize) -> UrlContext<'_> {
     let from = context_border(text, span.start.saturating_sub(most));
     let to = context_border(text, text.len().min(span.end + most));
-    (&text[from..span.start], &text[span.end..to.max(span.end)])
+    UrlContext {
+        before: &text[from..span.start],
+        after: &text[span.end..to.max(span.end)],
+    }
 }

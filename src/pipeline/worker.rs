@@ -31,7 +31,7 @@ pub(super) fn contained(
 ) {
     if catch_unwind(AssertUnwindSafe(|| work(unit, job, extractor, desks, give))).is_err() {
         let mut piece = Chunk::default();
-        piece.balance.event(DiagnosticKind::Panic.name());
+        piece.balance.count_event(DiagnosticKind::Panic.name());
         let diagnostic = Diagnostic::new(
             DiagnosticKind::Panic,
             "the program failed on a piece of this source; please report it",
@@ -327,7 +327,7 @@ impl Worker<'_> {
 
     fn event(&mut self, event: Event) {
         let piece = self.yielded.piece();
-        piece.balance.event(event.diagnostic.kind.name());
+        piece.balance.count_event(event.diagnostic.kind.name());
         piece.events.push(event);
     }
 }
@@ -335,7 +335,7 @@ impl Worker<'_> {
 /// What tells an article from others: its Message-ID and what it says.
 fn article(message: &Message<'_>, fields: &HeaderFields, digest: u128) -> Option<u128> {
     let id = fields.first_known(KnownField::MessageId)?;
-    Some(record::hash_of(&[
+    Some(record::hash_pieces(&[
         id.value.of(message.raw),
         &digest.to_le_bytes(),
     ]))

@@ -37,7 +37,7 @@ impl Writer<'_> {
         } else {
             self.balance.lines += piece.balance.records + piece.balance.unwrapped;
         }
-        self.balance.take_over(&mut piece.balance);
+        self.balance.absorb(&mut piece.balance);
         for event in &piece.events {
             self.report.event(event)?;
         }

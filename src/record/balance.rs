@@ -13,15 +13,15 @@ use crate::repair::Repair;
 /// How often each of some named things happened.
 #[derive(Clone, Debug, Default, Eq, Serialize)]
 #[serde(transparent)]
-pub struct Counts {
+pub struct NamedCounts {
     by_name: BTreeMap<String, u64>,
     /// Whether something was counted since all was poured out.
     #[serde(skip)]
     is_fresh: bool,
 }
 
-impl Counts {
-    /// Counts so many more of `name`.
+impl NamedCounts {
+    /// NamedCounts so many more of `name`.
     fn add(&mut self, name: &str, more: u64) {
         self.is_fresh = true;
         match self.by_name.get_mut(name) {
@@ -34,7 +34,7 @@ impl Counts {
 
     /// Adds these counts to others and sets them to zero. A few names are kept for the next time, not all that a hostile
     /// message may bring.
-    fn pour(&mut self, sum: &mut Counts) {
+    fn pour(&mut self, sum: &mut NamedCounts) {
         const KEPT_NAMES: usize = 32;
         if !std::mem::take(&mut self.is_fresh) {
             return;
@@ -57,13 +57,13 @@ impl Counts {
     }
 }
 
-impl PartialEq for Counts {
-    fn eq(&self, other: &Counts) -> bool {
+impl PartialEq for NamedCounts {
+    fn eq(&self, other: &NamedCounts) -> bool {
         self.by_name == other.by_name
     }
 }
 
-impl Deref for Counts {
+impl Deref for NamedCounts {
     type Target = BTreeMap<String, u64>;
 
     fn deref(&self) -> &BTreeMap<String, u64> {
@@ -73,23 +73,23 @@ impl Deref for Counts {
 
 /// How often URLs had each scheme: by place for those in the table, by name for others.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Schemes {
+pub struct SchemeCounts {
     known: [u64; SCHEMES.len()],
-    others: Counts,
+    others: NamedCounts,
 }
 
 // Arrays of more than 32 have none.
-impl Default for Schemes {
-    fn default() -> Schemes {
-        Schemes {
+impl Default for SchemeCounts {
+    fn default() -> SchemeCounts {
+        SchemeCounts {
             known: [0; SCHEMES.len()],
-            others: Counts::default(),
+            others: NamedCounts::default(),
         }
     }
 }
 
-impl Schemes {
-    /// Counts one more of this name, in any case.
+impl SchemeCounts {
+    /// NamedCounts one more of this name, in any case.
     fn add(&mut self, name: &[u8]) {
         match Scheme::place(name) {
             Some(place) => self.known[place] += 1,
@@ -100,7 +100,7 @@ impl Schemes {
     }
 }
 
-impl Serialize for Schemes {
+impl Serialize for SchemeCounts {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let known = SCHEMES
             .iter()
@@ -126,9 +126,9 @@ pub struct Summary {
     /// Those that were read to their end.
     pub files_read: u64,
     /// Those that were left, by reason.
-    pub files_skipped: Counts,
+    pub files_skipped: NamedCounts,
     /// Those that could not be read, by reason.
-    pub files_failed: Counts,
+    pub files_failed: NamedCounts,
     /// Bytes of the files that were read.
     pub bytes_read: u64,
     /// Members that archives held: files as it were, counted apart from those of the walk.
@@ -136,9 +136,9 @@ pub struct Summary {
     /// Those that were read to their end.
     pub members_read: u64,
     /// Those that were left, by reason.
-    pub members_skipped: Counts,
+    pub members_skipped: NamedCounts,
     /// Those that could not be read, by reason.
-    pub members_failed: Counts,
+    pub members_failed: NamedCounts,
     /// Bytes that came out of compressed files and archives.
     pub bytes_unpacked: u64,
     /// Messages, and texts without a header.
@@ -146,7 +146,7 @@ pub struct Summary {
     /// Those that were searched.
     pub messages_scanned: u64,
     /// Those that were left, by reason.
-    pub messages_skipped: Counts,
+    pub messages_skipped: NamedCounts,
     /// Parts that were searched.
     pub parts_text: u64,
     /// Parts without text.
@@ -156,19 +156,20 @@ pub struct Summary {
     /// Records written.
     pub records: u64,
     /// Candidates that are no URLs, by reason.
-    pub rejects: Counts,
+    pub rejects: NamedCounts,
     /// URLs that a filter held back.
     pub filtered: u64,
     /// URLs that were written before.
-    pub folded: u64,
+    #[serde(rename = "folded")]
+    pub duplicates: u64,
     /// Lines that were written: the records, and the URLs inside redirectors' URLs.
     pub lines: u64,
     /// URLs that stood inside redirectors' URLs. They are no candidates, and are written besides.
     pub unwrapped: u64,
     /// Events, by kind.
-    pub events: Counts,
+    pub events: NamedCounts,
     /// URLs that passed the filters, by scheme. This and the next three count before folding over the whole run.
-    pub schemes: Schemes,
+    pub schemes: SchemeCounts,
     /// The same by wrapper, in the order of [`Wrapper::ALL`].
     #[serde(serialize_with = "wrappers")]
     pub wrappers: [u64; Wrapper::ALL.len()],
@@ -193,7 +194,7 @@ fn verdicts<S: Serializer>(numbers: &[u64; GRAMMARS.len()], to: S) -> Result<S::
     by_name(GRAMMARS, numbers, to)
 }
 
-/// Serializes the numbers of what happened at all as [`Counts`] are.
+/// Serializes the numbers of what happened at all as [`NamedCounts`] are.
 fn by_name<S: Serializer, const N: usize>(
     names: [&str; N],
     numbers: &[u64; N],
@@ -208,7 +209,7 @@ fn by_name<S: Serializer, const N: usize>(
 }
 
 impl Summary {
-    /// Counts a file that was skipped.
+    /// NamedCounts a file that was skipped.
     pub fn skip_file(&mut self, reason: SkipReason) {
         self.files += 1;
         self.files_skipped.add(reason.name(), 1);
@@ -238,7 +239,7 @@ impl Summary {
         self.members_read += 1;
     }
 
-    /// Counts a member that was skipped.
+    /// NamedCounts a member that was skipped.
     pub fn skip_member(&mut self, reason: SkipReason) {
         self.members += 1;
         self.members_skipped.add(reason.name(), 1);
@@ -250,24 +251,24 @@ impl Summary {
         self.members_failed.add(why, 1);
     }
 
-    /// Counts a message that was skipped.
+    /// NamedCounts a message that was skipped.
     pub fn skip_message(&mut self, reason: SkipReason) {
         self.messages += 1;
         self.messages_skipped.add(reason.name(), 1);
     }
 
     /// A candidate was no URL.
-    pub fn reject(&mut self, reason: RejectReason) {
+    pub fn count_reject(&mut self, reason: RejectReason) {
         self.rejects.add(reason.name(), 1);
     }
 
     /// An event of this kind came up.
-    pub fn event(&mut self, kind: &str) {
+    pub fn count_event(&mut self, kind: &str) {
         self.events.add(kind, 1);
     }
 
     /// A URL passed the filters.
-    pub fn found(&mut self, found: &FoundUrl<'_>) {
+    pub fn count_url(&mut self, found: &FoundUrl<'_>) {
         self.schemes.add(scheme(found.url()));
         self.wrappers[found.wrapper as usize] += 1;
         found
@@ -282,7 +283,7 @@ impl Summary {
 
     /// The balance of an article that turned out to be a copy: it was seen, and not searched.
     #[must_use]
-    pub fn as_copy(&self) -> Summary {
+    pub fn as_duplicate(&self) -> Summary {
         let mut copy = Summary {
             files: self.files,
             files_read: self.files_read,
@@ -305,12 +306,12 @@ impl Summary {
 
     /// Adds another balance.
     pub fn add(&mut self, other: &Summary) {
-        self.take_over(&mut other.clone());
+        self.absorb(&mut other.clone());
     }
 
     /// Adds another balance, which counts from zero again. The names in it stay, so that a balance that is used for one
     /// message after the other costs little.
-    pub fn take_over(&mut self, other: &mut Summary) {
+    pub fn absorb(&mut self, other: &mut Summary) {
         for (sum, number) in self.numbers().into_iter().zip(other.numbers()) {
             *sum += std::mem::take(number);
         }
@@ -340,7 +341,7 @@ impl Summary {
             &mut self.candidates,
             &mut self.records,
             &mut self.filtered,
-            &mut self.folded,
+            &mut self.duplicates,
             &mut self.unwrapped,
             &mut self.lines,
         ]
@@ -357,7 +358,7 @@ impl Summary {
     }
 
     /// Everything that is counted by name.
-    fn counts(&mut self) -> [&mut Counts; 8] {
+    fn counts(&mut self) -> [&mut NamedCounts; 8] {
         [
             &mut self.files_skipped,
             &mut self.files_failed,
@@ -393,7 +394,7 @@ impl Summary {
             (
                 "candidates",
                 self.candidates,
-                self.records + self.rejects.sum() + self.filtered + self.folded,
+                self.records + self.rejects.sum() + self.filtered + self.duplicates,
             ),
         ];
         let wrong = sums.into_iter().filter(|(_, whole, parts)| whole != parts);
@@ -447,9 +448,9 @@ mod tests {
             truncated: None,
         };
         let mut balance = Summary::default();
-        balance.found(&found);
+        balance.count_url(&found);
         let mut sum = balance.clone();
-        sum.take_over(&mut balance);
+        sum.absorb(&mut balance);
         assert_eq!(balance.wrappers, [0; Wrapper::ALL.len()]);
         let shown = serde_json::to_value(&sum).unwrap();
         assert_eq!(shown["schemes"], serde_json::json!({ "http": 2 }));
@@ -477,14 +478,14 @@ mod tests {
             candidates: 3,
             records: 1,
             lines: 1,
-            folded: 1,
+            duplicates: 1,
             ..Summary::default()
         };
         assert_eq!(
             balance.imbalances(),
             ["candidates: 3 in all, 2 accounted for"]
         );
-        balance.reject(RejectReason::Host);
+        balance.count_reject(RejectReason::Host);
         assert!(balance.imbalances().is_empty());
     }
 }

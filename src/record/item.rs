@@ -46,7 +46,7 @@ pub fn write_item(item: &FileRange, line: &mut Vec<u8>) {
 /// # Errors
 ///
 /// What the line lacks, in a sentence.
-pub fn item(line: &str) -> Result<FileRange, String> {
+pub fn read_item(line: &str) -> Result<FileRange, String> {
     let value: Value = serde_json::from_str(line).map_err(|error| format!("no JSON: {error}"))?;
     let number = |name: &str, default: u64| match &value[name] {
         Value::Null => Ok(default),
@@ -90,7 +90,7 @@ mod tests {
                 };
                 let mut line = Vec::new();
                 write_item(&written, &mut line);
-                assert_eq!(item(str::from_utf8(&line).unwrap()), Ok(written));
+                assert_eq!(read_item(str::from_utf8(&line).unwrap()), Ok(written));
             }
         }
     }
@@ -98,13 +98,13 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_told() {
         assert_eq!(
-            item("{\"path\":\"a\",\"start\":-1}"),
+            read_item("{\"path\":\"a\",\"start\":-1}"),
             Err("start is no number of bytes".to_owned())
         );
         assert_eq!(
-            item("{\"path\":\"a\",\"kind\":\"x\"}"),
+            read_item("{\"path\":\"a\",\"kind\":\"x\"}"),
             Err("there is no kind \"x\"".to_owned())
         );
-        assert_eq!(item("{}"), Err("no path".to_owned()));
+        assert_eq!(read_item("{}"), Err("no path".to_owned()));
     }
 }

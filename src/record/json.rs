@@ -13,7 +13,9 @@ use crate::decode::{MessageInfo, MimePart, Zone};
 use crate::diagnostic::Event;
 use crate::grammar::{self, Reject, SchemeClass, UrlForm};
 use crate::origin::Source;
-use crate::parse::{GRAMMARS, Hazard, RejectReason, Verdicts, hazards, key, key_of, split};
+use crate::parse::{
+    GRAMMARS, Hazard, RejectReason, Verdicts, components, hazards, key, key_of_components,
+};
 
 /// Why RFC 1738 refuses a URL.
 #[derive(Serialize)]
@@ -183,7 +185,7 @@ fn reading(line: &mut Object<'_>, record: &Record<'_>) {
     let found = record.found;
     let url = found.url();
     let verdicts = found.verdicts;
-    let parts = verdicts.map_or_else(|| split(url), |verdicts| verdicts.parts);
+    let parts = verdicts.map_or_else(|| components(url), |verdicts| verdicts.components);
     let rfc1738 = verdicts.and_then(|verdicts| verdicts.rfc1738.as_ref().ok());
     line.text(field!("url"), url);
     line.maybe(field!("fragment"), found.fragment());
@@ -224,7 +226,7 @@ fn reading(line: &mut Object<'_>, record: &Record<'_>) {
     );
     match found.truncated {
         Some(_) => line.name(field!("key"), ""),
-        None => line.text(field!("key"), &key_of(&parts)),
+        None => line.text(field!("key"), &key_of_components(&parts)),
     }
     match verdicts.map(|_| rfc1738.map_or_else(|| Parts::Generic(parts), Parts::Rfc1738)) {
         Some(parts) => line.cut_from(url, |line| {
@@ -271,16 +273,16 @@ fn finding(line: &mut Object<'_>, record: &Record<'_>) {
     if let Some(mismatch) = record.mismatch {
         line.value(field!("mismatch"), &mismatch);
     }
-    if let Some((id, by)) = record.unwrapped {
-        line.hex(field!("unwrapped_from"), id);
-        line.name(field!("unwrapped_by"), by);
+    if let Some(from) = record.redirected_from {
+        line.hex(field!("unwrapped_from"), from.record_id);
+        line.name(field!("unwrapped_by"), from.redirector);
     }
 }
 
 impl RecordWriter {
     /// Where it came from.
     fn origin(&mut self, line: &mut Object<'_>, record: &Record<'_>) {
-        let place = &record.place;
+        let place = &record.origin;
         line.begun(field!("source"), &self.source, |source| {
             source.number(field!("start"), place.start);
             source.number(field!("end"), place.end);
@@ -292,17 +294,17 @@ impl RecordWriter {
             None => line.null(field!("part")),
             Some(part) => line.encoded(field!("part"), self.part.of(part)),
         }
-        if let Some((before, after)) = record.context {
+        if let Some(context) = record.context {
             line.object(field!("context"), |line| {
-                line.text(field!("before"), before);
-                line.text(field!("after"), after);
+                line.text(field!("before"), context.before);
+                line.text(field!("after"), context.after);
             });
         }
     }
 
     /// Encodes it as it stands in `record`.
     fn fill(&mut self, record: &Record<'_>) {
-        let place = &record.place;
+        let place = &record.origin;
         let mut source = Object::open(&mut self.source);
         source.text_and_octets(
             field!("path"),
@@ -318,7 +320,10 @@ impl RecordWriter {
         let mut message = Object::open(&mut self.message);
         message.number(field!("start"), place.message_start);
         message.number(field!("end"), place.message_end);
-        info(&mut message, record.info.unwrap_or(&MessageInfo::default()));
+        info(
+            &mut message,
+            record.message.unwrap_or(&MessageInfo::default()),
+        );
         message.close();
     }
 }
@@ -453,7 +458,7 @@ impl PlaceLine<'_> {
 }
 
 /// Appends a refused candidate and a line end.
-pub fn reject(
+pub fn write_reject(
     octets: &[u8],
     reason: RejectReason,
     place: &super::RecordOrigin<'_>,
@@ -489,7 +494,7 @@ struct EventLine<'r> {
 }
 
 /// Appends an event and a line end.
-pub fn event(event: &Event, out: &mut Vec<u8>) {
+pub fn write_event(event: &Event, out: &mut Vec<u8>) {
     let place = PlaceLine::new(&event.source, event.diagnostic.offset, None);
     let message = &event.diagnostic.message;
     line_to(
@@ -505,13 +510,13 @@ pub fn event(event: &Event, out: &mut Vec<u8>) {
 
 /// Appends RFC 1738's reading of `input`, the first `url_len` octets of which are the URL, and a line end.
 /// Whether RFC 1738 accepts it is given back.
-pub fn parsed(input: &[u8], url_len: usize, out: &mut Vec<u8>) -> bool {
+pub fn write_parsed(input: &[u8], url_len: usize, out: &mut Vec<u8>) -> bool {
     let url = &input[..url_len];
     let verdicts = Verdicts::of(input, url_len);
     let read = verdicts.rfc1738.as_ref().ok();
     let accepted = verdicts.conforms().next().is_some();
     let latin1 = |octets: Vec<u8>| octets.into_iter().map(char::from).collect::<String>();
-    let scheme_of = Some(split(url).scheme).filter(|_| accepted);
+    let scheme_of = Some(components(url).scheme).filter(|_| accepted);
     let mut line = Object::open(out);
     line.text(field!("input"), input);
     line.value(field!("ok"), &read.is_some());
@@ -529,7 +534,7 @@ pub fn parsed(input: &[u8], url_len: usize, out: &mut Vec<u8>) -> bool {
     }
     match read
         .map(Parts::Rfc1738)
-        .or_else(|| accepted.then(|| Parts::Generic(split(url))))
+        .or_else(|| accepted.then(|| Parts::Generic(components(url))))
     {
         Some(parts) => line.cut_from(url, |line| {
             line.object(field!("parts"), |line| parts.write(line))

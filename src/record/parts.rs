@@ -9,7 +9,7 @@ use crate::grammar::{
     FtpPath, GopherUrl, HostKind, HostPort, IpSchemepart, Login, NewsUrl, Url, UrlForm, WaisPart,
     decode,
 };
-use crate::parse::SplitUrl;
+use crate::parse::UrlComponents;
 
 /// The components as written.
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +17,7 @@ pub enum Parts<'p> {
     /// As RFC 1738 reads them.
     Rfc1738(&'p Url<'p>),
     /// Scheme, host, port, path, query, where only another grammar accepts.
-    Generic(SplitUrl<'p>),
+    Generic(UrlComponents<'p>),
 }
 
 /// The components' bytes with their escapes undone once, each byte one character from U+0000 to U+00FF.
@@ -51,7 +51,7 @@ impl Parts<'_> {
     }
 }
 
-fn generic(map: &mut Object<'_>, split: &SplitUrl<'_>) {
+fn generic(map: &mut Object<'_>, split: &UrlComponents<'_>) {
     map.text(field!("scheme"), split.scheme);
     map.maybe(field!("userinfo"), split.userinfo);
     map.maybe(field!("host"), split.host);

@@ -25,7 +25,7 @@ pub struct SourceRange {
 /// # Errors
 ///
 /// What the line lacks, in a sentence.
-pub fn place(line: &str) -> Result<SourceRange, String> {
+pub fn read_source_range(line: &str) -> Result<SourceRange, String> {
     let record: Value = serde_json::from_str(line).map_err(|error| format!("no JSON: {error}"))?;
     let source = &record["source"];
     let number = |name: &str| {
@@ -84,7 +84,7 @@ mod tests {
     fn the_place_of_a_record_is_read_back() {
         let line = r#"{"source":{"path":"a/b","start":3,"end":9}}"#;
         assert_eq!(
-            place(line),
+            read_source_range(line),
             Ok(SourceRange {
                 path: "a/b".into(),
                 member: Vec::new(),
@@ -94,17 +94,21 @@ mod tests {
         );
         let line = r#"{"source":{"path":"?","path_b64":"/w==","start":0,"end":0}}"#;
         assert_eq!(
-            place(line).unwrap().path.as_os_str().as_encoded_bytes(),
+            read_source_range(line)
+                .unwrap()
+                .path
+                .as_os_str()
+                .as_encoded_bytes(),
             b"\xFF"
         );
         let line = r#"{"source":{"path":"?","member":["a","b/c"],"start":0,"end":0}}"#;
         assert_eq!(
-            place(line).unwrap().member,
+            read_source_range(line).unwrap().member,
             [b"a".to_vec(), b"b/c".to_vec()]
         );
         let line =
             r#"{"source":{"path":"?","member":["?"],"member_b64":["/w=="],"start":0,"end":0}}"#;
-        assert_eq!(place(line).unwrap().member, [b"\xFF".to_vec()]);
-        assert_eq!(place("{}"), Err("no source.path".to_owned()));
+        assert_eq!(read_source_range(line).unwrap().member, [b"\xFF".to_vec()]);
+        assert_eq!(read_source_range("{}"), Err("no source.path".to_owned()));
     }
 }

@@ -24,12 +24,12 @@ pub struct Sidecar {
     /// Seconds that the spools had been watched.
     pub age: u64,
     /// What was learnt since the segment before it was sealed, by mailbox.
-    pub mailboxes: Vec<Mailbox>,
+    pub mailboxes: Vec<SidecarMailbox>,
 }
 
 /// What was learnt of a mailbox.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Mailbox {
+pub struct SidecarMailbox {
     /// The hash of its path, in hexadecimal digits, as all hashes of 128 bits.
     pub mailbox: String,
     /// The hash of its spool's path.
@@ -43,14 +43,14 @@ pub struct Mailbox {
     /// Files that were read whole, each a hash of what tells it from others, and the first 48 bits of its only message's key.
     pub files: Vec<(u64, Option<u64>)>,
     /// How far its mboxes were read.
-    pub cursors: Vec<Cursor>,
+    pub cursors: Vec<SidecarCursor>,
     /// All messages of it that may yet grow, if that or the mailbox itself has changed.
-    pub tails: Option<Vec<Tail>>,
+    pub tails: Option<Vec<SidecarTail>>,
 }
 
 /// How far an mbox was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Cursor {
+pub struct SidecarCursor {
     /// The file: its file system, inode and time of birth in nanoseconds.
     pub file: (u64, u64, i64),
     /// The first byte of the last message that was read.
@@ -69,7 +69,7 @@ pub struct Cursor {
 
 /// A message that was taken at a file's end and may yet grow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tail {
+pub struct SidecarTail {
     /// Bytes that it began with.
     pub len: u64,
     /// Their hash.
@@ -82,7 +82,7 @@ impl Sidecar {
     /// The sidecar as it is written.
     #[must_use]
     pub fn line(&self) -> Vec<u8> {
-        line(self)
+        json_line(self)
     }
 
     /// What was written, or nothing if that was not finished.
@@ -94,7 +94,7 @@ impl Sidecar {
 
 /// A value of numbers, texts and lists as one line of JSON.
 #[must_use]
-pub fn line(value: &impl Serialize) -> Vec<u8> {
+pub fn json_line(value: &impl Serialize) -> Vec<u8> {
     let mut out = Vec::new();
     super::json::line_to(&mut out, value);
     out

@@ -25,7 +25,7 @@ pub enum PrefilterReject {
 /// # Errors
 ///
 /// AlternateReason it cannot.
-pub fn promising(
+pub fn prefilter(
     text: &[u8],
     word: &BareWord,
     guessed: Option<&str>,

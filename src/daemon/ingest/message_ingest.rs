@@ -275,9 +275,9 @@ fn searched(
             Finding::Url(found) | Finding::Unwrapped(found) => {
                 if remember {
                     let before = times
-                        .entry(record::id(0, "", found.found.full, 0))
+                        .entry(record::record_id(0, "", found.found.full, 0))
                         .or_default();
-                    let id = record::id(0, "", found.found.full, *before);
+                    let id = record::record_id(0, "", found.found.full, *before);
                     *before += 1;
                     yielded.ids.push(id);
                     if given.contains(&id) {

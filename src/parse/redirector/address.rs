@@ -1,29 +1,29 @@
 //! A URL of the web, divided as redirectors are told from one another.
 
-use crate::parse::components::{SplitUrl, split};
+use crate::parse::components::{UrlComponents, components};
 use crate::scan::cut;
 
 /// A URL of the web, divided as redirectors are told from one another.
-pub(super) struct Place<'a> {
+pub(super) struct WebAddress<'a> {
     pub(super) host: &'a [u8],
     pub(super) path: &'a [u8],
     pub(super) query: &'a [u8],
     pub(super) rest: &'a [u8], // Everything behind host and port, with the fragment.
 }
 
-impl<'a> Place<'a> {
-    pub(super) fn of(url: &'a [u8]) -> Option<Place<'a>> {
+impl<'a> WebAddress<'a> {
+    pub(super) fn of(url: &'a [u8]) -> Option<WebAddress<'a>> {
         if !url
             .get(..4)
             .is_some_and(|start| start.eq_ignore_ascii_case(b"http"))
         {
             return None;
         }
-        Place::divided(url, &split(cut(url, b'#').0))
+        WebAddress::divided(url, &components(cut(url, b'#').0))
     }
 
     /// The place of `url`, which without its fragment has these components.
-    pub(super) fn divided(url: &'a [u8], parts: &SplitUrl<'a>) -> Option<Place<'a>> {
+    pub(super) fn divided(url: &'a [u8], parts: &UrlComponents<'a>) -> Option<WebAddress<'a>> {
         let web = parts.scheme.eq_ignore_ascii_case(b"http")
             || parts.scheme.eq_ignore_ascii_case(b"https");
         let host = parts.host.filter(|_| web)?;
@@ -34,7 +34,7 @@ impl<'a> Place<'a> {
             .unwrap_or(behind.len());
         let host = host.strip_suffix(b".").unwrap_or(host);
         let path = parts.path.strip_suffix(b"/").unwrap_or(parts.path);
-        Some(Place {
+        Some(WebAddress {
             host,
             path,
             query: parts.query.unwrap_or_default(),

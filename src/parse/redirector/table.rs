@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::address::Place;
+use super::address::WebAddress;
 
 /// Name; hosts; paths; form. Hosts and paths stand between spaces. `.x.example` is that host and those beneath, `x.*` a
 /// name under any country's domain. Paths are without their last slash; a final `*` stands for anything.
@@ -113,7 +113,7 @@ pub(super) const REDIRECTORS: &[Redirector] = &[
     ("wayback", ".archive.org", "/web/*", Snapshot), // The Wayback Machine, published: `/web/<time>[id_]/<target>`.
 ];
 
-impl Place<'_> {
+impl WebAddress<'_> {
     pub(super) fn redirector(&self) -> Option<(&'static str, Form)> {
         if !MARKS.may_name(self.host) {
             return None;

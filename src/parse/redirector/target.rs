@@ -3,7 +3,7 @@
 use data_encoding::BASE64URL_NOPAD;
 use memchr::memmem;
 
-use super::address::{Place, parameter};
+use super::address::{WebAddress, parameter};
 use super::table::Form::{self, Base64, Between, Dashed, Escaped, Saved, Second, Snapshot};
 use crate::grammar::{decode, is_scheme_char};
 use crate::scan::cut;
@@ -12,7 +12,7 @@ use crate::scan::cut;
 pub(super) const TARGET_BYTES: usize = 16 << 10;
 
 impl Form {
-    pub(super) fn target(self, place: &Place<'_>) -> Option<Vec<u8>> {
+    pub(super) fn target(self, place: &WebAddress<'_>) -> Option<Vec<u8>> {
         let parameters = place.query.split(|&byte| byte == b'&').map(parameter);
         let value = |name: &str| {
             parameters

@@ -10,7 +10,7 @@ use crate::record::sidecar;
 
 impl StateDb {
     /// What was learnt of mailboxes since the last segment was sealed.
-    pub(crate) fn fresh(&self) -> Result<Vec<sidecar::Mailbox>, DaemonError> {
+    pub(crate) fn fresh(&self) -> Result<Vec<sidecar::SidecarMailbox>, DaemonError> {
         let mut all = BTreeMap::new();
         self.fresh_keys(&mut all)?;
         self.fresh_files(&mut all)?;
@@ -37,7 +37,7 @@ impl StateDb {
 
     fn fresh_keys(
         &self,
-        all: &mut BTreeMap<MailboxId, sidecar::Mailbox>,
+        all: &mut BTreeMap<MailboxId, sidecar::SidecarMailbox>,
     ) -> Result<(), DaemonError> {
         let sql = "SELECT mailbox, key FROM fresh ORDER BY rowid";
         self.db.each(sql, [], |row| {
@@ -51,7 +51,7 @@ impl StateDb {
 
     fn fresh_files(
         &self,
-        all: &mut BTreeMap<MailboxId, sidecar::Mailbox>,
+        all: &mut BTreeMap<MailboxId, sidecar::SidecarMailbox>,
     ) -> Result<(), DaemonError> {
         let sql = "SELECT mailbox, key, message FROM fresh_known JOIN known USING(key)";
         self.db.each(sql, [], |row| {
@@ -66,7 +66,7 @@ impl StateDb {
 
     fn fresh_cursors(
         &self,
-        all: &mut BTreeMap<MailboxId, sidecar::Mailbox>,
+        all: &mut BTreeMap<MailboxId, sidecar::SidecarMailbox>,
     ) -> Result<(), DaemonError> {
         let sql = "SELECT mailbox, dev, ino, btime, first, last, guard, head, size, mtime
              FROM fresh_file JOIN file USING(dev, ino, btime)";
@@ -75,7 +75,7 @@ impl StateDb {
             all.entry(row.get(0)?)
                 .or_default()
                 .cursors
-                .push(sidecar::Cursor {
+                .push(sidecar::SidecarCursor {
                     file: (number(1)?, number(2)?, row.get(3)?),
                     first: number(4)?,
                     last: number(5)?,
@@ -90,27 +90,27 @@ impl StateDb {
 
     fn fresh_mailboxes(
         &self,
-        all: &mut BTreeMap<MailboxId, sidecar::Mailbox>,
+        all: &mut BTreeMap<MailboxId, sidecar::SidecarMailbox>,
     ) -> Result<(), DaemonError> {
         let mailboxes: Vec<MailboxId> =
             self.db
                 .all("SELECT mailbox FROM fresh_mailbox", [], |row| row.get(0))?;
         for mailbox in mailboxes {
-            let tails = self
-                .growing_messages(mailbox)?
-                .into_iter()
-                .map(|tail| sidecar::Tail {
-                    len: tail.len,
-                    hash: hex(tail.hash.to_be_bytes()),
-                    ids: tail.ids.iter().map(|id| hex(id.to_be_bytes())).collect(),
-                });
+            let tails =
+                self.growing_messages(mailbox)?
+                    .into_iter()
+                    .map(|tail| sidecar::SidecarTail {
+                        len: tail.len,
+                        hash: hex(tail.hash.to_be_bytes()),
+                        ids: tail.ids.iter().map(|id| hex(id.to_be_bytes())).collect(),
+                    });
             all.entry(mailbox).or_default().tails = Some(tails.collect());
         }
         Ok(())
     }
 
     /// Learns of a mailbox what a sidecar tells. Sidecars are to be learnt in their order. Gives the number of messages.
-    pub(crate) fn learn(&self, told: &sidecar::Mailbox) -> Result<usize, DaemonError> {
+    pub(crate) fn learn(&self, told: &sidecar::SidecarMailbox) -> Result<usize, DaemonError> {
         let mailbox = self.mailbox(number(&told.mailbox)?, number(&told.spool)?, told.dev)?;
         match told.many {
             0 => {}
@@ -124,7 +124,7 @@ impl StateDb {
             self.mark_file_read(*key, mailbox, *message)?;
         }
         for at in &told.cursors {
-            let sidecar::Cursor {
+            let sidecar::SidecarCursor {
                 file: (dev, ino, btime),
                 first,
                 last,
