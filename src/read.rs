@@ -13,10 +13,10 @@ mod sparse;
 mod streams;
 
 pub use capped::Ratio;
-pub use container::{Allowed, Compression, packed_batch, unpacked};
+pub use container::{Allowed, Compression, packed_news_batch, unpacked};
 pub use fault::diagnostic;
 pub use input::{Input, Random};
-pub use sparse::{SparseRead, UnreadRange, hole};
+pub use sparse::{SparseRead, UnreadRange, hole_len};
 pub use streams::{StreamStep, Streams, is_container};
 
 use std::fs::{File, OpenOptions};

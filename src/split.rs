@@ -4,23 +4,27 @@
 //! blocks at message borders, and [`messages`] walks over the messages of a block.
 
 mod babyl;
+mod block;
+mod block_reader;
+mod byte_range;
+mod content_length;
 mod emlx;
-mod lengths;
-mod lines;
+mod format;
+mod line_ends;
 mod mbox;
+mod mbox_dialect;
 mod mmdf;
 mod news;
+mod opened_stream;
 mod rnews;
-mod roll;
-mod sniff;
 
-pub use lengths::{Dialect, dialect};
-pub use lines::{ends_in_cr, unify};
-pub use roll::{
-    Begun, Block, BlockReader, BlockRole, OpenedStream, UnreadBlock, divisible, open, open_part,
-    zeros_before,
-};
-pub use sniff::{Format, recognised};
+pub use block::{Block, BlockRole, FragmentHead, UnreadBlock};
+pub use block_reader::BlockReader;
+pub use byte_range::{open_range, splittable_format};
+pub use format::{Format, detect_format};
+pub use line_ends::{cr_to_lf, has_cr_line_ends};
+pub use mbox_dialect::{MboxDialect, mbox_dialect};
+pub use opened_stream::{OpenedStream, leading_nuls, open};
 
 use crate::diagnostic::Diagnostic;
 use crate::origin::SourceKind;
@@ -41,16 +45,16 @@ pub struct Message<'b> {
     /// Whether its lines are in wire format: CRLF, dots doubled at line starts, a final `.` (RFC 3977 section 3.1.1).
     pub wire: bool,
     /// For a further piece of a message or text: how that began.
-    pub rest: Option<Rest<'b>>,
+    pub fragment_of: Option<MessageHead<'b>>,
 }
 
 /// How a message or text began of which only a further piece is at hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rest<'b> {
+pub struct MessageHead<'b> {
     /// The offset of its first byte in the source, its `From ` line included.
     pub start: u64,
     /// Line ends from there to the piece.
-    pub lines: u64,
+    pub line_ends: u64,
     /// The first of its raw bytes, its header among them if that is not too large.
     pub raw: &'b [u8],
     /// What they begin with.
@@ -59,11 +63,11 @@ pub struct Rest<'b> {
     pub wire: bool,
 }
 
-impl<'b> Rest<'b> {
+impl<'b> MessageHead<'b> {
     /// The beginning as a message.
     #[must_use]
     pub fn message(&self, kind: SourceKind) -> Message<'b> {
-        let Rest {
+        let MessageHead {
             start,
             raw,
             header,
@@ -77,7 +81,7 @@ impl<'b> Rest<'b> {
             kind,
             header,
             wire,
-            rest: None,
+            fragment_of: None,
         }
     }
 }
@@ -109,7 +113,7 @@ impl<'b> Message<'b> {
             kind: SourceKind::Message,
             header: HeaderForm::Present,
             wire: false,
-            rest: None,
+            fragment_of: None,
         }
     }
 
@@ -167,32 +171,32 @@ pub fn messages<'b>(block: &'b Block, format: Format, sink: &mut dyn FnMut(Split
         kind: format.kind(),
         header,
         wire: false,
-        rest: None,
+        fragment_of: None,
     };
     let (bytes, offset) = (block.bytes.as_slice(), block.offset);
-    let held = if block.role == BlockRole::First {
+    let held = if block.role == BlockRole::FirstFragment {
         AtEof::Part
     } else {
         AtEof::All
     };
     match (&block.role, format) {
-        (BlockRole::Rest(begun), _) => {
-            let rest = Some(rest(begun, format));
+        (BlockRole::LaterFragment(begun), _) => {
+            let fragment_of = Some(rest(begun, format));
             sink(SplitOutput::Message(Message {
-                rest,
+                fragment_of,
                 ..plain(bytes, HeaderForm::Absent)
             }));
         }
         (_, Format::Text) => sink(SplitOutput::Message(plain(bytes, HeaderForm::Absent))),
         (_, Format::Mbox) => mbox::messages(bytes, offset, sink),
         // A message beyond the limit is not measured.
-        (BlockRole::First, Format::Mboxcl) => sink(SplitOutput::Message(mbox::message(
+        (BlockRole::FirstFragment, Format::Mboxcl) => sink(SplitOutput::Message(mbox::message(
             bytes,
             0,
             bytes.len(),
             offset,
         ))),
-        (_, Format::Mboxcl) => lengths::messages(bytes, offset, sink),
+        (_, Format::Mboxcl) => content_length::messages(bytes, offset, sink),
         (_, Format::Rnews) => rnews::messages(bytes, offset, held, sink),
         (_, Format::Mmdf) => mmdf::messages(bytes, offset, sink),
         (_, Format::Babyl) => babyl::messages(bytes, offset, sink),
@@ -222,8 +226,8 @@ fn single_header(bytes: &[u8]) -> HeaderForm {
 }
 
 /// How the message began of which a block is a further piece.
-fn rest(begun: &Begun, format: Format) -> Rest<'_> {
-    let bytes = begun.beginning.as_slice();
+fn rest(begun: &FragmentHead, format: Format) -> MessageHead<'_> {
+    let bytes = begun.head.as_slice();
     let (envelope, header) = match format {
         Format::Text => (0, HeaderForm::Absent),
         Format::Mbox | Format::Mboxcl => (mbox::envelope(bytes), HeaderForm::Present),
@@ -234,9 +238,9 @@ fn rest(begun: &Begun, format: Format) -> Rest<'_> {
         Format::Single(_) => (0, single_header(bytes)),
     };
     let raw = &bytes[envelope..];
-    Rest {
+    MessageHead {
         start: begun.start,
-        lines: begun.lines,
+        line_ends: begun.line_ends,
         raw,
         header,
         wire: news::is_wire(raw) && envelope == 0,

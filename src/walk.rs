@@ -6,7 +6,7 @@ mod beneath;
 mod filter;
 mod tree;
 
-pub(crate) use ahead::{make_room, roots_at_once};
+pub(crate) use ahead::{max_roots_per_batch, reserve_descriptors};
 pub use filter::{BadGlob, PathFilter};
 
 use std::collections::HashSet;
@@ -84,9 +84,9 @@ pub enum WalkStep {
 pub enum SymlinkPolicy {
     /// They are left (the default).
     #[default]
-    Left,
+    Skip,
     /// Those that lead to something beneath their root are followed, none twice on one path.
-    Followed,
+    Follow,
 }
 
 /// Walks over the roots, one after the other.
@@ -102,7 +102,7 @@ pub fn walk<'w>(
 }
 
 /// The same for one who reads them all: small ones are open already, as many as may be.
-pub(crate) fn walk_open<'w>(
+pub(crate) fn walk_and_open<'w>(
     roots: &'w [PathBuf],
     filter: &'w PathFilter,
     links: SymlinkPolicy,
@@ -140,7 +140,11 @@ fn walked<'w>(
 }
 
 /// The steps that items ask for, in their order. An item that is all of its file is the file.
+<<<<<<< HEAD
 pub fn items(items: &[FileRange]) -> impl Iterator<Item = WalkStep> + '_ {
+=======
+pub fn walk_items(items: &[SplitItem]) -> impl Iterator<Item = WalkStep> + '_ {
+>>>>>>> 5299eb6 (Name the interface of split, read and walk by the field's words)
     items.iter().map(|item| {
         let path = &item.source.path;
         match path.metadata() {
@@ -175,7 +179,7 @@ pub fn items(items: &[FileRange]) -> impl Iterator<Item = WalkStep> + '_ {
 
 /// A folder, which lies in `root`, and all folders in it that a walk without links would look into, each behind the one
 /// it lies in and before it is listed. Looks at no file, so that it takes no longer than listing does.
-pub fn folders(root: &Path, folder: &Path) -> impl Iterator<Item = PathBuf> {
+pub fn list_folders(root: &Path, folder: &Path) -> impl Iterator<Item = PathBuf> {
     tree::Folders::new(root, folder)
 }
 
@@ -194,7 +198,7 @@ pub fn is_folder(root: &Path, path: &Path) -> bool {
 
 /// The file at `path`, if a walk of `root` that follows no links would come upon it. `path` lies beneath `root`.
 #[must_use]
-pub fn beneath(root: &Path, path: &Path) -> Option<WalkedFile> {
+pub fn find_beneath(root: &Path, path: &Path) -> Option<WalkedFile> {
     let metadata = path
         .symlink_metadata()
         .ok()

@@ -674,7 +674,7 @@ fn blocks(path: &Path, may_leave: bool) -> (Vec<(u64, Vec<u8>)>, usize) {
     };
     let (mut all, mut left) = (Vec::new(), 0);
     loop {
-        if let Some(unread) = may_leave.then(|| roller.next_unread()).flatten() {
+        if let Some(unread) = may_leave.then(|| roller.next_unread_block()).flatten() {
             let mut octets = b"what was there before".to_vec();
             unread.range.read(&mut octets).unwrap();
             all.push((unread.offset, octets));

@@ -150,7 +150,7 @@ fn links_that_lead_back_or_out_end() {
     std::os::unix::fs::symlink(".", folder.0.join("here")).unwrap();
     std::os::unix::fs::symlink(outside.0.join("secret"), folder.0.join("out")).unwrap();
     std::os::unix::fs::symlink(&outside.0, folder.0.join("out-folder")).unwrap();
-    for links in [SymlinkPolicy::Left, SymlinkPolicy::Followed] {
+    for links in [SymlinkPolicy::Skip, SymlinkPolicy::Follow] {
         let given = scan_with(&folder.0, Limits::default(), links, 1);
         assert_eq!(given.urls(), ["http://n1.example/"], "{links:?}");
     }
@@ -164,7 +164,7 @@ fn links_beneath_the_root_are_followed_if_asked() {
     fs::write(folder.0.join("a/mail"), mail(1)).unwrap();
     std::os::unix::fs::symlink(folder.0.join("a"), folder.0.join("b")).unwrap();
     std::os::unix::fs::symlink("a/mail", folder.0.join("c")).unwrap();
-    let given = scan_with(&folder.0, Limits::default(), SymlinkPolicy::Followed, 1);
+    let given = scan_with(&folder.0, Limits::default(), SymlinkPolicy::Follow, 1);
     let paths: Vec<_> = given
         .lines()
         .iter()
@@ -212,9 +212,9 @@ fn a_folder_swapped_for_a_link_leads_nowhere() {
                 break;
             }
             let links = if run % 2 == 0 {
-                SymlinkPolicy::Left
+                SymlinkPolicy::Skip
             } else {
-                SymlinkPolicy::Followed
+                SymlinkPolicy::Follow
             };
             let given = scan_with(&folder.0.join("a"), Limits::default(), links, 1);
             assert!(
@@ -742,10 +742,10 @@ fn holes_and_zeros_give_the_same() {
             (30 * MIB, &later[2]),
         ];
         sparse(&path, &pieces, 40 * MIB).unwrap();
-        let holes = scan_with(&path, limits, SymlinkPolicy::Left, 2);
+        let holes = scan_with(&path, limits, SymlinkPolicy::Skip, 2);
         let dense = fs::read(&path).unwrap();
         fs::write(&path, &dense).unwrap();
-        let zeros = scan_with(&path, limits, SymlinkPolicy::Left, 2);
+        let zeros = scan_with(&path, limits, SymlinkPolicy::Skip, 2);
         assert_eq!(holes.urls().len(), 4, "{first}");
         assert_eq!(holes.events, zeros.events);
         assert_eq!(

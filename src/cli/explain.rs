@@ -21,8 +21,8 @@ use crate::record::{Record, RecordOrigin};
 use crate::repair::{Join, Repair};
 use crate::scan::Rules;
 use crate::split::{
-    self, BlockReader, Dialect, Format, HeaderForm, Message, OpenedStream, SplitOutput, dialect,
-    messages,
+    self, BlockReader, Format, HeaderForm, MboxDialect, Message, OpenedStream, SplitOutput,
+    mbox_dialect, messages,
 };
 use crate::walk::{self, PathFilter, SymlinkPolicy, WalkStep};
 
@@ -36,7 +36,7 @@ pub(super) fn explain(args: &Explain) -> Outcome {
         |why: String| Failure::new(Exit::SomeFailed, format!("{}: {why}", path.display()));
     let filter = PathFilter::default();
     let roots = [path.clone()];
-    let file = match walk::walk(&roots, &filter, SymlinkPolicy::Left).next() {
+    let file = match walk::walk(&roots, &filter, SymlinkPolicy::Skip).next() {
         Some(WalkStep::File(file)) => file,
         Some(WalkStep::Skipped { reason, .. }) => {
             return Err(unreadable(format!("skipped: {}", reason.name())));
@@ -416,13 +416,13 @@ fn recognised(format: Format, start: &[u8]) -> String {
     let name = format.kind().name();
     let how = match format {
         Format::Mbox | Format::Mboxcl => {
-            let dialect = dialect(start);
+            let dialect = mbox_dialect(start);
             let how = match dialect {
-                Dialect::Mboxo => "`From ` lines divide it",
-                Dialect::Mboxrd => {
+                MboxDialect::Mboxo => "`From ` lines divide it",
+                MboxDialect::Mboxrd => {
                     "`From ` lines divide it; quoted ones in bodies are quoted again"
                 }
-                Dialect::Mboxcl | Dialect::Mboxcl2 => {
+                MboxDialect::Mboxcl | MboxDialect::Mboxcl2 => {
                     "`From ` lines divide it, and Content-Length fields where they are true"
                 }
             };

@@ -118,9 +118,9 @@ fn job(args: &Scan, config: &Config) -> Result<Job, Failure> {
         items,
         filter,
         links: if args.follow {
-            SymlinkPolicy::Followed
+            SymlinkPolicy::Follow
         } else {
-            SymlinkPolicy::Left
+            SymlinkPolicy::Skip
         },
         format: args.kind.given().map(crate::split::Format::of),
         threads: args.threads.map_or(cores, usize::from),
@@ -224,7 +224,7 @@ fn total(job: &Job) -> u64 {
         WalkStep::Stdin | WalkStep::Skipped { .. } | WalkStep::Failed(_) => 0,
     };
     match &job.items {
-        Some(items) => walk::items(items).map(size).sum(),
+        Some(items) => walk::walk_items(items).map(size).sum(),
         None => walk::walk(&job.roots, &job.filter, job.links)
             .map(size)
             .sum(),

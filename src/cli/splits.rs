@@ -12,15 +12,15 @@ use crate::origin::{FileRange, Source};
 use crate::read;
 use crate::record::write_item;
 use crate::sink::{PipeSink, Sink};
-use crate::split::{Format, divisible, ends_in_cr, recognised, unify};
+use crate::split::{Format, cr_to_lf, detect_format, has_cr_line_ends, splittable_format};
 use crate::walk::{self, SymlinkPolicy, WalkStep};
 
 pub(super) fn splits(args: &Splits) -> Outcome {
     let filter = filter(&args.include, &args.exclude)?;
     let links = if args.follow {
-        SymlinkPolicy::Followed
+        SymlinkPolicy::Follow
     } else {
-        SymlinkPolicy::Left
+        SymlinkPolicy::Skip
     };
     let given = args.kind.given().map(Format::of);
     let mut out = PipeSink(BufWriter::new(io::stdout()));
@@ -74,11 +74,11 @@ fn divided(
     read::open(file)?
         .take(SNIFF_BYTES as u64)
         .read_to_end(&mut start)?;
-    let is_divisible = divisible(&start, given, file.hint).is_some();
-    if ends_in_cr(&start) {
-        unify(&mut start);
+    let is_divisible = splittable_format(&start, given, file.hint).is_some();
+    if has_cr_line_ends(&start) {
+        cr_to_lf(&mut start);
     }
-    let format = recognised(&start, given, file.hint).ok();
+    let format = detect_format(&start, given, file.hint).ok();
     let parts = if is_divisible {
         file.size.div_ceil(most).max(1)
     } else {

@@ -155,7 +155,7 @@ mod tests {
             kind,
             header: HeaderForm::Present,
             wire,
-            rest: None,
+            fragment_of: None,
         };
         digest(&message, &HeaderFields::of(message.raw, usize::MAX))
     }
@@ -233,7 +233,7 @@ mod tests {
             let octets = pieces.concat();
             let kind = if wire { SourceKind::News } else { SourceKind::Mbox };
             let raw = octets.as_bytes();
-            let message = Message { raw, start: 0, envelope: 0, kind, header: HeaderForm::Absent, wire, rest: None };
+            let message = Message { raw, start: 0, envelope: 0, kind, header: HeaderForm::Absent, wire, fragment_of: None };
             let put = |most| {
                 let mut text = Vec::new();
                 body(&message, raw, most, &mut |octets| text.extend_from_slice(octets));

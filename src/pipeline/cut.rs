@@ -27,7 +27,7 @@ impl Item {
     pub(super) fn len(&self) -> u64 {
         match self {
             Item::Block(_, _, block) => block.bytes.len() as u64,
-            Item::Unread(.., unread) => unread.octets(),
+            Item::Unread(.., unread) => unread.len(),
             Item::Note(_) => 0,
         }
     }
@@ -95,7 +95,7 @@ impl Cuts {
     ) -> io::Result<Option<Cuts>> {
         let given = job.format.or_else(|| part.kind.map(Format::of));
         let message_bytes = limits.message_bytes;
-        let found = split::open_part(
+        let found = split::open_range(
             opened,
             given,
             file.hint,
@@ -135,7 +135,7 @@ impl Cuts {
 
     /// The next block of the stream that is being read, or what became of it.
     fn block(&mut self, mut current: Current) -> Item {
-        if let Some(UnreadBlock { offset, range }) = current.blocks.next_unread() {
+        if let Some(UnreadBlock { offset, range }) = current.blocks.next_unread_block() {
             let item = Item::Unread(Arc::clone(&current.source), current.format, offset, range);
             self.current = Some(current);
             return item;
@@ -155,20 +155,20 @@ impl Cuts {
                 if !unpacked
                     && self
                         .size
-                        .is_some_and(|size| current.blocks.reached() < size)
+                        .is_some_and(|size| current.blocks.position() < size)
                 {
-                    chunk::shrunk_before(&mut piece, &current.source, current.blocks.reached());
+                    chunk::shrunk_before(&mut piece, &current.source, current.blocks.position());
                 }
             }
             Err(error) => {
                 chunk::lost(
                     &mut piece,
-                    read::diagnostic(&error, Some(current.blocks.reached())).of(&current.source),
+                    read::diagnostic(&error, Some(current.blocks.position())).of(&current.source),
                 );
             }
         }
         if self.streams.as_ref().is_some_and(Streams::is_unpacked) {
-            piece.balance.bytes_unpacked = current.blocks.reached();
+            piece.balance.bytes_unpacked = current.blocks.position();
         }
         Item::Note(Box::new(piece))
     }

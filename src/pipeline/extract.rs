@@ -159,7 +159,7 @@ pub(super) fn extract_known(
         extractor,
         fields,
         info: None,
-        digest: known.digest.filter(|_| message.rest.is_none()),
+        digest: known.digest.filter(|_| message.fragment_of.is_none()),
         seen: HashMap::new(),
         once: HashSet::new(),
         given: HashSet::new(),
@@ -576,7 +576,7 @@ impl<'s> State<'s, '_> {
         if let Some(digest) = self.digest {
             return digest;
         }
-        let digest = match self.message.rest {
+        let digest = match self.message.fragment_of {
             None => digest(self.message, self.fields),
             Some(rest) => {
                 let begun = rest.message(self.message.kind);
@@ -605,7 +605,7 @@ impl<'s> State<'s, '_> {
         };
         match self
             .message
-            .rest
+            .fragment_of
             .map(|rest| rest.message(self.message.kind))
         {
             None => of(self.message, self.fields),
@@ -658,8 +658,8 @@ impl<'s> State<'s, '_> {
         let base = self.message.raw_start();
         let before = self
             .message
-            .rest
-            .map_or(u64::from(self.message.envelope > 0), |rest| rest.lines);
+            .fragment_of
+            .map_or(u64::from(self.message.envelope > 0), |head| head.line_ends);
         let line = before + self.line_of(raw.start);
         RecordOrigin {
             source: self.source,
@@ -670,7 +670,7 @@ impl<'s> State<'s, '_> {
             line,
             message_start: self
                 .message
-                .rest
+                .fragment_of
                 .map_or(self.message.start, |rest| rest.start),
             message_end: self.message.end(),
         }

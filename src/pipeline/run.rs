@@ -49,7 +49,7 @@ pub fn run(job: &Job, extractor: &Extractor, report: &mut dyn Report) -> io::Res
         .do_all(&mut units, &mut writer)?;
         return Ok(writer.balance);
     }
-    walk::make_room((job.threads * BATCHES_PER_THREAD + 2) * BATCH_FILES);
+    walk::reserve_descriptors((job.threads * BATCHES_PER_THREAD + 2) * BATCH_FILES);
     threads(job)?.in_place_scope(|scope| {
         Workers {
             job,

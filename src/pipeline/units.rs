@@ -54,10 +54,10 @@ pub(super) struct Units<'j> {
 impl<'j> Units<'j> {
     pub(super) fn new(job: &'j Job, limits: &'j Limits) -> Units<'j> {
         let steps: Box<dyn Iterator<Item = WalkStep>> = match &job.items {
-            Some(items) => Box::new(walk::items(items)),
-            None => Box::new(walk::walk_open(&job.roots, &job.filter, job.links)),
+            Some(items) => Box::new(walk::walk_items(items)),
+            None => Box::new(walk::walk_and_open(&job.roots, &job.filter, job.links)),
         };
-        let most_roots = walk::roots_at_once(job.threads * BATCHES_PER_THREAD + 2);
+        let most_roots = walk::max_roots_per_batch(job.threads * BATCHES_PER_THREAD + 2);
         Units {
             job,
             limits,

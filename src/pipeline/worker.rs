@@ -16,8 +16,8 @@ use crate::origin::{Source, SourceKind};
 use crate::read::{self, Input, UnreadRange};
 use crate::record::{self, MessageTail, RecordWriter};
 use crate::split::{
-    Block, BlockRole, Format, Message, SplitOutput, ends_in_cr, messages, recognised, unify,
-    zeros_before,
+    Block, BlockRole, Format, Message, SplitOutput, cr_to_lf, detect_format, has_cr_line_ends,
+    leading_nuls, messages,
 };
 use crate::walk;
 
@@ -122,8 +122,8 @@ impl Worker<'_> {
             Ok(_) if read::is_container(&block.bytes) => {
                 self.container(file, std::mem::take(&mut block.bytes))
             }
-            Ok(_) if ends_in_cr(&block.bytes) => {
-                unify(&mut block.bytes);
+            Ok(_) if has_cr_line_ends(&block.bytes) => {
+                cr_to_lf(&mut block.bytes);
                 self.whole(file, &mut block);
             }
             Ok(_) => self.whole(file, &mut block),
@@ -149,10 +149,10 @@ impl Worker<'_> {
     /// A small file that was read to its end.
     fn whole(&mut self, file: &walk::WalkedFile, block: &mut Block) {
         let size = block.bytes.len() as u64;
-        let zeros = zeros_before(&block.bytes);
+        let zeros = leading_nuls(&block.bytes);
         block.bytes.drain(..zeros);
         block.offset = zeros as u64;
-        match recognised(&block.bytes, self.job.format, file.hint) {
+        match detect_format(&block.bytes, self.job.format, file.hint) {
             Err(reason) => chunk::skipped(self.yielded.piece(), &file.source, reason),
             Ok(format) => {
                 let piece = self.yielded.piece();
@@ -214,10 +214,10 @@ impl Worker<'_> {
         let read = block.bytes.len() as u64;
         self.block(source, format, &block);
         let piece = self.yielded.piece();
-        piece.balance.bytes_read += read.saturating_sub(unread.again());
+        piece.balance.bytes_read += read.saturating_sub(unread.overlap());
         match result {
             Ok(()) if read == 0 => chunk::shrunk_before(piece, source, offset),
-            Ok(()) if read < unread.octets() => chunk::shrunk(piece, source, offset + read),
+            Ok(()) if read < unread.len() => chunk::shrunk(piece, source, offset + read),
             Ok(()) => {}
             Err(error) => {
                 let diagnostic = read::diagnostic(&error, Some(offset + read));
@@ -229,7 +229,7 @@ impl Worker<'_> {
     }
 
     fn block(&mut self, source: &Source, format: Format, block: &Block) {
-        if let BlockRole::First = block.role {
+        if let BlockRole::FirstFragment = block.role {
             let most = self.extractor.limits().message_bytes;
             let message = format!("a message of more than {most} octets: the rest is read as text");
             self.event(Diagnostic::at(DiagnosticKind::Limit, block.offset, message).of(source));
@@ -247,7 +247,7 @@ impl Worker<'_> {
             digest: None,
         };
         if message.kind == SourceKind::News {
-            match message.rest.map(|rest| rest.message(message.kind)) {
+            match message.fragment_of.map(|rest| rest.message(message.kind)) {
                 None => {
                     let digest = *known.digest.insert(digest(message, &known.fields));
                     self.yielded
@@ -281,7 +281,7 @@ impl Worker<'_> {
     /// Reads a message, unless its date keeps it out.
     fn read(&mut self, message: &Message<'_>, known: &Known, source: &Source) {
         if !self.in_time(message, &known.fields) {
-            if message.rest.is_none() {
+            if message.fragment_of.is_none() {
                 self.yielded.piece().balance.skip_message(SkipReason::Date);
             }
             return;
@@ -293,8 +293,8 @@ impl Worker<'_> {
             yielded.relieve(job);
         });
         // Of a message in pieces the first one counts.
-        yielded.tally.messages += u64::from(message.rest.is_none());
-        yielded.tally.messages_scanned += u64::from(message.rest.is_none());
+        yielded.tally.messages += u64::from(message.fragment_of.is_none());
+        yielded.tally.messages_scanned += u64::from(message.fragment_of.is_none());
         counts(yielded, job);
         yielded.settle();
     }
@@ -305,7 +305,7 @@ impl Worker<'_> {
             return true;
         }
         let begun;
-        let (message, fields) = match message.rest.map(|rest| rest.message(message.kind)) {
+        let (message, fields) = match message.fragment_of.map(|rest| rest.message(message.kind)) {
             None => (message, fields),
             Some(first) => {
                 begun = (

@@ -100,7 +100,7 @@ pub struct Allowed {
 /// If a packed batch begins so: the name of what unpacks it (`cunbatch` for compress, `gunbatch` for gzip, `bunbatch`
 /// for bzip2, ...), and the bytes of the line before what is packed.
 #[must_use]
-pub fn packed_batch(start: &[u8]) -> Option<(&str, usize)> {
+pub fn packed_news_batch(start: &[u8]) -> Option<(&str, usize)> {
     const LONGEST_NAME: usize = 16;
     let rest = start.strip_prefix(b"#! ")?;
     let end = rest
@@ -115,7 +115,7 @@ pub fn packed_batch(start: &[u8]) -> Option<(&str, usize)> {
 
 /// Bytes of the line before what is packed in a batch; 0 for anything else.
 pub(super) fn batch_line(start: &[u8]) -> usize {
-    packed_batch(start).map_or(0, |(_, octets)| octets)
+    packed_news_batch(start).map_or(0, |(_, octets)| octets)
 }
 
 /// The bytes of `stream`, which is compressed so.
@@ -721,12 +721,15 @@ mod tests {
     #[test]
     fn packed_batches_are_named() {
         assert_eq!(
-            packed_batch(b"#! cunbatch\n\x1F\x9D"),
+            packed_news_batch(b"#! cunbatch\n\x1F\x9D"),
             Some(("cunbatch", 12))
         );
-        assert_eq!(packed_batch(b"#! gunbatch \r\n"), Some(("gunbatch", 14)));
-        assert_eq!(packed_batch(b"#! rnews 12\n"), None);
-        assert_eq!(packed_batch(b"#! /bin/sh\n"), None);
+        assert_eq!(
+            packed_news_batch(b"#! gunbatch \r\n"),
+            Some(("gunbatch", 14))
+        );
+        assert_eq!(packed_news_batch(b"#! rnews 12\n"), None);
+        assert_eq!(packed_news_batch(b"#! /bin/sh\n"), None);
     }
 
     #[test]

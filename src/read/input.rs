@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rustix::io::{Errno, ReadWriteFlags};
 
 use super::capped::{Count, Counted};
-use super::sparse::{SparseRead, UnreadRange, hole};
+use super::sparse::{SparseRead, UnreadRange, hole_len};
 use crate::limits::MAGIC_BYTES;
 
 /// Bytes to be read.
@@ -82,11 +82,11 @@ impl Read for Range {
 }
 
 impl SparseRead for Range {
-    fn pass_hole(&mut self, step: u64) -> u64 {
+    fn skip_hole(&mut self, step: u64) -> u64 {
         let Octets::File(file) = &self.random.octets else {
             return 0;
         };
-        let passed = hole(file, self.offset, step);
+        let passed = hole_len(file, self.offset, step);
         self.offset += passed;
         passed
     }
@@ -106,7 +106,7 @@ impl SparseRead for Range {
         read
     }
 
-    fn look_ahead(&self, ahead: u64, room: &mut [u8]) -> bool {
+    fn peek_ahead(&self, ahead: u64, room: &mut [u8]) -> bool {
         let Octets::File(file) = &self.random.octets else {
             return false;
         };

@@ -11,7 +11,7 @@ use rustix::io::Errno;
 pub trait SparseRead: Read {
     /// Passes over as many whole steps as lie in the hole that the stream stands in: so many zeros, which need not be
     /// read. None where something is stored, or where nobody knows. `step` is not zero.
-    fn pass_hole(&mut self, step: u64) -> u64 {
+    fn skip_hole(&mut self, step: u64) -> u64 {
         let _ = step;
         0
     }
@@ -27,7 +27,7 @@ pub trait SparseRead: Read {
 
     /// Fills `room` with what comes `ahead` bytes behind the next one, and stays where it is. `false` where it does not
     /// come, or cannot be told.
-    fn look_ahead(&self, ahead: u64, room: &mut [u8]) -> bool {
+    fn peek_ahead(&self, ahead: u64, room: &mut [u8]) -> bool {
         let _ = (ahead, room);
         false
     }
@@ -62,13 +62,13 @@ impl UnreadRange {
 
     /// How many bytes at its start were read before, and counted.
     #[must_use]
-    pub fn again(&self) -> u64 {
+    pub fn overlap(&self) -> u64 {
         self.again
     }
 
     /// How many bytes there were when it was left.
     #[must_use]
-    pub fn octets(&self) -> u64 {
+    pub fn len(&self) -> u64 {
         self.len
     }
 
@@ -107,16 +107,16 @@ impl<T: AsRef<[u8]>> SparseRead for Cursor<T> {}
 impl SparseRead for Box<dyn Read> {}
 
 impl<S: SparseRead + ?Sized> SparseRead for Box<S> {
-    fn pass_hole(&mut self, step: u64) -> u64 {
-        (**self).pass_hole(step)
+    fn skip_hole(&mut self, step: u64) -> u64 {
+        (**self).skip_hole(step)
     }
 
     fn append(&mut self, most: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
         (**self).append(most, bytes)
     }
 
-    fn look_ahead(&self, ahead: u64, room: &mut [u8]) -> bool {
-        (**self).look_ahead(ahead, room)
+    fn peek_ahead(&self, ahead: u64, room: &mut [u8]) -> bool {
+        (**self).peek_ahead(ahead, room)
     }
 
     fn leave(&mut self, back: u64, len: u64) -> Option<UnreadRange> {
@@ -125,16 +125,16 @@ impl<S: SparseRead + ?Sized> SparseRead for Box<S> {
 }
 
 impl<S: SparseRead + ?Sized> SparseRead for &mut S {
-    fn pass_hole(&mut self, step: u64) -> u64 {
-        (**self).pass_hole(step)
+    fn skip_hole(&mut self, step: u64) -> u64 {
+        (**self).skip_hole(step)
     }
 
     fn append(&mut self, most: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
         (**self).append(most, bytes)
     }
 
-    fn look_ahead(&self, ahead: u64, room: &mut [u8]) -> bool {
-        (**self).look_ahead(ahead, room)
+    fn peek_ahead(&self, ahead: u64, room: &mut [u8]) -> bool {
+        (**self).peek_ahead(ahead, room)
     }
 
     fn leave(&mut self, back: u64, len: u64) -> Option<UnreadRange> {
@@ -143,11 +143,11 @@ impl<S: SparseRead + ?Sized> SparseRead for &mut S {
 }
 
 impl SparseRead for &File {
-    fn pass_hole(&mut self, step: u64) -> u64 {
+    fn skip_hole(&mut self, step: u64) -> u64 {
         let Ok(at) = self.stream_position() else {
             return 0;
         };
-        let passed = hole(self, at, step);
+        let passed = hole_len(self, at, step);
         // The look has moved the place.
         self.seek(SeekFrom::Start(at + passed))
             .map_or(0, |to| to - at)
@@ -155,15 +155,15 @@ impl SparseRead for &File {
 }
 
 impl SparseRead for File {
-    fn pass_hole(&mut self, step: u64) -> u64 {
-        (&*self).pass_hole(step)
+    fn skip_hole(&mut self, step: u64) -> u64 {
+        (&*self).skip_hole(step)
     }
 }
 
 /// Bytes of the whole steps that lie between `offset` and what is stored behind it, or the file's end. May move the
 /// file's place.
 #[must_use]
-pub fn hole(file: &File, offset: u64, step: u64) -> u64 {
+pub fn hole_len(file: &File, offset: u64, step: u64) -> u64 {
     let stored = match rustix::fs::seek(file, rustix::fs::SeekFrom::Data(offset)) {
         Ok(at) => at,
         Err(Errno::NXIO) => file.metadata().map_or(offset, |metadata| metadata.len()),

@@ -81,7 +81,7 @@ fn message(section: &[u8], start: u64) -> Option<Message<'_>> {
         kind: SourceKind::Babyl,
         header: shape,
         wire: false,
-        rest: None,
+        fragment_of: None,
     };
     (!raw.trim_ascii().is_empty()).then_some(message)
 }

@@ -24,7 +24,7 @@ pub(super) fn message<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(Spl
         kind: SourceKind::Message,
         header: HeaderForm::Present,
         wire: false,
-        rest: None,
+        fragment_of: None,
     }));
 }
 

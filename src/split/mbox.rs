@@ -76,7 +76,7 @@ pub(super) fn message(bytes: &[u8], start: usize, end: usize, offset: u64) -> Me
         kind: SourceKind::Mbox,
         header: HeaderForm::Present,
         wire: false,
-        rest: None,
+        fragment_of: None,
     }
 }
 

@@ -25,7 +25,7 @@ pub(super) fn messages<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(Sp
                 kind: SourceKind::Mmdf,
                 header: HeaderForm::Present,
                 wire: false,
-                rest: None,
+                fragment_of: None,
             }));
         }
         start = end;

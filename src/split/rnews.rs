@@ -42,7 +42,7 @@ pub(super) fn messages<'b>(
             kind: SourceKind::Rnews,
             header: HeaderForm::Present,
             wire: false,
-            rest: None,
+            fragment_of: None,
         }));
         start = end;
     }

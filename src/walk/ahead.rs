@@ -60,14 +60,14 @@ impl Room {
 }
 
 /// Of how many roots, which are open while their files wait, the files of one batch may be if there are so many batches.
-pub(crate) fn roots_at_once(batches: usize) -> usize {
+pub(crate) fn max_roots_per_batch(batches: usize) -> usize {
     let room = usize::try_from(Room::new().end).unwrap_or(0);
     (room / batches.max(1)).clamp(1, BATCH_ROOTS)
 }
 
 /// Has the system make room for so many at one go, before there are threads: with threads each time that its table of open
 /// files grows, it waits for all processors.
-pub(crate) fn make_room(files: usize) {
+pub(crate) fn reserve_descriptors(files: usize) {
     let files = RawFd::try_from(files)
         .unwrap_or(RawFd::MAX)
         .min(Room::new().end);

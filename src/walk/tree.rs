@@ -68,7 +68,7 @@ struct Level {
 
 impl<'t> Tree<'t> {
     pub(super) fn new(root: &'t Path, links: SymlinkPolicy) -> Tree<'t> {
-        let real_root = (links == SymlinkPolicy::Followed)
+        let real_root = (links == SymlinkPolicy::Follow)
             .then(|| root.canonicalize().ok())
             .flatten();
         let place = RootedPath::root(real_root.as_deref().unwrap_or(root));

@@ -55,8 +55,8 @@ pub(super) fn blocks<R: SparseRead>(
         };
         let at_end = block.offset + block.bytes.len() as u64 >= size;
         let within = match &block.role {
-            BlockRole::Rest(begun) => Some((giant, block.offset - begun.start)),
-            BlockRole::Whole | BlockRole::First => None,
+            BlockRole::LaterFragment(begun) => Some((giant, block.offset - begun.start)),
+            BlockRole::Whole | BlockRole::FirstFragment => None,
         };
         let pieces = divided(&block, format, taker);
         let digest = taker.take(&pieces, within, if at_end { end } else { End::Sure })?;

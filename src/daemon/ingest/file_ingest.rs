@@ -20,7 +20,7 @@ use crate::limits::SNIFF_BYTES;
 use crate::origin::{FormatHint, Source};
 use crate::pipeline::Extractor;
 use crate::read::{self, is_container};
-use crate::split::{Format, divisible, recognised};
+use crate::split::{Format, detect_format, splittable_format};
 use crate::walk;
 
 /// What a look needs besides the file.
@@ -115,7 +115,7 @@ impl Looker<'_> {
                 self.container(file, opened, stamp)
             };
         }
-        let format = match recognised(&start, given, file.hint) {
+        let format = match detect_format(&start, given, file.hint) {
             Ok(format) => format,
             Err(reason) => return self.left(file, stamp, reason),
         };
@@ -127,7 +127,7 @@ impl Looker<'_> {
             _ => Vec::new(),
         };
         let mut taker = self.taker(file.source.clone(), mailbox, tails);
-        if let Some(format) = divisible(&start, given, file.hint) {
+        if let Some(format) = splittable_format(&start, given, file.hint) {
             taker
                 .session
                 .with(|committer| committer.transaction()?.mark_multi_message(mailbox.id))?;

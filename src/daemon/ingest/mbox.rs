@@ -17,7 +17,7 @@ use super::outcome::{Look, Rest};
 use crate::daemon::error::DaemonError;
 use crate::daemon::planted_faults::{PlantedFault, is_planted};
 use crate::daemon::store::MboxCursor;
-use crate::read::{SparseRead, hole};
+use crate::read::{SparseRead, hole_len};
 use crate::split::{Block, BlockReader, BlockRole, Format, Message};
 
 /// Bytes of an mbox that are read at once.
@@ -213,7 +213,7 @@ impl Mbox<'_> {
                 Err(error) => return Ok(Look::Failed(error)),
             };
             block.offset += start;
-            if let BlockRole::Rest(begun) = &mut block.role {
+            if let BlockRole::LaterFragment(begun) = &mut block.role {
                 begun.start += start;
             }
             if block.role == BlockRole::Whole {
@@ -224,7 +224,8 @@ impl Mbox<'_> {
             if at_end && self.rest != Rest::Settled {
                 return Ok(Look::Wait);
             }
-            let within = (block.role != BlockRole::First).then_some((first, block.offset - start));
+            let within =
+                (block.role != BlockRole::FirstFragment).then_some((first, block.offset - start));
             let pieces = divided(&block, self.format, taker);
             let digest = taker.take(&pieces, within, if at_end { End::File } else { End::Sure })?;
             if within.is_none() {
@@ -281,8 +282,8 @@ struct At<'a> {
 }
 
 impl SparseRead for At<'_> {
-    fn pass_hole(&mut self, step: u64) -> u64 {
-        let passed = hole(self.file, self.at, step);
+    fn skip_hole(&mut self, step: u64) -> u64 {
+        let passed = hole_len(self.file, self.at, step);
         self.at += passed;
         passed
     }

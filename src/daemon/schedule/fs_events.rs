@@ -62,7 +62,7 @@ impl FsEvents {
         // The watcher would look at each file to find the folders. Each is watched before it is listed: what comes into it
         // is listed or heard of.
         let inside = (place == path)
-            .then(|| walk::folders(root, path))
+            .then(|| walk::list_folders(root, path))
             .into_iter()
             .flatten();
         let itself = (place != path).then(|| place.to_owned());

@@ -32,7 +32,7 @@ impl SpoolReader {
                 continue;
             };
             let root = self.spools[spool].spool.path.clone();
-            match walk::beneath(&root, &path) {
+            match walk::find_beneath(&root, &path) {
                 Some(file) => self.look(spool, &file, host)?,
                 // A folder came, or something went: the walk will tell.
                 None if walk::is_folder(&root, &path) => {
@@ -80,7 +80,7 @@ impl SpoolReader {
                 return Ok(());
             }
             let root = self.spools[spool].spool.path.clone();
-            match walk::beneath(&root, &path) {
+            match walk::find_beneath(&root, &path) {
                 Some(file) => self.look(spool, &file, host)?,
                 None => self.unfound(spool, &path, host),
             }
@@ -135,7 +135,7 @@ impl SpoolReader {
         if present {
             let (roots, filter) = ([root], PathFilter::default());
             let mut heeded = start;
-            for step in walk::walk(&roots, &filter, SymlinkPolicy::Left) {
+            for step in walk::walk(&roots, &filter, SymlinkPolicy::Skip) {
                 match step {
                     WalkStep::File(file) => {
                         files += 1;

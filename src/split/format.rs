@@ -1,11 +1,12 @@
 //! What a source is, told by its first bytes.
 
 use super::mbox::{blank_lines, is_field, separator};
-use super::{babyl, emlx, lengths, mmdf, news, rnews};
+use super::mbox_dialect::mbox_dialect;
+use super::{babyl, emlx, mmdf, news, rnews};
 use crate::diagnostic::SkipReason;
 use crate::limits::SNIFF_BYTES;
 use crate::origin::{FormatHint, SourceKind};
-use crate::read::packed_batch;
+use crate::read::packed_news_batch;
 
 /// How a source is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -101,7 +102,7 @@ pub(super) fn sniff(start: &[u8], hint: FormatHint) -> Result<Format, SkipReason
 
 /// Whether the messages of an mbox that begins so are gone through by their lengths.
 fn mbox(start: &[u8]) -> Format {
-    if lengths::dialect(start).has_lengths() {
+    if mbox_dialect(start).has_lengths() {
         Format::Mboxcl
     } else {
         Format::Mbox
@@ -126,7 +127,7 @@ fn marked(start: &[u8]) -> Option<Format> {
 /// # Errors
 ///
 /// The reason to skip it.
-pub fn recognised(
+pub fn detect_format(
     start: &[u8],
     given: Option<Format>,
     hint: FormatHint,
@@ -239,7 +240,7 @@ fn magic(start: &[u8]) -> Option<SkipReason> {
         (b"%PDF-", SkipReason::Pdf),
         (b"SQLite format 3\0", SkipReason::Sqlite),
     ];
-    if let Some((name, _)) = packed_batch(start) {
+    if let Some((name, _)) = packed_news_batch(start) {
         return Some(match name {
             "cunbatch" => SkipReason::Cunbatch,
             "gunbatch" => SkipReason::Gunbatch,

@@ -2,7 +2,7 @@
 
 /// Whether the first line of a source ends in a CR that no LF follows.
 #[must_use]
-pub fn ends_in_cr(start: &[u8]) -> bool {
+pub fn has_cr_line_ends(start: &[u8]) -> bool {
     let Some(first) = memchr::memchr2(b'\r', b'\n', start) else {
         return false;
     };
@@ -12,7 +12,7 @@ pub fn ends_in_cr(start: &[u8]) -> bool {
 /// Makes every CR that another byte than LF follows an LF. No byte moves, so offsets stay those of the source.
 ///
 /// A CR at the very end is left: what follows it is not known.
-pub fn unify(bytes: &mut [u8]) {
+pub fn cr_to_lf(bytes: &mut [u8]) {
     let mut at = 0;
     while let Some(found) = memchr::memchr(b'\r', &bytes[at..]).map(|found| at + found) {
         if bytes.get(found + 1).is_some_and(|&next| next != b'\n') {
@@ -29,13 +29,13 @@ mod tests {
     #[test]
     fn carriage_returns_alone_become_line_feeds() {
         let mut text = b"a\rb\r\nc\r\rd\r".to_vec();
-        unify(&mut text);
+        cr_to_lf(&mut text);
         assert_eq!(text, b"a\nb\r\nc\n\nd\r");
         assert!(
-            ends_in_cr(b"a\rb")
-                && !ends_in_cr(b"a\r\nb")
-                && !ends_in_cr(b"a\nb\r")
-                && !ends_in_cr(b"a\r")
+            has_cr_line_ends(b"a\rb")
+                && !has_cr_line_ends(b"a\r\nb")
+                && !has_cr_line_ends(b"a\nb\r")
+                && !has_cr_line_ends(b"a\r")
         );
     }
 }

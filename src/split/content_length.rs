@@ -141,7 +141,7 @@ fn landing(bytes: &[u8], measured: usize, held: AtEof) -> Landing {
 }
 
 /// Where the header at the start of `message` ends, its blank line included.
-fn header_end(message: &[u8]) -> Option<usize> {
+pub(super) fn header_end(message: &[u8]) -> Option<usize> {
     let lf = memmem::find(message, b"\n\n").map(|at| at + 2);
     let before = &message[..lf.unwrap_or(message.len())];
     memmem::find(before, b"\n\r\n").map(|at| at + 3).or(lf)
@@ -154,61 +154,6 @@ pub(super) fn content_length(header: &[u8]) -> Option<usize> {
         .split(|&byte| byte == b'\n')
         .find(|line| line.len() > NAME.len() && line[..NAME.len()].eq_ignore_ascii_case(NAME))?;
     decimal(&line[NAME.len()..])
-}
-
-/// The dialect of an mbox, for what it tells a reader. mboxo and mboxrd are read alike, and so are the other two.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dialect {
-    /// `From ` lines of bodies are quoted, or there are none.
-    Mboxo,
-    /// Quoted ones are quoted once more.
-    Mboxrd,
-    /// Messages carry their length, and `From ` lines are quoted.
-    Mboxcl,
-    /// Messages carry their length, and `From ` lines are not quoted.
-    Mboxcl2,
-}
-
-impl Dialect {
-    /// Its usual name.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Dialect::Mboxo => "mboxo",
-            Dialect::Mboxrd => "mboxrd",
-            Dialect::Mboxcl => "mboxcl",
-            Dialect::Mboxcl2 => "mboxcl2",
-        }
-    }
-
-    /// Whether Content-Length fields are looked at.
-    pub(super) fn has_lengths(self) -> bool {
-        matches!(self, Dialect::Mboxcl | Dialect::Mboxcl2)
-    }
-}
-
-/// The dialect of an mbox that begins with `start`.
-///
-/// One message with a length that could be true is enough to look at all of them, for they are believed only where
-/// they are; between the others the lines in bodies decide.
-#[must_use]
-pub fn dialect(start: &[u8]) -> Dialect {
-    let mut lengths = false;
-    let mut at = 0;
-    while at < start.len() {
-        let header = at + envelope(&start[at..]);
-        let body = header_end(&start[header..]).map_or(start.len(), |end| header + end);
-        lengths |= content_length(&start[header..body]).is_some();
-        at = next_message(start, at, AtEof::All).unwrap_or(start.len());
-    }
-    let quoted = memmem::find(start, b"\n>From ").is_some();
-    let twice = memmem::find(start, b"\n>>From ").is_some();
-    match (lengths, quoted, twice) {
-        (true, true, _) => Dialect::Mboxcl,
-        (true, false, _) => Dialect::Mboxcl2,
-        (false, _, true) => Dialect::Mboxrd,
-        (false, _, false) => Dialect::Mboxo,
-    }
 }
 
 #[cfg(test)]
@@ -274,21 +219,5 @@ mod tests {
     fn a_length_that_stops_at_a_body_line_is_not_believed() {
         let text = "From a\nContent-Length: 2\n\nx\nFrom here\nit goes on\n";
         assert_eq!(divided(text).0, [0]);
-    }
-
-    #[test]
-    fn dialects_are_told_by_the_files_start() {
-        let plain = |body: &str| format!("From a\nA: b\n\n{body}\n");
-        assert_eq!(dialect(plain("x").as_bytes()), Dialect::Mboxo);
-        assert_eq!(dialect(plain(">From x").as_bytes()), Dialect::Mboxo);
-        assert_eq!(dialect(plain("x\n>>From x").as_bytes()), Dialect::Mboxrd);
-        assert_eq!(
-            dialect(with_length("x\n>From y\n", 0).as_bytes()),
-            Dialect::Mboxcl
-        );
-        assert_eq!(
-            dialect(with_length("x\nFrom y\n", 0).as_bytes()),
-            Dialect::Mboxcl2
-        );
     }
 }
