@@ -140,11 +140,7 @@ fn walked<'w>(
 }
 
 /// The steps that items ask for, in their order. An item that is all of its file is the file.
-<<<<<<< HEAD
-pub fn items(items: &[FileRange]) -> impl Iterator<Item = WalkStep> + '_ {
-=======
-pub fn walk_items(items: &[SplitItem]) -> impl Iterator<Item = WalkStep> + '_ {
->>>>>>> 5299eb6 (Name the interface of split, read and walk by the field's words)
+pub fn walk_items(items: &[FileRange]) -> impl Iterator<Item = WalkStep> + '_ {
     items.iter().map(|item| {
         let path = &item.source.path;
         match path.metadata() {

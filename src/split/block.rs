@@ -42,13 +42,7 @@ pub struct FragmentHead {
     /// The offset of its first byte.
     pub start: u64,
     /// Line ends from there to the piece.
-<<<<<<< HEAD
-    pub lines: u64,
-    /// Its first bytes, at most [`MESSAGE_PREFIX_BYTES`](crate::limits::MESSAGE_PREFIX_BYTES).
-    pub beginning: Arc<Vec<u8>>,
-=======
     pub line_ends: u64,
     /// Its first bytes, at most [`MESSAGE_PREFIX_BYTES`](crate::limits::MESSAGE_PREFIX_BYTES).
     pub head: Arc<Vec<u8>>,
->>>>>>> 5299eb6 (Name the interface of split, read and walk by the field's words)
 }

@@ -10,7 +10,7 @@ use super::block::{Block, BlockRole, FragmentHead, UnreadBlock};
 use super::format::Format;
 use super::line_ends::{cr_to_lf, has_cr_line_ends};
 use super::{AtEof, babyl, content_length, mbox, mmdf, rnews};
-use crate::limits::{MESSAGE_PREFIX_BYTES, BLOCK_BYTES, SEPARATOR_BYTES};
+use crate::limits::{BLOCK_BYTES, MESSAGE_PREFIX_BYTES, SEPARATOR_BYTES};
 use crate::read::SparseRead;
 
 /// Bytes before a message's first that tell whether it is one: the line end before it, and a blank line.
@@ -271,13 +271,8 @@ impl<R: SparseRead> BlockReader<R> {
 
     /// Notes that what is held begins a message or text that is given in pieces.
     fn begin(&mut self) {
-<<<<<<< HEAD
-        let beginning = &self.held[..self.held.len().min(MESSAGE_PREFIX_BYTES)];
-        self.begun = Some(Begun {
-=======
         let beginning = &self.held[..self.held.len().min(MESSAGE_PREFIX_BYTES)];
         self.begun = Some(FragmentHead {
->>>>>>> 5299eb6 (Name the interface of split, read and walk by the field's words)
             start: self.offset,
             line_ends: 0,
             head: Arc::new(beginning.to_vec()),

@@ -58,13 +58,8 @@ fn pieces_of_a_text_know_where_it_began() {
     for (len, offset, role) in blocks(text.as_bytes(), Format::Text, 0) {
         let begun = (offset > 0).then(|| {
             let lines = line_ends(&text.as_bytes()[..before]);
-<<<<<<< HEAD
-            let beginning = Arc::new(text.as_bytes()[..MESSAGE_PREFIX_BYTES].to_vec());
-            BlockRole::Rest(Begun {
-=======
             let beginning = Arc::new(text.as_bytes()[..MESSAGE_PREFIX_BYTES].to_vec());
             BlockRole::LaterFragment(FragmentHead {
->>>>>>> 5299eb6 (Name the interface of split, read and walk by the field's words)
                 start: 0,
                 line_ends: lines,
                 head: beginning,
