@@ -4,19 +4,21 @@
 //! marks, page breaks, the break of a bare URL. Says nothing about whether the line is a URL, or where it ends:
 //! that is `parse`'s.
 
-mod evidence;
-mod page;
+mod bare_url;
+mod continuation;
+mod line;
+mod page_break;
 mod prefilter;
-mod quote;
-mod word;
-mod wrap;
+mod quote_marks;
+mod url_run;
+mod wrapper;
 
-pub(crate) use evidence::whitespace_len;
-pub use evidence::{Feature, Features};
+pub use bare_url::{BareWord, LineBreakPolicy, word};
+pub use continuation::{Feature, Features};
 pub use prefilter::{PrefilterReject, prefilter};
-pub use quote::quote_depth;
-pub use word::{BareWord, LineBreakPolicy, url_run_end, word, word_terminator_len};
-pub use wrap::{WrappedText, wrapped};
+pub use quote_marks::quote_depth;
+pub use url_run::url_run_end;
+pub use wrapper::{WrappedText, wrapped};
 
 use crate::span::Span;
 

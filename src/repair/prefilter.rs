@@ -5,7 +5,9 @@
 
 use memchr::{memchr, memchr3, memmem, memrchr};
 
-use super::{BareWord, LineBreakPolicy, url_run_end, whitespace_len};
+use super::bare_url::{BareWord, LineBreakPolicy};
+use super::line::whitespace_len;
+use super::url_run::url_run_end;
 use crate::grammar::BareRequirement;
 use crate::limits::{PREFILTER_BYTES, SCHEME_CHARS};
 use crate::scan::{Rules, Scanner, cut, likely_host, plausible_host, site_parts};

@@ -1,6 +1,6 @@
 //! The URL as far as it was read: what its end says about whether it goes on.
 
-use super::lines::columns;
+use super::line_width::columns;
 use super::token::{Token, bare, has_extension, is_top_domain};
 
 /// Letters of a country's top-level domain.

@@ -5,6 +5,7 @@ use std::iter;
 use memchr::memmem;
 use memchr::{memchr2, memrchr2};
 
+use crate::repair::line::whitespace_len;
 use crate::span::Span;
 
 /// Lines looked at on each side of a break. A wrapped paragraph shows its width within a screen.
@@ -80,19 +81,6 @@ pub(super) fn indentation(text: &[u8]) -> usize {
             0 => return at,
             len => at += len,
         }
-    }
-}
-
-/// Bytes of the character at the start of `text` if it is white space by Unicode, 0 if not. LogicalLine ends are not.
-pub(crate) fn whitespace_len(text: &[u8]) -> usize {
-    match text {
-        [b'\t' | 0x0B | 0x0C | 0x1C..=0x1F | b' ', ..] => 1,
-        [0xC2, 0x85 | 0xA0, ..] => 2,
-        [0xE1, 0x9A, 0x80, ..]
-        | [0xE2, 0x80, 0x80..=0x8A | 0xA8 | 0xA9 | 0xAF, ..]
-        | [0xE2, 0x81, 0x9F, ..]
-        | [0xE3, 0x80, 0x80, ..] => 3,
-        _ => 0,
     }
 }
 

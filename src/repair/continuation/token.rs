@@ -1,6 +1,6 @@
 //! The first run of characters of the next line: what it looks like, a piece of a URL or something else.
 
-use super::marks::is_word;
+use super::line_prefix::is_word;
 
 /// Extensions of files that the URLs of archives end with. `Z` is written so.
 const EXTENSIONS: [&str; 71] = [

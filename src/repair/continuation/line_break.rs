@@ -1,10 +1,10 @@
 //! The two lines at a line break: where the URL stands in the upper one, and the token in the lower.
 
-use super::lines::{Row, indentation, nearby, row};
-use super::marks::{Marks, common_lead};
+use super::line_prefix::{Marks, common_lead};
+use super::line_width::{Row, indentation, nearby, row};
 use crate::limits::CONTINUATION_BYTES;
-use crate::repair::quote::line_start;
-use crate::repair::word::{CALM, word_terminator_len};
+use crate::repair::line::line_start;
+use crate::repair::url_run::{CALM, word_terminator_len};
 use crate::scan::Rules;
 use crate::span::Span;
 

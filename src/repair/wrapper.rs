@@ -1,7 +1,8 @@
 //! The inside of a wrapper (RFC 1738, appendix; `spec/appendix-rules.md` 4 to 10).
 
-use super::page::page_break;
-use super::quote::{Marks, Style, line_start, marks, same_marks};
+use super::line::{is_blank, is_line_end, line_end, line_start};
+use super::page_break::page_break;
+use super::quote_marks::{Marks, Style, marks, same_marks};
 use super::{Features, LogicalLine, Repair, RepairSet};
 use crate::grammar::{BareRequirement, Scheme, SchemeClass};
 use crate::limits::RFC1738_WRAPPER_BYTES;
@@ -240,24 +241,6 @@ fn begins_url(text: &[u8], rules: Rules) -> bool {
         (SchemeClass::Predefined, _) => true,
         _ => rules == Rules::Wide && row.bare == BareRequirement::Host && rest.starts_with(b"//"),
     })
-}
-
-/// The end of the line that holds `at`, and the start of the next: LF, CR and CRLF end lines.
-pub(super) fn line_end(text: &[u8], at: usize) -> (usize, usize) {
-    match memchr::memchr2(b'\n', b'\r', &text[at..]).map(|end| at + end) {
-        None => (text.len(), text.len()),
-        Some(end) if text[end..].starts_with(b"\r\n") => (end, end + 2),
-        Some(end) => (end, end + 1),
-    }
-}
-
-/// White space that does not end a line: space, tab, form feed, vertical tab.
-pub(super) const fn is_blank(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t' | b'\x0C' | b'\x0B')
-}
-
-pub(super) const fn is_line_end(byte: u8) -> bool {
-    matches!(byte, b'\n' | b'\r')
 }
 
 /// The bytes that neither end a wrapper's content nor break it.

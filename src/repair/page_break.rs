@@ -1,6 +1,6 @@
 //! The furniture between two printed pages of an RFC (`spec/appendix-rules.md` 8).
 
-use super::wrap::line_end;
+use super::line::line_end;
 
 /// What a line between two pages is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,6 @@
 //! Quote marks: what replies put before the lines they cite.
 
-use memchr::memrchr2;
-
-use super::wrap::is_blank;
-use crate::limits::LINE_LOOKBACK_BYTES;
+use super::line::{is_blank, line_start};
 use crate::span::Span;
 
 /// Which characters are read as quote marks.
@@ -22,16 +19,6 @@ pub(super) struct Marks {
     pub(super) marks: Vec<Span>,
     /// Where in the text the last mark ends; the line's start if there is none.
     pub(super) end: usize,
-}
-
-/// Where the line that holds `at` begins; `None` if that lies further back than is looked.
-pub(super) fn line_start(text: &[u8], at: usize) -> Option<usize> {
-    let lowest = at.saturating_sub(LINE_LOOKBACK_BYTES);
-    match memrchr2(b'\n', b'\r', &text[lowest..at]) {
-        Some(end) => Some(lowest + end + 1),
-        None if lowest == 0 => Some(0),
-        None => None,
-    }
 }
 
 /// The marks of the line that holds `at`, as far as they stand before `at`.

@@ -2,10 +2,10 @@
 
 use memchr::memmem;
 
-use super::head::Head;
-use super::lines::{WIDEST_COLUMNS, columns, indentation, prose_columns, trim_end};
-use super::seam::{Follow, LineBreak};
+use super::line_break::{Follow, LineBreak};
+use super::line_width::{WIDEST_COLUMNS, columns, indentation, prose_columns, trim_end};
 use super::token::Token;
+use super::url_head::Head;
 use super::{Feature, Features, POSSIBLE, Step};
 
 /// Columns from which a line may have been broken because it was full: mailers fill up to 65, 72 or 80 columns, and
