@@ -41,7 +41,7 @@ pub fn run() -> ExitCode {
     let outcome = match args.command {
         Command::Scan(scan) => scan::scan(&scan),
         Command::Watch(watch) => watch::watch(&watch),
-        Command::Status { config } => watch::status(&config),
+        Command::Status(args) => watch::status(&args),
         Command::Parse(parse) => parse::parse(&parse),
         Command::Show(show) => show::show(&show),
         Command::Explain(explain) => explain::explain(&explain),
@@ -89,7 +89,7 @@ fn check_config(file: &std::path::Path) -> Outcome {
     let config = crate::config::Config::read(file)
         .map_err(|bad| Failure::new(Exit::Usage, bad.to_string()))?;
     config
-        .check_places()
+        .check_folders()
         .map_err(|why| Failure::new(Exit::Usage, format!("{}: {why}", file.display())))?;
     print(config.resolved().as_bytes())
 }

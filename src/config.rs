@@ -1,75 +1,92 @@
-//! The configuration as written, checked, and one small value for each stage.
+//! The configuration: a file in TOML, checked, with a default for every key.
 //!
-//! A file in TOML; flags override it. Every key has a default, and an unknown key is an error.
+//! Flags override it; an unknown key is an error. Each limit, rule and option is written once, with its name: the
+//! limits in [`crate::limits`], option values in [`NamedValue`]. This module knows the domain types, and they do not
+//! know how they are written.
 
+mod check;
 mod daemon;
-mod interval;
+mod error;
+mod limits;
+mod named;
+mod options;
 mod size;
 
-pub use daemon::{Compress, Confine, Dedupe, Metrics, Output, Spool, State, Watch};
-pub use interval::Interval;
-pub use size::{Size, parse_size};
+pub use daemon::{
+    Confinement, DedupeScope, MetricsTable, OutputTable, SegmentCompression, Spool, StateTable,
+    WatchTable,
+};
+pub use error::{ConfigError, ConfigFileError};
+pub use named::NamedValue;
+pub(crate) use named::named_values;
+pub use size::{format_size, parse_size};
 
-use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use crate::limits::Limits;
+use crate::parse::Grammar;
+use crate::pipeline::Unique;
+use crate::scan::Rules;
 
-/// A configuration file's tables.
+/// The tables of a configuration file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Where the daemon writes.
-    pub output: Output,
-    /// What it keeps.
-    pub state: State,
-    /// How it watches.
-    pub watch: Watch,
-    /// How it tells what it does.
-    pub metrics: Metrics,
-    /// What it watches.
+    /// The daemon's output.
+    pub output: OutputTable,
+    /// The daemon's state.
+    pub state: StateTable,
+    /// The daemon's way of watching.
+    pub watch: WatchTable,
+    /// The daemon's metrics.
+    pub metrics: MetricsTable,
+    /// The files and folders that the daemon watches.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub spool: Vec<Spool>,
-    /// What is found and what is written of it.
-    pub extract: Extract,
+    /// The URLs that are found, and what is written of them.
+    pub extract: ExtractTable,
     /// The limits, by name.
-    pub limits: LimitsTable,
+    #[serde(with = "limits")]
+    pub limits: Limits,
 }
 
 /// The `[extract]` table.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Extract {
-    /// `wide` or `rfc1738`.
-    pub rules: RulesName,
-    /// Write only URLs that one of these grammars accepts; empty for all.
+pub struct ExtractTable {
+    /// The rules by which URLs are found.
+    #[serde(with = "named")]
+    pub rules: Rules,
+    /// Grammars of which one must accept a URL; empty to write all URLs.
+    #[serde(with = "named::list")]
     pub accept: Vec<Grammar>,
-    /// Write only URLs of these schemes; empty for all.
+    /// Schemes of the URLs that are written; empty for all.
     pub schemes: Vec<String>,
-    /// Schemes to look for besides our own, which need no `//`.
+    /// Further schemes that are found without `//`.
     pub extra_schemes: Vec<String>,
-    /// Which repetitions are folded.
-    pub unique: UniqueName,
+    /// The scope in which a URL is written once.
+    #[serde(with = "named")]
+    pub unique: Unique,
     /// Bytes of context before and after each URL; 0 for none.
     pub context: usize,
-    /// Whether header fields are searched.
+    /// `true` to search header fields.
     pub headers: bool,
-    /// Whether hosts without a scheme are found.
+    /// `true` to find hosts without a scheme.
     pub schemeless: bool,
-    /// Whether the recipient's address is taken out of redirectors' URLs.
+    /// `true` to take the recipient's address out of redirectors' URLs.
     pub strip_recipient: bool,
 }
 
-impl Default for Extract {
-    fn default() -> Extract {
-        Extract {
-            rules: RulesName::Wide,
+impl Default for ExtractTable {
+    fn default() -> ExtractTable {
+        ExtractTable {
+            rules: Rules::default(),
             accept: Vec::new(),
             schemes: Vec::new(),
             extra_schemes: Vec::new(),
-            unique: UniqueName::None,
+            unique: Unique::default(),
             context: 0,
             headers: true,
             schemeless: true,
@@ -78,220 +95,30 @@ impl Default for Extract {
     }
 }
 
-/// Names of the rules.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum RulesName {
-    /// What people really wrote.
-    #[default]
-    Wide,
-    /// The RFC to the letter.
-    Rfc1738,
-}
-
-/// Names of the grammars.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Grammar {
-    /// RFC 1738 section 5.
-    Rfc1738,
-    /// RFC 3986.
-    Rfc3986,
-    /// The WHATWG URL standard.
-    Whatwg,
-}
-
-impl Grammar {
-    /// Its name in a record's `conforms`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Grammar::Rfc1738 => "rfc1738",
-            Grammar::Rfc3986 => "rfc3986",
-            Grammar::Whatwg => "whatwg",
-        }
-    }
-}
-
-/// Which repetitions of a URL are folded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum UniqueName {
-    /// None.
-    #[default]
-    None,
-    /// Those within a message.
-    Message,
-    /// Those within the run.
-    Run,
-}
-
-/// The `[limits]` table: numbers, or sizes such as `"16KiB"`.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct LimitsTable {
-    /// [`Limits::message_bytes`]
-    pub message_bytes: Size,
-    /// [`Limits::mime_depth`]
-    pub mime_depth: usize,
-    /// [`Limits::mime_parts`]
-    pub mime_parts: usize,
-    /// [`Limits::header_bytes`]
-    pub header_bytes: Size,
-    /// [`Limits::field_bytes`]
-    pub field_bytes: Size,
-    /// [`Limits::wrapper_bytes`]
-    pub wrapper_bytes: Size,
-    /// [`Limits::url_bytes`]
-    pub url_bytes: Size,
-    /// [`Limits::message_urls`]
-    pub message_urls: usize,
-    /// [`Limits::unwrap_depth`]
-    pub unwrap_depth: usize,
-    /// [`Limits::container_depth`]
-    pub container_depth: usize,
-    /// [`Limits::archive_entries`]
-    pub archive_entries: usize,
-    /// [`Limits::member_name_bytes`]
-    pub member_name_bytes: Size,
-    /// [`Limits::window_bytes`]
-    pub window_bytes: Size,
-    /// [`Limits::unpack_ratio`]
-    pub unpack_ratio: usize,
-    /// [`Limits::unpack_ratio_from_bytes`]
-    pub unpack_ratio_from_bytes: Size,
-    /// [`Limits::nested_ratio`]
-    pub nested_ratio: usize,
-    /// [`Limits::nested_ratio_from_bytes`]
-    pub nested_ratio_from_bytes: Size,
-}
-
-impl Default for LimitsTable {
-    fn default() -> LimitsTable {
-        let limits = Limits::default();
-        LimitsTable {
-            message_bytes: Size(limits.message_bytes),
-            mime_depth: limits.mime_depth,
-            mime_parts: limits.mime_parts,
-            header_bytes: Size(limits.header_bytes),
-            field_bytes: Size(limits.field_bytes),
-            wrapper_bytes: Size(limits.wrapper_bytes),
-            url_bytes: Size(limits.url_bytes),
-            message_urls: limits.message_urls,
-            unwrap_depth: limits.unwrap_depth,
-            container_depth: limits.container_depth,
-            archive_entries: limits.archive_entries,
-            member_name_bytes: Size(limits.member_name_bytes),
-            window_bytes: Size(limits.window_bytes),
-            unpack_ratio: limits.unpack_ratio,
-            unpack_ratio_from_bytes: Size(limits.unpack_ratio_from_bytes),
-            nested_ratio: limits.nested_ratio,
-            nested_ratio_from_bytes: Size(limits.nested_ratio_from_bytes),
-        }
-    }
-}
-
-impl LimitsTable {
-    /// The limits for the stages.
-    #[must_use]
-    pub fn limits(&self) -> Limits {
-        Limits {
-            message_bytes: self.message_bytes.0,
-            mime_depth: self.mime_depth,
-            mime_parts: self.mime_parts,
-            header_bytes: self.header_bytes.0,
-            field_bytes: self.field_bytes.0,
-            wrapper_bytes: self.wrapper_bytes.0,
-            url_bytes: self.url_bytes.0,
-            message_urls: self.message_urls,
-            unwrap_depth: self.unwrap_depth,
-            container_depth: self.container_depth,
-            archive_entries: self.archive_entries,
-            member_name_bytes: self.member_name_bytes.0,
-            window_bytes: self.window_bytes.0,
-            unpack_ratio: self.unpack_ratio,
-            unpack_ratio_from_bytes: self.unpack_ratio_from_bytes.0,
-            nested_ratio: self.nested_ratio,
-            nested_ratio_from_bytes: self.nested_ratio_from_bytes.0,
-        }
-    }
-}
-
-/// A configuration that cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BadConfig {
-    /// The file.
-    pub path: PathBuf,
-    /// What is wrong, with line and column where there are any.
-    pub message: String,
-}
-
-impl fmt::Display for BadConfig {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.path.display(), self.message)
-    }
-}
-
-impl std::error::Error for BadConfig {}
-
 impl Config {
     /// Reads a configuration file.
     ///
     /// # Errors
     ///
-    /// When the file cannot be read, is no TOML, or has a key or value that we do not know.
-    pub fn read(path: &Path) -> Result<Config, BadConfig> {
-        let bad = |message: String| BadConfig {
-            path: path.to_owned(),
-            message,
-        };
-        let text = std::fs::read_to_string(path).map_err(|error| bad(error.to_string()))?;
-        Config::parse(&text).map_err(bad)
+    /// The file cannot be read, is not TOML, or has an unknown key or value.
+    pub fn read(path: &Path) -> Result<Config, ConfigFileError> {
+        let text = std::fs::read_to_string(path).map_err(ConfigError::Unreadable);
+        text.and_then(|text| Config::parse(&text))
+            .map_err(|error| ConfigFileError {
+                path: path.to_owned(),
+                error,
+            })
     }
 
-    /// Reads a configuration's text.
+    /// Reads the text of a configuration file.
     ///
     /// # Errors
     ///
-    /// What is wrong with it, with line and column.
-    pub fn parse(text: &str) -> Result<Config, String> {
-        let config: Config = toml::from_str(text).map_err(|error| error.to_string())?;
+    /// The text is not TOML, or has an unknown key or value; the message has the line and the column.
+    pub fn parse(text: &str) -> Result<Config, ConfigError> {
+        let config: Config = toml::from_str(text).map_err(ConfigError::Syntax)?;
         config.check()?;
         Ok(config)
-    }
-
-    fn check(&self) -> Result<(), String> {
-        let limits = self.limits.limits();
-        let positive = [
-            ("limits.message_bytes", limits.message_bytes),
-            ("limits.mime_depth", limits.mime_depth),
-            ("limits.mime_parts", limits.mime_parts),
-            ("limits.header_bytes", limits.header_bytes),
-            ("limits.field_bytes", limits.field_bytes),
-            ("limits.wrapper_bytes", limits.wrapper_bytes),
-            ("limits.url_bytes", limits.url_bytes),
-            ("limits.member_name_bytes", limits.member_name_bytes),
-            ("limits.unpack_ratio", limits.unpack_ratio),
-            ("limits.nested_ratio", limits.nested_ratio),
-        ];
-        if let Some((name, _)) = positive.iter().find(|(_, value)| *value == 0) {
-            return Err(format!("{name} must be more than 0"));
-        }
-        self.check_daemon()?;
-        let named =
-            |name: &String| !name.is_empty() && name.bytes().all(crate::grammar::is_scheme_char);
-        match self
-            .extract
-            .extra_schemes
-            .iter()
-            .chain(&self.extract.schemes)
-            .find(|name| !named(name))
-        {
-            Some(name) => Err(format!(
-                "{name:?} is no scheme's name: letters, digits, '+', '-' and '.' only, without the colon"
-            )),
-            None => Ok(()),
-        }
     }
 
     /// The configuration with every key, as TOML.
@@ -301,7 +128,7 @@ impl Config {
     /// Never: tables of numbers, names and lists are TOML.
     #[must_use]
     pub fn resolved(&self) -> String {
-        toml::to_string(self).expect("tables of numbers, names and lists")
+        toml::to_string(self).expect("tables of numbers, names and lists are TOML")
     }
 }
 
@@ -309,53 +136,63 @@ impl Config {
 mod tests {
     use super::*;
 
+    /// The commented default that packages install.
+    const COMMENTED: &str = include_str!("../config/urlspool.toml");
+
     #[test]
     fn every_key_has_a_default() {
-        assert_eq!(Config::parse(""), Ok(Config::default()));
-        assert_eq!(
-            Config::parse(&Config::default().resolved()),
-            Ok(Config::default())
-        );
-        assert_eq!(LimitsTable::default().limits(), Limits::default());
+        assert_eq!(Config::parse("").unwrap(), Config::default());
+        let resolved = Config::default().resolved();
+        assert_eq!(Config::parse(&resolved).unwrap(), Config::default());
     }
 
     #[test]
-    fn the_commented_default_says_what_is_built_in() {
-        let text = include_str!("../config/urlspool.toml");
-        assert_eq!(Config::parse(text), Ok(Config::default()));
+    fn the_commented_default_has_every_key_at_its_default() {
         let keys = |text: &str| {
             text.lines()
                 .filter_map(|line| line.split_once(" = ").map(|(key, _)| key.to_owned()))
                 .collect::<Vec<_>>()
         };
-        assert_eq!(keys(text), keys(&Config::default().resolved()));
+        assert_eq!(Config::parse(COMMENTED).unwrap(), Config::default());
+        assert_eq!(keys(COMMENTED), keys(&Config::default().resolved()));
+    }
+
+    /// `check-config` writes the limits that the table has, with the documentation of the table.
+    #[test]
+    fn the_commented_limits_are_documented_as_in_the_code() {
+        let resolved = Config::default().resolved();
+        let (_, mut limits) = COMMENTED.split_once("[limits]\n").unwrap();
+        for limit in Limits::ALL {
+            let (first_paragraph, _) = limit.doc.split_once("\n\n").unwrap_or((limit.doc, ""));
+            let value = resolved
+                .lines()
+                .find(|line| line.starts_with(&format!("{} = ", limit.name)));
+            let lines = first_paragraph.lines().map(|line| format!("#{line}"));
+            let lines = lines.chain(value.map(str::to_owned));
+            for line in lines {
+                limits = limits
+                    .strip_prefix(&format!("{line}\n"))
+                    .unwrap_or_else(|| panic!("expected {line:?} before {limits:?}"));
+            }
+        }
+        assert_eq!(limits, "");
     }
 
     #[test]
-    fn sizes_have_units() {
-        let config = Config::parse("[limits]\nurl_bytes = \"4KiB\"\nwrapper_bytes = 100").unwrap();
-        assert_eq!(
-            (config.limits.url_bytes, config.limits.wrapper_bytes),
-            (Size(4096), Size(100))
-        );
-    }
-
-    #[test]
-    fn what_is_unknown_is_refused_with_its_place() {
-        let message = Config::parse("[extract]\nrule = 1").unwrap_err();
+    fn an_unknown_key_is_refused_with_its_line() {
+        let error = Config::parse("[extract]\nrule = 1")
+            .unwrap_err()
+            .to_string();
         assert!(
-            message.contains("line 2") && message.contains("rule"),
-            "{message}"
+            error.contains("line 2") && error.contains("rule"),
+            "{error}"
         );
+        let error = Config::parse("[extract]\naccept = [\"rfc1\"]")
+            .unwrap_err()
+            .to_string();
         assert!(
-            Config::parse("[limits]\nurl_bytes = 0")
-                .unwrap_err()
-                .contains("limits.url_bytes")
-        );
-        assert!(
-            Config::parse("[extract]\nextra_schemes = [\"a:\"]")
-                .unwrap_err()
-                .contains("no scheme's name")
+            error.contains("\"rfc1\" is not one of rfc1738, rfc3986, whatwg"),
+            "{error}"
         );
     }
 }

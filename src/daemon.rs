@@ -39,7 +39,7 @@ use status::Counters;
 use store::{InstanceLock, SharedCommitter};
 
 use crate::config::{Config, Spool};
-use crate::pipeline::{Extractor, Options};
+use crate::pipeline::Extractor;
 
 /// The time between two looks at a spool without notices.
 const POLL_MS: u64 = 30_000;
@@ -115,7 +115,7 @@ impl SpoolReader {
     /// That another instance holds the state, that state and output contradict each other, or what the system says.
     pub fn open(config: Config, host: &mut dyn DaemonHost) -> Result<SpoolReader, DaemonError> {
         let desk = SharedCommitter::open(&config, host)?;
-        let extractor = Arc::new(Extractor::new(Options::of(&config)));
+        let extractor = Arc::new(Extractor::new(config.options()));
         Ok(SpoolReader::of(
             config,
             extractor,
@@ -187,7 +187,7 @@ impl SpoolReader {
         );
         self.config = config;
         (self.config.output.dir, self.config.state.dir) = (output, state);
-        self.extractor = Arc::new(Extractor::new(Options::of(&self.config)));
+        self.extractor = Arc::new(Extractor::new(self.config.options()));
         self.committer.take_over(&self.config);
     }
 

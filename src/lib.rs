@@ -78,10 +78,10 @@ pub mod record;
 pub mod sink;
 
 #[doc(hidden)]
-pub mod config;
+pub mod pipeline;
 
 #[doc(hidden)]
-pub mod pipeline;
+pub mod config;
 
 #[doc(hidden)]
 pub mod daemon;

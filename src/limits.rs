@@ -1,75 +1,142 @@
-//! Every bound of the program, each with its unit, its default and the reason for it.
+//! Every limit of the program, each with its unit, its default and the reason for it.
 //!
-//! Reaching one gives a [`crate::diagnostic::Diagnostic`]; what lies behind it is still scanned flat. Work is counted
-//! in bytes and steps, never in seconds, so that output does not depend on the machine.
+//! Reaching one gives a [`crate::diagnostic::Diagnostic`]; what is beyond it is still scanned as text. Work is limited
+//! in bytes and steps, never in seconds, so that the output does not depend on the machine.
 
-/// The limits that a run can set, by their names in the configuration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Bytes of a message that are held and read as MIME; the rest of it is scanned flat, in pieces.
-    ///
-    /// Larger than any message that mail servers accept by default (10 to 64 MB).
-    pub message_bytes: usize,
-    /// Levels of multipart and message/rfc822. As Dovecot's parser and Postfix's `mime_nesting_limit`.
-    pub mime_depth: usize,
-    /// Parts of one message. As Dovecot's parser.
-    pub mime_parts: usize,
-    /// Bytes of one message's header block; what follows is body.
-    pub header_bytes: usize,
-    /// Bytes of one header field that are kept for a record; all of the field is scanned.
-    ///
-    /// Every record of a message repeats them, so that a message of `n` bytes could otherwise give `n * n` of output.
-    pub field_bytes: usize,
-    /// Bytes of a wrapper's content by the wide rules. Real ones are below 2,000; tracking links are longer.
-    pub wrapper_bytes: usize,
-    /// Bytes of a URL that are kept. The rest gives `truncated`, `full_length` and `full_hash`.
-    pub url_bytes: usize,
-    /// URLs in one message that are remarked upon. There is no cap.
-    pub message_urls: usize,
-    /// Levels of redirectors that are undone. Chains of two are common, of three rare.
-    pub unwrap_depth: usize,
-    /// Compressions and archives one inside the other. Honest ones are `.mbox.gz` in `.tar.gz` in `.zip`: four.
-    pub container_depth: usize,
-    /// Entries of one archive. A year of a busy news server has fewer.
-    pub archive_entries: usize,
-    /// Bytes of a member's name that are kept. As `PATH_MAX` of Linux.
-    pub member_name_bytes: usize,
-    /// Bytes of the window or dictionary that zstd or xz may ask for. `zstd --ultra` alone takes 128 MiB.
-    pub window_bytes: usize,
-    /// Bytes that may come out for each that goes in, of a source that is compressed itself.
-    ///
-    /// A repetitive mbox gives 19; zeros give 1,030 in gzip and thousands in others.
-    pub unpack_ratio: usize,
-    /// Bytes that come out before `unpack_ratio` is looked at.
-    pub unpack_ratio_from_bytes: usize,
-    /// Bytes that may come out for each that goes in, of what is compressed inside something else.
-    pub nested_ratio: usize,
-    /// Bytes that come out before `nested_ratio` is looked at.
-    pub nested_ratio_from_bytes: usize,
+/// A limit that a run can set.
+#[derive(Debug)]
+pub struct Limit {
+    /// The name in the configuration's `[limits]` table.
+    pub name: &'static str,
+    /// The unit of its value.
+    pub unit: LimitUnit,
+    /// The smallest value that it can have.
+    pub min: usize,
+    /// The documentation: the first paragraph says what is limited, the second gives the reason.
+    pub doc: &'static str,
+    /// Returns the value of this limit.
+    pub get: fn(&Limits) -> usize,
+    /// Sets the value of this limit.
+    pub set: fn(&mut Limits, usize),
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits {
-            message_bytes: 32 << 20,
-            mime_depth: 100,
-            mime_parts: 10_000,
-            header_bytes: 4 << 20,
-            field_bytes: 4 << 10,
-            wrapper_bytes: 8 << 10,
-            url_bytes: 16 << 10,
-            message_urls: 100_000,
-            unwrap_depth: 5,
-            container_depth: 4,
-            archive_entries: 1_000_000,
-            member_name_bytes: 4 << 10,
-            window_bytes: 128 << 20,
-            unpack_ratio: 1_000,
-            unpack_ratio_from_bytes: 256 << 20,
-            nested_ratio: 100,
-            nested_ratio_from_bytes: 16 << 20,
+/// The unit of a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LimitUnit {
+    /// Bytes, written as a size such as `16KiB`.
+    Bytes,
+    /// A number of things, levels, or bytes for each byte.
+    Number,
+}
+
+/// Writes each limit that a run can set once; [`Limits`], its defaults and [`Limits::ALL`] are made from it.
+macro_rules! limits {
+    ($(
+        $(#[doc = $doc:literal])+
+        $name:ident: $unit:ident, at least $min:literal, default $default:expr;
+    )+) => {
+        /// The limits that a run can set, by their names in the configuration.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub struct Limits {
+            $( $(#[doc = $doc])+ pub $name: usize, )+
         }
-    }
+
+        impl Default for Limits {
+            fn default() -> Limits {
+                Limits { $($name: $default,)+ }
+            }
+        }
+
+        impl Limits {
+            /// All limits, in the order of the configuration file.
+            pub const ALL: &'static [Limit] = &[
+                $( Limit {
+                    name: stringify!($name),
+                    unit: LimitUnit::$unit,
+                    min: $min,
+                    doc: concat!($($doc, "\n"),+),
+                    get: |limits| limits.$name,
+                    set: |limits, value| limits.$name = value,
+                }, )+
+            ];
+        }
+    };
+}
+
+limits! {
+    /// Maximum size of a message that is held in memory and parsed as MIME; the rest of it is scanned as text.
+    ///
+    /// Larger than any message that mail servers accept by default (10 to 64 MB).
+    message_bytes: Bytes, at least 1, default 32 << 20;
+
+    /// Maximum nesting of multipart and message/rfc822 parts.
+    ///
+    /// As Dovecot's parser and Postfix's `mime_nesting_limit`.
+    mime_depth: Number, at least 1, default 100;
+
+    /// Maximum number of parts of one message.
+    ///
+    /// As Dovecot's parser.
+    mime_parts: Number, at least 1, default 10_000;
+
+    /// Maximum size of the header of one message; what follows is body.
+    header_bytes: Bytes, at least 1, default 4 << 20;
+
+    /// Maximum size of a header field in a record. The whole field is scanned for URLs.
+    ///
+    /// Every record of a message repeats the fields, so that a message of `n` bytes could otherwise give `n * n` bytes of
+    /// output.
+    field_bytes: Bytes, at least 1, default 4 << 10;
+
+    /// Maximum size of the text between `<` and `>` by the wide rules.
+    ///
+    /// Real URLs are below 2,000 bytes; tracking links are longer.
+    wrapper_bytes: Bytes, at least 1, default 8 << 10;
+
+    /// Maximum size of a URL in a record. A longer one is cut, and the record has its full length and hash.
+    url_bytes: Bytes, at least 1, default 16 << 10;
+
+    /// Number of URLs of one message above which an event is reported. All of them are written.
+    message_urls: Number, at least 0, default 100_000;
+
+    /// Maximum number of redirectors, one inside the other, that are undone.
+    ///
+    /// Chains of two are common, of three rare.
+    unwrap_depth: Number, at least 0, default 5;
+
+    /// Maximum nesting of compressed files and archives.
+    ///
+    /// Real ones are `.mbox.gz` in `.tar.gz` in `.zip`: four.
+    container_depth: Number, at least 0, default 4;
+
+    /// Maximum number of entries of one archive.
+    ///
+    /// A year of a busy news server has fewer.
+    archive_entries: Number, at least 0, default 1_000_000;
+
+    /// Maximum size of a member's name; a longer one is cut.
+    ///
+    /// As `PATH_MAX` of Linux.
+    member_name_bytes: Bytes, at least 1, default 4 << 10;
+
+    /// Maximum size of the window or dictionary that a zstd or xz file may ask for.
+    ///
+    /// `zstd --ultra` alone takes 128 MiB.
+    window_bytes: Bytes, at least 0, default 128 << 20;
+
+    /// Maximum number of unpacked bytes for each compressed byte, for every compression. The rest is not read.
+    ///
+    /// A repetitive mbox gives 19; zeros give 1,030 in gzip and thousands in others.
+    unpack_ratio: Number, at least 1, default 1_000;
+
+    /// Number of unpacked bytes up to which `unpack_ratio` is not checked.
+    unpack_ratio_from_bytes: Bytes, at least 0, default 256 << 20;
+
+    /// Maximum number of unpacked bytes for each compressed byte of what is inside another container.
+    nested_ratio: Number, at least 1, default 100;
+
+    /// Number of unpacked bytes up to which `nested_ratio` is not checked.
+    nested_ratio_from_bytes: Bytes, at least 0, default 16 << 20;
 }
 
 /// Bytes between `<` and `>` by the strict rules (`spec/appendix-rules.md` 9).

@@ -32,4 +32,4 @@ pub use hazard::{Hazard, hazards};
 pub use key::{key, key_of_components};
 pub use redirector::{RedirectTarget, redirect_target, redirect_target_of, without_recipient};
 pub use reject::RejectReason;
-pub use verdict::{GRAMMARS, Verdicts};
+pub use verdict::{Grammar, Verdicts};

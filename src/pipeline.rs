@@ -5,7 +5,6 @@
 
 mod batch;
 mod chunk;
-mod configured;
 mod cut;
 mod dedup;
 mod extract;

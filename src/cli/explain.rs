@@ -3,30 +3,28 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use super::args::{self, Explain};
+use super::args::ExplainArgs;
 use super::exit::Exit;
 use super::terminal::harmless;
 use super::{Failure, Outcome, place, print};
-use crate::config::RulesName;
 use crate::decode::{
     DecodedText, HeaderFields, HeaderPolicy, MessageInfo, Region, SkippedPart, texts,
 };
 use crate::diagnostic::Diagnostic;
 use crate::limits::SNIFF_BYTES;
 use crate::origin::Source;
-use crate::parse::{AlternateReason, RejectReason, Wrapper};
+use crate::parse::{AlternateReason, Grammar, RejectReason, Wrapper};
 use crate::pipeline::{Extractor, Finding, Options, extract};
 use crate::read::{self, Input, SparseRead, Streams};
 use crate::record::{Record, RecordOrigin};
 use crate::repair::{Join, Repair};
-use crate::scan::Rules;
 use crate::split::{
     self, BlockReader, Format, HeaderForm, MboxDialect, Message, OpenedStream, SplitOutput,
     mbox_dialect, messages,
 };
 use crate::walk::{self, PathFilter, SymlinkPolicy, WalkStep};
 
-pub(super) fn explain(args: &Explain) -> Outcome {
+pub(super) fn explain(args: &ExplainArgs) -> Outcome {
     let Spot {
         path,
         member,
@@ -45,11 +43,7 @@ pub(super) fn explain(args: &Explain) -> Outcome {
         _ => return Err(unreadable("name one file".to_owned())),
     };
     let options = Options {
-        rules: if args::rules(&args.rules) == RulesName::Rfc1738 {
-            Rules::Rfc1738
-        } else {
-            Rules::Wide
-        },
+        rules: args.rules,
         ..Options::default()
     };
     let mut page = Page {
@@ -64,7 +58,7 @@ pub(super) fn explain(args: &Explain) -> Outcome {
     let what = if member.is_empty() { "file" } else { "member" };
     match split::open(
         stream,
-        args.kind.given().map(Format::of),
+        args.kind.map(Format::of),
         hint,
         limits.message_bytes,
     )
@@ -381,7 +375,7 @@ impl Page {
         let Some(verdicts) = record.found.verdicts else {
             return self.line(2, "longer than URLs are kept: no grammar was asked");
         };
-        let accepts: Vec<&str> = verdicts.conforms().collect();
+        let accepts: Vec<&str> = verdicts.conforms().map(Grammar::name).collect();
         let who = if accepts.is_empty() {
             "no grammar".to_owned()
         } else {

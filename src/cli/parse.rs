@@ -2,13 +2,13 @@
 
 use std::io::{self, BufRead, BufWriter};
 
-use super::args::Parse;
+use super::args::ParseArgs;
 use super::exit::Exit;
 use super::{Failure, Outcome};
 use crate::record::write_parsed;
 use crate::sink::{PipeSink, Sink};
 
-pub(super) fn parse(args: &Parse) -> Outcome {
+pub(super) fn parse(args: &ParseArgs) -> Outcome {
     let mut printer = Printer {
         args,
         out: PipeSink(BufWriter::new(io::stdout())),
@@ -34,7 +34,7 @@ pub(super) fn parse(args: &Parse) -> Outcome {
 }
 
 struct Printer<'p> {
-    args: &'p Parse,
+    args: &'p ParseArgs,
     out: PipeSink<BufWriter<io::Stdout>>,
     line: Vec<u8>,
     refused: bool,

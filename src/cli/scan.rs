@@ -7,23 +7,23 @@ use std::path::{Path, PathBuf};
 use indicatif::ProgressBar;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use super::args::{self, Format, Scan, When};
+use super::args::{ScanArgs, When};
 use super::exit::Exit;
 use super::report::{Events, ScanReport, bar};
 use super::{Failure, Outcome};
-use crate::config::{Config, UniqueName};
+use crate::config::Config;
 use crate::decode;
 use crate::limits::{PREOPENED_FILES, RESERVED_DESCRIPTORS};
 use crate::origin::{FileRange, Source};
-use crate::pipeline::{self, Extractor, Job, Options, Output, Unique};
+use crate::pipeline::{self, Extractor, Job};
 use crate::record::{self, Summary};
 use crate::sink::{FileSink, PipeSink, Sink};
 use crate::walk::{self, PathFilter, SymlinkPolicy, WalkStep};
 
-pub(super) fn scan(args: &Scan) -> Outcome {
+pub(super) fn scan(args: &ScanArgs) -> Outcome {
     let config = configured(args)?;
     let job = job(args, &config)?;
-    let extractor = Extractor::new(Options::of(&config));
+    let extractor = Extractor::new(config.options());
     let mut report = report(args, &job)?;
     allow_open_files();
     let run = pipeline::run(&job, &extractor, &mut report);
@@ -77,20 +77,16 @@ fn allow_open_files() {
 }
 
 /// The configuration file, if there is one, with the flags laid over it.
-fn configured(args: &Scan) -> Result<Config, Failure> {
+fn configured(args: &ScanArgs) -> Result<Config, Failure> {
     let read = |path: &PathBuf| {
         Config::read(path).map_err(|bad| Failure::new(Exit::Usage, bad.to_string()))
     };
     let mut config = args.config.as_ref().map_or(Ok(Config::default()), read)?;
     let extract = &mut config.extract;
-    if let Some(word) = &args.rules {
-        extract.rules = args::rules(word);
-    }
-    if let Some(word) = &args.unique {
-        extract.unique = args::unique(word);
-    }
+    extract.rules = args.rules.unwrap_or(extract.rules);
+    extract.unique = args.unique.unwrap_or(extract.unique);
     if !args.accept.is_empty() {
-        extract.accept = args.accept.iter().map(|word| args::grammar(word)).collect();
+        extract.accept.clone_from(&args.accept);
     }
     if !args.schemes.is_empty() {
         extract.schemes.clone_from(&args.schemes);
@@ -104,7 +100,7 @@ fn configured(args: &Scan) -> Result<Config, Failure> {
     Ok(config)
 }
 
-fn job(args: &Scan, config: &Config) -> Result<Job, Failure> {
+fn job(args: &ScanArgs, config: &Config) -> Result<Job, Failure> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let filter = filter(&args.include, &args.exclude)?;
     let items = args.splits.as_deref().map(items).transpose()?;
@@ -122,19 +118,11 @@ fn job(args: &Scan, config: &Config) -> Result<Job, Failure> {
         } else {
             SymlinkPolicy::Skip
         },
-        format: args.kind.given().map(crate::split::Format::of),
+        format: args.kind.map(crate::split::Format::of),
         threads: args.threads.map_or(cores, usize::from),
-        output: if args.format == Format::Urls {
-            Output::Urls
-        } else {
-            Output::Records
-        },
+        output: args.format,
         rejects: args.rejects.is_some(),
-        unique: match config.extract.unique {
-            UniqueName::None => Unique::None,
-            UniqueName::Message => Unique::Message,
-            UniqueName::Run => Unique::Run,
-        },
+        unique: config.extract.unique,
         since: moment(args.since.as_deref(), "--since")?,
         until: moment(args.until.as_deref(), "--until")?,
     })
@@ -186,7 +174,7 @@ fn moment(text: Option<&str>, flag: &str) -> Result<Option<i64>, Failure> {
     unix.map(Some).ok_or_else(unclear)
 }
 
-fn report(args: &Scan, job: &Job) -> Result<ScanReport, Failure> {
+fn report(args: &ScanArgs, job: &Job) -> Result<ScanReport, Failure> {
     let create = |path: &Path| {
         FileSink::create(path).map_err(|error| Failure::output(&path.display().to_string(), &error))
     };
@@ -231,7 +219,7 @@ fn total(job: &Job) -> u64 {
     }
 }
 
-fn output_name(args: &Scan) -> String {
+fn output_name(args: &ScanArgs) -> String {
     args.output
         .as_ref()
         .map_or("standard output".to_owned(), |path| {

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, Read, Seek, SeekFrom};
 
-use super::args::Show;
+use super::args::ShowArgs;
 use super::exit::Exit;
 use super::{Failure, Outcome, place, print};
 use crate::limits::{Limits, MAGIC_BYTES};
@@ -11,7 +11,7 @@ use crate::read::{self, Input, Streams};
 use crate::record::{self, SourceRange};
 use crate::walk;
 
-pub(super) fn show(args: &Show) -> Outcome {
+pub(super) fn show(args: &ShowArgs) -> Outcome {
     let places = match &args.place {
         Some(text) => vec![written(text)?],
         None => from_records(io::stdin().lock())?,

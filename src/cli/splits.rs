@@ -2,7 +2,7 @@
 
 use std::io::{self, BufWriter, Read};
 
-use super::args::Splits;
+use super::args::SplitsArgs;
 use super::exit::Exit;
 use super::scan::filter;
 use super::terminal::harmless;
@@ -15,14 +15,14 @@ use crate::sink::{PipeSink, Sink};
 use crate::split::{Format, cr_to_lf, detect_format, has_cr_line_ends, splittable_format};
 use crate::walk::{self, SymlinkPolicy, WalkStep};
 
-pub(super) fn splits(args: &Splits) -> Outcome {
+pub(super) fn splits(args: &SplitsArgs) -> Outcome {
     let filter = filter(&args.include, &args.exclude)?;
     let links = if args.follow {
         SymlinkPolicy::Follow
     } else {
         SymlinkPolicy::Skip
     };
-    let given = args.kind.given().map(Format::of);
+    let given = args.kind.map(Format::of);
     let mut out = PipeSink(BufWriter::new(io::stdout()));
     let mut exit = Exit::Done;
     let mut written = Vec::new();

@@ -3,25 +3,28 @@
 use std::io;
 use std::path::Path;
 
-use super::args::{Log, Watch};
+use super::args::{LogFormat, StatusArgs, WatchArgs};
 use super::exit::Exit;
 use super::{Failure, Outcome, print};
-use crate::config::{Config, UniqueName};
+use crate::config::Config;
 use crate::daemon::{self, DaemonError, RunMode};
+use crate::pipeline::Unique;
 
-pub(super) fn watch(args: &Watch) -> Outcome {
+pub(super) fn watch(args: &WatchArgs) -> Outcome {
     let config = configured(&args.config)?;
     let unclear =
         |what: &str| Failure::new(Exit::Usage, format!("{}: {what}", args.config.display()));
     if config.spool.is_empty() {
         return Err(unclear("no [[spool]] to watch"));
     }
-    if config.extract.unique == UniqueName::Run {
+    if config.extract.unique == Unique::Run {
         return Err(unclear(
             "extract.unique = \"run\" is for scans: a daemon has no end",
         ));
     }
-    config.check_places().map_err(|why| unclear(&why))?;
+    config
+        .check_folders()
+        .map_err(|error| unclear(&error.to_string()))?;
     log(args.log);
     let once = if args.once {
         RunMode::Once
@@ -41,8 +44,8 @@ pub(super) fn watch(args: &Watch) -> Outcome {
     }
 }
 
-pub(super) fn status(path: &Path) -> Outcome {
-    let config = configured(path)?;
+pub(super) fn status(args: &StatusArgs) -> Outcome {
+    let config = configured(&args.config)?;
     let answer = daemon::ask(&config).map_err(|error| {
         let dir = config.state.dir.display();
         Failure::new(
@@ -58,14 +61,14 @@ fn configured(path: &Path) -> Result<Config, Failure> {
 }
 
 /// Begins the log on standard error.
-fn log(how: Log) {
+fn log(how: LogFormat) {
     let all = tracing_subscriber::fmt()
         .with_writer(io::stderr)
         .with_target(false);
     match how {
-        Log::Text => all
+        LogFormat::Text => all
             .with_ansi(io::IsTerminal::is_terminal(&io::stderr()))
             .init(),
-        Log::Json => all.json().init(),
+        LogFormat::Json => all.json().init(),
     }
 }

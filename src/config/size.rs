@@ -1,65 +1,94 @@
-//! Sizes such as `64MiB`.
+//! Sizes in bytes: a number, or a number with a unit such as `64MiB`. The crate `bytesize` reads the units.
 
-use serde::de::{Deserialize, Deserializer, Error, Visitor};
-use serde::ser::{Serialize, Serializer};
+use bytesize::ByteSize;
+use serde::de::{Deserializer, Error, Visitor};
+use serde::ser::Serializer;
 
-/// A number of bytes, written as a number or as a size.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Size(pub usize);
+/// Binary units, the largest first.
+const UNITS: [(usize, &str); 3] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
 
-const UNITS: [(&str, usize); 7] = [
-    ("KiB", 1 << 10),
-    ("MiB", 1 << 20),
-    ("GiB", 1 << 30),
-    ("kB", 1_000),
-    ("MB", 1_000_000),
-    ("GB", 1_000_000_000),
-    ("B", 1),
-];
-
-/// Bytes of a size: a whole number and perhaps a unit.
+/// Reads a size in bytes, such as `64MiB`, `1GB` or `4096`; `None` if `text` is not a size.
 #[must_use]
 pub fn parse_size(text: &str) -> Option<usize> {
-    let text = text.trim();
-    let (number, unit) = UNITS
-        .iter()
-        .find_map(|(name, bytes)| Some((text.strip_suffix(name)?, *bytes)))
-        .unwrap_or((text, 1));
-    number.trim().parse::<usize>().ok()?.checked_mul(unit)
+    let size: ByteSize = text.parse().ok()?;
+    usize::try_from(size.as_u64()).ok()
 }
 
-impl Serialize for Size {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_u64(self.0 as u64)
+/// Writes a size with the largest unit that divides it, as [`parse_size`] reads it.
+#[must_use]
+pub fn format_size(bytes: usize) -> String {
+    let divides = |&&(unit, _): &&(usize, _)| bytes > 0 && bytes.is_multiple_of(unit);
+    match UNITS.iter().find(divides) {
+        Some((unit, name)) => format!("{}{name}", bytes / unit),
+        None => bytes.to_string(),
     }
 }
 
-impl<'de> Deserialize<'de> for Size {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Size, D::Error> {
-        struct Octets;
-        impl Visitor<'_> for Octets {
-            type Value = Size;
+/// Writes a size with a unit, or as a number if no unit divides it.
+pub(super) fn serialize<S: Serializer>(bytes: &usize, serializer: S) -> Result<S::Ok, S::Error> {
+    let text = format_size(*bytes);
+    match text.parse() {
+        Ok(number) => serializer.serialize_u64(number),
+        Err(_) => serializer.serialize_str(&text),
+    }
+}
 
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("a number of bytes, or a size such as \"16KiB\"")
-            }
+/// Reads a number of bytes, or a text with a unit.
+pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
+    deserializer.deserialize_any(SizeVisitor)
+}
 
-            fn visit_i64<E: Error>(self, number: i64) -> Result<Size, E> {
-                usize::try_from(number)
-                    .map(Size)
-                    .map_err(|_| E::custom("a size cannot be negative"))
-            }
+struct SizeVisitor;
 
-            fn visit_u64<E: Error>(self, number: u64) -> Result<Size, E> {
-                Ok(Size(number as usize))
-            }
+impl Visitor<'_> for SizeVisitor {
+    type Value = usize;
 
-            fn visit_str<E: Error>(self, text: &str) -> Result<Size, E> {
-                parse_size(text)
-                    .map(Size)
-                    .ok_or_else(|| E::custom(format!("{text:?} is no size; write it as \"16KiB\"")))
-            }
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a number of bytes, or a size such as \"16KiB\"")
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<usize, E> {
+        usize::try_from(number).map_err(|_| E::custom("a size cannot be negative"))
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<usize, E> {
+        usize::try_from(number).map_err(|_| E::custom("the size is too large"))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<usize, E> {
+        let unclear = || E::custom(format!("{text:?} is not a size; write it as \"16KiB\""));
+        parse_size(text).ok_or_else(unclear)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_units() {
+        for (text, bytes) in [
+            ("0", 0),
+            ("4096", 4096),
+            ("7B", 7),
+            ("16KiB", 16 << 10),
+            ("64 MiB", 64 << 20),
+            ("1GiB", 1 << 30),
+            ("3kB", 3_000),
+            ("1GB", 1_000_000_000),
+        ] {
+            assert_eq!(parse_size(text), Some(bytes), "{text}");
         }
-        deserializer.deserialize_any(Octets)
+        for text in ["", "MiB", "-1", "1 lamp", "99999999999999999999"] {
+            assert_eq!(parse_size(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        for bytes in [0, 1, 1_000, 1 << 10, 1_536 << 10, (1 << 30) + 1, 5 << 30] {
+            assert_eq!(parse_size(&format_size(bytes)), Some(bytes));
+        }
+        assert_eq!(format_size(1_536 << 10), "1536KiB");
     }
 }

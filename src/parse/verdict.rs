@@ -9,8 +9,31 @@ use super::components::{UrlComponents, components};
 
 use crate::grammar::{self, Reject, Url};
 
-/// The names of the three grammars.
-pub const GRAMMARS: [&str; 3] = ["rfc1738", "rfc3986", "whatwg"];
+/// A grammar that a text is checked against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Grammar {
+    /// RFC 1738 section 5.
+    Rfc1738,
+    /// RFC 3986.
+    Rfc3986,
+    /// The URL standard of the WHATWG.
+    Whatwg,
+}
+
+impl Grammar {
+    /// All grammars, in the order of a record's `conforms`.
+    pub const ALL: [Grammar; 3] = [Grammar::Rfc1738, Grammar::Rfc3986, Grammar::Whatwg];
+
+    /// The name in a record's `conforms`, in flags and in the configuration.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Grammar::Rfc1738 => "rfc1738",
+            Grammar::Rfc3986 => "rfc3986",
+            Grammar::Whatwg => "whatwg",
+        }
+    }
+}
 
 /// What three grammars say of one text.
 #[derive(Clone, Debug)]
@@ -78,18 +101,18 @@ impl<'u> Verdicts<'u> {
         }
     }
 
-    /// Which of [`GRAMMARS`] accept.
+    /// For each of [`Grammar::ALL`], `true` if it accepts.
     #[must_use]
-    pub fn accepts(&self) -> [bool; GRAMMARS.len()] {
+    pub fn accepts(&self) -> [bool; Grammar::ALL.len()] {
         [self.rfc1738.is_ok(), self.rfc3986, self.whatwg.is_some()]
     }
 
-    /// The names of the grammars that accept, in the order of a record's `conforms`.
-    pub fn conforms(&self) -> impl Iterator<Item = &'static str> {
-        GRAMMARS
+    /// The grammars that accept, in the order of a record's `conforms`.
+    pub fn conforms(&self) -> impl Iterator<Item = Grammar> {
+        Grammar::ALL
             .into_iter()
             .zip(self.accepts())
-            .filter_map(|(name, accepts)| accepts.then_some(name))
+            .filter_map(|(grammar, accepts)| accepts.then_some(grammar))
     }
 
     /// WHATWG's serialisation: what a browser would fetch.

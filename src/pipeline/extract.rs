@@ -14,8 +14,8 @@ use crate::grammar::escaped_byte;
 use crate::limits::{Limits, PREFILTER_BYTES, REJECTED_WORDS_BYTES, REJECTED_WORDS_RATIO};
 use crate::origin::Source;
 use crate::parse::{
-    AttributeValue, Candidate, FoundUrl, ParseOutcome, RedirectTarget, RejectReason, components,
-    key, mismatch, parse_attribute, parse_candidate, parse_nested, parse_replacement,
+    AttributeValue, Candidate, FoundUrl, Grammar, ParseOutcome, RedirectTarget, RejectReason,
+    components, key, mismatch, parse_attribute, parse_candidate, parse_nested, parse_replacement,
     redirect_target, redirect_target_of, without_recipient,
 };
 use crate::record::{
@@ -40,8 +40,8 @@ pub struct Options {
     pub extra_schemes: Vec<String>,
     /// Whether header fields are searched.
     pub headers: HeaderPolicy,
-    /// Names of grammars, one of which must accept; empty for all.
-    pub accept: Vec<&'static str>,
+    /// Grammars of which one must accept the URL; empty to write all URLs.
+    pub accept: Vec<Grammar>,
     /// Schemes that are wanted, in lower case; empty for all.
     pub schemes: Vec<String>,
     /// Whether a URL is given once a message.
@@ -67,10 +67,10 @@ impl Options {
         if self.accept.is_empty() && self.schemes.is_empty() {
             return true;
         }
-        let accepts = |name: &&str| {
+        let accepts = |grammar: &Grammar| {
             found
                 .verdicts
-                .is_some_and(|verdicts| verdicts.conforms().any(|other| other == *name))
+                .is_some_and(|verdicts| verdicts.conforms().any(|other| other == *grammar))
         };
         let scheme = components(found.url()).scheme;
         let named = |name: &String| name.as_bytes().eq_ignore_ascii_case(scheme);

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 
 use crate::diagnostic::SkipReason;
 use crate::grammar::{SCHEMES, Scheme};
-use crate::parse::{FoundUrl, GRAMMARS, RejectReason, Wrapper, scheme};
+use crate::parse::{FoundUrl, Grammar, RejectReason, Wrapper, scheme};
 use crate::repair::Repair;
 
 /// How often each of some named things happened.
@@ -176,10 +176,10 @@ pub struct Summary {
     /// The same by repair, in the order of [`Repair::ALL`]; a URL can have several.
     #[serde(serialize_with = "repairs")]
     pub repairs: [u64; Repair::ALL.len()],
-    /// The same by the grammars that accept, in the order of [`GRAMMARS`]; a URL can have several, and one beyond the
+    /// The same by the grammars that accept, in the order of [`Grammar::ALL`]; a URL can have several, and one beyond the
     /// limit has none.
     #[serde(serialize_with = "verdicts")]
-    pub verdicts: [u64; GRAMMARS.len()],
+    pub verdicts: [u64; Grammar::ALL.len()],
 }
 
 fn wrappers<S: Serializer>(numbers: &[u64; Wrapper::ALL.len()], to: S) -> Result<S::Ok, S::Error> {
@@ -190,8 +190,8 @@ fn repairs<S: Serializer>(numbers: &[u64; Repair::ALL.len()], to: S) -> Result<S
     by_name(Repair::ALL.map(Repair::name), numbers, to)
 }
 
-fn verdicts<S: Serializer>(numbers: &[u64; GRAMMARS.len()], to: S) -> Result<S::Ok, S::Error> {
-    by_name(GRAMMARS, numbers, to)
+fn verdicts<S: Serializer>(numbers: &[u64; Grammar::ALL.len()], to: S) -> Result<S::Ok, S::Error> {
+    by_name(Grammar::ALL.map(Grammar::name), numbers, to)
 }
 
 /// Serializes the numbers of what happened at all as [`NamedCounts`] are.

@@ -14,7 +14,7 @@ use crate::diagnostic::Event;
 use crate::grammar::{self, Reject, SchemeClass, UrlForm};
 use crate::origin::Source;
 use crate::parse::{
-    GRAMMARS, Hazard, RejectReason, Verdicts, components, hazards, key, key_of_components,
+    Grammar, Hazard, RejectReason, Verdicts, components, hazards, key, key_of_components,
 };
 
 /// Why RFC 1738 refuses a URL.
@@ -194,14 +194,17 @@ fn reading(line: &mut Object<'_>, record: &Record<'_>) {
     match verdicts.map(Verdicts::accepts) {
         Some([true, true, true]) => {
             debug_assert!(
-                GRAMMARS == ["rfc1738", "rfc3986", "whatwg"],
+                Grammar::ALL.map(Grammar::name) == ["rfc1738", "rfc3986", "whatwg"],
                 "others are written here"
             );
             line.fixed(fixed!("conforms", "[\"rfc1738\",\"rfc3986\",\"whatwg\"]"));
         }
         _ => line.names(
             field!("conforms"),
-            verdicts.iter().flat_map(|verdicts| verdicts.conforms()),
+            verdicts
+                .iter()
+                .flat_map(|verdicts| verdicts.conforms())
+                .map(Grammar::name),
         ),
     }
     line.names(
@@ -568,7 +571,7 @@ pub fn write_parsed(input: &[u8], url_len: usize, out: &mut Vec<u8>) -> bool {
             .copied()
             .map(ErrorLine::from),
     );
-    line.names(field!("conforms"), verdicts.conforms());
+    line.names(field!("conforms"), verdicts.conforms().map(Grammar::name));
     line.maybe(field!("href"), verdicts.href().map(str::as_bytes));
     line.maybe(field!("key"), accepted.then(|| key(url)).as_deref());
     let hazards = if accepted {

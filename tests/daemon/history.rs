@@ -9,7 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use urlspool::config::{Config, Dedupe, Interval, Size, Spool};
+use urlspool::config::{Config, DedupeScope, Spool};
 use urlspool::daemon::{
     DaemonError, DaemonEvent, DaemonHost, LogRecord, MonotonicTime, SpoolReader,
 };
@@ -150,13 +150,13 @@ impl World {
         }
         let mut config = Config::default();
         config.output.dir = root.join("out");
-        config.output.seal_bytes = Size(20_000);
-        config.output.seal_interval = Interval { ms: 60_000 };
+        config.output.seal_bytes = 20_000;
+        config.output.seal_interval = Duration::from_millis(60_000);
         config.state.dir = root.join("state");
         config.spool = vec![Spool {
             path: spool.clone(),
-            kind: "auto".to_owned(),
-            dedupe: Dedupe::Mailbox,
+            kind: None,
+            dedupe: DedupeScope::Mailbox,
         }];
         World {
             root: spool,

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use urlspool::config::{Config, Dedupe, Interval, Spool};
+use urlspool::config::{Config, DedupeScope, Spool};
 use urlspool::daemon::{
     DaemonError, DaemonEvent, DaemonHost, LogRecord, MonotonicTime, SpoolReader, Status,
 };
@@ -54,13 +54,13 @@ impl World {
 fn config(root: &Path, spools: &[PathBuf]) -> Config {
     let mut config = Config::default();
     config.output.dir = root.join("out");
-    config.output.seal_interval = Interval { ms: 1 };
+    config.output.seal_interval = Duration::from_millis(1);
     config.state.dir = root.join("state");
-    config.state.commit_interval = Interval { ms: 1 };
+    config.state.commit_interval = Duration::from_millis(1);
     let spool = |path: &PathBuf| Spool {
         path: path.clone(),
-        kind: "auto".to_owned(),
-        dedupe: Dedupe::Mailbox,
+        kind: None,
+        dedupe: DedupeScope::Mailbox,
     };
     config.spool = spools.iter().map(spool).collect();
     config

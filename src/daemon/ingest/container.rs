@@ -24,7 +24,7 @@ impl Looker<'_> {
         stamp: FileVersion,
     ) -> Result<Look, DaemonError> {
         let limits = *self.extractor.limits();
-        let given = self.spool.kind().map(Format::of);
+        let given = self.spool.kind.map(Format::of);
         let (mut said, mut failed, mut held) = (Vec::new(), None, BTreeMap::new());
         for step in Streams::new(Input::file(opened), file.source.clone(), file.hint, &limits) {
             match step {

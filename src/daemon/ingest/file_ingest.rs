@@ -98,7 +98,7 @@ impl Looker<'_> {
             Err(error) => return Ok(Look::Failed(error)),
         };
         let path: &Path = &file.source.path;
-        let given = self.spool.kind().map(Format::of);
+        let given = self.spool.kind.map(Format::of);
         let most = self.extractor.limits().message_bytes;
         let start = opened
             .metadata()

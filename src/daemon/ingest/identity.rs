@@ -11,7 +11,7 @@ use std::time::UNIX_EPOCH;
 
 use twox_hash::{XxHash3_64, XxHash3_128};
 
-use crate::config::Dedupe;
+use crate::config::DedupeScope;
 use crate::daemon::store::{FileId, Hash128};
 use crate::decode::{HeaderFields, canonical};
 use crate::origin::{FormatHint, SourceKind};
@@ -101,11 +101,11 @@ fn base_name(path: &Path) -> &[u8] {
 }
 
 /// Where a message is given once, in 16 bytes.
-pub(crate) fn mailbox(path: &Path, kind: SourceKind, spool: &Path, dedupe: Dedupe) -> Hash128 {
+pub(crate) fn mailbox(path: &Path, kind: SourceKind, spool: &Path, dedupe: DedupeScope) -> Hash128 {
     let up = |levels: usize| path.ancestors().nth(levels).unwrap_or(path);
     let place = match (dedupe, kind) {
         // An article is one, however many groups it stands in.
-        (Dedupe::Spool, _) | (_, SourceKind::News) => spool.to_owned(),
+        (DedupeScope::Spool, _) | (_, SourceKind::News) => spool.to_owned(),
         (_, SourceKind::Maildir) => up(2).to_owned(),
         (_, SourceKind::Mh) => up(1).to_owned(),
         _ => unrotated(path),

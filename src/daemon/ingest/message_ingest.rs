@@ -334,17 +334,13 @@ mod tests {
     use crate::daemon::heartbeat::Heartbeat;
     use crate::daemon::store::BATCH_BYTES;
     use crate::daemon::store::shared_committer_tests::World;
-    use crate::pipeline::Options;
     use crate::split::BlockRole;
 
     #[test]
     fn a_piece_that_gives_much_is_committed_in_batches() {
         let mut world = World::new("batches");
         let desk = world.desk();
-        let (parsers, extractor) = (
-            Parsers::new(),
-            Extractor::new(Options::of(&Config::default())),
-        );
+        let (parsers, extractor) = (Parsers::new(), Extractor::new(Config::default().options()));
         let (pulse, mut counts, mut events) =
             (Heartbeat::default(), Counters::default(), Vec::new());
         let session = desk.session(&pulse).unwrap();
@@ -391,10 +387,7 @@ mod tests {
     fn two_readers_of_one_mailbox_give_a_message_once() {
         let mut world = World::new("two-readers");
         let desk = world.desk();
-        let (parsers, extractor) = (
-            Parsers::new(),
-            Extractor::new(Options::of(&Config::default())),
-        );
+        let (parsers, extractor) = (Parsers::new(), Extractor::new(Config::default().options()));
         let bytes = b"From a@b Mon\nSubject: x\n\nsee http://a.example/ now\n".to_vec();
         let block = Block {
             bytes,

@@ -200,12 +200,12 @@ impl SpoolReader {
             watched.restless + 1
         };
         let usual = if watched.notices && watched.present {
-            self.config.watch.sweep.ms
+            self.config.watch.sweep.as_millis() as u64
         } else {
             POLL_MS
         };
         let wait = match watched.restless {
-            0 => usual.min(self.config.watch.sweep.ms),
+            0 => usual.min(self.config.watch.sweep.as_millis() as u64),
             1..=RESTLESS_LOOKS => 0,
             // RunMode a second for as long as it goes on, unless a look at it takes longer than that anyway.
             _ => AGAIN_MS.saturating_mul(2),
@@ -271,7 +271,7 @@ impl SpoolReader {
 
     /// Whether a file has rested long enough.
     fn rest(&mut self, path: &Path, stamp: FileVersion, now: MonotonicTime) -> Rest {
-        let settle = self.config.watch.settle.ms;
+        let settle = self.config.watch.settle.as_millis() as u64;
         let long = self
             .resting
             .get(path)
@@ -381,7 +381,7 @@ impl SpoolReader {
 
     /// Notes that a file is to be looked at when it has rested.
     fn wait(&mut self, path: PathBuf, stamp: FileVersion, spool: usize, now: MonotonicTime) {
-        let settle = self.config.watch.settle.ms;
+        let settle = self.config.watch.settle.as_millis() as u64;
         if self.resting.len() >= RESTING_FILES && !self.resting.contains_key(&path) {
             self.spools[spool].mark(now.after(settle));
             return;

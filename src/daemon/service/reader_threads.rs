@@ -315,14 +315,14 @@ impl DaemonHost for Reader {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Dedupe;
+    use crate::config::DedupeScope;
 
     #[test]
     fn spools_that_lie_in_each_other_or_share_a_mailbox_have_one_reader() {
         let spool = |path: &&str| Spool {
             path: path.into(),
-            kind: "auto".to_owned(),
-            dedupe: Dedupe::Mailbox,
+            kind: None,
+            dedupe: DedupeScope::Mailbox,
         };
         let names = |spools: &[&str], most| -> Vec<Vec<String>> {
             let spools: Vec<Spool> = spools.iter().map(spool).collect();

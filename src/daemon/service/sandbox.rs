@@ -9,7 +9,7 @@ use landlock::{
     RulesetCreatedAttr, RulesetError, RulesetStatus, path_beneath_rules,
 };
 
-use crate::config::{Config, Confine};
+use crate::config::{Config, Confinement};
 use crate::daemon::error::DaemonError;
 use crate::daemon::schedule::place;
 
@@ -41,13 +41,13 @@ pub(crate) fn confine(
         fs::create_dir_all(dir).map_err(|error| DaemonError::from_io(dir, &error))?;
     }
     let mut confined = match config.watch.confine {
-        Confine::Nothing => return Ok(Err("watch.confine is \"nothing\"".to_owned())),
-        Confine::Writes => Confined {
+        Confinement::None => return Ok(Err("watch.confine is \"none\"".to_owned())),
+        Confinement::Writes => Confined {
             writable: written(config),
             readable: None,
             full: false,
         },
-        Confine::Reads => Confined {
+        Confinement::Reads => Confined {
             writable: written(config),
             readable: Some(read(path, config)),
             full: false,
@@ -155,13 +155,13 @@ impl Confined {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Dedupe, Spool};
+    use crate::config::{DedupeScope, Spool};
 
     fn config(root: &Path) -> Config {
         let spool = |name: &str| Spool {
             path: root.join(name),
-            kind: "auto".to_owned(),
-            dedupe: Dedupe::Mailbox,
+            kind: None,
+            dedupe: DedupeScope::Mailbox,
         };
         let mut config = Config {
             spool: vec![spool("spool")],
@@ -169,7 +169,7 @@ mod tests {
         };
         (config.output.dir, config.state.dir) = (root.join("out"), root.join("state"));
         config.metrics.listen = String::new();
-        config.watch.confine = Confine::Reads;
+        config.watch.confine = Confinement::Reads;
         config
     }
 

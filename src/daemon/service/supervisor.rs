@@ -373,8 +373,12 @@ fn tell_systemd(state: &[NotifyState<'_>]) {
 
 /// The configuration anew, unless it cannot be used: then the old one stays.
 fn reload(path: &std::path::Path) -> Option<Call> {
-    let read = Config::read(path).map_err(|bad| bad.to_string());
-    match read.and_then(|config| config.check_places().map(|()| config)) {
+    let read = Config::read(path).map_err(|error| error.to_string());
+    let checked = |config: Config| match config.check_folders() {
+        Ok(()) => Ok(config),
+        Err(error) => Err(error.to_string()),
+    };
+    match read.and_then(checked) {
         Ok(config) => {
             tracing::info!("the configuration was read again");
             Some(Call::Reload(Box::new(config)))

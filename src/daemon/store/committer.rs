@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use super::state::{SegmentPhase, StateDb, UnsealedSegment};
-use crate::config::Compress;
+use crate::config::SegmentCompression;
 use crate::daemon::error::DaemonError;
 use crate::daemon::planted_faults::{PlantedFault, is_planted};
 use crate::record::Sidecar;
@@ -20,7 +20,7 @@ pub(crate) struct Committer {
     pub(crate) dir: SegmentDir,
     /// Where copies of the sidecars stay.
     pub(crate) sidecars: PathBuf,
-    pub(crate) compress: Compress,
+    pub(crate) compress: SegmentCompression,
     row: UnsealedSegment,
     segment: Option<Segment>,
     batch: Batch,
@@ -41,7 +41,7 @@ impl Committer {
         db: StateDb,
         dir: SegmentDir,
         sidecars: PathBuf,
-        compress: Compress,
+        compress: SegmentCompression,
     ) -> Result<Self, DaemonError> {
         let row = db.segment()?;
         Ok(Committer {
@@ -152,8 +152,8 @@ impl Committer {
             self.sidecars.join(format!("{seq:010}.meta")),
         );
         let name = match self.compress {
-            Compress::None => format!("{seq:010}.jsonl"),
-            Compress::Zstd => format!("{seq:010}.jsonl.zst"),
+            SegmentCompression::None => format!("{seq:010}.jsonl"),
+            SegmentCompression::Zstd => format!("{seq:010}.jsonl.zst"),
         };
         let sidecar = Sidecar {
             schema: crate::record::SCHEMA,
@@ -172,7 +172,7 @@ impl Committer {
             .write_hidden(&meta, &bytes)
             .map_err(|error| DaemonError::from_io(&self.dir.hidden(&meta), &error))?;
         segment::replace(&copy, &bytes).map_err(|error| DaemonError::from_io(&copy, &error))?;
-        if self.compress == Compress::Zstd {
+        if self.compress == SegmentCompression::Zstd {
             let to = self.dir.hidden(&name);
             segment::compress(&self.dir.part(seq), &to)
                 .map_err(|error| DaemonError::from_io(&to, &error))?;

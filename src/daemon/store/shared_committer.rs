@@ -223,10 +223,10 @@ impl SharedCommitter {
         let shared = self.lock();
         let commit = shared
             .batch_since
-            .map(|since| since.after(shared.config.state.commit_interval.ms));
+            .map(|since| since.after(shared.config.state.commit_interval.as_millis() as u64));
         let seal = shared
             .segment_since
-            .map(|since| since.after(shared.config.output.seal_interval.ms));
+            .map(|since| since.after(shared.config.output.seal_interval.as_millis() as u64));
         commit.into_iter().chain(seal).min()
     }
 
@@ -407,8 +407,9 @@ impl Shared {
         let since = committer
             .is_dirty()
             .then(|| *self.batch_since.get_or_insert(now));
-        let long =
-            since.is_some_and(|since| since.after(self.config.state.commit_interval.ms) <= now);
+        let long = since.is_some_and(|since| {
+            since.after(self.config.state.commit_interval.as_millis() as u64) <= now
+        });
         if long || bytes >= self.batch_bytes || messages >= BATCH_MESSAGES || at_once {
             self.commit()?;
         }
@@ -417,7 +418,7 @@ impl Shared {
         };
         if committer.committed() > 0 {
             let since = *self.segment_since.get_or_insert(now);
-            let old = since.after(self.config.output.seal_interval.ms) <= now;
+            let old = since.after(self.config.output.seal_interval.as_millis() as u64) <= now;
             if self.seal(old)?
                 && let Some(committer) = &self.committer
             {
@@ -442,7 +443,7 @@ impl Shared {
         let Some(committer) = &mut self.committer else {
             return Ok(false);
         };
-        let large = committer.committed() >= self.config.output.seal_bytes.0 as u64;
+        let large = committer.committed() >= self.config.output.seal_bytes as u64;
         let sealed = (old || large) && !committer.is_dirty() && committer.seal()?;
         if sealed {
             self.counts.segments += 1;
@@ -456,9 +457,10 @@ impl Shared {
 #[cfg(test)]
 pub(crate) mod tests {
     use std::path::PathBuf;
+    use std::time::Duration;
 
     use super::*;
-    use crate::config::{Dedupe, Spool};
+    use crate::config::{DedupeScope, Spool};
     use crate::daemon::{DaemonEvent, SpoolReader};
 
     /// A folder and a clock of its own.
@@ -485,7 +487,7 @@ pub(crate) mod tests {
             let mut config = Config::default();
             (config.output.dir, config.state.dir) =
                 (self.folder.join("out"), self.folder.join("state"));
-            config.output.seal_bytes = crate::config::Size(BATCH_BYTES);
+            config.output.seal_bytes = BATCH_BYTES;
             config
         }
 
@@ -608,7 +610,7 @@ pub(crate) mod tests {
     fn nobody_is_done_with_what_a_pause_has_undone() {
         let world = World::new("done");
         let mut config = world.config();
-        (config.state.commit_interval.ms, config.watch.settle.ms) = (0, 0);
+        (config.state.commit_interval, config.watch.settle) = (Duration::ZERO, Duration::ZERO);
         let path = world.folder.join("spool");
         std::fs::create_dir(&path).unwrap();
         for n in 1..=4 {
@@ -617,8 +619,8 @@ pub(crate) mod tests {
         }
         config.spool = vec![Spool {
             path,
-            kind: "auto".to_owned(),
-            dedupe: Dedupe::Mailbox,
+            kind: None,
+            dedupe: DedupeScope::Mailbox,
         }];
         // Four looks at files that have not rested, then the second that takes one.
         let mut paused = Paused { world, left: 6 };

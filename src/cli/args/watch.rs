@@ -1,0 +1,51 @@
+//! The arguments of `watch` and `status`.
+
+use std::path::PathBuf;
+
+use super::values::named;
+use crate::config::{NamedValue, named_values};
+
+/// The arguments of `watch`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct WatchArgs {
+    /// The configuration file; SIGHUP reads it again
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: PathBuf,
+
+    /// Read everything that is new, seal the segment, and exit
+    #[arg(long)]
+    pub(crate) once: bool,
+
+    /// Rebuild a lost or damaged state from the sidecars first
+    #[arg(long)]
+    pub(crate) rebuild_state: bool,
+
+    /// Format of the log
+    #[arg(long, value_parser = named::<LogFormat>(), default_value = LogFormat::default().name())]
+    pub(crate) log: LogFormat,
+}
+
+/// The format of the daemon's log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum LogFormat {
+    /// One line of text for each event (the default).
+    #[default]
+    Text,
+    /// One JSON object for each event.
+    Json,
+}
+
+named_values! {
+    LogFormat {
+        Text = "text": "One line of text for each event",
+        Json = "json": "One JSON object for each event",
+    }
+}
+
+/// The arguments of `status`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct StatusArgs {
+    /// The daemon's configuration file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: PathBuf,
+}

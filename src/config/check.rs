@@ -1,0 +1,157 @@
+//! Checks of a configuration that its syntax does not make.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::{Config, ConfigError};
+use crate::grammar::is_scheme_char;
+
+impl Config {
+    /// Checks what does not depend on the machine.
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        self.check_positive()?;
+        if !is_local(&self.metrics.listen) {
+            return Err(ConfigError::RemoteListen {
+                address: self.metrics.listen.clone(),
+            });
+        }
+        self.check_schemes()
+    }
+
+    fn check_positive(&self) -> Result<(), ConfigError> {
+        let is_short = |duration: Duration| duration < Duration::from_millis(1);
+        let zero = [
+            ("output.seal_bytes", self.output.seal_bytes == 0),
+            ("output.seal_interval", is_short(self.output.seal_interval)),
+            (
+                "state.commit_interval",
+                is_short(self.state.commit_interval),
+            ),
+            ("watch.sweep", is_short(self.watch.sweep)),
+        ];
+        match zero.iter().find(|(_, is_zero)| *is_zero) {
+            Some((key, _)) => Err(ConfigError::Zero { key }),
+            None => Ok(()),
+        }
+    }
+
+    fn check_schemes(&self) -> Result<(), ConfigError> {
+        let extract = &self.extract;
+        let mut names = extract.extra_schemes.iter().chain(&extract.schemes);
+        let is_bad = |name: &&String| name.is_empty() || !name.bytes().all(is_scheme_char);
+        match names.find(is_bad) {
+            Some(name) => Err(ConfigError::SchemeName { name: name.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    /// Checks that the daemon's folders are outside the spools, where it would read its own records.
+    ///
+    /// Looks at the file system to resolve links.
+    ///
+    /// # Errors
+    ///
+    /// The folder and the spool that holds it.
+    pub fn check_folders(&self) -> Result<(), ConfigError> {
+        for (key, dir) in [
+            ("output.dir", &self.output.dir),
+            ("state.dir", &self.state.dir),
+        ] {
+            let resolved_dir = resolved(dir);
+            let mut spools = self.spool.iter().map(|spool| &spool.path);
+            if let Some(spool) = spools.find(|path| resolved_dir.starts_with(resolved(path))) {
+                return Err(ConfigError::DirInSpool {
+                    key,
+                    dir: dir.clone(),
+                    spool: spool.clone(),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns `true` if an address of `metrics.listen` is not reachable from other machines.
+fn is_local(listen: &str) -> bool {
+    let is_loopback = |address: SocketAddr| address.ip().is_loopback();
+    listen.is_empty() || listen.starts_with("unix:/") || listen.parse().is_ok_and(is_loopback)
+}
+
+/// The absolute path, with links resolved as far as the path exists.
+fn resolved(path: &Path) -> PathBuf {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let existing = absolute
+        .ancestors()
+        .find_map(|parent| Some((parent, parent.canonicalize().ok()?)));
+    let Some((parent, real_parent)) = existing else {
+        return absolute;
+    };
+    match absolute.strip_prefix(parent) {
+        Ok(rest) if !rest.as_os_str().is_empty() => real_parent.join(rest),
+        _ => real_parent,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{DedupeScope, Spool};
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, message: &str) {
+        let error = Config::parse(text).unwrap_err().to_string();
+        assert!(error.contains(message), "{error}");
+    }
+
+    #[test]
+    fn zero_is_refused_where_nothing_would_be_done() {
+        check(
+            "[output]\nseal_bytes = 0",
+            "output.seal_bytes must be more than 0",
+        );
+        check("[watch]\nsweep = \"0s\"", "watch.sweep");
+        check(
+            "[state]\ncommit_interval = \"1us\"",
+            "state.commit_interval",
+        );
+        assert!(Config::parse("[watch]\nsettle = \"0s\"").is_ok());
+    }
+
+    #[test]
+    fn a_scheme_is_named_without_its_colon() {
+        check(
+            "[extract]\nextra_schemes = [\"a:\"]",
+            "\"a:\" is not the name of a scheme",
+        );
+        check("[extract]\nschemes = [\"\"]", "is not the name of a scheme");
+    }
+
+    #[test]
+    fn metrics_stay_on_the_machine() {
+        let listen = |listen: &str| Config::parse(&format!("[metrics]\nlisten = \"{listen}\""));
+        for local in ["127.0.0.1:9464", "[::1]:9464", "unix:/run/x", ""] {
+            assert!(listen(local).is_ok(), "{local}");
+        }
+        for remote in ["0.0.0.0:9464", "9464"] {
+            assert!(listen(remote).is_err(), "{remote}");
+        }
+    }
+
+    #[test]
+    fn output_in_a_spool_is_refused() {
+        let mut config = Config {
+            spool: vec![Spool {
+                path: "/var".into(),
+                kind: None,
+                dedupe: DedupeScope::Mailbox,
+            }],
+            ..Config::default()
+        };
+        let error = config.check_folders().unwrap_err().to_string();
+        assert!(error.contains("output.dir"), "{error}");
+        config.output.dir = "/nowhere/out".into();
+        config.state.dir = "/nowhere/state".into();
+        assert!(config.check_folders().is_ok());
+    }
+}

@@ -1,0 +1,94 @@
+//! Errors of configurations.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+/// The reason why a configuration cannot be used.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// The file cannot be read.
+    Unreadable(io::Error),
+    /// The text is not TOML, or has an unknown key or value.
+    Syntax(toml::de::Error),
+    /// The value of a key is zero and must not be.
+    Zero {
+        /// The table and the key.
+        key: &'static str,
+    },
+    /// A text cannot be the name of a scheme.
+    SchemeName {
+        /// The text.
+        name: String,
+    },
+    /// Metrics would be served to other machines.
+    RemoteListen {
+        /// The value of `metrics.listen`.
+        address: String,
+    },
+    /// A folder that the daemon writes is in a spool that it reads.
+    DirInSpool {
+        /// The table and the key of the folder.
+        key: &'static str,
+        /// The folder.
+        dir: PathBuf,
+        /// The path of the spool.
+        spool: PathBuf,
+    },
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ConfigError::Unreadable(error) => error.fmt(f),
+            ConfigError::Syntax(error) => error.fmt(f),
+            ConfigError::Zero { key } => write!(f, "{key} must be more than 0"),
+            ConfigError::SchemeName { name } => write!(
+                f,
+                "{name:?} is not the name of a scheme: letters, digits, '+', '-' and '.' only, without the colon"
+            ),
+            ConfigError::RemoteListen { address } => write!(
+                f,
+                "metrics.listen {address:?} is neither \"unix:PATH\", a loopback address nor \"\""
+            ),
+            ConfigError::DirInSpool { key, dir, spool } => write!(
+                f,
+                "{key} {} is in the spool {}, which would be read again; choose a folder outside it",
+                dir.display(),
+                spool.display()
+            ),
+        }
+    }
+}
+
+impl std::error::Error for ConfigError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            ConfigError::Unreadable(error) => Some(error),
+            ConfigError::Syntax(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+/// A configuration file that cannot be used.
+#[derive(Debug)]
+pub struct ConfigFileError {
+    /// The path of the file.
+    pub path: PathBuf,
+    /// The reason.
+    pub error: ConfigError,
+}
+
+impl fmt::Display for ConfigFileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.path.display(), self.error)
+    }
+}
+
+impl std::error::Error for ConfigFileError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.error)
+    }
+}

@@ -1,0 +1,150 @@
+//! The `[limits]` table: every limit of [`Limits::ALL`] by its name.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Unexpected, Visitor};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use super::size;
+use crate::limits::{Limit, LimitUnit, Limits};
+
+/// Writes each limit in its unit.
+pub(super) fn serialize<S: Serializer>(limits: &Limits, serializer: S) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(Some(Limits::ALL.len()))?;
+    for limit in Limits::ALL {
+        map.serialize_entry(limit.name, &LimitValue { limit, limits })?;
+    }
+    map.end()
+}
+
+/// The value of one limit.
+struct LimitValue<'l> {
+    limit: &'static Limit,
+    limits: &'l Limits,
+}
+
+impl Serialize for LimitValue<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let value = (self.limit.get)(self.limits);
+        match self.limit.unit {
+            LimitUnit::Bytes => size::serialize(&value, serializer),
+            LimitUnit::Number => serializer.serialize_u64(value as u64),
+        }
+    }
+}
+
+/// Reads the limits that are given; the others have their defaults.
+pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Limits, D::Error> {
+    deserializer.deserialize_map(TableVisitor)
+}
+
+struct TableVisitor;
+
+impl<'de> Visitor<'de> for TableVisitor {
+    type Value = Limits;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a table of limits")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Limits, A::Error> {
+        let mut limits = Limits::default();
+        while let Some(limit) = map.next_key_seed(KeySeed)? {
+            (limit.set)(&mut limits, map.next_value_seed(ValueSeed(limit))?);
+        }
+        Ok(limits)
+    }
+}
+
+/// Reads the name of a limit.
+struct KeySeed;
+
+impl<'de> DeserializeSeed<'de> for KeySeed {
+    type Value = &'static Limit;
+
+    fn deserialize<D: Deserializer<'de>>(
+        self,
+        deserializer: D,
+    ) -> Result<&'static Limit, D::Error> {
+        deserializer.deserialize_identifier(self)
+    }
+}
+
+impl Visitor<'_> for KeySeed {
+    type Value = &'static Limit;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the name of a limit")
+    }
+
+    fn visit_str<E: Error>(self, name: &str) -> Result<&'static Limit, E> {
+        let found = Limits::ALL.iter().find(|limit| limit.name == name);
+        found.ok_or_else(|| {
+            let names: Vec<&str> = Limits::ALL.iter().map(|limit| limit.name).collect();
+            E::custom(format!(
+                "unknown limit {name:?}, expected one of {}",
+                names.join(", ")
+            ))
+        })
+    }
+}
+
+/// Reads the value of a limit.
+struct ValueSeed(&'static Limit);
+
+impl<'de> DeserializeSeed<'de> for ValueSeed {
+    type Value = usize;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<usize, D::Error> {
+        let Limit {
+            name, unit, min, ..
+        } = *self.0;
+        let value = match unit {
+            LimitUnit::Bytes => size::deserialize(deserializer)?,
+            LimitUnit::Number => serde::Deserialize::deserialize(deserializer)?,
+        };
+        if value < min {
+            let expected = format!("limits.{name} of at least {min}");
+            let unexpected = Unexpected::Unsigned(value as u64);
+            return Err(D::Error::invalid_value(unexpected, &expected.as_str()));
+        }
+        Ok(value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Config;
+    use super::*;
+
+    #[test]
+    fn sizes_have_units_and_what_is_not_given_is_default() {
+        let config =
+            Config::parse("[limits]\nurl_bytes = \"4KiB\"\nwrapper_bytes = 100\nmime_depth = 7");
+        let expected = Limits {
+            url_bytes: 4096,
+            wrapper_bytes: 100,
+            mime_depth: 7,
+            ..Limits::default()
+        };
+        assert_eq!(config.unwrap().limits, expected);
+    }
+
+    #[test]
+    fn unknown_and_too_small_limits_are_refused_with_their_lines() {
+        for (line, message) in [
+            ("url_byte = 1", "unknown limit \"url_byte\""),
+            ("url_bytes = 0", "limits.url_bytes of at least 1"),
+            ("mime_depth = \"7\"", "mime_depth"),
+            ("url_bytes = -1", "cannot be negative"),
+        ] {
+            let error = Config::parse(&format!("[limits]\n{line}")).unwrap_err();
+            let error = error.to_string();
+            assert!(
+                error.contains("line 2") && error.contains(message),
+                "{error}"
+            );
+        }
+        assert!(Config::parse("[limits]\nunwrap_depth = 0").is_ok());
+    }
+}

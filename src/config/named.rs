@@ -1,0 +1,216 @@
+//! Option values that users write by name.
+//!
+//! Each value has its name and its meaning here, or its name beside its type where records have it too. The flags, the
+//! configuration file and the help are made from them.
+
+use serde::de::{Deserialize, Deserializer, Error};
+use serde::ser::{Serialize, Serializer};
+
+use super::daemon::{Confinement, DedupeScope, SegmentCompression};
+use crate::origin::SourceKind;
+use crate::parse::Grammar;
+use crate::pipeline::{Output, Unique};
+use crate::scan::Rules;
+
+/// A value of an option, written by name in flags and in the configuration file.
+pub trait NamedValue: Copy + Send + Sync + 'static {
+    /// All values, in the order of the help.
+    fn all() -> impl Iterator<Item = Self>;
+
+    /// The name, which no other value of the option has.
+    fn name(self) -> &'static str;
+
+    /// The meaning, in a few words for the help.
+    fn meaning(self) -> &'static str;
+
+    /// Returns the value of that name; names are in lower case.
+    #[must_use]
+    fn named(name: &str) -> Option<Self> {
+        Self::all().find(|value| value.name() == name)
+    }
+}
+
+/// Writes each value of an option once: variant, name, meaning.
+macro_rules! named_values {
+    ($($type:ident { $($variant:ident = $name:literal: $meaning:literal,)+ })+) => {$(
+        impl $crate::config::NamedValue for $type {
+            fn all() -> impl Iterator<Item = Self> {
+                [$($type::$variant),+].into_iter()
+            }
+
+            fn name(self) -> &'static str {
+                match self {
+                    $($type::$variant => $name,)+
+                }
+            }
+
+            fn meaning(self) -> &'static str {
+                match self {
+                    $($type::$variant => $meaning,)+
+                }
+            }
+        }
+    )+};
+}
+
+pub(crate) use named_values;
+
+named_values! {
+    Rules {
+        Wide = "wide": "URLs as people write them",
+        Rfc1738 = "rfc1738": "RFC 1738 and its appendix to the letter",
+    }
+    Unique {
+        None = "none": "Write every URL",
+        Message = "message": "Write a URL once per message",
+        Run = "run": "Write a URL once per run",
+    }
+    Output {
+        Records = "jsonl": "The whole record as JSON",
+        Urls = "urls": "The URL and its fragment",
+    }
+    SegmentCompression {
+        None = "none": "Plain JSON lines",
+        Zstd = "zstd": "zstd; the file names end in .jsonl.zst",
+    }
+    Confinement {
+        None = "none": "No confinement",
+        Writes = "writes": "Writing only in the output, state and metrics folders; no programs, no TCP",
+        Reads = "reads": "Also reading only in the spools and the daemon's own folders",
+    }
+    DedupeScope {
+        Mailbox = "mailbox": "Write each message once per mailbox",
+        Spool = "spool": "Write each message once per spool",
+    }
+}
+
+impl NamedValue for Grammar {
+    fn all() -> impl Iterator<Item = Self> {
+        Grammar::ALL.into_iter()
+    }
+
+    fn name(self) -> &'static str {
+        Grammar::name(self)
+    }
+
+    fn meaning(self) -> &'static str {
+        match self {
+            Grammar::Rfc1738 => "RFC 1738 section 5",
+            Grammar::Rfc3986 => "RFC 3986",
+            Grammar::Whatwg => "The WHATWG URL standard",
+        }
+    }
+}
+
+/// The kind of a source, or `auto`: `None`.
+impl NamedValue for Option<SourceKind> {
+    fn all() -> impl Iterator<Item = Self> {
+        std::iter::once(None).chain(SourceKind::ALL.into_iter().map(Some))
+    }
+
+    fn name(self) -> &'static str {
+        self.map_or("auto", SourceKind::name)
+    }
+
+    fn meaning(self) -> &'static str {
+        match self {
+            None => "Recognized from the content of each file",
+            Some(SourceKind::Mbox) => "Messages after `From ` lines",
+            Some(SourceKind::Maildir) => "One message per file, from a Maildir",
+            Some(SourceKind::Mh) => "One message per file, from an MH folder",
+            Some(SourceKind::News) => "One news article per file",
+            Some(SourceKind::Rnews) => "News articles after `#! rnews` lines",
+            Some(SourceKind::Mmdf) => "Messages between lines of four control-A",
+            Some(SourceKind::Babyl) => "Messages of Emacs Rmail",
+            Some(SourceKind::Message) => "One message per file",
+            Some(SourceKind::Text) => "Text without a header",
+        }
+    }
+}
+
+/// Writes the name of a value.
+pub(super) fn serialize<V, S>(value: &V, serializer: S) -> Result<S::Ok, S::Error>
+where
+    V: NamedValue,
+    S: Serializer,
+{
+    serializer.serialize_str(value.name())
+}
+
+/// Reads a value by its name.
+pub(super) fn deserialize<'de, V, D>(deserializer: D) -> Result<V, D::Error>
+where
+    V: NamedValue,
+    D: Deserializer<'de>,
+{
+    ByName::deserialize(deserializer).map(|ByName(value)| value)
+}
+
+/// Lists of values by their names.
+pub(super) mod list {
+    use super::{ByName, Deserialize, Deserializer, NamedValue, Serializer};
+
+    /// Writes the names of the values.
+    pub(in crate::config) fn serialize<V, S>(values: &[V], serializer: S) -> Result<S::Ok, S::Error>
+    where
+        V: NamedValue,
+        S: Serializer,
+    {
+        serializer.collect_seq(values.iter().copied().map(ByName))
+    }
+
+    /// Reads values by their names.
+    pub(in crate::config) fn deserialize<'de, V, D>(deserializer: D) -> Result<Vec<V>, D::Error>
+    where
+        V: NamedValue,
+        D: Deserializer<'de>,
+    {
+        let names = Vec::<ByName<V>>::deserialize(deserializer)?;
+        Ok(names.into_iter().map(|ByName(value)| value).collect())
+    }
+}
+
+/// A value that is serialized as its name.
+struct ByName<V>(V);
+
+impl<V: NamedValue> Serialize for ByName<V> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.name())
+    }
+}
+
+impl<'de, V: NamedValue> Deserialize<'de> for ByName<V> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<ByName<V>, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        V::named(&name).map(ByName).ok_or_else(|| {
+            let names: Vec<&str> = V::all().map(V::name).collect();
+            D::Error::custom(format!("{name:?} is not one of {}", names.join(", ")))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check<V: NamedValue + PartialEq + std::fmt::Debug>(default: V) {
+        assert!(V::all().any(|value| value == default), "{default:?}");
+        for value in V::all() {
+            assert_eq!(V::named(value.name()), Some(value));
+            assert!(!value.meaning().is_empty());
+        }
+    }
+
+    #[test]
+    fn every_value_is_found_by_its_name() {
+        check(Rules::default());
+        check(Unique::default());
+        check(Output::default());
+        check(Grammar::Rfc1738);
+        check(SegmentCompression::default());
+        check(Confinement::default());
+        check(DedupeScope::default());
+        check(None::<SourceKind>);
+    }
+}

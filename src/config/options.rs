@@ -1,0 +1,38 @@
+//! The options of the pipeline that a configuration asks for.
+
+use super::Config;
+use crate::decode::HeaderPolicy;
+use crate::pipeline::{Options, Unique};
+use crate::scan::SchemelessPolicy;
+
+impl Config {
+    /// The options of the `[extract]` and `[limits]` tables, for the pipeline.
+    #[must_use]
+    pub fn options(&self) -> Options {
+        let extract = &self.extract;
+        Options {
+            rules: extract.rules,
+            schemeless: if extract.schemeless {
+                SchemelessPolicy::Find
+            } else {
+                SchemelessPolicy::Skip
+            },
+            extra_schemes: extract.extra_schemes.clone(),
+            headers: if extract.headers {
+                HeaderPolicy::Search
+            } else {
+                HeaderPolicy::Skip
+            },
+            accept: extract.accept.clone(),
+            schemes: extract
+                .schemes
+                .iter()
+                .map(|scheme| scheme.to_ascii_lowercase())
+                .collect(),
+            once_a_message: extract.unique == Unique::Message,
+            context_bytes: extract.context,
+            strip_recipient: extract.strip_recipient,
+            limits: self.limits,
+        }
+    }
+}
