@@ -32,7 +32,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use heartbeat::Heartbeat;
-use ingest::{FileVersion, Parsers};
+use ingest::{FileVersion, ParserPool};
 use planted_faults::{PlantedFault, is_planted};
 use schedule::Failures;
 use status::Counters;
@@ -58,7 +58,7 @@ const RESTING_FILES: usize = 100_000;
 pub struct SpoolReader {
     config: Config,
     extractor: Arc<Extractor>,
-    parsers: Arc<Parsers>,
+    parsers: Arc<ParserPool>,
     committer: Arc<SharedCommitter>,
     heartbeat: Arc<Heartbeat>,
     /// The committer for which everything was looked at, or is meant to be.
@@ -119,7 +119,7 @@ impl SpoolReader {
         Ok(SpoolReader::of(
             config,
             extractor,
-            Arc::new(Parsers::new()),
+            Arc::new(ParserPool::new()),
             desk,
             host.now(),
         ))
@@ -128,7 +128,7 @@ impl SpoolReader {
     fn of(
         config: Config,
         extractor: Arc<Extractor>,
-        parsers: Arc<Parsers>,
+        parsers: Arc<ParserPool>,
         desk: Arc<SharedCommitter>,
         now: MonotonicTime,
     ) -> SpoolReader {

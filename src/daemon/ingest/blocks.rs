@@ -1,67 +1,78 @@
-//! Takes the messages of streams that are read once, from their start to their end.
+//! Ingest of streams that are read once from start to end: files of other formats than mbox, and members of containers.
 
 use std::fs::File;
 use std::io::Read;
 
-use super::identity::FileVersion;
-use super::message_ingest::{End, Taker, divided};
-use super::outcome::Look;
+use super::identity::{FileVersion, PiecePosition};
+use super::message_ingest::MessageIngest;
+use super::outcome::{FileOutcome, MessageEnd};
 use crate::daemon::error::DaemonError;
 use crate::read::SparseRead;
 use crate::split::{BlockReader, BlockRole, Format};
 
-/// Takes everything in a file that is no mbox.
-pub(super) fn whole(
-    opened: &File,
+/// Ingests a file that is not an mbox. `start` holds the bytes that were already read from it.
+pub(super) fn ingest_file(
+    file: &File,
     mut start: Vec<u8>,
-    stamp: FileVersion,
+    version: FileVersion,
     format: Format,
-    most: usize,
-    taker: &mut Taker<'_>,
-) -> Result<Look, DaemonError> {
-    let mut rest = opened;
-    if stamp.size <= most as u64 {
-        // All of it is read before anything is taken, so that one that changes meanwhile is noticed.
-        let read = (&mut rest).take(most as u64).read_to_end(&mut start);
-        match read.and_then(|_| opened.metadata()) {
-            Ok(metadata) if FileVersion::of(&metadata) != stamp => return Ok(Look::Wait),
+    max_message_bytes: usize,
+    ingest: &mut MessageIngest<'_>,
+) -> Result<FileOutcome, DaemonError> {
+    let mut rest = file;
+    if version.size <= max_message_bytes as u64 {
+        // The whole file is read before any message is ingested, so that a change in the meantime is noticed.
+        let read = (&mut rest)
+            .take(max_message_bytes as u64)
+            .read_to_end(&mut start);
+        match read.and_then(|_| file.metadata()) {
+            Ok(metadata) if FileVersion::of(&metadata) != version => {
+                return Ok(FileOutcome::Waiting);
+            }
             Ok(_) => {}
-            Err(error) => return Ok(Look::Failed(error)),
+            Err(error) => return Ok(FileOutcome::Failed(error)),
         }
     }
-    let roller = BlockReader::new(rest, start, format, most);
+    let reader = BlockReader::new(rest, start, format, max_message_bytes);
     let end = if format == Format::Text {
-        End::File
+        MessageEnd::EndOfFile
     } else {
-        End::Sure
+        MessageEnd::Certain
     };
-    blocks(roller, format, stamp.size, end, taker)
+    ingest_blocks(reader, format, version.size, end, ingest)
 }
 
-/// Takes all messages of a stream. The one that ends where the stream is `size` bytes long ends as `end` says.
-pub(super) fn blocks<R: SparseRead>(
-    mut roller: BlockReader<R>,
+/// Ingests all messages of a stream. `end` is the end of the message that ends at `size`, the size of the stream.
+pub(super) fn ingest_blocks<R: SparseRead>(
+    mut reader: BlockReader<R>,
     format: Format,
     size: u64,
-    end: End,
-    taker: &mut Taker<'_>,
-) -> Result<Look, DaemonError> {
-    let mut giant = 0;
+    end: MessageEnd,
+    ingest: &mut MessageIngest<'_>,
+) -> Result<FileOutcome, DaemonError> {
+    let mut first_digest = 0;
     loop {
-        let block = match roller.next_block() {
+        let block = match reader.next_block() {
             Ok(Some(block)) => block,
-            Ok(None) => return Ok(Look::Done),
-            Err(error) => return Ok(Look::Failed(error)),
+            Ok(None) => return Ok(FileOutcome::Complete),
+            Err(error) => return Ok(FileOutcome::Failed(error)),
         };
-        let at_end = block.offset + block.bytes.len() as u64 >= size;
-        let within = match &block.role {
-            BlockRole::LaterFragment(begun) => Some((giant, block.offset - begun.start)),
+        let position = match &block.role {
+            BlockRole::LaterFragment(begun) => Some(PiecePosition {
+                first_digest,
+                offset: block.offset - begun.start,
+            }),
             BlockRole::Whole | BlockRole::FirstFragment => None,
         };
-        let pieces = divided(&block, format, taker);
-        let digest = taker.take(&pieces, within, if at_end { end } else { End::Sure })?;
-        if within.is_none() {
-            giant = digest;
+        let block_end = if size <= block.offset + block.bytes.len() as u64 {
+            end
+        } else {
+            MessageEnd::Certain
+        };
+        let messages = ingest.split(&block, format);
+        let digest = ingest.ingest(&messages, position, block_end)?;
+        if position.is_none() {
+            first_digest = digest;
         }
     }
 }

@@ -1,85 +1,125 @@
-//! Takes what is in compressed files and archives.
+//! Ingest of compressed files and archives.
 
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 
-use super::blocks::blocks;
-use super::file_ingest::Looker;
+use super::blocks::ingest_blocks;
+use super::context::IngestContext;
 use super::identity::FileVersion;
-use super::message_ingest::{End, Mailbox};
-use super::outcome::Look;
+use super::message_ingest::MailboxProgress;
+use super::outcome::{FileOutcome, MessageEnd};
 use crate::daemon::error::DaemonError;
-use crate::diagnostic::DiagnosticKind;
-use crate::read::{self, Input, StreamStep, Streams};
-use crate::split::{self, Format, OpenedStream};
-use crate::walk;
+use crate::daemon::store::MailboxId;
+use crate::diagnostic::{DiagnosticKind, Event};
+use crate::origin::{FormatHint, Source};
+use crate::read::{self, Input, SparseRead, StreamStep, Streams};
+use crate::split::{self, OpenedStream};
+use crate::walk::WalkedFile;
 
-impl Looker<'_> {
-    /// Takes everything in a compressed file or an archive. What is damaged in it stays so, and is told once.
-    pub(super) fn container(
-        &mut self,
-        file: &walk::WalkedFile,
-        opened: File,
-        stamp: FileVersion,
-    ) -> Result<Look, DaemonError> {
-        let limits = *self.extractor.limits();
-        let given = self.spool.kind.map(Format::of);
-        let (mut said, mut failed, mut held) = (Vec::new(), None, BTreeMap::new());
-        for step in Streams::new(Input::file(opened), file.source.clone(), file.hint, &limits) {
-            match step {
-                StreamStep::Stream {
-                    source,
-                    hint,
-                    stream,
-                } => {
-                    let taken = match split::open(stream, given, hint, limits.message_bytes) {
-                        Ok(OpenedStream::Skipped(_)) => Look::Done,
-                        Ok(OpenedStream::Blocks(roller)) => {
-                            let format = roller.format();
-                            let mailbox = self.mailbox(&file.source.path, format, stamp)?;
-                            let mut taker = self.taker(source.clone(), mailbox, Vec::new());
-                            let look = blocks(roller, format, u64::MAX, End::Sure, &mut taker)?;
-                            let part = taker.mailbox;
-                            held.entry(part.id)
-                                .and_modify(|all: &mut Mailbox| all.add(part))
-                                .or_insert(part);
-                            look
-                        }
-                        Err(error) => Look::Failed(error),
-                    };
-                    if let Look::Failed(error) = taken {
-                        said.push(read::diagnostic(&error, None).of(&source));
-                        failed = Some(error);
-                    }
-                }
-                StreamStep::Failed(event) | StreamStep::Warning(event) => said.push(event),
-                StreamStep::Skipped { .. }
-                | StreamStep::ArchiveRead(_)
-                | StreamStep::ArchiveBroken { .. } => {}
-            }
+/// Ingests everything in a compressed file or an archive. Damage in it is reported once and does not make it fail,
+/// because it is permanent.
+pub(super) fn ingest_container(
+    context: &mut IngestContext<'_>,
+    file: &WalkedFile,
+    opened: File,
+    version: FileVersion,
+) -> Result<FileOutcome, DaemonError> {
+    let mut members = Members {
+        context,
+        file,
+        version,
+        mailboxes: BTreeMap::new(),
+        events: Vec::new(),
+        error: None,
+    };
+    let limits = *members.context.extractor.limits();
+    for step in Streams::new(Input::file(opened), file.source.clone(), file.hint, &limits) {
+        match step {
+            StreamStep::Stream {
+                source,
+                hint,
+                stream,
+            } => members.ingest(source, hint, stream)?,
+            StreamStep::Failed(event) | StreamStep::Warning(event) => members.events.push(event),
+            StreamStep::Skipped { .. }
+            | StreamStep::ArchiveRead(_)
+            | StreamStep::ArchiveBroken { .. } => {}
         }
-        // What is damaged stays so; what the device or the server did not give, it may give another time.
-        if let Some(event) = said
+    }
+    members.finish()
+}
+
+/// Progress of the ingest of a container.
+struct Members<'m, 'i> {
+    context: &'m mut IngestContext<'i>,
+    file: &'m WalkedFile,
+    version: FileVersion,
+    /// The mailboxes of the members.
+    mailboxes: BTreeMap<MailboxId, MailboxProgress>,
+    /// Events of the container and its members.
+    events: Vec<Event>,
+    /// The last error of reading a member.
+    error: Option<io::Error>,
+}
+
+impl Members<'_, '_> {
+    /// Ingests the messages of one member.
+    fn ingest(
+        &mut self,
+        source: Source,
+        hint: FormatHint,
+        stream: Box<dyn SparseRead>,
+    ) -> Result<(), DaemonError> {
+        let max_message_bytes = self.context.extractor.limits().message_bytes;
+        let configured = self.context.configured_format();
+        let outcome = match split::open(stream, configured, hint, max_message_bytes) {
+            Ok(OpenedStream::Skipped(_)) => FileOutcome::Complete,
+            Ok(OpenedStream::Blocks(reader)) => {
+                let (path, format) = (&self.file.source.path, reader.format());
+                let mailbox = self.context.mailbox(path, format, self.version)?;
+                let mut ingest = self.context.messages(source.clone(), mailbox, Vec::new());
+                let end = MessageEnd::Certain;
+                let outcome = ingest_blocks(reader, format, u64::MAX, end, &mut ingest)?;
+                let progress = ingest.mailbox;
+                self.mailboxes
+                    .entry(progress.id)
+                    .and_modify(|all| all.add(progress))
+                    .or_insert(progress);
+                outcome
+            }
+            Err(error) => FileOutcome::Failed(error),
+        };
+        if let FileOutcome::Failed(error) = outcome {
+            self.events.push(read::diagnostic(&error, None).of(&source));
+            self.error = Some(error);
+        }
+        Ok(())
+    }
+
+    /// Marks the container as read, unless the device or the server failed: then another try may succeed.
+    fn finish(self) -> Result<FileOutcome, DaemonError> {
+        if let Some(event) = self
+            .events
             .iter()
             .find(|event| event.diagnostic.kind == DiagnosticKind::Unreadable)
         {
-            return Ok(Look::Failed(failed.unwrap_or_else(|| {
-                io::Error::other(event.diagnostic.message.clone())
-            })));
+            let message = || io::Error::other(event.diagnostic.message.clone());
+            return Ok(FileOutcome::Failed(self.error.unwrap_or_else(message)));
         }
-        self.events.append(&mut said);
-        if held.len() > 1 {
-            for mailbox in held.keys() {
-                self.session
+        self.context.events.extend(self.events);
+        if self.mailboxes.len() > 1 {
+            for mailbox in self.mailboxes.keys() {
+                self.context
+                    .session
                     .with(|committer| committer.transaction()?.mark_mixed_archive(*mailbox))?;
             }
         }
-        let mailbox = held
-            .into_values()
-            .next()
-            .map_or_else(|| self.no_mailbox(stamp), Ok)?;
-        self.know(file, stamp, mailbox)?;
-        Ok(Look::Done)
+        let mailbox = match self.mailboxes.into_values().next() {
+            Some(mailbox) => mailbox,
+            None => self.context.spool_mailbox(self.version)?,
+        };
+        self.context.mark_read(self.file, self.version, mailbox)?;
+        Ok(FileOutcome::Complete)
     }
 }

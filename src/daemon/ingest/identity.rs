@@ -1,6 +1,6 @@
-//! Is this the same file as before, the same mailbox, the same message?
+//! Identity of files, mailboxes and messages.
 //!
-//! Names and inodes only save work. A message is told by its content within its mailbox.
+//! Names and inodes only save work: a message is identified by its content within its mailbox.
 
 use std::fs::Metadata;
 use std::hash::Hasher;
@@ -17,7 +17,7 @@ use crate::decode::{HeaderFields, canonical};
 use crate::origin::{FormatHint, SourceKind};
 use crate::split::Message;
 
-/// A file as it was when it was looked at.
+/// File identity, size and modification time at one moment. A file with the same version has the same content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileVersion {
     pub(crate) id: FileId,
@@ -27,7 +27,7 @@ pub(crate) struct FileVersion {
 }
 
 impl FileVersion {
-    /// The stamp of a file.
+    /// The version of the file with this metadata.
     pub(crate) fn of(metadata: &Metadata) -> FileVersion {
         let born = metadata
             .created()
@@ -50,11 +50,12 @@ impl FileVersion {
         }
     }
 
-    /// What tells a file that was read whole from all others, and from itself once it has changed.
+    /// The key in the state of a file that was read completely. It differs between files, and between two versions of
+    /// one file.
     ///
-    /// Of a numbered file the folder counts and the name does not: it is renumbered. In a Maildir the base name is the
-    /// message, so that flags can change and nothing need be read again.
-    pub(crate) fn known(&self, path: &Path, hint: FormatHint) -> u64 {
+    /// The key of a numbered file contains its folder but not its name, because MH renumbers messages. In a Maildir
+    /// the base name identifies the message, so that a change of flags does not cause another read.
+    pub(crate) fn key(&self, path: &Path, hint: FormatHint) -> u64 {
         let up = |levels: usize| {
             path.ancestors()
                 .nth(levels)
@@ -84,7 +85,7 @@ impl FileVersion {
     }
 }
 
-/// A Maildir message's name without its flags, and without what readers and servers add before them.
+/// Returns the name of a Maildir message without its flags and without the fields that servers add before them.
 fn base_name(path: &Path) -> &[u8] {
     let name = path.file_name().map_or(&b""[..], OsStrExt::as_bytes);
     let end = name
@@ -92,28 +93,33 @@ fn base_name(path: &Path) -> &[u8] {
         .position(|&byte| matches!(byte, b':' | b';'))
         .unwrap_or(name.len());
     let name = &name[..end];
-    let added = [&b",S="[..], b",W=", b",U=", b",FMD5="];
-    let end = added
+    let fields = [&b",S="[..], b",W=", b",U=", b",FMD5="];
+    let end = fields
         .iter()
-        .filter_map(|mark| memchr::memmem::find(name, mark))
+        .filter_map(|field| memchr::memmem::find(name, field))
         .min();
     &name[..end.unwrap_or(name.len())]
 }
 
-/// Where a message is given once, in 16 bytes.
-pub(crate) fn mailbox(path: &Path, kind: SourceKind, spool: &Path, dedupe: DedupeScope) -> Hash128 {
+/// Returns the key of a file's mailbox: the scope in which each message is recorded once.
+pub(crate) fn mailbox_key(
+    path: &Path,
+    kind: SourceKind,
+    spool: &Path,
+    dedupe: DedupeScope,
+) -> Hash128 {
     let up = |levels: usize| path.ancestors().nth(levels).unwrap_or(path);
-    let place = match (dedupe, kind) {
-        // An article is one, however many groups it stands in.
+    let scope = match (dedupe, kind) {
+        // An article is one message in however many groups it is filed.
         (DedupeScope::Spool, _) | (_, SourceKind::News) => spool.to_owned(),
         (_, SourceKind::Maildir) => up(2).to_owned(),
         (_, SourceKind::Mh) => up(1).to_owned(),
         _ => unrotated(path),
     };
-    self::place(&place)
+    path_key(&scope)
 }
 
-/// Whether files of two spools can be of one mailbox: a file and its rotations, the folders of a Maildir.
+/// Returns `true` if files of two spools can belong to one mailbox: a file and its rotations, the folders of a Maildir.
 pub(crate) fn can_share(one: &Path, other: &Path) -> bool {
     let of_maildir = |path: &Path| {
         path.file_name()
@@ -123,25 +129,25 @@ pub(crate) fn can_share(one: &Path, other: &Path) -> bool {
         || one.parent() == other.parent() && of_maildir(one) && of_maildir(other)
 }
 
-/// A place in the tree, in 16 bytes.
-pub(crate) fn place(path: &Path) -> Hash128 {
+/// Returns the hash of a path.
+pub(crate) fn path_key(path: &Path) -> Hash128 {
     XxHash3_128::oneshot(path.as_os_str().as_bytes())
 }
 
-/// A path without what rotation and compression add to it: `.1`, `-20260101`, `.gz`.
+/// Returns a path without the suffixes of rotation and compression: `.1`, `-20260101`, `.gz`.
 fn unrotated(path: &Path) -> PathBuf {
     let name = path.file_name().map_or(&b""[..], OsStrExt::as_bytes);
-    let mut left = name;
-    while let Some(shorter) = without_suffix(left).filter(|shorter| !shorter.is_empty()) {
-        left = shorter;
+    let mut base = name;
+    while let Some(shorter) = without_suffix(base).filter(|shorter| !shorter.is_empty()) {
+        base = shorter;
     }
-    path.with_file_name(std::ffi::OsStr::from_bytes(left))
+    path.with_file_name(std::ffi::OsStr::from_bytes(base))
 }
 
 fn without_suffix(name: &[u8]) -> Option<&[u8]> {
     const COMPRESSED: [&[u8]; 6] = [b".gz", b".bz2", b".xz", b".zst", b".lz4", b".Z"];
-    /// Rotations that a number counts have at most so many digits; a date has eight, and perhaps a time.
-    const COUNTED: usize = 3;
+    /// Maximum number of digits of a rotation counter. A date has eight digits, with a time ten or fourteen.
+    const COUNTER_DIGITS: usize = 3;
     if let Some(shorter) = COMPRESSED.iter().find_map(|end| name.strip_suffix(*end)) {
         return Some(shorter);
     }
@@ -152,13 +158,31 @@ fn without_suffix(name: &[u8]) -> Option<&[u8]> {
         .count();
     let (before, _) = name.split_at(name.len() - digits);
     match before.split_last() {
-        Some((b'.', rest)) if (1..=COUNTED).contains(&digits) => Some(rest),
+        Some((b'.', rest)) if (1..=COUNTER_DIGITS).contains(&digits) => Some(rest),
         Some((b'.' | b'-', rest)) if matches!(digits, 8 | 10 | 14) => Some(rest),
         _ => None,
     }
 }
 
-/// A message within a mailbox.
+/// Position of a piece within a message that is larger than the limit and is read in pieces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PiecePosition {
+    /// Digest of the message's first piece.
+    pub(crate) first_digest: u128,
+    /// Bytes from the start of the message to the piece.
+    pub(crate) offset: u64,
+}
+
+/// Bytes at the start of a message that cannot change when the message grows at its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct StablePrefix {
+    /// Number of canonical bytes.
+    pub(crate) len: u64,
+    /// Their hash.
+    pub(crate) hash: u128,
+}
+
+/// Returns the key of a message within a mailbox.
 pub(crate) fn message_key(mailbox: Hash128, digest: u128) -> Hash128 {
     let mut hash = XxHash3_128::new();
     hash.write(&mailbox.to_le_bytes());
@@ -166,28 +190,26 @@ pub(crate) fn message_key(mailbox: Hash128, digest: u128) -> Hash128 {
     hash.finish_128()
 }
 
-/// What makes a message itself, all of it, and `within` which larger message it is a piece of, and where.
-pub(crate) fn whole_digest(
+/// Returns the digest of a message's whole canonical content, or of a piece and its position.
+pub(crate) fn content_digest(
     message: &Message<'_>,
     fields: &HeaderFields,
-    within: Option<(u128, u64)>,
+    position: Option<PiecePosition>,
 ) -> u128 {
     let mut hash = XxHash3_128::new();
-    if let Some((first, offset)) = within {
-        hash.write(&first.to_le_bytes());
-        hash.write(&offset.to_le_bytes());
+    if let Some(position) = position {
+        hash.write(&position.first_digest.to_le_bytes());
+        hash.write(&position.offset.to_le_bytes());
     }
-    canonical(message, fields, usize::MAX, &mut |octets| {
-        hash.write(octets)
-    });
+    canonical(message, fields, usize::MAX, &mut |bytes| hash.write(bytes));
     hash.finish_128()
 }
 
-/// What a message begins with: bytes of it that cannot change when it grows at its end, and their hash.
+/// Returns the prefix of a message that cannot change when it grows at its end; `None` if that is empty.
 ///
-/// A line that is not ended may go on otherwise, so it does not count, and neither do line ends at the end, nor a last
-/// `From ` line: with the next line it may turn out to be the next message's.
-pub(crate) fn beginning(message: &Message<'_>, header_bytes: usize) -> Option<(u64, u128)> {
+/// The prefix excludes an unterminated line, which may continue differently; line ends at the end; and a final
+/// `From ` line, which the next line may turn into the separator of the next message.
+pub(crate) fn stable_prefix(message: &Message<'_>, header_bytes: usize) -> Option<StablePrefix> {
     let mut end = memchr::memrchr(b'\n', message.raw)? + 1;
     let last_line = memchr::memrchr(b'\n', &message.raw[..end - 1]).map_or(0, |at| at + 1);
     if message.raw[last_line..].starts_with(b"From ") {
@@ -197,44 +219,47 @@ pub(crate) fn beginning(message: &Message<'_>, header_bytes: usize) -> Option<(u
         raw: &message.raw[..end],
         ..*message
     };
-    let mut octets = Vec::new();
+    let mut bytes = Vec::new();
     canonical(
         &cut,
         &HeaderFields::in_message(&cut, header_bytes),
         usize::MAX,
-        &mut |piece| octets.extend_from_slice(piece),
+        &mut |piece| bytes.extend_from_slice(piece),
     );
-    let len = octets.iter().rposition(|&byte| byte != b'\n')? + 1;
-    Some((len as u64, XxHash3_128::oneshot(&octets[..len])))
+    let len = bytes.iter().rposition(|&byte| byte != b'\n')? + 1;
+    Some(StablePrefix {
+        len: len as u64,
+        hash: XxHash3_128::oneshot(&bytes[..len]),
+    })
 }
 
-/// Whether a message begins with `len` bytes of that hash.
-pub(crate) fn begins_with(
+/// Returns `true` if a message starts with `prefix`.
+pub(crate) fn starts_with(
     message: &Message<'_>,
     fields: &HeaderFields,
-    len: u64,
-    expected: u128,
+    prefix: StablePrefix,
 ) -> bool {
     let mut hash = XxHash3_128::new();
-    let mut room = len as usize;
-    canonical(message, fields, usize::MAX, &mut |octets| {
-        let octets = &octets[..octets.len().min(room)];
-        hash.write(octets);
-        room -= octets.len();
+    let mut missing = prefix.len as usize;
+    canonical(message, fields, usize::MAX, &mut |bytes| {
+        let bytes = &bytes[..bytes.len().min(missing)];
+        hash.write(bytes);
+        missing -= bytes.len();
     });
-    room == 0 && hash.finish_128() == expected
+    missing == 0 && hash.finish_128() == prefix.hash
 }
 
-/// The hash that guards bytes of a file. Of very many, the first and the last.
-pub(crate) fn guard(octets: &[u8]) -> u64 {
+/// Returns the hash by which a later read recognises these bytes. Above 128 KiB it covers only the first and the last
+/// 64 KiB, and the length.
+pub(crate) fn guard_hash(bytes: &[u8]) -> u64 {
     const END_BYTES: usize = 64 << 10;
-    if octets.len() <= 2 * END_BYTES {
-        return XxHash3_64::oneshot(octets);
+    if bytes.len() <= 2 * END_BYTES {
+        return XxHash3_64::oneshot(bytes);
     }
     let mut hash = XxHash3_64::new();
-    hash.write(&octets[..END_BYTES]);
-    hash.write(&octets[octets.len() - END_BYTES..]);
-    hash.write(&octets.len().to_le_bytes());
+    hash.write(&bytes[..END_BYTES]);
+    hash.write(&bytes[bytes.len() - END_BYTES..]);
+    hash.write(&bytes.len().to_le_bytes());
     hash.finish()
 }
 
@@ -243,8 +268,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rotation_does_not_make_another_mailbox() {
-        let of = |name: &str| unrotated(Path::new(name)).display().to_string();
+    fn a_rotated_file_belongs_to_the_same_mailbox() {
+        let base = |name: &str| unrotated(Path::new(name)).display().to_string();
         for name in [
             "inbox",
             "inbox.1",
@@ -253,7 +278,7 @@ mod tests {
             "inbox-20260101.zst",
             "inbox.1.1",
         ] {
-            assert_eq!(of(&format!("/m/{name}")), "/m/inbox", "{name}");
+            assert_eq!(base(&format!("/m/{name}")), "/m/inbox", "{name}");
         }
         for name in [
             "/m/12",
@@ -262,12 +287,12 @@ mod tests {
             "/m/list-2",
             "/m/2024-01",
         ] {
-            assert_eq!(of(name), name);
+            assert_eq!(base(name), name);
         }
     }
 
     #[test]
-    fn flags_and_sizes_are_no_part_of_a_maildir_name() {
+    fn a_maildir_base_name_excludes_flags_and_sizes() {
         for name in [
             "1.M2.h",
             "1.M2.h:2,S",
@@ -284,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_grows_begins_as_it_did() {
+    fn a_message_that_grows_keeps_its_prefix() {
         let whole = Message {
             kind: SourceKind::Mbox,
             ..Message::alone(b"Subject: a\nStatus: O\nTo: b\n\nx http://a/\ny\n")
@@ -299,26 +324,24 @@ mod tests {
                 raw: &whole.raw[..cut],
                 ..whole
             };
-            if let Some((len, hash)) = beginning(&part, usize::MAX) {
+            if let Some(prefix) = stable_prefix(&part, usize::MAX) {
                 assert!(
-                    begins_with(
+                    starts_with(
                         &whole,
                         &HeaderFields::in_message(&whole, usize::MAX),
-                        len,
-                        hash
+                        prefix
                     ),
                     "{cut}"
                 );
                 let next = [part.raw, b"\nFrom x\nF"].concat();
                 assert!(
                     cut < whole.raw.len()
-                        || beginning(&Message { raw: &next, ..part }, 99) == Some((len, hash))
+                        || stable_prefix(&Message { raw: &next, ..part }, 99) == Some(prefix)
                 );
-                assert!(!begins_with(
+                assert!(!starts_with(
                     &Message::alone(b"A: b\n\nc"),
                     &HeaderFields::default(),
-                    len,
-                    hash
+                    prefix
                 ));
             }
         }

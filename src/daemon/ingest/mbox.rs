@@ -1,8 +1,8 @@
-//! Reads what is new in an mbox: a piece at a time, under the lock that its writers honour.
+//! Ingest of the new messages of an mbox: one chunk at a time, read under the lock that its writers honour.
 //!
-//! A message is complete when the next one stands behind it, or when its file has settled. What was read last is read
-//! again and compared, so that a mailbox that was rewritten is noticed; then it is read from its start, and messages
-//! that were given are passed over by their content.
+//! A message is complete when the next one follows it, or when its file has settled. Before a chunk is read, the last
+//! message that was ingested is read again and compared, so that a rewritten mailbox is noticed. A rewritten mailbox
+//! is read from its start; messages that are recorded are detect_format by their content.
 
 use std::fs::File;
 use std::io;
@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, fcntl_lock};
 
-use super::identity::{FileVersion, guard};
-use super::message_ingest::{End, Taker, divided};
-use super::outcome::{Look, Rest};
+use super::identity::{FileVersion, PiecePosition, guard_hash};
+use super::message_ingest::MessageIngest;
+use super::outcome::{FileOutcome, MessageEnd, SettleState};
 use crate::daemon::error::DaemonError;
 use crate::daemon::planted_faults::{PlantedFault, is_planted};
 use crate::daemon::store::MboxCursor;
@@ -21,196 +21,119 @@ use crate::read::{SparseRead, hole_len};
 use crate::split::{Block, BlockReader, BlockRole, Format, Message};
 
 /// Bytes of an mbox that are read at once.
-const PIECE_BYTES: usize = 4 << 20;
+const CHUNK_BYTES: usize = 4 << 20;
 
-/// Bytes at an mbox's start that must not change.
+/// Bytes at the start of an mbox that must not change. Covered by the head hash of its cursor.
 const HEAD_BYTES: u64 = 1 << 10;
 
-/// An mbox and what is known of it.
-pub(crate) struct Mbox<'m> {
-    pub(crate) file: &'m File,
-    pub(crate) path: &'m Path,
-    pub(crate) format: Format,
-    pub(crate) stamp: FileVersion,
-    /// Whether it has not changed for as long as it takes.
-    pub(crate) rest: Rest,
-    /// Bytes of a message that are held.
-    pub(crate) most: usize,
+/// Bytes after a message that was ingested in pieces that must begin with a separator.
+const SEPARATOR_BYTES: u64 = 64;
+
+/// An open mbox.
+pub(super) struct MboxFile<'m> {
+    pub(super) file: &'m File,
+    pub(super) path: &'m Path,
+    pub(super) format: Format,
+    pub(super) version: FileVersion,
+    pub(super) settle_state: SettleState,
+    /// Maximum size of a message that is held in memory. Larger ones are read in pieces.
+    pub(super) max_message_bytes: usize,
 }
 
-/// A stretch of the file, read under the lock.
-struct Piece {
+/// A range of the file, read under the lock.
+struct MboxChunk {
+    /// The position up to which the file was ingested.
     cursor: MboxCursor,
+    /// The bytes from the last message that was ingested.
     bytes: Vec<u8>,
-    /// Whether the file ended behind it.
+    /// Whether the file ended with these bytes.
     at_end: bool,
-    stamp: FileVersion,
+    version: FileVersion,
 }
 
-impl Mbox<'_> {
-    /// Takes what is new, up to one piece.
-    pub(crate) fn look(&self, taker: &mut Taker<'_>) -> Result<Look, DaemonError> {
-        let known = taker
+/// How far an ingest has come.
+struct MboxProgress<'p> {
+    /// The cursor before the ingest.
+    before: &'p MboxCursor,
+    /// The last message that was ingested, if any was.
+    last: Option<&'p Message<'p>>,
+    /// The version of the file, if all of it was ingested.
+    complete: Option<FileVersion>,
+    /// Whether the file ended with the bytes that were read.
+    at_end: bool,
+}
+
+impl MboxFile<'_> {
+    /// Ingests the new messages of one chunk.
+    pub(super) fn ingest(
+        &self,
+        ingest: &mut MessageIngest<'_>,
+    ) -> Result<FileOutcome, DaemonError> {
+        let known = ingest
             .session
-            .with(|committer| committer.transaction()?.cursor(self.stamp.id))?;
-        let mut want = PIECE_BYTES.min(self.most);
+            .with(|committer| committer.transaction()?.cursor(self.version.id))?;
+        let mut chunk_bytes = CHUNK_BYTES.min(self.max_message_bytes);
         loop {
-            let piece = match self.locked(|| self.piece(known, want)) {
-                Ok(Some(piece)) => piece,
-                Ok(None) => return Ok(Look::Wait),
-                Err(error) => return Ok(Look::Failed(error)),
+            let chunk = match self.with_lock(|| self.read_chunk(known, chunk_bytes)) {
+                Ok(Some(chunk)) => chunk,
+                Ok(None) => return Ok(FileOutcome::Waiting),
+                Err(error) => return Ok(FileOutcome::Failed(error)),
             };
             let block = Block {
-                bytes: piece.bytes,
-                offset: piece.cursor.first,
+                bytes: chunk.bytes,
+                offset: chunk.cursor.first,
                 role: BlockRole::Whole,
             };
-            let found = divided(&block, self.format, taker);
-            // Reading took its time; what settled must not have moved meanwhile.
-            let settled = piece.at_end && self.rest == Rest::Settled && piece.stamp == self.stamp;
-            let complete = complete(&found, settled);
-            if complete == 0 && !piece.at_end {
-                if want >= self.most {
-                    return self.giant(piece.cursor, taker);
+            let messages = ingest.split(&block, self.format);
+            // Reading takes time: a file that had settled must not have changed in the meantime.
+            let is_settled = chunk.at_end
+                && self.settle_state == SettleState::Settled
+                && chunk.version == self.version;
+            let complete = complete_messages(&messages, is_settled);
+            if complete.is_empty() && !chunk.at_end {
+                if self.max_message_bytes <= chunk_bytes {
+                    return self.ingest_oversized(chunk.cursor, ingest);
                 }
-                want = (want * 2).min(self.most);
+                chunk_bytes = (chunk_bytes * 2).min(self.max_message_bytes);
                 continue;
             }
-            let end = match (settled, block.bytes.ends_with(b"\n")) {
-                (false, _) => End::Sure,
-                (true, true) => End::File,
-                (true, false) => End::Torn,
+            let end = match (is_settled, block.bytes.ends_with(b"\n")) {
+                (false, _) => MessageEnd::Certain,
+                (true, true) => MessageEnd::EndOfFile,
+                (true, false) => MessageEnd::MidLine,
             };
-            taker.take(&found[..complete], None, end)?;
-            let all = settled || found.is_empty() && piece.at_end;
-            let last = found[..complete].last().copied();
-            return self.advance(
-                taker,
-                &piece.cursor,
-                last.as_ref(),
-                all.then_some(piece.stamp),
-                piece.at_end,
-            );
+            ingest.ingest(complete, None, end)?;
+            let is_complete = is_settled || messages.is_empty() && chunk.at_end;
+            let progress = MboxProgress {
+                before: &chunk.cursor,
+                last: complete.last(),
+                complete: is_complete.then_some(chunk.version),
+                at_end: chunk.at_end,
+            };
+            return self.save(&progress, ingest);
         }
     }
 
-    /// Notes how far it was read.
-    fn advance(
+    /// Ingests a message that is too large to be held, piece by piece.
+    fn ingest_oversized(
         &self,
-        taker: &mut Taker<'_>,
-        before: &MboxCursor,
-        last: Option<&Message<'_>>,
-        all: Option<FileVersion>,
-        at_end: bool,
-    ) -> Result<Look, DaemonError> {
-        let mut cursor = *before;
-        if let Some(last) = last {
-            (cursor.first, cursor.last) = (last.start, last.end());
-        }
-        let mailbox = taker.mailbox.id;
-        let written = self.guards(&cursor).map(|(head, guard)| MboxCursor {
-            head,
-            guard,
-            size: all.map_or(0, |stamp| stamp.size),
-            mtime: all.map_or(0, |stamp| stamp.mtime),
-            ..cursor
-        });
-        match written {
-            Ok(cursor) => {
-                taker.session.with(|committer| {
-                    committer
-                        .transaction()?
-                        .put_cursor(self.stamp.id, mailbox, &cursor)
-                })?;
-            }
-            Err(error) => return Ok(Look::Failed(error)),
-        }
-        Ok(match (all, at_end) {
-            (Some(_), _) => Look::Done,
-            (None, true) => Look::Wait,
-            (None, false) => Look::More,
-        })
-    }
-
-    /// Does `work` while no writer holds a lock; nothing if one does.
-    fn locked<T>(&self, work: impl FnOnce() -> io::Result<T>) -> io::Result<Option<T>> {
-        if is_planted(PlantedFault::NoLock) {
-            return work().map(Some);
-        }
-        let mut dot = self.path.as_os_str().to_owned();
-        dot.push(".lock");
-        if PathBuf::from(dot).symlink_metadata().is_ok() {
-            return Ok(None);
-        }
-        // Of other errors: file systems without locks have no writers that honour them.
-        if let Err(rustix::io::Errno::AGAIN | rustix::io::Errno::ACCESS) =
-            fcntl_lock(self.file, FlockOperation::NonBlockingLockShared)
-        {
-            return Ok(None);
-        }
-        let done = work();
-        // Closing the file gives the lock up, should this fail.
-        let _ = fcntl_lock(self.file, FlockOperation::NonBlockingUnlock);
-        done.map(Some)
-    }
-
-    /// Reads up to `want` bytes from the last message on, or from the start if it is not there any more.
-    fn piece(&self, known: Option<MboxCursor>, want: usize) -> io::Result<Piece> {
-        let stamp = FileVersion::of(&self.file.metadata()?);
-        let cursor = match known {
-            Some(cursor) if self.holds(&cursor, stamp.size)? => cursor,
-            _ => MboxCursor::default(),
-        };
-        let bytes = self.read(cursor.first, want as u64)?;
-        let at_end = cursor.first + bytes.len() as u64 >= stamp.size;
-        Ok(Piece {
-            cursor,
-            bytes,
-            at_end,
-            stamp,
-        })
-    }
-
-    /// Whether the file still is what a cursor says, so that something was appended at the most.
-    fn holds(&self, cursor: &MboxCursor, size: u64) -> io::Result<bool> {
-        if size < cursor.last || self.guards(cursor)? != (cursor.head, cursor.guard) {
-            return Ok(false);
-        }
-        // Behind a message that was too large to be read again only a new one may follow.
-        let next = self.read(cursor.first, 64)?;
-        let text = next.trim_ascii_start();
-        Ok(cursor.first < cursor.last || next.is_empty() || text.starts_with(b"From "))
-    }
-
-    /// The hashes of the file's first bytes and of the last message consumed.
-    fn guards(&self, cursor: &MboxCursor) -> io::Result<(u64, u64)> {
-        let last = self.read(cursor.first, cursor.last - cursor.first)?;
-        Ok((head(self.file, cursor)?, guard(&last)))
-    }
-
-    fn read(&self, at: u64, want: u64) -> io::Result<Vec<u8>> {
-        read(self.file, at, want)
-    }
-
-    /// Takes a message that is too large to be held, piece by piece, as a scan does.
-    fn giant(&self, cursor: MboxCursor, taker: &mut Taker<'_>) -> Result<Look, DaemonError> {
+        cursor: MboxCursor,
+        ingest: &mut MessageIngest<'_>,
+    ) -> Result<FileOutcome, DaemonError> {
         let start = cursor.first;
-        let mut roller = BlockReader::new(
-            At {
-                file: self.file,
-                at: start,
-            },
-            Vec::new(),
-            self.format,
-            self.most,
-        );
-        let mut first = 0;
+        let from_start = OffsetReader {
+            file: self.file,
+            offset: start,
+        };
+        let mut reader =
+            BlockReader::new(from_start, Vec::new(), self.format, self.max_message_bytes);
+        let mut first_digest = 0;
         let mut end = start;
         loop {
-            let mut block = match roller.next_block() {
+            let mut block = match reader.next_block() {
                 Ok(Some(block)) => block,
                 Ok(None) => break,
-                Err(error) => return Ok(Look::Failed(error)),
+                Err(error) => return Ok(FileOutcome::Failed(error)),
             };
             block.offset += start;
             if let BlockRole::LaterFragment(begun) = &mut block.role {
@@ -220,41 +143,154 @@ impl Mbox<'_> {
                 break;
             }
             end = block.offset + block.bytes.len() as u64;
-            let at_end = end >= self.stamp.size;
-            if at_end && self.rest != Rest::Settled {
-                return Ok(Look::Wait);
+            let at_end = self.version.size <= end;
+            if at_end && self.settle_state != SettleState::Settled {
+                return Ok(FileOutcome::Waiting);
             }
-            let within =
-                (block.role != BlockRole::FirstFragment).then_some((first, block.offset - start));
-            let pieces = divided(&block, self.format, taker);
-            let digest = taker.take(&pieces, within, if at_end { End::File } else { End::Sure })?;
-            if within.is_none() {
-                first = digest;
+            let position = (block.role != BlockRole::FirstFragment).then_some(PiecePosition {
+                first_digest,
+                offset: block.offset - start,
+            });
+            let message_end = if at_end {
+                MessageEnd::EndOfFile
+            } else {
+                MessageEnd::Certain
+            };
+            let pieces = ingest.split(&block, self.format);
+            let digest = ingest.ingest(&pieces, position, message_end)?;
+            if position.is_none() {
+                first_digest = digest;
             }
         }
-        let cursor = MboxCursor {
+        // An empty last message: so large a one is not read again.
+        let after = MboxCursor {
             first: end,
             last: end,
             ..cursor
         };
-        let all = (end >= self.stamp.size).then_some(self.stamp);
-        self.advance(taker, &cursor, None, all, false)
+        let progress = MboxProgress {
+            before: &after,
+            last: None,
+            complete: (self.version.size <= end).then_some(self.version),
+            at_end: false,
+        };
+        self.save(&progress, ingest)
+    }
+
+    /// Saves in the state how far the file was ingested.
+    fn save(
+        &self,
+        progress: &MboxProgress<'_>,
+        ingest: &mut MessageIngest<'_>,
+    ) -> Result<FileOutcome, DaemonError> {
+        let mut cursor = *progress.before;
+        if let Some(last) = progress.last {
+            (cursor.first, cursor.last) = (last.start, last.end());
+        }
+        cursor.size = progress.complete.map_or(0, |version| version.size);
+        cursor.mtime = progress.complete.map_or(0, |version| version.mtime);
+        (cursor.head, cursor.guard) = match self.hashes(&cursor) {
+            Ok(hashes) => (hashes.head, hashes.last),
+            Err(error) => return Ok(FileOutcome::Failed(error)),
+        };
+        let mailbox = ingest.mailbox.id;
+        ingest.session.with(|committer| {
+            let state = committer.transaction()?;
+            state.put_cursor(self.version.id, mailbox, &cursor)
+        })?;
+        Ok(match (progress.complete, progress.at_end) {
+            (Some(_), _) => FileOutcome::Complete,
+            (None, true) => FileOutcome::Waiting,
+            (None, false) => FileOutcome::Partial,
+        })
+    }
+
+    /// Calls `work` while no writer holds a lock. Returns `None` if one does.
+    fn with_lock<T>(&self, work: impl FnOnce() -> io::Result<T>) -> io::Result<Option<T>> {
+        if is_planted(PlantedFault::NoLock) {
+            return work().map(Some);
+        }
+        let mut lock_file = self.path.as_os_str().to_owned();
+        lock_file.push(".lock");
+        if PathBuf::from(lock_file).symlink_metadata().is_ok() {
+            return Ok(None);
+        }
+        // Other errors are ignored: on file systems without locks no writer honours any.
+        if let Err(rustix::io::Errno::AGAIN | rustix::io::Errno::ACCESS) =
+            fcntl_lock(self.file, FlockOperation::NonBlockingLockShared)
+        {
+            return Ok(None);
+        }
+        let done = work();
+        // Should this fail, closing the file releases the lock.
+        let _ = fcntl_lock(self.file, FlockOperation::NonBlockingUnlock);
+        done.map(Some)
+    }
+
+    /// Reads up to `bytes` bytes from the start of the last message that was ingested, or from the start of the file if
+    /// that message has changed.
+    fn read_chunk(&self, known: Option<MboxCursor>, bytes: usize) -> io::Result<MboxChunk> {
+        let version = FileVersion::of(&self.file.metadata()?);
+        let cursor = match known {
+            Some(cursor) if self.is_valid(&cursor, version.size)? => cursor,
+            _ => MboxCursor::default(),
+        };
+        let bytes = read_at(self.file, cursor.first, bytes as u64)?;
+        let at_end = version.size <= cursor.first + bytes.len() as u64;
+        Ok(MboxChunk {
+            cursor,
+            bytes,
+            at_end,
+            version,
+        })
+    }
+
+    /// Returns `true` if the file up to the cursor is unchanged, so that at most something was appended.
+    fn is_valid(&self, cursor: &MboxCursor, size: u64) -> io::Result<bool> {
+        if size < cursor.last {
+            return Ok(false);
+        }
+        let hashes = self.hashes(cursor)?;
+        if (hashes.head, hashes.last) != (cursor.head, cursor.guard) {
+            return Ok(false);
+        }
+        // After a message that was too large to be read again, only a new message may follow.
+        let next = read_at(self.file, cursor.first, SEPARATOR_BYTES)?;
+        let text = next.trim_ascii_start();
+        Ok(cursor.first < cursor.last || next.is_empty() || text.starts_with(b"From "))
+    }
+
+    fn hashes(&self, cursor: &MboxCursor) -> io::Result<CursorHashes> {
+        let last = read_at(self.file, cursor.first, cursor.last - cursor.first)?;
+        Ok(CursorHashes {
+            head: head_hash(self.file, cursor)?,
+            last: guard_hash(&last),
+        })
     }
 }
 
-/// The hash of a file's first bytes, as far as the messages before the cursor go.
-pub(crate) fn head(file: &File, cursor: &MboxCursor) -> io::Result<u64> {
-    Ok(guard(&read(file, 0, cursor.last.min(HEAD_BYTES))?))
+/// Hashes by which a cursor is checked.
+struct CursorHashes {
+    /// Hash of the first bytes of the file.
+    head: u64,
+    /// Hash of the last message that was ingested.
+    last: u64,
 }
 
-/// The `want` bytes at an offset, or those that there are.
-fn read(file: &File, at: u64, want: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = vec![0; want as usize];
+/// Returns the hash of the first bytes of a file, at most up to the cursor.
+pub(super) fn head_hash(file: &File, cursor: &MboxCursor) -> io::Result<u64> {
+    let head = read_at(file, 0, cursor.last.min(HEAD_BYTES))?;
+    Ok(guard_hash(&head))
+}
+
+/// Reads `len` bytes at an offset, or fewer at the end of the file.
+fn read_at(file: &File, offset: u64, len: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; len as usize];
     let mut filled = 0;
     while filled < bytes.len() {
-        match file.read_at(&mut bytes[filled..], at + filled as u64) {
+        match file.read_at(&mut bytes[filled..], offset + filled as u64) {
             Ok(0) => break,
-            Ok(octets) => filled += octets,
+            Ok(read) => filled += read,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
@@ -263,36 +299,38 @@ fn read(file: &File, at: u64, want: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// How many of the messages at the start of `found` are complete.
-fn complete(found: &[Message<'_>], settled: bool) -> usize {
-    if settled {
-        return found.len();
+/// Returns the messages that are complete: all but the last, in a settled file all.
+fn complete_messages<'f, 'b>(messages: &'f [Message<'b>], is_settled: bool) -> &'f [Message<'b>] {
+    if is_settled {
+        return messages;
     }
-    // Of a line that is not ended nobody knows whether it is a field: `http:`. Then the line before is no separator.
-    let vague = found
+    // An unterminated line `http:` may become a header field or text, and only in the first case is the line before it
+    // a separator.
+    let is_undecided = messages
         .last()
         .is_some_and(|last| memchr::memchr(b'\n', last.raw).is_none());
-    found.len().saturating_sub(if vague { 2 } else { 1 })
+    let incomplete = if is_undecided { 2 } else { 1 };
+    &messages[..messages.len().saturating_sub(incomplete)]
 }
 
-/// A file, read from an offset on without moving anybody's place in it.
-struct At<'a> {
-    file: &'a File,
-    at: u64,
+/// Reads a file from an offset, without changing the offset of its descriptor.
+struct OffsetReader<'r> {
+    file: &'r File,
+    offset: u64,
 }
 
-impl SparseRead for At<'_> {
+impl SparseRead for OffsetReader<'_> {
     fn skip_hole(&mut self, step: u64) -> u64 {
-        let passed = hole_len(self.file, self.at, step);
-        self.at += passed;
-        passed
+        let skipped = hole_len(self.file, self.offset, step);
+        self.offset += skipped;
+        skipped
     }
 }
 
-impl io::Read for At<'_> {
+impl io::Read for OffsetReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let octets = self.file.read_at(buffer, self.at)?;
-        self.at += octets as u64;
-        Ok(octets)
+        let bytes = self.file.read_at(buffer, self.offset)?;
+        self.offset += bytes as u64;
+        Ok(bytes)
     }
 }

@@ -1,330 +1,296 @@
-//! One message: was it given, what does it hold, what is remembered of it.
+//! Ingest of messages: skips those that are recorded, extracts the others, and adds records and state to the batch.
 
-use std::collections::{HashMap, HashSet};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::collections::HashSet;
 
-use super::identity::{beginning, begins_with, message_key, whole_digest};
-use super::parser_pool::Parsers;
+use super::identity::{
+    PiecePosition, StablePrefix, content_digest, message_key, stable_prefix, starts_with,
+};
+use super::message_output::MessageOutput;
+use super::outcome::MessageEnd;
+use super::parser_pool::ParserPool;
 use crate::daemon::error::DaemonError;
 use crate::daemon::status::Counters;
-use crate::daemon::store::Session;
-use crate::daemon::store::{GrowingMessage, Hash128, MailboxId, message_link};
+use crate::daemon::store::{GrowingMessage, Hash128, MailboxId, Session, message_link};
 use crate::decode::HeaderFields;
-use crate::diagnostic::{Diagnostic, DiagnosticKind, Event};
+use crate::diagnostic::Event;
 use crate::limits::PARSE_BATCH_BYTES;
 use crate::origin::Source;
-use crate::pipeline::{Extractor, Finding, extract};
-use crate::record::{self, MessageTail, RecordWriter};
+use crate::pipeline::Extractor;
+use crate::record::RecordWriter;
 use crate::split::{Block, Format, Message, SplitOutput, messages};
 
-/// Takes messages of one mailbox into the batch.
-pub(crate) struct Taker<'t> {
-    pub(crate) session: Session<'t>,
-    pub(crate) parsers: &'t Parsers,
-    pub(crate) extractor: &'t Extractor,
-    pub(crate) counts: &'t mut Counters,
-    /// What was wrong with messages.
-    pub(crate) events: &'t mut Vec<Event>,
-    pub(crate) source: Source,
-    pub(crate) mailbox: Mailbox,
-    /// The mailbox's messages that may yet grow.
-    pub(crate) tails: Vec<GrowingMessage>,
+/// Adds messages of one mailbox to the batch.
+pub(super) struct MessageIngest<'i> {
+    pub(super) session: Session<'i>,
+    pub(super) parsers: &'i ParserPool,
+    pub(super) extractor: &'i Extractor,
+    pub(super) counts: &'i mut Counters,
+    /// Events of the messages.
+    pub(super) events: &'i mut Vec<Event>,
+    pub(super) source: Source,
+    pub(super) mailbox: MailboxProgress,
+    /// Messages of the mailbox that may still grow.
+    pub(super) growing: Vec<GrowingMessage>,
 }
 
-/// A mailbox, and what was taken of it.
+/// A mailbox, and what was ingested from one file of it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Mailbox {
-    pub(crate) id: MailboxId,
-    pub(crate) key: Hash128,
-    /// How the key of the message that was taken last begins.
-    pub(crate) last: u64,
-    /// Messages that were taken, also such as had been given.
-    pub(crate) taken: u64,
-    /// Pieces of messages that were too large to be held.
-    pub(crate) pieces: u64,
+pub(super) struct MailboxProgress {
+    pub(super) id: MailboxId,
+    pub(super) key: Hash128,
+    /// The first bits of the last message's key: its link from the file in the state.
+    pub(super) last_link: u64,
+    /// Messages of the file, duplicates included.
+    pub(super) messages: u64,
+    /// Pieces of messages above the size limit.
+    pub(super) pieces: u64,
 }
 
-impl Mailbox {
-    pub(crate) fn new(id: MailboxId, key: Hash128) -> Mailbox {
-        Mailbox {
+impl MailboxProgress {
+    /// The mailbox before anything of the file was ingested.
+    pub(super) fn new(id: MailboxId, key: Hash128) -> MailboxProgress {
+        MailboxProgress {
             id,
             key,
-            last: 0,
-            taken: 0,
+            last_link: 0,
+            messages: 0,
             pieces: 0,
         }
     }
 
-    /// Adds what was taken from another stream of the same file.
-    pub(crate) fn add(&mut self, other: Mailbox) {
-        (self.taken, self.pieces) = (self.taken + other.taken, self.pieces + other.pieces);
-        self.last = other.last;
+    /// Adds what was ingested from another stream of the same file.
+    pub(super) fn add(&mut self, other: MailboxProgress) {
+        self.messages += other.messages;
+        self.pieces += other.pieces;
+        self.last_link = other.last_link;
+    }
+
+    /// The link to the only message of the file; `None` if there are more, or none that is whole.
+    pub(super) fn only_link(&self) -> Option<u64> {
+        (self.messages == 1 && self.pieces == 0).then_some(self.last_link)
     }
 }
 
-/// How a message ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum End {
-    /// Something stands behind it, or it is a file by itself.
-    Sure,
-    /// The file ends; it may yet grow.
-    File,
-    /// The file ends within a line.
-    Torn,
-}
-
-/// A message, and what tells it from all others.
-struct Fingerprint<'m, 'b> {
+/// A message and its identity.
+struct IdentifiedMessage<'m, 'b> {
     message: &'m Message<'b>,
-    end: End,
+    end: MessageEnd,
     digest: u128,
     key: Hash128,
-    /// What it was when its beginning was taken, if that was.
-    grown: Vec<GrowingMessage>,
+    /// Earlier versions of this message, recorded before it grew.
+    earlier: Vec<GrowingMessage>,
 }
 
-impl Taker<'_> {
-    /// Takes messages that follow each other, or a piece, which begins at `within`, of a larger one. The last ends as
-    /// `end` says, the others surely. Gives the digest of the last.
-    pub(crate) fn take(
+impl MessageIngest<'_> {
+    /// Returns the messages of a block. Diagnostics of its borders are added to the events.
+    pub(super) fn split<'b>(&mut self, block: &'b Block, format: Format) -> Vec<Message<'b>> {
+        let mut found = Vec::new();
+        messages(block, format, &mut |output| match output {
+            SplitOutput::Message(message) => found.push(message),
+            SplitOutput::Diagnostic(diagnostic) => self.events.push(diagnostic.of(&self.source)),
+        });
+        found
+    }
+
+    /// Ingests consecutive messages, or one piece of a larger message. `end` is the end of the last message; the
+    /// ends of the others are certain. Returns the digest of the last message.
+    pub(super) fn ingest(
         &mut self,
         messages: &[Message<'_>],
-        within: Option<(u128, u64)>,
-        end: End,
+        position: Option<PiecePosition>,
+        end: MessageEnd,
     ) -> Result<u128, DaemonError> {
         let (mut rest, mut digest) = (messages, 0);
         while !rest.is_empty() {
-            // One that has grown changes what those behind it are compared with.
-            let (group, others) = rest.split_at(if self.tails.is_empty() {
-                together(rest)
+            // A message that has grown changes the state with which those after it are compared.
+            let size = if self.growing.is_empty() {
+                group_size(rest)
             } else {
                 1
-            });
-            digest = self.take_together(
-                group,
-                within,
-                if others.is_empty() { end } else { End::Sure },
-            )?;
+            };
+            let (group, others) = rest.split_at(size);
+            let group_end = if others.is_empty() {
+                end
+            } else {
+                MessageEnd::Certain
+            };
+            digest = self.ingest_group(group, position, group_end)?;
             rest = others;
         }
         Ok(digest)
     }
 
-    /// The same of messages that are searched at once, on several threads.
-    fn take_together(
+    /// Ingests messages that are extracted at once, on several threads.
+    fn ingest_group(
         &mut self,
         group: &[Message<'_>],
-        within: Option<(u128, u64)>,
-        end: End,
+        position: Option<PiecePosition>,
+        end: MessageEnd,
     ) -> Result<u128, DaemonError> {
         let last = group.len() - 1;
-        let ends: Vec<_> = group
-            .iter()
-            .enumerate()
-            .map(|(at, message)| (message, if at == last { end } else { End::Sure }))
-            .collect();
-        let weighed = self.parsers.each(&ends, |(), (message, end)| {
-            self.weigh(message, within, *end)
+        let indexes: Vec<usize> = (0..group.len()).collect();
+        let identified = self.parsers.map(&indexes, |(), &index| {
+            let end = if index == last {
+                end
+            } else {
+                MessageEnd::Certain
+            };
+            self.identify(&group[index], position, end)
         });
-        let fresh = self.fresh(&weighed)?;
-        let yields = self.parsers.each(&weighed, |writer, weighed| {
-            fresh
-                .contains(&weighed.key)
-                .then(|| searched(weighed, &self.source, self.extractor, writer))
+        let unrecorded = self.unrecorded(&identified)?;
+        let outputs = self.parsers.map(&identified, |writer, message| {
+            unrecorded
+                .contains(&message.key)
+                .then(|| self.extract(message, writer))
         });
-        self.put(&weighed, yields)?;
-        *(if within.is_none() {
-            &mut self.mailbox.taken
-        } else {
-            &mut self.mailbox.pieces
-        }) += group.len() as u64;
-        let weighed = &weighed[last];
-        self.mailbox.last = message_link(weighed.key);
-        Ok(weighed.digest)
+        for (message, output) in identified.iter().zip(outputs) {
+            self.add_to_batch(message, output)?;
+        }
+        match position {
+            None => self.mailbox.messages += group.len() as u64,
+            Some(_) => self.mailbox.pieces += group.len() as u64,
+        }
+        self.mailbox.last_link = message_link(identified[last].key);
+        Ok(identified[last].digest)
     }
 
-    fn weigh<'m, 'b>(
+    fn identify<'m, 'b>(
         &self,
         message: &'m Message<'b>,
-        within: Option<(u128, u64)>,
-        end: End,
-    ) -> Fingerprint<'m, 'b> {
+        position: Option<PiecePosition>,
+        end: MessageEnd,
+    ) -> IdentifiedMessage<'m, 'b> {
         let fields = HeaderFields::in_message(message, self.extractor.limits().header_bytes);
-        let digest = whole_digest(message, &fields, within);
-        let begins = |tail: &&GrowingMessage| begins_with(message, &fields, tail.len, tail.hash);
-        let grown = self.tails.iter().filter(begins).cloned().collect();
-        Fingerprint {
+        let digest = content_digest(message, &fields, position);
+        let is_earlier = |version: &&GrowingMessage| {
+            let prefix = StablePrefix {
+                len: version.len,
+                hash: version.hash,
+            };
+            starts_with(message, &fields, prefix)
+        };
+        IdentifiedMessage {
             message,
             end,
             digest,
             key: message_key(self.mailbox.key, digest),
-            grown,
+            earlier: self.growing.iter().filter(is_earlier).cloned().collect(),
         }
     }
 
-    /// The keys of those that were not given.
-    fn fresh(&self, weighed: &[Fingerprint<'_, '_>]) -> Result<HashSet<Hash128>, DaemonError> {
+    /// Returns the keys of the messages that are not recorded yet.
+    fn unrecorded(
+        &self,
+        identified: &[IdentifiedMessage<'_, '_>],
+    ) -> Result<HashSet<Hash128>, DaemonError> {
         self.session.with(|committer| {
             let state = committer.transaction()?;
-            let mut fresh = HashSet::new();
-            for Fingerprint { key, .. } in weighed {
+            let mut unrecorded = HashSet::new();
+            for IdentifiedMessage { key, .. } in identified {
                 if !state.is_seen(self.mailbox.id, *key)? {
-                    fresh.insert(*key);
+                    unrecorded.insert(*key);
                 }
             }
-            Ok(fresh)
+            Ok(unrecorded)
         })
     }
 
-    /// Puts what they gave into the batch, each with what is remembered of it.
-    fn put(
+    fn extract(
+        &self,
+        identified: &IdentifiedMessage<'_, '_>,
+        writer: &mut RecordWriter,
+    ) -> MessageOutput {
+        let IdentifiedMessage {
+            message,
+            end,
+            earlier,
+            ..
+        } = identified;
+        MessageOutput::of(message, *end, earlier, &self.source, self.extractor, writer)
+    }
+
+    /// Adds the records of a message to the batch, together with its state. `output` is `None` for a duplicate.
+    fn add_to_batch(
         &mut self,
-        weighed: &[Fingerprint<'_, '_>],
-        yields: Vec<Option<Yield>>,
+        message: &IdentifiedMessage<'_, '_>,
+        mut output: Option<MessageOutput>,
     ) -> Result<(), DaemonError> {
-        let (mailbox, header_bytes) = (self.mailbox.id, self.extractor.limits().header_bytes);
-        for (weighed, mut yielded) in weighed.iter().zip(yields) {
-            let mut tail = match &yielded {
-                Some(yielded) if weighed.end != End::Sure => {
-                    beginning(weighed.message, header_bytes).map(|(len, hash)| GrowingMessage {
-                        len,
-                        hash,
-                        ids: yielded.ids.clone(),
-                    })
-                }
-                _ => None,
-            };
-            // At one go: whatever is committed next, it is all of the message or nothing.
-            let forgets = self.session.with(|committer| {
-                // Of two that are the same one is given, though another reader may have the other.
-                if yielded.is_some() && !committer.transaction()?.mark_seen(mailbox, weighed.key)? {
-                    (yielded, tail) = (None, None);
-                }
-                if let Some(yielded) = &yielded {
-                    let state = committer.transaction()?;
-                    // One that has grown and gave nothing more did give something before.
-                    if yielded.records > 0 || !weighed.grown.is_empty() {
-                        state.mark_in_open_segment(mailbox, weighed.key)?;
-                    }
-                    committer.put(&yielded.lines, yielded.records);
-                }
+        let mailbox = self.mailbox.id;
+        let mut growing = output
+            .as_ref()
+            .and_then(|output| self.growing_state(message, output));
+        // One call, so that no commit can come between the parts of a message.
+        let drops_earlier = self.session.with(|committer| {
+            // Another reader may have added the same message in the meantime.
+            if output.is_some() && !committer.transaction()?.mark_seen(mailbox, message.key)? {
+                (output, growing) = (None, None);
+            }
+            if let Some(output) = &output {
                 let state = committer.transaction()?;
-                let forgets = yielded.is_some() || weighed.end == End::Sure;
-                for tail in weighed.grown.iter().filter(|_| forgets) {
-                    state.remove_growing(mailbox, tail)?;
+                // A message that has grown has records even if its new part has none.
+                if output.records > 0 || !message.earlier.is_empty() {
+                    state.mark_in_open_segment(mailbox, message.key)?;
                 }
-                tail.as_ref()
-                    .map_or(Ok(()), |tail| state.put_growing(mailbox, tail))?;
-                Ok(forgets)
-            })?;
-            if forgets {
-                self.tails.retain(|tail| !weighed.grown.contains(tail));
+                committer.put(&output.lines, output.records);
             }
-            self.tails.extend(tail);
-            // A file, and a piece of one, can give more than any batch holds. What is committed of it is known by its
-            // messages when it is read again.
-            self.session.commit_if_full()?;
-            match yielded {
-                Some(mut yielded) => {
-                    self.counts.messages_read += 1;
-                    self.events.append(&mut yielded.events);
-                }
-                None => self.counts.repeated += 1,
+            let state = committer.transaction()?;
+            let drops_earlier = output.is_some() || message.end == MessageEnd::Certain;
+            for earlier in message.earlier.iter().filter(|_| drops_earlier) {
+                state.remove_growing(mailbox, earlier)?;
             }
+            if let Some(growing) = &growing {
+                state.put_growing(mailbox, growing)?;
+            }
+            Ok(drops_earlier)
+        })?;
+        if drops_earlier {
+            self.growing
+                .retain(|version| !message.earlier.contains(version));
         }
+        self.growing.extend(growing);
+        // One file, or one chunk of it, can exceed a batch. When the file is read again, the messages that were
+        // committed are detect_format by their keys.
+        self.session.commit_if_full()?;
+        self.count(output);
         Ok(())
     }
+
+    /// Returns the state by which a message is detect_format when it has grown; `None` if its end is certain.
+    fn growing_state(
+        &self,
+        message: &IdentifiedMessage<'_, '_>,
+        output: &MessageOutput,
+    ) -> Option<GrowingMessage> {
+        if message.end == MessageEnd::Certain {
+            return None;
+        }
+        let prefix = stable_prefix(message.message, self.extractor.limits().header_bytes)?;
+        Some(GrowingMessage {
+            len: prefix.len,
+            hash: prefix.hash,
+            ids: output.url_ids.clone(),
+        })
+    }
+
+    fn count(&mut self, output: Option<MessageOutput>) {
+        match output {
+            Some(mut output) => {
+                self.counts.messages_read += 1;
+                self.events.append(&mut output.events);
+            }
+            None => self.counts.repeated += 1,
+        }
+    }
 }
 
-/// How many of the messages at the start of `rest` are searched at once; one at the least.
-fn together(rest: &[Message<'_>]) -> usize {
-    let mut octets = 0;
+/// Returns the number of messages at the start of `rest` that are extracted at once; at least one.
+fn group_size(rest: &[Message<'_>]) -> usize {
+    let mut bytes = 0;
     let fits = |message: &&Message<'_>| {
-        octets += message.raw.len();
-        octets <= PARSE_BATCH_BYTES
+        bytes += message.raw.len();
+        bytes <= PARSE_BATCH_BYTES
     };
     rest.iter().take_while(fits).count().max(1)
-}
-
-/// What a message gives, without those URLs of it that were given before it grew. A panic is contained.
-fn searched(
-    weighed: &Fingerprint<'_, '_>,
-    source: &Source,
-    extractor: &Extractor,
-    writer: &mut RecordWriter,
-) -> Yield {
-    let Fingerprint {
-        message,
-        end,
-        grown,
-        ..
-    } = weighed;
-    let given: HashSet<u128> = grown
-        .iter()
-        .flat_map(|tail| tail.ids.iter().copied())
-        .collect();
-    let mut yielded = Yield::default();
-    let remember = *end != End::Sure || !given.is_empty();
-    let outcome = catch_unwind(AssertUnwindSafe(|| {
-        let mut times: HashMap<u128, u64> = HashMap::new();
-        writer.begin(match end {
-            End::Torn => MessageTail::Truncated,
-            _ => MessageTail::Complete,
-        });
-        extract(message, source, extractor, &mut |finding| match finding {
-            Finding::Url(found) | Finding::Unwrapped(found) => {
-                if remember {
-                    let before = times
-                        .entry(record::record_id(0, "", found.found.full, 0))
-                        .or_default();
-                    let id = record::record_id(0, "", found.found.full, *before);
-                    *before += 1;
-                    yielded.ids.push(id);
-                    if given.contains(&id) {
-                        return;
-                    }
-                }
-                yielded.records += 1;
-                writer.write(found, &mut yielded.lines);
-            }
-            Finding::Diagnostic(diagnostic) => yielded.events.push(diagnostic.of(source)),
-            _ => {}
-        });
-    }));
-    if outcome.is_err() {
-        let what = "the program failed on this message; please report it";
-        let event = Diagnostic::at(DiagnosticKind::Panic, message.start, what).of(source);
-        return Yield {
-            events: vec![event],
-            ..Yield::default()
-        };
-    }
-    yielded
-}
-
-/// The messages of a block; what is wrong with its borders is noted.
-pub(crate) fn divided<'b>(
-    block: &'b Block,
-    format: Format,
-    taker: &mut Taker<'_>,
-) -> Vec<Message<'b>> {
-    let mut found = Vec::new();
-    messages(block, format, &mut |divided| match divided {
-        SplitOutput::Message(message) => found.push(message),
-        SplitOutput::Diagnostic(diagnostic) => taker.events.push(diagnostic.of(&taker.source)),
-    });
-    found
-}
-
-/// What a message gave.
-#[derive(Default)]
-struct Yield {
-    lines: Vec<u8>,
-    records: u64,
-    /// Its URLs, for when it grows.
-    ids: Vec<u128>,
-    /// What was wrong with it.
-    events: Vec<Event>,
 }
 
 #[cfg(test)]
@@ -337,10 +303,13 @@ mod tests {
     use crate::split::BlockRole;
 
     #[test]
-    fn a_piece_that_gives_much_is_committed_in_batches() {
+    fn a_chunk_with_many_records_is_committed_in_batches() {
         let mut world = World::new("batches");
         let desk = world.desk();
-        let (parsers, extractor) = (Parsers::new(), Extractor::new(Config::default().options()));
+        let (parsers, extractor) = (
+            ParserPool::new(),
+            Extractor::new(Config::default().options()),
+        );
         let (pulse, mut counts, mut events) =
             (Heartbeat::default(), Counters::default(), Vec::new());
         let session = desk.session(&pulse).unwrap();
@@ -355,21 +324,21 @@ mod tests {
             offset: 0,
             role: BlockRole::Whole,
         };
-        let mut taker = Taker {
+        let mut ingest = MessageIngest {
             session,
             parsers: &parsers,
             extractor: &extractor,
             counts: &mut counts,
             events: &mut events,
             source: Source::at("inbox".into()),
-            mailbox: Mailbox::new(id, 2),
-            tails: Vec::new(),
+            mailbox: MailboxProgress::new(id, 2),
+            growing: Vec::new(),
         };
-        let found = divided(&block, Format::Mbox, &mut taker);
-        taker.take(&found, None, End::Sure).unwrap();
+        let found = ingest.split(&block, Format::Mbox);
+        ingest.ingest(&found, None, MessageEnd::Certain).unwrap();
         let waiting = session.with(|committer| Ok(committer.waiting().0)).unwrap();
         assert!(waiting < BATCH_BYTES, "{waiting}");
-        // Nor does one file make a segment larger than any is to be, but for the last batch.
+        // A segment exceeds its maximum size by at most one batch.
         let sizes = world
             .segments()
             .into_iter()
@@ -384,10 +353,13 @@ mod tests {
     }
 
     #[test]
-    fn two_readers_of_one_mailbox_give_a_message_once() {
+    fn two_readers_of_one_mailbox_record_a_message_once() {
         let mut world = World::new("two-readers");
         let desk = world.desk();
-        let (parsers, extractor) = (Parsers::new(), Extractor::new(Config::default().options()));
+        let (parsers, extractor) = (
+            ParserPool::new(),
+            Extractor::new(Config::default().options()),
+        );
         let bytes = b"From a@b Mon\nSubject: x\n\nsee http://a.example/ now\n".to_vec();
         let block = Block {
             bytes,
@@ -403,11 +375,11 @@ mod tests {
             .with(|committer| committer.transaction()?.mailbox(2, 2, 0))
             .unwrap();
         let mut events = [Vec::new(), Vec::new()];
-        let mut takers = Vec::new();
+        let mut ingests = Vec::new();
         for ((pulse, counts), events) in pulses.iter().zip(&mut counts).zip(&mut events) {
             let (session, source) = (desk.session(pulse).unwrap(), Source::at("inbox".into()));
-            let (parsers, extractor, mailbox) = (&parsers, &extractor, Mailbox::new(id, 2));
-            takers.push(Taker {
+            let (parsers, extractor, mailbox) = (&parsers, &extractor, MailboxProgress::new(id, 2));
+            ingests.push(MessageIngest {
                 session,
                 parsers,
                 extractor,
@@ -415,31 +387,26 @@ mod tests {
                 events,
                 source,
                 mailbox,
-                tails: Vec::new(),
+                growing: Vec::new(),
             });
         }
-        // Both have asked whether it was given before either has given it.
-        let found = divided(&block, Format::Mbox, &mut takers[0]);
-        for taker in &takers {
+        // Each asks whether the message is recorded before either of them adds it.
+        let found = ingests[0].split(&block, Format::Mbox);
+        for ingest in &ingests {
             assert_eq!(
-                taker
-                    .fresh(&[taker.weigh(&found[0], None, End::File)])
+                ingest
+                    .unrecorded(&[ingest.identify(&found[0], None, MessageEnd::EndOfFile)])
                     .unwrap()
                     .len(),
                 1
             );
         }
-        for taker in &mut takers {
-            let weighed = [taker.weigh(&found[0], None, End::File)];
-            let yields = vec![Some(searched(
-                &weighed[0],
-                &taker.source,
-                taker.extractor,
-                &mut RecordWriter::default(),
-            ))];
-            taker.put(&weighed, yields).unwrap();
+        for ingest in &mut ingests {
+            let identified = [ingest.identify(&found[0], None, MessageEnd::EndOfFile)];
+            let output = ingest.extract(&identified[0], &mut RecordWriter::default());
+            ingest.add_to_batch(&identified[0], Some(output)).unwrap();
         }
-        drop(takers);
+        drop(ingests);
         assert_eq!(
             counts.map(|counts| (counts.messages_read, counts.repeated)),
             [(1, 0), (0, 1)]

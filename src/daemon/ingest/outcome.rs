@@ -1,29 +1,40 @@
-//! What a look at a file starts from, and what becomes of it.
+//! Outcome of reading a file, and the two states that decide it: settled or not, end of a message certain or not.
 
 use std::io;
 
 use crate::diagnostic::SkipReason;
 
-/// Whether a file has rested.
+/// Whether the content of a file is settled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Rest {
-    /// It has not changed for as long as it takes, or its writer has closed it.
+pub(crate) enum SettleState {
+    /// The file has not changed for the settle time, or its only writer has closed it.
     Settled,
-    /// It may still be written.
-    Fresh,
+    /// The file may still be written.
+    Changing,
 }
 
-/// What became of a look.
+/// Certainty of the end of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MessageEnd {
+    /// Another message follows, or the message is a file by itself.
+    Certain,
+    /// The file ends with the message, which may still grow.
+    EndOfFile,
+    /// The file ends within a line of the message.
+    MidLine,
+}
+
+/// Outcome of reading the new messages of a file.
 #[derive(Debug)]
-pub(crate) enum Look {
-    /// All of it was taken, or there was nothing to take.
-    Done,
-    /// It is still being written, or somebody holds its lock.
-    Wait,
-    /// There is more.
-    More,
-    /// It is skipped.
+pub(crate) enum FileOutcome {
+    /// Everything was read, or there was nothing to read.
+    Complete,
+    /// The rest must wait: the file is not settled, or a writer holds its lock.
+    Waiting,
+    /// One chunk was read, and there are more.
+    Partial,
+    /// The file is of no format that is read.
     Skipped(SkipReason),
-    /// It could not be read.
+    /// The file cannot be read.
     Failed(io::Error),
 }

@@ -1,4 +1,4 @@
-//! Threads that search messages, while what is read and what is committed stay in their order.
+//! Threads that extract URLs from messages. Reading and committing keep the order of the messages.
 
 use std::fmt;
 use std::num::NonZero;
@@ -8,28 +8,28 @@ use rayon::prelude::*;
 
 use crate::limits::DAEMON_PARSER_THREADS;
 
-/// The threads. Shared by all readers.
-pub(crate) struct Parsers {
-    /// None on one core: then everybody searches for himself.
+/// Pool of threads, shared by all readers.
+pub(crate) struct ParserPool {
+    /// `None` on one core: then each reader does the work on its own thread.
     pool: Option<rayon::ThreadPool>,
 }
 
-impl fmt::Debug for Parsers {
+impl fmt::Debug for ParserPool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Parsers")
+        f.debug_struct("ParserPool")
             .field("threads", &self.threads())
             .finish()
     }
 }
 
-impl Parsers {
-    /// As many as there are cores, but for [`DAEMON_PARSER_THREADS`] at the most.
-    pub(crate) fn new() -> Parsers {
+impl ParserPool {
+    /// A pool with one thread per core, at most [`DAEMON_PARSER_THREADS`].
+    pub(crate) fn new() -> ParserPool {
         let threads = available_parallelism()
             .map_or(1, NonZero::get)
             .min(DAEMON_PARSER_THREADS);
         let name = |index| format!("parser {index}");
-        // Without threads it takes longer.
+        // If the threads cannot be started, the readers do the work themselves, which takes longer.
         let pool = || {
             rayon::ThreadPoolBuilder::new()
                 .num_threads(threads)
@@ -37,32 +37,32 @@ impl Parsers {
                 .build()
                 .ok()
         };
-        Parsers {
+        ParserPool {
             pool: (threads > 1).then(pool).flatten(),
         }
     }
 
-    /// How many work at once.
+    /// Number of threads that work at once.
     pub(crate) fn threads(&self) -> usize {
         self.pool
             .as_ref()
             .map_or(1, rayon::ThreadPool::current_num_threads)
     }
 
-    /// Does `work` for each of `items`, with what goes from one to the next on a thread. What it
-    /// gives is in their order.
-    pub(crate) fn each<T: Sync, K: Default, R: Send>(
+    /// Calls `work` for each item and returns the results in the order of the items. Each thread passes its scratch
+    /// value from one item to the next.
+    pub(crate) fn map<T: Sync, S: Default, R: Send>(
         &self,
         items: &[T],
-        work: impl Fn(&mut K, &T) -> R + Sync,
+        work: impl Fn(&mut S, &T) -> R + Sync,
     ) -> Vec<R> {
         match &self.pool {
             Some(pool) if items.len() > 1 => {
-                pool.install(|| items.par_iter().map_init(K::default, &work).collect())
+                pool.install(|| items.par_iter().map_init(S::default, &work).collect())
             }
             _ => {
-                let mut kept = K::default();
-                items.iter().map(|item| work(&mut kept, item)).collect()
+                let mut scratch = S::default();
+                items.iter().map(|item| work(&mut scratch, item)).collect()
             }
         }
     }

@@ -10,7 +10,7 @@ use super::retries::{Say, Seen, Trouble};
 use crate::daemon::error::DaemonError;
 use crate::daemon::host::{DaemonHost, LogRecord, MonotonicTime};
 use crate::daemon::ingest::FileVersion;
-use crate::daemon::ingest::{Look, Looker, Rest};
+use crate::daemon::ingest::{FileOutcome, IngestContext, SettleState};
 use crate::daemon::planted_faults::{PlantedFault, is_planted};
 use crate::daemon::store::Committer;
 use crate::daemon::{AGAIN_MS, POLL_MS, RESTING_FILES, RESTLESS_LOOKS, Resting, SpoolReader};
@@ -236,7 +236,7 @@ impl SpoolReader {
         loop {
             let rest = self.rest(&path, stamp, host.now());
             let mut events = Vec::new();
-            let mut looker = Looker {
+            let mut context = IngestContext {
                 session,
                 parsers: &self.parsers,
                 extractor: &self.extractor,
@@ -245,19 +245,20 @@ impl SpoolReader {
                 spool: &self.spools[spool].spool,
             };
             if !self.spools[spool].swept {
-                looker.tell_of_cut(file, stamp)?;
+                context.report_truncation(file, stamp)?;
             }
-            let known = looker.is_known(file, stamp)?;
+            let known = context.is_read(file, stamp)?;
             let look = if known {
-                Look::Done
+                FileOutcome::Complete
             } else {
-                looker.look(file, rest)?
+                context.ingest(file, rest)?
             };
             for event in &events {
                 self.event(event, host);
             }
-            self.counts.files_read += u64::from(!known && matches!(look, Look::Done | Look::More));
-            let more = matches!(look, Look::More);
+            self.counts.files_read +=
+                u64::from(!known && matches!(look, FileOutcome::Complete | FileOutcome::Partial));
+            let more = matches!(look, FileOutcome::Partial);
             self.plan_next_look(spool, file, (stamp, seen), look, host);
             if is_planted(PlantedFault::AdvanceOnRead) {
                 session.with(advance_on_read)?;
@@ -270,16 +271,16 @@ impl SpoolReader {
     }
 
     /// Whether a file has rested long enough.
-    fn rest(&mut self, path: &Path, stamp: FileVersion, now: MonotonicTime) -> Rest {
+    fn rest(&mut self, path: &Path, stamp: FileVersion, now: MonotonicTime) -> SettleState {
         let settle = self.config.watch.settle.as_millis() as u64;
         let long = self
             .resting
             .get(path)
             .is_some_and(|at| at.stamp == stamp && at.since.after(settle) <= now);
         if long || self.closed.contains(path) && !is_shared(path) {
-            Rest::Settled
+            SettleState::Settled
         } else {
-            Rest::Fresh
+            SettleState::Changing
         }
     }
 
@@ -288,18 +289,18 @@ impl SpoolReader {
         spool: usize,
         file: &walk::WalkedFile,
         (stamp, seen): (FileVersion, Seen),
-        look: Look,
+        look: FileOutcome,
         host: &mut dyn DaemonHost,
     ) {
         let now = host.now();
         let path = file.source.path.to_path_buf();
         self.closed.remove(&path);
         match look {
-            Look::More => {}
-            Look::Done | Look::Skipped(_) => {
+            FileOutcome::Partial => {}
+            FileOutcome::Complete | FileOutcome::Skipped(_) => {
                 self.resting.remove(&path);
                 self.failing.forget(&path);
-                if let Look::Skipped(reason) = look
+                if let FileOutcome::Skipped(reason) = look
                     && reason != SkipReason::Empty
                 {
                     self.event(
@@ -312,18 +313,18 @@ impl SpoolReader {
                     );
                 }
             }
-            Look::Wait => {
+            FileOutcome::Waiting => {
                 self.failing.forget(&path);
                 self.wait(path, stamp, spool, now);
             }
-            Look::Failed(error) if error.kind() == io::ErrorKind::NotFound => {
+            FileOutcome::Failed(error) if error.kind() == io::ErrorKind::NotFound => {
                 self.resting.remove(&path);
                 // In a Maildir it has another name now.
                 if file.hint == FormatHint::Maildir {
                     self.spools[spool].mark(now.after(AGAIN_MS));
                 }
             }
-            Look::Failed(error) => self.failed(spool, &file.source, seen, &error, host),
+            FileOutcome::Failed(error) => self.failed(spool, &file.source, seen, &error, host),
         }
     }
 

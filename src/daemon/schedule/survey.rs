@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::daemon::SpoolReader;
 use crate::daemon::error::DaemonError;
 use crate::daemon::host::{DaemonHost, LogRecord};
-use crate::daemon::ingest::{FileVersion, place};
+use crate::daemon::ingest::{FileVersion, path_key};
 use crate::daemon::store::SeenFiles;
 use crate::limits::{SURVEYED_FILES, TOMBSTONE_DAYS};
 use crate::walk;
@@ -29,7 +29,7 @@ impl Survey {
                 self.met.devs.insert(stamp.id.dev);
                 self.met
                     .files
-                    .extend([stamp.known(&file.source.path, file.hint), stamp.id.hash()]);
+                    .extend([stamp.key(&file.source.path, file.hint), stamp.id.hash()]);
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(_) => self.fail("there are files of which the system tells nothing"),
@@ -89,7 +89,11 @@ impl SpoolReader {
         survey.met.files.sort_unstable();
         let tally = self.committer.alone(|committer| {
             let tally = match survey.blind {
-                None => Some(committer.db.survey(place(&root), &survey.met, survey.day)?),
+                None => Some(
+                    committer
+                        .db
+                        .survey(path_key(&root), &survey.met, survey.day)?,
+                ),
                 Some(_) => None,
             };
             committer.db.set_meta_value(&surveyed(&root), survey.day)?;
@@ -119,11 +123,11 @@ impl SpoolReader {
             return Ok(false);
         };
         Ok(!root.exists()
-            || is_empty && session.with(|committer| committer.db.has_spool(place(root)))?)
+            || is_empty && session.with(|committer| committer.db.has_spool(path_key(root)))?)
     }
 }
 
 /// The name under which the day of a spool's last survey is kept.
 fn surveyed(root: &Path) -> String {
-    format!("surveyed {:032x}", place(root))
+    format!("surveyed {:032x}", path_key(root))
 }
