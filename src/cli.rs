@@ -3,8 +3,8 @@
 mod args;
 mod exit;
 mod explain;
+mod location;
 mod parse;
-mod place;
 mod report;
 mod scan;
 mod show;

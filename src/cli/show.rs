@@ -4,7 +4,7 @@ use std::io::{self, BufRead, Read, Seek, SeekFrom};
 
 use super::args::ShowArgs;
 use super::exit::Exit;
-use super::{Failure, Outcome, place, print};
+use super::{Failure, Outcome, location, print};
 use crate::limits::{Limits, MAGIC_BYTES};
 use crate::origin::FormatHint;
 use crate::read::{self, Input, Streams};
@@ -52,7 +52,7 @@ fn written(text: &str) -> Result<SourceRange, Failure> {
     if end < start {
         return Err(unclear());
     }
-    let (path, member) = place::names(names);
+    let (path, member) = location::names(names);
     Ok(SourceRange {
         path,
         member,
@@ -108,7 +108,7 @@ fn stream(place: &SourceRange) -> io::Result<Box<dyn Read>> {
         FormatHint::None,
         &Limits::default(),
     );
-    let (_, _, mut stream) = place::member(streams, &place.member)?;
+    let (_, _, mut stream) = location::member(streams, &place.member)?;
     io::copy(&mut (&mut stream).take(place.start), &mut io::sink())?;
     Ok(stream)
 }
