@@ -28,7 +28,7 @@ for path in sys.argv[1:]:
 
 def programs():
     """Name and command line of each; a command that takes no folder has a list of files."""
-    spool = os.environ.get("URLSPOOL", os.path.join(ROOT, "target/release/urlspool"))
+    spool = os.environ.get("URLSPOOL", os.path.join(ROOT, "target/dist/urlspool"))
     linkify = sorted(glob.glob(os.path.join(ROOT, "target/release/deps/linkify-*[!.d]")), key=os.path.getmtime)
     linkify = [path for path in linkify if os.access(path, os.X_OK)]
     yield "urlspool", [spool, "scan", "-q"], "tree"

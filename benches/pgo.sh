@@ -21,7 +21,7 @@ host=$(rustc -vV | sed -n 's/^host: //p')
 
 # The target is named so that build scripts and macros are built without the flags.
 build() {
-    RUSTFLAGS="$1" cargo build --release --locked --bin urlspool --target "$host" --target-dir "$folder/$2"
+    RUSTFLAGS="$1" cargo build --profile dist --locked --bin urlspool --target "$host" --target-dir "$folder/$2"
 }
 
 # What it is trained on and compared by: every input, and every container and layout of the fixtures.
@@ -33,10 +33,10 @@ scan() {
 cargo bench --locked --bench inputs -- "$folder/inputs" 24
 rm -rf "$folder/profile"
 build "-Cprofile-generate=$folder/profile" trained
-scan "$folder/trained/$host/release/urlspool" "$folder/trained"
+scan "$folder/trained/$host/dist/urlspool" "$folder/trained"
 "$profdata" merge -o "$folder/urlspool.profdata" "$folder/profile"
 build "-Cprofile-use=$folder/urlspool.profdata" optimised
-cp "$folder/optimised/$host/release/urlspool" "$folder/urlspool"
+cp "$folder/optimised/$host/dist/urlspool" "$folder/urlspool"
 scan "$folder/urlspool" "$folder/optimised"
 for kind in records rejects events urls; do
     cmp "$folder/trained.$kind" "$folder/optimised.$kind"
