@@ -39,7 +39,7 @@ use status::Counters;
 use store::{InstanceLock, SharedCommitter};
 
 use crate::config::{Config, Spool};
-use crate::pipeline::Extractor;
+use crate::extract::Extractor;
 
 /// The time between two looks at a spool without notices.
 const POLL_MS: u64 = 30_000;

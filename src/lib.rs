@@ -75,6 +75,9 @@ pub mod parse;
 pub mod record;
 
 #[doc(hidden)]
+pub mod extract;
+
+#[doc(hidden)]
 pub mod sink;
 
 #[doc(hidden)]
@@ -90,8 +93,9 @@ pub mod daemon;
 pub mod cli;
 
 pub use diagnostic::{Diagnostic, Event};
+pub use extract::{Extractor, Finding, Options, extract};
 pub use origin::Source;
-pub use pipeline::{Extractor, Finding, Job, Options, Report, extract, run};
+pub use pipeline::{Job, Report, run};
 pub use record::{Record, Summary};
 pub use sink::Sink;
 pub use split::Message;

@@ -7,7 +7,6 @@ mod batch;
 mod chunk;
 mod cut;
 mod dedup;
-mod extract;
 mod job;
 mod order;
 mod run;
@@ -16,6 +15,5 @@ mod units;
 mod worker;
 mod writer;
 
-pub use extract::{Extractor, Finding, Options, extract};
 pub use job::{Job, Output, Report, Unique};
 pub use run::run;

@@ -10,9 +10,10 @@ use std::path::PathBuf;
 
 use proptest::prelude::*;
 use urlspool::diagnostic::{DiagnosticKind, Event};
+use urlspool::extract::{Extractor, Finding, Options, extract};
 use urlspool::limits::Limits;
 use urlspool::origin::{Source, SourceKind};
-use urlspool::pipeline::{Extractor, Finding, Job, Options, Report, extract, run};
+use urlspool::pipeline::{Job, Report, run};
 use urlspool::record::{self, Summary};
 use urlspool::split::{Block, BlockReader, BlockRole, Format, Message, SplitOutput, messages};
 

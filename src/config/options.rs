@@ -2,7 +2,8 @@
 
 use super::Config;
 use crate::decode::HeaderPolicy;
-use crate::pipeline::{Options, Unique};
+use crate::extract::Options;
+use crate::pipeline::Unique;
 use crate::scan::SchemelessPolicy;
 
 impl Config {

@@ -1,9 +1,9 @@
 //! The builder of batches of encoded lines.
 
 use super::chunk::{Batch, Chunk, Keyed};
-use super::extract::{Finding, key_hash};
 use super::job::{Job, Output, Unique};
 use super::scratch::ScratchPool;
+use crate::extract::{Finding, key_hash};
 use crate::limits::RECORD_BUFFER_BYTES;
 use crate::origin::Source;
 use crate::record::{self, Record, RecordWriter, Summary};

@@ -7,13 +7,13 @@ use rayon::{Scope, ThreadPool, ThreadPoolBuilder};
 
 use super::chunk::Batch;
 use super::dedup::Dedup;
-use super::extract::Extractor;
 use super::job::{Job, Output, Report};
 use super::order::Order;
 use super::scratch::ScratchPool;
 use super::units::{Unit, Units};
 use super::worker;
 use super::writer::{Run, Writer};
+use crate::extract::Extractor;
 use crate::limits::{BATCH_FILES, BATCHES_PER_THREAD, BLOCK_BYTES_PER_THREAD};
 use crate::record::Summary;
 use crate::walk;

@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use super::page::Page;
 use super::wording::{in_words, instead, set_off, undone};
+use crate::extract::{Extractor, Finding, extract};
 use crate::origin::Source;
 use crate::parse::Grammar;
-use crate::pipeline::{Extractor, Finding, extract};
 use crate::record::{Record, RecordOrigin};
 use crate::repair::Join;
 use crate::split::Message;

@@ -5,8 +5,8 @@ use crate::decode::{
     DecodedText, HeaderFields, HeaderPolicy, MessageInfo, Region, SkippedPart, texts,
 };
 use crate::diagnostic::Diagnostic;
+use crate::extract::Options;
 use crate::origin::Source;
-use crate::pipeline::Options;
 use crate::split::{HeaderForm, Message};
 
 /// What is written for a reader.

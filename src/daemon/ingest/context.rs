@@ -10,8 +10,8 @@ use crate::daemon::error::DaemonError;
 use crate::daemon::status::Counters;
 use crate::daemon::store::{GrowingMessage, Session};
 use crate::diagnostic::Event;
+use crate::extract::Extractor;
 use crate::origin::Source;
-use crate::pipeline::Extractor;
 use crate::split::Format;
 use crate::walk::WalkedFile;
 

@@ -13,9 +13,9 @@ use crate::daemon::status::Counters;
 use crate::daemon::store::{GrowingMessage, Hash128, MailboxId, Session, message_link};
 use crate::decode::HeaderFields;
 use crate::diagnostic::Event;
+use crate::extract::Extractor;
 use crate::limits::PARSE_BATCH_BYTES;
 use crate::origin::Source;
-use crate::pipeline::Extractor;
 use crate::record::RecordWriter;
 use crate::split::{Block, Format, Message, SplitOutput, messages};
 

@@ -6,8 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use super::outcome::MessageEnd;
 use crate::daemon::store::GrowingMessage;
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Event};
+use crate::extract::{Extractor, Finding, extract};
 use crate::origin::Source;
-use crate::pipeline::{Extractor, Finding, extract};
 use crate::record::{self, MessageTail, RecordWriter};
 use crate::split::Message;
 

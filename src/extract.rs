@@ -137,15 +137,15 @@ pub fn extract(
 
 /// What was read of a message before it is extracted.
 #[derive(Debug)]
-pub(super) struct Known {
+pub(crate) struct Known {
     /// The fields of its header.
-    pub(super) fields: HeaderFields,
+    pub(crate) fields: HeaderFields,
     /// Its digest, if somebody asked for it.
-    pub(super) digest: Option<u128>,
+    pub(crate) digest: Option<u128>,
 }
 
 /// The same as [`extract`], for a message of which something is known.
-pub(super) fn extract_known(
+pub(crate) fn extract_known(
     message: &Message<'_>,
     known: &Known,
     source: &Source,
@@ -729,7 +729,7 @@ fn sorted<'r>(record: &'r Record<'r>) -> Finding<'r> {
 }
 
 /// What URLs that mean the same have in common.
-pub(super) fn key_hash(url: &[u8]) -> u128 {
+pub(crate) fn key_hash(url: &[u8]) -> u128 {
     XxHash3_128::oneshot(&key(url))
 }
 
