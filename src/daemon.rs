@@ -34,7 +34,7 @@ use std::sync::Arc;
 use heartbeat::Heartbeat;
 use ingest::{FileVersion, ParserPool};
 use planted_faults::{PlantedFault, is_planted};
-use schedule::Failures;
+use schedule::RetryTable;
 use status::Counters;
 use store::{InstanceLock, SharedCommitter};
 
@@ -68,7 +68,7 @@ pub struct SpoolReader {
     changed: BTreeSet<PathBuf>,
     closed: HashSet<PathBuf>,
     resting: HashMap<PathBuf, Resting>,
-    failing: Failures,
+    failing: RetryTable,
     /// The times of change of folders whose entries are renamed while they are read.
     folders: HashMap<PathBuf, i64>,
     counts: Counters,
@@ -154,7 +154,7 @@ impl SpoolReader {
             changed: BTreeSet::new(),
             closed: HashSet::new(),
             resting: HashMap::new(),
-            failing: Failures::default(),
+            failing: RetryTable::default(),
             folders: HashMap::new(),
             counts: Counters::default(),
             stopping: false,
@@ -366,7 +366,7 @@ impl SpoolReader {
             resting: self.resting.len(),
             failing: self.failing.failing(),
             quarantined: self.failing.quarantined(),
-            failures: self.failing.told(),
+            failures: self.failing.reported(),
             spools: self.spools.iter().map(spool).collect(),
             last_error: self.last_error.clone(),
             counts: self.counts.clone(),

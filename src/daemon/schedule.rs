@@ -7,4 +7,4 @@ mod survey;
 
 pub(crate) use fs_events::{FsEvents, Lost, place};
 pub use retries::Failure;
-pub(crate) use retries::{Failures, Trouble};
+pub(crate) use retries::{ReadErrorKind, RetryTable};

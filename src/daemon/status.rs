@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use crate::daemon::schedule::{Failure, Trouble};
+use crate::daemon::schedule::{Failure, ReadErrorKind};
 use crate::diagnostic::{DiagnosticKind, Event};
 use crate::limits::REPORTED_FAILURES;
 
@@ -265,7 +265,7 @@ impl Status {
         }
         let names = (
             DiagnosticKind::ALL.map(DiagnosticKind::name),
-            Trouble::ALL.map(Trouble::name),
+            ReadErrorKind::ALL.map(ReadErrorKind::name),
         );
         labelled(
             &mut text,

@@ -1,4 +1,4 @@
-//! Files that could not be read: when they are tried again, and when no more.
+//! Files that could not be read: the time of their next retry, and their quarantine.
 
 use std::collections::BTreeMap;
 use std::fs::Metadata;
@@ -14,32 +14,29 @@ use crate::limits::{
     QUARANTINE_MS, REMEMBERED_FAILURES, REPORTED_FAILURES, RETRY_FIRST_MS, RETRY_MAX_MS,
 };
 
-/// A file as it was when it could not be read; nothing if not even that could be told.
-///
-/// The time of change of the inode is part of it: permissions that were granted change nothing else.
+/// Version of a file at the time of a failure, with its inode's time of change: permissions that are granted change only
+/// that time. `None` if the file's metadata could not be read either.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Seen(Option<(FileVersion, i64)>);
+pub(crate) struct InodeVersion(Option<(FileVersion, i64)>);
 
-impl Seen {
-    /// The file with this metadata.
-    pub(crate) fn of(metadata: &Metadata) -> Seen {
+impl InodeVersion {
+    /// The version of a file of which no metadata could be read.
+    pub(crate) const UNKNOWN: InodeVersion = InodeVersion(None);
+
+    /// The version of the file with this metadata.
+    pub(crate) fn of(metadata: &Metadata) -> InodeVersion {
         let changed = metadata
             .ctime()
             .wrapping_mul(1_000_000_000)
             .wrapping_add(metadata.ctime_nsec());
-        Seen(Some((FileVersion::of(metadata), changed)))
-    }
-
-    /// A file of which the system tells nothing.
-    pub(crate) fn nothing() -> Seen {
-        Seen(None)
+        InodeVersion(Some((FileVersion::of(metadata), changed)))
     }
 }
 
-/// What sort of error it was. A closed set, so that it can be a label.
+/// Kind of a read error. A closed set, because it labels a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Trouble {
-    /// `EIO`: the device.
+pub(crate) enum ReadErrorKind {
+    /// `EIO`: the device failed.
     Device,
     /// `ESTALE`: the server does not know the file any more.
     Stale,
@@ -47,226 +44,243 @@ pub(crate) enum Trouble {
     Timeout,
     /// `EACCES`, `EPERM`.
     Denied,
-    /// Anything else.
+    /// Any other error.
     Other,
 }
 
-impl Trouble {
-    /// All of them.
-    pub(crate) const ALL: [Trouble; 5] = [
-        Trouble::Device,
-        Trouble::Stale,
-        Trouble::Timeout,
-        Trouble::Denied,
-        Trouble::Other,
+impl ReadErrorKind {
+    /// All kinds.
+    pub(crate) const ALL: [ReadErrorKind; 5] = [
+        ReadErrorKind::Device,
+        ReadErrorKind::Stale,
+        ReadErrorKind::Timeout,
+        ReadErrorKind::Denied,
+        ReadErrorKind::Other,
     ];
 
-    /// The sort of an error.
-    pub(crate) fn of(error: &io::Error) -> Trouble {
+    /// The kind of an error.
+    pub(crate) fn of(error: &io::Error) -> ReadErrorKind {
         match error.raw_os_error() {
-            Some(libc::EIO) => Trouble::Device,
-            Some(libc::ESTALE) => Trouble::Stale,
-            Some(libc::ETIMEDOUT) => Trouble::Timeout,
-            Some(libc::EACCES | libc::EPERM) => Trouble::Denied,
-            _ => Trouble::Other,
+            Some(libc::EIO) => ReadErrorKind::Device,
+            Some(libc::ESTALE) => ReadErrorKind::Stale,
+            Some(libc::ETIMEDOUT) => ReadErrorKind::Timeout,
+            Some(libc::EACCES | libc::EPERM) => ReadErrorKind::Denied,
+            _ => ReadErrorKind::Other,
         }
     }
 
-    /// Its name in the metrics.
+    /// The name in the metrics.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Trouble::Device => "device",
-            Trouble::Stale => "stale",
-            Trouble::Timeout => "timeout",
-            Trouble::Denied => "denied",
-            Trouble::Other => "other",
+            ReadErrorKind::Device => "device",
+            ReadErrorKind::Stale => "stale",
+            ReadErrorKind::Timeout => "timeout",
+            ReadErrorKind::Denied => "denied",
+            ReadErrorKind::Other => "other",
         }
     }
 }
 
-/// What is to be said of a failure.
+/// Place of a failure in the history of its file. Decides what is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Say {
-    /// It is the file's first.
+pub(crate) enum FailureStage {
+    /// The first failure of this version of the file.
     First,
-    /// It was said before.
-    Nothing,
-    /// From now on the file is left alone until it changes.
+    /// A further failure, reported before.
+    Repeated,
+    /// The failure after which the file is skipped until it changes.
     Quarantined,
-    /// There are too many to remember this one; it is tried whenever its spool is looked at.
-    TooMany,
+    /// A failure that is not remembered because [`REMEMBERED_FAILURES`] is reached. The file is tried again at each scan
+    /// of its spool.
+    Unremembered,
+}
+
+/// A failed attempt to read a file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FailedRead<'f> {
+    pub(crate) path: &'f Path,
+    pub(crate) version: InodeVersion,
+    /// Index of the file's spool.
+    pub(crate) spool: usize,
+    pub(crate) error: &'f io::Error,
 }
 
 /// The files that could not be read.
 #[derive(Debug, Default)]
-pub(crate) struct Failures {
-    files: BTreeMap<PathBuf, Failing>,
+pub(crate) struct RetryTable {
+    files: BTreeMap<PathBuf, RetryEntry>,
 }
 
 #[derive(Debug)]
-struct Failing {
-    seen: Seen,
+struct RetryEntry {
+    version: InodeVersion,
     why: String,
     tries: u64,
     since: MonotonicTime,
     wait_ms: u64,
-    /// None in quarantine.
+    /// Time of the next attempt; `None` in quarantine.
     retry: Option<MonotonicTime>,
     spool: usize,
 }
 
-/// A file that could not be read, as it is told.
+/// A file that could not be read, as the status reports it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Failure {
     /// Its path.
     pub path: String,
     /// The last error.
     pub why: String,
-    /// How often it was tried.
+    /// Number of attempts.
     pub tries: u64,
-    /// Whether it is left alone until it changes.
+    /// `true` if the file is skipped until it changes.
     pub quarantined: bool,
 }
 
-impl Failures {
-    /// Notes that a file could not be read, and plans the next try.
-    pub(crate) fn note(
-        &mut self,
-        path: &Path,
-        seen: Seen,
-        spool: usize,
-        error: &io::Error,
-        now: MonotonicTime,
-    ) -> Say {
-        let Some(failing) = self
+impl RetryTable {
+    /// Records a failure and plans the next attempt.
+    pub(crate) fn record(&mut self, failed: FailedRead<'_>, now: MonotonicTime) -> FailureStage {
+        let Some(entry) = self
             .files
-            .get_mut(path)
-            .filter(|failing| failing.seen == seen)
+            .get_mut(failed.path)
+            .filter(|entry| entry.version == failed.version)
         else {
-            return self.begin(path, seen, spool, error, now);
+            return self.insert(failed, now);
         };
-        failing.why = error.to_string();
-        failing.tries += 1;
-        failing.wait_ms = (failing.wait_ms * 2).min(RETRY_MAX_MS);
-        let long = failing.since.after(QUARANTINE_MS) <= now;
-        let was_left_alone = failing.retry.is_none();
-        failing.retry = (!long).then(|| now.after(failing.wait_ms));
-        if long && !was_left_alone {
-            Say::Quarantined
+        entry.why = failed.error.to_string();
+        entry.tries += 1;
+        entry.wait_ms = (entry.wait_ms * 2).min(RETRY_MAX_MS);
+        let is_lasting = entry.since.after(QUARANTINE_MS) <= now;
+        let was_quarantined = entry.retry.is_none();
+        entry.retry = (!is_lasting).then(|| now.after(entry.wait_ms));
+        if is_lasting && !was_quarantined {
+            FailureStage::Quarantined
         } else {
-            Say::Nothing
+            FailureStage::Repeated
         }
     }
 
-    fn begin(
-        &mut self,
-        path: &Path,
-        seen: Seen,
-        spool: usize,
-        error: &io::Error,
-        now: MonotonicTime,
-    ) -> Say {
-        if self.files.len() >= REMEMBERED_FAILURES && !self.files.contains_key(path) {
-            return Say::TooMany;
+    fn insert(&mut self, failed: FailedRead<'_>, now: MonotonicTime) -> FailureStage {
+        if REMEMBERED_FAILURES <= self.files.len() && !self.files.contains_key(failed.path) {
+            return FailureStage::Unremembered;
         }
-        let (wait_ms, retry) = (RETRY_FIRST_MS, Some(now.after(RETRY_FIRST_MS)));
-        let failing = Failing {
-            seen,
-            why: error.to_string(),
+        let entry = RetryEntry {
+            version: failed.version,
+            why: failed.error.to_string(),
             tries: 1,
             since: now,
-            wait_ms,
-            retry,
-            spool,
+            wait_ms: RETRY_FIRST_MS,
+            retry: Some(now.after(RETRY_FIRST_MS)),
+            spool: failed.spool,
         };
-        self.files.insert(path.to_owned(), failing);
-        Say::First
+        self.files.insert(failed.path.to_owned(), entry);
+        FailureStage::First
     }
 
-    /// Forgets a file: it was read, or it is gone.
-    pub(crate) fn forget(&mut self, path: &Path) {
+    /// Removes a file: it was read, or it is gone.
+    pub(crate) fn remove(&mut self, path: &Path) {
         self.files.remove(path);
     }
 
-    /// Whether a file may be looked at: nothing is wrong with it, it is time for the next try, or it has changed.
-    pub(crate) fn may_look(&self, path: &Path, seen: Seen, now: MonotonicTime) -> bool {
-        let waits = |failing: &Failing| {
-            failing.seen == seen && failing.retry.is_none_or(|retry| now < retry)
+    /// Returns `true` if a file may be read: it has not failed, its next attempt is due, or it has changed.
+    pub(crate) fn may_read(&self, path: &Path, version: InodeVersion, now: MonotonicTime) -> bool {
+        let must_wait = |entry: &RetryEntry| {
+            entry.version == version && entry.retry.is_none_or(|retry| now < retry)
         };
-        !self.files.get(path).is_some_and(waits)
+        !self.files.get(path).is_some_and(must_wait)
     }
 
-    /// The files that are to be tried now, and their spools.
-    pub(crate) fn due(&self, now: MonotonicTime) -> Vec<(PathBuf, usize)> {
+    /// Returns the files whose next attempt is due.
+    pub(crate) fn due(&self, now: MonotonicTime) -> Vec<SpoolFile> {
         let due = self
             .files
             .iter()
-            .filter(|(_, failing)| failing.retry.is_some_and(|retry| retry <= now));
-        due.map(|(path, failing)| (path.clone(), failing.spool))
-            .collect()
+            .filter(|(_, entry)| entry.retry.is_some_and(|retry| retry <= now));
+        due.map(|(path, entry)| SpoolFile {
+            path: path.clone(),
+            spool: entry.spool,
+        })
+        .collect()
     }
 
-    /// When the next one is to be tried.
+    /// The time of the next attempt.
     pub(crate) fn next(&self) -> Option<MonotonicTime> {
-        self.files
-            .values()
-            .filter_map(|failing| failing.retry)
-            .min()
+        self.files.values().filter_map(|entry| entry.retry).min()
     }
 
-    /// Whether any is in this spool.
-    pub(crate) fn is_any_in(&self, spool: usize) -> bool {
-        self.files.values().any(|failing| failing.spool == spool)
+    /// Returns `true` if a file of this spool could not be read.
+    pub(crate) fn has_any_in(&self, spool: usize) -> bool {
+        self.files.values().any(|entry| entry.spool == spool)
     }
 
-    /// How many will be tried again by themselves.
+    /// Number of files that will be retried.
     pub(crate) fn failing(&self) -> usize {
         self.files.len() - self.quarantined()
     }
 
-    /// How many are left alone until they change.
+    /// Number of files that are skipped until they change.
     pub(crate) fn quarantined(&self) -> usize {
         self.files
             .values()
-            .filter(|failing| failing.retry.is_none())
+            .filter(|entry| entry.retry.is_none())
             .count()
     }
 
-    /// Some of them, those in quarantine first.
-    pub(crate) fn told(&self) -> Vec<Failure> {
+    /// Returns the files for the status, at most [`REPORTED_FAILURES`], those in quarantine first.
+    pub(crate) fn reported(&self) -> Vec<Failure> {
         let mut all: Vec<_> = self.files.iter().collect();
-        all.sort_by_key(|(_, failing)| failing.retry.is_some());
-        let told = |(path, failing): (&PathBuf, &Failing)| Failure {
+        all.sort_by_key(|(_, entry)| entry.retry.is_some());
+        let reported = |(path, entry): (&PathBuf, &RetryEntry)| Failure {
             path: path.display().to_string(),
-            why: failing.why.clone(),
-            tries: failing.tries,
-            quarantined: failing.retry.is_none(),
+            why: entry.why.clone(),
+            tries: entry.tries,
+            quarantined: entry.retry.is_none(),
         };
-        all.into_iter().take(REPORTED_FAILURES).map(told).collect()
+        all.into_iter()
+            .take(REPORTED_FAILURES)
+            .map(reported)
+            .collect()
     }
+}
+
+/// A path and the index of the spool that holds it. Ordered by path.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct SpoolFile {
+    pub(crate) path: PathBuf,
+    pub(crate) spool: usize,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn failed<'f>(path: &'f str, error: &'f io::Error) -> FailedRead<'f> {
+        FailedRead {
+            path: Path::new(path),
+            version: InodeVersion::UNKNOWN,
+            spool: 0,
+            error,
+        }
+    }
+
     #[test]
-    fn a_file_is_tried_less_and_less_often_and_then_no_more() {
-        let mut failures = Failures::default();
-        let (path, stale) = (
-            Path::new("/s/1"),
-            io::Error::from_raw_os_error(libc::ESTALE),
-        );
+    fn the_wait_between_retries_doubles_until_the_file_is_quarantined() {
+        let mut table = RetryTable::default();
+        let stale = io::Error::from_raw_os_error(libc::ESTALE);
+        let failed = failed("/s/1", &stale);
         let mut now = MonotonicTime { ms: 5 };
-        let mut said = Vec::new();
-        let mut waits = Vec::new();
-        while failures.may_look(path, Seen::nothing(), now) {
-            said.push(failures.note(path, Seen::nothing(), 0, &stale, now));
-            let Some(next) = failures.next() else { break };
-            assert!(!failures.may_look(path, Seen::nothing(), MonotonicTime { ms: next.ms - 1 }));
+        let (mut stages, mut waits) = (Vec::new(), Vec::new());
+        while table.may_read(failed.path, failed.version, now) {
+            stages.push(table.record(failed, now));
+            let Some(next) = table.next() else { break };
+            let before = MonotonicTime { ms: next.ms - 1 };
+            assert!(!table.may_read(failed.path, failed.version, before));
             waits.push(next.ms - now.ms);
             now = next;
-            assert_eq!(failures.due(now), [(path.to_owned(), 0)]);
+            let file = SpoolFile {
+                path: failed.path.to_owned(),
+                spool: 0,
+            };
+            assert_eq!(table.due(now), [file]);
         }
         assert_eq!(waits[..4], [1_000, 2_000, 4_000, 8_000]);
         assert_eq!(waits.last(), Some(&300_000));
@@ -274,59 +288,44 @@ mod tests {
             (86_400_000..86_400_000 + 300_001).contains(&(now.ms - 5)),
             "{now:?}"
         );
+        let (last, others) = stages.split_last().unwrap();
         assert_eq!(
-            (said[0], *said.last().unwrap()),
-            (Say::First, Say::Quarantined)
+            (others[0], *last),
+            (FailureStage::First, FailureStage::Quarantined)
         );
         assert!(
-            said[1..said.len() - 1]
+            others[1..]
                 .iter()
-                .all(|say| *say == Say::Nothing)
+                .all(|stage| *stage == FailureStage::Repeated)
         );
-        assert_eq!((failures.failing(), failures.quarantined()), (0, 1));
-        assert!(failures.told()[0].quarantined);
+        assert_eq!((table.failing(), table.quarantined()), (0, 1));
+        assert!(table.reported()[0].quarantined);
     }
 
     #[test]
-    fn one_that_changes_is_tried_at_once() {
-        let mut failures = Failures::default();
-        let (path, now) = (Path::new("/s/1"), MonotonicTime { ms: 0 });
-        failures.note(
-            path,
-            Seen::nothing(),
-            0,
-            &io::ErrorKind::PermissionDenied.into(),
-            now,
-        );
-        assert!(!failures.may_look(path, Seen::nothing(), now));
-        let other = Seen::of(&Path::new("/").metadata().unwrap());
-        assert!(failures.may_look(path, other, now));
-        failures.forget(path);
-        assert!(failures.may_look(path, Seen::nothing(), now));
+    fn a_file_that_changes_is_retried_at_once() {
+        let mut table = RetryTable::default();
+        let denied = io::ErrorKind::PermissionDenied.into();
+        let (failed, now) = (failed("/s/1", &denied), MonotonicTime { ms: 0 });
+        table.record(failed, now);
+        assert!(!table.may_read(failed.path, failed.version, now));
+        let changed = InodeVersion::of(&Path::new("/").metadata().unwrap());
+        assert!(table.may_read(failed.path, changed, now));
+        table.remove(failed.path);
+        assert!(table.may_read(failed.path, failed.version, now));
     }
 
     #[test]
-    fn more_than_can_be_remembered_are_said_to_be() {
-        let mut failures = Failures::default();
+    fn failures_above_the_limit_are_not_remembered() {
+        let mut table = RetryTable::default();
+        let error = io::ErrorKind::Other.into();
         for n in 0..REMEMBERED_FAILURES {
-            failures.note(
-                Path::new(&n.to_string()),
-                Seen::nothing(),
-                0,
-                &io::ErrorKind::Other.into(),
-                MonotonicTime::default(),
-            );
+            table.record(failed(&n.to_string(), &error), MonotonicTime::default());
         }
-        let one_more = failures.note(
-            Path::new("x"),
-            Seen::nothing(),
-            0,
-            &io::ErrorKind::Other.into(),
-            MonotonicTime::default(),
-        );
         assert_eq!(
-            (one_more, failures.failing()),
-            (Say::TooMany, REMEMBERED_FAILURES)
+            table.record(failed("x", &error), MonotonicTime::default()),
+            FailureStage::Unremembered
         );
+        assert_eq!(table.failing(), REMEMBERED_FAILURES);
     }
 }

@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::retries::{Say, Seen, Trouble};
+use super::retries::{FailedRead, FailureStage, InodeVersion, ReadErrorKind, SpoolFile};
 use crate::daemon::error::DaemonError;
 use crate::daemon::host::{DaemonHost, LogRecord, MonotonicTime};
 use crate::daemon::ingest::FileVersion;
@@ -57,9 +57,12 @@ impl SpoolReader {
     pub(crate) fn look_at_rested(&mut self, host: &mut dyn DaemonHost) -> Result<(), DaemonError> {
         let now = host.now();
         let due = |(path, resting): (&PathBuf, &Resting)| {
-            (resting.look <= now).then(|| (path.clone(), resting.spool))
+            (resting.look <= now).then(|| SpoolFile {
+                path: path.clone(),
+                spool: resting.spool,
+            })
         };
-        let mut rested: Vec<(PathBuf, usize)> = self.resting.iter().filter_map(due).collect();
+        let mut rested: Vec<SpoolFile> = self.resting.iter().filter_map(due).collect();
         // In the order of a walk, so that the same files give the same segments.
         rested.sort_unstable();
         self.look_again(rested, host)
@@ -72,10 +75,10 @@ impl SpoolReader {
 
     fn look_again(
         &mut self,
-        paths: Vec<(PathBuf, usize)>,
+        files: Vec<SpoolFile>,
         host: &mut dyn DaemonHost,
     ) -> Result<(), DaemonError> {
-        for (path, spool) in paths {
+        for SpoolFile { path, spool } in files {
             if self.stopping {
                 return Ok(());
             }
@@ -225,8 +228,8 @@ impl SpoolReader {
             self.unfound(spool, &path, host);
             return Ok(());
         };
-        let (stamp, seen) = (FileVersion::of(&metadata), Seen::of(&metadata));
-        if !self.failing.may_look(&path, seen, host.now()) {
+        let (stamp, seen) = (FileVersion::of(&metadata), InodeVersion::of(&metadata));
+        if !self.failing.may_read(&path, seen, host.now()) {
             return Ok(());
         }
         let (desk, pulse) = (Arc::clone(&self.committer), Arc::clone(&self.heartbeat));
@@ -288,7 +291,7 @@ impl SpoolReader {
         &mut self,
         spool: usize,
         file: &walk::WalkedFile,
-        (stamp, seen): (FileVersion, Seen),
+        (stamp, seen): (FileVersion, InodeVersion),
         look: FileOutcome,
         host: &mut dyn DaemonHost,
     ) {
@@ -299,7 +302,7 @@ impl SpoolReader {
             FileOutcome::Partial => {}
             FileOutcome::Complete | FileOutcome::Skipped(_) => {
                 self.resting.remove(&path);
-                self.failing.forget(&path);
+                self.failing.remove(&path);
                 if let FileOutcome::Skipped(reason) = look
                     && reason != SkipReason::Empty
                 {
@@ -314,7 +317,7 @@ impl SpoolReader {
                 }
             }
             FileOutcome::Waiting => {
-                self.failing.forget(&path);
+                self.failing.remove(&path);
                 self.wait(path, stamp, spool, now);
             }
             FileOutcome::Failed(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -333,7 +336,7 @@ impl SpoolReader {
         &mut self,
         spool: usize,
         source: &Source,
-        seen: Seen,
+        seen: InodeVersion,
         error: &io::Error,
         host: &mut dyn DaemonHost,
     ) {
@@ -341,19 +344,22 @@ impl SpoolReader {
         *self
             .counts
             .read_errors
-            .entry(Trouble::of(error).name())
+            .entry(ReadErrorKind::of(error).name())
             .or_default() += 1;
-        let diagnostic = match self
-            .failing
-            .note(&source.path, seen, spool, error, host.now())
-        {
-            Say::Nothing => return,
-            Say::First => Diagnostic::new(DiagnosticKind::Unreadable, error.to_string()),
-            Say::Quarantined => Diagnostic::new(
+        let failed = FailedRead {
+            path: &source.path,
+            version: seen,
+            spool,
+            error,
+        };
+        let diagnostic = match self.failing.record(failed, host.now()) {
+            FailureStage::Repeated => return,
+            FailureStage::First => Diagnostic::new(DiagnosticKind::Unreadable, error.to_string()),
+            FailureStage::Quarantined => Diagnostic::new(
                 DiagnosticKind::Unreadable,
                 format!("could not be read for a day, left alone until it changes: {error}"),
             ),
-            Say::TooMany => Diagnostic::new(
+            FailureStage::Unremembered => Diagnostic::new(
                 DiagnosticKind::Limit,
                 format!("one more than {REMEMBERED_FAILURES} that cannot be read: {error}"),
             ),
@@ -368,14 +374,14 @@ impl SpoolReader {
                 self.failed(
                     spool,
                     &Source::at(path.to_owned()),
-                    Seen::nothing(),
+                    InodeVersion::UNKNOWN,
                     &error,
                     host,
                 );
             }
             _ => {
                 self.resting.remove(path);
-                self.failing.forget(path);
+                self.failing.remove(path);
             }
         }
     }

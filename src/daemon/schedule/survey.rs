@@ -77,7 +77,7 @@ impl SpoolReader {
         host: &mut dyn DaemonHost,
     ) -> Result<(), DaemonError> {
         let root = self.spools[index].spool.path.clone();
-        if self.failing.is_any_in(index) {
+        if self.failing.has_any_in(index) {
             survey.fail("there are files that cannot be read");
         }
         if let Some(why) = survey.blind {
