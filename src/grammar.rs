@@ -1,18 +1,36 @@
-//! RFC 1738: the grammar of section 5, what sections 2 to 4 say its parts mean, and why a text is refused.
+//! A strict parser for the URL grammar of RFC 1738.
 //!
-//! Strict: bytes in, a borrowed [`Url`] or a [`Reject`] out; nothing is trimmed, folded or guessed.
-//! What people really write is `parse`'s business. Imports nothing.
+//! [`url`] takes bytes and returns a [`Url`] that borrows from them, or a [`Reject`] that names the kind of error, the
+//! part of the URL and the offset. It trims, unfolds and guesses nothing: URLs as people write them in running text are
+//! handled by the stages above this module.
 //!
-//! Where the RFC leaves something open, we decided so:
+//! ```
+//! use urlspool::grammar::{self, RejectKind, RejectPart, UrlForm};
 //!
-//! - Acceptance follows section 5. Where the prose is narrower the URL is accepted with a [`Warning`]; where
-//!   the prose gives a meaning that the grammar does not, the prose decides the parts.
-//! - A predefined scheme answers to its own rule only: `http:foo` is no URL, though `otherurl` derives it.
-//! - Literals are case-sensitive (`;type=`); the scheme alone is not (section 2.1).
-//! - `n*[...]` groups; the brackets do not make the repeated thing optional.
+//! let url = grammar::url(b"ftp://ftp.example/pub/rfc1738.txt;type=a").unwrap();
+//! assert_eq!(url.scheme, b"ftp");
+//! assert_eq!(url.effective_port(), Some(21));
+//! let UrlForm::Ftp(ftp) = &url.form else { panic!("not an ftp URL") };
+//! assert_eq!(ftp.login.hostport.host.text, b"ftp.example");
+//! assert_eq!(ftp.path.unwrap().typecode, Some(b'a'));
+//!
+//! let reject = grammar::url(b"http://a.example/~user").unwrap_err();
+//! assert_eq!((reject.kind, reject.part, reject.offset), (RejectKind::Unexpected, RejectPart::Path, 17));
+//! assert_eq!(reject.to_string(), "byte 17 cannot stand in or after the path");
+//! ```
+//!
+//! The grammar is that of section 5; sections 2 to 4 give its parts their meaning. Where the RFC leaves a question open,
+//! this module decides:
+//!
+//! - Acceptance follows section 5. Where the prose is narrower, the URL is accepted with a [`Warning`]. Where the prose
+//!   gives a meaning that the grammar does not, the prose decides how the URL is divided into parts.
+//! - A predefined scheme is parsed by its own rule only: `http:foo` is rejected, although `otherurl` derives it.
+//! - Literals such as `;type=` are case-sensitive; only the scheme is not (section 2.1).
+//! - `n*[...]` is a group: the brackets do not make the repeated element optional.
 //! - The bare `/` in `gopherurl` is a misprint for `"/"`.
 //!
-//! Every production reads its input once from left to right, so the work is linear in the text's length.
+//! Every production reads its input once from left to right, so the time is linear in the length of the text.
+//! The module imports nothing from the rest of the crate.
 
 mod chars;
 mod escape;
@@ -24,7 +42,7 @@ mod scheme;
 pub use escape::{decode, escaped_byte, normalize};
 pub use forms::{
     FileUrl, FtpCommand, FtpPath, FtpUrl, GopherPath, GopherUrl, HttpUrl, IpSchemepart, MailtoUrl,
-    NewsUrl, NntpUrl, OtherUrl, ProsperoUrl, TelnetUrl, UrlForm, WaisPart, WaisUrl,
+    NewsUrl, NntpUrl, OtherUrl, ProsperoField, ProsperoUrl, TelnetUrl, UrlForm, WaisPart, WaisUrl,
 };
 pub use host::{Host, HostKind, HostPort, Login};
 pub use reject::{Reject, RejectKind, RejectPart};
@@ -32,37 +50,39 @@ pub use scheme::{BareRequirement, SCHEMES, Scheme, SchemeClass, SchemeRule, is_s
 
 use chars::CharSet;
 
-/// A URL of RFC 1738, borrowed from the text it was read from.
+/// A URL of RFC 1738. Borrows from the text it was parsed from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Url<'a> {
-    /// The scheme's name as written. Names are compared without regard to case (section 2.1).
+    /// The scheme's name as written. Compare it without regard to case (section 2.1).
     pub scheme: &'a [u8],
-    /// The rest, read by the scheme's rule.
+    /// The scheme-specific part, parsed by the scheme's rule.
     pub form: UrlForm<'a>,
 }
 
-/// Something that the prose of RFC 1738 asks for and its grammar does not. Never a reason to refuse.
+/// A requirement of RFC 1738's prose that the URL violates and the grammar does not express.
+///
+/// A warning is never a reason to reject a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Warning {
-    /// A port above 65535.
+    /// The port is above 65535.
     PortRange,
-    /// A group of a host number above 255.
+    /// A group of a host number is above 255.
     HostnumberRange,
-    /// nntp without the article number that section 3.7 asks for.
+    /// An nntp URL lacks the article number that section 3.7 requires.
     NntpNoArticle,
-    /// mailto without an `@`.
+    /// A mailto address has no `@`.
     MailtoNoAt,
-    /// A gopher type that is no graphic character.
+    /// The gopher type is not a graphic character.
     GopherTypeNotGraphic,
-    /// A gopher search string with characters outside `search`.
+    /// The gopher search string has characters outside the production `search`.
     GopherSearchOutsideRule,
-    /// A gopher selector that holds an encoded CR or LF.
+    /// The gopher selector holds an encoded CR or LF.
     GopherSelectorCrlf,
 }
 
 impl Warning {
-    /// The name that stands in a record's `warnings`.
+    /// The name used in a record's `warnings`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -77,17 +97,28 @@ impl Warning {
     }
 }
 
-/// Reads all of `input` as `url` of RFC 1738 section 5.
+/// Parses all of `input` as `url` (RFC 1738 section 5).
 ///
-/// A fragment is no part of a URL, and the prefix `URL:` is a scheme here: taking both off is the caller's task.
+/// A fragment is not part of a URL, and the prefix `URL:` is parsed as a scheme: the caller removes both beforehand.
 ///
 /// # Errors
 ///
-/// The [`Reject`] of the place up to which the text begins some URL of its scheme. Where what stands there cannot
-/// be finished, that is where it begins: a bad escape, a bad label, a host that lacks the `@` to be a user name,
-/// a group that lacks one to be an article. No offset lies beyond the furthest such place.
+/// Returns a [`Reject`] whose offset is the length of the longest prefix of `input` that can be completed to a URL of
+/// its scheme. If that prefix ends inside an element that cannot be completed, the offset is the start of the element:
+/// a bad escape, a bad label, a host that would need an `@` to be a user name, or a group that would need one to be an
+/// article. The offset is never larger than the length of that prefix.
+///
+/// # Examples
+///
+/// ```
+/// use urlspool::grammar;
+///
+/// let url = grammar::url(b"news:comp.infosystems.www").unwrap();
+/// assert_eq!(url.form.name(), "news-group");
+/// assert_eq!(url.to_bytes(), b"news:comp.infosystems.www");
+/// ```
 pub fn url(input: &[u8]) -> Result<Url<'_>, Reject> {
-    let read = || {
+    let parse = || {
         let (name, rest) = scheme::scheme(input)?;
         let rule = Scheme::named(name).map_or(SchemeRule::Other, |row| row.rule);
         Ok(Url {
@@ -95,23 +126,25 @@ pub fn url(input: &[u8]) -> Result<Url<'_>, Reject> {
             form: forms::schemepart(rule, rest)?,
         })
     };
-    read().map_err(|refusal: reject::ProductionError| refusal.within(input.len()))
+    parse().map_err(|error: reject::ProductionError| error.within(input.len()))
 }
 
-/// Whether `text` can stand after `#`: `*xchar` (section 5 has no rule for it; the appendix writes one so).
+/// Returns `true` if `text` can be a fragment, the text after `#`: `*xchar`.
+///
+/// Section 5 has no rule for fragments; the example in the appendix matches this one.
 #[must_use]
 pub fn is_fragment(text: &[u8]) -> bool {
     escape::run(CharSet::XCHAR, text).1.is_empty()
 }
 
 impl<'a> Url<'a> {
-    /// Its scheme's row in the table, if the scheme has one.
+    /// The scheme's row in [`SCHEMES`], if it has one.
     #[must_use]
     pub fn known_scheme(&self) -> Option<&'static Scheme> {
         Scheme::named(self.scheme)
     }
 
-    /// Host and port, in the forms that have them.
+    /// The host and port, in the forms that have them.
     #[must_use]
     pub fn hostport(&self) -> Option<HostPort<'a>> {
         match &self.form {
@@ -134,7 +167,7 @@ impl<'a> Url<'a> {
         }
     }
 
-    /// User name and password, in the forms that have them.
+    /// The user name, password, host and port, in the forms that have a `login`.
     #[must_use]
     pub fn login(&self) -> Option<Login<'a>> {
         match &self.form {
@@ -145,7 +178,9 @@ impl<'a> Url<'a> {
         }
     }
 
-    /// The port a client would use: the URL's own, else the scheme's; `None` where it is above 65535 or unknown.
+    /// The port that a client connects to: that of the URL, or else the default of the scheme.
+    ///
+    /// `None` if the URL has no host, if its port is above 65535, or if the scheme has no known default.
     #[must_use]
     pub fn effective_port(&self) -> Option<u16> {
         match self.hostport()? {
@@ -154,7 +189,7 @@ impl<'a> Url<'a> {
         }
     }
 
-    /// Its warnings, in the order of [`Warning`]'s variants.
+    /// The warnings for this URL, in the order of [`Warning`]'s variants.
     #[must_use]
     pub fn warnings(&self) -> Vec<Warning> {
         let mut warnings = Vec::new();
@@ -180,7 +215,7 @@ impl<'a> Url<'a> {
         warnings
     }
 
-    /// Prints it back: the bytes it was read from.
+    /// The URL as text: exactly the bytes it was parsed from.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = self.scheme.to_vec();
@@ -190,21 +225,22 @@ impl<'a> Url<'a> {
     }
 }
 
-/// Section 3.4: the type is one graphic character, the search obeys `search`, the selector holds no line end.
+/// Warnings of section 3.4: the type is one graphic character, the search string matches `search`, and the selector
+/// holds no line end.
 fn gopher_warnings(url: &GopherUrl<'_>) -> impl Iterator<Item = Warning> {
     let path = url.path;
-    let odd_type = !url.effective_gtype().is_ascii_graphic();
-    let odd_search = path
+    let bad_type = !url.effective_gtype().is_ascii_graphic();
+    let bad_search = path
         .and_then(|path| path.search)
         .is_some_and(|search| !escape::run(CharSet::HSEGMENT, search).1.is_empty());
     let line_end = path.and_then(|path| path.selector).is_some_and(|selector| {
         decode(selector)
             .iter()
-            .any(|&octet| matches!(octet, b'\r' | b'\n'))
+            .any(|&byte| matches!(byte, b'\r' | b'\n'))
     });
     [
-        odd_type.then_some(Warning::GopherTypeNotGraphic),
-        odd_search.then_some(Warning::GopherSearchOutsideRule),
+        bad_type.then_some(Warning::GopherTypeNotGraphic),
+        bad_search.then_some(Warning::GopherSearchOutsideRule),
         line_end.then_some(Warning::GopherSelectorCrlf),
     ]
     .into_iter()
@@ -215,7 +251,7 @@ fn gopher_warnings(url: &GopherUrl<'_>) -> impl Iterator<Item = Warning> {
 mod tests {
     use super::*;
 
-    /// The form's name of what must be a URL, which must print back as it was.
+    /// Returns the name of the form of `text`, which must be a URL and print back unchanged.
     #[track_caller]
     fn form(text: &str) -> &'static str {
         let read = url(text.as_bytes()).unwrap_or_else(|reject| panic!("{text}: {reject}"));
@@ -223,8 +259,9 @@ mod tests {
         read.form.name()
     }
 
+    /// Returns the kind, part and offset with which `text` is rejected.
     #[track_caller]
-    fn refused(text: &str) -> (RejectKind, RejectPart, usize) {
+    fn rejected(text: &str) -> (RejectKind, RejectPart, usize) {
         let reject = url(text.as_bytes()).expect_err(text);
         (reject.kind, reject.part, reject.offset)
     }
@@ -253,34 +290,34 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_says_what_where_and_at_which_octet() {
+    fn a_reject_has_kind_part_and_offset() {
         assert_eq!(
-            refused("http://h:/x"),
+            rejected("http://h:/x"),
             (RejectKind::Empty, RejectPart::Port, 9)
         );
         assert_eq!(
-            refused("http://a-/"),
+            rejected("http://a-/"),
             (RejectKind::BadLabel, RejectPart::Host, 9)
         );
         assert_eq!(
-            refused("http://h/~u"),
+            rejected("http://h/~u"),
             (RejectKind::Unexpected, RejectPart::Path, 9)
         );
         assert_eq!(
-            refused("ftp://h/a;type=x"),
+            rejected("ftp://h/a;type=x"),
             (RejectKind::Unexpected, RejectPart::Typecode, 15)
         );
         assert_eq!(
-            refused("foo:%4g"),
+            rejected("foo:%4g"),
             (RejectKind::BadEscape, RejectPart::Schemepart, 4)
         );
-        assert_eq!(refused(""), (RejectKind::Empty, RejectPart::Scheme, 0));
+        assert_eq!(rejected(""), (RejectKind::Empty, RejectPart::Scheme, 0));
     }
 
     #[test]
-    fn a_predefined_scheme_is_not_rescued_by_otherurl() {
+    fn a_predefined_scheme_is_not_parsed_as_otherurl() {
         assert_eq!(
-            refused("http:foo"),
+            rejected("http:foo"),
             (RejectKind::Missing, RejectPart::Slashes, 5)
         );
     }
@@ -293,7 +330,7 @@ mod tests {
         else {
             panic!()
         };
-        let said: Vec<_> = url
+        let commands: Vec<_> = url
             .commands()
             .into_iter()
             .map(|c| (c.verb, String::from_utf8(c.argument).unwrap()))
@@ -305,13 +342,13 @@ mod tests {
             ("RETR", "motd"),
         ];
         assert_eq!(
-            said,
+            commands,
             want.map(|(verb, argument)| (verb, argument.to_owned()))
         );
     }
 
     #[test]
-    fn a_gopher_request_is_the_selector_and_what_stands_after_the_tabs() {
+    fn a_gopher_request_is_the_selector_and_the_fields_after_the_tabs() {
         let UrlForm::Gopher(url) = url(b"gopher://h/7sel%09find%20me%09+").unwrap().form else {
             panic!()
         };

@@ -1,6 +1,6 @@
-//! Character classes of RFC 1738 section 5, as one readable function and the table made from it.
+//! The character classes of RFC 1738 section 5: one readable function, and the table computed from it.
 
-/// A set of bytes: one bit per class, so that a table look-up answers for all of them.
+/// A character class, or several: a set of bits, one for each class. A lookup in one table tests any of them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct CharSet(u16);
 
@@ -15,9 +15,9 @@ impl CharSet {
     pub(super) const SCHEME: CharSet = CharSet(1 << 3);
     /// `alphadigit | "-"`: the inside of a `domainlabel`.
     pub(super) const LABEL: CharSet = CharSet(1 << 4);
-    /// `uchar` without its escape, which is `unreserved`.
+    /// `uchar` without escapes: `unreserved`.
     pub(super) const UCHAR: CharSet = CharSet(1 << 5);
-    /// `xchar` without its escape.
+    /// `xchar` without escapes.
     pub(super) const XCHAR: CharSet = CharSet(1 << 6);
     /// The characters of `user` and `password`.
     pub(super) const USER: CharSet = CharSet(1 << 7);
@@ -32,7 +32,7 @@ impl CharSet {
     /// The characters of prospero's `fieldname` and `fieldvalue`.
     pub(super) const FIELD: CharSet = CharSet(1 << 12);
 
-    /// Whether `byte` is in the set. `%` is in none: escapes are read by `escape`.
+    /// Returns `true` if `byte` is in the class. `%` is in none: `escape` reads escapes.
     pub(super) const fn has(self, byte: u8) -> bool {
         TABLE[byte as usize] & self.0 != 0
     }
@@ -50,7 +50,7 @@ const fn table() -> [u16; 256] {
     table
 }
 
-/// The classes of one byte. The productions at the end of section 5 decide each line.
+/// The classes of one byte. Each line follows a production at the end of section 5.
 const fn classes(byte: u8) -> u16 {
     let alpha = byte.is_ascii_alphabetic();
     let digit = byte.is_ascii_digit();
@@ -103,7 +103,7 @@ const fn bit(set: CharSet, member: bool) -> u16 {
 mod tests {
     use super::*;
 
-    /// All members of `set`, in the order of their codes.
+    /// The members of `set`, in byte order.
     fn members(set: CharSet) -> String {
         (0..=255u8)
             .filter(|&byte| set.has(byte))
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn each_set_is_what_section_5_lists() {
+    fn each_class_has_the_members_that_section_5_lists() {
         let alphadigit = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
         let with = |more: &str| {
             let mut all: Vec<char> = alphadigit.chars().chain(more.chars()).collect();

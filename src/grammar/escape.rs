@@ -1,10 +1,10 @@
-//! `escape = "%" hex hex`, both ways (RFC 1738 section 2.2).
+//! `escape = "%" hex hex`: decoding and normalization (RFC 1738 section 2.2).
 
 use super::chars::CharSet;
 
-/// The longest run of members of `set` and of escapes at the start of `input`, and what follows it.
+/// Splits `input` after the longest prefix of members of `set` and escapes.
 ///
-/// It stops before a `%` without two hexadecimal digits. Linear, allocates nothing.
+/// Stops before a `%` that two hexadecimal digits do not follow. Linear; allocates nothing.
 pub(super) fn run(set: CharSet, input: &[u8]) -> (&[u8], &[u8]) {
     let mut len = 0;
     while let Some(&byte) = input.get(len) {
@@ -17,7 +17,14 @@ pub(super) fn run(set: CharSet, input: &[u8]) -> (&[u8], &[u8]) {
     input.split_at(len)
 }
 
-/// The byte that the escape at the start of `input` stands for, if there is one.
+/// Returns the byte that the escape at the start of `input` encodes, or `None` if `input` does not start with an escape.
+///
+/// ```
+/// use urlspool::grammar::escaped_byte;
+///
+/// assert_eq!(escaped_byte(b"%2Fetc"), Some(b'/'));
+/// assert_eq!(escaped_byte(b"%2"), None);
+/// ```
 #[must_use]
 pub fn escaped_byte(input: &[u8]) -> Option<u8> {
     match input {
@@ -33,35 +40,47 @@ fn hex(digit: u8) -> Option<u8> {
     })
 }
 
-/// The bytes of `text` with its escapes undone once: `%2541` gives `%41`.
+/// Decodes the escapes of `text` once: `%2541` becomes `%41`.
 ///
-/// A `%` that begins no escape stays as it is.
+/// A `%` that does not begin an escape is kept.
+///
+/// ```
+/// assert_eq!(urlspool::grammar::decode(b"a%20b%zz"), b"a b%zz");
+/// ```
 #[must_use]
 pub fn decode(text: &[u8]) -> Vec<u8> {
-    let mut octets = Vec::with_capacity(text.len());
+    let mut decoded = Vec::with_capacity(text.len());
     let (plain, mut rest) = text.split_at(
         text.iter()
             .position(|&byte| byte == b'%')
             .unwrap_or(text.len()),
     );
-    octets.extend_from_slice(plain);
+    decoded.extend_from_slice(plain);
     while let Some((&first, after)) = rest.split_first() {
         match escaped_byte(rest) {
-            Some(decoded) => {
-                octets.push(decoded);
+            Some(byte) => {
+                decoded.push(byte);
                 rest = &rest[3..];
             }
             None => {
-                octets.push(first);
+                decoded.push(first);
                 rest = after;
             }
         }
     }
-    octets
+    decoded
 }
 
-/// Appends `text` in the form used for comparing: escapes of unreserved characters undone, the others in
-/// upper-case hexadecimal (section 2.2: both spellings mean the same; RFC 3986 section 6.2.2.2 adds `~`).
+/// Appends `text` to `out` in the form used for comparing URLs.
+///
+/// Escapes of unreserved characters are decoded, all others are written in upper-case hexadecimal. Both spellings mean
+/// the same by section 2.2; RFC 3986 section 6.2.2.2 adds `~` to the characters decoded.
+///
+/// ```
+/// let mut key = Vec::new();
+/// urlspool::grammar::normalize(b"/%7euser%2fx", &mut key);
+/// assert_eq!(key, b"/~user%2Fx");
+/// ```
 pub fn normalize(text: &[u8], out: &mut Vec<u8>) {
     let (plain, mut rest) = text.split_at(
         text.iter()
@@ -102,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn the_normal_form_undoes_only_what_need_not_be_escaped() {
+    fn only_escapes_of_unreserved_characters_are_decoded_by_normalize() {
         let mut out = b"%7e".to_vec();
         normalize(b"%7euser%2fx%41%", &mut out);
         assert_eq!(out, b"%7e~user%2FxA%");

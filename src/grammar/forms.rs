@@ -1,4 +1,4 @@
-//! The forms of `url`: one file for each predefined scheme, one production one function.
+//! The forms of `url`: one file for each predefined scheme, one function for each production.
 
 mod file;
 mod ftp;
@@ -20,14 +20,14 @@ pub use http::HttpUrl;
 pub use mailto::MailtoUrl;
 pub use news::NewsUrl;
 pub use nntp::NntpUrl;
-pub use prospero::ProsperoUrl;
+pub use prospero::{ProsperoField, ProsperoUrl};
 pub use telnet::TelnetUrl;
 pub use wais::{WaisPart, WaisUrl};
 
 use super::reject::{ProductionError, RejectKind, RejectPart};
 use super::scheme::SchemeRule;
 
-/// A URL's scheme-specific part, read by the rule of its scheme.
+/// The scheme-specific part of a URL, parsed by the rule of its scheme.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UrlForm<'a> {
     /// `ftpurl`
@@ -55,7 +55,7 @@ pub enum UrlForm<'a> {
 }
 
 impl UrlForm<'_> {
-    /// The name that stands in a record's `form`: a production of section 5, or our name for one of its alternatives.
+    /// The name used in a record's `form`: a production of section 5, or our name for one of its alternatives.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -87,7 +87,7 @@ impl UrlForm<'_> {
         }
     }
 
-    /// Appends the scheme-specific part as it was written.
+    /// Appends the scheme-specific part as written.
     pub fn write(&self, out: &mut Vec<u8>) {
         match self {
             UrlForm::Ftp(url) => url.write(out),
@@ -105,7 +105,7 @@ impl UrlForm<'_> {
     }
 }
 
-/// Reads all of `input`, which follows `scheme ":"`, by `rule`.
+/// Parses all of `input`, the text after `scheme ":"`, by `rule`.
 pub(super) fn schemepart(rule: SchemeRule, input: &[u8]) -> Result<UrlForm<'_>, ProductionError> {
     Ok(match rule {
         SchemeRule::Ftp => UrlForm::Ftp(ftp::ftpurl(slashes(input)?)?),
@@ -122,7 +122,7 @@ pub(super) fn schemepart(rule: SchemeRule, input: &[u8]) -> Result<UrlForm<'_>, 
     })
 }
 
-/// `"//"`
+/// Parses the literal `"//"` and returns the remaining bytes.
 fn slashes(input: &[u8]) -> Result<&[u8], ProductionError> {
     input.strip_prefix(b"//").ok_or_else(|| {
         ProductionError::new(
@@ -133,14 +133,14 @@ fn slashes(input: &[u8]) -> Result<&[u8], ProductionError> {
     })
 }
 
-/// The `"/"` that a form cannot do without, after its host.
+/// Parses the `"/"` that a form requires after its host, and returns the remaining bytes.
 fn slash(part: RejectPart, input: &[u8]) -> Result<&[u8], ProductionError> {
     input
         .strip_prefix(b"/")
         .ok_or_else(|| after_host(part, input))
 }
 
-/// What is wrong with the first byte of `rest`, which follows a complete host or port.
+/// The error for the first byte of `rest`, which follows a complete host or port.
 fn after_host(part: RejectPart, rest: &[u8]) -> ProductionError {
     match rest.first() {
         None => ProductionError::new(RejectKind::Missing, part, rest),
@@ -148,12 +148,12 @@ fn after_host(part: RejectPart, rest: &[u8]) -> ProductionError {
     }
 }
 
-/// The segments of a path: what stands between its slashes. An empty path is one empty segment.
+/// The segments of a path, separated by slashes. An empty path is one empty segment.
 fn segments(path: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
     path.split(|&byte| byte == b'/')
 }
 
-/// Appends `prefix` and the text, if there is one.
+/// Appends `prefix` and `text`, if there is a text.
 fn write_after(out: &mut Vec<u8>, prefix: &[u8], text: Option<&[u8]>) {
     if let Some(text) = text {
         out.extend(prefix);

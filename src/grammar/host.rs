@@ -4,7 +4,7 @@ use super::chars::CharSet;
 use super::escape::run;
 use super::reject::{Production, ProductionError, RejectKind, RejectPart};
 
-/// Which of the two forms of `host` it is.
+/// The alternative of `host` that a host matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HostKind {
     /// `hostname`.
@@ -16,34 +16,34 @@ pub enum HostKind {
 /// A host, as written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Host<'a> {
-    /// The host's text: letters, digits, hyphens and dots only.
+    /// The text: letters, digits, hyphens and dots only.
     pub text: &'a [u8],
-    /// Name or number.
+    /// The alternative that the text matches.
     pub kind: HostKind,
 }
 
-/// `hostport`.
+/// `hostport = host [ ":" port ]`, as written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct HostPort<'a> {
     /// The host.
     pub host: Host<'a>,
-    /// The port's digits, at least one; any number of them.
+    /// The digits of the port: one or more, without an upper limit.
     pub port: Option<&'a [u8]>,
 }
 
-/// `login`.
+/// `login = [ user [ ":" password ] "@" ] hostport`, as written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Login<'a> {
-    /// The user name; `Some(b"")` when an `@` stands with nothing before it (section 3.1).
+    /// The user name; `Some(b"")` if there is an `@` and no text before it (section 3.1).
     pub user: Option<&'a [u8]>,
-    /// The password; only where there is a user name.
+    /// The password; present only with a user name.
     pub password: Option<&'a [u8]>,
     /// The host and port.
     pub hostport: HostPort<'a>,
 }
 
 impl Host<'_> {
-    /// Whether a group of a `hostnumber` is above 255.
+    /// Returns `true` if a group of a `hostnumber` is above 255.
     #[must_use]
     pub fn out_of_range(&self) -> bool {
         self.kind == HostKind::Number
@@ -55,14 +55,14 @@ impl Host<'_> {
 }
 
 impl HostPort<'_> {
-    /// The port as a number; `None` where there is none or it is above 65535.
+    /// The port as a number; `None` if there is no port or it is above 65535.
     #[must_use]
     pub fn port_number(&self) -> Option<u16> {
         number(self.port?).and_then(|port| u16::try_from(port).ok())
     }
 }
 
-/// The value of decimal digits, `u32::MAX` where it is larger; `None` for no digits.
+/// The value of decimal digits, at most `u32::MAX`; `None` if there are no digits.
 fn number(digits: &[u8]) -> Option<u32> {
     digits
         .iter()
@@ -76,7 +76,7 @@ fn number(digits: &[u8]) -> Option<u32> {
         .filter(|_| !digits.is_empty())
 }
 
-/// `login = [ user [ ":" password ] "@" ] hostport`
+/// Parses `login = [ user [ ":" password ] "@" ] hostport`.
 pub(super) fn login(input: &[u8]) -> Production<'_, Login<'_>> {
     let (user, rest) = run(CharSet::USER, input);
     let (user, password, rest) = match rest.first() {
@@ -98,13 +98,13 @@ pub(super) fn login(input: &[u8]) -> Production<'_, Login<'_>> {
     ))
 }
 
-/// `password "@"`, or nothing: without its `@` the colon belonged to a port.
+/// Parses `password "@"`. `None` if there is no `@`: then the colon before it belongs to a port.
 fn password_at(input: &[u8]) -> Option<(&[u8], &[u8])> {
     let (password, rest) = run(CharSet::USER, input);
     Some((password, rest.strip_prefix(b"@")?))
 }
 
-/// `hostport = host [ ":" port ]`
+/// Parses `hostport = host [ ":" port ]`.
 pub(super) fn hostport(input: &[u8]) -> Production<'_, HostPort<'_>> {
     let (host, rest) = host(input)?;
     match rest.strip_prefix(b":") {
@@ -122,13 +122,13 @@ pub(super) fn hostport(input: &[u8]) -> Production<'_, HostPort<'_>> {
     }
 }
 
-/// `port = digits`. The `:` has been read.
+/// Parses `port = digits`, after the `:`.
 ///
-/// By the grammar any number of digits is a port; one above 65535 becomes a warning.
+/// The grammar allows any number of digits; a port above 65535 gives a warning.
 ///
 /// # Errors
 ///
-/// `Empty` when no digit follows: section 3.1 drops the colon together with the port.
+/// `Empty` if no digit follows: section 3.1 omits the colon together with the port.
 fn port(input: &[u8]) -> Production<'_, &[u8]> {
     let (digits, rest) = digits(input);
     if digits.is_empty() {
@@ -141,7 +141,7 @@ fn port(input: &[u8]) -> Production<'_, &[u8]> {
     Ok((digits, rest))
 }
 
-/// `*digit`
+/// Splits `input` after its leading digits: `*digit`.
 pub(super) fn digits(input: &[u8]) -> (&[u8], &[u8]) {
     let len = input
         .iter()
@@ -150,9 +150,9 @@ pub(super) fn digits(input: &[u8]) -> (&[u8], &[u8]) {
     input.split_at(len)
 }
 
-/// `host = hostname | hostnumber`
+/// Parses `host = hostname | hostnumber`.
 ///
-/// Both are labels between dots; the last label tells which it is.
+/// Both are labels separated by dots. The last label decides: it begins with a letter in a `hostname`.
 pub(super) fn host(input: &[u8]) -> Production<'_, Host<'_>> {
     let mut rest = input;
     let mut labels = 0;
@@ -192,7 +192,7 @@ pub(super) fn host(input: &[u8]) -> Production<'_, Host<'_>> {
     }
 }
 
-/// `domainlabel = alphadigit | alphadigit *[ alphadigit | "-" ] alphadigit`
+/// Parses `domainlabel = alphadigit | alphadigit *[ alphadigit | "-" ] alphadigit`.
 fn domainlabel(input: &[u8]) -> Production<'_, &[u8]> {
     let len = input
         .iter()
@@ -220,7 +220,7 @@ fn domainlabel(input: &[u8]) -> Production<'_, &[u8]> {
 }
 
 impl HostPort<'_> {
-    /// Appends it as it was written.
+    /// Appends the text as written.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         out.extend(self.host.text);
         if let Some(port) = self.port {
@@ -231,7 +231,7 @@ impl HostPort<'_> {
 }
 
 impl Login<'_> {
-    /// Appends it as it was written.
+    /// Appends the text as written.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         if let Some(user) = self.user {
             out.extend(user);

@@ -1,26 +1,26 @@
-//! Why a text is no URL: kind, part, offset. The sentence is made in `Display` and nowhere else.
+//! The reason a text is not a URL: kind, part and offset. Only `Display` produces a sentence.
 
 use std::fmt;
 
 use super::escape::escaped_byte;
 
-/// What was wrong. A closed set: a new value is a new version of the record format.
+/// The kind of a grammar error. A new variant is a new version of the record format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RejectKind {
-    /// Nothing stood where the grammar needs at least one character.
+    /// The grammar requires at least one character, and there is none.
     Empty,
-    /// A character stood there that the part cannot hold.
+    /// The part cannot contain the character at the offset.
     Unexpected,
-    /// `%` without two hexadecimal digits after it.
+    /// A `%` is not followed by two hexadecimal digits.
     BadEscape,
-    /// A literal of the grammar (`:`, `//`, `;type=`, ...) was missing.
+    /// A literal of the grammar (`:`, `//`, `;type=`, ...) is missing.
     Missing,
-    /// A host label that the grammar does not allow (hyphen at an end, digit first in the last label).
+    /// A host label is not allowed: it begins or ends with a hyphen, or the last label begins with a digit.
     BadLabel,
 }
 
-/// Where it was wrong: the part of the URL that was being read. A closed set as well.
+/// The part of the URL in which a grammar error was found. A new variant is a new version of the record format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RejectPart {
@@ -36,43 +36,49 @@ pub enum RejectPart {
     Port,
     /// The path (`fpath`, `hpath`, `urlpath`).
     Path,
-    /// ftp's `;type=`.
+    /// The `;type=` of an ftp URL.
     Typecode,
-    /// What follows `?` in http and wais.
+    /// The search part after `?`, in http and wais.
     Search,
-    /// gopher's type, selector, search and gopher+ string.
+    /// The type, selector, search and gopher+ string of a gopher URL.
     Selector,
-    /// mailto's address.
+    /// The address of a mailto URL.
     Address,
-    /// A newsgroup's name.
+    /// The name of a newsgroup.
     Group,
-    /// A news article's identifier, or nntp's article number.
+    /// The identifier of a news article, or the article number of an nntp URL.
     Article,
-    /// wais' database.
+    /// The database of a wais URL.
     Database,
-    /// wais' type.
+    /// The document type of a wais URL.
     Wtype,
-    /// wais' path.
+    /// The document path of a wais URL.
     Wpath,
-    /// prospero's fields.
+    /// The fields of a prospero URL.
     Field,
-    /// All after the colon of a scheme without a rule of its own.
+    /// The text after the colon of a scheme that has no rule of its own.
     Schemepart,
 }
 
 /// The reason a text is not a URL by RFC 1738.
+///
+/// ```
+/// let reject = urlspool::grammar::url(b"http://h:/").unwrap_err();
+/// assert_eq!((reject.kind.name(), reject.part.name(), reject.offset), ("empty", "port", 9));
+/// assert_eq!(reject.to_string(), "the port is empty at byte 9");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Reject {
-    /// What was wrong.
+    /// The kind of error.
     pub kind: RejectKind,
-    /// Which part was being read.
+    /// The part of the URL that the error is in.
     pub part: RejectPart,
-    /// How many bytes stand before the fault. At most the length of the text.
+    /// The offset of the error in bytes. At most the length of the text.
     pub offset: usize,
 }
 
 impl RejectKind {
-    /// The name that stands in a record's `error.kind`.
+    /// The name used in a record's `error.kind`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -84,7 +90,7 @@ impl RejectKind {
         }
     }
 
-    /// All kinds, for the schema.
+    /// All kinds, in the order of declaration.
     pub const ALL: [RejectKind; 5] = [
         RejectKind::Empty,
         RejectKind::Unexpected,
@@ -95,7 +101,7 @@ impl RejectKind {
 }
 
 impl RejectPart {
-    /// The name that stands in a record's `error.part`.
+    /// The name used in a record's `error.part`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -119,7 +125,7 @@ impl RejectPart {
         }
     }
 
-    /// All parts, for the schema.
+    /// All parts, in the order of declaration.
     pub const ALL: [RejectPart; 17] = [
         RejectPart::Scheme,
         RejectPart::Slashes,
@@ -156,7 +162,10 @@ impl fmt::Display for Reject {
                 "the {part} is missing, or lacks its delimiter, at byte {at}"
             ),
             RejectKind::BadLabel => {
-                write!(f, "the host's label cannot begin or end so at byte {at}")
+                write!(
+                    f,
+                    "the host label at byte {at} cannot begin or end with that character"
+                )
             }
         }
     }
@@ -164,52 +173,57 @@ impl fmt::Display for Reject {
 
 impl std::error::Error for Reject {}
 
-/// A rejection inside a production, which knows what is left and not what came before.
+/// A rejection by a production, which knows the bytes left to parse and not those before them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ProductionError {
     kind: RejectKind,
     part: RejectPart,
-    left: usize,
+    /// Length of the input from the error on.
+    remaining: usize,
 }
 
 impl ProductionError {
-    /// A refusal at the first byte of `rest`.
+    /// An error at the first byte of `rest`.
     pub(super) fn new(kind: RejectKind, part: RejectPart, rest: &[u8]) -> ProductionError {
         ProductionError {
             kind,
             part,
-            left: rest.len(),
+            remaining: rest.len(),
         }
     }
 
-    /// The rejection of the whole text, which had `total` bytes.
+    /// The rejection of a whole text of `total` bytes.
     pub(super) fn within(self, total: usize) -> Reject {
         Reject {
             kind: self.kind,
             part: self.part,
-            offset: total - self.left,
+            offset: total - self.remaining,
         }
     }
 }
 
-/// What a production gives: its value and the bytes after it.
+/// The result of a production: its value and the remaining bytes.
 pub(super) type Production<'a, T> = Result<(T, &'a [u8]), ProductionError>;
 
-/// Nothing may be left after a form's last production.
+/// Returns `value` if `rest`, the input after a form's last production, is empty.
+///
+/// # Errors
+///
+/// Rejects the first remaining byte, which `part` cannot contain.
 pub(super) fn end<T>(value: T, part: RejectPart, rest: &[u8]) -> Result<T, ProductionError> {
     if rest.is_empty() {
         Ok(value)
     } else {
-        Err(stray(part, rest))
+        Err(unexpected(part, rest))
     }
 }
 
-/// What is wrong with the first byte of `rest`, which `part` could not take. `rest` is not empty.
+/// The error for the first byte of `rest`, which `part` cannot contain. `rest` must not be empty.
 ///
-/// A whole escape is `Unexpected`: it stands where none can (`telnet://h%41`).
-pub(super) fn stray(part: RejectPart, rest: &[u8]) -> ProductionError {
-    let half_escape = rest.first() == Some(&b'%') && escaped_byte(rest).is_none();
-    let kind = if half_escape {
+/// A complete escape is `Unexpected`: it is in a place where no escape is allowed (`telnet://h%41`).
+pub(super) fn unexpected(part: RejectPart, rest: &[u8]) -> ProductionError {
+    let bad_escape = rest.first() == Some(&b'%') && escaped_byte(rest).is_none();
+    let kind = if bad_escape {
         RejectKind::BadEscape
     } else {
         RejectKind::Unexpected

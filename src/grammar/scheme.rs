@@ -1,9 +1,9 @@
-//! The one table of schemes: their rule, default port, and what makes a bare one plausible in running text.
+//! The table of schemes: rule, class, default port, and the requirement for a bare URL in running text.
 
 use super::chars::CharSet;
 use super::reject::{Production, ProductionError, RejectKind, RejectPart};
 
-/// Which rule of section 5 a scheme answers to.
+/// The rule of section 5 that parses the URLs of a scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SchemeRule {
     /// `ftpurl`
@@ -26,60 +26,60 @@ pub enum SchemeRule {
     Wais,
     /// `prosperourl`
     Prospero,
-    /// `otherurl`: no rule of its own.
+    /// `otherurl`: the scheme has no rule of its own.
     Other,
 }
 
-/// What kind of scheme it is by RFC 1738.
+/// The class of a scheme by RFC 1738.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SchemeClass {
-    /// One of the ten of section 3.
+    /// One of the ten schemes of section 3.
     Predefined,
-    /// One of the names that section 4 sets aside.
+    /// One of the names that section 4 reserves.
     Reserved,
-    /// `x-...`: an experiment (section 4).
+    /// `x-...`: experimental (section 4).
     Experimental,
     /// Any other name.
     Other,
 }
 
-/// What must follow a scheme's colon before a bare word in running text is taken for a URL.
+/// The text that must follow a scheme's colon for a bare word in running text to count as a URL.
 ///
-/// A scheme that is not in the table needs `//` and a plausible host.
+/// A scheme that is not in the table requires `//` and a plausible host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BareRequirement {
     /// `//` and a plausible host.
     Host,
-    /// `//`; what follows may have no host (`file:///etc/motd`).
+    /// `//`; the host may be absent (`file:///etc/motd`).
     Slashes,
-    /// A mailbox: something, `@`, a host with a dot.
+    /// A mailbox: a local part, `@`, and a host with a dot.
     Mailbox,
-    /// `*`, a newsgroup of two or more names, or an article's identifier.
+    /// `*`, a newsgroup with at least two components, or the identifier of an article.
     News,
-    /// A namespace identifier, a colon, and something (RFC 8141).
+    /// A namespace identifier, a colon, and at least one character (RFC 8141).
     Urn,
-    /// These characters.
+    /// This prefix.
     Starts(&'static str),
-    /// Never outside a wrapper.
+    /// A bare word of this scheme never counts: only URLs in wrappers do.
     Never,
 }
 
-/// A row of the table.
+/// A row of [`SCHEMES`].
 #[derive(Clone, Copy, Debug)]
 pub struct Scheme {
     /// The name, in lower case.
     pub name: &'static str,
-    /// Its rule in section 5.
+    /// The rule of section 5.
     pub rule: SchemeRule,
-    /// Its class.
+    /// The class.
     pub class: SchemeClass,
-    /// The port a client uses where the URL names none.
+    /// The default port, if the scheme has one.
     pub port: Option<u16>,
-    /// What makes a bare URL of this scheme plausible.
+    /// The requirement for a bare URL of this scheme.
     pub bare: BareRequirement,
 }
 
-/// The schemes we know more about than their name. Sections are RFC 1738's unless another is named.
+/// The known schemes. Section numbers refer to RFC 1738 unless another RFC is named.
 pub const SCHEMES: &[Scheme] = &[
     predefined("ftp", SchemeRule::Ftp, Some(21), BareRequirement::Host), // 3.2
     predefined("http", SchemeRule::Http, Some(80), BareRequirement::Host), // 3.3
@@ -106,7 +106,7 @@ pub const SCHEMES: &[Scheme] = &[
         Some(1525),
         BareRequirement::Host,
     ), // 3.11
-    reserved("afs", BareRequirement::Host),                              // 4, here and below
+    reserved("afs", BareRequirement::Host), // 4, this row and the next six
     reserved("mid", BareRequirement::Mailbox),
     reserved("cid", BareRequirement::Mailbox),
     reserved("nfs", BareRequirement::Host),
@@ -125,7 +125,7 @@ pub const SCHEMES: &[Scheme] = &[
     other("sips", None, BareRequirement::Mailbox),
     other("xmpp", None, BareRequirement::Mailbox), // RFC 5122
     other("im", None, BareRequirement::Mailbox),   // RFC 3860
-    other("data", None, BareRequirement::Never),   // RFC 2397: counted in HTML, no location in text
+    other("data", None, BareRequirement::Never), // RFC 2397: counted in HTML, not a location in text
     other("javascript", None, BareRequirement::Never),
 ];
 
@@ -165,27 +165,29 @@ const fn other(name: &'static str, port: Option<u16>, bare: BareRequirement) -> 
 }
 
 impl Scheme {
-    /// The row of a scheme's name in any case, if it has one.
+    /// Returns the row for a scheme's name, in any case; `None` if the scheme is not in the table.
     #[must_use]
     pub fn named(name: &[u8]) -> Option<&'static Scheme> {
-        Scheme::place(name).map(|row| &SCHEMES[row])
+        Scheme::index(name).map(|row| &SCHEMES[row])
     }
 
-    /// The place of that row in [`SCHEMES`]. Compares those names alone that begin with the same letter.
+    /// Returns the index of that row in [`SCHEMES`]. Compares only the names that begin with the same letter.
     #[must_use]
-    pub fn place(name: &[u8]) -> Option<usize> {
+    pub fn index(name: &[u8]) -> Option<usize> {
         let rows = &ROWS[letter(*name.first()?)];
-        let mut places = rows
+        let mut indexes = rows
             .iter()
             .map(|&row| usize::from(row))
             .take_while(|&row| row < SCHEMES.len());
-        // Nearly all are written in lower case.
+        // Nearly all names are written in lower case.
         let is_same = |own: &[u8]| own == name || own.eq_ignore_ascii_case(name);
-        places.find(|&place| is_same(SCHEMES[place].name.as_bytes()))
+        indexes.find(|&index| is_same(SCHEMES[index].name.as_bytes()))
     }
 }
 
-/// For each letter the rows of the names that begin with it; a number that is none's behind them.
+/// For each letter, the indexes of the rows whose names begin with it, followed by `u8::MAX`.
+///
+/// Reason: a name is looked up for every colon that may end a scheme, and a letter has at most four rows.
 const ROWS: [[u8; 5]; 32] = {
     let mut rows = [[u8::MAX; 5]; 32];
     let mut row = 0;
@@ -201,13 +203,13 @@ const ROWS: [[u8; 5]; 32] = {
     rows
 };
 
-/// The number of a letter, in either case.
+/// The index of a letter in [`ROWS`], the same in either case. Other bytes share the indexes of letters.
 const fn letter(byte: u8) -> usize {
     (byte & 0x1F) as usize
 }
 
 impl SchemeClass {
-    /// The class of any scheme's name.
+    /// Returns the class of a scheme's name.
     #[must_use]
     pub fn of(name: &[u8]) -> SchemeClass {
         match Scheme::named(name) {
@@ -219,7 +221,7 @@ impl SchemeClass {
         }
     }
 
-    /// The name that stands in a record's `scheme_class`.
+    /// The name used in a record's `scheme_class`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -231,13 +233,13 @@ impl SchemeClass {
     }
 }
 
-/// Whether `byte` can stand in a scheme's name, in either case.
+/// Returns `true` if `byte` can be part of a scheme's name, in either case.
 #[must_use]
 pub fn is_scheme_char(byte: u8) -> bool {
     CharSet::SCHEME.has(byte)
 }
 
-/// `scheme ":"`, with `scheme = 1*[ lowalpha | digit | "+" | "-" | "." ]` read in either case (section 2.1).
+/// Parses `scheme ":"`, where `scheme = 1*[ lowalpha | digit | "+" | "-" | "." ]` matches either case (section 2.1).
 pub(super) fn scheme(input: &[u8]) -> Production<'_, &[u8]> {
     let len = input
         .iter()

@@ -91,7 +91,7 @@ impl Default for SchemeCounts {
 impl SchemeCounts {
     /// NamedCounts one more of this name, in any case.
     fn add(&mut self, name: &[u8]) {
-        match Scheme::place(name) {
+        match Scheme::index(name) {
             Some(place) => self.known[place] += 1,
             None => self
                 .others

@@ -99,7 +99,7 @@ fn form(map: &mut Object<'_>, url: &Url<'_>) {
                 field!("host_kind"),
                 file.host.map_or("empty", |host| kind(host.kind)),
             );
-            map.value(field!("local"), &file.local());
+            map.value(field!("local"), &file.is_local());
             map.text(field!("path"), file.path);
             map.texts(field!("segments"), file.segments());
         }
@@ -145,7 +145,7 @@ fn form(map: &mut Object<'_>, url: &Url<'_>) {
             let fields: Vec<_> = prospero
                 .fields
                 .iter()
-                .map(|(name, value)| [text(name), text(value)])
+                .map(|field| [text(field.name), text(field.value)])
                 .collect();
             map.value(field!("fields"), &fields);
         }
@@ -236,7 +236,7 @@ impl Serialize for Decoded<'_> {
                 let fields: Vec<_> = prospero
                     .fields
                     .iter()
-                    .map(|(name, value)| [bytes(name), bytes(value)])
+                    .map(|field| [bytes(field.name), bytes(field.value)])
                     .collect();
                 map.serialize_entry("fields", &fields)?;
             }

@@ -1,18 +1,18 @@
 //! RFC 1738's BNF as text, and an interpreter of its notation that follows every path.
 //!
-//! Slow and plain, and it uses nothing of `urlspool`.
+//! Slow and simple. Uses nothing of `urlspool`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter::Peekable;
 use std::str::SplitWhitespace;
 use std::sync::LazyLock;
 
-/// What a URL can be made of by section 5, one rule a line, with a blank between any two tokens.
+/// The rules of section 5, one on each line, with a blank between any two tokens.
 ///
-/// Read by `spec/ambiguities.md`: after `*` the brackets only group (1), literals are case-sensitive (2), and the
-/// bare slash of `gopherurl` is a literal (3). `"a".."z"` is short for the list of single characters. There is no
-/// `url`: a predefined scheme answers to its own rule only (6), so [`forms`] chooses. The last lines are our names
-/// for alternatives that section 5 leaves without one.
+/// Where section 5 is ambiguous the decisions are those of [`urlspool::grammar`]: after `*` brackets only group, literals
+/// are case-sensitive, and the bare slash of `gopherurl` is a literal. `"a".."z"` abbreviates the list of single
+/// characters. There is no rule `url`: a predefined scheme is parsed by its own rule only, so [`forms`] chooses. The last
+/// lines name alternatives that have no name in section 5.
 const BNF: &str = r#"
     genericurl      = scheme ":" schemepart
     otherurl        = genericurl
@@ -97,9 +97,9 @@ const BNF: &str = r#"
     otherurl-ip     = scheme ":" ip-schemepart
 "#;
 
-/// The forms that each predefined scheme answers to, then those of all other schemes. Each is a rule of [`BNF`].
+/// The forms of each predefined scheme, then those of all other schemes. Each is a rule of [`BNF`].
 ///
-/// Where two match, the first is the form's name: `otherurl` derives all that `otherurl-ip` does.
+/// If two forms match, the first one counts: `otherurl` derives every text that `otherurl-ip` does.
 pub(super) const FORMS: [(&str, &[&str]); 11] = [
     ("ftp", &["ftpurl"]),
     ("file", &["fileurl"]),
@@ -111,20 +111,20 @@ pub(super) const FORMS: [(&str, &[&str]); 11] = [
     ("telnet", &["telneturl"]),
     ("wais", &["waisdatabase", "waisindex", "waisdoc"]),
     ("prospero", &["prosperourl"]),
-    // The empty name stands for any.
+    // The empty name matches any scheme.
     ("", &["otherurl-ip", "otherurl"]),
 ];
 
-/// What the BNF says about a text.
+/// The result of matching a text against the BNF.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Verdict {
-    /// The form's name; `None` where the text is no URL.
+    /// The name of the form; `None` if the text is not a URL.
     pub(crate) form: Option<&'static str>,
-    /// The length of the longest beginning of the text that begins some URL.
+    /// The length of the longest prefix of the text that is a prefix of some URL of the scheme.
     pub(crate) viable: usize,
 }
 
-/// Reads all of `input` as a URL. The scheme's name is compared, and read, in lower case.
+/// Matches all of `input` as a URL. The name of the scheme is converted to lower case first.
 pub(crate) fn verdict(input: &[u8]) -> Verdict {
     let colon = input
         .iter()
@@ -150,7 +150,7 @@ pub(crate) fn verdict(input: &[u8]) -> Verdict {
     }
 }
 
-/// A text that the rule `name` derives. `choices` make every decision; when they run out it ends soon.
+/// Derives a text from the rule `name`. Each decision consumes one byte of `choices`; without more of them it ends soon.
 pub(super) fn derivation(name: &'static str, choices: &[u8]) -> Vec<u8> {
     let mut text = Vec::new();
     derive(&Term::Rule(name), &mut choices.iter().copied(), &mut text);
@@ -158,11 +158,11 @@ pub(super) fn derivation(name: &'static str, choices: &[u8]) -> Vec<u8> {
 }
 
 fn forms(scheme: &[u8]) -> &'static [&'static str] {
-    let answers = |name: &str| name.is_empty() || name.as_bytes() == scheme;
-    FORMS.iter().find(|(name, _)| answers(name)).unwrap().1
+    let matches = |name: &str| name.is_empty() || name.as_bytes() == scheme;
+    FORMS.iter().find(|(name, _)| matches(name)).unwrap().1
 }
 
-/// The right-hand side of a rule, or a piece of it.
+/// The right-hand side of a rule, or a part of it.
 enum Term {
     Text(&'static str),
     Range(u8, u8),
@@ -206,7 +206,7 @@ fn sequence(tokens: &mut Tokens) -> Term {
     one_or(Term::Sequence, items)
 }
 
-/// `many` of `terms`, or the only one as it is.
+/// Combines `terms` with `many`; a single term is returned unchanged.
 fn one_or(many: fn(Vec<Term>) -> Term, mut terms: Vec<Term>) -> Term {
     if terms.len() == 1 {
         terms.remove(0)
@@ -248,18 +248,17 @@ fn bracketed(tokens: &mut Tokens) -> Term {
     inside
 }
 
-/// Matches terms against all of the input, on every path at once.
+/// Matches terms against the input, following every path.
 struct Matcher<'a> {
     input: &'a [u8],
-    /// How much of the input the furthest path has matched, half a literal included.
+    /// The number of bytes matched by the path that got furthest, including part of a literal.
     ///
-    /// A path goes on only behind what it has matched, and every rule derives something: what ends here can always
-    /// be completed.
+    /// A path continues only after a match and every rule derives some text, so the input up to here can be completed.
     reached: usize,
 }
 
 impl Matcher<'_> {
-    /// Adds to `ends` all places where `term` can end if it starts at `at`.
+    /// Adds to `ends` all offsets where `term` can end if it starts at `at`.
     fn read(&mut self, term: &Term, at: usize, ends: &mut BTreeSet<usize>) {
         match term {
             Term::Text(text) => {
@@ -274,7 +273,7 @@ impl Matcher<'_> {
                 let fits = self
                     .input
                     .get(at)
-                    .is_some_and(|octet| low <= octet && octet <= high);
+                    .is_some_and(|byte| low <= byte && byte <= high);
                 self.compared(at + usize::from(fits), fits, ends);
             }
             Term::Rule(name) => self.read(&RULES[name], at, ends),
@@ -301,7 +300,7 @@ impl Matcher<'_> {
         }
     }
 
-    /// A literal or range has been compared with the input up to `place`.
+    /// Records that a literal or range has been compared with the input up to `place`.
     fn compared(&mut self, place: usize, fits: bool, ends: &mut BTreeSet<usize>) {
         self.reached = self.reached.max(place);
         if fits {
@@ -317,7 +316,7 @@ impl Matcher<'_> {
         ends
     }
 
-    /// `ends`, and all places to which any number of `item`s leads from there.
+    /// Returns `ends`, and all offsets that any number of `item`s reaches from there.
     fn closure(&mut self, item: &Term, mut ends: BTreeSet<usize>) -> BTreeSet<usize> {
         let mut fresh = ends.clone();
         while !fresh.is_empty() {

@@ -8,21 +8,21 @@ use super::{segments, slash};
 /// `fileurl = "file://" [ host | "localhost" ] "/" fpath`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileUrl<'a> {
-    /// The host; absent where the URL has none, as only this form may.
+    /// The host; `None` if the URL has none. Only this form allows that.
     pub host: Option<Host<'a>>,
     /// `fpath`, without the slash before it.
     pub path: &'a [u8],
 }
 
 impl<'a> FileUrl<'a> {
-    /// Whether the file lies on the reader's own machine: no host, or `localhost` in any case.
+    /// Returns `true` if the file is on the local machine: no host, or `localhost` in any case.
     #[must_use]
-    pub fn local(&self) -> bool {
+    pub fn is_local(&self) -> bool {
         self.host
             .is_none_or(|host| host.text.eq_ignore_ascii_case(b"localhost"))
     }
 
-    /// The path's segments.
+    /// The segments of the path.
     pub fn segments(&self) -> impl Iterator<Item = &'a [u8]> {
         segments(self.path)
     }
@@ -35,7 +35,7 @@ impl<'a> FileUrl<'a> {
     }
 }
 
-/// `fileurl`. The `file://` has been read. `localhost` is a host like others here.
+/// Parses `fileurl`, after the `file://`. `localhost` is an ordinary host here.
 pub(super) fn fileurl(input: &[u8]) -> Result<FileUrl<'_>, ProductionError> {
     let (host, rest) = match input.first() {
         Some(b'/') => (None, input),

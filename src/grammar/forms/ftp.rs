@@ -9,9 +9,9 @@ use super::{after_host, segments};
 /// `ftpurl = "ftp://" login [ "/" fpath [ ";type=" ftptype ]]`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FtpUrl<'a> {
-    /// User, password, host, port.
+    /// The user name, password, host and port.
     pub login: Login<'a>,
-    /// The path; absent without its slash, which differs from an empty one.
+    /// The path; `None` without the slash after the host. A slash alone gives an empty path.
     pub path: Option<FtpPath<'a>>,
 }
 
@@ -20,11 +20,11 @@ pub struct FtpUrl<'a> {
 pub struct FtpPath<'a> {
     /// `fpath`
     pub fpath: &'a [u8],
-    /// `ftptype`: one of `AIDaid`, as written.
+    /// `ftptype`: one of the letters `AIDaid`, as written.
     pub typecode: Option<u8>,
 }
 
-/// A command of the FTP session that section 3.2.2 describes, and its decoded argument.
+/// A command of the FTP session that section 3.2.2 describes, with its decoded argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FtpCommand {
     /// `USER`, `PASS`, `CWD`, `TYPE`, `RETR` or `NLST`.
@@ -34,14 +34,14 @@ pub struct FtpCommand {
 }
 
 impl<'a> FtpPath<'a> {
-    /// All segments but the last: the directories to change into, one after the other.
+    /// All segments except the last: the directories to change into, in order.
     pub fn cwd(&self) -> impl Iterator<Item = &'a [u8]> {
         let mut all = segments(self.fpath);
         all.next_back();
         all
     }
 
-    /// The last segment.
+    /// The last segment: the name of a file or directory.
     #[must_use]
     pub fn name(&self) -> &'a [u8] {
         segments(self.fpath).next_back().unwrap_or_default()
@@ -51,35 +51,35 @@ impl<'a> FtpPath<'a> {
 impl FtpUrl<'_> {
     /// The FTP commands of section 3.2.2, in order.
     ///
-    /// No `USER` where the URL has none: the conventions for "anonymous" are the client's (section 3.2.1).
+    /// There is no `USER` if the URL has no user name: the client supplies "anonymous" (section 3.2.1).
     #[must_use]
     pub fn commands(&self) -> Vec<FtpCommand> {
         let mut commands = Vec::new();
-        let mut say = |verb, argument: &[u8]| {
+        let mut push = |verb, argument: &[u8]| {
             commands.push(FtpCommand {
                 verb,
                 argument: decode(argument),
             })
         };
         if let Some(user) = self.login.user {
-            say("USER", user);
+            push("USER", user);
         }
         if let Some(password) = self.login.password {
-            say("PASS", password);
+            push("PASS", password);
         }
         let Some(path) = self.path else {
             return commands;
         };
         for directory in path.cwd() {
-            say("CWD", directory);
+            push("CWD", directory);
         }
         match path.typecode.map(|code| code.to_ascii_uppercase()) {
-            Some(b'D') => say("NLST", path.name()),
+            Some(b'D') => push("NLST", path.name()),
             Some(code) => {
-                say("TYPE", &[code]);
-                say("RETR", path.name());
+                push("TYPE", &[code]);
+                push("RETR", path.name());
             }
-            None => say("RETR", path.name()),
+            None => push("RETR", path.name()),
         }
         commands
     }
@@ -98,7 +98,7 @@ impl FtpUrl<'_> {
     }
 }
 
-/// `ftpurl`. The `ftp://` has been read.
+/// Parses `ftpurl`, after the `ftp://`.
 pub(super) fn ftpurl(input: &[u8]) -> Result<FtpUrl<'_>, ProductionError> {
     let (login, rest) = login(input)?;
     if rest.is_empty() {
@@ -135,7 +135,7 @@ pub(super) fn ftpurl(input: &[u8]) -> Result<FtpUrl<'_>, ProductionError> {
     )
 }
 
-/// `fpath = fsegment *[ "/" fsegment ]`; `fsegment = *[ uchar | "?" | ":" | "@" | "&" | "=" ]`
+/// Parses `fpath = fsegment *[ "/" fsegment ]`; `fsegment = *[ uchar | "?" | ":" | "@" | "&" | "=" ]`.
 pub(super) fn fpath(input: &[u8]) -> (&[u8], &[u8]) {
     let mut rest = run(CharSet::FSEGMENT, input).1;
     while let Some(next) = rest.strip_prefix(b"/") {
@@ -144,16 +144,16 @@ pub(super) fn fpath(input: &[u8]) -> (&[u8], &[u8]) {
     input.split_at(input.len() - rest.len())
 }
 
-/// `";type=" ftptype`, the literal in lower case (`spec/ambiguities.md` 2).
+/// Parses `";type=" ftptype`. The literal is lower-case: only schemes are case-insensitive (section 2.1).
 fn typecode(input: &[u8]) -> Production<'_, u8> {
     const LITERAL: &[u8] = b";type=";
-    let same = input
+    let matching = input
         .iter()
         .zip(LITERAL)
         .take_while(|(have, want)| have == want)
         .count();
-    let rest = &input[same..];
-    if same < LITERAL.len() {
+    let rest = &input[matching..];
+    if matching < LITERAL.len() {
         return Err(ProductionError::new(
             RejectKind::Missing,
             RejectPart::Typecode,

@@ -8,22 +8,22 @@ use super::super::reject::{ProductionError, RejectPart, end};
 /// `otherurl = genericurl`; `schemepart = *xchar | ip-schemepart`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OtherUrl<'a> {
-    /// All after the colon.
+    /// The text after the colon.
     pub schemepart: &'a [u8],
-    /// Its reading as an `ip-schemepart`, where it has one. Everything that has one is `*xchar` too.
+    /// The same text as an `ip-schemepart`, if it matches that production. Every such text is also `*xchar`.
     pub ip: Option<IpSchemepart<'a>>,
 }
 
 /// `ip-schemepart = "//" login [ "/" urlpath ]`
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IpSchemepart<'a> {
-    /// User, password, host, port.
+    /// The user name, password, host and port.
     pub login: Login<'a>,
-    /// `urlpath = *xchar`, without the slash; absent without it.
+    /// `urlpath = *xchar`, without the slash before it; `None` if there is no slash.
     pub urlpath: Option<&'a [u8]>,
 }
 
-/// `schemepart`
+/// Parses `schemepart`, the text after the colon.
 pub(super) fn otherurl(input: &[u8]) -> Result<OtherUrl<'_>, ProductionError> {
     let (schemepart, rest) = run(CharSet::XCHAR, input);
     end(
@@ -36,7 +36,7 @@ pub(super) fn otherurl(input: &[u8]) -> Result<OtherUrl<'_>, ProductionError> {
     )
 }
 
-/// `ip-schemepart`, of a text that holds only `xchar`s.
+/// Parses `ip-schemepart`. All of `input` is `*xchar`.
 fn ip_schemepart(input: &[u8]) -> Option<IpSchemepart<'_>> {
     let (login, rest) = login(input.strip_prefix(b"//")?).ok()?;
     let urlpath = match rest.split_first() {

@@ -11,32 +11,32 @@ use super::after_host;
 /// The bare `/` is a misprint for `"/"`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GopherUrl<'a> {
-    /// Host and port.
+    /// The host and port.
     pub hostport: HostPort<'a>,
-    /// What follows the slash after the host; absent without that slash.
+    /// The text after the slash that follows the host; `None` without that slash.
     pub path: Option<GopherPath<'a>>,
 }
 
-/// What follows the slash.
+/// The text after the slash, and its division into fields.
 ///
-/// By section 5 a selector may hold `%09`, which leaves several readings; section 3.4 says that it holds no
-/// tab, so the first two `%09` after the type divide it (`spec/ambiguities.md` 23).
+/// By section 5 a selector may contain `%09`, which makes the division ambiguous. Section 3.4 says that a selector
+/// contains no tab, so the first two `%09` after the type separate the fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GopherPath<'a> {
-    /// All of it, as written.
+    /// The whole text, as written.
     pub text: &'a [u8],
-    /// The first `xchar`; an escape counts as one.
+    /// The type: the first `xchar`, which may be an escape.
     pub gtype: Option<&'a [u8]>,
-    /// Present, if perhaps empty, where there is a type.
+    /// The selector; present, although perhaps empty, if there is a type.
     pub selector: Option<&'a [u8]>,
-    /// Between the first `%09` and the second.
+    /// The search string: the text between the first and the second `%09`.
     pub search: Option<&'a [u8]>,
-    /// After the second `%09`.
+    /// The gopher+ string: the text after the second `%09`.
     pub gopher_plus: Option<&'a [u8]>,
 }
 
 impl GopherUrl<'_> {
-    /// The type that a client assumes: `1` where the URL has none (section 3.4.1), decoded.
+    /// The decoded type; `1`, as section 3.4.1 says, if the URL has none.
     #[must_use]
     pub fn effective_gtype(&self) -> u8 {
         self.path
@@ -44,8 +44,8 @@ impl GopherUrl<'_> {
             .map_or(b'1', |gtype| escaped_byte(gtype).unwrap_or(gtype[0]))
     }
 
-    /// The line that a client sends (sections 3.4.1 to 3.4.9), without its end: the decoded selector, then
-    /// after tabs the search and gopher+ strings.
+    /// The line that a client sends (sections 3.4.1 to 3.4.9), without its line end: the decoded selector, then the
+    /// search and gopher+ strings, each after a tab.
     #[must_use]
     pub fn request(&self) -> Vec<u8> {
         let Some(path) = self.path else {
@@ -66,7 +66,7 @@ impl GopherUrl<'_> {
     }
 }
 
-/// `gopherurl`. The `gopher://` has been read.
+/// Parses `gopherurl`, after the `gopher://`.
 pub(super) fn gopherurl(input: &[u8]) -> Result<GopherUrl<'_>, ProductionError> {
     let (hostport, rest) = hostport(input)?;
     if rest.is_empty() {
@@ -82,15 +82,15 @@ pub(super) fn gopherurl(input: &[u8]) -> Result<GopherUrl<'_>, ProductionError> 
     end(
         GopherUrl {
             hostport,
-            path: Some(divided(text)),
+            path: Some(fields(text)),
         },
         RejectPart::Selector,
         rest,
     )
 }
 
-/// Type, selector, search and gopher+ string of a text that holds only `xchar`s.
-fn divided(text: &[u8]) -> GopherPath<'_> {
+/// Divides a text that is `*xchar` into type, selector, search and gopher+ string.
+fn fields(text: &[u8]) -> GopherPath<'_> {
     let (gtype, rest) = match text.first() {
         None => {
             return GopherPath {
@@ -104,9 +104,9 @@ fn divided(text: &[u8]) -> GopherPath<'_> {
         Some(b'%') => text.split_at(3),
         Some(_) => text.split_at(1),
     };
-    let (selector, rest) = cut_at_tab(rest);
+    let (selector, rest) = split_at_tab(rest);
     let (search, rest) = rest.map_or((None, None), |rest| {
-        let (search, rest) = cut_at_tab(rest);
+        let (search, rest) = split_at_tab(rest);
         (Some(search), rest)
     });
     GopherPath {
@@ -118,8 +118,8 @@ fn divided(text: &[u8]) -> GopherPath<'_> {
     }
 }
 
-/// What stands before the first `%09`, and after it.
-fn cut_at_tab(text: &[u8]) -> (&[u8], Option<&[u8]>) {
+/// Splits `text` at the first `%09`: the text before it, and the text after it if there is one.
+fn split_at_tab(text: &[u8]) -> (&[u8], Option<&[u8]>) {
     match text.windows(3).position(|window| window == b"%09") {
         Some(at) => (&text[..at], Some(&text[at + 3..])),
         None => (text, None),

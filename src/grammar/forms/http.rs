@@ -9,16 +9,16 @@ use super::{after_host, segments, write_after};
 /// `httpurl = "http://" hostport [ "/" hpath [ "?" search ]]`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HttpUrl<'a> {
-    /// Host and port. A user name is not allowed (section 3.3).
+    /// The host and port. A user name is not allowed (section 3.3).
     pub hostport: HostPort<'a>,
-    /// `hpath`; absent without its slash.
+    /// `hpath`; `None` without the slash before it.
     pub path: Option<&'a [u8]>,
-    /// `search`; only where there is a path.
+    /// `search`; present only with a path.
     pub search: Option<&'a [u8]>,
 }
 
 impl<'a> HttpUrl<'a> {
-    /// The path's segments; none where it is absent.
+    /// The segments of the path; empty if there is no path.
     pub fn segments(&self) -> impl Iterator<Item = &'a [u8]> {
         self.path.into_iter().flat_map(segments)
     }
@@ -31,7 +31,7 @@ impl<'a> HttpUrl<'a> {
     }
 }
 
-/// `httpurl`. The `http://` has been read.
+/// Parses `httpurl`, after the `http://`.
 pub(super) fn httpurl(input: &[u8]) -> Result<HttpUrl<'_>, ProductionError> {
     let (hostport, rest) = hostport(input)?;
     if rest.is_empty() {
@@ -68,7 +68,7 @@ pub(super) fn httpurl(input: &[u8]) -> Result<HttpUrl<'_>, ProductionError> {
     )
 }
 
-/// `hpath = hsegment *[ "/" hsegment ]`; `hsegment = *[ uchar | ";" | ":" | "@" | "&" | "=" ]`
+/// Parses `hpath = hsegment *[ "/" hsegment ]`; `hsegment = *[ uchar | ";" | ":" | "@" | "&" | "=" ]`
 fn hpath(input: &[u8]) -> (&[u8], &[u8]) {
     let mut rest = run(CharSet::HSEGMENT, input).1;
     while let Some(next) = rest.strip_prefix(b"/") {
@@ -77,7 +77,7 @@ fn hpath(input: &[u8]) -> (&[u8], &[u8]) {
     input.split_at(input.len() - rest.len())
 }
 
-/// `search = *[ uchar | ";" | ":" | "@" | "&" | "=" ]`
+/// Parses `search = *[ uchar | ";" | ":" | "@" | "&" | "=" ]`
 pub(super) fn search(input: &[u8]) -> (&[u8], &[u8]) {
     run(CharSet::HSEGMENT, input)
 }

@@ -7,11 +7,11 @@ use super::super::reject::{ProductionError, RejectKind, RejectPart, end};
 /// `mailtourl = "mailto:" encoded822addr`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MailtoUrl<'a> {
-    /// `encoded822addr = 1*xchar`. Nothing of RFC 822 is checked.
+    /// `encoded822addr = 1*xchar`. The syntax of RFC 822 is not checked.
     pub addr: &'a [u8],
 }
 
-/// `mailtourl`. The `mailto:` has been read.
+/// Parses `mailtourl`, after the `mailto:`.
 pub(super) fn mailtourl(input: &[u8]) -> Result<MailtoUrl<'_>, ProductionError> {
     let (addr, rest) = run(CharSet::XCHAR, input);
     if addr.is_empty() && rest.is_empty() {

@@ -3,7 +3,7 @@
 use super::super::chars::CharSet;
 use super::super::escape::run;
 use super::super::host::{Host, host};
-use super::super::reject::{Production, ProductionError, RejectKind, RejectPart, end, stray};
+use super::super::reject::{Production, ProductionError, RejectKind, RejectPart, end, unexpected};
 
 /// `newsurl = "news:" grouppart`; `grouppart = "*" | group | article`
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,9 +14,9 @@ pub enum NewsUrl<'a> {
     Group(&'a [u8]),
     /// `article`: a Message-ID without its brackets.
     Article {
-        /// What stands before the `@`.
+        /// The text before the `@`.
         unique: &'a [u8],
-        /// What stands after it: a host without a port.
+        /// The text after the `@`: a host without a port.
         host: Host<'a>,
     },
 }
@@ -35,9 +35,9 @@ impl NewsUrl<'_> {
     }
 }
 
-/// `grouppart`. The `news:` has been read.
+/// Parses `grouppart`, after the `news:`.
 ///
-/// No group holds an `@`, and every article holds one, so the characters before the first `@` decide.
+/// No group contains an `@` and every article does, so the first `@` decides.
 pub(super) fn newsurl(input: &[u8]) -> Result<NewsUrl<'_>, ProductionError> {
     let (before, rest) = run(CharSet::ARTICLE, input);
     if let Some(rest) = rest.strip_prefix(b"@") {
@@ -59,7 +59,7 @@ pub(super) fn newsurl(input: &[u8]) -> Result<NewsUrl<'_>, ProductionError> {
         );
     }
     if !rest.is_empty() {
-        return Err(stray(RejectPart::Article, rest));
+        return Err(unexpected(RejectPart::Article, rest));
     }
     if input == b"*" {
         return Ok(NewsUrl::All);
@@ -68,7 +68,7 @@ pub(super) fn newsurl(input: &[u8]) -> Result<NewsUrl<'_>, ProductionError> {
     if rest.is_empty() {
         return Ok(NewsUrl::Group(group));
     }
-    // The text could still have become an article: what is missing is its `@`, at the end.
+    // The text is a prefix of an article: its `@` is missing, at the end of the input.
     Err(ProductionError::new(
         RejectKind::Missing,
         RejectPart::Article,
@@ -76,7 +76,7 @@ pub(super) fn newsurl(input: &[u8]) -> Result<NewsUrl<'_>, ProductionError> {
     ))
 }
 
-/// `group = alpha *[ alpha | digit | "-" | "." | "+" | "_" ]`
+/// Parses `group = alpha *[ alpha | digit | "-" | "." | "+" | "_" ]`
 pub(super) fn group(input: &[u8]) -> Production<'_, &[u8]> {
     match input.first() {
         None => Err(ProductionError::new(

@@ -8,11 +8,11 @@ use super::{slash, write_after};
 /// `nntpurl = "nntp://" hostport "/" group [ "/" digits ]`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NntpUrl<'a> {
-    /// Host and port.
+    /// The host and port.
     pub hostport: HostPort<'a>,
     /// The newsgroup.
     pub group: &'a [u8],
-    /// The article's number on that server, as text.
+    /// The digits of the article's number on that server.
     pub article_number: Option<&'a [u8]>,
 }
 
@@ -26,7 +26,7 @@ impl NntpUrl<'_> {
     }
 }
 
-/// `nntpurl`. The `nntp://` has been read.
+/// Parses `nntpurl`, after the `nntp://`.
 pub(super) fn nntpurl(input: &[u8]) -> Result<NntpUrl<'_>, ProductionError> {
     let (hostport, rest) = hostport(input)?;
     let (group, rest) = group(slash(RejectPart::Group, rest)?)?;

@@ -3,19 +3,28 @@
 use super::super::chars::CharSet;
 use super::super::escape::run;
 use super::super::host::{HostPort, hostport};
-use super::super::reject::{Production, ProductionError, RejectKind, RejectPart, end, stray};
+use super::super::reject::{Production, ProductionError, RejectKind, RejectPart, end, unexpected};
 use super::ftp::fpath;
 use super::slash;
 
 /// `prosperourl = "prospero://" hostport "/" ppath *[ fieldspec ]`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProsperoUrl<'a> {
-    /// Host and port.
+    /// The host and port.
     pub hostport: HostPort<'a>,
-    /// The whole `ppath`: the host-specific object name.
+    /// `ppath`: the host-specific object name.
     pub hsoname: &'a [u8],
-    /// The names and values of the fields, in order.
-    pub fields: Vec<(&'a [u8], &'a [u8])>,
+    /// The fields, in order.
+    pub fields: Vec<ProsperoField<'a>>,
+}
+
+/// `fieldspec = ";" fieldname "=" fieldvalue`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProsperoField<'a> {
+    /// `fieldname`
+    pub name: &'a [u8],
+    /// `fieldvalue`
+    pub value: &'a [u8],
 }
 
 impl ProsperoUrl<'_> {
@@ -24,14 +33,14 @@ impl ProsperoUrl<'_> {
         self.hostport.write(out);
         out.push(b'/');
         out.extend(self.hsoname);
-        for (name, value) in &self.fields {
-            super::write_after(out, b";", Some(name));
-            super::write_after(out, b"=", Some(value));
+        for field in &self.fields {
+            super::write_after(out, b";", Some(field.name));
+            super::write_after(out, b"=", Some(field.value));
         }
     }
 }
 
-/// `prosperourl`. The `prospero://` has been read. `psegment` has the characters of `fsegment`.
+/// Parses `prosperourl`, after the `prospero://`. `ppath` and `fpath` are the same production.
 pub(super) fn prosperourl(input: &[u8]) -> Result<ProsperoUrl<'_>, ProductionError> {
     let (hostport, rest) = hostport(input)?;
     let (hsoname, mut rest) = fpath(slash(RejectPart::Path, rest)?);
@@ -57,17 +66,17 @@ pub(super) fn prosperourl(input: &[u8]) -> Result<ProsperoUrl<'_>, ProductionErr
     )
 }
 
-/// `fieldname "=" fieldvalue`. The `;` has been read.
-fn field(input: &[u8]) -> Production<'_, (&[u8], &[u8])> {
+/// Parses `fieldname "=" fieldvalue`, after the `;`.
+fn field(input: &[u8]) -> Production<'_, ProsperoField<'_>> {
     let (name, rest) = run(CharSet::FIELD, input);
     let Some(rest) = rest.strip_prefix(b"=") else {
         let missing = ProductionError::new(RejectKind::Missing, RejectPart::Field, rest);
         return Err(if rest.is_empty() {
             missing
         } else {
-            stray(RejectPart::Field, rest)
+            unexpected(RejectPart::Field, rest)
         });
     };
     let (value, rest) = run(CharSet::FIELD, rest);
-    Ok(((name, value), rest))
+    Ok((ProsperoField { name, value }, rest))
 }

@@ -6,9 +6,9 @@ use super::super::reject::{ProductionError, RejectPart, end};
 /// `telneturl = "telnet://" login [ "/" ]`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TelnetUrl<'a> {
-    /// User, password, host, port.
+    /// The user name, password, host and port.
     pub login: Login<'a>,
-    /// Whether the slash stands at the end.
+    /// `true` if the URL ends with the slash.
     pub final_slash: bool,
 }
 
@@ -22,7 +22,7 @@ impl TelnetUrl<'_> {
     }
 }
 
-/// `telneturl`. The `telnet://` has been read.
+/// Parses `telneturl`, after the `telnet://`.
 pub(super) fn telneturl(input: &[u8]) -> Result<TelnetUrl<'_>, ProductionError> {
     let (login, rest) = login(input)?;
     match rest.strip_prefix(b"/") {

@@ -3,22 +3,22 @@
 use super::super::chars::CharSet;
 use super::super::escape::run;
 use super::super::host::{HostPort, hostport};
-use super::super::reject::{ProductionError, RejectKind, RejectPart, end, stray};
+use super::super::reject::{ProductionError, RejectKind, RejectPart, end, unexpected};
 use super::http::search;
 use super::slash;
 
 /// `waisurl = waisdatabase | waisindex | waisdoc`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaisUrl<'a> {
-    /// Host and port.
+    /// The host and port.
     pub hostport: HostPort<'a>,
     /// `database = *uchar`
     pub database: &'a [u8],
-    /// What the URL designates of the database.
+    /// The part of the database that the URL designates.
     pub part: WaisPart<'a>,
 }
 
-/// What follows the database.
+/// The part of a wais URL after the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaisPart<'a> {
     /// `waisdatabase`: the database itself.
@@ -54,7 +54,7 @@ impl WaisUrl<'_> {
     }
 }
 
-/// `waisurl`. The `wais://` has been read.
+/// Parses `waisurl`, after the `wais://`.
 pub(super) fn waisurl(input: &[u8]) -> Result<WaisUrl<'_>, ProductionError> {
     let (hostport, rest) = hostport(input)?;
     let (database, rest) = run(CharSet::UCHAR, slash(RejectPart::Database, rest)?);
@@ -78,7 +78,7 @@ pub(super) fn waisurl(input: &[u8]) -> Result<WaisUrl<'_>, ProductionError> {
                 return Err(if rest.is_empty() {
                     missing
                 } else {
-                    stray(RejectPart::Wtype, rest)
+                    unexpected(RejectPart::Wtype, rest)
                 });
             };
             let (wpath, rest) = run(CharSet::UCHAR, rest);
