@@ -1,7 +1,7 @@
-//! Divides a source into whole messages. The format is decided once, by content.
+//! Divides a source into whole messages. The format is detected once, by content.
 //!
-//! Two steps, so that the first can be done by one thread while others do the second: a [`BlockReader`] cuts a stream into
-//! blocks at message borders, and [`messages`] walks over the messages of a block.
+//! There are two steps, so that one thread can do the first while others do the second: a [`BlockReader`] cuts a stream into blocks
+//! at message borders, and [`messages`] divides a block into messages.
 
 mod babyl;
 mod block;
@@ -15,11 +15,13 @@ mod mbox;
 mod mbox_dialect;
 mod mmdf;
 mod news;
+mod number;
 mod opened_stream;
 mod rnews;
+mod text_border;
 
 pub use block::{Block, BlockRole, FragmentHead, UnreadBlock};
-pub use block_reader::BlockReader;
+pub use block_reader::{BlockReader, StreamBlocks};
 pub use byte_range::{open_range, splittable_format};
 pub use format::{Format, detect_format};
 pub use line_ends::{cr_to_lf, has_cr_line_ends};
@@ -29,81 +31,74 @@ pub use opened_stream::{OpenedStream, leading_nuls, open};
 use crate::diagnostic::Diagnostic;
 use crate::origin::SourceKind;
 
-/// One message as it lies in its source.
+/// One message in its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message<'b> {
     /// Its raw bytes, without the `From ` line before it.
     pub raw: &'b [u8],
     /// The offset of its first byte in the source, its `From ` line included.
     pub start: u64,
-    /// Bytes of the `From ` line.
+    /// Bytes of the `From ` line, or of what takes its place in other formats.
     pub envelope: usize,
-    /// What it lies in.
+    /// The kind of its source.
     pub kind: SourceKind,
-    /// Whether it has a header. A text has none, and neither has the rest of a message beyond the limit.
+    /// Form of its header. A text has none, and neither has a later fragment of a message beyond the limit.
     pub header: HeaderForm,
-    /// Whether its lines are in wire format: CRLF, dots doubled at line starts, a final `.` (RFC 3977 section 3.1.1).
+    /// `true` if its lines are in wire format: CRLF, dots doubled at line starts, a final `.` (RFC 3977 section 3.1.1).
     pub wire: bool,
-    /// For a further piece of a message or text: how that began.
+    /// For a later fragment of a message or text: the head of that message.
     pub fragment_of: Option<MessageHead<'b>>,
 }
 
-/// How a message or text began of which only a further piece is at hand.
+/// Head of a message or text of which only a later fragment is available.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageHead<'b> {
     /// The offset of its first byte in the source, its `From ` line included.
     pub start: u64,
-    /// Line ends from there to the piece.
+    /// Number of line ends between `start` and the fragment.
     pub line_ends: u64,
-    /// The first of its raw bytes, its header among them if that is not too large.
+    /// The first of its raw bytes, with all of its header if that is not too large.
     pub raw: &'b [u8],
-    /// What they begin with.
+    /// Form of its header.
     pub header: HeaderForm,
-    /// Whether they are in wire format.
+    /// `true` if its lines are in wire format.
     pub wire: bool,
 }
 
 impl<'b> MessageHead<'b> {
-    /// The beginning as a message.
+    /// Returns the head as a message.
     #[must_use]
     pub fn message(&self, kind: SourceKind) -> Message<'b> {
-        let MessageHead {
-            start,
-            raw,
-            header,
-            wire,
-            ..
-        } = *self;
         Message {
-            raw,
-            start,
+            raw: self.raw,
+            start: self.start,
             envelope: 0,
             kind,
-            header,
-            wire,
+            header: self.header,
+            wire: self.wire,
             fragment_of: None,
         }
     }
 }
 
-/// Whether bytes begin with a header block.
+/// Form of the header block at the start of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeaderForm {
-    /// They do.
+    /// Header fields, a blank line, the body.
     Present,
-    /// They do, and between it and the body stands a copy of some of its fields (Babyl).
+    /// The same, with a copy of some fields between header and body (Babyl).
     Copied {
-        /// Where the body begins in the message's raw bytes.
+        /// The offset of the body in the message's raw bytes.
         body: usize,
     },
-    /// Five lines without names, as A news had them: `A` and the article's name, newsgroups, path, date, title.
+    /// Five lines without field names, as in A news: `A` and the article's name, newsgroups, path, date, title.
     ANews,
-    /// They are text from the first on.
+    /// No header: text from the first byte on.
     Absent,
 }
 
 impl<'b> Message<'b> {
-    /// A message with a header that is a source by itself.
+    /// Creates a message with a header that is a source by itself.
     #[must_use]
     pub fn alone(raw: &'b [u8]) -> Message<'b> {
         Message {
@@ -117,79 +112,61 @@ impl<'b> Message<'b> {
         }
     }
 
-    /// The offset in the source of the first byte of `raw`.
+    /// Returns the offset of the first byte of `raw` in the source.
     #[must_use]
     pub fn raw_start(&self) -> u64 {
         self.start + self.envelope as u64
     }
 
-    /// The offset in the source behind its last byte.
+    /// Returns the offset in the source after the last byte.
     #[must_use]
     pub fn end(&self) -> u64 {
         self.raw_start() + self.raw.len() as u64
     }
 }
 
-/// What a block is divided into.
+/// Item that a block is divided into.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SplitOutput<'b> {
     /// A message.
     Message(Message<'b>),
-    /// Something that is damaged or can be divided in two ways.
+    /// A border that is damaged or can be understood in two ways.
     Diagnostic(Diagnostic),
 }
 
-/// Whether what is held of a source goes to its end, or to a message's.
+/// Position of a buffer's end in its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AtEof {
-    /// More follows that may belong to the last message.
-    Part,
-    /// It does.
-    All,
+    /// More bytes follow, which may belong to the last message of the buffer.
+    No,
+    /// The buffer ends where the source, or its last message, does.
+    Yes,
 }
 
-/// A number that stands alone between blanks.
-fn decimal(text: &[u8]) -> Option<usize> {
-    /// No file has more bytes.
-    const MOST_DIGITS: usize = 15;
-    let digits = text.trim_ascii();
-    let is_number =
-        !digits.is_empty() && digits.len() <= MOST_DIGITS && digits.iter().all(u8::is_ascii_digit);
-    is_number.then(|| {
-        digits
-            .iter()
-            .fold(0, |value, digit| value * 10 + usize::from(digit - b'0'))
-    })
-}
-
-/// Gives each message of `block` to `sink`, in order, and before it what is wrong with its borders.
+/// Divides `block` into messages and passes them to `sink` in order, each after the diagnostics about its borders.
 pub fn messages<'b>(block: &'b Block, format: Format, sink: &mut dyn FnMut(SplitOutput<'b>)) {
-    let plain = |raw: &'b [u8], header| Message {
-        raw,
-        start: block.offset,
-        envelope: 0,
-        kind: format.kind(),
-        header,
-        wire: false,
-        fragment_of: None,
-    };
     let (bytes, offset) = (block.bytes.as_slice(), block.offset);
-    let held = if block.role == BlockRole::FirstFragment {
-        AtEof::Part
+    let at_eof = if block.role == BlockRole::FirstFragment {
+        AtEof::No
     } else {
-        AtEof::All
+        AtEof::Yes
     };
     match (&block.role, format) {
-        (BlockRole::LaterFragment(begun), _) => {
-            let fragment_of = Some(rest(begun, format));
+        (BlockRole::LaterFragment(fragment), _) => {
             sink(SplitOutput::Message(Message {
-                fragment_of,
-                ..plain(bytes, HeaderForm::Absent)
+                fragment_of: Some(message_head(fragment, format)),
+                ..sole_message(block, format, HeaderForm::Absent)
             }));
         }
-        (_, Format::Text) => sink(SplitOutput::Message(plain(bytes, HeaderForm::Absent))),
+        (_, Format::Text) => {
+            sink(SplitOutput::Message(sole_message(
+                block,
+                format,
+                HeaderForm::Absent,
+            )));
+        }
         (_, Format::Mbox) => mbox::messages(bytes, offset, sink),
-        // A message beyond the limit is not measured.
+        // The Content-Length of a message beyond the limit is not used.
         (BlockRole::FirstFragment, Format::Mboxcl) => sink(SplitOutput::Message(mbox::message(
             bytes,
             0,
@@ -197,7 +174,7 @@ pub fn messages<'b>(block: &'b Block, format: Format, sink: &mut dyn FnMut(Split
             offset,
         ))),
         (_, Format::Mboxcl) => content_length::messages(bytes, offset, sink),
-        (_, Format::Rnews) => rnews::messages(bytes, offset, held, sink),
+        (_, Format::Rnews) => rnews::messages(bytes, offset, at_eof, sink),
         (_, Format::Mmdf) => mmdf::messages(bytes, offset, sink),
         (_, Format::Babyl) => babyl::messages(bytes, offset, sink),
         (BlockRole::Whole, Format::Emlx) => emlx::message(bytes, offset, sink),
@@ -209,14 +186,28 @@ pub fn messages<'b>(block: &'b Block, format: Format, sink: &mut dyn FnMut(Split
                 bytes
             };
             sink(SplitOutput::Message(Message {
+                raw,
                 wire,
-                ..plain(raw, single_header(bytes))
+                ..sole_message(block, format, single_header(bytes))
             }));
         }
     }
 }
 
-/// What a message that is a file by itself begins with.
+/// Returns a block that is one message or text as that message.
+fn sole_message(block: &Block, format: Format, header: HeaderForm) -> Message<'_> {
+    Message {
+        raw: &block.bytes,
+        start: block.offset,
+        envelope: 0,
+        kind: format.kind(),
+        header,
+        wire: false,
+        fragment_of: None,
+    }
+}
+
+/// Returns the form of the header of a message that is a file by itself.
 fn single_header(bytes: &[u8]) -> HeaderForm {
     if news::is_a_news(bytes) {
         HeaderForm::ANews
@@ -225,13 +216,13 @@ fn single_header(bytes: &[u8]) -> HeaderForm {
     }
 }
 
-/// How the message began of which a block is a further piece.
-fn rest(begun: &FragmentHead, format: Format) -> MessageHead<'_> {
-    let bytes = begun.head.as_slice();
+/// Returns the head of the message that a block is a later fragment of.
+fn message_head(fragment: &FragmentHead, format: Format) -> MessageHead<'_> {
+    let bytes = fragment.head.as_slice();
     let (envelope, header) = match format {
         Format::Text => (0, HeaderForm::Absent),
         Format::Mbox | Format::Mboxcl => (mbox::envelope(bytes), HeaderForm::Present),
-        // The line that divides, and what an mbox inside may have put behind it.
+        // The line that separates messages.
         Format::Rnews | Format::Mmdf | Format::Babyl | Format::Emlx => {
             (first_line(bytes), HeaderForm::Present)
         }
@@ -239,15 +230,15 @@ fn rest(begun: &FragmentHead, format: Format) -> MessageHead<'_> {
     };
     let raw = &bytes[envelope..];
     MessageHead {
-        start: begun.start,
-        line_ends: begun.line_ends,
+        start: fragment.start,
+        line_ends: fragment.line_ends,
         raw,
         header,
         wire: news::is_wire(raw) && envelope == 0,
     }
 }
 
-/// Bytes of the first line, its line end included.
+/// Returns the number of bytes of the first line, its line end included.
 fn first_line(bytes: &[u8]) -> usize {
     memchr::memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1)
 }

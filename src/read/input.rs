@@ -128,7 +128,7 @@ impl SparseRead for Range {
         }
     }
 
-    fn leave(&mut self, back: u64, len: u64) -> Option<UnreadRange> {
+    fn hand_off(&mut self, back: u64, len: u64) -> Option<UnreadRange> {
         let Octets::File(file) = &self.random.octets else {
             return None;
         };

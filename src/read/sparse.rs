@@ -34,7 +34,7 @@ pub trait SparseRead: Read {
 
     /// Leaves a stretch of `len` bytes to others, and goes on behind it. It begins with the last `back` bytes that were
     /// read, which are fewer. Nothing where others cannot read, which is where nobody can look ahead.
-    fn leave(&mut self, back: u64, len: u64) -> Option<UnreadRange> {
+    fn hand_off(&mut self, back: u64, len: u64) -> Option<UnreadRange> {
         let _ = (back, len);
         None
     }
@@ -119,8 +119,8 @@ impl<S: SparseRead + ?Sized> SparseRead for Box<S> {
         (**self).peek_ahead(ahead, room)
     }
 
-    fn leave(&mut self, back: u64, len: u64) -> Option<UnreadRange> {
-        (**self).leave(back, len)
+    fn hand_off(&mut self, back: u64, len: u64) -> Option<UnreadRange> {
+        (**self).hand_off(back, len)
     }
 }
 
@@ -137,8 +137,8 @@ impl<S: SparseRead + ?Sized> SparseRead for &mut S {
         (**self).peek_ahead(ahead, room)
     }
 
-    fn leave(&mut self, back: u64, len: u64) -> Option<UnreadRange> {
-        (**self).leave(back, len)
+    fn hand_off(&mut self, back: u64, len: u64) -> Option<UnreadRange> {
+        (**self).hand_off(back, len)
     }
 }
 

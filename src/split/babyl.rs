@@ -1,18 +1,18 @@
 //! Babyl: the folders of Emacs' Rmail before 2009.
 //!
-//! A section of options, then messages, each behind `^_^L` and a line of labels. A message that was shown has two
-//! headers: the whole one, and, behind `*** EOOH ***`, a copy of some fields for the eye. One that was not has only the
-//! line, and then the whole header.
+//! A section of options, then messages, each after `^_^L` and a line of labels. A message that Rmail has displayed has two
+//! headers: the whole one, and, after `*** EOOH ***`, a copy of the fields that were displayed. One that was not displayed has
+//! only that line, and then the whole header.
 
 use memchr::memmem;
 
 use super::{HeaderForm, Message, SplitOutput, mbox};
 use crate::origin::SourceKind;
 
-/// The end of the full header.
+/// Line at the end of the full header.
 const EOOH: &[u8] = b"*** EOOH ***";
 
-/// Gives each message of `bytes` to `sink`, without the options.
+/// Passes each message of `bytes` to `sink`. The section of options is no message.
 pub(super) fn messages<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(SplitOutput<'b>)) {
     let mut start = 0;
     while start < bytes.len() {
@@ -24,30 +24,30 @@ pub(super) fn messages<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(Sp
     }
 }
 
-/// Whether the bytes are the start of such a folder.
+/// Returns `true` if a source that begins with `start` is a Babyl folder.
 pub(super) fn is_folder(start: &[u8]) -> bool {
     const NAME: &[u8] = b"BABYL OPTIONS:";
     start.len() >= NAME.len() && start[..NAME.len()].eq_ignore_ascii_case(NAME)
 }
 
-/// The first start of a message at `from` or behind it.
+/// Returns the first start of a section at `from` or after it.
 pub(super) fn next_border(bytes: &[u8], from: usize) -> Option<usize> {
     memmem::find_iter(&bytes[from.min(bytes.len())..], b"\x1F\x0C")
         .map(|at| from + at)
         .find(|&at| is_border(bytes, at))
 }
 
-/// The last start of a message behind the start.
+/// Returns the last start of a section after the start of `bytes`.
 pub(super) fn last_border(bytes: &[u8]) -> Option<usize> {
     memmem::rfind_iter(bytes, b"\x1F\x0C").find(|&at| at > 0 && is_border(bytes, at))
 }
 
-/// Whether the line before `at` has ended, and `^_^L` stands there.
+/// Returns `true` if the `^_^L` at `at` begins a line.
 fn is_border(bytes: &[u8], at: usize) -> bool {
     at == 0 || bytes[at - 1] == b'\n'
 }
 
-/// The message of a section, unless it is the options'.
+/// Returns the message of a section. `None` for the section of options, and for an empty one.
 fn message(section: &[u8], start: u64) -> Option<Message<'_>> {
     let rest = section.strip_prefix(b"\x1F\x0C")?;
     let labels = section.len() - rest.len() + mbox::blank_lines(rest).min(2);
@@ -58,7 +58,7 @@ fn message(section: &[u8], start: u64) -> Option<Message<'_>> {
     let end = section
         .strip_suffix(b"\x1F")
         .map_or(section.len(), <[u8]>::len);
-    let (envelope, shape) = match eooh(&section[header..end]).map(|at| header + at) {
+    let (envelope, header_form) = match eooh(&section[header..end]).map(|at| header + at) {
         None => (header, HeaderForm::Present),
         Some(line) if section[header..line].trim_ascii().is_empty() => {
             (after(line), HeaderForm::Present)
@@ -79,22 +79,22 @@ fn message(section: &[u8], start: u64) -> Option<Message<'_>> {
         start,
         envelope,
         kind: SourceKind::Babyl,
-        header: shape,
+        header: header_form,
         wire: false,
         fragment_of: None,
     };
     (!raw.trim_ascii().is_empty()).then_some(message)
 }
 
-/// Where the line `*** EOOH ***` stands.
+/// Returns the position of the line `*** EOOH ***`.
 fn eooh(section: &[u8]) -> Option<usize> {
     memmem::find_iter(section, EOOH).find(|&at| {
-        let behind = &section[at + EOOH.len()..];
-        (at == 0 || section[at - 1] == b'\n') && matches!(behind, [] | [b'\n' | b'\r', ..])
+        let after = &section[at + EOOH.len()..];
+        (at == 0 || section[at - 1] == b'\n') && matches!(after, [] | [b'\n' | b'\r', ..])
     })
 }
 
-/// Where a header ends, its blank line included.
+/// Returns the position after a header and its blank line.
 fn header_end(text: &[u8]) -> usize {
     let mut at = 0;
     for line in text.split_inclusive(|&byte| byte == b'\n') {
@@ -111,15 +111,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_shapes_of_a_message_are_read() {
+    fn displayed_and_new_messages_are_read() {
         let text = "BABYL OPTIONS: -*- rmail -*-\nVersion: 5\n\x1F\x0C\n\
                     0, unseen,,\n*** EOOH ***\nA: b\n\nx\n\x1F\x0C\n\
                     1,,\nA: b\nC: d\n\n*** EOOH ***\nA: b\n\ny\n*** EOOH ***\n\x1F";
         for ends in ["\n", "\r\n"] {
             let text = text.replace('\n', ends);
             let mut seen = Vec::new();
-            messages(text.as_bytes(), 0, &mut |divided| {
-                if let SplitOutput::Message(message) = divided {
+            messages(text.as_bytes(), 0, &mut |output| {
+                if let SplitOutput::Message(message) = output {
                     let at = message.raw_start() as usize;
                     assert_eq!(&text.as_bytes()[at..at + message.raw.len()], message.raw);
                     let raw = String::from_utf8_lossy(message.raw).replace("\r\n", "\n");

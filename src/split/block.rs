@@ -1,17 +1,17 @@
-//! Blocks: whole messages, or a piece of one.
+//! Blocks: pieces of a source that can be divided into messages without the rest of it.
 
 use std::sync::Arc;
 
 use crate::read::UnreadRange;
 
-/// Whole messages, or a piece of one.
+/// Whole messages, or a fragment of one.
 #[derive(Debug, Default)]
 pub struct Block {
     /// The bytes.
     pub bytes: Vec<u8>,
-    /// The offset of the first in the source.
+    /// The offset of the first byte in the source.
     pub offset: u64,
-    /// What they are.
+    /// What the bytes are.
     pub role: BlockRole,
 }
 
@@ -24,24 +24,24 @@ pub struct UnreadBlock {
     pub range: UnreadRange,
 }
 
-/// What a block holds.
+/// Content of a block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum BlockRole {
-    /// Whole messages, or the first piece of a text, which no URL crosses.
+    /// Whole messages, or the first fragment of a text; no URL crosses its end.
     #[default]
     Whole,
-    /// The first piece of a message that is larger than what is held.
+    /// The first fragment of a message larger than the limit.
     FirstFragment,
-    /// A further piece of a message or text.
+    /// A later fragment of a message or text.
     LaterFragment(FragmentHead),
 }
 
-/// What is known of a message or text that is read in pieces.
+/// Start of a message or text that is read in fragments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FragmentHead {
-    /// The offset of its first byte.
+    /// The offset of its first byte in the source.
     pub start: u64,
-    /// Line ends from there to the piece.
+    /// Number of line ends between `start` and the fragment.
     pub line_ends: u64,
     /// Its first bytes, at most [`MESSAGE_PREFIX_BYTES`](crate::limits::MESSAGE_PREFIX_BYTES).
     pub head: Arc<Vec<u8>>,

@@ -1,9 +1,9 @@
-//! Opens the messages of an mbox that begin in a range of it.
+//! Opens the messages of an mbox that begin in a byte range, so that several machines or threads can share one file.
 
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 
-use super::block_reader::{BlockReader, Blocks, CONTEXT_BYTES, is_zero};
+use super::block_reader::{BlockReader, CONTEXT_BYTES, StreamBlocks, is_zero};
 use super::format::{Format, detect_format, sniff};
 use super::line_ends::has_cr_line_ends;
 use super::{AtEof, mbox};
@@ -11,19 +11,18 @@ use crate::limits::{SEPARATOR_BYTES, SNIFF_BYTES};
 use crate::origin::FormatHint;
 use crate::read::SparseRead;
 
-/// The messages of an mbox that begin in `part`, in blocks. `None` if the stream is no mbox, or one
-/// whose lines end in CR alone.
+/// Opens the messages of an mbox that begin in `range`. `None` if the stream is no mbox, or one with CR line ends.
 ///
 /// # Errors
 ///
-/// What the stream gives.
+/// The error of the stream.
 pub fn open_range<S: SparseRead + Seek + 'static>(
     mut stream: S,
     given: Option<Format>,
     hint: FormatHint,
-    most: usize,
-    part: Range<u64>,
-) -> io::Result<Option<Blocks>> {
+    max_message_bytes: usize,
+    range: Range<u64>,
+) -> io::Result<Option<StreamBlocks>> {
     let mut start = Vec::with_capacity(SNIFF_BYTES);
     (&mut stream)
         .take(SNIFF_BYTES as u64)
@@ -31,18 +30,19 @@ pub fn open_range<S: SparseRead + Seek + 'static>(
     let Some(format) = splittable_format(&start, given, hint) else {
         return Ok(None);
     };
-    let first = first_message(&mut stream, format, most, &part)?.unwrap_or(part.end);
-    stream.seek(SeekFrom::Start(first))?;
-    Ok(Some(BlockReader::part(
-        Box::new(stream),
+    let first = first_message(&mut stream, format, max_message_bytes, &range)?;
+    let messages = first.unwrap_or(range.end)..range.end;
+    stream.seek(SeekFrom::Start(messages.start))?;
+    let stream = Box::new(stream);
+    Ok(Some(BlockReader::in_range(
+        stream,
         format,
-        most,
-        first,
-        part.end,
+        max_message_bytes,
+        messages,
     )))
 }
 
-/// The format of a source that begins so, if its messages can be told apart from any byte on.
+/// Returns the format of a source that begins with `start`, if its message borders can be found from any offset.
 #[must_use]
 pub fn splittable_format(start: &[u8], given: Option<Format>, hint: FormatHint) -> Option<Format> {
     // Compressed bytes may be an mbox when they are unpacked, whatever the user says.
@@ -51,57 +51,64 @@ pub fn splittable_format(start: &[u8], given: Option<Format>, hint: FormatHint) 
     (matches!(format, Format::Mbox | Format::Mboxcl) && !has_cr_line_ends(start)).then_some(format)
 }
 
-/// The offset of the first message of an mbox that begins in `part`, or perhaps behind it. `format` is what the file's
-/// first bytes make it.
+/// Returns the offset of the first message of an mbox that begins in `range`, or an offset after `range` in some cases where none
+/// does.
 ///
-/// Where messages carry no length a look around `start` tells; where they do, the file is read from its start, at the
+/// Without Content-Length fields it reads a window around the start of `range`. With them it reads the file from its start, at the
 /// speed of reading.
 ///
 /// # Errors
 ///
-/// What the stream gives.
+/// The error of the stream.
 pub(super) fn first_message<S: SparseRead + Seek>(
     stream: &mut S,
     format: Format,
-    most: usize,
-    part: &Range<u64>,
+    max_message_bytes: usize,
+    range: &Range<u64>,
 ) -> io::Result<Option<u64>> {
-    let start = part.start;
-    if start == 0 {
+    if range.start == 0 {
         return Ok(Some(0));
     }
     stream.seek(SeekFrom::Start(0))?;
     if format == Format::Mboxcl {
-        let mut roller = BlockReader::part(stream, format, most, 0, start);
-        while roller.next_block()?.is_some() {}
-        return Ok((!roller.held.is_empty()).then_some(roller.offset));
+        let mut blocks = BlockReader::in_range(stream, format, max_message_bytes, 0..range.start);
+        while blocks.next_block()?.is_some() {}
+        return Ok((!blocks.buffer.is_empty()).then_some(blocks.offset));
     }
+    first_separator(stream, range)
+}
+
+/// Returns the offset of the first separator in `range`, which does not begin at 0. Reads window by window.
+fn first_separator<S: SparseRead + Seek>(
+    stream: &mut S,
+    range: &Range<u64>,
+) -> io::Result<Option<u64>> {
     // Blank lines at the start of the file belong to the first message.
     let mut blank = Vec::new();
     stream.take(SNIFF_BYTES as u64).read_to_end(&mut blank)?;
-    let start = start.max(mbox::blank_lines(&blank) as u64 + 1);
+    let start = range.start.max(mbox::blank_lines(&blank) as u64 + 1);
     let mut offset = start.saturating_sub(CONTEXT_BYTES as u64);
     stream.seek(SeekFrom::Start(offset))?;
-    let mut held = Vec::new();
+    let mut window = Vec::new();
     let mut from = (start - offset) as usize;
-    while offset < part.end {
-        if !held.is_empty() && is_zero(&held) {
+    while offset < range.end {
+        if !window.is_empty() && is_zero(&window) {
             offset += stream.skip_hole(1);
         }
-        let read = stream.take(SNIFF_BYTES as u64).read_to_end(&mut held)?;
-        let known = if read < SNIFF_BYTES {
-            AtEof::All
+        let read = stream.take(SNIFF_BYTES as u64).read_to_end(&mut window)?;
+        let at_eof = if read < SNIFF_BYTES {
+            AtEof::Yes
         } else {
-            AtEof::Part
+            AtEof::No
         };
-        if let Some(at) = mbox::next_separator(&held, from, known) {
+        if let Some(at) = mbox::next_separator(&window, from, at_eof) {
             return Ok(Some(offset + at as u64));
         }
-        if known == AtEof::All {
+        if at_eof == AtEof::Yes {
             return Ok(None);
         }
-        let done = held.len() - SEPARATOR_BYTES - CONTEXT_BYTES;
-        held.drain(..done);
+        let done = window.len() - SEPARATOR_BYTES - CONTEXT_BYTES;
+        window.drain(..done);
         offset += done as u64;
         from = CONTEXT_BYTES;
     }

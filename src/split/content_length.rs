@@ -1,35 +1,46 @@
-//! mboxcl and mboxcl2: mboxes whose messages carry a Content-Length field, as System V mail, Dovecot and others write
-//! them. Their bodies may hold anything, `From ` lines among it.
+//! mboxcl and mboxcl2: mboxes whose messages have a Content-Length field, as System V mail, Dovecot and others write them.
+//! Their bodies may contain anything, `From ` lines included.
 //!
-//! Programs that edit such files often forget the field. It is believed only if the message that it measures ends
-//! at a separator or with the file; otherwise the next separator ends the message. So a message's end depends on where
-//! it begins, and such a file is gone through from its start, hopping from header to header.
+//! Programs that edit such files often do not update the field. It is used only if the message that it measures ends at a
+//! separator or with the file; otherwise the next separator ends the message. So the end of a message depends on its start, and
+//! such a file is divided from its start on, from header to header.
 
 use memchr::memmem;
 
 use super::mbox::{begins_message, envelope, is_decided, message, next_message};
-use super::{AtEof, SplitOutput, decimal};
+use super::number::decimal;
+use super::{AtEof, SplitOutput};
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 
-/// How a message ends.
+/// End of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct End {
-    /// Where: the start of the next message, or the end of what is held.
-    pub(super) at: usize,
-    /// Whether its Content-Length says so.
-    pub(super) measured: bool,
+struct MessageEnd {
+    /// The start of the next message, or the end of the buffer.
+    at: usize,
+    /// The reason why it ends there.
+    by: EndedBy,
 }
 
-/// Gives each message of `bytes` to `sink`, and the separators that its Content-Length makes text. `bytes` begins with
-/// a message and ends with one.
+/// Reason why a message ends where it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum EndedBy {
+    /// Its Content-Length field.
+    ContentLength,
+    /// The next separator, or the end of the source.
+    Separator,
+}
+
+/// Passes each message of `bytes` to `sink`, after a diagnostic about a separator that its Content-Length makes part of it.
+/// `bytes` begins and ends with a message.
 pub(super) fn messages<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(SplitOutput<'b>)) {
     let mut start = 0;
     while start < bytes.len() {
-        let end = end(bytes, start, AtEof::All, usize::MAX).unwrap_or(End {
+        let end = message_end(bytes, start, AtEof::Yes, usize::MAX).unwrap_or(MessageEnd {
             at: bytes.len(),
-            measured: false,
+            by: EndedBy::Separator,
         });
-        let inside = next_message(&bytes[..end.at], start, AtEof::All).filter(|_| end.measured);
+        let inside = next_message(&bytes[..end.at], start, AtEof::Yes)
+            .filter(|_| end.by == EndedBy::ContentLength);
         if let Some(at) = inside {
             let why = "a `From ` line and a field, within the Content-Length of a message: taken for text";
             sink(SplitOutput::Diagnostic(Diagnostic::at(
@@ -43,76 +54,93 @@ pub(super) fn messages<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(Sp
     }
 }
 
-/// The last border of messages in `bytes`, which begins with a message.
+/// Returns the last message border within the first `max` bytes of `bytes`, which begins with a message.
 ///
-/// No message that is measured to be longer than `most` is believed to be.
-pub(super) fn last_border(bytes: &[u8], held: AtEof, most: usize) -> Option<usize> {
-    borders(bytes, held, most)
-        .take_while(|&at| at <= most)
+/// Ignores a Content-Length that makes a message longer than `max`.
+pub(super) fn last_border(bytes: &[u8], at_eof: AtEof, max: usize) -> Option<usize> {
+    borders(bytes, at_eof, max)
+        .take_while(|&at| at <= max)
         .last()
 }
 
-/// The first border of messages at `from` or behind it.
-pub(super) fn border_from(bytes: &[u8], from: usize, held: AtEof, most: usize) -> Option<usize> {
-    borders(bytes, held, most).find(|&at| at >= from)
+/// Returns the first message border at `from` or after it.
+///
+/// Ignores a Content-Length that makes a message longer than `max`.
+pub(super) fn border_from(bytes: &[u8], from: usize, at_eof: AtEof, max: usize) -> Option<usize> {
+    borders(bytes, at_eof, max).find(|&at| at >= from)
 }
 
-fn borders(bytes: &[u8], held: AtEof, most: usize) -> impl Iterator<Item = usize> + '_ {
+/// Returns the value of the first Content-Length field of a header.
+pub(super) fn content_length(header: &[u8]) -> Option<usize> {
+    const NAME: &[u8] = b"content-length:";
+    let line = header
+        .split(|&byte| byte == b'\n')
+        .find(|line| line.len() > NAME.len() && line[..NAME.len()].eq_ignore_ascii_case(NAME))?;
+    decimal(&line[NAME.len()..])
+}
+
+/// Returns the position after the header at the start of `message` and its blank line.
+pub(super) fn header_end(message: &[u8]) -> Option<usize> {
+    let lf = memmem::find(message, b"\n\n").map(|at| at + 2);
+    let before = &message[..lf.unwrap_or(message.len())];
+    memmem::find(before, b"\n\r\n").map(|at| at + 3).or(lf)
+}
+
+fn borders(bytes: &[u8], at_eof: AtEof, max: usize) -> impl Iterator<Item = usize> + '_ {
     let next = move |&start: &usize| {
-        end(bytes, start, held, most)
+        message_end(bytes, start, at_eof, max)
             .map(|end| end.at)
             .filter(|&at| at < bytes.len())
     };
     std::iter::successors(next(&0), next)
 }
 
-/// The end of the message at `start`, if it can be told from what is held.
-pub(super) fn end(bytes: &[u8], start: usize, held: AtEof, most: usize) -> Option<End> {
-    let plain = || {
-        let next = next_message(bytes, start, held);
-        let at = if held == AtEof::All {
-            next.or(Some(bytes.len()))
-        } else {
-            next
-        };
-        at.map(|at| End {
+/// Returns the end of the message at `start`, if the buffer decides it.
+fn message_end(bytes: &[u8], start: usize, at_eof: AtEof, max: usize) -> Option<MessageEnd> {
+    match length_target(bytes, start, at_eof, max) {
+        LengthTarget::Border(at) => Some(MessageEnd {
             at,
-            measured: false,
-        })
-    };
-    let header = start + envelope(&bytes[start..]);
-    let Some(body) = header_end(&bytes[header..]).map(|end| header + end) else {
-        return plain();
-    };
-    let Some(length) = content_length(&bytes[header..body]) else {
-        return plain();
-    };
-    let Some(measured) = body.checked_add(length).filter(|&at| at - start <= most) else {
-        return plain();
-    };
-    match landing(bytes, measured, held) {
-        Landing::Border(at) => Some(End { at, measured: true }),
-        Landing::Unknown => None,
-        Landing::None => plain(),
+            by: EndedBy::ContentLength,
+        }),
+        LengthTarget::Undecided => None,
+        LengthTarget::NoBorder => {
+            let next = next_message(bytes, start, at_eof);
+            let last = (at_eof == AtEof::Yes).then_some(bytes.len());
+            next.or(last).map(|at| MessageEnd {
+                at,
+                by: EndedBy::Separator,
+            })
+        }
     }
 }
 
-/// What stands where a Content-Length leads.
-enum Landing {
-    /// The start of a message, or the end.
+/// Position that a Content-Length field leads to.
+enum LengthTarget {
+    /// The start of the next message, or the end of the source.
     Border(usize),
-    Unknown,
-    None,
+    /// A position for which the buffer is too short.
+    Undecided,
+    /// Any other position, or there is no such field.
+    NoBorder,
 }
 
-fn landing(bytes: &[u8], measured: usize, held: AtEof) -> Landing {
-    let unknown = if held == AtEof::Part {
-        Landing::Unknown
-    } else {
-        Landing::None
-    };
+/// Follows the Content-Length of the message at `start`. A message longer than `max` has none.
+fn length_target(bytes: &[u8], start: usize, at_eof: AtEof, max: usize) -> LengthTarget {
+    let header = start + envelope(&bytes[start..]);
+    let measured = header_end(&bytes[header..])
+        .map(|end| header + end)
+        .and_then(|body| body.checked_add(content_length(&bytes[header..body])?))
+        .filter(|&at| at - start <= max);
+    measured.map_or(LengthTarget::NoBorder, |at| border_at(bytes, at, at_eof))
+}
+
+/// Decides if a message border is at `measured`, or after one or two line ends there.
+fn border_at(bytes: &[u8], measured: usize, at_eof: AtEof) -> LengthTarget {
     if measured > bytes.len() {
-        return unknown;
+        return match at_eof {
+            AtEof::No => LengthTarget::Undecided,
+            AtEof::Yes => LengthTarget::NoBorder,
+        };
     }
     // Writers count the blank line before the next `From ` line or not, and end a last line that has no end.
     let mut at = measured;
@@ -124,46 +152,29 @@ fn landing(bytes: &[u8], measured: usize, held: AtEof) -> Landing {
         }
     }
     if at == bytes.len() {
-        return if held == AtEof::Part {
-            Landing::Unknown
-        } else {
-            Landing::Border(at)
+        return match at_eof {
+            AtEof::No => LengthTarget::Undecided,
+            AtEof::Yes => LengthTarget::Border(at),
         };
     }
-    if !is_decided(bytes, at, held) {
-        return Landing::Unknown;
+    if !is_decided(bytes, at, at_eof) {
+        return LengthTarget::Undecided;
     }
     if begins_message(bytes, at) {
-        Landing::Border(at)
+        LengthTarget::Border(at)
     } else {
-        Landing::None
+        LengthTarget::NoBorder
     }
-}
-
-/// Where the header at the start of `message` ends, its blank line included.
-pub(super) fn header_end(message: &[u8]) -> Option<usize> {
-    let lf = memmem::find(message, b"\n\n").map(|at| at + 2);
-    let before = &message[..lf.unwrap_or(message.len())];
-    memmem::find(before, b"\n\r\n").map(|at| at + 3).or(lf)
-}
-
-/// The value of a header's first Content-Length field.
-pub(super) fn content_length(header: &[u8]) -> Option<usize> {
-    const NAME: &[u8] = b"content-length:";
-    let line = header
-        .split(|&byte| byte == b'\n')
-        .find(|line| line.len() > NAME.len() && line[..NAME.len()].eq_ignore_ascii_case(NAME))?;
-    decimal(&line[NAME.len()..])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Each message's start, and what was ambiguous.
+    /// Returns each message's start, and the offsets of ambiguities.
     fn divided(text: &str) -> (Vec<u64>, Vec<u64>) {
         let (mut starts, mut doubts) = (Vec::new(), Vec::new());
-        messages(text.as_bytes(), 0, &mut |divided| match divided {
+        messages(text.as_bytes(), 0, &mut |output| match output {
             SplitOutput::Message(message) => starts.push(message.start),
             SplitOutput::Diagnostic(diagnostic) => doubts.extend(diagnostic.offset),
         });
@@ -178,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_true_length_makes_text_of_a_separator() {
+    fn a_right_length_makes_a_separator_part_of_the_body() {
         let body = "x\n\nFrom c\nD: e\n\ny\n";
         for ends in ["\n", "\r\n"] {
             let body = body.replace('\n', ends);
@@ -198,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_length_that_leads_nowhere_is_not_believed() {
+    fn a_length_that_leads_nowhere_is_ignored() {
         let body = "x\n\nFrom c\nD: e\n\ny\n";
         for off_by in [1, 5, 1000] {
             assert_eq!(divided(&with_length(body, off_by)).0.len(), 2, "{off_by}");
@@ -216,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_length_that_stops_at_a_body_line_is_not_believed() {
+    fn a_length_that_leads_to_a_body_line_is_ignored() {
         let text = "From a\nContent-Length: 2\n\nx\nFrom here\nit goes on\n";
         assert_eq!(divided(text).0, [0]);
     }

@@ -1,18 +1,21 @@
-//! `.emlx`: a message as Apple Mail keeps it. A line with the number of its bytes, the message, and a property list
-//! of Apple's that is no mail.
+//! `.emlx`, the file of one message in Apple Mail: a line with the number of its bytes, the message, and a property list.
 
-use super::{HeaderForm, Message, SplitOutput, decimal};
-use crate::diagnostic::{self, Diagnostic};
+use super::number::decimal;
+use super::{HeaderForm, Message, SplitOutput};
+use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::origin::SourceKind;
 
-/// Gives the message to `sink`, and an event if its number of bytes is not there.
+/// Passes the message to `sink`, after a diagnostic if the file is shorter than its first line says.
 pub(super) fn message<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(SplitOutput<'b>)) {
-    let (line, count) = count(bytes).unwrap_or((0, bytes.len()));
-    let end = line.checked_add(count).filter(|&end| end <= bytes.len());
+    let LengthLine { line, length } = length_line(bytes).unwrap_or(LengthLine {
+        line: 0,
+        length: bytes.len(),
+    });
+    let end = line.checked_add(length).filter(|&end| end <= bytes.len());
     if end.is_none() {
         let why = "the message is shorter than its first line says";
         sink(SplitOutput::Diagnostic(Diagnostic::at(
-            diagnostic::DiagnosticKind::Damage,
+            DiagnosticKind::Damage,
             offset,
             why,
         )));
@@ -28,15 +31,26 @@ pub(super) fn message<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(Spl
     }));
 }
 
-/// If a number alone stands on the first line: the line's bytes, and the number.
-pub(super) fn count(bytes: &[u8]) -> Option<(usize, usize)> {
+/// First line of an `.emlx` file.
+pub(super) struct LengthLine {
+    /// Bytes of the line, its line end included.
+    pub(super) line: usize,
+    /// Bytes of the message after it, as the line states.
+    length: usize,
+}
+
+/// Parses the first line, which holds a number and nothing else.
+pub(super) fn length_line(bytes: &[u8]) -> Option<LengthLine> {
     /// Apple pads the number with blanks to ten columns.
-    const LONGEST_LINE: usize = 24;
+    const MAX_LINE_BYTES: usize = 24;
     let end = bytes
         .iter()
-        .take(LONGEST_LINE)
+        .take(MAX_LINE_BYTES)
         .position(|&byte| byte == b'\n')?;
-    Some((end + 1, decimal(&bytes[..end])?))
+    Some(LengthLine {
+        line: end + 1,
+        length: decimal(&bytes[..end])?,
+    })
 }
 
 #[cfg(test)]
@@ -55,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn the_property_list_is_left() {
+    fn the_property_list_is_no_part_of_the_message() {
         assert_eq!(
             divided("7       \nA: b\n\nx<?xml version=\"1.0\"?>"),
             (vec![(9, "A: b\n\nx")], 0)

@@ -1,4 +1,4 @@
-//! What a source is, told by its first bytes.
+//! Format of a source, detected by its first bytes.
 
 use super::mbox::{blank_lines, is_field, separator};
 use super::mbox_dialect::mbox_dialect;
@@ -8,29 +8,29 @@ use crate::limits::SNIFF_BYTES;
 use crate::origin::{FormatHint, SourceKind};
 use crate::read::packed_news_batch;
 
-/// How a source is divided.
+/// Format of a source, which decides how it is divided into messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
-    /// Messages behind `From ` lines.
+    /// Messages after `From ` lines.
     Mbox,
-    /// The same, some of which carry their length.
+    /// The same, with Content-Length fields.
     Mboxcl,
-    /// News articles, each behind a line with its length.
+    /// News articles, each after a line with its length.
     Rnews,
     /// Messages between lines of control characters.
     Mmdf,
-    /// Messages of Emacs' Rmail.
+    /// A folder of Emacs' Rmail.
     Babyl,
-    /// One message of Apple Mail's, behind its length.
+    /// One message of Apple Mail, after a line with its length.
     Emlx,
-    /// One message, of this kind.
+    /// One message of this kind.
     Single(SourceKind),
     /// Text without a header.
     Text,
 }
 
 impl Format {
-    /// The kind that records of it name.
+    /// Returns the kind for records from this format.
     #[must_use]
     pub fn kind(self) -> SourceKind {
         match self {
@@ -44,7 +44,7 @@ impl Format {
         }
     }
 
-    /// The format of a kind that the user named.
+    /// Returns the format of a kind that the user named.
     #[must_use]
     pub fn of(kind: SourceKind) -> Format {
         match kind {
@@ -74,19 +74,21 @@ pub(super) fn sniff(start: &[u8], hint: FormatHint) -> Result<Format, SkipReason
     let text = start.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(start);
     let text = &text[blank_lines(text)..];
     if separator(text, 0) {
-        return Ok(mbox(start));
+        return Ok(mbox_format(start));
     }
-    if let Some(format) = marked(start) {
+    if let Some(format) = marked_format(start) {
         return Ok(format);
     }
     if news::is_a_news(text) {
         return Ok(Format::Single(SourceKind::News));
     }
-    if let Some(header) = header(text) {
+    if let Some(header) = header_kind(text) {
         return Ok(Format::Single(match (hint, header) {
             (FormatHint::Maildir, _) => SourceKind::Maildir,
-            (FormatHint::Timehash, _) | (FormatHint::Numbered, Fields::News) => SourceKind::News,
-            (FormatHint::Numbered, Fields::Mail) => SourceKind::Mh,
+            (FormatHint::Timehash, _) | (FormatHint::Numbered, HeaderKind::News) => {
+                SourceKind::News
+            }
+            (FormatHint::Numbered, HeaderKind::Mail) => SourceKind::Mh,
             (FormatHint::None, _) => SourceKind::Message,
         }));
     }
@@ -100,8 +102,8 @@ pub(super) fn sniff(start: &[u8], hint: FormatHint) -> Result<Format, SkipReason
     }
 }
 
-/// Whether the messages of an mbox that begins so are gone through by their lengths.
-fn mbox(start: &[u8]) -> Format {
+/// Returns the format of an mbox that begins with `start`: with or without Content-Length fields.
+fn mbox_format(start: &[u8]) -> Format {
     if mbox_dialect(start).has_lengths() {
         Format::Mboxcl
     } else {
@@ -109,9 +111,11 @@ fn mbox(start: &[u8]) -> Format {
     }
 }
 
-/// A format that a mark at the start tells.
-fn marked(start: &[u8]) -> Option<Format> {
-    let is_emlx = || emlx::count(start).is_some_and(|(line, _)| header(&start[line..]).is_some());
+/// Returns the format that a mark at the start identifies.
+fn marked_format(start: &[u8]) -> Option<Format> {
+    let is_emlx = || {
+        emlx::length_line(start).is_some_and(|length| header_kind(&start[length.line..]).is_some())
+    };
     let marks: [(Format, &dyn Fn() -> bool); 4] = [
         (Format::Rnews, &|| rnews::is_batch(start)),
         (Format::Mmdf, &|| mmdf::is_folder(start)),
@@ -134,22 +138,23 @@ pub fn detect_format(
 ) -> Result<Format, SkipReason> {
     match (sniff(start, hint), given) {
         (Err(SkipReason::Empty), _) => Err(SkipReason::Empty),
-        (_, Some(Format::Mbox)) => Ok(mbox(&start[..start.len().min(SNIFF_BYTES)])),
+        (_, Some(Format::Mbox)) => Ok(mbox_format(&start[..start.len().min(SNIFF_BYTES)])),
         (Ok(Format::Emlx), Some(Format::Single(SourceKind::Message))) => Ok(Format::Emlx),
         (_, Some(format)) | (Ok(format), None) => Ok(format),
         (Err(reason), None) => Err(reason),
     }
 }
 
-/// What the fields of a header tell.
+/// Kind of message that the fields of a header belong to.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Fields {
+enum HeaderKind {
     Mail,
     News,
 }
 
-/// Whether the text begins with a header: fields, each known or looking like one, at least one of them known.
-fn header(text: &[u8]) -> Option<Fields> {
+/// Returns the kind of the header that the text begins with. `None` if it is none: lines that are no fields, or no field with a
+/// known name.
+fn header_kind(text: &[u8]) -> Option<HeaderKind> {
     const KNOWN: &[&str] = &[
         "from",
         "to",
@@ -183,6 +188,8 @@ fn header(text: &[u8]) -> Option<Fields> {
         "x-status",
         "disposition-notification-to",
     ];
+    /// Lines that are examined.
+    const MAX_LINES: usize = 200;
     const NEWS: &[&str] = &["newsgroups", "article-i.d."];
     let one_of = |names: &[&str], name: &[u8]| {
         names
@@ -201,7 +208,7 @@ fn header(text: &[u8]) -> Option<Fields> {
             _ => {}
         }
         if !is_field(line) {
-            // Some gateways leave a stray line, some mailers a quoted `From ` line.
+            // Some gateways insert a stray line, some mailers a quoted `From ` line.
             if known || line.starts_with(b">From ") {
                 continue;
             }
@@ -209,19 +216,19 @@ fn header(text: &[u8]) -> Option<Fields> {
         }
         let colon = memchr::memchr(b':', line).unwrap_or(0);
         let name = line[..colon].trim_ascii_end();
-        // Nothing that follows can change what these tell.
+        // The following fields cannot change the result.
         if one_of(NEWS, name) {
-            return Some(Fields::News);
+            return Some(HeaderKind::News);
         }
         known = known || one_of(KNOWN, name);
-        if index > 200 {
+        if index > MAX_LINES {
             break;
         }
     }
-    known.then_some(Fields::Mail)
+    known.then_some(HeaderKind::Mail)
 }
 
-/// Returns the reason to skip a format without text of its own that its first bytes tell.
+/// Returns the reason to skip a source whose first bytes identify a format without text of its own.
 fn magic(start: &[u8]) -> Option<SkipReason> {
     const MAGIC: &[(&[u8], SkipReason)] = &[
         (b"\x1F\x8B", SkipReason::Gzip),
@@ -257,14 +264,15 @@ fn magic(start: &[u8]) -> Option<SkipReason> {
     })
 }
 
-/// Whether one byte in ten is a control character that text does not hold. UTF-16 with its mark is text.
+/// Returns `true` if more than one byte in ten is a control character that does not occur in text. UTF-16 with a byte order mark is
+/// text.
 fn is_binary(start: &[u8]) -> bool {
-    const LOOKED_AT: usize = 8 << 10;
+    const SAMPLE_BYTES: usize = 8 << 10;
     if start.starts_with(b"\xFF\xFE") || start.starts_with(b"\xFE\xFF") {
         return false;
     }
-    let start = &start[..start.len().min(LOOKED_AT)];
-    // A hole behind a text does not make it less of one.
+    let start = &start[..start.len().min(SAMPLE_BYTES)];
+    // A hole after a text does not make it binary.
     let Some(last) = start.iter().rposition(|&byte| byte != 0) else {
         return true;
     };
@@ -283,7 +291,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn content_decides_and_the_place_names_the_kind() {
+    fn content_decides_the_format_and_the_path_the_kind() {
         let known = |text: &str, hint| sniff(text.as_bytes(), hint);
         let mail = "From: a@b.example\nSubject: x\n\nbody";
         let news = "Path: a!b\nFrom: c\nNewsgroups: d.e\n\nbody";
@@ -325,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_at_the_start_tell_a_format() {
+    fn marks_at_the_start_identify_a_format() {
         for (text, format) in [
             ("#! rnews 5\nA: b\n", Format::Rnews),
             (

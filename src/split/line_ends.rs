@@ -1,6 +1,6 @@
-//! Sources whose lines end in CR alone, as on machines of the 1980s and 1990s.
+//! CR line ends, as on the Macintosh of the 1980s and 1990s.
 
-/// Whether the first line of a source ends in a CR that no LF follows.
+/// Returns `true` if the first line of a source ends in a CR that no LF follows.
 #[must_use]
 pub fn has_cr_line_ends(start: &[u8]) -> bool {
     let Some(first) = memchr::memchr2(b'\r', b'\n', start) else {
@@ -9,9 +9,9 @@ pub fn has_cr_line_ends(start: &[u8]) -> bool {
     start[first] == b'\r' && start.get(first + 1).is_some_and(|&next| next != b'\n')
 }
 
-/// Makes every CR that another byte than LF follows an LF. No byte moves, so offsets stay those of the source.
+/// Replaces every CR that is not followed by LF with LF, in place: offsets do not change.
 ///
-/// A CR at the very end is left: what follows it is not known.
+/// A CR at the very end stays, because the byte after it is not known.
 pub fn cr_to_lf(bytes: &mut [u8]) {
     let mut at = 0;
     while let Some(found) = memchr::memchr(b'\r', &bytes[at..]).map(|found| at + found) {

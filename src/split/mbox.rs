@@ -1,72 +1,71 @@
-//! mbox: messages behind `From ` lines, in all the shapes that writers give them.
+//! mbox: messages after `From ` lines, in all forms that programs write.
 //!
-//! A separator stands at the start of the file or behind a blank line, begins with `From `, and is followed by a
-//! header field. The rest of the line is not looked at: dates, zones, `remote from`, Mozilla's `-` and the numbers
-//! of USENET archives all occur there, and body lines that begin so are followed by prose. Pipermail, which writes no
-//! blank line behind attachments that it took out, is known by the sender whom it names on both lines.
+//! A separator is at the start of the file or after a blank line, begins with `From `, and is followed by a header field. The rest
+//! of the line does not matter: dates, zones, `remote from`, Mozilla's `-` and the numbers of USENET archives all occur there,
+//! and body lines that begin with `From ` are followed by prose. Pipermail, which writes no blank line after attachments that it
+//! removed, is recognized by the sender that it names on both lines.
 //!
-//! Whether one stands somewhere is seen from the lines around it, so that a file can be entered anywhere. Files whose
-//! messages carry their length are `lengths.rs`'s.
+//! The lines around a position decide if a separator is there, so that a file can be entered at any offset. Files whose messages
+//! have a Content-Length field are divided in `content_length.rs`.
 
 use std::sync::LazyLock;
 
 use memchr::memmem;
 
 use super::{AtEof, HeaderForm, Message, SplitOutput};
-use crate::diagnostic::{self, Diagnostic};
+use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::limits::SEPARATOR_BYTES;
 use crate::origin::SourceKind;
 use crate::span::Span;
 
-/// Finds the line ends before lines that begin as a separator does.
+/// Finds the line end before each line that begins with `From `.
 static FROM: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder::new(b"\nFrom "));
 
-/// Gives each message of `bytes` to `sink`, and what can be understood in two ways. `bytes` begins with a separator,
-/// but for blank lines. Searches once for the separators of all messages.
+/// Passes each message of `bytes` to `sink`, after the diagnostics about it. `bytes` begins with a separator, after optional blank
+/// lines. Searches for the separators of all messages in one pass.
 pub(super) fn messages<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(SplitOutput<'b>)) {
     let mut start = 0;
-    let mut undivided = Vec::new();
-    let least = blank_lines(bytes);
+    let mut body_from_lines = Vec::new();
+    let blank = blank_lines(bytes);
     for at in FROM
         .find_iter(bytes)
         .map(|at| at + 1)
-        .filter(|&at| at > least)
+        .filter(|&at| at > blank)
         .chain([bytes.len()])
     {
         if at < bytes.len() && !begins_message(bytes, at) {
-            undivided.push(at);
+            body_from_lines.push(at);
         } else if start < at {
-            give(bytes, Span::new(start, at), offset, &undivided, sink);
-            undivided.clear();
+            emit(bytes, Span::new(start, at), offset, &body_from_lines, sink);
+            body_from_lines.clear();
             start = at;
         }
     }
 }
 
-/// Gives a message, and before it what is doubtful in it: whether it is one, and the `From ` lines in it, which are
-/// `undivided`.
-fn give<'b>(
+/// Passes a message to `sink`, after the diagnostics about its start and about the `From ` lines in its body.
+fn emit<'b>(
     bytes: &'b [u8],
     span: Span,
     offset: u64,
-    undivided: &[usize],
+    body_from_lines: &[usize],
     sink: &mut dyn FnMut(SplitOutput<'b>),
 ) {
-    // Before the first message of a file stands nothing that it could belong to.
+    // The first message of a file cannot be the rest of another.
     if let Some(why) = doubt(span.of(bytes)).filter(|_| offset + span.start as u64 > 0) {
         sink(SplitOutput::Diagnostic(Diagnostic::at(
-            diagnostic::DiagnosticKind::Ambiguous,
+            DiagnosticKind::Ambiguous,
             offset + span.start as u64,
             why,
         )));
     }
-    run_on(bytes, span, offset, undivided, sink);
+    report_unseparated(bytes, span, offset, body_from_lines, sink);
     sink(SplitOutput::Message(message(
         bytes, span.start, span.end, offset,
     )));
 }
 
-/// The message from `start` to `end`, its `From ` line included.
+/// Returns the message from `start` to `end`, which include its `From ` line.
 pub(super) fn message(bytes: &[u8], start: usize, end: usize, offset: u64) -> Message<'_> {
     let envelope = envelope(&bytes[start..end]);
     Message {
@@ -80,7 +79,7 @@ pub(super) fn message(bytes: &[u8], start: usize, end: usize, offset: u64) -> Me
     }
 }
 
-/// Bytes of blank lines and the `From ` line at the start of a message.
+/// Returns the number of bytes of blank lines and the `From ` line at the start of a message.
 pub(super) fn envelope(message: &[u8]) -> usize {
     let blank = blank_lines(message);
     if !message[blank..].starts_with(b"From ") {
@@ -89,7 +88,7 @@ pub(super) fn envelope(message: &[u8]) -> usize {
     memchr::memchr(b'\n', &message[blank..]).map_or(message.len(), |end| blank + end + 1)
 }
 
-/// Bytes of line ends at the start of `bytes`.
+/// Returns the number of bytes of line ends at the start of `bytes`.
 pub(super) fn blank_lines(bytes: &[u8]) -> usize {
     bytes
         .iter()
@@ -97,35 +96,35 @@ pub(super) fn blank_lines(bytes: &[u8]) -> usize {
         .count()
 }
 
-/// The start of the message behind the one at `start`. Blank lines before the first message are its own.
-pub(super) fn next_message(bytes: &[u8], start: usize, held: AtEof) -> Option<usize> {
-    next_separator(bytes, start + blank_lines(&bytes[start..]) + 1, held)
+/// Returns the start of the message after the one at `start`. Blank lines before the first message belong to it.
+pub(super) fn next_message(bytes: &[u8], start: usize, at_eof: AtEof) -> Option<usize> {
+    next_separator(bytes, start + blank_lines(&bytes[start..]) + 1, at_eof)
 }
 
-/// The first separator at `from` or behind it, `from` not being the start of the file.
+/// Returns the first separator at `from` or after it. `from` is not the start of the file.
 ///
-/// One that is cut off by the end of what is held in part is none yet.
-pub(super) fn next_separator(bytes: &[u8], from: usize, held: AtEof) -> Option<usize> {
+/// Ignores a separator that the end of the buffer cuts off, unless that is the end of the source.
+pub(super) fn next_separator(bytes: &[u8], from: usize, at_eof: AtEof) -> Option<usize> {
     let lowest = from.saturating_sub(1).min(bytes.len());
     FROM.find_iter(&bytes[lowest..])
         .map(|at| lowest + at + 1)
-        .find(|&at| begins_message(bytes, at) && is_decided(bytes, at, held))
+        .find(|&at| begins_message(bytes, at) && is_decided(bytes, at, at_eof))
 }
 
-/// The last separator behind `from` whose following line is complete.
+/// Returns the last separator after `from` whose following line is complete.
 ///
-/// Goes backwards in windows and forwards in each: a search forwards looks at many bytes at once.
+/// Searches backwards window by window, and forwards in each: a forward search is vectorized.
 pub(super) fn last_separator(bytes: &[u8], from: usize) -> Option<usize> {
     const WINDOW_BYTES: usize = 64 << 10;
     let mut end = bytes.len();
     while end > from {
         let start = end.saturating_sub(WINDOW_BYTES).max(from);
-        // A mark may begin in this window and end in the one behind it.
+        // A `From ` may begin in this window and end in the one after it.
         let window = &bytes[start..bytes.len().min(end + FROM.needle().len() - 1)];
-        let marks: Vec<usize> = FROM.find_iter(window).map(|at| start + at + 1).collect();
+        let lines: Vec<usize> = FROM.find_iter(window).map(|at| start + at + 1).collect();
         let separates =
-            |&&at: &&usize| is_decided(bytes, at, AtEof::Part) && begins_message(bytes, at);
-        if let Some(&at) = marks.iter().rev().find(separates) {
+            |&&at: &&usize| is_decided(bytes, at, AtEof::No) && begins_message(bytes, at);
+        if let Some(&at) = lines.iter().rev().find(separates) {
             return Some(at);
         }
         end = start;
@@ -133,21 +132,21 @@ pub(super) fn last_separator(bytes: &[u8], from: usize) -> Option<usize> {
     None
 }
 
-/// Whether enough is held behind `at` to tell a separator there.
+/// Returns `true` if the buffer is long enough after `at` to decide if a separator is there.
 ///
-/// Of a field that is cut off nobody knows whether it is one: `http:`.
-pub(super) fn is_decided(bytes: &[u8], at: usize, held: AtEof) -> bool {
-    held == AtEof::All
+/// A field name that is cut off decides nothing: `http:`.
+pub(super) fn is_decided(bytes: &[u8], at: usize, at_eof: AtEof) -> bool {
+    at_eof == AtEof::Yes
         || bytes.len() - at > SEPARATOR_BYTES
         || memchr::memchr_iter(b'\n', &bytes[at..]).nth(1).is_some()
 }
 
-/// Whether a message begins at the `From ` line at `at`, the start of a line.
+/// Returns `true` if a message begins at `at`, the start of a line.
 pub(super) fn begins_message(bytes: &[u8], at: usize) -> bool {
-    separator(bytes, at) && (behind_blank(bytes, at) || names_its_sender_twice(bytes, at))
+    separator(bytes, at) && (is_after_blank_line(bytes, at) || names_its_sender_twice(bytes, at))
 }
 
-/// Whether the lines at `at` are Pipermail's: `From user at host  Fri Apr  2 15:52:00 2004`, and `From: user at host`.
+/// Returns `true` if the lines at `at` are Pipermail's: `From user at host  Fri Apr  2 15:52:00 2004`, and `From: user at host`.
 fn names_its_sender_twice(bytes: &[u8], at: usize) -> bool {
     let mut lines = bytes[at..bytes.len().min(at + SEPARATOR_BYTES)].split(|&byte| byte == b'\n');
     let (Some(first), Some(second)) = (lines.next(), lines.next()) else {
@@ -164,8 +163,8 @@ fn names_its_sender_twice(bytes: &[u8], at: usize) -> bool {
             .is_some_and(|value| value.starts_with(sender))
 }
 
-/// Whether the line before `at` is blank. LF and CRLF may be mixed.
-fn behind_blank(bytes: &[u8], at: usize) -> bool {
+/// Returns `true` if the line before `at` is blank. LF and CRLF may be mixed.
+fn is_after_blank_line(bytes: &[u8], at: usize) -> bool {
     let Some(before) = bytes[..at].strip_suffix(b"\n") else {
         return at == 0;
     };
@@ -173,7 +172,7 @@ fn behind_blank(bytes: &[u8], at: usize) -> bool {
     before.is_empty() || before.ends_with(b"\n")
 }
 
-/// Whether a `From ` line stands at `at`, with a header field or a quoted `From ` line on the next line.
+/// Returns `true` if a `From ` line is at `at`, with a header field or a quoted `From ` line after it.
 pub(super) fn separator(bytes: &[u8], at: usize) -> bool {
     let window = &bytes[at..bytes.len().min(at + SEPARATOR_BYTES)];
     if !window.starts_with(b"From ") {
@@ -188,8 +187,8 @@ pub(super) fn separator(bytes: &[u8], at: usize) -> bool {
     line.starts_with(b">From ") || (is_field(line) && !looks_like_url(line))
 }
 
-/// Why a message may be no message but the rest of the one before: its `From ` line has no time, and its header
-/// no two fields that messages have.
+/// Returns the reason why a message may be the rest of the one before it: its `From ` line has no time, and its header fewer than
+/// two usual fields.
 fn doubt(message: &[u8]) -> Option<&'static str> {
     let window = &message[..message.len().min(SEPARATOR_BYTES)];
     let line = &window[blank_lines(window)..];
@@ -213,30 +212,30 @@ fn doubt(message: &[u8]) -> Option<&'static str> {
         .filter(|line| is_usual(line))
         .take(2);
     (known.count() < 2)
-        .then_some("a `From ` line and one field behind it: taken for a message, may be text")
+        .then_some("a `From ` line with one field after it: taken for a message, may be text")
 }
 
-/// Tells of `From ` lines with a time and a field behind them that do not divide, because no blank line stands
-/// before them: some writers leave it out.
-fn run_on<'b>(
+/// Reports `From ` lines with a time and a field after them that do not begin a message because there is no blank line before them:
+/// some programs omit it.
+fn report_unseparated<'b>(
     bytes: &'b [u8],
     span: Span,
     offset: u64,
-    lines: &[usize],
+    from_lines: &[usize],
     sink: &mut dyn FnMut(SplitOutput<'b>),
 ) {
     let message = span.of(bytes);
     let body = envelope(message);
-    for at in lines
+    for at in from_lines
         .iter()
         .map(|line| line - span.start)
         .filter(|&at| at > body)
     {
         let line = &message[at..][..memchr::memchr(b'\n', &message[at..]).unwrap_or(0)];
         if has_time(line) && separator(message, at) {
-            let why = "a `From ` line with a time and a field behind it, but no blank line before it: taken for text";
+            let why = "a `From ` line with a time and a field after it, but no blank line before it: taken for text";
             sink(SplitOutput::Diagnostic(Diagnostic::at(
-                diagnostic::DiagnosticKind::Ambiguous,
+                DiagnosticKind::Ambiguous,
                 offset + (span.start + at) as u64,
                 why,
             )));
@@ -244,7 +243,7 @@ fn run_on<'b>(
     }
 }
 
-/// Whether a time stands in a line: `12:34`.
+/// Returns `true` if a line contains a time: `12:34`.
 fn has_time(line: &[u8]) -> bool {
     let digits = |from: usize| {
         line.get(from..from + 2)
@@ -254,7 +253,7 @@ fn has_time(line: &[u8]) -> bool {
         .any(|colon| colon >= 2 && digits(colon - 2) && digits(colon + 1))
 }
 
-/// Whether a line is a field that messages have.
+/// Returns `true` if a line is a field that most messages have.
 fn is_usual(line: &[u8]) -> bool {
     const USUAL: [&[u8]; 12] = [
         b"from:",
@@ -278,15 +277,15 @@ fn is_usual(line: &[u8]) -> bool {
     USUAL.iter().filter(|name| name[0] == first).any(begins)
 }
 
-/// Whether a line begins with a field's name and its colon (RFC 5322 section 2.2), and a blank or nothing behind
-/// it, or a name that only a field has.
+/// Returns `true` if a line begins with a field name and a colon (RFC 5322 section 2.2), and then a blank or the line end follows, or
+/// the name is one that only a field has.
 ///
 /// Without the blank, `http://x`, `10:30` and `std::string` would be fields too.
 pub(super) fn is_field(line: &[u8]) -> bool {
-    const LONGEST_NAME: usize = 76;
+    const MAX_NAME_BYTES: usize = 76;
     let name = line
         .iter()
-        .take(LONGEST_NAME)
+        .take(MAX_NAME_BYTES)
         .take_while(|&&byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
         .count();
     let blanks = line[name..]
@@ -303,7 +302,7 @@ pub(super) fn is_field(line: &[u8]) -> bool {
         || is_old_name(&line[..name])
 }
 
-/// Names that writers of old put a value right behind.
+/// Returns `true` for the names after which old programs write the value without a blank.
 fn is_old_name(name: &[u8]) -> bool {
     [
         &b"from"[..],
@@ -320,7 +319,7 @@ fn is_old_name(name: &[u8]) -> bool {
     .any(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// `svn+ssh://...` and the like: a name with a hyphen and `//` behind its colon.
+/// Returns `true` for `svn+ssh://...` and the like: `//` after the first colon.
 fn looks_like_url(line: &[u8]) -> bool {
     memchr::memchr(b':', line).is_some_and(|colon| line[colon + 1..].starts_with(b"//"))
 }
@@ -329,22 +328,22 @@ fn looks_like_url(line: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    /// The start of each message, of its raw bytes, and its end.
+    /// Returns the start of each message, the start of its raw bytes, and its end.
     fn divided(text: &str) -> Vec<(u64, u64, u64)> {
         let mut seen = Vec::new();
-        messages(text.as_bytes(), 100, &mut |divided| {
-            if let SplitOutput::Message(message) = divided {
+        messages(text.as_bytes(), 100, &mut |output| {
+            if let SplitOutput::Message(message) = output {
                 seen.push((message.start, message.raw_start(), message.end()));
             }
         });
         seen
     }
 
-    /// The offsets of what is ambiguous.
+    /// Returns the offsets of ambiguities.
     fn doubted(text: &str) -> Vec<u64> {
         let mut seen = Vec::new();
-        messages(text.as_bytes(), 0, &mut |divided| {
-            if let SplitOutput::Diagnostic(diagnostic) = divided {
+        messages(text.as_bytes(), 0, &mut |output| {
+            if let SplitOutput::Diagnostic(diagnostic) = output {
                 seen.extend(diagnostic.offset);
             }
         });
@@ -352,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn every_shape_of_from_line_divides() {
+    fn every_form_of_from_line_begins_a_message() {
         for line in [
             "a@b Mon Jan  1 00:00:00 1996",
             "- Mon",
@@ -367,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn body_lines_do_not_divide() {
+    fn body_lines_begin_no_message() {
         for body in [
             "From here on\nit is prose",
             "From x\n10:30 it was",
@@ -383,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn offsets_are_the_sources() {
+    fn offsets_count_from_the_start_of_the_source() {
         assert_eq!(
             divided("From a\nA: b\n\nFrom c\nD: e\n"),
             [(100, 107, 113), (113, 120, 125)]
@@ -403,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn blank_lines_before_the_first_message_are_its_own() {
+    fn blank_lines_before_the_first_message_belong_to_it() {
         assert_eq!(
             divided("\n\r\nFrom a\nA: b\n\nFrom c\nD: e\n"),
             [(100, 110, 116), (116, 123, 128)]
@@ -411,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_text_is_told() {
+    fn ambiguous_separators_are_reported() {
         let first = "From a@b Mon Jan  1 00:00:00 1996\nFrom: a\nDate: b\n\nx\n";
         assert_eq!(
             doubted(&format!("{first}\nFrom now on\nNote: this\n\nand that\n")),

@@ -1,4 +1,4 @@
-//! Dialects of mbox.
+//! Dialects of mbox, which differ in `From ` lines of bodies and in Content-Length fields.
 
 use memchr::memmem;
 
@@ -6,21 +6,21 @@ use super::AtEof;
 use super::content_length::{content_length, header_end};
 use super::mbox::{envelope, next_message};
 
-/// The dialect of an mbox, for what it tells a reader. mboxo and mboxrd are read alike, and so are the other two.
+/// Dialect of an mbox. Mboxo and mboxrd are read in the same way, and so are mboxcl and mboxcl2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MboxDialect {
-    /// `From ` lines of bodies are quoted, or there are none.
+    /// `From ` lines of bodies are quoted with `>`, or there are none.
     Mboxo,
-    /// Quoted ones are quoted once more.
+    /// Quoted `From ` lines are quoted once more.
     Mboxrd,
-    /// Messages carry their length, and `From ` lines are quoted.
+    /// Messages have a Content-Length field, and `From ` lines are quoted.
     Mboxcl,
-    /// Messages carry their length, and `From ` lines are not quoted.
+    /// Messages have a Content-Length field, and `From ` lines are not quoted.
     Mboxcl2,
 }
 
 impl MboxDialect {
-    /// Its usual name.
+    /// Returns its usual name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -31,16 +31,16 @@ impl MboxDialect {
         }
     }
 
-    /// Whether Content-Length fields are looked at.
+    /// Returns `true` if Content-Length fields are used.
     pub(super) fn has_lengths(self) -> bool {
         matches!(self, MboxDialect::Mboxcl | MboxDialect::Mboxcl2)
     }
 }
 
-/// The dialect of an mbox that begins with `start`.
+/// Detects the dialect of an mbox that begins with `start`.
 ///
-/// One message with a length that could be true is enough to look at all of them, for they are believed only where
-/// they are; between the others the lines in bodies decide.
+/// One Content-Length field is enough for a dialect that has them, because a wrong one is ignored when messages are divided. Between
+/// the two dialects of each pair the `From ` lines in bodies decide.
 #[must_use]
 pub fn mbox_dialect(start: &[u8]) -> MboxDialect {
     let mut lengths = false;
@@ -49,7 +49,7 @@ pub fn mbox_dialect(start: &[u8]) -> MboxDialect {
         let header = at + envelope(&start[at..]);
         let body = header_end(&start[header..]).map_or(start.len(), |end| header + end);
         lengths |= content_length(&start[header..body]).is_some();
-        at = next_message(start, at, AtEof::All).unwrap_or(start.len());
+        at = next_message(start, at, AtEof::Yes).unwrap_or(start.len());
     }
     let quoted = memmem::find(start, b"\n>From ").is_some();
     let twice = memmem::find(start, b"\n>>From ").is_some();
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn dialects_are_told_by_the_files_start() {
+    fn dialects_are_detected_by_the_start_of_the_file() {
         let plain = |body: &str| format!("From a\nA: b\n\n{body}\n");
         assert_eq!(mbox_dialect(plain("x").as_bytes()), MboxDialect::Mboxo);
         assert_eq!(

@@ -1,14 +1,14 @@
-//! MMDF: a line of four control-A before each message and one behind it, as MMDF and SCO mail keep their folders.
+//! MMDF: a line of four control-A characters before and after each message, as in the folders of MMDF and SCO mail.
 
 use memchr::memmem;
 
 use super::{HeaderForm, Message, SplitOutput, mbox};
 use crate::origin::SourceKind;
 
-/// What the line consists of, but for its end.
+/// The separator line without its line end.
 const LINE: &[u8] = b"\x01\x01\x01\x01";
 
-/// Gives each message of `bytes` to `sink`. Nothing but blank lines between two such lines is no message.
+/// Passes each message of `bytes` to `sink`. Two separator lines with only blank lines between them enclose no message.
 pub(super) fn messages<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(SplitOutput<'b>)) {
     let mut start = 0;
     while start < bytes.len() {
@@ -32,12 +32,12 @@ pub(super) fn messages<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(Sp
     }
 }
 
-/// Whether the bytes are the start of such a folder.
+/// Returns `true` if a source that begins with `start` is an MMDF folder.
 pub(super) fn is_folder(start: &[u8]) -> bool {
     line(start).is_some()
 }
 
-/// The first line at `from` or behind it, `from` not being the start of the file.
+/// Returns the start of the first separator line at `from` or after it. `from` is not the start of the file.
 pub(super) fn next_line(bytes: &[u8], from: usize) -> Option<usize> {
     let lowest = from.saturating_sub(1).min(bytes.len());
     let found =
@@ -47,13 +47,13 @@ pub(super) fn next_line(bytes: &[u8], from: usize) -> Option<usize> {
         .find(|&at| line(&bytes[at..]).is_some())
 }
 
-/// The last line behind the start.
+/// Returns the start of the last separator line after the start of `bytes`.
 pub(super) fn last_line(bytes: &[u8]) -> Option<usize> {
     let mut found = memmem::rfind_iter(bytes, b"\n\x01\x01\x01\x01").map(|at| at + 1);
     found.find(|&at| line(&bytes[at..]).is_some())
 }
 
-/// The bytes of the line at the start of `bytes`, if there is one.
+/// Returns the number of bytes of the separator line at the start of `bytes`, if there is one.
 fn line(bytes: &[u8]) -> Option<usize> {
     match bytes.strip_prefix(LINE)? {
         [b'\n', ..] => Some(LINE.len() + 1),
@@ -73,8 +73,8 @@ mod tests {
                 "\x01\x01\x01\x01\nFrom a\nA: b\n\nFrom x\n\x01\x01\x01\x01\n".replace('\n', ends);
             let text = one.repeat(2);
             let mut seen = Vec::new();
-            messages(text.as_bytes(), 5, &mut |divided| {
-                if let SplitOutput::Message(message) = divided {
+            messages(text.as_bytes(), 5, &mut |output| {
+                if let SplitOutput::Message(message) = output {
                     seen.push((
                         message.start,
                         String::from_utf8_lossy(message.raw).into_owned(),

@@ -1,21 +1,21 @@
-//! News articles: wire format, which is what a server keeps as it came over the network (RFC 3977 section 3.1.1), and
-//! A news, which had no names of fields (RFC 850 section 2).
+//! News articles: wire format, in which servers store articles as they received them (RFC 3977 section 3.1.1), and
+//! A news, whose header had no field names (RFC 850 section 2).
 
-/// Whether a whole article is in wire format: its header's lines end in CRLF, and the last line is a lone `.`.
+/// Returns `true` if a whole article is in wire format: its first line ends in CRLF, and its last line is a lone `.`.
 pub(super) fn is_wire(bytes: &[u8]) -> bool {
     let first = memchr::memchr(b'\n', bytes);
     first.is_some_and(|end| bytes[..end].ends_with(b"\r")) && bytes.ends_with(b"\r\n.\r\n")
 }
 
-/// The article without its final `.` line.
+/// Returns the article without its final `.` line.
 pub(super) fn without_terminator(bytes: &[u8]) -> &[u8] {
     bytes.strip_suffix(b".\r\n").unwrap_or(bytes)
 }
 
-/// Whether the bytes begin as an article of A news does: `A` and a site's name and number, newsgroups, the path by
-/// which it came, a date, a title.
+/// Returns `true` if the bytes begin as an article of A news does: `A` with a site's name and a number, newsgroups, path, date,
+/// title.
 pub(super) fn is_a_news(bytes: &[u8]) -> bool {
-    /// Bytes in which the five lines stand.
+    /// Bytes that contain the five lines.
     const HEADER_BYTES: usize = 2 << 10;
     let mut lines = bytes[..bytes.len().min(HEADER_BYTES)]
         .split(|&byte| byte == b'\n')
@@ -38,8 +38,8 @@ pub(super) fn is_a_news(bytes: &[u8]) -> bool {
         && is_id(next())
         && Some(next()).is_some_and(|groups| is_word(groups) && !groups.contains(&b':'))
         && Some(next()).is_some_and(|path| is_word(path) && path.contains(&b'!'))
-        && next().windows(3).any(|octets| {
-            octets[0].is_ascii_digit() && octets[1] == b':' && octets[2].is_ascii_digit()
+        && next().windows(3).any(|window| {
+            window[0].is_ascii_digit() && window[1] == b':' && window[2].is_ascii_digit()
         })
 }
 
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_news_is_told_by_its_five_lines() {
+    fn a_news_is_detected_by_its_five_lines() {
         let article = "Aeagle.642\nnet.general\ncbosg!mhuxj!eagle!jerry\nFri Nov 19 16:14:55 1982\nEtiquette\nx\n";
         assert!(
             is_a_news(article.as_bytes()) && is_a_news(article.replace('\n', "\r\n").as_bytes())
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn wire_format_is_told_by_its_last_line() {
+    fn wire_format_is_detected_by_its_last_line() {
         assert!(
             is_wire(b"A: b\r\n\r\nx\r\n.\r\n")
                 && !is_wire(b"A: b\n\nx\n.\n")

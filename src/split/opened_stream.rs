@@ -1,8 +1,8 @@
-//! Opens a stream, and recognises its format.
+//! Opens a stream: detects its format and prepares to read it in blocks.
 
 use std::io::{self, Read};
 
-use super::block_reader::{BlockReader, Blocks, is_zero};
+use super::block_reader::{BlockReader, StreamBlocks, is_zero};
 use super::format::{Format, detect_format};
 use super::line_ends::{cr_to_lf, has_cr_line_ends};
 use crate::diagnostic::SkipReason;
@@ -10,75 +10,96 @@ use crate::limits::SNIFF_BYTES;
 use crate::origin::FormatHint;
 use crate::read::SparseRead;
 
-/// What a stream turned out to be.
+/// Result of opening a stream.
 pub enum OpenedStream {
     /// A stream of text, read in blocks.
-    Blocks(Blocks),
+    Blocks(StreamBlocks),
     /// A stream that is not read.
     Skipped(SkipReason),
 }
 
-/// Recognises a stream by its first bytes, unless its format is given.
+/// Detects the format of a stream by its first bytes, unless the user has named it.
+///
+/// Leading NUL bytes are skipped, a hole at the start included; offsets count them. A message of more than
+/// `max_message_bytes` bytes is read in fragments.
 ///
 /// # Errors
 ///
-/// What the stream gives, if that is all it gives.
+/// The error of the stream, if no byte came before it.
 pub fn open(
     mut stream: Box<dyn SparseRead>,
     given: Option<Format>,
     hint: FormatHint,
-    most: usize,
+    max_message_bytes: usize,
 ) -> io::Result<OpenedStream> {
-    let (mut start, mut failed) = first_octets(&mut stream);
-    let mut offset = 0;
-    if start.len() == SNIFF_BYTES && is_zero(&start) {
-        let hole = stream.skip_hole(1);
-        let behind = if hole > 0 {
-            first_octets(&mut stream)
-        } else {
-            (Vec::new(), None)
-        };
-        if !(behind.0.is_empty() && behind.1.is_none()) {
-            offset = start.len() as u64 + hole;
-            (start, failed) = behind;
-        }
-    }
-    match failed {
-        Some(error) if start.is_empty() => return Err(error),
+    let mut prefix = StreamPrefix::after_hole(&mut stream);
+    match prefix.error {
+        Some(error) if prefix.bytes.is_empty() => return Err(error),
         _ => {}
     }
-    let zeros = leading_nuls(&start);
-    start.drain(..zeros);
-    offset += zeros as u64;
-    let mut shown = start.clone();
-    if has_cr_line_ends(&shown) {
-        cr_to_lf(&mut shown);
+    let nuls = leading_nuls(&prefix.bytes);
+    prefix.bytes.drain(..nuls);
+    let mut sample = prefix.bytes.clone();
+    if has_cr_line_ends(&sample) {
+        cr_to_lf(&mut sample);
     }
-    Ok(match detect_format(&shown, given, hint) {
+    Ok(match detect_format(&sample, given, hint) {
         Ok(format) => {
-            let mut blocks = BlockReader::new(stream, start, format, most);
-            blocks.offset = offset;
-            blocks.ended = failed.is_some();
-            blocks.failed = failed;
+            let mut blocks = BlockReader::new(stream, prefix.bytes, format, max_message_bytes);
+            blocks.offset = prefix.offset + nuls as u64;
+            blocks.ended = prefix.error.is_some();
+            blocks.error = prefix.error;
             OpenedStream::Blocks(blocks)
         }
         Err(reason) => OpenedStream::Skipped(reason),
     })
 }
 
-/// What a stream's format is told by, and what it failed with meanwhile.
-fn first_octets(stream: &mut dyn SparseRead) -> (Vec<u8>, Option<io::Error>) {
-    let mut start = Vec::with_capacity(SNIFF_BYTES);
-    let failed = stream
-        .take(SNIFF_BYTES as u64)
-        .read_to_end(&mut start)
-        .err();
-    (start, failed)
-}
-
-/// Zeros at the start of what is held of a source, if something else stands behind them: what a writer leaves there that goes
-/// on at its old place in a file that was cut meanwhile. They are no part of the first message.
+/// Returns the number of leading NUL bytes, or 0 if there is no other byte. A writer that kept its offset after the file was
+/// truncated leaves a hole there; it is no part of the first message.
 #[must_use]
 pub fn leading_nuls(start: &[u8]) -> usize {
-    start.iter().position(|&octet| octet != 0).unwrap_or(0)
+    start.iter().position(|&byte| byte != 0).unwrap_or(0)
+}
+
+/// First bytes of a stream, up to [`SNIFF_BYTES`].
+struct StreamPrefix {
+    bytes: Vec<u8>,
+    /// The offset of the first byte in the stream.
+    offset: u64,
+    /// The error that ended the bytes early.
+    error: Option<io::Error>,
+}
+
+impl StreamPrefix {
+    /// Reads the bytes after a hole at the start of the stream, if there is a hole and something follows it.
+    fn after_hole(stream: &mut dyn SparseRead) -> StreamPrefix {
+        let first = StreamPrefix::read(stream, 0);
+        if first.bytes.len() < SNIFF_BYTES || !is_zero(&first.bytes) {
+            return first;
+        }
+        let hole = stream.skip_hole(1);
+        if hole == 0 {
+            return first;
+        }
+        let after = StreamPrefix::read(stream, SNIFF_BYTES as u64 + hole);
+        if after.bytes.is_empty() && after.error.is_none() {
+            first
+        } else {
+            after
+        }
+    }
+
+    fn read(stream: &mut dyn SparseRead, offset: u64) -> StreamPrefix {
+        let mut bytes = Vec::with_capacity(SNIFF_BYTES);
+        let error = stream
+            .take(SNIFF_BYTES as u64)
+            .read_to_end(&mut bytes)
+            .err();
+        StreamPrefix {
+            bytes,
+            offset,
+            error,
+        }
+    }
 }

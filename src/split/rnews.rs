@@ -1,36 +1,37 @@
-//! rnews batches: what news servers send each other for many articles at once.
+//! rnews batches, in which news servers send each other many articles at once.
 //!
-//! `#! rnews N` stands on a line, and N bytes of an article follow. A batch packed by compress, gzip or bzip2 has one
-//! line instead, `#! cunbatch` or the like, and the packed batch behind it.
+//! Each article is preceded by a line `#! rnews N`, where N is its number of bytes. A batch packed by compress, gzip or bzip2 is
+//! preceded by one line `#! cunbatch` or the like instead; `read` unpacks it.
 
 use memchr::memmem;
 
-use super::{AtEof, HeaderForm, Message, SplitOutput, decimal, mbox};
-use crate::diagnostic::{self, Diagnostic};
+use super::number::decimal;
+use super::{AtEof, HeaderForm, Message, SplitOutput, mbox};
+use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::limits::SEPARATOR_BYTES;
 use crate::origin::SourceKind;
 
-/// What the line before an article begins with.
+/// Start of the line before an article.
 const LINE: &[u8] = b"#! rnews ";
 
-/// Gives each article of `bytes` to `sink`, and what is damaged.
+/// Passes each article of `bytes` to `sink`, after a diagnostic if its number of bytes is wrong.
 pub(super) fn messages<'b>(
     bytes: &'b [u8],
     offset: u64,
-    held: AtEof,
+    at_eof: AtEof,
     sink: &mut dyn FnMut(SplitOutput<'b>),
 ) {
     let mut start = 0;
     while start < bytes.len() {
-        let End {
-            at: end,
+        let ArticleBounds {
             article,
-            counted,
-        } = end(bytes, start);
-        if !counted && held == AtEof::All {
-            let why = "the number behind `#! rnews` does not lead to the next article: the next such line ends this one";
+            end,
+            count,
+        } = article_bounds(bytes, start);
+        if count == ArticleCount::Wrong && at_eof == AtEof::Yes {
+            let why = "the number after `#! rnews` does not lead to the next article: the next such line ends this one";
             sink(SplitOutput::Diagnostic(Diagnostic::at(
-                diagnostic::DiagnosticKind::Damage,
+                DiagnosticKind::Damage,
                 offset + start as u64,
                 why,
             )));
@@ -48,103 +49,122 @@ pub(super) fn messages<'b>(
     }
 }
 
-/// Whether the bytes are the start of a batch.
+/// Returns `true` if a source that begins with `start` is a batch.
 pub(super) fn is_batch(start: &[u8]) -> bool {
-    line(start).is_some()
+    rnews_line(start).is_some()
 }
 
-/// The last start of an article in `bytes`, which begins with one. No article of more than `most` bytes is counted.
-pub(super) fn last_border(bytes: &[u8], most: usize) -> Option<usize> {
+/// Returns the last start of an article in `bytes`, which begins with one. Ignores what lies beyond `max` bytes.
+pub(super) fn last_border(bytes: &[u8], max: usize) -> Option<usize> {
     let next =
-        |&start: &usize| counted_end(bytes, start).filter(|&at| at < bytes.len() && at <= most);
+        |&start: &usize| counted_end(bytes, start).filter(|&at| at < bytes.len() && at <= max);
     match std::iter::successors(next(&0), next).last() {
-        // Where the count of the first is wrong, or not to be seen yet, a line may do.
-        None if first_is_wrong(bytes) => next_line(bytes, 1, AtEof::Part).filter(|&at| at <= most),
+        // Where the number of the first article is wrong, the next line ends it.
+        None if first_count_is_wrong(bytes) => {
+            next_line(bytes, 1, AtEof::No).filter(|&at| at <= max)
+        }
         last => last,
     }
 }
 
-/// Whether enough is held to see that the count of the first article leads nowhere.
-fn first_is_wrong(bytes: &[u8]) -> bool {
-    line(bytes).is_none_or(|(article, octets)| {
-        article
-            .checked_add(octets)
+/// Returns `true` if `bytes` are enough to see that the number of the first article does not lead to the next.
+fn first_count_is_wrong(bytes: &[u8]) -> bool {
+    rnews_line(bytes).is_none_or(|line| {
+        line.bytes
+            .checked_add(line.article_bytes)
             .is_some_and(|at| at + SEPARATOR_BYTES < bytes.len() && counted_end(bytes, 0).is_none())
     })
 }
 
-/// The first `#! rnews N` line at `from` or behind it, `from` not being the start of the file.
-pub(super) fn next_line(bytes: &[u8], from: usize, held: AtEof) -> Option<usize> {
+/// Returns the start of the first `#! rnews N` line at `from` or after it. `from` is not the start of the file.
+pub(super) fn next_line(bytes: &[u8], from: usize, at_eof: AtEof) -> Option<usize> {
     let lowest = from.saturating_sub(1).min(bytes.len());
     memmem::find_iter(&bytes[lowest..], b"\n#! rnews ")
         .map(|at| lowest + at + 1)
-        .find(|&at| line(&bytes[at..]).is_some() && mbox::is_decided(bytes, at, held))
+        .find(|&at| rnews_line(&bytes[at..]).is_some() && mbox::is_decided(bytes, at, at_eof))
 }
 
-struct End {
-    /// The start of the next article, or the end of what is held.
-    at: usize,
-    /// Where the article's own bytes begin.
+/// Position of an article after its `#! rnews N` line.
+struct ArticleBounds {
+    /// The start of the article's own bytes.
     article: usize,
-    /// Whether its line says so.
-    counted: bool,
+    /// The start of the next article, or the end of the buffer.
+    end: usize,
+    /// Which of both decided `end`: the number or the next line.
+    count: ArticleCount,
 }
 
-fn end(bytes: &[u8], start: usize) -> End {
-    let article = start + line(&bytes[start..]).map_or(0, |(octets, _)| octets);
-    if let Some(at) = counted_end(bytes, start) {
-        return End {
-            at,
-            article,
-            counted: true,
-        };
-    }
-    End {
-        at: next_line(bytes, start + 1, AtEof::All).unwrap_or(bytes.len()),
+/// Outcome of comparing the number in a `#! rnews N` line with the position of the next line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ArticleCount {
+    /// The number leads to the next article or to the end.
+    Right,
+    /// It does not, and the next `#! rnews` line ends the article.
+    Wrong,
+}
+
+fn article_bounds(bytes: &[u8], start: usize) -> ArticleBounds {
+    let article = start + rnews_line(&bytes[start..]).map_or(0, |line| line.bytes);
+    let counted = counted_end(bytes, start);
+    ArticleBounds {
         article,
-        counted: false,
+        end: counted
+            .or_else(|| next_line(bytes, start + 1, AtEof::Yes))
+            .unwrap_or(bytes.len()),
+        count: if counted.is_some() {
+            ArticleCount::Right
+        } else {
+            ArticleCount::Wrong
+        },
     }
 }
 
-/// The end of the article at `start` by its line, if the next one or the end stands there. Blank lines may be between.
+/// Returns the end of the article at `start` by the number in its line, if the next article begins there or the buffer ends there.
+/// Blank lines may be between.
 fn counted_end(bytes: &[u8], start: usize) -> Option<usize> {
-    let (octets, count) = line(&bytes[start..])?;
-    let at = (start + octets)
-        .checked_add(count)
+    let line = rnews_line(&bytes[start..])?;
+    let at = (start + line.bytes)
+        .checked_add(line.article_bytes)
         .filter(|&at| at <= bytes.len())?;
     let at = at + mbox::blank_lines(&bytes[at..]);
-    (at == bytes.len() || line(&bytes[at..]).is_some()).then_some(at)
+    (at == bytes.len() || rnews_line(&bytes[at..]).is_some()).then_some(at)
 }
 
-/// The bytes of the line at the start of `bytes`, and the bytes of the article behind it.
-fn line(bytes: &[u8]) -> Option<(usize, usize)> {
-    const LONGEST_NUMBER: usize = 20;
+/// A `#! rnews N` line.
+struct RnewsLine {
+    /// Bytes of the line, its line end included.
+    bytes: usize,
+    /// Bytes of the article after it, as the line states.
+    article_bytes: usize,
+}
+
+/// Parses the `#! rnews N` line at the start of `bytes`.
+fn rnews_line(bytes: &[u8]) -> Option<RnewsLine> {
+    const MAX_NUMBER_BYTES: usize = 20;
     let rest = bytes.strip_prefix(LINE)?;
     let end = rest
         .iter()
-        .take(LONGEST_NUMBER)
+        .take(MAX_NUMBER_BYTES)
         .position(|&byte| byte == b'\n')?;
-    Some((LINE.len() + end + 1, decimal(&rest[..end])?))
+    Some(RnewsLine {
+        bytes: LINE.len() + end + 1,
+        article_bytes: decimal(&rest[..end])?,
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Each article's start and bytes, and what was damaged.
+    /// Returns each article's start and bytes, and the offsets of damage.
     fn divided(text: &str) -> (Vec<(u64, &str)>, Vec<u64>) {
         let (mut articles, mut damage) = (Vec::new(), Vec::new());
-        messages(
-            text.as_bytes(),
-            0,
-            AtEof::All,
-            &mut |divided| match divided {
-                SplitOutput::Message(message) => {
-                    articles.push((message.start, str::from_utf8(message.raw).unwrap()))
-                }
-                SplitOutput::Diagnostic(diagnostic) => damage.extend(diagnostic.offset),
-            },
-        );
+        messages(text.as_bytes(), 0, AtEof::Yes, &mut |output| match output {
+            SplitOutput::Message(message) => {
+                articles.push((message.start, str::from_utf8(message.raw).unwrap()))
+            }
+            SplitOutput::Diagnostic(diagnostic) => damage.extend(diagnostic.offset),
+        });
         (articles, damage)
     }
 

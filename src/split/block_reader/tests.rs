@@ -9,11 +9,11 @@ use super::BlockReader;
 use crate::limits::MESSAGE_PREFIX_BYTES;
 use crate::read::SparseRead;
 
-/// The blocks of a text, read in pieces of one byte.
-fn blocks(text: &[u8], format: Format, most: usize) -> Vec<(usize, u64, BlockRole)> {
-    struct Trickle<'a>(&'a [u8]);
-    impl SparseRead for Trickle<'_> {}
-    impl Read for Trickle<'_> {
+/// Returns the length, offset and role of each block of a text that is read byte by byte.
+fn blocks(text: &[u8], format: Format, max_message_bytes: usize) -> Vec<(usize, u64, BlockRole)> {
+    struct ByteByByte<'a>(&'a [u8]);
+    impl SparseRead for ByteByByte<'_> {}
+    impl Read for ByteByByte<'_> {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
             let (Some((&first, rest)), Some(slot)) = (self.0.split_first(), buffer.first_mut())
             else {
@@ -23,16 +23,16 @@ fn blocks(text: &[u8], format: Format, most: usize) -> Vec<(usize, u64, BlockRol
             Ok(1)
         }
     }
-    let mut roller = BlockReader::new(Trickle(text), Vec::new(), format, most);
+    let mut reader = BlockReader::new(ByteByByte(text), Vec::new(), format, max_message_bytes);
     let mut seen = Vec::new();
-    while let Some(block) = roller.next_block().unwrap() {
+    while let Some(block) = reader.next_block().unwrap() {
         seen.push((block.bytes.len(), block.offset, block.role));
     }
     seen
 }
 
 #[test]
-fn small_blocks_take_little_room() {
+fn small_blocks_take_little_memory() {
     let text = "From x\n\n".to_owned() + &"a b\n".repeat(50);
     let stream: Box<dyn Read> = Box::new(io::Cursor::new(text.clone()));
     let block = BlockReader::new(stream, Vec::new(), Format::Mbox, usize::MAX)
@@ -52,11 +52,11 @@ fn line_ends(text: &[u8]) -> u64 {
 }
 
 #[test]
-fn pieces_of_a_text_know_where_it_began() {
+fn fragments_of_a_text_know_its_start() {
     let text = "words and words\n".repeat(400_000);
     let mut before = 0;
     for (len, offset, role) in blocks(text.as_bytes(), Format::Text, 0) {
-        let begun = (offset > 0).then(|| {
+        let fragment = (offset > 0).then(|| {
             let lines = line_ends(&text.as_bytes()[..before]);
             let beginning = Arc::new(text.as_bytes()[..MESSAGE_PREFIX_BYTES].to_vec());
             BlockRole::LaterFragment(FragmentHead {
@@ -65,7 +65,7 @@ fn pieces_of_a_text_know_where_it_began() {
                 head: beginning,
             })
         });
-        assert_eq!(role, begun.unwrap_or_default());
+        assert_eq!(role, fragment.unwrap_or_default());
         before += len;
     }
     assert!(before == text.len());
@@ -85,10 +85,10 @@ fn blocks_end_where_messages_do() {
 }
 
 #[test]
-fn a_stream_that_fails_gives_first_what_came_before_and_then_says_so() {
-    struct Broken(bool);
-    impl SparseRead for Broken {}
-    impl Read for Broken {
+fn bytes_before_an_error_come_before_the_error() {
+    struct FailingStream(bool);
+    impl SparseRead for FailingStream {}
+    impl Read for FailingStream {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
             if std::mem::replace(&mut self.0, true) {
                 return Err(io::Error::other("broken"));
@@ -97,26 +97,26 @@ fn a_stream_that_fails_gives_first_what_came_before_and_then_says_so() {
             Ok(3)
         }
     }
-    let mut roller = BlockReader::new(Broken(false), Vec::new(), Format::Text, 0);
-    assert_eq!(roller.next_block().unwrap().unwrap().bytes, b"abc");
-    assert_eq!(roller.next_block().unwrap_err().to_string(), "broken");
-    assert!(roller.next_block().unwrap().is_none());
+    let mut reader = BlockReader::new(FailingStream(false), Vec::new(), Format::Text, 0);
+    assert_eq!(reader.next_block().unwrap().unwrap().bytes, b"abc");
+    assert_eq!(reader.next_block().unwrap_err().to_string(), "broken");
+    assert!(reader.next_block().unwrap().is_none());
 }
 
 #[test]
-fn a_message_beyond_the_limit_comes_in_pieces() {
+fn a_message_beyond_the_limit_comes_in_fragments() {
     let large = format!("From a\nA: b\n\n{}\n", "words and words\n".repeat(400_000));
     let text = format!("{large}From b\nC: d\n\nx\n");
     let seen = blocks(text.as_bytes(), Format::Mbox, 0);
     assert_eq!(seen[0].2, BlockRole::FirstFragment);
-    let BlockRole::LaterFragment(begun) = &seen[1].2 else {
+    let BlockRole::LaterFragment(fragment) = &seen[1].2 else {
         panic!("{:?}", seen[1].2)
     };
     assert_eq!(
-        (begun.start, begun.line_ends),
+        (fragment.start, fragment.line_ends),
         (0, line_ends(&text.as_bytes()[..seen[0].0]))
     );
-    assert!(text.as_bytes().starts_with(&begun.head));
+    assert!(text.as_bytes().starts_with(&fragment.head));
     assert_eq!(
         seen.last().map(|last| (last.1, &last.2)),
         Some((large.len() as u64, &BlockRole::Whole))
@@ -125,7 +125,7 @@ fn a_message_beyond_the_limit_comes_in_pieces() {
 }
 
 #[test]
-fn a_separator_is_seen_wherever_a_piece_of_a_large_message_ends() {
+fn a_separator_is_found_wherever_a_fragment_ends() {
     let large = format!("From a\nA: b\n\n{}\n", "words <and words\n".repeat(250_000));
     for shift in 0..24 {
         let text = format!("{large}{}\n\nFrom b\nC: d\n\nx\n", "y".repeat(shift));
@@ -140,7 +140,7 @@ fn a_separator_is_seen_wherever_a_piece_of_a_large_message_ends() {
 }
 
 #[test]
-fn lengths_hold_over_the_borders_of_blocks() {
+fn content_lengths_hold_over_the_borders_of_blocks() {
     let body = format!(
         "{}\nFrom x\nA: b\n\n{}",
         "words\n".repeat(100_000),
@@ -186,7 +186,7 @@ fn other_formats_are_cut_between_their_messages_too() {
 }
 
 #[test]
-fn parts_of_an_mbox_are_the_whole_wherever_it_is_cut() {
+fn byte_ranges_of_an_mbox_hold_all_messages_wherever_it_is_cut() {
     let body = "x\n\nFrom c\nD: e\n\ny\n";
     let plain = format!(
         "\nFrom a\nA: b\n\nx\nFrom y\nz\n\n{}",
@@ -204,11 +204,11 @@ fn parts_of_an_mbox_are_the_whole_wherever_it_is_cut() {
                     return vec![];
                 };
                 stream.set_position(start);
-                let mut roller = BlockReader::part(stream, format, 0, start, to as u64);
+                let mut reader = BlockReader::in_range(stream, format, 0, start..to as u64);
                 let mut seen = Vec::new();
-                while let Some(block) = roller.next_block().unwrap() {
-                    messages(&block, format, &mut |divided| {
-                        if let SplitOutput::Message(message) = divided {
+                while let Some(block) = reader.next_block().unwrap() {
+                    messages(&block, format, &mut |output| {
+                        if let SplitOutput::Message(message) = output {
                             seen.push((message.start, message.end()));
                         }
                     });
