@@ -5,6 +5,6 @@ mod retries;
 mod spool_scan;
 mod survey;
 
-pub(crate) use fs_events::{FsEvents, Lost, place};
+pub(crate) use fs_events::{FsEvents, OverflowFlag, UnwatchedPath, WatchError, watched_path};
 pub use retries::Failure;
 pub(crate) use retries::{ReadErrorKind, RetryTable};

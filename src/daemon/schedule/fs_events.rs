@@ -1,5 +1,6 @@
-//! Hears from the kernel that something changed. FsEvents only mark work; one that is lost is made up for by a sweep.
+//! Notifications of the kernel that something changed in a spool. They only mark work; a rescan makes up for lost ones.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,93 +12,130 @@ use notify::{ErrorKind, RecommendedWatcher, RecursiveMode, Watcher};
 use crate::daemon::host::DaemonEvent;
 use crate::walk;
 
-/// Watches the spools.
+/// Source of notifications for some of the spools.
 pub(crate) struct FsEvents {
     queue: SyncSender<DaemonEvent>,
-    lost: Lost,
-    /// None until something is watched, and without the kernel's help (no inotify, no instance left).
+    overflow: OverflowFlag,
+    /// `None` before the first watch, and where the kernel offers none (no inotify, no instance left).
     watcher: Option<RecommendedWatcher>,
 }
 
-/// FsEvents that did not fit into the queue: they are made up for by a look at everything.
-pub(crate) type Lost = Arc<AtomicBool>;
+/// Set when a notification did not fit into the queue. The reader then rescans all spools.
+pub(crate) type OverflowFlag = Arc<AtomicBool>;
+
+/// A path of which not all changes are reported.
+#[derive(Debug)]
+pub(crate) struct UnwatchedPath {
+    pub(crate) path: PathBuf,
+    pub(crate) reason: WatchError,
+}
+
+/// Reason for which not all changes of a path are reported.
+#[derive(Debug)]
+pub(crate) enum WatchError {
+    /// The kernel offers no notifications, or no further instance of them.
+    Unavailable,
+    /// The path is on a file system that other machines can change.
+    SharedFileSystem,
+    /// The kernel refused a watch.
+    Refused(notify::Error),
+}
+
+impl fmt::Display for WatchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WatchError::Unavailable => f.write_str("the kernel delivers no notifications"),
+            WatchError::SharedFileSystem => f.write_str(
+                "it is on a shared file system, where the kernel does not report changes by other machines",
+            ),
+            WatchError::Refused(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for WatchError {}
 
 impl FsEvents {
-    /// Watches nothing yet. What is noticed goes into the queue.
-    pub(crate) fn new(queue: SyncSender<DaemonEvent>, lost: Lost) -> FsEvents {
+    /// A source that watches nothing yet and sends its notifications to `queue`.
+    pub(crate) fn new(queue: SyncSender<DaemonEvent>, overflow: OverflowFlag) -> FsEvents {
         FsEvents {
             queue,
-            lost,
+            overflow,
             watcher: None,
         }
     }
 
-    /// Watches these folders and files, as they stand there now, and no others. Gives those of which not all is heard, and
-    /// why.
-    pub(crate) fn watch(&mut self, paths: &[PathBuf]) -> Vec<(PathBuf, String)> {
-        let (queue, lost) = (self.queue.clone(), Arc::clone(&self.lost));
-        let hear = move |notice: notify::Result<notify::Event>| {
-            for event in events(notice) {
+    /// Watches these folders and files as they exist now, and no others. Returns the paths that are not fully watched.
+    pub(crate) fn watch(&mut self, paths: &[PathBuf]) -> Vec<UnwatchedPath> {
+        let (queue, overflow) = (self.queue.clone(), Arc::clone(&self.overflow));
+        let send = move |notification: notify::Result<notify::Event>| {
+            for event in daemon_events(notification) {
                 if queue.try_send(event).is_err() {
-                    lost.store(true, Ordering::Release);
+                    overflow.store(true, Ordering::Release);
                 }
             }
         };
-        // The old one goes first: there may be no room for two.
+        // The old watcher goes first: there may be no room for two.
         self.watcher = None;
         self.watcher =
-            RecommendedWatcher::new(hear, notify::Config::default().with_follow_symlinks(false))
+            RecommendedWatcher::new(send, notify::Config::default().with_follow_symlinks(false))
                 .ok();
-        let heard = |path: &PathBuf| self.add(path, path).map_err(|why| (path.clone(), why));
-        paths.iter().map(heard).filter_map(Result::err).collect()
+        let unwatched = |path: &PathBuf| {
+            let reason = self.add(path, path).err()?;
+            Some(UnwatchedPath {
+                path: path.clone(),
+                reason,
+            })
+        };
+        paths.iter().filter_map(unwatched).collect()
     }
 
-    /// Watches a folder of the spool `root` and all folders in it, or the folder of a file. Says why not, or why that is
-    /// not enough.
-    pub(crate) fn add(&mut self, root: &Path, path: &Path) -> Result<(), String> {
+    /// Watches a folder of the spool `root` and all folders in it, or the folder of a file.
+    ///
+    /// # Errors
+    ///
+    /// The reason for which not all changes will be reported.
+    pub(crate) fn add(&mut self, root: &Path, path: &Path) -> Result<(), WatchError> {
         let Some(watcher) = &mut self.watcher else {
-            return Err("no notices from the kernel".to_owned());
+            return Err(WatchError::Unavailable);
         };
-        let place = place(path);
-        // The watcher would look at each file to find the folders. Each is watched before it is listed: what comes into it
-        // is listed or heard of.
-        let inside = (place == path)
+        let watched = watched_path(path);
+        // Not a recursive watch, which would read the metadata of each file to find the folders. Each folder is watched
+        // before it is listed, so that a new entry is either listed or reported.
+        let inside = (watched == path)
             .then(|| walk::list_folders(root, path))
             .into_iter()
             .flatten();
-        let itself = (place != path).then(|| place.to_owned());
-        let mut trouble = None;
+        let itself = (watched != path).then(|| watched.to_owned());
+        let mut failure = None;
         for folder in itself.into_iter().chain(inside) {
             match watcher.watch(&folder, RecursiveMode::NonRecursive) {
                 Ok(()) => {}
-                // What went meanwhile needs no watching. That a root did is seen otherwise.
+                // A folder that disappeared needs no watch. The reader checks the roots itself.
                 Err(_) if !folder.is_dir() => {}
-                // All others would fail likewise.
+                // All further folders would fail as well.
                 Err(error) if matches!(error.kind, ErrorKind::MaxFilesWatch) => {
-                    return Err(error.to_string());
+                    return Err(WatchError::Refused(error));
                 }
                 Err(error) => {
-                    trouble.get_or_insert_with(|| error.to_string());
+                    failure.get_or_insert(error);
                 }
             }
         }
-        if let Some(why) = trouble {
-            return Err(why);
+        if let Some(error) = failure {
+            return Err(WatchError::Refused(error));
         }
-        if is_elsewhere(place) {
-            return Err(
-                "of what other machines and servers change in it the kernel tells nothing"
-                    .to_owned(),
-            );
+        if is_shared_file_system(watched) {
+            return Err(WatchError::SharedFileSystem);
         }
         Ok(())
     }
 }
 
-/// Whether a place is on a file system that others change, too, without this kernel: of a network, a cluster, a program.
-fn is_elsewhere(place: &Path) -> bool {
-    /// The numbers of statfs(2): NFS, CIFS, SMB, SMB2, FUSE, 9P, Ceph, AFS (two), Coda, OCFS2, GFS2, Lustre.
-    const ELSEWHERE: [u32; 13] = [
+/// Returns `true` for a path on a file system that other machines or programs can change without this kernel.
+fn is_shared_file_system(path: &Path) -> bool {
+    /// Magic numbers of statfs(2): NFS, CIFS, SMB, SMB2, FUSE, 9P, Ceph, AFS (two), Coda, OCFS2, GFS2, Lustre.
+    const SHARED: [u32; 13] = [
         0x6969,
         0xFF53_4D42,
         0x517B,
@@ -112,14 +150,13 @@ fn is_elsewhere(place: &Path) -> bool {
         0x0116_1970,
         0x0BD0_0BD0,
     ];
-    rustix::fs::statfs(place).is_ok_and(|about| {
-        u32::try_from(about.f_type).is_ok_and(|number| ELSEWHERE.contains(&number))
-    })
+    rustix::fs::statfs(path)
+        .is_ok_and(|info| u32::try_from(info.f_type).is_ok_and(|number| SHARED.contains(&number)))
 }
 
-/// What is watched for a spool. A file is replaced by renaming another over it, so its folder is, and for one that is not
-/// there as well.
-pub(crate) fn place(path: &Path) -> &Path {
+/// Returns the path that is watched for a spool: a folder itself. A file is replaced by renaming another over it, so its
+/// folder is watched, also for a path that does not exist.
+pub(crate) fn watched_path(path: &Path) -> &Path {
     if path.is_dir() {
         path
     } else {
@@ -127,15 +164,22 @@ pub(crate) fn place(path: &Path) -> &Path {
     }
 }
 
-fn events(notice: notify::Result<notify::Event>) -> Vec<DaemonEvent> {
-    match notice {
-        Ok(notice) if notice.need_rescan() => vec![DaemonEvent::Overflow],
-        Ok(notice) => match notice.kind {
-            EventKind::Access(AccessKind::Close(AccessMode::Write)) => {
-                notice.paths.into_iter().map(DaemonEvent::Closed).collect()
-            }
+/// Returns the events of one notification.
+fn daemon_events(notification: notify::Result<notify::Event>) -> Vec<DaemonEvent> {
+    match notification {
+        Ok(notification) if notification.need_rescan() => vec![DaemonEvent::Overflow],
+        Ok(notification) => match notification.kind {
+            EventKind::Access(AccessKind::Close(AccessMode::Write)) => notification
+                .paths
+                .into_iter()
+                .map(DaemonEvent::Closed)
+                .collect(),
             EventKind::Access(_) => Vec::new(),
-            _ => notice.paths.into_iter().map(DaemonEvent::Changed).collect(),
+            _ => notification
+                .paths
+                .into_iter()
+                .map(DaemonEvent::Changed)
+                .collect(),
         },
         Err(error) => match error.kind {
             ErrorKind::MaxFilesWatch => error

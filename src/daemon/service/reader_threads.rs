@@ -17,7 +17,7 @@ use crate::daemon::error::DaemonError;
 use crate::daemon::heartbeat::Heartbeat;
 use crate::daemon::host::{DaemonEvent, DaemonHost, LogRecord, MonotonicTime};
 use crate::daemon::ingest::can_share;
-use crate::daemon::schedule::{FsEvents, Lost};
+use crate::daemon::schedule::{FsEvents, OverflowFlag, UnwatchedPath, WatchError};
 use crate::daemon::status::Status;
 
 /// FsEvents that wait. More are made up for by a look at everything.
@@ -82,7 +82,7 @@ impl Watched {
         once: RunMode,
     ) -> io::Result<Watched> {
         let (wake, queue) = sync_channel(QUEUE);
-        let lost = Lost::default();
+        let lost = OverflowFlag::default();
         let (told, stop) = (
             Arc::new(Mutex::new(
                 daemon.status_of_spools(MonotonicTime::default()),
@@ -179,7 +179,7 @@ struct Reader {
     start: Instant,
     queue: Receiver<DaemonEvent>,
     wake: SyncSender<DaemonEvent>,
-    lost: Lost,
+    lost: OverflowFlag,
     notices: FsEvents,
     log: Log,
     told: Arc<Mutex<Status>>,
@@ -235,13 +235,13 @@ impl Reader {
             .map(|spool| spool.path.clone())
             .collect();
         self.is_deaf = false;
-        for (path, why) in self.notices.watch(&paths) {
-            self.poll(path, &why);
+        for UnwatchedPath { path, reason } in self.notices.watch(&paths) {
+            self.poll(path, &reason);
         }
     }
 
     /// Has a spool looked at from time to time, since not all that happens in it is heard.
-    fn poll(&mut self, path: PathBuf, why: &str) {
+    fn poll(&mut self, path: PathBuf, why: &WatchError) {
         self.log.write(&LogRecord::Warn(format!(
             "{} is polled: {why}",
             path.to_string_lossy().escape_debug()

@@ -11,7 +11,7 @@ use landlock::{
 
 use crate::config::{Config, Confinement};
 use crate::daemon::error::DaemonError;
-use crate::daemon::schedule::place;
+use crate::daemon::schedule::watched_path;
 
 /// The rights that are known here; an older kernel takes those that it knows.
 const KNOWN: ABI = ABI::V5;
@@ -117,7 +117,7 @@ fn read(path: &Path, config: &Config) -> Vec<PathBuf> {
     let spools = config
         .spool
         .iter()
-        .map(|spool| place(&spool.path).to_owned());
+        .map(|spool| watched_path(&spool.path).to_owned());
     spools
         .chain([folder.to_owned(), "/dev/urandom".into()])
         .collect()
