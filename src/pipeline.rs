@@ -1,13 +1,13 @@
-//! The stages joined: messages in, encoded records out, in order, with a balance sheet.
+//! The stages joined for files and folders: inputs in, encoded records out, in order, with a summary.
 //!
-//! The only room that knows every stage. [`extract`] is one message on one thread, without any I/O: the door for
-//! library users, tests, fuzzers and benchmarks. [`run`] is a whole walk on many threads.
+//! [`run`] reads everything that a [`Job`] names, on many threads. [`MessageSource`] gives the messages of one input; it
+//! serves `scan`, the daemon and `explain`. The work on one message is in [`extract`](mod@crate::extract).
 
 mod batch;
 mod chunk;
-mod cut;
 mod dedup;
 mod job;
+mod messages;
 mod order;
 mod run;
 mod scratch;
@@ -16,4 +16,8 @@ mod worker;
 mod writer;
 
 pub use job::{Job, Output, Report, Unique};
+pub use messages::{
+    InputFailure, InputStep, MessageBlock, MessageSource, StreamEnd, StreamExtent, StreamStorage,
+    UnreadMessages,
+};
 pub use run::run;

@@ -1,334 +1,335 @@
-//! The builder of batches of encoded lines.
+//! Builder of batches: encodes and counts findings, and hands batches in before they grow large.
 
-use super::chunk::{Batch, Chunk, Keyed};
+use super::chunk::{ArticleChunk, ArticlePart, Batch, Chunk, KeyedLine};
 use super::job::{Job, Output, Unique};
-use super::scratch::ScratchPool;
+use super::scratch::{Scratch, ScratchPool};
 use crate::extract::{Finding, key_hash};
 use crate::limits::RECORD_BUFFER_BYTES;
 use crate::origin::Source;
-use crate::record::{self, Record, RecordWriter, Summary};
+use crate::record::{self, MessageTail, Record, Summary};
 
-/// Where batches go, in order. `false` means that no more are wanted.
-pub(super) type Give<'g> = dyn FnMut(Batch) -> bool + 'g;
+/// Receiver of batches, in order.
+pub(super) type HandIn<'h> = dyn FnMut(Batch) + 'h;
 
-/// What work has yielded and not given yet.
+/// Builder of the batches of one unit of work.
 pub(super) struct BatchBuilder<'w> {
-    desks: &'w ScratchPool,
-    pub(super) batch: Batch,
-    /// What the message that is being read counts: part of no balance before it is read to its end, or given in part.
-    pub(super) tally: Summary,
-    /// Where in the last piece that message began.
+    job: &'w Job,
+    pool: &'w ScratchPool,
+    pub(super) scratch: Scratch,
+    batch: Batch,
+    /// Counts of the current message. They become part of a chunk's summary when the message was read to its end, or is
+    /// handed in in part.
+    message_summary: Summary,
+    /// Sizes when the current message began.
     mark: Mark,
-    /// Where the records of the last piece begin.
-    pub(super) start: usize,
-    /// Buffer for the open lines of a message while they are closed.
-    open: Vec<u8>,
-    /// Bytes of refused candidates that the pieces before the last hold.
-    rejects_before: usize,
-    /// Whether the last piece has nothing of a message yet: at most what is counted of files.
+    /// Offset of the last chunk's records in the batch's.
+    chunk_start: usize,
+    /// Bytes of rejected candidates in the chunks before the last one.
+    earlier_reject_bytes: usize,
+    /// The last chunk holds nothing of a message yet: counts of files at most.
     is_fresh: bool,
-    /// About as many bytes of records as a batch holds.
-    pub(super) usual_bytes: usize,
-    /// Bytes of records that the next batch is given room for, at the most.
-    most_bytes: usize,
-    give: &'w mut Give<'w>,
+    /// Maximum capacity that is reserved for the next batch's records.
+    max_reserved_bytes: usize,
+    hand_in: &'w mut HandIn<'w>,
 }
 
-impl BatchBuilder<'_> {
-    /// Bytes of records that a batch holds at the most, for what is usual: it is given when a message begins behind
-    /// [`RECORD_BUFFER_BYTES`]. A message that yields much is given itself behind as many.
-    pub(super) const FULL_BYTES: usize = RECORD_BUFFER_BYTES + RECORD_BUFFER_BYTES / 8;
+/// Sizes of the last chunk and of the batch's records when a message begins.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mark {
+    record_bytes: usize,
+    keys: usize,
+    reject_bytes: usize,
+    events: usize,
 }
 
 impl<'w> BatchBuilder<'w> {
-    /// Nothing yet, of work on so many bytes.
+    /// A builder for a unit of `unit_bytes` bytes of messages.
     pub(super) fn new(
-        desks: &'w ScratchPool,
-        give: &'w mut Give<'w>,
-        usual_bytes: usize,
-        bytes: u64,
+        job: &'w Job,
+        pool: &'w ScratchPool,
+        unit_bytes: u64,
+        hand_in: &'w mut HandIn<'w>,
     ) -> BatchBuilder<'w> {
-        // Text full of URLs yields four times as much as itself.
-        let most_bytes = usize::try_from(bytes.saturating_mul(4))
+        // The records of text full of URLs are four times as large as the text.
+        let max_reserved_bytes = usize::try_from(unit_bytes.saturating_mul(4))
             .unwrap_or(usize::MAX)
-            .min(Self::FULL_BYTES);
-        let (batch, tally, mark) = (Batch::default(), Summary::default(), Mark::default());
+            .min(Batch::FULL_BYTES);
         BatchBuilder {
-            desks,
-            batch,
-            tally,
-            mark,
-            start: 0,
-            open: Vec::new(),
-            rejects_before: 0,
+            job,
+            pool,
+            scratch: pool.take(),
+            batch: Batch::default(),
+            message_summary: Summary::default(),
+            mark: Mark::default(),
+            chunk_start: 0,
+            earlier_reject_bytes: 0,
             is_fresh: true,
-            usual_bytes,
-            most_bytes,
-            give,
+            max_reserved_bytes,
+            hand_in,
         }
     }
 
-    /// The piece that is being filled.
-    pub(super) fn piece(&mut self) -> &mut Chunk {
-        if self.batch.pieces.is_empty() {
-            self.batch.pieces.push(Chunk::default());
-        }
-        self.batch.pieces.last_mut().expect("there is one now")
+    /// Reserves room for so many more chunks.
+    pub(super) fn reserve_chunks(&mut self, chunks: usize) {
+        self.batch.chunks.reserve(chunks);
     }
 
-    /// Goes on with another piece.
-    pub(super) fn next(&mut self, piece: Chunk) {
-        self.finish();
-        self.batch.pieces.push(piece);
+    /// Hands in everything that is left, and returns the scratch to the pool.
+    pub(super) fn finish(mut self) {
+        self.flush();
+        self.pool.put(self.scratch);
+    }
+
+    /// The chunk that is being filled.
+    pub(super) fn chunk(&mut self) -> &mut Chunk {
+        if self.batch.chunks.is_empty() {
+            self.batch.chunks.push(Chunk::default());
+        }
+        self.batch.chunks.last_mut().expect("there is one now")
+    }
+
+    /// Completes the last chunk and continues with `chunk`.
+    pub(super) fn next_chunk(&mut self, chunk: Chunk) {
+        self.complete_chunk();
+        self.batch.chunks.push(chunk);
         self.is_fresh = true;
     }
 
-    /// Counts the last piece as full: what records it has got belong to it.
-    fn finish(&mut self) {
-        let Some(last) = self.batch.pieces.last_mut() else {
-            return;
-        };
-        last.record_bytes = self.batch.records.len() - self.start;
-        self.start = self.batch.records.len();
-        self.rejects_before += last.rejects.len();
-    }
-
-    /// Goes on with the piece of an article, or of more of it. What is counted of its file may stand in it: that holds for
-    /// copies of the article as well.
-    pub(super) fn article(&mut self, article: Option<u128>, goes_on: bool) {
+    /// Continues with a chunk of its own for a news article. The chunk may already hold the counts of the article's file,
+    /// which hold for copies of the article as well.
+    pub(super) fn begin_article(&mut self, article: Option<ArticleChunk>) {
         if !self.is_fresh {
-            self.next(Chunk::default());
+            self.next_chunk(Chunk::default());
         }
-        let piece = self.piece();
-        (piece.article, piece.goes_on) = (article, goes_on);
+        self.chunk().article = article;
     }
 
-    /// Notes where a message begins. What is held of those before it is given first, if it is much.
-    pub(super) fn begin(&mut self) {
-        if self.batch.records.len() + self.rejects_before + self.piece().rejects.len()
-            > RECORD_BUFFER_BYTES
-        {
-            // The piece that was made for the message stays.
-            let is_empty = self.start == self.batch.records.len();
-            let is_own =
-                |piece: &mut Chunk| piece.article.is_some() && is_empty && piece.rejects.is_empty();
-            match self.batch.pieces.pop_if(is_own) {
-                Some(own) => {
-                    // Those before it are full.
-                    self.give();
-                    self.next(own);
-                }
-                None => {
-                    self.flush();
-                    self.next(Chunk::default());
-                }
-            }
+    /// Begins a message. Hands in what is held of the messages before it, if that is much.
+    pub(super) fn begin_message(&mut self) {
+        let reject_bytes = self.earlier_reject_bytes + self.chunk().rejects.len();
+        if self.batch.records.len() + reject_bytes > RECORD_BUFFER_BYTES {
+            self.hand_in_earlier_messages();
         }
         self.is_fresh = false;
-        let records = self.batch.records.len();
-        let piece = self.piece();
+        let record_bytes = self.batch.records.len();
+        let chunk = self.chunk();
         self.mark = Mark {
-            records,
-            keys: piece.keys.len(),
-            rejects: piece.rejects.len(),
-            events: piece.events.len(),
+            record_bytes,
+            keys: chunk.keys.len(),
+            reject_bytes: chunk.rejects.len(),
+            events: chunk.events.len(),
         };
+        self.scratch.writer.begin(MessageTail::Complete);
     }
 
-    /// Adds what a message counted to its piece's balance.
-    pub(super) fn settle(&mut self) {
-        self.piece();
-        let BatchBuilder { batch, tally, .. } = self;
-        if let Some(piece) = batch.pieces.last_mut() {
-            piece.balance.absorb(tally);
+    /// Encodes and counts a finding of the current message, which lies in `source`.
+    pub(super) fn add(&mut self, finding: Finding<'_>, source: &Source) {
+        let summary = &mut self.message_summary;
+        match finding {
+            Finding::Url(record) => {
+                summary.candidates += 1;
+                summary.records += 1;
+                summary.count_url(record.found);
+                self.add_line(record);
+            }
+            Finding::Filtered => {
+                summary.candidates += 1;
+                summary.filtered += 1;
+            }
+            Finding::Folded(key) => {
+                summary.candidates += 1;
+                summary.duplicates += 1;
+                *self.chunk().repeated.entry(key).or_insert(1) += 1;
+            }
+            Finding::Unwrapped(record) => {
+                summary.unwrapped += 1;
+                self.add_line(record);
+            }
+            Finding::Reject(reason, text, origin) => {
+                summary.candidates += 1;
+                summary.count_reject(reason);
+                if self.job.rejects {
+                    record::write_reject(text, reason, &origin, &mut self.chunk().rejects);
+                }
+            }
+            Finding::Diagnostic(diagnostic) => {
+                summary.count_event(diagnostic.kind.name());
+                self.chunk().events.push(diagnostic.of(source));
+            }
+            Finding::Parts(text, other) => {
+                summary.parts_text += text as u64;
+                summary.parts_other += other as u64;
+            }
+        }
+        self.hand_in_large_message();
+    }
+
+    /// Counts the current message as scanned. Of the fragments of a message, only the first counts.
+    pub(super) fn count_message(&mut self) {
+        self.message_summary.messages += 1;
+        self.message_summary.messages_scanned += 1;
+    }
+
+    /// Ends the current message.
+    pub(super) fn end_message(&mut self) {
+        self.close_lines();
+        self.settle();
+    }
+
+    /// Discards what is held of the current message.
+    pub(super) fn discard_message(&mut self) {
+        self.message_summary = Summary::default();
+        let mark = std::mem::take(&mut self.mark);
+        self.batch.records.truncate(mark.record_bytes);
+        let chunk = self.chunk();
+        chunk.keys.truncate(mark.keys);
+        chunk.rejects.truncate(mark.reject_bytes);
+        chunk.events.truncate(mark.events);
+        chunk.repeated.clear();
+    }
+
+    /// Appends a record's line.
+    fn add_line(&mut self, record: &Record<'_>) {
+        self.reserve_records();
+        let records = &mut self.batch.records;
+        match self.job.output {
+            Output::Records if self.job.unique == Unique::None => {
+                self.scratch.writer.write(record, records);
+            }
+            // `close_lines` closes it.
+            Output::Records => self.scratch.writer.write_open(record, records),
+            Output::Urls => {
+                records.extend_from_slice(String::from_utf8_lossy(record.found.full).as_bytes());
+                records.push(b'\n');
+            }
+        }
+        if self.job.unique != Unique::None {
+            let end = self.batch.records.len() - self.chunk_start;
+            self.chunk().keys.push(KeyedLine {
+                key: key_hash(record.found.url()),
+                end,
+                is_unwrapped: record.redirected_from.is_some(),
+            });
         }
     }
 
-    /// Takes back what is held of a message.
-    pub(super) fn restore(&mut self) {
-        self.tally = Summary::default();
-        let mark = std::mem::take(&mut self.mark);
-        self.batch.records.truncate(mark.records);
-        mark.restore(self.piece());
+    /// Makes room for records at the first one, as much as recent batches needed, so that growing copies nothing.
+    fn reserve_records(&mut self) {
+        let records = &mut self.batch.records;
+        if records.is_empty() {
+            if records.capacity() == 0 {
+                *records = self.pool.take_records();
+            }
+            // One batch in a few is larger than those before it.
+            let usual_bytes = self.scratch.usual_bytes;
+            records.reserve((usual_bytes + usual_bytes / 2).min(self.max_reserved_bytes));
+        }
     }
 
-    /// In the middle of a message: gives what is held, if the message itself has given much. Its records are told how
-    /// often their URLs stood in it so far.
-    pub(super) fn relieve(&mut self, job: &Job) {
+    /// Closes the lines of the message's records, where URLs are counted, with the number of times that each URL occurred.
+    fn close_lines(&mut self) {
+        if self.job.unique == Unique::None {
+            return;
+        }
+        let (chunk_start, mark) = (self.chunk_start, self.mark);
+        self.chunk();
+        let Batch { records, chunks } = &mut self.batch;
+        let Some(chunk) = chunks.last_mut() else {
+            return;
+        };
+        let repeated = std::mem::take(&mut chunk.repeated);
+        if self.job.output == Output::Records {
+            let open_lines = &mut self.scratch.open_lines;
+            open_lines.clear();
+            open_lines.extend_from_slice(&records[mark.record_bytes..]);
+            records.truncate(mark.record_bytes);
+            let mut begin = 0;
+            for KeyedLine { key, end, .. } in &mut chunk.keys[mark.keys..] {
+                let open_end = chunk_start + *end - mark.record_bytes;
+                records.extend_from_slice(&open_lines[begin..open_end]);
+                record::close_line(repeated.get(key).copied(), records);
+                *end = records.len() - chunk_start;
+                begin = open_end;
+            }
+        }
+        if self.job.unique != Unique::Run {
+            chunk.keys.clear();
+        }
+    }
+
+    /// Adds the current message's counts to its chunk's summary.
+    fn settle(&mut self) {
+        self.chunk();
+        if let Some(chunk) = self.batch.chunks.last_mut() {
+            chunk.summary.absorb(&mut self.message_summary);
+        }
+    }
+
+    /// Within a message: hands in what is held, if this message alone has many records. Their lines tell how often their
+    /// URLs occurred so far.
+    fn hand_in_large_message(&mut self) {
         let mark = self.mark;
-        let own =
-            self.batch.records.len() - mark.records + self.piece().rejects.len() - mark.rejects;
-        if own > RECORD_BUFFER_BYTES {
-            counts(self, job);
-            self.settle();
-            let next = Chunk {
-                article: self.piece().article,
-                goes_on: true,
+        let reject_bytes = self.chunk().rejects.len() - mark.reject_bytes;
+        let message_bytes = self.batch.records.len() - mark.record_bytes + reject_bytes;
+        if message_bytes > RECORD_BUFFER_BYTES {
+            self.end_message();
+            let rest = Chunk {
+                article: self.chunk().article.map(|article| ArticleChunk {
+                    part: ArticlePart::Continuation,
+                    ..article
+                }),
                 ..Chunk::default()
             };
             self.flush();
-            self.next(next);
+            self.next_chunk(rest);
             self.is_fresh = false;
             self.mark = Mark::default();
         }
     }
 
-    /// Where records go. At the first one room is made for as many as batches held lately, so that what comes need not be
-    /// copied while it grows.
-    fn records(&mut self) -> &mut Vec<u8> {
-        let records = &mut self.batch.records;
-        if records.is_empty() {
-            if records.capacity() == 0 {
-                *records = self.desks.room().pop().unwrap_or_default();
+    /// Hands in the messages before the one that begins, and keeps the chunk that was made for it.
+    fn hand_in_earlier_messages(&mut self) {
+        let has_no_records = self.chunk_start == self.batch.records.len();
+        let is_own = |chunk: &mut Chunk| {
+            chunk.article.is_some() && has_no_records && chunk.rejects.is_empty()
+        };
+        match self.batch.chunks.pop_if(is_own) {
+            Some(own) => {
+                // Those before it are complete.
+                self.hand_in();
+                self.next_chunk(own);
             }
-            // One batch in a few holds more than those before it.
-            records.reserve((self.usual_bytes + self.usual_bytes / 2).min(self.most_bytes));
-        }
-        records
-    }
-
-    /// Gives all that is held.
-    pub(super) fn flush(&mut self) {
-        self.finish();
-        self.give();
-    }
-
-    /// Gives the pieces that are full.
-    fn give(&mut self) {
-        if !self.batch.pieces.is_empty() {
-            self.usual_bytes = self
-                .batch
-                .records
-                .len()
-                .max(self.usual_bytes - self.usual_bytes / 8);
-            self.most_bytes = Self::FULL_BYTES;
-            (self.start, self.rejects_before, self.is_fresh) = (0, 0, true);
-            // Whoever wants no more has ended the run, and waits for no one.
-            (self.give)(std::mem::take(&mut self.batch));
-        }
-    }
-}
-
-/// How far a piece, and the batch's records, were filled before a message.
-#[derive(Clone, Copy, Debug, Default)]
-struct Mark {
-    records: usize,
-    keys: usize,
-    rejects: usize,
-    events: usize,
-}
-
-impl Mark {
-    /// Takes back what the message gave.
-    fn restore(self, piece: &mut Chunk) {
-        piece.keys.truncate(self.keys);
-        piece.rejects.truncate(self.rejects);
-        piece.events.truncate(self.events);
-        piece.repeated.clear();
-    }
-}
-
-/// Encodes and counts a finding.
-pub(super) fn note(
-    finding: Finding<'_>,
-    source: &Source,
-    job: &Job,
-    writer: &mut RecordWriter,
-    yielded: &mut BatchBuilder<'_>,
-) {
-    let tally = &mut yielded.tally;
-    match finding {
-        Finding::Url(record) => {
-            let found = record.found;
-            tally.candidates += 1;
-            tally.records += 1;
-            tally.count_url(found);
-            line(record, job, writer, yielded);
-        }
-        Finding::Filtered => {
-            tally.candidates += 1;
-            tally.filtered += 1;
-        }
-        Finding::Folded(key) => {
-            tally.candidates += 1;
-            tally.duplicates += 1;
-            *yielded.piece().repeated.entry(key).or_insert(1) += 1;
-        }
-        Finding::Unwrapped(record) => {
-            tally.unwrapped += 1;
-            line(record, job, writer, yielded);
-        }
-        Finding::Reject(reason, text, place) => {
-            tally.candidates += 1;
-            tally.count_reject(reason);
-            if job.rejects {
-                record::write_reject(text, reason, &place, &mut yielded.piece().rejects);
+            None => {
+                self.flush();
+                self.next_chunk(Chunk::default());
             }
         }
-        Finding::Diagnostic(diagnostic) => {
-            tally.count_event(diagnostic.kind.name());
-            yielded.piece().events.push(diagnostic.of(source));
-        }
-        Finding::Parts(text, other) => {
-            tally.parts_text += text as u64;
-            tally.parts_other += other as u64;
-        }
     }
-}
 
-/// Writes a record's line.
-fn line(record: &Record<'_>, job: &Job, writer: &mut RecordWriter, yielded: &mut BatchBuilder<'_>) {
-    let found = record.found;
-    let records = yielded.records();
-    match job.output {
-        Output::Records if job.unique == Unique::None => writer.write(record, records),
-        // `counts` closes it.
-        Output::Records => writer.write_open(record, records),
-        Output::Urls => {
-            records.extend_from_slice(String::from_utf8_lossy(found.full).as_bytes());
-            records.push(b'\n');
-        }
+    /// Completes the last chunk: the records since its start are its own.
+    fn complete_chunk(&mut self) {
+        let Some(last) = self.batch.chunks.last_mut() else {
+            return;
+        };
+        last.record_bytes = self.batch.records.len() - self.chunk_start;
+        self.chunk_start = self.batch.records.len();
+        self.earlier_reject_bytes += last.rejects.len();
     }
-    if job.unique != Unique::None {
-        let (end, unwrapped) = (
-            records.len() - yielded.start,
-            record.redirected_from.is_some(),
-        );
-        yielded.piece().keys.push(Keyed {
-            key: key_hash(found.url()),
-            end,
-            unwrapped,
-        });
-    }
-}
 
-/// Closes the lines of a message's records, where URLs are counted, with the number of times that each URL occurred.
-pub(super) fn counts(yielded: &mut BatchBuilder<'_>, job: &Job) {
-    if job.unique == Unique::None {
-        return;
+    /// Hands in everything that is held.
+    fn flush(&mut self) {
+        self.complete_chunk();
+        self.hand_in();
     }
-    let (start, first) = (yielded.start, yielded.mark);
-    yielded.piece();
-    let Batch { records, pieces } = &mut yielded.batch;
-    let Some(piece) = pieces.last_mut() else {
-        return;
-    };
-    let repeated = std::mem::take(&mut piece.repeated);
-    if job.output == Output::Records {
-        let open = &mut yielded.open;
-        open.clear();
-        open.extend_from_slice(&records[first.records..]);
-        records.truncate(first.records);
-        let mut begin = 0;
-        for Keyed { key, end, .. } in &mut piece.keys[first.keys..] {
-            let open_end = start + *end - first.records;
-            records.extend_from_slice(&open[begin..open_end]);
-            record::close_line(repeated.get(key).copied(), records);
-            *end = records.len() - start;
-            begin = open_end;
+
+    /// Hands in the chunks, which are complete.
+    fn hand_in(&mut self) {
+        if !self.batch.chunks.is_empty() {
+            let usual_bytes = &mut self.scratch.usual_bytes;
+            *usual_bytes = (*usual_bytes - *usual_bytes / 8).max(self.batch.records.len());
+            self.max_reserved_bytes = Batch::FULL_BYTES;
+            (self.chunk_start, self.earlier_reject_bytes, self.is_fresh) = (0, 0, true);
+            (self.hand_in)(std::mem::take(&mut self.batch));
         }
-    }
-    if job.unique != Unique::Run {
-        piece.keys.clear();
     }
 }

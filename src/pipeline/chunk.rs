@@ -1,137 +1,172 @@
-//! What a thread yields.
+//! Results of a thread: batches of encoded records, divided into chunks that count and report for themselves.
 
 use std::collections::HashMap;
 
+use super::messages::{InputFailure, InputStep, StreamEnd, StreamExtent, StreamStorage};
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
+use crate::limits::RECORD_BUFFER_BYTES;
 use crate::origin::Source;
 use crate::read;
 use crate::record::Summary;
 use crate::walk::WalkedFile;
 
-/// What a piece of work gave, encoded and ready to be written.
+/// Result of a unit of work or of a part of one, encoded and ready to be written.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
-    /// The records of all pieces, one a line.
+    /// The records of all chunks, one per line.
     pub(super) records: Vec<u8>,
-    /// The pieces, in the order of the input.
-    pub(super) pieces: Vec<Chunk>,
+    /// The chunks, in the order of the input.
+    pub(super) chunks: Vec<Chunk>,
 }
 
-/// The yield of one message, or of many that need not be told apart.
+impl Batch {
+    /// Usual maximum number of bytes of a batch's records: a batch is handed in when a message begins after
+    /// [`RECORD_BUFFER_BYTES`]. A message with more records is handed in in several batches of about this size.
+    pub(super) const FULL_BYTES: usize = RECORD_BUFFER_BYTES + RECORD_BUFFER_BYTES / 8;
+}
+
+/// Result of one message, or of several that need not be distinguished.
 #[derive(Debug, Default)]
 pub(super) struct Chunk {
-    /// For a news article: what tells copies of it from other articles.
-    pub(super) article: Option<u128>,
-    /// Whether it holds more of the same message as the piece before it.
-    pub(super) goes_on: bool,
-    /// How many bytes of the batch's records are its own, behind those of the pieces before it. Known once it is full.
+    /// The news article that the chunk holds, if it has a Message-ID.
+    pub(super) article: Option<ArticleChunk>,
+    /// Bytes of the batch's records that belong to this chunk; they follow those of the chunks before it. Set when the
+    /// chunk is complete.
     pub(super) record_bytes: usize,
-    /// For folding: the hash of each record's key, and where its line ends among its piece's.
-    pub(super) keys: Vec<Keyed>,
-    /// For folding: how often a URL stood in the message, where that is more than once.
+    /// Keys of the chunk's lines, for deduplication.
+    pub(super) keys: Vec<KeyedLine>,
+    /// Occurrences of each URL that occurs more than once in the current message, by the hash of its key.
     pub(super) repeated: HashMap<u128, u64>,
-    /// The refused candidates, one a line, if they are wanted.
+    /// Rejected candidates, one per line, if they were asked for.
     pub(super) rejects: Vec<u8>,
-    /// What was wrong.
+    /// Events in the order in which they occurred.
     pub(super) events: Vec<Event>,
-    /// What was counted.
-    pub(super) balance: Summary,
-    /// What a stretch of the file that is being read failed with: the file is not read to its end then.
+    /// Everything that was counted.
+    pub(super) summary: Summary,
+    /// The error of a byte range of the file that is being read: the file does not count as read to its end.
     pub(super) broken: Option<DiagnosticKind>,
-    /// A file that is to be read now, in blocks: what it yields may be more than a piece should hold.
+    /// A file to be read in blocks after this chunk: its records may need more memory than a chunk should hold.
     pub(super) deferred: Option<WalkedFile>,
 }
 
-/// A record of a piece, as folding over a run sees it.
+/// A news article, or a part of one, as deduplication needs it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ArticleChunk {
+    /// Hash that only copies of the article share.
+    pub(super) hash: u128,
+    /// Position in the article.
+    pub(super) part: ArticlePart,
+}
+
+/// Position of a chunk in its article.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ArticlePart {
+    /// The chunk begins the article.
+    Start,
+    /// The chunk continues the article of the chunk before it.
+    Continuation,
+}
+
+/// A record's line, as deduplication needs it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Keyed {
-    /// The hash of its key.
+pub(super) struct KeyedLine {
+    /// Hash of the URL's key.
     pub(super) key: u128,
-    /// Where its line ends.
+    /// Offset of the end of the line in the chunk's records.
     pub(super) end: usize,
-    /// Whether it was taken out of another, and is counted apart.
-    pub(super) unwrapped: bool,
+    /// Its URL was taken out of another one, and is counted apart.
+    pub(super) is_unwrapped: bool,
 }
 
-/// Notes that a source was read to its end.
-pub(super) fn read_whole(piece: &mut Chunk, source: &Source) {
-    if source.member().is_empty() {
-        piece.balance.read_file();
-    } else {
-        piece.balance.read_member();
+impl Chunk {
+    /// Counts and reports a step through an input that holds no messages.
+    pub(super) fn note_step(&mut self, step: InputStep) {
+        match step {
+            InputStep::Ended(end) => self.stream_ended(end),
+            InputStep::Skipped { source, reason } => self.skipped(&source, reason),
+            InputStep::ArchiveRead(source) => self.read_whole(&source),
+            InputStep::ArchiveBroken { source, kind } => self.count_failure(&source, kind),
+            InputStep::Failed(InputFailure { event, .. }) => self.failed(event),
+            InputStep::Warning(event) => self.event(event),
+            InputStep::Opened { .. } | InputStep::Block(_) | InputStep::Unread(_) => {}
+        }
     }
-}
 
-/// Notes that bytes of a source were gone when they were to be read.
-pub(super) fn shrunk(piece: &mut Chunk, source: &Source, end: u64) {
-    remarked(
-        piece,
-        Diagnostic::at(
-            DiagnosticKind::Vanished,
-            end,
-            "it ends here, and was longer when it was opened",
-        )
-        .of(source),
-    );
-}
-
-/// The same, where others have read before: it may end before `end`.
-pub(super) fn shrunk_before(piece: &mut Chunk, source: &Source, end: u64) {
-    let message = "it ends here or before, and was longer when it was opened";
-    remarked(
-        piece,
-        Diagnostic::at(DiagnosticKind::Vanished, end, message).of(source),
-    );
-}
-
-/// Notes that a source could not be read.
-pub(super) fn failed(piece: &mut Chunk, source: &Source, error: &std::io::Error) {
-    lost(piece, read::diagnostic(error, None).of(source));
-}
-
-/// Notes that a source went away or could not be read, as the event says.
-pub(super) fn lost(piece: &mut Chunk, event: Event) {
-    broken(piece, &event.source, event.diagnostic.kind);
-    remarked(piece, event);
-}
-
-/// Counts a source that could not be read, of which an event has told.
-pub(super) fn broken(piece: &mut Chunk, source: &Source, kind: DiagnosticKind) {
-    match (kind, source.member().is_empty()) {
-        (DiagnosticKind::Vanished, true) => piece.balance.skip_file(SkipReason::Vanished),
-        (kind, true) => piece.balance.fail_file(kind.name()),
-        (kind, false) => piece.balance.fail_member(kind.name()),
+    /// Counts and reports an event that changes nothing in what is read.
+    pub(super) fn event(&mut self, event: Event) {
+        self.summary.count_event(event.diagnostic.kind.name());
+        self.events.push(event);
     }
-}
 
-/// Notes something that changes nothing in what is read.
-pub(super) fn remarked(piece: &mut Chunk, event: Event) {
-    piece.balance.count_event(event.diagnostic.kind.name());
-    piece.events.push(event);
-}
-
-/// Notes that a source was left, with an event unless that is no news to anybody.
-pub(super) fn skipped(piece: &mut Chunk, source: &Source, reason: SkipReason) {
-    let is_file = source.member().is_empty();
-    if is_file {
-        piece.balance.skip_file(reason);
-    } else {
-        piece.balance.skip_member(reason);
+    /// Counts and reports a source that could not be opened or read.
+    pub(super) fn unreadable(&mut self, source: &Source, error: &std::io::Error) {
+        self.failed(read::diagnostic(error, None).of(source));
     }
-    // A link in an archive may have led to something that is not there.
-    let expected = match reason {
-        SkipReason::Empty
-        | SkipReason::Filtered
-        | SkipReason::HardLink
-        | SkipReason::ControlFile => true,
-        SkipReason::Symlink => is_file,
-        _ => false,
-    };
-    if !expected {
-        remarked(
-            piece,
-            Diagnostic::new(DiagnosticKind::Skip, format!("not read: {}", reason.name()))
-                .of(source),
-        );
+
+    /// Counts a source as not readable, and reports the event that says why.
+    pub(super) fn failed(&mut self, event: Event) {
+        self.count_failure(&event.source, event.diagnostic.kind);
+        self.event(event);
+    }
+
+    /// Counts a source as read to its end.
+    pub(super) fn read_whole(&mut self, source: &Source) {
+        if source.member().is_empty() {
+            self.summary.read_file();
+        } else {
+            self.summary.read_member();
+        }
+    }
+
+    /// Counts a source as skipped, and reports it unless the reason is an expected one.
+    pub(super) fn skipped(&mut self, source: &Source, reason: SkipReason) {
+        let is_file = source.member().is_empty();
+        if is_file {
+            self.summary.skip_file(reason);
+        } else {
+            self.summary.skip_member(reason);
+        }
+        let is_expected = match reason {
+            SkipReason::Empty
+            | SkipReason::Filtered
+            | SkipReason::HardLink
+            | SkipReason::ControlFile => true,
+            // The target of a link in an archive may be missing from the archive.
+            SkipReason::Symlink => is_file,
+            _ => false,
+        };
+        if !is_expected {
+            let message = format!("not read: {}", reason.name());
+            self.event(Diagnostic::new(DiagnosticKind::Skip, message).of(source));
+        }
+    }
+
+    /// Reports that a source ended at `end`, before the size that it had when it was opened.
+    pub(super) fn shrunk(&mut self, source: &Source, end: u64) {
+        let message = "the file ends here, and was longer when it was opened";
+        self.event(Diagnostic::at(DiagnosticKind::Vanished, end, message).of(source));
+    }
+
+    fn stream_ended(&mut self, end: StreamEnd) {
+        match end.error {
+            Some(error) => {
+                self.failed(read::diagnostic(&error, Some(end.reached)).of(&end.source));
+            }
+            None if end.extent == StreamExtent::Start => self.read_whole(&end.source),
+            // The first part counts for the file.
+            None => {}
+        }
+        if end.storage == StreamStorage::Unpacked {
+            self.summary.bytes_unpacked += end.reached;
+        }
+    }
+
+    /// Counts a source that an event reports as not readable.
+    fn count_failure(&mut self, source: &Source, kind: DiagnosticKind) {
+        match (kind, source.member().is_empty()) {
+            (DiagnosticKind::Vanished, true) => self.summary.skip_file(SkipReason::Vanished),
+            (kind, true) => self.summary.fail_file(kind.name()),
+            (kind, false) => self.summary.fail_member(kind.name()),
+        }
     }
 }

@@ -1,24 +1,23 @@
-//! What is given once a run: cross-posted articles, and URLs where that is asked for. Sees everything in order.
+//! Deduplication over a whole run: cross-posted articles, and URLs if the job asks for it. Sees all chunks in order.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use super::chunk::{Chunk, Keyed};
+use super::chunk::{ArticleChunk, ArticlePart, Chunk, KeyedLine};
 use super::job::Unique;
 
-/// What was given so far.
+/// Articles and URLs that were written so far.
 #[derive(Debug, Default)]
 pub(super) struct Dedup {
-    /// Whether URLs are folded over the run.
     unique: Unique,
     articles: HashSet<u128>,
-    /// Whether the last article was a copy.
+    /// The last article is a copy of an earlier one.
     is_copy: bool,
     keys: HashSet<u128>,
 }
 
 impl Dedup {
-    /// Nothing yet, in a run that folds so.
+    /// The state before the first chunk.
     pub(super) fn new(unique: Unique) -> Dedup {
         Dedup {
             unique,
@@ -26,49 +25,51 @@ impl Dedup {
         }
     }
 
-    /// What is left of `records`, those of `piece`, without what was given before; `piece` counts that alone.
-    pub(super) fn fold<'r>(&mut self, piece: &mut Chunk, records: &'r [u8]) -> Cow<'r, [u8]> {
-        if let Some(article) = piece.article
-            && self.is_given(article, piece.goes_on)
-        {
-            piece.balance = piece.balance.as_duplicate();
-            piece.rejects.clear();
+    /// Returns the records of `chunk` without those that were written before, and corrects the chunk's summary.
+    pub(super) fn remove_duplicates<'r>(
+        &mut self,
+        chunk: &mut Chunk,
+        records: &'r [u8],
+    ) -> Cow<'r, [u8]> {
+        if chunk.article.is_some_and(|article| self.is_copy(article)) {
+            chunk.summary = chunk.summary.as_duplicate();
+            chunk.rejects.clear();
             return Cow::default();
         }
         match self.unique {
-            Unique::Run => self.fold_records(piece, records).into(),
+            Unique::Run => self.new_lines(chunk, records).into(),
             Unique::None | Unique::Message => records.into(),
         }
     }
 
-    /// Whether an article was given before. What goes on is what its beginning is.
-    fn is_given(&mut self, article: u128, goes_on: bool) -> bool {
-        if !goes_on {
-            self.is_copy = !self.articles.insert(article);
+    /// Returns `true` if the article was written before. A continuation is a copy if its start is one.
+    fn is_copy(&mut self, article: ArticleChunk) -> bool {
+        if article.part == ArticlePart::Start {
+            self.is_copy = !self.articles.insert(article.hash);
         }
         self.is_copy
     }
 
-    fn fold_records(&mut self, piece: &mut Chunk, records: &[u8]) -> Vec<u8> {
+    fn new_lines(&mut self, chunk: &mut Chunk, records: &[u8]) -> Vec<u8> {
         let mut kept = Vec::with_capacity(records.len());
         let mut start = 0;
-        for &Keyed {
+        for &KeyedLine {
             key,
             end,
-            unwrapped,
-        } in &piece.keys
+            is_unwrapped,
+        } in &chunk.keys
         {
             if self.keys.insert(key) {
                 kept.extend_from_slice(&records[start..end]);
-            } else if unwrapped {
-                piece.balance.unwrapped -= 1;
+            } else if is_unwrapped {
+                chunk.summary.unwrapped -= 1;
             } else {
-                piece.balance.records -= 1;
-                piece.balance.duplicates += 1;
+                chunk.summary.records -= 1;
+                chunk.summary.duplicates += 1;
             }
             start = end;
         }
-        assert_eq!(start, records.len(), "every line has a key");
+        assert_eq!(start, records.len(), "each line has a key");
         kept
     }
 }

@@ -11,7 +11,7 @@ use super::job::{Job, Output, Report};
 use super::order::Order;
 use super::scratch::ScratchPool;
 use super::units::{Unit, Units};
-use super::worker;
+use super::worker::WorkContext;
 use super::writer::{Run, Writer};
 use crate::extract::Extractor;
 use crate::limits::{BATCH_FILES, BATCHES_PER_THREAD, BLOCK_BYTES_PER_THREAD};
@@ -33,7 +33,7 @@ pub fn run(job: &Job, extractor: &Extractor, report: &mut dyn Report) -> io::Res
         report,
         given: Dedup::new(job.unique),
         lines: job.output == Output::Records,
-        balance: Summary::default(),
+        summary: Summary::default(),
         broken: None,
     };
     let mut units = Units::new(job, extractor.limits());
@@ -47,7 +47,7 @@ pub fn run(job: &Job, extractor: &Extractor, report: &mut dyn Report) -> io::Res
             scope: None,
         }
         .do_all(&mut units, &mut writer)?;
-        return Ok(writer.balance);
+        return Ok(writer.summary);
     }
     walk::reserve_descriptors((job.threads * BATCHES_PER_THREAD + 2) * BATCH_FILES);
     threads(job)?.in_place_scope(|scope| {
@@ -60,7 +60,7 @@ pub fn run(job: &Job, extractor: &Extractor, report: &mut dyn Report) -> io::Res
         }
         .do_all(&mut units, &mut writer)
     })?;
-    Ok(writer.balance)
+    Ok(writer.summary)
 }
 
 /// As many threads as the job may have.
@@ -88,15 +88,19 @@ impl Workers<'_, '_> {
         units: &mut dyn Iterator<Item = Unit>,
         writer: &mut Writer<'_>,
     ) -> io::Result<bool> {
-        let (job, extractor, desks) = (self.job, self.extractor, self.desks);
+        let job = self.job;
+        let context = WorkContext {
+            job,
+            extractor: self.extractor,
+            pool: self.desks,
+        };
         let Some(scope) = self.scope else {
             for unit in units {
                 let mut written = Ok(true);
-                worker::contained(unit, job, extractor, desks, &mut |batch| {
+                context.work_on(unit, &mut |batch| {
                     if let Ok(true) = written {
                         written = self.write(batch, writer);
                     }
-                    matches!(written, Ok(true))
                 });
                 if !written? {
                     return Ok(false);
@@ -107,8 +111,8 @@ impl Workers<'_, '_> {
         let mut order = Order::default();
         let most_bytes = job.threads as u64 * BLOCK_BYTES_PER_THREAD;
         for unit in units {
-            let bytes = unit.len();
-            let most_units = job.threads * unit.per_thread() + 1;
+            let bytes = unit.bytes();
+            let most_units = job.threads * unit.max_per_thread() + 1;
             // One unit may be larger than all that may be under way.
             let room = most_bytes.saturating_sub(bytes);
             if !order.drain(most_units, room, &mut |batch| self.write(batch, writer))? {
@@ -117,8 +121,8 @@ impl Workers<'_, '_> {
             let sender = order.begin(bytes);
             scope.spawn(move |_| {
                 // The other end is gone only when the run was given up.
-                worker::contained(unit, job, extractor, desks, &mut |batch| {
-                    sender.send(batch).is_ok()
+                context.work_on(unit, &mut |batch| {
+                    let _ = sender.send(batch);
                 });
             });
         }
@@ -128,15 +132,15 @@ impl Workers<'_, '_> {
     /// Writes a batch. A file that a thread left to be read in blocks is read when its turn has come; its units are
     /// blocks, of which none is left in turn, so that this goes one level deep.
     fn write(&self, batch: Batch, writer: &mut Writer<'_>) -> io::Result<bool> {
-        let Batch { records, pieces } = batch;
+        let Batch { records, chunks } = batch;
         let mut run = Run {
             records: &records,
             written: 0,
             reached: 0,
         };
-        for mut piece in pieces {
-            let deferred = piece.deferred.take();
-            if !writer.write(piece, &mut run)? {
+        for mut chunk in chunks {
+            let deferred = chunk.deferred.take();
+            if !writer.write(chunk, &mut run)? {
                 return Ok(false);
             }
             if let Some(file) = deferred {
@@ -149,8 +153,8 @@ impl Workers<'_, '_> {
             }
         }
         let wants_more = run.write(writer.report)?;
-        self.desks.take_back(records);
-        writer.report.progress(&writer.balance);
+        self.desks.put_records(records);
+        writer.report.progress(&writer.summary);
         Ok(wants_more)
     }
 
@@ -164,7 +168,7 @@ impl Workers<'_, '_> {
             aside,
             ..
         } = *self;
-        let mut units = Units::of(file, job, extractor.limits());
+        let mut units = Units::of_file(file, job, extractor.limits());
         if self.scope.is_none() {
             return self.do_all(&mut units, writer);
         }

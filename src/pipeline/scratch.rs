@@ -1,41 +1,58 @@
-//! What threads keep from one unit of work to the next.
+//! Buffers and caches that a thread keeps from one unit of work to the next. No record depends on them.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::batch::BatchBuilder;
+use super::chunk::Batch;
 use crate::record::RecordWriter;
 
-/// What is kept from one piece of work to the next, to save time: nothing that a record depends on.
+/// Buffers and caches of one unit in progress.
 #[derive(Default)]
 pub(super) struct Scratch {
-    pub(super) buffer: Vec<u8>,
+    /// Buffer for the bytes of a block.
+    pub(super) block_bytes: Vec<u8>,
+    /// The encoder, which remembers what it encoded lately.
     pub(super) writer: RecordWriter,
+    /// Buffer for the open lines of a message while they are closed.
+    pub(super) open_lines: Vec<u8>,
+    /// About the number of record bytes of the batches so far.
     pub(super) usual_bytes: usize,
 }
 
-/// The desks at which nobody works. There are never more than threads of both sets.
+/// Scratches and record buffers that are not in use. Shared by all threads.
 #[derive(Default)]
 pub(super) struct ScratchPool {
-    free: Mutex<Vec<Scratch>>,
-    /// Room for records, of which those were written. There is never more than was held at once.
-    room: Mutex<Vec<Vec<u8>>>,
+    /// Never more than there were units in progress at once: two for each thread.
+    scratches: Mutex<Vec<Scratch>>,
+    /// Buffers of records that were written, never more than were in use at once.
+    record_buffers: Mutex<Vec<Vec<u8>>>,
 }
 
 impl ScratchPool {
-    pub(super) fn free(&self) -> MutexGuard<'_, Vec<Scratch>> {
-        self.free.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Takes a scratch out of the pool, or a new one.
+    pub(super) fn take(&self) -> Scratch {
+        locked(&self.scratches).pop().unwrap_or_default()
     }
 
-    pub(super) fn room(&self) -> MutexGuard<'_, Vec<Vec<u8>>> {
-        self.room.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Puts a scratch back.
+    pub(super) fn put(&self, scratch: Scratch) {
+        locked(&self.scratches).push(scratch);
     }
 
-    /// Takes back the room of records that were written: memory that was used lately is soonest written to.
-    pub(super) fn take_back(&self, mut records: Vec<u8>) {
-        // What a message took that yields much is not kept.
-        if (1..=2 * BatchBuilder::FULL_BYTES).contains(&records.capacity()) {
+    /// Takes an empty record buffer: the one that was used last, whose memory is the fastest to write to.
+    pub(super) fn take_records(&self) -> Vec<u8> {
+        locked(&self.record_buffers).pop().unwrap_or_default()
+    }
+
+    /// Puts back the buffer of records that were written. A buffer that grew large with one message is dropped.
+    pub(super) fn put_records(&self, mut records: Vec<u8>) {
+        if (1..=2 * Batch::FULL_BYTES).contains(&records.capacity()) {
             records.clear();
-            self.room().push(records);
+            locked(&self.record_buffers).push(records);
         }
     }
+}
+
+/// Locks a list, also after a panic of another thread: lists are whole at any time.
+fn locked<T>(list: &Mutex<Vec<T>>) -> MutexGuard<'_, Vec<T>> {
+    list.lock().unwrap_or_else(PoisonError::into_inner)
 }

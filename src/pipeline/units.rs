@@ -1,180 +1,208 @@
-//! The units of work of a job, from the walk on.
+//! Units of work of a run: the walk's small files in groups, and the blocks of larger inputs.
+//!
+//! Opens and cuts inputs while units are asked for. Leaves the work on a unit to `worker`.
 
 use std::io;
 
-use super::chunk::{self, Chunk};
-use super::cut::{Cuts, Item};
 use super::job::Job;
+use super::messages::{InputFailure, InputStep, MessageSource};
 use crate::limits::{
     BATCH_BYTES, BATCH_FILES, BATCHES_PER_THREAD, BLOCKS_PER_THREAD, Limits, SMALL_FILE_BYTES,
 };
-use crate::origin::{self, FormatHint, Source};
+use crate::origin::{FileRange, FormatHint, Source};
 use crate::read::{self, Input};
-use crate::walk::{self, WalkStep};
+use crate::walk::{self, WalkStep, WalkedFile};
 
-/// A piece of work.
+/// A unit of work.
 pub(super) enum Unit {
-    /// What was cut out of a source: one block of a large file, or many small members.
-    Items(Vec<Item>),
-    /// Small files, to be read; most of them are open.
-    Files(Vec<walk::WalkedFile>),
+    /// Steps through one input: one block of a large file, or many small members.
+    Steps(Vec<UnitStep>),
+    /// Small files that are still to be read; most of them are open.
+    Files(Vec<WalkedFile>),
+}
+
+/// A part of a unit.
+pub(super) enum UnitStep {
+    /// A step through the input.
+    Input(InputStep),
+    /// Bytes of the input that were read for the steps before it.
+    BytesRead(u64),
 }
 
 impl Unit {
-    /// How many of its kind are under way for each thread.
-    pub(super) fn per_thread(&self) -> usize {
+    /// Maximum number of units of this kind in progress per thread.
+    pub(super) fn max_per_thread(&self) -> usize {
         match self {
-            Unit::Items(_) => BLOCKS_PER_THREAD,
+            Unit::Steps(_) => BLOCKS_PER_THREAD,
             Unit::Files(_) => BATCHES_PER_THREAD,
         }
     }
 
-    /// Bytes that it holds or will hold.
-    pub(super) fn len(&self) -> u64 {
+    /// Bytes of messages that the unit holds, or will hold when they are read.
+    pub(super) fn bytes(&self) -> u64 {
         match self {
-            Unit::Items(items) => items.iter().map(Item::len).sum(),
+            Unit::Steps(steps) => steps.iter().map(UnitStep::bytes).sum(),
             Unit::Files(files) => files.iter().map(|file| file.size).sum(),
         }
     }
 }
 
-/// The units of a job, made while they are asked for.
+impl UnitStep {
+    fn bytes(&self) -> u64 {
+        match self {
+            UnitStep::Input(step) => step.message_bytes(),
+            UnitStep::BytesRead(_) => 0,
+        }
+    }
+}
+
+/// Iterator over the units of a job.
 pub(super) struct Units<'j> {
     job: &'j Job,
     limits: &'j Limits,
-    steps: Box<dyn Iterator<Item = WalkStep> + 'j>,
-    /// The source that is being cut, and how many of its bytes were told of.
-    current: Option<(Cuts, u64)>,
-    /// A file that waits until the small ones before it are on their way.
-    ahead: Option<WalkStep>,
-    /// Of how many roots the files of a batch may be.
-    most_roots: usize,
+    walk: Box<dyn Iterator<Item = WalkStep> + 'j>,
+    /// The input that is being cut.
+    current: Option<CurrentInput>,
+    /// A walk step that waits until the small files before it were given.
+    next_step: Option<WalkStep>,
+    /// Maximum number of distinct roots per batch. Each root holds one directory descriptor open.
+    max_roots: usize,
+}
+
+struct CurrentInput {
+    messages: MessageSource,
+    /// Bytes of the input that the units given so far account for.
+    accounted_bytes: u64,
 }
 
 impl<'j> Units<'j> {
+    /// The units of everything that the job names.
     pub(super) fn new(job: &'j Job, limits: &'j Limits) -> Units<'j> {
-        let steps: Box<dyn Iterator<Item = WalkStep>> = match &job.items {
+        let walk: Box<dyn Iterator<Item = WalkStep>> = match &job.items {
             Some(items) => Box::new(walk::walk_items(items)),
             None => Box::new(walk::walk_and_open(&job.roots, &job.filter, job.links)),
         };
-        let most_roots = walk::max_roots_per_batch(job.threads * BATCHES_PER_THREAD + 2);
         Units {
             job,
             limits,
-            steps,
+            walk,
             current: None,
-            ahead: None,
-            most_roots,
+            next_step: None,
+            max_roots: walk::max_roots_per_batch(job.threads * BATCHES_PER_THREAD + 2),
         }
     }
 
-    /// The units of a single file, which is cut whatever its size.
-    pub(super) fn of(file: walk::WalkedFile, job: &'j Job, limits: &'j Limits) -> Units<'j> {
-        let large = walk::WalkedFile {
+    /// The units of one file, which is cut into blocks whatever its size.
+    pub(super) fn of_file(file: WalkedFile, job: &'j Job, limits: &'j Limits) -> Units<'j> {
+        let large = WalkedFile {
             size: u64::MAX,
             ..file
         };
-        let steps = Box::new(std::iter::once(WalkStep::File(large)));
         Units {
             job,
             limits,
-            steps,
+            walk: Box::new(std::iter::once(WalkStep::File(large))),
             current: None,
-            ahead: None,
-            most_roots: 1,
+            next_step: None,
+            max_roots: 1,
         }
     }
 
-    /// Small files up to a batch's size, or the step behind them.
-    fn files(&mut self) -> Option<Unit> {
-        let mut files = Vec::new();
+    /// A batch of small files, or the next step of the walk if it is something else.
+    fn files_or_step(&mut self) -> Option<FilesOrStep> {
+        let mut files: Vec<WalkedFile> = Vec::new();
         let (mut bytes, mut roots) = (0, 0);
-        while files.len() < BATCH_FILES && bytes < BATCH_BYTES && roots < self.most_roots {
-            match self.ahead.take().or_else(|| self.steps.next()) {
+        while files.len() < BATCH_FILES && bytes < BATCH_BYTES && roots < self.max_roots {
+            match self.next_step.take().or_else(|| self.walk.next()) {
                 Some(WalkStep::File(file)) if file.size < SMALL_FILE_BYTES => {
                     bytes += file.size;
-                    let last = files
-                        .iter()
-                        .rev()
-                        .find(|file: &&walk::WalkedFile| file.is_in_root());
-                    let is_another =
-                        file.is_in_root() && last.is_none_or(|last| file.is_in_another_root(last));
-                    roots += usize::from(is_another);
+                    roots += usize::from(is_in_new_root(&file, &files));
                     files.push(file);
                 }
-                Some(step) if files.is_empty() => return Some(self.step(step)),
+                Some(step) if files.is_empty() => return Some(FilesOrStep::Step(step)),
                 other => {
-                    self.ahead = other;
+                    self.next_step = other;
                     break;
                 }
             }
         }
-        (!files.is_empty()).then_some(Unit::Files(files))
+        (!files.is_empty()).then_some(FilesOrStep::Files(files))
     }
 
-    /// What becomes of a step that is no small file.
-    fn step(&mut self, step: WalkStep) -> Unit {
-        let mut piece = Chunk::default();
+    /// Begins the input that a step of the walk names. Returns the step to report if there is nothing to read.
+    fn begin_step(&mut self, step: WalkStep) -> Option<InputStep> {
         match step {
-            WalkStep::File(file) => self.whole(file, &mut piece),
-            WalkStep::Part { file, item } => self.part(file, &item, &mut piece),
+            WalkStep::File(file) => self.begin_file(file),
+            WalkStep::Part { file, item } => self.begin_part(file, &item),
             WalkStep::Stdin => {
                 let source = Source::at(Source::STDIN.into());
-                self.begin(
-                    Input::Stream(Box::new(io::stdin())),
-                    source,
-                    FormatHint::None,
-                );
+                let input = Input::Stream(Box::new(io::stdin()));
+                self.begin(self.messages(input, source, FormatHint::None));
+                None
             }
-            WalkStep::Skipped { source, reason } => chunk::skipped(&mut piece, &source, reason),
-            WalkStep::Failed(event) => chunk::lost(&mut piece, event),
+            WalkStep::Skipped { source, reason } => Some(InputStep::Skipped { source, reason }),
+            WalkStep::Failed(event) => Some(InputStep::Failed(InputFailure { event, error: None })),
         }
-        Unit::Items(vec![Item::Note(Box::new(piece))])
     }
 
-    fn whole(&mut self, file: walk::WalkedFile, piece: &mut Chunk) {
+    fn begin_file(&mut self, file: WalkedFile) -> Option<InputStep> {
         match read::open(&file) {
-            Ok(opened) => self.begin(Input::file(opened), file.source, file.hint),
-            Err(error) => chunk::failed(piece, &file.source, &error),
+            Ok(opened) => {
+                self.begin(self.messages(Input::file(opened), file.source, file.hint));
+                None
+            }
+            Err(error) => Some(InputStep::Failed(InputFailure::new(&file.source, error))),
         }
     }
 
-    /// The messages of a file that begin in a range of it. What is no mbox begins at its start.
-    fn part(&mut self, file: walk::WalkedFile, item: &origin::FileRange, piece: &mut Chunk) {
-        match read::open(&file)
-            .and_then(|opened| Cuts::part(opened, &file, item, self.job, self.limits))
-        {
-            Err(error) => chunk::failed(piece, &file.source, &error),
-            Ok(Some(cuts)) => self.current = Some((cuts, 0)),
-            Ok(None) if item.start == 0 => self.whole(file, piece),
-            Ok(None) => {}
+    /// Begins the messages of a file that start in a range of it. A file that is no mbox belongs to the range at its
+    /// start.
+    fn begin_part(&mut self, file: WalkedFile, part: &FileRange) -> Option<InputStep> {
+        let messages = read::open(&file).and_then(|opened| {
+            MessageSource::of_part(opened, &file, part, self.job.format, self.limits)
+        });
+        match messages {
+            Err(error) => Some(InputStep::Failed(InputFailure::new(&file.source, error))),
+            Ok(Some(messages)) => {
+                self.begin(messages);
+                None
+            }
+            Ok(None) if part.start == 0 => self.begin_file(file),
+            Ok(None) => None,
         }
     }
 
-    fn begin(&mut self, input: Input, source: Source, hint: FormatHint) {
-        self.current = Some((Cuts::new(input, source, hint, self.job, self.limits), 0));
+    fn messages(&self, input: Input, source: Source, hint: FormatHint) -> MessageSource {
+        MessageSource::new(input, source, hint, self.job.format, self.limits).with_unread_blocks()
     }
 
-    /// The next items of the source that is being cut: a block, or small members that are worth a thread's while.
-    fn items(&mut self, mut cuts: Cuts, told: u64) -> Unit {
-        let mut items = Vec::new();
+    fn begin(&mut self, messages: MessageSource) {
+        self.current = Some(CurrentInput {
+            messages,
+            accounted_bytes: 0,
+        });
+    }
+
+    /// The next steps of the current input: a block, or as many small members as are worth a thread's time.
+    fn steps(&mut self, mut input: CurrentInput) -> Unit {
+        let mut steps = Vec::new();
         let mut bytes = 0;
         let mut is_end = false;
-        while !is_end && items.len() < BATCH_FILES && bytes < BATCH_BYTES / 2 {
-            match cuts.next() {
-                Some(item) => {
-                    bytes += item.len();
-                    items.push(item);
+        while !is_end && steps.len() < BATCH_FILES && bytes < BATCH_BYTES / 2 {
+            match input.messages.next() {
+                Some(InputStep::Opened { .. }) => {}
+                Some(step) => {
+                    bytes += step.message_bytes();
+                    steps.push(UnitStep::Input(step));
                 }
                 None => is_end = true,
             }
         }
-        let read = cuts.bytes_read();
-        let mut piece = Chunk::default();
-        piece.balance.bytes_read = read - told;
-        items.push(Item::Note(Box::new(piece)));
-        self.current = (!is_end).then_some((cuts, read));
-        Unit::Items(items)
+        let bytes_read = input.messages.bytes_read();
+        steps.push(UnitStep::BytesRead(bytes_read - input.accounted_bytes));
+        input.accounted_bytes = bytes_read;
+        self.current = (!is_end).then_some(input);
+        Unit::Steps(steps)
     }
 }
 
@@ -182,9 +210,29 @@ impl Iterator for Units<'_> {
     type Item = Unit;
 
     fn next(&mut self) -> Option<Unit> {
-        match self.current.take() {
-            Some((cuts, told)) => Some(self.items(cuts, told)),
-            None => self.files(),
+        loop {
+            if let Some(input) = self.current.take() {
+                return Some(self.steps(input));
+            }
+            match self.files_or_step()? {
+                FilesOrStep::Files(files) => return Some(Unit::Files(files)),
+                FilesOrStep::Step(step) => {
+                    if let Some(step) = self.begin_step(step) {
+                        return Some(Unit::Steps(vec![UnitStep::Input(step)]));
+                    }
+                }
+            }
         }
     }
+}
+
+enum FilesOrStep {
+    Files(Vec<WalkedFile>),
+    Step(WalkStep),
+}
+
+/// Returns `true` if `file` lies in another root than the last of `files` that lies in one.
+fn is_in_new_root(file: &WalkedFile, files: &[WalkedFile]) -> bool {
+    let last = files.iter().rev().find(|file| file.is_in_root());
+    file.is_in_root() && last.is_none_or(|last| file.is_in_another_root(last))
 }

@@ -1,342 +1,357 @@
-//! What a thread does: a block of messages or a handful of small files in, a batch out.
+//! Work of a thread: a block of messages or a batch of small files in, batches of encoded records out.
+//!
+//! Contains panics: a message, a file or a unit on which the program fails is an event, and the run continues.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::batch::{BatchBuilder, Give, counts, note};
-use super::chunk::{self, Batch, Chunk};
-use super::cut::{Cuts, Item};
+use super::batch::{BatchBuilder, HandIn};
+use super::chunk::{ArticleChunk, ArticlePart, Batch, Chunk};
 use super::job::Job;
-use super::scratch::{Scratch, ScratchPool};
-use super::units::Unit;
+use super::messages::{InputStep, MessageBlock, MessageSource, UnreadMessages, shrunk_before};
+use super::scratch::ScratchPool;
+use super::units::{Unit, UnitStep};
 use crate::decode::{HeaderFields, KnownField, digest, parse_date};
-use crate::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
+use crate::diagnostic::{Diagnostic, DiagnosticKind, SkipReason};
 use crate::extract::{Extractor, Known, extract_known};
 use crate::limits::{SMALL_CONTAINER_BYTES, SMALL_FILE_BYTES};
 use crate::origin::{Source, SourceKind};
-use crate::read::{self, Input, UnreadRange};
-use crate::record::{self, MessageTail, RecordWriter};
+use crate::read::{self, Input};
+use crate::record::hash_pieces;
 use crate::split::{
-    Block, BlockRole, Format, Message, SplitOutput, cr_to_lf, detect_format, has_cr_line_ends,
-    leading_nuls, messages,
+    Block, BlockRole, Message, SplitOutput, cr_to_lf, detect_format, has_cr_line_ends, leading_nuls,
 };
-use crate::walk;
+use crate::walk::WalkedFile;
 
-/// The same, whatever happens: work that the program failed on is an event, so that no one waits for it in vain.
-pub(super) fn contained(
-    unit: Unit,
-    job: &Job,
-    extractor: &Extractor,
-    desks: &ScratchPool,
-    give: &mut Give<'_>,
-) {
-    if catch_unwind(AssertUnwindSafe(|| work(unit, job, extractor, desks, give))).is_err() {
-        let mut piece = Chunk::default();
-        piece.balance.count_event(DiagnosticKind::Panic.name());
-        let diagnostic = Diagnostic::new(
-            DiagnosticKind::Panic,
-            "the program failed on a piece of this source; please report it",
-        );
-        piece.events.push(diagnostic.of(&Source::at("?".into())));
-        give(Batch {
-            pieces: vec![piece],
-            ..Batch::default()
-        });
-    }
+/// Everything that threads share while they work on the units of a run.
+#[derive(Clone, Copy)]
+pub(super) struct WorkContext<'r> {
+    pub(super) job: &'r Job,
+    pub(super) extractor: &'r Extractor,
+    pub(super) pool: &'r ScratchPool,
 }
 
-/// Does a piece of work. A large yield is given in several batches.
-fn work(unit: Unit, job: &Job, extractor: &Extractor, desks: &ScratchPool, give: &mut Give<'_>) {
-    let Scratch {
-        buffer,
-        writer,
-        usual_bytes,
-    } = desks.free().pop().unwrap_or_default();
-    let yielded = BatchBuilder::new(desks, give, usual_bytes, unit.len());
-    let mut worker = Worker {
-        job,
-        extractor,
-        yielded,
-        buffer,
-        writer,
-    };
-    match unit {
-        Unit::Items(items) => items.into_iter().for_each(|item| worker.item(item)),
-        Unit::Files(files) => {
-            // An article has a piece of its own.
-            worker.yielded.batch.pieces.reserve(files.len() + 1);
-            for file in files {
-                worker.contained(&file);
-            }
+impl WorkContext<'_> {
+    /// Works on a unit, and hands its records in, in several batches if they are many. A panic becomes an event in a last
+    /// batch, so that nobody waits for the unit in vain.
+    pub(super) fn work_on(self, unit: Unit, hand_in: &mut HandIn<'_>) {
+        if catch_unwind(AssertUnwindSafe(|| self.try_work_on(unit, hand_in))).is_err() {
+            let mut chunk = Chunk::default();
+            let diagnostic = panicked("on a unit of work");
+            chunk.event(diagnostic.of(&Source::at("?".into())));
+            hand_in(Batch {
+                chunks: vec![chunk],
+                ..Batch::default()
+            });
         }
     }
-    worker.yielded.flush();
-    let Worker {
-        yielded: BatchBuilder { usual_bytes, .. },
-        buffer,
-        writer,
-        ..
-    } = worker;
-    desks.free().push(Scratch {
-        buffer,
-        writer,
-        usual_bytes,
-    });
+
+    fn try_work_on(self, unit: Unit, hand_in: &mut HandIn<'_>) {
+        let mut worker = Worker {
+            context: self,
+            builder: BatchBuilder::new(self.job, self.pool, unit.bytes(), hand_in),
+        };
+        match unit {
+            Unit::Steps(steps) => steps.into_iter().for_each(|step| worker.unit_step(step)),
+            Unit::Files(files) => {
+                // An article has a chunk of its own.
+                worker.builder.reserve_chunks(files.len() + 1);
+                files.iter().for_each(|file| worker.file(file));
+            }
+        }
+        worker.builder.finish();
+    }
 }
 
+/// Worker on one unit.
 struct Worker<'w> {
-    job: &'w Job,
-    extractor: &'w Extractor,
-    yielded: BatchBuilder<'w>,
-    buffer: Vec<u8>,
-    writer: RecordWriter,
+    context: WorkContext<'w>,
+    builder: BatchBuilder<'w>,
+}
+
+/// A message of which the header was read.
+struct KnownMessage {
+    known: Known,
+    article: Option<ArticleChunk>,
 }
 
 impl Worker<'_> {
-    /// Reads a small file. One that the program fails on outside a message is an event.
-    fn contained(&mut self, file: &walk::WalkedFile) {
-        if catch_unwind(AssertUnwindSafe(|| self.file(file))).is_err() {
-            let diagnostic = Diagnostic::new(
-                DiagnosticKind::Panic,
-                "the program failed on this file; please report it",
-            );
-            chunk::lost(self.yielded.piece(), diagnostic.of(&file.source));
+    fn unit_step(&mut self, step: UnitStep) {
+        match step {
+            UnitStep::Input(step) => self.step(step),
+            UnitStep::BytesRead(bytes) => self.builder.chunk().summary.bytes_read += bytes,
+        }
+    }
+
+    fn step(&mut self, step: InputStep) {
+        match step {
+            InputStep::Block(block) => self.block(&block),
+            InputStep::Unread(messages) => self.unread(messages),
+            other => self.builder.chunk().note_step(other),
+        }
+    }
+
+    /// Reads a small file. A panic outside a message is an event.
+    fn file(&mut self, file: &WalkedFile) {
+        if catch_unwind(AssertUnwindSafe(|| self.try_file(file))).is_err() {
+            let event = panicked("on this file").of(&file.source);
+            self.builder.chunk().failed(event);
         }
     }
 
     /// Reads a small file, and everything in it.
-    fn file(&mut self, file: &walk::WalkedFile) {
-        let mut block = Block {
-            bytes: std::mem::take(&mut self.buffer),
-            ..Block::default()
-        };
-        block.bytes.clear();
-        let opened = read::read_small(file, SMALL_FILE_BYTES, &mut block.bytes);
-        let read = block.bytes.len() as u64;
+    fn try_file(&mut self, file: &WalkedFile) {
+        let mut bytes = std::mem::take(&mut self.builder.scratch.block_bytes);
+        bytes.clear();
+        let opened = read::read_small(file, SMALL_FILE_BYTES, &mut bytes);
+        let read_bytes = bytes.len() as u64;
         match &opened {
-            Err(error) => {
-                let piece = self.yielded.piece();
-                chunk::failed(piece, &file.source, error);
+            Err(error) => self.builder.chunk().unreadable(&file.source, error),
+            // It has grown, or its name has been given to another file.
+            Ok(_) if SMALL_FILE_BYTES <= read_bytes => self.defer(file),
+            Ok(_) if read::is_container(&bytes) => {
+                self.container(file, std::mem::take(&mut bytes));
             }
-            // It has grown, or another one has its name.
-            Ok(_) if read >= SMALL_FILE_BYTES => self.defer(file),
-            Ok(_) if read::is_container(&block.bytes) => {
-                self.container(file, std::mem::take(&mut block.bytes))
-            }
-            Ok(_) if has_cr_line_ends(&block.bytes) => {
-                cr_to_lf(&mut block.bytes);
-                self.whole(file, &mut block);
-            }
-            Ok(_) => self.whole(file, &mut block),
+            Ok(_) => bytes = self.plain_file(file, bytes),
         }
-        if opened.is_ok_and(|size| read < size.min(SMALL_FILE_BYTES)) {
-            chunk::shrunk(self.yielded.piece(), &file.source, read);
+        if opened.is_ok_and(|size| read_bytes < size.min(SMALL_FILE_BYTES)) {
+            self.builder.chunk().shrunk(&file.source, read_bytes);
         }
-        self.buffer = block.bytes;
+        self.builder.scratch.block_bytes = bytes;
     }
 
-    /// Leaves a file to those who read in blocks.
-    fn defer(&mut self, file: &walk::WalkedFile) {
-        self.yielded.next(Chunk {
-            deferred: Some(walk::WalkedFile {
+    /// Leaves a file to be read in blocks when everything before it is written.
+    fn defer(&mut self, file: &WalkedFile) {
+        self.builder.next_chunk(Chunk {
+            deferred: Some(WalkedFile {
                 ahead: None,
                 ..file.clone()
             }),
             ..Chunk::default()
         });
-        self.yielded.next(Chunk::default());
+        self.builder.next_chunk(Chunk::default());
     }
 
-    /// A small file that was read to its end.
-    fn whole(&mut self, file: &walk::WalkedFile, block: &mut Block) {
-        let size = block.bytes.len() as u64;
-        let zeros = leading_nuls(&block.bytes);
-        block.bytes.drain(..zeros);
-        block.offset = zeros as u64;
-        match detect_format(&block.bytes, self.job.format, file.hint) {
-            Err(reason) => chunk::skipped(self.yielded.piece(), &file.source, reason),
+    /// Works on a small file without compression, all of which is in `bytes`. Returns the buffer.
+    fn plain_file(&mut self, file: &WalkedFile, mut bytes: Vec<u8>) -> Vec<u8> {
+        let size = bytes.len() as u64;
+        if has_cr_line_ends(&bytes) {
+            cr_to_lf(&mut bytes);
+        }
+        let nuls = leading_nuls(&bytes);
+        bytes.drain(..nuls);
+        match detect_format(&bytes, self.context.job.format, file.hint) {
+            Err(reason) => {
+                self.builder.chunk().skipped(&file.source, reason);
+                bytes
+            }
             Ok(format) => {
-                let piece = self.yielded.piece();
-                piece.balance.read_file();
-                piece.balance.bytes_read += size;
-                self.block(&file.source, format, block);
+                let chunk = self.builder.chunk();
+                chunk.summary.read_file();
+                chunk.summary.bytes_read += size;
+                let block = MessageBlock {
+                    source: file.source.clone(),
+                    format,
+                    block: Block {
+                        bytes,
+                        offset: nuls as u64,
+                        role: BlockRole::Whole,
+                    },
+                };
+                self.block(&block);
+                block.block.bytes
             }
         }
     }
 
-    /// Reads what lies in a small compressed file or archive; a large yield is left to those who read in blocks.
-    fn container(&mut self, file: &walk::WalkedFile, octets: Vec<u8>) {
-        let size = octets.len() as u64;
-        let input = Input::memory(octets);
-        let mut unpacked = 0;
-        let mut items = Vec::new();
-        for item in Cuts::new(
-            input,
+    /// Works on everything in a small compressed file or archive. One that unpacks to much is deferred.
+    fn container(&mut self, file: &WalkedFile, bytes: Vec<u8>) {
+        let size = bytes.len() as u64;
+        let messages = MessageSource::new(
+            Input::memory(bytes),
             file.source.clone(),
             file.hint,
-            self.job,
-            self.extractor.limits(),
-        ) {
-            unpacked += item.len();
-            if unpacked > SMALL_CONTAINER_BYTES {
+            self.context.job.format,
+            self.context.extractor.limits(),
+        );
+        let mut unpacked_bytes = 0;
+        let mut steps = Vec::new();
+        for step in messages {
+            unpacked_bytes += step.message_bytes();
+            if SMALL_CONTAINER_BYTES < unpacked_bytes {
                 self.defer(file);
                 return;
             }
-            items.push(item);
+            steps.push(step);
         }
-        self.yielded.piece().balance.bytes_read += size;
-        for item in items {
-            self.item(item);
-        }
+        self.builder.chunk().summary.bytes_read += size;
+        steps.into_iter().for_each(|step| self.step(step));
     }
 
-    fn item(&mut self, item: Item) {
-        match item {
-            Item::Block(source, format, block) => self.block(&source, format, &block),
-            Item::Unread(source, format, offset, unread) => {
-                self.unread(&source, format, offset, &unread)
-            }
-            Item::Note(note) => {
-                let piece = self.yielded.piece();
-                piece.balance.add(&note.balance);
-                piece.events.extend(note.events);
-            }
-        }
-    }
-
-    /// Reads and searches what was left unread of a source. If that fails, what stands behind it is read all the same.
-    fn unread(&mut self, source: &Source, format: Format, offset: u64, unread: &UnreadRange) {
-        let mut block = Block {
-            bytes: std::mem::take(&mut self.buffer),
-            offset,
-            role: BlockRole::Whole,
+    /// Reads messages of a stream and works on them. After an error the rest of the stream is read all the same.
+    fn unread(&mut self, messages: UnreadMessages) {
+        let UnreadMessages {
+            source,
+            format,
+            unread,
+        } = messages;
+        let (offset, range) = (unread.offset, unread.range);
+        let mut bytes = std::mem::take(&mut self.builder.scratch.block_bytes);
+        let result = range.read(&mut bytes);
+        let read_bytes = bytes.len() as u64;
+        let block = MessageBlock {
+            source,
+            format,
+            block: Block {
+                bytes,
+                offset,
+                role: BlockRole::Whole,
+            },
         };
-        let result = unread.read(&mut block.bytes);
-        let read = block.bytes.len() as u64;
-        self.block(source, format, &block);
-        let piece = self.yielded.piece();
-        piece.balance.bytes_read += read.saturating_sub(unread.overlap());
+        self.block(&block);
+        let chunk = self.builder.chunk();
+        chunk.summary.bytes_read += read_bytes.saturating_sub(range.overlap());
         match result {
-            Ok(()) if read == 0 => chunk::shrunk_before(piece, source, offset),
-            Ok(()) if read < unread.len() => chunk::shrunk(piece, source, offset + read),
+            Ok(()) if read_bytes == 0 => chunk.event(shrunk_before(&block.source, offset)),
+            Ok(()) if read_bytes < range.len() => {
+                chunk.shrunk(&block.source, offset + read_bytes);
+            }
             Ok(()) => {}
             Err(error) => {
-                let diagnostic = read::diagnostic(&error, Some(offset + read));
-                piece.broken = Some(diagnostic.kind);
-                chunk::remarked(piece, diagnostic.of(source));
+                let diagnostic = read::diagnostic(&error, Some(offset + read_bytes));
+                chunk.broken = Some(diagnostic.kind);
+                chunk.event(diagnostic.of(&block.source));
             }
         }
-        self.buffer = block.bytes;
+        self.builder.scratch.block_bytes = block.block.bytes;
     }
 
-    fn block(&mut self, source: &Source, format: Format, block: &Block) {
-        if let BlockRole::FirstFragment = block.role {
-            let most = self.extractor.limits().message_bytes;
-            let message = format!("a message of more than {most} octets: the rest is read as text");
-            self.event(Diagnostic::at(DiagnosticKind::Limit, block.offset, message).of(source));
+    fn block(&mut self, block: &MessageBlock) {
+        if let BlockRole::FirstFragment = block.block.role {
+            let max_bytes = self.context.extractor.limits().message_bytes;
+            let message =
+                format!("a message of more than {max_bytes} bytes: the rest is read as text");
+            let diagnostic = Diagnostic::at(DiagnosticKind::Limit, block.block.offset, message);
+            self.builder.chunk().event(diagnostic.of(&block.source));
         }
-        messages(block, format, &mut |divided| match divided {
-            SplitOutput::Message(message) => self.message(&message, source),
-            SplitOutput::Diagnostic(diagnostic) => self.event(diagnostic.of(source)),
+        block.messages(&mut |output| match output {
+            SplitOutput::Message(message) => self.message(&message, &block.source),
+            SplitOutput::Diagnostic(diagnostic) => {
+                self.builder.chunk().event(diagnostic.of(&block.source));
+            }
         });
     }
 
-    /// A message, with everything that can go wrong in it kept inside.
+    /// Works on a message, and contains its panics.
     fn message(&mut self, message: &Message<'_>, source: &Source) {
-        let mut known = Known {
-            fields: HeaderFields::in_message(message, self.extractor.limits().header_bytes),
-            digest: None,
-        };
-        if message.kind == SourceKind::News {
-            match message.fragment_of.map(|rest| rest.message(message.kind)) {
-                None => {
-                    let digest = *known.digest.insert(digest(message, &known.fields));
-                    self.yielded
-                        .article(article(message, &known.fields, digest), false);
-                }
-                // A further piece is whatever its article is.
-                Some(begun) => {
-                    let fields =
-                        HeaderFields::in_message(&begun, self.extractor.limits().header_bytes);
-                    self.yielded
-                        .article(article(&begun, &fields, digest(&begun, &fields)), true);
-                }
-            }
+        let KnownMessage { known, article } = self.known(message);
+        let is_news = message.kind == SourceKind::News;
+        if is_news {
+            self.builder.begin_article(article);
         }
-        self.yielded.begin();
-        if catch_unwind(AssertUnwindSafe(|| self.read(message, &known, source))).is_err() {
-            self.yielded.restore();
-            self.yielded.piece().balance.skip_message(SkipReason::Panic);
-            let diagnostic = Diagnostic::at(
-                DiagnosticKind::Panic,
-                message.start,
-                "the program failed on this message; please report it",
-            );
-            self.event(diagnostic.of(source));
+        self.builder.begin_message();
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            self.try_message(message, &known, source);
+        }));
+        if outcome.is_err() {
+            self.builder.discard_message();
+            let chunk = self.builder.chunk();
+            chunk.summary.skip_message(SkipReason::Panic);
+            let diagnostic = Diagnostic {
+                offset: Some(message.start),
+                ..panicked("on this message")
+            };
+            chunk.event(diagnostic.of(source));
         }
-        if message.kind == SourceKind::News {
-            self.yielded.next(Chunk::default());
+        if is_news {
+            self.builder.next_chunk(Chunk::default());
         }
     }
 
-    /// Reads a message, unless its date keeps it out.
-    fn read(&mut self, message: &Message<'_>, known: &Known, source: &Source) {
-        if !self.in_time(message, &known.fields) {
-            if message.fragment_of.is_none() {
-                self.yielded.piece().balance.skip_message(SkipReason::Date);
+    /// Reads the header of a message and, for news, identifies the article. A fragment belongs to the article whose
+    /// beginning it has.
+    fn known(&self, message: &Message<'_>) -> KnownMessage {
+        let header_bytes = self.context.extractor.limits().header_bytes;
+        let mut known = Known {
+            fields: HeaderFields::in_message(message, header_bytes),
+            digest: None,
+        };
+        let article = match message.fragment_of.map(|head| head.message(message.kind)) {
+            _ if message.kind != SourceKind::News => None,
+            None => {
+                let digest = *known.digest.insert(digest(message, &known.fields));
+                article_chunk(message, &known.fields, digest, ArticlePart::Start)
+            }
+            Some(head) => {
+                let fields = HeaderFields::in_message(&head, header_bytes);
+                let digest = digest(&head, &fields);
+                article_chunk(&head, &fields, digest, ArticlePart::Continuation)
+            }
+        };
+        KnownMessage { known, article }
+    }
+
+    /// Extracts the URLs of a message, unless its date excludes it.
+    fn try_message(&mut self, message: &Message<'_>, known: &Known, source: &Source) {
+        let is_fragment = message.fragment_of.is_some();
+        if !self.is_in_time(message, &known.fields) {
+            if !is_fragment {
+                self.builder.chunk().summary.skip_message(SkipReason::Date);
             }
             return;
         }
-        let (job, yielded, writer) = (self.job, &mut self.yielded, &mut self.writer);
-        writer.begin(MessageTail::Complete);
-        extract_known(message, known, source, self.extractor, &mut |finding| {
-            note(finding, source, job, writer, yielded);
-            yielded.relieve(job);
-        });
-        // Of a message in pieces the first one counts.
-        yielded.tally.messages += u64::from(message.fragment_of.is_none());
-        yielded.tally.messages_scanned += u64::from(message.fragment_of.is_none());
-        counts(yielded, job);
-        yielded.settle();
+        let builder = &mut self.builder;
+        extract_known(
+            message,
+            known,
+            source,
+            self.context.extractor,
+            &mut |finding| builder.add(finding, source),
+        );
+        if !is_fragment {
+            builder.count_message();
+        }
+        builder.end_message();
     }
 
-    /// Whether the message's date lies within the bounds asked for. One without a date does.
-    fn in_time(&self, message: &Message<'_>, fields: &HeaderFields) -> bool {
-        if self.job.since.is_none() && self.job.until.is_none() {
+    /// Returns `true` if the message's date lies within the bounds of the job, or the message has no date.
+    fn is_in_time(&self, message: &Message<'_>, fields: &HeaderFields) -> bool {
+        let Job { since, until, .. } = self.context.job;
+        if since.is_none() && until.is_none() {
             return true;
         }
-        let begun;
-        let (message, fields) = match message.fragment_of.map(|rest| rest.message(message.kind)) {
-            None => (message, fields),
-            Some(first) => {
-                begun = (
-                    first,
-                    HeaderFields::in_message(&first, self.extractor.limits().header_bytes),
-                );
-                (&begun.0, &begun.1)
+        let date = match message.fragment_of.map(|head| head.message(message.kind)) {
+            None => date_of(message, fields),
+            Some(head) => {
+                let header_bytes = self.context.extractor.limits().header_bytes;
+                date_of(&head, &HeaderFields::in_message(&head, header_bytes))
             }
         };
-        let field = fields.first_known(KnownField::Date);
-        let moment = field.and_then(|field| {
-            parse_date(&String::from_utf8_lossy(field.value.of(message.raw))).unix
-        });
-        moment.is_none_or(|moment| {
-            self.job.since.is_none_or(|since| since <= moment)
-                && self.job.until.is_none_or(|until| moment < until)
+        date.is_none_or(|date| {
+            since.is_none_or(|since| since <= date) && until.is_none_or(|until| date < until)
         })
-    }
-
-    fn event(&mut self, event: Event) {
-        let piece = self.yielded.piece();
-        piece.balance.count_event(event.diagnostic.kind.name());
-        piece.events.push(event);
     }
 }
 
-/// What tells an article from others: its Message-ID and what it says.
-fn article(message: &Message<'_>, fields: &HeaderFields, digest: u128) -> Option<u128> {
+/// The date of a message in seconds since 1970.
+fn date_of(message: &Message<'_>, fields: &HeaderFields) -> Option<i64> {
+    let field = fields.first_known(KnownField::Date)?;
+    parse_date(&String::from_utf8_lossy(field.value.of(message.raw))).unix
+}
+
+/// Identifies an article by its Message-ID and its digest. `None` if it has no Message-ID.
+fn article_chunk(
+    message: &Message<'_>,
+    fields: &HeaderFields,
+    digest: u128,
+    part: ArticlePart,
+) -> Option<ArticleChunk> {
     let id = fields.first_known(KnownField::MessageId)?;
-    Some(record::hash_pieces(&[
-        id.value.of(message.raw),
-        &digest.to_le_bytes(),
-    ]))
+    let hash = hash_pieces(&[id.value.of(message.raw), &digest.to_le_bytes()]);
+    Some(ArticleChunk { hash, part })
+}
+
+/// The diagnostic of a panic while the program worked `on` something.
+fn panicked(on: &str) -> Diagnostic {
+    let message = format!("the program failed {on}; please report it");
+    Diagnostic::new(DiagnosticKind::Panic, message)
 }

@@ -12,7 +12,7 @@ use crate::record::Summary;
 pub(super) struct Writer<'w> {
     pub(super) report: &'w mut dyn Report,
     pub(super) given: Dedup,
-    pub(super) balance: Summary,
+    pub(super) summary: Summary,
     /// What a stretch of the file that is being written failed with.
     pub(super) broken: Option<DiagnosticKind>,
     /// Whether each record is one line.
@@ -20,35 +20,35 @@ pub(super) struct Writer<'w> {
 }
 
 impl Writer<'_> {
-    pub(super) fn write(&mut self, mut piece: Chunk, run: &mut Run<'_>) -> io::Result<bool> {
+    pub(super) fn write(&mut self, mut chunk: Chunk, run: &mut Run<'_>) -> io::Result<bool> {
         // A file is cut at one go: the next that is counted is the one of which a stretch failed.
-        self.broken = piece.broken.or(self.broken);
-        if piece.balance.files > 0
+        self.broken = chunk.broken.or(self.broken);
+        if chunk.summary.files > 0
             && let Some(kind) = self.broken.take()
-            && piece.balance.files_read > 0
+            && chunk.summary.files_read > 0
         {
-            piece.balance.read_file_failed(kind.name());
+            chunk.summary.read_file_failed(kind.name());
         }
-        let records = run.next(piece.record_bytes);
-        let left = self.given.fold(&mut piece, records);
+        let records = run.next(chunk.record_bytes);
+        let left = self.given.remove_duplicates(&mut chunk, records);
         if self.lines {
             // Counted in what is written, and not where it is encoded: a line that is lost between shows.
-            self.balance.lines += memchr::memchr_iter(b'\n', &left).count() as u64;
+            self.summary.lines += memchr::memchr_iter(b'\n', &left).count() as u64;
         } else {
-            self.balance.lines += piece.balance.records + piece.balance.unwrapped;
+            self.summary.lines += chunk.summary.records + chunk.summary.unwrapped;
         }
-        self.balance.absorb(&mut piece.balance);
-        for event in &piece.events {
+        self.summary.absorb(&mut chunk.summary);
+        for event in &chunk.events {
             self.report.event(event)?;
         }
-        if !piece.rejects.is_empty() {
-            self.report.rejects(&piece.rejects)?;
+        if !chunk.rejects.is_empty() {
+            self.report.rejects(&chunk.rejects)?;
         }
         run.put(records.len(), &left, self.report)
     }
 }
 
-/// The records of a batch, which are reported at once as far as none of them was folded: many pieces are small articles.
+/// The records of a batch, which are reported at once as far as none of them was folded: many chunks are small articles.
 pub(super) struct Run<'b> {
     pub(super) records: &'b [u8],
     /// Up to where they are reported, or folded.
@@ -87,14 +87,14 @@ impl<'b> Run<'b> {
 mod tests {
     use super::*;
 
-    /// What the balance says of files that give these pieces.
-    fn files(pieces: Vec<Chunk>) -> (u64, u64, u64) {
+    /// What the balance says of files that give these chunks.
+    fn files(chunks: Vec<Chunk>) -> (u64, u64, u64) {
         let mut report = Vec::new();
-        let (given, balance) = (Dedup::default(), Summary::default());
+        let (given, summary) = (Dedup::default(), Summary::default());
         let mut writer = Writer {
             report: &mut report,
             given,
-            balance,
+            summary,
             broken: None,
             lines: true,
         };
@@ -103,14 +103,14 @@ mod tests {
             written: 0,
             reached: 0,
         };
-        for piece in pieces {
-            assert!(writer.write(piece, &mut run).unwrap());
+        for chunk in chunks {
+            assert!(writer.write(chunk, &mut run).unwrap());
         }
-        assert!(writer.balance.imbalances().is_empty());
+        assert!(writer.summary.imbalances().is_empty());
         (
-            writer.balance.files,
-            writer.balance.files_read,
-            writer.balance.files_failed.sum(),
+            writer.summary.files,
+            writer.summary.files_read,
+            writer.summary.files_failed.sum(),
         )
     }
 
@@ -121,9 +121,9 @@ mod tests {
             ..Chunk::default()
         };
         let counted = |count: fn(&mut Summary)| {
-            let mut piece = Chunk::default();
-            count(&mut piece.balance);
-            piece
+            let mut chunk = Chunk::default();
+            count(&mut chunk.summary);
+            chunk
         };
         let read = || counted(Summary::read_file);
         assert_eq!(

@@ -1,0 +1,389 @@
+//! Iterates over the messages of one input: opens it, enters compressed files and archives, recognises the format of
+//! each stream, and cuts the stream into blocks at message borders.
+//!
+//! The one source of messages for `scan`, the daemon and `explain`. Leaves the walk over folders to `walk`, and the
+//! division of a block into messages to `split`.
+
+use std::fs::File;
+use std::io;
+
+use crate::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
+use crate::limits::Limits;
+use crate::origin::{FileRange, FormatHint, Source};
+use crate::read::{self, Input, SparseRead, StreamStep, Streams};
+use crate::split::{
+    self, Block, BlockReader, Format, OpenedStream, SplitOutput, UnreadBlock, messages,
+};
+use crate::walk::WalkedFile;
+
+/// One step through an input.
+///
+/// A stream is the input itself, or a member of a compressed file or an archive. Each stream that is read gives `Opened`,
+/// its blocks, and `Ended`. Each other file or member, except folders, gives one of `Skipped`, `ArchiveRead`,
+/// `ArchiveBroken` and `Failed`. `Warning` comes in addition.
+#[non_exhaustive]
+pub enum InputStep {
+    /// A stream whose messages follow.
+    Opened {
+        /// The file, and the member in it.
+        source: Source,
+        /// Its format.
+        format: Format,
+    },
+    /// Messages of the stream.
+    Block(MessageBlock),
+    /// Messages of the stream that are still to be read. Only after [`MessageSource::with_unread_blocks`].
+    Unread(UnreadMessages),
+    /// The end of the stream.
+    Ended(StreamEnd),
+    /// A file or a member that is not read.
+    Skipped {
+        /// The file, and the member in it.
+        source: Source,
+        /// The reason.
+        reason: SkipReason,
+    },
+    /// An archive that was read to its end.
+    ArchiveRead(Source),
+    /// An archive that could not be read to its end; an event about its last member was given before.
+    ArchiveBroken {
+        /// The archive.
+        source: Source,
+        /// The kind of that event.
+        kind: DiagnosticKind,
+    },
+    /// A file or a member that could not be opened or recognised, or an archive that could not be read to its end.
+    Failed(InputFailure),
+    /// A condition that changes nothing in what is read.
+    Warning(Event),
+}
+
+impl InputStep {
+    /// Bytes of messages that the step holds, or will hold when they are read.
+    pub(super) fn message_bytes(&self) -> u64 {
+        match self {
+            InputStep::Block(MessageBlock { block, .. }) => block.bytes.len() as u64,
+            InputStep::Unread(messages) => messages.unread.range.len(),
+            _ => 0,
+        }
+    }
+}
+
+/// A file or a member that could not be read.
+#[derive(Debug)]
+pub struct InputFailure {
+    /// The event about it.
+    pub event: Event,
+    /// The error, unless only the event is known.
+    pub error: Option<io::Error>,
+}
+
+impl InputFailure {
+    /// The failure of `source` with `error`.
+    #[must_use]
+    pub fn new(source: &Source, error: io::Error) -> InputFailure {
+        InputFailure {
+            event: read::diagnostic(&error, None).of(source),
+            error: Some(error),
+        }
+    }
+}
+
+/// Whole messages of a stream, or a piece of one.
+#[derive(Debug)]
+pub struct MessageBlock {
+    /// The stream they lie in.
+    pub source: Source,
+    /// Its format.
+    pub format: Format,
+    /// Their bytes.
+    pub block: Block,
+}
+
+impl MessageBlock {
+    /// Gives each message to `sink`, in order, each after the diagnostics about its borders.
+    pub fn messages<'b>(&'b self, sink: &mut dyn FnMut(SplitOutput<'b>)) {
+        messages(&self.block, self.format, sink);
+    }
+}
+
+/// Whole messages of a stream that the thread that works on them reads itself.
+#[derive(Debug)]
+pub struct UnreadMessages {
+    /// The stream they lie in.
+    pub source: Source,
+    /// Its format.
+    pub format: Format,
+    /// Their range in the stream.
+    pub unread: UnreadBlock,
+}
+
+/// The end of a stream.
+#[derive(Debug)]
+pub struct StreamEnd {
+    /// The stream.
+    pub source: Source,
+    /// Offset in the stream up to which blocks were given.
+    pub reached: u64,
+    /// Origin of the stream's bytes.
+    pub storage: StreamStorage,
+    /// Part of the stream that was asked for.
+    pub extent: StreamExtent,
+    /// The error that ended the stream early.
+    pub error: Option<io::Error>,
+}
+
+/// Origin of a stream's bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StreamStorage {
+    /// The bytes of the input itself.
+    Plain,
+    /// Bytes that came out of a compressed file or an archive.
+    Unpacked,
+}
+
+/// Part of a stream that is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StreamExtent {
+    /// All of it, or the first of several parts. Only these count as a file.
+    Start,
+    /// A further part of a file.
+    FurtherPart,
+}
+
+/// Pull iterator over the steps through one input.
+///
+/// Holds one block, and the buffers of the decoders above it. Reads nothing before a step is asked for.
+pub struct MessageSource {
+    /// `None` for a single stream, which is `current` from the start.
+    streams: Option<Streams>,
+    /// The format of all streams, if it is not to be recognised.
+    given: Option<Format>,
+    max_message_bytes: usize,
+    /// Bytes of the input when it was opened, if known.
+    size: Option<u64>,
+    unread_blocks: UnreadBlocks,
+    current: Option<CurrentStream>,
+    /// A step that is given before all others.
+    ready: Option<InputStep>,
+    /// Bytes of the blocks that were given.
+    block_bytes: u64,
+}
+
+/// Handling of blocks that can be cut without reading them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum UnreadBlocks {
+    Read,
+    HandOut,
+}
+
+/// The stream that is being read.
+struct CurrentStream {
+    source: Source,
+    blocks: BlockReader<Box<dyn SparseRead>>,
+    storage: StreamStorage,
+    extent: StreamExtent,
+}
+
+impl MessageSource {
+    /// The messages of `input`, which is named `source`, and of everything in it. `given` is the format of all streams,
+    /// if it is not to be recognised.
+    #[must_use]
+    pub fn new(
+        input: Input,
+        source: Source,
+        hint: FormatHint,
+        given: Option<Format>,
+        limits: &Limits,
+    ) -> MessageSource {
+        let size = input.size();
+        let streams = Streams::new(input, source, hint, limits);
+        MessageSource {
+            streams: Some(streams),
+            size,
+            ..MessageSource::empty(given, limits)
+        }
+    }
+
+    /// The messages of one stream, which is not a compressed file or an archive.
+    #[must_use]
+    pub fn of_stream(
+        stream: Box<dyn SparseRead>,
+        source: Source,
+        hint: FormatHint,
+        given: Option<Format>,
+        limits: &Limits,
+    ) -> MessageSource {
+        let mut messages = MessageSource::empty(given, limits);
+        messages.ready = Some(messages.open(stream, source, hint));
+        messages
+    }
+
+    /// The messages that begin in a part of an mbox. `None` if the file is no mbox.
+    ///
+    /// # Errors
+    ///
+    /// Errors of reading the file.
+    pub fn of_part(
+        opened: File,
+        file: &WalkedFile,
+        part: &FileRange,
+        given: Option<Format>,
+        limits: &Limits,
+    ) -> io::Result<Option<MessageSource>> {
+        let given = given.or_else(|| part.kind.map(Format::of));
+        let range = part.start..part.end;
+        let found = split::open_range(opened, given, file.hint, limits.message_bytes, range)?;
+        Ok(found.map(|blocks| MessageSource {
+            current: Some(CurrentStream {
+                source: file.source.clone(),
+                blocks,
+                storage: StreamStorage::Plain,
+                extent: if part.start == 0 {
+                    StreamExtent::Start
+                } else {
+                    StreamExtent::FurtherPart
+                },
+            }),
+            ..MessageSource::empty(given, limits)
+        }))
+    }
+
+    fn empty(given: Option<Format>, limits: &Limits) -> MessageSource {
+        MessageSource {
+            streams: None,
+            given,
+            max_message_bytes: limits.message_bytes,
+            size: None,
+            unread_blocks: UnreadBlocks::Read,
+            current: None,
+            ready: None,
+            block_bytes: 0,
+        }
+    }
+
+    /// Hands out blocks of plain mboxes unread where that is possible, so that other threads read them.
+    #[must_use]
+    pub fn with_unread_blocks(self) -> MessageSource {
+        MessageSource {
+            unread_blocks: UnreadBlocks::HandOut,
+            ..self
+        }
+    }
+
+    /// Bytes of the input itself that were read so far.
+    #[must_use]
+    pub fn bytes_read(&self) -> u64 {
+        self.streams
+            .as_ref()
+            .map_or(self.block_bytes, Streams::bytes_read)
+    }
+
+    /// Passes over the rest of the stream that was opened last. Its `Ended` is not given.
+    pub fn skip_stream(&mut self) {
+        self.current = None;
+    }
+
+    /// Opens a stream.
+    fn open(&mut self, stream: Box<dyn SparseRead>, source: Source, hint: FormatHint) -> InputStep {
+        let is_unpacked = self.streams.as_ref().is_some_and(Streams::is_unpacked);
+        let storage = if is_unpacked {
+            StreamStorage::Unpacked
+        } else {
+            StreamStorage::Plain
+        };
+        match split::open(stream, self.given, hint, self.max_message_bytes) {
+            Ok(OpenedStream::Blocks(blocks)) => {
+                let format = blocks.format();
+                self.current = Some(CurrentStream {
+                    source: source.clone(),
+                    blocks,
+                    storage,
+                    extent: StreamExtent::Start,
+                });
+                InputStep::Opened { source, format }
+            }
+            Ok(OpenedStream::Skipped(reason)) => InputStep::Skipped { source, reason },
+            Err(error) => InputStep::Failed(InputFailure::new(&source, error)),
+        }
+    }
+
+    /// The next block of the stream that is being read, or its end.
+    fn block(&mut self, mut current: CurrentStream) -> InputStep {
+        let (source, format) = (current.source.clone(), current.blocks.format());
+        if self.unread_blocks == UnreadBlocks::HandOut
+            && let Some(unread) = current.blocks.next_unread_block()
+        {
+            self.current = Some(current);
+            return InputStep::Unread(UnreadMessages {
+                source,
+                format,
+                unread,
+            });
+        }
+        match current.blocks.next_block() {
+            Ok(Some(block)) => {
+                self.block_bytes += block.bytes.len() as u64;
+                self.current = Some(current);
+                InputStep::Block(MessageBlock {
+                    source,
+                    format,
+                    block,
+                })
+            }
+            Ok(None) => self.end(&current, None),
+            Err(error) => self.end(&current, Some(error)),
+        }
+    }
+
+    fn end(&mut self, current: &CurrentStream, error: Option<io::Error>) -> InputStep {
+        let reached = current.blocks.position();
+        let is_shorter = self.size.is_some_and(|size| reached < size);
+        if error.is_none() && current.storage == StreamStorage::Plain && is_shorter {
+            self.ready = Some(InputStep::Warning(shrunk_before(&current.source, reached)));
+        }
+        InputStep::Ended(StreamEnd {
+            source: current.source.clone(),
+            reached,
+            storage: current.storage,
+            extent: current.extent,
+            error,
+        })
+    }
+
+    fn step(&mut self, step: StreamStep) -> InputStep {
+        match step {
+            StreamStep::Stream {
+                source,
+                hint,
+                stream,
+            } => self.open(stream, source, hint),
+            StreamStep::Skipped { source, reason } => InputStep::Skipped { source, reason },
+            StreamStep::ArchiveRead(source) => InputStep::ArchiveRead(source),
+            StreamStep::ArchiveBroken { source, kind } => InputStep::ArchiveBroken { source, kind },
+            StreamStep::Failed(event) => InputStep::Failed(InputFailure { event, error: None }),
+            StreamStep::Warning(event) => InputStep::Warning(event),
+        }
+    }
+}
+
+impl Iterator for MessageSource {
+    type Item = InputStep;
+
+    fn next(&mut self) -> Option<InputStep> {
+        if let Some(step) = self.ready.take() {
+            return Some(step);
+        }
+        if let Some(current) = self.current.take() {
+            return Some(self.block(current));
+        }
+        let step = self.streams.as_mut()?.next()?;
+        Some(self.step(step))
+    }
+}
+
+/// The event about a source that ended at `end` or before, and was longer when it was opened.
+pub(super) fn shrunk_before(source: &Source, end: u64) -> Event {
+    let message = "the file ends here or before, and was longer when it was opened";
+    Diagnostic::at(DiagnosticKind::Vanished, end, message).of(source)
+}
