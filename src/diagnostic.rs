@@ -1,4 +1,4 @@
-//! What was wrong somewhere, as a value that can be printed as an event.
+//! Diagnostics: problems met in the input, as values that can be written as events.
 
 mod skip;
 
@@ -6,28 +6,28 @@ pub use skip::SkipReason;
 
 use crate::origin::Source;
 
-/// What sort of diagnostic it was. A closed set.
+/// The kind of a diagnostic. A new variant is a new version of the event format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum DiagnosticKind {
-    /// A limit was reached; what lies behind it was scanned flat.
+    /// A limit was reached; the input beyond it was scanned as text, without its structure.
     Limit,
-    /// Something was damaged; what could be read was.
+    /// The input is damaged; the readable part was read.
     Damage,
-    /// Something was not read, and need not have been.
+    /// An input was skipped on purpose.
     Skip,
-    /// Something can be understood in two ways.
+    /// The input can be interpreted in two ways.
     Ambiguous,
-    /// Something could not be read: permissions, I/O errors, a missing path.
+    /// An input could not be read: permissions, an I/O error, a missing path.
     Unreadable,
-    /// Something went away while it was looked at, or while nobody looked.
+    /// A file disappeared while it was read, or between two scans.
     Vanished,
-    /// A fault of the program or of a library, contained to one message.
+    /// The program or a library panicked; only one message is affected.
     Panic,
 }
 
 impl DiagnosticKind {
-    /// The name that stands in an event's `kind`.
+    /// The name used in an event's `kind`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -41,7 +41,7 @@ impl DiagnosticKind {
         }
     }
 
-    /// Whether some input failed because of it, so that the run ends with status 1.
+    /// Returns `true` if an input failed, so that the run ends with exit status 1.
     #[must_use]
     pub fn is_failure(self) -> bool {
         matches!(
@@ -50,7 +50,7 @@ impl DiagnosticKind {
         )
     }
 
-    /// All kinds, for the schema.
+    /// All kinds, in the order of declaration.
     pub const ALL: [DiagnosticKind; 7] = [
         DiagnosticKind::Limit,
         DiagnosticKind::Damage,
@@ -62,19 +62,19 @@ impl DiagnosticKind {
     ];
 }
 
-/// One thing that was wrong.
+/// A problem met in the input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// What sort.
+    /// The kind.
     pub kind: DiagnosticKind,
-    /// Where, if the place has an offset: raw bytes from the source's start.
+    /// The offset in raw bytes from the start of the source; `None` if the problem concerns the whole source.
     pub offset: Option<u64>,
-    /// What, in a sentence without the place.
+    /// The message, without source and offset.
     pub message: String,
 }
 
 impl Diagnostic {
-    /// A diagnostic with a whole source.
+    /// Returns a diagnostic about a whole source.
     #[must_use]
     pub fn new(kind: DiagnosticKind, message: impl Into<String>) -> Diagnostic {
         Diagnostic {
@@ -84,7 +84,7 @@ impl Diagnostic {
         }
     }
 
-    /// A diagnostic at an byte of a source.
+    /// Returns a diagnostic about a byte offset in a source.
     #[must_use]
     pub fn at(kind: DiagnosticKind, offset: u64, message: impl Into<String>) -> Diagnostic {
         Diagnostic {
@@ -94,7 +94,7 @@ impl Diagnostic {
         }
     }
 
-    /// The diagnostic and the source it is about.
+    /// Returns an event: the diagnostic and its source.
     #[must_use]
     pub fn of(self, source: &Source) -> Event {
         Event {
@@ -104,7 +104,7 @@ impl Diagnostic {
     }
 }
 
-/// A diagnostic together with the source it was met in.
+/// A diagnostic and the source that it concerns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
     /// The source.

@@ -139,160 +139,188 @@ limits! {
     nested_ratio_from_bytes: Bytes, at least 0, default 16 << 20;
 }
 
-/// Bytes between `<` and `>` by the strict rules (`spec/appendix-rules.md` 9).
+/// Maximum number of bytes between `<` and `>` by the strict rules.
+///
+/// The appendix of RFC 1738 gives no limit. Without a `>` within these bytes the `<` is an ordinary character.
 pub const RFC1738_WRAPPER_BYTES: usize = 2_000;
 
-/// Hyphens before line ends that are left in doubt one by one; with more only all kept and all dropped are read.
+/// Maximum number of hyphens before line ends for which every combination of kept and dropped hyphens is tried.
+///
+/// The number of combinations doubles with each hyphen. With more hyphens only two are tried: all kept and all dropped.
 pub const AMBIGUOUS_HYPHENS: usize = 4;
 
-/// Characters of a scheme's name. The longest registered one has 36.
+/// Maximum number of characters in the name of a scheme. The longest registered one has 36.
 pub const SCHEME_CHARS: usize = 40;
 
-/// Bytes looked at before a URL for its line's start. A longer line has no quote marks worth knowing.
+/// Maximum number of bytes before a URL that are searched for the start of its line.
+///
+/// A longer line has no quote marks worth finding.
 pub const LINE_LOOKBACK_BYTES: usize = 1_024;
 
-/// Lines over which a bare URL is followed. Mailers break at about 72 columns, and URLs above 800 are rare.
+/// Maximum number of lines by which a bare URL is continued.
+///
+/// Mailers break lines at about 72 columns, and URLs above 800 bytes are rare.
 pub const CONTINUATION_LINES: usize = 12;
 
-/// Bytes of a bare URL that is followed over lines, and of a line's token.
+/// Maximum size, in bytes, of a bare URL that is continued over lines, and of the first token of a line.
 ///
-/// As long as a wrapper's content by the wide rules. Programs that break lines make them shorter by far.
+/// As large as the default of [`Limits::wrapper_bytes`]. URLs that programs break over lines are far shorter.
 pub const CONTINUATION_BYTES: usize = 8 << 10;
 
-/// Bytes of a block that is read at once. Large enough to keep a thread busy for milliseconds.
+/// Size, in bytes, of the blocks in which a large file is read. Large enough to keep a thread busy for milliseconds.
 pub const BLOCK_BYTES: usize = 2 << 20;
 
-/// Files below this size are handed to threads in batches, and read there.
+/// Size, in bytes, below which a file is small: threads get small files in batches and read them whole.
 pub const SMALL_FILE_BYTES: u64 = 512 << 10;
 
-/// Bytes of small files in one batch.
+/// Maximum total size, in bytes, of the small files of one batch.
 pub const BATCH_BYTES: u64 = 2 << 20;
 
-/// Small files that are open before a thread reads them, and all else that is open with them. Enough for the batches of
-/// three threads; with more of them some files wait to be opened by those who read them.
+/// Maximum number of small files that are opened before a thread reads them, all other open files included.
+///
+/// Enough for the batches of three threads. With more threads, some files are opened only by the thread that reads them.
 pub const PREOPENED_FILES: i32 = 4_096;
 
-/// Open files that are left to all else: folders, roots, outputs, and a file for each thread.
+/// Number of file descriptors kept free for everything else: folders, roots, outputs, and one file for each thread.
 pub const RESERVED_DESCRIPTORS: u64 = 64;
 
-/// Roots of the files of one batch: each is open while one of its files waits.
+/// Maximum number of distinct roots in one batch. Each root holds a directory descriptor open while one of its files
+/// waits.
 pub const BATCH_ROOTS: usize = 16;
 
-/// Small files in one batch.
+/// Maximum number of small files in one batch.
 pub const BATCH_FILES: usize = 256;
 
-/// Bytes at the start of a source by which its format is recognised.
+/// Number of bytes at the start of a source from which its format is recognized.
 pub const SNIFF_BYTES: usize = 64 << 10;
 
-/// Bytes that a small compressed file or archive may unpack to where it is read, by one thread among others.
+/// Maximum size, in bytes, that a small compressed file or archive may unpack to while one thread reads it whole.
 ///
-/// One that gives more is read anew in blocks, so that what it yields is never held whole. Two blocks' worth: records
-/// can be twenty times as large as their text.
+/// A larger one is read again in blocks, so that its output is never held whole. The limit is two blocks: records can be
+/// twenty times as large as their text.
 pub const SMALL_CONTAINER_BYTES: u64 = 4 << 20;
 
-/// Bytes at the start of a source by which compressions and archives are told: a tar's first header.
+/// Number of bytes at the start of a source from which compressions and archives are recognized: the first header of a
+/// tar archive.
 pub const MAGIC_BYTES: usize = 512;
 
-/// Bytes of a tar header that tells of the next: names and numbers, a few KiB in real ones.
+/// Maximum size, in bytes, of a tar header that describes the next one. Real ones hold names and numbers, a few KiB.
 pub const TAR_EXTENSION_BYTES: u64 = 1 << 20;
 
-/// Bytes at the start of a message that is read in pieces, by which its further pieces know its header and digest.
+/// Number of bytes at the start of a message read in pieces that are kept for the later pieces, which need its header and
+/// digest.
 ///
-/// Twice what counts of a body, so that an ordinary header fits before it.
+/// Twice the number of body bytes that the digest covers, so that an ordinary header fits before them.
 pub const MESSAGE_PREFIX_BYTES: usize = 128 << 10;
 
-/// Bytes of a `From ` line and the line behind it that are looked at. RFC 5322 allows 998 in a line.
+/// Maximum number of bytes of a `From ` line and the line after it that are examined. RFC 5322 allows 998 in a line.
 pub const SEPARATOR_BYTES: usize = 4 << 10;
 
-/// Blocks under way for each thread. Bounds memory; two keep a thread busy while one waits for its turn.
+/// Maximum number of unfinished blocks per thread. Bounds memory; with two, a thread stays busy while one block waits for
+/// its turn to be written.
 pub const BLOCKS_PER_THREAD: usize = 2;
 
-/// Batches of small files under way for each thread. They are done sooner than blocks: what is under way must last while
-/// the thread that walks and writes waits for a core. Bounds memory: where the output is taken slowly, each waits with its
-/// records, of [`RECORD_BUFFER_BYTES`] and an eighth at the most.
+/// Maximum number of unfinished batches of small files per thread.
+///
+/// Batches finish sooner than blocks, and there must be enough of them while the thread that walks and writes waits for a
+/// core. Bounds memory: if the output is slow, each waits with its records, at most 9/8 of [`RECORD_BUFFER_BYTES`].
 pub const BATCHES_PER_THREAD: usize = 4;
 
-/// Bytes of blocks under way for each thread. Large messages bound memory by it; a block has a quarter.
+/// Maximum size, in bytes, of all unfinished blocks per thread. Bounds memory if messages are large; an ordinary block
+/// has a quarter of it.
 pub const BLOCK_BYTES_PER_THREAD: u64 = 8 << 20;
 
-/// Bytes of records that a thread holds before it hands them on, within a message if need be.
+/// Size, in bytes, of the records that a thread holds before it hands them to the writer, within a message if necessary.
 ///
 /// A message of short URLs gives records a hundred times as large as itself.
 pub const RECORD_BUFFER_BYTES: usize = 4 << 20;
 
-/// Batches of one unit that wait to be written. One can be filled while another waits.
+/// Maximum number of batches of records from one unit of work that wait to be written. One can be filled while another
+/// waits.
 pub const QUEUED_BATCHES: usize = 1;
 
-/// URLs of which a thread remembers what it wrote. A list names some five in each of its messages.
+/// Maximum number of URLs whose encoded form each thread caches. A mailing list repeats about five URLs in every message.
 pub const RECORD_CACHE_ENTRIES: usize = 256;
 
-/// Bytes of a URL that is remembered so, and of what is written of it.
+/// Maximum size, in bytes, of a cached URL, and of its encoded form.
 pub const RECORD_CACHE_ENTRY_BYTES: usize = 4 << 10;
 
-/// Newsgroups and references of one message that its records repeat.
+/// Maximum number of newsgroups, and of references, of one message that its records repeat.
+///
+/// Every record of a message repeats them.
 pub const REPEATED_NAMES: usize = 100;
 
-/// Bytes of a media type, charset, encoding or name that records repeat. Real ones have less than 80.
+/// Maximum size, in bytes, of a media type, charset, encoding or name that records repeat. Real ones have less than 80.
 pub const NAME_BYTES: usize = 256;
 
-/// Bytes of an element's name. The longest of HTML has ten.
+/// Maximum size, in bytes, of the name of an HTML element. The longest one of HTML has ten.
 pub const ELEMENT_BYTES: usize = 32;
 
-/// Bytes at the start of a word in which its scheme and host, or its mailbox, must be found.
+/// Number of bytes at the start of a word in which the prefilter looks for its scheme and host, or its mailbox.
+///
+/// A host has at most 255 bytes (RFC 1035, section 2.3.4), a scheme at most [`SCHEME_CHARS`]; the rest is room for a user
+/// name.
 pub const PREFILTER_BYTES: usize = 640;
 
-/// Times that the bytes of a message may be read for long words that are refused, one beginning inside the other.
+/// Maximum number of times that the bytes of a message may be read for long words that are rejected, when one begins
+/// inside the other.
 ///
-/// Words without blanks that hold thousands of starts are made to be slow. From then on a word has [`PREFILTER_BYTES`].
+/// Words without blanks that contain thousands of URL starts are made to be slow. Once the limit is reached, only
+/// [`PREFILTER_BYTES`] of each word are read.
 pub const REJECTED_WORDS_RATIO: usize = 16;
 
-/// Bytes of long words that may be refused in any message: dozens of starts in the lines of programs and tables.
+/// Number of bytes of long words that may be rejected in any message, whatever its size: dozens of starts in the lines of
+/// programs and tables.
 pub const REJECTED_WORDS_BYTES: usize = 256 << 10;
 
-/// Milliseconds after which the daemon first tries a file again that it could not read. Most troubles are short.
+/// Milliseconds after which the daemon first retries a file that it could not read. Most errors are short-lived.
 pub const RETRY_FIRST_MS: u64 = 1_000;
 
-/// Milliseconds between two such tries at the most. As often as everything is looked at anyway.
+/// Maximum number of milliseconds between two retries. As often as every file is rescanned anyway.
 pub const RETRY_MAX_MS: u64 = 300_000;
 
-/// Milliseconds after which a file that could never be read is left alone until it changes: a day.
+/// Milliseconds after which a file that could never be read is skipped until it changes: one day.
 ///
-/// A server that is away comes back within a day, and somebody has read the log.
+/// Within a day a server that is away comes back, and somebody has read the log.
 pub const QUARANTINE_MS: u64 = 86_400_000;
 
-/// Files that could not be read and are remembered as such. Bounds memory; more are tried at each look at their spool.
+/// Maximum number of unreadable files whose retries are scheduled. Bounds memory; further ones are tried at each rescan of
+/// their spool.
 pub const REMEMBERED_FAILURES: usize = 10_000;
 
-/// Files that could not be read and are told by their names. The numbers tell of all.
+/// Maximum number of unreadable files that are reported by name. The counts include all of them.
 pub const REPORTED_FAILURES: usize = 20;
 
-/// Days for which the daemon remembers files that are gone, and their messages: as long as backups are restored.
+/// Days for which the daemon keeps the state of deleted files and of their messages: as long as backups are restored.
 pub const TOMBSTONE_DAYS: u64 = 30;
 
-/// Seconds between two runs of the daemon that count for [`TOMBSTONE_DAYS`], at the most: a day.
+/// Maximum number of seconds between two runs of the daemon that count towards [`TOMBSTONE_DAYS`]: one day.
 ///
-/// Enough for runs from cron. A clock that was set forward by a year makes nothing be forgotten.
+/// Enough for runs from cron. A clock that is set forward by a year causes no state to be purged.
 pub const MAX_DOWNTIME_S: u64 = 86_400;
 
-/// Seconds of watching after which their number is written down: an hour, of thirty days.
+/// Seconds of watching after which the daemon saves how long it has watched: one hour, of thirty days.
 pub const AGE_SAVE_INTERVAL_S: u64 = 3_600;
 
-/// Copies of sidecars that are kept in the state folder before a snapshot of the state takes their place.
+/// Maximum number of copies of sidecars in the state folder before a snapshot of the state replaces them.
 ///
-/// More than half a day of segments that are sealed each minute.
+/// More than half a day of segments that are sealed every minute.
 pub const SIDECAR_COPIES: usize = 1_000;
 
-/// Files of one spool that are surveyed for what is gone; of one with more nothing is forgotten. They take 64 MiB.
+/// Maximum number of files of a spool that are surveyed for deleted ones. They take 64 MiB of memory. Of a larger spool no
+/// state is purged.
 pub const SURVEYED_FILES: usize = 4 << 20;
 
-/// Files that are forgotten in one survey; the others follow on the days after. They take a few MiB.
+/// Maximum number of files whose state is purged by one survey. The rest follow on the next days. They take a few MiB of
+/// memory.
 pub const PURGED_PER_SURVEY: usize = 100_000;
 
-/// Threads of the daemon that search messages, at the most: it shares its machine with mail servers.
+/// Maximum number of daemon threads that parse messages: the daemon shares its machine with mail servers.
 pub const DAEMON_PARSER_THREADS: usize = 4;
 
-/// Threads of the daemon that read spools, at the most. With more spools than that some share one.
+/// Maximum number of daemon threads that read spools. With more spools than that, some share a thread.
 pub const DAEMON_READER_THREADS: usize = 8;
 
-/// Bytes of messages that the daemon searches at once. Their records are a few times as large, and wait together.
+/// Maximum total size, in bytes, of the messages that the daemon parses at the same time. Their records are a few times as
+/// large and wait together.
 pub const PARSE_BATCH_BYTES: usize = 1 << 20;

@@ -1,34 +1,34 @@
-//! Where bytes came from: the file, its kind, and the message.
+//! The origin of bytes: the file or archive member, and the kind of source that it is.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How a source is divided into messages.
+/// The kind of a source, which decides how it is divided into messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SourceKind {
-    /// Messages one after the other, each behind a `From ` line.
+    /// Messages in sequence, each after a `From ` line.
     Mbox,
-    /// A message in the `new` or `cur` folder of a Maildir.
+    /// One message, in the `new` or `cur` folder of a Maildir.
     Maildir,
-    /// A numbered file with a mail message.
+    /// One mail message in a file whose name is a number.
     Mh,
-    /// A numbered file with a news article.
+    /// One news article in a file whose name is a number.
     News,
-    /// News articles one after the other, each behind a line with its length.
+    /// News articles in sequence, each after a line with its length.
     Rnews,
-    /// Messages one after the other, between lines of control characters.
+    /// Messages in sequence, between lines of control characters.
     Mmdf,
-    /// The messages of a folder of Emacs' Rmail.
+    /// A mail folder of Emacs' Rmail.
     Babyl,
-    /// One message in a file.
+    /// One message in a file of any name.
     Message,
     /// Text without a header.
     Text,
 }
 
 impl SourceKind {
-    /// The name that stands in a record's `source.kind`.
+    /// The name used in a record's `source.kind`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -44,13 +44,13 @@ impl SourceKind {
         }
     }
 
-    /// The kind of that name.
+    /// Returns the kind with that name.
     #[must_use]
     pub fn named(name: &str) -> Option<SourceKind> {
         SourceKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// All kinds.
+    /// All kinds, in the order of declaration.
     pub const ALL: [SourceKind; 9] = [
         SourceKind::Mbox,
         SourceKind::Maildir,
@@ -64,45 +64,48 @@ impl SourceKind {
     ];
 }
 
-/// What the place of a file tells of it. Content decides; the place names the kind of a single message.
+/// A hint about a file's format, taken from its path.
+///
+/// The content decides the format. The hint decides the [`SourceKind`] of a file that holds a single message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum FormatHint {
-    /// Nothing.
+    /// The path gives no hint.
     #[default]
     None,
-    /// It lies in `new` or `cur` of a Maildir.
+    /// The file is in the `new` or `cur` folder of a Maildir.
     Maildir,
-    /// Its name is a number.
+    /// The name of the file is a number.
     Numbered,
-    /// It lies in a news spool of INN's timehash method, which knows no groups.
+    /// The file is in a news spool of INN's timehash method, whose paths do not name groups.
     Timehash,
 }
 
-/// A piece of work that another machine or thread can do: the messages of a file that begin in a range of it.
+/// A byte range of a file, as a unit of work for another machine or thread: the messages that begin in the range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileRange {
     /// The file.
     pub source: Source,
-    /// The first byte.
+    /// The offset of the first byte.
     pub start: u64,
-    /// One past the last.
+    /// The offset after the last byte.
     pub end: u64,
-    /// How the file is divided, if that is known. Only mboxes are taken in parts; of other files, the part at the
-    /// start is the whole.
+    /// The kind of the file, if known. Only an mbox is divided into ranges; of any other file, the range at offset 0
+    /// stands for the whole file.
     pub kind: Option<SourceKind>,
 }
 
-/// A source of bytes: a file, standard input, or a member of an archive in one of these.
+/// A source of bytes: a file, standard input, or a member of an archive.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Source {
-    /// Its path as it was given and walked; `-` for standard input.
+    /// The path of the file, as given and extended by the walk; [`Source::STDIN`] for standard input.
     pub path: Arc<Path>,
-    /// The names of the members, from the outermost archive inwards; nothing for the file itself. They are labels.
+    /// The names of the members, from the outermost archive inwards; `None` for the file itself. They are labels and
+    /// never used as paths.
     member: Option<Arc<[Vec<u8>]>>,
 }
 
 impl Source {
-    /// The source at `path`.
+    /// Returns the source for the file at `path`.
     #[must_use]
     pub fn at(path: PathBuf) -> Source {
         Source {
@@ -111,7 +114,7 @@ impl Source {
         }
     }
 
-    /// The member of that name of the archive that this source is.
+    /// Returns the source for the member `name` of the archive that this source is.
     #[must_use]
     pub fn within(&self, name: &[u8]) -> Source {
         let names = self.member().iter().cloned().chain([name.to_owned()]);
@@ -121,12 +124,12 @@ impl Source {
         }
     }
 
-    /// The names of the members, from the outermost archive inwards; none for a file.
+    /// The names of the members, from the outermost archive inwards; empty for a file.
     #[must_use]
     pub fn member(&self) -> &[Vec<u8>] {
         self.member.as_deref().unwrap_or_default()
     }
 
-    /// The name that stands for standard input.
+    /// The path that stands for standard input.
     pub const STDIN: &'static str = "-";
 }

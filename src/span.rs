@@ -1,148 +1,157 @@
-//! Half-open ranges, and the map from the offsets of a decoded text back to the raw bytes it came from.
+//! Half-open byte ranges, and the map from offsets in a decoded text back to the raw bytes.
+//!
+//! A [`ByteMap`] covers one decoding step. A text that was decoded in several steps has one map for each of them, in
+//! `decode`'s `OffsetMap`.
 
-/// A half-open range of bytes: `start` is in it, `end` is not. `start <= end`.
+/// A half-open range of byte offsets: it includes `start` and excludes `end`. `start <= end`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Span {
-    /// The first byte.
+    /// The offset of the first byte.
     pub start: usize,
-    /// One past the last byte.
+    /// The offset after the last byte.
     pub end: usize,
 }
 
 impl Span {
-    /// The range from `start` up to `end`.
+    /// Returns the range from `start` up to, and excluding, `end`.
     #[must_use]
     pub fn new(start: usize, end: usize) -> Span {
         debug_assert!(start <= end);
         Span { start, end }
     }
 
-    /// Number of bytes.
+    /// The number of bytes.
     #[must_use]
     pub fn len(self) -> usize {
         self.end - self.start
     }
 
-    /// Whether it holds no byte.
+    /// Returns `true` if the range is empty.
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.start == self.end
     }
 
-    /// The bytes of `text` that it names.
+    /// Returns the bytes of `text` in this range.
     ///
     /// # Panics
     ///
-    /// When the range does not lie within `text`: a span is only used with the text it was made for.
+    /// Panics if the range is not within `text`: use a span only with the text it was made for.
     #[must_use]
     pub fn of(self, text: &[u8]) -> &[u8] {
         &text[self.start..self.end]
     }
 }
 
-/// Where a run of decoded bytes came from.
+/// The origin of a run of decoded bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Run {
-    /// Byte by byte, beginning at this raw offset.
+enum RunOrigin {
+    /// Copied byte by byte, starting at this raw offset.
     Same(usize),
-    /// The run as a whole came from these raw bytes: `=3D`, a converted character, an entity.
+    /// Decoded as a whole from these raw bytes: `=3D`, a converted character, an entity.
     Whole(Span),
-    /// Base64: the run's first byte begins with this digit, counted over all digits of the text.
+    /// Decoded from base64: the first byte begins in the digit with this index. Indexes count the digits of the whole
+    /// text, without line ends.
     Base64(usize),
 }
 
-/// The way back from offsets in a decoded text to the raw bytes it was decoded from.
+/// The map from offsets in a decoded text to the raw bytes it was decoded from, for one decoding step.
 ///
-/// Runs are kept in the order of the text, and a look-up is a binary search. A map costs one entry (about 40
-/// bytes) for every stretch that was not copied byte by byte.
+/// The runs are in the order of the text, and a lookup is a binary search. A map takes one entry (about 40 bytes) for
+/// every run that does not continue the copy before it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ByteMap {
-    /// Start of each run in the decoded text, ascending, and its origin.
-    runs: Vec<(usize, Run)>,
-    /// Base64 only: the index of the first digit of each unbroken stretch of digits, and its raw offset.
+    /// The start of each run in the decoded text, in ascending order, and its origin.
+    runs: Vec<(usize, RunOrigin)>,
+    /// Base64 only: the index of the first digit of each uninterrupted sequence of digits, and its raw offset.
     digits: Vec<(usize, usize)>,
 }
 
 impl ByteMap {
-    /// The map of a text that is its raw bytes, the first of which lies at `raw`.
+    /// Returns the map of a text that was copied from raw offset `raw` on without change.
     #[must_use]
     pub fn same(raw: usize) -> ByteMap {
         ByteMap {
-            runs: vec![(0, Run::Same(raw))],
+            runs: vec![(0, RunOrigin::Same(raw))],
             digits: Vec::new(),
         }
     }
 
-    /// A map without runs, to be filled in the order of the text.
+    /// Returns a map without runs. Add them in the order of the text.
     #[must_use]
     pub fn new() -> ByteMap {
         ByteMap::default()
     }
 
-    /// From `text` on, bytes are copies of the raw ones from `raw` on.
+    /// Adds a run: from offset `text` on, bytes are copies of the raw bytes from `raw` on.
     pub fn push_same(&mut self, text: usize, raw: usize) {
-        if let Some(&(last, Run::Same(base))) = self.runs.last()
+        if let Some(&(last, RunOrigin::Same(base))) = self.runs.last()
             && base + (text - last) == raw
         {
             return;
         }
-        self.runs.push((text, Run::Same(raw)));
+        self.runs.push((text, RunOrigin::Same(raw)));
     }
 
-    /// The bytes from `text` on stand for the raw bytes `raw`, as a whole.
+    /// Adds a run: the bytes from offset `text` on were decoded from the raw bytes `raw` as a whole.
     pub fn push_whole(&mut self, text: usize, raw: Span) {
-        self.runs.push((text, Run::Whole(raw)));
+        self.runs.push((text, RunOrigin::Whole(raw)));
     }
 
-    /// From `text` on, bytes come from base64 digits, the first of them the `digit`-th of the text.
+    /// Adds a run: from offset `text` on, bytes were decoded from base64 digits, the first of which has the index `digit`.
     pub fn push_base64(&mut self, text: usize, digit: usize) {
-        self.runs.push((text, Run::Base64(digit)));
+        self.runs.push((text, RunOrigin::Base64(digit)));
     }
 
-    /// The `digit`-th base64 digit stands at `raw`, and those after it follow until the next call.
+    /// Records that the base64 digit with the index `digit` is at raw offset `raw`. Those after it follow without a gap,
+    /// up to the digit of the next call.
     pub fn push_digits(&mut self, digit: usize, raw: usize) {
         self.digits.push((digit, raw));
     }
 
-    /// The raw bytes that the decoded bytes `text` came from.
+    /// Returns the range of raw bytes that the decoded bytes `text` came from.
     ///
-    /// An empty range gives the empty range before the raw byte that it stands at.
+    /// An empty range gives an empty range, before the raw byte of its offset.
     #[must_use]
     pub fn raw(&self, text: Span) -> Span {
-        let start = self.octet(text.start).start;
+        let start = self.byte(text.start).start;
         if text.is_empty() {
             return Span::new(start, start);
         }
-        let end = self.octet(text.end - 1).end;
+        let end = self.byte(text.end - 1).end;
         Span::new(start, end.max(start))
     }
 
-    /// Whether `text` begins and ends where raw bytes do: no neighbour shares its first or last raw bytes.
+    /// Returns `true` if no byte outside `text` was decoded from the raw bytes of `text`.
     #[must_use]
     pub fn exact(&self, text: Span) -> bool {
-        text.is_empty() || (self.begins(text.start) && self.begins(text.end))
+        text.is_empty() || (self.is_boundary(text.start) && self.is_boundary(text.end))
     }
 
-    fn begins(&self, at: usize) -> bool {
+    /// Returns `true` if a run that was decoded as a whole does not extend over `at`.
+    fn is_boundary(&self, at: usize) -> bool {
         match self.run(at) {
-            Some((start, Run::Whole(_))) => start == at,
+            Some((start, RunOrigin::Whole(_))) => start == at,
             _ => true,
         }
     }
 
-    fn run(&self, at: usize) -> Option<(usize, Run)> {
+    /// The start and the origin of the run that contains offset `at`.
+    fn run(&self, at: usize) -> Option<(usize, RunOrigin)> {
         let index = self.runs.partition_point(|&(start, _)| start <= at);
         index.checked_sub(1).map(|index| self.runs[index])
     }
 
-    /// The raw bytes behind one decoded byte.
-    fn octet(&self, at: usize) -> Span {
+    /// The raw bytes that the decoded byte at `at` came from.
+    fn byte(&self, at: usize) -> Span {
         match self.run(at) {
             None => Span::default(),
-            Some((start, Run::Same(raw))) => Span::new(raw + (at - start), raw + (at - start) + 1),
-            Some((_, Run::Whole(raw))) => raw,
-            Some((start, Run::Base64(digit))) => {
-                // Byte k of a run holds the bits 8k to 8k+7, and each digit six of them.
+            Some((start, RunOrigin::Same(raw))) => {
+                Span::new(raw + (at - start), raw + (at - start) + 1)
+            }
+            Some((_, RunOrigin::Whole(raw))) => raw,
+            Some((start, RunOrigin::Base64(digit))) => {
+                // Byte k of a run consists of the bits 8k to 8k+7; each digit has six bits.
                 let bit = (at - start) * 8;
                 Span::new(
                     self.digit(digit + bit / 6),
@@ -152,7 +161,7 @@ impl ByteMap {
         }
     }
 
-    /// The raw offset of the `index`-th base64 digit.
+    /// The raw offset of the base64 digit with this index.
     fn digit(&self, index: usize) -> usize {
         let run = self.digits.partition_point(|&(first, _)| first <= index);
         run.checked_sub(1)
@@ -165,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_soft_break_inside_a_run_is_part_of_the_raw_range() {
+    fn the_raw_range_includes_a_soft_line_break() {
         // "ab=\ncd" decoded to "abcd".
         let mut map = ByteMap::new();
         map.push_same(0, 10);
@@ -175,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_run_has_no_inside() {
+    fn a_run_decoded_as_a_whole_maps_to_all_its_raw_bytes() {
         // "a=3Db" decoded to "a=b".
         let mut map = ByteMap::new();
         map.push_same(0, 0);
@@ -186,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn base64_digits_are_found_over_line_ends() {
+    fn base64_digits_are_counted_over_line_ends() {
         // "YWJj\nZGVm" is "abcdef"; the raw text begins at 100.
         let mut map = ByteMap::new();
         map.push_base64(0, 0);
