@@ -1,11 +1,11 @@
-//! Reads a logical line: the URL, where it ends, its components and its verdicts.
+//! Parses a logical line: the URL, its end, its components and the verdicts of three grammars.
 //!
-//! The lenient reading over the strict grammar. Where it differs from RFC 1738 by the wide rules:
+//! A lenient reading over the strict grammar. By the wide rules it differs from RFC 1738 in this:
 //!
-//! - A reading that RFC 3986 accepts is a URL too, if its scheme names a host and the host is plausible.
-//! - So is one that only WHATWG accepts, if its scheme is one of WHATWG's special ones, written with `//`.
+//! - A text that RFC 3986 accepts is a URL too, if its scheme names a host and the host is plausible.
+//! - A text that only WHATWG accepts is a URL too, if its scheme is one of WHATWG's special schemes, written with `//`.
 //! - A bare word must be plausible for its scheme (see [`crate::grammar::BareRequirement`]).
-//! - What ends a bare URL depends on what stands before it (see `parse/trim.rs`).
+//! - The end of a bare URL depends on the character before it (see `parse/ending.rs`).
 
 mod acceptance;
 mod accepted;
@@ -19,17 +19,21 @@ mod found;
 mod hazard;
 mod hyphen;
 mod key;
+mod mismatch;
 mod redirector;
 mod reject;
 mod verdict;
+mod whatwg;
 
-pub use attribute::{AttributeValue, mismatch, parse_attribute, parse_nested, parse_replacement};
+pub use attribute::{AttributeValue, parse_attribute, parse_nested, parse_replacement};
 pub use candidate::{Candidate, ParseOutcome};
 pub use choice::parse_candidate;
 pub use components::{UrlComponents, components, scheme};
 pub use found::{Alternate, AlternateReason, FoundUrl, UrlTruncation, Wrapper};
 pub use hazard::{Hazard, hazards};
 pub use key::{key, key_of_components};
+pub use mismatch::mismatch;
 pub use redirector::{RedirectTarget, redirect_target, redirect_target_of, without_recipient};
-pub use reject::RejectReason;
+pub use reject::{RejectReason, RejectReasonKind};
 pub use verdict::{Grammar, Verdicts};
+pub use whatwg::WhatwgReading;

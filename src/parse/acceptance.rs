@@ -1,4 +1,4 @@
-//! Whether a reading is a URL by the rules in force.
+//! Decision whether a text is a URL by the rules in force.
 
 use super::components::{UrlComponents, components};
 use super::reject::RejectReason;
@@ -6,145 +6,177 @@ use super::verdict::Verdicts;
 use crate::grammar::{self, BareRequirement, Reject};
 use crate::scan::{Rules, Scanner, likely_host, plausible_host};
 
-/// Where a text stands, which decides how much it has to look like a URL.
+/// Surroundings of a text, which decide how much it must look like a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TextContext {
     /// In a wrapper, which says that it is a URL.
     Wrapped,
     /// In running text.
     Bare,
-    /// In running text, and its scheme was guessed.
+    /// In running text, with a guessed scheme.
     Guessed,
-    /// In an attribute, where browsers take more than others.
+    /// In an attribute, where browsers accept more than other programs.
     Attribute,
 }
 
-/// The verdicts on `full`, a URL with its fragment, if it is one by the rules of `scanner`. Beyond `url_bytes` only its
-/// scheme and host are looked at, and there are none.
+/// Returns the verdicts on `full`, a URL with its fragment, if it is a URL by the rules of `scanner`.
+///
+/// Of a text longer than `url_bytes` only scheme and host are checked, and there are no verdicts (`None`).
 ///
 /// # Errors
 ///
-/// AlternateReason it is no URL.
+/// The reason why it is no URL.
 pub(super) fn accept<'u>(
     full: &'u [u8],
-    place: TextContext,
+    context: TextContext,
     scanner: &Scanner,
     url_bytes: usize,
 ) -> Result<Option<Verdicts<'u>>, RejectReason> {
     let url_len = memchr::memchr(b'#', full).unwrap_or(full.len());
-    if scanner.rules() == Rules::Rfc1738 {
-        grammar::url(&full[..url_len]).map_err(RejectReason::Grammar)?;
-        let ill = full
-            .get(url_len + 1..)
-            .is_some_and(|fragment| !grammar::is_fragment(fragment));
-        let at = Reject {
+    match scanner.rules() {
+        Rules::Rfc1738 => accept_strictly(full, url_len, url_bytes),
+        Rules::Wide => accept_widely(full, url_len, context, scanner, url_bytes),
+    }
+}
+
+/// Accepts what RFC 1738 accepts, with a fragment by the same characters.
+fn accept_strictly(
+    full: &[u8],
+    url_len: usize,
+    url_bytes: usize,
+) -> Result<Option<Verdicts<'_>>, RejectReason> {
+    grammar::url(&full[..url_len]).map_err(RejectReason::Grammar)?;
+    let is_well_formed = full.get(url_len + 1..).is_none_or(grammar::is_fragment);
+    if !is_well_formed {
+        return Err(RejectReason::Grammar(Reject {
             kind: grammar::RejectKind::Unexpected,
             part: grammar::RejectPart::Path,
             offset: url_len,
-        };
-        let short = full.len() <= url_bytes;
-        return if ill {
-            Err(RejectReason::Grammar(at))
-        } else {
-            Ok(short.then(|| Verdicts::of(full, url_len)))
-        };
+        }));
     }
-    let parts = components(&full[..url_len]);
-    plausible(&full[..url_len], &parts, place, scanner)?;
-    if full.len() > url_bytes {
+    Ok((full.len() <= url_bytes).then(|| Verdicts::of(full, url_len)))
+}
+
+/// Accepts what is plausible and what at least one grammar accepts (see the documentation of [`crate::parse`]).
+fn accept_widely<'u>(
+    full: &'u [u8],
+    url_len: usize,
+    context: TextContext,
+    scanner: &Scanner,
+    url_bytes: usize,
+) -> Result<Option<Verdicts<'u>>, RejectReason> {
+    let components = components(&full[..url_len]);
+    check_plausible(&full[..url_len], &components, context, scanner)?;
+    if url_bytes < full.len() {
         return Ok(None);
     }
-    let verdicts = Verdicts::of_divided(full, url_len, parts);
-    let special = || {
-        verdicts
-            .whatwg
-            .as_ref()
-            .is_some_and(|whatwg| whatwg.is_special)
-            && parts.host.is_some_and(plausible_host)
-            && (place == TextContext::Attribute || !full.iter().any(u8::is_ascii_whitespace))
-    };
-    // An attribute says that its value is a URL: `mailto:a@b.example?subject=two words` is one for every browser.
-    let said = || {
-        place == TextContext::Attribute && verdicts.whatwg.is_some() && scanner.knows(parts.scheme)
-    };
+    let verdicts = Verdicts::of_components(full, url_len, components);
     match verdicts.rfc1738 {
-        Err(reject) if !(verdicts.rfc3986 || special() || said()) => {
+        Err(reject)
+            if !verdicts.rfc3986
+                && !is_special(full, &verdicts, context)
+                && !is_browser_url(&verdicts, context, scanner) =>
+        {
             Err(RejectReason::Grammar(reject))
         }
         _ => Ok(Some(verdicts)),
     }
 }
 
-/// Whether a text can be a URL of its scheme by the wide rules. Looks at its scheme and host only.
-fn plausible(
+/// Returns `true` if WHATWG accepts a URL of a special scheme with a plausible host, without white space in running text.
+fn is_special(full: &[u8], verdicts: &Verdicts<'_>, context: TextContext) -> bool {
+    verdicts
+        .whatwg
+        .as_ref()
+        .is_some_and(|whatwg| whatwg.is_special)
+        && verdicts.components.host.is_some_and(plausible_host)
+        && (context == TextContext::Attribute || !full.iter().any(u8::is_ascii_whitespace))
+}
+
+/// Returns `true` for an attribute's value that WHATWG accepts and whose scheme is known. An attribute declares its value
+/// to be a URL: `mailto:a@b.example?subject=two words` is one for every browser.
+fn is_browser_url(verdicts: &Verdicts<'_>, context: TextContext, scanner: &Scanner) -> bool {
+    context == TextContext::Attribute
+        && verdicts.whatwg.is_some()
+        && scanner.knows(verdicts.components.scheme)
+}
+
+/// Checks by scheme and host alone that a text can be a URL by the wide rules.
+fn check_plausible(
     url: &[u8],
-    parts: &UrlComponents<'_>,
-    place: TextContext,
+    components: &UrlComponents<'_>,
+    context: TextContext,
     scanner: &Scanner,
 ) -> Result<(), RejectReason> {
-    let bare = scanner.bare(parts.scheme);
-    if let Some(host) = parts
-        .host
-        .filter(|_| !matches!(bare, BareRequirement::Slashes))
-    {
-        let holds = plausible_host(host) && (place != TextContext::Guessed || likely_host(host));
-        return if holds {
+    let requirement = scanner.bare(components.scheme);
+    let needs_host = !matches!(requirement, BareRequirement::Slashes);
+    if let Some(host) = components.host.filter(|_| needs_host) {
+        let is_likely =
+            plausible_host(host) && (context != TextContext::Guessed || likely_host(host));
+        return if is_likely {
             Ok(())
         } else {
             Err(RejectReason::Host)
         };
     }
-    let rest = url.get(parts.scheme.len() + 1..).unwrap_or_default();
-    let holds = match (bare, place) {
+    let rest = url.get(components.scheme.len() + 1..).unwrap_or_default();
+    let is_met = match (requirement, context) {
         (BareRequirement::Host, TextContext::Wrapped | TextContext::Attribute) => {
-            !scanner.knows(parts.scheme)
+            !scanner.knows(components.scheme)
         }
-        (BareRequirement::Host, TextContext::Bare | TextContext::Guessed) => false,
         (_, TextContext::Wrapped | TextContext::Attribute) => true,
-        (BareRequirement::Slashes, _) => rest.starts_with(b"//") && rest.len() > 3,
-        (BareRequirement::Mailbox, _) => is_mailbox(rest),
-        (BareRequirement::News, _) => is_news(rest),
-        (BareRequirement::Urn, _) => rest
-            .iter()
-            .position(|&byte| byte == b':')
-            .is_some_and(|colon| colon >= 2 && colon + 1 < rest.len()),
-        (BareRequirement::Starts(start), _) => {
-            rest.len() > start.len() && rest.starts_with(start.as_bytes())
-        }
-        (BareRequirement::Never, _) => false,
+        (requirement, TextContext::Bare | TextContext::Guessed) => meets(requirement, rest),
     };
-    if holds {
+    if is_met {
         Ok(())
     } else {
         Err(RejectReason::Implausible)
     }
 }
 
-/// Something, `@`, a host with a dot; perhaps `?` and header fields behind it (RFC 6068).
+/// Returns `true` if `rest`, which follows the colon of a scheme in running text and names no host, is as the scheme
+/// requires.
+fn meets(requirement: BareRequirement, rest: &[u8]) -> bool {
+    match requirement {
+        BareRequirement::Host | BareRequirement::Never => false,
+        BareRequirement::Slashes => rest.starts_with(b"//") && 3 < rest.len(),
+        BareRequirement::Mailbox => is_mailbox(rest),
+        BareRequirement::News => is_news(rest),
+        BareRequirement::Urn => rest
+            .iter()
+            .position(|&byte| byte == b':')
+            .is_some_and(|colon| 2 <= colon && colon + 1 < rest.len()),
+        BareRequirement::Starts(start) => {
+            start.len() < rest.len() && rest.starts_with(start.as_bytes())
+        }
+    }
+}
+
+/// Returns `true` for a local part, `@` and a host with a dot, perhaps with `?` and header fields after it (RFC 6068).
 fn is_mailbox(rest: &[u8]) -> bool {
     let address = rest.split(|&byte| byte == b'?').next().unwrap_or_default();
     let Some(at) = memchr::memrchr(b'@', address) else {
         return false;
     };
     let host = &address[at + 1..];
-    at > 0 && host.contains(&b'.') && plausible_host(host)
+    0 < at && host.contains(&b'.') && plausible_host(host)
 }
 
-/// `*`, a newsgroup of at least two names, or an article's identifier.
+/// Returns `true` for `*`, a newsgroup of at least two names, or the identifier of an article.
 fn is_news(rest: &[u8]) -> bool {
-    let group = || {
-        let mut names = rest.split(|&byte| byte == b'.');
-        let name = |name: &[u8]| {
-            !name.is_empty()
-                && name
-                    .iter()
-                    .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'_'))
-        };
-        rest.first().is_some_and(u8::is_ascii_alphabetic) && names.all(name) && rest.contains(&b'.')
-    };
-    rest == b"*"
-        || group()
-        || memchr::memchr(b'@', rest).is_some_and(|at| at > 0 && plausible_host(&rest[at + 1..]))
+    let is_article =
+        || memchr::memchr(b'@', rest).is_some_and(|at| 0 < at && plausible_host(&rest[at + 1..]));
+    rest == b"*" || is_newsgroup(rest) || is_article()
+}
+
+/// Returns `true` for at least two names with dots between them, the first of which begins with a letter.
+fn is_newsgroup(rest: &[u8]) -> bool {
+    let is_name_byte =
+        |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'_');
+    let mut names = rest.split(|&byte| byte == b'.');
+    rest.first().is_some_and(u8::is_ascii_alphabetic)
+        && names.all(|name| !name.is_empty() && name.iter().all(is_name_byte))
+        && rest.contains(&b'.')
 }
 
 #[cfg(test)]
@@ -152,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mailboxes_and_groups_have_dots() {
+    fn mailboxes_and_newsgroups_have_dots() {
         assert!(is_mailbox(b"a@b.example?subject=x"));
         assert!(!is_mailbox(b"a@b") && !is_mailbox(b"@b.example"));
         assert!(is_news(b"comp.lang.c") && is_news(b"id@h") && is_news(b"*"));

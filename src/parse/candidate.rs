@@ -4,24 +4,24 @@ use super::reject::RejectReason;
 use crate::repair::LogicalLine;
 use crate::scan::UrlStart;
 
-/// What became of a start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ParseOutcome {
-    /// Where in the text the search goes on.
-    pub resume: usize,
-    /// `None` if a URL was found.
-    pub reject: Option<RejectReason>,
-}
-
-/// A start, laid out.
+/// A start and the logical line that follows it.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate<'l> {
     /// The start.
     pub start: &'l UrlStart,
-    /// The byte before it.
+    /// The byte before the start; `None` at the beginning of the text.
     pub before: Option<u8>,
-    /// Its logical line.
+    /// The logical line, from `start.content`.
     pub line: &'l LogicalLine,
-    /// The offset of the `>` that closes it; `None` for a word without a wrapper.
+    /// The offset in the text of the `>` that closes the wrapper; `None` for a word without a wrapper.
     pub close: Option<usize>,
+}
+
+/// The result of parsing a candidate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ParseOutcome {
+    /// The offset in the text at which scanning resumes.
+    pub resume: usize,
+    /// The reason why the candidate is no URL; `None` if a URL was found.
+    pub reject: Option<RejectReason>,
 }

@@ -1,100 +1,112 @@
-//! URLs that RFC 3986 and WHATWG accept at sight, and that WHATWG writes as they are.
+//! Fast path for URLs that RFC 3986 accepts and that WHATWG serializes unchanged.
 //!
-//! Most URLs are so: a scheme in lower case, a name of letters, digits and hyphens, and nothing behind it that anyone
-//! would escape or leave out. Everything else is left to the libraries; a test holds both to the same answers.
+//! Most URLs are canonical in this sense: a scheme in lower case, a host of letters, digits and hyphens, and after it
+//! nothing that is escaped or removed. All others go to the crates `iri-string` and `url`; a test compares the answers.
 
 use std::borrow::Cow;
 
-use super::verdict::Whatwg;
+use super::whatwg::WhatwgReading;
 use crate::grammar::escaped_byte;
 
-/// WHATWG's reading of `full`, if it is plain. RFC 3986 accepts it then, too. Linear, allocates nothing.
-pub(super) fn read(full: &[u8]) -> Option<Whatwg<'_>> {
+/// Returns WHATWG's reading of `full`, if it is canonical. RFC 3986 accepts it, too. Linear, without allocation.
+pub(super) fn canonical(full: &[u8]) -> Option<WhatwgReading<'_>> {
     let colon = full
         .iter()
-        .position(|&byte| !is_scheme(byte))
+        .position(|&byte| !is_lower_scheme_char(byte))
         .filter(|&at| full[at] == b':')?;
     let (scheme, rest) = (&full[..colon], &full[colon + 1..]);
-    let is_special = match scheme {
-        b"http" | b"https" | b"ftp" => is_site(rest)?,
+    let (is_special, is_canonical) = match scheme {
+        b"http" | b"https" | b"ftp" => (true, is_site(rest)),
+        // Special schemes with rules of their own.
         b"file" | b"ws" | b"wss" => return None,
-        _ => is_opaque(rest)?,
+        _ => (false, is_opaque(rest)),
     };
+    if !is_canonical {
+        return None;
+    }
     scheme.first().filter(|byte| byte.is_ascii_lowercase())?;
     let href = Cow::Borrowed(std::str::from_utf8(full).ok()?);
-    Some(Whatwg {
+    Some(WhatwgReading {
         href,
         is_special,
         is_address: false,
     })
 }
 
-fn is_scheme(byte: u8) -> bool {
+fn is_lower_scheme_char(byte: u8) -> bool {
     byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.')
 }
 
-/// `//`, a name, and a path that begins with a slash. True, because the scheme is special.
-fn is_site(rest: &[u8]) -> Option<bool> {
-    let site = rest.strip_prefix(b"//")?;
-    let slash = memchr::memchr(b'/', site)?;
-    let (host, behind) = site.split_at(slash);
-    (is_name(host) && is_plain(behind, Dots::Refused)).then_some(true)
+/// Returns `true` for `//`, a name, and a path that begins with a slash.
+fn is_site(rest: &[u8]) -> bool {
+    let Some(site) = rest.strip_prefix(b"//") else {
+        return false;
+    };
+    let Some(slash) = memchr::memchr(b'/', site) else {
+        return false;
+    };
+    let (host, path) = site.split_at(slash);
+    is_name(host) && is_inert_text(path, DotSegments::Reject)
 }
 
-/// What needs neither host nor slash: `mailto:`, `news:`, `urn:`. False, because the scheme is not special.
-fn is_opaque(rest: &[u8]) -> Option<bool> {
-    let first = *rest.first()?;
-    (first != b'/' && first != b'?' && first != b'#' && is_plain(rest, Dots::Taken))
-        .then_some(false)
+/// Returns `true` for a text that needs neither host nor slash, as after `mailto:`, `news:`, `urn:`.
+fn is_opaque(rest: &[u8]) -> bool {
+    let begins_opaque = rest
+        .first()
+        .is_some_and(|first| !matches!(first, b'/' | b'?' | b'#'));
+    begins_opaque && is_inert_text(rest, DotSegments::Accept)
 }
 
-/// A name of two labels or more in lower case. The last one is of letters, so that it is no address, and none holds two
-/// hyphens in a row, so that none is Punycode.
+/// Returns `true` for a name of two labels or more in lower case. The last consists of letters, so that the name is no
+/// address, and none holds two hyphens in a row, so that none is Punycode.
 fn is_name(host: &[u8]) -> bool {
-    // Where the last label begins, and what stands behind the last byte that is no letter.
-    let (mut label, mut behind_other) = (0, 0);
+    // The offset of the last label, and the offset after the last byte that is no letter.
+    let (mut label, mut after_other) = (0, 0);
     let mut before = b'.';
     let is_label = |from: usize, to: usize, last: u8| from < to && to - from <= 63 && last != b'-';
     for (at, &byte) in host.iter().enumerate() {
         match byte {
             b'a'..=b'z' => {}
-            b'0'..=b'9' => behind_other = at + 1,
-            b'-' if before != b'-' && before != b'.' => behind_other = at + 1,
+            b'0'..=b'9' => after_other = at + 1,
+            b'-' if before != b'-' && before != b'.' => after_other = at + 1,
             b'.' if is_label(label, at, before) => label = at + 1,
             _ => return false,
         }
         before = byte;
     }
-    host.len() <= 253 && label > 0 && is_label(label, host.len(), before) && behind_other <= label
+    host.len() <= 253 && label > 0 && is_label(label, host.len(), before) && after_other <= label
 }
 
-/// What becomes of dots that begin a segment, and of dots that are escaped.
+/// Treatment of a dot at the start of a segment and of an escaped dot.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Dots {
-    /// They are bytes like others.
-    Taken,
-    /// The segment may be `.` or `..`, which WHATWG leaves out.
-    Refused,
+enum DotSegments {
+    /// Dots are bytes like others.
+    Accept,
+    /// The segment may be `.` or `..`, which WHATWG removes.
+    Reject,
 }
 
-/// Bytes that stand for themselves in path, query and fragment; escapes; one `#` at the most.
-fn is_plain(text: &[u8], dots: Dots) -> bool {
+/// Returns `true` if `text` consists of bytes that are serialized unchanged in path, query and fragment, of escapes, and of
+/// at most one `#`.
+fn is_inert_text(text: &[u8], dots: DotSegments) -> bool {
     let mut at = 0;
     let mut hashes = 0;
-    while let Some(run) = text[at..].iter().position(|&byte| !CALM[usize::from(byte)]) {
+    while let Some(run) = text[at..]
+        .iter()
+        .position(|&byte| !INERT[usize::from(byte)])
+    {
         at += run;
-        let goes_on = match text[at] {
-            b'%' => {
-                escaped_byte(&text[at..]).is_some_and(|octet| octet != b'.' || dots == Dots::Taken)
-            }
-            b'/' => text.get(at + 1) != Some(&b'.') || dots == Dots::Taken,
+        let is_inert = match text[at] {
+            b'%' => escaped_byte(&text[at..])
+                .is_some_and(|byte| byte != b'.' || dots == DotSegments::Accept),
+            b'/' => text.get(at + 1) != Some(&b'.') || dots == DotSegments::Accept,
             b'#' => {
                 hashes += 1;
                 hashes == 1
             }
             _ => false,
         };
-        if !goes_on {
+        if !is_inert {
             return false;
         }
         at += 1;
@@ -102,31 +114,32 @@ fn is_plain(text: &[u8], dots: Dots) -> bool {
     true
 }
 
-/// Those of these bytes that need no second look: unreserved ones, and most delimiters.
-const CALM: [bool; 256] = {
-    let mut calm = [false; 256];
+/// Bytes that are inert wherever they occur: unreserved ones, and most delimiters.
+const INERT: [bool; 256] = {
+    let mut inert = [false; 256];
     let marks = b"-._~!$&()*+,;=:@?";
     let mut at = 0;
     while at < marks.len() {
-        calm[marks[at] as usize] = true;
+        inert[marks[at] as usize] = true;
         at += 1;
     }
-    let mut octet = b'0';
-    while octet <= b'z' {
-        calm[octet as usize] |= octet.is_ascii_alphanumeric();
-        octet += 1;
+    let mut byte = b'0';
+    while byte <= b'z' {
+        inert[byte as usize] |= byte.is_ascii_alphanumeric();
+        byte += 1;
     }
-    calm
+    inert
 };
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::verdict::{rfc3986, whatwg};
+    use super::super::verdict::rfc3986;
+    use super::super::whatwg::whatwg;
     use super::*;
 
-    /// The same label by label.
+    /// Dull twin of [`is_name`], label by label.
     fn is_name_by_labels(host: &str) -> bool {
         let labels: Vec<&str> = host.split('.').collect();
         let label = |label: &&str| {
@@ -148,7 +161,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn names_are_told_in_one_pass(pieces in prop::collection::vec(
+        fn one_pass_over_a_name_equals_its_dull_twin(pieces in prop::collection::vec(
             prop::sample::select(vec![".", "-", "a", "z", "0", "9", "B", "_", "sixty-two-octets-of-a-label-that-is-as-long-as-one-may-be-ever"]),
             0..10,
         )) {
@@ -157,9 +170,9 @@ mod tests {
         }
     }
 
-    /// What is plain must be what the libraries say. Whether it is.
+    /// Returns `true` if a text is canonical; then asserts that the crates give the same answers.
     fn check(text: &str) -> bool {
-        let Some(found) = read(text.as_bytes()) else {
+        let Some(found) = canonical(text.as_bytes()) else {
             return false;
         };
         assert!(rfc3986(text.as_bytes()), "{text}");
@@ -168,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn what_people_write_is_plain() {
+    fn most_urls_are_canonical() {
         for text in [
             "http://www.example.org/a/b.html",
             "https://a-b.example.co.uk/~x/?q=1&r=%7e#top",
@@ -182,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_browsers_change_is_not() {
+    fn urls_that_browsers_change_are_not_canonical() {
         for text in [
             "http://Example.org/",
             "http://example.org",
@@ -201,7 +214,7 @@ mod tests {
             "file:x",
             "1a:b",
         ] {
-            assert!(read(text.as_bytes()).is_none(), "{text}");
+            assert!(canonical(text.as_bytes()).is_none(), "{text}");
         }
     }
 
@@ -209,7 +222,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(4_000))]
 
         #[test]
-        fn the_libraries_say_the_same(
+        fn the_crates_give_the_same_answers(
             scheme in "(http|https|ftp|mailto|news|[a-z0-9+.-]{1,4})",
             middle in "(://|:|:/)[a-z0-9.-]{0,9}(\\.[a-z0-9.-]{1,5})?(:[0-9]{1,3})?",
             rest in "(/[A-Za-z0-9._~!$&'()*+,;=:@/?%#|^{}-]{0,12}){0,3}",

@@ -1,25 +1,26 @@
-//! The components of any URL, as RFC 3986 divides one: what no grammar of ours has read.
+//! The components of any URL, divided as RFC 3986 divides them (section 3), without a check by any grammar.
 
+use crate::grammar::is_scheme_char;
 use crate::scan::{cut, site_parts};
 
-/// A URL divided at its delimiters. Nothing is checked and nothing is decoded.
+/// A URL divided at its delimiters. Nothing is checked or decoded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UrlComponents<'a> {
     /// The scheme, without its colon.
     pub scheme: &'a [u8],
-    /// What stands before the `@` of the authority.
+    /// The bytes before the last `@` of the authority.
     pub userinfo: Option<&'a [u8]>,
-    /// The host, in brackets if it was; absent without `//`.
+    /// The host, with its brackets if it has any; `None` without `//`.
     pub host: Option<&'a [u8]>,
-    /// What stands behind the authority's last colon; it may be empty.
+    /// The bytes after the first colon that follows the host; perhaps empty.
     pub port: Option<&'a [u8]>,
     /// The path, with its leading slash.
     pub path: &'a [u8],
-    /// What stands between `?` and `#`.
+    /// The bytes after the first `?`.
     pub query: Option<&'a [u8]>,
 }
 
-/// Divides `text`, which has no fragment. Without a colon all of it is the path.
+/// Divides `text`, a URL without a fragment. Without a colon all of it is the path.
 #[must_use]
 pub fn components(text: &[u8]) -> UrlComponents<'_> {
     let scheme = scheme(text);
@@ -50,10 +51,18 @@ pub fn components(text: &[u8]) -> UrlComponents<'_> {
     }
 }
 
-/// The scheme of `text` as [`components`] finds it.
+/// Returns the scheme of `text` as [`components`] divides it: the bytes before the first colon, or none.
 #[must_use]
 pub fn scheme(text: &[u8]) -> &[u8] {
     &text[..memchr::memchr(b':', text).unwrap_or(0)]
+}
+
+/// Returns the scheme of `text` if it is one by its characters, that is, if the URL is absolute.
+pub(super) fn scheme_of_absolute(text: &[u8]) -> Option<&[u8]> {
+    let name = scheme(text);
+    let is_scheme = name.first().is_some_and(u8::is_ascii_alphabetic)
+        && name.iter().all(|&byte| is_scheme_char(byte));
+    is_scheme.then_some(name)
 }
 
 #[cfg(test)]
@@ -62,12 +71,12 @@ mod tests {
 
     #[test]
     fn the_last_at_sign_divides_the_authority() {
-        let parts = components(b"http://a@b:c@h:80/p?q?r");
+        let url = components(b"http://a@b:c@h:80/p?q?r");
         assert_eq!(
-            (parts.userinfo, parts.host, parts.port),
+            (url.userinfo, url.host, url.port),
             (Some(&b"a@b:c"[..]), Some(&b"h"[..]), Some(&b"80"[..]))
         );
-        assert_eq!((parts.path, parts.query), (&b"/p"[..], Some(&b"q?r"[..])));
+        assert_eq!((url.path, url.query), (&b"/p"[..], Some(&b"q?r"[..])));
         assert_eq!(components(b"http://[::1]:8/").host, Some(&b"[::1]"[..]));
         assert_eq!(components(b"mailto:a@b").path, b"a@b");
     }

@@ -1,53 +1,53 @@
-//! Where a bare URL ends: what stands before it, and what clings to its end.
+//! The end of a bare URL, which depends on the character before it and on the punctuation at its end.
 
 use crate::repair::url_run_end;
 use crate::scan::Rules;
 
-/// Where a word's URL ends.
+/// The end of a word's URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct End {
-    /// Bytes of the URL.
+pub(super) struct UrlEnd {
+    /// Length in bytes of the URL.
     pub(super) url: usize,
-    /// Bytes up to which the word was the URL's before punctuation came off its end.
+    /// Length in bytes of the word before punctuation was trimmed off its end.
     pub(super) word: usize,
 }
 
-/// The end of the URL at the start of `word`; `before` is the byte that stands before it.
+/// Returns the end of the URL at the start of `word`; `before` is the byte before the word.
 ///
 /// Reads the word a fixed number of times.
-pub(super) fn end(word: &[u8], before: Option<u8>, rules: Rules) -> End {
+pub(super) fn end(word: &[u8], before: Option<u8>, rules: Rules) -> UrlEnd {
     let whole = url_run_end(word, 0, before, rules, usize::MAX);
-    End {
+    UrlEnd {
         url: trimmed(&word[..whole], before, rules),
         word: whole,
     }
 }
 
-/// The same for a word that goes no further than its run of characters, as one that was not joined.
-pub(super) fn end_of_run(word: &[u8], before: Option<u8>, rules: Rules) -> End {
+/// Does the same as [`end`] for a word that ends with its run of characters, as one without joins does.
+pub(super) fn end_of_run(word: &[u8], before: Option<u8>, rules: Rules) -> UrlEnd {
     debug_assert_eq!(
         url_run_end(word, 0, before, rules, usize::MAX),
         word.len(),
         "{}",
         word.escape_ascii()
     );
-    End {
+    UrlEnd {
         url: trimmed(word, before, rules),
         word: word.len(),
     }
 }
 
-/// Bytes left when sentence punctuation, and closers of what was not opened inside, have come off the end
-/// (`spec/appendix-rules.md` 13).
+/// Returns the length of `word` without the sentence punctuation at its end and without closing brackets that were not
+/// opened in it. RFC 1738 leaves this to the reader (appendix).
 fn trimmed(word: &[u8], before: Option<u8>, rules: Rules) -> usize {
-    // Counted when the first bracket is met: most words end in none.
+    // Counted at the first bracket: most words end with none.
     let mut counted = None;
     let mut end = word.len();
     while let Some(&last) = word[..end].last() {
-        let off = match last {
+        let is_trimmed = match last {
             b'.' | b',' | b';' | b':' | b'!' | b'?' | b'\'' => true,
             b')' | b']' | b'}' => counted
-                .get_or_insert_with(|| Brackets::of(&word[..end]))
+                .get_or_insert_with(|| BracketSurplus::of(&word[..end]))
                 .take(last),
             b'|' | b'\\' => rules == Rules::Wide,
             b'*' | b'_' => {
@@ -55,7 +55,7 @@ fn trimmed(word: &[u8], before: Option<u8>, rules: Rules) -> usize {
             }
             _ => false,
         };
-        if !off {
+        if !is_trimmed {
             break;
         }
         end -= 1;
@@ -63,21 +63,21 @@ fn trimmed(word: &[u8], before: Option<u8>, rules: Rules) -> usize {
     end
 }
 
-/// Whether the asterisk before `end` is one of two that close bold type.
+/// Returns `true` if the asterisk before `end` is one of two that close bold type.
 fn is_pair(word: &[u8], end: usize) -> bool {
     word[..end].ends_with(b"**") || word.get(end) == Some(&b'*')
 }
 
-/// How many more brackets of each sort are closed than opened.
-struct Brackets {
+/// Surplus of closing over opening brackets, for each kind.
+struct BracketSurplus {
     round: i32,
     square: i32,
     curly: i32,
 }
 
-impl Brackets {
-    fn of(word: &[u8]) -> Brackets {
-        let mut counts = Brackets {
+impl BracketSurplus {
+    fn of(word: &[u8]) -> BracketSurplus {
+        let mut counts = BracketSurplus {
             round: 0,
             square: 0,
             curly: 0,
@@ -96,16 +96,16 @@ impl Brackets {
         counts
     }
 
-    /// Takes a closer away, if there are more than openers of its sort.
+    /// Removes a closing bracket, if there is a surplus of its kind. Returns `true` if it did.
     fn take(&mut self, closer: u8) -> bool {
         let surplus = match closer {
             b')' => &mut self.round,
             b']' => &mut self.square,
             _ => &mut self.curly,
         };
-        let too_much = *surplus > 0;
-        *surplus -= i32::from(too_much);
-        too_much
+        let is_surplus = *surplus > 0;
+        *surplus -= i32::from(is_surplus);
+        is_surplus
     }
 }
 
@@ -113,7 +113,7 @@ impl Brackets {
 mod tests {
     use super::*;
 
-    /// `|` marks where the URL ends; the first character is what stands before it.
+    /// Checks that the URL ends at `‖`; the first character is the one before the URL.
     #[track_caller]
     fn check(marked: &str) {
         let (before, marked) = marked.split_at(1);
@@ -125,21 +125,21 @@ mod tests {
     }
 
     #[test]
-    fn sentence_punctuation_is_not_the_urls() {
+    fn sentence_punctuation_does_not_belong_to_the_url() {
         check(" http://a.example/b‖.");
         check(" http://a.example/b‖?!");
         check(" http://a.example/b‖'");
     }
 
     #[test]
-    fn what_can_end_a_url_stays() {
+    fn other_characters_may_end_a_url() {
         for last in ["-", "_", "/", "=", "&", "+", "#", "~", "*"] {
             check(&format!(" http://a.example/b{last}‖"));
         }
     }
 
     #[test]
-    fn closers_belong_to_what_opened_them() {
+    fn closing_brackets_belong_to_their_opening_ones() {
         check(" http://a.example/b_(c)‖");
         check("(http://a.example/b_(c)‖).");
         check("(http://a.example/b‖),(see");
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn emphasis_comes_off_in_pairs() {
+    fn emphasis_is_trimmed_in_pairs() {
         check("*http://a.example/b‖*");
         check("_http://a.example/b‖_");
         check(" http://a.example/b_‖");
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_cut_where_the_next_url_begins() {
+    fn an_item_of_a_list_ends_where_the_next_url_begins() {
         check(" http://a.example/‖,http://b.example/");
         check(" http://web.example/2001/http://b.example/‖");
         check(" http://a.example/?u=http://b.example‖");

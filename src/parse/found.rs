@@ -5,7 +5,44 @@ use crate::repair::RepairSet;
 use crate::scan::Opening;
 use crate::span::Span;
 
-/// How a record's URL was set off from the text.
+/// A URL that was found.
+#[derive(Debug)]
+pub struct FoundUrl<'l> {
+    /// The delimiters around it.
+    pub wrapper: Wrapper,
+    /// The URL and, after `url_len` bytes, its fragment with the `#`.
+    pub full: &'l [u8],
+    /// Length in bytes of the URL without its fragment.
+    pub url_len: usize,
+    /// The bytes of the text from its first to its last character, before repair.
+    pub raw: Span,
+    /// The repairs that were needed to read it.
+    pub repairs: RepairSet,
+    /// Other readings, all different from this and from one another, the likeliest first.
+    pub alternates: &'l [Alternate],
+    /// Probability that this reading is the intended one, from 0 to 1.
+    pub confidence: f32,
+    /// The verdicts of the three grammars; `None` if it was truncated.
+    pub verdicts: Option<&'l Verdicts<'l>>,
+    /// Length and hash of the whole URL, if `full` was truncated.
+    pub truncated: Option<UrlTruncation>,
+}
+
+impl<'l> FoundUrl<'l> {
+    /// Returns the URL without its fragment.
+    #[must_use]
+    pub fn url(&self) -> &'l [u8] {
+        &self.full[..self.url_len]
+    }
+
+    /// Returns the fragment without its `#`: `None` without a `#`, empty if nothing follows it.
+    #[must_use]
+    pub fn fragment(&self) -> Option<&'l [u8]> {
+        self.full.get(self.url_len + 1..)
+    }
+}
+
+/// Delimiters that set a URL off from the text around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Wrapper {
     /// `<URL:...>`
@@ -14,16 +51,26 @@ pub enum Wrapper {
     Angle,
     /// `URL:...`
     UrlPrefix,
-    /// Nothing.
+    /// No delimiters.
     Bare,
     /// An HTML attribute.
     Attr,
-    /// Nothing, and no scheme either.
+    /// No delimiters and no scheme.
     Schemeless,
 }
 
 impl Wrapper {
-    /// The name that stands in a record's `wrapper`.
+    /// All wrappers, in the order of their declaration.
+    pub const ALL: [Wrapper; 6] = [
+        Wrapper::UrlBracket,
+        Wrapper::Angle,
+        Wrapper::UrlPrefix,
+        Wrapper::Bare,
+        Wrapper::Attr,
+        Wrapper::Schemeless,
+    ];
+
+    /// Returns the name that a record's `wrapper` has.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -35,16 +82,6 @@ impl Wrapper {
             Wrapper::Schemeless => "schemeless",
         }
     }
-
-    /// All wrappers, for the schema and the balance sheet.
-    pub const ALL: [Wrapper; 6] = [
-        Wrapper::UrlBracket,
-        Wrapper::Angle,
-        Wrapper::UrlPrefix,
-        Wrapper::Bare,
-        Wrapper::Attr,
-        Wrapper::Schemeless,
-    ];
 }
 
 impl From<Opening> for Wrapper {
@@ -59,12 +96,25 @@ impl From<Opening> for Wrapper {
     }
 }
 
-/// AlternateReason there is another reading.
+/// Another reading of the same bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Alternate {
+    /// The URL and, after `url_len` bytes, its fragment with the `#`.
+    pub full: Vec<u8>,
+    /// Length in bytes of the URL without its fragment.
+    pub url_len: usize,
+    /// The difference from the chosen reading.
+    pub why: AlternateReason,
+    /// Probability that this reading is the intended one, from 0 to 1.
+    pub confidence: f32,
+}
+
+/// Difference between an alternate and the chosen reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AlternateReason {
-    /// Hyphens before line breaks are left out.
+    /// Hyphens before line breaks are dropped.
     HyphenDropped,
-    /// Punctuation that came off the end is left on.
+    /// Punctuation that was trimmed off the end is kept.
     TrimmedTail,
     /// The next line is joined.
     BareContinuation,
@@ -73,7 +123,15 @@ pub enum AlternateReason {
 }
 
 impl AlternateReason {
-    /// The name that stands in an alternate's `why`.
+    /// All reasons, in the order of their declaration.
+    pub const ALL: [AlternateReason; 4] = [
+        AlternateReason::HyphenDropped,
+        AlternateReason::TrimmedTail,
+        AlternateReason::BareContinuation,
+        AlternateReason::HeadOnly,
+    ];
+
+    /// Returns the name that an alternate's `why` has.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -85,61 +143,11 @@ impl AlternateReason {
     }
 }
 
-/// Another reading of the same place.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Alternate {
-    /// The URL and, behind `url_len` bytes, its fragment with the `#`.
-    pub full: Vec<u8>,
-    /// Bytes of the URL without its fragment.
-    pub url_len: usize,
-    /// AlternateReason.
-    pub why: AlternateReason,
-    /// How likely this reading is, from 0 to 1.
-    pub confidence: f32,
-}
-
-/// What a URL beyond the limit was before it was cut.
+/// Length and hash of a URL that was longer than the limit, before truncation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UrlTruncation {
-    /// Its bytes, fragment included.
+    /// Length in bytes, fragment included.
     pub full_length: usize,
-    /// XXH3 (128 bits) of them.
+    /// XXH3 (128 bits) of these bytes.
     pub full_hash: u128,
-}
-
-/// A URL that was found.
-#[derive(Debug)]
-pub struct FoundUrl<'l> {
-    /// How it was set off.
-    pub wrapper: Wrapper,
-    /// The URL and, behind `url_len` bytes, its fragment with the `#`.
-    pub full: &'l [u8],
-    /// Bytes of the URL without its fragment.
-    pub url_len: usize,
-    /// The bytes of the text from its first to its last character, before repair.
-    pub raw: Span,
-    /// What was undone.
-    pub repairs: RepairSet,
-    /// Other readings, all different from this and from one another, the likeliest first.
-    pub alternates: &'l [Alternate],
-    /// How likely this reading is, from 0 to 1.
-    pub confidence: f32,
-    /// What the three grammars say; nothing where it was truncated.
-    pub verdicts: Option<&'l Verdicts<'l>>,
-    /// What it was before it was cut.
-    pub truncated: Option<UrlTruncation>,
-}
-
-impl<'l> FoundUrl<'l> {
-    /// The URL without its fragment.
-    #[must_use]
-    pub fn url(&self) -> &'l [u8] {
-        &self.full[..self.url_len]
-    }
-
-    /// The fragment without its `#`; empty if nothing follows that, absent without it.
-    #[must_use]
-    pub fn fragment(&self) -> Option<&'l [u8]> {
-        self.full.get(self.url_len + 1..)
-    }
 }

@@ -1,34 +1,44 @@
-//! What RFC 1738 section 6 warns of, and what abuse desks look for.
+//! Hazards: the warnings of RFC 1738 section 6, and the signs that abuse desks look for.
 
 use unicode_script::{Script, UnicodeScript};
 
-use super::components::UrlComponents;
-use super::key::is_default;
+use super::key::is_default_port;
 use super::verdict::Verdicts;
 use crate::grammar::decode;
 
-/// Something about a URL that should make its reader careful. Nothing is refused for it.
+/// Property of a URL for which its reader should be careful. No URL is rejected for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Hazard {
-    /// A port below 1024 that is not the scheme's own (section 6: a client made to talk to another protocol).
+    /// A port below 1024 that is not the scheme's own (section 6: a client is made to speak another protocol).
     OddPort,
     /// An encoded control character (section 6).
     EncodedControl,
     /// A password (section 6).
     Password,
-    /// An address, in whatever notation, where a name would tell who it is.
+    /// An address in any notation, where a name would identify the owner.
     NumericHost,
     /// A user name that looks like a host: `http://bank.example@other.example/`.
     UserinfoLikeHost,
-    /// A character that takes no room, as it is or encoded.
+    /// A character without width, literal or encoded.
     ZeroWidth,
-    /// A label of the host in letters of more than one script.
+    /// A label of the host with letters of more than one script.
     MixedScript,
 }
 
 impl Hazard {
-    /// The name that stands in a record's `hazards`.
+    /// All hazards, in the order of their declaration.
+    pub const ALL: [Hazard; 7] = [
+        Hazard::OddPort,
+        Hazard::EncodedControl,
+        Hazard::Password,
+        Hazard::NumericHost,
+        Hazard::UserinfoLikeHost,
+        Hazard::ZeroWidth,
+        Hazard::MixedScript,
+    ];
+
+    /// Returns the name that occurs in a record's `hazards`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -43,57 +53,45 @@ impl Hazard {
     }
 }
 
-/// The hazards of `url`, which has no fragment and on which `verdicts` are, in the order of [`Hazard`]'s variants.
+/// Returns the hazards of `url`, a URL without its fragment, in the order of [`Hazard::ALL`]. `verdicts` are those on it.
 #[must_use]
 pub fn hazards(url: &[u8], verdicts: &Verdicts<'_>) -> Vec<Hazard> {
-    let parts = &verdicts.components;
-    let mut found = Vec::new();
-    let mut note = |hazard, holds: bool| {
-        if holds {
-            found.push(hazard);
-        }
-    };
-    note(
-        Hazard::OddPort,
-        parts.port.is_some_and(|port| odd_port(parts.scheme, port)),
-    );
+    let components = &verdicts.components;
     let is_encoded = memchr::memchr(b'%', url).is_some();
-    if is_encoded {
-        note(
-            Hazard::EncodedControl,
-            decode(url)
-                .iter()
-                .any(|&octet| octet < 0x20 || octet == 0x7F),
-        );
-    }
-    if let Some(userinfo) = parts.userinfo {
-        note(Hazard::Password, userinfo.contains(&b':'));
-    }
-    note(Hazard::NumericHost, numeric_host(parts, verdicts));
-    if let Some(userinfo) = parts.userinfo {
-        let user = userinfo
-            .split(|&byte| byte == b':')
-            .next()
-            .unwrap_or_default();
-        note(Hazard::UserinfoLikeHost, like_host(&decode(user)));
-    }
-    note(
-        Hazard::ZeroWidth,
-        (is_encoded || !url.is_ascii()) && zero_width(&decode(url)),
-    );
-    note(Hazard::MixedScript, parts.host.is_some_and(mixed_script));
-    found
+    let holds = |hazard: &Hazard| match hazard {
+        Hazard::OddPort => components
+            .port
+            .is_some_and(|port| is_odd_port(components.scheme, port)),
+        Hazard::EncodedControl => is_encoded && decode(url).iter().any(u8::is_ascii_control),
+        Hazard::Password => components
+            .userinfo
+            .is_some_and(|userinfo| userinfo.contains(&b':')),
+        Hazard::NumericHost => has_numeric_host(verdicts),
+        Hazard::UserinfoLikeHost => components.userinfo.is_some_and(is_userinfo_like_host),
+        Hazard::ZeroWidth => (is_encoded || !url.is_ascii()) && has_zero_width(&decode(url)),
+        Hazard::MixedScript => components.host.is_some_and(has_mixed_script),
+    };
+    Hazard::ALL.into_iter().filter(holds).collect()
 }
 
-fn odd_port(scheme: &[u8], port: &[u8]) -> bool {
+/// Returns `true` if the user name, decoded, looks like a host.
+fn is_userinfo_like_host(userinfo: &[u8]) -> bool {
+    let user = userinfo
+        .split(|&byte| byte == b':')
+        .next()
+        .unwrap_or_default();
+    is_like_host(&decode(user))
+}
+
+fn is_odd_port(scheme: &[u8], port: &[u8]) -> bool {
     let number = std::str::from_utf8(port)
         .ok()
         .and_then(|port| port.parse::<u16>().ok());
-    number.is_some_and(|number| number < 1024) && !is_default(scheme, port)
+    number.is_some_and(|number| number < 1024) && !is_default_port(scheme, port)
 }
 
-fn numeric_host(parts: &UrlComponents<'_>, verdicts: &Verdicts<'_>) -> bool {
-    let host = parts.host.unwrap_or_default();
+fn has_numeric_host(verdicts: &Verdicts<'_>) -> bool {
+    let host = verdicts.components.host.unwrap_or_default();
     verdicts
         .whatwg
         .as_ref()
@@ -105,8 +103,8 @@ fn numeric_host(parts: &UrlComponents<'_>, verdicts: &Verdicts<'_>) -> bool {
                 .all(|byte| byte.is_ascii_digit() || *byte == b'.'))
 }
 
-/// A name with a dot and a last label of two letters or more.
-fn like_host(user: &[u8]) -> bool {
+/// Returns `true` for a name with a dot and a last label of two letters or more.
+fn is_like_host(user: &[u8]) -> bool {
     let mut labels = user.rsplit(|&byte| byte == b'.');
     let last = labels.next().unwrap_or_default();
     last.len() >= 2
@@ -119,14 +117,14 @@ fn like_host(user: &[u8]) -> bool {
         })
 }
 
-fn zero_width(octets: &[u8]) -> bool {
-    String::from_utf8_lossy(octets)
+fn has_zero_width(text: &[u8]) -> bool {
+    String::from_utf8_lossy(text)
         .chars()
         .any(|c| matches!(c, '\u{AD}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2064}' | '\u{FEFF}'))
 }
 
-/// Letters of different scripts in one label, those that Japanese and Korean mix aside.
-fn mixed_script(host: &[u8]) -> bool {
+/// Returns `true` for letters of different scripts in one label, except those that Japanese and Korean mix.
+fn has_mixed_script(host: &[u8]) -> bool {
     let encoded = host.contains(&b'-')
         && host
             .windows(4)
@@ -171,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn each_hazard_is_seen() {
+    fn each_hazard_is_found() {
         assert_eq!(
             names("gopher://h:25/0a%0d%0ab"),
             ["odd-port", "encoded-control"]

@@ -1,54 +1,54 @@
-//! The form of a URL that is used for comparing (RFC 1738 sections 2.1 and 2.2).
+//! The form of a URL that is used for comparison (RFC 1738 sections 2.1 and 2.2).
 
 use super::components::{UrlComponents, components};
 use crate::grammar::{Scheme, normalize};
 
-/// `url` with scheme and host in lower case, its scheme's default port dropped, escapes of unreserved characters
-/// undone and the others in upper-case hexadecimal.
+/// Returns `url` with scheme and host in lower case, without the default port of its scheme, with the escapes of unreserved
+/// characters decoded and the others in upper-case hexadecimal.
 #[must_use]
 pub fn key(url: &[u8]) -> Vec<u8> {
     key_of_components(&components(url))
 }
 
-/// The same of a URL's components.
+/// Does the same as [`key`], given the components of the URL.
 #[must_use]
-pub fn key_of_components(parts: &UrlComponents<'_>) -> Vec<u8> {
-    // Delimiters and a port.
-    const BESIDE: usize = 16;
-    let [host, query] = [parts.host, parts.query].map(Option::unwrap_or_default);
-    let userinfo = parts.userinfo.unwrap_or_default().len();
+pub fn key_of_components(url: &UrlComponents<'_>) -> Vec<u8> {
+    /// Bytes of the delimiters and a port.
+    const DELIMITER_BYTES: usize = 16;
+    let [host, query] = [url.host, url.query].map(Option::unwrap_or_default);
+    let userinfo = url.userinfo.unwrap_or_default().len();
     let mut key = Vec::with_capacity(
-        parts.scheme.len() + userinfo + host.len() + parts.path.len() + query.len() + BESIDE,
+        url.scheme.len() + userinfo + host.len() + url.path.len() + query.len() + DELIMITER_BYTES,
     );
-    key.extend_from_slice(parts.scheme);
+    key.extend_from_slice(url.scheme);
     key.make_ascii_lowercase();
-    if !parts.scheme.is_empty() {
+    if !url.scheme.is_empty() {
         key.push(b':');
     }
-    if let Some(host) = parts.host {
+    if let Some(host) = url.host {
         key.extend(b"//");
-        if let Some(userinfo) = parts.userinfo {
+        if let Some(userinfo) = url.userinfo {
             normalize(userinfo, &mut key);
             key.push(b'@');
         }
         let start = key.len();
         key.extend_from_slice(host);
         key[start..].make_ascii_lowercase();
-        if let Some(port) = parts.port.filter(|port| !is_default(parts.scheme, port)) {
+        if let Some(port) = url.port.filter(|port| !is_default_port(url.scheme, port)) {
             key.push(b':');
             key.extend_from_slice(port);
         }
     }
-    normalize(parts.path, &mut key);
-    if let Some(query) = parts.query {
+    normalize(url.path, &mut key);
+    if let Some(query) = url.query {
         key.push(b'?');
         normalize(query, &mut key);
     }
     key
 }
 
-/// Whether `port` is what the scheme would use without it. An empty port is.
-pub(super) fn is_default(scheme: &[u8], port: &[u8]) -> bool {
+/// Returns `true` if `port` is empty or the default port of the scheme.
+pub(super) fn is_default_port(scheme: &[u8], port: &[u8]) -> bool {
     let number = std::str::from_utf8(port)
         .ok()
         .and_then(|port| port.parse::<u16>().ok());
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_means_the_same_has_the_same_key() {
+    fn equivalent_urls_have_one_key() {
         let same = |a: &str, b: &str| assert_eq!(key(a.as_bytes()), key(b.as_bytes()), "{a} {b}");
         same("HTTP://EXAMPLE.org:80/%7euser", "http://example.org/~user");
         same("ftp://u%40@h:021/a%2fb", "ftp://u%40@h/a%2Fb");

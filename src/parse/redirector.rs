@@ -1,6 +1,6 @@
-//! Undoes redirectors, offline: the target is read out of the redirector's URL.
+//! Recognition of redirectors, offline: the target is read out of the redirector's URL.
 //!
-//! One level at a time: the caller decides how deep to go. What is opaque (short links, Mimecast) stays as it is.
+//! One level at a time: the caller decides how many levels to follow. Opaque URLs (short links, Mimecast) have no target.
 
 mod address;
 mod table;
@@ -9,72 +9,76 @@ mod target;
 use memchr::memmem;
 
 use super::components::UrlComponents;
-use address::{WebAddress, parameter};
-use table::Form::Saved;
-use target::accepted;
+use address::{QueryParameter, WebAddress};
+use table::{Redirector, TargetForm};
+use target::target;
 
-/// A URL that was found inside a redirector's, and which redirector that is.
+/// The target of a redirector's URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RedirectTarget {
-    /// The target, with its fragment if it has one. Begins with a scheme and `://`, and holds no whitespace.
+    /// The target, with its fragment if it has one. Begins with a scheme and `://`, and holds no white space.
     pub url: Vec<u8>,
-    /// The redirector's name: `safelinks`, `urldefense-v1`, ...
+    /// The name of the redirector: `safelinks`, `urldefense-v1`, ...
     pub redirector: &'static str,
 }
 
-/// The target that `url` (with its fragment or without) names, if it is a known redirector's. Undoes one level.
+/// Returns the target that `url` (with its fragment or without) names, if it is a known redirector's. Reads one level.
 ///
-/// Escapes are undone once. `None` as well where the target is cut off, relative, a script, or above 16 KiB. A fragment
-/// behind a redirector's parameters is the redirector's and is dropped. Linear in the length of `url`.
+/// Escapes are decoded once. `None` as well if the target is cut off, relative, a script, or longer than 16 KiB. A fragment
+/// after a redirector's parameters belongs to the redirector and is dropped. Linear in the length of `url`.
 #[must_use]
 pub fn redirect_target(url: &[u8]) -> Option<RedirectTarget> {
-    target(&WebAddress::of(url)?)
+    target_of(&WebAddress::of(url)?)
 }
 
-/// The same, where the components are known of `url` without its fragment.
+/// Does the same as [`redirect_target`], given the components of `url` without its fragment.
 #[must_use]
-pub fn redirect_target_of(url: &[u8], parts: &UrlComponents<'_>) -> Option<RedirectTarget> {
-    target(&WebAddress::divided(url, parts)?)
+pub fn redirect_target_of(url: &[u8], components: &UrlComponents<'_>) -> Option<RedirectTarget> {
+    target_of(&WebAddress::of_components(url, components)?)
 }
 
-fn target(place: &WebAddress<'_>) -> Option<RedirectTarget> {
-    let (by, form) = place.redirector()?;
+fn target_of(address: &WebAddress<'_>) -> Option<RedirectTarget> {
+    let redirector = Redirector::of(address)?;
     Some(RedirectTarget {
-        url: accepted(&form.target(place)?)?.to_vec(),
-        redirector: by,
+        url: target(redirector.form, address)?,
+        redirector: redirector.name,
     })
 }
 
-/// `url` without what tells its recipient: the same redirector's URL, which still unwraps to the same target.
-/// `None` where there is nothing to leave out. One level: a redirector's URL inside of `url` keeps its own.
+/// Returns `url` without the data that identify its recipient: the same redirector's URL, which still has the same target.
+///
+/// `None` if there are no such data. One level: a redirector's URL inside `url` keeps its own.
 #[must_use]
 pub fn without_recipient(url: &[u8]) -> Option<Vec<u8>> {
-    let place = WebAddress::of(url)?;
-    let (by, form) = place.redirector()?;
-    if let Saved = form {
-        // Behind the first `!` stand the organisation and a token for recipient and message.
-        let table = url.len() - place.rest.len() + memmem::find(place.rest, b"__;")?;
-        let end = table + memchr::memchr(b'!', &url[table..])? + 1;
-        return (end < url.len()).then(|| url[..end].to_vec());
+    let address = WebAddress::of(url)?;
+    let redirector = Redirector::of(&address)?;
+    if let TargetForm::Saved = redirector.form {
+        return without_token(url, &address);
     }
+    let personal = redirector.recipient_parameters;
+    if personal.is_empty() {
+        return None;
+    }
+    let is_personal = |name: &[u8]| personal.iter().any(|known| known.as_bytes() == name);
     let query = memchr::memchr(b'?', url)? + 1;
-    let personal: &[&[u8]] = match by {
-        "safelinks" => &[b"data", b"sdata"], // The address, and what signs it.
-        "teams-safelinks" => &[b"dest", b"pc", b"wau", b"si", b"sd"], // Ids of user and talk, and what is sealed.
-        "urldefense-v1" | "urldefense-v2" => &[b"r", b"m", b"s"], // Recipient, message, and what signs both.
-        _ => return None,
-    };
-    let parameters = url[query..].split(|&byte| byte == b'&');
-    let kept: Vec<&[u8]> = parameters
-        .filter(|text| !personal.contains(&parameter(text).0))
+    let kept: Vec<&[u8]> = url[query..]
+        .split(|&byte| byte == b'&')
+        .filter(|text| !is_personal(QueryParameter::of(text).name))
         .collect();
     let out = [&url[..query], &kept.join(&b'&')].concat();
     (out.len() < url.len()).then_some(out)
 }
 
+/// Removes the organisation and the token for recipient and message, which follow the first `!` after the saved bytes.
+fn without_token(url: &[u8], address: &WebAddress<'_>) -> Option<Vec<u8>> {
+    let table = url.len() - address.rest.len() + memmem::find(address.rest, b"__;")?;
+    let end = table + memchr::memchr(b'!', &url[table..])? + 1;
+    (end < url.len()).then(|| url[..end].to_vec())
+}
+
 #[cfg(test)]
 mod tests {
-    use super::table::{MARKS, REDIRECTORS, ROWS, is_host};
+    use super::table::{HOST_FILTER, REDIRECTORS, is_host};
     use super::target::TARGET_BYTES;
     use super::*;
     use data_encoding::BASE64URL_NOPAD;
@@ -124,11 +128,11 @@ slack https://slack-redir.net/link?url={E}";
 
     #[test]
     fn each_redirector_gives_its_target_and_a_chain_gives_it_level_by_level() {
-        for (by, form) in cases() {
+        for (name, form) in cases() {
             let url = filled(form);
             assert_eq!(
                 redirect_target(url.as_bytes()).map(|found| found.redirector),
-                Some(by),
+                Some(name),
                 "{url}"
             );
             assert_eq!(target(&url).as_deref(), Some(TARGET), "{url}");
@@ -144,43 +148,43 @@ slack https://slack-redir.net/link?url={E}";
         assert!(
             REDIRECTORS
                 .iter()
-                .all(|(by, ..)| cases().any(|(case, _)| case == *by))
+                .all(|row| cases().any(|(case, _)| case == row.name))
         );
     }
 
-    /// What is told by a label leaves out no host of the table.
+    /// The prefilter by a label excludes no host of the table.
     #[test]
-    fn every_host_of_the_table_is_marked() {
-        for pattern in ROWS.iter().flat_map(|row| &row.hosts) {
-            let beneath = pattern
+    fn every_host_of_the_table_passes_the_filter() {
+        for pattern in REDIRECTORS.iter().flat_map(|row| row.hosts) {
+            let subdomain = pattern
                 .strip_prefix('.')
                 .map(|domain| format!("a.{domain}"));
             let national = ["com", "de", "co.uk", "com.au"]
                 .map(|country| pattern.replace(".*", &format!(".{country}")));
             for host in national
                 .iter()
-                .chain(&beneath)
+                .chain(&subdomain)
                 .map(|host| host.trim_start_matches('.'))
             {
                 assert!(
-                    is_host(host.as_bytes(), pattern) && MARKS.may_name(host.as_bytes()),
+                    is_host(host.as_bytes(), pattern) && HOST_FILTER.may_name(host.as_bytes()),
                     "{host}"
                 );
                 assert!(
-                    MARKS.may_name(host.to_ascii_uppercase().as_bytes()),
+                    HOST_FILTER.may_name(host.to_ascii_uppercase().as_bytes()),
                     "{host}"
                 );
             }
         }
         assert!(
-            !MARKS.may_name(b"www.example.org")
-                && !MARKS.may_name(b"localhost")
-                && !MARKS.may_name(b"")
+            !HOST_FILTER.may_name(b"www.example.org")
+                && !HOST_FILTER.may_name(b"localhost")
+                && !HOST_FILTER.may_name(b"")
         );
     }
 
     #[test]
-    fn what_is_no_redirector_or_names_no_target_stays() {
+    fn urls_without_a_redirector_or_a_target_stay() {
         let urls = "
 https://safelinks.protection.outlook.com.evil.example/?url={E} https://evilsafelinks.protection.outlook.com/?url={E}
 https://urldefense.com/v3/__https://t.example/**B__;Iw!!o!t$ https://www.google.com/url?q=JavaScript://t.example/alert
@@ -198,7 +202,7 @@ https://www.google.com/search?q={E} https://google.evil.co/url?q={E} https://www
     }
 
     #[test]
-    fn saved_octets_come_back_in_runs() {
+    fn saved_bytes_come_back_in_runs() {
         let table = BASE64URL_NOPAD.encode(format!("{}\u{ed}+", "#".repeat(65)).as_bytes());
         let found = target(&format!(
             "https://urldefense.us/v3/__http://t.example/**_a**A*__;{table}!!o!t$"
@@ -210,17 +214,17 @@ https://www.google.com/search?q={E} https://google.evil.co/url?q={E} https://www
     }
 
     #[test]
-    fn the_recipient_can_be_left_out() {
+    fn the_recipient_can_be_removed() {
         let without = |url: &str| {
             without_recipient(url.as_bytes()).map(|url| String::from_utf8(url).unwrap())
         };
         let bare =
             "https://a.safelinks.protection.outlook.com/?amp;url=http://t.example/&reserved=0";
-        let told = bare
+        let personal = bare
             .replace("amp;url", "data=me&amp;url")
             .replace("&reserved", "&amp;sdata=x&reserved");
         assert_eq!(
-            (without(&told).as_deref(), without(bare)),
+            (without(&personal).as_deref(), without(bare)),
             (Some(bare), None)
         );
         let bare = "https://urldefense.com/v3/__http://t.example/!__;!";
@@ -232,7 +236,7 @@ https://www.google.com/search?q={E} https://google.evil.co/url?q={E} https://www
 
     proptest! {
         #[test]
-        fn what_comes_out_of_anything_is_a_target_with_the_recipient_or_without(
+        fn any_result_is_a_target_with_or_without_the_recipient(
             form in proptest::sample::select(cases().map(|(_, form)| filled(form)).collect::<Vec<_>>()),
             at in any::<proptest::sample::Index>(),
             noise in proptest::collection::vec(any::<u8>(), 0..9),

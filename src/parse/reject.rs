@@ -3,54 +3,48 @@
 use crate::grammar::Reject;
 use crate::repair::PrefilterReject;
 
-/// AlternateReason a start led to no URL.
+/// Reason for which a start leads to no URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RejectReason {
-    /// RFC 1738 refuses it, and by the wide rules the others do as well.
+    /// RFC 1738 rejects it, and by the wide rules the other grammars do as well.
     Grammar(Reject),
-    /// Its scheme names a host, and what stands there cannot be one.
+    /// Its scheme names a host, and the text at its place cannot be one.
     Host,
-    /// What follows the scheme is not what bare URLs of that scheme look like.
+    /// The text after the scheme is not what bare URLs of that scheme look like.
     Implausible,
-    /// A wrapper with the beginnings of two URLs.
+    /// A wrapper with the starts of two URLs.
     TwoUrls,
     /// A wrapper that never closes.
     Unclosed,
-    /// An attribute that is relative to a page nobody knows.
+    /// An attribute that is relative to an unknown page.
     Relative,
-    /// An attribute with data or a program in it: no location.
+    /// An attribute that holds data or a program: no location.
     NoLocation,
-    /// The same bytes gave the same URL in another reading of the message.
+    /// Another reading of the message gave the same URL from the same bytes.
     Reread,
 }
 
 impl RejectReason {
-    /// All reasons' names, for the schema.
-    pub const NAMES: [&str; 8] = [
-        "grammar",
-        "host",
-        "implausible",
-        "two-urls",
-        "unclosed",
-        "relative",
-        "no-location",
-        "reread",
-    ];
+    /// Returns the kind of the reason, without its details.
+    #[must_use]
+    pub fn kind(self) -> RejectReasonKind {
+        match self {
+            RejectReason::Grammar(_) => RejectReasonKind::Grammar,
+            RejectReason::Host => RejectReasonKind::Host,
+            RejectReason::Implausible => RejectReasonKind::Implausible,
+            RejectReason::TwoUrls => RejectReasonKind::TwoUrls,
+            RejectReason::Unclosed => RejectReasonKind::Unclosed,
+            RejectReason::Relative => RejectReasonKind::Relative,
+            RejectReason::NoLocation => RejectReasonKind::NoLocation,
+            RejectReason::Reread => RejectReasonKind::Reread,
+        }
+    }
 
-    /// The name that stands in a reject's `reason.kind`.
+    /// Returns the name that a reject's `reason.kind` has.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            RejectReason::Grammar(_) => "grammar",
-            RejectReason::Host => "host",
-            RejectReason::Implausible => "implausible",
-            RejectReason::TwoUrls => "two-urls",
-            RejectReason::Unclosed => "unclosed",
-            RejectReason::Relative => "relative",
-            RejectReason::NoLocation => "no-location",
-            RejectReason::Reread => "reread",
-        }
+        self.kind().name()
     }
 }
 
@@ -59,6 +53,57 @@ impl From<PrefilterReject> for RejectReason {
         match reject {
             PrefilterReject::Host => RejectReason::Host,
             PrefilterReject::Implausible => RejectReason::Implausible,
+        }
+    }
+}
+
+/// Kind of a [`RejectReason`]: the reason without its details.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum RejectReasonKind {
+    /// See [`RejectReason::Grammar`].
+    Grammar,
+    /// See [`RejectReason::Host`].
+    Host,
+    /// See [`RejectReason::Implausible`].
+    Implausible,
+    /// See [`RejectReason::TwoUrls`].
+    TwoUrls,
+    /// See [`RejectReason::Unclosed`].
+    Unclosed,
+    /// See [`RejectReason::Relative`].
+    Relative,
+    /// See [`RejectReason::NoLocation`].
+    NoLocation,
+    /// See [`RejectReason::Reread`].
+    Reread,
+}
+
+impl RejectReasonKind {
+    /// All kinds, in the order of their declaration.
+    pub const ALL: [RejectReasonKind; 8] = [
+        RejectReasonKind::Grammar,
+        RejectReasonKind::Host,
+        RejectReasonKind::Implausible,
+        RejectReasonKind::TwoUrls,
+        RejectReasonKind::Unclosed,
+        RejectReasonKind::Relative,
+        RejectReasonKind::NoLocation,
+        RejectReasonKind::Reread,
+    ];
+
+    /// Returns the name that a reject's `reason.kind` has.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            RejectReasonKind::Grammar => "grammar",
+            RejectReasonKind::Host => "host",
+            RejectReasonKind::Implausible => "implausible",
+            RejectReasonKind::TwoUrls => "two-urls",
+            RejectReasonKind::Unclosed => "unclosed",
+            RejectReasonKind::Relative => "relative",
+            RejectReasonKind::NoLocation => "no-location",
+            RejectReasonKind::Reread => "reread",
         }
     }
 }

@@ -276,8 +276,9 @@ impl Summary {
             .iter()
             .for_each(|repair| self.repairs[repair as usize] += 1);
         if let Some(verdicts) = found.verdicts {
-            let accepted = self.verdicts.iter_mut().zip(verdicts.accepts());
-            accepted.for_each(|(number, accepts)| *number += u64::from(accepts));
+            verdicts
+                .conforms()
+                .for_each(|grammar| self.verdicts[grammar as usize] += 1);
         }
     }
 

@@ -191,22 +191,13 @@ fn reading(line: &mut Object<'_>, record: &Record<'_>) {
     line.maybe(field!("fragment"), found.fragment());
     line.lower(field!("scheme"), parts.scheme);
     line.maybe_name(field!("form"), rfc1738.map(|url| url.form.name()));
-    match verdicts.map(Verdicts::accepts) {
-        Some([true, true, true]) => {
-            debug_assert!(
-                Grammar::ALL.map(Grammar::name) == ["rfc1738", "rfc3986", "whatwg"],
-                "others are written here"
-            );
-            line.fixed(fixed!("conforms", "[\"rfc1738\",\"rfc3986\",\"whatwg\"]"));
-        }
-        _ => line.names(
-            field!("conforms"),
-            verdicts
-                .iter()
-                .flat_map(|verdicts| verdicts.conforms())
-                .map(Grammar::name),
-        ),
-    }
+    line.names(
+        field!("conforms"),
+        verdicts
+            .iter()
+            .flat_map(|verdicts| verdicts.conforms())
+            .map(Grammar::name),
+    );
     line.names(
         field!("warnings"),
         rfc1738

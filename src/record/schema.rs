@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::diagnostic;
 use crate::grammar;
 use crate::origin;
-use crate::parse::{RejectReason, Wrapper};
+use crate::parse::{AlternateReason, Grammar, RejectReasonKind, Wrapper};
 use crate::repair::Repair;
 
 /// The JSON Schema (draft 2020-12) of what a scan writes, as text with a line end.
@@ -70,7 +70,7 @@ fn reading() -> Value {
         "fragment": {"type": ["string", "null"]},
         "scheme": {"type": "string"},
         "form": {"type": ["string", "null"]},
-        "conforms": {"type": "array", "items": {"enum": ["rfc1738", "rfc3986", "whatwg"]}},
+        "conforms": {"type": "array", "items": {"enum": Grammar::ALL.map(Grammar::name)}},
         "warnings": {"type": "array", "items": {"type": "string"}},
         "error": error(),
         "hazards": {"type": "array", "items": {"type": "string"}},
@@ -168,7 +168,7 @@ fn alternate() -> Value {
         "properties": {
             "url": {"type": "string"},
             "fragment": {"type": ["string", "null"]},
-            "why": {"enum": ["hyphen-dropped", "trimmed-tail", "bare-continuation", "head-only"]},
+            "why": {"enum": AlternateReason::ALL.map(AlternateReason::name)},
             "confidence": confidence(),
         },
     })
@@ -185,7 +185,7 @@ fn reject() -> Value {
                 "type": "object",
                 "required": ["kind"],
                 "properties": {
-                    "kind": {"enum": RejectReason::NAMES},
+                    "kind": {"enum": RejectReasonKind::ALL.map(RejectReasonKind::name)},
                     "error": error(),
                 },
             },

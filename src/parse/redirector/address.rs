@@ -1,49 +1,68 @@
-//! A URL of the web, divided as redirectors are told from one another.
+//! A URL of the web, divided as redirectors are recognized.
 
 use crate::parse::components::{UrlComponents, components};
 use crate::scan::cut;
 
-/// A URL of the web, divided as redirectors are told from one another.
+/// The components of an `http` or `https` URL by which a redirector is recognized.
 pub(super) struct WebAddress<'a> {
+    /// The host, without a final dot.
     pub(super) host: &'a [u8],
+    /// The path, without a final slash.
     pub(super) path: &'a [u8],
+    /// The query; empty if there is none.
     pub(super) query: &'a [u8],
-    pub(super) rest: &'a [u8], // Everything behind host and port, with the fragment.
+    /// All bytes after host and port, the fragment included.
+    pub(super) rest: &'a [u8],
 }
 
 impl<'a> WebAddress<'a> {
+    /// Divides `url`. Returns `None` for other schemes and for URLs without a host.
     pub(super) fn of(url: &'a [u8]) -> Option<WebAddress<'a>> {
-        if !url
+        let is_web = url
             .get(..4)
-            .is_some_and(|start| start.eq_ignore_ascii_case(b"http"))
-        {
+            .is_some_and(|start| start.eq_ignore_ascii_case(b"http"));
+        if !is_web {
             return None;
         }
-        WebAddress::divided(url, &components(cut(url, b'#').0))
+        WebAddress::of_components(url, &components(cut(url, b'#').0))
     }
 
-    /// The place of `url`, which without its fragment has these components.
-    pub(super) fn divided(url: &'a [u8], parts: &UrlComponents<'a>) -> Option<WebAddress<'a>> {
-        let web = parts.scheme.eq_ignore_ascii_case(b"http")
-            || parts.scheme.eq_ignore_ascii_case(b"https");
-        let host = parts.host.filter(|_| web)?;
-        let behind = &url[parts.scheme.len() + 3..];
-        let authority = behind
+    /// Divides `url`, which without its fragment has these components.
+    pub(super) fn of_components(
+        url: &'a [u8],
+        components: &UrlComponents<'a>,
+    ) -> Option<WebAddress<'a>> {
+        let is_web = components.scheme.eq_ignore_ascii_case(b"http")
+            || components.scheme.eq_ignore_ascii_case(b"https");
+        let host = components.host.filter(|_| is_web)?;
+        let after_slashes = &url[components.scheme.len() + 3..];
+        let authority_len = after_slashes
             .iter()
             .position(|byte| b"/\\?#".contains(byte))
-            .unwrap_or(behind.len());
-        let host = host.strip_suffix(b".").unwrap_or(host);
-        let path = parts.path.strip_suffix(b"/").unwrap_or(parts.path);
+            .unwrap_or(after_slashes.len());
         Some(WebAddress {
-            host,
-            path,
-            query: parts.query.unwrap_or_default(),
-            rest: &behind[authority..],
+            host: host.strip_suffix(b".").unwrap_or(host),
+            path: components
+                .path
+                .strip_suffix(b"/")
+                .unwrap_or(components.path),
+            query: components.query.unwrap_or_default(),
+            rest: &after_slashes[authority_len..],
         })
     }
 }
 
-/// Name and value of what stands between two `&`. In text that was HTML each is an `&amp;`.
-pub(super) fn parameter(text: &[u8]) -> (&[u8], Option<&[u8]>) {
-    cut(text.strip_prefix(b"amp;").unwrap_or(text), b'=')
+/// A parameter of a query.
+pub(super) struct QueryParameter<'a> {
+    pub(super) name: &'a [u8],
+    /// The bytes after the `=`; `None` without one.
+    pub(super) value: Option<&'a [u8]>,
+}
+
+impl<'a> QueryParameter<'a> {
+    /// Divides the text between two `&`. In text that was HTML each `&` is written `&amp;`.
+    pub(super) fn of(text: &'a [u8]) -> QueryParameter<'a> {
+        let (name, value) = cut(text.strip_prefix(b"amp;").unwrap_or(text), b'=');
+        QueryParameter { name, value }
+    }
 }

@@ -1,194 +1,267 @@
-//! The known redirectors, and their recognition by host.
+//! The known redirectors, and their recognition by host and path.
 
 use std::sync::LazyLock;
 
 use super::address::WebAddress;
 
-/// Name; hosts; paths; form. Hosts and paths stand between spaces. `.x.example` is that host and those beneath, `x.*` a
-/// name under any country's domain. Paths are without their last slash; a final `*` stands for anything.
-pub(super) type Redirector = (&'static str, &'static str, &'static str, Form);
-
-/// How a redirector's URL holds its target.
-#[derive(Clone, Copy)]
-pub(super) enum Form {
-    Escaped(&'static [&'static str]), // The first of these parameters that holds a target.
-    Dashed(&'static str),             // A parameter, with `-` for `%` and `_` for `/`.
-    Base64(&'static str, &'static str), // A parameter in either alphabet, behind a prefix.
-    Saved, // `__`, the target with `*` for bytes that were saved, `__;`, these in base64, `!`.
-    Between(&'static str, &'static str), // Behind the host, between two marks.
-    Second, // Behind the path's first segment.
-    Snapshot, // `/web/`, a time, `/`, the target.
+/// A redirector.
+pub(super) struct Redirector {
+    /// The name, as in a record's `unwrapped_by`.
+    pub(super) name: &'static str,
+    /// Patterns of its hosts: `x.example` is that host, `.x.example` that host and its subdomains, `x.*` a name under any
+    /// country's domain.
+    pub(super) hosts: &'static [&'static str],
+    /// Patterns of its paths, without a final slash; a final `*` stands for any bytes.
+    paths: &'static [&'static str],
+    /// The place and encoding of the target.
+    pub(super) form: TargetForm,
+    /// Parameters that identify the recipient, or sign it.
+    pub(super) recipient_parameters: &'static [&'static str],
 }
-use Form::{Base64, Between, Dashed, Escaped, Saved, Second, Snapshot};
 
-const PROOFPOINT: &str = "urldefense.com urldefense.us urldefense.proofpoint.com";
-const URL: Form = Escaped(&["url"]);
-const U: Form = Escaped(&["u"]);
+/// Place and encoding of the target in a redirector's URL.
+#[derive(Clone, Copy)]
+pub(super) enum TargetForm {
+    /// The first of these parameters that holds a target.
+    Escaped(&'static [&'static str]),
+    /// A parameter, with `-` for `%` and `_` for `/`.
+    Dashed(&'static str),
+    /// A parameter in base64, in either alphabet, after a prefix.
+    Base64 {
+        parameter: &'static str,
+        prefix: &'static str,
+    },
+    /// `__`, the target with `*` for each saved byte, `__;`, the saved bytes in base64, `!`.
+    Saved,
+    /// After the host, between two marks.
+    Between {
+        start: &'static str,
+        end: &'static str,
+    },
+    /// After the first segment of the path.
+    SecondSegment,
+    /// `/web/`, a time, `/`, the target.
+    Snapshot,
+}
 
-/// The first row whose host and path match counts. The formats are those that their owners published, where it says so,
-/// and else what mail in public archives shows.
-pub(super) const REDIRECTORS: &[Redirector] = &[
+use TargetForm::{Base64, Between, Dashed, Escaped, Saved, SecondSegment, Snapshot};
+
+const PROOFPOINT: &[&str] = &[
+    "urldefense.com",
+    "urldefense.us",
+    "urldefense.proofpoint.com",
+];
+const URL: TargetForm = Escaped(&["url"]);
+const U: TargetForm = Escaped(&["u"]);
+
+/// The redirectors; the first whose host and path match counts. The formats are those that their owners published, where
+/// the comment says so, and else those that mail in public archives shows.
+pub(super) static REDIRECTORS: &[Redirector] = &[
     // Microsoft Defender's Safe Links, published; paths like `/ap/w-59584e83/` occur. The second host is of the US.
-    (
+    // `data` holds the address of the recipient, `sdata` signs it.
+    redirector(
         "safelinks",
-        ".safelinks.protection.outlook.com .safelinks.protection.office365.us",
-        "*",
+        &[
+            ".safelinks.protection.outlook.com",
+            ".safelinks.protection.office365.us",
+        ],
+        &["*"],
         URL,
-    ),
-    // The page that Teams shows: `statics.`, `staticsint.`, and since about 2025 the second host.
-    (
+    )
+    .with_recipient(&["data", "sdata"]),
+    // The page that Teams shows: `statics.`, `staticsint.`, and since about 2025 the second host. The parameters are
+    // identifiers of user and conversation, and sealed data.
+    redirector(
         "teams-safelinks",
-        ".teams.cdn.office.net teams.public.onecdn.static.microsoft",
-        "/evergreen-assets/*",
+        &[
+            ".teams.cdn.office.net",
+            "teams.public.onecdn.static.microsoft",
+        ],
+        &["/evergreen-assets/*"],
         URL,
-    ),
+    )
+    .with_recipient(&["dest", "pc", "wau", "si", "sd"]),
     // Proofpoint URL Defense, published with a decoder ("How do I decode a rewritten URL?"): before 2015, to 2019, now.
-    ("urldefense-v1", PROOFPOINT, "/v1/url", U),
-    ("urldefense-v2", PROOFPOINT, "/v2/url", Dashed("u")),
-    ("urldefense-v3", PROOFPOINT, "/v3/__*", Saved),
-    // Google's results, Gmail, Docs; alerts of Google Scholar. Advertisements; many name their target nowhere.
-    (
+    // The parameters are the recipient, the message and the signature of both.
+    redirector("urldefense-v1", PROOFPOINT, &["/v1/url"], U).with_recipient(&["r", "m", "s"]),
+    redirector("urldefense-v2", PROOFPOINT, &["/v2/url"], Dashed("u"))
+        .with_recipient(&["r", "m", "s"]),
+    redirector("urldefense-v3", PROOFPOINT, &["/v3/__*"], Saved),
+    // Google's results, Gmail, Docs; alerts of Google Scholar.
+    redirector(
         "google",
-        "google.*",
-        "/url /scholar_url",
+        &["google.*"],
+        &["/url", "/scholar_url"],
         Escaped(&["q", "url"]),
     ),
-    (
+    // Advertisements; many name their target nowhere.
+    redirector(
         "google-ads",
-        "google.* .googleadservices.com",
-        "/aclk /pagead/aclk",
+        &["google.*", ".googleadservices.com"],
+        &["/aclk", "/pagead/aclk"],
         Escaped(&["adurl"]),
     ),
-    ("facebook", ".facebook.com l.messenger.com", "/l.php", U), // Meta's "Link Shim": `l.`, `lm.`, `www.`.
-    ("instagram", "l.instagram.com", "", U),                    // The same.
-    (
+    // Meta's "Link Shim": `l.`, `lm.`, `www.`.
+    redirector(
+        "facebook",
+        &[".facebook.com", "l.messenger.com"],
+        &["/l.php"],
+        U,
+    ),
+    // The "Link Shim" of Instagram.
+    redirector("instagram", &["l.instagram.com"], &[""], U),
+    // Links in posts; `/safety/go` since about 2020.
+    redirector(
         "linkedin",
-        ".linkedin.com",
-        "/redir/redirect /safety/go",
+        &[".linkedin.com"],
+        &["/redir/redirect", "/safety/go"],
         URL,
-    ), // Links in posts; `/safety/go` since about 2020.
-    ("youtube", ".youtube.com", "/redirect", Escaped(&["q"])),  // Links under videos.
-    ("reddit", "out.reddit.com", "*", URL),                     // Links in posts: `/t3_<id>`.
-    ("slack", "slack-redir.net", "/link", URL),                 // Links in messages.
-    ("vk", ".vk.com", "/away.php", Escaped(&["to"])),           // Links in posts.
-    (
+    ),
+    // Links under videos.
+    redirector(
+        "youtube",
+        &[".youtube.com"],
+        &["/redirect"],
+        Escaped(&["q"]),
+    ),
+    // Links in posts: `/t3_<id>`.
+    redirector("reddit", &["out.reddit.com"], &["*"], URL),
+    // Links in messages.
+    redirector("slack", &["slack-redir.net"], &["/link"], URL),
+    // Links in posts.
+    redirector("vk", &[".vk.com"], &["/away.php"], Escaped(&["to"])),
+    // Links in comments; `u` is the later form.
+    redirector(
         "steam",
-        "steamcommunity.com",
-        "/linkfilter",
+        &["steamcommunity.com"],
+        &["/linkfilter"],
         Escaped(&["url", "u"]),
-    ), // Links in comments; `u` is the later.
-    (
+    ),
+    // Barracuda Link Protect.
+    redirector(
         "barracuda",
-        "linkprotect.cudasvc.com",
-        "/url",
+        &["linkprotect.cudasvc.com"],
+        &["/url"],
         Escaped(&["a"]),
-    ), // Barracuda Link Protect.
-    ("cisco", "secure-web.cisco.com", "*", Second), // Cisco Secure Email: `/<token>/<escaped target>`.
-    ("sophos", ".protection.sophos.com", "", Base64("u", "")), // Sophos Email: `?d=<host>&u=<base64>`.
-    (
+    ),
+    // Cisco Secure Email: `/<token>/<escaped target>`.
+    redirector("cisco", &["secure-web.cisco.com"], &["*"], SecondSegment),
+    // Sophos Email: `?d=<host>&u=<base64>`.
+    redirector(
+        "sophos",
+        &[".protection.sophos.com"],
+        &[""],
+        Base64 {
+            parameter: "u",
+            prefix: "",
+        },
+    ),
+    // Later forms of Trend Micro's are opaque.
+    redirector(
         "trendmicro",
-        ".trendmicro.com",
-        "/wis/clicktime/v1/query",
+        &[".trendmicro.com"],
+        &["/wis/clicktime/v1/query"],
         URL,
-    ), // Later forms are opaque.
-    ("symantec", "clicktime.symantec.com", "*", U), // Email Security.cloud: `/<token>?h=<token>&u=`.
-    ("fireeye", ".fireeye.com", "/url /v1/url", U), // `protect2.` and the like: `?k=<token>&u=`.
+    ),
+    // Email Security.cloud: `/<token>?h=<token>&u=`.
+    redirector("symantec", &["clicktime.symantec.com"], &["*"], U),
+    // `protect2.` and the like: `?k=<token>&u=`.
+    redirector("fireeye", &[".fireeye.com"], &["/url", "/v1/url"], U),
     // Check Point Harmony Email, once Avanan: `/v2/[r01/]___<target>___.<base64>`.
-    (
+    redirector(
         "avanan",
-        "url.avanan.click protect.checkpoint.com",
-        "/v2/*",
-        Between("___", "___."),
+        &["url.avanan.click", "protect.checkpoint.com"],
+        &["/v2/*"],
+        Between {
+            start: "___",
+            end: "___.",
+        },
     ),
-    ("duckduckgo", ".duckduckgo.com", "/l", Escaped(&["uddg"])), // Results.
-    ("bing", ".bing.com", "/ck/a", Base64("u", "a1")), // Results; `a1` marks the base64 of an absolute URL.
-    // Yahoo's results, `/RU=<escaped target>/RK=2/...`; news and results before 2016, `/*http://` or `/**http%3a//`.
-    ("yahoo", "r.search.yahoo.com", "*", Between("/RU=", "/RK=")),
-    (
+    // Results.
+    redirector(
+        "duckduckgo",
+        &[".duckduckgo.com"],
+        &["/l"],
+        Escaped(&["uddg"]),
+    ),
+    // Results; `a1` marks the base64 of an absolute URL.
+    redirector(
+        "bing",
+        &[".bing.com"],
+        &["/ck/a"],
+        Base64 {
+            parameter: "u",
+            prefix: "a1",
+        },
+    ),
+    // Yahoo's results: `/RU=<escaped target>/RK=2/...`.
+    redirector(
         "yahoo",
-        ".rds.yahoo.com .rd.yahoo.com",
-        "*",
-        Between("/*", ""),
+        &["r.search.yahoo.com"],
+        &["*"],
+        Between {
+            start: "/RU=",
+            end: "/RK=",
+        },
     ),
-    ("wayback", ".archive.org", "/web/*", Snapshot), // The Wayback Machine, published: `/web/<time>[id_]/<target>`.
+    // Yahoo's news and results before 2016: `/*http://` or `/**http%3a//`.
+    redirector(
+        "yahoo",
+        &[".rds.yahoo.com", ".rd.yahoo.com"],
+        &["*"],
+        Between {
+            start: "/*",
+            end: "",
+        },
+    ),
+    // The Wayback Machine, published: `/web/<time>[id_]/<target>`.
+    redirector("wayback", &[".archive.org"], &["/web/*"], Snapshot),
 ];
 
-impl WebAddress<'_> {
-    pub(super) fn redirector(&self) -> Option<(&'static str, Form)> {
-        if !MARKS.may_name(self.host) {
+const fn redirector(
+    name: &'static str,
+    hosts: &'static [&'static str],
+    paths: &'static [&'static str],
+    form: TargetForm,
+) -> Redirector {
+    Redirector {
+        name,
+        hosts,
+        paths,
+        form,
+        recipient_parameters: &[],
+    }
+}
+
+impl Redirector {
+    const fn with_recipient(self, parameters: &'static [&'static str]) -> Redirector {
+        Redirector {
+            recipient_parameters: parameters,
+            ..self
+        }
+    }
+
+    /// Returns the redirector that a URL belongs to.
+    pub(super) fn of(address: &WebAddress<'_>) -> Option<&'static Redirector> {
+        if !HOST_FILTER.may_name(address.host) {
             return None;
         }
-        let is_path = |path: &str| match path.strip_suffix('*') {
-            Some(start) => self.path.starts_with(start.as_bytes()),
-            None => self.path == path.as_bytes(),
-        };
-        let host = self.host.to_ascii_lowercase();
-        let is_host = |pattern: &&str| is_host(&host, pattern);
-        let mut rows = ROWS.iter();
-        rows.find(|row| row.hosts.iter().any(is_host) && row.paths.iter().any(|path| is_path(path)))
-            .map(|row| (row.by, row.form))
+        let host = address.host.to_ascii_lowercase();
+        REDIRECTORS.iter().find(|row| {
+            row.hosts.iter().any(|pattern| is_host(&host, pattern))
+                && row.paths.iter().any(|path| is_path(address.path, path))
+        })
     }
 }
 
-/// A row of [`REDIRECTORS`], divided.
-pub(super) struct Row {
-    by: &'static str,
-    pub(super) hosts: Vec<&'static str>,
-    paths: Vec<&'static str>,
-    form: Form,
-}
-
-pub(super) static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
-    let divided = |text: &'static str| text.split(' ').collect();
-    let row = |&(by, hosts, paths, form): &Redirector| Row {
-        by,
-        hosts: divided(hosts),
-        paths: divided(paths),
-        form,
-    };
-    REDIRECTORS.iter().map(row).collect()
-});
-
-/// What the labels are like by which redirectors' hosts are told from nearly all others.
-pub(super) struct Marks {
-    /// For the length of a label, which five bits its first letter can have.
-    letters: [u32; 32],
-}
-
-pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| {
-    let mut marks = Marks { letters: [0; 32] };
-    for pattern in ROWS.iter().flat_map(|row| &row.hosts) {
-        // A name under any country's domain stands where the others have theirs.
-        let host = pattern.replace(".*", ".com");
-        let label = second_level(host.as_bytes()).0;
-        marks.letters[label.len() % 32] |= 1 << (label[0] & 0x1F);
-    }
-    marks
-});
-
-impl Marks {
-    /// Whether a host, in any case, may be a redirector's.
-    pub(super) fn may_name(&self, host: &[u8]) -> bool {
-        let is_marked = |label: &[u8]| {
-            label
-                .first()
-                .is_some_and(|&first| self.letters[label.len() % 32] >> (first & 0x1F) & 1 == 1)
-        };
-        let (second, third) = second_level(host);
-        is_marked(second) || (second.len() <= b"com".len() && is_marked(third))
+fn is_path(path: &[u8], pattern: &str) -> bool {
+    match pattern.strip_suffix('*') {
+        Some(start) => path.starts_with(start.as_bytes()),
+        None => path == pattern.as_bytes(),
     }
 }
 
-/// The last label but one of a host, and the one before that.
-fn second_level(host: &[u8]) -> (&[u8], &[u8]) {
-    let mut labels = host.rsplit(|&byte| byte == b'.').skip(1);
-    (
-        labels.next().unwrap_or_default(),
-        labels.next().unwrap_or_default(),
-    )
-}
-
-/// Whether a host in lower case is one that the pattern stands for.
+/// Returns `true` if a host in lower case matches the pattern.
 pub(super) fn is_host(host: &[u8], pattern: &str) -> bool {
     if let Some(name) = pattern.strip_suffix(".*") {
         return is_national(host, name);
@@ -197,17 +270,64 @@ pub(super) fn is_host(host: &[u8], pattern: &str) -> bool {
         return host == pattern.as_bytes();
     };
     host.strip_suffix(domain.as_bytes())
-        .is_some_and(|beneath| matches!(beneath.last(), None | Some(b'.')))
+        .is_some_and(|subdomain| matches!(subdomain.last(), None | Some(b'.')))
 }
 
-/// Whether the host is that name, or one beneath it, under `com`, `us`, `co.uk` or the like.
+/// Returns `true` if the host is `name`, or a subdomain of it, under `com`, `us`, `co.uk` or the like.
 fn is_national(host: &[u8], name: &str) -> bool {
-    let commercial = |label: &[u8]| matches!(label, b"com" | b"co");
+    let is_commercial = |label: &[u8]| matches!(label, b"com" | b"co");
     let mut labels = host.rsplit(|&byte| byte == b'.');
     let last = labels.next().unwrap_or_default();
     let mut next = labels.next();
-    if last.len() == 2 && next.is_some_and(commercial) {
+    if last.len() == 2 && next.is_some_and(is_commercial) {
         next = labels.next();
     }
-    (last.len() == 2 || commercial(last)) && next == Some(name.as_bytes())
+    (last.len() == 2 || is_commercial(last)) && next == Some(name.as_bytes())
+}
+
+/// Prefilter by one label of a host, without false negatives: it excludes nearly all hosts that are no redirector's.
+pub(super) struct HostFilter {
+    /// For each length of a label (modulo 32), the set of the low five bits of the first letters.
+    letters: [u32; 32],
+}
+
+pub(super) static HOST_FILTER: LazyLock<HostFilter> = LazyLock::new(|| {
+    let mut filter = HostFilter { letters: [0; 32] };
+    for pattern in REDIRECTORS.iter().flat_map(|row| row.hosts) {
+        // A name under any country's domain has its label where the others have theirs.
+        let host = pattern.replace(".*", ".com");
+        let label = UpperLabels::of(host.as_bytes()).second;
+        filter.letters[label.len() % 32] |= 1 << (label[0] & 0x1F);
+    }
+    filter
+});
+
+impl HostFilter {
+    /// Returns `true` if a host, in any case, may be a redirector's.
+    pub(super) fn may_name(&self, host: &[u8]) -> bool {
+        let is_marked = |label: &[u8]| {
+            label
+                .first()
+                .is_some_and(|&first| self.letters[label.len() % 32] >> (first & 0x1F) & 1 == 1)
+        };
+        let labels = UpperLabels::of(host);
+        // Under a country's domain the second label may be `co` or `com`.
+        is_marked(labels.second) || (labels.second.len() <= b"com".len() && is_marked(labels.third))
+    }
+}
+
+/// The second and third label of a host, counted from the last. Empty where there is none.
+struct UpperLabels<'h> {
+    second: &'h [u8],
+    third: &'h [u8],
+}
+
+impl UpperLabels<'_> {
+    fn of(host: &[u8]) -> UpperLabels<'_> {
+        let mut labels = host.rsplit(|&byte| byte == b'.').skip(1);
+        UpperLabels {
+            second: labels.next().unwrap_or_default(),
+            third: labels.next().unwrap_or_default(),
+        }
+    }
 }

@@ -1,77 +1,93 @@
-//! The ways in which a redirector's URL holds its target, undone.
+//! Extraction of the target from a redirector's URL, one function for each form.
 
 use data_encoding::BASE64URL_NOPAD;
 use memchr::memmem;
 
-use super::address::{WebAddress, parameter};
-use super::table::Form::{self, Base64, Between, Dashed, Escaped, Saved, Second, Snapshot};
+use super::address::{QueryParameter, WebAddress};
+use super::table::TargetForm;
 use crate::grammar::{decode, is_scheme_char};
 use crate::scan::cut;
 
-/// As many as are kept of any URL.
+/// Maximum length in bytes of a target: by default no more of any URL is kept.
 pub(super) const TARGET_BYTES: usize = 16 << 10;
 
-impl Form {
-    pub(super) fn target(self, place: &WebAddress<'_>) -> Option<Vec<u8>> {
-        let parameters = place.query.split(|&byte| byte == b'&').map(parameter);
-        let value = |name: &str| {
-            parameters
-                .clone()
-                .find(|(found, _)| *found == name.as_bytes())?
-                .1
-        };
-        match self {
-            Escaped(names) => names
-                .iter()
-                .filter_map(|name| value(name))
-                .map(decode)
-                .find(|to| accepted(to).is_some()),
-            Dashed(name) => Some(decode(&replaced(value(name)?, *b"-_", *b"%/"))),
-            Base64(name, prefix) => base64(decode(value(name)?).strip_prefix(prefix.as_bytes())?),
-            Saved => saved(place.rest.strip_prefix(b"/v3/__")?),
-            Between(start, end) => {
-                let text = &place.rest[memmem::find(place.rest, start.as_bytes())? + start.len()..];
-                let text = &text[..memmem::rfind(text, end.as_bytes())?];
-                Some(bare(
-                    &text[text.iter().take_while(|byte| b"*-".contains(byte)).count()..],
-                ))
-            }
-            Second => Some(bare(cut(place.rest.strip_prefix(b"/")?, b'/').1?)),
-            Snapshot => {
-                let (time, target) = cut(place.rest.strip_prefix(b"/web/")?, b'/');
-                let (digits, kind) =
-                    time.split_at(time.iter().take_while(|byte| byte.is_ascii_digit()).count());
-                let known = (1..=14).contains(&digits.len())
-                    && matches!(kind, [] | [b'a'..=b'z', b'a'..=b'z', b'_']);
-                target.filter(|_| known).map(bare)
-            }
+/// Returns the target of the redirector's URL `address`, if it holds a valid one.
+pub(super) fn target(form: TargetForm, address: &WebAddress<'_>) -> Option<Vec<u8>> {
+    let text = encoded_target(form, address)?;
+    valid_target(&text).map(<[u8]>::to_vec)
+}
+
+/// Returns the text at the place where `form` has its target, decoded.
+fn encoded_target(form: TargetForm, address: &WebAddress<'_>) -> Option<Vec<u8>> {
+    match form {
+        TargetForm::Escaped(names) => names
+            .iter()
+            .filter_map(|name| value(address, name))
+            .map(decode)
+            .find(|target| valid_target(target).is_some()),
+        TargetForm::Dashed(name) => Some(decode(&translate(value(address, name)?, *b"-_", *b"%/"))),
+        TargetForm::Base64 { parameter, prefix } => {
+            base64(decode(value(address, parameter)?).strip_prefix(prefix.as_bytes())?)
         }
+        TargetForm::Saved => saved(address.rest.strip_prefix(b"/v3/__")?),
+        TargetForm::Between { start, end } => between(address.rest, start, end),
+        TargetForm::SecondSegment => Some(in_path(cut(address.rest.strip_prefix(b"/")?, b'/').1?)),
+        TargetForm::Snapshot => snapshot(address.rest),
     }
 }
 
-fn replaced(text: &[u8], from: [u8; 2], to: [u8; 2]) -> Vec<u8> {
-    text.iter()
-        .map(|byte| {
-            from.iter()
-                .position(|from| from == byte)
-                .map_or(*byte, |at| to[at])
-        })
-        .collect()
+/// Returns the value of the first parameter of this name.
+fn value<'a>(address: &WebAddress<'a>, name: &str) -> Option<&'a [u8]> {
+    address
+        .query
+        .split(|&byte| byte == b'&')
+        .map(QueryParameter::of)
+        .find(|parameter| parameter.name == name.as_bytes())?
+        .value
 }
 
+/// Replaces each byte of `from` by the one of `to` at the same place.
+fn translate(text: &[u8], from: [u8; 2], to: [u8; 2]) -> Vec<u8> {
+    let translated = |byte: &u8| {
+        from.iter()
+            .position(|from| from == byte)
+            .map_or(*byte, |at| to[at])
+    };
+    text.iter().map(translated).collect()
+}
+
+/// Decodes base64 in either alphabet, with or without padding.
 fn base64(text: &[u8]) -> Option<Vec<u8>> {
-    let end = text
+    let len = text
         .iter()
         .rposition(|&byte| byte != b'=')
         .map_or(0, |last| last + 1);
     BASE64URL_NOPAD
-        .decode(&replaced(&text[..end], *b"+/", *b"-_"))
+        .decode(&translate(&text[..len], *b"+/", *b"-_"))
         .ok()
 }
 
-/// A target in a path, where it may stand as it is. Then its escapes are its own, and a server or a mailer that tidies
-/// paths may have left `:/` of its `://`.
-fn bare(text: &[u8]) -> Vec<u8> {
+/// Returns the target between the first `start` and the last `end` after it, without asterisks and hyphens before it.
+fn between(rest: &[u8], start: &str, end: &str) -> Option<Vec<u8>> {
+    let text = &rest[memmem::find(rest, start.as_bytes())? + start.len()..];
+    let text = &text[..memmem::rfind(text, end.as_bytes())?];
+    let marks = text.iter().take_while(|byte| b"*-".contains(byte)).count();
+    Some(in_path(&text[marks..]))
+}
+
+/// Returns the target of `/web/TIME/TARGET`, where the time has 1 to 14 digits and perhaps `id_` or the like after them.
+fn snapshot(rest: &[u8]) -> Option<Vec<u8>> {
+    let (time, target) = cut(rest.strip_prefix(b"/web/")?, b'/');
+    let (digits, kind) =
+        time.split_at(time.iter().take_while(|byte| byte.is_ascii_digit()).count());
+    let is_time =
+        (1..=14).contains(&digits.len()) && matches!(kind, [] | [b'a'..=b'z', b'a'..=b'z', b'_']);
+    target.filter(|_| is_time).map(in_path)
+}
+
+/// Returns a target that is part of a path, where it may be escaped or not. If it is not, its escapes are its own, and a
+/// server or a mailer that tidies paths may have made `:/` of its `://`.
+fn in_path(text: &[u8]) -> Vec<u8> {
     let mut text = if text[scheme_len(text)..].starts_with(b":/") {
         text.to_vec()
     } else {
@@ -90,39 +106,42 @@ fn scheme_len(text: &[u8]) -> usize {
         .count()
 }
 
-/// `*` is the next saved byte; `**` and a character of base64 are so many of them, from 2 to 65.
+/// Puts the saved bytes back: `*` is the next one; `**` and a character of base64 are a run of 2 to 65 of them.
 fn saved(rest: &[u8]) -> Option<Vec<u8>> {
-    const CODES: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    const RUN_LENGTHS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     let end = memmem::find(rest, b"__;")?;
     let table = base64(cut(&rest[end + 3..], b'!').0)?;
-    let (text, mut octets, mut out) = (decode(&rest[..end]), &table[..], Vec::new());
+    let (text, mut saved, mut out) = (decode(&rest[..end]), &table[..], Vec::new());
     let mut text = &text[..];
     while let Some(star) = memchr::memchr(b'*', text) {
-        let (run, behind) = match &text[star + 1..] {
-            [b'*', code, behind @ ..] => {
-                (CODES.iter().position(|known| known == code)? + 2, behind)
-            }
-            behind => (1, behind),
+        let (run, after) = match &text[star + 1..] {
+            [b'*', code, after @ ..] => (
+                RUN_LENGTHS.iter().position(|known| known == code)? + 2,
+                after,
+            ),
+            after => (1, after),
         };
-        let (these, others) = octets.split_at_checked(run)?;
-        out.extend([&text[..star], these].concat());
-        (text, octets) = (behind, others);
+        let (bytes, others) = saved.split_at_checked(run)?;
+        out.extend([&text[..star], bytes].concat());
+        (text, saved) = (after, others);
     }
     out.extend(text);
-    Some(bare(&out))
+    Some(in_path(&out))
 }
 
-/// The target without whitespace around it (as browsers read it), if it is one.
-pub(super) fn accepted(text: &[u8]) -> Option<&[u8]> {
+/// Returns the target without white space around it (as browsers read it), if it is valid: a scheme that is no script,
+/// `://`, a host, no white space or control characters, at most [`TARGET_BYTES`] bytes.
+fn valid_target(text: &[u8]) -> Option<&[u8]> {
     let text = text.trim_ascii();
     let (scheme, rest) = text.split_at(scheme_len(text));
-    let script = ["javascript", "vbscript", "data"]
+    let is_script = ["javascript", "vbscript", "data"]
         .iter()
         .any(|name| scheme.eq_ignore_ascii_case(name.as_bytes()));
     let first = rest.strip_prefix(b"://")?.first()?;
-    let holds =
-        scheme.first().is_some_and(u8::is_ascii_alphabetic) && !script && !b"/?#".contains(first);
-    let blank = |c: char| c.is_whitespace() || c.is_control();
-    (holds && text.len() <= TARGET_BYTES && !String::from_utf8_lossy(text).chars().any(blank))
+    let is_valid = scheme.first().is_some_and(u8::is_ascii_alphabetic)
+        && !is_script
+        && !b"/?#".contains(first);
+    let is_blank = |c: char| c.is_whitespace() || c.is_control();
+    (is_valid && text.len() <= TARGET_BYTES && !String::from_utf8_lossy(text).chars().any(is_blank))
         .then_some(text)
 }

@@ -1,0 +1,117 @@
+//! The prefilter of `repair` against the parser: no word that it rejects may be a URL.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::repair::{BareWord, LineBreakPolicy, LogicalLine, prefilter, word};
+use crate::scan::SchemelessPolicy;
+
+/// Parses the word of each bare start that the prefilter rejects, and asserts that it is no URL. Returns the number of
+/// these starts.
+fn check(text: &[u8]) -> usize {
+    let scanner = Scanner::new(Rules::Wide, SchemelessPolicy::Find, &["foo".to_owned()]);
+    let mut starts = scanner.starts(text);
+    let (mut from, mut rejected) = (0, 0);
+    let mut line = LogicalLine::default();
+    while let Some(start) = starts.next_from(from) {
+        from = start.resume;
+        let guessed = match start.opening {
+            Opening::UrlBracket | Opening::Angle => continue,
+            Opening::Schemeless(scheme) => Some(scheme),
+            Opening::Bare | Opening::UrlPrefix => None,
+        };
+        let before = start.at.checked_sub(1).map(|at| text[at]);
+        let bare_word = BareWord {
+            from: start.content,
+            before,
+            rules: Rules::Wide,
+            breaks: LineBreakPolicy::Join,
+            most: usize::MAX,
+        };
+        if let Err(reason) = prefilter(text, &bare_word, guessed, &scanner) {
+            word(text, &bare_word, &mut line);
+            let candidate = Candidate {
+                start: &start,
+                before,
+                line: &line,
+                close: None,
+            };
+            let reject = parse_candidate(&candidate, &scanner, usize::MAX, &mut |_| {}).reject;
+            assert!(
+                reject.is_some(),
+                "{reason:?} {}",
+                text[start.at..].escape_ascii()
+            );
+            rejected += 1;
+        }
+    }
+    rejected
+}
+
+#[test]
+fn impossible_words_are_rejected() {
+    for text in [
+        "http://a-/b",
+        "http://!",
+        "http:///b",
+        "news:the",
+        "mailto:x",
+        "tel:x",
+        "URL:file:x",
+        "www.a-/",
+        "URL:b",
+    ] {
+        assert_eq!(check(text.as_bytes()), 1, "{text}");
+    }
+}
+
+#[test]
+fn text_outside_the_host_decides_nothing() {
+    assert_eq!(check(b"urn://http:www..http:"), 0);
+    assert_eq!(check(b"urn://x:b.c'..a]>"), 0);
+    assert_eq!(check(b"http://a..b"), 1);
+    for white_space in [
+        "\x0B",
+        "\x0C",
+        "\u{a0}",
+        "\u{85}",
+        "\u{2003}",
+        &" ".repeat(20),
+    ] {
+        assert_eq!(
+            check(format!("urn://user@{white_space}\nb.c/").as_bytes()),
+            0,
+            "{white_space:?}"
+        );
+    }
+    for text in [
+        "urn://@\nftp.#",
+        "http://&www.\nftp.@ftp.",
+        "http://&www. \r\nftp.@ftp.",
+        "http://@\\\nftp.",
+    ] {
+        assert_eq!(
+            check(text.as_bytes()),
+            0,
+            "{text}: the host may be on the next line"
+        );
+    }
+}
+
+#[test]
+fn a_comma_before_the_next_scheme_ends_the_word() {
+    assert_eq!(check(b"news:a,http://b.example/"), 1);
+    assert_eq!(check(b"news:a,b.c"), 0);
+    assert_eq!(check(b"mailto:a,b+c://d@e/"), 1);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4_000))]
+
+    #[test]
+    fn no_rejected_word_is_a_url(
+        text in "((http|news|mailto|tel|file|urn|doi|x|foo|URL|data)(:|://)|www\\.|ftp\\.|[a-z]{1,3}|[-./,;|@#?:'()\\[\\]*!&_\\\\]|&gt;| |\\n|\x0C\\n|\u{a0}\\n){1,20}"
+    ) {
+        check(text.as_bytes());
+    }
+}
