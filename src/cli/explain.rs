@@ -13,9 +13,9 @@ use super::exit::Exit;
 use super::{Failure, Outcome, location, print};
 use crate::extract::Options;
 use crate::limits::SNIFF_BYTES;
-use crate::origin::Source;
-use crate::read::{self, Input, SparseRead, Streams};
-use crate::split::{self, BlockReader, Format, OpenedStream, SplitOutput, messages};
+use crate::pipeline::{InputStep, MessageBlock, MessageSource};
+use crate::read::{self, Input, Streams};
+use crate::split::{Format, SplitOutput};
 use crate::walk::{self, PathFilter, SymlinkPolicy, WalkStep};
 
 pub(super) fn explain(args: &ExplainArgs) -> Outcome {
@@ -50,25 +50,10 @@ pub(super) fn explain(args: &ExplainArgs) -> Outcome {
     let streams = Streams::new(input, file.source.clone(), file.hint, &limits);
     let (source, hint, stream) = location::member(streams, &member).map_err(io)?;
     let what = if member.is_empty() { "file" } else { "member" };
-    match split::open(
-        stream,
-        args.kind.map(Format::of),
-        hint,
-        limits.message_bytes,
-    )
-    .map_err(io)?
-    {
-        OpenedStream::Skipped(reason) => {
-            page.line(0, &format!("The {what} is skipped: {}.", reason.name()))
-        }
-        OpenedStream::Blocks(blocks) => {
-            if !page
-                .message_at(offset, blocks.format(), blocks, &source, what)
-                .map_err(io)?
-            {
-                return Err(unreadable(format!("no message lies at octet {offset}")));
-            }
-        }
+    let given = args.kind.map(Format::of);
+    let messages = MessageSource::of_stream(stream, source, hint, given, &limits);
+    if page.message_at(offset, messages, what).map_err(io)? == Explained::Nothing {
+        return Err(unreadable(format!("no message lies at byte {offset}")));
     }
     print(page.out.as_bytes())
 }
@@ -99,39 +84,64 @@ fn spot(text: &str) -> Spot {
 }
 
 impl Page {
-    /// The message in which `offset` lies, and how it is found. Whether there is one.
+    /// Explains the message in which `offset` lies, and how it is found.
     fn message_at(
         &mut self,
         offset: u64,
-        format: Format,
-        mut blocks: BlockReader<Box<dyn SparseRead>>,
-        source: &Source,
+        messages: MessageSource,
         what: &str,
-    ) -> std::io::Result<bool> {
-        let mut found = false;
+    ) -> std::io::Result<Explained> {
         let mut is_first = true;
-        while !found && let Some(block) = blocks.next_block()? {
-            if std::mem::take(&mut is_first) {
-                let start = &block.bytes[..block.bytes.len().min(SNIFF_BYTES)];
-                self.line(
-                    0,
-                    &format!("The {what} is read as {}.", recognised(format, start)),
-                );
-            }
-            let mut doubts = Vec::new();
-            messages(&block, format, &mut |divided| match divided {
-                SplitOutput::Diagnostic(diagnostic) => doubts.push(diagnostic),
-                SplitOutput::Message(message) => {
-                    if !found && offset < message.end() {
-                        found = true;
-                        self.message(&message, source, &doubts);
+        for step in messages {
+            match step {
+                InputStep::Block(block) => {
+                    if std::mem::take(&mut is_first) {
+                        let bytes = &block.block.bytes;
+                        let start = &bytes[..bytes.len().min(SNIFF_BYTES)];
+                        let format = recognised(block.format, start);
+                        self.line(0, &format!("The {what} is read as {format}."));
                     }
-                    doubts.clear();
+                    if self.message_in(&block, offset) == Explained::Something {
+                        return Ok(Explained::Something);
+                    }
                 }
-            });
+                InputStep::Skipped { reason, .. } => {
+                    self.line(0, &format!("The {what} is skipped: {}.", reason.name()));
+                    return Ok(Explained::Something);
+                }
+                InputStep::Ended(end) => end.error.map_or(Ok(()), Err)?,
+                InputStep::Failed(failure) => failure.error.map_or(Ok(()), Err)?,
+                _ => {}
+            }
         }
-        Ok(found)
+        Ok(Explained::Nothing)
     }
+
+    /// Explains the message of `block` in which `offset` lies.
+    fn message_in(&mut self, block: &MessageBlock, offset: u64) -> Explained {
+        let mut explained = Explained::Nothing;
+        let mut doubts = Vec::new();
+        block.messages(&mut |output| match output {
+            SplitOutput::Diagnostic(diagnostic) => doubts.push(diagnostic),
+            SplitOutput::Message(message) => {
+                if explained == Explained::Nothing && offset < message.end() {
+                    explained = Explained::Something;
+                    self.message(&message, &block.source, &doubts);
+                }
+                doubts.clear();
+            }
+        });
+        explained
+    }
+}
+
+/// Result of the search for a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Explained {
+    /// The message, or the reason why the file is not read.
+    Something,
+    /// No message lies there.
+    Nothing,
 }
 
 #[cfg(test)]

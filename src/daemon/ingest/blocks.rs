@@ -8,7 +8,7 @@ use super::message_ingest::MessageIngest;
 use super::outcome::{FileOutcome, MessageEnd};
 use crate::daemon::error::DaemonError;
 use crate::read::SparseRead;
-use crate::split::{BlockReader, BlockRole, Format};
+use crate::split::{Block, BlockReader, BlockRole, Format};
 
 /// Ingests a file that is not an mbox. `start` holds the bytes that were already read from it.
 pub(super) fn ingest_file(
@@ -39,40 +39,60 @@ pub(super) fn ingest_file(
     } else {
         MessageEnd::Certain
     };
-    ingest_blocks(reader, format, version.size, end, ingest)
+    ingest_blocks(reader, version.size, end, ingest)
 }
 
 /// Ingests all messages of a stream. `end` is the end of the message that ends at `size`, the size of the stream.
-pub(super) fn ingest_blocks<R: SparseRead>(
+fn ingest_blocks<R: SparseRead>(
     mut reader: BlockReader<R>,
-    format: Format,
     size: u64,
     end: MessageEnd,
     ingest: &mut MessageIngest<'_>,
 ) -> Result<FileOutcome, DaemonError> {
-    let mut first_digest = 0;
+    let mut blocks = BlockIngest::default();
     loop {
         let block = match reader.next_block() {
             Ok(Some(block)) => block,
             Ok(None) => return Ok(FileOutcome::Complete),
             Err(error) => return Ok(FileOutcome::Failed(error)),
         };
-        let position = match &block.role {
-            BlockRole::LaterFragment(begun) => Some(PiecePosition {
-                first_digest,
-                offset: block.offset - begun.start,
-            }),
-            BlockRole::Whole | BlockRole::FirstFragment => None,
-        };
         let block_end = if size <= block.offset + block.bytes.len() as u64 {
             end
         } else {
             MessageEnd::Certain
         };
-        let messages = ingest.split(&block, format);
-        let digest = ingest.ingest(&messages, position, block_end)?;
+        blocks.ingest(&block, reader.format(), block_end, ingest)?;
+    }
+}
+
+/// Ingest of a stream, block after block.
+#[derive(Debug, Default)]
+pub(super) struct BlockIngest {
+    /// Digest of the first fragment of the message that is read in fragments.
+    first_digest: u128,
+}
+
+impl BlockIngest {
+    /// Ingests the messages of the next block. `end` is the end of the last of them.
+    pub(super) fn ingest(
+        &mut self,
+        block: &Block,
+        format: Format,
+        end: MessageEnd,
+        ingest: &mut MessageIngest<'_>,
+    ) -> Result<(), DaemonError> {
+        let position = match &block.role {
+            BlockRole::LaterFragment(begun) => Some(PiecePosition {
+                first_digest: self.first_digest,
+                offset: block.offset - begun.start,
+            }),
+            BlockRole::Whole | BlockRole::FirstFragment => None,
+        };
+        let messages = ingest.split(block, format);
+        let digest = ingest.ingest(&messages, position, end)?;
         if position.is_none() {
-            first_digest = digest;
+            self.first_digest = digest;
         }
+        Ok(())
     }
 }

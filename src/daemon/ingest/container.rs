@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 
-use super::blocks::ingest_blocks;
+use super::blocks::BlockIngest;
 use super::context::IngestContext;
 use super::identity::FileVersion;
 use super::message_ingest::MailboxProgress;
@@ -12,9 +12,10 @@ use super::outcome::{FileOutcome, MessageEnd};
 use crate::daemon::error::DaemonError;
 use crate::daemon::store::MailboxId;
 use crate::diagnostic::{DiagnosticKind, Event};
-use crate::origin::{FormatHint, Source};
-use crate::read::{self, Input, SparseRead, StreamStep, Streams};
-use crate::split::{self, OpenedStream};
+use crate::origin::Source;
+use crate::pipeline::{InputStep, MessageSource};
+use crate::read::{self, Input};
+use crate::split::Format;
 use crate::walk::WalkedFile;
 
 /// Ingests everything in a compressed file or an archive. Damage in it is reported once and does not make it fail,
@@ -33,18 +34,24 @@ pub(super) fn ingest_container(
         events: Vec::new(),
         error: None,
     };
-    let limits = *members.context.extractor.limits();
-    for step in Streams::new(Input::file(opened), file.source.clone(), file.hint, &limits) {
+    let mut messages = MessageSource::new(
+        Input::file(opened),
+        file.source.clone(),
+        file.hint,
+        members.context.configured_format(),
+        members.context.extractor.limits(),
+    );
+    while let Some(step) = messages.next() {
         match step {
-            StreamStep::Stream {
-                source,
-                hint,
-                stream,
-            } => members.ingest(source, hint, stream)?,
-            StreamStep::Failed(event) | StreamStep::Warning(event) => members.events.push(event),
-            StreamStep::Skipped { .. }
-            | StreamStep::ArchiveRead(_)
-            | StreamStep::ArchiveBroken { .. } => {}
+            InputStep::Opened { source, format } => {
+                members.ingest(&source, format, &mut messages)?
+            }
+            InputStep::Failed(failure) => {
+                members.events.push(failure.event);
+                members.error = failure.error.or(members.error);
+            }
+            InputStep::Warning(event) => members.events.push(event),
+            _ => {}
         }
     }
     members.finish()
@@ -64,34 +71,37 @@ struct Members<'m, 'i> {
 }
 
 impl Members<'_, '_> {
-    /// Ingests the messages of one member.
+    /// Ingests the messages of the member that was opened last.
     fn ingest(
         &mut self,
-        source: Source,
-        hint: FormatHint,
-        stream: Box<dyn SparseRead>,
+        source: &Source,
+        format: Format,
+        messages: &mut MessageSource,
     ) -> Result<(), DaemonError> {
-        let max_message_bytes = self.context.extractor.limits().message_bytes;
-        let configured = self.context.configured_format();
-        let outcome = match split::open(stream, configured, hint, max_message_bytes) {
-            Ok(OpenedStream::Skipped(_)) => FileOutcome::Complete,
-            Ok(OpenedStream::Blocks(reader)) => {
-                let (path, format) = (&self.file.source.path, reader.format());
-                let mailbox = self.context.mailbox(path, format, self.version)?;
-                let mut ingest = self.context.messages(source.clone(), mailbox, Vec::new());
-                let end = MessageEnd::Certain;
-                let outcome = ingest_blocks(reader, format, u64::MAX, end, &mut ingest)?;
-                let progress = ingest.mailbox;
-                self.mailboxes
-                    .entry(progress.id)
-                    .and_modify(|all| all.add(progress))
-                    .or_insert(progress);
-                outcome
+        let path = &self.file.source.path;
+        let mailbox = self.context.mailbox(path, format, self.version)?;
+        let mut ingest = self.context.messages(source.clone(), mailbox, Vec::new());
+        let mut blocks = BlockIngest::default();
+        let mut error = None;
+        for step in messages {
+            match step {
+                InputStep::Block(block) => {
+                    blocks.ingest(&block.block, format, MessageEnd::Certain, &mut ingest)?;
+                }
+                InputStep::Ended(end) => {
+                    error = end.error;
+                    break;
+                }
+                _ => {}
             }
-            Err(error) => FileOutcome::Failed(error),
-        };
-        if let FileOutcome::Failed(error) = outcome {
-            self.events.push(read::diagnostic(&error, None).of(&source));
+        }
+        let progress = ingest.mailbox;
+        self.mailboxes
+            .entry(progress.id)
+            .and_modify(|all| all.add(progress))
+            .or_insert(progress);
+        if let Some(error) = error {
+            self.events.push(read::diagnostic(&error, None).of(source));
             self.error = Some(error);
         }
         Ok(())
