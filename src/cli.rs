@@ -1,118 +1,96 @@
-//! Sub-commands and flags, and what becomes of their outcomes: the program as a shell sees it.
+//! The program as a shell sees it: commands, flags, messages and exit codes.
 
 mod args;
+mod error;
 mod exit;
 mod explain;
 mod location;
 mod parse;
-mod report;
 mod scan;
 mod show;
+mod sources;
 mod splits;
+mod stdout;
 mod terminal;
 mod watch;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 
+use crate::config::Config;
+use crate::record;
 use args::{Args, Command};
+use error::{CommandError, CommandResult};
 use exit::Exit;
+use stdout::print;
 
 /// Runs the program with the arguments of the process.
 #[must_use]
 pub fn run() -> ExitCode {
-    // A panic in a message is caught and becomes an event; what the library would print of it helps nobody.
+    // A panic in a message is caught and becomes an event; what the standard library prints of it helps nobody.
     if std::env::var_os("RUST_BACKTRACE").is_none() {
         std::panic::set_hook(Box::new(|_| {}));
     }
     let args = match Args::try_parse() {
         Ok(args) => args,
-        Err(error) => {
-            // Help and version come this way too, and go to standard output.
-            let _ = error.print();
-            return if error.use_stderr() {
-                Exit::Usage.into()
-            } else {
-                Exit::Done.into()
-            };
-        }
+        Err(error) => return usage(&error).into(),
     };
-    let outcome = match args.command {
-        Command::Scan(scan) => scan::scan(&scan),
-        Command::Watch(watch) => watch::watch(&watch),
-        Command::Status(args) => watch::status(&args),
-        Command::Parse(parse) => parse::parse(&parse),
-        Command::Show(show) => show::show(&show),
-        Command::Explain(explain) => explain::explain(&explain),
-        Command::Splits(splits) => splits::splits(&splits),
-        Command::Schema => print(urlspool_schema().as_bytes()),
-        Command::CheckConfig { file } => check_config(&file),
-        Command::Completions { shell } => completions(shell),
-        Command::Man => man(),
-    };
-    match outcome {
+    match command(&args.command) {
         Ok(exit) => exit.into(),
-        Err(failure) => {
-            eprintln!("urlspool: {}", terminal::harmless(&failure.message));
-            failure.exit.into()
+        Err(error) => {
+            eprintln!("urlspool: {}", terminal::escaped(&error.to_string()));
+            error.exit.into()
         }
     }
 }
 
-/// Why a command could not do its work.
-pub(crate) struct Failure {
-    exit: Exit,
-    message: String,
-}
-
-impl Failure {
-    fn new(exit: Exit, message: impl Into<String>) -> Failure {
-        Failure {
-            exit,
-            message: message.into(),
-        }
-    }
-
-    fn output(what: &str, error: &std::io::Error) -> Failure {
-        Failure::new(Exit::Output, format!("cannot write {what}: {error}"))
+/// Prints the help, the version, or the error in the arguments.
+fn usage(error: &clap::Error) -> Exit {
+    // If the message cannot be printed, nothing else can be.
+    let _ = error.print();
+    if error.use_stderr() {
+        Exit::Usage
+    } else {
+        Exit::Done
     }
 }
 
-type Outcome = Result<Exit, Failure>;
-
-fn urlspool_schema() -> String {
-    crate::record::schema()
+fn command(command: &Command) -> CommandResult {
+    match command {
+        Command::Scan(args) => scan::scan(args),
+        Command::Watch(args) => watch::watch(args),
+        Command::Status(args) => watch::status(args),
+        Command::Parse(args) => parse::parse(args),
+        Command::Show(args) => show::show(args),
+        Command::Explain(args) => explain::explain(args),
+        Command::Splits(args) => splits::splits(args),
+        Command::Schema => print(record::schema().as_bytes()),
+        Command::CheckConfig { file } => check_config(file),
+        Command::Completions { shell } => completions(*shell),
+        Command::Man => man(),
+    }
 }
 
-fn check_config(file: &std::path::Path) -> Outcome {
-    let config = crate::config::Config::read(file)
-        .map_err(|bad| Failure::new(Exit::Usage, bad.to_string()))?;
+fn check_config(path: &Path) -> CommandResult {
+    let config = Config::read(path).map_err(|error| CommandError::usage(&error))?;
     config
         .check_folders()
-        .map_err(|why| Failure::new(Exit::Usage, format!("{}: {why}", file.display())))?;
+        .map_err(|error| CommandError::usage(&error.in_file(path)))?;
     print(config.resolved().as_bytes())
 }
 
-fn completions(shell: clap_complete::Shell) -> Outcome {
+fn completions(shell: clap_complete::Shell) -> CommandResult {
     let mut out = Vec::new();
     clap_complete::generate(shell, &mut Args::command(), "urlspool", &mut out);
     print(&out)
 }
 
-fn man() -> Outcome {
+fn man() -> CommandResult {
     let mut out = Vec::new();
-    let render = clap_mangen::Man::new(Args::command()).render(&mut out);
-    render.map_err(|error| Failure::output("the manual page", &error))?;
+    clap_mangen::Man::new(Args::command())
+        .render(&mut out)
+        .map_err(|error| CommandError::output("the manual page", &error))?;
     print(&out)
-}
-
-/// Writes to standard output.
-fn print(bytes: &[u8]) -> Outcome {
-    use crate::sink::{PipeSink, Sink};
-    let mut out = PipeSink(std::io::stdout().lock());
-    out.put(bytes)
-        .and_then(|_| out.finish())
-        .map_err(|error| Failure::output("standard output", &error))?;
-    Ok(Exit::Done)
 }

@@ -104,10 +104,7 @@ impl Config {
     pub fn read(path: &Path) -> Result<Config, ConfigFileError> {
         let text = std::fs::read_to_string(path).map_err(ConfigError::Unreadable);
         text.and_then(|text| Config::parse(&text))
-            .map_err(|error| ConfigFileError {
-                path: path.to_owned(),
-                error,
-            })
+            .map_err(|error| error.in_file(path))
     }
 
     /// Reads the text of a configuration file.

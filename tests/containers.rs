@@ -902,12 +902,13 @@ fn explain_looks_into_containers_too() {
     let (status, text) = told(format!("{archive}!in.zip!m.mbox.gz:100"));
     assert_eq!(status, Some(0), "{text}");
     assert!(
-        text.contains("The member is read as mbox") && text.contains("taken: http://n1.example/"),
+        text.contains("The member is read as mbox")
+            && text.contains("accepted: http://n1.example/"),
         "{text}"
     );
     let (status, text) = told(format!("{archive}!1"));
     assert!(
-        status == Some(0) && text.contains("taken: http://n9.example/"),
+        status == Some(0) && text.contains("accepted: http://n9.example/"),
         "{text}"
     );
     let (status, text) = told(archive.clone());

@@ -2,11 +2,13 @@
 
 mod inspect;
 mod scan;
+mod sources;
 mod values;
 mod watch;
 
 pub(crate) use inspect::{ExplainArgs, ParseArgs, ShowArgs};
 pub(crate) use scan::{ScanArgs, SplitsArgs};
+pub(crate) use sources::SourceArgs;
 pub(crate) use values::When;
 pub(crate) use watch::{LogFormat, StatusArgs, WatchArgs};
 

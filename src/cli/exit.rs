@@ -2,22 +2,22 @@
 
 use std::process::ExitCode;
 
-/// How the program ends.
+/// The exit code of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     /// Done.
     Done,
-    /// Done, but some input failed; or, with `parse --check`, some URL was refused.
+    /// Done, but some input failed; or, with `parse --check`, some URL was rejected.
     SomeFailed,
     /// The arguments or the configuration cannot be used.
     Usage,
     /// No daemon answers.
     NoDaemon,
-    /// Our own output or state cannot be written.
+    /// The output or the state cannot be written.
     Output,
-    /// Another instance holds the state.
-    Held,
-    /// The state is inconsistent with the output.
+    /// Another instance is running with the same state.
+    Locked,
+    /// The state and the output contradict each other.
     Inconsistent,
 }
 
@@ -29,7 +29,7 @@ impl From<Exit> for ExitCode {
             Exit::Usage => 2,
             Exit::NoDaemon => 69,
             Exit::Output => 74,
-            Exit::Held => 75,
+            Exit::Locked => 75,
             Exit::Inconsistent => 78,
         })
     }

@@ -1,147 +1,162 @@
-//! `urlspool explain`: what each stage made of one message, in words. The stages give values; the words stand here.
+//! `urlspool explain`: what each stage makes of one message, in words.
+//!
+//! This file opens the file and finds the message; the page prints it. The stages give values; the words are here.
 
 mod candidates;
 mod page;
 mod wording;
 
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 
 use self::page::Page;
-use self::wording::recognised;
+use self::wording::format_text;
 use super::args::ExplainArgs;
+use super::error::{CommandError, CommandResult};
 use super::exit::Exit;
-use super::{Failure, Outcome, location, print};
+use super::location::{FileLocation, MemberStream, open_member};
+use super::stdout::print;
+use crate::diagnostic::Diagnostic;
 use crate::extract::Options;
 use crate::limits::SNIFF_BYTES;
 use crate::pipeline::{InputStep, MessageBlock, MessageSource};
 use crate::read::{self, Input, Streams};
 use crate::split::{Format, SplitOutput};
-use crate::walk::{self, PathFilter, SymlinkPolicy, WalkStep};
+use crate::walk::{self, PathFilter, SymlinkPolicy, WalkStep, WalkedFile};
 
-pub(super) fn explain(args: &ExplainArgs) -> Outcome {
-    let Spot {
-        path,
-        member,
-        offset,
-    } = spot(&args.place);
-    let unreadable =
-        |why: String| Failure::new(Exit::SomeFailed, format!("{}: {why}", path.display()));
-    let filter = PathFilter::default();
-    let roots = [path.clone()];
-    let file = match walk::walk(&roots, &filter, SymlinkPolicy::Skip).next() {
-        Some(WalkStep::File(file)) => file,
-        Some(WalkStep::Skipped { reason, .. }) => {
-            return Err(unreadable(format!("skipped: {}", reason.name())));
-        }
-        Some(WalkStep::Failed(event)) => return Err(unreadable(event.diagnostic.message)),
-        _ => return Err(unreadable("name one file".to_owned())),
-    };
-    let options = Options {
+pub(super) fn explain(args: &ExplainArgs) -> CommandResult {
+    let location = MessageLocation::parse(&args.place);
+    let path = location.file.path.display().to_string();
+    let failed =
+        |message: String| CommandError::new(Exit::SomeFailed, format!("{path}: {message}"));
+    let unreadable = |error: io::Error| failed(error.to_string());
+    let mut page = Page::new(Options {
         rules: args.rules,
         ..Options::default()
-    };
-    let mut page = Page {
-        options,
-        out: String::new(),
-    };
-    let io = |error: std::io::Error| unreadable(error.to_string());
-    let input = Input::file(read::open(&file).map_err(io)?);
+    });
     let limits = page.options.limits;
-    let streams = Streams::new(input, file.source.clone(), file.hint, &limits);
-    let (source, hint, stream) = location::member(streams, &member).map_err(io)?;
-    let what = if member.is_empty() { "file" } else { "member" };
-    let given = args.kind.map(Format::of);
-    let messages = MessageSource::of_stream(stream, source, hint, given, &limits);
-    if page.message_at(offset, messages, what).map_err(io)? == Explained::Nothing {
-        return Err(unreadable(format!("no message lies at byte {offset}")));
+    let file = walked_file(&location.file.path).map_err(failed)?;
+    let input = Input::file(read::open(&file).map_err(unreadable)?);
+    let streams = Streams::new(input, file.source, file.hint, &limits);
+    let MemberStream {
+        source,
+        hint,
+        stream,
+    } = open_member(streams, &location.file.member).map_err(|error| failed(error.to_string()))?;
+    let format = args.kind.map(Format::of);
+    let messages = MessageSource::of_stream(stream, source, hint, format, &limits);
+    match find_message(&mut page, &location, messages).map_err(unreadable)? {
+        Explained::Message | Explained::SkipReason => print(page.text().as_bytes()),
+        Explained::None => Err(failed(format!(
+            "there is no message at byte {}",
+            location.offset
+        ))),
     }
-    print(page.out.as_bytes())
 }
 
-/// What is to be explained.
+/// The file at `path`, as a walk finds it. The error says why there is none.
+fn walked_file(path: &Path) -> Result<WalkedFile, String> {
+    let filter = PathFilter::default();
+    let roots = [path.to_owned()];
+    match walk::walk(&roots, &filter, SymlinkPolicy::Skip).next() {
+        Some(WalkStep::File(file)) => Ok(file),
+        Some(WalkStep::Skipped { reason, .. }) => Err(format!("skipped: {}", reason.name())),
+        Some(WalkStep::Failed(event)) => Err(event.diagnostic.message),
+        _ => Err("name one file".to_owned()),
+    }
+}
+
+/// The subject that a page explains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Explained {
+    /// The message at the offset.
+    Message,
+    /// The reason why the file is skipped.
+    SkipReason,
+    /// Nothing: there is no message at the offset.
+    None,
+}
+
+/// Explains the format of the stream and the message at the offset.
+fn find_message(
+    page: &mut Page,
+    location: &MessageLocation,
+    messages: MessageSource,
+) -> io::Result<Explained> {
+    let noun = location.noun();
+    let mut is_first = true;
+    for step in messages {
+        match step {
+            InputStep::Block(block) => {
+                if std::mem::take(&mut is_first) {
+                    let bytes = &block.block.bytes;
+                    let start = &bytes[..bytes.len().min(SNIFF_BYTES)];
+                    let format = format_text(block.format, start);
+                    page.line(0, &format!("The {noun} is read as {format}."));
+                }
+                if find_in_block(page, location.offset, &block) == Explained::Message {
+                    return Ok(Explained::Message);
+                }
+            }
+            InputStep::Skipped { reason, .. } => {
+                page.line(0, &format!("The {noun} is skipped: {}.", reason.name()));
+                return Ok(Explained::SkipReason);
+            }
+            InputStep::Ended(end) => end.error.map_or(Ok(()), Err)?,
+            InputStep::Failed(failure) => failure.error.map_or(Ok(()), Err)?,
+            _ => {}
+        }
+    }
+    Ok(Explained::None)
+}
+
+/// Explains the message of `block` at `offset`, with the diagnostics of its split.
+fn find_in_block(page: &mut Page, offset: u64, block: &MessageBlock) -> Explained {
+    let mut explained = Explained::None;
+    let mut diagnostics: Vec<Diagnostic> = Vec::new();
+    block.messages(&mut |output| match output {
+        SplitOutput::Diagnostic(diagnostic) => diagnostics.push(diagnostic),
+        SplitOutput::Message(message) => {
+            if explained == Explained::None && offset < message.end() {
+                explained = Explained::Message;
+                page.message(&message, &block.source, &diagnostics);
+            }
+            diagnostics.clear();
+        }
+    });
+    explained
+}
+
+/// A message: the file or member that holds it, and the offset of one of its bytes.
 #[derive(Debug, PartialEq, Eq)]
-struct Spot {
-    path: PathBuf,
-    member: Vec<Vec<u8>>,
+struct MessageLocation {
+    file: FileLocation,
     offset: u64,
 }
 
-/// `FILE`, `FILE:OFFSET`, and both with members behind the file. A file of the whole name goes first.
-fn spot(text: &str) -> Spot {
-    let (names, offset) = match text.rsplit_once(':') {
-        Some((names, offset)) if !Path::new(text).exists() => match offset.parse() {
-            Ok(offset) => (names, offset),
-            Err(_) => (text, 0),
-        },
-        _ => (text, 0),
-    };
-    let (path, member) = location::names(names);
-    Spot {
-        path,
-        member,
-        offset,
-    }
-}
-
-impl Page {
-    /// Explains the message in which `offset` lies, and how it is found.
-    fn message_at(
-        &mut self,
-        offset: u64,
-        messages: MessageSource,
-        what: &str,
-    ) -> std::io::Result<Explained> {
-        let mut is_first = true;
-        for step in messages {
-            match step {
-                InputStep::Block(block) => {
-                    if std::mem::take(&mut is_first) {
-                        let bytes = &block.block.bytes;
-                        let start = &bytes[..bytes.len().min(SNIFF_BYTES)];
-                        let format = recognised(block.format, start);
-                        self.line(0, &format!("The {what} is read as {format}."));
-                    }
-                    if self.message_in(&block, offset) == Explained::Something {
-                        return Ok(Explained::Something);
-                    }
-                }
-                InputStep::Skipped { reason, .. } => {
-                    self.line(0, &format!("The {what} is skipped: {}.", reason.name()));
-                    return Ok(Explained::Something);
-                }
-                InputStep::Ended(end) => end.error.map_or(Ok(()), Err)?,
-                InputStep::Failed(failure) => failure.error.map_or(Ok(()), Err)?,
-                _ => {}
-            }
+impl MessageLocation {
+    /// Parses `FILE[!MEMBER][:OFFSET]`. Without an offset, it is the first message. If the whole text names an existing
+    /// file, it is that file.
+    fn parse(text: &str) -> MessageLocation {
+        let offset = text
+            .rsplit_once(':')
+            .filter(|_| !Path::new(text).exists())
+            .and_then(|(names, offset)| Some((names, offset.parse().ok()?)));
+        let (names, offset) = offset.unwrap_or((text, 0));
+        MessageLocation {
+            file: FileLocation::parse(names),
+            offset,
         }
-        Ok(Explained::Nothing)
     }
 
-    /// Explains the message of `block` in which `offset` lies.
-    fn message_in(&mut self, block: &MessageBlock, offset: u64) -> Explained {
-        let mut explained = Explained::Nothing;
-        let mut doubts = Vec::new();
-        block.messages(&mut |output| match output {
-            SplitOutput::Diagnostic(diagnostic) => doubts.push(diagnostic),
-            SplitOutput::Message(message) => {
-                if explained == Explained::Nothing && offset < message.end() {
-                    explained = Explained::Something;
-                    self.message(&message, &block.source, &doubts);
-                }
-                doubts.clear();
-            }
-        });
-        explained
+    /// The noun for what is opened.
+    fn noun(&self) -> &'static str {
+        if self.file.member.is_empty() {
+            "file"
+        } else {
+            "member"
+        }
     }
-}
-
-/// Result of the search for a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Explained {
-    /// The message, or the reason why the file is not read.
-    Something,
-    /// No message lies there.
-    Nothing,
 }
 
 #[cfg(test)]
@@ -149,14 +164,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_is_a_file_and_perhaps_an_offset() {
-        let no_such = |path: &str, offset| Spot {
-            path: PathBuf::from(path),
-            member: vec![],
-            offset,
+    fn a_location_is_a_file_and_perhaps_an_offset() {
+        let check = |text: &str, path: &str, offset| {
+            let expected = MessageLocation {
+                file: FileLocation {
+                    path: path.into(),
+                    member: vec![],
+                },
+                offset,
+            };
+            assert_eq!(MessageLocation::parse(text), expected);
         };
-        assert_eq!(spot("no/such:12"), no_such("no/such", 12));
-        assert_eq!(spot("no/such:x"), no_such("no/such:x", 0));
-        assert_eq!(spot("no/such"), no_such("no/such", 0));
+        check("no/such:12", "no/such", 12);
+        check("no/such:x", "no/such:x", 0);
+        check("no/such", "no/such", 0);
     }
 }

@@ -1,38 +1,94 @@
-//! Places as users write them, in files and in what compressions and archives hold.
+//! Locations as users write them: a file, or a member of an archive.
 
-use std::io;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
+use crate::diagnostic::{Diagnostic, SkipReason};
 use crate::origin::{FormatHint, Source};
 use crate::read::{SparseRead, StreamStep, Streams};
 
-/// `FILE`, or `FILE!MEMBER!MEMBER`: a file, and the names of the members from the outermost archive inwards. A file whose name
-/// has a `!` is meant if it is there.
-pub(super) fn names(text: &str) -> (PathBuf, Vec<Vec<u8>>) {
-    let borders = text
-        .match_indices('!')
-        .map(|(at, _)| at)
-        .chain([text.len()]);
-    let is_there = |at: &usize| Path::new(&text[..*at]).is_file();
-    let at = borders.rev().find(is_there).unwrap_or(text.len());
-    let member = text[at..]
-        .split('!')
-        .skip(1)
-        .map(|name| name.as_bytes().to_owned())
-        .collect();
-    (PathBuf::from(&text[..at]), member)
+/// A file, or a member of an archive: `FILE` or `FILE!MEMBER!MEMBER`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct FileLocation {
+    /// The file.
+    pub(super) path: PathBuf,
+    /// The names of the members, from the outermost archive inwards; empty for the file itself.
+    pub(super) member: Vec<Vec<u8>>,
 }
 
-/// The bytes of the member of these names; with none, those of the source itself, unpacked.
-///
-/// # Errors
-///
-/// What the source says, or that there is no such member, and the name of one that is there.
-pub(super) fn member(
+impl FileLocation {
+    /// Parses a location. The longest text before a `!` that names an existing file is the file.
+    pub(super) fn parse(text: &str) -> FileLocation {
+        let marks = text.match_indices('!').map(|(at, _)| at);
+        let ends = marks.chain([text.len()]);
+        let is_file = |end: &usize| Path::new(&text[..*end]).is_file();
+        let end = ends.rev().find(is_file).unwrap_or(text.len());
+        let names = text[end..].split('!').skip(1);
+        FileLocation {
+            path: PathBuf::from(&text[..end]),
+            member: names.map(|name| name.as_bytes().to_owned()).collect(),
+        }
+    }
+}
+
+/// The unpacked bytes of a file or member, not yet read.
+pub(super) struct MemberStream {
+    pub(super) source: Source,
+    pub(super) hint: FormatHint,
+    pub(super) stream: Box<dyn SparseRead>,
+}
+
+/// The reason why a file or member has no bytes to read.
+#[derive(Debug)]
+pub(super) enum MemberError {
+    /// It cannot be read.
+    Failed(Diagnostic),
+    /// It is skipped.
+    Skipped(SkipReason),
+    /// The file is an archive, and no member is named.
+    Unnamed {
+        /// A member that the archive has.
+        example: Option<Source>,
+    },
+    /// The archive has no such member.
+    Missing {
+        /// A member that the archive has.
+        example: Option<Source>,
+    },
+}
+
+impl fmt::Display for MemberError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let example = match self {
+            MemberError::Failed(diagnostic) => return f.write_str(&diagnostic.message),
+            MemberError::Skipped(reason) => return write!(f, "skipped: {}", reason.name()),
+            MemberError::Unnamed { example } => {
+                f.write_str("is an archive; name one of its members")?;
+                example
+            }
+            MemberError::Missing { example } => {
+                f.write_str("has no such member")?;
+                example
+            }
+        };
+        if let Some(example) = example {
+            f.write_str(", for example FILE")?;
+            for name in example.member() {
+                write!(f, "!{}", String::from_utf8_lossy(name))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for MemberError {}
+
+/// Opens the member of these names; without names, the source itself, unpacked.
+pub(super) fn open_member(
     streams: Streams,
     names: &[Vec<u8>],
-) -> io::Result<(Source, FormatHint, Box<dyn SparseRead>)> {
-    let mut first = None;
+) -> Result<MemberStream, MemberError> {
+    let mut example = None;
     for step in streams {
         match step {
             StreamStep::Stream {
@@ -40,31 +96,27 @@ pub(super) fn member(
                 hint,
                 stream,
             } if source.member() == names => {
-                return Ok((source, hint, stream));
+                return Ok(MemberStream {
+                    source,
+                    hint,
+                    stream,
+                });
             }
-            StreamStep::Stream { source, .. } => first = first.or(Some(source)),
+            StreamStep::Stream { source, .. } => example = example.or(Some(source)),
             StreamStep::Failed(event) if event.source.member() == names => {
-                return Err(io::Error::other(event.diagnostic.message));
+                return Err(MemberError::Failed(event.diagnostic));
             }
             StreamStep::Skipped { source, reason } if source.member() == names => {
-                return Err(io::Error::other(format!("skipped: {}", reason.name())));
+                return Err(MemberError::Skipped(reason));
             }
             _ => {}
         }
     }
-    let such = first.map_or(String::new(), |source| {
-        let names = source
-            .member()
-            .iter()
-            .map(|name| format!("!{}", String::from_utf8_lossy(name)));
-        format!(": one that it holds is FILE{}", names.collect::<String>())
-    });
-    let what = if names.is_empty() {
-        "is an archive, of which a member must be named"
+    Err(if names.is_empty() {
+        MemberError::Unnamed { example }
     } else {
-        "holds no such member"
-    };
-    Err(io::Error::other(format!("{what}{such}")))
+        MemberError::Missing { example }
+    })
 }
 
 #[cfg(test)]
@@ -72,13 +124,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_member_stands_behind_its_archive() {
+    fn a_member_is_named_after_its_archive() {
         let here = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
-        assert_eq!(names(here), (PathBuf::from(here), vec![]));
-        assert_eq!(
-            names(&format!("{here}!a!b/c")),
-            (PathBuf::from(here), vec![b"a".to_vec(), b"b/c".to_vec()])
-        );
-        assert_eq!(names("not!there"), (PathBuf::from("not!there"), vec![]));
+        let check = |text: &str, path: &str, member: &[&str]| {
+            let expected = FileLocation {
+                path: path.into(),
+                member: member.iter().map(|name| name.as_bytes().into()).collect(),
+            };
+            assert_eq!(FileLocation::parse(text), expected, "{text}");
+        };
+        check(here, here, &[]);
+        check(&format!("{here}!a!b/c"), here, &["a", "b/c"]);
+        check("not!there", "not!there", &[]);
     }
 }

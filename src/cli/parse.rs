@@ -1,78 +1,73 @@
 //! `urlspool parse`.
 
-use std::io::{self, BufRead, BufWriter};
+use std::io::{self, BufRead};
 
 use super::args::ParseArgs;
+use super::error::{CommandError, CommandResult};
 use super::exit::Exit;
-use super::{Failure, Outcome};
+use super::stdout::StdoutLines;
 use crate::record::write_parsed;
-use crate::sink::{PipeSink, Sink};
 
-pub(super) fn parse(args: &ParseArgs) -> Outcome {
-    let mut printer = Printer {
+pub(super) fn parse(args: &ParseArgs) -> CommandResult {
+    let mut printer = ParsePrinter {
         args,
-        out: PipeSink(BufWriter::new(io::stdout())),
+        out: StdoutLines::new(),
         line: Vec::new(),
-        refused: false,
+        has_rejects: false,
     };
-    let from_stdin = args.urls.is_empty() || args.urls == ["-"];
-    let done = if from_stdin {
-        printer.lines(io::stdin().lock())
+    if args.urls.is_empty() || args.urls == ["-"] {
+        printer.print_lines(io::stdin().lock())?;
     } else {
-        printer.arguments()
-    };
-    done?;
-    printer
-        .out
-        .finish()
-        .map_err(|error| Failure::output("standard output", &error))?;
-    Ok(if args.check && printer.refused {
+        printer.print_arguments()?;
+    }
+    printer.out.finish()?;
+    Ok(if args.check && printer.has_rejects {
         Exit::SomeFailed
     } else {
         Exit::Done
     })
 }
 
-struct Printer<'p> {
+/// Prints one JSON line for each URL.
+struct ParsePrinter<'p> {
     args: &'p ParseArgs,
-    out: PipeSink<BufWriter<io::Stdout>>,
+    out: StdoutLines,
+    /// The buffer of one line.
     line: Vec<u8>,
-    refused: bool,
+    /// `true` if RFC 1738 rejected a URL.
+    has_rejects: bool,
 }
 
-impl Printer<'_> {
-    fn arguments(&mut self) -> Result<(), Failure> {
+impl ParsePrinter<'_> {
+    fn print_arguments(&mut self) -> Result<(), CommandError> {
         for url in &self.args.urls {
-            if !self.url(url.as_bytes())? {
+            if !self.print_url(url.as_bytes())? {
                 break;
             }
         }
         Ok(())
     }
 
-    fn lines(&mut self, mut input: impl BufRead) -> Result<(), Failure> {
+    fn print_lines(&mut self, mut input: impl BufRead) -> Result<(), CommandError> {
+        let failed = |message: String| CommandError::new(Exit::SomeFailed, message);
         let mut line = Vec::new();
         for number in 1.. {
             line.clear();
             let read = input.read_until(b'\n', &mut line);
-            let bytes = read.map_err(|error| {
-                Failure::new(Exit::SomeFailed, format!("standard input: {error}"))
-            })?;
-            if bytes == 0 {
+            if read.map_err(|error| failed(format!("cannot read standard input: {error}")))? == 0 {
                 break;
             }
             let text = line.strip_suffix(b"\n").unwrap_or(&line);
             let text = text.strip_suffix(b"\r").unwrap_or(text);
             let goes_on = if self.args.from_json {
                 let unquoted: String = serde_json::from_slice(text).map_err(|error| {
-                    Failure::new(
-                        Exit::SomeFailed,
-                        format!("standard input, line {number}: no JSON string: {error}"),
-                    )
+                    failed(format!(
+                        "standard input, line {number}: not a JSON string: {error}"
+                    ))
                 })?;
-                self.url(unquoted.as_bytes())?
+                self.print_url(unquoted.as_bytes())?
             } else {
-                self.url(text)?
+                self.print_url(text)?
             };
             if !goes_on {
                 break;
@@ -81,17 +76,12 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// Prints the reading of one URL. `false` when nobody reads any more.
-    fn url(&mut self, input: &[u8]) -> Result<bool, Failure> {
-        let hash = self
-            .args
-            .fragment
-            .then(|| memchr::memchr(b'#', input))
-            .flatten();
+    /// Prints the parts of one URL. Returns `false` if the reader of standard output has closed its end.
+    fn print_url(&mut self, input: &[u8]) -> Result<bool, CommandError> {
+        let hash = self.args.fragment.then(|| memchr::memchr(b'#', input));
+        let url_len = hash.flatten().unwrap_or(input.len());
         self.line.clear();
-        self.refused |= !write_parsed(input, hash.unwrap_or(input.len()), &mut self.line);
-        self.out
-            .put(&self.line)
-            .map_err(|error| Failure::output("standard output", &error))
+        self.has_rejects |= !write_parsed(input, url_len, &mut self.line);
+        self.out.put(&self.line)
     }
 }

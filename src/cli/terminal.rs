@@ -1,29 +1,33 @@
-//! What a terminal is shown: nothing that it would obey.
+//! Text for terminals: nothing that a terminal would obey.
 
 use std::io::IsTerminal;
 
 use super::args::When;
 
-/// Text without control characters, and without those that turn the direction of writing: each is written as its
-/// code. Line feeds too, so that one message is one line.
-pub(crate) fn harmless(text: &str) -> String {
-    let dangerous = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{2028}' | '\u{2029}' | '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
-    };
+/// Escapes control characters, line feeds among them, and characters that change the direction of writing.
+///
+/// One message is one line, and cannot look like two.
+pub(crate) fn escaped(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
-        if dangerous(c) {
-            shown.extend(c.escape_unicode())
+        if is_dangerous(c) {
+            shown.extend(c.escape_unicode());
         } else {
-            shown.push(c)
+            shown.push(c);
         }
     }
     shown
 }
 
+fn is_dangerous(c: char) -> bool {
+    let ends_line = matches!(c, '\u{2028}' | '\u{2029}');
+    let turns =
+        matches!(c, '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
+    c.is_control() || ends_line || turns
+}
+
 impl When {
-    /// Whether to do it on standard error.
+    /// Returns `true` if the thing is to be done on standard error.
     pub(crate) fn on_stderr(self) -> bool {
         match self {
             When::Auto => std::io::stderr().is_terminal(),
@@ -38,9 +42,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_that_a_terminal_obeys_gets_through() {
+    fn control_characters_are_escaped() {
         assert_eq!(
-            harmless("a\u{1b}[31m\n\u{9b}\u{202e}b\u{e9}"),
+            escaped("a\u{1b}[31m\n\u{9b}\u{202e}b\u{e9}"),
             "a\\u{1b}[31m\\u{a}\\u{9b}\\u{202e}b\u{e9}"
         );
     }

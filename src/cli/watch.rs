@@ -1,54 +1,44 @@
 //! `urlspool watch` and `urlspool status`.
 
-use std::io;
+use std::io::{self, IsTerminal};
 use std::path::Path;
 
 use super::args::{LogFormat, StatusArgs, WatchArgs};
+use super::error::{CommandError, CommandResult};
 use super::exit::Exit;
-use super::{Failure, Outcome, print};
+use super::stdout::print;
 use crate::config::Config;
 use crate::daemon::{self, DaemonError, RunMode};
-use crate::pipeline::Unique;
 
-pub(super) fn watch(args: &WatchArgs) -> Outcome {
-    let config = configured(&args.config)?;
-    let unclear =
-        |what: &str| Failure::new(Exit::Usage, format!("{}: {what}", args.config.display()));
-    if config.spool.is_empty() {
-        return Err(unclear("no [[spool]] to watch"));
-    }
-    if config.extract.unique == Unique::Run {
-        return Err(unclear(
-            "extract.unique = \"run\" is for scans: a daemon has no end",
-        ));
-    }
+pub(super) fn watch(args: &WatchArgs) -> CommandResult {
+    let config = read_config(&args.config)?;
     config
-        .check_folders()
-        .map_err(|error| unclear(&error.to_string()))?;
-    log(args.log);
-    let once = if args.once {
+        .check_watch()
+        .map_err(|error| CommandError::usage(&error.in_file(&args.config)))?;
+    start_log(args.log);
+    let mode = if args.once {
         RunMode::Once
     } else {
         RunMode::Forever
     };
-    match daemon::run(args.config.clone(), config, once, args.rebuild_state) {
-        Ok(()) => Ok(Exit::Done),
-        Err(fault) => {
-            let exit = match fault {
-                DaemonError::OutOfSpace(_) | DaemonError::Io(_) => Exit::Output,
-                DaemonError::Inconsistent(_) => Exit::Inconsistent,
-                DaemonError::Locked(_) => Exit::Held,
-            };
-            Err(Failure::new(exit, fault.to_string()))
-        }
+    daemon::run(args.config.clone(), config, mode, args.rebuild_state)
+        .map(|()| Exit::Done)
+        .map_err(|error| CommandError::new(exit_code(&error), error.to_string()))
+}
+
+fn exit_code(error: &DaemonError) -> Exit {
+    match error {
+        DaemonError::OutOfSpace(_) | DaemonError::Io(_) => Exit::Output,
+        DaemonError::Inconsistent(_) => Exit::Inconsistent,
+        DaemonError::Locked(_) => Exit::Locked,
     }
 }
 
-pub(super) fn status(args: &StatusArgs) -> Outcome {
-    let config = configured(&args.config)?;
+pub(super) fn status(args: &StatusArgs) -> CommandResult {
+    let config = read_config(&args.config)?;
     let answer = daemon::ask(&config).map_err(|error| {
         let dir = config.state.dir.display();
-        Failure::new(
+        CommandError::new(
             Exit::NoDaemon,
             format!("no daemon answers in {dir}: {error}"),
         )
@@ -56,19 +46,17 @@ pub(super) fn status(args: &StatusArgs) -> Outcome {
     print(answer.as_bytes())
 }
 
-fn configured(path: &Path) -> Result<Config, Failure> {
-    Config::read(path).map_err(|bad| Failure::new(Exit::Usage, bad.to_string()))
+fn read_config(path: &Path) -> Result<Config, CommandError> {
+    Config::read(path).map_err(|error| CommandError::usage(&error))
 }
 
-/// Begins the log on standard error.
-fn log(how: LogFormat) {
-    let all = tracing_subscriber::fmt()
+/// Starts the log on standard error.
+fn start_log(format: LogFormat) {
+    let log = tracing_subscriber::fmt()
         .with_writer(io::stderr)
         .with_target(false);
-    match how {
-        LogFormat::Text => all
-            .with_ansi(io::IsTerminal::is_terminal(&io::stderr()))
-            .init(),
-        LogFormat::Json => all.json().init(),
+    match format {
+        LogFormat::Text => log.with_ansi(io::stderr().is_terminal()).init(),
+        LogFormat::Json => log.json().init(),
     }
 }

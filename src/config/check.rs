@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::{Config, ConfigError};
 use crate::grammar::is_scheme_char;
+use crate::pipeline::Unique;
 
 impl Config {
     /// Checks what does not depend on the machine.
@@ -44,6 +45,21 @@ impl Config {
             Some(name) => Err(ConfigError::SchemeName { name: name.clone() }),
             None => Ok(()),
         }
+    }
+
+    /// Checks what `urlspool watch` needs besides, with [`Config::check_folders`].
+    ///
+    /// # Errors
+    ///
+    /// The configuration is not one for the daemon.
+    pub fn check_watch(&self) -> Result<(), ConfigError> {
+        if self.spool.is_empty() {
+            return Err(ConfigError::NoSpool);
+        }
+        if self.extract.unique == Unique::Run {
+            return Err(ConfigError::UniqueRun);
+        }
+        self.check_folders()
     }
 
     /// Checks that the daemon's folders are outside the spools, where it would read its own records.

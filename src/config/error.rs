@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The reason why a configuration cannot be used.
 #[derive(Debug)]
@@ -27,6 +27,10 @@ pub enum ConfigError {
         /// The value of `metrics.listen`.
         address: String,
     },
+    /// No spool is given for `urlspool watch`.
+    NoSpool,
+    /// `extract.unique` is `run` for `urlspool watch`, which has no end.
+    UniqueRun,
     /// A folder that the daemon writes is in a spool that it reads.
     DirInSpool {
         /// The table and the key of the folder.
@@ -36,6 +40,17 @@ pub enum ConfigError {
         /// The path of the spool.
         spool: PathBuf,
     },
+}
+
+impl ConfigError {
+    /// The error, as one of the configuration file at `path`.
+    #[must_use]
+    pub fn in_file(self, path: &Path) -> ConfigFileError {
+        ConfigFileError {
+            path: path.to_owned(),
+            error: self,
+        }
+    }
 }
 
 impl fmt::Display for ConfigError {
@@ -51,6 +66,10 @@ impl fmt::Display for ConfigError {
             ConfigError::RemoteListen { address } => write!(
                 f,
                 "metrics.listen {address:?} is neither \"unix:PATH\", a loopback address nor \"\""
+            ),
+            ConfigError::NoSpool => f.write_str("there is no [[spool]] to watch; add one"),
+            ConfigError::UniqueRun => f.write_str(
+                "extract.unique = \"run\" is for `urlspool scan` only; use \"message\" or \"none\"",
             ),
             ConfigError::DirInSpool { key, dir, spool } => write!(
                 f,

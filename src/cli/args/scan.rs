@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::values::{KindOption, When, item_size, named};
+use super::sources::SourceArgs;
+use super::values::{When, item_size, named};
 use crate::config::NamedValue;
 use crate::parse::Grammar;
 use crate::pipeline::{Output, Unique};
@@ -39,9 +40,8 @@ pub(crate) struct ScanArgs {
     #[arg(long, value_parser = named::<Output>(), default_value = Output::default().name())]
     pub(crate) format: Output,
 
-    /// Kind of the sources, which decides how they are divided into messages
-    #[arg(long, value_parser = named::<KindOption>(), default_value = "auto")]
-    pub(crate) kind: KindOption,
+    #[command(flatten)]
+    pub(crate) sources: SourceArgs,
 
     /// Rules by which URLs are found
     #[arg(long, value_name = "RULES", value_parser = named::<Rules>())]
@@ -87,14 +87,6 @@ pub(crate) struct ScanArgs {
     #[arg(long)]
     pub(crate) strip_recipient: bool,
 
-    /// Read only files that match GLOB; can be given again
-    #[arg(long, value_name = "GLOB")]
-    pub(crate) include: Vec<String>,
-
-    /// Skip files that match GLOB; can be given again
-    #[arg(long, value_name = "GLOB")]
-    pub(crate) exclude: Vec<String>,
-
     /// Read only messages of DATE and later, and messages without a date
     #[arg(long, value_name = "DATE")]
     pub(crate) since: Option<String>,
@@ -102,10 +94,6 @@ pub(crate) struct ScanArgs {
     /// Read only messages before DATE, and messages without a date
     #[arg(long, value_name = "DATE")]
     pub(crate) until: Option<String>,
-
-    /// Follow symbolic links that stay beneath their root
-    #[arg(long)]
-    pub(crate) follow: bool,
 
     /// Exit with status 1 if there is any event
     #[arg(long)]
@@ -139,19 +127,6 @@ pub(crate) struct SplitsArgs {
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = item_size)]
     pub(crate) size: u64,
 
-    /// Kind of the sources, which decides how they are divided into messages
-    #[arg(long, value_parser = named::<KindOption>(), default_value = "auto")]
-    pub(crate) kind: KindOption,
-
-    /// Read only files that match GLOB; can be given again
-    #[arg(long, value_name = "GLOB")]
-    pub(crate) include: Vec<String>,
-
-    /// Skip files that match GLOB; can be given again
-    #[arg(long, value_name = "GLOB")]
-    pub(crate) exclude: Vec<String>,
-
-    /// Follow symbolic links that stay beneath their root
-    #[arg(long)]
-    pub(crate) follow: bool,
+    #[command(flatten)]
+    pub(crate) sources: SourceArgs,
 }

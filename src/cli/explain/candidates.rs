@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::page::Page;
-use super::wording::{in_words, instead, set_off, undone};
+use super::wording::{alternate_text, reject_text, repair_text, wrapper_text};
 use crate::extract::{Extractor, Finding, extract};
 use crate::origin::Source;
 use crate::parse::Grammar;
@@ -12,28 +12,28 @@ use crate::repair::Join;
 use crate::split::Message;
 
 impl Page {
+    /// Explains the candidates of a message.
     pub(super) fn candidates(&mut self, message: &Message<'_>, source: &Source) {
-        self.line(0, "Its candidates, in the order in which they stand there:");
+        self.line(0, "Its candidates, in their order:");
         let extractor = Extractor::new(self.options.clone());
         let mut count = 0;
         extract(message, source, &extractor, &mut |finding| match finding {
             Finding::Url(record) => {
                 count += 1;
-                self.taken(record);
+                self.url(record);
             }
             Finding::Unwrapped(record) => {
                 let by = record
                     .redirected_from
                     .map_or("a redirector", |from| from.redirector);
-                self.line(
-                    2,
-                    &format!("inside it, behind {by}: {}", shown(record.found.full)),
-                );
+                let url = shortened(record.found.full);
+                self.line(2, &format!("inside it, redirected by {by}: {url}"));
             }
             Finding::Reject(reason, text, place) => {
                 count += 1;
-                self.line(1, &format!("{}: refused: {}", at(&place), shown(text)));
-                self.line(2, &in_words(reason));
+                let text = shortened(text);
+                self.line(1, &format!("{}: rejected: {text}", range(&place)));
+                self.line(2, &reject_text(reason));
             }
             Finding::Filtered
             | Finding::Folded(_)
@@ -41,107 +41,90 @@ impl Page {
             | Finding::Parts(..) => {}
         });
         if count == 0 {
-            self.line(1, "none: nothing in it looks like the start of a URL");
+            self.line(1, "none: no text looks like the start of a URL");
         }
     }
 
-    fn taken(&mut self, record: &Record<'_>) {
+    fn url(&mut self, record: &Record<'_>) {
         let found = record.found;
-        let quoted = if record.quote_depth > 0 {
-            format!(", quoted {} deep", record.quote_depth)
-        } else {
-            String::new()
+        let quoted = match record.quote_depth {
+            0 => String::new(),
+            depth => format!(", quoted {depth} deep"),
         };
-        self.line(
-            1,
-            &format!(
-                "{}, {}{quoted}: taken: {}",
-                at(&record.origin),
-                record.region,
-                shown(found.full)
-            ),
-        );
+        let (range, region, url) = (range(&record.origin), record.region, shortened(found.full));
+        self.line(1, &format!("{range}, {region}{quoted}: accepted: {url}"));
+        let wrapper = wrapper_text(found.wrapper);
+        let confidence = found.confidence;
         self.line(
             2,
-            &format!(
-                "set off by {}; confidence {:.2}",
-                set_off(found.wrapper),
-                found.confidence
-            ),
+            &format!("set off by {wrapper}; confidence {confidence:.2}"),
         );
         for repair in found.repairs.iter() {
-            self.line(2, &format!("{}: {}", repair.name(), undone(repair)));
+            self.line(2, &format!("{}: {}", repair.name(), repair_text(repair)));
         }
         self.verdicts(record);
-        for join in record
-            .joins
-            .iter()
-            .filter(|join| join.features.iter().next().is_some())
-        {
-            self.evidence(join);
+        for join in record.joins {
+            self.join(join);
         }
         for other in found.alternates {
-            let why = instead(other.why);
-            self.line(
-                2,
-                &format!(
-                    "or, with confidence {:.2}, {why}: {}",
-                    other.confidence,
-                    shown(&other.full)
-                ),
-            );
+            let (why, url) = (alternate_text(other.why), shortened(&other.full));
+            let confidence = other.confidence;
+            self.line(2, &format!("or, {why}, confidence {confidence:.2}: {url}"));
         }
     }
 
     fn verdicts(&mut self, record: &Record<'_>) {
         let Some(verdicts) = record.found.verdicts else {
-            return self.line(2, "longer than URLs are kept: no grammar was asked");
+            let text = "longer than the limit on URLs: not checked by the grammars";
+            return self.line(2, text);
         };
-        let accepts: Vec<&str> = verdicts.conforms().map(Grammar::name).collect();
-        let who = if accepts.is_empty() {
+        let names: Vec<&str> = verdicts.conforms().map(Grammar::name).collect();
+        let names = if names.is_empty() {
             "no grammar".to_owned()
         } else {
-            accepts.join(", ")
+            names.join(", ")
         };
-        self.line(2, &format!("accepted by {who}"));
+        self.line(2, &format!("accepted by {names}"));
         if let Err(reject) = &verdicts.rfc1738 {
-            self.line(2, &format!("refused by rfc1738: {reject}"));
+            self.line(2, &format!("rejected by rfc1738: {reject}"));
         }
     }
 
-    /// AlternateReason a bare URL goes on in the next line, or does not.
-    fn evidence(&mut self, join: &Join) {
+    /// Explains why a bare URL goes on in the next line, or does not. Joins of other kinds have no features.
+    fn join(&mut self, join: &Join) {
         let mut list = String::new();
-        for evidence in join.features.iter() {
-            let _ = write!(list, " {} {:+},", evidence.name(), evidence.points());
+        for feature in join.features.iter() {
+            let _ = write!(list, " {} {:+},", feature.name(), feature.points());
+        }
+        if list.is_empty() {
+            return;
         }
         let sum = join.features.points();
+        let (at, confidence) = (join.at, join.confidence);
         let list = list.trim_end_matches(',');
         self.line(
             2,
             &format!(
-                "the next line, behind octet {}:{list}; {sum:+} points, confidence {:.2}",
-                join.at, join.confidence
+                "the next line, after byte {at}:{list}; {sum:+} points, confidence {confidence:.2}"
             ),
         );
     }
 }
 
-fn at(place: &RecordOrigin<'_>) -> String {
+/// The bytes and the line of a candidate.
+fn range(place: &RecordOrigin<'_>) -> String {
     let about = if place.exact { "" } else { "about " };
-    format!(
-        "{about}octets {} to {}, line {}",
-        place.start, place.end, place.line
-    )
+    let (start, end, line) = (place.start, place.end, place.line);
+    format!("{about}bytes {start} to {end}, line {line}")
 }
 
-/// Bytes as text, and not too many of them.
-fn shown(octets: &[u8]) -> String {
-    const MOST_CHARS: usize = 300;
-    let text = String::from_utf8_lossy(octets);
-    let kept: String = text.chars().take(MOST_CHARS).collect();
+/// Bytes as text, cut after 300 characters.
+fn shortened(bytes: &[u8]) -> String {
+    const MAX_CHARS: usize = 300;
+    let text = String::from_utf8_lossy(bytes);
+    let kept: String = text.chars().take(MAX_CHARS).collect();
     if kept.len() < text.len() {
-        format!("{kept} ... ({} octets)", octets.len())
+        format!("{kept} ... ({} bytes)", bytes.len())
     } else {
         kept
     }

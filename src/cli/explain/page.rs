@@ -1,62 +1,85 @@
-//! The page of `urlspool explain`: what is known of the message and its parts.
+//! The page of `urlspool explain`: the message, its header and its parts.
 
-use super::super::terminal::harmless;
+use super::super::terminal::escaped;
 use crate::decode::{
-    DecodedText, HeaderFields, HeaderPolicy, MessageInfo, Region, SkippedPart, texts,
+    DecodedText, HeaderFields, HeaderPolicy, MessageInfo, MimePart, Region, SkippedPart, texts,
 };
 use crate::diagnostic::Diagnostic;
 use crate::extract::Options;
 use crate::origin::Source;
 use crate::split::{HeaderForm, Message};
 
-/// What is written for a reader.
+/// The text that explains one message, and the options by which it is read.
 pub(super) struct Page {
     pub(super) options: Options,
-    pub(super) out: String,
+    text: String,
+}
+
+/// One leaf of the tree of parts.
+struct PartRow {
+    part: MimePart,
+    outcome: String,
 }
 
 impl Page {
-    /// A line of text, indented. Nothing that a terminal obeys gets into it.
-    pub(super) fn line(&mut self, depth: usize, text: &str) {
-        self.out.extend(std::iter::repeat_n("  ", depth));
-        self.out += &harmless(text);
-        self.out.push('\n');
+    /// An empty page.
+    pub(super) fn new(options: Options) -> Page {
+        Page {
+            options,
+            text: String::new(),
+        }
     }
 
+    /// The text so far.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Appends a line of text, indented by `depth` levels, without control characters.
+    pub(super) fn line(&mut self, depth: usize, text: &str) {
+        self.text.extend(std::iter::repeat_n("  ", depth));
+        self.text += &escaped(text);
+        self.text.push('\n');
+    }
+
+    /// Explains a message of `source`. `diagnostics` are those of its split from the messages around it.
     pub(super) fn message(
         &mut self,
         message: &Message<'_>,
         source: &Source,
-        doubts: &[Diagnostic],
+        diagnostics: &[Diagnostic],
     ) {
         let Message {
             start, envelope, ..
         } = *message;
-        self.line(
-            0,
-            &format!("The message lies in octets {start} to {}.", message.end()),
-        );
+        let end = message.end();
+        self.line(0, &format!("The message is in bytes {start} to {end}."));
         if envelope > 0 {
-            self.line(
-                1,
-                &format!("Its first {envelope} octets are the envelope, not the message's own."),
-            );
+            let text =
+                format!("Its first {envelope} bytes are the envelope, not the message's own.");
+            self.line(1, &text);
         }
         if message.wire {
-            self.line(1, "It is in wire format: dots at line starts are doubled, and its last line is a dot.");
+            let text = "It is in wire format: dots at line starts are doubled, and its last line is a dot.";
+            self.line(1, text);
         }
-        self.diagnostics(doubts);
-        let fields = match message.header {
-            HeaderForm::Present => HeaderFields::of(message.raw, self.options.limits.header_bytes),
-            HeaderForm::Copied { body } => HeaderFields {
-                body,
-                ..HeaderFields::of(message.raw, self.options.limits.header_bytes)
-            },
-            HeaderForm::Absent | HeaderForm::ANews => HeaderFields::default(),
-        };
-        self.info(message, &fields);
+        self.diagnostics(diagnostics);
+        let fields = self.fields(message);
+        self.header(message, &fields);
         self.parts(message, &fields);
         self.candidates(message, source);
+    }
+
+    fn fields(&self, message: &Message<'_>) -> HeaderFields {
+        let header_bytes = self.options.limits.header_bytes;
+        match message.header {
+            HeaderForm::Present => HeaderFields::of(message.raw, header_bytes),
+            HeaderForm::Copied { body } => HeaderFields {
+                body,
+                ..HeaderFields::of(message.raw, header_bytes)
+            },
+            HeaderForm::Absent | HeaderForm::ANews => HeaderFields::default(),
+        }
     }
 
     fn diagnostics(&mut self, diagnostics: &[Diagnostic]) {
@@ -66,32 +89,38 @@ impl Page {
             message,
         } in diagnostics
         {
-            let place = offset.map_or(String::new(), |offset| format!(" at octet {offset}"));
+            let place = offset.map_or(String::new(), |offset| format!(" at byte {offset}"));
             self.line(1, &format!("{}{place}: {message}.", kind.name()));
         }
     }
 
-    fn info(&mut self, message: &Message<'_>, fields: &HeaderFields) {
+    fn header(&mut self, message: &Message<'_>, fields: &HeaderFields) {
         let info = match message.header {
             HeaderForm::Absent => {
-                return self.line(0, "It has no header: it is text from its first octet on.");
+                return self.line(0, "It has no header: it is text from its first byte on.");
             }
             HeaderForm::ANews => MessageInfo::of_a_news(message.raw),
             HeaderForm::Present | HeaderForm::Copied { .. } => {
                 MessageInfo::of(message.raw, fields, self.options.limits.field_bytes)
             }
         };
-        match message.header {
-            HeaderForm::ANews => self.line(0, "Its header is A news': five lines without names."),
-            HeaderForm::Copied { .. } => self.line(
-                0,
-                "A copy of some fields stands behind its header, and is left.",
-            ),
-            _ => self.line(0, &format!("Its header has {} fields.", fields.all.len())),
-        }
+        let text = match message.header {
+            HeaderForm::ANews => {
+                "Its header is in the A news format: five lines without names.".to_owned()
+            }
+            HeaderForm::Copied { .. } => {
+                "After its header is a copy of some fields, which is skipped.".to_owned()
+            }
+            _ => format!("Its header has {} fields.", fields.all.len()),
+        };
+        self.line(0, &text);
+        self.info(info);
+    }
+
+    fn info(&mut self, info: MessageInfo) {
         let date = info.date.map(|date| match date.utc {
             Some(utc) => format!("{utc}, written {}", date.raw),
-            None => format!("{}, which cannot be read", date.raw),
+            None => format!("{}, which cannot be parsed", date.raw),
         });
         let groups = (!info.newsgroups.is_empty()).then(|| info.newsgroups.join(", "));
         let rows = [
@@ -109,61 +138,59 @@ impl Page {
         }
     }
 
-    /// The leaves of the tree of parts; the path of each tells where in it.
+    /// Explains the leaves of the tree of parts; the path of each says where it is in the tree.
     fn parts(&mut self, message: &Message<'_>, fields: &HeaderFields) {
-        let base = message.raw_start();
         let mut rows = Vec::new();
-        let mut note = |text: &DecodedText<'_>| {
-            let (Region::Body, Some(part)) = (text.region, text.part) else {
-                return;
-            };
-            let page = text.page.as_ref().map_or(String::new(), |page| {
-                format!(", {} links", page.links.len())
-            });
-            rows.push((
-                part.clone(),
-                format!("read: {} octets of text{page}", text.bytes.len()),
-            ));
-        };
-        let decoded = texts(
-            message,
-            fields,
-            &self.options.limits,
-            HeaderPolicy::Skip,
-            &mut |text| note(&text),
-        );
-        for SkippedPart { part, raw: span } in decoded.skipped_parts {
-            let place = format!(
-                "octets {} to {}",
-                base + span.start as u64,
-                base + span.end as u64
-            );
-            rows.push((
-                part,
-                format!("left: no text; {} octets, {place}", span.len()),
-            ));
-        }
-        // Components are compared as numbers: part 10 comes behind part 9.
-        rows.sort_by_key(|(part, _)| {
-            part.path
-                .split('.')
+        let limits = &self.options.limits;
+        let decoded = texts(message, fields, limits, HeaderPolicy::Skip, &mut |text| {
+            rows.extend(text_row(&text));
+        });
+        let base = message.raw_start();
+        let skipped = decoded.skipped_parts.into_iter();
+        rows.extend(skipped.map(|part| skipped_row(part, base)));
+        // Components are compared as numbers: part 10 follows part 9.
+        rows.sort_by_key(|row| {
+            let components = row.part.path.split('.');
+            components
                 .map(|digits| digits.parse().unwrap_or(0))
                 .collect::<Vec<u64>>()
         });
         self.line(0, "Its parts:");
-        for (part, what) in rows {
+        for PartRow { part, outcome } in rows {
             let charset = part
                 .charset
                 .map_or(String::new(), |charset| format!(", charset {charset}"));
+            let (path, media_type, encoding) = (part.path, part.media_type, part.encoding);
             self.line(
                 1,
-                &format!(
-                    "{} {}{charset}, {}; {what}",
-                    part.path, part.media_type, part.encoding
-                ),
+                &format!("{path} {media_type}{charset}, {encoding}; {outcome}"),
             );
         }
         self.diagnostics(&decoded.diagnostics);
+    }
+}
+
+/// The row of a part with text; `None` for the text of a header field.
+fn text_row(text: &DecodedText<'_>) -> Option<PartRow> {
+    let (Region::Body, Some(part)) = (text.region, text.part) else {
+        return None;
+    };
+    let links = text.page.as_ref().map_or(String::new(), |page| {
+        format!(", {} links", page.links.len())
+    });
+    Some(PartRow {
+        part: part.clone(),
+        outcome: format!("read: {} bytes of text{links}", text.bytes.len()),
+    })
+}
+
+/// The row of a part without text, in a message that starts at byte `base` of its source.
+fn skipped_row(SkippedPart { part, raw }: SkippedPart, base: u64) -> PartRow {
+    let (start, end) = (base + raw.start as u64, base + raw.end as u64);
+    let bytes = raw.len();
+    PartRow {
+        part,
+        outcome: format!("skipped: no text; {bytes} bytes, {start} to {end}"),
     }
 }
 
@@ -171,62 +198,51 @@ impl Page {
 mod tests {
     use super::*;
 
+    fn page(message: &Message<'_>) -> String {
+        let mut page = Page::new(Options::default());
+        page.message(message, &Source::at("x".into()), &[]);
+        page.text
+    }
+
     #[test]
     fn a_message_is_explained_stage_by_stage() {
         let raw =
             b"From: a\nMessage-ID: <i@x>\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\n\
                     see <URL:http://a.\n  example/> and std::x and <http://unclosed.example/\n\n--b\n\
                     Content-Type: image/png\nContent-Transfer-Encoding: base64\n\nAAAA\n--b--\n";
-        let mut page = Page {
-            options: Options::default(),
-            out: String::new(),
-        };
         let mut message = Message::alone(raw);
         message.start = 1000;
-        page.message(&message, &Source::at("x".into()), &[]);
+        let page = page(&message);
         for line in [
-            "The message lies in octets 1000 to",
+            "The message is in bytes 1000 to",
             "Message-ID: <i@x>",
             "1 text/plain, 7bit; read:",
-            "2 image/png, base64; left: no text",
-            "taken: http://a.example/",
-            "line-break: a line break and the blanks around it were taken out",
+            "2 image/png, base64; skipped: no text",
+            "accepted: http://a.example/",
+            "line-break: a line break and the white space around it were removed",
             "accepted by rfc1738, rfc3986, whatwg",
-            "refused:",
+            "rejected:",
             "the wrapper does not close",
         ] {
-            assert!(page.out.contains(line), "{line} in\n{}", page.out);
+            assert!(page.contains(line), "{line} in\n{page}");
         }
     }
 
     #[test]
-    fn the_evidence_for_a_join_is_told() {
+    fn the_features_of_a_join_are_explained() {
         let raw = b"From: a\n\nIt is described in detail at http://www.host.example/path/to/some/documents/\n\
                     and-more/of-them/index.html\n\n";
-        let mut page = Page {
-            options: Options::default(),
-            out: String::new(),
-        };
-        page.message(&Message::alone(raw), &Source::at("x".into()), &[]);
+        let page = page(&Message::alone(raw));
         assert!(
-            page.out.contains("base -3.5,") && page.out.contains("points, confidence"),
-            "{}",
-            page.out
+            page.contains("base -3.5,") && page.contains("points, confidence"),
+            "{page}"
         );
     }
 
     #[test]
-    fn nothing_that_a_terminal_obeys_is_shown() {
+    fn control_characters_are_escaped() {
         let raw = b"From: a\nSubject: \x1b[31mred\n\n\x1b]0;x\x07 http://a.example/\n";
-        let mut page = Page {
-            options: Options::default(),
-            out: String::new(),
-        };
-        page.message(&Message::alone(raw), &Source::at("x".into()), &[]);
-        assert!(
-            !page.out.contains('\u{1b}') && page.out.contains("red"),
-            "{}",
-            page.out
-        );
+        let page = page(&Message::alone(raw));
+        assert!(!page.contains('\u{1b}') && page.contains("red"), "{page}");
     }
 }

@@ -4,87 +4,84 @@ use crate::parse::{AlternateReason, RejectReason, Wrapper};
 use crate::repair::Repair;
 use crate::split::{Format, MboxDialect, mbox_dialect};
 
-/// What the start of a file told.
-pub(super) fn recognised(format: Format, start: &[u8]) -> String {
+/// The format of a file, and how it was recognized from its first bytes.
+pub(super) fn format_text(format: Format, start: &[u8]) -> String {
     let name = format.kind().name();
     let how = match format {
         Format::Mbox | Format::Mboxcl => {
             let dialect = mbox_dialect(start);
-            let how = match dialect {
-                MboxDialect::Mboxo => "`From ` lines divide it",
-                MboxDialect::Mboxrd => {
-                    "`From ` lines divide it; quoted ones in bodies are quoted again"
-                }
-                MboxDialect::Mboxcl | MboxDialect::Mboxcl2 => {
-                    "`From ` lines divide it, and Content-Length fields where they are true"
-                }
-            };
-            return format!("{name} ({}): {how}", dialect.name());
+            let (name_of_dialect, how) = (dialect.name(), dialect_text(dialect));
+            return format!("{name} ({name_of_dialect}): {how}");
         }
-        Format::Rnews => "a line before each article tells its length",
+        Format::Rnews => "a line before each article has its length",
         Format::Mmdf => "lines of four control-A divide it",
-        Format::Babyl => "it begins with Rmail's options",
-        Format::Emlx => "its first line is the length of one message of Apple Mail's",
-        Format::Single(_) => "it begins with a header and is one message",
-        Format::Text => "no header stands at its start",
+        Format::Babyl => "it starts with the options of Rmail",
+        Format::Emlx => "its first line is the length of one message of Apple Mail",
+        Format::Single(_) => "it starts with a header and is one message",
+        Format::Text => "it does not start with a header",
     };
     format!("{name}: {how}")
 }
 
-pub(super) fn in_words(reason: RejectReason) -> String {
-    match reason {
-        RejectReason::Grammar(reject) => {
-            format!("RFC 1738 refuses it, and no other grammar may take it: {reject}")
-        }
-        RejectReason::Host => {
-            "its scheme names a host, and what stands there cannot be one".to_owned()
-        }
-        RejectReason::Implausible => {
-            "what follows the scheme is not what bare URLs of that scheme look like".to_owned()
-        }
-        RejectReason::TwoUrls => {
-            "two URLs begin in one wrapper; each is looked at by itself".to_owned()
-        }
-        RejectReason::Unclosed => {
-            "the wrapper does not close; what is in it is looked at without it".to_owned()
-        }
-        RejectReason::Relative => "relative to a page that nobody knows".to_owned(),
-        RejectReason::NoLocation => "data or a program, no location".to_owned(),
-        RejectReason::Reread => {
-            "the same octets gave this URL in another reading of the message".to_owned()
+fn dialect_text(dialect: MboxDialect) -> &'static str {
+    match dialect {
+        MboxDialect::Mboxo => "`From ` lines divide it",
+        MboxDialect::Mboxrd => "`From ` lines divide it; quoted ones in bodies are quoted again",
+        MboxDialect::Mboxcl | MboxDialect::Mboxcl2 => {
+            "`From ` lines divide it, and Content-Length fields where they are correct"
         }
     }
 }
 
-pub(super) fn set_off(wrapper: Wrapper) -> &'static str {
+/// The reason why a candidate is not a URL.
+pub(super) fn reject_text(reason: RejectReason) -> String {
+    let text = match reason {
+        RejectReason::Grammar(reject) => {
+            return format!("RFC 1738 rejects it, and no other grammar may accept it: {reject}");
+        }
+        RejectReason::Host => "its scheme has a host, and the text there cannot be a host",
+        RejectReason::Implausible => {
+            "the text after the scheme is not like that of bare URLs of that scheme"
+        }
+        RejectReason::TwoUrls => "two URLs start in one wrapper; each is read alone",
+        RejectReason::Unclosed => "the wrapper does not close; its text is read without it",
+        RejectReason::Relative => "relative to a page whose address is unknown",
+        RejectReason::NoLocation => "data or a program, not a location",
+        RejectReason::Reread => "the same bytes gave this URL in another reading of the message",
+    };
+    text.to_owned()
+}
+
+/// The text that sets a URL off.
+pub(super) fn wrapper_text(wrapper: Wrapper) -> &'static str {
     match wrapper {
         Wrapper::UrlBracket => "`<URL:` and `>`",
         Wrapper::Angle => "`<` and `>`",
         Wrapper::UrlPrefix => "`URL:` before it",
-        Wrapper::Bare => "nothing: its scheme begins it, blanks and punctuation end it",
-        Wrapper::Attr => "an attribute's quotes",
-        Wrapper::Schemeless => {
-            "nothing: a host that begins with `www.` or `ftp.`, its scheme is a guess"
-        }
+        Wrapper::Bare => "its scheme, and by white space or punctuation after it",
+        Wrapper::Attr => "the quotes of an attribute",
+        Wrapper::Schemeless => "a host that starts with `www.` or `ftp.`; its scheme is a guess",
     }
 }
 
-pub(super) fn undone(repair: Repair) -> &'static str {
+/// The change that a repair made.
+pub(super) fn repair_text(repair: Repair) -> &'static str {
     match repair {
-        Repair::Whitespace => "blanks in a line were taken out",
-        Repair::LineBreak => "a line break and the blanks around it were taken out",
-        Repair::Hyphen => "a hyphen stands before a line break, and was kept",
-        Repair::HyphenDropped => "a hyphen stood before a line break, and was dropped",
-        Repair::QuotePrefix => "quote marks at the start of a line were taken out",
-        Repair::PageBreak => "what stands between two printed pages was taken out",
+        Repair::Whitespace => "white space in a line was removed",
+        Repair::LineBreak => "a line break and the white space around it were removed",
+        Repair::Hyphen => "a hyphen before a line break was kept",
+        Repair::HyphenDropped => "a hyphen before a line break was removed",
+        Repair::QuotePrefix => "quote marks at the start of a line were removed",
+        Repair::PageBreak => "the text between two printed pages was removed",
         Repair::BareContinuation => "the next line was joined",
     }
 }
 
-pub(super) fn instead(why: AlternateReason) -> &'static str {
+/// The difference between an alternate and the URL.
+pub(super) fn alternate_text(why: AlternateReason) -> &'static str {
     match why {
         AlternateReason::HyphenDropped => "without the hyphens before line breaks",
-        AlternateReason::TrimmedTail => "with the punctuation that came off its end",
+        AlternateReason::TrimmedTail => "with the punctuation that was cut off its end",
         AlternateReason::BareContinuation => "joined with the next line",
         AlternateReason::HeadOnly => "without the next line",
     }

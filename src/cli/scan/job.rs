@@ -1,0 +1,96 @@
+//! The job that the arguments of `scan` ask for.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use super::super::args::ScanArgs;
+use super::super::error::CommandError;
+use super::super::exit::Exit;
+use crate::config::Config;
+use crate::decode;
+use crate::origin::{FileRange, Source};
+use crate::pipeline::Job;
+use crate::record;
+
+/// The configuration file, if one is given, overridden by the flags.
+pub(super) fn config(args: &ScanArgs) -> Result<Config, CommandError> {
+    let mut config = match &args.config {
+        Some(path) => Config::read(path).map_err(|error| CommandError::usage(&error))?,
+        None => Config::default(),
+    };
+    let extract = &mut config.extract;
+    extract.rules = args.rules.unwrap_or(extract.rules);
+    extract.unique = args.unique.unwrap_or(extract.unique);
+    extract.context = args.context.unwrap_or(extract.context);
+    if !args.accept.is_empty() {
+        extract.accept.clone_from(&args.accept);
+    }
+    if !args.schemes.is_empty() {
+        extract.schemes.clone_from(&args.schemes);
+    }
+    extract.headers &= !args.no_headers;
+    extract.schemeless &= !args.no_schemeless;
+    extract.strip_recipient |= args.strip_recipient;
+    Ok(config)
+}
+
+/// The job of the arguments and of their configuration.
+pub(super) fn job(args: &ScanArgs, config: &Config) -> Result<Job, CommandError> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let filter = args.sources.filter()?;
+    let items = args.splits.as_deref().map(split_items).transpose()?;
+    let roots = if args.paths.is_empty() {
+        vec![PathBuf::from(Source::STDIN)]
+    } else {
+        args.paths.clone()
+    };
+    Ok(Job {
+        roots,
+        items,
+        filter,
+        links: args.sources.links(),
+        format: args.sources.format(),
+        threads: args.threads.map_or(cores, usize::from),
+        output: args.format,
+        rejects: args.rejects.is_some(),
+        unique: config.extract.unique,
+        since: unix_time(args.since.as_deref(), "--since")?,
+        until: unix_time(args.until.as_deref(), "--until")?,
+    })
+}
+
+/// Reads the work items in a file, or on standard input.
+fn split_items(path: &Path) -> Result<Vec<FileRange>, CommandError> {
+    let name = path.display();
+    let unusable = |message: String| CommandError::new(Exit::Usage, format!("{name}: {message}"));
+    let unreadable = |error: io::Error| unusable(error.to_string());
+    let input: Box<dyn BufRead> = if path.as_os_str() == Source::STDIN {
+        Box::new(io::stdin().lock())
+    } else {
+        Box::new(BufReader::new(File::open(path).map_err(unreadable)?))
+    };
+    let mut items = Vec::new();
+    for (number, line) in (1..).zip(input.lines()) {
+        let line = line.map_err(unreadable)?;
+        if !line.trim().is_empty() {
+            let item = record::read_item(&line);
+            items.push(item.map_err(|error| unusable(format!("line {number}: {error}")))?);
+        }
+    }
+    Ok(items)
+}
+
+/// Parses the date of a flag, as seconds since 1970.
+fn unix_time(text: Option<&str>, flag: &str) -> Result<Option<i64>, CommandError> {
+    let Some(text) = text else { return Ok(None) };
+    let unclear = || {
+        CommandError::new(
+            Exit::Usage,
+            format!(
+                "{flag} {text:?} is not a date; write it as 1996-07-02 or 1996-07-02T13:45:00Z"
+            ),
+        )
+    };
+    decode::parse_date(text).unix.map(Some).ok_or_else(unclear)
+}
