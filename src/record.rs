@@ -1,24 +1,37 @@
 //! One output line. The only place that knows the wire format.
 
-mod balance;
-mod item;
-mod json;
+mod cache;
+mod context;
+mod counts;
+mod error;
+mod event;
+mod line;
+mod location;
 mod object;
+mod parsed;
+mod part_cache;
 mod parts;
-mod read;
-mod readings;
+mod reject;
 mod schema;
 pub mod sidecar;
+mod source_range;
+mod split_item;
+mod summary;
+mod writer;
 
-pub use balance::{NamedCounts, Summary};
-pub use item::{read_item, write_item};
-pub use json::{
-    MessageTail, RecordWriter, close_line, context_border, write_event, write_parsed, write_reject,
-};
+pub use context::context_border;
+pub use counts::NamedCounts;
+pub use event::write_event;
+pub use line::json_line;
+pub use parsed::write_parsed;
 pub use parts::{Decoded, Parts};
-pub use read::{SourceRange, read_source_range};
+pub use reject::write_reject;
 pub use schema::schema;
-pub use sidecar::{Sidecar, json_line};
+pub use sidecar::Sidecar;
+pub use source_range::{SourceRange, read_source_range};
+pub use split_item::{read_item, write_item};
+pub use summary::Summary;
+pub use writer::{MessageTail, RecordWriter, close_line};
 
 use twox_hash::XxHash3_128;
 

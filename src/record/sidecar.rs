@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::line::json_line;
+
 /// A segment: enough to check it, and to know its messages again when the state is lost.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sidecar {
@@ -90,12 +92,4 @@ impl Sidecar {
     pub fn read(bytes: &[u8]) -> Option<Sidecar> {
         serde_json::from_slice(bytes).ok()
     }
-}
-
-/// A value of numbers, texts and lists as one line of JSON.
-#[must_use]
-pub fn json_line(value: &impl Serialize) -> Vec<u8> {
-    let mut out = Vec::new();
-    super::json::line_to(&mut out, value);
-    out
 }

@@ -4,7 +4,7 @@ use data_encoding::BASE64;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::read::path;
+use super::source_range::path;
 use crate::origin::{FileRange, Source, SourceKind};
 
 /// An item as it is written.
