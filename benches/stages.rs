@@ -115,7 +115,7 @@ fn one_part(head: &str, line: &str) -> Vec<u8> {
 fn urls_of(message: &[u8], extractor: &Extractor) -> usize {
     let mut count = 0;
     extract(
-        &Message::alone(message),
+        &Message::parse(message),
         &Source::at("x".into()),
         extractor,
         &mut |finding| {
@@ -198,7 +198,7 @@ fn json_of_records(bencher: Bencher<'_, '_>, url: &str) {
     );
     let mut bencher = Some(bencher);
     extract(
-        &Message::alone(message),
+        &Message::parse(message),
         &Source::at("x".into()),
         &extractor,
         &mut |finding| {

@@ -1,13 +1,18 @@
-//! One message, one thread, no I/O: the loop from a message to its records.
+//! Finds the URLs of one message, on one thread and without I/O.
+//!
+//! [`extract`] pushes everything it finds to a closure, in the order of the message; [`urls`], [`Message::urls`] and
+//! [`Extractor::urls`] collect the URLs as owned values. The start of a URL is found by `scan`, its continuation by `repair`,
+//! its end by `parse`; the loop in `extract/text_scan.rs` resumes after it.
 
 mod emission;
+mod extracted_url;
 mod message_pass;
 mod text_scan;
 
-pub(crate) use emission::key_hash;
-use message_pass::State;
+pub use extracted_url::{ExtractedUrl, Urls, urls};
 
-use std::collections::{HashMap, HashSet};
+pub(crate) use emission::key_hash;
+use message_pass::MessagePass;
 
 use crate::decode::{DecodeReport, HeaderFields, HeaderPolicy, texts};
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
@@ -15,36 +20,36 @@ use crate::limits::Limits;
 use crate::origin::Source;
 use crate::parse::{FoundUrl, Grammar, RejectReason, components};
 use crate::record::{Record, RecordOrigin};
-use crate::repair::LogicalLine;
 use crate::scan::{Rules, Scanner, SchemelessPolicy};
 use crate::split::Message;
 
-/// What is found, and what is held back.
+/// Options of extraction: which URLs are found, and which of them are reported.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Options {
-    /// By which rules.
+    /// The rules by which URLs are found.
     pub rules: Rules,
-    /// Whether hosts without a scheme are found.
+    /// The treatment of hosts without a scheme (`www.` and `ftp.`).
     pub schemeless: SchemelessPolicy,
     /// Further schemes that need no `//`.
     pub extra_schemes: Vec<String>,
-    /// Whether header fields are searched.
+    /// The treatment of header fields.
     pub headers: HeaderPolicy,
-    /// Grammars of which one must accept the URL; empty to write all URLs.
+    /// Grammars, one of which must accept a URL; empty for no such filter.
     pub accept: Vec<Grammar>,
-    /// Schemes that are wanted, in lower case; empty for all.
+    /// Schemes to report, in lower case; empty for all.
     pub schemes: Vec<String>,
-    /// Whether a URL is given once a message.
-    pub once_a_message: bool,
-    /// Bytes of context.
+    /// `true` to report each URL once per message, by its key.
+    pub unique_in_message: bool,
+    /// Maximum number of bytes of context on each side of a URL; 0 for none.
     pub context_bytes: usize,
-    /// Whether the recipient's address is taken out of redirectors' URLs.
+    /// `true` to remove the recipient's address from the URLs of redirectors.
     pub strip_recipient: bool,
     /// The limits.
     pub limits: Limits,
 }
 
-/// The options, made ready. Shared by all threads.
+/// Prepared options. Made once and shared by all threads.
 #[derive(Debug)]
 pub struct Extractor {
     options: Options,
@@ -52,7 +57,7 @@ pub struct Extractor {
 }
 
 impl Options {
-    /// Whether a URL passes the filters.
+    /// Returns `true` if a URL passes the filters.
     fn wants(&self, found: &FoundUrl<'_>) -> bool {
         if self.accept.is_empty() && self.schemes.is_empty() {
             return true;
@@ -70,7 +75,7 @@ impl Options {
 }
 
 impl Extractor {
-    /// Makes the options ready.
+    /// Prepares the options.
     #[must_use]
     pub fn new(options: Options) -> Extractor {
         let scanner = Scanner::new(options.rules, options.schemeless, &options.extra_schemes);
@@ -84,28 +89,60 @@ impl Extractor {
     }
 }
 
-/// What the extraction of a message comes upon, one after the other.
+/// One result of [`extract`]. Results come in the order of the message's texts.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum Finding<'f> {
     /// A URL.
     Url(&'f Record<'f>),
-    /// A URL that a filter holds back.
+    /// A URL that a filter of the options holds back.
     Filtered,
-    /// A URL that stood in this message before, by the hash of its key.
-    Folded(u128),
-    /// A URL that stood inside a redirector's. It is no candidate of its own.
+    /// A URL whose key occurred in this message before. Only with [`Options::unique_in_message`].
+    Duplicate {
+        /// The hash of its key.
+        key: u128,
+    },
+    /// A URL inside a redirector's URL. It is no candidate of its own.
     Unwrapped(&'f Record<'f>),
-    /// A candidate that is none, and its text.
-    Reject(RejectReason, &'f [u8], RecordOrigin<'f>),
-    /// Something wrong.
+    /// A candidate that is no URL.
+    Reject {
+        /// The reason.
+        reason: RejectReason,
+        /// Its text.
+        text: &'f [u8],
+        /// Its place.
+        origin: RecordOrigin<'f>,
+    },
+    /// A limit that was reached, or damage.
     Diagnostic(Diagnostic),
-    /// The end: how many parts were searched, and how many left.
-    Parts(usize, usize),
+    /// The last finding: the counts of the message's parts.
+    Parts {
+        /// Parts that hold text and were scanned.
+        text: usize,
+        /// Parts that hold no text and were skipped.
+        skipped: usize,
+    },
 }
 
-/// Gives everything that is found in `message`, which lies in `source`, to `sink`.
+/// Passes everything that is found in `message`, a message of `source`, to `sink`.
 ///
 /// Allocates little for a message without URLs. Linear in the message's length.
+///
+/// # Examples
+///
+/// ```
+/// use urlspool::{Extractor, Finding, Message, Options, Source, extract};
+///
+/// let mail = b"Subject: a note\n\nIt is under <URL:ftp://ds.in\n   ternic.net/rfc>.\n";
+/// let extractor = Extractor::new(Options::default());
+/// let mut found = Vec::new();
+/// extract(&Message::parse(mail), &Source::at("note.eml".into()), &extractor, &mut |finding| {
+///     if let Finding::Url(record) = finding {
+///         found.push((record.found.url().to_owned(), record.origin.start, record.origin.end));
+///     }
+/// });
+/// assert_eq!(found, [(b"ftp://ds.internic.net/rfc".to_vec(), 34, 63)]);
+/// ```
 pub fn extract(
     message: &Message<'_>,
     source: &Source,
@@ -113,74 +150,53 @@ pub fn extract(
     sink: &mut dyn FnMut(Finding<'_>),
 ) {
     let fields = HeaderFields::in_message(message, extractor.options.limits.header_bytes);
-    extract_known(
-        message,
-        &Known {
-            fields,
-            digest: None,
-        },
-        source,
-        extractor,
-        sink,
-    );
+    let header = ParsedHeader {
+        fields,
+        digest: None,
+    };
+    extract_parsed(message, &header, source, extractor, sink);
 }
 
-/// What was read of a message before it is extracted.
+/// The header of a message, as far as it was read before the extraction.
 #[derive(Debug)]
-pub(crate) struct Known {
-    /// The fields of its header.
+pub(crate) struct ParsedHeader {
+    /// The header fields.
     pub(crate) fields: HeaderFields,
-    /// Its digest, if somebody asked for it.
+    /// The message's digest, if it was computed.
     pub(crate) digest: Option<u128>,
 }
 
-/// The same as [`extract`], for a message of which something is known.
-pub(crate) fn extract_known(
+/// Does the work of [`extract`] for a message whose header was read.
+pub(crate) fn extract_parsed(
     message: &Message<'_>,
-    known: &Known,
+    header: &ParsedHeader,
     source: &Source,
     extractor: &Extractor,
     sink: &mut dyn FnMut(Finding<'_>),
 ) {
-    let (fields, limits) = (&known.fields, &extractor.options.limits);
-    let mut state = State {
-        message,
-        source,
-        extractor,
-        fields,
-        info: None,
-        digest: known.digest.filter(|_| message.fragment_of.is_none()),
-        seen: HashMap::new(),
-        once: HashSet::new(),
-        given: HashSet::new(),
-        urls: 0,
-        lines: (0, 1),
-        line: LogicalLine::default(),
-        ill_at: 0,
-        refused_bytes: 0,
-        sink,
-    };
+    let limits = &extractor.options.limits;
+    let mut pass = MessagePass::new(message, header, source, extractor, sink);
     let DecodeReport {
         text_parts,
         skipped_parts,
         diagnostics,
     } = texts(
         message,
-        fields,
+        &header.fields,
         limits,
         extractor.options.headers,
-        &mut |text| state.text(&text),
+        &mut |text| pass.text(&text),
     );
-    if state.urls > limits.message_urls as u64 {
-        let many = format!("{} URLs in one message", state.urls);
-        (state.sink)(Finding::Diagnostic(Diagnostic::at(
-            DiagnosticKind::Limit,
-            message.start,
-            many,
-        )));
+    if pass.urls > limits.message_urls as u64 {
+        let many = format!("{} URLs in one message", pass.urls);
+        let diagnostic = Diagnostic::at(DiagnosticKind::Limit, message.start, many);
+        (pass.sink)(Finding::Diagnostic(diagnostic));
     }
     for diagnostic in diagnostics {
-        (state.sink)(Finding::Diagnostic(diagnostic));
+        (pass.sink)(Finding::Diagnostic(diagnostic));
     }
-    (state.sink)(Finding::Parts(text_parts, skipped_parts.len()));
+    (pass.sink)(Finding::Parts {
+        text: text_parts,
+        skipped: skipped_parts.len(),
+    });
 }

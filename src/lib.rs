@@ -22,7 +22,7 @@
 //! let mail = b"Subject: a note\n\nIt is under <URL:ftp://ds.in\n   ternic.net/rfc>.\n";
 //! let extractor = Extractor::new(Options::default());
 //! let mut found = Vec::new();
-//! extract(&Message::alone(mail), &Source::at("note.eml".into()), &extractor, &mut |finding| {
+//! extract(&Message::parse(mail), &Source::at("note.eml".into()), &extractor, &mut |finding| {
 //!     if let Finding::Url(record) = finding {
 //!         found.push((String::from_utf8_lossy(record.found.url()).into_owned(), record.origin.start, record.origin.end));
 //!     }
@@ -93,7 +93,7 @@ pub mod daemon;
 pub mod cli;
 
 pub use diagnostic::{Diagnostic, Event};
-pub use extract::{Extractor, Finding, Options, extract};
+pub use extract::{ExtractedUrl, Extractor, Finding, Options, Urls, extract, urls};
 pub use origin::Source;
 pub use pipeline::{Job, Report, run};
 pub use record::{Record, Summary};

@@ -98,15 +98,27 @@ pub enum HeaderForm {
 }
 
 impl<'b> Message<'b> {
-    /// Creates a message with a header that is a source by itself.
+    /// Reads a mail message or news article that is a source by itself: `raw` begins with its header.
+    ///
+    /// Never fails: broken mail is read as far as it can be.
     #[must_use]
-    pub fn alone(raw: &'b [u8]) -> Message<'b> {
+    pub fn parse(raw: &'b [u8]) -> Message<'b> {
+        Message {
+            header: HeaderForm::Present,
+            kind: SourceKind::Message,
+            ..Message::text(raw)
+        }
+    }
+
+    /// Takes `raw` as a text without a header.
+    #[must_use]
+    pub fn text(raw: &'b [u8]) -> Message<'b> {
         Message {
             raw,
             start: 0,
             envelope: 0,
-            kind: SourceKind::Message,
-            header: HeaderForm::Present,
+            kind: SourceKind::Text,
+            header: HeaderForm::Absent,
             wire: false,
             fragment_of: None,
         }

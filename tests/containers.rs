@@ -125,10 +125,9 @@ pub(crate) fn scan_with(
         links,
         ..Job::default()
     };
-    let extractor = Extractor::new(Options {
-        limits,
-        ..Options::default()
-    });
+    let mut options = Options::default();
+    options.limits = limits;
+    let extractor = Extractor::new(options);
     let mut given = Yield::default();
     given.balance = run(&job, &extractor, &mut given).unwrap();
     assert_eq!(given.balance.imbalances(), Vec::<String>::new());

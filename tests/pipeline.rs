@@ -85,10 +85,9 @@ fn told(roots: Vec<PathBuf>, format: Option<Format>, threads: usize, limits: Lim
         ..Job::default()
     };
     let mut told = Told::default();
-    let extractor = Extractor::new(Options {
-        limits,
-        ..Options::default()
-    });
+    let mut options = Options::default();
+    options.limits = limits;
+    let extractor = Extractor::new(options);
     let balance = run(&job, &extractor, &mut told).expect("a Vec takes all");
     assert_eq!(balance.imbalances(), [""; 0]);
     let count = |octets: &[u8]| lines(octets).len() as u64;
@@ -126,10 +125,9 @@ fn records(blocks: impl IntoIterator<Item = Block>, format: Format) -> Vec<u8> {
 /// What was written of a URL before is copied: the same line as if it came for the first time, whatever its place.
 #[test]
 fn a_record_is_the_same_whatever_was_written_before() {
-    let extractor = Extractor::new(Options {
-        strip_recipient: true,
-        ..Options::default()
-    });
+    let mut options = Options::default();
+    options.strip_recipient = true;
+    let extractor = Extractor::new(options);
     let source = Source::at("box".into());
     let mut writer = record::RecordWriter::default();
     let mut compared = 0;
@@ -144,7 +142,7 @@ fn a_record_is_the_same_whatever_was_written_before() {
         .chain(own)
     {
         // Each twice, so that all its URLs stood before.
-        for message in [Message::alone(&octets), Message::alone(&octets)] {
+        for message in [Message::parse(&octets), Message::parse(&octets)] {
             writer.begin(record::MessageTail::Complete);
             extract(&message, &source, &extractor, &mut |finding| {
                 if let Finding::Url(found) | Finding::Unwrapped(found) = finding {

@@ -30,7 +30,7 @@ impl Config {
                 .iter()
                 .map(|scheme| scheme.to_ascii_lowercase())
                 .collect(),
-            once_a_message: extract.unique == Unique::Message,
+            unique_in_message: extract.unique == Unique::Message,
             context_bytes: extract.context,
             strip_recipient: extract.strip_recipient,
             limits: self.limits,

@@ -543,7 +543,7 @@ mod tests {
 
     /// Each text as `path type: text`, and what its offset_map leads back to.
     fn shown(raw: &str) -> Vec<String> {
-        let message = Message::alone(raw.as_bytes());
+        let message = Message::parse(raw.as_bytes());
         let fields = HeaderFields::of(message.raw, usize::MAX);
         let mut seen = Vec::new();
         walk(
@@ -669,7 +669,7 @@ mod tests {
             pieces in proptest::collection::vec(proptest::sample::select(vec!["\n", "\r\n", "-", "--", "--x", "\n--x", "\n--xy--", "A"]), 0..30),
         ) {
             let raw = pieces.concat();
-            let message = Message::alone(raw.as_bytes());
+            let message = Message::parse(raw.as_bytes());
             let boundaries = vec![b"x".to_vec(), b"xy".to_vec()];
             let open = Open { boundaries, path: Vec::new(), parts: 0, digest: false, within: Within::default() };
             let (limits, mut sink) = (Limits::default(), |_: DecodedText<'_>| {});

@@ -1,8 +1,8 @@
-//! From a URL to its record.
+//! The emission of a URL: filters, duplicates, the record, and the targets of redirectors.
 
 use twox_hash::{XxHash3_64, XxHash3_128};
 
-use super::message_pass::State;
+use super::message_pass::MessagePass;
 use super::{Extractor, Finding, Options};
 use crate::decode::{MimePart, OffsetMap};
 use crate::parse::{
@@ -14,62 +14,67 @@ use crate::repair::Join;
 use crate::scan::Rules;
 use crate::span::Span;
 
-/// Where a URL was found, and in which text.
-pub(super) struct Spot<'t> {
-    /// The text that the URL's `raw` is a range of.
+/// The location of a URL: its text, and its place in it.
+pub(super) struct Location<'t> {
+    /// The text that [`FoundUrl::raw`] is a range of.
     pub(super) bytes: &'t [u8],
     pub(super) offset_map: &'t OffsetMap,
     pub(super) region: &'t str,
     pub(super) quote_depth: usize,
     pub(super) part: Option<&'t MimePart>,
-    /// What a page shows for it.
+    /// The text that an HTML page shows for the link.
     pub(super) anchor: Option<&'t [u8]>,
-    /// Whether the URL's range in `bytes` is to the byte.
+    /// `true` if the URL's range in `bytes` is exact to the byte.
     pub(super) exact: bool,
-    /// What was joined to read it.
+    /// The joins of its logical line.
     pub(super) joins: &'t [Join],
-    /// Whether its bytes have other readings.
+    /// `true` if the same raw bytes have other readings (broken MIME).
     pub(super) has_other_readings: bool,
 }
 
-impl State<'_, '_> {
-    /// Holds a URL back or gives it.
-    pub(super) fn found(&mut self, spot: &Spot<'_>, found: &FoundUrl<'_>) {
+impl MessagePass<'_, '_> {
+    /// Filters a URL, and emits it and the URLs inside it.
+    pub(super) fn report(&mut self, location: &Location<'_>, found: &FoundUrl<'_>) {
         let options = &self.extractor.options;
-        if spot.has_other_readings && !self.is_new(spot, found) {
-            let place = self.origin(spot.offset_map, found.raw);
-            (self.sink)(Finding::Reject(RejectReason::Reread, found.full, place));
+        if location.has_other_readings && !self.is_new(location, found) {
+            let origin = self.origin(location.offset_map, found.raw);
+            (self.sink)(Finding::Reject {
+                reason: RejectReason::Reread,
+                text: found.full,
+                origin,
+            });
             return;
         }
         if !options.wants(found) {
             (self.sink)(Finding::Filtered);
             return;
         }
-        if options.once_a_message {
+        if options.unique_in_message {
             let key = key_hash(found.url());
-            if !self.once.insert(key) {
-                (self.sink)(Finding::Folded(key));
+            if !self.reported_keys.insert(key) {
+                (self.sink)(Finding::Duplicate { key });
                 return;
             }
         }
         self.urls += 1;
-        let id = self.give(spot, found, None);
-        self.unwrapped(spot, found, id);
+        let id = self.emit(location, found, None);
+        self.emit_targets(location, found, id);
     }
 
-    /// Whether no other reading of these bytes gave this URL.
-    pub(super) fn is_new(&mut self, spot: &Spot<'_>, found: &FoundUrl<'_>) -> bool {
-        let raw = spot.offset_map.raw(found.raw).span;
-        self.given.insert(XxHash3_128::oneshot_with_seed(
-            (raw.start as u64) << 24 ^ raw.len() as u64,
-            found.full,
-        ))
+    /// Returns `true` if no other reading of these bytes gave this URL.
+    pub(super) fn is_new(&mut self, location: &Location<'_>, found: &FoundUrl<'_>) -> bool {
+        let raw = location.offset_map.raw(found.raw).span;
+        self.reported_readings
+            .insert(XxHash3_128::oneshot_with_seed(
+                (raw.start as u64) << 24 ^ raw.len() as u64,
+                found.full,
+            ))
     }
 
-    /// Gives a URL and what is known of it, and its id.
-    pub(super) fn give(
+    /// Emits the record of a URL, and returns its id.
+    pub(super) fn emit(
         &mut self,
-        spot: &Spot<'_>,
+        location: &Location<'_>,
         found: &FoundUrl<'_>,
         parent: Option<RedirectSource>,
     ) -> u128 {
@@ -80,9 +85,9 @@ impl State<'_, '_> {
             ..
         } = &self.extractor.options;
         let digest = self.digest();
-        let path = spot.part.map_or("", |part| part.path.as_str());
+        let path = location.part.map_or("", |part| part.path.as_str());
         let before = self
-            .seen
+            .occurrences
             .entry(XxHash3_64::oneshot_with_seed(
                 XxHash3_64::oneshot(path.as_bytes()),
                 found.full,
@@ -90,34 +95,35 @@ impl State<'_, '_> {
             .or_default();
         let id = record_id(digest, path, found.full, u64::from(*before));
         *before = before.saturating_add(1);
-        let mut place = self.origin(spot.offset_map, found.raw);
-        place.exact &= spot.exact;
+        let mut origin = self.origin(location.offset_map, found.raw);
+        origin.exact &= location.exact;
         if self.info.is_none() {
             self.info = self.info();
         }
-        let anchor = spot
+        let anchor = location
             .anchor
             .map(|anchor| &anchor[..anchor.len().min(limits.field_bytes)]);
         let record = Record {
             found,
             id,
-            raw: found.raw.of(spot.bytes),
-            region: spot.region,
-            quote_depth: spot.quote_depth,
-            origin: place,
+            raw: found.raw.of(location.bytes),
+            region: location.region,
+            quote_depth: location.quote_depth,
+            origin,
             message: self.info.as_ref(),
-            part: spot.part,
-            context: (*context_bytes > 0).then(|| around(spot.bytes, found.raw, *context_bytes)),
+            part: location.part,
+            context: (*context_bytes > 0)
+                .then(|| context(location.bytes, found.raw, *context_bytes)),
             anchor: anchor.filter(|anchor| !anchor.is_empty()),
             mismatch: anchor.map(|anchor| mismatch(anchor, found.url())),
             redirected_from: parent,
-            joins: spot.joins,
+            joins: location.joins,
         };
         match strip_recipient
             .then(|| without_recipient(found.full))
             .flatten()
         {
-            None => (self.sink)(sorted(&record)),
+            None => (self.sink)(finding(&record)),
             Some(text) => parse_replacement(found, &text, limits.url_bytes, &mut |stripped| {
                 let stripped = Record {
                     found: stripped,
@@ -125,14 +131,14 @@ impl State<'_, '_> {
                     context: None,
                     ..record
                 };
-                (self.sink)(sorted(&stripped));
+                (self.sink)(finding(&stripped));
             }),
         }
         id
     }
 
-    /// The URLs inside a redirector's, each as a child of the one around it.
-    pub(super) fn unwrapped(&mut self, spot: &Spot<'_>, found: &FoundUrl<'_>, id: u128) {
+    /// Emits the URLs inside a redirector's URL, each as a child of the one around it.
+    pub(super) fn emit_targets(&mut self, location: &Location<'_>, found: &FoundUrl<'_>, id: u128) {
         let Extractor { scanner, options } = self.extractor;
         if found.truncated.is_some() || options.rules == Rules::Rfc1738 {
             return;
@@ -154,8 +160,8 @@ impl State<'_, '_> {
                 options.limits.url_bytes,
                 &mut |inside| {
                     if options.wants(inside) {
-                        child = Some(self.give(
-                            spot,
+                        child = Some(self.emit(
+                            location,
                             inside,
                             Some(RedirectSource {
                                 record_id: parent,
@@ -171,8 +177,8 @@ impl State<'_, '_> {
     }
 }
 
-/// A record as what it is: found, or taken out of another.
-fn sorted<'r>(record: &'r Record<'r>) -> Finding<'r> {
+/// Returns the finding for a record: found in the message, or unwrapped from another URL.
+fn finding<'r>(record: &'r Record<'r>) -> Finding<'r> {
     if record.redirected_from.is_some() {
         Finding::Unwrapped(record)
     } else {
@@ -180,15 +186,15 @@ fn sorted<'r>(record: &'r Record<'r>) -> Finding<'r> {
     }
 }
 
-/// What URLs that mean the same have in common.
+/// Returns the hash of a URL's key. Equivalent URLs have the same key.
 pub(crate) fn key_hash(url: &[u8]) -> u128 {
     XxHash3_128::oneshot(&key(url))
 }
 
-/// Up to `most` bytes before and after `span`, cut between characters.
-fn around(text: &[u8], span: Span, most: usize) -> UrlContext<'_> {
-    let from = context_border(text, span.start.saturating_sub(most));
-    let to = context_border(text, text.len().min(span.end + most));
+/// Returns up to `max_bytes` bytes before and after `span`, cut between characters.
+fn context(text: &[u8], span: Span, max_bytes: usize) -> UrlContext<'_> {
+    let from = context_border(text, span.start.saturating_sub(max_bytes));
+    let to = context_border(text, text.len().min(span.end + max_bytes));
     UrlContext {
         before: &text[from..span.start],
         after: &text[span.end..to.max(span.end)],

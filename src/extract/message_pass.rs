@@ -1,8 +1,8 @@
-//! One pass over a message.
+//! The state of one pass over a message, and the facts of the message that its records need.
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Extractor, Finding};
+use super::{Extractor, Finding, ParsedHeader};
 use crate::decode::{HeaderFields, MessageInfo, OffsetMap, RawRange, digest};
 use crate::limits::Limits;
 use crate::origin::Source;
@@ -11,52 +11,92 @@ use crate::repair::LogicalLine;
 use crate::span::Span;
 use crate::split::{HeaderForm, Message};
 
-/// What is known while a message is gone through. Its `info` is costly to read, and is read when the first URL asks for them.
-pub(super) struct State<'s, 'm> {
+/// The state of one pass over a message.
+pub(super) struct MessagePass<'s, 'm> {
     pub(super) message: &'s Message<'m>,
-    pub(super) source: &'s Source,
     pub(super) extractor: &'s Extractor,
-    pub(super) fields: &'s HeaderFields,
+    source: &'s Source,
+    fields: &'s HeaderFields,
+    /// The message's facts for its records. Costly to read: `None` before the first URL needs them.
     pub(super) info: Option<MessageInfo>,
-    pub(super) digest: Option<u128>,
-    /// How many times a URL stood in a part so far, by a hash of both: small, because there may be millions.
-    pub(super) seen: HashMap<u64, u32>,
-    /// Keys that were given already, where each is given once.
-    pub(super) once: HashSet<u128>,
-    /// Raw ranges and URLs that were given already, of bytes that have several readings: one record each. By 128 bits,
-    /// so that no URL can be made to look like another and hide behind it.
-    pub(super) given: HashSet<u128>,
+    digest: Option<u128>,
+    /// Number of occurrences of each URL in each part so far, by a 64-bit hash of both: small, because there may be millions.
+    pub(super) occurrences: HashMap<u64, u32>,
+    /// Keys that were reported. Only used if each is reported once.
+    pub(super) reported_keys: HashSet<u128>,
+    /// Raw ranges and URLs that were reported, of bytes that have several readings: one record each. 128-bit hashes, so
+    /// that no URL can be made to collide with another and hide.
+    pub(super) reported_readings: HashSet<u128>,
+    /// Number of URLs reported so far.
     pub(super) urls: u64,
-    /// An offset in the raw bytes, and the number of its line.
-    pub(super) lines: (usize, u64),
+    /// The line that was counted last.
+    counted: CountedLine,
+    /// The buffer of the logical line, used again for each start.
     pub(super) line: LogicalLine,
-    /// In the text that is read: an byte that RFC 3986 refuses, in a word that was refused for it.
-    pub(super) ill_at: usize,
-    /// Bytes of long words that were read and refused.
-    pub(super) refused_bytes: usize,
+    /// In the current text: the offset of a byte that RFC 3986 refuses, in a word that was rejected for it.
+    pub(super) first_invalid: usize,
+    /// Total length of the long words that were read and rejected.
+    pub(super) rejected_bytes: usize,
     pub(super) sink: &'s mut dyn FnMut(Finding<'_>),
 }
 
-impl<'s> State<'s, '_> {
-    /// The message's digest. A further piece of a message has one of its own, made of the beginning's and its place.
+/// An offset in the raw bytes of a message, and the number of its line.
+#[derive(Clone, Copy)]
+struct CountedLine {
+    offset: usize,
+    number: u64,
+}
+
+impl<'s, 'm> MessagePass<'s, 'm> {
+    pub(super) fn new(
+        message: &'s Message<'m>,
+        header: &'s ParsedHeader,
+        source: &'s Source,
+        extractor: &'s Extractor,
+        sink: &'s mut dyn FnMut(Finding<'_>),
+    ) -> MessagePass<'s, 'm> {
+        MessagePass {
+            message,
+            extractor,
+            source,
+            fields: &header.fields,
+            info: None,
+            digest: header.digest.filter(|_| message.fragment_of.is_none()),
+            occurrences: HashMap::new(),
+            reported_keys: HashSet::new(),
+            reported_readings: HashSet::new(),
+            urls: 0,
+            counted: CountedLine {
+                offset: 0,
+                number: 1,
+            },
+            line: LogicalLine::default(),
+            first_invalid: 0,
+            rejected_bytes: 0,
+            sink,
+        }
+    }
+
+    /// Returns the message's digest. A further fragment of a message has a digest of its own, made of that of the
+    /// message's beginning and the fragment's offset.
     pub(super) fn digest(&mut self) -> u128 {
         if let Some(digest) = self.digest {
             return digest;
         }
         let digest = match self.message.fragment_of {
             None => digest(self.message, self.fields),
-            Some(rest) => {
-                let begun = rest.message(self.message.kind);
-                let fields = HeaderFields::in_message(&begun, self.extractor.limits().header_bytes);
-                let whole = digest(&begun, &fields);
-                let offset = self.message.start - rest.start;
+            Some(fragment) => {
+                let head = fragment.message(self.message.kind);
+                let fields = HeaderFields::in_message(&head, self.extractor.limits().header_bytes);
+                let whole = digest(&head, &fields);
+                let offset = self.message.start - fragment.start;
                 hash_pieces(&[&whole.to_le_bytes()[..], &offset.to_le_bytes()])
             }
         };
         *self.digest.insert(digest)
     }
 
-    /// What is known of the message from its header, if it has one.
+    /// Reads the message's facts from its header. `None` if it has no header.
     pub(super) fn info(&self) -> Option<MessageInfo> {
         let Limits {
             header_bytes,
@@ -73,14 +113,14 @@ impl<'s> State<'s, '_> {
         match self
             .message
             .fragment_of
-            .map(|rest| rest.message(self.message.kind))
+            .map(|fragment| fragment.message(self.message.kind))
         {
             None => of(self.message, self.fields),
-            Some(begun) => of(&begun, &HeaderFields::in_message(&begun, header_bytes)),
+            Some(head) => of(&head, &HeaderFields::in_message(&head, header_bytes)),
         }
     }
 
-    /// Where `span` of a text came from.
+    /// Returns the origin of `span`, a range of a decoded text.
     pub(super) fn origin(&mut self, offset_map: &OffsetMap, span: Span) -> RecordOrigin<'s> {
         let RawRange { span: raw, exact } = offset_map.raw(span);
         let base = self.message.raw_start();
@@ -99,23 +139,23 @@ impl<'s> State<'s, '_> {
             message_start: self
                 .message
                 .fragment_of
-                .map_or(self.message.start, |rest| rest.start),
+                .map_or(self.message.start, |fragment| fragment.start),
             message_end: self.message.end(),
         }
     }
 
-    /// The number of the line of the message's raw bytes that holds `at`. Counts from where it counted last.
-    pub(super) fn line_of(&mut self, at: usize) -> u64 {
-        let (known, number) = self.lines;
-        let between = |from: usize, to: usize| {
+    /// Returns the number, from 1, of the line that holds the raw offset `at`. Counts on from the line that was counted last.
+    fn line_of(&mut self, at: usize) -> u64 {
+        let CountedLine { offset, number } = self.counted;
+        let line_ends = |from: usize, to: usize| {
             memchr::memchr_iter(b'\n', &self.message.raw[from..to]).count() as u64
         };
-        let number = if known <= at {
-            number + between(known, at)
+        let number = if offset <= at {
+            number + line_ends(offset, at)
         } else {
-            number - between(at, known)
+            number - line_ends(at, offset)
         };
-        self.lines = (at, number);
+        self.counted = CountedLine { offset: at, number };
         number
     }
 }

@@ -1,9 +1,9 @@
-//! The URLs of one text.
+//! The scan of one decoded text: from each start to a URL or a reject.
 
 use std::cell::LazyCell;
 
-use super::emission::Spot;
-use super::message_pass::State;
+use super::emission::Location;
+use super::message_pass::MessagePass;
 use super::{Extractor, Finding, Options};
 use crate::decode::{DecodedText, HtmlLink, LineLayout, Region, Regions};
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
@@ -18,8 +18,8 @@ use crate::repair::{
 use crate::scan::{Opening, UrlStart};
 use crate::span::Span;
 
-impl State<'_, '_> {
-    /// Goes through a text, and on a page through the links between, in the order in which they lie there.
+impl MessagePass<'_, '_> {
+    /// Scans a text. On an HTML page the links of attributes are read in between, in the order of the page.
     pub(super) fn text(&mut self, text: &DecodedText<'_>) {
         let Extractor { scanner, .. } = self.extractor;
         let mut regions = None;
@@ -29,11 +29,11 @@ impl State<'_, '_> {
             .map_or(&[][..], |page| page.links.as_slice())
             .iter()
             .peekable();
-        // Most texts have no start, and are not asked for these.
+        // Most texts have no start, and need none of these.
         let binary = LazyCell::new(|| text.binary());
         let mut passed = 0;
         let mut from = 0;
-        self.ill_at = 0;
+        self.first_invalid = 0;
         let mut starts = scanner.starts(&text.bytes);
         while let Some(start) = starts.next_from(from) {
             passed += binary[passed..]
@@ -50,15 +50,19 @@ impl State<'_, '_> {
             let outcome = self.start(text, &start, &mut regions);
             if let Some(reason) = outcome.reject {
                 let span = Span::new(start.at, outcome.resume.max(start.resume));
-                let place = self.origin(&text.offset_map, span);
-                (self.sink)(Finding::Reject(reason, span.of(&text.bytes), place));
+                let origin = self.origin(&text.offset_map, span);
+                (self.sink)(Finding::Reject {
+                    reason,
+                    text: span.of(&text.bytes),
+                    origin,
+                });
             }
             from = outcome.resume.max(start.at + 1);
         }
         links.for_each(|link| self.link(text, link));
     }
 
-    /// Lays a start out, reads it, and gives what it holds.
+    /// Repairs and parses the candidate at a start, and reports its URL.
     pub(super) fn start(
         &mut self,
         text: &DecodedText<'_>,
@@ -103,36 +107,36 @@ impl State<'_, '_> {
                 } else {
                     LineBreakPolicy::Keep
                 };
-                let most = if self.may_refuse() {
+                let max_bytes = if self.may_read_whole() {
                     usize::MAX
                 } else {
                     PREFILTER_BYTES
                 };
-                let found = BareWord {
+                let bare = BareWord {
                     from: start.content,
                     before,
                     rules: scanner.rules(),
                     breaks,
-                    most,
+                    most: max_bytes,
                 };
-                if let Err(reason) = self.prefiltered(&text.bytes, start, &found) {
+                if let Err(reason) = self.prefilter(&text.bytes, start, &bare) {
                     self.line = line;
                     return ParseOutcome {
                         resume: start.resume,
                         reject: Some(reason),
                     };
                 }
-                word(&text.bytes, &found, &mut line);
+                word(&text.bytes, &bare, &mut line);
                 None
             }
         };
-        let laid = Candidate {
+        let candidate = Candidate {
             start,
             before,
             line: &line,
             close,
         };
-        let outcome = parse_candidate(&laid, scanner, limits.url_bytes, &mut |found| {
+        let outcome = parse_candidate(&candidate, scanner, limits.url_bytes, &mut |found| {
             let name;
             let region = match text.region {
                 Region::Header(field) => {
@@ -152,8 +156,8 @@ impl State<'_, '_> {
                 0
             };
             let part = text.part;
-            self.found(
-                &Spot {
+            self.report(
+                &Location {
                     bytes: &text.bytes,
                     offset_map: &text.offset_map,
                     region,
@@ -170,31 +174,31 @@ impl State<'_, '_> {
         if let Some(RejectReason::Grammar(_)) = outcome.reject
             && close.is_none()
         {
-            self.ill_at = start.content + ill_at(line.text());
+            self.first_invalid = start.content + first_invalid(line.text());
         }
         if outcome.reject.is_some() && close.is_none() {
-            self.refused(text, start, line.text().len());
+            self.count_rejected(text, start, line.text().len());
         }
         self.line = line;
         outcome
     }
 
-    /// Whether words are read to their ends. Each may be refused and read again from a start inside it, so that without
-    /// a bound a message of `n` bytes could cost `n * n`.
-    pub(super) fn may_refuse(&self) -> bool {
-        self.refused_bytes <= REJECTED_WORDS_BYTES + REJECTED_WORDS_RATIO * self.message.raw.len()
+    /// Returns `true` if words are read to their ends. A word may be rejected and read again from each start inside it: without
+    /// this bound a message of `n` bytes could cost `n * n`.
+    pub(super) fn may_read_whole(&self) -> bool {
+        self.rejected_bytes <= REJECTED_WORDS_BYTES + REJECTED_WORDS_RATIO * self.message.raw.len()
     }
 
-    /// Notes that a word of so many bytes was read and refused.
-    pub(super) fn refused(&mut self, text: &DecodedText<'_>, start: &UrlStart, octets: usize) {
-        if octets > PREFILTER_BYTES && self.may_refuse() {
-            self.refused_bytes += octets;
-            if !self.may_refuse() {
+    /// Counts a word of `len` bytes that was read and rejected. Reports the limit when it is reached.
+    pub(super) fn count_rejected(&mut self, text: &DecodedText<'_>, start: &UrlStart, len: usize) {
+        if len > PREFILTER_BYTES && self.may_read_whole() {
+            self.rejected_bytes += len;
+            if !self.may_read_whole() {
                 let at = self
                     .origin(&text.offset_map, Span::new(start.at, start.content))
                     .start;
                 let most = format!(
-                    "long words full of URLs that are none: words are read up to {PREFILTER_BYTES} octets from here"
+                    "too many long words that hold URL starts but no URL: from here on only the first {PREFILTER_BYTES} bytes of a word are read"
                 );
                 (self.sink)(Finding::Diagnostic(Diagnostic::at(
                     DiagnosticKind::Limit,
@@ -205,8 +209,8 @@ impl State<'_, '_> {
         }
     }
 
-    /// Whether a bare start is worth reading its word.
-    pub(super) fn prefiltered(
+    /// Returns the reason if the word at a bare start cannot be a URL.
+    pub(super) fn prefilter(
         &self,
         text: &[u8],
         start: &UrlStart,
@@ -217,21 +221,21 @@ impl State<'_, '_> {
             _ => None,
         };
         prefilter(text, word, guessed, &self.extractor.scanner)?;
-        // What no grammar takes in this word was met before, and browsers' schemes alone can do with it.
+        // A byte that no grammar accepts follows in this word; only the schemes of browsers tolerate it.
         let begin = &text[word.from..];
         let special = [&b"http:"[..], b"https:", b"ftp:", b"file:", b"ws:", b"wss:"];
         let browsers = guessed.is_some()
             || special.iter().any(|name| {
                 begin.len() >= name.len() && begin[..name.len()].eq_ignore_ascii_case(name)
             });
-        if word.from < self.ill_at && !browsers {
+        if word.from < self.first_invalid && !browsers {
             Err(RejectReason::Implausible)
         } else {
             Ok(())
         }
     }
 
-    /// Reads the URL of an attribute, and gives it.
+    /// Parses the URL of an HTML attribute, and reports it.
     pub(super) fn link(&mut self, text: &DecodedText<'_>, link: &HtmlLink) {
         let Some(page) = &text.page else { return };
         let Extractor {
@@ -242,7 +246,7 @@ impl State<'_, '_> {
         let anchor = link
             .anchor
             .map(|anchor| anchor.of(&text.bytes).trim_ascii());
-        let spot = Spot {
+        let location = Location {
             bytes: &page.source,
             offset_map: &page.offset_map,
             region: &region,
@@ -263,16 +267,20 @@ impl State<'_, '_> {
             base,
         };
         if let Err(reason) = parse_attribute(&value, scanner, limits.url_bytes, &mut |found| {
-            self.found(&spot, found)
+            self.report(&location, found)
         }) {
-            let place = self.origin(&page.offset_map, link.span);
-            (self.sink)(Finding::Reject(reason, &link.value, place));
+            let origin = self.origin(&page.offset_map, link.span);
+            (self.sink)(Finding::Reject {
+                reason,
+                text: &link.value,
+                origin,
+            });
         }
     }
 }
 
-/// Where the first octet of a word stands that no URI of RFC 3986 holds, or the first `%` that begins no escape.
-fn ill_at(word: &[u8]) -> usize {
+/// Returns the offset of the first byte of a word that RFC 3986 refuses, or of the first `%` that begins no escape.
+fn first_invalid(word: &[u8]) -> usize {
     let allowed =
         |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()*+,;=%".contains(&byte);
     let ill =

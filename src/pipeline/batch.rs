@@ -136,7 +136,7 @@ impl<'w> BatchBuilder<'w> {
                 summary.candidates += 1;
                 summary.filtered += 1;
             }
-            Finding::Folded(key) => {
+            Finding::Duplicate { key } => {
                 summary.candidates += 1;
                 summary.duplicates += 1;
                 *self.chunk().repeated.entry(key).or_insert(1) += 1;
@@ -145,7 +145,11 @@ impl<'w> BatchBuilder<'w> {
                 summary.unwrapped += 1;
                 self.add_line(record);
             }
-            Finding::Reject(reason, text, origin) => {
+            Finding::Reject {
+                reason,
+                text,
+                origin,
+            } => {
                 summary.candidates += 1;
                 summary.count_reject(reason);
                 if self.job.rejects {
@@ -156,9 +160,9 @@ impl<'w> BatchBuilder<'w> {
                 summary.count_event(diagnostic.kind.name());
                 self.chunk().events.push(diagnostic.of(source));
             }
-            Finding::Parts(text, other) => {
+            Finding::Parts { text, skipped } => {
                 summary.parts_text += text as u64;
-                summary.parts_other += other as u64;
+                summary.parts_other += skipped as u64;
             }
         }
         self.hand_in_large_message();

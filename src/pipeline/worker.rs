@@ -12,7 +12,7 @@ use super::scratch::ScratchPool;
 use super::units::{Unit, UnitStep};
 use crate::decode::{HeaderFields, KnownField, digest, parse_date};
 use crate::diagnostic::{Diagnostic, DiagnosticKind, SkipReason};
-use crate::extract::{Extractor, Known, extract_known};
+use crate::extract::{Extractor, ParsedHeader, extract_parsed};
 use crate::limits::{SMALL_CONTAINER_BYTES, SMALL_FILE_BYTES};
 use crate::origin::{Source, SourceKind};
 use crate::read::{self, Input};
@@ -70,7 +70,7 @@ struct Worker<'w> {
 
 /// A message of which the header was read.
 struct KnownMessage {
-    known: Known,
+    header: ParsedHeader,
     article: Option<ArticleChunk>,
 }
 
@@ -243,14 +243,14 @@ impl Worker<'_> {
 
     /// Works on a message, and contains its panics.
     fn message(&mut self, message: &Message<'_>, source: &Source) {
-        let KnownMessage { known, article } = self.known(message);
+        let KnownMessage { header, article } = self.header(message);
         let is_news = message.kind == SourceKind::News;
         if is_news {
             self.builder.begin_article(article);
         }
         self.builder.begin_message();
         let outcome = catch_unwind(AssertUnwindSafe(|| {
-            self.try_message(message, &known, source);
+            self.try_message(message, &header, source);
         }));
         if outcome.is_err() {
             self.builder.discard_message();
@@ -269,17 +269,17 @@ impl Worker<'_> {
 
     /// Reads the header of a message and, for news, identifies the article. A fragment belongs to the article whose
     /// beginning it has.
-    fn known(&self, message: &Message<'_>) -> KnownMessage {
+    fn header(&self, message: &Message<'_>) -> KnownMessage {
         let header_bytes = self.context.extractor.limits().header_bytes;
-        let mut known = Known {
+        let mut header = ParsedHeader {
             fields: HeaderFields::in_message(message, header_bytes),
             digest: None,
         };
         let article = match message.fragment_of.map(|head| head.message(message.kind)) {
             _ if message.kind != SourceKind::News => None,
             None => {
-                let digest = *known.digest.insert(digest(message, &known.fields));
-                article_chunk(message, &known.fields, digest, ArticlePart::Start)
+                let digest = *header.digest.insert(digest(message, &header.fields));
+                article_chunk(message, &header.fields, digest, ArticlePart::Start)
             }
             Some(head) => {
                 let fields = HeaderFields::in_message(&head, header_bytes);
@@ -287,22 +287,22 @@ impl Worker<'_> {
                 article_chunk(&head, &fields, digest, ArticlePart::Continuation)
             }
         };
-        KnownMessage { known, article }
+        KnownMessage { header, article }
     }
 
     /// Extracts the URLs of a message, unless its date excludes it.
-    fn try_message(&mut self, message: &Message<'_>, known: &Known, source: &Source) {
+    fn try_message(&mut self, message: &Message<'_>, header: &ParsedHeader, source: &Source) {
         let is_fragment = message.fragment_of.is_some();
-        if !self.is_in_time(message, &known.fields) {
+        if !self.is_in_time(message, &header.fields) {
             if !is_fragment {
                 self.builder.chunk().summary.skip_message(SkipReason::Date);
             }
             return;
         }
         let builder = &mut self.builder;
-        extract_known(
+        extract_parsed(
             message,
-            known,
+            header,
             source,
             self.context.extractor,
             &mut |finding| builder.add(finding, source),

@@ -129,10 +129,8 @@ fn folded_within_messages(path: PathBuf, threads: usize) -> Told {
         ..Job::default()
     };
     let mut told = Told::default();
-    let options = Options {
-        once_a_message: true,
-        ..Options::default()
-    };
+    let mut options = Options::default();
+    options.unique_in_message = true;
     let balance = run(&job, &Extractor::new(options), &mut told).expect("a Vec takes all");
     assert_eq!(balance.imbalances(), [""; 0]);
     told

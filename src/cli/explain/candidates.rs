@@ -29,16 +29,20 @@ impl Page {
                 let url = shortened(record.found.full);
                 self.line(2, &format!("inside it, redirected by {by}: {url}"));
             }
-            Finding::Reject(reason, text, place) => {
+            Finding::Reject {
+                reason,
+                text,
+                origin: place,
+            } => {
                 count += 1;
                 let text = shortened(text);
                 self.line(1, &format!("{}: rejected: {text}", range(&place)));
                 self.line(2, &reject_text(reason));
             }
             Finding::Filtered
-            | Finding::Folded(_)
+            | Finding::Duplicate { .. }
             | Finding::Diagnostic(_)
-            | Finding::Parts(..) => {}
+            | Finding::Parts { .. } => {}
         });
         if count == 0 {
             self.line(1, "none: no text looks like the start of a URL");

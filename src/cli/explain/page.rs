@@ -210,7 +210,7 @@ mod tests {
             b"From: a\nMessage-ID: <i@x>\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\n\
                     see <URL:http://a.\n  example/> and std::x and <http://unclosed.example/\n\n--b\n\
                     Content-Type: image/png\nContent-Transfer-Encoding: base64\n\nAAAA\n--b--\n";
-        let mut message = Message::alone(raw);
+        let mut message = Message::parse(raw);
         message.start = 1000;
         let page = page(&message);
         for line in [
@@ -232,7 +232,7 @@ mod tests {
     fn the_features_of_a_join_are_explained() {
         let raw = b"From: a\n\nIt is described in detail at http://www.host.example/path/to/some/documents/\n\
                     and-more/of-them/index.html\n\n";
-        let page = page(&Message::alone(raw));
+        let page = page(&Message::parse(raw));
         assert!(
             page.contains("base -3.5,") && page.contains("points, confidence"),
             "{page}"
@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn control_characters_are_escaped() {
         let raw = b"From: a\nSubject: \x1b[31mred\n\n\x1b]0;x\x07 http://a.example/\n";
-        let page = page(&Message::alone(raw));
+        let page = page(&Message::parse(raw));
         assert!(!page.contains('\u{1b}') && page.contains("red"), "{page}");
     }
 }

@@ -312,7 +312,7 @@ mod tests {
     fn a_message_that_grows_keeps_its_prefix() {
         let whole = Message {
             kind: SourceKind::Mbox,
-            ..Message::alone(b"Subject: a\nStatus: O\nTo: b\n\nx http://a/\ny\n")
+            ..Message::parse(b"Subject: a\nStatus: O\nTo: b\n\nx http://a/\ny\n")
         };
         for cut in [
             b"Subject: a\n".len(),
@@ -339,7 +339,7 @@ mod tests {
                         || stable_prefix(&Message { raw: &next, ..part }, 99) == Some(prefix)
                 );
                 assert!(!starts_with(
-                    &Message::alone(b"A: b\n\nc"),
+                    &Message::parse(b"A: b\n\nc"),
                     &HeaderFields::default(),
                     prefix
                 ));
