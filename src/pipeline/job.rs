@@ -1,55 +1,55 @@
-//! What is asked of a run, and where its yield goes.
+//! What a run is asked to do, and the receiver of its results.
 
 use std::io;
 use std::path::PathBuf;
 
 use crate::diagnostic::Event;
-use crate::origin;
+use crate::origin::FileRange;
 use crate::record::Summary;
 use crate::sink::Sink;
 use crate::split::Format;
 use crate::walk::{PathFilter, SymlinkPolicy};
 
-/// What is to be done.
+/// A job for [`run`](super::run).
 #[derive(Debug, Default)]
 pub struct Job {
-    /// Files and folders, `-` for standard input.
+    /// Files and folders; `-` for standard input.
     pub roots: Vec<PathBuf>,
-    /// Parts of files, instead of the roots.
-    pub items: Option<Vec<origin::FileRange>>,
-    /// Which files are wanted.
+    /// Ranges of files, in place of the roots.
+    pub items: Option<Vec<FileRange>>,
+    /// Filter for the paths of files below the roots.
     pub filter: PathFilter,
-    /// Whether links are followed.
+    /// Handling of symbolic links below the roots.
     pub links: SymlinkPolicy,
     /// The format of all sources, if it is not to be recognised.
     pub format: Option<Format>,
-    /// Threads that work; at least one.
+    /// Number of threads that work on messages. With 1 or less the calling thread does everything.
     pub threads: usize,
-    /// What is written of a URL.
+    /// Form in which URLs are written.
     pub output: Output,
-    /// Whether refused candidates are wanted.
+    /// Rejected candidates are reported.
     pub rejects: bool,
-    /// Which repetitions are folded. Within messages the extractor does it.
+    /// Repetitions of a URL that are left out. Within messages the extractor leaves them out.
     pub unique: Unique,
-    /// Messages of this moment and later (seconds since 1970).
+    /// Skips messages dated before this time (seconds since 1970).
     pub since: Option<i64>,
-    /// Messages before this moment.
+    /// Skips messages dated at this time or later.
     pub until: Option<i64>,
 }
 
-/// Which repetitions of a URL are folded.
+/// Repetitions of a URL that are left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unique {
-    /// None.
+    /// No repetition is left out.
     #[default]
     None,
-    /// Those within a message; its record tells how many there were.
+    /// Repetitions within a message; the record holds their number.
     Message,
-    /// Those within the run.
+    /// Repetitions within the run.
     Run,
 }
 
-/// Which of a record's forms is written.
+/// Form in which a URL is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Output {
     /// The whole record.
@@ -59,34 +59,34 @@ pub enum Output {
     Urls,
 }
 
-/// Where the yield of a run goes, in the order of its input.
+/// Receiver of the results of a run, in the order of its input.
 pub trait Report {
-    /// Records. `Ok(false)` ends the run.
+    /// Receives encoded records, one per line. `Ok(false)` ends the run.
     ///
     /// # Errors
     ///
-    /// What the sink says; it ends the run.
+    /// Errors of writing them; they end the run.
     fn records(&mut self, batch: &[u8]) -> io::Result<bool>;
 
-    /// Refused candidates, if they were asked for.
+    /// Receives encoded rejected candidates, one per line, if the job asks for them.
     ///
     /// # Errors
     ///
-    /// What the sink says; it ends the run.
+    /// Errors of writing them; they end the run.
     fn rejects(&mut self, batch: &[u8]) -> io::Result<()>;
 
-    /// Something was wrong.
+    /// Receives an event.
     ///
     /// # Errors
     ///
-    /// What the sink says; it ends the run.
+    /// Errors of writing it; they end the run.
     fn event(&mut self, event: &Event) -> io::Result<()>;
 
-    /// How far it is: everything counted so far.
-    fn progress(&mut self, balance: &Summary);
+    /// Receives everything that was counted so far, after each batch.
+    fn progress(&mut self, summary: &Summary);
 }
 
-/// A report for those who want the records alone.
+/// A report that passes on the records alone.
 impl<S: Sink> Report for S {
     fn records(&mut self, batch: &[u8]) -> io::Result<bool> {
         self.put(batch)

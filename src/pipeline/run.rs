@@ -1,203 +1,228 @@
-//! A whole run: one thread walks, cuts and writes, the others work.
+//! A whole run: one thread walks, cuts inputs into units and writes; the others work on the units.
 
-use std::cell::OnceCell;
 use std::io;
-
-use rayon::{Scope, ThreadPool, ThreadPoolBuilder};
+use std::thread;
 
 use super::chunk::Batch;
-use super::dedup::Dedup;
-use super::job::{Job, Output, Report};
-use super::order::Order;
+use super::job::{Job, Report};
+use super::order::{HandInResult, InProgress, Lane, Order, Task, Ticket};
 use super::scratch::ScratchPool;
-use super::units::{Unit, Units};
+use super::units::Units;
 use super::worker::WorkContext;
-use super::writer::{Run, Writer};
+use super::writer::{BatchRecords, Writer};
 use crate::extract::Extractor;
 use crate::limits::{BATCH_FILES, BATCHES_PER_THREAD, BLOCK_BYTES_PER_THREAD};
 use crate::record::Summary;
-use crate::walk;
+use crate::walk::{self, WalkedFile};
 
-/// Does the job and gives what it counted.
+/// Does the job and returns its summary.
 ///
-/// The records are the same bytes for any number of threads. Holds at most [`BLOCKS_PER_THREAD`](crate::limits::BLOCKS_PER_THREAD) blocks and
-/// [`BLOCK_BYTES_PER_THREAD`] bytes for each thread, or one message, or [`BATCHES_PER_THREAD`] batches of small files with some
-/// of them open, and a bounded part of their records. A second set of threads works where all of the first may have to wait,
-/// and holds as much at the most.
+/// The records are the same bytes for any number of threads. Holds at most
+/// [`BLOCKS_PER_THREAD`](crate::limits::BLOCKS_PER_THREAD) blocks and [`BLOCK_BYTES_PER_THREAD`] bytes for each thread, or
+/// one message, or [`BATCHES_PER_THREAD`] batches of small files with some of them open, and a bounded part of their
+/// records; as much again at most while a small compressed file that unpacks to much is read.
 ///
 /// # Errors
 ///
-/// What `report` says, or that threads cannot be had. Input that fails is an event.
+/// Errors of `report`, and of starting threads. Input that cannot be read is an event.
 pub fn run(job: &Job, extractor: &Extractor, report: &mut dyn Report) -> io::Result<Summary> {
-    let mut writer = Writer {
-        report,
-        given: Dedup::new(job.unique),
-        lines: job.output == Output::Records,
-        summary: Summary::default(),
-        broken: None,
+    let pool = ScratchPool::default();
+    let context = WorkContext {
+        job,
+        extractor,
+        pool: &pool,
     };
-    let mut units = Units::new(job, extractor.limits());
-    let (desks, aside) = (ScratchPool::default(), OnceCell::new());
+    let mut writer = Writer::new(job, report);
     if job.threads <= 1 {
-        Workers {
-            job,
-            extractor,
-            desks: &desks,
-            aside: &aside,
-            scope: None,
-        }
-        .do_all(&mut units, &mut writer)?;
-        return Ok(writer.summary);
+        let mut coordinator = Coordinator {
+            context,
+            writer: &mut writer,
+            order: None,
+        };
+        coordinator.run_all()?;
+    } else {
+        run_on_threads(context, &mut writer)?;
     }
-    walk::reserve_descriptors((job.threads * BATCHES_PER_THREAD + 2) * BATCH_FILES);
-    threads(job)?.in_place_scope(|scope| {
-        Workers {
-            job,
-            extractor,
-            desks: &desks,
-            aside: &aside,
-            scope: Some(scope),
-        }
-        .do_all(&mut units, &mut writer)
-    })?;
     Ok(writer.summary)
 }
 
-/// As many threads as the job may have.
-fn threads(job: &Job) -> io::Result<ThreadPool> {
-    ThreadPoolBuilder::new()
-        .num_threads(job.threads)
-        .build()
-        .map_err(io::Error::other)
-}
-
-/// Those who work: the threads of a scope, or the caller alone.
-struct Workers<'h, 'scope> {
-    job: &'scope Job,
-    extractor: &'scope Extractor,
-    desks: &'scope ScratchPool,
-    /// Threads for what must be done while the others may all be waiting for it; there are none before they are needed.
-    aside: &'scope OnceCell<ThreadPool>,
-    scope: Option<&'h Scope<'scope>>,
-}
-
-impl Workers<'_, '_> {
-    /// Has the units worked on and writes what they give, in order. `false` ends the run.
-    fn do_all(
-        &self,
-        units: &mut dyn Iterator<Item = Unit>,
-        writer: &mut Writer<'_>,
-    ) -> io::Result<bool> {
-        let job = self.job;
-        let context = WorkContext {
-            job,
-            extractor: self.extractor,
-            pool: self.desks,
-        };
-        let Some(scope) = self.scope else {
-            for unit in units {
-                let mut written = Ok(true);
-                context.work_on(unit, &mut |batch| {
-                    if let Ok(true) = written {
-                        written = self.write(batch, writer);
-                    }
-                });
-                if !written? {
-                    return Ok(false);
-                }
-            }
-            return Ok(true);
-        };
-        let mut order = Order::default();
-        let most_bytes = job.threads as u64 * BLOCK_BYTES_PER_THREAD;
-        for unit in units {
-            let bytes = unit.bytes();
-            let most_units = job.threads * unit.max_per_thread() + 1;
-            // One unit may be larger than all that may be under way.
-            let room = most_bytes.saturating_sub(bytes);
-            if !order.drain(most_units, room, &mut |batch| self.write(batch, writer))? {
-                return Ok(false);
-            }
-            let sender = order.begin(bytes);
-            scope.spawn(move |_| {
-                // The other end is gone only when the run was given up.
-                context.work_on(unit, &mut |batch| {
-                    let _ = sender.send(batch);
-                });
-            });
+/// Does the job on as many threads as it asks for, besides this one.
+fn run_on_threads(context: WorkContext<'_>, writer: &mut Writer<'_>) -> io::Result<()> {
+    let threads = context.job.threads;
+    walk::reserve_descriptors((threads * BATCHES_PER_THREAD + 2) * BATCH_FILES);
+    let order = Order::default();
+    thread::scope(|scope| {
+        // Also after an error and a panic, so that the threads end.
+        let _close = CloseOnDrop(&order);
+        for number in 1..=threads {
+            let worker = WorkerThread {
+                context,
+                order: &order,
+            };
+            thread::Builder::new()
+                .name(format!("worker {number}"))
+                .spawn_scoped(scope, move || worker.run())?;
         }
-        order.drain(0, 0, &mut |batch| self.write(batch, writer))
+        let mut coordinator = Coordinator {
+            context,
+            writer,
+            order: Some(&order),
+        };
+        coordinator.run_all()
+    })
+}
+
+/// Thread that walks, cuts and writes.
+struct Coordinator<'c, 'w> {
+    context: WorkContext<'c>,
+    writer: &'c mut Writer<'w>,
+    /// The way to the threads. `None` if there are none: then the caller works on the units as well.
+    order: Option<&'c Order>,
+}
+
+impl Coordinator<'_, '_> {
+    /// Does everything that the job names.
+    fn run_all(&mut self) -> io::Result<()> {
+        let WorkContext { job, extractor, .. } = self.context;
+        self.run_units(Units::new(job, extractor.limits()), Lane::Run)?;
+        Ok(())
     }
 
-    /// Writes a batch. A file that a thread left to be read in blocks is read when its turn has come; its units are
-    /// blocks, of which none is left in turn, so that this goes one level deep.
-    fn write(&self, batch: Batch, writer: &mut Writer<'_>) -> io::Result<bool> {
+    /// Has the units worked on, and writes their batches in order. `Ok(false)` ends the run.
+    fn run_units(&mut self, units: Units<'_>, lane: Lane) -> io::Result<bool> {
+        match self.order {
+            None => self.work_on(units),
+            Some(order) => self.give_out(units, lane, order),
+        }
+    }
+
+    /// Works on the units itself.
+    fn work_on(&mut self, units: Units<'_>) -> io::Result<bool> {
+        let context = self.context;
+        for unit in units {
+            let mut written = Ok(true);
+            context.work_on(unit, &mut |batch| {
+                if let Ok(true) = written {
+                    written = self.write(batch);
+                }
+            });
+            if !written? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Gives the units to the threads, and writes what is ready before each one.
+    fn give_out(&mut self, units: Units<'_>, lane: Lane, order: &Order) -> io::Result<bool> {
+        let threads = self.context.job.threads;
+        let max_bytes = threads as u64 * BLOCK_BYTES_PER_THREAD;
+        for unit in units {
+            let max = InProgress {
+                units: threads * unit.max_per_thread() + 1,
+                // One unit may be larger than everything that may be in progress.
+                bytes: max_bytes.saturating_sub(unit.bytes()),
+            };
+            if !self.write_batches(lane, max, order)? {
+                return Ok(false);
+            }
+            order.add(lane, unit);
+        }
+        self.write_batches(lane, InProgress { units: 0, bytes: 0 }, order)
+    }
+
+    /// Writes the batches of a lane that are ready, and waits for more until no more than `max` is in progress.
+    fn write_batches(&mut self, lane: Lane, max: InProgress, order: &Order) -> io::Result<bool> {
+        while let Some(batch) = order.next_batch(lane, max) {
+            if !self.write(batch)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Writes a batch. A file that a thread deferred is read at its place in the order. `Ok(false)` ends the run.
+    fn write(&mut self, batch: Batch) -> io::Result<bool> {
         let Batch { records, chunks } = batch;
-        let mut run = Run {
-            records: &records,
-            written: 0,
-            reached: 0,
-        };
+        let mut batch_records = BatchRecords::new(&records);
         for mut chunk in chunks {
             let deferred = chunk.deferred.take();
-            if !writer.write(chunk, &mut run)? {
+            if !self.writer.write(chunk, &mut batch_records)? {
                 return Ok(false);
             }
             if let Some(file) = deferred {
-                if !run.write(writer.report)? {
-                    return Ok(false);
-                }
-                if !self.do_aside(file, writer)? {
+                let wants_more = batch_records.flush(self.writer.report)?;
+                if !wants_more || !self.run_deferred(file)? {
                     return Ok(false);
                 }
             }
         }
-        let wants_more = run.write(writer.report)?;
-        self.desks.put_records(records);
-        writer.report.progress(&writer.summary);
+        let wants_more = batch_records.flush(self.writer.report)?;
+        self.context.pool.put_records(records);
+        self.writer.report.progress(&self.writer.summary);
         Ok(wants_more)
     }
 
-    /// Has a file that was left for its turn worked on, by threads of its own: the others may have so much to give that
-    /// none goes on before this is written. `false` ends the run.
-    fn do_aside(&self, file: walk::WalkedFile, writer: &mut Writer<'_>) -> io::Result<bool> {
-        let Workers {
-            job,
-            extractor,
-            desks,
-            aside,
-            ..
-        } = *self;
-        let mut units = Units::of_file(file, job, extractor.limits());
-        if self.scope.is_none() {
-            return self.do_all(&mut units, writer);
+    /// Reads a deferred file in blocks, of which none is deferred again: this goes one level deep.
+    fn run_deferred(&mut self, file: WalkedFile) -> io::Result<bool> {
+        let WorkContext { job, extractor, .. } = self.context;
+        self.run_units(
+            Units::of_file(file, job, extractor.limits()),
+            Lane::Deferred,
+        )
+    }
+}
+
+/// Thread that works on units.
+struct WorkerThread<'r> {
+    context: WorkContext<'r>,
+    order: &'r Order,
+}
+
+impl WorkerThread<'_> {
+    /// Works on units until the run has ended.
+    fn run(&self) {
+        while let Some(task) = self.order.next_task() {
+            self.work_on(task);
         }
-        let pool = match aside.get() {
-            Some(pool) => pool,
-            None => match threads(job) {
-                Ok(pool) => aside.get_or_init(|| pool),
-                // As many again may be too many. This one waits for nobody.
-                Err(_) => {
-                    return Workers {
-                        job,
-                        extractor,
-                        desks,
-                        aside,
-                        scope: None,
-                    }
-                    .do_all(&mut units, writer);
-                }
-            },
+    }
+
+    fn work_on(&self, task: Task) {
+        let Task { unit, ticket } = task;
+        let _finish = FinishOnDrop {
+            order: self.order,
+            ticket,
         };
-        pool.in_place_scope(|scope| {
-            Workers {
-                job,
-                extractor,
-                desks,
-                aside,
-                scope: Some(scope),
-            }
-            .do_all(&mut units, writer)
-        })
+        self.context
+            .work_on(unit, &mut |batch| self.hand_in(ticket, batch));
+    }
+
+    /// Hands in a batch. While it waits for its turn it works on units of a deferred file.
+    fn hand_in(&self, ticket: Ticket, mut batch: Batch) {
+        while let HandInResult::DoFirst { task, batch: held } = self.order.hand_in(ticket, batch) {
+            batch = held;
+            self.work_on(task);
+        }
+    }
+}
+
+/// Ends the run when it goes out of scope.
+struct CloseOnDrop<'o>(&'o Order);
+
+impl Drop for CloseOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+/// Finishes a unit when it goes out of scope, also by a panic, so that the writer does not wait in vain.
+struct FinishOnDrop<'o> {
+    order: &'o Order,
+    ticket: Ticket,
+}
+
+impl Drop for FinishOnDrop<'_> {
+    fn drop(&mut self) {
+        self.order.finish(self.ticket);
     }
 }

@@ -1,42 +1,49 @@
-//! The end of a run: folds, counts and reports, in order.
+//! End of a run: removes duplicates, counts and reports, in the order of the input.
 
 use std::io;
 
 use super::chunk::Chunk;
 use super::dedup::Dedup;
-use super::job::Report;
+use super::job::{Job, Output, Report};
 use crate::diagnostic::DiagnosticKind;
 use crate::record::Summary;
 
-/// The end of the line: folds, counts and reports, in order.
+/// Writer of chunks to a report.
 pub(super) struct Writer<'w> {
     pub(super) report: &'w mut dyn Report,
-    pub(super) given: Dedup,
     pub(super) summary: Summary,
-    /// What a stretch of the file that is being written failed with.
-    pub(super) broken: Option<DiagnosticKind>,
-    /// Whether each record is one line.
-    pub(super) lines: bool,
+    output: Output,
+    dedup: Dedup,
+    /// The error of a byte range of the file that is being written.
+    broken: Option<DiagnosticKind>,
 }
 
-impl Writer<'_> {
-    pub(super) fn write(&mut self, mut chunk: Chunk, run: &mut Run<'_>) -> io::Result<bool> {
-        // A file is cut at one go: the next that is counted is the one of which a stretch failed.
-        self.broken = chunk.broken.or(self.broken);
-        if chunk.summary.files > 0
-            && let Some(kind) = self.broken.take()
-            && chunk.summary.files_read > 0
-        {
-            chunk.summary.read_file_failed(kind.name());
+impl<'w> Writer<'w> {
+    /// A writer that has written nothing.
+    pub(super) fn new(job: &Job, report: &'w mut dyn Report) -> Writer<'w> {
+        Writer {
+            report,
+            summary: Summary::default(),
+            output: job.output,
+            dedup: Dedup::new(job.unique),
+            broken: None,
         }
-        let records = run.next(chunk.record_bytes);
-        let left = self.given.remove_duplicates(&mut chunk, records);
-        if self.lines {
-            // Counted in what is written, and not where it is encoded: a line that is lost between shows.
-            self.summary.lines += memchr::memchr_iter(b'\n', &left).count() as u64;
-        } else {
-            self.summary.lines += chunk.summary.records + chunk.summary.unwrapped;
-        }
+    }
+
+    /// Writes a chunk, whose records are the next of `records`. `Ok(false)` ends the run.
+    pub(super) fn write(
+        &mut self,
+        mut chunk: Chunk,
+        records: &mut BatchRecords<'_>,
+    ) -> io::Result<bool> {
+        self.count_broken_file(&mut chunk);
+        let own = records.next(chunk.record_bytes);
+        let kept = self.dedup.remove_duplicates(&mut chunk, own);
+        self.summary.lines += match self.output {
+            // Counted in what is written and not where it is encoded, so that a line that is lost in between shows.
+            Output::Records => memchr::memchr_iter(b'\n', &kept).count() as u64,
+            Output::Urls => chunk.summary.records + chunk.summary.unwrapped,
+        };
         self.summary.absorb(&mut chunk.summary);
         for event in &chunk.events {
             self.report.event(event)?;
@@ -44,42 +51,64 @@ impl Writer<'_> {
         if !chunk.rejects.is_empty() {
             self.report.rejects(&chunk.rejects)?;
         }
-        run.put(records.len(), &left, self.report)
+        records.put(own.len(), &kept, self.report)
+    }
+
+    /// Counts a file as failed if one of its byte ranges failed. The chunks of a file follow one another, so the next file
+    /// that is counted after a failed range is that file.
+    fn count_broken_file(&mut self, chunk: &mut Chunk) {
+        self.broken = chunk.broken.or(self.broken);
+        if chunk.summary.files > 0
+            && let Some(kind) = self.broken.take()
+            && chunk.summary.files_read > 0
+        {
+            chunk.summary.read_file_failed(kind.name());
+        }
     }
 }
 
-/// The records of a batch, which are reported at once as far as none of them was folded: many chunks are small articles.
-pub(super) struct Run<'b> {
-    pub(super) records: &'b [u8],
-    /// Up to where they are reported, or folded.
-    pub(super) written: usize,
-    /// Up to where they shall be reported.
-    pub(super) reached: usize,
+/// Records of a batch on their way to the report. They are reported together as far as no duplicate is among them: many
+/// chunks are small articles.
+pub(super) struct BatchRecords<'b> {
+    records: &'b [u8],
+    /// Offset up to which they were reported or removed.
+    reported: usize,
+    /// Offset up to which they are to be reported.
+    ready: usize,
 }
 
-impl<'b> Run<'b> {
+impl<'b> BatchRecords<'b> {
+    /// Records of which none was reported yet.
+    pub(super) fn new(records: &'b [u8]) -> BatchRecords<'b> {
+        BatchRecords {
+            records,
+            reported: 0,
+            ready: 0,
+        }
+    }
+
+    /// Reports everything that is ready. `Ok(false)` ends the run.
+    pub(super) fn flush(&mut self, report: &mut dyn Report) -> io::Result<bool> {
+        let records = &self.records[self.reported..self.ready];
+        self.reported = self.ready;
+        Ok(records.is_empty() || report.records(records)?)
+    }
+
     /// The next records.
     fn next(&self, len: usize) -> &'b [u8] {
-        &self.records[self.reached..][..len]
+        &self.records[self.ready..][..len]
     }
 
-    /// Puts what is left of the next `len` bytes behind the others. `false` ends the run.
-    fn put(&mut self, len: usize, left: &[u8], report: &mut dyn Report) -> io::Result<bool> {
-        if left.len() == len {
-            self.reached += len;
+    /// Makes the next `len` bytes ready, of which `kept` is left without duplicates. `Ok(false)` ends the run.
+    fn put(&mut self, len: usize, kept: &[u8], report: &mut dyn Report) -> io::Result<bool> {
+        if kept.len() == len {
+            self.ready += len;
             return Ok(true);
         }
-        let wants_more = self.write(report)? && (left.is_empty() || report.records(left)?);
-        self.reached += len;
-        self.written = self.reached;
+        let wants_more = self.flush(report)? && (kept.is_empty() || report.records(kept)?);
+        self.ready += len;
+        self.reported = self.ready;
         Ok(wants_more)
-    }
-
-    /// Reports what is not reported yet. `false` ends the run.
-    pub(super) fn write(&mut self, report: &mut dyn Report) -> io::Result<bool> {
-        let records = &self.records[self.written..self.reached];
-        self.written = self.reached;
-        Ok(records.is_empty() || report.records(records)?)
     }
 }
 
@@ -87,73 +116,54 @@ impl<'b> Run<'b> {
 mod tests {
     use super::*;
 
-    /// What the balance says of files that give these chunks.
-    fn files(chunks: Vec<Chunk>) -> (u64, u64, u64) {
+    #[derive(Debug, PartialEq, Eq)]
+    struct Files {
+        all: u64,
+        read: u64,
+        failed: u64,
+    }
+
+    /// Counts of files after these chunks.
+    fn files(chunks: Vec<Chunk>) -> Files {
         let mut report = Vec::new();
-        let (given, summary) = (Dedup::default(), Summary::default());
-        let mut writer = Writer {
-            report: &mut report,
-            given,
-            summary,
-            broken: None,
-            lines: true,
-        };
-        let mut run = Run {
-            records: b"",
-            written: 0,
-            reached: 0,
-        };
+        let mut writer = Writer::new(&Job::default(), &mut report);
+        let mut records = BatchRecords::new(b"");
         for chunk in chunks {
-            assert!(writer.write(chunk, &mut run).unwrap());
+            assert!(writer.write(chunk, &mut records).unwrap());
         }
         assert!(writer.summary.imbalances().is_empty());
-        (
-            writer.summary.files,
-            writer.summary.files_read,
-            writer.summary.files_failed.sum(),
-        )
+        Files {
+            all: writer.summary.files,
+            read: writer.summary.files_read,
+            failed: writer.summary.files_failed.sum(),
+        }
+    }
+
+    fn counted(count: fn(&mut Summary)) -> Chunk {
+        let mut chunk = Chunk::default();
+        count(&mut chunk.summary);
+        chunk
+    }
+
+    fn read() -> Chunk {
+        counted(Summary::read_file)
+    }
+
+    fn broken(chunk: Chunk) -> Chunk {
+        Chunk {
+            broken: Some(DiagnosticKind::Unreadable),
+            ..chunk
+        }
     }
 
     #[test]
-    fn a_file_of_which_a_stretch_failed_is_not_read_to_its_end() {
-        let broken = || Chunk {
-            broken: Some(DiagnosticKind::Unreadable),
-            ..Chunk::default()
-        };
-        let counted = |count: fn(&mut Summary)| {
-            let mut chunk = Chunk::default();
-            count(&mut chunk.summary);
-            chunk
-        };
-        let read = || counted(Summary::read_file);
-        assert_eq!(
-            files(vec![
-                read(),
-                broken(),
-                Chunk::default(),
-                broken(),
-                read(),
-                read()
-            ]),
-            (3, 2, 1)
-        );
-        assert_eq!(
-            files(vec![
-                broken(),
-                counted(|balance| balance.fail_file("unreadable")),
-                read()
-            ]),
-            (2, 1, 1)
-        );
-        assert_eq!(
-            files(vec![
-                Chunk {
-                    broken: Some(DiagnosticKind::Unreadable),
-                    ..read()
-                },
-                read()
-            ]),
-            (2, 1, 1)
-        );
+    fn a_file_with_a_failed_range_is_not_read_to_its_end() {
+        let later = || broken(Chunk::default());
+        let chunks = vec![read(), later(), Chunk::default(), later(), read(), read()];
+        let expected = |all, read, failed| Files { all, read, failed };
+        assert_eq!(files(chunks), expected(3, 2, 1));
+        let failed = counted(|summary| summary.fail_file("unreadable"));
+        assert_eq!(files(vec![later(), failed, read()]), expected(2, 1, 1));
+        assert_eq!(files(vec![broken(read()), read()]), expected(2, 1, 1));
     }
 }
