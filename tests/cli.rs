@@ -1,30 +1,31 @@
 //! The program as a shell sees it: exit codes, streams, hostile names, files that cannot be read.
 
 mod options;
+mod reference;
 mod show;
-mod tell;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::scene::{Folder, done, ended, lines, urlspool};
+use crate::scene::{Ended, Folder, done, ended, lines, urlspool};
 
 const MAIL: &str = "From: jane@m.example\nSubject: a lamp\n\nsee http://m.example/lamp\n";
 
-/// The status, and what was said, of a run with these arguments.
+/// The exit code and the standard error of a run with these arguments.
 #[track_caller]
 fn status(args: &[&str]) -> (i32, String) {
     let ended = ended(&mut urlspool(args), b"");
-    (ended.status.expect("no signal ends it"), ended.stderr)
+    (ended.status.expect("a signal ended it"), ended.stderr)
 }
 
 #[test]
-fn what_is_read_to_the_end_is_status_0() {
+fn a_complete_scan_exits_with_status_0() {
     let folder = Folder::new();
     assert_eq!(
         status(&["scan", &folder.file("a.eml", MAIL)]),
@@ -33,7 +34,7 @@ fn what_is_read_to_the_end_is_status_0() {
 }
 
 #[test]
-fn a_named_path_that_is_missing_is_status_1_and_the_others_are_read() {
+fn a_missing_path_exits_with_status_1_and_the_others_are_read() {
     let folder = Folder::new();
     let (there, missing) = (
         folder.file("there", MAIL),
@@ -51,49 +52,50 @@ fn a_named_path_that_is_missing_is_status_1_and_the_others_are_read() {
     );
 }
 
-/// No permission stops root, but what the system itself will not read does.
-#[test]
-fn a_file_that_cannot_be_read_is_status_1() {
-    let folder = Folder::new();
-    let locked = folder.file("locked", MAIL);
-    fs::set_permissions(&locked, fs::Permissions::from_mode(0o000)).unwrap();
-    let unreadable = if fs::File::open(&locked).is_err() {
-        locked.as_str()
-    } else {
-        "/proc/self/mem"
-    };
-    if !Path::new(unreadable).exists() {
-        println!("skipped: nothing is unreadable here");
-        return;
+/// A scan of `path` by a user who is bound by permissions. Root is not, so that `nobody` runs a copy of the program.
+#[track_caller]
+fn scan_without_privileges(path: &Path) -> Ended {
+    const NOBODY: u32 = 65_534;
+    let place = Folder::new();
+    let mut command = urlspool(["scan"]);
+    if rustix::process::geteuid().is_root() {
+        let copy = place.path("urlspool");
+        fs::copy(env!("CARGO_BIN_EXE_urlspool"), &copy).unwrap();
+        command = Command::new(copy);
+        command.arg("scan").uid(NOBODY).gid(NOBODY);
     }
-    let (status, said) = status(&["scan", unreadable]);
-    assert_eq!(status, 1, "{said}");
-    assert!(said.contains("unreadable"), "{said}");
+    ended(command.arg(path), b"")
 }
 
 #[test]
-fn a_folder_that_cannot_be_read_is_status_1_and_the_others_are_read() {
+fn an_unreadable_file_exits_with_status_1() {
+    let folder = Folder::new();
+    let locked = folder.write("locked", MAIL);
+    fs::set_permissions(&locked, fs::Permissions::from_mode(0o000)).unwrap();
+    let ended = scan_without_privileges(&locked);
+    assert_eq!(ended.status, Some(1), "{}", ended.stderr);
+    assert!(ended.stderr.contains("unreadable"), "{}", ended.stderr);
+}
+
+#[test]
+fn an_unreadable_folder_exits_with_status_1_and_the_others_are_read() {
     let folder = Folder::new();
     folder.write("locked/a", MAIL);
     folder.write("open/a", MAIL);
     let locked = folder.path("locked");
     fs::set_permissions(&locked, fs::Permissions::from_mode(0o000)).unwrap();
-    if fs::read_dir(&locked).is_ok() {
-        println!("skipped: root reads every folder");
-    } else {
-        let ended = ended(urlspool(["scan"]).arg(folder.root()), b"");
-        assert_eq!(
-            (ended.status, ended.records().len()),
-            (Some(1), 1),
-            "{}",
-            ended.stderr
-        );
-    }
+    let ended = scan_without_privileges(folder.root());
     fs::set_permissions(&locked, fs::Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(
+        (ended.status, ended.records().len()),
+        (Some(1), 1),
+        "{}",
+        ended.stderr
+    );
 }
 
 #[test]
-fn arguments_and_configurations_that_cannot_be_used_are_status_2() {
+fn unusable_arguments_and_configurations_exit_with_status_2() {
     let folder = Folder::new();
     let config = folder.file("bad.toml", "[extract]\nrulez = \"wide\"\n");
     let mail = folder.file("a", MAIL);
@@ -113,18 +115,16 @@ fn arguments_and_configurations_that_cannot_be_used_are_status_2() {
         &["show", "no place"],
         &["completions", "no-such-shell"],
     ] {
-        let (status, said) = status(args);
-        assert_eq!(status, 2, "{args:?}: {said}");
-        assert!(!said.is_empty(), "{args:?}");
+        let (status, stderr) = status(args);
+        assert_eq!(status, 2, "{args:?}: {stderr}");
+        assert!(!stderr.is_empty(), "{args:?}");
     }
 }
 
+/// Linux alone has `/dev/full`.
+#[cfg(target_os = "linux")]
 #[test]
-fn output_that_cannot_be_written_is_status_74() {
-    if !Path::new("/dev/full").exists() {
-        println!("skipped: there is no /dev/full");
-        return;
-    }
+fn output_that_cannot_be_written_exits_with_status_74() {
     let folder = Folder::new();
     let mail = folder.file("a", MAIL);
     let nowhere = format!("{}/no/such/folder", folder.root().display());
@@ -136,8 +136,8 @@ fn output_that_cannot_be_written_is_status_74() {
         ["--rejects", &nowhere],
         ["--events", &nowhere],
     ] {
-        let (status, said) = status(&["scan", args[0], args[1], &mail]);
-        assert_eq!(status, 74, "{args:?}: {said}");
+        let (status, stderr) = status(&["scan", args[0], args[1], &mail]);
+        assert_eq!(status, 74, "{args:?}: {stderr}");
     }
     let full = || Stdio::from(fs::File::create("/dev/full").unwrap());
     for args in [
@@ -156,7 +156,7 @@ fn output_that_cannot_be_written_is_status_74() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_a_normal_end() {
+fn a_closed_pipe_is_a_normal_end() {
     let folder = Folder::new();
     let text = folder.file("long", "see http://m.example/lamp\n".repeat(3_000));
     for args in [["scan", "-j2", &text], ["scan", "-j1", &text]] {
@@ -172,22 +172,22 @@ fn a_reader_that_goes_away_is_a_normal_end() {
             .read_line(&mut first)
             .unwrap();
         assert!(first.ends_with('\n'), "{first}");
-        let mut said = String::new();
+        let mut stderr = String::new();
         child
             .stderr
             .take()
             .unwrap()
-            .read_to_string(&mut said)
+            .read_to_string(&mut stderr)
             .unwrap();
         assert_eq!(
-            (child.wait().unwrap().code(), said),
+            (child.wait().unwrap().code(), stderr),
             (Some(0), String::new())
         );
     }
 }
 
 #[test]
-fn standard_input_is_a_hyphen_or_no_path_at_all() {
+fn a_hyphen_or_no_path_is_standard_input() {
     for args in [&["scan"][..], &["scan", "-"]] {
         let ended = ended(&mut urlspool(args), MAIL.as_bytes());
         assert_eq!(
@@ -198,9 +198,9 @@ fn standard_input_is_a_hyphen_or_no_path_at_all() {
     }
 }
 
-/// An empty file is no news; one that is no text is told of.
+/// An empty file is skipped silently, a binary one with an event.
 #[test]
-fn files_without_text_are_left() {
+fn files_without_text_are_skipped() {
     let folder = Folder::new();
     let (empty, binary) = (
         folder.file("empty", ""),
@@ -208,13 +208,16 @@ fn files_without_text_are_left() {
     );
     assert_eq!(status(&["scan", &empty]), (0, String::new()));
     assert!(ended(&mut urlspool(["scan"]), b"").stdout.is_empty());
-    let (status, said) = status(&["scan", &binary]);
+    let (status, stderr) = status(&["scan", &binary]);
     assert_eq!(status, 0);
-    assert!(said.contains("binary: skip: not read: binary"), "{said}");
+    assert!(
+        stderr.contains("binary: skip: not read: binary"),
+        "{stderr}"
+    );
 }
 
 #[test]
-fn nothing_that_is_no_regular_file_is_opened() {
+fn only_regular_files_are_opened() {
     let folder = Folder::new();
     folder.write("b", MAIL);
     let pipe = folder.path("a-pipe");
@@ -244,7 +247,7 @@ fn nothing_that_is_no_regular_file_is_opened() {
 }
 
 #[test]
-fn a_name_that_is_no_utf_8_survives() {
+fn a_path_that_is_not_utf_8_is_kept() {
     let folder = Folder::new();
     let path = folder.write(b"\xFFlamp", MAIL);
     let ended = ended(urlspool(["scan"]).arg(&path), b"");
@@ -264,9 +267,9 @@ fn a_name_that_is_no_utf_8_survives() {
     );
 }
 
-/// A terminal obeys ESC, and a line end in a name would make two messages of one.
+/// ESC controls a terminal, and a line end in a name would make two messages of one.
 #[test]
-fn a_hostile_name_is_harmless_on_standard_error() {
+fn a_hostile_name_is_escaped_on_standard_error() {
     let folder = Folder::new();
     let path = folder.write(
         "a\u{1b}[31m\nurlspool: all is well\u{202e}",
@@ -288,16 +291,16 @@ fn a_hostile_name_is_harmless_on_standard_error() {
     assert!(missing.stderr.contains(r"b\u{1b}c"), "{}", missing.stderr);
     let events = folder.path("events");
     crate::scene::ended(urlspool(["scan", "--events"]).args([&events, &path]), b"");
-    let told = lines(&fs::read(events).unwrap());
+    let events = lines(&fs::read(events).unwrap());
     assert_eq!(
-        told[0]["source"]["path"],
+        events[0]["source"]["path"],
         Value::from(path.to_str().unwrap()),
-        "a file of JSON has it as it is"
+        "a file of JSON lines has the name unchanged"
     );
 }
 
 #[test]
-fn what_is_quiet_says_nothing_and_what_is_strict_fails() {
+fn quiet_reports_only_errors_and_strict_fails_on_events() {
     let folder = Folder::new();
     let binary = folder.file("binary", [0, 1, 2, 3, 0]);
     assert_eq!(status(&["scan", "-q", &binary]), (0, String::new()));

@@ -913,12 +913,12 @@ fn explain_looks_into_containers_too() {
     let (status, text) = told(archive.clone());
     assert_eq!(status, Some(1));
     assert!(
-        text.contains("a member must be named: one that it holds is FILE!1"),
+        text.contains("name one of its members, for example FILE!1"),
         "{text}"
     );
     let (status, text) = told(format!("{archive}!2"));
     assert!(
-        status == Some(1) && text.contains("holds no such member"),
+        status == Some(1) && text.contains("has no such member"),
         "{text}"
     );
 

@@ -1,4 +1,4 @@
-//! What each option of `scan` lets through, adds and writes beside the records.
+//! The effect of each option of `scan` on the records and the other outputs.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,7 +12,7 @@ const DATED: &str = "From a\nDate: Mon, 1 Jul 1996 00:00:00 GMT\nSubject: http:/
     From b\nDate: Sat, 1 Aug 1998 00:00:00 GMT\nSubject: x\n\nhttp://august.example/ and http://july.example/\n\n\
     From c\nSubject: y\n\nhttp://undated.example/\n";
 
-/// URLs of several schemes and grammars, some of them twice, and some that are none.
+/// URLs of several schemes and grammars, some of them twice, and candidates that are not URLs.
 const MIXED: &str = "http://a.example/x HTTP://A.EXAMPLE:80/x gopher://g.example/11/x ftp://f.example/ \
     http://a.example/~x www.w.example <URL:http://v.example/a http://v.example/b> http://h05.example/{x} \
     mailto:jane@m.example x-lamp://l.example/ <URL:ftp:> http://... <http://open.example/\n";
@@ -26,7 +26,7 @@ fn found(text: &str, options: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn urls_are_written_one_a_line_with_their_fragments() {
+fn urls_are_written_one_per_line_with_their_fragments() {
     let folder = Folder::new();
     let file = folder.file("file", "http://a.example/x#y and <URL:http://b.exa\nmple/>");
     let ended = done(&["scan", "--format", "urls", &file]);
@@ -36,7 +36,7 @@ fn urls_are_written_one_a_line_with_their_fragments() {
 #[test]
 fn output_goes_to_a_file() {
     let folder = Folder::new();
-    let out = folder.file("out", "what was there before is gone");
+    let out = folder.file("out", "overwritten");
     assert!(
         done(&["scan", "-o", &out, "text/appendix.txt"])
             .stdout
@@ -50,7 +50,7 @@ fn output_goes_to_a_file() {
 
 /// `--unique` goes by the key: case of the host and a default port are no difference.
 #[test]
-fn repetitions_are_folded_within_a_message_or_the_run() {
+fn duplicates_are_dropped_within_a_message_or_the_run() {
     let again = "From a\nA: b\n\nhttp://a.example/x HTTP://A.EXAMPLE:80/x\n\nFrom b\nA: b\n\nhttp://a.example/x\n";
     assert_eq!(found(again, &[]).len(), 3);
     assert_eq!(found(again, &["--unique", "none"]).len(), 3);
@@ -61,9 +61,9 @@ fn repetitions_are_folded_within_a_message_or_the_run() {
     assert_eq!(found(again, &["--unique", "run"]), ["http://a.example/x"]);
 }
 
-/// A URL taken out of a redirector is counted apart, and so it is when it is folded.
+/// A URL taken out of a redirector has a count of its own, also as a duplicate.
 #[test]
-fn what_is_taken_out_of_a_redirector_is_folded_too() {
+fn duplicates_out_of_redirectors_are_dropped_too() {
     let folder = Folder::new();
     let article =
         |n, text| format!("Newsgroups: a.b\nMessage-ID: <{n}@a>\nFrom: j@a.example\n\n{text}\n");
@@ -148,7 +148,7 @@ fn filters_are_pure() {
 }
 
 #[test]
-fn bounds_in_time_take_in_the_first_and_leave_the_last() {
+fn since_is_inclusive_and_until_is_exclusive() {
     let (s, july, august, undated) = (
         "http://s.example/",
         "http://july.example/",
@@ -214,7 +214,7 @@ fn patterns_choose_files_beneath_a_root() {
 }
 
 #[test]
-fn headers_and_hosts_without_a_scheme_can_be_left() {
+fn headers_and_hosts_without_a_scheme_can_be_skipped() {
     let text = "From: jane@m.example\nX-URL: http://x.example/\n\nsee www.w.example or http://b.example/\n";
     assert_eq!(
         found(text, &[]),
@@ -254,7 +254,7 @@ fn the_strict_rules_are_strict() {
 }
 
 #[test]
-fn context_is_what_stands_around() {
+fn context_is_the_text_around_a_url() {
     let folder = Folder::new();
     let file = folder.file("file", "aé see http://c.example/x there");
     let context =
@@ -295,7 +295,7 @@ fn a_configuration_file_sets_what_flags_override() {
     );
 }
 
-/// The numbers of a balance sheet's table.
+/// The sum of the counts of a table in the summary.
 fn sum(summary: &Value, name: &str) -> u64 {
     summary[name]
         .as_object()
@@ -305,7 +305,7 @@ fn sum(summary: &Value, name: &str) -> u64 {
         .sum()
 }
 
-/// The three sums of a balance sheet, and what was written beside the records, held to each other.
+/// Checks the three sums of a summary, and its counts against the lines of the other outputs.
 #[track_caller]
 fn audit(options: &[&str]) -> Value {
     let folder = Folder::new();
@@ -316,7 +316,7 @@ fn audit(options: &[&str]) -> Value {
     folder.write("in/empty", "");
     folder.write("in/binary", [0, 1, 2, 3, 0]);
     let input = folder.path("in").into_os_string().into_string().unwrap();
-    let beside = [
+    let outputs = [
         "--summary",
         &summary,
         "--rejects",
@@ -327,7 +327,7 @@ fn audit(options: &[&str]) -> Value {
     let ended = done(
         &[
             &["scan", "text", "mail", "news", &input],
-            &beside[..],
+            &outputs[..],
             options,
         ]
         .concat(),
@@ -347,9 +347,9 @@ fn audit(options: &[&str]) -> Value {
         number("messages"),
         number("messages_scanned") + sum(&summary, "messages_skipped")
     );
-    let become_of =
+    let outcomes =
         number("records") + sum(&summary, "rejects") + number("filtered") + number("folded");
-    assert_eq!(number("candidates"), become_of);
+    assert_eq!(number("candidates"), outcomes);
     assert_eq!(
         number("records") + number("unwrapped"),
         ended.records().len() as u64
@@ -360,7 +360,7 @@ fn audit(options: &[&str]) -> Value {
 }
 
 #[test]
-fn the_balance_sheet_holds_with_any_options() {
+fn the_summary_adds_up_with_any_options() {
     let all = audit(&[]);
     assert!(
         sum(&all, "rejects") > 0
@@ -385,7 +385,7 @@ fn the_balance_sheet_holds_with_any_options() {
 }
 
 #[test]
-fn rejects_say_why_and_where() {
+fn rejects_have_their_reasons_and_places() {
     let folder = Folder::new();
     let (file, rejects) = (folder.file("file", MIXED), folder.file("rejects", ""));
     let records = done(&["scan", "--rejects", &rejects, &file]);
@@ -412,6 +412,6 @@ fn rejects_say_why_and_where() {
             .iter()
             .map(url)
             .any(|url| url.contains("v.example")),
-        "a void wrapper gives none"
+        "a rejected wrapper gives no URL"
     );
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::scene::{Folder, corpus, done, ended, lines, urlspool};
 
-/// What `show` prints for one record.
+/// The output of `show` for one record.
 #[track_caller]
 fn shown(record: &Value) -> Vec<u8> {
     let ended = ended(&mut urlspool(["show"]), format!("{record}\n").as_bytes());
@@ -14,11 +14,11 @@ fn shown(record: &Value) -> Vec<u8> {
     ended.stdout
 }
 
-/// Whether a record's text stands in the file as it is: not encoded, and in a charset that has ASCII's bytes.
+/// Returns `true` if a record's text is in the file unchanged: not encoded, and in a charset that extends ASCII.
 fn is_plain(record: &Value) -> bool {
     let encoding = record["part"]["encoding"].as_str().unwrap_or("7bit");
     let in_header = record["region"].as_str().unwrap().starts_with("header:");
-    // Its shifts stand between characters, and belong to none.
+    // Its escape sequences are between characters, and belong to none.
     let shifts = record["part"]["charset"]
         .as_str()
         .is_some_and(|name| name.eq_ignore_ascii_case("iso-2022-jp"));
@@ -39,7 +39,7 @@ fn contains_in_order(bytes: &[u8], wanted: &[u8]) -> bool {
 }
 
 #[test]
-fn the_octets_of_every_record_of_the_corpus_are_found_again() {
+fn the_bytes_of_every_record_of_the_corpus_are_found_again() {
     let records = done(&["scan", "text", "mail", "news"]).records();
     let mut plain = 0;
     for record in &records {
@@ -56,7 +56,7 @@ fn the_octets_of_every_record_of_the_corpus_are_found_again() {
         );
         if is_plain(record) {
             let bytes = &file[start..end];
-            // A mail's lines may flow and an article's dots be doubled, but a text stands as it is.
+            // The lines of a mail may be flowed and the dots of an article doubled, but a text is unchanged.
             assert!(
                 source["kind"] != "text" || bytes == record["raw"].as_str().unwrap().as_bytes(),
                 "{record}"
@@ -78,7 +78,7 @@ fn the_octets_of_every_record_of_the_corpus_are_found_again() {
 }
 
 #[test]
-fn show_prints_what_the_file_has_there() {
+fn show_prints_the_bytes_of_the_record() {
     let scan = done(&["scan", "mail/quoted.eml"]);
     let (records, all) = (scan.records(), scan.stdout);
     let file = fs::read(corpus().join("mail/quoted.eml")).unwrap();
@@ -94,7 +94,7 @@ fn show_prints_what_the_file_has_there() {
 }
 
 #[test]
-fn show_takes_a_place_by_hand() {
+fn show_takes_a_place_as_an_argument() {
     let folder = Folder::new();
     let file = folder.file("with:colon", "see http://s.example/x there");
     assert_eq!(
@@ -104,7 +104,7 @@ fn show_takes_a_place_by_hand() {
 }
 
 #[test]
-fn show_fails_where_the_file_is_another_one() {
+fn show_fails_if_the_file_has_changed() {
     let folder = Folder::new();
     let file = folder.file("short", "see");
     for place in [format!("{file}:0-99"), format!("{file}.gone:0-1")] {
@@ -159,7 +159,7 @@ fn parse_reads_arguments_and_lines_alike() {
 }
 
 #[test]
-fn a_json_string_holds_what_a_line_cannot() {
+fn a_json_string_can_have_a_line_break() {
     let ended = ended(
         &mut urlspool(["parse", "--from-json"]),
         b"\"http://h/a\\nb\"\n",
@@ -172,7 +172,7 @@ fn a_json_string_holds_what_a_line_cannot() {
 }
 
 #[test]
-fn a_fragment_is_no_part_of_a_url_unless_asked_for() {
+fn a_fragment_is_split_off_only_with_the_flag() {
     let url = "http://h.example/x#top";
     assert_eq!(done(&["parse", url]).records()[0]["ok"], false);
     let apart = &done(&["parse", "--fragment", url]).records()[0];
@@ -183,7 +183,7 @@ fn a_fragment_is_no_part_of_a_url_unless_asked_for() {
 }
 
 #[test]
-fn check_is_for_scripts() {
+fn check_exits_with_status_1_on_a_reject() {
     assert_eq!(
         ended(&mut urlspool(["parse", "--check", "http://h/"]), b"").status,
         Some(0)

@@ -1,4 +1,4 @@
-//! What the program tells of itself: schema, configuration, completions, manual, help.
+//! The program's own reference: schema, configuration, completions, manual page, help.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -19,9 +19,9 @@ fn of_type<'s>(schema: &'s Value, name: &str) -> &'s Value {
         .unwrap_or_else(|| panic!("no {name}"))
 }
 
-/// Where a value is not as its schema says: keys that are not there, keys that must be, values of another type, words
+/// Collects the places where a value does not match its schema: unknown keys, missing keys, values of another type, names
 /// that are not in a closed set.
-fn faults(value: &Value, schema: &Value, at: &str, found: &mut BTreeSet<String>) {
+fn mismatches(value: &Value, schema: &Value, at: &str, found: &mut BTreeSet<String>) {
     if let Some(allowed) = schema["enum"]
         .as_array()
         .filter(|allowed| !allowed.contains(value))
@@ -43,7 +43,7 @@ fn faults(value: &Value, schema: &Value, at: &str, found: &mut BTreeSet<String>)
         found.insert(format!("{at}: {value} is no {}", schema["type"]));
     }
     for (index, item) in value.as_array().into_iter().flatten().enumerate() {
-        faults(item, &schema["items"], &format!("{at}[{index}]"), found);
+        mismatches(item, &schema["items"], &format!("{at}[{index}]"), found);
     }
     let (Some(object), Some(properties)) = (value.as_object(), schema["properties"].as_object())
     else {
@@ -51,7 +51,7 @@ fn faults(value: &Value, schema: &Value, at: &str, found: &mut BTreeSet<String>)
     };
     keys(object, schema, properties, at, found);
     for (key, value) in object {
-        faults(
+        mismatches(
             value,
             properties.get(key).unwrap_or(&Value::Null),
             &format!("{at}.{key}"),
@@ -95,18 +95,18 @@ fn is_of(value: &Value, name: &str) -> bool {
 }
 
 #[track_caller]
-fn hold(name: &str, values: &[Value]) {
-    assert!(!values.is_empty(), "no {name} to look at");
+fn check_type(name: &str, values: &[Value]) {
+    assert!(!values.is_empty(), "no {name} to check");
     let schema = schema();
     let mut found = BTreeSet::new();
     for value in values {
-        faults(value, of_type(&schema, name), name, &mut found);
+        mismatches(value, of_type(&schema, name), name, &mut found);
     }
     assert!(found.is_empty(), "{found:#?}");
 }
 
 #[test]
-fn every_line_is_as_the_schema_says() {
+fn every_line_matches_the_schema() {
     let folder = Folder::new();
     let [rejects, events, long] = ["rejects", "events", "long"].map(|name| folder.file(name, ""));
     fs::write(
@@ -134,36 +134,36 @@ fn every_line_is_as_the_schema_says() {
     ];
     let records = done(&args).records();
     assert!(records.iter().any(|record| record["truncated"] == true) && records.len() > 200);
-    hold("url", &records);
-    hold("reject", &lines(&fs::read(rejects).unwrap()));
-    hold("event", &lines(&fs::read(events).unwrap()));
+    check_type("url", &records);
+    check_type("reject", &lines(&fs::read(rejects).unwrap()));
+    check_type("event", &lines(&fs::read(events).unwrap()));
 }
 
 #[test]
-fn the_records_kept_beside_the_fixtures_are_as_the_schema_says() {
-    let mut looked_at = 0;
+fn the_golden_records_match_the_schema() {
+    let mut checked = 0;
     for room in ["mail", "text", ""] {
         for entry in fs::read_dir(corpus().join("golden").join(room)).unwrap() {
             let path = entry.unwrap().path();
             if path.to_str().unwrap().ends_with(".golden.jsonl") {
                 let records = lines(&fs::read(path).unwrap());
-                hold("url", &records);
-                looked_at += 1;
+                check_type("url", &records);
+                checked += 1;
             }
         }
     }
-    assert!(looked_at > 10, "{looked_at} golden files");
+    assert!(checked > 10, "{checked} golden files");
 }
 
 #[test]
-fn the_checker_sees_faults() {
+fn the_checker_finds_mismatches() {
     let schema = schema();
     let good = done(&["scan", "text/appendix.txt"]).records().remove(0);
     let with = |change: &dyn Fn(&mut Value)| {
         let mut bad = good.clone();
         change(&mut bad);
         let mut found = BTreeSet::new();
-        faults(&bad, of_type(&schema, "url"), "url", &mut found);
+        mismatches(&bad, of_type(&schema, "url"), "url", &mut found);
         found.into_iter().collect::<Vec<_>>()
     };
     assert!(with(&|_| {}).is_empty());
@@ -208,12 +208,12 @@ fn a_configuration_is_printed_with_every_key() {
     assert_eq!(
         again.text(),
         resolved,
-        "what is printed reads as what was printed"
+        "the printed configuration is read back unchanged"
     );
 }
 
 #[test]
-fn shells_are_completed_and_the_manual_is_one() {
+fn completions_and_the_manual_page_are_printed() {
     for (shell, mark) in [
         ("bash", "complete -F"),
         ("zsh", "#compdef urlspool"),
