@@ -1,26 +1,29 @@
-//! Finds the places in a text where a URL may start. A cheap trigger, then a careful look back.
+//! Finds the offsets in a text where a URL may start: a cheap trigger, then a check of the bytes before it.
 //!
-//! What follows a start, and whether it is a URL at all, is left to `repair` and `parse`.
+//! Where the URL continues and ends, and whether it is a URL at all, is left to `repair` and `parse`.
 
 mod host;
+mod host_prefix;
+mod scheme_suffix;
 mod trigger;
 
-pub(crate) use host::{cut, likely_host, plausible_host, site_parts};
+pub(crate) use host::{HostAndPort, cut, likely_host, plausible_host};
 pub use trigger::UrlStarts;
 
 use crate::grammar::{BareRequirement, SCHEMES, Scheme};
+use scheme_suffix::SchemeSuffixes;
 
-/// By which rules URLs are found.
+/// The rules by which URLs are found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Rules {
-    /// What people really wrote (the default).
+    /// URLs as people write them (the default).
     #[default]
     Wide,
     /// RFC 1738 and its appendix, to the letter.
     Rfc1738,
 }
 
-/// How a URL is set off from the text around it.
+/// The way a URL is set off from the text around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Opening {
     /// `<URL:`
@@ -31,142 +34,101 @@ pub enum Opening {
     UrlPrefix,
     /// A scheme alone.
     Bare,
-    /// No scheme: `www.` or `ftp.`, and the scheme that is guessed for it.
+    /// `www.` or `ftp.` without a scheme. The field is the scheme guessed for it.
     Schemeless(&'static str),
 }
 
-/// A place where a URL may start.
+/// A place in a text where a URL may start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UrlStart {
-    /// The first byte of the wrapper, or of the URL where there is none.
+    /// The offset of the wrapper, or of the URL if there is no wrapper.
     pub at: usize,
-    /// The first byte behind the wrapper's opening; where the URL begins, but for white space.
+    /// The offset after the opening of the wrapper. The URL begins here or after white space.
     pub content: usize,
-    /// How it is set off.
+    /// The way the URL is set off.
     pub opening: Opening,
-    /// Where the search goes on if this start leads nowhere.
+    /// The offset at which to continue the search if no URL starts here.
     pub resume: usize,
 }
 
-/// What to look for. Made once for a run and shared.
+/// Finds URL starts. Created once for a run and shared by its threads.
 #[derive(Debug)]
 pub struct Scanner {
     rules: Rules,
-    /// Whether `www.` and `ftp.` are found: by the wide rules, unless that was switched off.
+    /// `true` if `www.` and `ftp.` are starts. Never by the strict rules.
     schemeless: bool,
-    /// Schemes that the user added, in lower case, and what makes them plausible.
-    extra: Vec<(Vec<u8>, BareRequirement)>,
-    endings: Endings,
+    /// The names of the schemes that the user added, in lower case.
+    extra: Vec<Vec<u8>>,
+    suffixes: SchemeSuffixes,
 }
 
-/// By which two letters the names end that a colon makes a start, whatever follows it. Nearly all colons stand behind
-/// others.
-#[derive(Debug, Default)]
-struct Endings {
-    /// For five bits of the last letter, which five bits the letter before it can have.
-    before: [u32; 32],
-}
-
-impl Endings {
-    fn add(&mut self, name: &[u8]) {
-        match name {
-            [.., before, last] => self.before[five_bits(*last)] |= 1 << five_bits(*before),
-            [last] => self.before[five_bits(*last)] = u32::MAX,
-            [] => {}
-        }
-    }
-
-    /// Whether a known name may end where `text` does. What cannot stand in a name may look like what can.
-    fn may_end(&self, text: &[u8]) -> bool {
-        match text {
-            [.., before, last] => self.before[five_bits(*last)] >> five_bits(*before) & 1 == 1,
-            [last] => self.before[five_bits(*last)] == u32::MAX,
-            [] => false,
-        }
-    }
-}
-
-/// What tells letters apart, in either case.
-fn five_bits(byte: u8) -> usize {
-    usize::from(byte & 0x1F)
-}
-
-/// Whether URLs without a scheme are looked for. The strict rules never do.
+/// Policy for URLs without a scheme. By the strict rules they are never found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SchemelessPolicy {
     /// `www.x.org` and `ftp.x.org` are found (the default).
     #[default]
     Find,
-    /// They are not.
+    /// They are skipped.
     Skip,
 }
 
 impl Scanner {
-    /// A scanner by `rules`; `extra` are names of further schemes that need no `//`, in any case.
+    /// Returns a scanner for `rules`. `extra` names further schemes that need no `//`, in any case.
     #[must_use]
     pub fn new(rules: Rules, schemeless: SchemelessPolicy, extra: &[String]) -> Scanner {
-        let schemeless = rules == Rules::Wide && schemeless == SchemelessPolicy::Find;
-        let mut endings = Endings::default();
-        // By the wide rules these are none without slashes, not even in brackets.
-        let never = |row: &&Scheme| {
+        // By the wide rules, a URL of these schemes needs `//`, even in brackets.
+        let needs_slashes = |row: &Scheme| {
             rules == Rules::Wide
                 && matches!(
                     row.bare,
                     BareRequirement::Host | BareRequirement::Slashes | BareRequirement::Never
                 )
         };
-        let known = SCHEMES.iter().filter(|row| !never(row)).map(|row| row.name);
-        known
+        let known = SCHEMES.iter().filter(|row| !needs_slashes(row));
+        let names = known
+            .map(|row| row.name)
             .chain(extra.iter().map(String::as_str))
-            .chain(["url"])
-            .for_each(|name| endings.add(name.as_bytes()));
-        let extra = extra
-            .iter()
-            .map(|name| {
-                (
-                    name.to_ascii_lowercase().into_bytes(),
-                    BareRequirement::Starts(""),
-                )
-            })
-            .collect();
+            .chain(["url"]);
         Scanner {
             rules,
-            schemeless,
-            extra,
-            endings,
+            schemeless: rules == Rules::Wide && schemeless == SchemelessPolicy::Find,
+            suffixes: SchemeSuffixes::new(names),
+            extra: extra
+                .iter()
+                .map(|name| name.to_ascii_lowercase().into_bytes())
+                .collect(),
         }
     }
 
-    /// The rules it was made for.
+    /// The rules of this scanner.
     #[must_use]
     pub fn rules(&self) -> Rules {
         self.rules
     }
 
-    /// What makes a bare URL of this scheme plausible: the table's rule, the user's, or a host for all others.
+    /// The requirement for a bare URL of this scheme. A scheme that the user added needs at least one character after
+    /// the colon, an unknown scheme a host.
     #[must_use]
-    pub fn bare(&self, scheme: &[u8]) -> BareRequirement {
-        if let Some((_, bare)) = self
-            .extra
-            .iter()
-            .find(|(name, _)| name.eq_ignore_ascii_case(scheme))
-        {
-            return *bare;
+    pub fn bare_requirement(&self, scheme: &[u8]) -> BareRequirement {
+        if self.is_extra(scheme) {
+            return BareRequirement::Starts("");
         }
         Scheme::named(scheme).map_or(BareRequirement::Host, |row| row.bare)
     }
 
-    /// Whether the scheme's name is one we know, from the table or the user.
+    /// Returns `true` if the scheme is in the table of schemes or was added by the user.
     #[must_use]
     pub fn knows(&self, scheme: &[u8]) -> bool {
-        Scheme::named(scheme).is_some()
-            || self
-                .extra
-                .iter()
-                .any(|(name, _)| name.eq_ignore_ascii_case(scheme))
+        Scheme::named(scheme).is_some() || self.is_extra(scheme)
     }
 
-    /// The starts in `text`.
+    fn is_extra(&self, scheme: &[u8]) -> bool {
+        self.extra
+            .iter()
+            .any(|name| name.eq_ignore_ascii_case(scheme))
+    }
+
+    /// Returns the URL starts in `text`.
     #[must_use]
     pub fn starts<'t>(&'t self, text: &'t [u8]) -> UrlStarts<'t> {
         UrlStarts::new(self, text)
@@ -177,7 +139,7 @@ impl Scanner {
 mod tests {
     use super::*;
 
-    /// The starts of a text, each as `opening@offset`, with nothing taken in between.
+    /// The starts of a text, each as `opening@offset`, if no URL is found at any of them.
     fn starts(rules: Rules, text: &str) -> Vec<String> {
         let scanner = Scanner::new(rules, SchemelessPolicy::Find, &["Foo".to_owned()]);
         let mut from = 0;
@@ -229,7 +191,6 @@ mod tests {
         );
     }
 
-    /// What is told by two letters leaves out nothing that is a start by its name.
     #[test]
     fn every_known_name_opens_in_a_wrapper() {
         let extra = ["q".to_owned(), "Foo9".to_owned()];
@@ -245,7 +206,7 @@ mod tests {
                     scanner.starts(text.as_bytes()).next_from(0).is_some()
                 };
                 assert!(opens(&wide, &format!("{name}://x")), "{name}");
-                let bare = wide.bare(name.as_bytes());
+                let bare = wide.bare_requirement(name.as_bytes());
                 let without = name.eq_ignore_ascii_case("url")
                     || !matches!(
                         bare,
@@ -280,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn behind_an_opening_that_was_given_up_the_prefix_is_found() {
+    fn the_url_prefix_is_found_after_the_bracket_before_it_was_skipped() {
         let scanner = Scanner::new(Rules::Rfc1738, SchemelessPolicy::Find, &[]);
         let text = b"<URL:http://a";
         let mut starts = scanner.starts(text);

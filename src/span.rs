@@ -122,7 +122,7 @@ impl ByteMap {
         Span::new(start, end.max(start))
     }
 
-    /// Returns `true` if no byte outside `text` was decoded from the raw bytes of `text`.
+    /// Returns `true` if neither end of `text` is inside a run that was decoded as a whole.
     #[must_use]
     pub fn exact(&self, text: Span) -> bool {
         text.is_empty() || (self.is_boundary(text.start) && self.is_boundary(text.end))

@@ -108,7 +108,7 @@ fn check_plausible(
     context: TextContext,
     scanner: &Scanner,
 ) -> Result<(), RejectReason> {
-    let requirement = scanner.bare(components.scheme);
+    let requirement = scanner.bare_requirement(components.scheme);
     let needs_host = !matches!(requirement, BareRequirement::Slashes);
     if let Some(host) = components.host.filter(|_| needs_host) {
         let is_likely =

@@ -1,7 +1,7 @@
 //! The components of any URL, divided as RFC 3986 divides them (section 3), without a check by any grammar.
 
 use crate::grammar::is_scheme_char;
-use crate::scan::{cut, site_parts};
+use crate::scan::{HostAndPort, cut};
 
 /// A URL divided at its delimiters. Nothing is checked or decoded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub fn components(text: &[u8]) -> UrlComponents<'_> {
         Some(at) => (Some(&authority[..at]), &authority[at + 1..]),
         None => (None, authority),
     };
-    let (host, port) = site_parts(site);
+    let HostAndPort { host, port } = HostAndPort::of(site);
     UrlComponents {
         scheme,
         userinfo,

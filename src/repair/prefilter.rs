@@ -1,7 +1,8 @@
-//! A cheap look at a bare start before its word is read: words without blanks can be long, and full of starts.
+//! A prefilter for bare URLs: checks the beginning of a word before all of it is read.
 //!
-//! It reads no further than to what decides. What it lets pass may be refused later, but nothing that it refuses would
-//! pass, words aside in which what decides stands behind the first [`PREFILTER_BYTES`] bytes.
+//! A word without blanks can be long and contain many URL starts. The prefilter reads no further than to the bytes that
+//! decide. It has no false negatives: it may accept a word that the parser rejects later, never the reverse, except if
+//! the bytes that decide are after the first [`PREFILTER_BYTES`] bytes of the word.
 
 use memchr::{memchr, memchr3, memmem, memrchr};
 
@@ -10,23 +11,23 @@ use super::line::whitespace_len;
 use super::url_run::url_run_end;
 use crate::grammar::BareRequirement;
 use crate::limits::{PREFILTER_BYTES, SCHEME_CHARS};
-use crate::scan::{Rules, Scanner, cut, likely_host, plausible_host, site_parts};
+use crate::scan::{HostAndPort, Rules, Scanner, cut, likely_host, plausible_host};
 
-/// Why a word cannot be a URL.
+/// The reason a word cannot be a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PrefilterReject {
     /// No plausible host follows the scheme.
     Host,
-    /// What follows the scheme is not what bare URLs of that scheme look like.
+    /// The text after the scheme does not meet the scheme's requirement for bare URLs.
     Implausible,
 }
 
-/// Whether a word of `text` can be a URL at all, told from its first [`PREFILTER_BYTES`] bytes: its scheme and host or
-/// mailbox. `guessed` is the scheme of one that has none of its own.
+/// Checks whether a word of `text` can be a URL, by its scheme and its host or mailbox. Reads at most the first
+/// [`PREFILTER_BYTES`] bytes of the word. `guessed` is the scheme guessed for a word without one.
 ///
 /// # Errors
 ///
-/// AlternateReason it cannot.
+/// Returns the reason if the word cannot be a URL.
 pub fn prefilter(
     text: &[u8],
     word: &BareWord,
@@ -36,34 +37,34 @@ pub fn prefilter(
     if word.rules == Rules::Rfc1738 {
         return Ok(());
     }
-    let ahead = Ahead {
-        octets: &text[word.from..text.len().min(word.from + PREFILTER_BYTES)],
+    let prefix = WordPrefix {
+        bytes: &text[word.from..text.len().min(word.from + PREFILTER_BYTES)],
         text,
         word,
     };
     let scheme_len = match guessed {
         Some(_) => 0,
-        None => memchr(b':', ahead.octets)
+        None => memchr(b':', prefix.bytes)
             .map(|colon| colon + 1)
-            .filter(|&len| ahead.reaches(len))
+            .filter(|&len| prefix.reaches(len))
             .unwrap_or(0),
     };
     let scheme = guessed.map_or_else(
-        || &ahead.octets[..scheme_len.saturating_sub(1)],
+        || &prefix.bytes[..scheme_len.saturating_sub(1)],
         str::as_bytes,
     );
-    let rest = &ahead.octets[scheme_len..];
-    let bare = scanner.bare(scheme);
+    let rest = &prefix.bytes[scheme_len..];
+    let bare = scanner.bare_requirement(scheme);
     let authority = if guessed.is_some() {
         Some(0)
     } else {
         rest.starts_with(b"//").then_some(scheme_len + 2)
     };
     if let Some(from) = authority.filter(|_| !matches!(bare, BareRequirement::Slashes)) {
-        return site(&ahead, from, guessed.is_some());
+        return check_authority(&prefix, from, guessed.is_some());
     }
-    // Whether the word reaches to the first of the bytes that it must hold one of.
-    let holds = |found: Option<usize>| found.is_some_and(|at| ahead.reaches(scheme_len + at + 1));
+    // The word must contain one of some bytes; `found` is the first one after the scheme.
+    let holds = |found: Option<usize>| found.is_some_and(|at| prefix.reaches(scheme_len + at + 1));
     let can_be = match bare {
         BareRequirement::Mailbox => holds(memchr(b'@', rest)),
         BareRequirement::News => holds(memchr3(b'.', b'@', b'*', rest)),
@@ -79,69 +80,80 @@ pub fn prefilter(
     }
 }
 
-/// The bytes from a word's start on, of which it is not known where the word ends.
-struct Ahead<'t> {
-    octets: &'t [u8],
+/// The first [`PREFILTER_BYTES`] bytes from the start of a word, whose end is not known yet.
+struct WordPrefix<'t> {
+    bytes: &'t [u8],
     text: &'t [u8],
     word: &'t BareWord,
 }
 
-impl Ahead<'_> {
-    /// Whether the first `len` bytes are the word's.
+impl WordPrefix<'_> {
+    /// Returns `true` if the first `len` bytes belong to the word.
     fn reaches(&self, len: usize) -> bool {
-        // What lists URLs ends a word if a scheme and its colon stand behind it.
-        let listed = memchr3(b',', b';', b'|', &self.octets[..len]).is_some();
+        // A separator of URLs ends the word only if a scheme and its colon follow.
+        let listed = memchr3(b',', b';', b'|', &self.bytes[..len]).is_some();
         self.end(if listed { len + SCHEME_CHARS + 1 } else { len }) >= len
     }
 
-    /// Whether nothing but blanks stands between the word's end and a line end that may be a mailer's.
+    /// Returns `true` if only blanks separate the word's end from a line end that a mailer may have inserted. Also if there
+    /// are too many blanks to tell.
     fn ends_line(&self, end: usize) -> bool {
-        /// Blanks that are looked at. Behind more of them anything may stand.
+        /// Maximum number of blanks that are skipped.
         const BLANKS: usize = 8;
-        let mut behind = &self.text[self.word.from + end..];
+        let mut rest = &self.text[self.word.from + end..];
         for _ in 0..BLANKS {
-            match whitespace_len(behind) {
+            match whitespace_len(rest) {
                 0 => {
                     return self.word.breaks == LineBreakPolicy::Join
-                        && matches!(behind, [b'\n' | b'\r', ..]);
+                        && matches!(rest, [b'\n' | b'\r', ..]);
                 }
-                len => behind = &behind[len..],
+                len => rest = &rest[len..],
             }
         }
         self.word.breaks == LineBreakPolicy::Join
     }
 
-    /// Bytes of the word, of which `most` are looked at, and [`PREFILTER_BYTES`] in any case.
-    fn end(&self, most: usize) -> usize {
+    /// The length of the word. Reads at most `max_bytes`, and never more than [`PREFILTER_BYTES`].
+    fn end(&self, max_bytes: usize) -> usize {
         let BareWord {
             from,
             before,
             rules,
             ..
         } = *self.word;
-        url_run_end(self.text, from, before, rules, most.min(PREFILTER_BYTES)) - from
+        url_run_end(
+            self.text,
+            from,
+            before,
+            rules,
+            max_bytes.min(PREFILTER_BYTES),
+        ) - from
     }
 }
 
-/// Whether the authority at `from` can name a host.
-fn site(ahead: &Ahead<'_>, from: usize, guessed: bool) -> Result<(), PrefilterReject> {
+/// Checks that the authority at `from` can contain a host.
+fn check_authority(
+    prefix: &WordPrefix<'_>,
+    from: usize,
+    guessed: bool,
+) -> Result<(), PrefilterReject> {
     let delimiter = |&byte: &u8| matches!(byte, b'/' | b'?' | b'#' | b'\\');
-    let closed = ahead.octets[from..]
+    let closed = prefix.bytes[from..]
         .iter()
         .position(delimiter)
         .map(|len| from + len);
-    // A backslash before a line end may be what a program broke the line with.
-    let breaks = |end: usize| ahead.octets[end] == b'\\' && ahead.ends_line(end + 1);
-    let closed = closed.filter(|&end| ahead.reaches(end + 1) && !breaks(end));
-    let end = closed.unwrap_or_else(|| ahead.end(usize::MAX));
-    let authority = &ahead.octets[from..end];
-    // Punctuation may come off the end, so that less is the host; but a slash or a fragment stays.
-    let whole = closed.is_some_and(|end| matches!(ahead.octets[end], b'/' | b'#'));
+    // A backslash before a line end may be a continuation character, which is removed.
+    let is_continuation = |end: usize| prefix.bytes[end] == b'\\' && prefix.ends_line(end + 1);
+    let closed = closed.filter(|&end| prefix.reaches(end + 1) && !is_continuation(end));
+    let end = closed.unwrap_or_else(|| prefix.end(usize::MAX));
+    let authority = &prefix.bytes[from..end];
+    // Punctuation may be trimmed from the end, which makes the host shorter; a slash or fragment is not trimmed.
+    let is_whole = closed.is_some_and(|end| matches!(prefix.bytes[end], b'/' | b'#'));
     let holds = match closed {
-        Some(_) if whole => is_site(authority, guessed),
-        // What stands here may be a user's name, and the host on the next line.
-        None if ahead.ends_line(end) => true,
-        _ => can_be_site(authority),
+        Some(_) if is_whole => has_host(authority, guessed),
+        // This may be a user name, with the host on the next line.
+        None if prefix.ends_line(end) => true,
+        _ => may_have_host(authority),
     };
     if holds {
         Ok(())
@@ -150,19 +162,20 @@ fn site(ahead: &Ahead<'_>, from: usize, guessed: bool) -> Result<(), PrefilterRe
     }
 }
 
-/// Whether an authority names a host that is plausible.
-fn is_site(authority: &[u8], guessed: bool) -> bool {
+/// Returns `true` if a complete authority has a plausible host.
+fn has_host(authority: &[u8], guessed: bool) -> bool {
     let site = memrchr(b'@', authority).map_or(authority, |at| &authority[at + 1..]);
-    let (host, _) = site_parts(site);
+    let host = HostAndPort::of(site).host;
     plausible_host(host) && (!guessed || likely_host(host))
 }
 
-/// Whether an authority, with whatever clings to its end, can hold a host. An empty one can: the next line may have it.
-fn can_be_site(authority: &[u8]) -> bool {
+/// Returns `true` if an authority, perhaps with other text at its end, can contain a host. Also for an empty one: the host
+/// may be on the next line.
+fn may_have_host(authority: &[u8]) -> bool {
     let site = memrchr(b'@', authority).map_or(authority, |at| &authority[at + 1..]);
-    // Behind a port's colon a bracket may come off the end.
+    // After the colon of a port, a bracket may be trimmed from the end.
     let host = if site.first() == Some(&b'[') {
-        site_parts(site).0
+        HostAndPort::of(site).host
     } else {
         cut(site, b':').0
     };

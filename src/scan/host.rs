@@ -1,15 +1,27 @@
-//! Hosts as people write them: whether a text can be one.
+//! Hosts as people write them: checks whether a text can be a host name or address.
 
-/// A host and a port, as an authority has them behind its `@`.
-pub(crate) fn site_parts(site: &[u8]) -> (&[u8], Option<&[u8]>) {
-    let bracket = memchr::memrchr(b']', site).map_or(0, |bracket| bracket + 1);
-    match memchr::memchr(b':', &site[bracket..]) {
-        Some(colon) => (&site[..bracket + colon], Some(&site[bracket + colon + 1..])),
-        None => (site, None),
+/// The host and port of an authority.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct HostAndPort<'t> {
+    /// The text before the colon of the port.
+    pub(crate) host: &'t [u8],
+    /// The text after that colon, if there is one.
+    pub(crate) port: Option<&'t [u8]>,
+}
+
+impl HostAndPort<'_> {
+    /// Divides the part of an authority after its `@`. Colons in brackets belong to the host.
+    pub(crate) fn of(text: &[u8]) -> HostAndPort<'_> {
+        let bracket = memchr::memrchr(b']', text).map_or(0, |bracket| bracket + 1);
+        let (rest, port) = cut(&text[bracket..], b':');
+        HostAndPort {
+            host: &text[..bracket + rest.len()],
+            port,
+        }
     }
 }
 
-/// What stands before the first `at`, and what stands behind it.
+/// Splits `text` at the first byte `at`: the text before it, and the text after it if the byte occurs.
 pub(crate) fn cut(text: &[u8], at: u8) -> (&[u8], Option<&[u8]>) {
     match memchr::memchr(at, text) {
         Some(found) => (&text[..found], Some(&text[found + 1..])),
@@ -17,9 +29,10 @@ pub(crate) fn cut(text: &[u8], at: u8) -> (&[u8], Option<&[u8]>) {
     }
 }
 
-/// Whether `host` can be one: labels of letters, digits, `-`, `_` and non-ASCII characters between dots (one more
-/// dot may end it), or an address in brackets. No label ends in a hyphen, so that one that a mailer put before a line
-/// end is told from one of the name. It must hold more than `www`.
+/// Returns `true` if `host` can be a host: an IPv6 address in brackets, or labels separated by dots.
+///
+/// Labels consist of letters, digits, `-`, `_` and non-ASCII characters. No label ends with a hyphen: that would be the
+/// hyphen of a word broken at a line end. A dot may follow the last label. `www` alone is not a host.
 #[must_use]
 pub(crate) fn plausible_host(host: &[u8]) -> bool {
     if let Some(address) = host
@@ -37,39 +50,41 @@ pub(crate) fn plausible_host(host: &[u8]) -> bool {
     host.len() <= 255 && !host.eq_ignore_ascii_case(b"www") && are_labels(host)
 }
 
-/// Whether all that stands between the dots of `host` can be a label. In one pass, since each URL's host is looked at.
+/// Returns `true` if every label of `host` is allowed. Reads it once, since the host of every URL is checked; a test
+/// compares it with a check label by label.
 fn are_labels(host: &[u8]) -> bool {
-    let is_label = |len: usize, marks: usize, last: u8| marks < len && len <= 63 && last != b'-';
-    let (mut len, mut marks, mut last) = (0, 0, b'.');
+    // RFC 1034, section 3.1: a label has at most 63 bytes. Not all of them are underscores.
+    let is_label =
+        |len: usize, underscores: usize, last: u8| underscores < len && len <= 63 && last != b'-';
+    let (mut len, mut underscores, mut last) = (0, 0, b'.');
     for &byte in host {
         if LABEL[byte as usize] {
             len += 1;
-            marks += usize::from(byte == b'_');
-        } else if byte == b'.' && is_label(len, marks, last) {
-            (len, marks) = (0, 0);
+            underscores += usize::from(byte == b'_');
+        } else if byte == b'.' && is_label(len, underscores, last) {
+            (len, underscores) = (0, 0);
         } else {
             return false;
         }
         last = byte;
     }
-    is_label(len, marks, last)
+    is_label(len, underscores, last)
 }
 
-/// Whether an byte can stand in a label.
+/// The bytes that can be part of a label.
 const LABEL: [bool; 256] = {
     let mut table = [false; 256];
-    let mut byte = 0;
-    while byte < table.len() {
-        let octet = byte as u8;
-        table[byte] =
-            octet.is_ascii_alphanumeric() || matches!(octet, b'-' | b'_') || octet >= 0x80;
-        byte += 1;
+    let mut at = 0;
+    while at < table.len() {
+        let byte = at as u8;
+        table[at] = byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_') || byte >= 0x80;
+        at += 1;
     }
     table
 };
 
-/// Country code domains, as of 2026, and those that ended within the time of our archives (`su`, `yu`, `cs`, `dd`,
-/// `tp`, `zr`).
+/// The country code top-level domains of 2026, and those that archives have and that no longer exist (`su`, `yu`, `cs`,
+/// `dd`, `tp`, `zr`).
 const COUNTRIES: &[u8] = b"ac ad ae af ag ai al am ao aq ar as at au aw ax az ba bb bd be bf bg bh bi bj bm bn bo br bs \
 bt bv bw by bz ca cc cd cf cg ch ci ck cl cm cn co cr cs cu cv cw cx cy cz dd de dj dk dm do dz ec ee eg er es et eu fi fj \
 fk fm fo fr ga gb gd ge gf gg gh gi gl gm gn gp gq gr gs gt gu gw gy hk hm hn hr ht hu id ie il im in io iq ir is it je jm \
@@ -78,8 +93,8 @@ mv mw mx my mz na nc ne nf ng ni nl no np nr nu nz om pa pe pf pg ph pk pl pm pn
 sd se sg sh si sj sk sl sm sn so sr ss st su sv sx sy sz tc td tf tg th tj tk tl tm tn to tp tr tt tv tw tz ua ug uk us uy \
 uz va vc ve vg vi vn vu wf ws ye yt yu za zm zr zw";
 
-/// Whether a host without a scheme is likely one: three labels or more, the last of them a country's, or of three
-/// letters or more. `ftp.x` in a sentence is no host, and neither is `ftp.cs.da`.
+/// Returns `true` if a host without a scheme is probably one: it has at least three labels, and the last is a country code
+/// or has at least three letters. `ftp.x` in a sentence is not a host, nor is `ftp.cs.da`.
 #[must_use]
 pub(crate) fn likely_host(host: &[u8]) -> bool {
     let host = host.strip_suffix(b".").unwrap_or(host);
@@ -108,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_host_without_a_scheme_ends_in_a_domain_that_exists() {
+    fn a_host_without_a_scheme_ends_with_a_domain_that_exists() {
         for host in ["www.example.org", "ftp.x.dk", "www.b\u{fc}cher.example."] {
             assert!(likely_host(host.as_bytes()), "{host}");
         }
@@ -118,9 +133,8 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// What is told in one pass is told label by label.
         #[test]
-        fn labels_are_told_in_one_pass(pieces in proptest::collection::vec(
+        fn one_pass_and_a_check_label_by_label_agree(pieces in proptest::collection::vec(
             proptest::sample::select(vec![".", "-", "_", "a", "Z9", "\u{e9}", " ", "@", "sixty-two-octets-of-a-label-that-is-as-long-as-one-may-be-ever"]),
             0..8,
         )) {
@@ -138,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn dots_alone_are_no_host() {
+    fn labels_must_be_valid() {
         for host in ["", ".", "...", "a..b", "-", "www", "a b", "$h", "[1::2::3]"] {
             assert!(!plausible_host(host.as_bytes()), "{host}");
         }

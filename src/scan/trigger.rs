@@ -1,72 +1,23 @@
-//! The two triggers: a colon with a look back at the scheme, and a dot with a look back at `www` or `ftp`.
+//! The two triggers: a colon, checked for a scheme before it, and a dot, checked for `www` or `ftp` before it.
 
-use std::sync::LazyLock;
-
-use aho_corasick::{AhoCorasick, Input, packed};
 use memchr::memchr;
 
-use super::{Opening, Rules, Scanner, UrlStart};
+use super::{Opening, Rules, Scanner, UrlStart, host_prefix};
 use crate::grammar::{BareRequirement, Scheme, SchemeClass, SchemeRule, is_scheme_char};
 use crate::limits::SCHEME_CHARS;
 
-/// The starts of a text, found while they are asked for.
+/// The URL starts of a text, found on demand.
 ///
-/// Two searches go ahead of the caller, each no further than to its next trigger, so that every byte is searched once
-/// by each. A trigger costs a look back over at most [`SCHEME_CHARS`] bytes.
+/// Two searches run ahead of the caller, each to its next trigger and no further, so that each of them reads every byte
+/// once. Checking a trigger reads at most [`SCHEME_CHARS`] bytes before it.
 #[derive(Debug)]
 pub struct UrlStarts<'t> {
     scanner: &'t Scanner,
     text: &'t [u8],
-    /// The first colon that was not looked at, or the text's length.
+    /// The first unchecked colon, or the length of the text.
     colon: usize,
-    /// The first dot behind `www` or `ftp` that was not looked at, or the text's length.
+    /// The first unchecked dot after `www` or `ftp`, or the length of the text.
     dot: usize,
-}
-
-/// Finds `www.` and `ftp.` in any case.
-static HOSTS: LazyLock<Finder> = LazyLock::new(|| {
-    // All ways to write them, so that many bytes can be looked at at once.
-    let cases = |word: &str| -> Vec<Vec<u8>> {
-        let upper = |bits: usize, at: usize, byte: u8| {
-            if bits >> at & 1 == 1 {
-                byte.to_ascii_uppercase()
-            } else {
-                byte
-            }
-        };
-        (0..8)
-            .map(|bits| {
-                word.bytes()
-                    .enumerate()
-                    .map(|(at, byte)| upper(bits, at, byte))
-                    .collect()
-            })
-            .collect()
-    };
-    let words = [cases("www."), cases("ftp.")].concat();
-    match packed::Searcher::new(&words) {
-        Some(searcher) => Finder::Packed(searcher),
-        None => Finder::Automaton(AhoCorasick::new(&words).expect("sixteen short words")),
-    }
-});
-
-/// A search for some short words.
-enum Finder {
-    /// Where the machine has instructions for it.
-    Packed(packed::Searcher),
-    /// Elsewhere.
-    Automaton(AhoCorasick),
-}
-
-impl Finder {
-    /// Where the first word ends that begins at `from` or behind it.
-    fn end(&self, text: &[u8], from: usize) -> Option<usize> {
-        match self {
-            Finder::Packed(searcher) => searcher.find_in(text, (from..text.len()).into()),
-            Finder::Automaton(automaton) => automaton.find(Input::new(text).range(from..)),
-        }
-        .map(|found| found.end())
-    }
 }
 
 impl<'t> UrlStarts<'t> {
@@ -82,7 +33,7 @@ impl<'t> UrlStarts<'t> {
         starts
     }
 
-    /// The first start whose wrapper and URL lie at `from` or behind it. `from` must not be smaller than before.
+    /// Returns the first start whose wrapper and URL are at `from` or later. `from` must not decrease between calls.
     pub fn next_from(&mut self, from: usize) -> Option<UrlStart> {
         if self.colon < from {
             self.colon = self.next_colon(from);
@@ -91,15 +42,15 @@ impl<'t> UrlStarts<'t> {
             self.dot = self.next_dot(from);
         }
         while self.colon.min(self.dot) < self.text.len() {
-            // A trigger that opens something stays: behind a bracket that was given up its colon is looked at again.
+            // A trigger with a start is kept: after a skipped bracket, its colon is checked again.
             if self.colon < self.dot {
-                let start = look_back(self.scanner, self.text, from, self.colon);
+                let start = start_at_colon(self.scanner, self.text, from, self.colon);
                 if start.is_some() {
                     return start;
                 }
                 self.colon = self.next_colon(self.colon + 1);
             } else {
-                let start = schemeless(self.text, from, self.dot);
+                let start = start_at_dot(self.text, from, self.dot);
                 if start.is_some() {
                     return start;
                 }
@@ -118,93 +69,103 @@ impl<'t> UrlStarts<'t> {
         if !self.scanner.schemeless {
             return self.text.len();
         }
-        // The dot may stand at `from`, and the word before it.
+        // The dot may be at `from`, with the word before it.
         let begin = from.saturating_sub(3).min(self.text.len());
-        HOSTS
-            .end(self.text, begin)
-            .map_or(self.text.len(), |end| end - 1)
+        host_prefix::find_end(self.text, begin).map_or(self.text.len(), |end| end - 1)
     }
 }
 
-/// What the colon at `colon` opens, if its opening lies at `floor` or behind it.
-fn look_back(scanner: &Scanner, text: &[u8], floor: usize, colon: usize) -> Option<UrlStart> {
-    let last = *text[floor..colon].last()?;
-    if !is_scheme_char(last) {
+/// Returns the start that the colon at `colon` belongs to, if its opening is at `floor` or later.
+fn start_at_colon(scanner: &Scanner, text: &[u8], floor: usize, colon: usize) -> Option<UrlStart> {
+    let before = &text[floor..colon];
+    if !is_scheme_char(*before.last()?) {
         return None;
     }
+    if !text[colon + 1..].starts_with(b"//") && !scanner.suffixes.may_end(before) {
+        return None;
+    }
+    start_of_name(scanner, text, floor, colon)
+}
+
+/// Returns the start at the name before the colon, if there is one.
+fn start_of_name(scanner: &Scanner, text: &[u8], floor: usize, colon: usize) -> Option<UrlStart> {
     let after = &text[colon + 1..];
-    if !after.starts_with(b"//") && !scanner.endings.may_end(&text[floor..colon]) {
-        return None;
-    }
-    let next = after.first().copied().unwrap_or(b' ');
     let lowest = floor.max(colon.saturating_sub(SCHEME_CHARS));
-    let run = text[lowest..colon]
+    let len = text[lowest..colon]
         .iter()
         .rev()
         .take_while(|&&byte| is_scheme_char(byte))
         .count();
-    let begin = colon - run;
+    let begin = colon - len;
     let name = &text[begin..colon];
-    // Most colons stand before a blank: header fields, ends of phrases. Only a wrapper may go on so.
     let bracket = begin
         .checked_sub(1)
         .filter(|&at| at >= floor && text[at] == b'<');
+    // Most colons precede a blank: header fields, ends of phrases. White space may follow only in a wrapper.
+    let next = after.first().copied().unwrap_or(b' ');
     if next.is_ascii_whitespace() && bracket.is_none() {
         return None;
     }
-    let whole = begin
+    let is_whole = begin
         .checked_sub(1)
         .is_none_or(|at| !is_scheme_char(text[at]));
 
-    if name.eq_ignore_ascii_case(b"url") && (whole || bracket.is_some()) {
-        let opening = if bracket.is_some() {
-            Opening::UrlBracket
-        } else {
-            Opening::UrlPrefix
-        };
-        let (at, resume) = bracket.map_or((begin, colon + 1), |bracket| (bracket, bracket + 1));
-        return Some(UrlStart {
-            at,
-            content: colon + 1,
-            opening,
-            resume,
-        });
+    if name.eq_ignore_ascii_case(b"url") && (is_whole || bracket.is_some()) {
+        return Some(url_prefix(begin, colon, bracket));
     }
     let at = match scanner.rules {
-        Rules::Rfc1738 => strict(name, after, bracket.is_some(), whole)?,
-        Rules::Wide => wide(scanner, name, after)?,
+        Rules::Rfc1738 => strict_scheme(name, after, bracket.is_some(), is_whole)?,
+        Rules::Wide => wide_scheme(scanner, name, after)?,
     };
-    match bracket.filter(|_| at == 0) {
-        Some(bracket) => Some(UrlStart {
+    Some(match bracket.filter(|_| at == 0) {
+        Some(bracket) => UrlStart {
             at: bracket,
             content: begin,
             opening: Opening::Angle,
             resume: bracket + 1,
-        }),
-        None => Some(UrlStart {
+        },
+        None => UrlStart {
             at: begin + at,
             content: begin + at,
             opening: Opening::Bare,
             resume: colon + 1,
-        }),
+        },
+    })
+}
+
+/// The start at `URL:`, or at `<URL:` if there is a bracket.
+fn url_prefix(begin: usize, colon: usize, bracket: Option<usize>) -> UrlStart {
+    match bracket {
+        Some(bracket) => UrlStart {
+            at: bracket,
+            content: colon + 1,
+            opening: Opening::UrlBracket,
+            resume: bracket + 1,
+        },
+        None => UrlStart {
+            at: begin,
+            content: colon + 1,
+            opening: Opening::UrlPrefix,
+            resume: colon + 1,
+        },
     }
 }
 
-/// Where in `name` a scheme begins by the strict rules: always at its first byte.
+/// Returns the offset in `name` where a scheme begins by the strict rules, which is always 0.
 ///
-/// In brackets the ten predefined schemes; bare the eight with `//`, `mailto:` and `news:`, not behind a
-/// character that could belong to the scheme (`spec/appendix-rules.md` 12).
-fn strict(name: &[u8], after: &[u8], bracket: bool, whole: bool) -> Option<usize> {
+/// In brackets any of the ten predefined schemes counts. A bare one must not follow a character that could belong to it
+/// (`is_whole`), and all of them but `mailto:` and `news:` need `//`.
+fn strict_scheme(name: &[u8], after: &[u8], in_brackets: bool, is_whole: bool) -> Option<usize> {
     let row = Scheme::named(name).filter(|row| row.class == SchemeClass::Predefined)?;
-    let slashes = !matches!(row.rule, SchemeRule::Mailto | SchemeRule::News);
-    (bracket || (whole && (!slashes || after.starts_with(b"//")))).then_some(0)
+    let needs_slashes = !matches!(row.rule, SchemeRule::Mailto | SchemeRule::News);
+    (in_brackets || (is_whole && (!needs_slashes || after.starts_with(b"//")))).then_some(0)
 }
 
-/// Where in `name` a scheme begins by the wide rules.
+/// Returns the offset in `name` where a scheme begins by the wide rules.
 ///
-/// Before `//` any name will do; the longest known one at the end of `name` behind a `+`, `-`, `.` or digit
-/// is preferred to an unknown longer one. Without `//` the scheme must be known and need none.
-fn wide(scanner: &Scanner, name: &[u8], after: &[u8]) -> Option<usize> {
+/// A scheme begins with a letter that no letter precedes. Before `//` any name counts, but the longest known one is
+/// preferred to an unknown longer one. Without `//` the scheme must be known and need none.
+fn wide_scheme(scanner: &Scanner, name: &[u8], after: &[u8]) -> Option<usize> {
     let begins = |at: usize| {
         name[at].is_ascii_alphabetic() && (at == 0 || !name[at - 1].is_ascii_alphabetic())
     };
@@ -214,14 +175,16 @@ fn wide(scanner: &Scanner, name: &[u8], after: &[u8]) -> Option<usize> {
     }
     known.filter(|&at| {
         !matches!(
-            scanner.bare(&name[at..]),
+            scanner.bare_requirement(&name[at..]),
             BareRequirement::Host | BareRequirement::Slashes | BareRequirement::Never
         )
     })
 }
 
-/// The `www.` or `ftp.` that the dot at `dot` ends, if it begins a word at `floor` or behind it and a label follows.
-fn schemeless(text: &[u8], floor: usize, dot: usize) -> Option<UrlStart> {
+/// Returns the start at the `www.` or `ftp.` that ends with the dot at `dot`.
+///
+/// `None` if it does not begin a word at `floor` or later, or if no label follows.
+fn start_at_dot(text: &[u8], floor: usize, dot: usize) -> Option<UrlStart> {
     let at = dot.checked_sub(3).filter(|&at| at >= floor)?;
     let scheme = match [text[at] | 0x20, text[at + 1] | 0x20, text[at + 2] | 0x20] {
         [b'w', b'w', b'w'] => "http",
@@ -229,10 +192,10 @@ fn schemeless(text: &[u8], floor: usize, dot: usize) -> Option<UrlStart> {
         _ => return None,
     };
     let before = at.checked_sub(1).map(|before| text[before]);
-    let follows = text
+    let label_follows = text
         .get(dot + 1)
         .is_some_and(|&next| next.is_ascii_alphanumeric() || next >= 0x80);
-    (before.is_none_or(may_stand_before) && follows).then_some(UrlStart {
+    (before.is_none_or(may_precede_host) && label_follows).then_some(UrlStart {
         at,
         content: at,
         opening: Opening::Schemeless(scheme),
@@ -240,12 +203,63 @@ fn schemeless(text: &[u8], floor: usize, dot: usize) -> Option<UrlStart> {
     })
 }
 
-/// Whether a host without a scheme can begin behind this byte: not inside a word, a path or a mailbox.
-fn may_stand_before(byte: u8) -> bool {
+/// Returns `true` if a host without a scheme can begin after this byte: not inside a word, a path or a mailbox.
+fn may_precede_host(byte: u8) -> bool {
     !(byte.is_ascii_alphanumeric()
         || byte >= 0x80
         || matches!(
             byte,
             b'@' | b'.' | b'/' | b'-' | b'+' | b'%' | b'&' | b'?' | b'\\' | b'$'
         ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scan::SchemelessPolicy;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
+    /// The simple twin of [`UrlStarts::next_from`]: checks every colon and dot, without prefilter and search.
+    fn next_from_simple(scanner: &Scanner, text: &[u8], from: usize) -> Option<UrlStart> {
+        (from..text.len()).find_map(|at| match text[at] {
+            b':' if at > from && is_scheme_char(text[at - 1]) => {
+                start_of_name(scanner, text, from, at)
+            }
+            b'.' if scanner.schemeless => start_at_dot(text, from, at),
+            _ => None,
+        })
+    }
+
+    fn scanner() -> impl Strategy<Value = Scanner> {
+        let rules = select(vec![Rules::Wide, Rules::Rfc1738]);
+        let policy = select(vec![SchemelessPolicy::Find, SchemelessPolicy::Skip]);
+        let extra = select(vec![vec![], vec!["q".to_owned(), "Foo9".to_owned()]]);
+        (rules, policy, extra)
+            .prop_map(|(rules, policy, extra)| Scanner::new(rules, policy, &extra))
+    }
+
+    fn text() -> impl Strategy<Value = Vec<u8>> {
+        let pieces = "http HTTPS news mailto urn url URL foo9 q ftp. www. WwW. :// : : // / < > x . @ - + 9 é";
+        let mut pieces: Vec<&str> = pieces.split(' ').collect();
+        pieces.extend([" ", "\n"]);
+        vec(select(pieces), 0..40).prop_map(|pieces| pieces.concat().into_bytes())
+    }
+
+    proptest! {
+        #[test]
+        fn the_search_and_its_simple_twin_agree((scanner, text) in (scanner(), text())) {
+            let mut starts = scanner.starts(&text);
+            let mut from = 0;
+            loop {
+                let start = starts.next_from(from);
+                prop_assert_eq!(start, next_from_simple(&scanner, &text, from));
+                match start {
+                    Some(start) => from = start.resume,
+                    None => break,
+                }
+            }
+        }
+    }
 }
