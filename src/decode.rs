@@ -1,24 +1,46 @@
-//! A message in, plain texts out: header fields and text parts, decoded, each with its way back to the raw bytes.
+//! Decodes a message into plain texts: header fields and text parts, each with a map back to the raw bytes.
 //!
-//! Broken mail is input: what cannot be understood is read flat, and a [`Diagnostic`] says so. Parts are walked with a
-//! list, never by recursion. Nothing is decoded that is not text.
+//! Broken mail is input, not an error: a part that cannot be understood is read as one text, and a [`Diagnostic`] reports
+//! it. The walk over MIME parts uses a list, never recursion. Parts that are not text are not decoded.
+//!
+//! # Libraries
+//!
+//! `html5gum` tokenises HTML, `encoding_rs` converts charsets, `data-encoding` decodes whole lines of base64, and `jiff`
+//! does calendar arithmetic. `mailparse` is used for two calls:
+//!
+//! - `parse_content_type` parses a `Content-Type` with several parameters, comments or RFC 2231 continuations
+//!   (`content_type.rs`, `boundary.rs`);
+//! - `parse_header` and `get_value` decode a value with encoded words or 8-bit bytes where only its text is needed
+//!   (`header.rs`).
+//!
+//! Its other calls do not serve here:
+//!
+//! - `parse_mail` and `get_body` return owned text without offsets, and every URL needs the offsets of its raw bytes; they
+//!   recurse into parts, reject what cannot be decoded, and decode attachments too;
+//! - `parse_headers` allocates each value; this module keeps ranges, and skips most fields by name
+//!   (`field_names.rs`);
+//! - `dateparse` takes no ctime, RFC 850 or ISO 8601 dates, and does not tell an unknown zone from UTC (`date.rs`);
+//! - `addrparse` would split From into mailboxes, but a record shows the field as it was written;
+//! - `msgidparse` rejects a whole References field for one damaged ID (`message_info.rs`);
+//! - `parse_content_disposition`: no decision depends on that field. An attachment is skipped for its type, not because it
+//!   is attached.
 
 mod binary;
 mod boundary;
 mod charset;
 mod content_type;
 mod date;
-mod decoding_steps;
 mod digest;
 mod encoded_words;
 mod field_names;
 mod flowed;
 mod header;
-mod header_prefilter;
+mod header_text;
 mod html;
 mod message_info;
 mod mime_walk;
 mod part;
+mod part_body;
 mod region;
 mod transfer;
 mod utf7;
@@ -26,7 +48,7 @@ mod utf7;
 pub use date::{Date, Zone, parse_date};
 pub use digest::{canonical, digest};
 pub use field_names::{FieldRoles, KnownField};
-pub use header::{HeaderField, HeaderFields, value};
+pub use header::{HeaderField, HeaderFields};
 pub use html::HtmlLink;
 pub use message_info::MessageInfo;
 pub use part::MimePart;
@@ -39,7 +61,7 @@ use crate::limits::Limits;
 use crate::span::{ByteMap, Span};
 use crate::split::{HeaderForm, Message};
 
-/// Which part of a message a text is.
+/// The place of a text in its message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Region<'m> {
     /// The value of a header field of this name.
@@ -48,17 +70,17 @@ pub enum Region<'m> {
     Body,
 }
 
-/// The way from a text's offsets to those of the message's raw bytes.
+/// Maps offsets in a decoded text to offsets in the message's raw bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OffsetMap {
-    /// Where in the message the bytes begin that the first map leads to.
+    /// Offset in the message of the bytes that the first map leads to.
     base: usize,
-    /// One map for each step of decoding, the first step first.
+    /// One map per decoding step, in the order of the steps.
     maps: Vec<ByteMap>,
 }
 
 impl OffsetMap {
-    /// The offset_map of bytes that were not decoded and begin at `base`.
+    /// The map of bytes that were not decoded and begin at `base`.
     #[must_use]
     pub fn verbatim(base: usize) -> OffsetMap {
         OffsetMap {
@@ -67,7 +89,13 @@ impl OffsetMap {
         }
     }
 
-    /// The raw bytes of the message that `text` came from, and whether that is to the byte.
+    /// This map, with one more decoding step.
+    fn then(mut self, map: ByteMap) -> OffsetMap {
+        self.maps.push(map);
+        self
+    }
+
+    /// The raw bytes of the message that `text` was decoded from.
     #[must_use]
     pub fn raw(&self, text: Span) -> RawRange {
         let mut span = text;
@@ -92,27 +120,27 @@ pub struct RawRange {
     pub exact: bool,
 }
 
-/// A plain text.
+/// A decoded plain text.
 #[derive(Debug)]
 pub struct DecodedText<'m> {
-    /// Its bytes: UTF-8, or something that could not be made so.
+    /// Its bytes: UTF-8, unless they could not be converted.
     pub bytes: Cow<'m, [u8]>,
-    /// The way back.
+    /// From offsets in `bytes` to the message's.
     pub offset_map: OffsetMap,
-    /// Which part of the message it is.
+    /// Its place in the message.
     pub region: Region<'m>,
-    /// The part whose body or header it is; absent for the message's own header and for texts without one.
+    /// The part whose body or header it is; `None` for the message's own header and for a message without a header.
     pub part: Option<&'m MimePart>,
-    /// What its line ends mean.
+    /// The meaning of its line ends.
     pub lines: LineLayout,
-    /// For the visible text of a page, the page.
+    /// The HTML page, if this is the visible text of one.
     pub page: Option<HtmlPage<'m>>,
-    /// Whether its raw bytes are given in other readings as well.
+    /// `true` if the same raw bytes are also decoded in another way, as another text.
     pub has_other_readings: bool,
 }
 
 impl<'m> DecodedText<'m> {
-    /// A text as it lies there.
+    /// A text that is not a page and has no other reading.
     fn plain(
         bytes: Cow<'m, [u8]>,
         offset_map: OffsetMap,
@@ -130,7 +158,7 @@ impl<'m> DecodedText<'m> {
         }
     }
 
-    /// Regions that hold encoded binary files, in order. Linear in the text's length.
+    /// Ranges of encoded binary files (uuencode, yEnc, `BinHex`), in order. Linear in the text's length.
     #[must_use]
     pub fn binary(&self) -> Vec<Span> {
         match (self.region, &self.page) {
@@ -140,36 +168,36 @@ impl<'m> DecodedText<'m> {
     }
 }
 
-/// What the line ends of a text mean.
+/// The meaning of the line ends of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineLayout {
-    /// They were written: by a person, or by a program that broke long lines.
+    /// They are part of the text as sent: a person wrote them, or a program that wrapped long lines.
     Written,
-    /// They come from a page's layout: what stands on two lines was never one word.
+    /// They come from the layout of an HTML page: two lines never hold one word.
     LaidOut,
 }
 
-/// The page whose visible text a text is.
+/// An HTML page and the links in it.
 #[derive(Debug)]
 pub struct HtmlPage<'m> {
-    /// The HTML text.
+    /// The HTML text, decoded to UTF-8.
     pub source: Cow<'m, [u8]>,
-    /// From its offsets to the message's.
+    /// From offsets in `source` to the message's.
     pub offset_map: OffsetMap,
-    /// The URLs in its attributes, in the order of [`HtmlLink::at`].
+    /// The URLs in its attributes and styles, ordered by [`HtmlLink::at`].
     pub links: Vec<HtmlLink>,
-    /// What relative ones are relative to.
+    /// The base of relative URLs: the first `<base href>`.
     pub base: Option<Vec<u8>>,
 }
 
-/// What was met while a message was decoded.
+/// Counts and diagnostics of decoding one message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DecodeReport {
-    /// Parts with text, read.
+    /// Number of text parts that were decoded.
     pub text_parts: usize,
-    /// Parts without text, left: what they say of themselves, and their raw bytes.
+    /// Parts without text, which were skipped.
     pub skipped_parts: Vec<SkippedPart>,
-    /// What was wrong.
+    /// Damage and limits, in the order in which they were found.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -182,10 +210,42 @@ pub struct SkippedPart {
     pub raw: Span,
 }
 
-/// Gives every text of `message` to `sink`, in the order in which they lie in it.
+/// Decoded bytes, with the map back to the bytes that they were decoded from.
+struct MappedBytes {
+    bytes: Vec<u8>,
+    map: ByteMap,
+}
+
+/// A text in UTF-8, with the map back to the bytes that it was converted from.
+struct ConvertedText<'a> {
+    bytes: Cow<'a, [u8]>,
+    /// `None` if the bytes are the same.
+    map: Option<ByteMap>,
+}
+
+impl<'a> ConvertedText<'a> {
+    /// Bytes that were UTF-8 already.
+    fn unchanged(bytes: &'a [u8]) -> ConvertedText<'a> {
+        ConvertedText {
+            bytes: bytes.into(),
+            map: None,
+        }
+    }
+}
+
+impl From<MappedBytes> for ConvertedText<'_> {
+    fn from(decoded: MappedBytes) -> Self {
+        ConvertedText {
+            bytes: decoded.bytes.into(),
+            map: Some(decoded.map),
+        }
+    }
+}
+
+/// Passes every text of `message` to `sink`, in the order of the raw bytes.
 ///
-/// `fields` are those of its own header, if [`HeaderFields::of`] has read them. Linear in the message's length times the
-/// depth of its parts, which is limited.
+/// `fields` are the fields of the message's own header, read by [`HeaderFields::in_message`]. Linear in the message's length
+/// times the nesting depth of its parts, which is limited.
 pub fn texts<'m>(
     message: &Message<'m>,
     fields: &'m HeaderFields,
@@ -201,19 +261,19 @@ pub fn texts<'m>(
     }
 }
 
-/// Whether header fields are given as texts.
+/// Handling of header fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HeaderPolicy {
-    /// Those that are neither traces nor threading (the default).
+    /// Fields are texts, except trace and threading fields (the default).
     #[default]
     Search,
-    /// None.
+    /// No field is a text.
     Skip,
 }
 
-/// The one text of something that has no header.
+/// Decodes a message without a header: it is one text.
 fn plain(message: &Message<'_>, sink: &mut dyn FnMut(DecodedText<'_>)) -> DecodeReport {
-    let (bytes, map) = charset::decode(message.raw, None);
+    let ConvertedText { bytes, map } = charset::decode(message.raw, None);
     let offset_map = OffsetMap {
         base: 0,
         maps: map.into_iter().collect(),

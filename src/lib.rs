@@ -41,6 +41,8 @@ pub mod grammar;
 #[doc(hidden)]
 pub mod span;
 
+mod byte_scan;
+
 #[doc(hidden)]
 pub mod limits;
 

@@ -15,6 +15,7 @@ use source::{Source, code, paths, without_tests, words};
 const PURE: &[&str] = &[
     "grammar",
     "span",
+    "byte_scan",
     "limits",
     "origin",
     "diagnostic",

@@ -1,4 +1,4 @@
-//! Binary files that were pasted into text before MIME: uuencode, yEnc, `BinHex`. Their noise is not searched.
+//! Binary files encoded within text, as before MIME: uuencode, yEnc, `BinHex`. They are not searched for URLs.
 
 use std::sync::LazyLock;
 
@@ -6,56 +6,57 @@ use memchr::memmem::Finder;
 
 use crate::span::Span;
 
-/// LineLayout of a block that must look like its encoding before it is believed.
-const PROOF_LINES: usize = 2;
+/// Minimum number of lines in the form of uuencode for a block without an end line.
+const MIN_LINES: usize = 2;
 
-/// The blocks of encoded binary files in a text, from their first line to their last. Linear.
+/// The ranges of encoded binary files in a text, from first line to last. Linear.
 #[must_use]
 pub(super) fn blocks(text: &[u8]) -> Vec<Span> {
     let mut blocks: Vec<Span> = Vec::new();
     let mut open_ended = false;
-    for (start, encoding) in starts(text) {
+    for (start, format) in starts(text) {
         let inside = blocks.last().is_some_and(|block| start < block.end);
-        // Where one block had no end line, a later one of the kind that needs it has none either.
-        if inside || (open_ended && encoding.needs_end()) {
+        // If one block has no end line, no later block of a format that needs one has it. This keeps the time linear.
+        if inside || (open_ended && format.needs_end()) {
             continue;
         }
-        match encoding.end(text, line_end(text, start)) {
+        match format.end(text, line_end(text, start)) {
             Some(end) => blocks.push(Span::new(start, end)),
-            None => open_ended |= encoding.needs_end(),
+            None => open_ended |= format.needs_end(),
         }
     }
     blocks
 }
 
-/// Finds what stands in the first line of a uuencoded or yEnc block.
+/// Finds part of the first line of a uuencoded or yEnc block.
 static BEGIN: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"begin "));
 
-/// Finds the line above a `BinHex` block.
+/// Finds the line before a `BinHex` block.
 static BINHEX: LazyLock<Finder<'static>> =
     LazyLock::new(|| Finder::new(b"(This file must be converted"));
 
 /// The lines that can begin a block, in order.
-fn starts(text: &[u8]) -> Vec<(usize, Encoding)> {
+fn starts(text: &[u8]) -> Vec<(usize, BinaryFormat)> {
     let at_line = |at: usize| at == 0 || text[at - 1] == b'\n';
     let mut starts = Vec::new();
     for at in BEGIN.find_iter(text) {
         let yenc = at
             .checked_sub(2)
             .filter(|&at| text[at..].starts_with(b"=y"));
-        let (at, encoding) = yenc.map_or((at, Encoding::Uuencode), |at| (at, Encoding::Yenc));
-        if at_line(at) && encoding.begins(&text[at..]) {
-            starts.push((at, encoding));
+        let (at, format) = yenc.map_or((at, BinaryFormat::Uuencode), |at| (at, BinaryFormat::Yenc));
+        if at_line(at) && format.begins(&text[at..]) {
+            starts.push((at, format));
         }
     }
     let binhex = BINHEX.find_iter(text).filter(|&at| at_line(at));
-    starts.extend(binhex.map(|at| (at, Encoding::BinHex)));
+    starts.extend(binhex.map(|at| (at, BinaryFormat::BinHex)));
     starts.sort_unstable_by_key(|(at, _)| *at);
     starts
 }
 
+/// An encoding of binary files as text.
 #[derive(Clone, Copy)]
-enum Encoding {
+enum BinaryFormat {
     Uuencode,
     Yenc,
     BinHex,
@@ -65,27 +66,29 @@ fn line_end(text: &[u8], at: usize) -> usize {
     memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |end| at + end + 1)
 }
 
-impl Encoding {
-    /// Whether nothing but its last line tells where a block ends.
+impl BinaryFormat {
+    /// Returns `true` if a block of this format ends at an end line only.
     fn needs_end(self) -> bool {
-        !matches!(self, Encoding::Uuencode)
+        !matches!(self, BinaryFormat::Uuencode)
     }
 
-    /// Whether a line is the first of a block.
+    /// Returns `true` if a line is the first of a block.
     fn begins(self, line: &[u8]) -> bool {
         match self {
             // `begin 644 name`
-            Encoding::Uuencode => {
+            BinaryFormat::Uuencode => {
                 line.len() > 10
                     && line[6..9].iter().all(|byte| (b'0'..=b'7').contains(byte))
                     && (line[9] == b' ' || (line[9].is_ascii_digit() && line[10] == b' '))
             }
-            Encoding::Yenc => memchr::memmem::find(&line[..line_end(line, 0)], b" name=").is_some(),
-            Encoding::BinHex => true,
+            BinaryFormat::Yenc => {
+                memchr::memmem::find(&line[..line_end(line, 0)], b" name=").is_some()
+            }
+            BinaryFormat::BinHex => true,
         }
     }
 
-    /// Where the block whose first line ends at `at` ends, if it is one.
+    /// The end of the block whose first line ends at `at`; `None` if it is no block.
     fn end(self, text: &[u8], at: usize) -> Option<usize> {
         let mut at = at;
         let mut lines = 0;
@@ -93,16 +96,20 @@ impl Encoding {
             let end = line_end(text, at);
             let line = text[at..end].trim_ascii_end();
             match self {
-                Encoding::Uuencode if line == b"end" => return (lines >= 1).then_some(end),
-                Encoding::Uuencode if !(is_uu(line) || line.is_empty() || line == b"`") => break,
-                Encoding::Yenc if line.starts_with(b"=yend ") => return Some(end),
-                Encoding::BinHex if line.is_empty() => {}
-                Encoding::BinHex if lines == 0 && !line.starts_with(b":") || !is_binhex(line) => {
+                BinaryFormat::Uuencode if line == b"end" => return (lines >= 1).then_some(end),
+                BinaryFormat::Uuencode if !(is_uu(line) || line.is_empty() || line == b"`") => {
                     break;
                 }
-                Encoding::BinHex if line.ends_with(b":") && line.len() > 1 => return Some(end),
-                // What a person writes has blanks.
-                Encoding::Yenc
+                BinaryFormat::Yenc if line.starts_with(b"=yend ") => return Some(end),
+                BinaryFormat::BinHex if line.is_empty() => {}
+                BinaryFormat::BinHex
+                    if lines == 0 && !line.starts_with(b":") || !is_binhex(line) =>
+                {
+                    break;
+                }
+                BinaryFormat::BinHex if line.ends_with(b":") && line.len() > 1 => return Some(end),
+                // A line with many blanks was written by a person.
+                BinaryFormat::Yenc
                     if line.iter().take(128).filter(|byte| **byte == b' ').count() > 8 =>
                 {
                     break;
@@ -112,12 +119,12 @@ impl Encoding {
             lines += usize::from(!line.is_empty());
             at = end;
         }
-        // A block that was cut off is one still, as far as its lines look like it.
-        (lines >= PROOF_LINES && matches!(self, Encoding::Uuencode)).then_some(at)
+        // A truncated block ends after the last line in its format.
+        (lines >= MIN_LINES && matches!(self, BinaryFormat::Uuencode)).then_some(at)
     }
 }
 
-/// Whether a line holds nothing but `BinHex` 4.0's characters, at most 64 of them.
+/// Returns `true` if a line consists of at most 64 characters of `BinHex` 4.0.
 fn is_binhex(line: &[u8]) -> bool {
     line.len() <= 64
         && line.iter().all(|byte| {
@@ -125,7 +132,8 @@ fn is_binhex(line: &[u8]) -> bool {
         })
 }
 
-/// Whether a line is uuencoded: its first character says how many bytes follow, four characters for three of them.
+/// Returns `true` if a line is uuencoded: its first character is the number of bytes, and each three of them are four
+/// characters.
 fn is_uu(line: &[u8]) -> bool {
     let Some(&first) = line.first() else {
         return false;
@@ -133,10 +141,10 @@ fn is_uu(line: &[u8]) -> bool {
     if !(b' '..=b'`').contains(&first) || !line.iter().all(|byte| (b' '..=b'`').contains(byte)) {
         return false;
     }
-    let octets = usize::from((first - b' ') & 0x3F);
-    let expected = 1 + octets.div_ceil(3) * 4;
-    // Blanks at the end may have been lost, and some writers add a checksum.
-    octets > 0 && line.len() <= expected + 1 && line.len() + 4 >= expected
+    let bytes = usize::from((first - b' ') & 0x3F);
+    let expected = 1 + bytes.div_ceil(3) * 4;
+    // Blanks at the end may be lost, and some writers add a checksum.
+    bytes > 0 && line.len() <= expected + 1 && line.len() + 4 >= expected
 }
 
 #[cfg(test)]
@@ -144,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn uuencoded_files_are_passed_over() {
+    fn uuencoded_files_are_found() {
         let text = b"see http://a.example/\nbegin 644 x\n#0V%T\n#0V%T\n`\nend\nafter\n";
         let found = blocks(text);
         assert_eq!(found.len(), 1);
@@ -152,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_was_cut_off_ends_where_text_begins() {
+    fn a_truncated_file_ends_where_text_begins() {
         let text = b"begin 644 x\n#0V%T\n#0V%T\nhttp://a.example/ is text\n";
         let found = blocks(text);
         assert_eq!(found.len(), 1);
@@ -160,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn prose_that_begins_so_is_text() {
+    fn prose_that_begins_like_a_block_is_text() {
         assert_eq!(blocks(b"(This file must be converted with care)\nSee http://a.example/ ok\nand reply to:\n"), []);
         assert_eq!(blocks(b"begin 644 times\nand http://a.example/ more\n"), []);
         assert_eq!(blocks(b"begin here\nx\nend\n"), []);
@@ -168,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn yenc_goes_to_its_end_line() {
+    fn yenc_ends_at_its_end_line() {
         let text = b"=ybegin line=128 size=3 name=x\n\x93\x9a://x\n=yend size=3\nafter";
         assert_eq!(&text[blocks(text)[0].end..], b"after");
     }

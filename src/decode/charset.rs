@@ -1,32 +1,30 @@
-//! Character sets, by way of `encoding_rs`: bytes in, UTF-8 out, with a map.
-
-use std::borrow::Cow;
+//! Converts text from its charset to UTF-8 with `encoding_rs`, and maps it back to its bytes.
 
 use encoding_rs::{CoderResult, Decoder, Encoding, ISO_2022_JP, REPLACEMENT, UTF_8, WINDOWS_1252};
 
+use super::{ConvertedText, MappedBytes};
 use crate::span::{ByteMap, Span};
 
-/// `raw` as UTF-8, and the map back if it is not the same bytes.
+/// Converts `raw` to UTF-8.
 ///
-/// `label` is what the message says of it. Bytes that are UTF-8 all the same are left as they are, whatever the
-/// label: many a mailer lies. Without a usable label other bytes are read as windows-1252, which has a character
-/// for nearly all of them.
-pub(super) fn decode<'a>(raw: &'a [u8], label: Option<&str>) -> (Cow<'a, [u8]>, Option<ByteMap>) {
-    // Nearly all texts. Other labels may give these bytes other meanings.
+/// `label` is the charset that the message names. Bytes that are valid UTF-8 stay as they are, whatever the label: many
+/// mailers write a wrong one. Other bytes without a usable label are read as windows-1252, which has a character for nearly
+/// every byte.
+pub(super) fn decode<'a>(raw: &'a [u8], label: Option<&str>) -> ConvertedText<'a> {
+    // Nearly all texts are ASCII with one of these labels. Other labels may give ASCII bytes another meaning.
     let is_ascii = raw.is_ascii();
     if is_ascii && label.is_none_or(is_usual) {
-        return (Cow::Borrowed(raw), None);
+        return ConvertedText::unchanged(raw);
     }
     if label.is_some_and(is_utf7) {
-        let (text, map) = super::utf7::decode(raw);
-        return (Cow::Owned(text), Some(map));
+        return super::utf7::decode(raw).into();
     }
     let marked = Encoding::for_bom(raw).map(|(encoding, _)| encoding);
     let named = marked
         .or_else(|| label.and_then(named))
         .filter(|&encoding| encoding != REPLACEMENT)
         .filter(
-            // UTF-16 without a single NUL, and text all the same, is ASCII with a wrong label.
+            // Text labelled UTF-16 without any NUL byte is ASCII with a wrong label.
             |&encoding| {
                 encoding.is_ascii_compatible()
                     || encoding == ISO_2022_JP
@@ -36,22 +34,21 @@ pub(super) fn decode<'a>(raw: &'a [u8], label: Option<&str>) -> (Cow<'a, [u8]>, 
     let shifts =
         named.is_some_and(|encoding| encoding == ISO_2022_JP || !encoding.is_ascii_compatible());
     if !shifts && (is_ascii || std::str::from_utf8(raw).is_ok()) {
-        return (Cow::Borrowed(raw), None);
+        return ConvertedText::unchanged(raw);
     }
     let encoding = named
         .filter(|&encoding| encoding != UTF_8)
         .unwrap_or(WINDOWS_1252);
-    // DecodedText that says UTF-8 and has a few ill bytes is UTF-8 still.
+    // Text that is labelled UTF-8 and has a few invalid bytes is read as UTF-8 nevertheless.
     let encoding = if named == Some(UTF_8) && mostly_utf8(raw) {
         UTF_8
     } else {
         encoding
     };
-    let (text, map) = convert(raw, encoding, shifts);
-    (Cow::Owned(text), Some(map))
+    convert(raw, encoding, shifts).into()
 }
 
-/// Whether it is one of the labels of nearly all texts, by each of which ASCII bytes are ASCII.
+/// Returns `true` for the labels of nearly all texts; ASCII bytes are ASCII in each of these charsets.
 fn is_usual(label: &str) -> bool {
     ["utf-8", "us-ascii", "iso-8859-1"]
         .iter()
@@ -66,7 +63,7 @@ fn is_utf7(label: &str) -> bool {
     )
 }
 
-/// The encoding of a label, with the names that mailers made up.
+/// The encoding of a label, including the names that mailers made up.
 fn named(label: &str) -> Option<&'static Encoding> {
     let label = label
         .trim()
@@ -76,7 +73,7 @@ fn named(label: &str) -> Option<&'static Encoding> {
     known.or_else(|| Encoding::for_label(alias(&label).as_bytes()))
 }
 
-/// What is meant by names outside the registry.
+/// The registered name for a label that is not in the registry.
 fn alias(label: &str) -> &str {
     match label {
         "cp1250" | "windows1250" => "windows-1250",
@@ -94,21 +91,21 @@ fn alias(label: &str) -> &str {
     }
 }
 
-/// Whether at most one byte in a hundred is no UTF-8.
+/// Returns `true` if at most one byte in a hundred is invalid UTF-8.
 fn mostly_utf8(raw: &[u8]) -> bool {
-    let ill: usize = raw.utf8_chunks().map(|chunk| chunk.invalid().len()).sum();
-    ill * 100 <= raw.len()
+    let invalid: usize = raw.utf8_chunks().map(|chunk| chunk.invalid().len()).sum();
+    invalid * 100 <= raw.len()
 }
 
-/// Decodes byte by byte where it must, so that every character is known by the bytes it came from.
+/// Converts byte by byte, so that each character is mapped to the bytes that it came from.
 ///
-/// Regions of ASCII are copied whole, unless the encoding gives ASCII bytes other meanings (`shifts`).
-fn convert(raw: &[u8], encoding: &'static Encoding, shifts: bool) -> (Vec<u8>, ByteMap) {
+/// Runs of ASCII are copied whole, unless ASCII bytes may have another meaning in the encoding (`shifts`).
+fn convert(raw: &[u8], encoding: &'static Encoding, shifts: bool) -> MappedBytes {
     let mut decoder = encoding.new_decoder_with_bom_removal();
     let mut text = Vec::with_capacity(raw.len() + raw.len() / 8);
     let mut map = ByteMap::new();
     let mut at = 0;
-    // Where the bytes begin that have not become a character yet.
+    // Start of the bytes that are not a whole character yet.
     let mut pending = 0;
     while at < raw.len() {
         if !shifts && pending == at {
@@ -126,23 +123,23 @@ fn convert(raw: &[u8], encoding: &'static Encoding, shifts: bool) -> (Vec<u8>, B
         feed(&mut decoder, &raw[at..=at], last, &mut text);
         at += 1;
         if text.len() > before {
-            note(&mut map, &text, before, raw, Span::new(pending, at));
+            map_character(&mut map, &text, before, raw, Span::new(pending, at));
             pending = at;
         } else if at - pending > LONGEST_SHIFT {
             pending = at;
         }
     }
     map.push_same(text.len(), raw.len());
-    (text, map)
+    MappedBytes { bytes: text, map }
 }
 
-/// Bytes that can pass without a character: a byte order mark, an escape sequence and the first of a pair.
+/// Maximum number of bytes without a character: a byte order mark, an escape sequence and the first byte of a pair.
 const LONGEST_SHIFT: usize = 8;
 
-/// Notes where the characters from `before` on came from: one byte for one ASCII character, or as a whole.
+/// Maps the characters from `before` on to `from`: an ASCII character to its one byte, others as a whole.
 ///
-/// A shift before an ASCII character is no part of it.
-fn note(map: &mut ByteMap, text: &[u8], before: usize, raw: &[u8], from: Span) {
+/// An escape sequence before an ASCII character is not part of it.
+fn map_character(map: &mut ByteMap, text: &[u8], before: usize, raw: &[u8], from: Span) {
     if text[before..] == raw[from.end - 1..from.end] {
         map.push_same(before, from.end - 1);
     } else {
@@ -150,9 +147,9 @@ fn note(map: &mut ByteMap, text: &[u8], before: usize, raw: &[u8], from: Span) {
     }
 }
 
-/// Gives `bytes` to the decoder and appends what comes out.
+/// Decodes `bytes` and appends the characters.
 fn feed(decoder: &mut Decoder, bytes: &[u8], last: bool, text: &mut Vec<u8>) {
-    /// One byte makes at most a replacement character and another: more than enough room.
+    /// Bytes of the buffer. One byte gives at most a replacement character and another character.
     const ROOM: usize = 64;
     let mut out = [0u8; ROOM];
     let mut rest = bytes;
@@ -172,13 +169,13 @@ mod tests {
 
     #[track_caller]
     fn check(raw: &[u8], label: Option<&str>, want: &str) {
-        let (text, map) = decode(raw, label);
+        let ConvertedText { bytes: text, map } = decode(raw, label);
         assert_eq!(String::from_utf8_lossy(&text), want);
         let at = want.find("http").unwrap_or(0);
         if let Some(map) = map {
             let span = map.raw(Span::new(at, at + 4));
             assert!(map.exact(Span::new(at, at + 4)));
-            let (again, _) = decode(span.of(raw), None);
+            let again = decode(span.of(raw), None).bytes;
             assert!(
                 want.find("http").is_none() || span.len() != 4 || &again[..] == b"http",
                 "{span:?}"
@@ -187,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn each_charset_gives_its_text_and_its_octets() {
+    fn text_is_converted_and_mapped_in_each_charset() {
         check(
             b"caf\xE9 http://a/",
             Some("iso-8859-1"),
@@ -209,10 +206,10 @@ mod tests {
     }
 
     #[test]
-    fn a_few_ill_octets_do_not_make_it_another_charset() {
+    fn a_few_invalid_bytes_do_not_change_the_charset() {
         let mut raw = "\u{e9}".repeat(200).into_bytes();
         raw.push(0xFF);
-        let (text, _) = decode(&raw, Some("utf-8"));
+        let text = decode(&raw, Some("utf-8")).bytes;
         assert!(text.ends_with("\u{e9}\u{fffd}".as_bytes()));
     }
 }

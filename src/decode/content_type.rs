@@ -1,22 +1,33 @@
-//! What a header says of its body: its type, its parameters, its transfer encodings (RFC 2045).
+//! What a header says about its body: media type, parameters and transfer encodings (RFC 2045 sections 5 and 6).
 
 use mailparse::ParsedContentType;
 
-use super::boundary::MOST_BOUNDARIES;
 use super::field_names::KnownField;
-use super::flowed::Blank;
-use super::header::{HeaderFields, value};
-use super::transfer::Encoding;
+use super::flowed::DelSp;
+use super::header::{HeaderFields, field_text};
+use super::transfer::TransferEncoding;
 use crate::limits::NAME_BYTES;
 
-/// How a part's text is laid out.
+/// Maximum number of Content-Type fields of one header that are parsed.
+const MAX_CONTENT_TYPES: usize = 8;
+
+/// A content type (RFC 2045 section 5.1).
+#[derive(Debug, PartialEq)]
+pub(super) struct ContentType {
+    /// Type and subtype, in lower case.
+    pub(super) media_type: String,
+    pub(super) charset: Option<String>,
+    pub(super) form: TextForm,
+}
+
+/// The layout of a part's text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Form {
-    /// As it is.
+pub(super) enum TextForm {
+    /// Lines as sent.
     #[default]
     Plain,
-    /// `format=flowed`, and what becomes of its blanks.
-    Flowed(Blank),
+    /// `format=flowed` (RFC 3676).
+    Flowed(DelSp),
     /// HTML.
     Html,
     /// Long lines folded as in a vCard or calendar (RFC 5545 section 3.1).
@@ -25,75 +36,91 @@ pub(super) enum Form {
     Other,
 }
 
-/// How the text of a part is laid out, by its type in lower case; by the name of an attachment where the type says nothing.
-fn form(media_type: &str, parameters: &Parameters<'_>) -> Form {
-    let parameter = |name: &str| parameters(name).map(|value| value.trim().to_ascii_lowercase());
-    match media_type {
-        "text/html" | "application/xhtml+xml" => Form::Html,
-        "text/calendar" | "text/vcard" | "text/x-vcard" | "text/directory" => Form::Folded,
-        "text/plain" if parameter("format").as_deref() == Some("flowed") => {
-            Form::Flowed(if parameter("delsp").as_deref() == Some("yes") {
-                Blank::Deleted
-            } else {
-                Blank::Kept
+/// The type of a part whose header names none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum DefaultType {
+    /// `text/plain` (RFC 2045 section 5.2).
+    Text,
+    /// `message/rfc822`, in a digest (RFC 2046 section 5.1.5).
+    Message,
+}
+
+/// Returns the value of a parameter by its name in lower case.
+type ContentParameters<'p> = dyn Fn(&str) -> Option<&'p str> + 'p;
+
+impl ContentType {
+    /// The content type of a header whose fields are ranges of `raw`.
+    ///
+    /// Of several types the one that holds most is chosen: a multipart, then text or a message, then any other.
+    pub(super) fn of_header(
+        raw: &[u8],
+        fields: &HeaderFields,
+        default_type: DefaultType,
+    ) -> ContentType {
+        let mut values = fields
+            .each(KnownField::ContentType)
+            .map(|field| field.value.of(raw));
+        let first = values.next();
+        // Nearly all headers have one type with at most one parameter. A simple type has no line break to unfold.
+        let only = first
+            .filter(|_| values.next().is_none())
+            .and_then(|bytes| std::str::from_utf8(bytes).ok());
+        if let Some(content) = only.and_then(ContentType::simple) {
+            return content;
+        }
+        let all = fields
+            .each(KnownField::ContentType)
+            .take(MAX_CONTENT_TYPES)
+            .map(|field| mailparse::parse_content_type(&field_text(field.value.of(raw))));
+        let rank = |content: &ParsedContentType| match content.mimetype.split('/').next() {
+            Some("multipart") => 0,
+            Some("text" | "message") => 1,
+            _ => 2,
+        };
+        match (all.min_by_key(rank), default_type) {
+            (Some(parsed), _) => ContentType::parsed(&parsed),
+            (None, DefaultType::Text) => ContentType::new("text/plain", &|_| None),
+            (None, DefaultType::Message) => ContentType::new("message/rfc822", &|_| None),
+        }
+    }
+
+    /// Parses a type with at most one parameter, both of letters, digits and `-._/+`; `None` for any other text.
+    ///
+    /// The result is the one of [`ContentType::parsed`], without its cost.
+    fn simple(text: &str) -> Option<ContentType> {
+        let is_simple = |word: &str| {
+            let belongs = |byte: u8| {
+                byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'/' | b'+')
+            };
+            !word.is_empty() && word.bytes().all(belongs)
+        };
+        let (media_type, rest) = text.split_once(';').unwrap_or((text, ""));
+        if !is_simple(media_type) {
+            return None;
+        }
+        if rest.is_empty() {
+            return Some(ContentType::new(media_type, &|_| None));
+        }
+        let (name, value) = rest.trim_ascii_start().split_once('=')?;
+        let value = value
+            .strip_prefix('"')
+            .map_or(Some(value), |value| value.strip_suffix('"'))?;
+        (is_simple(name) && is_simple(value)).then(|| {
+            ContentType::new(media_type, &|other| {
+                name.eq_ignore_ascii_case(other).then_some(value)
             })
-        }
-        "application/xml" | "application/pgp" | "application/text" => Form::Plain,
-        "application/octet-stream" => {
-            parameter("name").map_or(Form::Other, |name| by_extension(&name))
-        }
-        other
-            if ["text/", "message/", "multipart/"]
-                .iter()
-                .any(|start| other.starts_with(start)) =>
-        {
-            Form::Plain
-        }
-        _ => Form::Other,
+        })
     }
-}
 
-/// What an attachment's name says of it.
-fn by_extension(name: &str) -> Form {
-    match name.rsplit_once('.').map_or("", |(_, extension)| extension) {
-        "htm" | "html" | "shtml" | "xhtml" => Form::Html,
-        "txt" | "text" | "asc" | "log" | "patch" | "diff" | "eml" | "md" | "csv" | "url" => {
-            Form::Plain
-        }
-        _ => Form::Other,
+    /// Converts what `mailparse` read.
+    fn parsed(parsed: &ParsedContentType) -> ContentType {
+        ContentType::new(&parsed.mimetype, &|name| {
+            parsed.params.get(name).map(String::as_str)
+        })
     }
-}
 
-/// The transfer encodings that the header names, in lower case, each once. A header with two is read both ways.
-pub(super) fn encodings(raw: &[u8], fields: &HeaderFields) -> Vec<String> {
-    let mut all: Vec<String> = Vec::new();
-    for field in fields.each(KnownField::ContentTransferEncoding) {
-        let encoding = value(field.value.of(raw)).trim().to_ascii_lowercase();
-        if !all
-            .iter()
-            .any(|known| Encoding::named(known) == Encoding::named(&encoding))
-        {
-            all.push(encoding);
-        }
-    }
-    all
-}
-
-/// What a content type says (RFC 2045 section 5.1).
-#[derive(Debug, PartialEq)]
-pub(super) struct Content {
-    /// In lower case.
-    pub(super) media_type: String,
-    pub(super) charset: Option<String>,
-    pub(super) form: Form,
-}
-
-/// The value of a content type's parameter, by its name in lower case.
-type Parameters<'p> = dyn Fn(&str) -> Option<&'p str> + 'p;
-
-impl Content {
-    fn new(media_type: &str, parameters: &Parameters<'_>) -> Content {
-        // Mailers of the early 1990s wrote `text`.
+    fn new(media_type: &str, parameters: &ContentParameters<'_>) -> ContentType {
+        // Mailers of the early 1990s wrote `text` without a subtype.
         let is_whole = media_type.contains('/');
         let media_type = if is_whole {
             media_type.to_ascii_lowercase()
@@ -101,87 +128,34 @@ impl Content {
             "text/plain".to_owned()
         };
         let charset = parameters("charset").filter(|charset| !charset.is_empty());
-        Content {
-            form: form(&media_type, parameters),
-            charset: charset.map(|charset| short(charset).to_owned()),
+        ContentType {
+            form: text_form(&media_type, parameters),
+            charset: charset.map(|charset| repeated_name(charset).to_owned()),
             media_type: shortened(media_type),
         }
     }
-
-    fn of(parsed: &ParsedContentType) -> Content {
-        Content::new(&parsed.mimetype, &|name| {
-            parsed.params.get(name).map(String::as_str)
-        })
-    }
-
-    /// A type and at most one parameter, of letters, digits and what stands between them. Nothing for any other.
-    fn plain(text: &str) -> Option<Content> {
-        let is_plain = |word: &str| {
-            let belongs = |byte: u8| {
-                byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'/' | b'+')
-            };
-            !word.is_empty() && word.bytes().all(belongs)
-        };
-        let (media_type, rest) = text.split_once(';').unwrap_or((text, ""));
-        if !is_plain(media_type) {
-            return None;
-        }
-        if rest.is_empty() {
-            return Some(Content::new(media_type, &|_| None));
-        }
-        let (name, value) = rest.trim_ascii_start().split_once('=')?;
-        let value = value
-            .strip_prefix('"')
-            .map_or(Some(value), |value| value.strip_suffix('"'))?;
-        (is_plain(name) && is_plain(value)).then(|| {
-            Content::new(media_type, &|other| {
-                name.eq_ignore_ascii_case(other).then_some(value)
-            })
-        })
-    }
 }
 
-/// The content type of an entity; RFC 2045's default where it has none, or none that can be read.
-pub(super) fn content(raw: &[u8], fields: &HeaderFields, digest: bool) -> Content {
-    let mut values = fields
-        .each(KnownField::ContentType)
-        .map(|field| field.value.of(raw));
-    let first = values.next();
-    // Nearly all are a type alone, or a type and one parameter. There is no fold in a word.
-    let only = first
-        .filter(|_| values.next().is_none())
-        .and_then(|octets| std::str::from_utf8(octets).ok());
-    if let Some(content) = only.and_then(Content::plain) {
-        return content;
+/// Returns the names of the header's transfer encodings, in lower case, one for each encoding.
+///
+/// A body with two encodings is decoded with both.
+pub(super) fn encoding_names(raw: &[u8], fields: &HeaderFields) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for field in fields.each(KnownField::ContentTransferEncoding) {
+        let name = field_text(field.value.of(raw)).trim().to_ascii_lowercase();
+        let encoding = TransferEncoding::named(&name);
+        if !names
+            .iter()
+            .any(|known| TransferEncoding::named(known) == encoding)
+        {
+            names.push(name);
+        }
     }
-    let all = fields
-        .each(KnownField::ContentType)
-        .take(MOST_BOUNDARIES)
-        .map(|field| value(field.value.of(raw)));
-    // Of several types the one that holds most is read: parts, then text.
-    let rank = |content: &ParsedContentType| match content.mimetype.split('/').next() {
-        Some("multipart") => 0,
-        Some("text" | "message") => 1,
-        _ => 2,
-    };
-    match all
-        .map(|text| mailparse::parse_content_type(&text))
-        .min_by_key(rank)
-    {
-        Some(parsed) => Content::of(&parsed),
-        None => Content::new(
-            if digest {
-                "message/rfc822"
-            } else {
-                "text/plain"
-            },
-            &|_| None,
-        ),
-    }
+    names
 }
 
-/// As much of a name as records repeat.
-pub(super) fn short(name: &str) -> &str {
+/// Returns the first [`NAME_BYTES`] characters of a name: as much as records repeat.
+pub(super) fn repeated_name(name: &str) -> &str {
     if name.len() <= NAME_BYTES {
         return name;
     }
@@ -190,10 +164,50 @@ pub(super) fn short(name: &str) -> &str {
         .map_or(name, |(end, _)| &name[..end])
 }
 
-/// The same of a name that is ours.
+/// Truncates an owned name to what [`repeated_name`] returns.
 pub(super) fn shortened(mut name: String) -> String {
-    name.truncate(short(&name).len());
+    name.truncate(repeated_name(&name).len());
     name
+}
+
+/// The layout of a part's text, by its media type in lower case; for `application/octet-stream` by the extension of its
+/// name.
+fn text_form(media_type: &str, parameters: &ContentParameters<'_>) -> TextForm {
+    let parameter = |name: &str| parameters(name).map(|value| value.trim().to_ascii_lowercase());
+    match media_type {
+        "text/html" | "application/xhtml+xml" => TextForm::Html,
+        "text/calendar" | "text/vcard" | "text/x-vcard" | "text/directory" => TextForm::Folded,
+        "text/plain" if parameter("format").as_deref() == Some("flowed") => {
+            TextForm::Flowed(match parameter("delsp").as_deref() {
+                Some("yes") => DelSp::Yes,
+                _ => DelSp::No,
+            })
+        }
+        "application/xml" | "application/pgp" | "application/text" => TextForm::Plain,
+        "application/octet-stream" => {
+            parameter("name").map_or(TextForm::Other, |name| form_by_extension(&name))
+        }
+        other if is_text(other) => TextForm::Plain,
+        _ => TextForm::Other,
+    }
+}
+
+/// Returns `true` for the types that are read as text, whatever their subtype.
+fn is_text(media_type: &str) -> bool {
+    ["text/", "message/", "multipart/"]
+        .iter()
+        .any(|start| media_type.starts_with(start))
+}
+
+/// The layout of an attachment, by the extension of its name in lower case.
+fn form_by_extension(name: &str) -> TextForm {
+    match name.rsplit_once('.').map_or("", |(_, extension)| extension) {
+        "htm" | "html" | "shtml" | "xhtml" => TextForm::Html,
+        "txt" | "text" | "asc" | "log" | "patch" | "diff" | "eml" | "md" | "csv" | "url" => {
+            TextForm::Plain
+        }
+        _ => TextForm::Other,
+    }
 }
 
 #[cfg(test)]
@@ -204,24 +218,24 @@ mod tests {
         #![proptest_config(proptest::prelude::ProptestConfig::with_cases(2_000))]
 
         #[test]
-        fn plain_content_types_are_read_as_the_library_does(
+        fn simple_content_types_are_read_as_mailparse_reads_them(
             text in "(text/plain|TEXT/html|text|a/b+c|application/octet-stream)?(;|; |;\t|;\n |;\r\n\t| ;)?(charset|Format|charset\\*|name|name\\*0|delsp)?(=| =|= )?(\"?[a-zA-Z0-9./_+ ;=-]{0,6}\"?|utf-8|Flowed|yes|a\\.txt|\"us-ascii\"|=\\?x\\?)(;| )?"
         ) {
-            if let Some(content) = Content::plain(&text) {
-                proptest::prop_assert_eq!(content, Content::of(&mailparse::parse_content_type(&value(text.as_bytes()))));
+            if let Some(content) = ContentType::simple(&text) {
+                proptest::prop_assert_eq!(content, ContentType::parsed(&mailparse::parse_content_type(&field_text(text.as_bytes()))));
             }
         }
     }
 
     #[test]
-    fn usual_content_types_are_plain() {
+    fn usual_content_types_are_simple() {
         for text in [
             "text/plain",
             "text/plain; charset=utf-8",
             "TEXT/PLAIN;charset=\"US-ASCII\"",
             "a/b;\tc=d",
         ] {
-            assert!(Content::plain(text).is_some(), "{text}");
+            assert!(ContentType::simple(text).is_some(), "{text}");
         }
         for text in [
             "",
@@ -232,7 +246,7 @@ mod tests {
             "a/b ; c=d",
             "a/b; c=d (e)",
         ] {
-            assert!(Content::plain(text).is_none(), "{text}");
+            assert!(ContentType::simple(text).is_none(), "{text}");
         }
     }
 }

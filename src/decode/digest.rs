@@ -1,4 +1,4 @@
-//! What makes a message itself, wherever it is kept.
+//! The canonical form of a message, and its digest: equal wherever the message is stored.
 
 use std::sync::LazyLock;
 
@@ -10,25 +10,23 @@ use crate::origin::SourceKind;
 use crate::span::Span;
 use crate::split::{HeaderForm, Message};
 
-/// Bytes of the body that count.
+/// Number of bytes of the body that the digest covers.
 const BODY_BYTES: usize = 64 << 10;
 
 /// XXH3 (128 bits) of a message: its header fields except the changing ones, and the first 64 KiB of its body, with
-/// LF line ends, dots un-stuffed, `>From ` un-quoted in an mbox, and without the `From ` line or line ends at the end.
+/// LF line ends, without dot-stuffing, with `>From ` unquoted in an mbox, and without the `From ` line and the line ends at
+/// the end.
 ///
-/// The same message in a Maildir, a spool and an mbox has the same digest. Linear, allocates only where bytes differ
-/// from what is hashed.
+/// The same message in a Maildir, a news spool and an mbox has the same digest. Linear, without allocation.
 #[must_use]
 pub fn digest(message: &Message<'_>, fields: &HeaderFields) -> u128 {
     let mut hash = XxHash3_128::new();
-    canonical(message, fields, BODY_BYTES, &mut |octets| {
-        hash.write(octets)
-    });
+    canonical(message, fields, BODY_BYTES, &mut |bytes| hash.write(bytes));
     hash.finish_128()
 }
 
-/// Gives what makes a message itself to `put`, piece by piece: what [`digest`] hashes, with the first `body_bytes` of
-/// the body.
+/// Passes the canonical form of a message to `put`, in pieces: the bytes that [`digest`] hashes, with the first
+/// `body_bytes` of the body.
 pub fn canonical(
     message: &Message<'_>,
     fields: &HeaderFields,
@@ -44,7 +42,7 @@ pub fn canonical(
     body(message, &message.raw[fields.body..], body_bytes, put);
 }
 
-/// Gives the lines of the fields that stay, neighbours at once where their bytes are what is given.
+/// Passes the lines of the fields that do not change to `put`; neighbouring fields as one piece.
 fn header(raw: &[u8], fields: &HeaderFields, put: &mut dyn FnMut(&[u8])) {
     let mut run = Span::default();
     for field in fields.all.iter().filter(|field| !field.roles.is_changing) {
@@ -58,78 +56,78 @@ fn header(raw: &[u8], fields: &HeaderFields, put: &mut dyn FnMut(&[u8])) {
     lines(run.of(raw), put);
 }
 
-/// Finds quoted separators.
+/// Finds quoted `From ` lines.
 static QUOTED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b">From "));
 
 /// Finds stuffed dots.
 static STUFFED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\n.."));
 
-/// Gives the first `most` bytes of a body, but for those that only its storage put there.
-fn body(message: &Message<'_>, octets: &[u8], most: usize, put: &mut dyn FnMut(&[u8])) {
-    let end = octets.len()
-        - octets
+/// Passes the first `max_bytes` of a body to `put`, without the bytes that its storage added.
+fn body(message: &Message<'_>, raw: &[u8], max_bytes: usize, put: &mut dyn FnMut(&[u8])) {
+    let end = raw.len()
+        - raw
             .iter()
             .rev()
             .take_while(|&&byte| matches!(byte, b'\n' | b'\r'))
             .count();
-    // A line gives half of its bytes or more, so that three times as many hold all that count.
-    let octets = &octets[..end.min(most.saturating_mul(3))];
-    let first_dot = (message.wire && octets.starts_with(b"..")).then_some(0);
+    // At least half of each line is kept, so that three times as many bytes are enough.
+    let raw = &raw[..end.min(max_bytes.saturating_mul(3))];
+    let first_dot = (message.wire && raw.starts_with(b"..")).then_some(0);
     let dots = message
         .wire
-        .then(|| STUFFED.find_iter(octets))
+        .then(|| STUFFED.find_iter(raw))
         .into_iter()
         .flatten()
         .map(|at| at + 1);
     let quotes = (message.kind == SourceKind::Mbox)
-        .then(|| QUOTED.find_iter(octets))
+        .then(|| QUOTED.find_iter(raw))
         .into_iter()
         .flatten();
-    let mut quotes = quotes.filter_map(|at| quote(octets, at)).peekable();
+    let mut quotes = quotes.filter_map(|at| quoted_line(raw, at)).peekable();
     let mut dots = first_dot.into_iter().chain(dots).peekable();
-    let (mut from, mut room) = (0, most);
-    while room > 0 && from < octets.len() {
-        let left_out = [dots.peek(), quotes.peek()]
+    let (mut from, mut room) = (0, max_bytes);
+    while room > 0 && from < raw.len() {
+        let omitted = [dots.peek(), quotes.peek()]
             .into_iter()
             .flatten()
             .min()
             .copied();
-        room -= lf_lines(&octets[from..left_out.unwrap_or(octets.len())], room, put);
-        from = left_out.map_or(octets.len(), |at| at + 1);
+        room -= lf_lines(&raw[from..omitted.unwrap_or(raw.len())], room, put);
+        from = omitted.map_or(raw.len(), |at| at + 1);
         let is_passed = |at: &usize| *at < from;
         let _ = (dots.next_if(is_passed), quotes.next_if(is_passed));
     }
 }
 
-/// Gives the first `most` bytes of a text with LF line ends, and tells how many there were.
-fn lf_lines(text: &[u8], most: usize, put: &mut dyn FnMut(&[u8])) -> usize {
+/// Passes the first `max_bytes` of a text with LF line ends to `put`. Returns the number of bytes passed.
+fn lf_lines(text: &[u8], max_bytes: usize, put: &mut dyn FnMut(&[u8])) -> usize {
     let carriages = memchr::memchr_iter(b'\r', text).filter(|&at| text.get(at + 1) == Some(&b'\n'));
-    let (mut from, mut room) = (0, most);
+    let (mut from, mut room) = (0, max_bytes);
     for end in carriages.chain([text.len()]) {
-        let stays = &text[from..end];
-        let stays = &stays[..stays.len().min(room)];
-        put(stays);
-        room -= stays.len();
+        let kept = &text[from..end];
+        let kept = &kept[..kept.len().min(room)];
+        put(kept);
+        room -= kept.len();
         from = end + 1;
         if room == 0 {
             break;
         }
     }
-    most - room
+    max_bytes - room
 }
 
-/// Where the line begins that holds `>From ` at `at`, if nothing but quotation marks stands before that.
-fn quote(octets: &[u8], at: usize) -> Option<usize> {
+/// Start of the line that has `>From ` at `at`; `None` if other bytes than `>` precede it.
+fn quoted_line(raw: &[u8], at: usize) -> Option<usize> {
     let start = at
-        - octets[..at]
+        - raw[..at]
             .iter()
             .rev()
             .take_while(|&&byte| byte == b'>')
             .count();
-    (start == 0 || octets[start - 1] == b'\n').then_some(start)
+    (start == 0 || raw[start - 1] == b'\n').then_some(start)
 }
 
-/// Gives whole lines with LF line ends, and one at the end. Nothing for no bytes.
+/// Passes whole lines with LF line ends to `put`, with a line end at the end. Passes nothing if `text` is empty.
 fn lines(text: &[u8], put: &mut dyn FnMut(&[u8])) {
     if text.is_empty() {
         return;
@@ -161,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_message_has_the_same_digest_wherever_it_is_kept() {
+    fn a_message_has_the_same_digest_in_each_storage_format() {
         let maildir = of("A: b\n c\n\n.x\nFrom y\n", SourceKind::Maildir, false);
         assert_eq!(
             of(
@@ -194,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn line_ends_do_not_decide_where_the_first_64_kib_end() {
+    fn the_first_64_kib_are_counted_with_lf_line_ends() {
         let body = "0123456789\n".repeat(10_000);
         let lf = of(&format!("A: b\n\n{body}"), SourceKind::Message, false);
         let crlf = of(
@@ -205,10 +203,10 @@ mod tests {
         assert_eq!(lf, crlf);
     }
 
-    /// Line by line, and far slower.
-    fn line_by_line(octets: &str, kind: SourceKind, wire: bool) -> Vec<u8> {
+    /// The simple twin of `body`: line by line.
+    fn line_by_line(raw: &str, kind: SourceKind, wire: bool) -> Vec<u8> {
         let mut text = String::new();
-        for line in octets.split_inclusive('\n') {
+        for line in raw.split_inclusive('\n') {
             let line = if wire && line.starts_with("..") {
                 &line[1..]
             } else {
@@ -225,25 +223,25 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn what_storage_put_there_is_left_out(
+        fn bytes_that_storage_added_are_omitted(
             pieces in proptest::collection::vec(proptest::sample::select(vec!["\r", "\n", "\r\n", ">", ">From ", "From ", ".", "..", "a"]), 0..30),
             wire: bool,
-            most in 0..60usize,
+            max_bytes in 0..60usize,
         ) {
-            let octets = pieces.concat();
+            let text = pieces.concat();
             let kind = if wire { SourceKind::News } else { SourceKind::Mbox };
-            let raw = octets.as_bytes();
+            let raw = text.as_bytes();
             let message = Message { raw, start: 0, envelope: 0, kind, header: HeaderForm::Absent, wire, fragment_of: None };
-            let put = |most| {
-                let mut text = Vec::new();
-                body(&message, raw, most, &mut |octets| text.extend_from_slice(octets));
-                text
+            let put = |max_bytes| {
+                let mut kept = Vec::new();
+                body(&message, raw, max_bytes, &mut |bytes| kept.extend_from_slice(bytes));
+                kept
             };
-            let counted = octets.trim_end_matches(['\n', '\r']);
+            let counted = text.trim_end_matches(['\n', '\r']);
             proptest::prop_assert_eq!(put(usize::MAX), line_by_line(counted, kind, wire));
-            let mut first = line_by_line(&counted[..counted.len().min(most * 3)], kind, wire);
-            first.truncate(most);
-            proptest::prop_assert_eq!(put(most), first);
+            let mut first = line_by_line(&counted[..counted.len().min(max_bytes * 3)], kind, wire);
+            first.truncate(max_bytes);
+            proptest::prop_assert_eq!(put(max_bytes), first);
         }
     }
 }

@@ -1,142 +1,144 @@
-//! Encoded words in header fields (RFC 2047), with a map.
+//! Decodes encoded words in header fields (RFC 2047), with a map back to the raw bytes.
 
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
-use super::charset;
 use super::transfer::{base64, quoted_printable};
+use super::{MappedBytes, charset};
 use crate::span::{ByteMap, Span};
 
-/// Finds what an encoded word begins with.
+/// Finds the start of an encoded word.
 static BEGIN: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"=?"));
 
-/// Encoded words of one field that are decoded; those behind are left as they are (a field of a million words is no
-/// field that anybody reads).
-const MOST_WORDS: usize = 1_000;
+/// Maximum number of encoded words per field that are decoded; later ones stay as they are. It bounds the time for a
+/// field of a million words, which nobody reads.
+const MAX_WORDS: usize = 1_000;
 
-/// The text of a field's value with its encoded words undone, and the way back. Line breaks stay.
+/// Decodes the encoded words of a field's value. Line breaks stay.
 ///
-/// White space between two encoded words is no part of the text (section 6.2). Words that cannot be read stay as they are.
-pub(super) fn decode(raw: &[u8]) -> (Vec<u8>, ByteMap) {
+/// White space between two encoded words is not part of the text (section 6.2). Words that cannot be decoded stay as they
+/// are.
+pub(super) fn decode(raw: &[u8]) -> MappedBytes {
     let mut text = Vec::with_capacity(raw.len());
     let mut map = ByteMap::new();
     let mut at = 0;
-    let mut behind_word = false;
-    for _ in 0..MOST_WORDS {
-        let Some((start, word)) = next_word(raw, at) else {
+    let mut after_word = false;
+    for _ in 0..MAX_WORDS {
+        let Some(word) = next_word(raw, at) else {
             break;
         };
-        let between = &raw[at..start];
-        if !(behind_word && between.iter().all(u8::is_ascii_whitespace)) {
-            plain(raw, at, start, &mut text, &mut map);
+        let between = &raw[at..word.start];
+        if !(after_word && between.iter().all(u8::is_ascii_whitespace)) {
+            plain(raw, at, word.start, &mut text, &mut map);
         }
-        word.decode(start, &mut text, &mut map);
-        at = start + word.len;
-        behind_word = true;
+        word.decode(&mut text, &mut map);
+        at = word.start + word.len;
+        after_word = true;
     }
     plain(raw, at, raw.len(), &mut text, &mut map);
     map.push_same(text.len(), raw.len());
-    (text, map)
+    MappedBytes { bytes: text, map }
 }
 
-/// Bytes that are no encoded word: UTF-8, or read as windows-1252.
+/// Appends bytes outside encoded words: UTF-8, or read as windows-1252.
 fn plain(raw: &[u8], from: usize, to: usize, text: &mut Vec<u8>, map: &mut ByteMap) {
-    let octets = &raw[from..to];
-    let (decoded, inner) = charset::decode(octets, None);
-    match inner {
+    let converted = charset::decode(&raw[from..to], None);
+    match converted.map {
         None => map.push_same(text.len(), from),
         Some(_) => map.push_whole(text.len(), Span::new(from, to)),
     }
-    text.extend_from_slice(&decoded);
+    text.extend_from_slice(&converted.bytes);
 }
 
 /// `=?charset?encoding?text?=`
-struct Word<'w> {
-    charset: &'w [u8],
-    base64: bool,
-    /// Where the encoded text begins, from the word's start.
+struct EncodedWord<'w> {
+    /// Its offset in the value.
     start: usize,
-    text: &'w [u8],
+    /// Its length, with the delimiters.
     len: usize,
+    charset: &'w [u8],
+    encoding: WordEncoding,
+    /// Offset of `text` in the value.
+    text_start: usize,
+    /// The encoded text.
+    text: &'w [u8],
 }
 
-/// The first encoded word at `from` or behind it, and where it begins.
-fn next_word(raw: &[u8], from: usize) -> Option<(usize, Word<'_>)> {
+/// The encoding of a word (section 4).
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum WordEncoding {
+    /// `B`: base64.
+    B,
+    /// `Q`: similar to quoted-printable.
+    Q,
+}
+
+/// The first encoded word at or after `from`.
+fn next_word(raw: &[u8], from: usize) -> Option<EncodedWord<'_>> {
     BEGIN
         .find_iter(&raw[from..])
-        .map(|at| from + at)
-        .find_map(|at| Some((at, word(&raw[at..])?)))
+        .find_map(|at| word_at(raw, from + at))
 }
 
-fn word(raw: &[u8]) -> Option<Word<'_>> {
-    /// Bytes of a charset's name and a language (RFC 2231 section 5).
+/// The encoded word at `start`, where its `=?` is.
+fn word_at(raw: &[u8], start: usize) -> Option<EncodedWord<'_>> {
+    /// Maximum length of the name of a charset with a language (RFC 2231 section 5).
     const LONGEST_CHARSET: usize = 80;
-    let inner = &raw[2..];
+    let inner = &raw[start + 2..];
     let charset = memchr::memchr(b'?', &inner[..inner.len().min(LONGEST_CHARSET)])?;
-    let encoding = *inner.get(charset + 1)?;
-    let base64 = match encoding | 0x20 {
-        b'b' => true,
-        b'q' => false,
+    let encoding = match inner.get(charset + 1)?.to_ascii_lowercase() {
+        b'b' => WordEncoding::B,
+        b'q' => WordEncoding::Q,
         _ => return None,
     };
     if inner.get(charset + 2) != Some(&b'?') {
         return None;
     }
-    let start = 2 + charset + 3;
-    let text = &raw[start..];
+    let text_start = start + 2 + charset + 3;
+    let text = &raw[text_start..];
     let end = memchr::memchr(b'?', text).filter(|&end| text.get(end + 1) == Some(&b'='))?;
-    Some(Word {
-        charset: &inner[..charset],
-        base64,
+    Some(EncodedWord {
         start,
+        len: text_start + end + 2 - start,
+        charset: &inner[..charset],
+        encoding,
+        text_start,
         text: &text[..end],
-        len: start + end + 2,
     })
 }
 
-impl Word<'_> {
-    fn decode(&self, at: usize, text: &mut Vec<u8>, map: &mut ByteMap) {
-        let (octets, inner) = if self.base64 {
-            base64(self.text)
-        } else {
-            // In the Q encoding `_` is a blank (section 4.2).
-            let spaced: Vec<u8> = self
-                .text
-                .iter()
-                .map(|&byte| if byte == b'_' { b' ' } else { byte })
-                .collect();
-            let (mut octets, map) = quoted_printable(&spaced);
-            // Blanks at the end are text here.
-            let blanks = spaced
-                .iter()
-                .rev()
-                .take_while(|&&byte| byte == b' ')
-                .count();
-            octets.truncate(octets.len().max(blanks));
-            (octets, map)
+impl EncodedWord<'_> {
+    /// Appends the decoded text and its map.
+    fn decode(&self, text: &mut Vec<u8>, map: &mut ByteMap) {
+        let decoded = match self.encoding {
+            WordEncoding::B => base64(self.text),
+            WordEncoding::Q => q_encoding(self.text),
         };
-        // A language may stand behind the charset's name (RFC 2231 section 5).
-        let charset = self
-            .charset
-            .split(|&byte| byte == b'*')
-            .next()
-            .unwrap_or_default();
-        let (decoded, converted) = charset::decode(&octets, std::str::from_utf8(charset).ok());
-        let begin = at + self.start;
-        if converted.is_none() {
-            for k in 0..octets.len() {
-                let raw = inner.raw(Span::new(k, k + 1));
-                map.push_whole(
-                    text.len() + k,
-                    Span::new(begin + raw.start, begin + raw.end),
-                );
+        // A language may follow the name of the charset (RFC 2231 section 5).
+        let charset = self.charset.split(|&byte| byte == b'*').next();
+        let charset = std::str::from_utf8(charset.unwrap_or_default()).ok();
+        let converted = charset::decode(&decoded.bytes, charset);
+        if converted.map.is_none() {
+            for at in 0..decoded.bytes.len() {
+                let raw = decoded.map.raw(Span::new(at, at + 1));
+                let raw = Span::new(self.text_start + raw.start, self.text_start + raw.end);
+                map.push_whole(text.len() + at, raw);
             }
         } else {
-            map.push_whole(text.len(), Span::new(at, at + self.len));
+            map.push_whole(text.len(), Span::new(self.start, self.start + self.len));
         }
-        text.extend_from_slice(&decoded);
+        text.extend_from_slice(&converted.bytes);
     }
+}
+
+/// Decodes the Q encoding (section 4.2): quoted-printable in which `_` is a blank.
+fn q_encoding(encoded: &[u8]) -> MappedBytes {
+    let spaced: Vec<u8> = encoded
+        .iter()
+        .map(|&byte| if byte == b'_' { b' ' } else { byte })
+        .collect();
+    quoted_printable(&spaced)
 }
 
 #[cfg(test)]
@@ -144,7 +146,7 @@ mod tests {
     use super::*;
 
     fn shown(raw: &str) -> String {
-        String::from_utf8(decode(raw.as_bytes()).0).unwrap()
+        String::from_utf8(decode(raw.as_bytes()).bytes).unwrap()
     }
 
     #[test]
@@ -171,16 +173,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_word_stays() {
+    fn text_that_is_no_encoded_word_stays() {
         for raw in ["=?x", "=?a?z?b?=", "a =? b", "=?utf-8?q?open"] {
             assert_eq!(shown(raw), raw);
         }
     }
 
     #[test]
-    fn each_octet_knows_its_place_in_the_word() {
+    fn each_byte_is_mapped_to_its_place_in_the_word() {
         let raw = b"see =?utf-8?Q?http=3A//a.example/?= and =?utf-8?B?aHR0cDovL2I=?=";
-        let (text, map) = decode(raw);
+        let MappedBytes { bytes: text, map } = decode(raw);
         let span = |part: &str| {
             let at = String::from_utf8_lossy(&text).find(part).unwrap();
             map.raw(Span::new(at, at + part.len())).of(raw)

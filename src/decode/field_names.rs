@@ -1,20 +1,22 @@
-//! The names of header fields that play a role for us, told by three letters before they are compared.
+//! Names of header fields with a role, found by their first three letters.
 
 use std::sync::LazyLock;
 
-/// What a field's name makes of it.
+use crate::byte_scan::{CaselessPrefix, first_letters};
+
+/// Roles of a header field, which its name decides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FieldRoles {
-    /// It is a trace or threading field, which is not searched.
+    /// It is a trace or threading field, which is not searched for URLs.
     pub is_trace: bool,
-    /// It changes after a message was written, and is no part of what makes the message itself.
+    /// Servers or mail readers change it after the message was sent; it is not part of the message's identity.
     pub is_changing: bool,
-    /// Which of the fields it is that tell of the message or its body.
+    /// It describes the message or its body.
     pub known: Option<KnownField>,
 }
 
 impl FieldRoles {
-    /// These and others.
+    /// The roles of both.
     fn and(self, others: FieldRoles) -> FieldRoles {
         FieldRoles {
             is_trace: self.is_trace | others.is_trace,
@@ -24,7 +26,7 @@ impl FieldRoles {
     }
 }
 
-/// A field that tells of a message or its body.
+/// A header field that describes the message or its body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KnownField {
     /// Message-ID
@@ -66,8 +68,8 @@ pub(super) const KNOWN: [(KnownField, &str); 10] = [
     ),
 ];
 
-/// The trace and threading fields, which hold addresses of machines and messages but no URLs that anyone wrote.
-/// In lower case; a name that ends in `*` stands for all that begin so.
+/// Trace and threading fields. They hold addresses of hosts and messages, but no URLs that a person wrote.
+/// In lower case; a name that ends in `*` is a prefix.
 const TRACE: &[&str] = &[
     "received",
     "return-path",
@@ -140,8 +142,8 @@ const TRACE: &[&str] = &[
     "supersedes",
 ];
 
-/// HeaderFields that servers and readers add, change and drop after a message was written. In lower case; a name that
-/// ends in `*` stands for all that begin so.
+/// Fields that servers and mail readers add, change and remove after a message was sent. In lower case; a name that ends
+/// in `*` is a prefix.
 const CHANGING: &[&str] = &[
     "status",
     "x-status",
@@ -155,162 +157,100 @@ const CHANGING: &[&str] = &[
     "xref",
 ];
 
-/// The roles of the field whose name is the first `len` bytes of `text`, in any case.
-pub(super) fn roles(text: &[u8], len: usize) -> FieldRoles {
-    static NAMES: LazyLock<Names> = LazyLock::new(Names::new);
+/// The roles of the field whose name is the first `len` bytes of `text`, in upper or lower case.
+pub(super) fn field_roles(text: &[u8], len: usize) -> FieldRoles {
+    static NAMES: LazyLock<FieldNameTable> = LazyLock::new(FieldNameTable::new);
     NAMES.roles(text, len)
 }
 
-/// The names that play a role.
-struct Names {
-    /// Those that begin alike stand together, and few others with them.
-    by_start: [Vec<Name>; BUCKETS],
+/// Hash table of the names and prefixes that have a role, by their first three letters.
+struct FieldNameTable {
+    buckets: [Vec<FieldNameEntry>; BUCKETS],
 }
 
-struct Name {
-    start: &'static [u8],
-    /// Its letters, eight by eight.
-    words: [Word; WORDS],
-    is_whole: bool,
+struct FieldNameEntry {
+    /// The name in lower case, or the prefix.
+    name: &'static [u8],
+    caseless: CaselessPrefix,
+    is_prefix: bool,
     roles: FieldRoles,
 }
 
-/// Eights of letters that a name has at most.
-const WORDS: usize = 4;
-
-/// Up to eight letters in lower case, and a mask of as many bytes.
-#[derive(Clone, Copy)]
-struct Word {
-    letters: u64,
-    mask: u64,
-}
-
-impl Word {
-    fn of(name: &[u8]) -> Word {
-        let mask = if name.len() < 8 {
-            (1 << (8 * name.len())) - 1
-        } else {
-            u64::MAX
-        };
-        Word {
-            letters: letters(name),
-            mask,
-        }
-    }
-
-    /// All of a name.
-    fn all(name: &[u8]) -> [Word; WORDS] {
-        assert!(name.len() <= 8 * WORDS, "a name of the tables");
-        std::array::from_fn(|word| Word::of(name.get(8 * word..).unwrap_or_default()))
-    }
-
-    /// Whether `letters` begin with these.
-    fn begins(self, letters: u64) -> bool {
-        (letters ^ self.letters) & self.mask == 0
-    }
-}
-
-/// The first eight letters of a text in lower case, or all that it has.
-fn letters(text: &[u8]) -> u64 {
-    let first = text.first_chunk::<8>().copied().unwrap_or_else(|| {
-        let mut first = [0; 8];
-        first[..text.len()].copy_from_slice(text);
-        first
-    });
-    u64::from_le_bytes(first) | LOWER
-}
-
-/// The bit by which small letters differ from large ones, in each byte. It is set in what else stands in names that play
-/// a role, and what differs from that in this bit alone cannot stand in a name.
-const LOWER: u64 = u64::MAX / 255 * 0x20;
-
-/// So many that few names of the tables share one with names that begin otherwise.
+/// Number of buckets: so many that few of the names share a bucket with names that begin otherwise.
 const BUCKETS: usize = 256;
 
-impl Names {
-    fn new() -> Names {
-        let mut by_start = [const { Vec::new() }; BUCKETS];
-        let trace = TRACE.iter().map(|name| {
-            (
-                *name,
-                FieldRoles {
-                    is_trace: true,
-                    ..FieldRoles::default()
-                },
-            )
-        });
-        let changing = CHANGING.iter().map(|name| {
-            (
-                *name,
-                FieldRoles {
-                    is_changing: true,
-                    ..FieldRoles::default()
-                },
-            )
-        });
-        let known = KNOWN.iter().map(|(known, name)| {
-            (
-                *name,
-                FieldRoles {
-                    known: Some(*known),
-                    ..FieldRoles::default()
-                },
-            )
-        });
-        for (name, roles) in trace.chain(changing).chain(known) {
-            let start = name.trim_end_matches('*').as_bytes();
-            let names: &mut Vec<Name> = &mut by_start[bucket(letters(start))];
-            let is_whole = start.len() == name.len();
-            assert!(
-                start.strip_prefix(b"x-").unwrap_or(start).len() >= 3,
-                "letters to look it up by"
-            );
-            match names
-                .iter_mut()
-                .find(|other| other.start == start && other.is_whole == is_whole)
-            {
-                Some(same) => same.roles = same.roles.and(roles),
-                None => names.push(Name {
-                    start,
-                    words: Word::all(start),
-                    is_whole,
-                    roles,
-                }),
-            }
+impl FieldNameTable {
+    fn new() -> FieldNameTable {
+        let trace = FieldRoles {
+            is_trace: true,
+            ..FieldRoles::default()
+        };
+        let changing = FieldRoles {
+            is_changing: true,
+            ..FieldRoles::default()
+        };
+        let known = |known| FieldRoles {
+            known: Some(known),
+            ..FieldRoles::default()
+        };
+        let mut table = FieldNameTable {
+            buckets: [const { Vec::new() }; BUCKETS],
+        };
+        TRACE.iter().for_each(|name| table.add(name, trace));
+        CHANGING.iter().for_each(|name| table.add(name, changing));
+        KNOWN
+            .iter()
+            .for_each(|(field, name)| table.add(name, known(*field)));
+        table
+    }
+
+    /// Adds a role to a name, or to a prefix that is marked with `*`.
+    fn add(&mut self, marked: &'static str, roles: FieldRoles) {
+        let name = marked.trim_end_matches('*').as_bytes();
+        let is_prefix = name.len() < marked.len();
+        assert!(
+            name.strip_prefix(b"x-").unwrap_or(name).len() >= 3,
+            "the bucket depends on three letters"
+        );
+        let entries = &mut self.buckets[bucket(first_letters(name))];
+        match entries
+            .iter_mut()
+            .find(|entry| entry.name == name && entry.is_prefix == is_prefix)
+        {
+            Some(entry) => entry.roles = entry.roles.and(roles),
+            None => entries.push(FieldNameEntry {
+                name,
+                caseless: CaselessPrefix::new(name),
+                is_prefix,
+                roles,
+            }),
         }
-        Names { by_start }
     }
 
     fn roles(&self, text: &[u8], len: usize) -> FieldRoles {
-        let mut roles = FieldRoles::default();
-        let first = letters(text);
-        for known in &self.by_start[bucket(first)] {
-            let start = known.start.len();
-            // What stands behind the name is read as well, but a name as long as that is asked for.
-            if known.words[0].begins(first)
-                && (len == start || !known.is_whole && len > start)
-                && (8..start)
-                    .step_by(8)
-                    .all(|at| known.words[at / 8].begins(letters(&text[at..])))
-            {
-                roles = roles.and(known.roles);
-            }
-        }
-        roles
+        let first = first_letters(text);
+        self.buckets[bucket(first)]
+            .iter()
+            .filter(|entry| {
+                let is_long_enough =
+                    len == entry.name.len() || entry.is_prefix && len > entry.name.len();
+                is_long_enough && entry.caseless.begins(text, first)
+            })
+            .fold(FieldRoles::default(), |roles, entry| roles.and(entry.roles))
     }
 }
 
-/// Where a name is looked for that begins with these letters: by the first three, or by those behind `x-`. All names of
-/// the tables have as many.
-fn bucket(first: u64) -> usize {
+/// The bucket of a name: a hash of its first three letters, or of the three after `x-`. Each name in the table has as many.
+fn bucket(first_letters: u64) -> usize {
     const X: u64 = u64::from_le_bytes(*b"x-\0\0\0\0\0\0");
-    const SPREAD: u32 = 0x9E37_79B1;
-    let start = if first & 0xFFFF == X {
-        first >> 16
+    /// 2^32 divided by the golden ratio (Fibonacci hashing).
+    const MULTIPLIER: u32 = 0x9E37_79B1;
+    let letters = if first_letters & 0xFFFF == X {
+        first_letters >> 16
     } else {
-        first
+        first_letters
     };
-    ((start as u32) << 8).wrapping_mul(SPREAD) as usize >> 24
+    ((letters as u32) << 8).wrapping_mul(MULTIPLIER) as usize >> 24
 }
 
 #[cfg(test)]
@@ -318,11 +258,11 @@ mod tests {
     use super::*;
 
     fn roles_of(name: &[u8]) -> FieldRoles {
-        roles(name, name.len())
+        field_roles(name, name.len())
     }
 
     #[test]
-    fn trace_fields_are_told_by_name() {
+    fn trace_fields_are_known_by_name() {
         for name in [
             "RECEIVED",
             "ARC-Seal",
@@ -349,9 +289,9 @@ mod tests {
         }
     }
 
-    /// Names that differ from known ones in an byte, and those that do not but in case.
+    /// Names that differ from known ones in one byte, and those that differ in case only.
     #[test]
-    fn a_name_is_known_by_all_its_octets() {
+    fn every_byte_of_a_name_counts() {
         for known in TRACE
             .iter()
             .chain(CHANGING)
@@ -362,7 +302,7 @@ mod tests {
                     known: None,
                     ..roles_of(name)
                 };
-                let with_more = roles(&[name, b"-x: y"].concat(), name.len());
+                let with_more = field_roles(&[name, b"-x: y"].concat(), name.len());
                 assert_eq!(with_more, roles_of(name), "{}", name.escape_ascii());
                 alone != FieldRoles::default()
             };
@@ -386,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn known_fields_are_told_by_name() {
+    fn known_fields_are_known_by_name() {
         for (number, (known, name)) in KNOWN.iter().enumerate() {
             assert_eq!(*known as usize, number);
             for name in [name.to_string(), name.to_ascii_uppercase()] {
@@ -402,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn changing_fields_are_told_by_name() {
+    fn changing_fields_are_known_by_name() {
         for name in [
             "Status",
             "x-imap",

@@ -1,17 +1,18 @@
-//! HeaderForm fields (RFC 5322 section 2.2), as bytes.
+//! Header fields (RFC 5322 section 2.2), as ranges of bytes.
 
-use super::field_names::{FieldRoles, KNOWN, KnownField, roles};
+use super::field_names::{FieldRoles, KNOWN, KnownField, field_roles};
+use crate::byte_scan::field_name_len;
 use crate::span::Span;
 use crate::split::{HeaderForm, Message};
 
 /// One field, as ranges of the bytes it was read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeaderField {
-    /// The name, without blanks before the colon.
+    /// The name, without the blanks before the colon.
     pub name: Span,
-    /// The value, with its folds, without the blanks around it and the last line end.
+    /// The value as folded, without the white space around it.
     pub value: Span,
-    /// What its name makes of it.
+    /// The roles of its name.
     pub roles: FieldRoles,
 }
 
@@ -20,35 +21,38 @@ pub struct HeaderField {
 pub struct HeaderFields {
     /// The fields, in order.
     pub all: Vec<HeaderField>,
-    /// Where the body begins: behind the blank line, or at the first line that is no field.
+    /// Start of the body: after the blank line, or at the first line that is no field.
     pub body: usize,
-    /// Whether the block goes on beyond the bytes that are read as one; `body` is where they end.
-    pub cut: bool,
+    /// `true` if the block exceeds the limit; `body` is the end of the last field within it.
+    pub is_truncated: bool,
 }
 
 impl HeaderFields {
-    /// Reads the header block at the start of `text`, up to `most` bytes of it.
+    /// Reads the header block at the start of `text`, of at most `max_bytes`.
     ///
-    /// A line that is neither a field nor a continuation ends the block, except quoted `From ` lines before the first
-    /// field. Without any field the body begins at once.
+    /// A line that is neither a field nor a continuation ends the block, except `From ` and `>From ` lines before the first
+    /// field. If there is no field, the body begins at 0.
     #[must_use]
-    pub fn of(text: &[u8], most: usize) -> HeaderFields {
-        // Mail of today has forty fields and more.
+    pub fn of(text: &[u8], max_bytes: usize) -> HeaderFields {
+        // Mail of 2025 has 40 fields and more.
         const USUAL_FIELDS: usize = 48;
         let mut fields = HeaderFields {
             all: Vec::with_capacity(USUAL_FIELDS),
             ..HeaderFields::default()
         };
-        let most = text.len().min(most);
+        let limit = text.len().min(max_bytes);
         let mut at = 0;
-        while at < most {
+        while at < limit {
             let line = &text[at..];
-            match (name(line), line) {
-                (Some((name, colon)), _) => {
-                    let end = field_end(text, at + colon + 1, most);
-                    fields
-                        .all
-                        .push(field(text, Span::new(at, at + name), at + colon + 1, end));
+            match (field_name(line), line) {
+                (Some(FieldName { len, colon }), _) => {
+                    let end = field_end(text, at + colon + 1, limit);
+                    fields.all.push(header_field(
+                        text,
+                        Span::new(at, at + len),
+                        at + colon + 1,
+                        end,
+                    ));
                     at = end;
                 }
                 (None, [b'\n', ..] | [b'\r'] | [b'\r', b'\n', ..]) => {
@@ -65,41 +69,42 @@ impl HeaderFields {
             }
         }
         fields.body = if fields.all.is_empty() { 0 } else { at };
-        fields.cut = at >= most && at < text.len();
+        fields.is_truncated = at >= limit && at < text.len();
         fields
     }
 
-    /// The fields of a message in any format.
+    /// The fields of a message in any format; none if it has no header of named fields.
     #[must_use]
-    pub fn in_message(message: &Message<'_>, most: usize) -> HeaderFields {
+    pub fn in_message(message: &Message<'_>, max_bytes: usize) -> HeaderFields {
         match message.header {
-            HeaderForm::Present => HeaderFields::of_message(message.raw, most),
+            HeaderForm::Present => HeaderFields::of_message(message.raw, max_bytes),
             HeaderForm::Copied { body } => HeaderFields {
                 body,
-                ..HeaderFields::of(message.raw, most)
+                ..HeaderFields::of(message.raw, max_bytes)
             },
             HeaderForm::Absent | HeaderForm::ANews => HeaderFields::default(),
         }
     }
 
-    /// The same for a message: a byte order mark and blank lines before its first field are passed over.
+    /// Reads the header of a message, like [`HeaderFields::of`]; skips a byte order mark and blank lines before its first
+    /// field.
     #[must_use]
-    pub fn of_message(raw: &[u8], most: usize) -> HeaderFields {
+    pub fn of_message(raw: &[u8], max_bytes: usize) -> HeaderFields {
         let text = raw.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(raw);
         let blank = text
             .iter()
             .take_while(|&&byte| matches!(byte, b'\n' | b'\r'))
             .count();
         let before = raw.len() - text.len() + blank;
-        let fields = HeaderFields::of(&raw[before..], most);
+        let fields = HeaderFields::of(&raw[before..], max_bytes);
         match before {
             0 => fields,
-            _ if fields.all.is_empty() => HeaderFields::of(raw, most),
+            _ if fields.all.is_empty() => HeaderFields::of(raw, max_bytes),
             _ => fields.shifted(before),
         }
     }
 
-    /// The fields, with offsets into bytes of which theirs began at `by`.
+    /// The fields with all offsets increased by `by`: for fields that were read from a part of a text that begins at `by`.
     #[must_use]
     pub fn shifted(&self, by: usize) -> HeaderFields {
         let shift = |span: Span| Span::new(span.start + by, span.end + by);
@@ -111,13 +116,16 @@ impl HeaderFields {
         HeaderFields {
             all: all.collect(),
             body: self.body + by,
-            cut: self.cut,
+            is_truncated: self.is_truncated,
         }
     }
 
-    /// The first field of each of these names.
+    /// The first field of each of these names. Linear in the number of fields, for all names together.
     #[must_use]
-    pub fn firsts<const N: usize>(&self, names: [KnownField; N]) -> [Option<HeaderField>; N] {
+    pub fn first_of_each<const N: usize>(
+        &self,
+        names: [KnownField; N],
+    ) -> [Option<HeaderField>; N] {
         let mut found = [None; KNOWN.len()];
         for field in self.all.iter().rev() {
             if let Some(known) = field.roles.known {
@@ -127,22 +135,22 @@ impl HeaderFields {
         names.map(|known| found[known as usize])
     }
 
-    /// All fields of that name.
+    /// All fields of a known name, in order.
     pub fn each(&self, name: KnownField) -> impl Iterator<Item = &HeaderField> {
         self.all
             .iter()
             .filter(move |field| field.roles.known == Some(name))
     }
 
-    /// The first field of that name.
+    /// The first field of a known name.
     #[must_use]
     pub fn first_known(&self, name: KnownField) -> Option<HeaderField> {
         self.each(name).next().copied()
     }
 
-    /// The first field of that name, in any case.
+    /// The first field of a name, in upper or lower case. `text` is the text that the fields were read from.
     #[must_use]
-    pub fn first(&self, text: &[u8], name: &str) -> Option<HeaderField> {
+    pub fn first_named(&self, text: &[u8], name: &str) -> Option<HeaderField> {
         self.all
             .iter()
             .copied()
@@ -150,86 +158,45 @@ impl HeaderFields {
     }
 }
 
-/// How many bytes at the start of a line can stand in a name: printable ASCII but the colon (RFC 5322 section 2.2).
-///
-/// Eight at a time: of a word's bytes each sets its highest bit in one of three sums if it cannot. What is carried over
-/// touches only those behind, and the first is all that is asked for.
-fn name_octets(line: &[u8]) -> usize {
-    const ONES: u64 = u64::MAX / 255;
-    const HIGHEST: u64 = ONES << 7;
-    let (words, rest) = line.as_chunks::<8>();
-    for (at, word) in words.iter().enumerate() {
-        let word = u64::from_le_bytes(*word);
-        let below = word.wrapping_sub(ONES * u64::from(b'!')) & !word;
-        let above = word.wrapping_add(ONES * u64::from(0x7F - b'~')) | word;
-        let colon = word ^ (ONES * u64::from(b':'));
-        let colon = colon.wrapping_sub(ONES) & !colon;
-        let others = (below | above | colon) & HIGHEST;
-        if others != 0 {
-            return at * 8 + others.trailing_zeros() as usize / 8;
-        }
-    }
-    let is_other = |&byte: &u8| !matches!(byte, b'!'..=b'~') || byte == b':';
-    rest.iter()
-        .position(is_other)
-        .map_or(line.len(), |at| words.len() * 8 + at)
+/// The name at the start of a header line.
+struct FieldName {
+    /// Its length, without blanks before the colon.
+    len: usize,
+    /// Offset of its colon.
+    colon: usize,
 }
 
-/// Bytes of the name of the field that `line` begins with, and the offset of its colon.
-fn name(line: &[u8]) -> Option<(usize, usize)> {
-    let name = name_octets(line);
-    let blanks = line[name..]
+/// The name of the field that `line` begins with; `None` if it begins with none.
+fn field_name(line: &[u8]) -> Option<FieldName> {
+    let len = field_name_len(line);
+    let blanks = line[len..]
         .iter()
         .take_while(|&&byte| matches!(byte, b' ' | b'\t'))
         .count();
-    // `http://...` at a line's start is text, however much it looks like a field.
-    let colon = name + blanks;
-    (name > 0 && line.get(colon) == Some(&b':') && !line[colon + 1..].starts_with(b"//"))
-        .then_some((name, colon))
+    let colon = len + blanks;
+    // `http://...` at the start of a line is text, although it has the syntax of a field.
+    (len > 0 && line.get(colon) == Some(&b':') && !line[colon + 1..].starts_with(b"//"))
+        .then_some(FieldName { len, colon })
 }
 
-/// Where the line ends that `at` is in: behind its line feed, or with the text.
+/// End of the line that holds `at`: after its LF, or the end of the text.
 fn line_end(text: &[u8], at: usize) -> usize {
     memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |end| at + end + 1)
 }
 
-/// Where the field ends that `at` is in: behind the first line end that no continuation line follows. One that begins at
-/// `most` or later is not looked for.
-fn field_end(text: &[u8], at: usize, most: usize) -> usize {
+/// End of the field that holds `at`: the first line end that no continuation line follows. A continuation line that begins
+/// at `limit` or later is not part of the field.
+fn field_end(text: &[u8], at: usize, limit: usize) -> usize {
     let mut end = line_end(text, at);
-    while end < most && matches!(text[end], b' ' | b'\t') {
-        end = line_end(text, end + continued(&text[end..most]));
+    while end < limit && matches!(text[end], b' ' | b'\t') {
+        end = line_end(text, end);
     }
     end
 }
 
-/// Bytes at the start of `text` in which no field ends. There may be more of them.
-fn continued(text: &[u8]) -> usize {
-    const PAIRS: usize = 32;
-    // A chunk without a way out in its middle is looked at in a few steps of the machine.
-    let ends = |octets: &[u8; PAIRS], behind: &[u8; PAIRS]| {
-        octets
-            .iter()
-            .zip(behind)
-            .fold(false, |any, (&octet, &next)| {
-                let ends = octet == b'\n' && next != b' ' && next != b'\t';
-                any | ends
-            })
-    };
-    let pairs = text
-        .as_chunks()
-        .0
-        .iter()
-        .zip(text.get(1..).unwrap_or_default().as_chunks().0);
-    pairs
-        .take_while(|(octets, behind)| !ends(octets, behind))
-        .count()
-        * PAIRS
-}
-
-/// A field whose value begins at `start` and whose last line ends at `end`. A value that begins on a continuation line
-/// begins with its first word.
-fn field(text: &[u8], name: Span, start: usize, end: usize) -> HeaderField {
+/// The field whose value is in `start..end`, where `end` is the end of its last line. If the first line of the value is
+/// blank, the value begins with its first word.
+fn header_field(text: &[u8], name: Span, start: usize, end: usize) -> HeaderField {
     let line = &text[start..end];
     let blanks = line
         .iter()
@@ -243,11 +210,11 @@ fn field(text: &[u8], name: Span, start: usize, end: usize) -> HeaderField {
     HeaderField {
         name,
         value: Span::new(start, end),
-        roles: roles(&text[name.start..], name.len()),
+        roles: field_roles(&text[name.start..], name.len()),
     }
 }
 
-/// Where the value begins of a field that ends at `end`, of which white space is at `start`.
+/// Start of the value of a field that ends at `end` and has white space at `start`.
 fn value_start(text: &[u8], start: usize, end: usize) -> usize {
     let first_end = line_end(&text[..end], start);
     let words = text[start..end].trim_ascii_start();
@@ -259,15 +226,16 @@ fn value_start(text: &[u8], start: usize, end: usize) -> usize {
     }
 }
 
-/// Whether a value may hold an encoded word (RFC 2047 section 2). Question marks are rare, and `=?` rarer.
+/// Returns `true` if a value may hold an encoded word (RFC 2047 section 2): if there is a `=?`. Searches for the question
+/// mark, which is the rarer of the two.
 pub(super) fn has_encoded_word(raw: &[u8]) -> bool {
     memchr::memchr_iter(b'?', raw).any(|at| at > 0 && raw[at - 1] == b'=')
 }
 
-/// The value of a field in words: unfolded, RFC 2047's encoded words and raw 8-bit text decoded.
+/// The text of a field's value: unfolded, with encoded words (RFC 2047) and 8-bit bytes decoded.
 #[must_use]
-pub fn value(raw: &[u8]) -> String {
-    // Nearly all values are plain words on one line.
+pub(super) fn field_text(raw: &[u8]) -> String {
+    // Nearly all values are ASCII without encoded words.
     if let Some(text) = std::str::from_utf8(raw)
         .ok()
         .filter(|text| text.is_ascii() && !has_encoded_word(raw))
@@ -283,7 +251,7 @@ pub fn value(raw: &[u8]) -> String {
     }
 }
 
-/// An ASCII value on one line: a line end and the blanks behind it are one blank (RFC 5322 section 2.2.3).
+/// An ASCII value on one line: a line end and the blanks after it become one blank (RFC 5322 section 2.2.3).
 fn unfolded(raw: &str) -> String {
     if memchr::memchr2(b'\n', b'\r', raw.as_bytes()).is_none() {
         return raw.to_owned();
@@ -307,66 +275,34 @@ fn unfolded(raw: &str) -> String {
 mod tests {
     use super::*;
 
-    /// The bytes of a name are told as one by one, whatever stands around them.
-    #[test]
-    fn names_end_where_an_octet_does_not_belong() {
-        for octet in 0..=255 {
-            for len in 0..20 {
-                for at in 0..=len {
-                    let mut line = vec![b'~'; len];
-                    line.insert(at, octet);
-                    line.extend(b"\x01\xFF:");
-                    let belongs = (b'!'..=b'~').contains(&octet) && octet != b':';
-                    assert_eq!(
-                        name_octets(&line),
-                        if belongs { len + 1 } else { at },
-                        "{octet} {len} {at}"
-                    );
-                    assert_eq!(
-                        name_octets(&line[..=len]),
-                        if belongs { len + 1 } else { at }
-                    );
-                }
-            }
-        }
-    }
-
-    /// The end of a field and the start of its value, line by line.
-    fn line_by_line(text: &[u8], at: usize, most: usize) -> (usize, usize) {
+    /// The start of a value by its definition, without the shortcut for values on one line.
+    fn value_start_by_lines(text: &[u8], at: usize, end: usize) -> usize {
         let first_end = line_end(text, at);
-        let mut end = first_end;
-        while end < most && matches!(text[end], b' ' | b'\t') {
-            end = line_end(text, end);
-        }
         let start = at
             + text[at..first_end]
                 .iter()
                 .take_while(|&&byte| matches!(byte, b' ' | b'\t'))
                 .count();
         let value = text[start..end].trim_ascii_end();
-        let first_is_blank = text[start..first_end].trim_ascii_start().is_empty();
-        (
-            end,
-            if first_is_blank {
-                start + value.len() - value.trim_ascii_start().len()
-            } else {
-                start
-            },
-        )
+        if text[start..first_end].trim_ascii_start().is_empty() {
+            start + value.len() - value.trim_ascii_start().len()
+        } else {
+            start
+        }
     }
 
     proptest::proptest! {
         #[test]
-        fn fields_end_where_no_line_continues_them(
-            pieces in proptest::collection::vec(proptest::sample::select(vec!["\n", "\r\n", "\n ", "\t", " ", "\x0C", "\r", "a", "twenty-five octets, a word"]), 0..30),
+        fn a_value_begins_with_its_first_word(
+            pieces in proptest::collection::vec(proptest::sample::select(vec!["\n", "\r\n", "\n ", "\t", " ", "\x0C", "\r", "a", "twenty-five bytes, a word"]), 0..30),
             at in 0..40usize,
-            most in 0..400usize,
+            limit in 0..400usize,
         ) {
             let text = pieces.concat();
-            let (at, most) = (at.min(text.len()), most.min(text.len()));
-            let (end, start) = line_by_line(text.as_bytes(), at, most);
-            proptest::prop_assert_eq!(field_end(text.as_bytes(), at, most), end);
-            let value = field(text.as_bytes(), Span::new(at, at), at, end).value;
+            let (at, limit) = (at.min(text.len()), limit.min(text.len()));
+            let end = field_end(text.as_bytes(), at, limit);
+            let start = value_start_by_lines(text.as_bytes(), at, end);
+            let value = header_field(text.as_bytes(), Span::new(at, at), at, end).value;
             let len = text.as_bytes()[start..end].trim_ascii_end().len();
             proptest::prop_assert_eq!(value, Span::new(start, start + len));
         }
@@ -398,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_field_begins_the_body() {
+    fn a_line_that_is_no_field_begins_the_body() {
         assert_eq!(shown("no header\nA: b"), (vec![], "no header\nA: b"));
         assert_eq!(
             shown("A: b\nno field\n"),
@@ -409,6 +345,6 @@ mod tests {
 
     #[test]
     fn encoded_words_are_decoded() {
-        assert_eq!(value(b"=?iso-8859-1?Q?caf=E9?=\r\n x"), "caf\u{e9} x");
+        assert_eq!(field_text(b"=?iso-8859-1?Q?caf=E9?=\r\n x"), "caf\u{e9} x");
     }
 }

@@ -1,43 +1,45 @@
-//! HTML, tokenised by `html5gum` and never built into a tree: the visible text, and the URLs in attributes.
+//! The visible text of an HTML text, and the URLs in its attributes and styles.
+//!
+//! `html5gum` tokenises the text; no document tree is built.
 
-mod entity;
-mod values;
+mod character_reference;
+mod url_values;
 
 use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
 use html5gum::{Emitter, ForwardingEmitter, Span as HtmlSpan, State, Tokenizer};
 
-use values::{candidates, find_url, refreshed, trimmed, unquoted, words};
+use url_values::{css_urls, refresh_url, srcset_urls, trimmed, words};
 
 use crate::limits::ELEMENT_BYTES;
 use crate::span::{ByteMap, Span};
 
-/// The value of an attribute that holds a URL, or what a style sheet names with `url(...)`.
+/// A URL in an attribute or in `url(...)` of a style sheet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HtmlLink {
-    /// Its value, entities undone, as written otherwise.
+    /// The URL as written, with character references decoded.
     pub value: Vec<u8>,
-    /// The bytes of the HTML text that the value was written with.
+    /// Its range in the HTML text.
     pub span: Span,
-    /// Whether `span` is to the byte.
+    /// `true` if `span` is exact: no neighbouring character shares its first or last bytes.
     pub exact: bool,
-    /// The element, in lower case.
+    /// The name of the element, in lower case; `?` if it is longer than [`ELEMENT_BYTES`].
     pub element: String,
-    /// The attribute, in lower case; `url` for a style sheet's.
+    /// The name of the attribute, in lower case; `url` for `url(...)` in a style sheet.
     pub attribute: &'static str,
-    /// The offset in the visible text at which the element stands.
+    /// The offset of the element in the visible text.
     pub at: usize,
-    /// The range of the visible text between `<a>` and `</a>`.
+    /// The range of the visible text between `<a>` and `</a>`, for links in an `<a>`.
     pub anchor: Option<Span>,
 }
 
-/// What an HTML text shows and names.
+/// The result of parsing an HTML text.
 #[derive(Debug, Default)]
 pub(super) struct ParsedHtml {
-    /// The visible text: line breaks where the layout has them, nothing of scripts, styles and comments.
+    /// The visible text: with line breaks where the layout has them, without scripts, styles and comments.
     pub(super) text: Vec<u8>,
-    /// From its offsets to those of the HTML text.
+    /// From offsets in `text` to those in the HTML text.
     pub(super) map: ByteMap,
-    /// The URLs in attributes, in order. A link's `at` does not decrease.
+    /// The URLs in attributes and styles, ordered by [`HtmlLink::at`].
     pub(super) links: Vec<HtmlLink>,
     /// The first `<base href>`.
     pub(super) base: Option<Vec<u8>>,
@@ -69,8 +71,8 @@ const URL_ATTRIBUTES: [&str; 22] = [
     "original-src",
 ];
 
-/// Elements that begin on a line of their own, or end one. The text of neighbours does not run together.
-const BREAKING: [&str; 43] = [
+/// Elements before and after which the visible text has a line break, so that the text of neighbours is not joined.
+const LINE_BREAKING: [&str; 43] = [
     "a",
     "address",
     "article",
@@ -116,15 +118,15 @@ const BREAKING: [&str; 43] = [
     "ul",
 ];
 
-/// Reads an HTML text. Linear; what is not well-formed is read as browsers read it.
+/// Parses an HTML text. Linear; malformed HTML is read as browsers read it.
 #[must_use]
-pub(super) fn page(html: &[u8]) -> ParsedHtml {
-    let mut reader = Reader::of(html);
+pub(super) fn parse(html: &[u8]) -> ParsedHtml {
+    let mut reader = HtmlReader::new(html);
     tokenize(html, &mut |event, span| reader.event(&event, span));
-    // What Outlook alone reads stands in comments: `<!--[if mso]> ... <![endif]-->`.
+    // Conditional comments hold HTML for Outlook: `<!--[if mso]> ... <![endif]-->`.
     let conditional = std::mem::take(&mut reader.conditional);
-    for (comment, at) in conditional {
-        reader.within(comment, at);
+    for comment in conditional {
+        reader.comment_links(&comment);
     }
     let mut page = reader.page;
     page.map.push_same(page.text.len(), html.len());
@@ -132,6 +134,7 @@ pub(super) fn page(html: &[u8]) -> ParsedHtml {
     page
 }
 
+/// Passes the tokens of an HTML text to `sink`, each with its range.
 fn tokenize(html: &[u8], sink: &mut dyn FnMut(CallbackEvent<'_>, Span)) {
     let callback =
         |event: CallbackEvent<'_>, span: HtmlSpan<usize>| -> Option<std::convert::Infallible> {
@@ -141,16 +144,16 @@ fn tokenize(html: &[u8], sink: &mut dyn FnMut(CallbackEvent<'_>, Span)) {
         };
     let mut emitter = CallbackEmitter::new(callback);
     emitter.naively_switch_states(true);
-    let mut tokenizer = Tokenizer::new_with_emitter(html, Quiet(emitter));
+    let mut tokenizer = Tokenizer::new_with_emitter(html, WithoutErrors(emitter));
     tokenizer.set_state(State::Data);
-    // Reading from memory cannot fail.
+    // The error type of reading from memory has no values.
     let Ok(()) = tokenizer.finish();
 }
 
-/// Gives what is in a page and not what is wrong with it, so that nobody looks for that.
-struct Quiet<E>(E);
+/// An emitter without parse errors, which saves the time to detect them.
+struct WithoutErrors<E>(E);
 
-impl<E: Emitter> ForwardingEmitter for Quiet<E> {
+impl<E: Emitter> ForwardingEmitter for WithoutErrors<E> {
     type Token = E::Token;
 
     fn inner(&mut self) -> &mut impl Emitter<Token = Self::Token> {
@@ -162,89 +165,120 @@ impl<E: Emitter> ForwardingEmitter for Quiet<E> {
     }
 }
 
-/// A `<meta>` whose attributes have not all been read.
+/// The attributes of a `<meta>` so far.
 #[derive(Default)]
-struct Meta {
-    refresh: bool,
-    content: Option<(Vec<u8>, Span)>,
+struct MetaAttributes {
+    /// `true` after `http-equiv=refresh`.
+    is_refresh: bool,
+    content: Option<AttributeText>,
 }
 
-struct Reader<'h> {
+/// The value of an attribute.
+struct AttributeText {
+    value: Vec<u8>,
+    /// Its range in the HTML text.
+    span: Span,
+}
+
+/// An `<a>` that is not closed yet.
+struct OpenAnchor {
+    /// Index of its first link.
+    first_link: usize,
+    /// Offset of its text in the visible text.
+    start: usize,
+}
+
+/// A conditional comment.
+struct ConditionalComment {
+    /// Its range in the HTML text.
+    span: Span,
+    /// Its offset in the visible text.
+    at: usize,
+}
+
+/// Builds a [`ParsedHtml`] from tokens.
+struct HtmlReader<'h> {
     html: &'h [u8],
     page: ParsedHtml,
+    /// Name of the last start tag.
     element: Vec<u8>,
+    /// Name of the last attribute.
     attribute: Vec<u8>,
-    /// The element whose text is not shown: `script`, `style`.
+    /// The open element whose text is invisible: `script` or `style`.
     hidden: Option<&'static [u8]>,
-    /// The links of the `<a>` that is open, and where its text begins.
-    open: Option<(usize, usize)>,
-    meta: Meta,
-    /// Conditional comments, and where in the visible text they stand.
-    conditional: Vec<(Span, usize)>,
+    anchor: Option<OpenAnchor>,
+    meta: MetaAttributes,
+    conditional: Vec<ConditionalComment>,
 }
 
-impl<'h> Reader<'h> {
-    fn of(html: &'h [u8]) -> Reader<'h> {
-        Reader {
+impl<'h> HtmlReader<'h> {
+    fn new(html: &'h [u8]) -> HtmlReader<'h> {
+        HtmlReader {
             html,
             page: ParsedHtml::default(),
             element: Vec::new(),
             attribute: Vec::new(),
             hidden: None,
-            open: None,
-            meta: Meta::default(),
+            anchor: None,
+            meta: MetaAttributes::default(),
             conditional: Vec::new(),
         }
     }
 
     fn event(&mut self, event: &CallbackEvent<'_>, span: Span) {
         match *event {
-            CallbackEvent::OpenStartTag { name } => self.start(name),
+            CallbackEvent::OpenStartTag { name } => self.start_tag(name),
             CallbackEvent::AttributeName { name } => {
                 self.attribute.clear();
                 self.attribute.extend_from_slice(name);
             }
             CallbackEvent::AttributeValue { value } => self.value(value, span),
-            CallbackEvent::CloseStartTag { .. } => self.end_of_start(),
-            CallbackEvent::EndTag { name } => self.end(name),
+            CallbackEvent::CloseStartTag { .. } => self.end_of_start_tag(),
+            CallbackEvent::EndTag { name } => self.end_tag(name),
             CallbackEvent::String { value } => self.text(value, span),
             CallbackEvent::Comment { value } => {
                 if value.trim_ascii_start().starts_with(b"[if") {
-                    self.conditional.push((span, self.page.text.len()));
+                    self.conditional.push(ConditionalComment {
+                        span,
+                        at: self.page.text.len(),
+                    });
                 }
             }
             CallbackEvent::Doctype { .. } | CallbackEvent::Error(_) => {}
         }
     }
 
-    fn start(&mut self, name: &[u8]) {
+    fn start_tag(&mut self, name: &[u8]) {
         self.element.clear();
         self.element.extend_from_slice(name);
-        self.meta = Meta::default();
+        self.meta = MetaAttributes::default();
         self.break_line(name);
         if name == b"a" {
             self.close_anchor();
-            self.open = Some((self.page.links.len(), self.page.text.len()));
+            self.anchor = Some(OpenAnchor {
+                first_link: self.page.links.len(),
+                start: self.page.text.len(),
+            });
         }
     }
 
-    fn end_of_start(&mut self) {
+    fn end_of_start_tag(&mut self) {
         self.hidden = match self.element.as_slice() {
             b"script" => Some(b"script"),
             b"style" => Some(b"style"),
             _ => self.hidden,
         };
-        if let Meta {
-            refresh: true,
-            content: Some((content, span)),
+        if let MetaAttributes {
+            is_refresh: true,
+            content: Some(AttributeText { value, span }),
         } = std::mem::take(&mut self.meta)
-            && let Some(url) = refreshed(&content)
+            && let Some(url) = refresh_url(&value)
         {
-            self.links(&content, span, [url], "content");
+            self.links(&value, span, [url], "content");
         }
     }
 
-    fn end(&mut self, name: &[u8]) {
+    fn end_tag(&mut self, name: &[u8]) {
         if self.hidden == Some(name) {
             self.hidden = None;
         }
@@ -254,19 +288,20 @@ impl<'h> Reader<'h> {
         self.break_line(name);
     }
 
-    /// Tells the links of an `<a>` what is shown for them.
+    /// Ends the open `<a>`, and sets the anchor of its links.
     fn close_anchor(&mut self) {
-        if let Some((first, begin)) = self.open.take() {
-            let anchor = Span::new(begin, self.page.text.len());
-            self.page.links[first..]
+        if let Some(OpenAnchor { first_link, start }) = self.anchor.take() {
+            let anchor = Span::new(start, self.page.text.len());
+            self.page.links[first_link..]
                 .iter_mut()
                 .filter(|link| link.element == "a")
                 .for_each(|link| link.anchor = Some(anchor));
         }
     }
 
+    /// Adds a line break before or after the element `name`, if the layout has one there.
     fn break_line(&mut self, name: &[u8]) {
-        let breaks = std::str::from_utf8(name).is_ok_and(|name| BREAKING.contains(&name));
+        let breaks = std::str::from_utf8(name).is_ok_and(|name| LINE_BREAKING.contains(&name));
         if breaks && self.page.text.last().is_some_and(|&last| last != b'\n') {
             self.page.text.push(b'\n');
         }
@@ -277,7 +312,7 @@ impl<'h> Reader<'h> {
             Some(b"style") => self.style(value, span),
             Some(_) => {}
             None => {
-                entity::align(
+                character_reference::align(
                     span.of(self.html),
                     span.start,
                     value,
@@ -298,10 +333,17 @@ impl<'h> Reader<'h> {
                 self.page.base.get_or_insert_with(|| value.to_vec());
                 self.links(value, span, whole, "href");
             }
-            (b"meta", "http-equiv") => self.meta.refresh |= value.eq_ignore_ascii_case(b"refresh"),
-            (b"meta", "content") => self.meta.content = Some((value.to_vec(), span)),
+            (b"meta", "http-equiv") => {
+                self.meta.is_refresh |= value.eq_ignore_ascii_case(b"refresh")
+            }
+            (b"meta", "content") => {
+                self.meta.content = Some(AttributeText {
+                    value: value.to_vec(),
+                    span,
+                });
+            }
             (_, "style") => self.style(value, span),
-            (_, "srcset" | "imagesrcset") => self.links(value, span, candidates(value), "srcset"),
+            (_, "srcset" | "imagesrcset") => self.links(value, span, srcset_urls(value), "srcset"),
             (_, "ping") => self.links(value, span, words(value), "ping"),
             (_, name) => {
                 if let Some(known) = URL_ATTRIBUTES.iter().find(|known| **known == name) {
@@ -312,19 +354,12 @@ impl<'h> Reader<'h> {
         self.attribute = attribute;
     }
 
-    /// What a style sheet names with `url(...)`.
+    /// Adds the URLs of a style sheet.
     fn style(&mut self, css: &[u8], span: Span) {
-        let mut at = 0;
-        let urls = std::iter::from_fn(|| {
-            let open = at + find_url(&css[at..])?;
-            let close = memchr::memchr(b')', &css[open..]).map_or(css.len(), |close| open + close);
-            at = close;
-            Some(unquoted(css, Span::new(open, close)))
-        });
-        self.links(css, span, urls, "url");
+        self.links(css, span, css_urls(css), "url");
     }
 
-    /// Notes the URLs that stand at `urls` in a value that was written with the bytes `span`.
+    /// Adds the URLs at the ranges `urls` of a value whose range in the HTML text is `span`.
     fn links(
         &mut self,
         value: &[u8],
@@ -341,7 +376,7 @@ impl<'h> Reader<'h> {
             return;
         }
         let mut map = ByteMap::new();
-        entity::align(span.of(self.html), span.start, value, 0, &mut map);
+        character_reference::align(span.of(self.html), span.start, value, 0, &mut map);
         map.push_same(value.len(), span.end);
         let element = if self.element.len() > ELEMENT_BYTES {
             "?".into()
@@ -361,17 +396,17 @@ impl<'h> Reader<'h> {
         }
     }
 
-    /// The links within a conditional comment. Its text is not taken: the same stands outside, for the others.
-    fn within(&mut self, comment: Span, at: usize) {
-        let inner = comment.of(self.html);
-        let Some(open) = memchr::memmem::find(inner, b"]>") else {
+    /// Adds the links in a conditional comment. Its text is skipped: other readers see the same text outside the comment.
+    fn comment_links(&mut self, comment: &ConditionalComment) {
+        let ConditionalComment { span, at } = *comment;
+        let Some(condition) = memchr::memmem::find(span.of(self.html), b"]>") else {
             return;
         };
-        let begin = comment.start + open + 2;
-        let html = &self.html[..comment.end];
-        let mut reader = Reader::of(html);
-        tokenize(&html[begin..], &mut |event, span| {
-            reader.event(&event, Span::new(span.start + begin, span.end + begin));
+        let start = span.start + condition + 2;
+        let html = &self.html[..span.end];
+        let mut reader = HtmlReader::new(html);
+        tokenize(&html[start..], &mut |event, span| {
+            reader.event(&event, Span::new(span.start + start, span.end + start));
         });
         self.page
             .links
@@ -389,7 +424,7 @@ mod tests {
 
     /// Each link as `element.attribute@bytes=value`, and the visible text.
     fn shown(html: &str) -> (Vec<String>, String) {
-        let page = page(html.as_bytes());
+        let page = parse(html.as_bytes());
         let link = |l: &HtmlLink| {
             let anchor = l.anchor.map_or(String::new(), |a| {
                 format!(" [{}]", String::from_utf8_lossy(a.of(&page.text)).trim())
@@ -408,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn links_are_found_where_html_has_them() {
+    fn urls_are_found_in_attributes_and_styles() {
         let (links, _) = shown(
             "<A HREF='http://a.example/?b=1&amp;c=2'>shown</A><img src=http://b.example/x.gif>\
              <td background=\"http://c.example/\" style='color:red; background:url(\"http://d.example/\")'>\
@@ -431,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn text_runs_over_inline_elements_and_breaks_at_others() {
+    fn text_is_joined_over_inline_elements_only() {
         let (_, text) =
             shown("<p>http://a<b>.example</b>/x<br>y&nbsp;&lt;z&gt;<script>no</script><td>1<td>2");
         assert_eq!(
@@ -441,9 +476,9 @@ mod tests {
     }
 
     #[test]
-    fn the_map_leads_back_over_tags_and_entities() {
+    fn the_map_leads_back_over_tags_and_character_references() {
         let html = b"<p>see http://a<b>.example</b>/?x&amp;y=1 now";
-        let page = page(html);
+        let page = parse(html);
         let at = page.text.windows(4).position(|w| w == b"http").unwrap();
         let span = Span::new(at, at + "http://a.example/?x&y=1".len());
         assert_eq!(

@@ -1,11 +1,11 @@
-//! What a record tells of its message, read from the header and decoded.
+//! The fields of a message's header that its records repeat, decoded.
 
 use super::date::{Date, parse_date};
 use super::field_names::KnownField;
-use super::header::{HeaderField, HeaderFields, value};
+use super::header::{HeaderField, HeaderFields, field_text};
 use crate::limits::REPEATED_NAMES;
 
-/// The facts of a message. DecodedText is as written, unfolded and with its encoded words undone.
+/// Header fields of a message that its records repeat. Texts are unfolded, with encoded words decoded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MessageInfo {
     /// Message-ID, or a B news article's Article-I.D.
@@ -16,63 +16,28 @@ pub struct MessageInfo {
     pub from: Option<String>,
     /// Subject.
     pub subject: Option<String>,
-    /// Newsgroups, divided.
+    /// The names in Newsgroups.
     pub newsgroups: Vec<String>,
     /// List-Id.
     pub list_id: Option<String>,
-    /// The messages that it answers: References, or In-Reply-To where that is missing.
+    /// The Message-IDs of the messages that it answers: References, or In-Reply-To if there is no References field.
     pub references: Vec<String>,
 }
 
-/// A field's value in words, of its first `most` bytes.
-fn read(raw: &[u8], field: HeaderField, most: usize) -> String {
-    let octets = field.value.of(raw);
-    let text = value(&octets[..octets.len().min(most)]);
-    if text.starts_with(char::is_whitespace) || text.ends_with(char::is_whitespace) {
-        return text.trim().to_owned();
-    }
-    text
-}
-
-/// The Message-IDs in a text, with their brackets.
-fn ids(text: &str) -> Vec<String> {
-    let octets = text.as_bytes();
-    let mut from = 0;
-    let bracketed = memchr::memchr_iter(b'>', octets).filter_map(|end| {
-        let before = std::mem::replace(&mut from, end + 1);
-        Some(before + memchr::memrchr(b'<', &octets[before..end])?..end + 1)
-    });
-    let is_blank = |byte: u8| matches!(byte, b'\t'..=b'\r' | b' ');
-    let has_blank = |id: &str| {
-        if id.is_ascii() {
-            id.bytes().any(is_blank)
-        } else {
-            id.contains(char::is_whitespace)
-        }
-    };
-    let is_id = |id: &&str| memchr::memchr(b'@', id.as_bytes()).is_some() && !has_blank(id);
-    bracketed
-        .map(|range| &text[range])
-        .filter(is_id)
-        .map(str::to_owned)
-        .take(REPEATED_NAMES)
-        .collect()
-}
-
 impl MessageInfo {
-    /// The facts in a header whose fields are ranges of `raw`. At most `most` bytes of a field are read.
+    /// Reads the header whose fields are ranges of `raw`. At most `max_bytes` of each field are read.
     #[must_use]
-    pub fn of(raw: &[u8], fields: &HeaderFields, most: usize) -> MessageInfo {
+    pub fn of(raw: &[u8], fields: &HeaderFields, max_bytes: usize) -> MessageInfo {
         let [
             id,
-            date_of,
+            date,
             from,
             subject,
             newsgroups,
             list_id,
             references,
             in_reply_to,
-        ] = fields.firsts([
+        ] = fields.first_of_each([
             KnownField::MessageId,
             KnownField::Date,
             KnownField::From,
@@ -82,14 +47,14 @@ impl MessageInfo {
             KnownField::References,
             KnownField::InReplyTo,
         ]);
-        let text = |field: Option<HeaderField>| field.map(|field| read(raw, field, most));
-        // What B news and old mailers said instead.
-        let other = |name: &str| text(fields.first(raw, name));
+        let text = |field: Option<HeaderField>| field.map(|field| trimmed(raw, field, max_bytes));
+        // Older names of the same fields: RFC 850 section 2.1, and mailers before RFC 822.
+        let older = |name: &str| text(fields.first_named(raw, name));
         let newsgroups = text(newsgroups).unwrap_or_default();
         MessageInfo {
-            id: text(id).or_else(|| other("article-i.d.")),
-            date: text(date_of)
-                .or_else(|| other("posted"))
+            id: text(id).or_else(|| older("article-i.d.")),
+            date: text(date)
+                .or_else(|| older("posted"))
                 .map(|raw| parse_date(&raw)),
             from: text(from),
             subject: text(subject),
@@ -101,11 +66,12 @@ impl MessageInfo {
                 .map(str::to_owned)
                 .collect(),
             list_id: text(list_id),
-            references: text(references.or(in_reply_to)).map_or(Vec::new(), |text| ids(&text)),
+            references: text(references.or(in_reply_to))
+                .map_or(Vec::new(), |text| message_ids(&text)),
         }
     }
 
-    /// The facts in the five lines of an A news article (RFC 850 section 2).
+    /// Reads the five header lines of an A news article (RFC 850 section 2).
     #[must_use]
     pub fn of_a_news(raw: &[u8]) -> MessageInfo {
         let mut lines = raw
@@ -130,15 +96,55 @@ impl MessageInfo {
     }
 }
 
+/// The text of the first `max_bytes` of a field's value, without white space around it.
+fn trimmed(raw: &[u8], field: HeaderField, max_bytes: usize) -> String {
+    let value = field.value.of(raw);
+    let text = field_text(&value[..value.len().min(max_bytes)]);
+    if text.starts_with(char::is_whitespace) || text.ends_with(char::is_whitespace) {
+        return text.trim().to_owned();
+    }
+    text
+}
+
+/// The Message-IDs in a text, with their brackets: at most [`REPEATED_NAMES`].
+///
+/// Damaged ones are skipped: those without `@` and those with white space.
+fn message_ids(text: &str) -> Vec<String> {
+    let bytes = text.as_bytes();
+    let mut from = 0;
+    let bracketed = memchr::memchr_iter(b'>', bytes).filter_map(|end| {
+        let before = std::mem::replace(&mut from, end + 1);
+        Some(before + memchr::memrchr(b'<', &bytes[before..end])?..end + 1)
+    });
+    let is_blank = |byte: u8| matches!(byte, b'\t'..=b'\r' | b' ');
+    let has_blank = |id: &str| {
+        if id.is_ascii() {
+            id.bytes().any(is_blank)
+        } else {
+            id.contains(char::is_whitespace)
+        }
+    };
+    let is_id = |id: &&str| memchr::memchr(b'@', id.as_bytes()).is_some() && !has_blank(id);
+    bracketed
+        .map(|range| &text[range])
+        .filter(is_id)
+        .map(str::to_owned)
+        .take(REPEATED_NAMES)
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn ids_stand_in_the_innermost_brackets() {
-        assert_eq!(ids("<a@b> <c@d>\t<e f@g><no> x <h@i"), ["<a@b>", "<c@d>"]);
+    fn message_ids_are_in_the_innermost_brackets() {
         assert_eq!(
-            ids("<a <b@c> d@e> <f@\u{a0}g> > <<h@i>>"),
+            message_ids("<a@b> <c@d>\t<e f@g><no> x <h@i"),
+            ["<a@b>", "<c@d>"]
+        );
+        assert_eq!(
+            message_ids("<a <b@c> d@e> <f@\u{a0}g> > <<h@i>>"),
             ["<b@c>", "<h@i>"]
         );
     }

@@ -1,24 +1,24 @@
-//! Regions of a body: what is the writer's own, what is a signature, what a list or a program put around it.
+//! Regions of a body: new text, signature, forwarded message, and the footer of a mailing list.
 
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
-/// What a stretch of a text is.
+/// Kind of a region of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BodyRegion {
     /// Written for this message.
     Body,
     /// Below the line `-- `.
     Signature,
-    /// Below a line that says that a message was forwarded or answered in full.
+    /// Below a line that announces a forwarded message, or one that was answered in full.
     Forwarded,
-    /// Below a mailing list's rule, at the end.
+    /// Below a mailing list's rule, at the end of the text.
     Footer,
 }
 
 impl BodyRegion {
-    /// The name that stands in a record's `region`.
+    /// The value of a record's `region`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -30,13 +30,13 @@ impl BodyRegion {
     }
 }
 
-/// Bytes of a list's footer. A rule further from the end divides the text itself.
+/// Maximum length of a list's footer. A rule further from the end is part of the text.
 const FOOTER_BYTES: usize = 1_500;
 
 /// Underscores of Mailman's rule.
 const RULE: &[u8] = b"____________________________________";
 
-/// LineLayout that say that what follows is another message. All but the last begin with hyphens.
+/// Starts of lines that announce another message. [`BEGIN_FORWARDED`] is one more, without hyphens.
 const FORWARDS: [&[u8]; 4] = [
     b"-----Original Message-----",
     b"---------- Forwarded message",
@@ -48,13 +48,13 @@ const BEGIN_FORWARDED: &[u8] = b"Begin forwarded message:";
 /// Finds the line ends before lines that begin with two hyphens.
 static DASHED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\n--"));
 
-/// Finds the line that says so without hyphens.
+/// Finds [`BEGIN_FORWARDED`].
 static FORWARDED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(BEGIN_FORWARDED));
 
 /// Finds Mailman's rule.
 static RULES: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(RULE));
 
-/// What a line that begins with two hyphens begins.
+/// The region that begins with a line of at least two hyphens.
 fn begun_by(line: &[u8]) -> Option<BodyRegion> {
     match line {
         [b'-', b'-', b' ', b'\n', ..] | [b'-', b'-', b' ', b'\r', b'\n', ..] => {
@@ -67,7 +67,7 @@ fn begun_by(line: &[u8]) -> Option<BodyRegion> {
     }
 }
 
-/// Where the regions of a text begin, in order; the first begins at 0.
+/// The regions of a text: offset and kind of each, in order. The first begins at 0, each ends where the next begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Regions(Vec<(usize, BodyRegion)>);
 
@@ -97,7 +97,7 @@ impl Regions {
         Regions(found)
     }
 
-    /// What the byte at `at` belongs to.
+    /// The kind of the region that holds the byte at `at`. Logarithmic in the number of regions.
     #[must_use]
     pub fn at(&self, at: usize) -> BodyRegion {
         let index = self.0.partition_point(|&(begin, _)| begin <= at);
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_stretch_goes_up_to_the_next() {
+    fn each_region_ends_where_the_next_begins() {
         let rule = String::from_utf8_lossy(RULE);
         let text =
             format!("body\n-- no line\n-- \nname\n-----Original Message-----\nold\n{rule}\nlist\n");
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_far_from_the_end_divides_the_text_itself() {
+    fn a_rule_far_from_the_end_is_part_of_the_text() {
         let text = format!(
             "a\n{}\n{}",
             String::from_utf8_lossy(RULE),

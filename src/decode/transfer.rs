@@ -1,13 +1,15 @@
-//! Content-Transfer-Encoding (RFC 2045 section 6), undone tolerantly and with a map.
+//! Decoders for Content-Transfer-Encoding (RFC 2045 section 6), folded lines and dot-stuffing. They tolerate damage and
+//! return a map back to the encoded bytes.
 
 use data_encoding::BASE64_NOPAD;
 
+use super::MappedBytes;
 use crate::span::{ByteMap, Span};
 
 /// A transfer encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Encoding {
-    /// 7bit, 8bit, binary, and every name that is unknown.
+pub(super) enum TransferEncoding {
+    /// 7bit, 8bit, binary, and every unknown name.
     Identity,
     /// quoted-printable
     QuotedPrintable,
@@ -15,14 +17,13 @@ pub(super) enum Encoding {
     Base64,
 }
 
-impl Encoding {
-    /// The encoding of that name.
-    pub(super) fn named(name: &str) -> Encoding {
-        // Nearly all names.
+impl TransferEncoding {
+    /// The encoding with this name. A comment or parameter after the name is ignored, and so are punctuation and case.
+    pub(super) fn named(name: &str) -> TransferEncoding {
+        // Nearly all messages use one of these names.
         if matches!(name, "7bit" | "8bit") {
-            return Encoding::Identity;
+            return TransferEncoding::Identity;
         }
-        // What stands behind it is a comment, a parameter or a mistake.
         let name = name
             .trim()
             .split(['(', ';', ' ', '\t', ','])
@@ -30,17 +31,17 @@ impl Encoding {
             .unwrap_or_default();
         let name: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
         match name.to_ascii_lowercase().as_str() {
-            "quotedprintable" => Encoding::QuotedPrintable,
-            "base64" => Encoding::Base64,
-            _ => Encoding::Identity,
+            "quotedprintable" => TransferEncoding::QuotedPrintable,
+            "base64" => TransferEncoding::Base64,
+            _ => TransferEncoding::Identity,
         }
     }
 }
 
-/// Undoes quoted-printable (RFC 2045 section 6.7).
+/// Decodes quoted-printable (RFC 2045 section 6.7).
 ///
-/// Blanks at a line's end came in transit and are dropped; an `=` that begins no escape stays.
-pub(super) fn quoted_printable(raw: &[u8]) -> (Vec<u8>, ByteMap) {
+/// Blanks at the end of a line were added in transit and are removed; an `=` that begins no escape stays.
+pub(super) fn quoted_printable(raw: &[u8]) -> MappedBytes {
     let mut text = Vec::with_capacity(raw.len());
     let mut map = ByteMap::new();
     let mut at = 0;
@@ -67,9 +68,9 @@ pub(super) fn quoted_printable(raw: &[u8]) -> (Vec<u8>, ByteMap) {
         }
         copy(&mut text, &mut map, at, found);
         at = match (hex_pair(&raw[found + 1..]), soft_break(&raw[found + 1..])) {
-            (Some(octet), _) => {
+            (Some(byte), _) => {
                 map.push_whole(text.len(), Span::new(found, found + 3));
-                text.push(octet);
+                text.push(byte);
                 found + 3
             }
             (None, Some(len)) => found + 1 + len,
@@ -81,7 +82,7 @@ pub(super) fn quoted_printable(raw: &[u8]) -> (Vec<u8>, ByteMap) {
     }
     copy(&mut text, &mut map, at, raw.len());
     map.push_same(text.len(), raw.len());
-    (text, map)
+    MappedBytes { bytes: text, map }
 }
 
 fn hex_pair(rest: &[u8]) -> Option<u8> {
@@ -92,7 +93,7 @@ fn hex_pair(rest: &[u8]) -> Option<u8> {
     }
 }
 
-/// Bytes behind an `=` up to and with the line end, if nothing but blanks stands between.
+/// Length of the soft line break after an `=`: blanks, and the line end or the end of the text.
 fn soft_break(rest: &[u8]) -> Option<usize> {
     let blanks = rest
         .iter()
@@ -106,42 +107,59 @@ fn soft_break(rest: &[u8]) -> Option<usize> {
     }
 }
 
-/// Undoes base64 (RFC 2045 section 6.8). What is no digit is passed over; padding ends a group, and digits behind
-/// it begin another.
-pub(super) fn base64(raw: &[u8]) -> (Vec<u8>, ByteMap) {
-    let mut digits = Digits::default();
-    digits.text.reserve(raw.len() / 4 * 3 + 3);
-    digits.map.push_base64(0, 0);
-    // `-` and `_` are digits of another alphabet (RFC 4648 section 5); among those of this one they are junk.
-    let other = memchr::memchr2(b'+', b'/', raw).is_none();
+/// Decodes base64 (RFC 2045 section 6.8). Bytes that are no digits are skipped; padding ends a group, and a digit after it
+/// begins the next one.
+pub(super) fn base64(raw: &[u8]) -> MappedBytes {
+    let mut decoder = Base64Decoder::default();
+    decoder.text.reserve(raw.len() / 4 * 3 + 3);
+    decoder.map.push_base64(0, 0);
+    // `-` and `_` are digits of the URL-safe alphabet (RFC 4648 section 5); in a text with `+` or `/` they are junk.
+    let alphabet = match memchr::memchr2(b'+', b'/', raw) {
+        Some(_) => Base64Alphabet::Standard,
+        None => Base64Alphabet::StandardOrUrlSafe,
+    };
     let mut at = 0;
     for end in memchr::memchr_iter(b'\n', raw).chain([raw.len()]) {
         let line = &raw[at..end];
-        if !digits.groups(line.strip_suffix(b"\r").unwrap_or(line), at) {
-            digits.one_by_one(line, at, other);
+        if !decoder.decode_groups(line.strip_suffix(b"\r").unwrap_or(line), at) {
+            decoder.decode_digits(line, at, alphabet);
         }
         at = end + 1;
     }
-    (digits.text, digits.map)
+    MappedBytes {
+        bytes: decoder.text,
+        map: decoder.map,
+    }
 }
 
-/// Base64 as far as it was undone.
+/// The digits that count as base64.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Base64Alphabet {
+    Standard,
+    /// `-` and `_` as well.
+    StandardOrUrlSafe,
+}
+
+/// Base64 that was decoded so far.
 #[derive(Default)]
-struct Digits {
+struct Base64Decoder {
     text: Vec<u8>,
     map: ByteMap,
-    /// Digits that were read.
-    read: usize,
-    /// The bits of those that gave no whole byte yet, and their number.
+    /// Number of digits so far.
+    digits: usize,
+    /// The bits of digits that are not a whole byte yet.
     bits: u32,
-    count: u32,
+    /// Number of these bits.
+    bit_count: u32,
 }
 
-impl Digits {
-    /// Undoes a line that holds whole groups of digits and nothing else, as nearly all do. `false` if it does not, or does
-    /// not begin with a group.
-    fn groups(&mut self, line: &[u8], at: usize) -> bool {
-        if self.count > 0 || line.is_empty() || !line.len().is_multiple_of(4) {
+impl Base64Decoder {
+    /// Decodes a line of whole groups of digits, as nearly all lines are. Returns `false`, and decodes nothing, if the line
+    /// holds other bytes or does not begin with a group.
+    ///
+    /// Saves 2.5 % of all instructions of a scan of news with base64 articles, against [`Base64Decoder::decode_digits`].
+    fn decode_groups(&mut self, line: &[u8], at: usize) -> bool {
+        if self.bit_count > 0 || line.is_empty() || !line.len().is_multiple_of(4) {
             return false;
         }
         let start = self.text.len();
@@ -153,54 +171,58 @@ impl Digits {
             self.text.truncate(start);
             return false;
         }
-        self.map.push_digits(self.read, at);
-        self.read += line.len();
+        self.map.push_digits(self.digits, at);
+        self.digits += line.len();
         true
     }
 
-    /// Undoes a line at `at`, whatever is in it.
-    fn one_by_one(&mut self, line: &[u8], at: usize, other: bool) {
+    /// Decodes any line, digit by digit. The line is at `at`.
+    fn decode_digits(&mut self, line: &[u8], at: usize, alphabet: Base64Alphabet) {
         let mut unbroken = false;
         for (at, &byte) in (at..).zip(line) {
-            let Some(value) = digit(byte).filter(|_| other || !matches!(byte, b'-' | b'_')) else {
+            let Some(value) = digit(byte, alphabet) else {
                 unbroken = false;
-                if byte == b'=' && self.count > 0 {
-                    self.count = 0;
-                    self.map.push_base64(self.text.len(), self.read);
+                if byte == b'=' && self.bit_count > 0 {
+                    self.bit_count = 0;
+                    self.map.push_base64(self.text.len(), self.digits);
                 }
                 continue;
             };
             if !unbroken {
-                self.map.push_digits(self.read, at);
+                self.map.push_digits(self.digits, at);
                 unbroken = true;
             }
-            self.read += 1;
+            self.digits += 1;
             self.bits = self.bits << 6 | u32::from(value);
-            self.count += 6;
-            if self.count >= 8 {
-                self.count -= 8;
-                self.text.push((self.bits >> self.count) as u8);
+            self.bit_count += 6;
+            if self.bit_count >= 8 {
+                self.bit_count -= 8;
+                self.text.push((self.bits >> self.bit_count) as u8);
             }
-            if self.count == 0 {
+            if self.bit_count == 0 {
                 self.bits = 0;
             }
         }
     }
 }
 
-fn digit(byte: u8) -> Option<u8> {
+/// The value of a base64 digit.
+fn digit(byte: u8, alphabet: Base64Alphabet) -> Option<u8> {
+    let is_url_safe = alphabet == Base64Alphabet::StandardOrUrlSafe;
     match byte {
         b'A'..=b'Z' => Some(byte - b'A'),
         b'a'..=b'z' => Some(byte - b'a' + 26),
         b'0'..=b'9' => Some(byte - b'0' + 52),
-        b'+' | b'-' => Some(62),
-        b'/' | b'_' => Some(63),
+        b'+' => Some(62),
+        b'/' => Some(63),
+        b'-' if is_url_safe => Some(62),
+        b'_' if is_url_safe => Some(63),
         _ => None,
     }
 }
 
-/// Undoes the folding of long lines in calendars and vCards (RFC 5545 section 3.1): a line end and one blank.
-pub(super) fn unfold(raw: &[u8]) -> (Vec<u8>, ByteMap) {
+/// Unfolds long lines of calendars and vCards (RFC 5545 section 3.1): removes each line end with the one blank after it.
+pub(super) fn unfold(raw: &[u8]) -> MappedBytes {
     let mut text = Vec::with_capacity(raw.len());
     let mut map = ByteMap::new();
     let mut at = 0;
@@ -215,12 +237,11 @@ pub(super) fn unfold(raw: &[u8]) -> (Vec<u8>, ByteMap) {
     map.push_same(text.len(), at);
     text.extend_from_slice(&raw[at..]);
     map.push_same(text.len(), raw.len());
-    (text, map)
+    MappedBytes { bytes: text, map }
 }
 
-/// Undoes dot-stuffing (RFC 3977 section 3.1.1): of two dots at a line's start one is dropped. Nothing where there
-/// is none.
-pub(super) fn unstuff(raw: &[u8]) -> Option<(Vec<u8>, ByteMap)> {
+/// Removes dot-stuffing (RFC 3977 section 3.1.1): one of two dots at the start of a line. `None` if no line begins with two.
+pub(super) fn unstuff(raw: &[u8]) -> Option<MappedBytes> {
     let mut dots = memchr::memmem::find_iter(raw, b"\n..").peekable();
     if dots.peek().is_none() && !raw.starts_with(b"..") {
         return None;
@@ -236,7 +257,7 @@ pub(super) fn unstuff(raw: &[u8]) -> Option<(Vec<u8>, ByteMap)> {
     }
     map.push_same(text.len(), at);
     text.extend_from_slice(&raw[at..]);
-    Some((text, map))
+    Some(MappedBytes { bytes: text, map })
 }
 
 #[cfg(test)]
@@ -244,18 +265,18 @@ mod tests {
     use super::*;
 
     fn qp(raw: &str) -> String {
-        String::from_utf8(quoted_printable(raw.as_bytes()).0).unwrap()
+        String::from_utf8(quoted_printable(raw.as_bytes()).bytes).unwrap()
     }
 
     #[test]
-    fn soft_breaks_join_and_escapes_are_undone() {
+    fn soft_breaks_join_and_escapes_are_decoded() {
         assert_eq!(qp("http://a.ex=\r\nample/?b=3Dc"), "http://a.example/?b=c");
         assert_eq!(qp("a= \t\nb"), "ab");
         assert_eq!(qp("end="), "end");
     }
 
     #[test]
-    fn what_is_no_escape_stays() {
+    fn an_equals_sign_without_an_escape_stays() {
         assert_eq!(qp("a=b=zz"), "a=b=zz");
         assert_eq!(qp("a  \r\nb \n"), "a\r\nb\n");
     }
@@ -263,35 +284,39 @@ mod tests {
     #[test]
     fn the_map_leads_back_over_soft_breaks() {
         let raw = b"x http://a.ex=\r\nample/=3D y";
-        let (text, map) = quoted_printable(raw);
+        let MappedBytes { bytes: text, map } = quoted_printable(raw);
         let at = text.windows(4).position(|w| w == b"http").unwrap();
         let url = Span::new(at, at + "http://a.example/=".len());
         assert_eq!(map.raw(url).of(raw), b"http://a.ex=\r\nample/=3D");
     }
 
     #[test]
-    fn base64_passes_over_junk_and_goes_on_behind_padding() {
-        assert_eq!(base64(b"aHR0\r\ncDov!L2E=").0, b"http://a");
-        assert_eq!(base64(b"YQ==YmM=").0, b"abc");
+    fn base64_skips_junk_and_continues_after_padding() {
+        assert_eq!(base64(b"aHR0\r\ncDov!L2E=").bytes, b"http://a");
+        assert_eq!(base64(b"YQ==YmM=").bytes, b"abc");
         let raw = b"aHR0\ncDovL2E=";
-        let (text, map) = base64(raw);
+        let MappedBytes { bytes: text, map } = base64(raw);
         assert_eq!(map.raw(Span::new(0, text.len())), Span::new(0, 12));
         let raw = b"YQ==\nYmM=";
-        assert_eq!(base64(raw).1.raw(Span::new(1, 3)), Span::new(5, 8));
+        assert_eq!(base64(raw).map.raw(Span::new(1, 3)), Span::new(5, 8));
     }
 
     proptest::proptest! {
-        /// Whole lines of groups are undone at once: text and map are as if digit by digit.
         #[test]
-        fn lines_of_groups_are_undone_as_digit_by_digit(
+        fn lines_of_groups_are_decoded_as_digit_by_digit(
             lines in proptest::collection::vec(proptest::sample::select(vec!["YQ==", "aHR0cDov", "aHR0cA", "L2E-", "+/+/", "", "a b", "YWJj\r", "="]), 0..20),
         ) {
             let raw = lines.join("\n");
             let raw = raw.as_bytes();
-            let mut slow = Digits::default();
+            let mut slow = Base64Decoder::default();
             slow.map.push_base64(0, 0);
-            slow.one_by_one(raw, 0, !raw.iter().any(|byte| b"+/".contains(byte)));
-            let (text, map) = base64(raw);
+            let alphabet = if raw.iter().any(|byte| b"+/".contains(byte)) {
+                Base64Alphabet::Standard
+            } else {
+                Base64Alphabet::StandardOrUrlSafe
+            };
+            slow.decode_digits(raw, 0, alphabet);
+            let MappedBytes { bytes: text, map } = base64(raw);
             proptest::prop_assert_eq!(&text, &slow.text);
             for start in 0..text.len() {
                 for end in start..=text.len() {
@@ -302,17 +327,17 @@ mod tests {
     }
 
     #[test]
-    fn folded_lines_are_made_whole() {
-        let (text, map) = unfold(b"URL:http://a.ex\r\n ample/\r\nEND");
+    fn folded_lines_are_unfolded() {
+        let MappedBytes { bytes: text, map } = unfold(b"URL:http://a.ex\r\n ample/\r\nEND");
         assert_eq!(text, b"URL:http://a.example/\r\nEND");
         assert_eq!(map.raw(Span::new(4, 21)), Span::new(4, 24));
     }
 
     #[test]
-    fn doubled_dots_are_undone_at_line_starts_only() {
-        let (text, map) = unstuff(b"..a\r\n..b ..c").unwrap();
+    fn doubled_dots_are_removed_at_line_starts_only() {
+        let MappedBytes { bytes: text, map } = unstuff(b"..a\r\n..b ..c").unwrap();
         assert_eq!(text, b".a\r\n.b ..c");
         assert_eq!(map.raw(Span::new(4, 6)), Span::new(6, 8));
-        assert_eq!(unstuff(b"a..b"), None);
+        assert!(unstuff(b"a..b").is_none());
     }
 }

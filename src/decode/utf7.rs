@@ -1,11 +1,12 @@
-//! UTF-7 (RFC 2152), which browsers have given up and old mail has not.
+//! UTF-7 (RFC 2152): browsers no longer support it, but old mail uses it.
 
 use data_encoding::BASE64_NOPAD;
 
+use super::MappedBytes;
 use crate::span::{ByteMap, Span};
 
-/// Undoes UTF-7: `+` and base64 of UTF-16 up to a character that is no digit; `+-` is a plus.
-pub(super) fn decode(raw: &[u8]) -> (Vec<u8>, ByteMap) {
+/// Decodes UTF-7: `+` begins base64 of UTF-16, up to a character that is no digit; `+-` is a plus sign.
+pub(super) fn decode(raw: &[u8]) -> MappedBytes {
     let mut text = Vec::with_capacity(raw.len());
     let mut map = ByteMap::new();
     let mut at = 0;
@@ -17,25 +18,25 @@ pub(super) fn decode(raw: &[u8]) -> (Vec<u8>, ByteMap) {
             .take_while(|&&byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/'))
             .count();
         let end = plus + 1 + digits;
-        // The minus that ends a run is no text.
-        let behind = end + usize::from(raw.get(end) == Some(&b'-'));
-        map.push_whole(text.len(), Span::new(plus, behind));
+        // The minus sign that ends a run is not part of the text.
+        let after = end + usize::from(raw.get(end) == Some(&b'-'));
+        map.push_whole(text.len(), Span::new(plus, after));
         match utf16(&raw[plus + 1..end]) {
             Some(run) if digits > 0 => text.extend_from_slice(run.as_bytes()),
             _ if digits == 0 => text.push(b'+'),
-            _ => text.extend_from_slice(&raw[plus..behind]),
+            _ => text.extend_from_slice(&raw[plus..after]),
         }
-        at = behind;
+        at = after;
     }
     map.push_same(text.len(), at);
     text.extend_from_slice(&raw[at..]);
     map.push_same(text.len(), raw.len());
-    (text, map)
+    MappedBytes { bytes: text, map }
 }
 
-/// The text of base64 digits, the last of which may be too few for a whole unit.
+/// The text of base64 digits. The last ones may be too few for a whole UTF-16 unit.
 fn utf16(digits: &[u8]) -> Option<String> {
-    // A unit is 16 bits and a digit six, so up to two digits' worth of zeros fill the last one.
+    // A unit has 16 bits and a digit six: the last unit may be followed by up to two digits' worth of zero bits.
     let whole = (0..=3)
         .find_map(|cut| {
             BASE64_NOPAD
@@ -55,10 +56,10 @@ fn utf16(digits: &[u8]) -> Option<String> {
     )
 }
 
-/// Digits whose last bits are not zero, as some writers leave them.
+/// Decodes digits whose last bits are not zero, as some writers leave them.
 fn lenient(digits: &[u8]) -> Option<Vec<u8>> {
-    let (octets, _) = super::transfer::base64(digits);
-    (!octets.is_empty()).then_some(octets)
+    let bytes = super::transfer::base64(digits).bytes;
+    (!bytes.is_empty()).then_some(bytes)
 }
 
 #[cfg(test)]
@@ -66,7 +67,7 @@ mod tests {
     use super::*;
 
     fn shown(raw: &str) -> String {
-        String::from_utf8(decode(raw.as_bytes()).0).unwrap()
+        String::from_utf8(decode(raw.as_bytes()).bytes).unwrap()
     }
 
     #[test]
@@ -79,9 +80,9 @@ mod tests {
     }
 
     #[test]
-    fn a_url_is_where_it_stood() {
+    fn a_url_is_mapped_to_its_bytes() {
         let raw = b"+AKM- http://a.example/ +AKM-";
-        let (text, map) = decode(raw);
+        let MappedBytes { bytes: text, map } = decode(raw);
         let at = text.windows(4).position(|w| w == b"http").unwrap();
         assert_eq!(
             map.raw(Span::new(at, at + 17)).of(raw),

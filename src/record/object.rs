@@ -4,6 +4,7 @@ use data_encoding::{BASE64, HEXLOWER};
 use serde::Serialize;
 
 use super::parts::text;
+use crate::byte_scan::is_plain_json;
 
 /// A field's name as it is written: behind a comma, in quotation marks, before a colon. Made by [`field!`].
 #[derive(Clone, Copy)]
@@ -91,7 +92,7 @@ impl<'o> Object<'o> {
     /// A text, and its bytes in a field of their own where they are not UTF-8.
     pub(super) fn text_and_octets(&mut self, key: Key, octets_key: Key, octets: &[u8]) {
         self.key(key);
-        if is_plain(octets) {
+        if is_plain_json(octets) {
             return quoted(octets, self.out);
         }
         match std::str::from_utf8(octets) {
@@ -228,7 +229,7 @@ impl<'o> Object<'o> {
 
     /// Fields whose texts are all cut out of `whole`, which is looked at once.
     pub(super) fn cut_from(&mut self, whole: &[u8], fill: impl FnOnce(&mut Object<'_>)) {
-        self.is_plain = is_plain(whole);
+        self.is_plain = is_plain_json(whole);
         fill(self);
         self.is_plain = false;
     }
@@ -270,10 +271,10 @@ fn quoted(plain: &[u8], out: &mut Vec<u8>) {
 /// escapes.
 fn string(octets: &[u8], is_known: bool, out: &mut Vec<u8>) {
     debug_assert!(
-        !is_known || is_plain(octets),
+        !is_known || is_plain_json(octets),
         "not cut out of what was looked at"
     );
-    if is_known || is_plain(octets) {
+    if is_known || is_plain_json(octets) {
         return quoted(octets, out);
     }
     escaped(&text(octets), out);
@@ -282,21 +283,6 @@ fn string(octets: &[u8], is_known: bool, out: &mut Vec<u8>) {
 /// Appends a text as a JSON string, with escapes where it needs them.
 fn escaped(text: &str, out: &mut Vec<u8>) {
     serde_json::to_writer(out, text).expect("a Vec takes all octets");
-}
-
-/// Whether bytes stand for themselves in a JSON string: ASCII without controls, quotation marks and backslashes.
-fn is_plain(octets: &[u8]) -> bool {
-    let ill = |byte: u8| byte.wrapping_sub(b' ') >= 0x60 || byte == b'"' || byte == b'\\';
-    // A chunk without a way out in its middle is looked at in a few steps of the machine.
-    let is_well = |chunk: &[u8; 16]| !chunk.iter().fold(false, |any, &byte| any | ill(byte));
-    match octets.last_chunk() {
-        Some(last) => octets.as_chunks().0.iter().all(is_well) && is_well(last),
-        None => {
-            let mut padded = [b' '; 16];
-            padded[..octets.len()].copy_from_slice(octets);
-            is_well(&padded)
-        }
-    }
 }
 
 #[cfg(test)]

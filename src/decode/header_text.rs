@@ -1,0 +1,63 @@
+//! Texts of header fields, and the prefilter that skips fields in which no URL begins.
+
+use super::header::has_encoded_word;
+use super::{ConvertedText, charset, encoded_words};
+
+/// Decodes the value of a field; `None` if no URL begins in it.
+///
+/// Prefilter without false negatives: a value that is returned may hold no URL, but each value that holds one is returned.
+pub(super) fn searchable_text(value: &[u8]) -> Option<ConvertedText<'_>> {
+    if has_encoded_word(value) {
+        return Some(encoded_words::decode(value).into());
+    }
+    if value.is_ascii() {
+        return may_hold_url(value).then(|| ConvertedText::unchanged(value));
+    }
+    Some(charset::decode(value, None))
+}
+
+/// Returns `true` if a URL may begin in an ASCII value: after a colon (after one that white space follows only if there is
+/// a `<`), or with `www.` or `ftp.`.
+fn may_hold_url(value: &[u8]) -> bool {
+    let mut marks = memchr::memchr2_iter(b':', b'.', value).peekable();
+    if marks.peek().is_none() {
+        return false;
+    }
+    let has_bracket = memchr::memchr(b'<', value).is_some();
+    marks.any(|at| match value[at] {
+        b':' => {
+            let next = value.get(at + 1);
+            has_bracket || next.is_some_and(|next| !next.is_ascii_whitespace())
+        }
+        _ => {
+            let before = &value[at.saturating_sub(3)..at];
+            before.eq_ignore_ascii_case(b"www") || before.eq_ignore_ascii_case(b"ftp")
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_in_which_no_url_can_begin_are_skipped() {
+        for value in [
+            "",
+            "a b",
+            "Re: a",
+            "a@b.example",
+            "Re: a.b",
+            "a:",
+            "v. 1.0",
+            "ww w . x",
+            "<a@b>",
+            "comp.mail",
+        ] {
+            assert!(!may_hold_url(value.as_bytes()), "{value}");
+        }
+        for value in ["http://a", "a:b", "<URL: x>", "www.a", "see FTP.a", "10:30"] {
+            assert!(may_hold_url(value.as_bytes()), "{value}");
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Character references: which bytes of an HTML text each byte of the decoded text came from.
+//!
+//! The tokeniser decodes references without their offsets; this file finds the offsets by comparison.
+
+use crate::span::{ByteMap, Span};
+
+/// Bytes after a reference that are compared to find the end of its decoded text.
+const COMPARED_BYTES: usize = 16;
+
+/// Maximum length of the decoded text of a reference: two characters of four bytes.
+const MAX_DECODED_BYTES: usize = 8;
+
+/// Maximum length of a reference, `&CounterClockwiseContourIntegral;`.
+const MAX_REFERENCE_BYTES: usize = 34;
+
+/// Maps the bytes of `decoded`, which will be at the offset `text`, to `raw`, which begins at the offset `start`.
+///
+/// The two differ in line ends and references only. Where no reference explains a difference, the rest is mapped as a
+/// whole.
+pub(super) fn align(raw: &[u8], start: usize, decoded: &[u8], text: usize, map: &mut ByteMap) {
+    let (mut r, mut d) = (0, 0);
+    while r < raw.len() && d < decoded.len() {
+        let equal = raw[r..]
+            .iter()
+            .zip(&decoded[d..])
+            .take_while(|(a, b)| a == b && **a != b'&')
+            .count();
+        if equal > 0 {
+            map.push_same(text + d, start + r);
+            (r, d) = (r + equal, d + equal);
+            continue;
+        }
+        let Some(difference) = difference(&raw[r..], &decoded[d..]) else {
+            break;
+        };
+        let end = start + r + difference.raw_len;
+        map.push_whole(text + d, Span::new(start + r, end));
+        (r, d) = (r + difference.raw_len, d + difference.decoded_len);
+    }
+    if d < decoded.len() {
+        let rest = Span::new(start + r.min(raw.len()), start + raw.len());
+        map.push_whole(text + d, rest);
+    }
+}
+
+/// Bytes that the tokeniser replaced.
+struct Replacement {
+    raw_len: usize,
+    decoded_len: usize,
+}
+
+/// The replacement at the start of `raw` and `decoded`: of a line end or a reference.
+fn difference(raw: &[u8], decoded: &[u8]) -> Option<Replacement> {
+    match raw {
+        // The tokeniser replaces CRLF and CR by LF.
+        [b'\r', b'\n', ..] if decoded[0] == b'\n' => Some(Replacement {
+            raw_len: 2,
+            decoded_len: 1,
+        }),
+        [b'\r', ..] if decoded[0] == b'\n' => Some(Replacement {
+            raw_len: 1,
+            decoded_len: 1,
+        }),
+        [b'&', ..] => reference(raw, decoded),
+        _ => None,
+    }
+}
+
+/// The replacement of the reference, or of the literal `&`, at the start of `raw`.
+///
+/// Tries all lengths that a reference and its decoded text may have, until the bytes after both are equal.
+fn reference(raw: &[u8], decoded: &[u8]) -> Option<Replacement> {
+    let continues = |raw_len: usize, decoded_len: usize| {
+        let rest = &raw[raw_len..];
+        let len = rest
+            .iter()
+            .take(COMPARED_BYTES)
+            .take_while(|byte| !matches!(byte, b'&' | b'\r'))
+            .count();
+        decoded_len <= decoded.len() && decoded[decoded_len..].starts_with(&rest[..len])
+    };
+    let name = raw[1..]
+        .iter()
+        .take(MAX_REFERENCE_BYTES)
+        .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'#')
+        .count()
+        + 1;
+    let with_semicolon = (raw.get(name) == Some(&b';')).then_some(name + 1);
+    // With a semicolon, without one, and for old names (`&copy2`) the first letters only.
+    let ends = with_semicolon.into_iter().chain((2..=name).rev());
+    let max_decoded = MAX_DECODED_BYTES.min(decoded.len());
+    let as_reference = ends.flat_map(|raw_len| {
+        (1..=max_decoded).map(move |decoded_len| Replacement {
+            raw_len,
+            decoded_len,
+        })
+    });
+    // A literal `&` is the most likely case if the bytes after it are unchanged.
+    let literal = (decoded.first() == Some(&b'&')).then_some(Replacement {
+        raw_len: 1,
+        decoded_len: 1,
+    });
+    literal
+        .into_iter()
+        .chain(as_reference)
+        .find(|it| continues(it.raw_len, it.decoded_len))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(raw: &str, decoded: &str, part: &str, want: &str) {
+        let mut map = ByteMap::new();
+        align(raw.as_bytes(), 0, decoded.as_bytes(), 0, &mut map);
+        map.push_same(decoded.len(), raw.len());
+        let at = decoded.find(part).unwrap();
+        assert_eq!(
+            String::from_utf8_lossy(map.raw(Span::new(at, at + part.len())).of(raw.as_bytes())),
+            want
+        );
+    }
+
+    #[test]
+    fn each_reference_is_mapped_as_a_whole() {
+        check("a&amp;b", "a&b", "&", "&amp;");
+        check("a&amp;b&lt;c", "a&b<c", "b<", "b&lt;");
+        check("a&b=1&amp;c=2", "a&b=1&c=2", "b=1&c", "b=1&amp;c");
+        check("&#104;&#x74;tp", "http", "ht", "&#104;&#x74;");
+        check(
+            "&copy 2&eacute;x",
+            "\u{a9} 2\u{e9}x",
+            "\u{e9}x",
+            "&eacute;x",
+        );
+        check("&amp;amp;x", "&amp;x", "x", "x");
+        check("a\r\nb", "a\nb", "\nb", "\r\nb");
+    }
+}

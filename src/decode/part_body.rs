@@ -1,0 +1,152 @@
+//! Decodes the body of one part, by each transfer encoding that it may be in, into texts with offset maps.
+
+use std::borrow::Cow;
+
+use super::content_type::TextForm;
+use super::flowed::unflow;
+use super::part::MimePart;
+use super::transfer::{TransferEncoding, base64, quoted_printable, unfold, unstuff};
+use super::{DecodedText, HtmlPage, LineLayout, MappedBytes, OffsetMap, Region, charset, html};
+use crate::span::Span;
+
+/// The body of one part.
+pub(super) struct PartBody<'b> {
+    /// Its raw bytes.
+    raw: &'b [u8],
+    /// Offset of `raw` in the message.
+    start: usize,
+    part: &'b MimePart,
+    /// `true` if lines that begin with a dot are dot-stuffed (RFC 3977 section 3.1.1).
+    is_dot_stuffed: bool,
+}
+
+impl<'b> PartBody<'b> {
+    /// The body of `part`, the range `body` of `message`.
+    pub(super) fn new(
+        message: &'b crate::split::Message<'_>,
+        body: Span,
+        part: &'b MimePart,
+    ) -> PartBody<'b> {
+        PartBody {
+            raw: body.of(message.raw),
+            start: body.start,
+            part,
+            is_dot_stuffed: message.wire,
+        }
+    }
+
+    /// Returns `true` if the body is declared as base64 and holds `://`, so that it is plain text: a colon is no base64
+    /// digit.
+    pub(super) fn is_mislabelled_base64(&self) -> bool {
+        self.part.transfer_encoding() == TransferEncoding::Base64
+            && memchr::memmem::find(self.raw, b"://").is_some()
+    }
+
+    /// Passes the body to `sink` once for each encoding that it may be in: those that its header names, then plain text if
+    /// `is_mislabelled`.
+    pub(super) fn decode(&self, is_mislabelled: bool, sink: &mut dyn FnMut(DecodedText<'_>)) {
+        let encoding = self.part.transfer_encoding();
+        let others = self.part.other_encodings.iter().copied();
+        let others = others.filter(|other| *other != encoding);
+        let has_other_readings = is_mislabelled || others.clone().next().is_some();
+        let plain = is_mislabelled.then_some(TransferEncoding::Identity);
+        for encoding in [encoding].into_iter().chain(others).chain(plain) {
+            self.decode_as(encoding, has_other_readings, sink);
+        }
+    }
+
+    fn decode_as(
+        &self,
+        encoding: TransferEncoding,
+        has_other_readings: bool,
+        sink: &mut dyn FnMut(DecodedText<'_>),
+    ) {
+        let mut steps = DecodingSteps::new(self.raw, self.start);
+        if self.is_dot_stuffed {
+            steps.apply_if(unstuff);
+        }
+        match encoding {
+            TransferEncoding::Identity => {}
+            TransferEncoding::QuotedPrintable => steps.apply(quoted_printable),
+            TransferEncoding::Base64 => steps.apply(base64),
+        }
+        steps.convert(self.part.charset.as_deref());
+        match self.part.form {
+            TextForm::Plain | TextForm::Other | TextForm::Html => {}
+            TextForm::Flowed(delsp) => steps.apply(|text| unflow(text, delsp)),
+            TextForm::Folded => steps.apply(unfold),
+        }
+        let text = match self.part.form {
+            TextForm::Html => steps.page(self.part),
+            _ => steps.text(self.part),
+        };
+        sink(DecodedText {
+            has_other_readings,
+            ..text
+        });
+    }
+}
+
+/// A text and its offset map, after some of the decoding steps.
+struct DecodingSteps<'r> {
+    bytes: Cow<'r, [u8]>,
+    offset_map: OffsetMap,
+}
+
+impl<'r> DecodingSteps<'r> {
+    fn new(raw: &'r [u8], start: usize) -> DecodingSteps<'r> {
+        DecodingSteps {
+            bytes: raw.into(),
+            offset_map: OffsetMap::verbatim(start),
+        }
+    }
+
+    fn apply(&mut self, decode: impl FnOnce(&[u8]) -> MappedBytes) {
+        let MappedBytes { bytes, map } = decode(&self.bytes);
+        self.bytes = bytes.into();
+        self.offset_map.maps.push(map);
+    }
+
+    /// Applies a step that returns `None` if it would change nothing.
+    fn apply_if(&mut self, decode: impl FnOnce(&[u8]) -> Option<MappedBytes>) {
+        if let Some(decoded) = decode(&self.bytes) {
+            self.apply(|_| decoded);
+        }
+    }
+
+    /// Converts the text to UTF-8.
+    fn convert(&mut self, charset: Option<&str>) {
+        let converted = charset::decode(&self.bytes, charset);
+        if let Some(map) = converted.map {
+            self.bytes = converted.bytes.into_owned().into();
+            self.offset_map.maps.push(map);
+        }
+    }
+
+    fn text<'p>(self, part: &'p MimePart) -> DecodedText<'p>
+    where
+        'r: 'p,
+    {
+        DecodedText::plain(self.bytes, self.offset_map, Region::Body, Some(part))
+    }
+
+    /// The visible text of the HTML text.
+    fn page<'p>(self, part: &'p MimePart) -> DecodedText<'p>
+    where
+        'r: 'p,
+    {
+        let DecodingSteps { bytes, offset_map } = self;
+        let page = html::parse(&bytes);
+        let visible = offset_map.clone().then(page.map);
+        DecodedText {
+            lines: LineLayout::LaidOut,
+            page: Some(HtmlPage {
+                source: bytes,
+                offset_map,
+                links: page.links,
+                base: page.base,
+            }),
+            ..DecodedText::plain(page.text.into(), visible, Region::Body, Some(part))
+        }
+    }
+}
