@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::dice::Dice;
+use crate::rng::Rng;
 
 /// A kind of input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,31 +31,31 @@ pub(crate) struct Message {
 }
 
 /// The `number`-th message of a kind.
-pub(crate) fn message(kind: Kind, number: usize, dice: &mut Dice) -> Message {
+pub(crate) fn message(kind: Kind, number: usize, rng: &mut Rng) -> Message {
     let mut text = format!(
         "From: Ann Author <ann{number}@mail.example>\nTo: list@lists.example\nSubject: {} {} and {}\n\
          Date: Thu, {} Dec 1994 09:30:00 +0000\nMessage-ID: <{number}.ann@mail.example>\n\
          Received: from mail.example (mail.example [192.0.2.7]) by lists.example; Thu, 1 Dec 1994 09:30:01 +0000\n",
-        dice.pick(WORDS),
-        dice.pick(WORDS),
-        dice.pick(WORDS),
+        rng.pick(WORDS),
+        rng.pick(WORDS),
+        rng.pick(WORDS),
         1 + number % 28
     );
     let urls = match kind {
-        Kind::Dense => dense(&mut text, number, dice),
-        Kind::Sparse => sparse(&mut text, number, dice),
-        Kind::Mime => mime(&mut text, number, dice),
+        Kind::Dense => dense(&mut text, number, rng),
+        Kind::Sparse => sparse(&mut text, number, rng),
+        Kind::Mime => mime(&mut text, number, rng),
     };
     Message { text, urls }
 }
 
 /// An mbox of at least so many bytes, and how many messages and URLs are in it.
 pub(crate) fn mbox(kind: Kind, octets: usize) -> (Vec<u8>, usize, usize) {
-    let mut dice = Dice(1738);
+    let mut rng = Rng::seeded(1738);
     let mut out = Vec::with_capacity(octets + 64_000);
     let (mut messages, mut urls) = (0, 0);
     while out.len() < octets {
-        let message = message(kind, messages, &mut dice);
+        let message = message(kind, messages, &mut rng);
         out.extend(
             format!(
                 "From ann@mail.example Thu Dec  1 09:30:00 1994\n{}\n",
@@ -69,11 +69,11 @@ pub(crate) fn mbox(kind: Kind, octets: usize) -> (Vec<u8>, usize, usize) {
     (out, messages, urls)
 }
 
-fn dense(text: &mut String, number: usize, dice: &mut Dice) -> usize {
+fn dense(text: &mut String, number: usize, rng: &mut Rng) -> usize {
     text.push('\n');
     for link in 0..3 {
-        prose(text, 2, dice);
-        let (host, path) = (dice.pick(WORDS), dice.below(1_000_000));
+        prose(text, 2, rng);
+        let (host, path) = (rng.pick(WORDS), rng.below(1_000_000));
         let _ = match link {
             0 => writeln!(
                 text,
@@ -94,29 +94,25 @@ fn dense(text: &mut String, number: usize, dice: &mut Dice) -> usize {
     3
 }
 
-fn sparse(text: &mut String, number: usize, dice: &mut Dice) -> usize {
+fn sparse(text: &mut String, number: usize, rng: &mut Rng) -> usize {
     text.push('\n');
-    prose(text, 60, dice);
+    prose(text, 60, rng);
     let has = number.is_multiple_of(8);
     if has {
-        let _ = writeln!(
-            text,
-            "\nftp://ftp.{}.example/pub/{number}",
-            dice.pick(WORDS)
-        );
+        let _ = writeln!(text, "\nftp://ftp.{}.example/pub/{number}", rng.pick(WORDS));
     }
     usize::from(has)
 }
 
 /// Text, the same as HTML with an entity, and perhaps a picture.
-fn mime(text: &mut String, number: usize, dice: &mut Dice) -> usize {
-    let word = dice.pick(WORDS);
+fn mime(text: &mut String, number: usize, rng: &mut Rng) -> usize {
+    let word = rng.pick(WORDS);
     text.push_str("MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"=_b\"\n\n--=_b\n");
     text.push_str(
         "Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: quoted-printable\n\n",
     );
     for _ in 0..12 {
-        prose(text, 1, dice);
+        prose(text, 1, rng);
         text.push_str("caf=C3=A9 =3D coffee=\n, and so on\n");
     }
     let _ = writeln!(
@@ -126,7 +122,7 @@ fn mime(text: &mut String, number: usize, dice: &mut Dice) -> usize {
     text.push_str("Content-Type: text/html; charset=iso-8859-1\n\n<html><body>\n");
     for _ in 0..12 {
         text.push_str("<p class=\"x\">");
-        prose(text, 1, dice);
+        prose(text, 1, rng);
         text.push_str("</p>\n");
     }
     let _ = writeln!(
@@ -136,7 +132,7 @@ fn mime(text: &mut String, number: usize, dice: &mut Dice) -> usize {
     if number.is_multiple_of(4) {
         text.push_str("--=_b\nContent-Type: image/gif\nContent-Transfer-Encoding: base64\n\n");
         for _ in 0..400 {
-            let line: String = (0..72).map(|_| *dice.pick(DIGITS) as char).collect();
+            let line: String = (0..72).map(|_| *rng.pick(DIGITS) as char).collect();
             let _ = writeln!(text, "{line}");
         }
     }
@@ -145,15 +141,15 @@ fn mime(text: &mut String, number: usize, dice: &mut Dice) -> usize {
 }
 
 /// So many lines without a URL.
-pub(crate) fn prose(text: &mut String, lines: usize, dice: &mut Dice) {
+pub(crate) fn prose(text: &mut String, lines: usize, rng: &mut Rng) {
     for _ in 0..lines {
         let start = text.len();
         while text.len() - start < 62 {
             let _ = write!(
                 text,
                 "{}{} ",
-                dice.pick(WORDS),
-                dice.pick(&["", "", "", ",", ".", ":"])
+                rng.pick(WORDS),
+                rng.pick(&["", "", "", ",", ".", ":"])
             );
         }
         text.pop();

@@ -2,15 +2,15 @@
 //!
 //! Says of each how many messages and URLs are in it, one a line, for whoever checks what was found.
 
-#[path = "../tests/scene/dice.rs"]
-mod dice;
 mod generate;
+#[path = "../tests/scene/rng.rs"]
+mod rng;
 
 use std::path::PathBuf;
 use std::{env, fs, io};
 
-use dice::Dice;
 use generate::{Kind, mbox, message};
+use rng::Rng;
 
 /// Articles of a tree of small files, in groups of so many.
 const ARTICLES: usize = 100_000;
@@ -35,14 +35,14 @@ fn main() -> io::Result<()> {
         fs::write(folder.join(name), bytes)?;
         println!("{name}\t{messages}\t{urls}");
     }
-    let mut dice = Dice(1738);
+    let mut rng = Rng::seeded(1738);
     let mut urls = 0;
     for number in 0..ARTICLES {
         let group = folder.join(format!("news/group{:03}", number / GROUP));
         if number % GROUP == 0 {
             fs::create_dir_all(&group)?;
         }
-        let article = message(Kind::Dense, number, &mut dice);
+        let article = message(Kind::Dense, number, &mut rng);
         urls += article.urls;
         let text = format!(
             "Path: mail.example!not-for-mail\nNewsgroups: example.lamps\n{}",

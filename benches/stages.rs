@@ -2,17 +2,17 @@
 //!
 //! Every benchmark asserts what it counts: a fast wrong answer fails.
 
-#[path = "../tests/scene/dice.rs"]
-mod dice;
 mod generate;
+#[path = "../tests/scene/rng.rs"]
+mod rng;
 
 use std::fmt::{self, Display, Formatter};
 use std::hint::black_box;
 
-use dice::Dice;
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
 use generate::{Kind, mbox, prose};
+use rng::Rng;
 use urlspool::repair::{LogicalLine, WrappedText, wrapped};
 use urlspool::scan::{Rules, Scanner, SchemelessPolicy};
 use urlspool::split::{Block, Format, SplitOutput, messages};
@@ -41,7 +41,7 @@ fn starts(scanner: &Scanner, text: &[u8]) -> usize {
 #[divan::bench]
 fn scan_text_without_urls(bencher: Bencher<'_, '_>) {
     let (mut text, scanner) = (String::new(), scanner());
-    prose(&mut text, OCTETS / 64, &mut Dice(1));
+    prose(&mut text, OCTETS / 64, &mut Rng::seeded(1));
     bencher.counter(BytesCount::of_str(&text)).bench_local(|| {
         assert_eq!(starts(&scanner, black_box(text.as_bytes())), 0);
     });

@@ -17,7 +17,7 @@ use urlspool::pipeline::{Job, Report, run};
 use urlspool::record::{self, Summary};
 use urlspool::split::{Block, BlockReader, BlockRole, Format, Message, SplitOutput, messages};
 
-use crate::scene::{Dice, Folder, corpus, files, lines, url};
+use crate::scene::{Folder, Rng, corpus, files, lines, url};
 use input::{hostile, mailbox, mutated};
 
 /// Cases that do not hold yet. The test fails when one does, so that it is taken out here.
@@ -161,7 +161,7 @@ fn a_record_is_the_same_whatever_was_written_before() {
 #[test]
 fn any_number_of_threads_gives_the_same_octets() {
     let folder = Folder::new();
-    let large = folder.write("large.mbox", mailbox(&mut Dice(1), 8 << 20));
+    let large = folder.write("large.mbox", mailbox(&mut Rng::seeded(1), 8 << 20));
     let roots = || {
         vec![
             corpus().join("text"),
@@ -179,7 +179,7 @@ fn any_number_of_threads_gives_the_same_octets() {
 }
 
 /// A stream that gives as much as it likes, down to one byte, and is interrupted now and then.
-struct Fits<'a>(&'a [u8], Dice);
+struct Fits<'a>(&'a [u8], Rng);
 
 impl urlspool::read::SparseRead for Fits<'_> {}
 
@@ -200,7 +200,7 @@ impl Read for Fits<'_> {
 
 #[test]
 fn any_reads_give_the_same_octets() {
-    let text = mailbox(&mut Dice(2), 5 << 20);
+    let text = mailbox(&mut Rng::seeded(2), 5 << 20);
     let whole = Block {
         bytes: text.clone(),
         offset: 0,
@@ -209,8 +209,8 @@ fn any_reads_give_the_same_octets() {
     let want = records([whole], Format::Mbox);
     assert!(lines(&want).len() > 1_000);
     for seed in 3..5 {
-        let start = text[..Dice(seed).below(70_000)].to_vec();
-        let stream = Fits(&text[start.len()..], Dice(seed));
+        let start = text[..Rng::seeded(seed).below(70_000)].to_vec();
+        let stream = Fits(&text[start.len()..], Rng::seeded(seed));
         let mut roller =
             BlockReader::new(stream, start, Format::Mbox, Limits::default().message_bytes);
         let blocks: Vec<_> = std::iter::from_fn(|| roller.next_block().unwrap()).collect();
@@ -294,11 +294,11 @@ proptest! {
 
 #[test]
 fn damaged_fixtures_add_up() {
-    let mut dice = Dice(7);
+    let mut rng = Rng::seeded(7);
     for path in files(&corpus()) {
         let octets = std::fs::read(&path).unwrap();
         for _ in 0..8 {
-            hold(&mutated(&octets, &mut dice), None);
+            hold(&mutated(&octets, &mut rng), None);
         }
     }
 }

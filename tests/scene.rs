@@ -1,9 +1,11 @@
-//! What the tests act upon: the program as a shell runs it, folders that go away by themselves, the corpus, and
-//! numbers that only look random.
+//! Fixtures of the tests: the program as a shell runs it, temporary folders, the corpus, random numbers, a host for the
+//! daemon.
 
-mod dice;
+mod host;
+mod rng;
 
-pub(crate) use dice::Dice;
+pub(crate) use host::TestHost;
+pub(crate) use rng::Rng;
 
 use std::ffi::OsStr;
 use std::io::{Read, Write};
@@ -165,15 +167,33 @@ pub(crate) fn url(record: &Value) -> String {
         .map_or(url.to_owned(), |fragment| format!("{url}#{fragment}"))
 }
 
-/// A folder that is removed with all that is in it when the test is over.
+/// A temporary folder, removed with its contents when it is dropped. A test that fails leaves it for inspection.
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {
+    /// A new folder in the system's folder for temporary files.
     pub(crate) fn new() -> Folder {
-        static MADE: AtomicUsize = AtomicUsize::new(0);
-        let number = MADE.fetch_add(1, Ordering::Relaxed);
-        let path = env::temp_dir().join(format!("urlspool-test-{}-{number}", process::id()));
-        fs::create_dir_all(&path).expect("a folder can be made");
+        Folder::below(&env::temp_dir())
+    }
+
+    /// A new folder on a file system in memory, where there is one: syncing takes no time there.
+    pub(crate) fn in_memory() -> Folder {
+        let memory = Path::new("/dev/shm");
+        if memory.is_dir() {
+            Folder::below(memory)
+        } else {
+            Folder::new()
+        }
+    }
+
+    /// A new folder in `parent`.
+    pub(crate) fn below(parent: &Path) -> Folder {
+        static CREATED: AtomicUsize = AtomicUsize::new(0);
+        let number = CREATED.fetch_add(1, Ordering::Relaxed);
+        let path = parent.join(format!("urlspool-test-{}-{number}", process::id()));
+        // A process with this number may have failed before.
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).expect("a folder can be created");
         Folder(path)
     }
 
@@ -205,7 +225,9 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What cannot be removed stays in the system's folder for such things.
-        let _ = fs::remove_dir_all(&self.0);
+        if !thread::panicking() {
+            // What cannot be removed stays in the system's folder for temporary files.
+            let _ = fs::remove_dir_all(&self.0);
+        }
     }
 }

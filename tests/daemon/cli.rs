@@ -1,15 +1,16 @@
-//! The daemon as a shell sees it.
+//! Commands and exit codes of the daemon.
 
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use super::{Place, given, message};
+use super::{mbox_message, message, read_segments};
+use crate::scene::Folder;
 
 pub(super) const PROGRAM: &str = env!("CARGO_BIN_EXE_urlspool");
 
-/// Writes a configuration for a spool in `root`, with short times.
+/// Writes a configuration for a spool in `root`, with short intervals, and the lines `more`.
 pub(super) fn configure(root: &Path, more: &str) {
     fs::create_dir_all(root.join("spool")).unwrap();
     let root_path = root.display();
@@ -49,16 +50,16 @@ fn deliver(root: &Path, n: u64) {
 }
 
 #[test]
-fn it_gives_what_a_scan_gives_of_the_fixtures() {
-    let place = Place::new("fixtures");
-    configure(place.path(), "");
-    let spool = place.path().join("spool");
+fn watch_and_scan_find_the_same_records() {
+    let folder = Folder::in_memory();
+    configure(folder.root(), "");
+    let spool = folder.path("spool");
     let copied = Command::new("cp")
         .args(["-r", "corpus/mail", "corpus/news", "corpus/text"])
         .arg(&spool)
         .status();
     assert!(copied.unwrap().success());
-    assert_eq!(code(&once(place.path(), &[])), 0);
+    assert_eq!(code(&once(folder.root(), &[])), 0);
     let scan = Command::new(PROGRAM)
         .arg("scan")
         .arg(&spool)
@@ -77,7 +78,7 @@ fn it_gives_what_a_scan_gives_of_the_fixtures() {
         .collect();
     expected.sort();
     expected.dedup();
-    let mut ids = given(&place.path().join("out")).ids;
+    let mut ids = read_segments(&folder.path("out")).ids;
     ids.sort();
     ids.dedup();
     assert!(
@@ -89,9 +90,9 @@ fn it_gives_what_a_scan_gives_of_the_fixtures() {
 }
 
 #[test]
-fn a_lost_or_older_state_is_refused_and_can_be_built_anew() {
-    let place = Place::new("rebuild");
-    let (root, state) = (place.path(), place.path().join("state"));
+fn a_missing_or_older_state_is_refused_and_can_be_rebuilt() {
+    let folder = Folder::in_memory();
+    let (root, state) = (folder.root(), folder.path("state"));
     configure(root, "");
     deliver(root, 1);
     assert_eq!(code(&once(root, &[])), 0);
@@ -117,25 +118,25 @@ fn a_lost_or_older_state_is_refused_and_can_be_built_anew() {
     assert_eq!(code(&older), 78, "older");
     assert!(String::from_utf8_lossy(&older.stderr).contains("--rebuild-state"));
 
-    // A consumer has taken everything: the copies in the state folder suffice.
-    let before = given(&root.join("out")).ids.len();
+    // A consumer has removed all segments: the copies of the sidecars in the state folder suffice.
+    let before = read_segments(&root.join("out")).ids.len();
     assert_eq!(before, 4);
     for entry in fs::read_dir(root.join("out")).unwrap() {
         let _ = fs::remove_file(entry.unwrap().path());
     }
     assert_eq!(code(&once(root, &["--rebuild-state"])), 0);
-    assert_eq!(given(&root.join("out")).ids.len(), 0);
+    assert_eq!(read_segments(&root.join("out")).ids.len(), 0);
     deliver(root, 3);
     assert_eq!(code(&once(root, &[])), 0);
-    assert_eq!(given(&root.join("out")).ids.len(), 2);
+    assert_eq!(read_segments(&root.join("out")).ids.len(), 2);
 }
 
 #[test]
-fn a_rotated_mailbox_that_was_compressed_gives_nothing_twice() {
-    let place = Place::new("compressed");
-    let (root, spool) = (place.path(), place.path().join("spool"));
+fn a_rotated_and_compressed_mailbox_gives_no_duplicates() {
+    let folder = Folder::in_memory();
+    let (root, spool) = (folder.root(), folder.path("spool"));
     configure(root, "");
-    let mbox = |n: u64| format!("From a@b Mon Jan  1 00:00:00 1996\n{}\n", message(n, 1));
+    let mbox = |n: u64| mbox_message(n, 1);
     fs::write(spool.join("inbox.1"), mbox(1) + &mbox(2)).unwrap();
     assert_eq!(code(&once(root, &[])), 0);
     assert!(
@@ -155,33 +156,33 @@ fn a_rotated_mailbox_that_was_compressed_gives_nothing_twice() {
             .success()
     );
     assert_eq!(code(&once(root, &[])), 0);
-    let given = given(&root.join("out"));
+    let written = read_segments(&root.join("out"));
     assert!(
-        given.urls.len() == 8 && given.ids.len() == 8,
+        written.urls.len() == 8 && written.ids.len() == 8,
         "{:?}",
-        given.urls
+        written.urls
     );
 }
 
 #[test]
-fn output_in_a_spool_is_a_mistake_of_the_configuration() {
-    let place = Place::new("inside");
-    configure(place.path(), "");
-    let config = fs::read_to_string(place.path().join("c.toml")).unwrap();
+fn an_output_folder_inside_a_spool_is_refused() {
+    let folder = Folder::in_memory();
+    configure(folder.root(), "");
+    let config = fs::read_to_string(folder.path("c.toml")).unwrap();
     fs::write(
-        place.path().join("c.toml"),
+        folder.path("c.toml"),
         config.replace("/out\"", "/spool/out\""),
     )
     .unwrap();
-    let output = once(place.path(), &[]);
+    let output = once(folder.root(), &[]);
     assert_eq!(code(&output), 2);
     assert!(String::from_utf8_lossy(&output.stderr).contains("output.dir"));
 }
 
 #[test]
-fn it_answers_drains_and_holds_its_state() {
-    let place = Place::new("operate");
-    let root = place.path();
+fn a_running_daemon_answers_reloads_and_stops() {
+    let folder = Folder::in_memory();
+    let root = folder.root();
     configure(root, "");
     assert_eq!(code(&program(root, &["status"]).output().unwrap()), 69);
     let mut daemon = program(root, &["watch"])
@@ -195,21 +196,23 @@ fn it_answers_drains_and_holds_its_state() {
             std::thread::sleep(Duration::from_millis(20));
         }
     };
-    until("it answers", &|| {
+    until("the daemon answers", &|| {
         code(&program(root, &["status"]).output().unwrap()) == 0
     });
     let second = once(root, &[]);
     assert_eq!(code(&second), 75);
     assert!(String::from_utf8_lossy(&second.stderr).contains(&daemon.id().to_string()));
     deliver(root, 1);
-    until("it notices", &|| given(&root.join("out")).ids.len() == 2);
+    until("the message is ingested", &|| {
+        read_segments(&root.join("out")).ids.len() == 2
+    });
     let health = Command::new("python3")
         .args(["-c", "import socket,sys; s=socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); s.send(b'GET /healthz HTTP/1.1\\r\\n\\r\\n'); print(s.recv(999).decode())"])
         .arg(root.join("m.sock"))
         .output();
     assert!(String::from_utf8_lossy(&health.unwrap().stdout).contains("200 OK"));
 
-    // A bad configuration is refused; a good one is taken over.
+    // A bad configuration is rejected; a good one is applied.
     let config = fs::read_to_string(root.join("c.toml")).unwrap();
     let hang_up = || {
         assert!(
@@ -231,8 +234,8 @@ fn it_answers_drains_and_holds_its_state() {
     )
     .unwrap();
     hang_up();
-    until("it takes the new spool over", &|| {
-        given(&root.join("out")).ids.len() == 4
+    until("the new spool is watched", &|| {
+        read_segments(&root.join("out")).ids.len() == 4
     });
 
     deliver(root, 2);
@@ -247,5 +250,5 @@ fn it_answers_drains_and_holds_its_state() {
     );
     assert_eq!(daemon.wait().unwrap().code(), Some(0));
     assert!(start.elapsed() < Duration::from_secs(5));
-    assert_eq!(given(&root.join("out")).ids.len(), 6);
+    assert_eq!(read_segments(&root.join("out")).ids.len(), 6);
 }

@@ -1,6 +1,6 @@
-//! Files of the daemon's own that were changed behind its back: it refuses, or nothing is lost and nothing given twice.
+//! Damage to state and segments: the daemon refuses to start, or loses and duplicates nothing.
 //!
-//! `URLSPOOL_FLIPS` says how often the database is damaged (default 30).
+//! `URLSPOOL_FLIPS` sets how often the database is damaged (default 30).
 
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
@@ -9,13 +9,14 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::cli::{PROGRAM, code, configure, once, program};
-use super::{Dice, Place, given, message};
+use super::{mbox_message, message, read_segments};
+use crate::scene::{Folder, Rng};
 
-/// Messages in the mbox, and as many in the Maildir.
+/// Number of messages in the mbox, and in the Maildir.
 const MESSAGES: u64 = 60;
 
-fn letter(n: u64) -> String {
-    format!("From a@b Mon Jan  1 00:00:00 1996\n{}\n", message(n, 2))
+fn mbox(n: u64) -> String {
+    mbox_message(n, 2)
 }
 
 fn fill(root: &Path) {
@@ -26,7 +27,7 @@ fn fill(root: &Path) {
     }
     fs::write(
         spool.join("inbox"),
-        (1..=MESSAGES).map(letter).collect::<String>(),
+        (1..=MESSAGES).map(mbox).collect::<String>(),
     )
     .unwrap();
     for n in MESSAGES + 1..=2 * MESSAGES {
@@ -34,15 +35,16 @@ fn fill(root: &Path) {
     }
 }
 
-/// Everything that was given must be known again by its content: the mbox is rewritten, and has a new message.
+/// Rewrites the mbox, so that its messages must be recognised by their content, and adds a new message to mbox and
+/// Maildir.
 fn change(root: &Path) {
-    let letters = (1..=MESSAGES)
+    let messages = (1..=MESSAGES)
         .chain([2 * MESSAGES + 1])
-        .map(letter)
+        .map(mbox)
         .collect::<String>();
     fs::write(
         root.join("spool/inbox"),
-        letters.replace("\nSubject:", "\nStatus: RO\nSubject:"),
+        messages.replace("\nSubject:", "\nStatus: RO\nSubject:"),
     )
     .unwrap();
     fs::write(
@@ -52,14 +54,14 @@ fn change(root: &Path) {
     .unwrap();
 }
 
-/// Whether each message's two URLs were given once.
+/// Returns `true` if each of the two URLs of each message was written once.
 fn is_exact(root: &Path, messages: u64) -> bool {
-    let given = given(&root.join("out"));
-    given.urls.len() as u64 == 2 * messages && given.ids.len() as u64 == 2 * messages
+    let written = read_segments(&root.join("out"));
+    written.urls.len() as u64 == 2 * messages && written.ids.len() as u64 == 2 * messages
 }
 
-/// Starts it, waits until so many messages are committed, and kills it before the segment is sealed.
-fn killed(root: &Path, messages: u64) {
+/// Starts the daemon, waits until `messages` are committed, and kills it before it seals the segment.
+fn kill_after(root: &Path, messages: u64) {
     let config = fs::read_to_string(root.join("c.toml")).unwrap();
     fs::write(root.join("c.toml"), config.replace("\"300ms\"", "\"1h\"")).unwrap();
     let mut daemon = program(root, &["watch"])
@@ -73,14 +75,17 @@ fn killed(root: &Path, messages: u64) {
         status["counts"]["messages"] == messages
     };
     while !committed() {
-        assert!(start.elapsed() < Duration::from_mins(1), "it commits");
+        assert!(
+            start.elapsed() < Duration::from_mins(1),
+            "the daemon commits"
+        );
         std::thread::sleep(Duration::from_millis(20));
     }
     daemon.kill().unwrap();
     daemon.wait().unwrap();
 }
 
-/// Copies spool, output and state. They are always used at the same place: mailboxes are known by their paths.
+/// Copies spool, output and state. The copy is always used in the same folder: paths identify mailboxes.
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for folder in ["out", "state", "spool"] {
@@ -94,40 +99,40 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Writes a few random bytes somewhere into a file, or makes it shorter.
-fn damage(path: &Path, dice: &mut Dice) {
+/// Overwrites a few bytes of a file at random, or truncates it.
+fn damage(path: &Path, rng: &mut Rng) {
     let file = OpenOptions::new().write(true).open(path).unwrap();
     let len = file.metadata().unwrap().len();
-    let at = dice.below(len);
-    match dice.below(8) {
+    let at = rng.below(len);
+    match rng.below(8) {
         0 => file.set_len(at).unwrap(),
         1 => file
             .write_all_at(&vec![0; 4096.min(len - at) as usize], at)
             .unwrap(),
         _ => {
-            let bytes: Vec<u8> = (0..=dice.below(64).min(len - at - 1))
-                .map(|_| dice.below(256) as u8)
+            let bytes: Vec<u8> = (0..=rng.below(64).min(len - at - 1))
+                .map(|_| rng.below(256) as u8)
                 .collect();
             file.write_all_at(&bytes, at).unwrap();
         }
     }
 }
 
-/// Damages a file of the state, and says whether that was refused, or what was wrong.
-fn refused(root: &Path, name: &str, dice: &mut Dice) -> Result<bool, String> {
+/// Damages a file of the state. Returns `true` if the daemon refused it, `false` if it did no harm.
+fn refused(root: &Path, name: &str, rng: &mut Rng) -> Result<bool, String> {
     change(root);
-    damage(&root.join("state").join(name), dice);
+    damage(&root.join("state").join(name), rng);
     let output = once(root, &[]);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     match code(&output) {
-        78 if said.contains("--rebuild-state") => Ok(true),
+        78 if stderr.contains("--rebuild-state") => Ok(true),
         0 if is_exact(root, 2 * MESSAGES + 2) => Ok(false),
         code => {
-            let given = given(&root.join("out"));
+            let written = read_segments(&root.join("out"));
             Err(format!(
-                "ended with {code}, {} records of {} URLs: {said}",
-                given.ids.len(),
-                given.urls.len()
+                "exit code {code}, {} records of {} URLs: {stderr}",
+                written.ids.len(),
+                written.urls.len()
             ))
         }
     }
@@ -136,23 +141,23 @@ fn refused(root: &Path, name: &str, dice: &mut Dice) -> Result<bool, String> {
 #[test]
 fn a_damaged_database_is_refused_or_does_no_harm() {
     let flips: u64 = std::env::var("URLSPOOL_FLIPS").map_or(30, |value| value.parse().unwrap());
-    let place = Place::new("flips");
+    let folder = Folder::in_memory();
     let [root, clean, idle, unclean] =
-        ["x", "clean", "idle", "unclean"].map(|name| place.path().join(name));
+        ["x", "clean", "idle", "unclean"].map(|name| folder.path(name));
     fs::create_dir_all(&root).unwrap();
     fill(&root);
     assert_eq!(code(&once(&root, &[])), 0);
     copy(&root, &clean);
-    killed(&root, 0);
+    kill_after(&root, 0);
     copy(&root, &idle);
     for folder in ["out", "state"] {
         fs::remove_dir_all(root.join(folder)).unwrap();
     }
-    killed(&root, 2 * MESSAGES);
+    kill_after(&root, 2 * MESSAGES);
     copy(&root, &unclean);
-    let (mut found, mut wrong) = ([0; 2], Vec::new());
+    let (mut outcomes, mut wrong) = ([0; 2], Vec::new());
     for flip in 0..flips {
-        let mut dice = Dice(flip);
+        let mut rng = Rng::seeded(flip);
         let wholes = [
             (&clean, "state.db"),
             (&idle, "state.db"),
@@ -160,35 +165,35 @@ fn a_damaged_database_is_refused_or_does_no_harm() {
         ];
         let (whole, name) = wholes[(flip % 3) as usize];
         copy(whole, &root);
-        match refused(&root, name, &mut dice) {
-            Ok(refused) => found[usize::from(refused)] += 1,
+        match refused(&root, name, &mut rng) {
+            Ok(refused) => outcomes[usize::from(refused)] += 1,
             Err(why) => wrong.push(format!("{flip}: {why}")),
         }
     }
-    println!("{} refused, {} harmless", found[1], found[0]);
+    println!("{} refused, {} harmless", outcomes[1], outcomes[0]);
     assert!(
         wrong.is_empty(),
         "{} of {flips}:\n{}",
         wrong.len(),
         wrong.join("\n")
     );
-    assert!(found[1] > 0, "none was refused");
+    assert!(outcomes[1] > 0, "none was refused");
 }
 
 #[test]
-fn what_was_changed_after_an_unclean_end_is_noticed() {
-    let place = Place::new("changed");
-    let [root, whole] = ["x", "whole"].map(|name| place.path().join(name));
+fn a_change_of_the_state_after_a_crash_is_noticed() {
+    let folder = Folder::in_memory();
+    let [root, whole] = ["x", "whole"].map(|name| folder.path(name));
     fs::create_dir_all(&root).unwrap();
     fill(&root);
-    // A message that may yet grow.
+    // A message that may still grow.
     fs::write(
         root.join("spool/text"),
         "see http://h.example/text-a.html and http://h.example/text-b.html\n",
     )
     .unwrap();
     assert_eq!(code(&once(&root, &[])), 0);
-    killed(&root, 0);
+    kill_after(&root, 0);
     copy(&root, &whole);
     let changes = [
         (
@@ -199,7 +204,7 @@ fn what_was_changed_after_an_unclean_end_is_noticed() {
         ("UPDATE mailbox SET key=zeroblob(16) WHERE id=1", 78),
         ("UPDATE tail SET ids=zeroblob(16)", 78),
         ("UPDATE meta SET value=value+1 WHERE name='sum'", 78),
-        // What is compared with files whenever it is used.
+        // These rows are compared with files whenever they are used.
         ("UPDATE file SET last=last+1", 0),
         ("DELETE FROM known", 0),
     ];
@@ -220,48 +225,48 @@ fn what_was_changed_after_an_unclean_end_is_noticed() {
 }
 
 #[test]
-fn what_stands_in_the_log_is_copied_back_at_the_start() {
-    let place = Place::new("log");
-    let root = place.path();
+fn the_write_ahead_log_is_checkpointed_at_the_start() {
+    let folder = Folder::in_memory();
+    let root = folder.root();
     fill(root);
-    killed(root, 2 * MESSAGES);
+    kill_after(root, 2 * MESSAGES);
     let log = || fs::metadata(root.join("state/state.db-wal")).unwrap().len();
     let before = log();
-    killed(root, 0);
+    kill_after(root, 0);
     assert!(log() * 2 < before, "{before}, then {}", log());
 }
 
 #[test]
-fn a_part_that_lacks_what_was_committed_is_refused_and_what_was_not_is_cut_off() {
-    let place = Place::new("part");
-    let [root, whole] = ["x", "whole"].map(|name| place.path().join(name));
+fn an_open_segment_is_truncated_to_the_committed_length_or_refused_if_shorter() {
+    let folder = Folder::in_memory();
+    let [root, whole] = ["x", "whole"].map(|name| folder.path(name));
     fs::create_dir_all(&root).unwrap();
     fill(&root);
-    killed(&root, 2 * MESSAGES);
+    kill_after(&root, 2 * MESSAGES);
     copy(&root, &whole);
     let part = root.join("out/.open/0000000001.part");
     for (bytes, expected) in [(-1, 78), (-1000, 78), (0, 0), (1, 0), (70_000, 0)] {
         copy(&whole, &root);
         let len = fs::metadata(&part).unwrap().len();
         let file = OpenOptions::new().write(true).open(&part).unwrap();
-        // What is added are zeros.
+        // The added bytes are zeros.
         file.set_len(len.strict_add_signed(bytes)).unwrap();
         let output = once(&root, &[]);
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(code(&output), expected, "{bytes}: {said}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(code(&output), expected, "{bytes}: {stderr}");
         assert_eq!(
-            said.contains(&format!("LOST {} bytes", -bytes)),
+            stderr.contains(&format!("LOST {} bytes", -bytes)),
             bytes < 0,
-            "{said}"
+            "{stderr}"
         );
         assert!(bytes < 0 || is_exact(&root, 2 * MESSAGES), "{bytes}");
     }
 }
 
 #[test]
-fn of_many_that_start_at_once_one_holds_the_state() {
-    let place = Place::new("many");
-    let root = place.path();
+fn only_one_of_many_daemons_holds_the_state() {
+    let folder = Folder::in_memory();
+    let root = folder.root();
     fill(root);
     let start = || {
         program(root, &["watch"])
@@ -272,11 +277,11 @@ fn of_many_that_start_at_once_one_holds_the_state() {
     };
     let mut running: Vec<_> = (0..20).map(|_| start()).collect();
     let begin = Instant::now();
-    // All but one end by themselves.
+    // All but one exit by themselves.
     while running.len() > 1 {
         assert!(
             begin.elapsed() < Duration::from_mins(2),
-            "{} hold it",
+            "{} are still running",
             running.len()
         );
         std::thread::sleep(Duration::from_millis(20));
@@ -302,15 +307,15 @@ fn of_many_that_start_at_once_one_holds_the_state() {
 }
 
 #[test]
-fn a_state_that_may_not_grow_is_a_pause_and_no_end() {
-    let place = Place::new("no-growth");
-    let root = place.path();
+fn a_file_size_limit_pauses_the_daemon() {
+    let folder = Folder::in_memory();
+    let root = folder.root();
     configure(root, "");
-    let letter = |n: u64| format!("From a@b Mon Jan  1 00:00:00 1996\nSubject: {n}\n\nno URL\n\n");
-    // Of messages without URLs only the state has anything to say.
+    let no_url = |n: u64| format!("From a@b Mon Jan  1 00:00:00 1996\nSubject: {n}\n\nno URL\n\n");
+    // Messages without URLs make only the state grow.
     fs::write(
         root.join("spool/inbox"),
-        (0..20_000).map(letter).collect::<String>() + &self::letter(1),
+        (0..20_000).map(no_url).collect::<String>() + &mbox(1),
     )
     .unwrap();
     let limited = "ulimit -f 256 && exec \"$@\"";
@@ -320,20 +325,20 @@ fn a_state_that_may_not_grow_is_a_pause_and_no_end() {
         .stderr(fs::File::create(root.join("log")).unwrap())
         .spawn()
         .unwrap();
-    let said = || fs::read_to_string(root.join("log")).unwrap();
+    let log = || fs::read_to_string(root.join("log")).unwrap();
     let start = Instant::now();
-    while !said().contains("paused for want of room") && daemon.try_wait().unwrap().is_none() {
+    while !log().contains("paused for want of room") && daemon.try_wait().unwrap().is_none() {
         assert!(
             start.elapsed() < Duration::from_mins(1),
-            "it meets the limit: {}",
-            said()
+            "the limit is reached: {}",
+            log()
         );
         std::thread::sleep(Duration::from_millis(20));
     }
     let ended = daemon.try_wait().unwrap();
     daemon.kill().unwrap();
     daemon.wait().unwrap();
-    let why = said()
+    let why = log()
         .lines()
         .find(|line| line.contains("paused"))
         .unwrap_or_default()
@@ -341,8 +346,12 @@ fn a_state_that_may_not_grow_is_a_pause_and_no_end() {
     assert!(
         ended.is_none() && why.contains("state/state.db: ") && why.contains("File too large"),
         "{ended:?} {}",
-        said()
+        log()
     );
     assert_eq!(code(&once(root, &[])), 0);
-    assert!(is_exact(root, 1), "{:?}", given(&root.join("out")).urls);
+    assert!(
+        is_exact(root, 1),
+        "{:?}",
+        read_segments(&root.join("out")).urls
+    );
 }

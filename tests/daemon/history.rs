@@ -1,31 +1,30 @@
-//! Lists of actions, run by the daemon in this process and by a model that knows what must be found.
+//! Random lists of actions, run against the daemon in this process and against a model of its output.
 //!
-//! `URLSPOOL_HISTORIES` says how many (default 60); a list that fails is made as short as it still fails.
+//! `URLSPOOL_HISTORIES` sets their number (default 60). A list that fails is shortened as far as it still fails.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use urlspool::config::{Config, DedupeScope, Spool};
-use urlspool::daemon::{
-    DaemonError, DaemonEvent, DaemonHost, LogRecord, MonotonicTime, SpoolReader,
-};
+use urlspool::daemon::{DaemonError, DaemonEvent, SpoolReader};
 
-use super::{Dice, Place, given, message};
+use super::{mbox_message, message, read_segments};
+use crate::scene::{Folder, Rng, TestHost};
 
+/// One action of a writer, a mail program, the daemon or the system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Act {
+enum Action {
     Deliver(u64),
-    /// A writer begins, with the lock.
+    /// A writer locks the mbox and writes the start of a message.
     Begin(u64),
     Finish,
     RollBack,
-    /// It dies and leaves its piece.
+    /// The writer dies and leaves the incomplete message.
     Die,
-    /// It comes back and writes the rest.
+    /// It returns and writes the rest.
     Revive,
     Rotate,
     CopyTruncate,
@@ -41,109 +40,105 @@ enum Act {
     MhNew,
     MhRenumber,
     MhDelete(u64),
-    /// The daemon looks until there is nothing more to see.
-    Look,
-    /// It looks once.
-    Glance,
+    /// The daemon works until nothing is due.
+    Settle,
+    /// The daemon works once.
+    Work,
     Crash,
     Restart,
-    /// It ends, its state is lost and built anew.
+    /// The daemon stops, and its state is rebuilt from the sidecars.
     Rebuild,
-    /// A month and more passes, a day at a time.
+    /// More than a month passes, one day at a time.
     Months,
-    /// The system's clock jumps by a year, forth or back; ours never goes back.
+    /// The system clock jumps by a year, forward or back. The monotonic clock never goes back.
     ClockJump(u64),
 }
 
-fn act(dice: &mut Dice) -> Act {
-    let k = dice.below(1 << 20);
-    match dice.below(43) {
-        0..=7 => Act::Deliver(k),
-        8..=9 => Act::Begin(k),
-        10..=11 => Act::Finish,
-        12 => Act::RollBack,
-        13 => Act::Die,
-        14 => Act::Revive,
-        15 => Act::Rotate,
-        16 => Act::CopyTruncate,
-        17 => Act::Truncate,
-        18 => Act::ExpungeInPlace(k),
-        19 => Act::ExpungeByRename(k),
-        20..=21 => Act::Status(k),
-        22 => Act::Backup,
-        23 => Act::Restore,
-        24..=25 => Act::MaildirNew,
-        26..=27 => Act::MaildirRename(k),
-        28 => Act::MaildirDelete(k),
-        29..=30 => Act::MhNew,
-        31 => Act::MhRenumber,
-        32 => Act::MhDelete(k),
-        33..=35 => Act::Look,
-        36..=37 => Act::Glance,
-        38 => Act::Crash,
-        39 => Act::Restart,
-        40 => Act::Rebuild,
-        41 => Act::ClockJump(k),
-        _ => Act::Months,
+fn action(rng: &mut Rng) -> Action {
+    let k = rng.below(1 << 20);
+    match rng.below(43) {
+        0..=7 => Action::Deliver(k),
+        8..=9 => Action::Begin(k),
+        10..=11 => Action::Finish,
+        12 => Action::RollBack,
+        13 => Action::Die,
+        14 => Action::Revive,
+        15 => Action::Rotate,
+        16 => Action::CopyTruncate,
+        17 => Action::Truncate,
+        18 => Action::ExpungeInPlace(k),
+        19 => Action::ExpungeByRename(k),
+        20..=21 => Action::Status(k),
+        22 => Action::Backup,
+        23 => Action::Restore,
+        24..=25 => Action::MaildirNew,
+        26..=27 => Action::MaildirRename(k),
+        28 => Action::MaildirDelete(k),
+        29..=30 => Action::MhNew,
+        31 => Action::MhRenumber,
+        32 => Action::MhDelete(k),
+        33..=35 => Action::Settle,
+        36..=37 => Action::Work,
+        38 => Action::Crash,
+        39 => Action::Restart,
+        40 => Action::Rebuild,
+        41 => Action::ClockJump(k),
+        _ => Action::Months,
     }
 }
 
-/// The world of a test: its clock stands still unless it is moved.
-struct Still {
-    now: u64,
-}
-
-impl DaemonHost for Still {
-    fn now(&mut self) -> MonotonicTime {
-        MonotonicTime { ms: self.now }
-    }
-
-    fn event(&mut self) -> Option<DaemonEvent> {
-        None
-    }
-
-    fn log(&mut self, _: &LogRecord<'_>) {}
-
-    fn progress(&mut self, _: &SpoolReader) {}
-}
-
-/// A message in the mbox, or what a dead writer left of one.
+/// A message in the mbox.
 #[derive(Clone)]
 struct Entry {
     n: u64,
     text: String,
+    /// Whether it has a status field.
     status: bool,
 }
 
-struct World {
+/// An incomplete message in the mbox.
+struct Writing {
+    entry: Entry,
+    /// Number of its bytes that are written.
+    written: usize,
+    writer: Writer,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Writer {
+    Alive,
+    Dead,
+}
+
+/// The spool, the model of it, and the daemon.
+struct Model {
     root: PathBuf,
     config: Config,
-    host: Still,
+    host: TestHost,
     daemon: Option<SpoolReader>,
     next: u64,
     inbox: Vec<Entry>,
     backup: Vec<Entry>,
-    /// What is being written: the entry, and the bytes of it that are there.
-    writing: Option<(Entry, usize, bool)>,
-    /// Whether a dead writer's piece stands in the inbox: then its messages run into each other.
+    writing: Option<Writing>,
+    /// Whether a dead writer left an incomplete message in the inbox: then it and the next one may be read as one.
     torn: bool,
     rotated: Vec<Vec<Entry>>,
     maildir: BTreeMap<u64, PathBuf>,
     mh: BTreeMap<u64, u64>,
-    /// Messages that were there, complete, while the daemon looked.
+    /// Messages that existed, complete, during a scan.
     must: BTreeSet<u64>,
-    /// Messages that their writers took back before they were whole: nobody may see them.
+    /// Messages that were rolled back before they were complete: no record of them may exist.
     never: BTreeSet<u64>,
-    /// Whether a writer died, so that a torn message may be seen.
+    /// Whether a writer died, so that records of an incomplete message may exist.
     died: bool,
-    /// The system's clock, in seconds: no two writes happen at the same time of a year.
+    /// The system clock, in seconds. Each write has a time of its own.
     clock: u64,
 }
 
 const YEAR: u64 = 31_536_000;
 
-impl World {
-    fn new(root: &Path) -> World {
+impl Model {
+    fn new(root: &Path) -> Model {
         let spool = root.join("spool");
         for folder in ["md/new", "md/cur", "md/tmp", "mh"] {
             fs::create_dir_all(spool.join(folder)).unwrap();
@@ -158,10 +153,10 @@ impl World {
             kind: None,
             dedupe: DedupeScope::Mailbox,
         }];
-        World {
+        Model {
             root: spool,
             config,
-            host: Still { now: 0 },
+            host: TestHost::default(),
             daemon: None,
             next: 0,
             inbox: Vec::new(),
@@ -182,7 +177,7 @@ impl World {
         while self.daemon.is_none() {
             match SpoolReader::open(self.config.clone(), &mut self.host) {
                 Ok(daemon) => self.daemon = Some(daemon),
-                // A test beside this one has forked, and its child has our lock until it becomes another program.
+                // Another test has forked, and its child holds the lock until it executes another program.
                 Err(DaemonError::Locked(_)) => std::thread::sleep(Duration::from_millis(1)),
                 Err(fault) => panic!("{fault}"),
             }
@@ -190,7 +185,7 @@ impl World {
         self.daemon.as_mut().unwrap()
     }
 
-    /// Writes a file as its program would, at a time of its own.
+    /// Writes to a file and sets its modification time to a new one.
     fn touch(&mut self, path: &Path, write: impl FnOnce(&mut OpenOptions) -> File, bytes: &[u8]) {
         let mut file = write(OpenOptions::new().write(true).create(true));
         file.write_all(bytes).unwrap();
@@ -232,10 +227,7 @@ impl World {
         let n = self.next;
         Entry {
             n,
-            text: format!(
-                "From a@b Mon Jan  1 00:00:00 1996\n{}\n",
-                message(n, k % 40)
-            ),
+            text: mbox_message(n, k % 40),
             status: false,
         }
     }
@@ -253,75 +245,88 @@ impl World {
         self.writing.is_some()
     }
 
-    fn run(&mut self, act: Act) {
-        match act {
-            Act::Deliver(k) if !self.busy() => {
+    fn is_writing(&self, writer: Writer) -> bool {
+        self.writing
+            .as_ref()
+            .is_some_and(|writing| writing.writer == writer)
+    }
+
+    fn run(&mut self, action: Action) {
+        match action {
+            Action::Deliver(k) if !self.busy() => {
                 let entry = self.entry(k);
                 self.append(entry.text.as_bytes());
                 self.inbox.push(entry);
             }
-            Act::Begin(k) if !self.busy() => {
+            Action::Begin(k) if !self.busy() => {
                 let entry = self.entry(k);
                 let cut = 1 + (k as usize / 40) % (entry.text.len() - 1);
                 File::create(self.root.join("inbox.lock")).unwrap();
                 self.append(&entry.text.as_bytes()[..cut]);
-                self.writing = Some((entry, cut, true));
+                self.writing = Some(Writing {
+                    entry,
+                    written: cut,
+                    writer: Writer::Alive,
+                });
             }
-            Act::Finish | Act::Revive => self.finish(act == Act::Finish),
-            Act::RollBack => self.roll_back(),
-            Act::Die => {
-                if let Some((_, _, alive)) = &mut self.writing {
-                    *alive = false;
+            Action::Finish => self.finish(Writer::Alive),
+            Action::Revive => self.finish(Writer::Dead),
+            Action::RollBack => self.roll_back(),
+            Action::Die => {
+                if let Some(writing) = &mut self.writing {
+                    writing.writer = Writer::Dead;
                     self.died = true;
                     let _ = fs::remove_file(self.root.join("inbox.lock"));
                 }
             }
-            Act::Rotate if !self.busy() && self.root.join("inbox").exists() => {
+            Action::Rotate if !self.busy() && self.root.join("inbox").exists() => {
                 self.rotate_names();
                 fs::rename(self.root.join("inbox"), self.root.join("inbox.1")).unwrap();
             }
-            Act::CopyTruncate if !self.busy() && self.root.join("inbox").exists() => {
+            Action::CopyTruncate if !self.busy() && self.root.join("inbox").exists() => {
                 self.rotate_names();
                 fs::copy(self.root.join("inbox"), self.root.join("inbox.1")).unwrap();
                 self.rewrite_in_place();
             }
-            Act::Truncate if !self.busy() => {
+            Action::Truncate if !self.busy() => {
                 self.inbox.clear();
                 self.torn = false;
                 self.rewrite_in_place();
             }
-            Act::ExpungeInPlace(k) | Act::ExpungeByRename(k) | Act::Status(k)
+            Action::ExpungeInPlace(k) | Action::ExpungeByRename(k) | Action::Status(k)
                 if !self.busy() && !self.torn && !self.inbox.is_empty() =>
             {
-                self.edit(act, k as usize % self.inbox.len());
+                self.edit(action, k as usize % self.inbox.len());
             }
-            Act::Backup if !self.busy() && !self.torn => self.backup = self.inbox.clone(),
-            Act::Restore if !self.busy() && !self.torn => {
+            Action::Backup if !self.busy() && !self.torn => self.backup = self.inbox.clone(),
+            Action::Restore if !self.busy() && !self.torn => {
                 self.inbox = self.backup.clone();
                 self.rewrite_in_place();
             }
-            Act::MaildirNew | Act::MaildirRename(_) | Act::MaildirDelete(_) => self.maildir(act),
-            Act::MhNew | Act::MhRenumber | Act::MhDelete(_) => self.mh(act),
-            Act::Look => self.look(),
-            Act::Glance => {
-                self.host.now += 300;
-                let now = self.host.now();
+            Action::MaildirNew | Action::MaildirRename(_) | Action::MaildirDelete(_) => {
+                self.maildir(action)
+            }
+            Action::MhNew | Action::MhRenumber | Action::MhDelete(_) => self.mh(action),
+            Action::Settle => self.settle(),
+            Action::Work => {
+                self.host.ms += 300;
+                let now = self.host.time();
                 self.daemon().handle(DaemonEvent::Overflow, now);
                 self.work();
             }
-            Act::ClockJump(k) if k % 2 == 0 => {
+            Action::ClockJump(k) if k % 2 == 0 => {
                 self.clock += YEAR;
-                self.host.now += YEAR * 1_000;
+                self.host.ms += YEAR * 1_000;
             }
-            Act::ClockJump(_) => self.clock -= YEAR,
-            Act::Crash => self.daemon = None,
-            Act::Restart => {
+            Action::ClockJump(_) => self.clock -= YEAR,
+            Action::Crash => self.daemon = None,
+            Action::Restart => {
                 if let Some(daemon) = self.daemon.take() {
                     daemon.close().unwrap();
                 }
             }
-            Act::Rebuild => self.rebuild(),
-            Act::Months => self.months(),
+            Action::Rebuild => self.rebuild(),
+            Action::Months => self.months(),
             _ => {}
         }
     }
@@ -335,34 +340,32 @@ impl World {
         }
     }
 
-    /// Lets what is gone be forgotten. A backup is older than that and is thrown away.
+    /// Lets more days pass than state is kept. The backup, which would then be older, is discarded.
     fn months(&mut self) {
         self.backup = Vec::new();
         for _ in 0..34 {
-            self.host.now += 86_400_000;
-            let now = self.host.now();
+            self.host.ms += 86_400_000;
+            let now = self.host.time();
             self.daemon().handle(DaemonEvent::Overflow, now);
             self.work();
         }
     }
 
-    fn finish(&mut self, only_alive: bool) {
-        if self
-            .writing
-            .as_ref()
-            .is_some_and(|(_, _, alive)| *alive == only_alive)
-            && let Some((entry, cut, _)) = self.writing.take()
+    /// Completes the message that is being written, if its writer is in this state.
+    fn finish(&mut self, writer: Writer) {
+        if self.is_writing(writer)
+            && let Some(Writing { entry, written, .. }) = self.writing.take()
         {
-            self.append(&entry.text.as_bytes()[cut..]);
+            self.append(&entry.text.as_bytes()[written..]);
             let _ = fs::remove_file(self.root.join("inbox.lock"));
             self.inbox.push(entry);
         }
     }
 
     fn roll_back(&mut self) {
-        if self.writing.as_ref().is_some_and(|(_, _, alive)| *alive) {
+        if self.is_writing(Writer::Alive) {
             self.never
-                .extend(self.writing.take().map(|(entry, ..)| entry.n));
+                .extend(self.writing.take().map(|writing| writing.entry.n));
             let whole = text(&self.inbox).len() as u64;
             let path = self.root.join("inbox");
             OpenOptions::new()
@@ -376,9 +379,9 @@ impl World {
         }
     }
 
-    fn edit(&mut self, act: Act, at: usize) {
-        match act {
-            Act::Status(_) => {
+    fn edit(&mut self, action: Action, at: usize) {
+        match action {
+            Action::Status(_) => {
                 let entry = &mut self.inbox[at];
                 if !entry.status {
                     entry.text = entry
@@ -388,7 +391,7 @@ impl World {
                 }
                 self.rewrite_in_place();
             }
-            Act::ExpungeInPlace(_) => {
+            Action::ExpungeInPlace(_) => {
                 self.inbox.remove(at);
                 self.rewrite_in_place();
             }
@@ -399,12 +402,12 @@ impl World {
         }
     }
 
-    fn maildir(&mut self, act: Act) {
+    fn maildir(&mut self, action: Action) {
         let chosen = |k: u64, all: &BTreeMap<u64, PathBuf>| {
             all.keys().copied().nth(k as usize % all.len().max(1))
         };
-        match act {
-            Act::MaildirRename(k) => {
+        match action {
+            Action::MaildirRename(k) => {
                 if let Some(n) = chosen(k, &self.maildir) {
                     let flags = ["", "S", "RS", "FS"][k as usize / 64 % 4];
                     let base = if k % 5 == 0 {
@@ -417,7 +420,7 @@ impl World {
                     self.maildir.insert(n, to);
                 }
             }
-            Act::MaildirDelete(k) => {
+            Action::MaildirDelete(k) => {
                 if let Some(n) = chosen(k, &self.maildir) {
                     fs::remove_file(self.maildir.remove(&n).unwrap()).unwrap();
                 }
@@ -439,17 +442,17 @@ impl World {
         }
     }
 
-    fn mh(&mut self, act: Act) {
+    fn mh(&mut self, action: Action) {
         let path = |number: u64| self.root.join(format!("mh/{number}"));
-        match act {
-            Act::MhRenumber => {
+        match action {
+            Action::MhRenumber => {
                 let all: Vec<(u64, u64)> = std::mem::take(&mut self.mh).into_iter().collect();
                 for (to, (from, n)) in (1..).zip(all) {
                     fs::rename(path(from), path(to)).unwrap();
                     self.mh.insert(to, n);
                 }
             }
-            Act::MhDelete(k) => {
+            Action::MhDelete(k) => {
                 if let Some(number) = self
                     .mh
                     .keys()
@@ -481,28 +484,28 @@ impl World {
         self.daemon = Some(daemon);
     }
 
-    /// Looks until everything is at rest and read.
-    fn look(&mut self) {
-        let now = self.host.now();
+    /// Lets the daemon work until every file has settled and is read.
+    fn settle(&mut self) {
+        let now = self.host.time();
         self.daemon().handle(DaemonEvent::Overflow, now);
-        let locked = self.writing.as_ref().is_some_and(|(_, _, alive)| *alive);
+        let locked = self.is_writing(Writer::Alive);
         for _ in 0..40 {
             self.work();
-            self.host.now += 1_000;
-            let now = self.host.now();
+            self.host.ms += 1_000;
+            let now = self.host.time();
             if self.daemon().is_done(now) {
                 break;
             }
         }
         if !locked {
-            let now = self.host.now();
+            let now = self.host.time();
             assert!(
                 self.daemon().is_done(now),
-                "it does not come to rest: {:?}",
+                "the daemon does not finish: {:?}",
                 self.daemon().status(now)
             );
             self.must.extend(self.inbox.iter().map(|entry| entry.n));
-            // What a dead writer left was taken, and belongs to what follows.
+            // The incomplete message of a dead writer was read, and may become part of the next one.
             self.torn |= self.writing.is_some();
         }
         self.must
@@ -512,33 +515,31 @@ impl World {
     }
 
     fn check(&mut self, out: &Path) -> Result<(), String> {
-        if let Some((_, _, true)) = self.writing {
-            self.roll_back();
-        }
-        self.look();
+        self.roll_back();
+        self.settle();
         self.daemon.take().unwrap().close().unwrap();
-        let given = given(out);
+        let written = read_segments(out);
         for n in 1..=self.next {
             for part in ["a", "b"] {
                 let url = format!("http://h.example/{n}-{part}.html");
-                let torn = given.torn.iter().filter(|other| **other == url).count() as u32;
-                let times = given.urls.get(&url).copied().unwrap_or(0) + torn;
+                let torn = written.torn.iter().filter(|other| **other == url).count() as u32;
+                let times = written.urls.get(&url).copied().unwrap_or(0) + torn;
                 if times > 1 {
-                    return Err(format!("{url} is given {times} times"));
+                    return Err(format!("{url} was written {times} times"));
                 }
                 if times > 0 && self.never.contains(&n) {
-                    return Err(format!("{url} was taken back by its writer"));
+                    return Err(format!("{url} was rolled back by its writer"));
                 }
                 if times == 0 && self.must.contains(&n) {
                     return Err(format!("{url} is lost"));
                 }
             }
         }
-        if !self.died && !given.torn.is_empty() {
-            return Err(format!("{:?} are torn", given.torn));
+        if !self.died && !written.torn.is_empty() {
+            return Err(format!("{:?} are torn", written.torn));
         }
         let whole = |url: &String| url.ends_with("-a.html") || url.ends_with("-b.html");
-        given
+        written
             .urls
             .keys()
             .find(|url| !whole(url))
@@ -550,79 +551,66 @@ fn text(entries: &[Entry]) -> String {
     entries.iter().map(|entry| entry.text.as_str()).collect()
 }
 
-fn run(acts: &[Act], name: &str) -> Result<(), String> {
-    let place = Place::new(name);
-    let mut world = World::new(place.path());
-    for &act in acts {
-        world.run(act);
+fn run(actions: &[Action]) -> Result<(), String> {
+    let folder = Folder::in_memory();
+    let mut model = Model::new(folder.root());
+    for &action in actions {
+        model.run(action);
     }
-    world.check(&place.path().join("out"))
+    model.check(&folder.path("out"))
 }
 
-/// The shortest list that still fails, as far as leaving out one action after the other finds it.
-fn shrunk(mut acts: Vec<Act>) -> Vec<Act> {
+/// Removes each action without which the list still fails.
+fn shrink(mut actions: Vec<Action>) -> Vec<Action> {
     let mut at = 0;
-    while at < acts.len() {
-        let mut fewer = acts.clone();
+    while at < actions.len() {
+        let mut fewer = actions.clone();
         fewer.remove(at);
-        if run(&fewer, "shrunk").is_err() {
-            acts = fewer;
+        if run(&fewer).is_err() {
+            actions = fewer;
         } else {
             at += 1;
         }
     }
-    acts
+    actions
 }
 
 #[test]
-fn whatever_happens_each_url_is_given_once() {
+fn each_url_is_written_once_after_any_history() {
     let number =
         |name: &str, usual: u64| std::env::var(name).map_or(usual, |value| value.parse().unwrap());
     let (histories, seed) = (number("URLSPOOL_HISTORIES", 60), number("URLSPOOL_SEED", 1));
     for history in seed..seed + histories {
-        let mut dice = Dice(history);
-        let acts: Vec<Act> = (0..60).map(|_| act(&mut dice)).collect();
-        if run(&acts, "history").is_err() {
-            let acts = shrunk(acts);
+        let mut rng = Rng::seeded(history);
+        let actions: Vec<Action> = (0..60).map(|_| action(&mut rng)).collect();
+        if run(&actions).is_err() {
+            let actions = shrink(actions);
             panic!(
-                "seed {history}: {}: {acts:?}",
-                run(&acts, "shrunk").unwrap_err()
+                "seed {history}: {}: {actions:?}",
+                run(&actions).unwrap_err()
             );
         }
     }
 }
 
-/// A folder on a disk: file systems in memory give each file an inode of its own.
-fn disk(name: &str) -> PathBuf {
-    let path =
-        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{name}", std::process::id()));
-    fs::create_dir_all(&path).unwrap();
-    path
-}
-
+/// File systems on disks reuse inodes at once; those in memory give each file an inode of its own.
 #[test]
-fn a_new_file_with_an_old_inode_is_another_file() {
-    let place = Place::new("inodes");
-    let mut world = World::new(place.path());
-    world.root = disk("inodes");
-    world.config.spool[0].path = world.root.clone();
-    let (mut used, mut again) = (BTreeSet::new(), 0);
+fn a_new_file_with_a_reused_inode_is_another_file() {
+    let folder = Folder::in_memory();
+    let mut model = Model::new(folder.root());
+    let spool = Folder::below(Path::new(env!("CARGO_TARGET_TMPDIR")));
+    model.root = spool.root().to_owned();
+    model.config.spool[0].path = model.root.clone();
     for _ in 0..1_000 {
-        // The same size at the same time: only the file system can tell them apart.
-        world.clock = 1_000_000_000;
-        let entry = world.entry(3);
-        world.append(entry.text.as_bytes());
-        world.inbox.push(entry);
-        again += u32::from(!used.insert(fs::metadata(world.root.join("inbox")).unwrap().ino()));
-        world.look();
-        fs::remove_file(world.root.join("inbox")).unwrap();
-        world.inbox.clear();
+        // Files with the same size and time: only the file system distinguishes them.
+        model.clock = 1_000_000_000;
+        let entry = model.entry(3);
+        model.append(entry.text.as_bytes());
+        model.inbox.push(entry);
+        model.settle();
+        fs::remove_file(model.root.join("inbox")).unwrap();
+        model.inbox.clear();
     }
-    fs::remove_dir_all(&world.root).unwrap();
-    println!("{again} of 1000 files had an inode that was used before");
-    if again == 0 {
-        println!("SKIPPED: this file system gives no inode twice");
-    }
-    assert_eq!(world.check(&place.path().join("out")), Ok(()));
-    assert_eq!(world.must.len(), 1_000);
+    assert_eq!(model.check(&folder.path("out")), Ok(()));
+    assert_eq!(model.must.len(), 1_000);
 }

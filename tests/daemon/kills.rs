@@ -1,6 +1,7 @@
-//! The real program, killed at random while mail is delivered and a consumer takes segments.
+//! The real program, killed at random moments while mail is delivered and a consumer takes segments.
 //!
-//! `URLSPOOL_KILLS` says how often (default 25), `URLSPOOL_CHAINS` how many chains of kills during recovery (default 5).
+//! `URLSPOOL_KILLS` sets how often (default 25), `URLSPOOL_CHAINS` the number of chains of kills during recovery (default
+//! 5).
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -11,25 +12,26 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::cli::{configure, program};
-use super::{Dice, Place, given_in, message};
+use super::{mbox_message, message, read_segments_in};
+use crate::scene::{Folder, Rng};
 
-/// Delivers until told to stop, into three spools: into an mbox under its lock, now and then rolling back; a Maildir, by
-/// rename or by link; an MH folder. What a Maildir's writers left in `tmp` is nobody's.
+/// Delivers into three spools until `stop`: into an mbox under its lock, sometimes rolling back; a Maildir, by rename or
+/// by link; an MH folder. Files that remain in `tmp` of the Maildir must not be read.
 fn deliver(root: &Path, seed: u64, stop: &AtomicBool, delivered: &AtomicU64) {
-    let mut dice = Dice(seed);
+    let mut rng = Rng::seeded(seed);
     let spool = root.join("spool");
     while !stop.load(Ordering::Relaxed) {
         let n = delivered.load(Ordering::Relaxed) + 1;
-        let text = message(n, dice.below(30));
-        match dice.below(4) {
-            0 | 1 => mbox(&spool, &text, &mut dice),
+        let text = message(n, rng.below(30));
+        match rng.below(4) {
+            0 | 1 => mbox(&spool, &text, &mut rng),
             2 => {
                 let (tmp, new) = (
                     root.join("md/tmp/x"),
                     root.join(format!("md/new/{n}.M1.host")),
                 );
                 fs::write(&tmp, &text).unwrap();
-                if dice.below(2) == 0 {
+                if rng.below(2) == 0 {
                     fs::rename(tmp, new).unwrap();
                 } else {
                     fs::hard_link(&tmp, new).unwrap();
@@ -44,14 +46,14 @@ fn deliver(root: &Path, seed: u64, stop: &AtomicBool, delivered: &AtomicU64) {
             _ => fs::write(root.join(format!("mh/{n}")), &text).unwrap(),
         }
         delivered.store(n, Ordering::Relaxed);
-        if dice.below(200) == 0 {
+        if rng.below(200) == 0 {
             rotate(&spool);
         }
-        std::thread::sleep(Duration::from_micros(500 + dice.below(4_000)));
+        std::thread::sleep(Duration::from_micros(500 + rng.below(4_000)));
     }
 }
 
-fn mbox(spool: &Path, text: &str, dice: &mut Dice) {
+fn mbox(spool: &Path, text: &str, rng: &mut Rng) {
     let lock = spool.join("inbox.lock");
     File::create(&lock).unwrap();
     let mut file = OpenOptions::new()
@@ -61,17 +63,17 @@ fn mbox(spool: &Path, text: &str, dice: &mut Dice) {
         .unwrap();
     let whole = file.metadata().unwrap().len();
     let full = format!("From a@b Mon Jan  1 00:00:00 1996\n{text}\n");
-    if dice.below(3) == 0 {
-        let other = message(1_000_000_000 + dice.below(1_000_000), 5);
-        write!(file, "From a@b Mon Jan  1 00:00:00 1996\n{other}\n").unwrap();
-        std::thread::sleep(Duration::from_millis(dice.below(300)));
+    if rng.below(3) == 0 {
+        let other = mbox_message(1_000_000_000 + rng.below(1_000_000), 5);
+        file.write_all(other.as_bytes()).unwrap();
+        std::thread::sleep(Duration::from_millis(rng.below(300)));
         file.set_len(whole).unwrap();
     }
     let (start, rest) = full
         .as_bytes()
-        .split_at(dice.below(full.len() as u64) as usize);
+        .split_at(rng.below(full.len() as u64) as usize);
     file.write_all(start).unwrap();
-    std::thread::sleep(Duration::from_micros(dice.below(3_000)));
+    std::thread::sleep(Duration::from_micros(rng.below(3_000)));
     file.write_all(rest).unwrap();
     fs::remove_file(lock).unwrap();
 }
@@ -85,8 +87,8 @@ fn rotate(spool: &Path) {
     let _ = fs::rename(spool.join("inbox"), name(1));
 }
 
-/// Lists the output a hundred times a second until told to stop. What has a name there is whole and has its sidecar; what
-/// is still the same at the next look is taken away. Gives how many segments it took.
+/// Lists the output a hundred times a second until `stop`. A segment there must be complete and have its sidecar; one that
+/// is unchanged at the next listing is taken away. Returns the number of segments taken.
 fn consume(out: &Path, taken: &Path, stop: &AtomicBool) -> Result<usize, String> {
     let (mut seen, mut took) = (BTreeMap::new(), 0);
     while !stop.load(Ordering::Relaxed) {
@@ -98,14 +100,14 @@ fn consume(out: &Path, taken: &Path, stop: &AtomicBool) -> Result<usize, String>
             if path.extension() != Some("jsonl".as_ref()) {
                 continue;
             }
-            let octets = fs::read(&path).unwrap();
+            let bytes = fs::read(&path).unwrap();
             let meta = path.with_extension("meta");
             match seen.remove(&path) {
-                None if !is_whole(&octets, &meta) => {
-                    return Err(format!("{} is not whole", path.display()));
+                None if !is_whole(&bytes, &meta) => {
+                    return Err(format!("{} is incomplete", path.display()));
                 }
-                None => assert!(seen.insert(path, octets).is_none()),
-                Some(before) if before != octets => {
+                None => assert!(seen.insert(path, bytes).is_none()),
+                Some(before) if before != bytes => {
                     return Err(format!("{} was changed", path.display()));
                 }
                 Some(_) => {
@@ -120,37 +122,38 @@ fn consume(out: &Path, taken: &Path, stop: &AtomicBool) -> Result<usize, String>
     Ok(took)
 }
 
-fn is_whole(octets: &[u8], meta: &Path) -> bool {
+fn is_whole(bytes: &[u8], meta: &Path) -> bool {
     let is_record = |line: &[u8]| {
         line.ends_with(b"\n") && serde_json::from_slice::<serde_json::Value>(line).is_ok()
     };
     let meta: serde_json::Value = serde_json::from_slice(&fs::read(meta).unwrap()).unwrap();
-    meta["len"] == octets.len() && octets.split_inclusive(|&byte| byte == b'\n').all(is_record)
+    meta["len"] == bytes.len() && bytes.split_inclusive(|&byte| byte == b'\n').all(is_record)
 }
 
-/// When the program is killed.
+/// The moment at which the program is killed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum When {
+    /// Any moment.
     AnyTime,
-    /// Four times of five while it still recovers from the kill before.
+    /// Four times out of five during the recovery from the kill before.
     Recovering,
 }
 
 impl When {
-    fn wait(self, number: u64, dice: &mut Dice) -> Duration {
+    fn wait(self, number: u64, rng: &mut Rng) -> Duration {
         let early = self == When::Recovering && !number.is_multiple_of(5);
         Duration::from_millis(if early {
-            1 + dice.below(50)
+            1 + rng.below(50)
         } else {
-            5 + dice.below(300)
+            5 + rng.below(300)
         })
     }
 }
 
-/// Kills the program `kills` times, lets it finish, and says what is wrong.
-fn kill(name: &str, kills: u64, when: When, planted: Option<&str>) -> Result<(), String> {
-    let place = Place::new(name);
-    let (root, taken) = (place.path(), place.path().join("taken"));
+/// Kills the program `kills` times and lets it finish. Returns what is wrong.
+fn kill(kills: u64, when: When, planted: Option<&str>) -> Result<(), String> {
+    let folder = Folder::in_memory();
+    let (root, taken) = (folder.root(), folder.path("taken"));
     let other = |name| format!("[[spool]]\npath = \"{}\"\n", root.join(name).display());
     configure(root, &(other("md") + &other("mh")));
     fs::create_dir_all(&taken).unwrap();
@@ -158,7 +161,7 @@ fn kill(name: &str, kills: u64, when: When, planted: Option<&str>) -> Result<(),
         fs::create_dir_all(root.join(folder)).unwrap();
     }
     let (stop, delivered) = (AtomicBool::new(false), AtomicU64::new(0));
-    let mut dice = Dice(kills);
+    let mut rng = Rng::seeded(kills);
     let command = || {
         let mut command = program(root, &["watch"]);
         command.stderr(Stdio::null());
@@ -172,12 +175,12 @@ fn kill(name: &str, kills: u64, when: When, planted: Option<&str>) -> Result<(),
         let consumer = scope.spawn(|| consume(&root.join("out"), &taken, &stop));
         let ended = (0..kills).try_for_each(|number| {
             let mut child = command().spawn().unwrap();
-            let wait = when.wait(number, &mut dice);
-            // Now and then its readers are replaced meanwhile.
+            let wait = when.wait(number, &mut rng);
+            // Sometimes its readers are replaced in the meantime.
             let reload = when == When::AnyTime && number.is_multiple_of(3);
             std::thread::sleep(if reload { wait / 2 } else { wait });
             if reload {
-                // Before it hears signals this one kills as well.
+                // Before its handler is installed, this signal kills as well.
                 let hup = Command::new("kill")
                     .args(["-HUP", &child.id().to_string()])
                     .status()
@@ -188,7 +191,7 @@ fn kill(name: &str, kills: u64, when: When, planted: Option<&str>) -> Result<(),
             child.kill().unwrap();
             match child.wait().unwrap().code() {
                 None => Ok(()),
-                Some(code) => Err(format!("start {number} ended with {code}")),
+                Some(code) => Err(format!("start {number}: exit code {code}")),
             }
         });
         stop.store(true, Ordering::Relaxed);
@@ -197,24 +200,24 @@ fn kill(name: &str, kills: u64, when: When, planted: Option<&str>) -> Result<(),
     let segments = ended?;
     let last = command().arg("--once").status().unwrap();
     if !last.success() {
-        return Err(format!("the last run ended with {last}"));
+        return Err(format!("the last run: {last}"));
     }
-    let given = given_in(&[&root.join("out"), &taken]);
+    let written = read_segments_in(&[&root.join("out"), &taken]);
     let messages = delivered.load(Ordering::Relaxed);
     println!("{kills} kills, {messages} messages, {segments} segments taken by the consumer");
     for n in 1..=messages {
         for part in ["a", "b"] {
-            let times = given
+            let times = written
                 .urls
                 .get(&format!("http://h.example/{n}-{part}.html"))
                 .copied()
                 .unwrap_or(0);
             if times != 1 {
-                return Err(format!("{n}-{part} is given {times} times"));
+                return Err(format!("{n}-{part} was written {times} times"));
             }
         }
     }
-    let records = given.ids.len() as u64;
+    let records = written.ids.len() as u64;
     if records == 2 * messages {
         Ok(())
     } else {
@@ -223,23 +226,23 @@ fn kill(name: &str, kills: u64, when: When, planted: Option<&str>) -> Result<(),
 }
 
 #[test]
-fn killed_at_any_moment_it_gives_each_url_once() {
+fn a_daemon_killed_at_any_moment_writes_each_url_once() {
     let kills = std::env::var("URLSPOOL_KILLS").map_or(25, |value| value.parse().unwrap());
-    assert_eq!(kill("kills", kills, When::AnyTime, None), Ok(()));
+    assert_eq!(kill(kills, When::AnyTime, None), Ok(()));
 }
 
 #[test]
-fn killed_while_it_recovers_it_gives_each_url_once() {
+fn a_daemon_killed_during_recovery_writes_each_url_once() {
     let chains: u64 = std::env::var("URLSPOOL_CHAINS").map_or(5, |value| value.parse().unwrap());
-    assert_eq!(kill("chains", 5 * chains, When::Recovering, None), Ok(()));
+    assert_eq!(kill(5 * chains, When::Recovering, None), Ok(()));
 }
 
-/// A harness that never complains proves nothing.
+/// Checks that the tests notice faults.
 #[test]
 #[cfg(feature = "planted-faults")]
 fn planted_faults_are_caught() {
     for fault in ["StateBeforeData", "AdvanceOnRead"] {
-        let caught = kill("planted", 60, When::AnyTime, Some(fault));
+        let caught = kill(60, When::AnyTime, Some(fault));
         println!("{fault}: {caught:?}");
         assert!(caught.is_err(), "{fault} is not caught by kills");
     }
@@ -247,7 +250,7 @@ fn planted_faults_are_caught() {
         let program = std::env::current_exe().unwrap();
         let mut histories = std::process::Command::new(program);
         let output = histories
-            .arg("whatever_happens")
+            .arg("each_url_is_written_once_after_any_history")
             .env("URLSPOOL_PLANTED", fault)
             .output()
             .unwrap();

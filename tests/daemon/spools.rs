@@ -1,4 +1,4 @@
-//! What programs do to mailboxes and news spools while the real program watches.
+//! Actions of mail and news programs on their spools while the real program watches.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
@@ -8,7 +8,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::cli::{code, configure, once, program};
-use super::{Dice, Given, Place, given, message};
+use super::{SegmentContents, mbox_message, message, read_segments};
+use crate::scene::{Folder, Rng};
 
 /// A running daemon.
 struct Running {
@@ -22,14 +23,14 @@ impl Running {
             .spawn()
             .unwrap();
         let running = Running { child };
-        until("it answers", || {
+        until("the daemon answers", || {
             code(&program(root, &["status"]).output().unwrap()) == 0
         });
         running
     }
 
-    /// Ends it, and gives what it gave.
-    fn end(mut self, root: &Path) -> Given {
+    /// Stops the daemon. Returns the contents of its output.
+    fn stop(mut self, root: &Path) -> SegmentContents {
         assert!(
             Command::new("kill")
                 .args(["-TERM", &self.child.id().to_string()])
@@ -38,7 +39,7 @@ impl Running {
                 .success()
         );
         assert_eq!(self.child.wait().unwrap().code(), Some(0));
-        given(&root.join("out"))
+        read_segments(&root.join("out"))
     }
 }
 
@@ -59,9 +60,9 @@ fn settle_after(root: &Path, time: &str) {
     .unwrap();
 }
 
-fn times(given: &Given, n: u64) -> [u32; 2] {
+fn times(written: &SegmentContents, n: u64) -> [u32; 2] {
     ["a", "b"].map(|part| {
-        given
+        written
             .urls
             .get(&format!("http://h.example/{n}-{part}.html"))
             .copied()
@@ -69,14 +70,14 @@ fn times(given: &Given, n: u64) -> [u32; 2] {
     })
 }
 
-fn letter(n: u64) -> String {
-    format!("From a@b Mon Jan  1 00:00:00 1996\n{}\n", message(n, 1))
+fn mbox(n: u64) -> String {
+    mbox_message(n, 1)
 }
 
-/// Moves messages between Maildirs, MH folders and mboxes, and gives how often they were given.
-fn moved(name: &str, dedupe: &str) -> [[u32; 2]; 3] {
-    let place = Place::new(name);
-    let (root, spool) = (place.path(), place.path().join("spool"));
+/// Moves messages between Maildirs, MH folders and mboxes. Returns how often each of their URLs was written.
+fn move_messages(dedupe: &str) -> [[u32; 2]; 3] {
+    let folder = Folder::in_memory();
+    let (root, spool) = (folder.root(), folder.path("spool"));
     configure(root, &format!("dedupe = \"{dedupe}\"\n"));
     for folder in [
         "a/new", "a/cur", "a/tmp", "b/new", "b/cur", "b/tmp", "mh1", "mh2",
@@ -85,7 +86,7 @@ fn moved(name: &str, dedupe: &str) -> [[u32; 2]; 3] {
     }
     fs::write(spool.join("a/cur/1.M1.host:2,S"), message(1, 1)).unwrap();
     fs::write(spool.join("mh1/7"), message(2, 1)).unwrap();
-    fs::write(spool.join("inbox"), letter(3) + &letter(4)).unwrap();
+    fs::write(spool.join("inbox"), mbox(3) + &mbox(4)).unwrap();
     assert_eq!(code(&once(root, &[])), 0);
     fs::rename(
         spool.join("a/cur/1.M1.host:2,S"),
@@ -93,28 +94,28 @@ fn moved(name: &str, dedupe: &str) -> [[u32; 2]; 3] {
     )
     .unwrap();
     fs::rename(spool.join("mh1/7"), spool.join("mh2/1")).unwrap();
-    fs::write(spool.join("inbox"), letter(4)).unwrap();
-    fs::write(spool.join("saved"), letter(3)).unwrap();
+    fs::write(spool.join("inbox"), mbox(4)).unwrap();
+    fs::write(spool.join("saved"), mbox(3)).unwrap();
     assert_eq!(code(&once(root, &[])), 0);
-    let given = given(&root.join("out"));
-    assert_eq!(times(&given, 4), [1, 1]);
-    [1, 2, 3].map(|n| times(&given, n))
+    let written = read_segments(&root.join("out"));
+    assert_eq!(times(&written, 4), [1, 1]);
+    [1, 2, 3].map(|n| times(&written, n))
 }
 
 #[test]
-fn a_message_that_is_moved_is_given_once_in_each_mailbox() {
-    assert_eq!(moved("moved", "mailbox"), [[2, 2]; 3]);
+fn a_moved_message_is_written_once_for_each_mailbox() {
+    assert_eq!(move_messages("mailbox"), [[2, 2]; 3]);
 }
 
 #[test]
-fn a_message_that_is_moved_is_given_once_in_a_spool_that_is_folded() {
-    assert_eq!(moved("folded", "spool"), [[1, 1]; 3]);
+fn a_moved_message_is_written_once_with_deduplication_per_spool() {
+    assert_eq!(move_messages("spool"), [[1, 1]; 3]);
 }
 
 #[test]
-fn an_article_that_is_written_slowly_is_taken_when_its_writer_closes_it() {
-    let place = Place::new("slowly");
-    let (root, group) = (place.path(), place.path().join("spool/comp/test"));
+fn an_article_is_ingested_when_its_writer_closes_it() {
+    let folder = Folder::in_memory();
+    let (root, group) = (folder.root(), folder.path("spool/comp/test"));
     configure(root, "");
     settle_after(root, "30s");
     fs::create_dir_all(&group).unwrap();
@@ -125,21 +126,23 @@ fn an_article_that_is_written_slowly_is_taken_when_its_writer_closes_it() {
         std::thread::sleep(Duration::from_millis(5));
     }
     assert!(
-        given(&root.join("out")).ids.is_empty(),
-        "it was taken before it was whole"
+        read_segments(&root.join("out")).ids.is_empty(),
+        "it was ingested before it was complete"
     );
     drop(file);
-    // Sooner than it would settle.
+    // Before the settle time has passed.
     let closed = Instant::now();
-    until("it is taken", || given(&root.join("out")).ids.len() == 2);
+    until("it is ingested", || {
+        read_segments(&root.join("out")).ids.len() == 2
+    });
     assert!(closed.elapsed() < Duration::from_secs(25));
-    assert_eq!(times(&running.end(root), 1), [1, 1]);
+    assert_eq!(times(&running.stop(root), 1), [1, 1]);
 }
 
 #[test]
-fn a_cross_post_is_given_once() {
-    let place = Place::new("crossed");
-    let (root, spool) = (place.path(), place.path().join("spool"));
+fn a_cross_post_is_written_once() {
+    let folder = Folder::in_memory();
+    let (root, spool) = (folder.root(), folder.path("spool"));
     configure(root, "");
     let running = Running::start(root);
     for n in 1..=20 {
@@ -156,11 +159,11 @@ fn a_cross_post_is_given_once() {
         fs::hard_link(article("one"), article("three")).unwrap();
         symlink(article("one"), article("four")).unwrap();
     }
-    until("all are taken", || {
-        given(&root.join("out")).urls.len() == 40
+    until("all are ingested", || {
+        read_segments(&root.join("out")).urls.len() == 40
     });
-    let given = running.end(root);
-    assert_eq!(given.ids.len(), 40);
+    let written = running.stop(root);
+    assert_eq!(written.ids.len(), 40);
     let record = fs::read_dir(root.join("out"))
         .unwrap()
         .map(|entry| entry.unwrap().path());
@@ -177,9 +180,9 @@ fn a_cross_post_is_given_once() {
 }
 
 #[test]
-fn articles_that_expire_meanwhile_are_no_error() {
-    let place = Place::new("expire");
-    let (root, group) = (place.path(), place.path().join("spool/comp/test"));
+fn articles_that_expire_during_a_scan_are_no_error() {
+    let folder = Folder::in_memory();
+    let (root, group) = (folder.root(), folder.path("spool/comp/test"));
     configure(root, "");
     fs::create_dir_all(&group).unwrap();
     for n in 1..=4_000 {
@@ -193,9 +196,9 @@ fn articles_that_expire_meanwhile_are_no_error() {
         fs::remove_file(group.join(n.to_string())).unwrap();
     }
     assert_eq!(running.wait().unwrap().code(), Some(0));
-    let given = given(&root.join("out"));
+    let written = read_segments(&root.join("out"));
     for n in 1..=4_000 {
-        let times = times(&given, n);
+        let times = times(&written, n);
         assert!(
             times == [1, 1] || n % 2 == 0 && times == [0, 0],
             "{n}: {times:?}"
@@ -204,14 +207,14 @@ fn articles_that_expire_meanwhile_are_no_error() {
 }
 
 #[test]
-fn an_mbox_that_grows_in_small_pieces_gives_each_message_whole() {
-    let place = Place::new("pieces");
-    let root = place.path();
+fn an_mbox_that_grows_in_small_steps_gives_complete_messages() {
+    let folder = Folder::in_memory();
+    let root = folder.root();
     configure(root, "");
     settle_after(root, "2s");
     let running = Running::start(root);
-    let mut dice = Dice(29);
-    let text: String = (1..=150).map(letter).collect();
+    let mut rng = Rng::seeded(29);
+    let text: String = (1..=150).map(mbox).collect();
     let mut file = OpenOptions::new()
         .append(true)
         .create(true)
@@ -219,35 +222,35 @@ fn an_mbox_that_grows_in_small_pieces_gives_each_message_whole() {
         .unwrap();
     let mut rest = text.as_bytes();
     while !rest.is_empty() {
-        let most = if dice.below(3) == 0 { 4_096 } else { 64 };
-        let (piece, after) = rest.split_at(1 + dice.below(most.min(rest.len() as u64)) as usize);
+        let limit = if rng.below(3) == 0 { 4_096 } else { 64 };
+        let (piece, after) = rest.split_at(1 + rng.below(limit.min(rest.len() as u64)) as usize);
         file.write_all(piece).unwrap();
-        std::thread::sleep(Duration::from_millis(dice.below(20)));
+        std::thread::sleep(Duration::from_millis(rng.below(20)));
         rest = after;
     }
-    until("all are taken", || {
-        given(&root.join("out")).urls.len() == 300
+    until("all are ingested", || {
+        read_segments(&root.join("out")).urls.len() == 300
     });
-    let given = running.end(root);
+    let written = running.stop(root);
     assert!(
-        given.ids.len() == 300 && given.torn.is_empty(),
+        written.ids.len() == 300 && written.torn.is_empty(),
         "{} {:?}",
-        given.ids.len(),
-        given.torn
+        written.ids.len(),
+        written.torn
     );
 }
 
 #[test]
-fn a_spool_that_was_removed_and_restored_is_watched_again() {
-    let place = Place::new("restored");
-    let (root, spool) = (place.path(), place.path().join("spool"));
+fn a_restored_spool_is_watched_again() {
+    let folder = Folder::in_memory();
+    let (root, spool) = (folder.root(), folder.path("spool"));
     configure(root, "");
     fs::create_dir_all(spool.join("mh")).unwrap();
     let running = Running::start(root);
     let deliver = |n: u64| {
         fs::write(spool.join(format!("mh/{n}")), message(n, 1)).unwrap();
-        until("it is found long before the next sweep", || {
-            given(&root.join("out")).urls.len() as u64 == 2 * n
+        until("it is found long before the next rescan", || {
+            read_segments(&root.join("out")).urls.len() as u64 == 2 * n
         });
     };
     deliver(1);
@@ -264,9 +267,9 @@ fn a_spool_that_was_removed_and_restored_is_watched_again() {
         fs::remove_dir_all(&spool).unwrap();
         std::thread::sleep(Duration::from_millis(100 * n));
         fs::rename(root.join("backup"), &spool).unwrap();
-        // Not with the first look at it, but with a notice.
+        // Found by a notification, not by the first scan.
         std::thread::sleep(Duration::from_secs(2));
         deliver(n);
     }
-    assert_eq!(running.end(root).ids.len(), 8);
+    assert_eq!(running.stop(root).ids.len(), 8);
 }

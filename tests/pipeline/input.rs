@@ -4,10 +4,10 @@ use std::fs;
 
 use proptest::prelude::*;
 
-use crate::scene::{Dice, corpus, files};
+use crate::scene::{Rng, corpus, files};
 
 /// A mailbox of about so many bytes, made of the lines of the fixtures, with a URL of its own in each message.
-pub(super) fn mailbox(dice: &mut Dice, bytes: usize) -> Vec<u8> {
+pub(super) fn mailbox(rng: &mut Rng, bytes: usize) -> Vec<u8> {
     let texts = files(&corpus().join("text"))
         .into_iter()
         .map(|path| fs::read(path).unwrap());
@@ -23,20 +23,20 @@ pub(super) fn mailbox(dice: &mut Dice, bytes: usize) -> Vec<u8> {
         if mailbox.len() >= bytes {
             break;
         }
-        let text: &Vec<Vec<u8>> = dice.pick(&texts);
+        let text: &Vec<Vec<u8>> = rng.pick(&texts);
         let header = format!(
             "From a{number}\nMessage-ID: <{number}@box.example>\nSubject: lamps\n\nhttp://u{number}.example/\n"
         );
         mailbox.extend(header.as_bytes());
         // Most messages are small, one in two hundred is larger than what is read at once.
-        let lines = if dice.below(200) == 0 {
+        let lines = if rng.below(200) == 0 {
             40_000
         } else {
-            dice.below(200)
+            rng.below(200)
         };
         for _ in 0..lines {
-            mailbox.extend(if dice.below(30) == 0 {
-                dice.pick(text).as_slice()
+            mailbox.extend(if rng.below(30) == 0 {
+                rng.pick(text).as_slice()
             } else {
                 PROSE
             });
@@ -51,22 +51,22 @@ const PROSE: &[u8] =
     b"The lamp was lit, and the wick was cut; oil was cheap in those days, they say.\n";
 
 /// The bytes with a few wounds: bits turned, pieces taken out, doubled, moved.
-pub(super) fn mutated(bytes: &[u8], dice: &mut Dice) -> Vec<u8> {
+pub(super) fn mutated(bytes: &[u8], rng: &mut Rng) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
-    for _ in 0..=dice.below(8) {
+    for _ in 0..=rng.below(8) {
         if bytes.is_empty() {
             break;
         }
-        let at = dice.below(bytes.len());
-        let end = (at + 1 + dice.below(40)).min(bytes.len());
-        match dice.below(5) {
-            0 => bytes[at] ^= 1 << dice.below(8),
-            1 => bytes[at] = *dice.pick(b"\0\n\r<>=-: #%\xFF"),
+        let at = rng.below(bytes.len());
+        let end = (at + 1 + rng.below(40)).min(bytes.len());
+        match rng.below(5) {
+            0 => bytes[at] ^= 1 << rng.below(8),
+            1 => bytes[at] = *rng.pick(b"\0\n\r<>=-: #%\xFF"),
             2 => drop(bytes.drain(at..end)),
             3 => bytes.extend_from_within(at..end),
             _ => {
                 let piece: Vec<_> = bytes.drain(at..end).collect();
-                let to = dice.below(bytes.len() + 1);
+                let to = rng.below(bytes.len() + 1);
                 bytes.splice(to..to, piece);
             }
         }

@@ -1,0 +1,57 @@
+//! The daemon's host in tests that run the daemon in their own process.
+
+use std::path::{Path, PathBuf};
+
+use urlspool::daemon::{DaemonEvent, DaemonHost, LogRecord, MonotonicTime, SpoolReader};
+
+/// A host with a clock that the test sets. It keeps what the daemon reports.
+#[derive(Default)]
+pub(crate) struct TestHost {
+    /// The clock, in milliseconds.
+    pub(crate) ms: u64,
+    /// Seconds since 1970; `None` for a machine without a date.
+    pub(crate) unix_time: Option<u64>,
+    /// The log records, in their `Debug` form.
+    pub(crate) log: Vec<String>,
+    /// The folders that were reported as new.
+    pub(crate) new_folders: Vec<PathBuf>,
+}
+
+impl TestHost {
+    /// The time of the clock.
+    pub(crate) fn time(&self) -> MonotonicTime {
+        MonotonicTime { ms: self.ms }
+    }
+
+    /// Returns the number of log records that contain `words`.
+    pub(crate) fn logged(&self, words: &str) -> usize {
+        self.log
+            .iter()
+            .filter(|record| record.contains(words))
+            .count()
+    }
+}
+
+impl DaemonHost for TestHost {
+    fn now(&mut self) -> MonotonicTime {
+        self.time()
+    }
+
+    fn unix_time(&mut self) -> Option<u64> {
+        self.unix_time
+    }
+
+    fn event(&mut self) -> Option<DaemonEvent> {
+        None
+    }
+
+    fn folder_appeared(&mut self, _: &Path, folder: &Path) {
+        self.new_folders.push(folder.to_owned());
+    }
+
+    fn log(&mut self, record: &LogRecord<'_>) {
+        self.log.push(format!("{record:?}"));
+    }
+
+    fn progress(&mut self, _: &SpoolReader) {}
+}
