@@ -19,7 +19,7 @@ pub use daemon::{
 pub use error::{ConfigError, ConfigFileError};
 pub use named::NamedValue;
 pub(crate) use named::named_values;
-pub use size::{format_size, parse_size};
+pub use size::parse_size;
 
 use std::path::Path;
 

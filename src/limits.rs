@@ -104,12 +104,12 @@ limits! {
     /// Chains of two are common, of three rare.
     unwrap_depth: Number, at least 0, default 5;
 
-    /// Maximum nesting of compressed files and archives.
+    /// Maximum nesting of compressed files and archives. A deeper one is not read.
     ///
     /// Real ones are `.mbox.gz` in `.tar.gz` in `.zip`: four.
     container_depth: Number, at least 0, default 4;
 
-    /// Maximum number of entries of one archive.
+    /// Maximum number of entries of one archive. The rest is not read.
     ///
     /// A year of a busy news server has fewer.
     archive_entries: Number, at least 0, default 1_000_000;
@@ -119,7 +119,7 @@ limits! {
     /// As `PATH_MAX` of Linux.
     member_name_bytes: Bytes, at least 1, default 4 << 10;
 
-    /// Maximum size of the window or dictionary that a zstd or xz file may ask for.
+    /// Maximum size of the window or dictionary that a zstd or xz file may ask for. A file that asks for more is not read.
     ///
     /// `zstd --ultra` alone takes 128 MiB.
     window_bytes: Bytes, at least 0, default 128 << 20;
@@ -132,7 +132,7 @@ limits! {
     /// Number of unpacked bytes up to which `unpack_ratio` is not checked.
     unpack_ratio_from_bytes: Bytes, at least 0, default 256 << 20;
 
-    /// Maximum number of unpacked bytes for each compressed byte of what is inside another container.
+    /// Maximum number of unpacked bytes for each compressed byte of what is inside another container. The rest is not read.
     nested_ratio: Number, at least 1, default 100;
 
     /// Number of unpacked bytes up to which `nested_ratio` is not checked.

@@ -937,7 +937,7 @@ fn explain_looks_into_containers_too() {
             "{text}"
         );
         assert!(
-            text.contains(&format!("taken: {url}")) && text.matches("taken:").count() == 1,
+            text.contains(&format!("accepted: {url}")) && text.matches("accepted:").count() == 1,
             "{text}"
         );
     }

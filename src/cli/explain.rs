@@ -6,6 +6,7 @@ mod candidates;
 mod page;
 mod wording;
 
+use std::fmt::Display;
 use std::io;
 use std::path::Path;
 
@@ -26,43 +27,48 @@ use crate::walk::{self, PathFilter, SymlinkPolicy, WalkStep, WalkedFile};
 
 pub(super) fn explain(args: &ExplainArgs) -> CommandResult {
     let location = MessageLocation::parse(&args.place);
-    let path = location.file.path.display().to_string();
-    let failed =
-        |message: String| CommandError::new(Exit::SomeFailed, format!("{path}: {message}"));
-    let unreadable = |error: io::Error| failed(error.to_string());
+    let path = &location.file.path;
+    let unreadable = |error: io::Error| failed(path, error);
     let mut page = Page::new(Options {
         rules: args.rules,
         ..Options::default()
     });
     let limits = page.options.limits;
-    let file = walked_file(&location.file.path).map_err(failed)?;
+    let file = walked_file(path)?;
     let input = Input::file(read::open(&file).map_err(unreadable)?);
     let streams = Streams::new(input, file.source, file.hint, &limits);
     let MemberStream {
         source,
         hint,
         stream,
-    } = open_member(streams, &location.file.member).map_err(|error| failed(error.to_string()))?;
+    } = open_member(streams, &location.file.member).map_err(|error| failed(path, error))?;
     let format = args.kind.map(Format::of);
     let messages = MessageSource::of_stream(stream, source, hint, format, &limits);
     match find_message(&mut page, &location, messages).map_err(unreadable)? {
         Explained::Message | Explained::SkipReason => print(page.text().as_bytes()),
-        Explained::None => Err(failed(format!(
-            "there is no message at byte {}",
-            location.offset
-        ))),
+        Explained::None => {
+            let message = format!("there is no message at byte {}", location.offset);
+            Err(failed(path, message))
+        }
     }
 }
 
-/// The file at `path`, as a walk finds it. The error says why there is none.
-fn walked_file(path: &Path) -> Result<WalkedFile, String> {
+/// The error that the file at `path` cannot be explained.
+fn failed(path: &Path, reason: impl Display) -> CommandError {
+    CommandError::new(Exit::SomeFailed, format!("{}: {reason}", path.display()))
+}
+
+/// The file at `path`, as a walk finds it.
+fn walked_file(path: &Path) -> Result<WalkedFile, CommandError> {
     let filter = PathFilter::default();
     let roots = [path.to_owned()];
     match walk::walk(&roots, &filter, SymlinkPolicy::Skip).next() {
         Some(WalkStep::File(file)) => Ok(file),
-        Some(WalkStep::Skipped { reason, .. }) => Err(format!("skipped: {}", reason.name())),
-        Some(WalkStep::Failed(event)) => Err(event.diagnostic.message),
-        _ => Err("name one file".to_owned()),
+        Some(WalkStep::Skipped { reason, .. }) => {
+            Err(failed(path, format!("skipped: {}", reason.name())))
+        }
+        Some(WalkStep::Failed(event)) => Err(failed(path, event.diagnostic.message)),
+        _ => Err(failed(path, "name one file")),
     }
 }
 

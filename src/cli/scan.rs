@@ -10,7 +10,7 @@ use std::path::Path;
 use indicatif::ProgressBar;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use self::report::{EventOutput, ScanReport, progress_bar};
+use self::report::{EventColor, EventOutput, ScanReport, progress_bar};
 use super::args::{ScanArgs, When};
 use super::error::{CommandError, CommandResult};
 use super::exit::Exit;
@@ -98,7 +98,11 @@ fn report(args: &ScanArgs, job: &Job) -> Result<ScanReport, CommandError> {
     let events = match &args.events {
         Some(path) => EventOutput::File(create(path)?),
         None => EventOutput::Stderr {
-            color: args.color.on_stderr(),
+            color: if args.color.on_stderr() {
+                EventColor::On
+            } else {
+                EventColor::Off
+            },
             quiet: args.quiet,
         },
     };

@@ -6,6 +6,7 @@ use std::time::Duration;
 use jiff::fmt::serde::unsigned_duration::friendly::compact::required as duration;
 use serde::{Deserialize, Serialize};
 
+use super::named::named_values;
 use super::{named, size};
 use crate::origin::SourceKind;
 
@@ -45,6 +46,22 @@ pub enum SegmentCompression {
     None,
     /// zstd; the file names end in `.jsonl.zst`.
     Zstd,
+}
+
+named_values! {
+    SegmentCompression {
+        None = "none": "Plain JSON lines",
+        Zstd = "zstd": "zstd; the file names end in .jsonl.zst",
+    }
+    Confinement {
+        None = "none": "No confinement",
+        Writes = "writes": "Writing only in the output, state and metrics folders; no programs, no TCP",
+        Reads = "reads": "Also reading only in the spools and the daemon's own folders",
+    }
+    DedupeScope {
+        Mailbox = "mailbox": "Write each message once per mailbox",
+        Spool = "spool": "Write each message once per spool",
+    }
 }
 
 /// The `[state]` table.
@@ -151,6 +168,13 @@ pub enum DedupeScope {
 mod tests {
     use super::super::Config;
     use super::*;
+
+    #[test]
+    fn every_value_is_found_by_its_name() {
+        named::tests::check(SegmentCompression::default());
+        named::tests::check(Confinement::default());
+        named::tests::check(DedupeScope::default());
+    }
 
     #[test]
     fn durations_have_units() {

@@ -1,12 +1,12 @@
 //! Option values that users write by name.
 //!
-//! Each value has its name and its meaning here, or its name beside its type where records have it too. The flags, the
-//! configuration file and the help are made from them.
+//! Each value has its name and its meaning in one place: here, beside its type if it is one of the configuration or of
+//! the command line, or, the name, beside its type if records have it too. The flags, the configuration file and the help
+//! are made from them.
 
 use serde::de::{Deserialize, Deserializer, Error};
 use serde::ser::{Serialize, Serializer};
 
-use super::daemon::{Confinement, DedupeScope, SegmentCompression};
 use crate::origin::SourceKind;
 use crate::parse::Grammar;
 use crate::pipeline::{Output, Unique};
@@ -68,19 +68,6 @@ named_values! {
     Output {
         Records = "jsonl": "The whole record as JSON",
         Urls = "urls": "The URL and its fragment",
-    }
-    SegmentCompression {
-        None = "none": "Plain JSON lines",
-        Zstd = "zstd": "zstd; the file names end in .jsonl.zst",
-    }
-    Confinement {
-        None = "none": "No confinement",
-        Writes = "writes": "Writing only in the output, state and metrics folders; no programs, no TCP",
-        Reads = "reads": "Also reading only in the spools and the daemon's own folders",
-    }
-    DedupeScope {
-        Mailbox = "mailbox": "Write each message once per mailbox",
-        Spool = "spool": "Write each message once per spool",
     }
 }
 
@@ -190,11 +177,12 @@ impl<'de, V: NamedValue> Deserialize<'de> for ByName<V> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
+    /// Checks that every value is found by its name, and has a meaning.
     #[track_caller]
-    fn check<V: NamedValue + PartialEq + std::fmt::Debug>(default: V) {
+    pub(in crate::config) fn check<V: NamedValue + PartialEq + std::fmt::Debug>(default: V) {
         assert!(V::all().any(|value| value == default), "{default:?}");
         for value in V::all() {
             assert_eq!(V::named(value.name()), Some(value));
@@ -208,9 +196,6 @@ mod tests {
         check(Unique::default());
         check(Output::default());
         check(Grammar::Rfc1738);
-        check(SegmentCompression::default());
-        check(Confinement::default());
-        check(DedupeScope::default());
         check(None::<SourceKind>);
     }
 }

@@ -15,8 +15,7 @@ pub fn parse_size(text: &str) -> Option<usize> {
 }
 
 /// Writes a size with the largest unit that divides it, as [`parse_size`] reads it.
-#[must_use]
-pub fn format_size(bytes: usize) -> String {
+fn format_size(bytes: usize) -> String {
     let divides = |&&(unit, _): &&(usize, _)| bytes > 0 && bytes.is_multiple_of(unit);
     match UNITS.iter().find(divides) {
         Some((unit, name)) => format!("{}{name}", bytes / unit),

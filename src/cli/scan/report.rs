@@ -29,11 +29,17 @@ pub(super) enum EventOutput {
     File(FileSink),
     /// Standard error, as text.
     Stderr {
-        /// `true` to use colours.
-        color: bool,
+        color: EventColor,
         /// `true` to report only failures, for which the exit code is 1.
         quiet: bool,
     },
+}
+
+/// The use of colours for events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum EventColor {
+    On,
+    Off,
 }
 
 impl Report for ScanReport {
@@ -101,7 +107,7 @@ pub(super) fn progress_bar(total_bytes: u64) -> ProgressBar {
 }
 
 /// The line `urlspool: PATH:OFFSET: kind: message`.
-fn event_text(event: &Event, color: bool) -> String {
+fn event_text(event: &Event, color: EventColor) -> String {
     let mut path = event.source.path.to_string_lossy().into_owned();
     for name in event.source.member() {
         path += "!";
@@ -118,10 +124,10 @@ fn event_text(event: &Event, color: bool) -> String {
 }
 
 /// The name of a kind: failures in red, skips dimmed, all others in yellow.
-fn colored(kind: DiagnosticKind, color: bool) -> String {
+fn colored(kind: DiagnosticKind, color: EventColor) -> String {
     let name = kind.name();
     let code = match kind {
-        _ if !color => return name.to_owned(),
+        _ if color == EventColor::Off => return name.to_owned(),
         _ if kind.is_failure() => 31,
         DiagnosticKind::Skip => 2,
         _ => 33,
