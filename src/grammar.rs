@@ -1,6 +1,6 @@
 //! A strict parser for the URL grammar of RFC 1738.
 //!
-//! [`url`] takes bytes and returns a [`Url`] that borrows from them, or a [`Reject`] that names the kind of error, the
+//! [`url()`] takes bytes and returns a [`Url`] that borrows from them, or a [`Reject`] that names the kind of error, the
 //! part of the URL and the offset. It trims, unfolds and guesses nothing: URLs as people write them in running text are
 //! handled by the stages above this module.
 //!

@@ -1,103 +1,110 @@
-//! `urlspool` gets the URLs of mail and USENET archives out whole.
+//! Finds, repairs and parses the URLs in mail and USENET archives.
+//!
+//! **URLs in a text.** Wrapped URLs are unwrapped, and URLs that were broken over lines are joined:
+//!
+//! ```
+//! for url in urlspool::urls("see <URL:http://a.example/x\n  y> now") {
+//!     println!("{url} at {:?}", url.range());
+//! }
+//! ```
+//!
+//! **URLs in a message.** Header fields and every text part, decoded; ranges lead back to the raw bytes:
+//!
+//! ```
+//! use urlspool::Message;
+//!
+//! let mail = b"Subject: a note\n\nIt is under <URL:ftp://ds.in\n   ternic.net/rfc>.\n";
+//! for url in Message::parse(mail).urls() {
+//!     println!("{url} at {:?}, {} joins", url.raw_range(), url.joins().len());
+//!     println!("accepted by {:?}", url.verdicts().conforms().collect::<Vec<_>>());
+//! }
+//! ```
+//!
+//! **URLs in files and folders**, on all cores, in the order of the input:
+//!
+//! ```
+//! # fn main() -> std::io::Result<()> {
+//! for record in urlspool::scan(["corpus/text"]).run()? {
+//!     println!("{} in {}", record.url, record.source.path);
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! **One URL by RFC 1738.**
+//!
+//! ```
+//! # fn main() -> Result<(), urlspool::grammar::Reject> {
+//! let reading = urlspool::grammar::url(b"ftp://host/a;type=d")?;
+//! assert_eq!(reading.form.name(), "ftpurl");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # The modules
 //!
 //! ```text
-//! roof      cli  ------------->  daemon                  what a shell sees  |  when, and from where
+//! roof      cli  ------------->  daemon                  a shell's view  |  live spools
 //!              \                    |
-//! stairs       `----> pipeline <--'  <- config            the only room that knows every stage
+//! stairs       `----> pipeline <--'  <- config            joins the stages
 //!             _____|_________________________________________________________
 //! floor    walk > read > split > decode > scan > repair > parse > record > sink
-//!          `- may touch the world -'  `------ pure: bytes to values -------'  world
-//! ground   span    limits    origin    diagnostic           nouns that everybody may use
+//!          `- may touch the world -'  `------- pure: bytes to values -------'  world
+//! ground   span    limits    origin    diagnostic        nouns that everybody may use
 //! bedrock  grammar                                       RFC 1738; imports nothing
 //! ```
 //!
-//! Values flow from left to right, knowledge goes one way: the modules below are listed from the ground up, and each uses
-//! only those above it. A test checks that.
+//! Values flow from left to right; knowledge goes one way. The modules are declared from the ground up, and each uses only
+//! those above it in the list. `tests/house.rs` checks that. `extract` joins the stages from `decode` to `record` for one
+//! message; `pipeline` does so for files.
 //!
-//! **To read one message**, give it to [`extract`], which gives what it finds to a closure:
-//!
-//! ```
-//! use urlspool::{Extractor, Finding, Message, Options, Source, extract};
-//!
-//! let mail = b"Subject: a note\n\nIt is under <URL:ftp://ds.in\n   ternic.net/rfc>.\n";
-//! let extractor = Extractor::new(Options::default());
-//! let mut found = Vec::new();
-//! extract(&Message::parse(mail), &Source::at("note.eml".into()), &extractor, &mut |finding| {
-//!     if let Finding::Url(record) = finding {
-//!         found.push((String::from_utf8_lossy(record.found.url()).into_owned(), record.origin.start, record.origin.end));
-//!     }
-//! });
-//! assert_eq!(found, [("ftp://ds.internic.net/rfc".to_owned(), 34, 63)]);
-//! ```
-//!
-//! **To read files and folders** on all cores, give a [`Job`] to [`run`]; any [`Sink`] takes the records as JSON lines.
-//! **To read a URL** by RFC 1738, call [`grammar::url`].
-//!
-//! What is not here: `unsafe`, memory mapping, recursion on input, regular expressions, a clock or randomness below
-//! the command line, unpacking to disk, a network, a tree of an HTML document.
+//! There is no `unsafe` code, no memory mapping, no recursion on input, no regular expression, no unpacking to disk and no
+//! tree of an HTML document. The stages from `split` to `extract` use no clock, no randomness and no environment.
 
 pub mod grammar;
 
-#[doc(hidden)]
 pub mod span;
 
 mod byte_scan;
 
-#[doc(hidden)]
 pub mod limits;
 
-#[doc(hidden)]
 pub mod origin;
 
-#[doc(hidden)]
 pub mod diagnostic;
 
-#[doc(hidden)]
 pub mod walk;
 
-#[doc(hidden)]
 pub mod read;
 
-#[doc(hidden)]
 pub mod split;
 
-#[doc(hidden)]
 pub mod decode;
 
-#[doc(hidden)]
 pub mod scan;
 
-#[doc(hidden)]
 pub mod repair;
 
-#[doc(hidden)]
 pub mod parse;
 
-#[doc(hidden)]
 pub mod record;
 
-#[doc(hidden)]
 pub mod extract;
 
-#[doc(hidden)]
 pub mod sink;
 
-#[doc(hidden)]
 pub mod pipeline;
 
-#[doc(hidden)]
 pub mod config;
 
-#[doc(hidden)]
 pub mod daemon;
 
-#[doc(hidden)]
 pub mod cli;
 
 pub use diagnostic::{Diagnostic, Event};
 pub use extract::{ExtractedUrl, Extractor, Finding, Options, Urls, extract, urls};
 pub use origin::Source;
-pub use pipeline::{Job, Report, run};
-pub use record::{Record, Summary};
+pub use pipeline::{Finished, Job, Records, Report, Scan, run, scan};
+pub use record::{OwnedRecord, Record, Summary};
 pub use sink::Sink;
 pub use split::Message;

@@ -10,6 +10,7 @@ mod job;
 mod messages;
 mod order;
 mod run;
+mod scan;
 mod scratch;
 mod units;
 mod worker;
@@ -21,3 +22,4 @@ pub use messages::{
     UnreadMessages,
 };
 pub use run::run;
+pub use scan::{Finished, Records, Scan, scan};

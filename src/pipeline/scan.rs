@@ -1,0 +1,202 @@
+//! The scan of files and folders as an iterator: the face of the library for programs that work on archives.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::mpsc::{self, Receiver, SyncSender};
+use std::thread::{self, JoinHandle};
+
+use super::job::{Job, Report};
+use super::run::run;
+use crate::diagnostic::Event;
+use crate::extract::{Extractor, Options};
+use crate::record::{OwnedRecord, Summary};
+
+/// Batches of records that wait between the scan and its reader. A batch holds a few hundred kilobytes.
+const WAITING_BATCHES: usize = 4;
+
+/// Prepares a scan of files and folders with the default options. Nothing is opened before [`Scan::run`].
+///
+/// # Examples
+///
+/// ```
+/// # fn main() -> std::io::Result<()> {
+/// for record in urlspool::scan(["corpus/text/appendix.txt"]).run()? {
+///     println!("{} at byte {} of {}", record.url, record.source.start, record.source.path);
+/// }
+/// # Ok(())
+/// # }
+/// ```
+pub fn scan<P: Into<PathBuf>>(paths: impl IntoIterator<Item = P>) -> Scan {
+    let job = Job {
+        roots: paths.into_iter().map(Into::into).collect(),
+        threads: thread::available_parallelism().map_or(1, usize::from),
+        ..Job::default()
+    };
+    Scan {
+        job,
+        options: Options::default(),
+    }
+}
+
+/// A scan that has not begun.
+#[derive(Debug)]
+#[must_use = "a scan does nothing before `run`"]
+pub struct Scan {
+    job: Job,
+    options: Options,
+}
+
+impl Scan {
+    /// Sets the options of extraction.
+    pub fn options(mut self, options: Options) -> Scan {
+        self.options = options;
+        self
+    }
+
+    /// Sets the number of threads; at least one. The default is the number of processors. The records are the same for
+    /// any number.
+    pub fn threads(mut self, threads: usize) -> Scan {
+        self.job.threads = threads.max(1);
+        self
+    }
+
+    /// Starts the scan on threads of its own.
+    ///
+    /// Input that cannot be read is no error: it is counted in [`Records::finish`]'s summary and listed in its events.
+    ///
+    /// # Errors
+    ///
+    /// The system's error if no thread can be started.
+    pub fn run(self) -> io::Result<Records> {
+        let (sender, batches) = mpsc::sync_channel(WAITING_BATCHES);
+        let Scan { job, options } = self;
+        let worker = thread::Builder::new()
+            .name("urlspool-scan".to_owned())
+            .spawn(move || {
+                let mut report = BatchSender {
+                    sender,
+                    events: Vec::new(),
+                };
+                let summary = run(&job, &Extractor::new(options), &mut report)?;
+                Ok(Finished {
+                    summary,
+                    events: report.events,
+                })
+            })?;
+        Ok(Records {
+            batches,
+            batch: Vec::new(),
+            next: 0,
+            worker,
+        })
+    }
+}
+
+/// The records of a running scan, in the order of the input. Dropping it ends the scan.
+#[derive(Debug)]
+pub struct Records {
+    batches: Receiver<Vec<u8>>,
+    /// Whole lines of JSON, read up to `next`.
+    batch: Vec<u8>,
+    next: usize,
+    worker: JoinHandle<io::Result<Finished>>,
+}
+
+/// The result of a scan that has ended.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Finished {
+    /// The counts of everything that was read, skipped and failed.
+    pub summary: Summary,
+    /// Limits, damage and failures, in the order of the input.
+    pub events: Vec<Event>,
+}
+
+impl Records {
+    /// Waits for the scan's end and returns what it counted. Records that were not taken are skipped.
+    ///
+    /// # Errors
+    ///
+    /// The system's error if worker threads could not be started.
+    ///
+    /// # Panics
+    ///
+    /// If the scan panicked, which is a fault of this crate.
+    pub fn finish(self) -> io::Result<Finished> {
+        let Records {
+            batches, worker, ..
+        } = self;
+        batches.iter().for_each(drop);
+        worker.join().expect("the scan does not panic")
+    }
+
+    /// Returns the next line, with its line feed.
+    fn line(&mut self) -> Option<&[u8]> {
+        while self.next == self.batch.len() {
+            self.batch = self.batches.recv().ok()?;
+            self.next = 0;
+        }
+        let rest = &self.batch[self.next..];
+        let len = memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
+        self.next += len;
+        Some(&rest[..len])
+    }
+}
+
+impl Iterator for Records {
+    type Item = OwnedRecord;
+
+    fn next(&mut self) -> Option<OwnedRecord> {
+        let line = self.line()?;
+        Some(OwnedRecord::from_json(line).expect("this crate reads its own records"))
+    }
+}
+
+/// The report that hands batches of records to another thread.
+struct BatchSender {
+    sender: SyncSender<Vec<u8>>,
+    events: Vec<Event>,
+}
+
+impl Report for BatchSender {
+    fn records(&mut self, batch: &[u8]) -> io::Result<bool> {
+        Ok(self.sender.send(batch.to_owned()).is_ok())
+    }
+
+    fn rejects(&mut self, _: &[u8]) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn event(&mut self, event: &Event) -> io::Result<()> {
+        self.events.push(event.clone());
+        Ok(())
+    }
+
+    fn progress(&mut self, _: &Summary) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scan_gives_its_records_and_then_its_counts() {
+        let mut records = scan(["corpus/text/appendix.txt"]).run().unwrap();
+        let first = records.next().unwrap();
+        assert_eq!(first.url, "ftp://info.cern.ch/pub/www/doc;type=d");
+        let finished = records.finish().unwrap();
+        assert_eq!(finished.summary.files, 1);
+        assert!(finished.summary.records > 1 && finished.events.is_empty());
+    }
+
+    #[test]
+    fn a_missing_path_is_an_event() {
+        let finished = scan(["corpus/none"])
+            .threads(1)
+            .run()
+            .unwrap()
+            .finish()
+            .unwrap();
+        assert_eq!(finished.events.len(), 1);
+    }
+}
