@@ -92,7 +92,7 @@ fn action(rng: &mut Rng) -> Action {
 struct Entry {
     n: u64,
     text: String,
-    /// Whether it has a status field.
+    /// `true` if it has a status field.
     status: bool,
 }
 
@@ -120,7 +120,7 @@ struct Model {
     inbox: Vec<Entry>,
     backup: Vec<Entry>,
     writing: Option<Writing>,
-    /// Whether a dead writer left an incomplete message in the inbox: then it and the next one may be read as one.
+    /// `true` if a dead writer left an incomplete message in the inbox: then it and the next one may be read as one.
     torn: bool,
     rotated: Vec<Vec<Entry>>,
     maildir: BTreeMap<u64, PathBuf>,
@@ -129,7 +129,7 @@ struct Model {
     must: BTreeSet<u64>,
     /// Messages that were rolled back before they were complete: no record of them may exist.
     never: BTreeSet<u64>,
-    /// Whether a writer died, so that records of an incomplete message may exist.
+    /// `true` if a writer died, so that records of an incomplete message may exist.
     died: bool,
     /// The system clock, in seconds. Each write has a time of its own.
     clock: u64,

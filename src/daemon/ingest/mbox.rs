@@ -46,12 +46,12 @@ struct MboxChunk {
     cursor: MboxCursor,
     /// The bytes from the last message that was ingested.
     bytes: Vec<u8>,
-    /// Whether the file ended with these bytes.
+    /// `true` if the file ended with these bytes.
     at_end: bool,
     version: FileVersion,
 }
 
-/// How far an ingest has come.
+/// Progress of the ingest of an mbox.
 struct MboxProgress<'p> {
     /// The cursor before the ingest.
     before: &'p MboxCursor,
@@ -59,7 +59,7 @@ struct MboxProgress<'p> {
     last: Option<&'p Message<'p>>,
     /// The version of the file, if all of it was ingested.
     complete: Option<FileVersion>,
-    /// Whether the file ended with the bytes that were read.
+    /// `true` if the file ended with the bytes that were read.
     at_end: bool,
 }
 

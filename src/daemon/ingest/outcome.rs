@@ -4,7 +4,7 @@ use std::io;
 
 use crate::diagnostic::SkipReason;
 
-/// Whether the content of a file is settled.
+/// State of the content of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SettleState {
     /// The file has not changed for the settle time, or its only writer has closed it.
