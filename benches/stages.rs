@@ -13,7 +13,7 @@ use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
 use generate::{Kind, mbox, prose};
 use rng::Rng;
-use urlspool::repair::{LogicalLine, WrappedText, wrapped};
+use urlspool::repair::{LogicalLine, WrappedText, unfold_wrapper};
 use urlspool::scan::{Rules, Scanner, SchemelessPolicy};
 use urlspool::split::{Block, Format, SplitOutput, messages};
 use urlspool::{Extractor, Finding, Message, Options, Source, extract, grammar, record};
@@ -93,7 +93,7 @@ fn repair_of_wrappers(bencher: Bencher<'_, '_>) {
             while let Some(start) = starts.next_from(from) {
                 from = start.resume;
                 if let WrappedText::Closed(close) =
-                    wrapped(&text, &start, Rules::Wide, 8 << 10, &mut line)
+                    unfold_wrapper(&text, &start, Rules::Wide, 8 << 10, &mut line)
                 {
                     (from, closed) = (close + 1, closed + 1);
                 }

@@ -1,8 +1,7 @@
-//! Lays a start and what follows it out as one logical line, with every join marked by its reason.
+//! Unfolds the text after a URL start into one logical line, in which every join has its reason.
 //!
-//! Undoes what mailers, editors and printers did to a URL: white space and line breaks inside a wrapper, quote
-//! marks, page breaks, the break of a bare URL. Says nothing about whether the line is a URL, or where it ends:
-//! that is `parse`'s.
+//! Removes what mailers, editors and printers inserted into a URL: white space and line breaks inside a wrapper, quote
+//! marks, page breaks, and the line break of a bare URL. Whether the line is a URL, and where it ends, is left to `parse`.
 
 mod bare_url;
 mod continuation;
@@ -13,36 +12,36 @@ mod quote_marks;
 mod url_run;
 mod wrapper;
 
-pub use bare_url::{BareWord, LineBreakPolicy, word};
+pub use bare_url::{BareWord, LineBreakPolicy, unfold_bare_word};
 pub use continuation::{Feature, Features};
 pub use prefilter::{PrefilterReject, prefilter};
 pub use quote_marks::quote_depth;
 pub use url_run::url_run_end;
-pub use wrapper::{WrappedText, wrapped};
+pub use wrapper::{WrappedText, unfold_wrapper};
 
 use crate::span::Span;
 
-/// What was undone. The order is that of a record's `repairs` (`spec/appendix-rules.md` 14).
+/// A kind of repair. The order of the variants is that of a record's `repairs`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Repair {
-    /// Blanks within a line.
+    /// Blanks within a line were removed.
     Whitespace,
-    /// A line break and the blanks around it.
+    /// A line break was removed, with the blanks around it.
     LineBreak,
-    /// A line break behind a hyphen, which was kept.
+    /// The line break came after a hyphen, which was kept.
     Hyphen,
-    /// The same, and the hyphen was dropped.
+    /// The line break came after a hyphen, which was removed.
     HyphenDropped,
-    /// Quote marks at the start of a line.
+    /// Quote marks at the start of a line were removed.
     QuotePrefix,
-    /// The furniture between two printed pages.
+    /// The footer and header between two printed pages were removed.
     PageBreak,
-    /// A line break in a URL without a wrapper.
+    /// A URL without a wrapper was continued on the next line.
     BareContinuation,
 }
 
 impl Repair {
-    /// All repairs, in their order.
+    /// All repairs, in the order of declaration.
     pub const ALL: [Repair; 7] = [
         Repair::Whitespace,
         Repair::LineBreak,
@@ -53,7 +52,7 @@ impl Repair {
         Repair::BareContinuation,
     ];
 
-    /// The name that stands in a record's `repairs`.
+    /// The name used in a record's `repairs`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -73,23 +72,23 @@ impl Repair {
 pub struct RepairSet(u8);
 
 impl RepairSet {
-    /// Adds one.
+    /// Adds a repair.
     pub fn add(&mut self, repair: Repair) {
         self.0 |= 1 << repair as u8;
     }
 
-    /// Adds all of another set.
+    /// Adds all repairs of another set.
     pub fn add_all(&mut self, others: RepairSet) {
         self.0 |= others.0;
     }
 
-    /// Whether it holds `repair`.
+    /// Returns `true` if the set contains `repair`.
     #[must_use]
     pub fn has(self, repair: Repair) -> bool {
         self.0 & 1 << repair as u8 != 0
     }
 
-    /// Its members, in their order.
+    /// The repairs in the set, in the order of declaration.
     pub fn iter(self) -> impl Iterator<Item = Repair> {
         Repair::ALL
             .into_iter()
@@ -105,65 +104,74 @@ impl FromIterator<Repair> for RepairSet {
     }
 }
 
-/// A place in a logical line where something was taken out.
+/// A place in a logical line where bytes of the text were removed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Join {
-    /// The offset in the logical line of the first byte behind it.
+    /// The offset in the logical line of the first byte after the join.
     pub at: usize,
-    /// Why.
+    /// The repairs made at this place.
     pub repairs: RepairSet,
-    /// How sure it is that the two sides belong together, from 0 to 1. Inside a wrapper it is certain.
+    /// The confidence that both sides belong together, from 0 to 1. Always 1 inside a wrapper.
     pub confidence: f32,
-    /// For a bare URL: the evidence. Inside a wrapper there is none.
+    /// The features of the line break in a bare URL. Empty inside a wrapper.
     pub features: Features,
 }
 
-/// A text without its breaks, and the way back to it. Made once and used again for each start.
+/// A text without the removed bytes, and the map back to it. A buffer: it is reused for each URL start.
 #[derive(Clone, Debug, Default)]
 pub struct LogicalLine {
     text: Vec<u8>,
-    /// Where each unbroken stretch begins: in the logical line, in the text it was laid out from.
-    stretches: Vec<(usize, usize)>,
+    /// The pieces of the text that the line consists of, in ascending order.
+    pieces: Vec<LinePiece>,
     joins: Vec<Join>,
 }
 
+/// The start of a piece of text that was copied without a gap.
+#[derive(Clone, Copy, Debug)]
+struct LinePiece {
+    /// The offset in the logical line.
+    logical: usize,
+    /// The offset in the text.
+    text: usize,
+}
+
 impl LogicalLine {
-    /// The logical line's bytes.
+    /// The bytes of the logical line.
     #[must_use]
     pub fn text(&self) -> &[u8] {
         &self.text
     }
 
-    /// Its joins, from left to right. A line's last join may stand at its end.
+    /// The joins, from left to right. The last join may be at the end of the line.
     #[must_use]
     pub fn joins(&self) -> &[Join] {
         &self.joins
     }
 
-    /// The bytes that `span` of the logical line was laid out from, what was taken out between them included.
+    /// Returns the range of the text that `span` of the logical line comes from, including the bytes removed in between.
     #[must_use]
     pub fn origin(&self, span: Span) -> Span {
-        let start = self.place(span.start);
+        let start = self.text_offset(span.start);
         let end = if span.is_empty() {
             start
         } else {
-            self.place(span.end - 1) + 1
+            self.text_offset(span.end - 1) + 1
         };
         Span::new(start, end)
     }
 
-    fn place(&self, at: usize) -> usize {
-        let index = self
-            .stretches
-            .partition_point(|&(logical, _)| logical <= at);
+    /// The offset in the text of the byte at `at` in the logical line.
+    fn text_offset(&self, at: usize) -> usize {
+        let index = self.pieces.partition_point(|piece| piece.logical <= at);
         index.checked_sub(1).map_or(0, |index| {
-            self.stretches[index].1 + (at - self.stretches[index].0)
+            let piece = self.pieces[index];
+            piece.text + (at - piece.logical)
         })
     }
 
     fn clear(&mut self) {
         self.text.clear();
-        self.stretches.clear();
+        self.pieces.clear();
         self.joins.clear();
     }
 
@@ -173,21 +181,24 @@ impl LogicalLine {
             return;
         }
         let continues = self
-            .stretches
+            .pieces
             .last()
-            .is_some_and(|&(logical, place)| place + (self.text.len() - logical) == from);
+            .is_some_and(|piece| piece.text + (self.text.len() - piece.logical) == from);
         if !continues {
-            self.stretches.push((self.text.len(), from));
+            self.pieces.push(LinePiece {
+                logical: self.text.len(),
+                text: from,
+            });
         }
         self.text.extend_from_slice(&text[from..to]);
     }
 
-    /// Takes bytes off the end again.
+    /// Removes `bytes` from the end.
     fn drop_last(&mut self, bytes: usize) {
         self.text.truncate(self.text.len().saturating_sub(bytes));
     }
 
-    /// Marks that something was taken out behind the last byte.
+    /// Records that bytes were removed after the last byte. A join at the same place gets the repairs in addition.
     fn join(&mut self, repairs: RepairSet, confidence: f32, features: Features) {
         let at = self.text.len();
         match self.joins.last_mut() {

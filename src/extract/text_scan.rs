@@ -13,7 +13,8 @@ use crate::parse::{
     AttributeValue, Candidate, ParseOutcome, RejectReason, parse_attribute, parse_candidate,
 };
 use crate::repair::{
-    BareWord, LineBreakPolicy, WrappedText, prefilter, quote_depth, word, wrapped,
+    BareWord, LineBreakPolicy, WrappedText, prefilter, quote_depth, unfold_bare_word,
+    unfold_wrapper,
 };
 use crate::scan::{Opening, UrlStart};
 use crate::span::Span;
@@ -77,7 +78,7 @@ impl MessagePass<'_, '_> {
         let mut line = std::mem::take(&mut self.line);
         let close = match start.opening {
             Opening::UrlBracket | Opening::Angle => {
-                match wrapped(
+                match unfold_wrapper(
                     &text.bytes,
                     start,
                     scanner.rules(),
@@ -117,7 +118,7 @@ impl MessagePass<'_, '_> {
                     before,
                     rules: scanner.rules(),
                     breaks,
-                    most: max_bytes,
+                    max_bytes,
                 };
                 if let Err(reason) = self.prefilter(&text.bytes, start, &bare) {
                     self.line = line;
@@ -126,7 +127,7 @@ impl MessagePass<'_, '_> {
                         reject: Some(reason),
                     };
                 }
-                word(&text.bytes, &bare, &mut line);
+                unfold_bare_word(&text.bytes, &bare, &mut line);
                 None
             }
         };

@@ -1,63 +1,64 @@
-//! A URL without a wrapper: the run of characters it stands in, and the lines that a mailer broke it over.
+//! A URL without a wrapper: the run of characters that contains it, and the lines over which a mailer broke it.
 
-use super::continuation::steps;
+use super::continuation::continuations;
 use super::url_run::url_run_end;
 use super::{LogicalLine, Repair};
 use crate::scan::Rules;
 use crate::span::Span;
 
-/// Whether line ends may be a mailer's.
+/// Policy for line breaks in a bare URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineBreakPolicy {
-    /// They may, and are undone where the evidence says so.
+    /// A mailer may have inserted them: they are removed if the features of the line break say so.
     Join,
-    /// They are none of a mailer's: each ends its word.
+    /// No mailer inserted them: each one ends the word.
     Keep,
 }
 
-/// What is known of a word before it is laid out.
+/// A word that may contain a bare URL, before it is unfolded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BareWord {
-    /// Where it begins.
+    /// The offset of the word.
     pub from: usize,
-    /// The byte before it.
+    /// The byte before the word; `None` at the start of the text.
     pub before: Option<u8>,
-    /// By which rules it is read.
+    /// The rules by which the end of the word is found.
     pub rules: Rules,
-    /// Whether line ends in it may be a mailer's.
+    /// The policy for line breaks after it.
     pub breaks: LineBreakPolicy,
-    /// Bytes of its line that are read at most.
-    pub most: usize,
+    /// Maximum number of bytes of its first line that are read.
+    pub max_bytes: usize,
 }
 
-/// Lays the run of characters at `word` out in `line`, and by the wide rules the runs of the lines below over which it
-/// may go on, each behind a join with its confidence.
-pub fn word(text: &[u8], word: &BareWord, line: &mut LogicalLine) {
+/// Unfolds `word` into `line`: its run of characters and, by the wide rules, the runs at the start of the next lines that
+/// may continue it, each after a join with its confidence.
+pub fn unfold_bare_word(text: &[u8], word: &BareWord, line: &mut LogicalLine) {
     line.clear();
-    let end = url_run_end(text, word.from, word.before, word.rules, word.most);
+    let end = url_run_end(text, word.from, word.before, word.rules, word.max_bytes);
     line.push(text, word.from, end);
     if word.rules == Rules::Wide && word.breaks == LineBreakPolicy::Join {
-        continue_over_lines(text, Span::new(word.from, end), line);
+        append_continuations(text, Span::new(word.from, end), line);
     }
 }
 
-fn continue_over_lines(text: &[u8], head: Span, line: &mut LogicalLine) {
+/// Appends the continuations of the bare URL `head`.
+fn append_continuations(text: &[u8], head: Span, line: &mut LogicalLine) {
     let mut confidence = 1.0f32;
-    for step in steps(text, head) {
+    for next in continuations(text, head) {
         let hyphen = line.text().last() == Some(&b'-');
-        line.drop_last(step.dropped);
+        line.drop_last(next.dropped);
         let repairs = [
             Some(Repair::BareContinuation),
             hyphen.then_some(Repair::Hyphen),
-            step.quoted.then_some(Repair::QuotePrefix),
+            next.quoted.then_some(Repair::QuotePrefix),
         ];
-        // All is no likelier than the least likely of its joins.
-        confidence = confidence.min(step.confidence());
+        // The whole URL is at most as likely as its least likely join.
+        confidence = confidence.min(next.confidence());
         line.join(
             repairs.into_iter().flatten().collect(),
             confidence,
-            step.features,
+            next.features,
         );
-        line.push(text, step.token.start, step.token.end);
+        line.push(text, next.token.start, next.token.end);
     }
 }

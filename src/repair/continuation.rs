@@ -24,7 +24,7 @@ use line_break::LineBreak;
 
 /// A line break over which a bare URL may go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Step {
+pub(super) struct Continuation {
     /// The bytes of the text that are appended to the URL: the next line's token, not trimmed. Never empty.
     pub(super) token: Span,
     /// Bytes that come off the URL's end before that: 1 where a `=` or `\` was left over from another encoding.
@@ -37,7 +37,7 @@ pub(super) struct Step {
     pub(super) features: Features,
 }
 
-impl Step {
+impl Continuation {
     /// The sum of the evidence. From [`LIKELY`] on the break is more likely to be undone rightly than not.
     pub(super) fn points(&self) -> f32 {
         self.features.points()
@@ -66,7 +66,7 @@ const STEEPNESS: f32 = 1.25;
 /// behind its scheme.
 ///
 /// Looks at no more than some twenty lines around each break, and at a bounded number of bytes in all.
-pub(super) fn steps(text: &[u8], head: Span) -> Vec<Step> {
+pub(super) fn continuations(text: &[u8], head: Span) -> Vec<Continuation> {
     let mut steps = Vec::new();
     let mut next = LineBreak::behind(text, head);
     let mut url = if next.is_some() {

@@ -1,53 +1,57 @@
-//! The furniture between two printed pages of an RFC (`spec/appendix-rules.md` 8).
+//! Page breaks: the footer, form feed and header between two printed pages of an RFC, as in RFC 1738 itself.
 
-use super::line::line_end;
+use super::line::{LineEnd, line_end};
 
-/// What a line between two pages is.
+/// The kind of a line at a page break.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Furniture {
+enum PageLine {
+    /// A blank line.
     Blank,
-    /// A footer, or a form feed and nothing else.
+    /// A footer, or a form feed alone.
     Break,
     /// A form feed and a header on one line.
     BreakAndHeader,
+    /// A header.
     Header,
-    None,
+    /// Any other line.
+    Text,
 }
 
-/// Where the text goes on behind a page break, if one begins at `from`, the start of a line.
+/// Returns the offset of the line after the page break that begins at `from`, the start of a line. `None` if there is no
+/// page break.
 ///
-/// A page break is a run of blank lines, footers, form feeds and headers that holds at least one footer or form
-/// feed; a header counts only behind one of those. Looks no further than `limit`.
+/// A page break is a sequence of blank lines, footers, form feeds and headers with at least one footer or form feed; a
+/// header counts only after one of these. Reads no line that begins at `limit` or later.
 pub(super) fn page_break(text: &[u8], from: usize, limit: usize) -> Option<usize> {
     let mut at = from;
     let mut broken = false;
     while at < limit.min(text.len()) {
-        let (end, next) = line_end(text, at);
-        match furniture(&text[at..end]) {
-            Furniture::Blank => {}
-            Furniture::Break | Furniture::BreakAndHeader => broken = true,
-            Furniture::Header if broken => {}
-            Furniture::Header | Furniture::None => break,
+        let LineEnd { end, next } = line_end(text, at);
+        match page_line(&text[at..end]) {
+            PageLine::Blank => {}
+            PageLine::Break | PageLine::BreakAndHeader => broken = true,
+            PageLine::Header if broken => {}
+            PageLine::Header | PageLine::Text => break,
         }
         at = next;
     }
     broken.then_some(at)
 }
 
-fn furniture(line: &[u8]) -> Furniture {
+fn page_line(line: &[u8]) -> PageLine {
     let trimmed = line.trim_ascii();
     let feed = trimmed.len() < line.len() && line.contains(&b'\x0C');
     match (trimmed.is_empty(), feed) {
-        (true, true) => Furniture::Break,
-        (true, false) => Furniture::Blank,
-        (false, true) if is_header(trimmed) => Furniture::BreakAndHeader,
-        (false, _) if is_footer(trimmed) => Furniture::Break,
-        (false, _) if is_header(trimmed) => Furniture::Header,
-        (false, _) => Furniture::None,
+        (true, true) => PageLine::Break,
+        (true, false) => PageLine::Blank,
+        (false, true) if is_header(trimmed) => PageLine::BreakAndHeader,
+        (false, _) if is_footer(trimmed) => PageLine::Break,
+        (false, _) if is_header(trimmed) => PageLine::Header,
+        (false, _) => PageLine::Text,
     }
 }
 
-/// A line that ends `[Page n]`, or is only `Page n`, and holds no angle bracket.
+/// Returns `true` for a line that ends with `[Page n]` or is only `Page n`, and has no angle bracket.
 fn is_footer(line: &[u8]) -> bool {
     if line.iter().any(|byte| matches!(byte, b'<' | b'>')) {
         return false;
@@ -66,7 +70,7 @@ fn is_footer(line: &[u8]) -> bool {
     open.is_some_and(|open| inside[open..].strip_prefix(b"[Page").is_some_and(numbered))
 }
 
-/// `RFC n ... 19xx` or `20xx`, or `INTERNET-DRAFT ...`.
+/// Returns `true` for `RFC n ... 19xx` or `20xx`, and for `INTERNET-DRAFT ...`.
 fn is_header(line: &[u8]) -> bool {
     if line.len() >= 14 && line[..14].eq_ignore_ascii_case(b"INTERNET-DRAFT") {
         return true;
@@ -87,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_header_counts_only_behind_a_footer_or_a_form_feed() {
+    fn a_header_counts_only_after_a_footer_or_a_form_feed() {
         let text = b"\n\nBerners-Lee   [Page 3]\n\x0C\nRFC 1738   URL   December 1994\n\n  rest";
         assert_eq!(page_break(text, 0, 999), Some(text.len() - 6));
         assert_eq!(
@@ -101,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn blank_lines_alone_are_no_page_break() {
+    fn blank_lines_alone_are_not_a_page_break() {
         assert_eq!(page_break(b"\n\nrest", 0, 999), None);
     }
 }

@@ -1,35 +1,35 @@
-//! Quote marks: what replies put before the lines they cite.
+//! Quote marks: the characters that replies insert before the lines they quote.
 
 use super::line::{is_blank, line_start};
 use crate::span::Span;
 
-/// Which characters are read as quote marks.
+/// The characters that count as quote marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Style {
-    /// `>` and `|`, blanks between them ignored (`spec/appendix-rules.md` 6).
+pub(super) enum QuoteStyle {
+    /// `>` and `|`. Blanks between them are ignored.
     Strict,
-    /// Also `:`, and a person's initials before a `>` (`JD> `).
+    /// In addition `:`, and a person's initials before a `>` (`JD> `).
     Wide,
 }
 
-/// The marks at the start of a line.
+/// The quote marks at the start of a line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Marks {
-    /// Each mark, its initials included, as bytes of the text.
+pub(super) struct QuoteMarks {
+    /// Each mark, with its initials, as a range of the text.
     pub(super) marks: Vec<Span>,
-    /// Where in the text the last mark ends; the line's start if there is none.
+    /// The offset after the last mark; the start of the line if there are none.
     pub(super) end: usize,
 }
 
-/// The marks of the line that holds `at`, as far as they stand before `at`.
-pub(super) fn marks_before(text: &[u8], at: usize, style: Style) -> Marks {
+/// The quote marks before `at` in the line that contains it.
+fn marks_before(text: &[u8], at: usize, style: QuoteStyle) -> QuoteMarks {
     let start = line_start(text, at).unwrap_or(at);
     marks(text, Span::new(start, at), style)
 }
 
-/// The marks at the start of `line`.
-pub(super) fn marks(text: &[u8], line: Span, style: Style) -> Marks {
-    let mut found = Marks {
+/// The quote marks at the start of `line`.
+pub(super) fn marks(text: &[u8], line: Span, style: QuoteStyle) -> QuoteMarks {
+    let mut found = QuoteMarks {
         marks: Vec::new(),
         end: line.start,
     };
@@ -49,52 +49,67 @@ pub(super) fn marks(text: &[u8], line: Span, style: Style) -> Marks {
     }
 }
 
-/// How many of the marks `first` stand at the start of `line`, in their order, and where the last of them ends.
-pub(super) fn same_marks(text: &[u8], line: Span, first: &Marks) -> (usize, usize) {
+/// The quote marks that two lines have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct CommonMarks {
+    /// The number of marks.
+    pub(super) count: usize,
+    /// The offset after the last of them in the second line; the start of that line if there are none.
+    pub(super) end: usize,
+}
+
+/// Returns the leading marks of `first` that are also at the start of `line`, in the same order.
+pub(super) fn common_marks(text: &[u8], line: Span, first: &QuoteMarks) -> CommonMarks {
     let mut end = line.start;
     for (count, mark) in first.marks.iter().enumerate() {
         let at = skip_blanks(text, end, line.end);
         if !text[at..line.end].starts_with(mark.of(text)) {
-            return (count, end);
+            return CommonMarks { count, end };
         }
         end = at + mark.len();
     }
-    (first.marks.len(), end)
+    CommonMarks {
+        count: first.marks.len(),
+        end,
+    }
 }
 
-/// Bytes of the mark at the start of `rest`, `blanks` behind the mark or line start before it; 0 for none.
-fn mark(rest: &[u8], style: Style, blanks: usize, behind_mark: bool) -> usize {
+/// The length of the mark at the start of `rest`, or 0. `blanks` is the number of blanks before it; `after_mark` is `true`
+/// if another mark precedes these.
+fn mark(rest: &[u8], style: QuoteStyle, blanks: usize, after_mark: bool) -> usize {
     match (rest, style) {
-        ([b'>', ..], _) | ([b'|', ..], Style::Strict) => 1,
-        (_, Style::Strict) => 0,
-        // As quote marks these stand at the very start of a line or behind others; elsewhere they are text.
-        ([b'|' | b':', after @ ..], Style::Wide) => {
-            let goes_on = after.first().is_none_or(|&byte| {
+        ([b'>', ..], _) | ([b'|', ..], QuoteStyle::Strict) => 1,
+        (_, QuoteStyle::Strict) => 0,
+        // These are quote marks only at the very start of a line or after other marks; elsewhere they are text.
+        ([b'|' | b':', after @ ..], QuoteStyle::Wide) => {
+            let is_mark = after.first().is_none_or(|&byte| {
                 is_blank(byte)
                     || matches!(byte, b'>' | b'|' | b':' | b'_' | b'\r' | b'\n')
                     || byte.is_ascii_alphabetic()
             });
-            usize::from(goes_on && blanks <= 1 && (behind_mark || blanks == 0))
+            usize::from(is_mark && blanks <= 1 && (after_mark || blanks == 0))
         }
         _ => initials(rest),
     }
 }
 
-/// Bytes of a person's initials and the `>` behind them (`JD>`, `=Tim>`), or 0.
+/// Maximum number of letters in a person's initials or first name before a `>`: `J>`, `JD>`, `John>`.
+pub(super) const INITIALS: usize = 4;
+
+/// The length of a person's initials and the `>` after them (`JD>`, `=Tim>`), or 0.
 fn initials(rest: &[u8]) -> usize {
-    const MOST_LETTERS: usize = 4;
     let sign =
         usize::from(rest.first().is_some_and(|byte| {
             byte.is_ascii_punctuation() && !matches!(byte, b'<' | b'>' | b'_')
         }));
     let letters = rest[sign..]
         .iter()
-        .take(MOST_LETTERS + 1)
+        .take(INITIALS + 1)
         .take_while(|byte| byte.is_ascii_alphabetic())
         .count();
     let capital = rest.get(sign).is_some_and(u8::is_ascii_uppercase);
     let closed = rest.get(sign + letters) == Some(&b'>');
-    if capital && closed && letters <= MOST_LETTERS {
+    if capital && closed && letters <= INITIALS {
         sign + letters + 1
     } else {
         0
@@ -108,10 +123,10 @@ fn skip_blanks(text: &[u8], from: usize, end: usize) -> usize {
         .count()
 }
 
-/// How deep the line that holds `at` is quoted: the number of its `>` and `|` marks before `at`.
+/// The quote depth of the line that contains `at`: the number of quote marks before `at`, without `:`.
 #[must_use]
 pub fn quote_depth(text: &[u8], at: usize) -> usize {
-    let found = marks_before(text, at, Style::Wide);
+    let found = marks_before(text, at, QuoteStyle::Wide);
     found
         .marks
         .iter()
@@ -123,32 +138,35 @@ pub fn quote_depth(text: &[u8], at: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// Bytes that the marks at the start of a line take up.
-    fn end(line: &str, style: Style) -> usize {
+    /// The offset after the marks at the start of a line.
+    fn end(line: &str, style: QuoteStyle) -> usize {
         marks(line.as_bytes(), Span::new(0, line.len()), style).end
     }
 
     #[test]
     fn blanks_between_marks_are_ignored() {
-        assert_eq!(end("> > |  x > y", Style::Strict), 5);
-        assert_eq!(end(" > x", Style::Strict), 2);
+        assert_eq!(end("> > |  x > y", QuoteStyle::Strict), 5);
+        assert_eq!(end(" > x", QuoteStyle::Strict), 2);
     }
 
     #[test]
     fn initials_belong_to_their_mark_by_the_wide_rules() {
-        assert_eq!(end("JD> x", Style::Wide), 3);
-        assert_eq!(end("> JD> x", Style::Wide), 5);
-        assert_eq!(end("JD> x", Style::Strict), 0);
-        assert_eq!(end("word> x", Style::Wide), 0);
-        assert_eq!(end(": x", Style::Wide), 1);
-        assert_eq!(end(":8080/", Style::Wide), 0);
+        assert_eq!(end("JD> x", QuoteStyle::Wide), 3);
+        assert_eq!(end("> JD> x", QuoteStyle::Wide), 5);
+        assert_eq!(end("JD> x", QuoteStyle::Strict), 0);
+        assert_eq!(end("word> x", QuoteStyle::Wide), 0);
+        assert_eq!(end(": x", QuoteStyle::Wide), 1);
+        assert_eq!(end(":8080/", QuoteStyle::Wide), 0);
         assert_eq!(quote_depth(b"a\n> JD> : http:", 11), 2);
     }
 
     #[test]
-    fn as_many_marks_are_the_same_as_there_are() {
+    fn common_marks_are_counted_from_the_start_of_the_line() {
         let text = b"> > >a\n> >b";
-        let first = marks(text, Span::new(0, 6), Style::Wide);
-        assert_eq!(same_marks(text, Span::new(7, 11), &first), (2, 10));
+        let first = marks(text, Span::new(0, 6), QuoteStyle::Wide);
+        assert_eq!(
+            common_marks(text, Span::new(7, 11), &first),
+            CommonMarks { count: 2, end: 10 }
+        );
     }
 }

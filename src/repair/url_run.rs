@@ -4,37 +4,37 @@ use crate::grammar::is_scheme_char;
 use crate::limits::SCHEME_CHARS;
 use crate::scan::Rules;
 
-/// Where the run of characters that can belong to the bare URL at `from` ends, `before` being the byte before it. Reads
-/// at most `most` bytes.
+/// Returns the end of the run of characters that can belong to the bare URL at `from`. `before` is the byte before the URL.
+/// Reads at most `max_bytes` bytes.
 ///
-/// By the wide rules something else may begin inside: another URL of a list, an entity of broken HTML, or the partner
-/// of the bracket or quote that stands before.
+/// By the wide rules the run also ends before another URL of a list, before an HTML entity for `<`, `>` or `"`, and before
+/// the partner of a bracket or quote in `before`.
 #[must_use]
 pub fn url_run_end(
     text: &[u8],
     from: usize,
     before: Option<u8>,
     rules: Rules,
-    most: usize,
+    max_bytes: usize,
 ) -> usize {
-    let mut partner = Partner::of(before.filter(|_| rules == Rules::Wide));
-    let calm = if partner.depth == 0 {
-        &CALM
+    let mut partner = EnclosingPair::new(before.filter(|_| rules == Rules::Wide));
+    let inert = if partner.depth == 0 {
+        &INERT
     } else {
-        &CALM_BUT_BRACKETS
+        &INERT_EXCEPT_BRACKETS
     };
-    let limit = text.len().min(from.saturating_add(most));
+    let limit = text.len().min(from.saturating_add(max_bytes));
     let mut at = from;
     while let Some(run) = text[at..limit]
         .iter()
-        .position(|&byte| !calm[usize::from(byte)])
+        .position(|&byte| !inert[usize::from(byte)])
     {
         at += run;
         match text[at] {
             b':' | b'&' if rules == Rules::Rfc1738 => {}
             b':' => {
-                if let Some(comma) = listed(text, from, at) {
-                    return comma;
+                if let Some(separator) = list_separator(text, from, at) {
+                    return separator;
                 }
             }
             b'&' => {
@@ -53,32 +53,35 @@ pub fn url_run_end(
     limit
 }
 
-/// The bytes that neither end a word nor begin what may, whatever stands around them.
-pub(super) const CALM: [bool; 256] = calm(b"");
+/// The bytes that neither end a run nor begin something that can, whatever the bytes around them.
+///
+/// Reason: nearly all bytes of a URL are inert, and one lookup skips them. Tests compare the search with one that checks
+/// every byte.
+pub(super) const INERT: [bool; 256] = inert(b"");
 
-/// The same where a bracket or a quote stands before the word, whose partner ends it.
-const CALM_BUT_BRACKETS: [bool; 256] = calm(b"()[]{}'");
+/// The inert bytes of a URL after a bracket or quote, whose partner ends it.
+const INERT_EXCEPT_BRACKETS: [bool; 256] = inert(b"()[]{}'");
 
-/// Printable ASCII without what may end a word or begin what does, and without `but`.
-const fn calm(but: &[u8]) -> [bool; 256] {
-    let mut calm = [false; 256];
-    let mut octet = b'!';
-    while octet <= b'~' {
-        calm[octet as usize] = !matches!(octet, b'<' | b'>' | b'"' | b'`' | b':' | b'&');
-        octet += 1;
+/// Printable ASCII, except characters that may end a run or begin something that does, and except `others`.
+const fn inert(others: &[u8]) -> [bool; 256] {
+    let mut inert = [false; 256];
+    let mut byte = b'!';
+    while byte <= b'~' {
+        inert[byte as usize] = !matches!(byte, b'<' | b'>' | b'"' | b'`' | b':' | b'&');
+        byte += 1;
     }
     let mut at = 0;
-    while at < but.len() {
-        calm[but[at] as usize] = false;
+    while at < others.len() {
+        inert[others[at] as usize] = false;
         at += 1;
     }
-    calm
+    inert
 }
 
-/// The comma, semicolon or bar behind which the `scheme://` stands whose colon is at `colon`.
+/// Returns the offset of the comma, semicolon or bar before the `scheme://` whose colon is at `colon`.
 ///
-/// Only there another URL begins: behind a slash or an equals sign it is part of this one.
-fn listed(text: &[u8], from: usize, colon: usize) -> Option<usize> {
+/// Only after one of these does another URL begin: after a slash or an equals sign it is part of this one.
+fn list_separator(text: &[u8], from: usize, colon: usize) -> Option<usize> {
     if !text[colon + 1..].starts_with(b"//") {
         return None;
     }
@@ -92,7 +95,8 @@ fn listed(text: &[u8], from: usize, colon: usize) -> Option<usize> {
     (name > 0 && matches!(text[at], b',' | b';' | b'|')).then_some(at)
 }
 
-/// `&gt;`, `&lt;` or `&quot;`: angle brackets and quotes of a text that was made HTML once too often.
+/// Returns `true` for `&gt;`, `&lt;` or `&quot;` in any case: angle brackets and quotes of a text that was escaped as HTML
+/// once too often.
 fn is_entity(rest: &[u8]) -> bool {
     let starts = |entity: &&[u8]| {
         rest.len() >= entity.len() && rest[..entity.len()].eq_ignore_ascii_case(entity)
@@ -100,37 +104,38 @@ fn is_entity(rest: &[u8]) -> bool {
     [&b"&gt;"[..], b"&lt;", b"&quot;"].iter().any(starts)
 }
 
-/// The bracket or quote that was opened before a word, and how often it is open now.
-struct Partner {
+/// The pair of brackets or quotes that was opened before a URL.
+struct EnclosingPair {
     open: u8,
     close: u8,
+    /// The number of pairs open now. 0 if there was no bracket or quote, or it has been closed.
     depth: usize,
 }
 
-impl Partner {
-    fn of(before: Option<u8>) -> Partner {
+impl EnclosingPair {
+    fn new(before: Option<u8>) -> EnclosingPair {
         let (open, close) = match before {
             Some(b'(') => (b'(', b')'),
             Some(b'[') => (b'[', b']'),
             Some(b'{') => (b'{', b'}'),
-            // A quote is its own partner, and is not opened again inside.
+            // A quote is its own partner and cannot be nested.
             Some(b'\'') => (0, b'\''),
             _ => {
-                return Partner {
+                return EnclosingPair {
                     open: 0,
                     close: 0,
                     depth: 0,
                 };
             }
         };
-        Partner {
+        EnclosingPair {
             open,
             close,
             depth: 1,
         }
     }
 
-    /// Whether this byte closes what was open before the word.
+    /// Counts `byte`. Returns `true` if it closes the pair that was opened before the URL.
     fn closed_by(&mut self, byte: u8) -> bool {
         if self.depth == 0 {
             return false;
@@ -140,10 +145,10 @@ impl Partner {
     }
 }
 
-/// Bytes of the character at the start of `text`, if it cannot belong to a bare URL; 0 if it can.
+/// Returns the length of the character at the start of `text` if it cannot belong to a bare URL; otherwise 0.
 ///
-/// White space, `<`, `>` and `"` (`spec/appendix-rules.md` 12); by the wide rules also controls, the backtick,
-/// Unicode's white space, and the quotes, brackets and stops of East Asian and typographic writing.
+/// Such characters are white space, `<`, `>` and `"` (RFC 1738, section 2.2 and appendix); by the wide rules also control
+/// characters, the backtick, Unicode's white space, and East Asian and typographic quotes, brackets and stops.
 #[must_use]
 pub(super) fn word_terminator_len(text: &[u8], rules: Rules) -> usize {
     match (text, rules) {
@@ -177,5 +182,59 @@ pub(super) fn word_terminator_len(text: &[u8], rules: Rules) -> usize {
         ) => 3,
         ([0xEF, 0xBD, 0x9B | 0x9D | 0xA1..=0xA4, ..], Rules::Wide) => 3,
         _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
+    /// The simple twin of [`url_run_end`]: checks every byte, without a table.
+    fn url_run_end_simple(
+        text: &[u8],
+        from: usize,
+        before: Option<u8>,
+        rules: Rules,
+        max_bytes: usize,
+    ) -> usize {
+        let limit = text.len().min(from.saturating_add(max_bytes));
+        let is_wide = rules == Rules::Wide;
+        let mut pair = EnclosingPair::new(before.filter(|_| is_wide));
+        for at in from..limit {
+            let byte = text[at];
+            let separator = (is_wide && byte == b':').then(|| list_separator(text, from, at));
+            if let Some(Some(separator)) = separator {
+                return separator;
+            }
+            let is_end = word_terminator_len(&text[at..], rules) > 0
+                || is_wide && (is_entity(&text[at..]) || pair.closed_by(byte));
+            if is_end {
+                return at;
+            }
+        }
+        limit
+    }
+
+    proptest! {
+        #[test]
+        fn the_table_and_its_simple_twin_agree(
+            pieces in vec(select(vec![
+                "http", "://", ":", ",", ";", "|", "&", "&gt;", "&LT;", "&quot;", "(", ")", "[", "]", "{", "}", "'",
+                "\"", "<", ">", "`", " ", "\n", "\u{1}", "\u{7f}", "\u{a0}", "\u{2019}", "\u{3002}", "\u{e9}", "x", "/",
+            ]), 0..24),
+            before in select(vec![None, Some(b'('), Some(b'['), Some(b'{'), Some(b'\''), Some(b'x')]),
+            rules in select(vec![Rules::Wide, Rules::Rfc1738]),
+            max_bytes in select(vec![usize::MAX, 5]),
+        ) {
+            let text = pieces.concat().into_bytes();
+            let from = text.len().min(1);
+            prop_assert_eq!(
+                url_run_end(&text, from, before, rules, max_bytes),
+                url_run_end_simple(&text, from, before, rules, max_bytes)
+            );
+        }
     }
 }

@@ -1,54 +1,57 @@
-//! The inside of a wrapper (RFC 1738, appendix; `spec/appendix-rules.md` 4 to 10).
+//! The content of a wrapper (RFC 1738, appendix).
+//!
+//! White space in it is ignored. The appendix leaves open what a blank line, a `<`, or a second URL means: a wrapper with
+//! one of the first two was never closed, and one with two URLs is not used.
 
-use super::line::{is_blank, is_line_end, line_end, line_start};
+use super::line::{LineEnd, is_blank, is_line_end, line_end, line_start};
 use super::page_break::page_break;
-use super::quote_marks::{Marks, Style, marks, same_marks};
+use super::quote_marks::{CommonMarks, QuoteMarks, QuoteStyle, common_marks, marks};
 use super::{Features, LogicalLine, Repair, RepairSet};
 use crate::grammar::{BareRequirement, Scheme, SchemeClass};
 use crate::limits::RFC1738_WRAPPER_BYTES;
 use crate::scan::{Rules, UrlStart};
 use crate::span::Span;
 
-/// What became of a wrapper.
+/// The result of reading a wrapper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WrappedText {
-    /// It closes with the `>` at this offset, and the line holds its content.
+    /// The wrapper is closed by the `>` at this offset; the logical line has its content.
     Closed(usize),
-    /// It closes there, but holds the beginnings of two URLs: no piece of it can be trusted.
+    /// The wrapper is closed by the `>` at this offset, but contains the beginnings of two URLs: none of it is used.
     SeveralUrls(usize),
-    /// It does not close: its `<` is an ordinary character.
+    /// The wrapper is not closed: its `<` is an ordinary character.
     Unclosed,
 }
 
-/// Lays the content of the wrapper at `start` out in `line`.
+/// Unfolds the content of the wrapper at `start` into `line`.
 ///
-/// Reads at most `most` bytes behind the `<` (2,000 by the strict rules) and stops at the first `<`, so that all
-/// wrappers of a text together are read once.
-pub fn wrapped(
+/// Reads at most `max_bytes` after the `<` ([`RFC1738_WRAPPER_BYTES`] by the strict rules) and stops at the next `<`, so
+/// that the wrappers of a text are read once in total.
+pub fn unfold_wrapper(
     text: &[u8],
     start: &UrlStart,
     rules: Rules,
-    most: usize,
+    max_bytes: usize,
     line: &mut LogicalLine,
 ) -> WrappedText {
     line.clear();
-    let most = if rules == Rules::Rfc1738 {
+    let max_bytes = if rules == Rules::Rfc1738 {
         RFC1738_WRAPPER_BYTES
     } else {
-        most
+        max_bytes
     };
-    // One byte more than the content may have: the `>`.
+    // The `<`, the content and the `>`.
     let limit = text
         .len()
-        .min(start.at.saturating_add(most).saturating_add(2));
-    let inside = Inside::of(text, start, rules, limit);
+        .min(start.at.saturating_add(max_bytes).saturating_add(2));
+    let content = WrapperContent::new(text, start, rules, limit);
     let mut at = start.content;
-    let mut void = false;
+    let mut several_urls = false;
     let mut gaps = 0;
     while at < limit {
         match text[at] {
             b'>' => {
-                return if void {
+                return if several_urls {
                     WrappedText::SeveralUrls(at)
                 } else {
                     WrappedText::Closed(at)
@@ -56,10 +59,10 @@ pub fn wrapped(
             }
             b'<' => return WrappedText::Unclosed,
             byte if is_blank(byte) || is_line_end(byte) => {
-                let Some(gap) = inside.gap(at, line) else {
+                let Some(gap) = content.gap(at, line) else {
                     return WrappedText::Unclosed;
                 };
-                // Several words on one line are prose behind a forgotten `>`.
+                // Several words on one line are prose after a missing `>`.
                 gaps = if gap.repairs.has(Repair::LineBreak) {
                     0
                 } else {
@@ -68,7 +71,7 @@ pub fn wrapped(
                 if rules == Rules::Wide && gaps > PROSE_GAPS && text.get(gap.end) != Some(&b'>') {
                     return WrappedText::Unclosed;
                 }
-                void |= !line.text().is_empty() && begins_url(&text[gap.end..limit], rules);
+                several_urls |= !line.text().is_empty() && begins_url(&text[gap.end..limit], rules);
                 line.join(gap.repairs, 1.0, Features::default());
                 at = gap.end;
             }
@@ -87,39 +90,40 @@ pub fn wrapped(
     WrappedText::Unclosed
 }
 
-/// Blanks between words on one line of a wrapper's content, above which it is prose. People write
-/// `<http://a.example/ drafts/ x>`; labelled wrappers have two at most.
+/// Maximum number of gaps between words on one line of a wrapper's content. With more of them it is prose.
+///
+/// People write `<http://a.example/ drafts/ x>`; wrappers with a label have at most two gaps.
 const PROSE_GAPS: usize = 2;
 
-/// White space inside a wrapper, and what came with it.
+/// White space inside a wrapper, with the quote marks and page break after it.
 struct Gap {
     repairs: RepairSet,
-    /// The first byte behind it.
+    /// The offset after the gap.
     end: usize,
 }
 
-/// What is known of a wrapper while its content is read.
-struct Inside<'t> {
+/// The content of a wrapper while it is read.
+struct WrapperContent<'t> {
     text: &'t [u8],
-    /// Where reading stops.
+    /// The offset at which reading stops.
     limit: usize,
     rules: Rules,
-    /// The quote marks of the line that the wrapper begins on.
-    first: Marks,
-    /// Whether a diff's `+` stands behind those marks.
-    plus: bool,
+    /// The quote marks of the line on which the wrapper begins.
+    first: QuoteMarks,
+    /// `true` if the `+` of a diff follows these marks.
+    has_plus: bool,
 }
 
-impl<'t> Inside<'t> {
-    fn of(text: &'t [u8], start: &UrlStart, rules: Rules, limit: usize) -> Inside<'t> {
+impl<'t> WrapperContent<'t> {
+    fn new(text: &'t [u8], start: &UrlStart, rules: Rules, limit: usize) -> WrapperContent<'t> {
         let style = if rules == Rules::Wide {
-            Style::Wide
+            QuoteStyle::Wide
         } else {
-            Style::Strict
+            QuoteStyle::Strict
         };
         let line = line_start(text, start.at).unwrap_or(start.at);
         let mut first = marks(text, Span::new(line, start.at), style);
-        // A diff between two texts begins the lines of the first with `<` and a blank.
+        // In a diff, the lines of the first text begin with `<` and a blank.
         if rules == Rules::Wide
             && first.marks.is_empty()
             && line < start.at
@@ -128,19 +132,19 @@ impl<'t> Inside<'t> {
             first.marks.push(Span::new(line, line + 1));
             first.end = line + 1;
         }
-        let plus = rules == Rules::Wide
+        let has_plus = rules == Rules::Wide
             && text[first.end..start.at].trim_ascii_start().first() == Some(&b'+');
-        Inside {
+        WrapperContent {
             text,
             limit,
             rules,
             first,
-            plus,
+            has_plus,
         }
     }
 
-    /// The white space at `at`, with the quote marks and page furniture behind its line break; nothing where a
-    /// blank line shows that the wrapper was never closed.
+    /// Returns the gap that begins with the white space at `at`. `None` if a blank line follows: then the wrapper was never
+    /// closed.
     fn gap(&self, at: usize, line: &LogicalLine) -> Option<Gap> {
         let mut repairs = RepairSet::default();
         let mut end = self.skip_blanks(at);
@@ -152,19 +156,19 @@ impl<'t> Inside<'t> {
         if line.text().last() == Some(&b'-') {
             repairs.add(Repair::Hyphen);
         }
-        end = line_end(self.text, end).1;
-        if let Some(behind) = page_break(self.text, end, self.limit) {
+        end = line_end(self.text, end).next;
+        if let Some(next) = page_break(self.text, end, self.limit) {
             repairs.add(Repair::PageBreak);
-            end = behind;
+            end = next;
         }
         loop {
             let begin = end.min(self.limit);
-            if let Some(next) = self.debris(begin) {
+            if let Some(next) = self.marks_only_line(begin) {
                 repairs.add(Repair::QuotePrefix);
                 end = next;
                 continue;
             }
-            end = self.marks_undone(begin);
+            end = self.skip_marks(begin);
             if end > begin {
                 repairs.add(Repair::QuotePrefix);
             }
@@ -173,12 +177,12 @@ impl<'t> Inside<'t> {
         }
     }
 
-    /// Where the line at `begin` goes on behind those of its quote marks that are the first line's.
+    /// Returns the offset after the quote marks that the line at `begin` has in common with the first line.
     ///
-    /// By the strict rules all of them must be there; by the wide ones as many as are there are undone, and never
-    /// more: a `>` too many closes the wrapper.
-    fn marks_undone(&self, begin: usize) -> usize {
-        let (count, end) = same_marks(
+    /// By the strict rules all marks of the first line must be there, by the wide rules any number of them. Further marks
+    /// are not skipped: a `>` closes the wrapper.
+    fn skip_marks(&self, begin: usize) -> usize {
+        let CommonMarks { count, end } = common_marks(
             self.text,
             Span::new(begin, self.limit.max(begin)),
             &self.first,
@@ -187,22 +191,22 @@ impl<'t> Inside<'t> {
             return begin;
         }
         let rest = self.skip_blanks(end);
-        if self.plus && self.text.get(rest) == Some(&b'+') {
+        if self.has_plus && self.text.get(rest) == Some(&b'+') {
             rest + 1
         } else {
             end
         }
     }
 
-    /// The end of a line of nothing but quote marks, two or more deeper than the first line's: what a mailer
-    /// leaves between the pieces of a line that it broke. Any other blank line ends the wrapper.
-    fn debris(&self, begin: usize) -> Option<usize> {
-        let (end, next) = line_end(self.text, begin);
+    /// Returns the offset after a line that has only quote marks, at least two more than the first line. A mailer leaves
+    /// such a line between the pieces of a line that it broke. Any other blank line ends the wrapper.
+    fn marks_only_line(&self, begin: usize) -> Option<usize> {
+        let LineEnd { end, next } = line_end(self.text, begin);
         if self.rules == Rules::Rfc1738 || self.first.marks.is_empty() || next > self.limit {
             return None;
         }
-        let (count, _) = same_marks(self.text, Span::new(begin, end), &self.first);
-        let all = marks(self.text, Span::new(begin, end), Style::Wide);
+        let count = common_marks(self.text, Span::new(begin, end), &self.first).count;
+        let all = marks(self.text, Span::new(begin, end), QuoteStyle::Wide);
         let only_marks = self.text[all.end..end].trim_ascii().is_empty();
         (only_marks && count == self.first.marks.len() && all.marks.len() >= count + 2)
             .then_some(next)
@@ -220,8 +224,8 @@ impl<'t> Inside<'t> {
     }
 }
 
-/// Whether another URL begins here: `URL:`, one of the eight schemes with `//`, `mailto:` or `news:`
-/// (`spec/appendix-rules.md` 10).
+/// Returns `true` if another URL begins here: `URL:`, one of the eight predefined schemes with `//`, `mailto:` or `news:`;
+/// by the wide rules also any other known scheme with `//` and a host.
 fn begins_url(text: &[u8], rules: Rules) -> bool {
     let Some(colon) = text
         .iter()
@@ -243,13 +247,13 @@ fn begins_url(text: &[u8], rules: Rules) -> bool {
     })
 }
 
-/// The bytes that neither end a wrapper's content nor break it.
+/// The bytes that neither end a wrapper's content nor begin a gap. A table, because most bytes of a wrapper are such.
 const PLAIN: [bool; 256] = {
     let mut plain = [false; 256];
     let mut at = 0;
     while at < plain.len() {
-        let octet = at as u8;
-        plain[at] = !(is_blank(octet) || is_line_end(octet) || matches!(octet, b'<' | b'>'));
+        let byte = at as u8;
+        plain[at] = !(is_blank(byte) || is_line_end(byte) || matches!(byte, b'<' | b'>'));
         at += 1;
     }
     plain

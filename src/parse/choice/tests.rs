@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::repair::{BareWord, LineBreakPolicy, LogicalLine, prefilter, word};
+use crate::repair::{BareWord, LineBreakPolicy, LogicalLine, prefilter, unfold_bare_word};
 use crate::scan::SchemelessPolicy;
 
 /// Parses the word of each bare start that the prefilter rejects, and asserts that it is no URL. Returns the number of
@@ -26,10 +26,10 @@ fn check(text: &[u8]) -> usize {
             before,
             rules: Rules::Wide,
             breaks: LineBreakPolicy::Join,
-            most: usize::MAX,
+            max_bytes: usize::MAX,
         };
         if let Err(reason) = prefilter(text, &bare_word, guessed, &scanner) {
-            word(text, &bare_word, &mut line);
+            unfold_bare_word(text, &bare_word, &mut line);
             let candidate = Candidate {
                 start: &start,
                 before,

@@ -6,7 +6,7 @@ use super::line_break::{Follow, LineBreak};
 use super::line_width::{WIDEST_COLUMNS, columns, indentation, prose_columns, trim_end};
 use super::token::Token;
 use super::url_head::Head;
-use super::{Feature, Features, POSSIBLE, Step};
+use super::{Continuation, Feature, Features, POSSIBLE};
 
 /// Columns from which a line may have been broken because it was full: mailers fill up to 65, 72 or 80 columns, and
 /// hyphens and slashes before the break make lines shorter.
@@ -26,7 +26,7 @@ const LONG_TOKEN: usize = 20;
 const CLOSER_BYTES: usize = 2;
 
 /// Weighs the continuation of `url` by the token of `seam`. None if it is impossible, or as good as that.
-pub(super) fn weigh(seam: &LineBreak<'_>, url: &[u8]) -> Option<Step> {
+pub(super) fn weigh(seam: &LineBreak<'_>, url: &[u8]) -> Option<Continuation> {
     let token = Token::new(seam.token_and(0))?;
     if is_refused(seam, url, &token) {
         return None;
@@ -43,7 +43,7 @@ pub(super) fn weigh(seam: &LineBreak<'_>, url: &[u8]) -> Option<Step> {
     if features.points() >= POSSIBLE {
         features.add([(Feature::Fits, fits(seam, &token))]);
     }
-    (features.points() >= POSSIBLE).then_some(Step {
+    (features.points() >= POSSIBLE).then_some(Continuation {
         token: seam.token,
         dropped,
         quoted: seam.quoted,

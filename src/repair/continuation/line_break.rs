@@ -4,7 +4,7 @@ use super::line_prefix::{Marks, common_lead};
 use super::line_width::{Row, indentation, nearby, row};
 use crate::limits::CONTINUATION_BYTES;
 use crate::repair::line::line_start;
-use crate::repair::url_run::{CALM, word_terminator_len};
+use crate::repair::url_run::{INERT, word_terminator_len};
 use crate::scan::Rules;
 use crate::span::Span;
 
@@ -177,8 +177,11 @@ impl<'t> LineBreak<'t> {
 /// the HTML entity of one.
 fn run(line: &[u8]) -> usize {
     let mut at = 0;
-    while let Some(calm) = line[at..].iter().position(|&byte| !CALM[usize::from(byte)]) {
-        at += calm;
+    while let Some(inert) = line[at..]
+        .iter()
+        .position(|&byte| !INERT[usize::from(byte)])
+    {
+        at += inert;
         if word_terminator_len(&line[at..], Rules::Wide) > 0 || is_entity(&line[at..]) {
             return at;
         }

@@ -16,7 +16,7 @@ fn pieces(text: &str, start: usize) -> Vec<(Span, bool)> {
         .map_or(text.len(), |len| start + len);
     let head = Span::new(start, start + text[start..line_end].trim_end().len());
     let mut pieces = vec![(head, true)];
-    for step in steps(text.as_bytes(), head) {
+    for step in continuations(text.as_bytes(), head) {
         let at = pieces.len() - 1;
         pieces[at].0.end -= step.dropped;
         pieces.push((step.token, step.points() >= LIKELY));
@@ -44,7 +44,7 @@ fn check(marked: &str) {
 /// The names of the evidence for the first step of the URL that `text` begins with.
 fn evidence(text: &str) -> Vec<&'static str> {
     let head = Span::new(0, text.find('\n').unwrap());
-    steps(text.as_bytes(), head)
+    continuations(text.as_bytes(), head)
         .first()
         .map(|step| step.features.iter().map(Feature::name).collect())
         .unwrap_or_default()
@@ -107,8 +107,9 @@ fn initials_and_colons_are_marks_only_in_both_lines() {
 
 #[test]
 fn a_step_says_whether_marks_were_undone() {
-    let quoted =
-        |text: &str| steps(text.as_bytes(), Span::new(2, text.find('\n').unwrap()))[0].quoted;
+    let quoted = |text: &str| {
+        continuations(text.as_bytes(), Span::new(2, text.find('\n').unwrap()))[0].quoted
+    };
     assert!(quoted(&format!("> {FULL}\n> index.html")));
     assert!(!quoted(&format!("  {FULL}\n  index.html")));
 }
@@ -227,7 +228,7 @@ fn a_chain_is_no_longer_than_its_limit() {
     let lines = [MIDDLE; 2 * CONTINUATION_LINES].join("\n");
     let text = format!("{FULL}\n{lines}");
     assert_eq!(
-        steps(text.as_bytes(), Span::new(0, FULL.len())).len(),
+        continuations(text.as_bytes(), Span::new(0, FULL.len())).len(),
         CONTINUATION_LINES
     );
 }
@@ -261,9 +262,12 @@ fn blanks_at_line_ends_do_not_matter() {
 #[test]
 fn a_head_within_its_line_has_no_steps() {
     let text = format!("{FULL} x\ndrafts/index.html");
-    assert_eq!(steps(text.as_bytes(), Span::new(0, FULL.len())), []);
+    assert_eq!(continuations(text.as_bytes(), Span::new(0, FULL.len())), []);
     let text = format!("{FULL}&gt;\ndrafts/index.html");
-    assert_eq!(steps(text.as_bytes(), Span::new(0, FULL.len() + 4)), []);
+    assert_eq!(
+        continuations(text.as_bytes(), Span::new(0, FULL.len() + 4)),
+        []
+    );
 }
 
 #[test]
@@ -297,7 +301,7 @@ fn what_is_longer_than_its_limit_has_no_steps() {
 #[test]
 fn points_make_confidence() {
     let step = |features: &[Feature]| {
-        let mut step = Step {
+        let mut step = Continuation {
             token: Span::new(0, 1),
             dropped: 0,
             quoted: false,
@@ -372,7 +376,7 @@ fn steps_of_any_octets_lie_in_order_and_only_the_last_is_in_doubt() {
                 .iter()
                 .position(|byte| b"\r\n".contains(byte))
                 .unwrap_or(text.len() - start);
-            let steps = steps(
+            let steps = continuations(
                 &text,
                 Span::new(
                     start,
