@@ -1,10 +1,14 @@
-//! One output line. The only place that knows the wire format.
+//! The wire format: records, rejects, events and summaries as lines of JSON, and the few that are read back.
+//!
+//! No other module knows the names and the order of the fields. A finished line is never edited: fields that become known
+//! late are written late ([`RecordWriter::write_open`], [`close_line`]).
 
 mod cache;
 mod context;
 mod counts;
 mod error;
 mod event;
+mod json_path;
 mod line;
 mod location;
 mod object;
@@ -12,6 +16,7 @@ mod owned;
 mod parsed;
 mod part_cache;
 mod parts;
+mod read_error;
 mod reject;
 mod schema;
 pub mod sidecar;
@@ -21,12 +26,13 @@ mod summary;
 mod writer;
 
 pub use context::context_border;
-pub use counts::NamedCounts;
+pub use counts::{NamedCounts, SchemeCounts};
 pub use event::write_event;
 pub use line::json_line;
 pub use owned::{OwnedMessage, OwnedRecord, OwnedSource};
 pub use parsed::write_parsed;
 pub use parts::{Decoded, Parts};
+pub use read_error::RecordReadError;
 pub use reject::write_reject;
 pub use schema::schema;
 pub use sidecar::Sidecar;
@@ -42,7 +48,7 @@ use crate::origin::{Source, SourceKind};
 use crate::parse::FoundUrl;
 use crate::repair::Join;
 
-/// The version of the format. Additions are free; a change of a name or a meaning raises it.
+/// Version of the wire format. A new field keeps it; a change of a name or a meaning raises it.
 pub const SCHEMA: u32 = 1;
 
 /// A found URL with everything that a record says of it.
@@ -115,8 +121,8 @@ pub struct RecordOrigin<'r> {
     pub message_end: u64,
 }
 
-/// The id of a record: a hash of the message's digest, the part's path, the URL with its fragment, and how many
-/// times this URL stood in this part before.
+/// Returns the identifier of a record: a hash of the digest of its message, the path of its part, the URL with its fragment,
+/// and the number of earlier occurrences of this URL in the part (`before`).
 #[must_use]
 pub fn record_id(digest: u128, part: &str, url: &[u8], before: u64) -> u128 {
     let [part_len, url_len] = [part.len() as u64, url.len() as u64].map(u64::to_le_bytes);
@@ -130,20 +136,20 @@ pub fn record_id(digest: u128, part: &str, url: &[u8], before: u64) -> u128 {
     ])
 }
 
-/// The hash of some bytes behind each other.
+/// Returns the hash of the concatenation of `pieces`.
 pub(crate) fn hash_pieces(pieces: &[&[u8]]) -> u128 {
-    // Most are short, and there is one for each record: they are put together where nobody has to be asked for room.
+    // There is one call for each record, and most are short: these are concatenated without an allocation.
     const USUAL_BYTES: usize = 256;
-    let mut room = [0; USUAL_BYTES];
+    let mut buffer = [0; USUAL_BYTES];
     let len = pieces.iter().map(|piece| piece.len()).sum();
-    let Some(joined) = room.get_mut(..len) else {
+    let Some(joined) = buffer.get_mut(..len) else {
         return XxHash3_128::oneshot(&pieces.concat());
     };
     let mut rest = &mut *joined;
     for piece in pieces {
-        let (here, behind) = rest.split_at_mut(piece.len());
+        let (here, after) = rest.split_at_mut(piece.len());
         here.copy_from_slice(piece);
-        rest = behind;
+        rest = after;
     }
     XxHash3_128::oneshot(joined)
 }
@@ -153,13 +159,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_are_hashed_as_one() {
+    fn pieces_are_hashed_as_their_concatenation() {
         let text: Vec<u8> = (0..=255).cycle().take(600).collect();
         for len in [0, 1, 16, 255, 256, 257, 600] {
             for at in [0, len / 3, len] {
-                let (before, behind) = text[..len].split_at(at);
+                let (before, after) = text[..len].split_at(at);
                 assert_eq!(
-                    hash_pieces(&[before, b"", behind]),
+                    hash_pieces(&[before, b"", after]),
                     XxHash3_128::oneshot(&text[..len]),
                     "{len} {at}"
                 );

@@ -157,7 +157,7 @@ impl<'w> BatchBuilder<'w> {
                 }
             }
             Finding::Diagnostic(diagnostic) => {
-                summary.count_event(diagnostic.kind.name());
+                summary.count_event(diagnostic.kind);
                 self.chunk().events.push(diagnostic.of(source));
             }
             Finding::Parts { text, skipped } => {

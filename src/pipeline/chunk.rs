@@ -94,7 +94,7 @@ impl Chunk {
 
     /// Counts and reports an event that changes nothing in what is read.
     pub(super) fn event(&mut self, event: Event) {
-        self.summary.count_event(event.diagnostic.kind.name());
+        self.summary.count_event(event.diagnostic.kind);
         self.events.push(event);
     }
 
@@ -165,8 +165,8 @@ impl Chunk {
     fn count_failure(&mut self, source: &Source, kind: DiagnosticKind) {
         match (kind, source.member().is_empty()) {
             (DiagnosticKind::Vanished, true) => self.summary.skip_file(SkipReason::Vanished),
-            (kind, true) => self.summary.fail_file(kind.name()),
-            (kind, false) => self.summary.fail_member(kind.name()),
+            (kind, true) => self.summary.fail_file(kind),
+            (kind, false) => self.summary.fail_member(kind),
         }
     }
 }

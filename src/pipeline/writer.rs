@@ -62,7 +62,7 @@ impl<'w> Writer<'w> {
             && let Some(kind) = self.broken.take()
             && chunk.summary.files_read > 0
         {
-            chunk.summary.read_file_failed(kind.name());
+            chunk.summary.read_file_failed(kind);
         }
     }
 }
@@ -162,7 +162,7 @@ mod tests {
         let chunks = vec![read(), later(), Chunk::default(), later(), read(), read()];
         let expected = |all, read, failed| Files { all, read, failed };
         assert_eq!(files(chunks), expected(3, 2, 1));
-        let failed = counted(|summary| summary.fail_file("unreadable"));
+        let failed = counted(|summary| summary.fail_file(DiagnosticKind::Unreadable));
         assert_eq!(files(vec![later(), failed, read()]), expected(2, 1, 1));
         assert_eq!(files(vec![broken(read()), read()]), expected(2, 1, 1));
     }

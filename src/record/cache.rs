@@ -1,60 +1,67 @@
-//! What was written of the URLs of earlier records, for those that come again.
+//! Cache of the JSON of URLs that were written lately.
 
 use twox_hash::XxHash3_64;
 
 use crate::limits::{RECORD_CACHE_ENTRIES, RECORD_CACHE_ENTRY_BYTES};
 
-/// The JSON that tells of some URLs that were written lately. Mailing lists name themselves in each message, and people
-/// their pages.
+/// Cache of the fields of a record that depend on the URL alone. It pays because mailing lists name themselves in each
+/// message, and people their pages.
 ///
-/// Holds at most [`RECORD_CACHE_ENTRIES`] of up to [`RECORD_CACHE_ENTRY_BYTES`] bytes, each in the place that the hash of its URL names; a later
-/// one takes the place of an earlier.
+/// Holds at most [`RECORD_CACHE_ENTRIES`] URLs of up to [`RECORD_CACHE_ENTRY_BYTES`] bytes. The hash of a URL selects its
+/// entry, and a later URL replaces an earlier one.
 #[derive(Debug, Default)]
 pub(super) struct RecordCache {
-    places: Vec<CachedReading>,
+    entries: Vec<CacheEntry>,
 }
 
-/// What was written of a URL.
+/// Everything that the cached JSON depends on.
+#[derive(Clone, Copy)]
+pub(super) struct CacheKey<'u> {
+    /// The URL with its fragment.
+    pub(super) full: &'u [u8],
+    /// `true` if the link shows another host.
+    pub(super) mismatch: bool,
+}
+
 #[derive(Clone, Debug, Default)]
-struct CachedReading {
-    /// The URL with its fragment; nothing while the place is free.
+struct CacheEntry {
+    /// The URL with its fragment; empty while the entry is free.
     full: Vec<u8>,
-    /// Whether its link showed another host.
     mismatch: bool,
     json: Vec<u8>,
 }
 
 impl RecordCache {
-    /// Appends to `out` what `write` appends for this URL, which must depend on nothing else. It is called where that is
-    /// not known.
+    /// Appends the JSON for `key` to `out`. Calls `write` for it if it is not cached; what `write` appends must depend on
+    /// `key` alone.
     pub(super) fn append(
         &mut self,
-        full: &[u8],
-        mismatch: bool,
+        key: CacheKey<'_>,
         out: &mut Vec<u8>,
         write: impl FnOnce(&mut Vec<u8>),
     ) {
-        if full.is_empty() || full.len() > RECORD_CACHE_ENTRY_BYTES {
+        let CacheKey { full, mismatch } = key;
+        if full.is_empty() || RECORD_CACHE_ENTRY_BYTES < full.len() {
             return write(out);
         }
-        if self.places.is_empty() {
-            self.places
-                .resize(RECORD_CACHE_ENTRIES, CachedReading::default());
+        if self.entries.is_empty() {
+            self.entries
+                .resize(RECORD_CACHE_ENTRIES, CacheEntry::default());
         }
-        let place = &mut self.places[XxHash3_64::oneshot(full) as usize % RECORD_CACHE_ENTRIES];
-        if place.full == full && place.mismatch == mismatch {
-            return out.extend_from_slice(&place.json);
+        let entry = &mut self.entries[XxHash3_64::oneshot(full) as usize % RECORD_CACHE_ENTRIES];
+        if entry.full == full && entry.mismatch == mismatch {
+            return out.extend_from_slice(&entry.json);
         }
-        // If writing fails the place is free.
-        place.full.clear();
+        // The entry stays free if `write` panics.
+        entry.full.clear();
         let start = out.len();
         write(out);
         let json = &out[start..];
         if json.len() <= RECORD_CACHE_ENTRY_BYTES {
-            place.json.clear();
-            place.json.extend_from_slice(json);
-            place.full.extend_from_slice(full);
-            place.mismatch = mismatch;
+            entry.json.clear();
+            entry.json.extend_from_slice(json);
+            entry.full.extend_from_slice(full);
+            entry.mismatch = mismatch;
         }
     }
 }
@@ -63,11 +70,15 @@ impl RecordCache {
 mod tests {
     use super::*;
 
-    /// What is appended for each of some URLs, and how many of them had to be written.
+    /// Returns the bytes that are appended for some URLs, and the number of those that had to be written.
     fn appended(urls: &[(&[u8], bool)]) -> (Vec<u8>, usize) {
-        let (mut readings, mut out, mut written) = (RecordCache::default(), Vec::new(), 0);
+        let (mut cache, mut out, mut written) = (RecordCache::default(), Vec::new(), 0);
         for (url, mismatch) in urls {
-            readings.append(url, *mismatch, &mut out, |out| {
+            let key = CacheKey {
+                full: url,
+                mismatch: *mismatch,
+            };
+            cache.append(key, &mut out, |out| {
                 written += 1;
                 out.extend_from_slice(url);
                 out.push(if *mismatch { b'!' } else { b';' });
@@ -77,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_is_written_once() {
+    fn a_cached_url_is_written_once() {
         assert_eq!(
             appended(&[(b"a", false), (b"b", false), (b"a", false)]),
             (b"a;b;a;".to_vec(), 2)
@@ -90,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn long_ones_are_not_kept() {
+    fn long_urls_are_not_cached() {
         let long = vec![b'a'; RECORD_CACHE_ENTRY_BYTES + 1];
         assert_eq!(appended(&[(&long, false), (&long, false)]).1, 2);
         let longest = &long[2..];
@@ -98,15 +109,15 @@ mod tests {
     }
 
     #[test]
-    fn many_that_share_places_are_told_apart() {
+    fn urls_that_share_an_entry_are_distinguished() {
         let urls: Vec<Vec<u8>> = (0..RECORD_CACHE_ENTRIES * 20)
             .map(|number| format!("u{}", number % 999).into_bytes())
             .collect();
-        let asked: Vec<(&[u8], bool)> = urls.iter().map(|url| (url.as_slice(), false)).collect();
+        let keys: Vec<(&[u8], bool)> = urls.iter().map(|url| (url.as_slice(), false)).collect();
         let want: Vec<u8> = urls
             .iter()
             .flat_map(|url| [url.as_slice(), b";"].concat())
             .collect();
-        assert_eq!(appended(&asked).0, want);
+        assert_eq!(appended(&keys).0, want);
     }
 }

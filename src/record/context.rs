@@ -1,10 +1,11 @@
-//! The text around a URL.
+//! Borders of the text around a URL.
 
-/// How many bytes at the start of `bytes` (or, from the end, `back` ones) can go without dividing a character.
+/// Returns the largest offset up to `at` that does not divide a UTF-8 character of `text`. Text that is not UTF-8 is cut at
+/// `at`.
 #[must_use]
-pub fn context_border(octets: &[u8], at: usize) -> usize {
+pub fn context_border(text: &[u8], at: usize) -> usize {
     (at.saturating_sub(3)..=at)
         .rev()
-        .find(|&at| octets.get(at).is_none_or(|byte| byte & 0xC0 != 0x80))
+        .find(|&at| text.get(at).is_none_or(|byte| byte & 0xC0 != 0x80))
         .unwrap_or(at)
 }

@@ -7,50 +7,50 @@ use serde::{Serialize, Serializer};
 
 use crate::grammar::{SCHEMES, Scheme};
 
-/// How often each of some named things happened.
+/// Numbers by name, in the order of the names.
 #[derive(Clone, Debug, Default, Eq, Serialize)]
 #[serde(transparent)]
 pub struct NamedCounts {
     by_name: BTreeMap<String, u64>,
-    /// Whether something was counted since all was poured out.
+    /// `true` if something was counted since the last [`NamedCounts::drain_into`].
     #[serde(skip)]
     is_fresh: bool,
 }
 
 impl NamedCounts {
-    /// NamedCounts so many more of `name`.
-    pub(super) fn add(&mut self, name: &str, more: u64) {
+    /// Returns the sum of all numbers.
+    #[must_use]
+    pub fn sum(&self) -> u64 {
+        self.by_name.values().sum()
+    }
+
+    /// Adds `number` to the count of `name`.
+    pub(super) fn add(&mut self, name: &str, number: u64) {
         self.is_fresh = true;
         match self.by_name.get_mut(name) {
-            Some(number) => *number += more,
+            Some(count) => *count += number,
             None => {
-                self.by_name.insert(name.to_owned(), more);
+                self.by_name.insert(name.to_owned(), number);
             }
         }
     }
 
-    /// Adds these counts to others and sets them to zero. A few names are kept for the next time, not all that a hostile
-    /// message may bring.
-    pub(super) fn pour(&mut self, sum: &mut NamedCounts) {
+    /// Adds these counts to `sum` and sets them to zero. The names are kept, since the next message has the same, but not
+    /// the many names that a hostile message may bring.
+    pub(super) fn drain_into(&mut self, sum: &mut NamedCounts) {
         const KEPT_NAMES: usize = 32;
         if !std::mem::take(&mut self.is_fresh) {
             return;
         }
-        for (name, number) in &mut self.by_name {
-            match std::mem::take(number) {
+        for (name, count) in &mut self.by_name {
+            match std::mem::take(count) {
                 0 => {}
-                more => sum.add(name, more),
+                number => sum.add(name, number),
             }
         }
-        if self.by_name.len() > KEPT_NAMES {
+        if KEPT_NAMES < self.by_name.len() {
             self.by_name.clear();
         }
-    }
-
-    /// All numbers together.
-    #[must_use]
-    pub fn sum(&self) -> u64 {
-        self.by_name.values().sum()
     }
 }
 
@@ -68,14 +68,14 @@ impl Deref for NamedCounts {
     }
 }
 
-/// How often URLs had each scheme: by place for those in the table, by name for others.
+/// Numbers of URLs by scheme: by index for the schemes of the table, by name for all others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemeCounts {
     pub(super) known: [u64; SCHEMES.len()],
     pub(super) others: NamedCounts,
 }
 
-// Arrays of more than 32 have none.
+// Not derived: arrays of more than 32 elements have no `Default`.
 impl Default for SchemeCounts {
     fn default() -> SchemeCounts {
         SchemeCounts {
@@ -86,10 +86,10 @@ impl Default for SchemeCounts {
 }
 
 impl SchemeCounts {
-    /// NamedCounts one more of this name, in any case.
+    /// Adds one to the count of this scheme, in any case.
     pub(super) fn add(&mut self, name: &[u8]) {
         match Scheme::index(name) {
-            Some(place) => self.known[place] += 1,
+            Some(index) => self.known[index] += 1,
             None => self
                 .others
                 .add(&String::from_utf8_lossy(name).to_ascii_lowercase(), 1),
@@ -103,7 +103,7 @@ impl Serialize for SchemeCounts {
             .iter()
             .map(|scheme| scheme.name)
             .zip(self.known)
-            .filter(|(_, number)| *number > 0);
+            .filter(|(_, number)| 0 < *number);
         let others = self
             .others
             .iter()

@@ -1,21 +1,21 @@
-//! A reject of RFC 1738 as a record has it.
+//! A reject of RFC 1738 as a record's `error`.
 
 use serde::Serialize;
 
 use crate::grammar::Reject;
 
-/// Why RFC 1738 refuses a URL.
+/// The `error` of a record: the reason why RFC 1738 rejects its URL.
 #[derive(Serialize)]
-pub(super) struct ErrorLine {
+pub(super) struct GrammarErrorJson {
     offset: usize,
     part: &'static str,
     kind: &'static str,
     message: String,
 }
 
-impl From<Reject> for ErrorLine {
-    fn from(reject: Reject) -> ErrorLine {
-        ErrorLine {
+impl From<Reject> for GrammarErrorJson {
+    fn from(reject: Reject) -> GrammarErrorJson {
+        GrammarErrorJson {
             offset: reject.offset,
             part: reject.part.name(),
             kind: reject.kind.name(),

@@ -1,31 +1,27 @@
-//! A record of type `event`.
+//! A record of type `event`: a diagnostic and its source.
 
 use serde::Serialize;
 
-use super::line::line_to;
-use super::location::PlaceLine;
+use super::line::append_json_line;
+use super::location::LocationJson;
 use crate::diagnostic::Event;
 
 /// A record of type `event`.
 #[derive(Serialize)]
-struct EventLine<'r> {
+struct EventJson<'r> {
     r#type: &'static str,
     kind: &'static str,
-    source: PlaceLine<'r>,
+    source: LocationJson<'r>,
     message: &'r str,
 }
 
-/// Appends an event and a line end.
+/// Appends an event as one line.
 pub fn write_event(event: &Event, out: &mut Vec<u8>) {
-    let place = PlaceLine::new(&event.source, event.diagnostic.offset, None);
-    let message = &event.diagnostic.message;
-    line_to(
-        out,
-        &EventLine {
-            r#type: "event",
-            kind: event.diagnostic.kind.name(),
-            source: place,
-            message,
-        },
-    );
+    let record = EventJson {
+        r#type: "event",
+        kind: event.diagnostic.kind.name(),
+        source: LocationJson::of(&event.source, event.diagnostic.offset, None),
+        message: &event.diagnostic.message,
+    };
+    append_json_line(out, &record);
 }

@@ -1,4 +1,4 @@
-//! A place in a source, as rejects and events have it.
+//! A location in a source, as the `source` of rejects and events.
 
 use std::borrow::Cow;
 
@@ -8,8 +8,9 @@ use serde::Serialize;
 use super::parts::text;
 use crate::origin::Source;
 
+/// The `source` of a reject or an event.
 #[derive(Serialize)]
-pub(super) struct PlaceLine<'r> {
+pub(super) struct LocationJson<'r> {
     path: Cow<'r, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     path_b64: Option<String>,
@@ -23,38 +24,43 @@ pub(super) struct PlaceLine<'r> {
     end: Option<u64>,
 }
 
-impl PlaceLine<'_> {
-    pub(super) fn new(source: &Source, start: Option<u64>, end: Option<u64>) -> PlaceLine<'_> {
-        let (path, path_b64) = path(source);
-        let (member, member_b64) = member(source);
-        PlaceLine {
-            path,
-            path_b64,
-            member,
-            member_b64,
+impl LocationJson<'_> {
+    pub(super) fn of(source: &Source, start: Option<u64>, end: Option<u64>) -> LocationJson<'_> {
+        let path = source.path.as_os_str().as_encoded_bytes();
+        let member = MemberJson::of(source);
+        LocationJson {
+            path: text(path),
+            path_b64: base64_unless_utf8(path),
+            member: member.names,
+            member_b64: member.base64,
             start,
             end,
         }
     }
 }
 
-pub(super) fn path(source: &Source) -> (Cow<'_, str>, Option<String>) {
-    let octets = source.path.as_os_str().as_encoded_bytes();
-    (text(octets), b64_unless_utf8(octets))
+/// The names of the members that a source lies in, from the outermost archive inwards.
+pub(super) struct MemberJson<'r> {
+    /// The names as text; `None` outside archives.
+    pub(super) names: Option<Vec<Cow<'r, str>>>,
+    /// The names in base64, if one of them is not UTF-8.
+    pub(super) base64: Option<Vec<String>>,
 }
 
-pub(super) fn member(source: &Source) -> (Option<Vec<Cow<'_, str>>>, Option<Vec<String>>) {
-    let names = source.member();
-    let is_lossy = names.iter().any(|name| std::str::from_utf8(name).is_err());
-    let texts = (!names.is_empty()).then(|| names.iter().map(|name| text(name)).collect());
-    (
-        texts,
-        is_lossy.then(|| names.iter().map(|name| BASE64.encode(name)).collect()),
-    )
+impl MemberJson<'_> {
+    pub(super) fn of(source: &Source) -> MemberJson<'_> {
+        let names = source.member();
+        let is_lossy = names.iter().any(|name| std::str::from_utf8(name).is_err());
+        MemberJson {
+            names: (!names.is_empty()).then(|| names.iter().map(|name| text(name)).collect()),
+            base64: is_lossy.then(|| names.iter().map(|name| BASE64.encode(name)).collect()),
+        }
+    }
 }
 
-pub(super) fn b64_unless_utf8(octets: &[u8]) -> Option<String> {
-    std::str::from_utf8(octets)
+/// Returns the bytes in base64, if they are not UTF-8.
+pub(super) fn base64_unless_utf8(bytes: &[u8]) -> Option<String> {
+    std::str::from_utf8(bytes)
         .is_err()
-        .then(|| BASE64.encode(octets))
+        .then(|| BASE64.encode(bytes))
 }

@@ -1,4 +1,10 @@
-//! A JSON object, written field by field at the end of a line that grows.
+//! A JSON object, written field by field at the end of a buffer.
+//!
+//! Crates could do this: `serde_json`, `sonic-rs` and `simd-json`. Measured with records of 327 bytes on one core,
+//! `serde_json` writes 1.17 GB/s, a writer by hand 1.55 GB/s and `sonic-rs` 1.76 GB/s. `sonic-rs` brings 27 crates and SIMD
+//! code with `unsafe`; `simd-json` is a parser above all, with `unsafe` too. Neither appends several fields that were encoded
+//! before to an open object, which the caches of this module need. So the records of URLs, millions in a run, are written
+//! here, and `serde_json` encodes strings that need escapes, values that are rare, and everything but these records.
 
 use data_encoding::{BASE64, HEXLOWER};
 use serde::Serialize;
@@ -6,31 +12,32 @@ use serde::Serialize;
 use super::parts::text;
 use crate::byte_scan::is_plain_json;
 
-/// A field's name as it is written: behind a comma, in quotation marks, before a colon. Made by [`field!`].
+/// A field's name as it is written: after a comma, in quotation marks, before a colon. Made by [`field!`].
 #[derive(Clone, Copy)]
 pub(super) struct Key {
     written: &'static str,
-    /// The same, and what stands there most: null, or an empty list.
+    /// The name with null, the most frequent value.
     with_null: &'static str,
-    with_none: &'static str,
+    /// The name with an empty list.
+    with_empty_list: &'static str,
 }
 
 impl Key {
-    /// The key that [`field!`] makes of a name.
+    /// Makes a key of the three texts that [`field!`] gives.
     pub(super) const fn new(
         written: &'static str,
         with_null: &'static str,
-        with_none: &'static str,
+        with_empty_list: &'static str,
     ) -> Key {
         Key {
             written,
             with_null,
-            with_none,
+            with_empty_list,
         }
     }
 }
 
-/// The key of a field, put together when the program is built.
+/// The key of a field, concatenated at compile time.
 macro_rules! field {
     ($name:literal) => {
         $crate::record::object::Key::new(
@@ -42,7 +49,7 @@ macro_rules! field {
 }
 pub(super) use field;
 
-/// A field whose value is known when the program is built, behind others.
+/// A field whose value is known at compile time, after other fields.
 macro_rules! fixed {
     ($name:literal, $json:literal) => {
         concat!(",\"", $name, "\":", $json)
@@ -50,11 +57,11 @@ macro_rules! fixed {
 }
 pub(super) use fixed;
 
-/// An object that is being written. Values are put behind each other as they come; nothing is kept of them.
+/// An object that is being written. Each value is appended at once; the object keeps none of them.
 pub(super) struct Object<'o> {
     out: &'o mut Vec<u8>,
     is_empty: bool,
-    /// Whether no text needs escapes, all being cut out of one that needs none.
+    /// `true` if no text needs escapes, because all are parts of one that needs none.
     is_plain: bool,
 }
 
@@ -69,8 +76,8 @@ impl<'o> Object<'o> {
         }
     }
 
-    /// Goes on with an object that has fields already.
-    pub(super) fn more(out: &'o mut Vec<u8>) -> Object<'o> {
+    /// Resumes an object that has fields already.
+    pub(super) fn resume(out: &'o mut Vec<u8>) -> Object<'o> {
         Object {
             out,
             is_empty: false,
@@ -78,67 +85,67 @@ impl<'o> Object<'o> {
         }
     }
 
-    /// Ends it.
+    /// Ends the object.
     pub(super) fn close(self) {
         self.out.push(b'}');
     }
 
-    /// A text. What is not UTF-8 becomes U+FFFD.
-    pub(super) fn text(&mut self, key: Key, octets: &[u8]) {
+    /// Writes a text. Bytes that are not UTF-8 become U+FFFD.
+    pub(super) fn text(&mut self, key: Key, bytes: &[u8]) {
         self.key(key);
-        string(octets, self.is_plain, self.out);
+        string(bytes, self.is_plain, self.out);
     }
 
-    /// A text, and its bytes in a field of their own where they are not UTF-8.
-    pub(super) fn text_and_octets(&mut self, key: Key, octets_key: Key, octets: &[u8]) {
+    /// Writes a text, and its bytes in base64 as a field of their own if they are not UTF-8.
+    pub(super) fn text_and_base64(&mut self, key: Key, base64_key: Key, bytes: &[u8]) {
         self.key(key);
-        if is_plain_json(octets) {
-            return quoted(octets, self.out);
+        if is_plain_json(bytes) {
+            return quoted(bytes, self.out);
         }
-        match std::str::from_utf8(octets) {
+        match std::str::from_utf8(bytes) {
             Ok(text) => escaped(text, self.out),
             Err(_) => {
-                escaped(&text(octets), self.out);
-                self.name_of(octets_key, &BASE64.encode(octets));
+                escaped(&text(bytes), self.out);
+                self.name_of(base64_key, &BASE64.encode(bytes));
             }
         }
     }
 
-    /// A text, or null.
-    pub(super) fn maybe(&mut self, key: Key, octets: Option<&[u8]>) {
-        match octets {
-            Some(octets) => self.text(key, octets),
+    /// Writes a text, or null.
+    pub(super) fn optional_text(&mut self, key: Key, bytes: Option<&[u8]>) {
+        match bytes {
+            Some(bytes) => self.text(key, bytes),
             None => self.null(key),
         }
     }
 
-    /// A text with its ASCII letters in lower case.
-    pub(super) fn lower(&mut self, key: Key, octets: &[u8]) {
+    /// Writes a text with its ASCII letters in lower case.
+    pub(super) fn lowercase_text(&mut self, key: Key, bytes: &[u8]) {
         self.key(key);
         let start = self.out.len();
-        string(octets, self.is_plain, self.out);
+        string(bytes, self.is_plain, self.out);
         self.out[start..].make_ascii_lowercase();
     }
 
-    /// A word of ours, which needs no escapes.
+    /// Writes a name, which needs no escapes.
     pub(super) fn name(&mut self, key: Key, name: &'static str) {
         self.name_of(key, name);
     }
 
-    /// A word of ours, or null.
-    pub(super) fn maybe_name(&mut self, key: Key, name: Option<&'static str>) {
+    /// Writes a name, or null.
+    pub(super) fn optional_name(&mut self, key: Key, name: Option<&'static str>) {
         match name {
             Some(name) => self.name(key, name),
             None => self.null(key),
         }
     }
 
-    /// A list of such words.
+    /// Writes a list of names.
     pub(super) fn names(&mut self, key: Key, names: impl IntoIterator<Item = &'static str>) {
         self.list(key, names, |out, name| quoted(name.as_bytes(), out));
     }
 
-    /// A list of texts.
+    /// Writes a list of texts.
     pub(super) fn texts<'t>(&mut self, key: Key, texts: impl IntoIterator<Item = &'t [u8]>) {
         let is_plain = self.is_plain;
         self.list(key, texts, |out, text| string(text, is_plain, out));
@@ -152,7 +159,7 @@ impl<'o> Object<'o> {
     ) {
         let mut items = items.into_iter();
         let Some(first) = items.next() else {
-            return self.whole(key.with_none);
+            return self.whole(key.with_empty_list);
         };
         self.key(key);
         self.out.push(b'[');
@@ -164,7 +171,7 @@ impl<'o> Object<'o> {
         self.out.push(b']');
     }
 
-    /// A hash in 32 hexadecimal digits.
+    /// Writes a hash in 32 hexadecimal digits.
     pub(super) fn hex(&mut self, key: Key, hash: u128) {
         let mut digits = [0; 32];
         HEXLOWER.encode_mut(&hash.to_be_bytes(), &mut digits);
@@ -172,51 +179,51 @@ impl<'o> Object<'o> {
         quoted(&digits, self.out);
     }
 
-    /// A whole number.
+    /// Writes an integer.
     pub(super) fn number(&mut self, key: Key, number: impl Into<u64>) {
         self.value(key, &number.into());
     }
 
-    /// A whole number, or null.
-    pub(super) fn maybe_number(&mut self, key: Key, number: Option<impl Into<u64>>) {
+    /// Writes an integer, or null.
+    pub(super) fn optional_number(&mut self, key: Key, number: Option<impl Into<u64>>) {
         match number {
             Some(number) => self.number(key, number),
             None => self.null(key),
         }
     }
 
-    /// Null.
+    /// Writes null.
     pub(super) fn null(&mut self, key: Key) {
         self.whole(key.with_null);
     }
 
-    /// A field that [`fixed!`] made.
+    /// Writes a field that [`fixed!`] made.
     #[inline]
     pub(super) fn fixed(&mut self, field: &'static str) {
         debug_assert!(!self.is_empty, "the first field has no comma");
         self.out.extend_from_slice(field.as_bytes());
     }
 
-    /// Any value.
+    /// Writes any value, with `serde_json`.
     pub(super) fn value(&mut self, key: Key, value: &impl Serialize) {
         self.key(key);
         serde_json::to_writer(&mut *self.out, value)
-            .expect("our own types serialize, and a Vec takes all octets");
+            .expect("types of this crate serialize, and a Vec takes all bytes");
     }
 
-    /// A value that is JSON already.
+    /// Writes a value that is encoded already.
     pub(super) fn encoded(&mut self, key: Key, json: &[u8]) {
         self.key(key);
         self.out.extend_from_slice(json);
     }
 
-    /// Fields behind others, each with its comma, as `append` appends them.
+    /// Writes the fields that `append` appends, each with its comma before it.
     pub(super) fn fields(&mut self, append: impl FnOnce(&mut Vec<u8>)) {
         debug_assert!(!self.is_empty, "the first field has no comma");
         append(self.out);
     }
 
-    /// An object.
+    /// Writes an object.
     pub(super) fn object(&mut self, key: Key, fill: impl FnOnce(&mut Object<'_>)) {
         self.key(key);
         let mut inner = Object {
@@ -227,17 +234,22 @@ impl<'o> Object<'o> {
         inner.close();
     }
 
-    /// Fields whose texts are all cut out of `whole`, which is looked at once.
+    /// Writes fields whose texts are all parts of `whole`, which is checked once for bytes that need escapes.
     pub(super) fn cut_from(&mut self, whole: &[u8], fill: impl FnOnce(&mut Object<'_>)) {
         self.is_plain = is_plain_json(whole);
         fill(self);
         self.is_plain = false;
     }
 
-    /// An object of which the first fields are JSON already, its opening brace with them.
-    pub(super) fn begun(&mut self, key: Key, json: &[u8], fill: impl FnOnce(&mut Object<'_>)) {
+    /// Writes an object whose first fields, with the opening brace, are encoded already.
+    pub(super) fn object_after(
+        &mut self,
+        key: Key,
+        json: &[u8],
+        fill: impl FnOnce(&mut Object<'_>),
+    ) {
         self.encoded(key, json);
-        let mut inner = Object::more(self.out);
+        let mut inner = Object::resume(self.out);
         fill(&mut inner);
         inner.close();
     }
@@ -252,7 +264,7 @@ impl<'o> Object<'o> {
         self.whole(key.written);
     }
 
-    /// A key, and perhaps its value.
+    /// Appends a key, perhaps with its value; without the comma if it is the first.
     #[inline]
     fn whole(&mut self, written: &'static str) {
         let from = usize::from(std::mem::take(&mut self.is_empty));
@@ -260,29 +272,29 @@ impl<'o> Object<'o> {
     }
 }
 
-/// Appends what needs no escapes, in quotation marks.
+/// Appends bytes that need no escapes, in quotation marks.
 fn quoted(plain: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
     out.extend_from_slice(plain);
     out.push(b'"');
 }
 
-/// Appends bytes as a JSON string (RFC 8259 section 7). What is not UTF-8 becomes U+FFFD. Some are known to need no
-/// escapes.
-fn string(octets: &[u8], is_known: bool, out: &mut Vec<u8>) {
+/// Appends bytes as a JSON string (RFC 8259 section 7). Bytes that are not UTF-8 become U+FFFD. With `is_known_plain` the
+/// bytes need no escapes, and are not checked.
+fn string(bytes: &[u8], is_known_plain: bool, out: &mut Vec<u8>) {
     debug_assert!(
-        !is_known || is_plain_json(octets),
-        "not cut out of what was looked at"
+        !is_known_plain || is_plain_json(bytes),
+        "not a part of a text without escapes"
     );
-    if is_known || is_plain_json(octets) {
-        return quoted(octets, out);
+    if is_known_plain || is_plain_json(bytes) {
+        return quoted(bytes, out);
     }
-    escaped(&text(octets), out);
+    escaped(&text(bytes), out);
 }
 
-/// Appends a text as a JSON string, with escapes where it needs them.
+/// Appends a text as a JSON string, with the escapes that it needs.
 fn escaped(text: &str, out: &mut Vec<u8>) {
-    serde_json::to_writer(out, text).expect("a Vec takes all octets");
+    serde_json::to_writer(out, text).expect("a Vec takes all bytes");
 }
 
 #[cfg(test)]
@@ -290,37 +302,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_string_is_what_the_library_makes_of_it() {
-        let mut texts: Vec<Vec<u8>> = (0..=255u8).map(|octet| vec![b'a', octet]).collect();
+    fn a_string_equals_the_one_of_serde_json() {
+        let mut texts: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![b'a', byte]).collect();
         texts.extend((0..40).map(|len| [vec![b'x'; len], b"\"".to_vec(), vec![b'y'; 20]].concat()));
         texts.extend((0..40).map(|len| vec![b'~'; len]));
         texts.extend([b"\xE2\x80\xA8\xFF".to_vec(), vec![0x7F; 17], Vec::new()]);
-        for octets in texts {
+        for bytes in texts {
             let mut out = Vec::new();
-            string(&octets, false, &mut out);
-            assert_eq!(
-                out,
-                serde_json::to_vec(&text(&octets)).unwrap(),
-                "{octets:?}"
-            );
+            string(&bytes, false, &mut out);
+            assert_eq!(out, serde_json::to_vec(&text(&bytes)).unwrap(), "{bytes:?}");
         }
     }
 
     #[test]
-    fn fields_come_one_after_the_other() {
+    fn fields_follow_one_another() {
         let mut out = Vec::new();
         let mut line = Object::open(&mut out);
         line.number(field!("a"), 7u32);
-        line.lower(field!("b"), b"HTTP\xC3\x89\"");
+        line.lowercase_text(field!("b"), b"HTTP\xC3\x89\"");
         line.names(field!("c"), ["x", "y"]);
         line.object(field!("d"), |inner| inner.null(field!("e")));
         line.texts(field!("l"), [&b"\""[..], "é".as_bytes()]);
         line.texts(field!("m"), []);
-        line.begun(field!("f"), b"{\"g\":1", |inner| {
-            inner.maybe(field!("h"), None)
+        line.object_after(field!("f"), b"{\"g\":1", |inner| {
+            inner.optional_text(field!("h"), None)
         });
         line.hex(field!("i"), 0xAB);
-        line.text_and_octets(field!("j"), field!("k"), b"\xFF");
+        line.text_and_base64(field!("j"), field!("k"), b"\xFF");
         line.fixed(fixed!("n", "0"));
         for whole in [&b"xy"[..], b"x\"y"] {
             line.cut_from(whole, |line| {

@@ -1,24 +1,24 @@
-//! The part that was written last.
+//! Cache of the part that was written last.
 
 use super::object::{Object, field};
 use crate::decode::MimePart;
 
-/// The part that was written last, and the whole of `part` for it: parts are alike from one message to the next.
+/// The `part` of the last record, and the fields that it was made of: parts are alike from one message to the next.
 #[derive(Debug, Default)]
-pub(super) struct PartWritten {
+pub(super) struct PartCache {
     path: String,
     media_type: String,
     charset: Option<String>,
     encoding: String,
     message_id: Option<String>,
-    /// Nothing before the first.
+    /// Empty before the first record.
     json: Vec<u8>,
 }
 
-impl PartWritten {
-    /// What is written of a part.
-    pub(super) fn of(&mut self, part: &MimePart) -> &[u8] {
-        // Whatever `write` writes is compared here.
+impl PartCache {
+    /// Returns the JSON of a part.
+    pub(super) fn json(&mut self, part: &MimePart) -> &[u8] {
+        // Every field that `write` writes is compared here.
         let is_same = self.path == part.path
             && self.media_type == part.media_type
             && self.charset == part.charset
@@ -41,7 +41,7 @@ impl PartWritten {
         let mut line = Object::open(&mut self.json);
         line.text(field!("path"), self.path.as_bytes());
         line.text(field!("type"), self.media_type.as_bytes());
-        line.maybe(
+        line.optional_text(
             field!("charset"),
             self.charset.as_deref().map(str::as_bytes),
         );
@@ -57,9 +57,8 @@ impl PartWritten {
 mod tests {
     use super::*;
 
-    /// Parts that differ in one thing each are told apart, and what comes again is the same.
     #[test]
-    fn what_is_written_of_a_part_is_its_own() {
+    fn parts_that_differ_in_one_field_have_their_own_json() {
         let with = |change: fn(&mut MimePart)| {
             let mut part = MimePart::default();
             change(&mut part);
@@ -74,12 +73,12 @@ mod tests {
             with(|part| part.encoding.push('b')),
             with(|part| part.message_id = Some("b".to_owned())),
         ];
-        let mut written = PartWritten::default();
+        let mut cache = PartCache::default();
         for one in &parts {
             for other in &parts {
-                let alone = |part| PartWritten::default().of(part).to_vec();
-                assert_eq!(written.of(one), alone(one));
-                assert_eq!(written.of(other), alone(other));
+                let alone = |part| PartCache::default().json(part).to_vec();
+                assert_eq!(cache.json(one), alone(one));
+                assert_eq!(cache.json(other), alone(other));
                 assert_eq!(alone(one) == alone(other), one == other);
             }
         }

@@ -1,4 +1,4 @@
-//! The components of a URL as the record names them (RFC 1738's words; one set of names for each form).
+//! The components of a URL with the names of the record: RFC 1738's words, one set of names for each form.
 
 use std::borrow::Cow;
 
@@ -11,30 +11,30 @@ use crate::grammar::{
 };
 use crate::parse::UrlComponents;
 
-/// The components as written.
+/// The components, as written.
 #[derive(Clone, Copy, Debug)]
 pub enum Parts<'p> {
     /// As RFC 1738 reads them.
     Rfc1738(&'p Url<'p>),
-    /// Scheme, host, port, path, query, where only another grammar accepts.
+    /// Scheme, host, port, path and query, if only another grammar accepts the URL.
     Generic(UrlComponents<'p>),
 }
 
-/// The components' bytes with their escapes undone once, each byte one character from U+0000 to U+00FF.
+/// The components with their escapes decoded once, each byte as one character from U+0000 to U+00FF.
 #[derive(Clone, Copy, Debug)]
 pub struct Decoded<'p>(pub &'p Url<'p>);
 
-/// Text for JSON: what is not UTF-8 becomes U+FFFD.
+/// Returns text for JSON: bytes that are not UTF-8 become U+FFFD.
 pub(super) fn text(bytes: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(bytes)
 }
 
-/// Bytes as characters of the same numbers.
-fn bytes(text: &[u8]) -> String {
+/// Decodes escapes, and returns each byte as the character of the same number.
+fn decoded(text: &[u8]) -> String {
     decode(text).into_iter().map(char::from).collect()
 }
 
-fn kind(kind: HostKind) -> &'static str {
+fn host_kind(kind: HostKind) -> &'static str {
     match kind {
         HostKind::Name => "name",
         HostKind::Number => "number",
@@ -42,7 +42,7 @@ fn kind(kind: HostKind) -> &'static str {
 }
 
 impl Parts<'_> {
-    /// Writes them as the fields of an object.
+    /// Writes the components as the fields of an object.
     pub(super) fn write(&self, map: &mut Object<'_>) {
         match self {
             Parts::Generic(split) => generic(map, split),
@@ -53,22 +53,22 @@ impl Parts<'_> {
 
 fn generic(map: &mut Object<'_>, split: &UrlComponents<'_>) {
     map.text(field!("scheme"), split.scheme);
-    map.maybe(field!("userinfo"), split.userinfo);
-    map.maybe(field!("host"), split.host);
-    map.maybe(field!("port"), split.port);
+    map.optional_text(field!("userinfo"), split.userinfo);
+    map.optional_text(field!("host"), split.host);
+    map.optional_text(field!("port"), split.port);
     map.text(field!("path"), split.path);
-    map.maybe(field!("query"), split.query);
+    map.optional_text(field!("query"), split.query);
 }
 
 fn site(map: &mut Object<'_>, site: &HostPort<'_>) {
     map.text(field!("host"), site.host.text);
-    map.name(field!("host_kind"), kind(site.host.kind));
-    map.maybe(field!("port"), site.port);
+    map.name(field!("host_kind"), host_kind(site.host.kind));
+    map.optional_text(field!("port"), site.port);
 }
 
 fn login(map: &mut Object<'_>, login: &Login<'_>) {
-    map.maybe(field!("user"), login.user);
-    map.maybe(field!("password"), login.password);
+    map.optional_text(field!("user"), login.user);
+    map.optional_text(field!("password"), login.password);
     site(map, &login.hostport);
 }
 
@@ -77,17 +77,17 @@ fn form(map: &mut Object<'_>, url: &Url<'_>) {
     match &url.form {
         UrlForm::Http(http) => {
             site(map, &http.hostport);
-            map.maybe_number(field!("effective_port"), port);
-            map.maybe(field!("path"), http.path);
+            map.optional_number(field!("effective_port"), port);
+            map.optional_text(field!("path"), http.path);
             map.texts(field!("segments"), http.segments());
-            map.maybe(field!("search"), http.search);
+            map.optional_text(field!("search"), http.search);
         }
         UrlForm::Ftp(ftp) => {
             login(map, &ftp.login);
-            map.maybe_number(field!("effective_port"), port);
-            map.maybe(field!("path"), ftp.path.map(|path| path.fpath));
+            map.optional_number(field!("effective_port"), port);
+            map.optional_text(field!("path"), ftp.path.map(|path| path.fpath));
             map.texts(field!("cwd"), ftp.path.iter().flat_map(FtpPath::cwd));
-            map.maybe(field!("name"), ftp.path.map(|path| path.name()));
+            map.optional_text(field!("name"), ftp.path.map(|path| path.name()));
             map.value(
                 field!("typecode"),
                 &ftp.path.and_then(|path| path.typecode).map(char::from),
@@ -97,7 +97,7 @@ fn form(map: &mut Object<'_>, url: &Url<'_>) {
             map.text(field!("host"), file.host.map_or(b"", |host| host.text));
             map.name(
                 field!("host_kind"),
-                file.host.map_or("empty", |host| kind(host.kind)),
+                file.host.map_or("empty", |host| host_kind(host.kind)),
             );
             map.value(field!("local"), &file.is_local());
             map.text(field!("path"), file.path);
@@ -105,8 +105,8 @@ fn form(map: &mut Object<'_>, url: &Url<'_>) {
         }
         UrlForm::Gopher(gopher) => {
             site(map, &gopher.hostport);
-            map.maybe_number(field!("effective_port"), port);
-            map.maybe(field!("path"), gopher.path.map(|path| path.text));
+            map.optional_number(field!("effective_port"), port);
+            map.optional_text(field!("path"), gopher.path.map(|path| path.text));
             gopher_path(map, gopher);
         }
         UrlForm::Mailto(mailto) => map.text(field!("addr"), mailto.addr),
@@ -116,31 +116,31 @@ fn form(map: &mut Object<'_>, url: &Url<'_>) {
             map.text(field!("article"), &[unique, &b"@"[..], host.text].concat());
             map.text(field!("unique"), unique);
             map.text(field!("host"), host.text);
-            map.name(field!("host_kind"), kind(host.kind));
+            map.name(field!("host_kind"), host_kind(host.kind));
         }
         UrlForm::Nntp(nntp) => {
             site(map, &nntp.hostport);
-            map.maybe_number(field!("effective_port"), port);
+            map.optional_number(field!("effective_port"), port);
             map.text(field!("group"), nntp.group);
-            map.maybe(field!("article_number"), nntp.article_number);
+            map.optional_text(field!("article_number"), nntp.article_number);
         }
         UrlForm::Telnet(telnet) => {
             login(map, &telnet.login);
-            map.maybe_number(field!("effective_port"), port);
+            map.optional_number(field!("effective_port"), port);
             map.value(field!("final_slash"), &telnet.final_slash);
         }
         UrlForm::Wais(wais) => {
             site(map, &wais.hostport);
-            map.maybe_number(field!("effective_port"), port);
+            map.optional_number(field!("effective_port"), port);
             map.text(field!("database"), wais.database);
-            let (search, wtype, wpath) = wais_part(wais.part);
-            map.maybe(field!("search"), search);
-            map.maybe(field!("wtype"), wtype);
-            map.maybe(field!("wpath"), wpath);
+            let part = WaisComponents::from(wais.part);
+            map.optional_text(field!("search"), part.search);
+            map.optional_text(field!("wtype"), part.wtype);
+            map.optional_text(field!("wpath"), part.wpath);
         }
         UrlForm::Prospero(prospero) => {
             site(map, &prospero.hostport);
-            map.maybe_number(field!("effective_port"), port);
+            map.optional_number(field!("effective_port"), port);
             map.text(field!("hsoname"), prospero.hsoname);
             let fields: Vec<_> = prospero
                 .fields
@@ -159,34 +159,48 @@ fn form(map: &mut Object<'_>, url: &Url<'_>) {
                 return;
             };
             login(map, found);
-            map.maybe(field!("urlpath"), *urlpath);
+            map.optional_text(field!("urlpath"), *urlpath);
         }
     }
 }
 
 fn gopher_path(map: &mut Object<'_>, gopher: &GopherUrl<'_>) {
     let path = gopher.path;
-    map.maybe(field!("gtype"), path.and_then(|path| path.gtype));
+    map.optional_text(field!("gtype"), path.and_then(|path| path.gtype));
     map.value(
         field!("effective_gtype"),
         &char::from(gopher.effective_gtype()),
     );
-    map.maybe(field!("selector"), path.and_then(|path| path.selector));
-    map.maybe(field!("search"), path.and_then(|path| path.search));
-    map.maybe(
+    map.optional_text(field!("selector"), path.and_then(|path| path.selector));
+    map.optional_text(field!("search"), path.and_then(|path| path.search));
+    map.optional_text(
         field!("gopher_plus"),
         path.and_then(|path| path.gopher_plus),
     );
 }
 
-/// What a WAIS part says: search, type and path.
-type Wais<'p> = (Option<&'p [u8]>, Option<&'p [u8]>, Option<&'p [u8]>);
+/// The components of a WAIS part.
+#[derive(Default)]
+struct WaisComponents<'p> {
+    search: Option<&'p [u8]>,
+    wtype: Option<&'p [u8]>,
+    wpath: Option<&'p [u8]>,
+}
 
-fn wais_part(part: WaisPart<'_>) -> Wais<'_> {
-    match part {
-        WaisPart::Database => (None, None, None),
-        WaisPart::Index { search } => (Some(search), None, None),
-        WaisPart::Doc { wtype, wpath } => (None, Some(wtype), Some(wpath)),
+impl<'p> From<WaisPart<'p>> for WaisComponents<'p> {
+    fn from(part: WaisPart<'p>) -> WaisComponents<'p> {
+        match part {
+            WaisPart::Database => WaisComponents::default(),
+            WaisPart::Index { search } => WaisComponents {
+                search: Some(search),
+                ..WaisComponents::default()
+            },
+            WaisPart::Doc { wtype, wpath } => WaisComponents {
+                search: None,
+                wtype: Some(wtype),
+                wpath: Some(wpath),
+            },
+        }
     }
 }
 
@@ -194,49 +208,52 @@ impl Serialize for Decoded<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         let (url, all) = (self.0, |segments: &mut dyn Iterator<Item = &[u8]>| {
-            segments.map(bytes).collect::<Vec<_>>()
+            segments.map(decoded).collect::<Vec<_>>()
         });
         if let Some(login) = url.login() {
-            map.serialize_entry("user", &login.user.map(bytes))?;
-            map.serialize_entry("password", &login.password.map(bytes))?;
+            map.serialize_entry("user", &login.user.map(decoded))?;
+            map.serialize_entry("password", &login.password.map(decoded))?;
         }
         match &url.form {
             UrlForm::Http(http) => {
                 map.serialize_entry("segments", &all(&mut http.segments()))?;
-                map.serialize_entry("search", &http.search.map(bytes))?;
+                map.serialize_entry("search", &http.search.map(decoded))?;
             }
             UrlForm::Ftp(ftp) => {
                 map.serialize_entry("cwd", &all(&mut ftp.path.iter().flat_map(FtpPath::cwd)))?;
-                map.serialize_entry("name", &ftp.path.map(|path| bytes(path.name())))?;
+                map.serialize_entry("name", &ftp.path.map(|path| decoded(path.name())))?;
             }
             UrlForm::File(file) => map.serialize_entry("segments", &all(&mut file.segments()))?,
             UrlForm::Gopher(gopher) => {
                 let path = gopher.path;
-                map.serialize_entry("gtype", &path.and_then(|path| path.gtype).map(bytes))?;
-                map.serialize_entry("selector", &path.and_then(|path| path.selector).map(bytes))?;
-                map.serialize_entry("search", &path.and_then(|path| path.search).map(bytes))?;
+                map.serialize_entry("gtype", &path.and_then(|path| path.gtype).map(decoded))?;
+                map.serialize_entry(
+                    "selector",
+                    &path.and_then(|path| path.selector).map(decoded),
+                )?;
+                map.serialize_entry("search", &path.and_then(|path| path.search).map(decoded))?;
                 map.serialize_entry(
                     "gopher_plus",
-                    &path.and_then(|path| path.gopher_plus).map(bytes),
+                    &path.and_then(|path| path.gopher_plus).map(decoded),
                 )?;
             }
-            UrlForm::Mailto(mailto) => map.serialize_entry("addr", &bytes(mailto.addr))?,
+            UrlForm::Mailto(mailto) => map.serialize_entry("addr", &decoded(mailto.addr))?,
             UrlForm::News(NewsUrl::Article { unique, .. }) => {
-                map.serialize_entry("unique", &bytes(unique))?
+                map.serialize_entry("unique", &decoded(unique))?
             }
             UrlForm::Wais(wais) => {
-                let (search, wtype, wpath) = wais_part(wais.part);
-                map.serialize_entry("database", &bytes(wais.database))?;
-                map.serialize_entry("search", &search.map(bytes))?;
-                map.serialize_entry("wtype", &wtype.map(bytes))?;
-                map.serialize_entry("wpath", &wpath.map(bytes))?;
+                let part = WaisComponents::from(wais.part);
+                map.serialize_entry("database", &decoded(wais.database))?;
+                map.serialize_entry("search", &part.search.map(decoded))?;
+                map.serialize_entry("wtype", &part.wtype.map(decoded))?;
+                map.serialize_entry("wpath", &part.wpath.map(decoded))?;
             }
             UrlForm::Prospero(prospero) => {
-                map.serialize_entry("hsoname", &bytes(prospero.hsoname))?;
+                map.serialize_entry("hsoname", &decoded(prospero.hsoname))?;
                 let fields: Vec<_> = prospero
                     .fields
                     .iter()
-                    .map(|field| [bytes(field.name), bytes(field.value)])
+                    .map(|field| [decoded(field.name), decoded(field.value)])
                     .collect();
                 map.serialize_entry("fields", &fields)?;
             }

@@ -1,54 +1,57 @@
-//! A record of type `reject`.
+//! A record of type `reject`: a candidate that is no URL.
 
 use std::borrow::Cow;
 
 use serde::Serialize;
 
-use super::error::ErrorLine;
-use super::line::line_to;
-use super::location::PlaceLine;
+use super::RecordOrigin;
+use super::error::GrammarErrorJson;
+use super::line::append_json_line;
+use super::location::LocationJson;
 use super::parts::text;
 use crate::parse::RejectReason;
 
 /// A record of type `reject`.
 #[derive(Serialize)]
-struct RejectLine<'r> {
+struct RejectJson<'r> {
     r#type: &'static str,
     text: Cow<'r, str>,
-    reason: ReasonLine,
-    source: PlaceLine<'r>,
+    reason: ReasonJson,
+    source: LocationJson<'r>,
 }
 
 #[derive(Serialize)]
-struct ReasonLine {
+struct ReasonJson {
     kind: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<ErrorLine>,
+    error: Option<GrammarErrorJson>,
 }
 
-/// Appends a refused candidate and a line end.
+impl From<RejectReason> for ReasonJson {
+    fn from(reason: RejectReason) -> ReasonJson {
+        let error = match reason {
+            RejectReason::Grammar(reject) => Some(reject.into()),
+            _ => None,
+        };
+        ReasonJson {
+            kind: reason.name(),
+            error,
+        }
+    }
+}
+
+/// Appends a rejected candidate, whose text is `candidate`, as one line.
 pub fn write_reject(
-    octets: &[u8],
+    candidate: &[u8],
     reason: RejectReason,
-    place: &super::RecordOrigin<'_>,
+    origin: &RecordOrigin<'_>,
     out: &mut Vec<u8>,
 ) {
-    let error = match reason {
-        RejectReason::Grammar(reject) => Some(ErrorLine::from(reject)),
-        _ => None,
+    let record = RejectJson {
+        r#type: "reject",
+        text: text(candidate),
+        reason: reason.into(),
+        source: LocationJson::of(origin.source, Some(origin.start), Some(origin.end)),
     };
-    let place = PlaceLine::new(place.source, Some(place.start), Some(place.end));
-    let reason = ReasonLine {
-        kind: reason.name(),
-        error,
-    };
-    line_to(
-        out,
-        &RejectLine {
-            r#type: "reject",
-            text: text(octets),
-            reason,
-            source: place,
-        },
-    );
+    append_json_line(out, &record);
 }

@@ -8,13 +8,10 @@ use crate::origin;
 use crate::parse::{AlternateReason, Grammar, RejectReasonKind, Wrapper};
 use crate::repair::Repair;
 
-/// The JSON Schema (draft 2020-12) of what a scan writes, as text with a line end.
-///
-/// # Panics
-///
-/// Never: it is a fixed value.
+/// Returns the JSON Schema (draft 2020-12) of the lines that a scan writes, as text with a line end.
 #[must_use]
 pub fn schema() -> String {
+    // The names of closed sets come from their enums, so that they are written once.
     let schema = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "urlspool record",
@@ -60,7 +57,7 @@ fn url() -> Value {
     json!({"type": "object", "required": REQUIRED, "properties": properties})
 }
 
-/// What the URL is.
+/// The fields on the URL itself.
 fn reading() -> Value {
     json!({
         "schema": {"const": super::SCHEMA},
@@ -80,7 +77,7 @@ fn reading() -> Value {
     })
 }
 
-/// How it stood there, and where.
+/// The fields on its position and its surroundings.
 fn provenance() -> Value {
     json!({
         "wrapper": {"enum": Wrapper::ALL.map(Wrapper::name)},

@@ -1,93 +1,139 @@
-//! What a segment's sidecar says of it: one JSON object on one line.
+//! The sidecar of a segment: one JSON object on one line.
 
 use serde::{Deserialize, Serialize};
 
 use super::line::json_line;
 
-/// A segment: enough to check it, and to know its messages again when the state is lost.
+/// Description of a segment: enough to verify it, and to restore the state of its messages if the state is lost.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sidecar {
-    /// The version of the records.
+    /// Version of the records.
     pub schema: u32,
-    /// What tells the state that wrote it from others.
+    /// Identifier of the state that wrote the segment.
     pub instance: String,
-    /// The segment's number.
+    /// Number of the segment.
     pub seq: u64,
-    /// The segment's file.
+    /// Name of the segment's file.
     pub name: String,
-    /// Bytes of its lines, before compression.
+    /// Length in bytes of its lines, before compression.
     pub len: u64,
     /// XXH3 (64 bits) of its lines, in hexadecimal digits.
     pub hash: String,
-    /// Its lines.
+    /// Number of its lines.
     pub records: u64,
-    /// How often the state had been built anew.
+    /// Number of times that the state was rebuilt.
     pub epoch: u64,
-    /// Seconds that the spools had been watched.
+    /// Seconds for which the spools were watched.
     pub age: u64,
-    /// What was learnt since the segment before it was sealed, by mailbox.
+    /// Changes of the state since the segment before it was sealed, by mailbox.
     pub mailboxes: Vec<SidecarMailbox>,
 }
 
-/// What was learnt of a mailbox.
+/// Changes of the state of a mailbox.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SidecarMailbox {
-    /// The hash of its path, in hexadecimal digits, as all hashes of 128 bits.
+    /// Hash of its path, in hexadecimal digits, as are all hashes of 128 bits.
     pub mailbox: String,
-    /// The hash of its spool's path.
+    /// Hash of the path of its spool.
     pub spool: String,
-    /// The file system its files were met on.
+    /// Device number of the file system of its files.
     pub dev: u64,
     /// 0: each of its files is one message. 1: some hold many. 2: some lie in archives together with others.
     pub many: u8,
     /// The messages whose records the segment holds, each a hash of mailbox and content.
     pub keys: Vec<String>,
-    /// Files that were read whole, each a hash of what tells it from others, and the first 48 bits of its only message's key.
-    pub files: Vec<(u64, Option<u64>)>,
-    /// How far its mboxes were read.
+    /// Files that were read as a whole.
+    pub files: Vec<SidecarFile>,
+    /// Offsets up to which its mboxes were read.
     pub cursors: Vec<SidecarCursor>,
-    /// All messages of it that may yet grow, if that or the mailbox itself has changed.
+    /// All messages of it that may yet grow; `None` if neither they nor the mailbox have changed.
     pub tails: Option<Vec<SidecarTail>>,
 }
 
-/// How far an mbox was read.
+/// A file that was read as a whole. An array of two elements in JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "(u64, Option<u64>)", into = "(u64, Option<u64>)")]
+pub struct SidecarFile {
+    /// Hash of its identity and version.
+    pub key: u64,
+    /// The first 48 bits of the key of its only message; `None` if it holds several.
+    pub message: Option<u64>,
+}
+
+impl From<(u64, Option<u64>)> for SidecarFile {
+    fn from((key, message): (u64, Option<u64>)) -> SidecarFile {
+        SidecarFile { key, message }
+    }
+}
+
+impl From<SidecarFile> for (u64, Option<u64>) {
+    fn from(file: SidecarFile) -> (u64, Option<u64>) {
+        (file.key, file.message)
+    }
+}
+
+/// Offset up to which an mbox was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SidecarCursor {
-    /// The file: its file system, inode and time of birth in nanoseconds.
-    pub file: (u64, u64, i64),
-    /// The first byte of the last message that was read.
+    /// The file.
+    pub file: SidecarFileId,
+    /// Offset of the last message that was read.
     pub first: u64,
-    /// One past its last byte.
+    /// Offset after its last byte.
     pub last: u64,
-    /// The hash of the bytes between.
+    /// Hash of the bytes between.
     pub guard: u64,
-    /// The hash of the file's first bytes.
+    /// Hash of the first bytes of the file.
     pub head: u64,
-    /// The file's size when all of it was read, or 0.
+    /// Size of the file when all of it was read, or 0.
     pub size: u64,
-    /// Its time of change then, in nanoseconds.
+    /// Time of its change then, in nanoseconds.
     pub mtime: i64,
 }
 
-/// A message that was taken at a file's end and may yet grow.
+/// Identity of a file. An array of three elements in JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "(u64, u64, i64)", into = "(u64, u64, i64)")]
+pub struct SidecarFileId {
+    /// Device number of its file system.
+    pub dev: u64,
+    /// Inode number.
+    pub ino: u64,
+    /// Time of its creation, in nanoseconds.
+    pub btime: i64,
+}
+
+impl From<(u64, u64, i64)> for SidecarFileId {
+    fn from((dev, ino, btime): (u64, u64, i64)) -> SidecarFileId {
+        SidecarFileId { dev, ino, btime }
+    }
+}
+
+impl From<SidecarFileId> for (u64, u64, i64) {
+    fn from(file: SidecarFileId) -> (u64, u64, i64) {
+        (file.dev, file.ino, file.btime)
+    }
+}
+
+/// A message that was taken at the end of a file and may yet grow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SidecarTail {
-    /// Bytes that it began with.
+    /// Length in bytes of the message when it was taken.
     pub len: u64,
-    /// Their hash.
+    /// Hash of these bytes.
     pub hash: String,
-    /// Its URLs.
+    /// Identifiers of its URLs.
     pub ids: Vec<String>,
 }
 
 impl Sidecar {
-    /// The sidecar as it is written.
+    /// Returns the sidecar as one line of JSON.
     #[must_use]
     pub fn line(&self) -> Vec<u8> {
         json_line(self)
     }
 
-    /// What was written, or nothing if that was not finished.
+    /// Reads a sidecar; `None` if its writing was not finished.
     #[must_use]
     pub fn read(bytes: &[u8]) -> Option<Sidecar> {
         serde_json::from_slice(bytes).ok()

@@ -1,79 +1,76 @@
-//! The wire format, read back: as much of a record as `urlspool show` needs.
+//! The byte range of a record, read back from its JSON, as `urlspool show` needs it.
 
-use std::ffi::OsString;
-use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
 use data_encoding::BASE64;
 use serde_json::Value;
 
-/// The bytes that a record names.
+use super::json_path::{PathFields, read_path};
+use super::read_error::RecordReadError;
+
+/// A range of bytes of a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceRange {
     /// The file.
     pub path: PathBuf,
     /// The names of the members, from the outermost archive inwards.
     pub member: Vec<Vec<u8>>,
-    /// The first byte.
+    /// The offset of the first byte.
     pub start: u64,
-    /// One past the last.
+    /// The offset after the last byte.
     pub end: u64,
 }
 
-/// The place of a record's URL.
+const PATH: PathFields = PathFields {
+    path: "source.path",
+    path_b64: "source.path_b64",
+};
+
+/// Reads the range of a record's URL from its line.
 ///
 /// # Errors
 ///
-/// What the line lacks, in a sentence.
-pub fn read_source_range(line: &str) -> Result<SourceRange, String> {
-    let record: Value = serde_json::from_str(line).map_err(|error| format!("no JSON: {error}"))?;
+/// The line is not JSON, or a field of its `source` is missing or has another form.
+pub fn read_source_range(line: &str) -> Result<SourceRange, RecordReadError> {
+    let record: Value = serde_json::from_str(line)?;
     let source = &record["source"];
-    let number = |name: &str| {
+    let offset = |name: &str, field| {
         source[name]
             .as_u64()
-            .ok_or_else(|| format!("no source.{name}"))
+            .ok_or(RecordReadError::Missing { field })
     };
     Ok(SourceRange {
-        path: path(source)?,
-        member: member(source)?,
-        start: number("start")?,
-        end: number("end")?,
+        path: read_path(source, &PATH)?,
+        member: read_member(source)?,
+        start: offset("start", "source.start")?,
+        end: offset("end", "source.end")?,
     })
 }
 
-fn member(source: &Value) -> Result<Vec<Vec<u8>>, String> {
-    let unclear = |name: &str| format!("source.{name} is no list of names");
-    let names = |name: &str| source[name].as_array().ok_or_else(|| unclear(name));
+/// Reads the names in `member_b64`, or else in `member`; without either there are none.
+fn read_member(source: &Value) -> Result<Vec<Vec<u8>>, RecordReadError> {
+    let from_base64 = |name: &Value| BASE64.decode(name.as_str()?.as_bytes()).ok();
+    let from_text = |name: &Value| name.as_str().map(|name| name.as_bytes().to_owned());
     if !source["member_b64"].is_null() {
-        let bytes = |name: &Value| BASE64.decode(name.as_str()?.as_bytes()).ok();
-        return names("member_b64")?
-            .iter()
-            .map(bytes)
-            .collect::<Option<_>>()
-            .ok_or_else(|| unclear("member_b64"));
+        read_names(&source["member_b64"], "source.member_b64", from_base64)
+    } else if !source["member"].is_null() {
+        read_names(&source["member"], "source.member", from_text)
+    } else {
+        Ok(Vec::new())
     }
-    if source["member"].is_null() {
-        return Ok(Vec::new());
-    }
-    let bytes = |name: &Value| name.as_str().map(|name| name.as_bytes().to_owned());
-    names("member")?
-        .iter()
-        .map(bytes)
-        .collect::<Option<_>>()
-        .ok_or_else(|| unclear("member"))
 }
 
-pub(super) fn path(source: &Value) -> Result<PathBuf, String> {
-    if let Some(encoded) = source["path_b64"].as_str() {
-        let bytes = BASE64
-            .decode(encoded.as_bytes())
-            .map_err(|error| format!("source.path_b64: {error}"))?;
-        return Ok(PathBuf::from(OsString::from_vec(bytes)));
-    }
-    source["path"]
-        .as_str()
-        .map(PathBuf::from)
-        .ok_or_else(|| "no source.path".to_owned())
+fn read_names(
+    list: &Value,
+    field: &'static str,
+    read: impl Fn(&Value) -> Option<Vec<u8>>,
+) -> Result<Vec<Vec<u8>>, RecordReadError> {
+    list.as_array()
+        .and_then(|names| names.iter().map(read).collect())
+        .ok_or(RecordReadError::Invalid {
+            field,
+            expected: "a list of names",
+        })
 }
 
 #[cfg(test)]
@@ -81,16 +78,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_place_of_a_record_is_read_back() {
+    fn the_range_of_a_record_is_read_back() {
         let line = r#"{"source":{"path":"a/b","start":3,"end":9}}"#;
         assert_eq!(
-            read_source_range(line),
-            Ok(SourceRange {
+            read_source_range(line).unwrap(),
+            SourceRange {
                 path: "a/b".into(),
                 member: Vec::new(),
                 start: 3,
                 end: 9
-            })
+            }
         );
         let line = r#"{"source":{"path":"?","path_b64":"/w==","start":0,"end":0}}"#;
         assert_eq!(
@@ -109,6 +106,9 @@ mod tests {
         let line =
             r#"{"source":{"path":"?","member":["?"],"member_b64":["/w=="],"start":0,"end":0}}"#;
         assert_eq!(read_source_range(line).unwrap().member, [b"\xFF".to_vec()]);
-        assert_eq!(read_source_range("{}"), Err("no source.path".to_owned()));
+        assert_eq!(
+            read_source_range("{}").unwrap_err().to_string(),
+            "source.path is missing"
+        );
     }
 }

@@ -1,75 +1,89 @@
-//! Items of work, written and read: `{"path","start","end","kind"}`, one a line.
+//! Work items, written and read: `{"path","start","end","kind"}`, one per line.
 
-use data_encoding::BASE64;
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde_json::Value;
 
-use super::source_range::path;
+use super::json_path::{PathFields, read_path};
+use super::line::append_json_line;
+use super::location::base64_unless_utf8;
+use super::read_error::RecordReadError;
 use crate::origin::{FileRange, Source, SourceKind};
 
-/// An item as it is written.
+/// A work item as it is written.
 #[derive(Serialize)]
-struct ItemLine<'i> {
-    path: std::borrow::Cow<'i, str>,
-    /// The path's bytes, where they are not UTF-8.
+struct SplitItemJson<'i> {
+    path: Cow<'i, str>,
+    /// The bytes of the path, if they are not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     path_b64: Option<String>,
     start: u64,
     end: u64,
-    /// `auto`, or a kind as in a record's `source`.
+    /// [`AUTO`], or a kind as in a record's `source`.
     kind: &'static str,
 }
 
-/// The word for a kind that is not known.
+/// The `kind` of a file whose kind is recognized when it is read.
 const AUTO: &str = "auto";
 
-/// Appends an item as one line.
-///
-/// # Panics
-///
-/// Never: it has nothing that JSON cannot hold.
+const PATH: PathFields = PathFields {
+    path: "path",
+    path_b64: "path_b64",
+};
+
+/// Appends a work item as one line.
 pub fn write_item(item: &FileRange, line: &mut Vec<u8>) {
-    let bytes = item.source.path.as_os_str().as_encoded_bytes();
-    let written = ItemLine {
-        path: String::from_utf8_lossy(bytes),
-        path_b64: str::from_utf8(bytes).is_err().then(|| BASE64.encode(bytes)),
+    let path = item.source.path.as_os_str().as_encoded_bytes();
+    let json = SplitItemJson {
+        path: String::from_utf8_lossy(path),
+        path_b64: base64_unless_utf8(path),
         start: item.start,
         end: item.end,
         kind: item.kind.map_or(AUTO, SourceKind::name),
     };
-    serde_json::to_writer(&mut *line, &written).expect("text and numbers");
-    line.push(b'\n');
+    append_json_line(line, &json);
 }
 
-/// Reads an item. Without `kind` the file is recognised; without a range it is the whole file.
+/// Reads a work item. Without `kind` the file is recognized when it is read; without `start` and `end` the item is the whole
+/// file.
 ///
 /// # Errors
 ///
-/// What the line lacks, in a sentence.
-pub fn read_item(line: &str) -> Result<FileRange, String> {
-    let value: Value = serde_json::from_str(line).map_err(|error| format!("no JSON: {error}"))?;
-    let number = |name: &str, default: u64| match &value[name] {
-        Value::Null => Ok(default),
-        number => number
-            .as_u64()
-            .ok_or_else(|| format!("{name} is no number of bytes")),
-    };
-    let kind = match value["kind"].as_str() {
-        None | Some(AUTO) => None,
-        Some(name) => {
-            Some(SourceKind::named(name).ok_or_else(|| format!("there is no kind {name:?}"))?)
-        }
-    };
-    if value["path"].is_null() && value["path_b64"].is_null() {
-        return Err("no path".to_owned());
-    }
-    let (start, end) = (number("start", 0)?, number("end", u64::MAX)?);
+/// The line is not JSON, `path` is missing, or a field has another form.
+pub fn read_item(line: &str) -> Result<FileRange, RecordReadError> {
+    let value: Value = serde_json::from_str(line)?;
+    let kind = read_kind(&value)?;
+    let source = Source::at(read_path(&value, &PATH)?);
     Ok(FileRange {
-        source: Source::at(path(&value)?),
-        start,
-        end,
+        source,
+        start: read_offset(&value, "start")?.unwrap_or(0),
+        end: read_offset(&value, "end")?.unwrap_or(u64::MAX),
         kind,
     })
+}
+
+fn read_kind(value: &Value) -> Result<Option<SourceKind>, RecordReadError> {
+    match value["kind"].as_str() {
+        None | Some(AUTO) => Ok(None),
+        Some(name) => match SourceKind::named(name) {
+            None => Err(RecordReadError::Unknown {
+                field: "kind",
+                name: name.to_owned(),
+            }),
+            kind => Ok(kind),
+        },
+    }
+}
+
+fn read_offset(value: &Value, name: &'static str) -> Result<Option<u64>, RecordReadError> {
+    match &value[name] {
+        Value::Null => Ok(None),
+        number => number.as_u64().map(Some).ok_or(RecordReadError::Invalid {
+            field: name,
+            expected: "a number of bytes",
+        }),
+    }
 }
 
 #[cfg(test)]
@@ -78,7 +92,7 @@ mod tests {
     use std::os::unix::ffi::OsStringExt;
 
     #[test]
-    fn what_is_written_is_read_back() {
+    fn a_written_item_is_read_back() {
         for bytes in [&b"a/b c"[..], b"\xFF\n"] {
             let path = std::ffi::OsString::from_vec(bytes.to_vec());
             for kind in [None, Some(SourceKind::Mbox)] {
@@ -90,21 +104,22 @@ mod tests {
                 };
                 let mut line = Vec::new();
                 write_item(&written, &mut line);
-                assert_eq!(read_item(str::from_utf8(&line).unwrap()), Ok(written));
+                assert_eq!(read_item(str::from_utf8(&line).unwrap()).unwrap(), written);
             }
         }
     }
 
     #[test]
-    fn what_cannot_be_read_is_told() {
+    fn an_error_names_the_field() {
+        let error = |line| read_item(line).unwrap_err().to_string();
         assert_eq!(
-            read_item("{\"path\":\"a\",\"start\":-1}"),
-            Err("start is no number of bytes".to_owned())
+            error("{\"path\":\"a\",\"start\":-1}"),
+            "start is not a number of bytes"
         );
         assert_eq!(
-            read_item("{\"path\":\"a\",\"kind\":\"x\"}"),
-            Err("there is no kind \"x\"".to_owned())
+            error("{\"path\":\"a\",\"kind\":\"x\"}"),
+            "kind \"x\" is not known"
         );
-        assert_eq!(read_item("{}"), Err("no path".to_owned()));
+        assert_eq!(error("{}"), "path is missing");
     }
 }

@@ -1,75 +1,78 @@
-//! The balance sheet of a run: what went in, what came out, and what became of the rest.
+//! The summary of a run: the numbers of files, messages and URLs that were read and written, and the balance of their sums.
 
 use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 
 use super::counts::{NamedCounts, SchemeCounts};
-
-use crate::diagnostic::SkipReason;
+use super::line::append_json_line;
+use crate::diagnostic::{DiagnosticKind, SkipReason};
 use crate::parse::{FoundUrl, Grammar, RejectReason, Wrapper, scheme};
 use crate::repair::Repair;
 
-/// What a run read and wrote. The sums of [`Summary::imbalances`] must hold.
+/// Numbers of a run. The sums of [`Summary::imbalances`] must hold.
+///
+/// [`Summary::write`] gives one JSON object whose members have the names of the fields, `folded` for `duplicates` excepted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Summary {
-    /// Files that the walk came upon.
+    /// Files that the walk found.
     pub files: u64,
-    /// Those that were read to their end.
+    /// Files that were read to their end.
     pub files_read: u64,
-    /// Those that were left, by reason.
+    /// Files that were skipped, by reason.
     pub files_skipped: NamedCounts,
-    /// Those that could not be read, by reason.
+    /// Files that could not be read, by kind of diagnostic.
     pub files_failed: NamedCounts,
     /// Bytes of the files that were read.
     pub bytes_read: u64,
-    /// Members that archives held: files as it were, counted apart from those of the walk.
+    /// Members of archives. They are not part of `files`.
     pub members: u64,
-    /// Those that were read to their end.
+    /// Members that were read to their end.
     pub members_read: u64,
-    /// Those that were left, by reason.
+    /// Members that were skipped, by reason.
     pub members_skipped: NamedCounts,
-    /// Those that could not be read, by reason.
+    /// Members that could not be read, by kind of diagnostic.
     pub members_failed: NamedCounts,
-    /// Bytes that came out of compressed files and archives.
+    /// Bytes that were unpacked from compressed files and archives.
     pub bytes_unpacked: u64,
     /// Messages, and texts without a header.
     pub messages: u64,
-    /// Those that were searched.
+    /// Messages that were scanned.
     pub messages_scanned: u64,
-    /// Those that were left, by reason.
+    /// Messages that were skipped, by reason.
     pub messages_skipped: NamedCounts,
-    /// Parts that were searched.
+    /// Parts that were scanned.
     pub parts_text: u64,
     /// Parts without text.
     pub parts_other: u64,
-    /// Triggers that matched a scheme or a wrapper's start.
+    /// Starts that matched a scheme or the opening of a wrapper.
     pub candidates: u64,
-    /// Records written.
+    /// Records that were written for candidates.
     pub records: u64,
     /// Candidates that are no URLs, by reason.
     pub rejects: NamedCounts,
-    /// URLs that a filter held back.
+    /// URLs that a filter excluded.
     pub filtered: u64,
-    /// URLs that were written before.
+    /// URLs that were written before; `folded` in JSON.
     #[serde(rename = "folded")]
     pub duplicates: u64,
-    /// Lines that were written: the records, and the URLs inside redirectors' URLs.
+    /// Lines that were written: `records` and `unwrapped`.
     pub lines: u64,
-    /// URLs that stood inside redirectors' URLs. They are no candidates, and are written besides.
+    /// Targets that were read out of redirectors' URLs. They are written, but are no candidates.
     pub unwrapped: u64,
     /// Events, by kind.
     pub events: NamedCounts,
-    /// URLs that passed the filters, by scheme. This and the next three count before folding over the whole run.
+    /// URLs that passed the filters, by scheme. Like the next three, it includes the duplicates within the run.
     pub schemes: SchemeCounts,
-    /// The same by wrapper, in the order of [`Wrapper::ALL`].
+    /// URLs that passed the filters, by wrapper, in the order of [`Wrapper::ALL`].
     #[serde(serialize_with = "wrappers")]
     pub wrappers: [u64; Wrapper::ALL.len()],
-    /// The same by repair, in the order of [`Repair::ALL`]; a URL can have several.
+    /// URLs that passed the filters, by repair, in the order of [`Repair::ALL`]. A URL can have several.
     #[serde(serialize_with = "repairs")]
     pub repairs: [u64; Repair::ALL.len()],
-    /// The same by the grammars that accept, in the order of [`Grammar::ALL`]; a URL can have several, and one beyond the
-    /// limit has none.
+    /// URLs that passed the filters, by accepting grammar, in the order of [`Grammar::ALL`]. A URL can have several, and
+    /// one longer than the limit has none.
     #[serde(serialize_with = "verdicts")]
     pub verdicts: [u64; Grammar::ALL.len()],
 }
@@ -86,80 +89,80 @@ fn verdicts<S: Serializer>(numbers: &[u64; Grammar::ALL.len()], to: S) -> Result
     by_name(Grammar::ALL.map(Grammar::name), numbers, to)
 }
 
-/// Serializes the numbers of what happened at all as [`NamedCounts`] are.
+/// Serializes the numbers above zero as [`NamedCounts`] are serialized.
 fn by_name<S: Serializer, const N: usize>(
     names: [&str; N],
     numbers: &[u64; N],
     to: S,
 ) -> Result<S::Ok, S::Error> {
-    let happened: BTreeMap<&str, u64> = names
+    let counted: BTreeMap<&str, u64> = names
         .into_iter()
         .zip(*numbers)
-        .filter(|(_, number)| *number > 0)
+        .filter(|(_, number)| 0 < *number)
         .collect();
-    happened.serialize(to)
+    counted.serialize(to)
 }
 
 impl Summary {
-    /// NamedCounts a file that was skipped.
-    pub fn skip_file(&mut self, reason: SkipReason) {
-        self.files += 1;
-        self.files_skipped.add(reason.name(), 1);
-    }
-
-    /// A file could not be read because of `why`.
-    pub fn fail_file(&mut self, why: &str) {
-        self.files += 1;
-        self.files_failed.add(why, 1);
-    }
-
-    /// A file was read to its end.
+    /// Counts a file that was read to its end.
     pub fn read_file(&mut self) {
         self.files += 1;
         self.files_read += 1;
     }
 
-    /// A file that was counted as read was not, because of `why`.
-    pub fn read_file_failed(&mut self, why: &str) {
-        self.files_read -= 1;
-        self.files_failed.add(why, 1);
+    /// Counts a file that was skipped.
+    pub fn skip_file(&mut self, reason: SkipReason) {
+        self.files += 1;
+        self.files_skipped.add(reason.name(), 1);
     }
 
-    /// A member was read to its end.
+    /// Counts a file that could not be read.
+    pub fn fail_file(&mut self, kind: DiagnosticKind) {
+        self.files += 1;
+        self.files_failed.add(kind.name(), 1);
+    }
+
+    /// Counts a file that was counted as read as one that could not be read.
+    pub fn read_file_failed(&mut self, kind: DiagnosticKind) {
+        self.files_read -= 1;
+        self.files_failed.add(kind.name(), 1);
+    }
+
+    /// Counts a member that was read to its end.
     pub fn read_member(&mut self) {
         self.members += 1;
         self.members_read += 1;
     }
 
-    /// NamedCounts a member that was skipped.
+    /// Counts a member that was skipped.
     pub fn skip_member(&mut self, reason: SkipReason) {
         self.members += 1;
         self.members_skipped.add(reason.name(), 1);
     }
 
-    /// A member could not be read because of `why`.
-    pub fn fail_member(&mut self, why: &str) {
+    /// Counts a member that could not be read.
+    pub fn fail_member(&mut self, kind: DiagnosticKind) {
         self.members += 1;
-        self.members_failed.add(why, 1);
+        self.members_failed.add(kind.name(), 1);
     }
 
-    /// NamedCounts a message that was skipped.
+    /// Counts a message that was skipped.
     pub fn skip_message(&mut self, reason: SkipReason) {
         self.messages += 1;
         self.messages_skipped.add(reason.name(), 1);
     }
 
-    /// A candidate was no URL.
+    /// Counts a candidate that is no URL, in `rejects` alone.
     pub fn count_reject(&mut self, reason: RejectReason) {
         self.rejects.add(reason.name(), 1);
     }
 
-    /// An event of this kind came up.
-    pub fn count_event(&mut self, kind: &str) {
-        self.events.add(kind, 1);
+    /// Counts an event.
+    pub fn count_event(&mut self, kind: DiagnosticKind) {
+        self.events.add(kind.name(), 1);
     }
 
-    /// A URL passed the filters.
+    /// Counts a URL that passed the filters by scheme, wrapper, repairs and verdicts.
     pub fn count_url(&mut self, found: &FoundUrl<'_>) {
         self.schemes.add(scheme(found.url()));
         self.wrappers[found.wrapper as usize] += 1;
@@ -174,10 +177,10 @@ impl Summary {
         }
     }
 
-    /// The balance of an article that turned out to be a copy: it was seen, and not searched.
+    /// Returns the summary of an article that turned out to be a duplicate: its messages count as skipped.
     #[must_use]
     pub fn as_duplicate(&self) -> Summary {
-        let mut copy = Summary {
+        let mut duplicate = Summary {
             files: self.files,
             files_read: self.files_read,
             files_skipped: self.files_skipped.clone(),
@@ -192,17 +195,17 @@ impl Summary {
             ..Summary::default()
         };
         for _ in 0..self.messages {
-            copy.skip_message(SkipReason::CrossPost);
+            duplicate.skip_message(SkipReason::CrossPost);
         }
-        copy
+        duplicate
     }
 
-    /// Adds another balance.
+    /// Adds another summary.
     pub fn add(&mut self, other: &Summary) {
         self.absorb(&mut other.clone());
     }
 
-    /// Adds another balance, which counts from zero again. The names in it stay, so that a balance that is used for one
+    /// Adds another summary and sets its numbers to zero. Its names are kept, so that a summary that is used for one
     /// message after the other costs little.
     pub fn absorb(&mut self, other: &mut Summary) {
         for (sum, number) in self.numbers().into_iter().zip(other.numbers()) {
@@ -214,11 +217,11 @@ impl Summary {
                 .for_each(|(sum, number)| *sum += std::mem::take(number));
         }
         for (sum, counts) in self.counts().into_iter().zip(other.counts()) {
-            counts.pour(sum);
+            counts.drain_into(sum);
         }
     }
 
-    /// Everything that is one number.
+    /// Returns all fields that are one number.
     fn numbers(&mut self) -> [&mut u64; 16] {
         [
             &mut self.files,
@@ -240,7 +243,7 @@ impl Summary {
         ]
     }
 
-    /// Everything that is counted in the order of a list.
+    /// Returns all fields that are counted in the order of a list.
     fn lists(&mut self) -> [&mut [u64]; 4] {
         [
             &mut self.wrappers,
@@ -250,7 +253,7 @@ impl Summary {
         ]
     }
 
-    /// Everything that is counted by name.
+    /// Returns all fields that are counted by name.
     fn counts(&mut self) -> [&mut NamedCounts; 8] {
         [
             &mut self.files_skipped,
@@ -264,47 +267,48 @@ impl Summary {
         ]
     }
 
-    /// The sums that do not hold, each in a sentence. None is expected: one is a bug of ours.
+    /// Returns the sums that do not hold, each as a sentence. There are none, unless the program has a bug.
     #[must_use]
     pub fn imbalances(&self) -> Vec<String> {
-        let sums = [
-            (
-                "files",
-                self.files,
-                self.files_read + self.files_skipped.sum() + self.files_failed.sum(),
-            ),
-            (
-                "members",
-                self.members,
-                self.members_read + self.members_skipped.sum() + self.members_failed.sum(),
-            ),
-            (
-                "messages",
-                self.messages,
-                self.messages_scanned + self.messages_skipped.sum(),
-            ),
-            ("lines", self.lines, self.records + self.unwrapped),
-            (
-                "candidates",
-                self.candidates,
-                self.records + self.rejects.sum() + self.filtered + self.duplicates,
-            ),
-        ];
-        let wrong = sums.into_iter().filter(|(_, whole, parts)| whole != parts);
-        wrong
-            .map(|(name, whole, parts)| format!("{name}: {whole} in all, {parts} accounted for"))
+        self.balances()
+            .into_iter()
+            .filter(|balance| balance.whole != balance.parts)
+            .map(|Balance { name, whole, parts }| {
+                format!("{name}: {whole} in all, {parts} accounted for")
+            })
             .collect()
     }
 
-    /// Appends the balance as one JSON object and a line end.
-    ///
-    /// # Panics
-    ///
-    /// Never: counts serialize, and a `Vec` takes all bytes.
+    fn balances(&self) -> [Balance; 5] {
+        let files = self.files_read + self.files_skipped.sum() + self.files_failed.sum();
+        let members = self.members_read + self.members_skipped.sum() + self.members_failed.sum();
+        let messages = self.messages_scanned + self.messages_skipped.sum();
+        let candidates = self.records + self.rejects.sum() + self.filtered + self.duplicates;
+        [
+            Balance::of("files", self.files, files),
+            Balance::of("members", self.members, members),
+            Balance::of("messages", self.messages, messages),
+            Balance::of("lines", self.lines, self.records + self.unwrapped),
+            Balance::of("candidates", self.candidates, candidates),
+        ]
+    }
+
+    /// Appends the summary as one JSON object and a line end.
     pub fn write(&self, out: &mut Vec<u8>) {
-        serde_json::to_writer(&mut *out, self)
-            .expect("counts serialize, and a Vec takes all bytes");
-        out.push(b'\n');
+        append_json_line(out, self);
+    }
+}
+
+/// A number, and the sum of its parts that must be equal to it.
+struct Balance {
+    name: &'static str,
+    whole: u64,
+    parts: u64,
+}
+
+impl Balance {
+    fn of(name: &'static str, whole: u64, parts: u64) -> Balance {
+        Balance { name, whole, parts }
     }
 }
 
@@ -315,7 +319,7 @@ mod tests {
     use crate::span::Span;
 
     #[test]
-    fn what_happened_is_counted_under_its_name() {
+    fn each_url_is_counted_under_its_names() {
         assert!(
             Wrapper::ALL
                 .iter()
@@ -340,11 +344,11 @@ mod tests {
             verdicts: Some(&verdicts),
             truncated: None,
         };
-        let mut balance = Summary::default();
-        balance.count_url(&found);
-        let mut sum = balance.clone();
-        sum.absorb(&mut balance);
-        assert_eq!(balance.wrappers, [0; Wrapper::ALL.len()]);
+        let mut summary = Summary::default();
+        summary.count_url(&found);
+        let mut sum = summary.clone();
+        sum.absorb(&mut summary);
+        assert_eq!(summary.wrappers, [0; Wrapper::ALL.len()]);
         let shown = serde_json::to_value(&sum).unwrap();
         assert_eq!(shown["schemes"], serde_json::json!({ "http": 2 }));
         sum.schemes.add(b"x-Any");
@@ -366,8 +370,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_accounted_for_is_said() {
-        let mut balance = Summary {
+    fn a_sum_that_does_not_hold_is_reported() {
+        let mut summary = Summary {
             candidates: 3,
             records: 1,
             lines: 1,
@@ -375,10 +379,10 @@ mod tests {
             ..Summary::default()
         };
         assert_eq!(
-            balance.imbalances(),
+            summary.imbalances(),
             ["candidates: 3 in all, 2 accounted for"]
         );
-        balance.count_reject(RejectReason::Host);
-        assert!(balance.imbalances().is_empty());
+        summary.count_reject(RejectReason::Host);
+        assert!(summary.imbalances().is_empty());
     }
 }

@@ -1,35 +1,39 @@
-//! The wire format, written: one JSON object on one line, its fields in this order.
+//! The writer of URL records: one JSON object on one line, its fields in the order of this file.
 
 use std::borrow::Cow;
 
 use serde::Serialize;
 
-use super::cache::RecordCache;
-use super::error::ErrorLine;
-use super::location::member;
+use super::cache::{CacheKey, RecordCache};
+use super::error::GrammarErrorJson;
+use super::location::MemberJson;
 use super::object::{Object, field, fixed};
-use super::part_cache::PartWritten;
+use super::part_cache::PartCache;
 use super::parts::{Parts, text};
 use super::{Record, SCHEMA};
 use crate::decode::{MessageInfo, Zone};
 use crate::grammar;
-use crate::parse::{Grammar, Hazard, Verdicts, components, hazards, key_of_components};
+use crate::parse::{Alternate, Grammar, Hazard, Verdicts, components, hazards, key_of_components};
+use crate::repair::Repair;
 
 /// The first fields of a record.
 const HEAD: &[u8] = b"{\"schema\":1,\"type\":\"url\"";
-const _: () = assert!(SCHEMA == 1, "another stands in `HEAD`");
+const _: () = assert!(SCHEMA == 1, "`HEAD` has another version");
 
-/// Writes records. What they share is encoded once: with those of their message where it stands, with others what is
-/// said of a URL alone, and of their part.
+/// The name in `hazards` of a link whose text names another host.
+const MISMATCH: &str = "mismatch";
+
+/// Writes records. Fields that records share are encoded once: those of a message until the next begins, those of a URL and
+/// a part as long as they are cached.
 #[derive(Debug, Default)]
 pub struct RecordWriter {
     /// The beginning of `source`, up to its kind.
     source: Vec<u8>,
-    /// The whole of `message`; nothing before a message's first record.
+    /// The whole of `message`; empty before the first record of a message.
     message: Vec<u8>,
     tail: MessageTail,
-    readings: RecordCache,
-    part: PartWritten,
+    urls: RecordCache,
+    part: PartCache,
 }
 
 /// State of a message's end when the message was taken.
@@ -43,7 +47,7 @@ pub enum MessageTail {
 }
 
 impl RecordWriter {
-    /// Begins a message: the records that follow are of it.
+    /// Begins a message, which the next records belong to.
     pub fn begin(&mut self, tail: MessageTail) {
         self.source.clear();
         self.message.clear();
@@ -52,47 +56,98 @@ impl RecordWriter {
 
     /// Appends `record` as one line.
     ///
-    /// Linear in the line's length.
+    /// Linear in the length of the line.
     pub fn write(&mut self, record: &Record<'_>, out: &mut Vec<u8>) {
         self.write_open(record, out);
         close_line(None, out);
     }
 
-    /// Appends `record` up to where the field stands that is known only at the end of the message.
-    /// [`close_line`] must follow it.
+    /// Appends `record` without its end: [`close_line`] must follow, when the number of occurrences is known.
     ///
-    /// Linear in the line's length.
+    /// Linear in the length of the line.
     pub fn write_open(&mut self, record: &Record<'_>, out: &mut Vec<u8>) {
         if self.message.is_empty() {
-            self.fill(record);
+            self.encode_message(record);
         }
         out.extend_from_slice(HEAD);
-        let mut line = Object::more(out);
+        let mut line = Object::resume(out);
         line.hex(field!("id"), record.id);
-        match record.found.truncated {
-            // What is said of a URL that was cut depends on what was cut off.
-            Some(_) => reading(&mut line, record),
-            None => {
-                let (full, mismatch) = (record.found.full, record.mismatch == Some(true));
-                line.fields(|out| {
-                    self.readings.append(full, mismatch, out, |out| {
-                        reading(&mut Object::more(out), record)
-                    });
-                });
-            }
-        }
-        finding(&mut line, record);
-        self.origin(&mut line, record);
+        self.write_url(&mut line, record);
+        write_wrapping(&mut line, record);
+        write_region(&mut line, record);
+        self.write_origin(&mut line, record);
         if self.tail == MessageTail::Truncated {
             line.fixed(fixed!("truncated_tail", "true"));
         }
     }
+
+    /// Writes the fields that depend on the URL alone, from the cache if they are in it.
+    fn write_url(&mut self, line: &mut Object<'_>, record: &Record<'_>) {
+        // The fields of a truncated URL depend on the bytes that were cut off.
+        if record.found.truncated.is_some() {
+            return write_reading(line, record);
+        }
+        let key = CacheKey {
+            full: record.found.full,
+            mismatch: record.mismatch == Some(true),
+        };
+        line.fields(|out| {
+            self.urls.append(key, out, |out| {
+                write_reading(&mut Object::resume(out), record)
+            });
+        });
+    }
+
+    /// Writes the fields on the position in source and message.
+    fn write_origin(&mut self, line: &mut Object<'_>, record: &Record<'_>) {
+        let origin = &record.origin;
+        line.object_after(field!("source"), &self.source, |source| {
+            source.number(field!("start"), origin.start);
+            source.number(field!("end"), origin.end);
+            source.number(field!("line"), origin.line);
+            source.value(field!("exact"), &origin.exact);
+        });
+        line.encoded(field!("message"), &self.message);
+        match record.part {
+            None => line.null(field!("part")),
+            Some(part) => line.encoded(field!("part"), self.part.json(part)),
+        }
+        if let Some(context) = record.context {
+            line.object(field!("context"), |line| {
+                line.text(field!("before"), context.before);
+                line.text(field!("after"), context.after);
+            });
+        }
+    }
+
+    /// Encodes the fields that all records of a message share.
+    fn encode_message(&mut self, record: &Record<'_>) {
+        let origin = &record.origin;
+        let mut source = Object::open(&mut self.source);
+        source.text_and_base64(
+            field!("path"),
+            field!("path_b64"),
+            origin.source.path.as_os_str().as_encoded_bytes(),
+        );
+        let member = MemberJson::of(origin.source);
+        source.value(field!("member"), &member.names);
+        if let Some(base64) = member.base64 {
+            source.value(field!("member_b64"), &base64);
+        }
+        source.name(field!("kind"), origin.kind.name());
+        let mut message = Object::open(&mut self.message);
+        message.number(field!("start"), origin.message_start);
+        message.number(field!("end"), origin.message_end);
+        let none = MessageInfo::default();
+        write_message_info(&mut message, record.message.unwrap_or(&none));
+        message.close();
+    }
 }
 
 /// Ends a line that [`RecordWriter::write_open`] began, with the number of times that its URL occurs in the message, if
-/// that is more than once and known.
+/// that is more than once.
 pub fn close_line(count: Option<u64>, out: &mut Vec<u8>) {
-    let mut line = Object::more(out);
+    let mut line = Object::resume(out);
     if let Some(count) = count {
         line.number(field!("count"), count);
     }
@@ -100,17 +155,39 @@ pub fn close_line(count: Option<u64>, out: &mut Vec<u8>) {
     out.push(b'\n');
 }
 
-/// The URL and what its grammars say of it.
-fn reading(line: &mut Object<'_>, record: &Record<'_>) {
+/// Writes the URL and the verdicts of the grammars.
+fn write_reading(line: &mut Object<'_>, record: &Record<'_>) {
     let found = record.found;
     let url = found.url();
     let verdicts = found.verdicts;
-    let parts = verdicts.map_or_else(|| components(url), |verdicts| verdicts.components);
+    let components = verdicts.map_or_else(|| components(url), |verdicts| verdicts.components);
     let rfc1738 = verdicts.and_then(|verdicts| verdicts.rfc1738.as_ref().ok());
     line.text(field!("url"), url);
-    line.maybe(field!("fragment"), found.fragment());
-    line.lower(field!("scheme"), parts.scheme);
-    line.maybe_name(field!("form"), rfc1738.map(|url| url.form.name()));
+    line.optional_text(field!("fragment"), found.fragment());
+    line.lowercase_text(field!("scheme"), components.scheme);
+    line.optional_name(field!("form"), rfc1738.map(|url| url.form.name()));
+    write_verdicts(line, verdicts);
+    write_hazards(line, record);
+    match found.truncated {
+        Some(_) => line.name(field!("key"), ""),
+        None => line.text(field!("key"), &key_of_components(&components)),
+    }
+    let generic = || Parts::Generic(components);
+    match verdicts.map(|_| rfc1738.map_or_else(generic, Parts::Rfc1738)) {
+        Some(parts) => line.cut_from(url, |line| {
+            line.object(field!("parts"), |line| parts.write(line))
+        }),
+        None => line.null(field!("parts")),
+    }
+    line.optional_text(
+        field!("href"),
+        verdicts.and_then(Verdicts::href).map(str::as_bytes),
+    );
+}
+
+/// Writes the grammars that accept the URL, the warnings of RFC 1738's reading, or the error.
+fn write_verdicts(line: &mut Object<'_>, verdicts: Option<&Verdicts<'_>>) {
+    let rfc1738 = verdicts.map(|verdicts| &verdicts.rfc1738);
     line.names(
         field!("conforms"),
         verdicts
@@ -122,50 +199,39 @@ fn reading(line: &mut Object<'_>, record: &Record<'_>) {
         field!("warnings"),
         rfc1738
             .iter()
+            .flat_map(|result| result.as_ref().ok())
             .flat_map(|url| url.warnings())
             .map(grammar::Warning::name),
     );
-    let refused = verdicts.and_then(|verdicts| verdicts.rfc1738.as_ref().err().copied());
-    match refused {
-        None => line.null(field!("error")),
-        Some(reject) => line.value(field!("error"), &ErrorLine::from(reject)),
+    match rfc1738 {
+        Some(Err(reject)) => line.value(field!("error"), &GrammarErrorJson::from(*reject)),
+        _ => line.null(field!("error")),
     }
-    let own = verdicts
-        .iter()
-        .flat_map(|verdicts| hazards(url, verdicts))
-        .map(Hazard::name);
-    line.names(
-        field!("hazards"),
-        own.chain((record.mismatch == Some(true)).then_some("mismatch")),
-    );
-    match found.truncated {
-        Some(_) => line.name(field!("key"), ""),
-        None => line.text(field!("key"), &key_of_components(&parts)),
-    }
-    match verdicts.map(|_| rfc1738.map_or_else(|| Parts::Generic(parts), Parts::Rfc1738)) {
-        Some(parts) => line.cut_from(url, |line| {
-            line.object(field!("parts"), |line| parts.write(line))
-        }),
-        None => line.null(field!("parts")),
-    }
-    line.maybe(
-        field!("href"),
-        verdicts.and_then(Verdicts::href).map(str::as_bytes),
-    );
 }
 
-/// How it was found, and what was done to it.
-fn finding(line: &mut Object<'_>, record: &Record<'_>) {
+fn write_hazards(line: &mut Object<'_>, record: &Record<'_>) {
+    let of_url = record
+        .found
+        .verdicts
+        .iter()
+        .flat_map(|verdicts| hazards(record.found.url(), verdicts))
+        .map(Hazard::name);
+    let of_link = (record.mismatch == Some(true)).then_some(MISMATCH);
+    line.names(field!("hazards"), of_url.chain(of_link));
+}
+
+/// Writes the delimiters around the URL, the repairs and the other readings.
+fn write_wrapping(line: &mut Object<'_>, record: &Record<'_>) {
     let found = record.found;
     line.name(field!("wrapper"), found.wrapper.name());
-    line.text_and_octets(field!("raw"), field!("raw_b64"), record.raw);
-    line.names(
-        field!("repairs"),
-        found.repairs.iter().map(crate::repair::Repair::name),
-    );
+    line.text_and_base64(field!("raw"), field!("raw_b64"), record.raw);
+    line.names(field!("repairs"), found.repairs.iter().map(Repair::name));
     match found.alternates {
         [] => line.fixed(fixed!("alternates", "[]")),
-        _ => line.value(field!("alternates"), &alternates(record)),
+        alternates => {
+            let alternates: Vec<_> = alternates.iter().map(AlternateJson::from).collect();
+            line.value(field!("alternates"), &alternates);
+        }
     }
     match rounded(found.confidence) {
         1.0 => line.fixed(fixed!("confidence", "1.0")),
@@ -176,6 +242,10 @@ fn finding(line: &mut Object<'_>, record: &Record<'_>) {
         line.number(field!("full_length"), truncated.full_length as u64);
         line.hex(field!("full_hash"), truncated.full_hash);
     }
+}
+
+/// Writes the region of the message, and the link or the redirector's URL that the URL was read from.
+fn write_region(line: &mut Object<'_>, record: &Record<'_>) {
     line.text(field!("region"), record.region.as_bytes());
     match record.quote_depth {
         0 => line.fixed(fixed!("quote_depth", "0")),
@@ -193,105 +263,71 @@ fn finding(line: &mut Object<'_>, record: &Record<'_>) {
     }
 }
 
-impl RecordWriter {
-    /// Where it came from.
-    fn origin(&mut self, line: &mut Object<'_>, record: &Record<'_>) {
-        let place = &record.origin;
-        line.begun(field!("source"), &self.source, |source| {
-            source.number(field!("start"), place.start);
-            source.number(field!("end"), place.end);
-            source.number(field!("line"), place.line);
-            source.value(field!("exact"), &place.exact);
-        });
-        line.encoded(field!("message"), &self.message);
-        match record.part {
-            None => line.null(field!("part")),
-            Some(part) => line.encoded(field!("part"), self.part.of(part)),
-        }
-        if let Some(context) = record.context {
-            line.object(field!("context"), |line| {
-                line.text(field!("before"), context.before);
-                line.text(field!("after"), context.after);
-            });
-        }
-    }
-
-    /// Encodes it as it stands in `record`.
-    fn fill(&mut self, record: &Record<'_>) {
-        let place = &record.origin;
-        let mut source = Object::open(&mut self.source);
-        source.text_and_octets(
-            field!("path"),
-            field!("path_b64"),
-            place.source.path.as_os_str().as_encoded_bytes(),
-        );
-        let (member, member_b64) = member(place.source);
-        source.value(field!("member"), &member);
-        if let Some(octets) = member_b64 {
-            source.value(field!("member_b64"), &octets);
-        }
-        source.name(field!("kind"), place.kind.name());
-        let mut message = Object::open(&mut self.message);
-        message.number(field!("start"), place.message_start);
-        message.number(field!("end"), place.message_end);
-        info(
-            &mut message,
-            record.message.unwrap_or(&MessageInfo::default()),
-        );
-        message.close();
-    }
-}
-
-/// What is known of the message.
-fn info(line: &mut Object<'_>, info: &MessageInfo) {
+/// Writes the header data of the message.
+fn write_message_info(line: &mut Object<'_>, info: &MessageInfo) {
     let date = info.date.as_ref();
-    line.maybe(field!("id"), info.id.as_deref().map(str::as_bytes));
-    line.maybe(
+    line.optional_text(field!("id"), bytes_of(info.id.as_deref()));
+    line.optional_text(
         field!("date"),
-        date.and_then(|date| date.utc.as_deref()).map(str::as_bytes),
+        bytes_of(date.and_then(|date| date.utc.as_deref())),
     );
-    // The field as written, where it is no date, or its zone is unknown.
+    // The field as written, if it is no date or its zone is unknown.
     if let Some(date) = date.filter(|date| date.utc.is_none() || date.zone == Zone::Unknown) {
         line.text(field!("date_raw"), date.raw.as_bytes());
     }
-    line.maybe(field!("from"), info.from.as_deref().map(str::as_bytes));
-    line.maybe(
-        field!("subject"),
-        info.subject.as_deref().map(str::as_bytes),
-    );
+    line.optional_text(field!("from"), bytes_of(info.from.as_deref()));
+    line.optional_text(field!("subject"), bytes_of(info.subject.as_deref()));
     line.texts(
         field!("newsgroups"),
         info.newsgroups.iter().map(String::as_bytes),
     );
-    line.maybe(
-        field!("list_id"),
-        info.list_id.as_deref().map(str::as_bytes),
-    );
+    line.optional_text(field!("list_id"), bytes_of(info.list_id.as_deref()));
     line.texts(
         field!("references"),
         info.references.iter().map(String::as_bytes),
     );
 }
 
-/// A confidence with three digits, so that it reads the same everywhere.
+fn bytes_of(text: Option<&str>) -> Option<&[u8]> {
+    text.map(str::as_bytes)
+}
+
+/// Rounds a confidence to three digits, so that it is written alike on all machines.
 fn rounded(confidence: f32) -> f64 {
     (f64::from(confidence) * 1000.0).round() / 1000.0
 }
 
+/// An element of `alternates`.
 #[derive(Serialize)]
-struct AlternateLine<'r> {
+struct AlternateJson<'r> {
     url: Cow<'r, str>,
     fragment: Option<Cow<'r, str>>,
     why: &'static str,
     confidence: f64,
 }
 
-fn alternates<'r>(record: &Record<'r>) -> Vec<AlternateLine<'r>> {
-    let line = |other: &'r crate::parse::Alternate| AlternateLine {
-        url: text(&other.full[..other.url_len]),
-        fragment: other.full.get(other.url_len + 1..).map(text),
-        why: other.why.name(),
-        confidence: rounded(other.confidence),
-    };
-    record.found.alternates.iter().map(line).collect()
+impl<'r> From<&'r Alternate> for AlternateJson<'r> {
+    fn from(alternate: &'r Alternate) -> AlternateJson<'r> {
+        AlternateJson {
+            url: text(&alternate.full[..alternate.url_len]),
+            fragment: alternate.full.get(alternate.url_len + 1..).map(text),
+            why: alternate.why.name(),
+            confidence: rounded(alternate.confidence),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_count_is_the_last_field_of_a_line() {
+        let mut out = b"{\"a\":1".to_vec();
+        close_line(Some(2), &mut out);
+        assert_eq!(out, b"{\"a\":1,\"count\":2}\n");
+        let mut out = b"{\"a\":1".to_vec();
+        close_line(None, &mut out);
+        assert_eq!(out, b"{\"a\":1}\n");
+    }
 }

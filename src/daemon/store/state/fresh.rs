@@ -59,7 +59,10 @@ impl StateDb {
             all.entry(row.get(0)?)
                 .or_default()
                 .files
-                .push((row.get::<_, i64>(1)?.cast_unsigned(), message));
+                .push(sidecar::SidecarFile {
+                    key: row.get::<_, i64>(1)?.cast_unsigned(),
+                    message,
+                });
             Ok(())
         })
     }
@@ -76,7 +79,11 @@ impl StateDb {
                 .or_default()
                 .cursors
                 .push(sidecar::SidecarCursor {
-                    file: (number(1)?, number(2)?, row.get(3)?),
+                    file: sidecar::SidecarFileId {
+                        dev: number(1)?,
+                        ino: number(2)?,
+                        btime: row.get(3)?,
+                    },
                     first: number(4)?,
                     last: number(5)?,
                     guard: number(6)?,
@@ -120,12 +127,12 @@ impl StateDb {
         for key in &told.keys {
             self.mark_seen(mailbox, number(key)?)?;
         }
-        for (key, message) in &told.files {
-            self.mark_file_read(*key, mailbox, *message)?;
+        for file in &told.files {
+            self.mark_file_read(file.key, mailbox, file.message)?;
         }
         for at in &told.cursors {
             let sidecar::SidecarCursor {
-                file: (dev, ino, btime),
+                file: sidecar::SidecarFileId { dev, ino, btime },
                 first,
                 last,
                 guard,
