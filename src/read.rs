@@ -4,19 +4,18 @@
 //! Reads, never maps: a mapping of a file that shrinks kills the process.
 
 mod archive;
-mod capped;
-mod container;
-mod fault;
+mod compression;
+mod error;
 mod input;
-mod lzw;
-mod sparse;
+mod ratio_limit;
+mod sparse_read;
 mod streams;
 
-pub use capped::Ratio;
-pub use container::{Allowed, Compression, packed_news_batch, unpacked};
-pub use fault::diagnostic;
+pub use compression::{Allowed, Compression, packed_news_batch, unpacked};
+pub use error::diagnostic;
 pub use input::{Input, Random};
-pub use sparse::{SparseRead, UnreadRange, hole_len};
+pub use ratio_limit::Ratio;
+pub use sparse_read::{SparseRead, UnreadRange, hole_len};
 pub use streams::{StreamStep, Streams, is_container};
 
 use std::fs::{File, OpenOptions};

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use rustix::io::{Errno, ReadWriteFlags};
 
-use super::capped::{Count, Counted};
-use super::sparse::{SparseRead, UnreadRange, hole_len};
+use super::ratio_limit::{Count, Counted};
+use super::sparse_read::{SparseRead, UnreadRange, hole_len};
 use crate::limits::MAGIC_BYTES;
 
 /// Bytes to be read.

@@ -6,11 +6,11 @@ use std::collections::VecDeque;
 use std::io::{self, Read};
 
 use super::archive::{Archive, Entry, What, is_archive};
-use super::capped::{Count, Ratio};
-use super::container::{Allowed, Compression, batch_line, unpacked};
-use super::fault;
+use super::compression::{Allowed, Compression, batch_line, unpacked};
+use super::error as fault;
 use super::input::Input;
-use super::sparse::SparseRead;
+use super::ratio_limit::{Count, Ratio};
+use super::sparse_read::SparseRead;
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
 use crate::limits::Limits;
 use crate::origin::{FormatHint, Source};

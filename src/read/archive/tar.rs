@@ -5,10 +5,11 @@
 
 use std::io;
 
-use super::{Body, Entry, Feed, What};
+use super::entry::{Body, Entry, What};
+use super::feed::{Feed, cut_off};
 use crate::diagnostic::SkipReason;
 use crate::limits::TAR_EXTENSION_BYTES;
-use crate::read::fault;
+use crate::read::error as fault;
 
 /// Bytes of a header, and the unit in which members are padded.
 const BLOCK: usize = 512;
@@ -82,7 +83,7 @@ impl Tar {
                 filled if self.is_marked && block[..filled].iter().all(|&byte| byte == 0) => {
                     return Ok(None);
                 }
-                _ => return Err(super::cut_off()),
+                _ => return Err(cut_off()),
             }
             if block.iter().any(|&byte| byte != 0) {
                 self.is_marked = false;

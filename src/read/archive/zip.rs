@@ -6,10 +6,11 @@
 use std::collections::BTreeMap;
 use std::io::{self, BufReader, Read};
 
-use super::{Body, Entry, Feed, Sum, What};
+use super::entry::{Body, Entry, Sum, What};
+use super::feed::Feed;
 use crate::diagnostic::SkipReason;
-use crate::read::container::Compression;
-use crate::read::fault;
+use crate::read::compression::Compression;
+use crate::read::error as fault;
 use crate::read::input::{Random, Range};
 
 /// 4.3.7

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::io::{self, BufRead, Read};
 use std::rc::Rc;
 
-use super::fault;
+use super::error as fault;
 
 /// Bytes that went by, for those who watch.
 pub(super) type Count = Rc<Cell<u64>>;

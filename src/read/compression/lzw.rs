@@ -6,7 +6,7 @@
 
 use std::io::{self, BufRead, Read};
 
-use super::fault;
+use crate::read::error as fault;
 
 /// The code that empties the table, where the flags allow it.
 const CLEAR: usize = 256;
@@ -255,7 +255,7 @@ pub(super) mod tests {
 
     #[test]
     fn what_compress_wrote_is_read() {
-        let octets = include_bytes!("../../corpus/containers/lines.txt.Z");
+        let octets = include_bytes!("../../../corpus/containers/lines.txt.Z");
         let line = |n: u64| format!("{n} http://a.example/{}\n", n * 7_919 % 10_007);
         let digits = |n: u64| format!("{:016X}\n", n.wrapping_mul(0x9E37_79B9_7F4A_7C15));
         let text: Vec<String> = (0..1_000)
