@@ -1,22 +1,24 @@
-//! Opens sources: nothing but regular files and standard input. Small files may have been opened where they were walked
-//! upon (`walk::ahead`).
+//! Opens sources, which are regular files and standard input, and unpacks compressions and archives.
 //!
-//! Reads, never maps: a mapping of a file that shrinks kills the process.
+//! The walk may have opened small files already (`walk/preopened.rs`). Files are read, never mapped: a mapping of a file that shrinks
+//! kills the process.
 
 mod archive;
 mod compression;
+mod counting_reader;
 mod error;
 mod input;
 mod ratio_limit;
 mod sparse_read;
 mod streams;
+mod unread_range;
 
-pub use compression::{Allowed, Compression, packed_news_batch, unpacked};
-pub use error::diagnostic;
-pub use input::{Input, Random};
-pub use ratio_limit::Ratio;
-pub use sparse_read::{SparseRead, UnreadRange, hole_len};
+pub use compression::{PackedNewsBatch, packed_news_batch};
+pub use error::error_diagnostic;
+pub use input::{Input, SeekableInput};
+pub use sparse_read::{SparseRead, hole_len};
 pub use streams::{StreamStep, Streams, is_container};
+pub use unread_range::UnreadRange;
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
@@ -26,60 +28,58 @@ use rustix::fs::OFlags;
 
 use crate::walk;
 
-/// Opens a regular file. One that was walked upon lies beneath its root, or is not opened.
+/// Opens a regular file. A file from a walk is opened beneath its root, or not at all.
 ///
 /// # Errors
 ///
-/// What the system says, or that it is no regular file any more.
+/// The error of the system, or an error of its own if the file is no longer a regular file.
 pub fn open(file: &walk::WalkedFile) -> io::Result<File> {
-    open_sized(file).map(|(opened, _)| opened)
+    open_sized(file).map(|opened| opened.file)
 }
 
-/// Appends what a file holds, up to `most`, and gives how many bytes it had when it was opened.
+/// Appends the content of a file, at most `max` bytes, and returns the size of the file when it was opened.
 ///
 /// # Errors
 ///
-/// As [`open`], and what the system says.
+/// As [`open`], and the error of reading.
 pub(crate) fn read_small(
     file: &walk::WalkedFile,
-    most: u64,
+    max: u64,
     bytes: &mut Vec<u8>,
 ) -> io::Result<u64> {
-    let (opened, size);
-    let (from, size) = match &file.ahead {
-        Some(ahead) => (ahead.file(), file.size),
-        None => {
-            (opened, size) = open_sized(file)?;
-            (&opened, size)
-        }
-    };
-    read_sized(from, size, most, bytes)?;
-    Ok(size)
+    if let Some(preopened) = &file.preopened {
+        read_sized(preopened.file(), file.size, max, bytes)?;
+        return Ok(file.size);
+    }
+    let opened = open_sized(file)?;
+    read_sized(&opened.file, opened.size, max, bytes)?;
+    Ok(opened.size)
 }
 
-/// Reads once where the file is as long as it was.
-fn read_sized(mut opened: &File, size: u64, most: u64, bytes: &mut Vec<u8>) -> io::Result<()> {
+/// Appends the content of a file, with one call if the file still has `size` bytes.
+fn read_sized(mut opened: &File, size: u64, max: u64, bytes: &mut Vec<u8>) -> io::Result<()> {
     let start = bytes.len();
-    let expected = usize::try_from(size.min(most)).unwrap_or(usize::MAX);
-    // One more, so that a file that has grown shows.
+    let expected = usize::try_from(size.min(max)).unwrap_or(usize::MAX);
+    // One byte more, which is filled if the file has grown.
     bytes.resize(start + expected + 1, 0);
     let read = opened.read(&mut bytes[start..])?;
     bytes.truncate(start + read);
     if read != expected {
         opened
-            .take(most.saturating_sub(read as u64))
+            .take(max.saturating_sub(read as u64))
             .read_to_end(bytes)?;
     }
     Ok(())
 }
 
-/// The same as [`open`], and how many bytes it has now.
-///
-/// # Errors
-///
-/// As [`open`].
-fn open_sized(file: &walk::WalkedFile) -> io::Result<(File, u64)> {
-    // Without waiting, should it have become a FIFO since it was walked upon.
+/// Open file and its size.
+struct OpenedFile {
+    file: File,
+    size: u64,
+}
+
+fn open_sized(file: &walk::WalkedFile) -> io::Result<OpenedFile> {
+    // Without blocking, in case it has become a FIFO since the walk.
     let opened = match &file.place {
         Some(place) => File::from(place.open(OFlags::NONBLOCK)?),
         None => OpenOptions::new()
@@ -89,7 +89,10 @@ fn open_sized(file: &walk::WalkedFile) -> io::Result<(File, u64)> {
     };
     let metadata = opened.metadata()?;
     if metadata.is_file() {
-        Ok((opened, metadata.len()))
+        Ok(OpenedFile {
+            file: opened,
+            size: metadata.len(),
+        })
     } else {
         Err(io::Error::other("no longer a regular file"))
     }

@@ -86,7 +86,7 @@ impl<'b> MessageHead<'b> {
 pub enum HeaderForm {
     /// Header fields, a blank line, the body.
     Present,
-    /// The same, with a copy of some fields between header and body (Babyl).
+    /// Header fields, a blank line, a copy of some fields, the body (Babyl).
     Copied {
         /// The offset of the body in the message's raw bytes.
         body: usize,

@@ -37,7 +37,7 @@ pub struct WalkedFile {
     /// How it is opened, if it was not named itself but walked upon.
     pub(crate) place: Option<RootedPath>,
     /// The file itself, if it is small and was opened already.
-    pub(crate) ahead: Option<Arc<Ahead>>,
+    pub(crate) preopened: Option<Arc<Ahead>>,
 }
 
 impl WalkedFile {
@@ -49,7 +49,7 @@ impl WalkedFile {
             size: 0,
             hint: FormatHint::None,
             place: None,
-            ahead: None,
+            preopened: None,
         }
     }
 }
@@ -158,7 +158,7 @@ pub fn walk_items(items: &[FileRange]) -> impl Iterator<Item = WalkStep> + '_ {
                     size,
                     hint,
                     place: None,
-                    ahead: None,
+                    preopened: None,
                 };
                 if item.start == 0 && file.size <= item.end {
                     WalkStep::File(file)
@@ -215,7 +215,7 @@ pub fn find_beneath(root: &Path, path: &Path) -> Option<WalkedFile> {
         size,
         hint: hint(path),
         place,
-        ahead: None,
+        preopened: None,
     };
     (!in_tmp && !kept_back).then(file)
 }
@@ -307,7 +307,7 @@ impl<'w> Below<'w> {
             size,
             hint,
             place,
-            ahead,
+            preopened: ahead,
         };
         if hint == FormatHint::Numbered && stat.st_nlink > 1 {
             return Walked::Linked(file, (stat.st_dev, stat.st_ino));
@@ -362,7 +362,7 @@ fn hint(path: &Path) -> FormatHint {
 
 /// What a member's name in an archive tells of it, or why it is skipped. Of the folders around it nothing is
 /// known, so that a Maildir shows by the shape of its files' names as well (maildir(5): moment, process and host).
-pub(crate) fn hint_of_member(name: &[u8]) -> Result<FormatHint, SkipReason> {
+pub(crate) fn member_hint(name: &[u8]) -> Result<FormatHint, SkipReason> {
     let mut components = name.rsplit(|&byte| byte == b'/');
     let file = components.next().unwrap_or_default();
     let folder = components.next().unwrap_or_default();

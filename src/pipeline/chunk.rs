@@ -100,7 +100,7 @@ impl Chunk {
 
     /// Counts and reports a source that could not be opened or read.
     pub(super) fn unreadable(&mut self, source: &Source, error: &std::io::Error) {
-        self.failed(read::diagnostic(error, None).of(source));
+        self.failed(read::error_diagnostic(error, None).of(source));
     }
 
     /// Counts a source as not readable, and reports the event that says why.
@@ -150,7 +150,7 @@ impl Chunk {
     fn stream_ended(&mut self, end: StreamEnd) {
         match end.error {
             Some(error) => {
-                self.failed(read::diagnostic(&error, Some(end.reached)).of(&end.source));
+                self.failed(read::error_diagnostic(&error, Some(end.reached)).of(&end.source));
             }
             None if end.extent == StreamExtent::Start => self.read_whole(&end.source),
             // The first part counts for the file.

@@ -83,7 +83,7 @@ impl InputFailure {
     #[must_use]
     pub fn new(source: &Source, error: io::Error) -> InputFailure {
         InputFailure {
-            event: read::diagnostic(&error, None).of(source),
+            event: read::error_diagnostic(&error, None).of(source),
             error: Some(error),
         }
     }

@@ -123,7 +123,7 @@ impl Worker<'_> {
     fn defer(&mut self, file: &WalkedFile) {
         self.builder.next_chunk(Chunk {
             deferred: Some(WalkedFile {
-                ahead: None,
+                preopened: None,
                 ..file.clone()
             }),
             ..Chunk::default()
@@ -217,7 +217,7 @@ impl Worker<'_> {
             }
             Ok(()) => {}
             Err(error) => {
-                let diagnostic = read::diagnostic(&error, Some(offset + read_bytes));
+                let diagnostic = read::error_diagnostic(&error, Some(offset + read_bytes));
                 chunk.broken = Some(diagnostic.kind);
                 chunk.event(diagnostic.of(&block.source));
             }

@@ -1,73 +1,77 @@
-//! Archives: tar and zip, read member by member as streams. Nothing is ever unpacked to disk.
+//! Archives: tar and zip, read member by member as streams. Nothing is unpacked to disk.
 
 mod entry;
 mod feed;
 mod tar;
 mod zip;
 
-pub(super) use entry::{Entry, What};
+pub(super) use entry::{ArchiveEntry, EntryContent};
 
 use std::io;
 
 use super::input::Input;
 use crate::diagnostic::DiagnosticKind;
-use feed::Feed;
-use tar::Tar;
-use zip::{Directory, Locals};
+use feed::ArchiveFeed;
+use tar::TarReader;
+use zip::{ZipDirectory, ZipStream};
 
-/// Whether an archive begins so (in its first 512 bytes).
+/// Returns `true` if a source that begins with `start`, its first 512 bytes, is an archive.
 pub(super) fn is_archive(start: &[u8]) -> bool {
-    tar::begins(start) || zip::begins(start)
+    tar::is_tar(start) || zip::is_zip(start)
 }
 
-/// An archive that is being read.
+/// Archive that is being read.
 pub(super) enum Archive {
-    Tar(Tar),
-    /// A zip by its central directory.
-    Directory(Directory),
-    /// A zip as it comes, by what stands before each member.
-    Locals(Locals),
+    /// A tar.
+    Tar(TarReader),
+    /// A zip that is read by its central directory.
+    ZipDirectory(ZipDirectory),
+    /// A zip that is read as a stream, by the header before each member.
+    ZipStream(ZipStream),
 }
 
 impl Archive {
-    /// The archive that begins with `start`.
+    /// Creates the reader of the archive that begins with `start`.
     pub(super) fn new(start: &[u8], input: Input) -> Archive {
         match input {
-            input if tar::begins(start) => Archive::Tar(Tar::new(Feed::new(input.into_stream()))),
-            Input::Stream(stream) => Archive::Locals(Locals::new(Feed::new(stream))),
-            Input::Random(random) => match Directory::find(&random) {
-                Ok(Some(directory)) => Archive::Directory(directory),
-                // One that was cut off has lost its directory; its members can be read all the same.
+            input if tar::is_tar(start) => {
+                Archive::Tar(TarReader::new(ArchiveFeed::new(input.into_stream())))
+            }
+            Input::Stream(stream) => Archive::ZipStream(ZipStream::new(ArchiveFeed::new(stream))),
+            Input::Seekable(input) => match ZipDirectory::find(&input) {
+                Ok(Some(directory)) => Archive::ZipDirectory(directory),
+                // A truncated zip has lost its directory; its members can be read all the same.
                 Ok(None) | Err(_) => {
-                    Archive::Locals(Locals::new(Feed::new(Input::Random(random).into_stream())))
+                    let stream = Input::Seekable(input).into_stream();
+                    Archive::ZipStream(ZipStream::new(ArchiveFeed::new(stream)))
                 }
             },
         }
     }
 
-    /// The next entry, or nothing at the end. What is left of the current member is passed over.
-    pub(super) fn next(&mut self) -> io::Result<Option<Entry>> {
+    /// Returns the next entry, or `None` at the end. Skips the rest of the current member.
+    pub(super) fn next_entry(&mut self) -> io::Result<Option<ArchiveEntry>> {
         match self {
-            Archive::Tar(tar) => tar.next(),
-            Archive::Directory(directory) => directory.next(),
-            Archive::Locals(locals) => locals.next(),
+            Archive::Tar(tar) => tar.next_entry(),
+            Archive::ZipDirectory(directory) => directory.next_entry(),
+            Archive::ZipStream(stream) => stream.next_entry(),
         }
     }
 
-    /// What is odd about an archive that came to its end.
-    pub(super) fn remark(&self) -> Option<&'static str> {
+    /// Returns the warning about an archive that was read to its end.
+    pub(super) fn warning(&self) -> Option<&'static str> {
         match self {
-            Archive::Tar(tar) => tar.remark(),
-            Archive::Directory(_) | Archive::Locals(_) => None,
+            Archive::Tar(tar) => tar.warning(),
+            Archive::ZipDirectory(_) | Archive::ZipStream(_) => None,
         }
     }
 
-    /// Whether the current member failed with what the archive fails with now.
-    pub(super) fn said(&self) -> Option<DiagnosticKind> {
+    /// Returns the kind of the error that the reader of the current member returned, which the archive fails with, too.
+    pub(super) fn member_failure(&self) -> Option<DiagnosticKind> {
         match self {
-            Archive::Tar(tar) => tar.feed().failed(),
-            Archive::Locals(locals) => locals.feed().failed(),
-            Archive::Directory(_) => None,
+            Archive::Tar(tar) => tar.feed().member_failure(),
+            Archive::ZipStream(stream) => stream.feed().member_failure(),
+            Archive::ZipDirectory(_) => None,
         }
     }
 }

@@ -1,7 +1,7 @@
-//! Compression: told by magic, undone in process, as a stream.
+//! Compression formats: detected by magic and unpacked in process, as streams.
 //!
-//! What is compressed in several pieces, one behind the other, is read to the end of the last. Damage ends the
-//! stream with an error; all that can be known of the bytes before it comes out first.
+//! A stream may consist of several compressed members, one after the other; all are read. Damage ends a stream with an error, after all
+//! bytes before it that can be unpacked.
 
 mod codec;
 mod concatenated;
@@ -14,14 +14,15 @@ mod tests;
 
 use std::io::{BufReader, Read};
 
-use super::ratio_limit::{Capped, Count, Counted, Ratio};
-use concatenated::Pieces;
-use lz4::Lz4;
-use lzw::Lzw;
+use super::counting_reader::{ByteCount, CountingReader};
+use super::ratio_limit::{RatioLimitReader, UnpackRatio};
+use concatenated::ConcatenatedReader;
+use lz4::Lz4Reader;
+use lzw::LzwReader;
 
-/// How bytes are compressed.
+/// Compression format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Compression {
+pub(super) enum Compression {
     /// gzip (RFC 1952).
     Gzip,
     /// bzip2.
@@ -30,11 +31,11 @@ pub enum Compression {
     Xz,
     /// Zstandard (RFC 8878).
     Zstd,
-    /// LZ4 frames, those of its first years among them.
+    /// LZ4 frames, legacy frames included.
     Lz4,
     /// compress(1): `.Z`.
     Compress,
-    /// Deflate (RFC 1951), which stands in a zip, and has no magic.
+    /// Deflate (RFC 1951), as in zip archives. It has no magic.
     Deflate,
 }
 
@@ -42,8 +43,8 @@ pub enum Compression {
 const INPUT_BYTES: usize = 64 << 10;
 
 impl Compression {
-    /// All that have a magic.
-    pub const ALL: [Compression; 6] = [
+    /// All formats that have a magic.
+    pub(super) const ALL: [Compression; 6] = [
         Compression::Gzip,
         Compression::Bzip2,
         Compression::Xz,
@@ -52,16 +53,16 @@ impl Compression {
         Compression::Compress,
     ];
 
-    /// The compression of bytes that begin so, behind the line of a packed batch if they are one.
+    /// Detects the format of bytes that begin with `start`, or of a packed news batch.
     #[must_use]
-    pub fn of(start: &[u8]) -> Option<Compression> {
-        let packed = &start[batch_line(start)..];
+    pub(super) fn of(start: &[u8]) -> Option<Compression> {
+        let packed = &start[batch_line_bytes(start)..];
         Compression::ALL
             .into_iter()
             .find(|compression| compression.begins(packed))
     }
 
-    /// Whether what is compressed so begins so. Of fewer bytes than the magic has, all must agree.
+    /// Returns `true` if data in this format begins with `start`. Where `start` is shorter than the magic, all of it must agree.
     fn begins(self, start: &[u8]) -> bool {
         let agrees = |magic: &[u8]| {
             let known = magic.len().min(start.len());
@@ -92,54 +93,70 @@ impl Compression {
     }
 }
 
-/// What is allowed to those who unpack.
+/// Limits on unpacking one stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Allowed {
-    /// How much may come out; anything, if there is none.
-    pub ratio: Option<Ratio>,
-    /// Bytes of the window or dictionary that a stream may ask for.
-    pub window_bytes: u64,
+pub(super) struct UnpackLimits {
+    /// Maximum ratio of unpacked to packed bytes. `None` for no limit.
+    pub(super) ratio: Option<UnpackRatio>,
+    /// Maximum number of bytes of the window or dictionary that the stream may request.
+    pub(super) window_bytes: u64,
 }
 
-/// If a packed batch begins so: the name of what unpacks it (`cunbatch` for compress, `gunbatch` for gzip, `bunbatch`
-/// for bzip2, ...), and the bytes of the line before what is packed.
+/// First line of a packed news batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PackedNewsBatch<'s> {
+    /// Name of the program that unpacks the batch: `cunbatch` for compress, `gunbatch` for gzip, `bunbatch` for bzip2, ...
+    pub unpacker: &'s str,
+    /// Bytes of the line, its line end included. The packed batch follows it.
+    pub line_bytes: usize,
+}
+
+/// Parses the first line of a packed news batch: `#! cunbatch` or the like.
 #[must_use]
-pub fn packed_news_batch(start: &[u8]) -> Option<(&str, usize)> {
-    const LONGEST_NAME: usize = 16;
-    let rest = start.strip_prefix(b"#! ")?;
+pub fn packed_news_batch(start: &[u8]) -> Option<PackedNewsBatch<'_>> {
+    const MAX_NAME_BYTES: usize = 16;
+    const MARK: &[u8] = b"#! ";
+    let rest = start.strip_prefix(MARK)?;
     let end = rest
         .iter()
-        .take(LONGEST_NAME)
+        .take(MAX_NAME_BYTES)
         .position(|&byte| byte == b'\n')?;
-    let name = str::from_utf8(rest[..end].trim_ascii_end()).ok()?;
-    let is_name =
-        name.ends_with("unbatch") && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    is_name.then_some((name, 3 + end + 1))
+    let unpacker = str::from_utf8(rest[..end].trim_ascii_end()).ok()?;
+    let is_unpacker =
+        unpacker.ends_with("unbatch") && unpacker.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    is_unpacker.then_some(PackedNewsBatch {
+        unpacker,
+        line_bytes: MARK.len() + end + 1,
+    })
 }
 
-/// Bytes of the line before what is packed in a batch; 0 for anything else.
-pub(super) fn batch_line(start: &[u8]) -> usize {
-    packed_news_batch(start).map_or(0, |(_, octets)| octets)
+/// Returns the number of bytes of the line before a packed news batch; 0 for anything else.
+pub(super) fn batch_line_bytes(start: &[u8]) -> usize {
+    packed_news_batch(start).map_or(0, |batch| batch.line_bytes)
 }
 
-/// The bytes of `stream`, which is compressed so.
+/// Returns a reader of the unpacked bytes of `stream`.
 ///
-/// Holds a buffer of input and what the format needs: up to its window.
+/// It holds an input buffer and what the format needs: at most its window.
 #[must_use]
-pub fn unpacked(
+pub(super) fn decompress(
     stream: Box<dyn Read>,
     compression: Compression,
-    allowed: Allowed,
+    limits: UnpackLimits,
 ) -> Box<dyn Read> {
-    let taken = Count::default();
-    let input = BufReader::with_capacity(INPUT_BYTES, Counted::new(stream, &taken));
+    let packed = ByteCount::default();
+    let input = BufReader::with_capacity(INPUT_BYTES, CountingReader::new(stream, &packed));
     let unpacked: Box<dyn Read> = match compression {
-        Compression::Lz4 => Box::new(Lz4::new(input)),
-        Compression::Compress => Box::new(Lzw::new(input)),
-        _ => Box::new(Pieces::new(input, compression, allowed.window_bytes)),
+        Compression::Lz4 => Box::new(Lz4Reader::new(input)),
+        Compression::Compress => Box::new(LzwReader::new(input)),
+        _ => Box::new(ConcatenatedReader::new(
+            input,
+            compression,
+            limits.window_bytes,
+        )),
     };
-    match allowed.ratio {
-        Some(ratio) => Box::new(Capped::new(unpacked, &taken, ratio)),
+    match limits.ratio {
+        Some(ratio) => Box::new(RatioLimitReader::new(unpacked, &packed, ratio)),
         None => unpacked,
     }
 }

@@ -1,11 +1,11 @@
-//! Why a stream ends before its time, as a value that travels inside an [`io::Error`].
+//! Errors of unpacking, which travel inside an [`io::Error`] through standard readers.
 
 use std::fmt;
 use std::io;
 
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 
-/// A limit or damage that a reader of ours met.
+/// A limit that was reached, or damage.
 #[derive(Debug)]
 struct ReadError {
     kind: DiagnosticKind,
@@ -20,7 +20,7 @@ impl fmt::Display for ReadError {
 
 impl std::error::Error for ReadError {}
 
-/// The bytes make no sense from here on.
+/// Creates the error of a stream whose bytes are invalid.
 pub(super) fn damage(message: impl Into<String>) -> io::Error {
     io::Error::new(
         io::ErrorKind::InvalidData,
@@ -31,7 +31,7 @@ pub(super) fn damage(message: impl Into<String>) -> io::Error {
     )
 }
 
-/// A limit is reached.
+/// Creates the error of a stream that reached a limit.
 pub(super) fn limit(message: impl Into<String>) -> io::Error {
     io::Error::other(ReadError {
         kind: DiagnosticKind::Limit,
@@ -39,14 +39,14 @@ pub(super) fn limit(message: impl Into<String>) -> io::Error {
     })
 }
 
-/// The diagnostic that a stream's error is, met behind `offset` bytes of it.
+/// Returns the diagnostic for the error of a stream that failed after `offset` bytes.
 #[must_use]
-pub fn diagnostic(error: &io::Error, offset: Option<u64>) -> Diagnostic {
-    let fault = error
+pub fn error_diagnostic(error: &io::Error, offset: Option<u64>) -> Diagnostic {
+    let read_error = error
         .get_ref()
         .and_then(|inner| inner.downcast_ref::<ReadError>());
-    let kind = match (fault, error.kind()) {
-        (Some(fault), _) => fault.kind,
+    let kind = match (read_error, error.kind()) {
+        (Some(read_error), _) => read_error.kind,
         (None, io::ErrorKind::NotFound) => DiagnosticKind::Vanished,
         (
             None,
@@ -66,8 +66,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_error_says_what_sort_of_problem_it_is() {
-        let kind = |error: io::Error| diagnostic(&error, None).kind;
+    fn an_error_has_the_kind_of_its_diagnostic() {
+        let kind = |error: io::Error| error_diagnostic(&error, None).kind;
         assert_eq!(kind(damage("x")), DiagnosticKind::Damage);
         assert_eq!(kind(limit("x")), DiagnosticKind::Limit);
         assert_eq!(
@@ -76,7 +76,7 @@ mod tests {
         );
         assert_eq!(kind(io::Error::other("x")), DiagnosticKind::Unreadable);
         assert_eq!(
-            diagnostic(&limit("too much"), Some(3)),
+            error_diagnostic(&limit("too much"), Some(3)),
             Diagnostic::at(DiagnosticKind::Limit, 3, "too much")
         );
     }

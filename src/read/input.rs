@@ -1,4 +1,4 @@
-//! What is read from: a file or bytes in memory, in any order; or a stream, as it comes.
+//! Inputs: files and bytes in memory, which can be read in any order, and streams.
 
 use std::fs::File;
 use std::io::{self, Cursor, IoSliceMut, Read, Seek, SeekFrom};
@@ -7,44 +7,46 @@ use std::sync::Arc;
 
 use rustix::io::{Errno, ReadWriteFlags};
 
-use super::ratio_limit::{Count, Counted};
-use super::sparse_read::{SparseRead, UnreadRange, hole_len};
+use super::counting_reader::{ByteCount, CountingReader};
+use super::sparse_read::{SparseRead, hole_len};
+use super::unread_range::UnreadRange;
 use crate::limits::MAGIC_BYTES;
 
-/// Bytes to be read.
+/// Input to be read.
 pub enum Input {
-    /// In any order.
-    Random(Random),
-    /// As they come.
+    /// Bytes that can be read in any order.
+    Seekable(SeekableInput),
+    /// Bytes that can be read once, in their order.
     Stream(Box<dyn Read>),
 }
 
-/// Bytes that can be read in any order. Counts what is read of them.
+/// Bytes that can be read in any order. Counts the bytes read.
 #[derive(Clone)]
-pub struct Random {
-    octets: Octets,
-    count: Count,
+pub struct SeekableInput {
+    storage: Storage,
+    count: ByteCount,
 }
 
+/// Storage of bytes that can be read in any order.
 #[derive(Clone)]
-enum Octets {
+enum Storage {
     File(Arc<File>),
     Memory(Arc<Vec<u8>>),
 }
 
-impl Random {
-    /// How many bytes there are.
+impl SeekableInput {
+    /// Returns the number of bytes.
     pub(super) fn len(&self) -> io::Result<u64> {
-        match &self.octets {
-            Octets::File(file) => file.metadata().map(|metadata| metadata.len()),
-            Octets::Memory(octets) => Ok(octets.len() as u64),
+        match &self.storage {
+            Storage::File(file) => file.metadata().map(|metadata| metadata.len()),
+            Storage::Memory(bytes) => Ok(bytes.len() as u64),
         }
     }
 
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        let read = match &self.octets {
-            Octets::File(file) => file.read_at(buffer, offset)?,
-            Octets::Memory(octets) => octets
+        let read = match &self.storage {
+            Storage::File(file) => file.read_at(buffer, offset)?,
+            Storage::Memory(bytes) => bytes
                 .get(offset as usize..)
                 .unwrap_or_default()
                 .read(buffer)?,
@@ -53,177 +55,189 @@ impl Random {
         Ok(read)
     }
 
-    /// The bytes from `start` to `end`, as a stream.
-    pub(super) fn range(&self, start: u64, end: u64) -> Range {
-        Range {
-            random: self.clone(),
+    /// Returns the bytes from `start` to `end` as a stream.
+    pub(super) fn range(&self, start: u64, end: u64) -> InputRange {
+        InputRange {
+            input: self.clone(),
             offset: start,
             end,
         }
     }
 }
 
-/// A range of bytes, read as a stream.
-pub(super) struct Range {
-    random: Random,
+/// Range of bytes, read as a stream.
+pub(super) struct InputRange {
+    input: SeekableInput,
     offset: u64,
     end: u64,
 }
 
-impl Read for Range {
+impl Read for InputRange {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let most = usize::try_from(self.end.saturating_sub(self.offset))
+        let max = usize::try_from(self.end.saturating_sub(self.offset))
             .unwrap_or(usize::MAX)
             .min(buffer.len());
-        let read = self.random.read_at(&mut buffer[..most], self.offset)?;
+        let read = self.input.read_at(&mut buffer[..max], self.offset)?;
         self.offset += read as u64;
         Ok(read)
     }
 }
 
-impl SparseRead for Range {
+impl SparseRead for InputRange {
     fn skip_hole(&mut self, step: u64) -> u64 {
-        let Octets::File(file) = &self.random.octets else {
+        let Storage::File(file) = &self.input.storage else {
             return 0;
         };
-        let passed = hole_len(file, self.offset, step);
-        self.offset += passed;
-        passed
+        let skipped = hole_len(file, self.offset, step);
+        self.offset += skipped;
+        skipped
     }
 
-    /// A file is read from its own place: into memory that nobody has to clear first.
-    fn append(&mut self, most: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
-        let most = self.end.saturating_sub(self.offset).min(most as u64);
-        let Octets::File(file) = &self.random.octets else {
-            return self.take(most).read_to_end(bytes);
+    /// Reads a file from its own position: into memory that need not be cleared first.
+    fn append(&mut self, max: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
+        let max = self.end.saturating_sub(self.offset).min(max as u64);
+        let Storage::File(file) = &self.input.storage else {
+            return self.take(max).read_to_end(bytes);
         };
         let (mut file, before) = (&**file, bytes.len());
         file.seek(SeekFrom::Start(self.offset))?;
-        let read = file.take(most).read_to_end(bytes);
+        let read = file.take(max).read_to_end(bytes);
         let appended = (bytes.len() - before) as u64;
         self.offset += appended;
-        self.random.count.set(self.random.count.get() + appended);
+        self.input.count.set(self.input.count.get() + appended);
         read
     }
 
-    fn peek_ahead(&self, ahead: u64, room: &mut [u8]) -> bool {
-        let Octets::File(file) = &self.random.octets else {
+    fn peek_ahead(&self, ahead: u64, buffer: &mut [u8]) -> bool {
+        let Storage::File(file) = &self.input.storage else {
             return false;
         };
         let at = self.offset + ahead;
-        if at + room.len() as u64 > self.end {
+        if at + buffer.len() as u64 > self.end {
             return false;
         }
-        // What is not in memory comes fastest from a disk when one reads it in order.
+        // Only what is cached: a disk is fastest when it is read in order.
         match rustix::io::preadv2(
             file,
-            &mut [IoSliceMut::new(room)],
+            &mut [IoSliceMut::new(buffer)],
             at,
             ReadWriteFlags::NOWAIT,
         ) {
-            Ok(read) => read == room.len(),
-            // That file system does not know the flag, and is all memory.
-            Err(Errno::OPNOTSUPP) if is_memory(file) => file.read_exact_at(room, at).is_ok(),
+            Ok(read) => read == buffer.len(),
+            // tmpfs does not support the flag, and is all memory.
+            Err(Errno::OPNOTSUPP) if is_memory(file) => file.read_exact_at(buffer, at).is_ok(),
             Err(_) => false,
         }
     }
 
-    fn hand_off(&mut self, back: u64, len: u64) -> Option<UnreadRange> {
-        let Octets::File(file) = &self.random.octets else {
+    fn hand_off(&mut self, overlap: u64, len: u64) -> Option<UnreadRange> {
+        let Storage::File(file) = &self.input.storage else {
             return None;
         };
-        let start = self.offset - back;
+        let start = self.offset - overlap;
         self.offset = start + len;
-        Some(UnreadRange::new(file, start, len, back))
+        Some(UnreadRange::new(file, start, len, overlap))
     }
 }
 
 impl Input {
-    /// How many bytes there are, where that is known before they are read.
+    /// Returns the number of bytes, if it is known before they are read.
     #[must_use]
     pub fn size(&self) -> Option<u64> {
         match self {
-            Input::Random(random) => random.len().ok(),
+            Input::Seekable(input) => input.len().ok(),
             Input::Stream(_) => None,
         }
     }
 
-    /// An open file.
+    /// Creates the input of an open file.
     #[must_use]
     pub fn file(file: File) -> Input {
-        Input::Random(Random {
-            octets: Octets::File(Arc::new(file)),
-            count: Count::default(),
+        Input::Seekable(SeekableInput {
+            storage: Storage::File(Arc::new(file)),
+            count: ByteCount::default(),
         })
     }
 
-    /// Bytes that were read already.
+    /// Creates an input of bytes in memory.
     #[must_use]
-    pub fn memory(octets: Vec<u8>) -> Input {
-        Input::Random(Random {
-            octets: Octets::Memory(Arc::new(octets)),
-            count: Count::default(),
+    pub fn memory(bytes: Vec<u8>) -> Input {
+        Input::Seekable(SeekableInput {
+            storage: Storage::Memory(Arc::new(bytes)),
+            count: ByteCount::default(),
         })
     }
 
-    /// The same, with its bytes counted as they are read.
-    pub(super) fn counted(self, count: &Count) -> Input {
+    /// Makes the input count the bytes read from it in `count`.
+    pub(super) fn counted(self, count: &ByteCount) -> Input {
         match self {
-            Input::Random(random) => Input::Random(Random {
-                count: Count::clone(count),
-                ..random
+            Input::Seekable(input) => Input::Seekable(SeekableInput {
+                count: ByteCount::clone(count),
+                ..input
             }),
-            Input::Stream(stream) => Input::Stream(Box::new(Counted::new(stream, count))),
+            Input::Stream(stream) => Input::Stream(Box::new(CountingReader::new(stream, count))),
         }
     }
 
-    /// The first bytes. A stream that fails among them fails again behind them.
-    pub(super) fn start(self) -> (Vec<u8>, Input) {
+    /// Reads the first [`MAGIC_BYTES`] bytes, and returns them with the whole input. A stream that fails within them fails again after
+    /// them.
+    pub(super) fn peek(self) -> PeekedInput {
         let mut start = Vec::with_capacity(MAGIC_BYTES);
         match self {
-            Input::Random(random) => {
-                // What cannot be read here cannot be read later either, and is said then.
-                let uncounted = Random {
-                    count: Count::default(),
-                    ..random.clone()
+            Input::Seekable(input) => {
+                // An error here occurs again, and is reported, when the input is read.
+                let uncounted = SeekableInput {
+                    count: ByteCount::default(),
+                    ..input.clone()
                 };
                 let _ = uncounted
                     .range(0, MAGIC_BYTES as u64)
                     .read_to_end(&mut start);
-                (start, Input::Random(random))
+                let input = Input::Seekable(input);
+                PeekedInput { start, input }
             }
             Input::Stream(mut stream) => {
-                let failed = (&mut stream)
+                let error = (&mut stream)
                     .take(MAGIC_BYTES as u64)
                     .read_to_end(&mut start)
                     .err();
                 let again = Cursor::new(start.clone());
-                let rest: Box<dyn Read> = match failed {
-                    Some(error) => Box::new(Failing(Some(error))),
+                let rest: Box<dyn Read> = match error {
+                    Some(error) => Box::new(FailingReader(Some(error))),
                     None => stream,
                 };
-                (start, Input::Stream(Box::new(again.chain(rest))))
+                let input = Input::Stream(Box::new(again.chain(rest)));
+                PeekedInput { start, input }
             }
         }
     }
 
+    /// Returns the bytes as a stream.
     pub(super) fn into_stream(self) -> Box<dyn SparseRead> {
         match self {
-            Input::Random(random) => Box::new(random.range(0, u64::MAX)),
+            Input::Seekable(input) => Box::new(input.range(0, u64::MAX)),
             Input::Stream(stream) => Box::new(stream),
         }
     }
 }
 
-/// Whether a file lies on a file system that is all memory.
+/// Returns `true` if a file is on tmpfs, which is all memory.
 fn is_memory(file: &File) -> bool {
     rustix::fs::fstatfs(file).is_ok_and(|stat| stat.f_type == libc::TMPFS_MAGIC)
 }
 
-/// Fails once.
-struct Failing(Option<io::Error>);
+/// Input and its first bytes.
+pub(super) struct PeekedInput {
+    /// The first bytes.
+    pub(super) start: Vec<u8>,
+    /// All bytes, the first included.
+    pub(super) input: Input,
+}
 
-impl Read for Failing {
+/// Reader that returns one error and then ends.
+struct FailingReader(Option<io::Error>);
+
+impl Read for FailingReader {
     fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
         self.0.take().map_or(Ok(0), Err)
     }

@@ -1,102 +1,42 @@
-//! Streams that may know where nothing but zeros comes that nobody stored, and may be read by others.
+//! Streams that may skip holes of sparse files, and hand off ranges to other threads.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
-use std::os::unix::fs::FileExt;
-use std::sync::Arc;
 
 use rustix::io::Errno;
 
-/// A stream that may have holes, and of which others may read a stretch themselves.
+use super::unread_range::UnreadRange;
+
+/// Stream that may skip holes, and may hand off ranges to be read by others.
 pub trait SparseRead: Read {
-    /// Passes over as many whole steps as lie in the hole that the stream stands in: so many zeros, which need not be
-    /// read. None where something is stored, or where nobody knows. `step` is not zero.
+    /// Skips the hole at the current position, in whole steps of `step` bytes, which is not zero. Returns the number of NUL bytes
+    /// skipped: 0 where data is stored, and where the stream does not know.
     fn skip_hole(&mut self, step: u64) -> u64 {
         let _ = step;
         0
     }
 
-    /// Appends the next bytes, `most` of them if the stream does not end before, and tells how many they are.
+    /// Appends the next `max` bytes, or fewer if the stream ends before, and returns their number.
     ///
     /// # Errors
     ///
-    /// What reading gives; the bytes before that are appended.
-    fn append(&mut self, most: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
-        Read::take(self, most as u64).read_to_end(bytes)
+    /// The error of the stream; the bytes before it are appended.
+    fn append(&mut self, max: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
+        Read::take(self, max as u64).read_to_end(bytes)
     }
 
-    /// Fills `room` with what comes `ahead` bytes behind the next one, and stays where it is. `false` where it does not
-    /// come, or cannot be told.
-    fn peek_ahead(&self, ahead: u64, room: &mut [u8]) -> bool {
-        let _ = (ahead, room);
+    /// Fills `buffer` with the bytes that start `ahead` bytes after the current position, which does not change. Returns `false`
+    /// where there are fewer bytes, and where the stream cannot do this.
+    fn peek_ahead(&self, ahead: u64, buffer: &mut [u8]) -> bool {
+        let _ = (ahead, buffer);
         false
     }
 
-    /// Leaves a stretch of `len` bytes to others, and goes on behind it. It begins with the last `back` bytes that were
-    /// read, which are fewer. Nothing where others cannot read, which is where nobody can look ahead.
-    fn hand_off(&mut self, back: u64, len: u64) -> Option<UnreadRange> {
-        let _ = (back, len);
+    /// Hands off `len` bytes, starting `overlap` bytes before the current position, to be read by another thread, and advances past
+    /// them. `overlap` is less than `len`. `None` where others cannot read the stream, which is where it cannot peek ahead either.
+    fn hand_off(&mut self, overlap: u64, len: u64) -> Option<UnreadRange> {
+        let _ = (overlap, len);
         None
-    }
-}
-
-/// A stretch of a file that whoever works on it reads.
-#[derive(Debug)]
-pub struct UnreadRange {
-    file: Arc<File>,
-    offset: u64,
-    len: u64,
-    again: u64,
-}
-
-impl UnreadRange {
-    /// So many bytes of a file from `offset` on, the first of which were read before.
-    pub(super) fn new(file: &Arc<File>, offset: u64, len: u64, again: u64) -> UnreadRange {
-        UnreadRange {
-            file: Arc::clone(file),
-            offset,
-            len,
-            again,
-        }
-    }
-
-    /// How many bytes at its start were read before, and counted.
-    #[must_use]
-    pub fn overlap(&self) -> u64 {
-        self.again
-    }
-
-    /// How many bytes there were when it was left.
-    #[must_use]
-    pub fn len(&self) -> u64 {
-        self.len
-    }
-
-    /// Reads it in the place of what `bytes` hold. Fewer bytes if the file ends before.
-    ///
-    /// # Errors
-    ///
-    /// What reading gives; `bytes` hold the bytes before that.
-    pub fn read(&self, bytes: &mut Vec<u8>) -> io::Result<()> {
-        // What is there already need not be cleared.
-        bytes.resize(self.len as usize, 0);
-        let mut done = 0;
-        while done < bytes.len() {
-            match self
-                .file
-                .read_at(&mut bytes[done..], self.offset + done as u64)
-            {
-                Ok(0) => break,
-                Ok(read) => done += read,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => {
-                    bytes.truncate(done);
-                    return Err(error);
-                }
-            }
-        }
-        bytes.truncate(done);
-        Ok(())
     }
 }
 
@@ -111,16 +51,16 @@ impl<S: SparseRead + ?Sized> SparseRead for Box<S> {
         (**self).skip_hole(step)
     }
 
-    fn append(&mut self, most: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
-        (**self).append(most, bytes)
+    fn append(&mut self, max: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
+        (**self).append(max, bytes)
     }
 
-    fn peek_ahead(&self, ahead: u64, room: &mut [u8]) -> bool {
-        (**self).peek_ahead(ahead, room)
+    fn peek_ahead(&self, ahead: u64, buffer: &mut [u8]) -> bool {
+        (**self).peek_ahead(ahead, buffer)
     }
 
-    fn hand_off(&mut self, back: u64, len: u64) -> Option<UnreadRange> {
-        (**self).hand_off(back, len)
+    fn hand_off(&mut self, overlap: u64, len: u64) -> Option<UnreadRange> {
+        (**self).hand_off(overlap, len)
     }
 }
 
@@ -129,16 +69,16 @@ impl<S: SparseRead + ?Sized> SparseRead for &mut S {
         (**self).skip_hole(step)
     }
 
-    fn append(&mut self, most: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
-        (**self).append(most, bytes)
+    fn append(&mut self, max: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
+        (**self).append(max, bytes)
     }
 
-    fn peek_ahead(&self, ahead: u64, room: &mut [u8]) -> bool {
-        (**self).peek_ahead(ahead, room)
+    fn peek_ahead(&self, ahead: u64, buffer: &mut [u8]) -> bool {
+        (**self).peek_ahead(ahead, buffer)
     }
 
-    fn hand_off(&mut self, back: u64, len: u64) -> Option<UnreadRange> {
-        (**self).hand_off(back, len)
+    fn hand_off(&mut self, overlap: u64, len: u64) -> Option<UnreadRange> {
+        (**self).hand_off(overlap, len)
     }
 }
 
@@ -147,9 +87,9 @@ impl SparseRead for &File {
         let Ok(at) = self.stream_position() else {
             return 0;
         };
-        let passed = hole_len(self, at, step);
-        // The look has moved the place.
-        self.seek(SeekFrom::Start(at + passed))
+        let skipped = hole_len(self, at, step);
+        // `hole_len` has moved the position.
+        self.seek(SeekFrom::Start(at + skipped))
             .map_or(0, |to| to - at)
     }
 }
@@ -160,15 +100,15 @@ impl SparseRead for File {
     }
 }
 
-/// Bytes of the whole steps that lie between `offset` and what is stored behind it, or the file's end. May move the
-/// file's place.
+/// Returns the number of bytes of the hole at `offset`, in whole steps of `step` bytes. A hole ends where data is stored, or with
+/// the file. May move the position of the file.
 #[must_use]
 pub fn hole_len(file: &File, offset: u64, step: u64) -> u64 {
-    let stored = match rustix::fs::seek(file, rustix::fs::SeekFrom::Data(offset)) {
+    let end = match rustix::fs::seek(file, rustix::fs::SeekFrom::Data(offset)) {
         Ok(at) => at,
         Err(Errno::NXIO) => file.metadata().map_or(offset, |metadata| metadata.len()),
-        // The file system cannot tell: everything is read.
+        // The file system does not know holes: everything is read.
         Err(_) => offset,
     };
-    stored.saturating_sub(offset) / step * step
+    end.saturating_sub(offset) / step * step
 }

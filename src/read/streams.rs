@@ -1,34 +1,35 @@
-//! A source, and the streams of text that lie in it: its own bytes, or what compressions and archives hold.
+//! Streams of text in a source: its own bytes, or those that compressions and archives contain.
 //!
-//! Archives in archives stand on a stack, the outermost first; each lends its current member to the one above it.
+//! Archives in archives are on a stack, the outermost first; each reads from the current member of the one below it.
 
 use std::collections::VecDeque;
 use std::io::{self, Read};
 
-use super::archive::{Archive, Entry, What, is_archive};
-use super::compression::{Allowed, Compression, batch_line, unpacked};
-use super::error as fault;
-use super::input::Input;
-use super::ratio_limit::{Count, Ratio};
+use super::archive::{Archive, ArchiveEntry, EntryContent, is_archive};
+use super::compression::{Compression, UnpackLimits, batch_line_bytes, decompress};
+use super::counting_reader::ByteCount;
+use super::error::error_diagnostic;
+use super::input::{Input, PeekedInput};
+use super::ratio_limit::UnpackRatio;
 use super::sparse_read::SparseRead;
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
 use crate::limits::Limits;
 use crate::origin::{FormatHint, Source};
 use crate::walk;
 
-/// Whether bytes that begin so hold others: compressed, or an archive.
+/// Returns `true` if a source that begins with `start` is compressed or an archive.
 #[must_use]
 pub fn is_container(start: &[u8]) -> bool {
     Compression::of(start).is_some() || is_archive(start)
 }
 
-/// What comes next in a source.
+/// Step through a source.
 pub enum StreamStep {
-    /// Bytes that hold no others. They are to be read before the next step is asked for.
+    /// Bytes that are no container. The caller reads them before it asks for the next step.
     Stream {
-        /// Their place.
+        /// Their source.
         source: Source,
-        /// What that place tells of their format.
+        /// Hint that their path gives on their format.
         hint: FormatHint,
         /// The bytes.
         stream: Box<dyn SparseRead>,
@@ -55,86 +56,91 @@ pub enum StreamStep {
     Warning(Event),
 }
 
-/// The steps through a source, made while they are asked for.
+/// Iterator over the steps through a source.
 ///
-/// Each source and each member that is no folder comes to one end: a stream's, or one of `Skipped`, `ArchiveRead`, `Failed` and
-/// `ArchiveBroken`. Nothing is unpacked but while it is read.
+/// Each source, and each member that is no folder, ends in exactly one way: with the end of its stream, or as `Skipped`, `ArchiveRead`,
+/// `Failed` or `ArchiveBroken`. Data is unpacked while it is read, never before.
 pub struct Streams {
     limits: Limits,
-    count: Count,
-    /// What is to be looked at next.
-    found: Option<Found>,
-    /// Steps that were found out and not given yet.
-    said: VecDeque<StreamStep>,
-    levels: Vec<Level>,
+    bytes_read: ByteCount,
+    /// Input to open next.
+    pending: Option<PendingInput>,
+    /// Steps to return next.
+    queue: VecDeque<StreamStep>,
+    /// Archives that are being read, the outermost first.
+    archives: Vec<OpenArchive>,
     is_unpacked: bool,
 }
 
-/// Bytes that nobody has looked at yet.
-struct Found {
+/// Input that is not opened yet.
+struct PendingInput {
     source: Source,
     hint: FormatHint,
     input: Input,
-    /// How many containers they lie in.
+    /// Number of containers that it is in.
     depth: usize,
 }
 
-/// An archive that is being read.
-struct Level {
+/// Archive that is being read.
+struct OpenArchive {
     source: Source,
     archive: Archive,
-    /// How many containers its members lie in.
+    /// Number of containers that its members are in.
     depth: usize,
+    /// Number of entries read.
     entries: usize,
 }
 
 impl Streams {
-    /// The steps through `input`, which is what `source` names.
+    /// Creates the steps through `input`, which has the name `source`.
     #[must_use]
     pub fn new(input: Input, source: Source, hint: FormatHint, limits: &Limits) -> Streams {
-        let count = Count::default();
-        let found = Some(Found {
+        let bytes_read = ByteCount::default();
+        let pending = Some(PendingInput {
             source,
             hint,
-            input: input.counted(&count),
+            input: input.counted(&bytes_read),
             depth: 0,
         });
         Streams {
             limits: *limits,
-            count,
-            found,
-            said: VecDeque::new(),
-            levels: Vec::new(),
+            bytes_read,
+            pending,
+            queue: VecDeque::new(),
+            archives: Vec::new(),
             is_unpacked: false,
         }
     }
 
-    /// Bytes of the source itself that were read so far.
+    /// Returns the number of bytes of the source itself that were read so far.
     #[must_use]
     pub fn bytes_read(&self) -> u64 {
-        self.count.get()
+        self.bytes_read.get()
     }
 
-    /// Whether the last stream came out of a container.
+    /// Returns `true` if the last stream came out of a container.
     #[must_use]
     pub fn is_unpacked(&self) -> bool {
         self.is_unpacked
     }
 
-    /// Looks at what was found: a stream, or an archive that is read from now on.
-    fn enter(&mut self, found: Found) {
-        let Found {
+    /// Opens an input: as a stream, or as an archive that is read from now on.
+    fn open(&mut self, pending: PendingInput) {
+        let PendingInput {
             source,
             hint,
             mut input,
             mut depth,
-        } = found;
+        } = pending;
         loop {
-            let (start, whole) = input.start();
+            let PeekedInput {
+                start,
+                input: whole,
+            } = input.peek();
             let compression = Compression::of(&start);
             if compression.is_none() && !is_archive(&start) {
                 self.is_unpacked = depth > 0;
-                self.said.push_back(StreamStep::Stream {
+                self.queue.push_back(StreamStep::Stream {
                     source,
                     hint,
                     stream: whole.into_stream(),
@@ -143,7 +149,7 @@ impl Streams {
             }
             if depth >= self.limits.container_depth {
                 let message = format!("a container inside {depth} others is not read");
-                self.said.push_back(StreamStep::Failed(
+                self.queue.push_back(StreamStep::Failed(
                     Diagnostic::new(DiagnosticKind::Limit, message).of(&source),
                 ));
                 return;
@@ -151,7 +157,7 @@ impl Streams {
             depth += 1;
             let Some(compression) = compression else {
                 let archive = Archive::new(&start, whole);
-                self.levels.push(Level {
+                self.archives.push(OpenArchive {
                     source,
                     archive,
                     depth,
@@ -160,101 +166,103 @@ impl Streams {
                 return;
             };
             let mut stream = whole.into_stream();
-            // The line before a packed batch was read with the rest of `start`: this cannot fall short.
+            // The line before a packed batch is part of `start`: this cannot fail.
             let line = io::copy(
-                &mut (&mut stream).take(batch_line(&start) as u64),
+                &mut (&mut stream).take(batch_line_bytes(&start) as u64),
                 &mut io::sink(),
             );
             debug_assert!(line.is_ok());
-            input = Input::Stream(unpacked(stream, compression, self.allowed(depth)));
+            input = Input::Stream(decompress(stream, compression, self.unpack_limits(depth)));
         }
     }
 
-    /// What those may do who unpack the container that is the `depth`th.
-    fn allowed(&self, depth: usize) -> Allowed {
+    /// Returns the limits on unpacking a container; `depth` is 1 for the outermost.
+    fn unpack_limits(&self, depth: usize) -> UnpackLimits {
         let limits = &self.limits;
-        let ratio = |most: usize, from: usize| {
-            Some(Ratio {
-                most: most as u64,
-                from_bytes: from as u64,
+        let ratio = |max: usize, from_bytes: usize| {
+            Some(UnpackRatio {
+                max: max as u64,
+                from_bytes: from_bytes as u64,
             })
         };
         let ratio = match depth {
             1 => ratio(limits.unpack_ratio, limits.unpack_ratio_from_bytes),
             _ => ratio(limits.nested_ratio, limits.nested_ratio_from_bytes),
         };
-        Allowed {
+        UnpackLimits {
             ratio,
             window_bytes: limits.window_bytes as u64,
         }
     }
 
-    /// Goes on to the next entry of the innermost archive, or out of it.
-    fn advance(&mut self, mut level: Level) {
-        let most = self.limits.archive_entries;
-        match level.archive.next() {
-            Ok(Some(entry)) if level.entries < most => {
+    /// Advances to the next entry of the innermost archive, or ends the archive.
+    fn advance(&mut self, mut level: OpenArchive) {
+        let max = self.limits.archive_entries;
+        match level.archive.next_entry() {
+            Ok(Some(entry)) if level.entries < max => {
                 level.entries += 1;
                 self.member(&level, entry);
-                self.levels.push(level);
+                self.archives.push(level);
             }
             Ok(Some(_)) => {
                 let message =
-                    format!("an archive of more than {most} entries: the rest is not read");
-                self.said.push_back(StreamStep::Failed(
+                    format!("an archive of more than {max} entries: the rest is not read");
+                self.queue.push_back(StreamStep::Failed(
                     Diagnostic::new(DiagnosticKind::Limit, message).of(&level.source),
                 ));
             }
             Ok(None) => {
-                if let Some(remark) = level.archive.remark() {
-                    self.said.push_back(StreamStep::Warning(
-                        Diagnostic::new(DiagnosticKind::Ambiguous, remark).of(&level.source),
+                if let Some(warning) = level.archive.warning() {
+                    self.queue.push_back(StreamStep::Warning(
+                        Diagnostic::new(DiagnosticKind::Ambiguous, warning).of(&level.source),
                     ));
                 }
-                self.said.push_back(StreamStep::ArchiveRead(level.source));
+                self.queue.push_back(StreamStep::ArchiveRead(level.source));
             }
-            Err(error) => self.said.push_back(match level.archive.said() {
+            Err(error) => self.queue.push_back(match level.archive.member_failure() {
                 Some(kind) => StreamStep::ArchiveBroken {
                     source: level.source,
                     kind,
                 },
-                None => StreamStep::Failed(fault::diagnostic(&error, None).of(&level.source)),
+                None => StreamStep::Failed(error_diagnostic(&error, None).of(&level.source)),
             }),
         }
     }
 
-    fn member(&mut self, level: &Level, entry: Entry) {
-        let most = self.limits.member_name_bytes;
+    /// Queues the step for an entry, or makes it the pending input.
+    fn member(&mut self, level: &OpenArchive, entry: ArchiveEntry) {
+        let max = self.limits.member_name_bytes;
         let source = level
             .source
-            .within(&entry.name[..entry.name.len().min(most)]);
-        if entry.name.len() > most {
+            .within(&entry.name[..entry.name.len().min(max)]);
+        if entry.name.len() > max {
             let message = format!(
-                "a member's name of {} octets is cut after {most}",
+                "a member's name of {} bytes is cut after {max}",
                 entry.name.len()
             );
-            self.said.push_back(StreamStep::Warning(
+            self.queue.push_back(StreamStep::Warning(
                 Diagnostic::new(DiagnosticKind::Limit, message).of(&source),
             ));
         }
-        if leads_out(&entry.name) {
-            let message =
-                "a member's name that leads out of the archive: it is a label here, and no path";
-            self.said.push_back(StreamStep::Warning(
+        if leaves_folder(&entry.name) {
+            let message = "a member's name that leads out of the archive: it is used as a label, not as a path";
+            self.queue.push_back(StreamStep::Warning(
                 Diagnostic::new(DiagnosticKind::Ambiguous, message).of(&source),
             ));
         }
-        match entry.what {
-            What::Folder => {}
-            What::Skipped(reason) => self.said.push_back(StreamStep::Skipped { source, reason }),
-            What::Broken(error) => self.said.push_back(StreamStep::Failed(
-                fault::diagnostic(&error, None).of(&source),
+        match entry.content {
+            EntryContent::Folder => {}
+            EntryContent::Skipped(reason) => {
+                self.queue.push_back(StreamStep::Skipped { source, reason })
+            }
+            EntryContent::Broken(error) => self.queue.push_back(StreamStep::Failed(
+                error_diagnostic(&error, None).of(&source),
             )),
-            What::Octets(body) => match walk::hint_of_member(&entry.name) {
-                Err(reason) => self.said.push_back(StreamStep::Skipped { source, reason }),
+            EntryContent::Data(data) => match walk::member_hint(&entry.name) {
+                Err(reason) => self.queue.push_back(StreamStep::Skipped { source, reason }),
                 Ok(hint) => {
-                    let stream = body.stream(self.allowed(level.depth));
-                    self.found = Some(Found {
+                    let stream = data.stream(self.unpack_limits(level.depth));
+                    self.pending = Some(PendingInput {
                         source,
                         hint,
                         input: Input::Stream(stream),
@@ -271,13 +279,13 @@ impl Iterator for Streams {
 
     fn next(&mut self) -> Option<StreamStep> {
         loop {
-            if let Some(step) = self.said.pop_front() {
+            if let Some(step) = self.queue.pop_front() {
                 return Some(step);
             }
-            match self.found.take() {
-                Some(found) => self.enter(found),
+            match self.pending.take() {
+                Some(pending) => self.open(pending),
                 None => {
-                    let level = self.levels.pop()?;
+                    let level = self.archives.pop()?;
                     self.advance(level);
                 }
             }
@@ -285,8 +293,8 @@ impl Iterator for Streams {
     }
 }
 
-/// Whether a name would lead out of a folder that an archive is unpacked to.
-fn leads_out(name: &[u8]) -> bool {
+/// Returns `true` if a name leads out of the folder to which an archive would be unpacked.
+fn leaves_folder(name: &[u8]) -> bool {
     name.starts_with(b"/")
         || name
             .split(|&byte| byte == b'/')

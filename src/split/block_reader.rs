@@ -81,7 +81,7 @@ impl<R: SparseRead> BlockReader<R> {
         }
     }
 
-    /// Creates a reader of the messages of an mbox that begin in `range`. `stream` stands at the start of the range, where a
+    /// Creates a reader of the messages of an mbox that begin in `range`. `stream` is positioned at its start, where a
     /// message begins.
     pub(super) fn in_range(
         stream: R,

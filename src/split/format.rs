@@ -6,14 +6,14 @@ use super::{babyl, emlx, mmdf, news, rnews};
 use crate::diagnostic::SkipReason;
 use crate::limits::SNIFF_BYTES;
 use crate::origin::{FormatHint, SourceKind};
-use crate::read::packed_news_batch;
+use crate::read::{PackedNewsBatch, packed_news_batch};
 
 /// Format of a source, which decides how it is divided into messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
     /// Messages after `From ` lines.
     Mbox,
-    /// The same, with Content-Length fields.
+    /// Messages after `From ` lines, with Content-Length fields.
     Mboxcl,
     /// News articles, each after a line with its length.
     Rnews,
@@ -247,8 +247,8 @@ fn magic(start: &[u8]) -> Option<SkipReason> {
         (b"%PDF-", SkipReason::Pdf),
         (b"SQLite format 3\0", SkipReason::Sqlite),
     ];
-    if let Some((name, _)) = packed_news_batch(start) {
-        return Some(match name {
+    if let Some(PackedNewsBatch { unpacker, .. }) = packed_news_batch(start) {
+        return Some(match unpacker {
             "cunbatch" => SkipReason::Cunbatch,
             "gunbatch" => SkipReason::Gunbatch,
             "bunbatch" => SkipReason::Bunbatch,

@@ -101,7 +101,8 @@ impl Members<'_, '_> {
             .and_modify(|all| all.add(progress))
             .or_insert(progress);
         if let Some(error) = error {
-            self.events.push(read::diagnostic(&error, None).of(source));
+            self.events
+                .push(read::error_diagnostic(&error, None).of(source));
             self.error = Some(error);
         }
         Ok(())

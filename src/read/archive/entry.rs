@@ -1,58 +1,59 @@
-//! Entries.
+//! Entries of archives.
 
 use std::io::{self, Read};
 
 use crate::diagnostic::SkipReason;
-use crate::read::compression::{Allowed, Compression, unpacked};
-use crate::read::error as fault;
+use crate::read::compression::{Compression, UnpackLimits, decompress};
+use crate::read::error;
 
-/// Something in an archive.
-pub(in crate::read) struct Entry {
-    /// Its name, as written there.
+/// Entry of an archive.
+pub(in crate::read) struct ArchiveEntry {
+    /// Its name, as written in the archive.
     pub(in crate::read) name: Vec<u8>,
-    pub(in crate::read) what: What,
+    /// Its content.
+    pub(in crate::read) content: EntryContent,
 }
 
-/// What an entry is.
-pub(in crate::read) enum What {
-    /// A folder, which is nothing to read.
+/// Content of an entry.
+pub(in crate::read) enum EntryContent {
+    /// A folder, which has no bytes.
     Folder,
     /// Bytes.
-    Octets(Body),
+    Data(EntryData),
     /// Something that is not read.
     Skipped(SkipReason),
-    /// It cannot be read.
+    /// Something that cannot be read.
     Broken(io::Error),
 }
 
-/// A member's bytes.
-pub(in crate::read) struct Body {
+/// Bytes of a member.
+pub(in crate::read) struct EntryData {
     pub(super) packed: Box<dyn Read>,
     pub(super) compression: Option<Compression>,
-    /// The checksum and the number of bytes that the archive gives.
-    pub(super) sum: Option<Sum>,
+    /// What the unpacked bytes must agree with, if the archive says.
+    pub(super) checksum: Option<ZipChecksum>,
 }
 
-/// What a zip says of a member's bytes.
+/// Checksum and number of the unpacked bytes of a member, as a zip states them.
 #[derive(Clone, Copy)]
-pub(in crate::read) struct Sum {
+pub(super) struct ZipChecksum {
     pub(super) crc: u32,
     pub(super) bytes: u64,
 }
 
-impl Body {
-    /// The bytes, unpacked within what is allowed.
-    pub(in crate::read) fn stream(self, allowed: Allowed) -> Box<dyn Read> {
+impl EntryData {
+    /// Returns a reader of the unpacked bytes.
+    pub(in crate::read) fn stream(self, limits: UnpackLimits) -> Box<dyn Read> {
         let stream = match self.compression {
-            Some(compression) => unpacked(self.packed, compression, allowed),
+            Some(compression) => decompress(self.packed, compression, limits),
             None => self.packed,
         };
-        match self.sum {
-            Some(sum) => Box::new(Checked {
+        match self.checksum {
+            Some(checksum) => Box::new(ChecksumReader {
                 stream,
                 crc: flate2::Crc::new(),
-                given: 0,
-                sum,
+                bytes: 0,
+                checksum,
                 ended: false,
             }),
             None => stream,
@@ -60,27 +61,29 @@ impl Body {
     }
 }
 
-/// Checks bytes against what the archive says of them.
-struct Checked {
+/// Reader that compares what it reads with a checksum.
+struct ChecksumReader {
     stream: Box<dyn Read>,
-    pub(super) crc: flate2::Crc,
-    given: u64,
-    pub(super) sum: Sum,
+    crc: flate2::Crc,
+    /// Bytes read so far.
+    bytes: u64,
+    checksum: ZipChecksum,
     ended: bool,
 }
 
-impl Read for Checked {
+impl Read for ChecksumReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.ended || buffer.is_empty() {
             return Ok(0);
         }
         let read = self.stream.read(buffer)?;
         self.crc.update(&buffer[..read]);
-        self.given += read as u64;
+        self.bytes += read as u64;
         self.ended = read == 0;
-        if self.ended && (self.given, self.crc.sum()) != (self.sum.bytes, self.sum.crc) {
-            return Err(fault::damage(
-                "a member is not what its checksum or its size says",
+        let ZipChecksum { crc, bytes } = self.checksum;
+        if self.ended && (self.bytes, self.crc.sum()) != (bytes, crc) {
+            return Err(error::damage(
+                "a member does not agree with its checksum or its size",
             ));
         }
         Ok(read)

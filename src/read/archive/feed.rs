@@ -1,70 +1,74 @@
-//! Feed.
+//! Bytes of an archive that is read as a stream, shared by its reader and the reader of its current member.
+//!
+//! The archive and the member own them together, because a member may be an archive itself: archives in archives are on a stack, and
+//! each reads from the current member of the one below.
 
 use std::cell::RefCell;
 use std::io::{self, BufRead, BufReader, Read};
 use std::rc::Rc;
 
 use crate::diagnostic::DiagnosticKind;
-use crate::read::error as fault;
+use crate::read::error;
 
-/// The bytes of an archive that is read as it comes. It and the reader of its current member share them.
+/// Stream of an archive's bytes, and of the bytes of its current member.
 #[derive(Clone)]
-pub(super) struct Feed(Rc<RefCell<Shared>>);
+pub(in crate::read) struct ArchiveFeed(Rc<RefCell<FeedState>>);
 
-struct Shared {
+struct FeedState {
     input: BufReader<Box<dyn Read>>,
-    part: Part,
-    /// What the reader of a member was told.
-    failed: Option<DiagnosticKind>,
+    member: MemberExtent,
+    /// Kind of the error that the reader of a member returned.
+    member_failure: Option<DiagnosticKind>,
 }
 
-/// How far the current member goes.
-enum Part {
-    /// So many bytes more.
-    Counted(u64),
-    /// To the end that its compressed bytes tell themselves.
+/// Extent of the current member.
+enum MemberExtent {
+    /// The next so many bytes.
+    Bytes(u64),
+    /// The bytes up to the end mark of its deflated data.
     Deflate(Box<flate2::Decompress>),
 }
 
-/// Bytes that are read of an archive at once.
+/// Bytes of an archive that are read at once.
 const INPUT_BYTES: usize = 64 << 10;
 
-impl Feed {
-    pub(super) fn new(stream: Box<dyn Read>) -> Feed {
+impl ArchiveFeed {
+    pub(in crate::read) fn new(stream: Box<dyn Read>) -> ArchiveFeed {
         let input = BufReader::with_capacity(INPUT_BYTES, stream);
-        Feed(Rc::new(RefCell::new(Shared {
+        ArchiveFeed(Rc::new(RefCell::new(FeedState {
             input,
-            part: Part::Counted(0),
-            failed: None,
+            member: MemberExtent::Bytes(0),
+            member_failure: None,
         })))
     }
 
     /// Makes the next `bytes` bytes the current member.
-    pub(super) fn begin(&self, bytes: u64) -> Box<dyn Read> {
-        self.0.borrow_mut().part = Part::Counted(bytes);
-        Box::new(Member(self.clone()))
+    pub(super) fn begin_member(&self, bytes: u64) -> Box<dyn Read> {
+        self.0.borrow_mut().member = MemberExtent::Bytes(bytes);
+        Box::new(MemberReader(self.clone()))
     }
 
-    /// Makes the next bytes the current member, as far as they can be inflated.
-    pub(super) fn begin_deflate(&self) -> Box<dyn Read> {
-        self.0.borrow_mut().part = Part::Deflate(Box::new(flate2::Decompress::new(false)));
-        Box::new(Member(self.clone()))
+    /// Makes the next bytes the current member, up to the end mark of their deflated data.
+    pub(super) fn begin_deflated_member(&self) -> Box<dyn Read> {
+        let codec = Box::new(flate2::Decompress::new(false));
+        self.0.borrow_mut().member = MemberExtent::Deflate(codec);
+        Box::new(MemberReader(self.clone()))
     }
 
-    /// Passes over what is left of the current member.
-    pub(super) fn finish(&self) -> io::Result<()> {
+    /// Skips the rest of the current member.
+    pub(super) fn finish_member(&self) -> io::Result<()> {
         let mut scratch = [0; 8 << 10];
-        let shared = &mut *self.0.borrow_mut();
-        while shared.member(&mut scratch)? > 0 {}
+        let state = &mut *self.0.borrow_mut();
+        while state.read_member(&mut scratch)? > 0 {}
         Ok(())
     }
 
-    /// Bytes of the archive itself, until the buffer is full or nothing is left.
+    /// Reads bytes of the archive until the buffer is full or the archive ends. Returns the number of bytes.
     pub(super) fn fill(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        let shared = &mut *self.0.borrow_mut();
+        let state = &mut *self.0.borrow_mut();
         let mut filled = 0;
         while filled < buffer.len() {
-            match shared.input.read(&mut buffer[filled..])? {
+            match state.input.read(&mut buffer[filled..])? {
                 0 => break,
                 read => filled += read,
             }
@@ -72,50 +76,51 @@ impl Feed {
         Ok(filled)
     }
 
-    /// So many bytes of the archive itself, and no fewer.
-    pub(super) fn exact<const N: usize>(&self) -> io::Result<[u8; N]> {
-        let mut octets = [0; N];
-        if self.fill(&mut octets)? < N {
-            Err(cut_off())
+    /// Reads the next `N` bytes of the archive, or fails.
+    pub(super) fn read_array<const N: usize>(&self) -> io::Result<[u8; N]> {
+        let mut bytes = [0; N];
+        if self.fill(&mut bytes)? < N {
+            Err(truncated_member())
         } else {
-            Ok(octets)
+            Ok(bytes)
         }
     }
 
-    /// So many bytes of the archive itself; `bytes` is within a limit.
-    pub(super) fn octets(&self, bytes: usize) -> io::Result<Vec<u8>> {
-        let mut octets = vec![0; bytes];
-        if self.fill(&mut octets)? < bytes {
-            Err(cut_off())
+    /// Reads the next `len` bytes of the archive, or fails. The caller limits `len`.
+    pub(super) fn read_vec(&self, len: usize) -> io::Result<Vec<u8>> {
+        let mut bytes = vec![0; len];
+        if self.fill(&mut bytes)? < len {
+            Err(truncated_member())
         } else {
-            Ok(octets)
+            Ok(bytes)
         }
     }
 
-    pub(super) fn failed(&self) -> Option<DiagnosticKind> {
-        self.0.borrow().failed
+    /// Returns the kind of the error that the reader of a member returned.
+    pub(in crate::read) fn member_failure(&self) -> Option<DiagnosticKind> {
+        self.0.borrow().member_failure
     }
 }
 
-impl Shared {
-    fn member(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match &mut self.part {
-            Part::Counted(0) => Ok(0),
-            Part::Counted(left) => {
-                let most = usize::try_from(*left)
+impl FeedState {
+    fn read_member(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match &mut self.member {
+            MemberExtent::Bytes(0) => Ok(0),
+            MemberExtent::Bytes(left) => {
+                let max = usize::try_from(*left)
                     .unwrap_or(usize::MAX)
                     .min(buffer.len());
-                let read = self.input.read(&mut buffer[..most])?;
-                if read == 0 && most > 0 {
-                    return Err(cut_off());
+                let read = self.input.read(&mut buffer[..max])?;
+                if read == 0 && max > 0 {
+                    return Err(truncated_member());
                 }
                 *left -= read as u64;
                 Ok(read)
             }
-            Part::Deflate(codec) => {
+            MemberExtent::Deflate(codec) => {
                 let read = inflate(&mut self.input, codec, buffer)?;
                 if read == 0 && !buffer.is_empty() {
-                    self.part = Part::Counted(0);
+                    self.member = MemberExtent::Bytes(0);
                 }
                 Ok(read)
             }
@@ -123,7 +128,7 @@ impl Shared {
     }
 }
 
-/// Inflates into `buffer`, and leaves the input behind the last byte that belongs to it.
+/// Inflates into `buffer`. Consumes no byte of `input` after the end of the deflated data.
 fn inflate(
     input: &mut impl BufRead,
     codec: &mut flate2::Decompress,
@@ -132,40 +137,41 @@ fn inflate(
     loop {
         let available = input.fill_buf()?;
         let is_end = available.is_empty();
-        let before = (codec.total_in(), codec.total_out());
+        let (consumed_before, produced_before) = (codec.total_in(), codec.total_out());
         let status = codec.decompress(available, buffer, flate2::FlushDecompress::None);
-        let given = (codec.total_out() - before.1) as usize;
-        input.consume((codec.total_in() - before.0) as usize);
+        let produced = (codec.total_out() - produced_before) as usize;
+        input.consume((codec.total_in() - consumed_before) as usize);
         match status {
-            Ok(_) | Err(_) if given > 0 => return Ok(given),
+            Ok(_) | Err(_) if produced > 0 => return Ok(produced),
             Ok(flate2::Status::StreamEnd) => return Ok(0),
-            Ok(_) if is_end => return Err(cut_off()),
+            Ok(_) if is_end => return Err(truncated_member()),
             Ok(_) => {}
-            Err(error) => {
-                return Err(fault::damage(format!(
-                    "its compressed data is damaged: {error}"
+            Err(cause) => {
+                return Err(error::damage(format!(
+                    "its compressed data is damaged: {cause}"
                 )));
             }
         }
     }
 }
 
-pub(super) fn cut_off() -> io::Error {
-    fault::damage("ends within a member")
+/// Creates the error of an archive that ends within a member or its header.
+pub(super) fn truncated_member() -> io::Error {
+    error::damage("ends within a member")
 }
 
-/// Reads the current member of an archive.
-struct Member(Feed);
+/// Reader of the current member of an archive.
+struct MemberReader(ArchiveFeed);
 
-impl Read for Member {
+impl Read for MemberReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let shared = &mut *self.0.0.borrow_mut();
-        if shared.failed.is_some() {
+        let state = &mut *self.0.0.borrow_mut();
+        if state.member_failure.is_some() {
             return Ok(0);
         }
-        let read = shared.member(buffer);
+        let read = state.read_member(buffer);
         if let Err(error) = &read {
-            shared.failed = Some(fault::diagnostic(error, None).kind);
+            state.member_failure = Some(error::error_diagnostic(error, None).kind);
         }
         read
     }

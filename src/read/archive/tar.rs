@@ -1,160 +1,173 @@
-//! tar: the header of old (V7), POSIX (ustar, pax) and GNU tar, read member by member.
+//! tar: archives of old (V7), POSIX (ustar, pax) and GNU tar, read member by member.
 //!
-//! Headers as in POSIX.1-2017 pax(1), "ustar Interchange Format" and "pax Header Block"; GNU's as in its manual,
-//! "Basic Tar Format". A pax `size` stands above the header's: readers that disagree on that read different members.
+//! Headers are those of POSIX.1-2017 pax(1), "ustar Interchange Format" and "pax Header Block", and of the GNU manual, "Basic Tar
+//! Format". A pax `size` overrides that of the header: programs that disagree on that read different members.
+//!
+//! The crate `tar` (0.4) is not used. Its entries borrow their archive, so that archives in archives cannot be on a stack; it reads
+//! extension headers of any size into memory, rejects the signed checksums of old programs, and does not report if the mark at the end
+//! of the archive is missing.
 
 use std::io;
 
-use super::entry::{Body, Entry, What};
-use super::feed::{Feed, cut_off};
+use super::entry::{ArchiveEntry, EntryContent, EntryData};
+use super::feed::{ArchiveFeed, truncated_member};
 use crate::diagnostic::SkipReason;
 use crate::limits::TAR_EXTENSION_BYTES;
-use crate::read::error as fault;
+use crate::read::error;
 
-/// Bytes of a header, and the unit in which members are padded.
-const BLOCK: usize = 512;
+/// Bytes of a header, and the unit to which members are padded.
+const TAR_BLOCK_BYTES: usize = 512;
 
-/// Whether a tar begins so: its first header has a name, and its checksum holds.
-pub(super) fn begins(start: &[u8]) -> bool {
+/// Returns `true` if a source that begins with `start` is a tar: its first header has a name and a right checksum.
+pub(super) fn is_tar(start: &[u8]) -> bool {
     start
         .first_chunk()
-        .is_some_and(|block| block[0] != 0 && Header(block).is_sound())
+        .is_some_and(|block| block[0] != 0 && TarHeader(block).has_right_checksum())
 }
 
-/// A tar that is being read.
-pub(in crate::read) struct Tar {
-    feed: Feed,
-    /// Bytes that fill up the current member's last block.
+/// Reader of a tar.
+pub(in crate::read) struct TarReader {
+    feed: ArchiveFeed,
+    /// Bytes of padding after the current member.
     padding: usize,
-    /// Whether a block of zeros was seen behind the last member, as there should be.
-    is_marked: bool,
+    /// `true` if the last block was all NUL, as at the end of a tar.
+    has_end_mark: bool,
 }
 
-impl Tar {
-    pub(super) fn new(feed: Feed) -> Tar {
-        Tar {
+impl TarReader {
+    pub(super) fn new(feed: ArchiveFeed) -> TarReader {
+        TarReader {
             feed,
             padding: 0,
-            is_marked: false,
+            has_end_mark: false,
         }
     }
 
-    pub(super) fn feed(&self) -> &Feed {
+    pub(super) fn feed(&self) -> &ArchiveFeed {
         &self.feed
     }
 
-    pub(super) fn remark(&self) -> Option<&'static str> {
-        (!self.is_marked).then_some("a tar without the mark of its end: it may have been cut off")
+    /// Returns the warning about a tar that was read to its end.
+    pub(super) fn warning(&self) -> Option<&'static str> {
+        (!self.has_end_mark)
+            .then_some("a tar without the mark of its end: it may have been cut off")
     }
 
-    pub(super) fn next(&mut self) -> io::Result<Option<Entry>> {
-        self.feed.finish()?;
-        self.feed.octets(std::mem::take(&mut self.padding))?;
-        let mut extension = Extension::default();
+    /// Returns the next entry, or `None` at the end.
+    pub(super) fn next_entry(&mut self) -> io::Result<Option<ArchiveEntry>> {
+        self.feed.finish_member()?;
+        self.feed.read_vec(std::mem::take(&mut self.padding))?;
+        let mut extensions = TarExtensions::default();
         loop {
-            let Some(block) = self.block()? else {
+            let Some(block) = self.next_header_block()? else {
                 return Ok(None);
             };
-            let header = Header(&block);
-            if !header.is_sound() {
-                return Err(fault::damage(
-                    "what stands behind a member is no header of another",
+            let header = TarHeader(&block);
+            if !header.has_right_checksum() {
+                return Err(error::damage(
+                    "the bytes after a member are no header of another",
                 ));
             }
-            match header.kind() {
-                b'L' => extension.name = Some(until_nul(&self.extension(&header)?).to_owned()),
-                b'x' => extension.read(&self.extension(&header)?),
-                // The targets of links, which are not followed, and what holds for all members, which is nothing to us.
-                b'K' | b'g' | b'X' => {
-                    self.extension(&header)?;
+            match header.type_flag() {
+                b'L' => {
+                    extensions.name = Some(until_nul(&self.extension_data(&header)?).to_owned())
                 }
-                _ => return self.entry(&header, extension).map(Some),
+                b'x' => extensions.read(&self.extension_data(&header)?),
+                // Targets of links, which are not followed, and global headers, which have nothing that is needed.
+                b'K' | b'g' | b'X' => {
+                    self.extension_data(&header)?;
+                }
+                _ => return self.entry(&header, extensions).map(Some),
             }
         }
     }
 
-    /// The next block that is not all zeros. Zeros mark the end, but some put one tar behind another.
-    fn block(&mut self) -> io::Result<Option<[u8; BLOCK]>> {
+    /// Returns the next block that is not all NUL. NUL blocks mark the end, but tars may be concatenated.
+    fn next_header_block(&mut self) -> io::Result<Option<[u8; TAR_BLOCK_BYTES]>> {
         loop {
-            let mut block = [0; BLOCK];
+            let mut block = [0; TAR_BLOCK_BYTES];
             match self.feed.fill(&mut block)? {
                 0 => return Ok(None),
-                BLOCK => {}
-                filled if self.is_marked && block[..filled].iter().all(|&byte| byte == 0) => {
+                TAR_BLOCK_BYTES => {}
+                filled if self.has_end_mark && block[..filled].iter().all(|&byte| byte == 0) => {
                     return Ok(None);
                 }
-                _ => return Err(cut_off()),
+                _ => return Err(truncated_member()),
             }
             if block.iter().any(|&byte| byte != 0) {
-                self.is_marked = false;
+                self.has_end_mark = false;
                 return Ok(Some(block));
             }
-            self.is_marked = true;
+            self.has_end_mark = true;
         }
     }
 
-    /// What stands behind a header that tells of the next one.
-    fn extension(&mut self, header: &Header<'_>) -> io::Result<Vec<u8>> {
+    /// Reads the data of an extension header, which belongs to the next header.
+    fn extension_data(&mut self, header: &TarHeader<'_>) -> io::Result<Vec<u8>> {
         let size = header.size()?;
         if size > TAR_EXTENSION_BYTES {
-            return Err(fault::limit(format!(
-                "a tar's header of more than {TAR_EXTENSION_BYTES} octets"
+            return Err(error::limit(format!(
+                "a tar's extension header of more than {TAR_EXTENSION_BYTES} bytes"
             )));
         }
-        let octets = self.feed.octets(size as usize)?;
-        self.feed.octets(padding(size))?;
-        Ok(octets)
+        let data = self.feed.read_vec(size as usize)?;
+        self.feed.read_vec(padding(size))?;
+        Ok(data)
     }
 
-    fn entry(&mut self, header: &Header<'_>, extension: Extension) -> io::Result<Entry> {
-        let name = extension.name.unwrap_or_else(|| header.name());
+    fn entry(
+        &mut self,
+        header: &TarHeader<'_>,
+        extensions: TarExtensions,
+    ) -> io::Result<ArchiveEntry> {
+        let name = extensions.name.unwrap_or_else(|| header.name());
         let is_folder = name.ends_with(b"/");
-        let what = match header.kind() {
-            b'5' => What::Folder,
-            b'1' => What::Skipped(SkipReason::HardLink),
-            b'2' => What::Skipped(SkipReason::Symlink),
-            b'3' | b'4' => What::Skipped(SkipReason::Device),
-            b'6' => What::Skipped(SkipReason::Fifo),
-            kind => {
-                // Members of these kinds have bytes behind them, whether or not they are read.
-                let size = extension.size.map_or_else(|| header.size(), Ok)?;
+        let content = match header.type_flag() {
+            b'5' => EntryContent::Folder,
+            b'1' => EntryContent::Skipped(SkipReason::HardLink),
+            b'2' => EntryContent::Skipped(SkipReason::Symlink),
+            b'3' | b'4' => EntryContent::Skipped(SkipReason::Device),
+            b'6' => EntryContent::Skipped(SkipReason::Fifo),
+            type_flag => {
+                // Members of these types have bytes, even where they are not read.
+                let size = extensions.size.map_or_else(|| header.size(), Ok)?;
                 self.padding = padding(size);
-                let packed = self.feed.begin(size);
-                match kind {
+                let packed = self.feed.begin_member(size);
+                match type_flag {
                     // Before POSIX, a folder was a file whose name ended so.
-                    0 | b'0' | b'7' if is_folder => What::Folder,
-                    b'D' | b'V' => What::Folder,
-                    b'S' => What::Skipped(SkipReason::Sparse),
-                    _ if extension.is_sparse => What::Skipped(SkipReason::Sparse),
-                    0 | b'0' | b'7' => What::Octets(Body {
+                    0 | b'0' | b'7' if is_folder => EntryContent::Folder,
+                    b'D' | b'V' => EntryContent::Folder,
+                    b'S' => EntryContent::Skipped(SkipReason::Sparse),
+                    _ if extensions.is_sparse => EntryContent::Skipped(SkipReason::Sparse),
+                    0 | b'0' | b'7' => EntryContent::Data(EntryData {
                         packed,
                         compression: None,
-                        sum: None,
+                        checksum: None,
                     }),
-                    _ => What::Skipped(SkipReason::NotRegular),
+                    _ => EntryContent::Skipped(SkipReason::NotRegular),
                 }
             }
         };
-        Ok(Entry { name, what })
+        Ok(ArchiveEntry { name, content })
     }
 }
 
-/// Bytes from the end of so many to the end of a block.
+/// Returns the number of bytes of padding after `size` bytes.
 fn padding(size: u64) -> usize {
-    (size.wrapping_neg() % BLOCK as u64) as usize
+    (size.wrapping_neg() % TAR_BLOCK_BYTES as u64) as usize
 }
 
 fn until_nul(field: &[u8]) -> &[u8] {
     &field[..memchr::memchr(0, field).unwrap_or(field.len())]
 }
 
-/// A header block.
-struct Header<'h>(&'h [u8; BLOCK]);
+/// Header block of a tar.
+struct TarHeader<'h>(&'h [u8; TAR_BLOCK_BYTES]);
 
-impl Header<'_> {
-    /// Whether the checksum holds. Some old tars summed signed bytes.
-    fn is_sound(&self) -> bool {
-        let Some(told) = octal(&self.0[148..156]) else {
+impl TarHeader<'_> {
+    /// Returns `true` if the checksum is right. Some old programs summed signed bytes.
+    fn has_right_checksum(&self) -> bool {
+        let Some(stated) = octal(&self.0[148..156]) else {
             return false;
         };
         let others = || self.0[..148].iter().chain(&self.0[156..]);
@@ -164,14 +177,14 @@ impl Header<'_> {
             .map(|&byte| i64::from(byte.cast_signed()))
             .sum::<i64>()
             + blanks.cast_signed();
-        told == sum || told.cast_signed() == signed
+        stated == sum || stated.cast_signed() == signed
     }
 
-    fn kind(&self) -> u8 {
+    fn type_flag(&self) -> u8 {
         self.0[156]
     }
 
-    /// The bytes behind the header: octal digits, or where they do not suffice, GNU's binary number.
+    /// Returns the number of bytes after the header: octal digits, or for larger numbers GNU's binary form.
     fn size(&self) -> io::Result<u64> {
         let field = &self.0[124..136];
         let size = if field[0] & 0x80 == 0 {
@@ -187,12 +200,12 @@ impl Header<'_> {
                     .fold(0, |number, &byte| number << 8 | u64::from(byte))
             })
         };
-        size.ok_or_else(|| fault::damage("a tar's header without a size"))
+        size.ok_or_else(|| error::damage("a tar's header without a size"))
     }
 
     fn name(&self) -> Vec<u8> {
         let name = until_nul(&self.0[..100]);
-        // GNU's header has other things where POSIX has the name's beginning.
+        // GNU's header has other fields where POSIX has the prefix of the name.
         let prefix = if &self.0[257..263] == b"ustar\0" {
             until_nul(&self.0[345..500])
         } else {
@@ -206,7 +219,7 @@ impl Header<'_> {
     }
 }
 
-/// A number in octal digits, with blanks before and a blank or NUL behind it. A field of blanks is zero.
+/// Parses octal digits, after blanks and before blanks or NUL bytes. A field of blanks is zero.
 fn octal(field: &[u8]) -> Option<u64> {
     let field = field.trim_ascii_start();
     let digits = field
@@ -222,17 +235,17 @@ fn octal(field: &[u8]) -> Option<u64> {
     })
 }
 
-/// What headers before a member's own say of it.
+/// Fields of a member from the extension headers before its own header.
 #[derive(Default)]
-struct Extension {
+struct TarExtensions {
     name: Option<Vec<u8>>,
     size: Option<u64>,
-    /// Its bytes are pieces of a larger file, with a list of where they belong.
+    /// `true` if its bytes are pieces of a larger file, with a list of their positions.
     is_sparse: bool,
 }
 
-impl Extension {
-    /// Reads records `LENGTH KEY=VALUE\n`, LENGTH being that of the whole record. What is none ends the reading.
+impl TarExtensions {
+    /// Reads pax records `LENGTH KEY=VALUE\n`, where LENGTH is that of the whole record. Stops at the first malformed one.
     fn read(&mut self, mut records: &[u8]) {
         while let Some(blank) = memchr::memchr(b' ', records) {
             let length = std::str::from_utf8(&records[..blank])

@@ -1,39 +1,42 @@
-//! Codecs.
+//! Codecs of libraries behind one interface, each decoding one compressed member.
 
 use std::io;
 
 use super::Compression;
-use super::errors::{damaged, too_large_a_window};
-use crate::read::error as fault;
+use super::errors::{damaged, window_too_large};
+use crate::read::error;
 
-/// What liblzma needs beside the dictionary (its manual: "a little more").
+/// Memory that liblzma needs besides the dictionary (its manual: "a little more").
 const XZ_OVERHEAD_BYTES: u64 = 1 << 20;
 
-/// Bytes that zstd is asked for at once. What a failing call gave is lost, and this is how much that can be.
+/// Bytes requested from zstd at once. The output of a call that fails is lost, so that this is the maximum loss.
 const ZSTD_STEP_BYTES: usize = 4 << 10;
 
-/// The libraries, each at work on one piece.
+/// Decoder of one compressed member.
 pub(super) enum Codec {
-    /// And deflate.
+    /// gzip, and deflate without a header.
     Gzip(flate2::Decompress),
     Bzip2(bzip2::Decompress),
     Xz(liblzma::stream::Stream),
     Zstd(zstd::stream::raw::Decoder<'static>),
 }
 
-/// What became of a step.
-pub(super) struct Step {
-    /// Bytes of input used up.
-    pub(super) taken: usize,
-    /// Bytes put out, also by a step that failed.
-    pub(super) given: usize,
-    pub(super) outcome: io::Result<Piece>,
+/// Result of one decoding step.
+pub(super) struct CodecStep {
+    /// Bytes of input consumed.
+    pub(super) consumed: usize,
+    /// Bytes of output produced, also by a step that failed.
+    pub(super) produced: usize,
+    /// State of the member after the step.
+    pub(super) outcome: io::Result<CodecStatus>,
 }
 
-/// How a piece stands.
-pub(super) enum Piece {
-    GoesOn,
-    Ends,
+/// State of a compressed member after a decoding step.
+pub(super) enum CodecStatus {
+    /// More of it follows.
+    Continues,
+    /// It has ended.
+    Ended,
 }
 
 impl Codec {
@@ -42,9 +45,9 @@ impl Codec {
             Compression::Gzip => Codec::Gzip(flate2::Decompress::new_gzip(15)),
             Compression::Bzip2 => Codec::Bzip2(bzip2::Decompress::new(false)),
             Compression::Xz => {
-                let most = window_bytes.saturating_add(XZ_OVERHEAD_BYTES);
+                let max_bytes = window_bytes.saturating_add(XZ_OVERHEAD_BYTES);
                 Codec::Xz(
-                    liblzma::stream::Stream::new_stream_decoder(most, 0)
+                    liblzma::stream::Stream::new_stream_decoder(max_bytes, 0)
                         .map_err(io::Error::other)?,
                 )
             }
@@ -55,39 +58,39 @@ impl Codec {
                 Codec::Zstd(decoder)
             }
             Compression::Deflate | Compression::Lz4 | Compression::Compress => {
-                return Err(fault::damage("is not compressed in pieces"));
+                return Err(error::damage("is not compressed in members"));
             }
         })
     }
 
-    pub(super) fn step(&mut self, input: &[u8], buffer: &mut [u8]) -> Step {
+    pub(super) fn step(&mut self, input: &[u8], buffer: &mut [u8]) -> CodecStep {
         match self {
             Codec::Gzip(codec) => {
-                let before = (codec.total_in(), codec.total_out());
-                let status = codec.decompress(input, buffer, flate2::FlushDecompress::None);
-                let outcome = status
-                    .map(|status| ended(status == flate2::Status::StreamEnd))
+                let before = Totals::of(codec.total_in(), codec.total_out());
+                let result = codec.decompress(input, buffer, flate2::FlushDecompress::None);
+                let outcome = result
+                    .map(|result| status(result == flate2::Status::StreamEnd))
                     .map_err(damaged);
-                step(before, (codec.total_in(), codec.total_out()), outcome)
+                before.step_to(Totals::of(codec.total_in(), codec.total_out()), outcome)
             }
             Codec::Bzip2(codec) => {
-                let before = (codec.total_in(), codec.total_out());
-                let status = codec.decompress(input, buffer);
-                let outcome = status
-                    .map(|status| ended(status == bzip2::Status::StreamEnd))
+                let before = Totals::of(codec.total_in(), codec.total_out());
+                let result = codec.decompress(input, buffer);
+                let outcome = result
+                    .map(|result| status(result == bzip2::Status::StreamEnd))
                     .map_err(damaged);
-                step(before, (codec.total_in(), codec.total_out()), outcome)
+                before.step_to(Totals::of(codec.total_in(), codec.total_out()), outcome)
             }
             Codec::Xz(codec) => {
-                let before = (codec.total_in(), codec.total_out());
-                let status = codec.process(input, buffer, liblzma::stream::Action::Run);
-                let outcome = status
-                    .map(|status| ended(status == liblzma::stream::Status::StreamEnd))
+                let before = Totals::of(codec.total_in(), codec.total_out());
+                let result = codec.process(input, buffer, liblzma::stream::Action::Run);
+                let outcome = result
+                    .map(|result| status(result == liblzma::stream::Status::StreamEnd))
                     .map_err(|error| match error {
-                        liblzma::stream::Error::MemLimit => too_large_a_window(),
+                        liblzma::stream::Error::MemLimit => window_too_large(),
                         error => damaged(error),
                     });
-                step(before, (codec.total_in(), codec.total_out()), outcome)
+                before.step_to(Totals::of(codec.total_in(), codec.total_out()), outcome)
             }
             Codec::Zstd(codec) => zstd_step(codec, input, buffer),
         }
@@ -98,35 +101,52 @@ fn zstd_step(
     codec: &mut zstd::stream::raw::Decoder<'static>,
     input: &[u8],
     buffer: &mut [u8],
-) -> Step {
+) -> CodecStep {
     use zstd::stream::raw::{InBuffer, Operation, OutBuffer};
-    let most = buffer.len().min(ZSTD_STEP_BYTES);
+    let max_bytes = buffer.len().min(ZSTD_STEP_BYTES);
     let mut input = InBuffer::around(input);
-    let mut output = OutBuffer::around(&mut buffer[..most]);
+    let mut output = OutBuffer::around(&mut buffer[..max_bytes]);
     let hint = codec.run(&mut input, &mut output);
-    let outcome = hint.map(|hint| ended(hint == 0)).map_err(|error| {
-        // The library's errors are texts; this one is `ZSTD_error_frameParameter_windowTooLarge`.
+    let outcome = hint.map(|hint| status(hint == 0)).map_err(|error| {
+        // The library returns errors as text; this one is `ZSTD_error_frameParameter_windowTooLarge`.
         if error.to_string().contains("too much memory") {
-            too_large_a_window()
+            window_too_large()
         } else {
             damaged(error)
         }
     });
-    Step {
-        taken: input.pos(),
-        given: output.pos(),
+    CodecStep {
+        consumed: input.pos(),
+        produced: output.pos(),
         outcome,
     }
 }
 
-fn ended(ends: bool) -> Piece {
-    if ends { Piece::Ends } else { Piece::GoesOn }
+fn status(ended: bool) -> CodecStatus {
+    if ended {
+        CodecStatus::Ended
+    } else {
+        CodecStatus::Continues
+    }
 }
 
-fn step(before: (u64, u64), after: (u64, u64), outcome: io::Result<Piece>) -> Step {
-    Step {
-        taken: (after.0 - before.0) as usize,
-        given: (after.1 - before.1) as usize,
-        outcome,
+/// Bytes that a codec has consumed and produced so far.
+struct Totals {
+    consumed: u64,
+    produced: u64,
+}
+
+impl Totals {
+    fn of(consumed: u64, produced: u64) -> Totals {
+        Totals { consumed, produced }
+    }
+
+    /// Returns the step from these totals to `after`.
+    fn step_to(&self, after: Totals, outcome: io::Result<CodecStatus>) -> CodecStep {
+        CodecStep {
+            consumed: (after.consumed - self.consumed) as usize,
+            produced: (after.produced - self.produced) as usize,
+            outcome,
+        }
     }
 }

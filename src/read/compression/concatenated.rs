@@ -1,53 +1,57 @@
-//! Concatenated.
+//! Compressed members one after the other, as `cat` and tools that append write them.
 
 use std::io::{self, BufRead, Read};
 
 use super::Compression;
-use super::codec::{Codec, Piece, Step};
-use super::errors::{behind_the_end, cut_off};
-use super::padding::beyond_zeros;
-use crate::read::error as fault;
+use super::codec::{Codec, CodecStatus, CodecStep};
+use super::errors::{trailing_data, truncated};
+use super::padding::skip_nuls;
+use crate::read::error;
 
-/// What is compressed in one or several pieces, one behind the other.
-pub(super) struct Pieces<R> {
+/// Reader of one or several compressed members, one after the other.
+pub(super) struct ConcatenatedReader<R> {
     input: R,
     compression: Compression,
     window_bytes: u64,
-    /// The piece that is being read.
+    /// Decoder of the current member.
     codec: Option<Codec>,
-    /// Said once all that came out before it is given.
-    failed: Option<io::Error>,
+    /// Error to return after the output that was produced before it.
+    error: Option<io::Error>,
     ended: bool,
 }
 
-impl<R: BufRead> Pieces<R> {
-    pub(super) fn new(input: R, compression: Compression, window_bytes: u64) -> Pieces<R> {
+impl<R: BufRead> ConcatenatedReader<R> {
+    pub(super) fn new(
+        input: R,
+        compression: Compression,
+        window_bytes: u64,
+    ) -> ConcatenatedReader<R> {
         let codec = (compression == Compression::Deflate)
             .then(|| Codec::Gzip(flate2::Decompress::new(false)));
-        Pieces {
+        ConcatenatedReader {
             input,
             compression,
             window_bytes,
             codec,
-            failed: None,
+            error: None,
             ended: false,
         }
     }
 
-    /// The next piece, or nothing at the end.
+    /// Returns the decoder of the next member, or `None` at the end.
     fn begin(&mut self) -> io::Result<Option<Codec>> {
-        if !beyond_zeros(&mut self.input)? {
+        if !skip_nuls(&mut self.input)? {
             return Ok(None);
         }
         let start = self.input.fill_buf()?;
-        // Of a single byte nobody knows; the codec will tell.
+        // A single byte is not enough to decide; the codec will.
         if start.len() > 1 && !self.compression.begins(start) {
-            return Err(behind_the_end());
+            return Err(trailing_data());
         }
         Codec::new(self.compression, self.window_bytes).map(Some)
     }
 
-    /// One step: how many bytes were given.
+    /// Runs one step of the codec. Returns the number of bytes produced.
     fn step(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let Some(codec) = &mut self.codec else {
             self.codec = self.begin()?;
@@ -56,44 +60,44 @@ impl<R: BufRead> Pieces<R> {
         };
         let input = self.input.fill_buf()?;
         let is_end = input.is_empty();
-        let Step {
-            taken,
-            given,
+        let CodecStep {
+            consumed,
+            produced,
             outcome,
         } = codec.step(input, buffer);
-        self.input.consume(taken);
+        self.input.consume(consumed);
         match outcome {
-            Ok(Piece::Ends) => {
+            Ok(CodecStatus::Ended) => {
                 self.codec = None;
                 self.ended = self.compression == Compression::Deflate;
             }
-            Ok(Piece::GoesOn) if given == 0 && is_end => return Err(cut_off()),
-            Ok(Piece::GoesOn) if given == 0 && taken == 0 => {
-                return Err(fault::damage("its compressed data stalls"));
+            Ok(CodecStatus::Continues) if produced == 0 && is_end => return Err(truncated()),
+            Ok(CodecStatus::Continues) if produced == 0 && consumed == 0 => {
+                return Err(error::damage("its compressed data stalls"));
             }
-            Ok(Piece::GoesOn) => {}
-            Err(error) if given == 0 => return Err(error),
+            Ok(CodecStatus::Continues) => {}
+            Err(error) if produced == 0 => return Err(error),
             Err(error) => {
                 self.ended = true;
-                self.failed = Some(error);
+                self.error = Some(error);
             }
         }
-        Ok(given)
+        Ok(produced)
     }
 }
 
-impl<R: BufRead> Read for Pieces<R> {
+impl<R: BufRead> Read for ConcatenatedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while !self.ended && !buffer.is_empty() {
             match self.step(buffer) {
                 Ok(0) => {}
-                Ok(given) => return Ok(given),
+                Ok(produced) => return Ok(produced),
                 Err(error) => {
                     self.ended = true;
                     return Err(error);
                 }
             }
         }
-        self.failed.take().map_or(Ok(0), Err)
+        self.error.take().map_or(Ok(0), Err)
     }
 }

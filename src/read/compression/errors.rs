@@ -4,18 +4,22 @@ use std::io;
 
 use crate::read::error;
 
-pub(super) fn behind_the_end() -> io::Error {
-    error::damage("octets that are no compressed data stand behind its end")
+/// Creates the error of a codec that rejects its input.
+pub(super) fn damaged(cause: impl std::fmt::Display) -> io::Error {
+    error::damage(format!("its compressed data is damaged: {cause}"))
 }
 
-pub(super) fn cut_off() -> io::Error {
+/// Creates the error of a stream that ends within its compressed data.
+pub(super) fn truncated() -> io::Error {
     error::damage("ends before its compressed data does")
 }
 
-pub(super) fn damaged(error: impl std::fmt::Display) -> io::Error {
-    error::damage(format!("its compressed data is damaged: {error}"))
+/// Creates the error of a stream with other bytes after its compressed data.
+pub(super) fn trailing_data() -> io::Error {
+    error::damage("has bytes after its end that are no compressed data")
 }
 
-pub(super) fn too_large_a_window() -> io::Error {
+/// Creates the error of a stream that requests a larger window than the limit.
+pub(super) fn window_too_large() -> io::Error {
     error::limit("asks for a larger window than is allowed to unpack it")
 }

@@ -1,40 +1,44 @@
-//! LZ4.
+//! LZ4 frames.
 
 use std::io::{self, BufRead, Read};
 
 use super::Compression;
-use super::errors::{behind_the_end, cut_off, damaged};
-use super::padding::beyond_zeros;
+use super::errors::{damaged, trailing_data, truncated};
+use super::padding::skip_nuls;
 
-/// LZ4 frames, one behind the other.
+/// Reader of LZ4 frames, one after the other.
 ///
-/// The library takes a file that ends between two blocks for whole; the frame's own end mark says whether it is.
-pub(super) struct Lz4<R: BufRead> {
-    frames: lz4_flex::frame::FrameDecoder<EndSeen<R>>,
+/// The library accepts a file that ends between two blocks as complete; this reader requires the end mark of the frame.
+pub(super) struct Lz4Reader<R: BufRead> {
+    frames: lz4_flex::frame::FrameDecoder<EofTracker<R>>,
+    /// `true` once the first frame has begun.
     begun: bool,
-    /// The frames of LZ4's first years have no end mark.
+    /// `true` if the current frame is a legacy frame, which has no end mark.
     legacy: bool,
     ended: bool,
 }
 
-/// Remembers that its reader came to the end.
-struct EndSeen<R> {
+/// Reader that records that its input has ended.
+struct EofTracker<R> {
     input: R,
-    seen: bool,
+    at_eof: bool,
 }
 
-impl<R: BufRead> Read for EndSeen<R> {
+impl<R: BufRead> Read for EofTracker<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.input.read(buffer)?;
-        self.seen |= read == 0 && !buffer.is_empty();
+        self.at_eof |= read == 0 && !buffer.is_empty();
         Ok(read)
     }
 }
 
-impl<R: BufRead> Lz4<R> {
-    pub(super) fn new(input: R) -> Lz4<R> {
-        let frames = lz4_flex::frame::FrameDecoder::new(EndSeen { input, seen: false });
-        Lz4 {
+impl<R: BufRead> Lz4Reader<R> {
+    pub(super) fn new(input: R) -> Lz4Reader<R> {
+        let frames = lz4_flex::frame::FrameDecoder::new(EofTracker {
+            input,
+            at_eof: false,
+        });
+        Lz4Reader {
             frames,
             begun: false,
             legacy: false,
@@ -42,22 +46,22 @@ impl<R: BufRead> Lz4<R> {
         }
     }
 
-    /// Looks at what stands behind a frame. Whether there is another.
+    /// Begins the next frame. Returns `false` if there is none.
     fn begin(&mut self) -> io::Result<bool> {
-        let EndSeen { input, seen } = self.frames.get_mut();
-        if *seen && self.begun {
+        let EofTracker { input, at_eof } = self.frames.get_mut();
+        if *at_eof && self.begun {
             return if self.legacy {
                 Ok(false)
             } else {
-                Err(cut_off())
+                Err(truncated())
             };
         }
-        if !beyond_zeros(input)? {
+        if !skip_nuls(input)? {
             return Ok(false);
         }
         let start = input.fill_buf()?;
         if start.len() > 1 && !Compression::Lz4.begins(start) {
-            return Err(behind_the_end());
+            return Err(trailing_data());
         }
         self.legacy = start.starts_with(b"\x02\x21");
         self.begun = true;
@@ -73,7 +77,7 @@ impl<R: BufRead> Lz4<R> {
                 .frames
                 .read(buffer)
                 .map_err(|error| match error.kind() {
-                    io::ErrorKind::UnexpectedEof => cut_off(),
+                    io::ErrorKind::UnexpectedEof => truncated(),
                     _ if error
                         .get_ref()
                         .and_then(|inner| inner.downcast_ref::<lz4_flex::frame::Error>())
@@ -92,7 +96,7 @@ impl<R: BufRead> Lz4<R> {
     }
 }
 
-impl<R: BufRead> Read for Lz4<R> {
+impl<R: BufRead> Read for Lz4Reader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.ended || buffer.is_empty() {
             return Ok(0);

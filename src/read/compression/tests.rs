@@ -2,7 +2,7 @@ use std::io::{self, Write};
 
 use super::*;
 
-const FREE: Allowed = Allowed {
+const NO_LIMITS: UnpackLimits = UnpackLimits {
     ratio: None,
     window_bytes: 128 << 20,
 };
@@ -41,13 +41,13 @@ fn packed(compression: Compression, text: &[u8]) -> Vec<u8> {
     }
 }
 
-/// What comes out, and the sentence of the error behind it.
-fn read_back(octets: &[u8], allowed: Allowed) -> (Vec<u8>, Option<String>) {
-    let compression = Compression::of(octets).unwrap();
-    let mut stream = unpacked(
-        Box::new(io::Cursor::new(octets.to_vec())),
+/// Returns the unpacked bytes, and the message of the error after them.
+fn read_back(packed_bytes: &[u8], limits: UnpackLimits) -> (Vec<u8>, Option<String>) {
+    let compression = Compression::of(packed_bytes).unwrap();
+    let mut stream = decompress(
+        Box::new(io::Cursor::new(packed_bytes.to_vec())),
         compression,
-        allowed,
+        limits,
     );
     let mut out = Vec::new();
     let error = stream
@@ -57,7 +57,7 @@ fn read_back(octets: &[u8], allowed: Allowed) -> (Vec<u8>, Option<String>) {
     assert_eq!(
         stream.read(&mut [0; 8]).unwrap(),
         0,
-        "an error is said once"
+        "an error is returned once"
     );
     (out, error)
 }
@@ -75,54 +75,58 @@ fn text() -> Vec<u8> {
 }
 
 #[test]
-fn every_compression_is_told_and_undone() {
+fn every_format_is_detected_and_unpacked() {
     for compression in Compression::ALL {
-        let octets = packed(compression, &text());
-        assert_eq!(Compression::of(&octets), Some(compression));
-        assert_eq!(read_back(&octets, FREE), (text(), None), "{compression:?}");
+        let packed_bytes = packed(compression, &text());
+        assert_eq!(Compression::of(&packed_bytes), Some(compression));
+        assert_eq!(
+            read_back(&packed_bytes, NO_LIMITS),
+            (text(), None),
+            "{compression:?}"
+        );
     }
 }
 
 #[test]
-fn pieces_one_behind_the_other_are_read_to_the_last() {
+fn concatenated_members_are_read_to_the_last() {
     for compression in Compression::ALL
         .into_iter()
         .filter(|&one| one != Compression::Compress)
     {
-        let mut octets = packed(compression, b"one ");
-        octets.extend(packed(compression, b""));
-        octets.extend(packed(compression, b"two"));
+        let mut packed_bytes = packed(compression, b"one ");
+        packed_bytes.extend(packed(compression, b""));
+        packed_bytes.extend(packed(compression, b"two"));
         assert_eq!(
-            read_back(&octets, FREE),
+            read_back(&packed_bytes, NO_LIMITS),
             (b"one two".to_vec(), None),
             "{compression:?}"
         );
-        octets.extend([0; 1_000]);
+        packed_bytes.extend([0; 1_000]);
         assert_eq!(
-            read_back(&octets, FREE),
+            read_back(&packed_bytes, NO_LIMITS),
             (b"one two".to_vec(), None),
             "{compression:?} and zeros"
         );
-        octets.extend(b"garbage");
-        let (out, error) = read_back(&octets, FREE);
+        packed_bytes.extend(b"garbage");
+        let (out, error) = read_back(&packed_bytes, NO_LIMITS);
         assert_eq!(out, b"one two", "{compression:?} and garbage");
-        assert!(error.unwrap().contains("behind its end"));
+        assert!(error.unwrap().contains("after its end"));
     }
 }
 
 #[test]
-fn the_more_there_is_the_more_comes_out_and_what_is_cut_off_is_said_to_be() {
+fn a_truncated_stream_gives_what_it_can_and_then_an_error() {
     for compression in Compression::ALL
         .into_iter()
         .filter(|&one| one != Compression::Compress)
     {
-        let (octets, whole) = (packed(compression, &text()), text());
+        let (packed_bytes, whole) = (packed(compression, &text()), text());
         let mut longest = 0;
-        for end in (2..octets.len())
-            .step_by(octets.len() / 25)
-            .chain(octets.len() - 9..octets.len())
+        for end in (2..packed_bytes.len())
+            .step_by(packed_bytes.len() / 25)
+            .chain(packed_bytes.len() - 9..packed_bytes.len())
         {
-            let (out, error) = read_back(&octets[..end], FREE);
+            let (out, error) = read_back(&packed_bytes[..end], NO_LIMITS);
             assert!(
                 whole.starts_with(&out) && out.len() >= longest,
                 "{compression:?} at {end}"
@@ -130,7 +134,7 @@ fn the_more_there_is_the_more_comes_out_and_what_is_cut_off_is_said_to_be() {
             assert!(
                 error.is_some(),
                 "{compression:?} at {end} of {}",
-                octets.len()
+                packed_bytes.len()
             );
             longest = out.len();
         }
@@ -139,13 +143,13 @@ fn the_more_there_is_the_more_comes_out_and_what_is_cut_off_is_said_to_be() {
 }
 
 #[test]
-fn damage_takes_nothing_of_what_stands_before_it() {
+fn bytes_before_damage_are_unpacked() {
     let whole = text();
     for compression in [Compression::Gzip, Compression::Zstd, Compression::Xz] {
-        let mut octets = packed(compression, &whole);
-        let middle = octets.len() / 2;
-        octets[middle..middle + 64].fill(0xFF);
-        let (out, error) = read_back(&octets, FREE);
+        let mut packed_bytes = packed(compression, &whole);
+        let middle = packed_bytes.len() / 2;
+        packed_bytes[middle..middle + 64].fill(0xFF);
+        let (out, error) = read_back(&packed_bytes, NO_LIMITS);
         assert!(error.is_some(), "{compression:?}");
         let common = out
             .iter()
@@ -165,21 +169,24 @@ fn damage_takes_nothing_of_what_stands_before_it() {
 #[test]
 fn a_wrong_checksum_is_damage() {
     for compression in [Compression::Gzip, Compression::Bzip2, Compression::Xz] {
-        let mut octets = packed(compression, b"http://a.example/");
-        let at = octets.len()
+        let mut packed_bytes = packed(compression, b"http://a.example/");
+        let at = packed_bytes.len()
             - if compression == Compression::Xz {
                 12
             } else {
                 6
             };
-        octets[at] ^= 0x55;
-        assert!(read_back(&octets, FREE).1.is_some(), "{compression:?}");
+        packed_bytes[at] ^= 0x55;
+        assert!(
+            read_back(&packed_bytes, NO_LIMITS).1.is_some(),
+            "{compression:?}"
+        );
     }
 }
 
 #[test]
-fn windows_beyond_the_limit_are_refused() {
-    let narrow = Allowed {
+fn windows_beyond_the_limit_are_rejected() {
+    let narrow = UnpackLimits {
         ratio: None,
         window_bytes: 64 << 10,
     };
@@ -187,11 +194,11 @@ fn windows_beyond_the_limit_are_refused() {
     let mut zstd = zstd::stream::write::Encoder::new(Vec::new(), 1).unwrap();
     zstd.window_log(20).unwrap();
     zstd.write_all(&text).unwrap();
-    for octets in [zstd.finish().unwrap(), packed(Compression::Xz, &text)] {
+    for packed_bytes in [zstd.finish().unwrap(), packed(Compression::Xz, &text)] {
         let (_, error) = read_back(
-            &octets,
-            if octets[0] == 0xFD {
-                Allowed {
+            &packed_bytes,
+            if packed_bytes[0] == 0xFD {
+                UnpackLimits {
                     window_bytes: 0,
                     ..narrow
                 }
@@ -210,57 +217,63 @@ fn windows_beyond_the_limit_are_refused() {
 
 #[test]
 fn bombs_stop_at_the_ratio() {
-    let ratio = Ratio {
-        most: 100,
+    let ratio = UnpackRatio {
+        max: 100,
         from_bytes: 1 << 20,
     };
-    let allowed = Allowed {
+    let limits = UnpackLimits {
         ratio: Some(ratio),
-        ..FREE
+        ..NO_LIMITS
     };
     for compression in Compression::ALL
         .into_iter()
         .filter(|&one| one != Compression::Lz4)
     {
-        let octets = packed(compression, &vec![0; 16 << 20]);
-        let (out, error) = read_back(&octets, allowed);
-        let most = (octets.len() * 100 + (2 << 20)).min(15 << 20);
+        let packed_bytes = packed(compression, &vec![0; 16 << 20]);
+        let (out, error) = read_back(&packed_bytes, limits);
+        let max_bytes = (packed_bytes.len() * 100 + (2 << 20)).min(15 << 20);
         assert!(
-            out.len() < most,
+            out.len() < max_bytes,
             "{compression:?}: {} of {}",
             out.len(),
-            octets.len()
+            packed_bytes.len()
         );
         assert!(error.unwrap().contains("100 times"));
     }
 }
 
 #[test]
-fn packed_batches_are_named() {
+fn first_lines_of_packed_batches_are_parsed() {
     assert_eq!(
         packed_news_batch(b"#! cunbatch\n\x1F\x9D"),
-        Some(("cunbatch", 12))
+        Some(PackedNewsBatch {
+            unpacker: "cunbatch",
+            line_bytes: 12
+        })
     );
     assert_eq!(
         packed_news_batch(b"#! gunbatch \r\n"),
-        Some(("gunbatch", 14))
+        Some(PackedNewsBatch {
+            unpacker: "gunbatch",
+            line_bytes: 14
+        })
     );
     assert_eq!(packed_news_batch(b"#! rnews 12\n"), None);
     assert_eq!(packed_news_batch(b"#! /bin/sh\n"), None);
 }
 
 #[test]
-fn a_packed_batch_is_told_by_what_stands_behind_its_line() {
+fn the_format_of_a_packed_batch_is_detected_after_its_line() {
     let batch = [b"#! cunbatch\n".to_vec(), packed(Compression::Gzip, b"x")].concat();
     assert_eq!(
-        (Compression::of(&batch), batch_line(&batch)),
+        (Compression::of(&batch), batch_line_bytes(&batch)),
         (Some(Compression::Gzip), 12)
     );
     assert_eq!(Compression::of(b"#! rnews 12\nPath: a\n"), None);
 }
 
 #[test]
-fn text_is_not_taken_for_compressed() {
+fn text_is_not_detected_as_compressed() {
     for text in ["", "B", "BZh is a bzip2 magic", "PK", "Path: a!b", "\u{1f}"] {
         assert_eq!(Compression::of(text.as_bytes()), None, "{text:?}");
     }
