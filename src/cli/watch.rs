@@ -8,7 +8,7 @@ use super::error::{CommandError, CommandResult};
 use super::exit::Exit;
 use super::stdout::print;
 use crate::config::Config;
-use crate::daemon::{self, DaemonError, RunMode};
+use crate::daemon::{self, DaemonError, RunMode, StateSource};
 
 pub(super) fn watch(args: &WatchArgs) -> CommandResult {
     let config = read_config(&args.config)?;
@@ -21,7 +21,12 @@ pub(super) fn watch(args: &WatchArgs) -> CommandResult {
     } else {
         RunMode::Forever
     };
-    daemon::run(args.config.clone(), config, mode, args.rebuild_state)
+    let source = if args.rebuild_state {
+        StateSource::Sidecars
+    } else {
+        StateSource::Database
+    };
+    daemon::run(args.config.clone(), config, mode, source)
         .map(|()| Exit::Done)
         .map_err(|error| CommandError::new(exit_code(&error), error.to_string()))
 }

@@ -1,38 +1,43 @@
-//! Whether a reader lives: told by the reader, asked by whoever watches over it.
+//! The heartbeat of a reader: set by the reader, read by the supervisor.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// A reader's signs of life.
+/// A reader's signs of progress.
 #[derive(Debug, Default)]
 pub(crate) struct Heartbeat {
     steps: AtomicU64,
-    waits: AtomicBool,
-    over: AtomicBool,
+    waiting: AtomicBool,
+    retired: AtomicBool,
 }
 
 impl Heartbeat {
-    /// The reader goes on: something was read, or there is nothing to read.
+    /// Records one step of progress: something was read, or there is nothing to read.
     pub(crate) fn beat(&self) {
         self.steps.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The reader waits for news, or no longer does.
-    pub(crate) fn wait(&self, waits: bool) {
-        self.waits.store(waits, Ordering::Relaxed);
+    /// The reader waits for events from now on.
+    pub(crate) fn begin_wait(&self) {
+        self.waiting.store(true, Ordering::Relaxed);
     }
 
-    /// The reader was replaced: whatever it still reads is not to be taken.
-    pub(crate) fn end(&self) {
-        self.over.store(true, Ordering::SeqCst);
+    /// The reader works again.
+    pub(crate) fn end_wait(&self) {
+        self.waiting.store(false, Ordering::Relaxed);
     }
 
-    /// Whether the reader was replaced.
-    pub(crate) fn is_over(&self) -> bool {
-        self.over.load(Ordering::SeqCst)
+    /// The reader was replaced: results of what it still reads must be rejected.
+    pub(crate) fn retire(&self) {
+        self.retired.store(true, Ordering::SeqCst);
     }
 
-    /// How often it went on; nothing while it waits for news.
+    /// Returns `true` if the reader was replaced.
+    pub(crate) fn is_retired(&self) -> bool {
+        self.retired.load(Ordering::SeqCst)
+    }
+
+    /// Number of steps so far; `None` while the reader waits for events.
     pub(crate) fn steps(&self) -> Option<u64> {
-        (!self.waits.load(Ordering::Relaxed)).then(|| self.steps.load(Ordering::Relaxed))
+        (!self.waiting.load(Ordering::Relaxed)).then(|| self.steps.load(Ordering::Relaxed))
     }
 }

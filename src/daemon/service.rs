@@ -1,10 +1,19 @@
-//! The daemon as a process: readers on their threads, signals, status, log, sandbox.
+//! The daemon as a process: supervisor and reader threads, signals, status, log, sandbox.
+//!
+//! [`run`] (`process.rs`) drives the supervisor, which starts a [`reader_thread`] for each group of spools. Each thread runs a
+//! `reader_loop`, the host of its reader. The status of all is published by `status_server` and as `metrics`.
 
+mod clock;
 mod log;
-mod reader_threads;
+mod metrics;
+mod process;
+mod reader_loop;
+mod reader_thread;
+mod run_options;
 mod sandbox;
+mod spool_groups;
 mod status_server;
 mod supervisor;
 
-pub(crate) use reader_threads::shared;
-pub use supervisor::{RunMode, ask, run};
+pub use process::{ask, run};
+pub use run_options::{RunMode, StateSource};

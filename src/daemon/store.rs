@@ -1,22 +1,45 @@
-//! State and output: what is known of mail, and what is committed of it.
+//! State and output: what is known of mail, and which records are committed.
+//!
+//! [`SharedCommitter`] is the entrance: readers write through its [`Session`]s. A [`Committer`] writes lines to the open segment,
+//! syncs it, and commits one transaction of the [`StateDb`] that names its length, the messages that were read and the positions
+//! in mboxes; only then is the work done. `recovery.rs` brings both into agreement after a crash, `rebuild.rs` replaces a lost
+//! state. Files further down this list use only those above them:
+//!
+//! | files | subject |
+//! |---|---|
+//! | `instance_lock` `shutdown_hash` `state_paths` `reserve` | files beside the database |
+//! | `keys` `connection` `schema` `row_checksum` `state_db` | the database |
+//! | `mail_rows` `segment_rows` `sidecar_rows` `purge` | its queries |
+//! | `watch_time` `committer` `recovery` `rebuild` `shared_committer` | what is done with them |
 
 mod committer;
+mod connection;
+#[cfg(test)]
+mod fixture;
 mod instance_lock;
+mod keys;
+mod mail_rows;
+mod purge;
+mod rebuild;
 mod recovery;
+mod reserve;
+mod row_checksum;
+mod schema;
+mod segment_rows;
 mod shared_committer;
 mod shutdown_hash;
-mod state;
+mod sidecar_rows;
+mod state_db;
+mod state_paths;
 mod watch_time;
 
 pub(crate) use committer::Committer;
-pub(crate) use instance_lock::InstanceLock;
-pub(crate) use recovery::rebuild;
-pub(crate) use shared_committer::{Session, SharedCommitter};
-pub(crate) use state::{
-    FileId, GrowingMessage, Hash128, MailboxId, MboxCursor, SeenFiles, message_link,
-};
-
+#[cfg(test)]
+pub(crate) use fixture::StoreFixture;
+pub(crate) use keys::{FileId, Hash128, MailboxId, message_link};
+pub(crate) use mail_rows::{GrowingMessage, MboxCursor};
+pub(crate) use purge::SeenFiles;
+pub use rebuild::rebuild_state;
 #[cfg(test)]
 pub(crate) use shared_committer::BATCH_BYTES;
-#[cfg(test)]
-pub(crate) use shared_committer::tests as shared_committer_tests;
+pub(crate) use shared_committer::{CommitTiming, Session, SharedCommitter};

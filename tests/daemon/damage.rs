@@ -255,7 +255,7 @@ fn an_open_segment_is_truncated_to_the_committed_length_or_refused_if_shorter() 
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert_eq!(code(&output), expected, "{bytes}: {stderr}");
         assert_eq!(
-            stderr.contains(&format!("LOST {} bytes", -bytes)),
+            stderr.contains(&format!("{} committed bytes are missing", -bytes)),
             bytes < 0,
             "{stderr}"
         );
@@ -327,7 +327,7 @@ fn a_file_size_limit_pauses_the_daemon() {
         .unwrap();
     let log = || fs::read_to_string(root.join("log")).unwrap();
     let start = Instant::now();
-    while !log().contains("paused for want of room") && daemon.try_wait().unwrap().is_none() {
+    while !log().contains("paused for lack of space") && daemon.try_wait().unwrap().is_none() {
         assert!(
             start.elapsed() < Duration::from_mins(1),
             "the limit is reached: {}",

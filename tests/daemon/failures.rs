@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use urlspool::config::{Config, DedupeScope, Spool};
-use urlspool::daemon::{DaemonError, DaemonEvent, DaemonHost, MonotonicTime, SpoolReader, Status};
+use urlspool::daemon::{
+    DaemonError, DaemonEvent, DaemonHost, MonotonicTime, SpoolReader, Status, rebuild_state,
+};
 
 use super::{mbox_message, message, read_segments};
 use crate::scene::{Folder, TestHost};
@@ -249,7 +251,7 @@ fn a_rebuilt_state_has_the_read_positions() {
 
     let config = config(root, std::slice::from_ref(&spool));
     let mut rebuilt = || loop {
-        match SpoolReader::rebuild(&config, &mut host) {
+        match rebuild_state(&config, &mut host) {
             Err(DaemonError::Locked(_)) => std::thread::sleep(Duration::from_millis(1)),
             done => return done.unwrap(),
         }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use urlspool::config::{Config, DedupeScope, Spool};
-use urlspool::daemon::{DaemonError, DaemonEvent, SpoolReader};
+use urlspool::daemon::{DaemonError, DaemonEvent, SpoolReader, rebuild_state};
 
 use super::{mbox_message, message, read_segments};
 use crate::scene::{Folder, Rng, TestHost};
@@ -334,7 +334,7 @@ impl Model {
     fn rebuild(&mut self) {
         self.daemon();
         self.daemon.take().unwrap().close().unwrap();
-        while let Err(fault) = SpoolReader::rebuild(&self.config, &mut self.host) {
+        while let Err(fault) = rebuild_state(&self.config, &mut self.host) {
             assert!(matches!(fault, DaemonError::Locked(_)), "{fault}");
             std::thread::sleep(Duration::from_millis(1));
         }

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use urlspool::daemon::{DaemonEvent, DaemonHost, LogRecord, MonotonicTime, SpoolReader};
+use urlspool::daemon::{
+    DaemonEvent, DaemonHost, LogRecord, MonotonicTime, ReaderHost, SpoolReader,
+};
 
 /// A host with a clock that the test sets. It keeps what the daemon reports.
 #[derive(Default)]
@@ -41,16 +43,18 @@ impl DaemonHost for TestHost {
         self.unix_time
     }
 
+    fn log(&mut self, record: &LogRecord<'_>) {
+        self.log.push(format!("{record:?}"));
+    }
+}
+
+impl ReaderHost for TestHost {
     fn event(&mut self) -> Option<DaemonEvent> {
         None
     }
 
     fn folder_appeared(&mut self, _: &Path, folder: &Path) {
         self.new_folders.push(folder.to_owned());
-    }
-
-    fn log(&mut self, record: &LogRecord<'_>) {
-        self.log.push(format!("{record:?}"));
     }
 
     fn progress(&mut self, _: &SpoolReader) {}

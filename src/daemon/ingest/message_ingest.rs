@@ -8,8 +8,8 @@ use super::identity::{
 use super::message_output::MessageOutput;
 use super::outcome::MessageEnd;
 use super::parser_pool::ParserPool;
+use crate::daemon::counters::Counters;
 use crate::daemon::error::DaemonError;
-use crate::daemon::status::Counters;
 use crate::daemon::store::{GrowingMessage, Hash128, MailboxId, Session, message_link};
 use crate::decode::HeaderFields;
 use crate::diagnostic::Event;
@@ -298,21 +298,20 @@ mod tests {
     use super::*;
     use crate::config::Config;
     use crate::daemon::heartbeat::Heartbeat;
-    use crate::daemon::store::BATCH_BYTES;
-    use crate::daemon::store::shared_committer_tests::World;
+    use crate::daemon::store::{BATCH_BYTES, StoreFixture};
     use crate::split::BlockRole;
 
     #[test]
     fn a_chunk_with_many_records_is_committed_in_batches() {
-        let mut world = World::new("batches");
-        let desk = world.desk();
+        let mut store = StoreFixture::new("batches");
+        let shared = store.committer();
         let (parsers, extractor) = (
             ParserPool::new(),
             Extractor::new(Config::default().options()),
         );
-        let (pulse, mut counts, mut events) =
+        let (heartbeat, mut counts, mut events) =
             (Heartbeat::default(), Counters::default(), Vec::new());
-        let session = desk.session(&pulse).unwrap();
+        let session = shared.session(&heartbeat).unwrap();
         let id = session
             .with(|committer| committer.transaction()?.mailbox(2, 2, 0))
             .unwrap();
@@ -336,10 +335,12 @@ mod tests {
         };
         let found = ingest.split(&block, Format::Mbox);
         ingest.ingest(&found, None, MessageEnd::Certain).unwrap();
-        let waiting = session.with(|committer| Ok(committer.waiting().0)).unwrap();
-        assert!(waiting < BATCH_BYTES, "{waiting}");
+        let pending = session
+            .with(|committer| Ok(committer.pending().bytes))
+            .unwrap();
+        assert!(pending < BATCH_BYTES, "{pending}");
         // A segment exceeds its maximum size by at most one batch.
-        let sizes = world
+        let sizes = store
             .segments()
             .into_iter()
             .map(|path| path.metadata().unwrap().len() as usize)
@@ -348,14 +349,14 @@ mod tests {
             !sizes.is_empty() && sizes.iter().all(|size| *size < 3 * BATCH_BYTES),
             "{sizes:?}"
         );
-        desk.close().unwrap();
-        assert_eq!(world.lines(), 12_000);
+        shared.close().unwrap();
+        assert_eq!(store.lines(), 12_000);
     }
 
     #[test]
     fn two_readers_of_one_mailbox_record_a_message_once() {
-        let mut world = World::new("two-readers");
-        let desk = world.desk();
+        let mut store = StoreFixture::new("two-readers");
+        let shared = store.committer();
         let (parsers, extractor) = (
             ParserPool::new(),
             Extractor::new(Config::default().options()),
@@ -366,18 +367,21 @@ mod tests {
             offset: 0,
             role: BlockRole::Whole,
         };
-        let (pulses, mut counts) = (
+        let (heartbeats, mut counts) = (
             [Heartbeat::default(), Heartbeat::default()],
             [Counters::default(), Counters::default()],
         );
-        let session = desk.session(&pulses[0]).unwrap();
+        let session = shared.session(&heartbeats[0]).unwrap();
         let id = session
             .with(|committer| committer.transaction()?.mailbox(2, 2, 0))
             .unwrap();
         let mut events = [Vec::new(), Vec::new()];
         let mut ingests = Vec::new();
-        for ((pulse, counts), events) in pulses.iter().zip(&mut counts).zip(&mut events) {
-            let (session, source) = (desk.session(pulse).unwrap(), Source::at("inbox".into()));
+        for ((heartbeat, counts), events) in heartbeats.iter().zip(&mut counts).zip(&mut events) {
+            let (session, source) = (
+                shared.session(heartbeat).unwrap(),
+                Source::at("inbox".into()),
+            );
             let (parsers, extractor, mailbox) = (&parsers, &extractor, MailboxProgress::new(id, 2));
             ingests.push(MessageIngest {
                 session,
@@ -411,7 +415,7 @@ mod tests {
             counts.map(|counts| (counts.messages_read, counts.repeated)),
             [(1, 0), (0, 1)]
         );
-        desk.close().unwrap();
-        assert_eq!(world.lines(), 1);
+        shared.close().unwrap();
+        assert_eq!(store.lines(), 1);
     }
 }

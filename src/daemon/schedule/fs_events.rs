@@ -9,7 +9,7 @@ use std::sync::mpsc::SyncSender;
 use notify::event::{AccessKind, AccessMode, EventKind};
 use notify::{ErrorKind, RecommendedWatcher, RecursiveMode, Watcher};
 
-use crate::daemon::host::DaemonEvent;
+use super::event::DaemonEvent;
 use crate::walk;
 
 /// Source of notifications for some of the spools.

@@ -6,10 +6,9 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
-
 use crate::daemon::host::MonotonicTime;
 use crate::daemon::ingest::FileVersion;
+use crate::daemon::status::FailedFile;
 use crate::limits::{
     QUARANTINE_MS, REMEMBERED_FAILURES, REPORTED_FAILURES, RETRY_FIRST_MS, RETRY_MAX_MS,
 };
@@ -123,19 +122,6 @@ struct RetryEntry {
     spool: usize,
 }
 
-/// A file that could not be read, as the status reports it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Failure {
-    /// Its path.
-    pub path: String,
-    /// The last error.
-    pub why: String,
-    /// Number of attempts.
-    pub tries: u64,
-    /// `true` if the file is skipped until it changes.
-    pub quarantined: bool,
-}
-
 impl RetryTable {
     /// Records a failure and plans the next attempt.
     pub(crate) fn record(&mut self, failed: FailedRead<'_>, now: MonotonicTime) -> FailureStage {
@@ -226,10 +212,10 @@ impl RetryTable {
     }
 
     /// Returns the files for the status, at most [`REPORTED_FAILURES`], those in quarantine first.
-    pub(crate) fn reported(&self) -> Vec<Failure> {
+    pub(crate) fn reported(&self) -> Vec<FailedFile> {
         let mut all: Vec<_> = self.files.iter().collect();
         all.sort_by_key(|(_, entry)| entry.retry.is_some());
-        let reported = |(path, entry): (&PathBuf, &RetryEntry)| Failure {
+        let reported = |(path, entry): (&PathBuf, &RetryEntry)| FailedFile {
             path: path.display().to_string(),
             why: entry.why.clone(),
             tries: entry.tries,

@@ -6,18 +6,27 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::reader::{RESCAN_DELAY_MS, ReaderHost, SpoolReader, UnsettledFile};
 use super::retries::{FailedRead, FailureStage, InodeVersion, ReadErrorKind, SpoolFile};
 use crate::daemon::error::DaemonError;
-use crate::daemon::host::{DaemonHost, LogRecord, MonotonicTime};
+use crate::daemon::host::{LogRecord, MonotonicTime};
 use crate::daemon::ingest::FileVersion;
 use crate::daemon::ingest::{FileOutcome, IngestContext, SettleState};
 use crate::daemon::planted_faults::{PlantedFault, is_planted};
 use crate::daemon::store::Committer;
-use crate::daemon::{AGAIN_MS, POLL_MS, RESTING_FILES, RESTLESS_LOOKS, Resting, SpoolReader};
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
 use crate::limits::REMEMBERED_FAILURES;
 use crate::origin::{FormatHint, Source};
 use crate::walk::{self, PathFilter, SymlinkPolicy, WalkStep};
+
+/// Milliseconds between two scans of a spool without notifications.
+const POLL_MS: u64 = 30_000;
+
+/// Number of immediate rescans of a changing folder, before the other spools have their turn.
+const RESTLESS_SCANS: u32 = 3;
+
+/// Maximum number of unsettled files that are watched; further ones wait for the next scan. Bounds memory.
+const UNSETTLED_FILES: usize = 100_000;
 
 /// The time between two looks at what is new, while everything is looked at.
 const HEED_MS: u64 = 250;
@@ -26,7 +35,7 @@ const HEED_MS: u64 = 250;
 const LOCKED_MS: u64 = 250;
 
 impl SpoolReader {
-    pub(crate) fn look_at_changed(&mut self, host: &mut dyn DaemonHost) -> Result<(), DaemonError> {
+    pub(crate) fn look_at_changed(&mut self, host: &mut dyn ReaderHost) -> Result<(), DaemonError> {
         while let Some(path) = self.changed.pop_first() {
             let Some(spool) = self.spool_of(&path) else {
                 continue;
@@ -54,29 +63,29 @@ impl SpoolReader {
         Ok(())
     }
 
-    pub(crate) fn look_at_rested(&mut self, host: &mut dyn DaemonHost) -> Result<(), DaemonError> {
+    pub(crate) fn look_at_rested(&mut self, host: &mut dyn ReaderHost) -> Result<(), DaemonError> {
         let now = host.now();
-        let due = |(path, resting): (&PathBuf, &Resting)| {
-            (resting.look <= now).then(|| SpoolFile {
+        let due = |(path, resting): (&PathBuf, &UnsettledFile)| {
+            (resting.due <= now).then(|| SpoolFile {
                 path: path.clone(),
                 spool: resting.spool,
             })
         };
-        let mut rested: Vec<SpoolFile> = self.resting.iter().filter_map(due).collect();
+        let mut rested: Vec<SpoolFile> = self.unsettled.iter().filter_map(due).collect();
         // In the order of a walk, so that the same files give the same segments.
         rested.sort_unstable();
         self.look_again(rested, host)
     }
 
-    pub(crate) fn look_at_failed(&mut self, host: &mut dyn DaemonHost) -> Result<(), DaemonError> {
-        let failed = self.failing.due(host.now());
+    pub(crate) fn look_at_failed(&mut self, host: &mut dyn ReaderHost) -> Result<(), DaemonError> {
+        let failed = self.failures.due(host.now());
         self.look_again(failed, host)
     }
 
     fn look_again(
         &mut self,
         files: Vec<SpoolFile>,
-        host: &mut dyn DaemonHost,
+        host: &mut dyn ReaderHost,
     ) -> Result<(), DaemonError> {
         for SpoolFile { path, spool } in files {
             if self.stopping {
@@ -113,9 +122,9 @@ impl SpoolReader {
     pub(crate) fn sweep(
         &mut self,
         index: usize,
-        host: &mut dyn DaemonHost,
+        host: &mut dyn ReaderHost,
     ) -> Result<(), DaemonError> {
-        self.counts.sweeps += 1;
+        self.counters.sweeps += 1;
         let start = host.now();
         let watched = &mut self.spools[index];
         watched.due = None;
@@ -172,11 +181,11 @@ impl SpoolReader {
                 }
             }
         }
-        (self.spools[index].files, self.spools[index].swept) = (files, present);
+        (self.spools[index].files, self.spools[index].scanned) = (files, present);
         if let Some(survey) = survey {
             self.end_survey(index, survey, host)?;
         }
-        self.committer.keep_age()?;
+        self.shared.committer.save_watch_time()?;
         self.plan_next_sweep(index, folders, host);
         Ok(())
     }
@@ -187,7 +196,7 @@ impl SpoolReader {
         &mut self,
         index: usize,
         folders: HashMap<PathBuf, i64>,
-        host: &mut dyn DaemonHost,
+        host: &mut dyn ReaderHost,
     ) {
         let now = host.now();
         let rested = folders.iter().all(|(path, before)| {
@@ -209,9 +218,9 @@ impl SpoolReader {
         };
         let wait = match watched.restless {
             0 => usual.min(self.config.watch.sweep.as_millis() as u64),
-            1..=RESTLESS_LOOKS => 0,
+            1..=RESTLESS_SCANS => 0,
             // RunMode a second for as long as it goes on, unless a look at it takes longer than that anyway.
-            _ => AGAIN_MS.saturating_mul(2),
+            _ => RESCAN_DELAY_MS.saturating_mul(2),
         };
         watched.mark(now.after(wait));
     }
@@ -221,7 +230,7 @@ impl SpoolReader {
         &mut self,
         spool: usize,
         file: &walk::WalkedFile,
-        host: &mut dyn DaemonHost,
+        host: &mut dyn ReaderHost,
     ) -> Result<(), DaemonError> {
         let path = file.source.path.to_path_buf();
         let Ok(metadata) = path.symlink_metadata() else {
@@ -229,10 +238,13 @@ impl SpoolReader {
             return Ok(());
         };
         let (stamp, seen) = (FileVersion::of(&metadata), InodeVersion::of(&metadata));
-        if !self.failing.may_read(&path, seen, host.now()) {
+        if !self.failures.may_read(&path, seen, host.now()) {
             return Ok(());
         }
-        let (desk, pulse) = (Arc::clone(&self.committer), Arc::clone(&self.heartbeat));
+        let (desk, pulse) = (
+            Arc::clone(&self.shared.committer),
+            Arc::clone(&self.heartbeat),
+        );
         let Some(session) = desk.session(&pulse) else {
             return Ok(());
         };
@@ -241,13 +253,13 @@ impl SpoolReader {
             let mut events = Vec::new();
             let mut context = IngestContext {
                 session,
-                parsers: &self.parsers,
-                extractor: &self.extractor,
-                counts: &mut self.counts,
+                parsers: &self.shared.parsers,
+                extractor: &self.shared.extractor,
+                counts: &mut self.counters,
                 events: &mut events,
                 spool: &self.spools[spool].spool,
             };
-            if !self.spools[spool].swept {
+            if !self.spools[spool].scanned {
                 context.report_truncation(file, stamp)?;
             }
             let known = context.is_read(file, stamp)?;
@@ -259,7 +271,7 @@ impl SpoolReader {
             for event in &events {
                 self.event(event, host);
             }
-            self.counts.files_read +=
+            self.counters.files_read +=
                 u64::from(!known && matches!(look, FileOutcome::Complete | FileOutcome::Partial));
             let more = matches!(look, FileOutcome::Partial);
             self.plan_next_look(spool, file, (stamp, seen), look, host);
@@ -277,9 +289,9 @@ impl SpoolReader {
     fn rest(&mut self, path: &Path, stamp: FileVersion, now: MonotonicTime) -> SettleState {
         let settle = self.config.watch.settle.as_millis() as u64;
         let long = self
-            .resting
+            .unsettled
             .get(path)
-            .is_some_and(|at| at.stamp == stamp && at.since.after(settle) <= now);
+            .is_some_and(|at| at.version == stamp && at.since.after(settle) <= now);
         if long || self.closed.contains(path) && !is_shared(path) {
             SettleState::Settled
         } else {
@@ -293,7 +305,7 @@ impl SpoolReader {
         file: &walk::WalkedFile,
         (stamp, seen): (FileVersion, InodeVersion),
         look: FileOutcome,
-        host: &mut dyn DaemonHost,
+        host: &mut dyn ReaderHost,
     ) {
         let now = host.now();
         let path = file.source.path.to_path_buf();
@@ -301,8 +313,8 @@ impl SpoolReader {
         match look {
             FileOutcome::Partial => {}
             FileOutcome::Complete | FileOutcome::Skipped(_) => {
-                self.resting.remove(&path);
-                self.failing.remove(&path);
+                self.unsettled.remove(&path);
+                self.failures.remove(&path);
                 if let FileOutcome::Skipped(reason) = look
                     && reason != SkipReason::Empty
                 {
@@ -317,14 +329,14 @@ impl SpoolReader {
                 }
             }
             FileOutcome::Waiting => {
-                self.failing.remove(&path);
+                self.failures.remove(&path);
                 self.wait(path, stamp, spool, now);
             }
             FileOutcome::Failed(error) if error.kind() == io::ErrorKind::NotFound => {
-                self.resting.remove(&path);
+                self.unsettled.remove(&path);
                 // In a Maildir it has another name now.
                 if file.hint == FormatHint::Maildir {
-                    self.spools[spool].mark(now.after(AGAIN_MS));
+                    self.spools[spool].mark(now.after(RESCAN_DELAY_MS));
                 }
             }
             FileOutcome::Failed(error) => self.failed(spool, &file.source, seen, &error, host),
@@ -338,11 +350,11 @@ impl SpoolReader {
         source: &Source,
         seen: InodeVersion,
         error: &io::Error,
-        host: &mut dyn DaemonHost,
+        host: &mut dyn ReaderHost,
     ) {
-        self.resting.remove(&*source.path);
+        self.unsettled.remove(&*source.path);
         *self
-            .counts
+            .counters
             .read_errors
             .entry(ReadErrorKind::of(error).name())
             .or_default() += 1;
@@ -352,7 +364,7 @@ impl SpoolReader {
             spool,
             error,
         };
-        let diagnostic = match self.failing.record(failed, host.now()) {
+        let diagnostic = match self.failures.record(failed, host.now()) {
             FailureStage::Repeated => return,
             FailureStage::First => Diagnostic::new(DiagnosticKind::Unreadable, error.to_string()),
             FailureStage::Quarantined => Diagnostic::new(
@@ -368,7 +380,7 @@ impl SpoolReader {
     }
 
     /// What to think of a path at which no file is found: it is gone, or the system does not tell.
-    fn unfound(&mut self, spool: usize, path: &Path, host: &mut dyn DaemonHost) {
+    fn unfound(&mut self, spool: usize, path: &Path, host: &mut dyn ReaderHost) {
         match path.symlink_metadata() {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 self.failed(
@@ -380,8 +392,8 @@ impl SpoolReader {
                 );
             }
             _ => {
-                self.resting.remove(path);
-                self.failing.remove(path);
+                self.unsettled.remove(path);
+                self.failures.remove(path);
             }
         }
     }
@@ -389,30 +401,30 @@ impl SpoolReader {
     /// Notes that a file is to be looked at when it has rested.
     fn wait(&mut self, path: PathBuf, stamp: FileVersion, spool: usize, now: MonotonicTime) {
         let settle = self.config.watch.settle.as_millis() as u64;
-        if self.resting.len() >= RESTING_FILES && !self.resting.contains_key(&path) {
+        if self.unsettled.len() >= UNSETTLED_FILES && !self.unsettled.contains_key(&path) {
             self.spools[spool].mark(now.after(settle));
             return;
         }
         let since = self
-            .resting
+            .unsettled
             .get(&path)
-            .filter(|at| at.stamp == stamp)
+            .filter(|at| at.version == stamp)
             .map_or(now, |at| at.since);
         // It has rested and still must wait: somebody holds its lock.
         let look = since.after(settle).max(now.after(LOCKED_MS));
-        self.resting.insert(
+        self.unsettled.insert(
             path,
-            Resting {
-                stamp,
+            UnsettledFile {
+                version: stamp,
                 since,
-                look,
+                due: look,
                 spool,
             },
         );
     }
 
-    fn event(&mut self, event: &Event, host: &mut dyn DaemonHost) {
-        self.counts.event(event);
+    fn event(&mut self, event: &Event, host: &mut dyn ReaderHost) {
+        self.counters.event(event);
         if event.diagnostic.kind.is_failure() {
             self.last_error = Some(format!(
                 "{}: {}",
@@ -424,13 +436,15 @@ impl SpoolReader {
     }
 
     /// Between two files: what has happened meanwhile is marked, what is due is committed, and somebody is told.
-    fn between(&mut self, host: &mut dyn DaemonHost) -> Result<(), DaemonError> {
+    fn between(&mut self, host: &mut dyn ReaderHost) -> Result<(), DaemonError> {
         while let Some(event) = host.event() {
             let now = host.now();
             self.handle(event, now);
         }
         host.progress(self);
-        self.committer.commit_if_due(self.stopping, host)
+        self.shared
+            .committer
+            .commit_if_due(self.commit_timing(), host)
     }
 }
 

@@ -3,9 +3,9 @@
 use std::io;
 use std::path::Path;
 
-use crate::daemon::SpoolReader;
+use super::reader::{ReaderHost, SpoolReader};
 use crate::daemon::error::DaemonError;
-use crate::daemon::host::{DaemonHost, LogRecord};
+use crate::daemon::host::LogRecord;
 use crate::daemon::ingest::{FileVersion, path_key};
 use crate::daemon::store::SeenFiles;
 use crate::limits::{SURVEYED_FILES, TOMBSTONE_DAYS};
@@ -50,8 +50,8 @@ impl SpoolReader {
     /// The survey that a sweep is to make, if one is due.
     pub(crate) fn begin_survey(&self, index: usize) -> Result<Option<Survey>, DaemonError> {
         let (Some(day), Some(session)) = (
-            self.committer.day(),
-            self.committer.session(&self.heartbeat),
+            self.shared.committer.watch_day(),
+            self.shared.committer.session(&self.heartbeat),
         ) else {
             return Ok(None);
         };
@@ -74,10 +74,10 @@ impl SpoolReader {
         &mut self,
         index: usize,
         mut survey: Survey,
-        host: &mut dyn DaemonHost,
+        host: &mut dyn ReaderHost,
     ) -> Result<(), DaemonError> {
         let root = self.spools[index].spool.path.clone();
-        if self.failing.has_any_in(index) {
+        if self.failures.has_any_in(index) {
             survey.fail("there are files that cannot be read");
         }
         if let Some(why) = survey.blind {
@@ -87,7 +87,7 @@ impl SpoolReader {
             )));
         }
         survey.met.files.sort_unstable();
-        let tally = self.committer.alone(|committer| {
+        let tally = self.shared.committer.between_batches(|committer| {
             let tally = match survey.blind {
                 None => Some(
                     committer
@@ -103,9 +103,9 @@ impl SpoolReader {
             return Ok(());
         };
         self.spools[index].absent = tally.frozen;
-        self.counts.forgotten += tally.forgotten;
-        if tally.forgotten > 0 {
-            let forgotten = tally.forgotten;
+        self.counters.forgotten += tally.purged;
+        if tally.purged > 0 {
+            let forgotten = tally.purged;
             let line = format!(
                 "{}: {forgotten} entries of what was gone for {TOMBSTONE_DAYS} days",
                 root.display()
@@ -119,7 +119,7 @@ impl SpoolReader {
     pub(crate) fn is_absent(&self, index: usize) -> Result<bool, DaemonError> {
         let root = &self.spools[index].spool.path;
         let is_empty = std::fs::read_dir(root).is_ok_and(|mut entries| entries.next().is_none());
-        let Some(session) = self.committer.session(&self.heartbeat) else {
+        let Some(session) = self.shared.committer.session(&self.heartbeat) else {
             return Ok(false);
         };
         Ok(!root.exists()

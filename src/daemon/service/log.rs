@@ -1,65 +1,77 @@
-//! Lines for the operator, not more of them than can be read.
+//! The log: a limited number of lines per second.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::daemon::host::LogRecord;
 
-/// Lines of the log in a second; more are counted and told in one.
-const LINES: u32 = 10;
+/// Maximum number of lines per second. Further ones are counted, and the number is reported in one line.
+const LINES_PER_SECOND: u32 = 10;
 
-/// The log, for everybody who has something to say.
+/// The log, shared by the threads of the daemon.
 #[derive(Clone, Debug)]
-pub(crate) struct Log(Arc<Mutex<Pace>>);
+pub(super) struct RateLimitedLog(Arc<Mutex<LogRate>>);
 
 #[derive(Debug)]
-struct Pace {
+struct LogRate {
+    /// Start of the current second.
     since: Instant,
     lines: u32,
-    kept_back: u64,
+    suppressed: u64,
 }
 
-impl Log {
-    pub(crate) fn new() -> Log {
-        Log(Arc::new(Mutex::new(Pace {
+impl RateLimitedLog {
+    pub(super) fn new() -> RateLimitedLog {
+        RateLimitedLog(Arc::new(Mutex::new(LogRate {
             since: Instant::now(),
             lines: 0,
-            kept_back: 0,
+            suppressed: 0,
         })))
     }
 
-    /// Writes a line, unless there are too many.
-    pub(crate) fn write(&self, record: &LogRecord<'_>) {
-        if !self.may_speak() {
+    /// Writes a line, unless the limit is reached.
+    pub(super) fn write(&self, record: &LogRecord<'_>) {
+        if !self.may_write() {
             return;
         }
         match record {
             LogRecord::Info(text) => tracing::info!("{text}"),
             LogRecord::Warn(text) => tracing::warn!("{text}"),
             LogRecord::Diagnostic(event) => {
-                let (path, diagnostic) = (&event.source.path, &event.diagnostic);
-                let (kind, offset) = (diagnostic.kind.name(), diagnostic.offset);
-                tracing::warn!(?path, kind, offset, "{}", diagnostic.message.escape_debug());
+                let path = event.source.path.to_string_lossy();
+                let diagnostic = &event.diagnostic;
+                tracing::warn!(
+                    path = %path.escape_debug(),
+                    kind = diagnostic.kind.name(),
+                    offset = diagnostic.offset,
+                    "{}",
+                    diagnostic.message.escape_debug()
+                );
             }
         }
     }
 
-    /// Whether another line may be written. Those that may not are counted.
-    fn may_speak(&self) -> bool {
-        let mut pace = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if pace.since.elapsed() >= Duration::from_secs(1) {
-            (pace.since, pace.lines) = (Instant::now(), 0);
-            if pace.kept_back > 0 {
-                tracing::warn!(
-                    lines = pace.kept_back,
-                    "more was remarked than is written here"
-                );
-                pace.kept_back = 0;
-            }
+    /// Returns `true` if another line may be written, and counts it.
+    fn may_write(&self) -> bool {
+        let mut rate = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if rate.since.elapsed() >= Duration::from_secs(1) {
+            rate.start_second();
         }
-        pace.lines += 1;
-        let may = pace.lines <= LINES;
-        pace.kept_back += u64::from(!may);
-        may
+        rate.lines += 1;
+        let may_write = rate.lines <= LINES_PER_SECOND;
+        rate.suppressed += u64::from(!may_write);
+        may_write
+    }
+}
+
+impl LogRate {
+    fn start_second(&mut self) {
+        (self.since, self.lines) = (Instant::now(), 0);
+        let suppressed = std::mem::take(&mut self.suppressed);
+        if suppressed > 0 {
+            tracing::warn!(
+                "rate limit reached: {suppressed} messages suppressed in the last second"
+            );
+        }
     }
 }

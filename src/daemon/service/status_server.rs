@@ -1,4 +1,5 @@
-//! Answers those who ask how the daemon stands: `urlspool status`, Prometheus, a health check. Never the network.
+//! Serves the status: at the control socket for `urlspool status`, by HTTP for Prometheus and health checks. Only on this
+//! machine.
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -6,172 +7,217 @@ use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The time that a caller has to ask and to take the answer.
-const PATIENCE: Duration = Duration::from_secs(2);
+use crate::daemon::status::{DaemonState, Status};
 
-/// The time after which callers are let in again when one could not be.
-const BREATH: Duration = Duration::from_millis(100);
+/// The time in which a client must send its request and receive the answer.
+const CLIENT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The time without a sign of life after which the daemon is not healthy.
-const SILENCE: Duration = Duration::from_mins(1);
+/// The time between two attempts to accept a client.
+const ACCEPT_RETRY: Duration = Duration::from_millis(100);
 
-/// Bytes of a request that are read.
+/// Maximum age of the snapshot of a healthy daemon.
+const MAX_AGE: Duration = Duration::from_mins(1);
+
+/// Maximum number of bytes that are read of a request.
 const REQUEST_BYTES: usize = 4 << 10;
 
-/// What is told to those who ask, kept up to date by the loop.
+/// The last status, shared by the supervisor, which updates it, and the threads that serve it.
 #[derive(Clone, Debug)]
-pub(crate) struct StatusSnapshot(Arc<Mutex<Told>>);
+pub(super) struct StatusSnapshot(Arc<Mutex<RenderedStatus>>);
 
 #[derive(Debug)]
-struct Told {
-    status: Vec<u8>,
+struct RenderedStatus {
+    json: Vec<u8>,
     metrics: String,
-    running: bool,
+    /// `true` if the daemon was running and not stalled.
+    is_running: bool,
     at: Instant,
 }
 
+/// An answer to an HTTP request.
+struct HttpAnswer<'a> {
+    status: &'static str,
+    content_type: &'static str,
+    body: &'a str,
+}
+
 impl StatusSnapshot {
-    pub(crate) fn new() -> StatusSnapshot {
-        let told = Told {
-            status: Vec::new(),
-            metrics: String::new(),
-            running: true,
-            at: Instant::now(),
-        };
-        StatusSnapshot(Arc::new(Mutex::new(told)))
+    pub(super) fn new(status: &Status) -> StatusSnapshot {
+        StatusSnapshot(Arc::new(Mutex::new(RenderedStatus::of(status))))
     }
 
-    /// Puts up how the daemon stands.
-    pub(crate) fn put(&self, status: &crate::daemon::status::Status) {
-        let told = Told {
-            status: status.json(),
-            metrics: status.metrics(),
-            running: status.state == "running" && !status.is_stalled(),
-            at: Instant::now(),
-        };
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = told;
+    /// Replaces the status.
+    pub(super) fn update(&self, status: &Status) {
+        let rendered = RenderedStatus::of(status);
+        *self.lock() = rendered;
     }
 
-    /// The answer to an HTTP request.
-    fn answer(&self, request: &[u8]) -> String {
-        let told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let healthy = told.running && told.at.elapsed() < SILENCE;
-        let (code, kind, body) = if request.starts_with(b"GET /metrics ") {
-            ("200 OK", "text/plain; version=0.0.4", told.metrics.as_str())
-        } else if request.starts_with(b"GET /healthz ") {
-            if healthy {
-                ("200 OK", "text/plain", "ok\n")
-            } else {
-                ("503 Service Unavailable", "text/plain", "not ok\n")
+    /// Serves the status as JSON at the control socket, on a thread of its own.
+    pub(super) fn serve_control(&self, path: &Path) -> io::Result<()> {
+        let listener = bind(path)?;
+        let snapshot = self.clone();
+        let serve = move || {
+            for stream in listener.incoming().flatten() {
+                let json = snapshot.lock().json.clone();
+                // A client that went away needs no answer.
+                let _ = stream
+                    .set_write_timeout(Some(CLIENT_TIMEOUT))
+                    .and_then(|()| (&stream).write_all(&json));
             }
-        } else {
-            ("404 Not Found", "text/plain", "/metrics or /healthz\n")
         };
-        let length = body.len();
-        format!(
-            "HTTP/1.1 {code}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
-        )
-    }
-
-    /// Answers at the control socket: whoever connects is told the status.
-    pub(crate) fn control(&self, path: &Path) -> io::Result<()> {
-        let listener = bound(path)?;
-        let board = self.clone();
         std::thread::Builder::new()
             .name("control".to_owned())
-            .spawn(move || {
-                for stream in listener.incoming().flatten() {
-                    let status = board
-                        .0
-                        .lock()
-                        .unwrap_or_else(PoisonError::into_inner)
-                        .status
-                        .clone();
-                    // Whoever went away needs no answer.
-                    let _ = stream
-                        .set_write_timeout(Some(PATIENCE))
-                        .and_then(|()| (&stream).write_all(&status));
-                }
-            })?;
-        Ok(())
+            .spawn(serve)
+            .map(|_| ())
     }
 
-    /// Answers HTTP at `unix:PATH` or a loopback address.
-    pub(crate) fn http(&self, listen: &str) -> io::Result<()> {
+    /// Serves HTTP at `unix:PATH` or a loopback address, on a thread of its own.
+    pub(super) fn serve_http(&self, listen: &str) -> io::Result<()> {
         match listen.strip_prefix("unix:") {
             Some(path) => {
-                let listener = bound(Path::new(path))?;
-                self.accept(move || listener.accept().map(|(stream, _)| stream))
+                let listener = bind(Path::new(path))?;
+                self.serve_clients(move || listener.accept().map(|(stream, _)| stream))
             }
             None => {
                 let listener = TcpListener::bind(listen)?;
-                self.accept(move || listener.accept().map(|(stream, _)| stream))
+                self.serve_clients(move || listener.accept().map(|(stream, _)| stream))
             }
         }
     }
 
-    /// Answers those whom `next` lets in, on a thread of its own.
-    fn accept<S: Caller>(
+    fn serve_clients<C: HttpClient>(
         &self,
-        next: impl Fn() -> io::Result<S> + Send + 'static,
+        accept: impl Fn() -> io::Result<C> + Send + 'static,
     ) -> io::Result<()> {
-        let board = self.clone();
-        let answering = std::thread::Builder::new()
-            .name("metrics".to_owned())
-            .spawn(move || {
-                loop {
-                    // One who went away before we came needs no answer; of descriptors there will be more.
-                    match next() {
-                        Ok(stream) => board.serve(stream),
-                        Err(_) => std::thread::sleep(BREATH),
-                    }
+        let snapshot = self.clone();
+        let serve = move || {
+            loop {
+                match accept() {
+                    Ok(client) => snapshot.serve_client(client),
+                    // The client went away, or there is no free descriptor at the moment.
+                    Err(_) => std::thread::sleep(ACCEPT_RETRY),
                 }
-            });
-        answering.map(|_| ())
-    }
-
-    fn serve(&self, mut stream: impl Caller) {
-        // Without patience set, the next caller waits for this one.
-        let _ = stream.be_patient(PATIENCE);
-        let mut request = Vec::new();
-        let mut piece = [0; 512];
-        while memchr::memmem::find(&request, b"\r\n\r\n").is_none() && request.len() < REQUEST_BYTES
-        {
-            match stream.read(&mut piece) {
-                Ok(0) | Err(_) => break,
-                Ok(bytes) => request.extend_from_slice(&piece[..bytes]),
             }
+        };
+        std::thread::Builder::new()
+            .name("metrics".to_owned())
+            .spawn(serve)
+            .map(|_| ())
+    }
+
+    fn serve_client(&self, mut client: impl HttpClient) {
+        // Without a timeout the next client waits longer.
+        let _ = client.set_timeout(CLIENT_TIMEOUT);
+        let request = read_request(&mut client);
+        let answer = self.lock().answer(&request).render();
+        // A client that went away needs no answer.
+        let _ = client.write_all(answer.as_bytes());
+    }
+
+    fn lock(&self) -> MutexGuard<'_, RenderedStatus> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns the answer of the daemon at its control socket.
+///
+/// # Errors
+///
+/// No daemon answers.
+pub(super) fn ask(path: &Path) -> io::Result<String> {
+    let mut stream = UnixStream::connect(path)?;
+    stream.set_read_timeout(Some(CLIENT_TIMEOUT))?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer)?;
+    Ok(answer)
+}
+
+impl RenderedStatus {
+    fn of(status: &Status) -> RenderedStatus {
+        RenderedStatus {
+            json: status.json(),
+            metrics: status.metrics(),
+            is_running: status.state == DaemonState::Running && !status.is_stalled(),
+            at: Instant::now(),
         }
-        // Whoever went away needs no answer.
-        let _ = stream.write_all(self.answer(&request).as_bytes());
+    }
+
+    fn answer(&self, request: &[u8]) -> HttpAnswer<'_> {
+        let plain = |status, body| HttpAnswer {
+            status,
+            content_type: "text/plain",
+            body,
+        };
+        if request.starts_with(b"GET /metrics ") {
+            return HttpAnswer {
+                status: "200 OK",
+                content_type: "text/plain; version=0.0.4",
+                body: &self.metrics,
+            };
+        }
+        if !request.starts_with(b"GET /healthz ") {
+            return plain("404 Not Found", "/metrics or /healthz\n");
+        }
+        if self.is_running && self.at.elapsed() < MAX_AGE {
+            plain("200 OK", "ok\n")
+        } else {
+            plain("503 Service Unavailable", "not ok\n")
+        }
     }
 }
 
-/// Somebody who asks, and is given so much time for it.
-trait Caller: Read + Write {
-    /// Sets the time to ask and to take the answer.
-    fn be_patient(&self, time: Duration) -> io::Result<()>;
-}
-
-impl Caller for UnixStream {
-    fn be_patient(&self, time: Duration) -> io::Result<()> {
-        self.set_read_timeout(Some(time))
-            .and_then(|()| self.set_write_timeout(Some(time)))
+impl HttpAnswer<'_> {
+    fn render(&self) -> String {
+        let HttpAnswer {
+            status,
+            content_type,
+            body,
+        } = self;
+        let length = body.len();
+        format!(
+            "HTTP/1.1 {status}\r\nContent-Type: {content_type}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+        )
     }
 }
 
-impl Caller for TcpStream {
-    fn be_patient(&self, time: Duration) -> io::Result<()> {
-        self.set_read_timeout(Some(time))
-            .and_then(|()| self.set_write_timeout(Some(time)))
+/// A connection of a client.
+trait HttpClient: Read + Write {
+    /// Sets the time in which each read and each write must finish.
+    fn set_timeout(&self, timeout: Duration) -> io::Result<()>;
+}
+
+impl HttpClient for UnixStream {
+    fn set_timeout(&self, timeout: Duration) -> io::Result<()> {
+        self.set_read_timeout(Some(timeout))
+            .and_then(|()| self.set_write_timeout(Some(timeout)))
     }
 }
 
-/// A socket at `path`, for the owner and the group. One that nobody listens at is taken over.
-fn bound(path: &Path) -> io::Result<UnixListener> {
+impl HttpClient for TcpStream {
+    fn set_timeout(&self, timeout: Duration) -> io::Result<()> {
+        self.set_read_timeout(Some(timeout))
+            .and_then(|()| self.set_write_timeout(Some(timeout)))
+    }
+}
+
+/// Reads a request up to the end of its header, at most [`REQUEST_BYTES`] and the rest of one read.
+fn read_request(client: &mut impl Read) -> Vec<u8> {
+    let mut request = Vec::new();
+    let mut buffer = [0; 512];
+    while memchr::memmem::find(&request, b"\r\n\r\n").is_none() && request.len() < REQUEST_BYTES {
+        match client.read(&mut buffer) {
+            Ok(0) | Err(_) => break,
+            Ok(bytes) => request.extend_from_slice(&buffer[..bytes]),
+        }
+    }
+    request
+}
+
+/// Creates a socket for the owner and the group. Replaces one at which nobody listens.
+fn bind(path: &Path) -> io::Result<UnixListener> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
@@ -181,13 +227,4 @@ fn bound(path: &Path) -> io::Result<UnixListener> {
     let listener = UnixListener::bind(path)?;
     fs::set_permissions(path, fs::Permissions::from_mode(0o660))?;
     Ok(listener)
-}
-
-/// What the daemon says at its control socket; nothing if none answers.
-pub(crate) fn ask(path: &Path) -> io::Result<String> {
-    let mut stream = UnixStream::connect(path)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer)?;
-    Ok(answer)
 }

@@ -1,391 +1,269 @@
-//! The daemon in the world: clock, signals, readers, log, watchdog.
+//! The supervisor: starts a reader thread for each group of spools, commits at pace whatever the readers do, and replaces the
+//! readers when the configuration changes.
 
-use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
-use sd_notify::NotifyState;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
-
-use super::log::Log;
-use super::reader_threads::Watched;
-use super::sandbox::{self, Confined};
-use super::status_server::{self, StatusSnapshot};
+use super::clock::{Clock, unix_time};
+use super::log::RateLimitedLog;
+use super::reader_thread::{ReaderReport, ReaderThread};
+use super::run_options::RunMode;
+use super::spool_groups::group_spools;
 use crate::config::Config;
-use crate::daemon::SpoolReader;
+use crate::daemon::counters::Counters;
 use crate::daemon::error::DaemonError;
-use crate::daemon::host::{DaemonEvent, DaemonHost, LogRecord, MonotonicTime};
-use crate::daemon::status::Counters;
-use crate::daemon::status::Status;
+use crate::daemon::host::{DaemonHost, LogRecord, MonotonicTime};
+use crate::daemon::ingest::ParserPool;
+use crate::daemon::schedule::{ReaderResources, SpoolReader};
+use crate::daemon::status::{DaemonState, Status};
+use crate::daemon::store::{CommitTiming, SharedCommitter};
+use crate::extract::Extractor;
 use crate::limits::DAEMON_READER_THREADS;
-use crate::sink::segment;
 
-/// The time between two updates of what is told.
-const TELL: Duration = Duration::from_millis(500);
+/// Maximum sleep between two commits.
+const MAX_SLEEP: Duration = Duration::from_millis(500);
 
-/// The time between two writes of the text file with metrics.
-const TEXTFILE: Duration = Duration::from_secs(5);
+/// The time in which readers may finish their current files when the daemon stops.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// How long readers may take to read to its end what they have begun, when the daemon is to end.
-const DRAIN: Duration = Duration::from_secs(3);
-
-/// How long to run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RunMode {
-    /// Until everything was read.
-    Once,
-    /// Until told to stop.
-    Forever,
-}
-
-/// What can wake the one who watches over the readers.
+/// Everything that can wake the supervisor.
 #[derive(Debug)]
-pub(crate) enum Call {
-    /// The operator gave a new configuration.
+pub(super) enum SupervisorEvent {
+    /// The operator changed the configuration.
     Reload(Box<Config>),
-    /// The operator wants an end.
+    /// The operator asked the daemon to stop.
     Stop,
-    /// A reader that was begun with the configuration of this number has ended: its spools were read, or something keeps
-    /// everybody from work.
-    Ended(u64, Result<(), DaemonError>),
+    /// A reader has ended: everything was read, or an error prevents all work.
+    ReaderEnded {
+        /// Generation of the reader.
+        generation: u64,
+        result: Result<(), DaemonError>,
+    },
 }
 
-/// Runs the daemon with the configuration at `path`, which is read again on SIGHUP.
-///
-/// # Errors
-///
-/// What ended it, unless it was asked to end.
-pub fn run(path: PathBuf, config: Config, once: RunMode, rebuild: bool) -> Result<(), DaemonError> {
-    // Before there are other threads.
-    let confined = sandbox::confine(&path, &config)?;
-    match &confined {
-        Ok(confined) => {
-            tracing::info!(
-                fully = confined.full,
-                "confined: {:?} but its own are denied",
-                config.watch.confine
-            );
-        }
-        Err(why) => tracing::warn!("not confined: {why}"),
-    }
-    let mut machine = Machine::new(&config)?;
-    if rebuild {
-        SpoolReader::rebuild(&config, &mut machine)?;
-    }
-    let mut daemon = SpoolReader::open(config, &mut machine)?;
-    machine.listen(&daemon, path)?;
-    machine.read(&daemon, once)?;
-    tell_systemd(&[NotifyState::Ready]);
-    tracing::info!(
-        spools = daemon.config().spool.len(),
-        readers = machine.readers.len(),
-        "watching"
-    );
-    loop {
-        match machine.wait() {
-            Some(Call::Stop) => break,
-            Some(Call::Ended(number, ended)) => {
-                ended?;
-                if machine.is_last(number) && once == RunMode::Once {
-                    break;
-                }
-            }
-            Some(Call::Reload(config)) => {
-                machine.reload(&mut daemon, *config, once, confined.as_ref().ok())?
-            }
-            None => {}
-        }
-        daemon.keep_pace(&mut machine)?;
-        machine.tell(&daemon);
-    }
-    tell_systemd(&[NotifyState::Stopping]);
-    machine.drain()?;
-    let (status, is_paused) = (machine.status(&daemon), daemon.is_paused());
-    match daemon.close() {
-        // What could not be written is read again at the next start.
-        Err(DaemonError::OutOfSpace(why)) if !is_paused => {
-            tracing::warn!("{why}: what is not committed is left for the next start");
-        }
-        closed => closed?,
-    }
-    tracing::info!(
-        messages = status.counts.messages,
-        records = status.counts.records,
-        "ended"
-    );
-    Ok(())
+/// Clock and log of the process.
+#[derive(Clone, Debug)]
+pub(super) struct ProcessHost {
+    clock: Clock,
+    log: RateLimitedLog,
 }
 
-/// What the daemon with this configuration says of itself.
-///
-/// # Errors
-///
-/// That none answers.
-pub fn ask(config: &Config) -> io::Result<String> {
-    status_server::ask(&config.state.dir.join("control.sock"))
-}
-
-/// The machine that the daemon runs on.
-struct Machine {
-    start: Instant,
-    calls: Receiver<Call>,
-    caller: Sender<Call>,
-    log: Log,
-    readers: Vec<Watched>,
-    /// Readers that have not ended.
-    reading: usize,
-    /// How many configurations there were before this one.
-    number: u64,
-    /// What was counted by readers of earlier ones.
-    counts: Counters,
+/// Supervises the readers and the committer that they share.
+pub(super) struct Supervisor {
+    config: Config,
+    mode: RunMode,
+    host: ProcessHost,
+    resources: ReaderResources,
+    readers: Vec<ReaderThread>,
+    /// Number of readers of this generation that have not ended.
+    running: usize,
+    /// Number of configurations before this one.
+    generation: u64,
+    /// Counters of the readers of earlier generations.
+    earlier: Counters,
     stopping: bool,
-    board: StatusSnapshot,
-    told: Option<Instant>,
-    written: Option<Instant>,
+    events: Receiver<SupervisorEvent>,
+    sender: Sender<SupervisorEvent>,
 }
 
-impl Machine {
-    fn new(config: &Config) -> Result<Machine, DaemonError> {
-        // A write beyond a limit of file size fails then, instead of killing.
-        signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))
-            .map_err(|error| DaemonError::from_io(&config.state.dir, &error))?;
-        let (caller, calls) = channel();
-        Ok(Machine {
-            start: Instant::now(),
-            calls,
-            caller,
-            log: Log::new(),
+impl Supervisor {
+    /// Opens state and output, and recovers them after a crash.
+    ///
+    /// # Errors
+    ///
+    /// Another instance holds the state, state and output contradict each other, or an I/O error.
+    pub(super) fn open(
+        config: Config,
+        mode: RunMode,
+        mut host: ProcessHost,
+    ) -> Result<Supervisor, DaemonError> {
+        let resources = ReaderResources {
+            committer: SharedCommitter::open(&config, &mut host)?,
+            extractor: Arc::new(Extractor::new(config.options())),
+            parsers: Arc::new(ParserPool::new()),
+        };
+        let (sender, events) = channel();
+        Ok(Supervisor {
+            config,
+            mode,
+            host,
+            resources,
             readers: Vec::new(),
-            reading: 0,
-            number: 0,
-            counts: Counters::default(),
+            running: 0,
+            generation: 0,
+            earlier: Counters::default(),
             stopping: false,
-            board: StatusSnapshot::new(),
-            told: None,
-            written: None,
+            events,
+            sender,
         })
     }
 
-    /// Opens the sockets and hears signals.
-    fn listen(&mut self, daemon: &SpoolReader, path: PathBuf) -> Result<(), DaemonError> {
-        let config = daemon.config();
-        self.board.put(&daemon.status(MonotonicTime::default()));
-        let control = config.state.dir.join("control.sock");
-        self.board
-            .control(&control)
-            .map_err(|error| DaemonError::from_io(&control, &error))?;
-        if !config.metrics.listen.is_empty()
-            && let Err(error) = self.board.http(&config.metrics.listen)
-        {
-            tracing::warn!(
-                "metrics.listen {:?}: {error}; metrics are not served",
-                config.metrics.listen
-            );
-        }
-        let mut signals = signal_hook::iterator::Signals::new([SIGTERM, SIGINT, SIGHUP])
-            .map_err(|error| DaemonError::Io(format!("signals: {error}")))?;
-        let caller = self.caller.clone();
-        let listening = std::thread::Builder::new()
-            .name("signals".to_owned())
-            .spawn(move || {
-                for signal in &mut signals {
-                    let call = if signal == SIGHUP {
-                        reload(&path)
-                    } else {
-                        Some(Call::Stop)
-                    };
-                    // The other end is gone only when the daemon is ending anyway.
-                    call.map(|call| caller.send(call));
-                }
-            });
-        listening
-            .map(|_| ())
-            .map_err(|error| DaemonError::Io(format!("threads: {error}")))
+    /// The configuration that is in force.
+    pub(super) fn config(&self) -> &Config {
+        &self.config
     }
 
-    /// Begins to read the spools of the daemon's configuration.
-    fn read(&mut self, daemon: &SpoolReader, once: RunMode) -> Result<(), DaemonError> {
-        let now = since(self.start);
-        for part in daemon.divided(DAEMON_READER_THREADS, now) {
-            let begun = Watched::begin(
-                part,
-                self.start,
-                &self.log,
-                (self.number, self.caller.clone()),
-                once,
-            );
-            self.readers
-                .push(begun.map_err(|error| DaemonError::Io(format!("threads: {error}")))?);
+    /// Number of readers that were started.
+    pub(super) fn readers(&self) -> usize {
+        self.readers.len()
+    }
+
+    /// A sender of events to this supervisor.
+    pub(super) fn sender(&self) -> Sender<SupervisorEvent> {
+        self.sender.clone()
+    }
+
+    /// Starts a reader for each group of spools.
+    pub(super) fn start_readers(&mut self) -> Result<(), DaemonError> {
+        for spools in group_spools(&self.config.spool, DAEMON_READER_THREADS) {
+            let thread = self
+                .start_reader(spools)
+                .map_err(|error| DaemonError::Io(format!("cannot start a thread: {error}")))?;
+            self.readers.push(thread);
         }
-        self.reading = self.readers.len();
+        self.running = self.readers.len();
         Ok(())
     }
 
-    /// Reads by another configuration from now on.
-    fn reload(
-        &mut self,
-        daemon: &mut SpoolReader,
-        config: Config,
-        once: RunMode,
-        confined: Option<&Confined>,
-    ) -> Result<(), DaemonError> {
-        for path in confined
-            .map(|confined| confined.lacks(&config))
-            .unwrap_or_default()
-        {
-            tracing::warn!("{path:?} cannot be used before a restart: watch.confine is in force");
+    fn start_reader(&mut self, spool: Vec<crate::config::Spool>) -> std::io::Result<ReaderThread> {
+        let config = Config {
+            spool,
+            ..self.config.clone()
+        };
+        let reader = SpoolReader::new(config, self.resources.clone(), self.host.now());
+        let (generation, sender) = (self.generation, self.sender.clone());
+        let on_end = move |result| {
+            // Without a receiver the daemon is ending anyway.
+            let _ = sender.send(SupervisorEvent::ReaderEnded { generation, result });
+        };
+        let ProcessHost { clock, log } = self.host.clone();
+        ReaderThread::start(reader, clock, log, self.mode, on_end)
+    }
+
+    /// Waits for the next event, at most for [`MAX_SLEEP`].
+    pub(super) fn wait(&self) -> Option<SupervisorEvent> {
+        // `self.sender` keeps the channel open, so the only error is the timeout.
+        self.events.recv_timeout(MAX_SLEEP).ok()
+    }
+
+    /// Records that a reader has ended. Returns `true` if nothing more is to be read.
+    pub(super) fn reader_ended(&mut self, generation: u64) -> bool {
+        if generation == self.generation {
+            self.running -= 1;
         }
+        self.running == 0 && self.mode == RunMode::Once
+    }
+
+    /// Replaces the readers by readers of another configuration. Output and state folder stay what they are until a restart.
+    pub(super) fn reload(&mut self, config: Config) -> Result<(), DaemonError> {
         for mut reader in self.readers.drain(..) {
-            reader.dismiss();
-            self.counts.add(&reader.status().0.counts);
+            reader.retire();
+            self.earlier.add(&reader.report().status.counts);
         }
-        self.number += 1;
-        daemon.take_over(config);
-        self.read(daemon, once)
+        self.generation += 1;
+        let (output, state) = (
+            self.config.output.dir.clone(),
+            self.config.state.dir.clone(),
+        );
+        self.config = config;
+        (self.config.output.dir, self.config.state.dir) = (output, state);
+        self.resources.extractor = Arc::new(Extractor::new(self.config.options()));
+        self.resources.committer.reconfigure(&self.config);
+        self.start_readers()
     }
 
-    /// Whether the reader that has ended, begun with the configuration of this number, was the last that reads.
-    fn is_last(&mut self, number: u64) -> bool {
-        if number == self.number {
-            self.reading -= 1;
+    /// Commits and seals what is due, and resumes after a pause, even if all readers are blocked.
+    pub(super) fn keep_pace(&mut self) -> Result<(), DaemonError> {
+        let (committer, host) = (&self.resources.committer, &mut self.host);
+        if committer.ready(host)?.is_some() {
+            return Ok(());
         }
-        self.reading == 0
+        match committer.commit_if_due(CommitTiming::WhenDue, host) {
+            Err(DaemonError::OutOfSpace(_)) => committer.ready(host).map(|_| ()),
+            result => result,
+        }
     }
 
-    /// Sleeps until it is called, or for a while.
-    fn wait(&self) -> Option<Call> {
-        // We hold a sender ourselves, so the queue never ends.
-        self.calls.recv_timeout(TELL).ok()
-    }
-
-    /// Lets the readers end what they have begun, if they do so soon.
-    fn drain(&mut self) -> Result<(), DaemonError> {
+    /// Lets the readers finish their current files, at most for [`DRAIN_TIMEOUT`].
+    pub(super) fn drain(&mut self) -> Result<(), DaemonError> {
         self.stopping = true;
-        self.readers.iter().for_each(Watched::stop);
+        self.readers.iter().for_each(ReaderThread::stop);
         let begun = Instant::now();
-        while self.reading > 0 && begun.elapsed() < DRAIN {
-            if let Ok(Call::Ended(number, ended)) = self
-                .calls
-                .recv_timeout(DRAIN.saturating_sub(begun.elapsed()))
+        while self.running > 0 && begun.elapsed() < DRAIN_TIMEOUT {
+            let left = DRAIN_TIMEOUT.saturating_sub(begun.elapsed());
+            if let Ok(SupervisorEvent::ReaderEnded { generation, result }) =
+                self.events.recv_timeout(left)
             {
-                ended?;
-                self.is_last(number);
+                result?;
+                self.reader_ended(generation);
             }
         }
         Ok(())
     }
 
-    /// How the daemon and its readers stand. Says who has stalled.
-    fn status(&mut self, daemon: &SpoolReader) -> Status {
-        let mut all = Status {
-            state: "running",
-            counts: self.counts.clone(),
+    /// The state of the daemon before the readers are started.
+    pub(super) fn initial_status(&mut self) -> Status {
+        let now = self.host.now();
+        SpoolReader::new(self.config.clone(), self.resources.clone(), now).status(now)
+    }
+
+    /// The state of the daemon. Readers that have stalled are reported in the log.
+    pub(super) fn status(&mut self) -> Status {
+        let mut status = Status {
+            counts: self.earlier.clone(),
             ..Status::default()
         };
         for reader in &mut self.readers {
-            let (status, news) = reader.status();
-            all.add(status);
-            if let Some(news) = news {
-                self.log.write(&LogRecord::Warn(news));
+            let ReaderReport {
+                status: spools,
+                warning,
+            } = reader.report();
+            status.add_reader(spools);
+            if let Some(warning) = warning {
+                self.host.log.write(&LogRecord::Warn(warning));
             }
         }
         if self.stopping {
-            all.state = "stopping";
+            status.state = DaemonState::Stopping;
         }
-        daemon.tell(&mut all);
-        all
+        status.add_committer(self.resources.committer.status());
+        status
     }
 
-    /// Tells everybody who wants to know, from time to time.
-    fn tell(&mut self, daemon: &SpoolReader) {
-        if self.told.is_some_and(|told| told.elapsed() < TELL) {
-            return;
-        }
-        self.told = Some(Instant::now());
-        let status = self.status(daemon);
-        self.board.put(&status);
-        let line = format!(
-            "{}: {} messages, {} records",
-            status.state, status.counts.messages, status.counts.records
-        );
-        tell_systemd(&[NotifyState::Status(&line)]);
-        // A sign of life is a step of somebody, or that there is nothing to do; a timer would prove nothing.
-        if !status.is_stalled() || status.state == "paused" {
-            tell_systemd(&[NotifyState::Watchdog]);
-        }
-        let textfile = &daemon.config().metrics.textfile;
-        if !textfile.as_os_str().is_empty()
-            && self
-                .written
-                .is_none_or(|written| written.elapsed() >= TEXTFILE)
-        {
-            self.written = Some(Instant::now());
-            if let Err(error) = segment::replace(textfile, status.metrics().as_bytes()) {
-                tracing::warn!("metrics.textfile: {error}");
+    /// Commits and seals what was read, and releases state and output. Without space for that, what is not committed is read
+    /// again at the next start.
+    pub(super) fn close(self) -> Result<(), DaemonError> {
+        let was_paused = self.resources.committer.is_paused();
+        match self.resources.committer.close() {
+            Err(DaemonError::OutOfSpace(reason)) if !was_paused => {
+                tracing::warn!("{reason}: uncommitted messages are read again at the next start");
+                Ok(())
             }
+            result => result,
         }
     }
 }
 
-impl DaemonHost for Machine {
+impl ProcessHost {
+    pub(super) fn new() -> ProcessHost {
+        ProcessHost {
+            clock: Clock::start(),
+            log: RateLimitedLog::new(),
+        }
+    }
+}
+
+impl DaemonHost for ProcessHost {
     fn now(&mut self) -> MonotonicTime {
-        since(self.start)
+        self.clock.now()
     }
 
     fn unix_time(&mut self) -> Option<u64> {
-        date()
-    }
-
-    fn event(&mut self) -> Option<DaemonEvent> {
-        // Those come to the readers.
-        None
+        unix_time()
     }
 
     fn log(&mut self, record: &LogRecord<'_>) {
         self.log.write(record);
-    }
-
-    fn progress(&mut self, _: &SpoolReader) {}
-}
-
-/// The time since `start`.
-pub(crate) fn since(start: Instant) -> MonotonicTime {
-    MonotonicTime {
-        ms: u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX),
-    }
-}
-
-/// Seconds since 1970 by the machine's clock.
-pub(crate) fn date() -> Option<u64> {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .ok()
-        .map(|since| since.as_secs())
-}
-
-fn tell_systemd(state: &[NotifyState<'_>]) {
-    // Without systemd nobody listens.
-    let _ = sd_notify::notify(state);
-}
-
-/// The configuration anew, unless it cannot be used: then the old one stays.
-fn reload(path: &std::path::Path) -> Option<Call> {
-    let read = Config::read(path).map_err(|error| error.to_string());
-    let checked = |config: Config| match config.check_folders() {
-        Ok(()) => Ok(config),
-        Err(error) => Err(error.to_string()),
-    };
-    match read.and_then(checked) {
-        Ok(config) => {
-            tracing::info!("the configuration was read again");
-            Some(Call::Reload(Box::new(config)))
-        }
-        Err(why) => {
-            tracing::error!("the old configuration stays: {}", why.replace('\n', " | "));
-            None
-        }
     }
 }

@@ -1,12 +1,14 @@
-//! The order that keeps the promise: lines to the segment, sync, one transaction, done.
+//! The order of writes that makes records appear exactly once: lines to the segment, sync, one transaction.
 //!
-//! A batch is what was read since the last commit: lines, and in the open transaction the keys and cursors that belong
-//! to them. On any error the committer is dropped whole: its transaction is rolled back, its descriptors are never
-//! synced again, and the batch is read anew from its sources.
+//! A batch is what was read since the last commit: lines, and in the open transaction the keys and cursors that belong to
+//! them. After any error the whole committer is dropped: its transaction is rolled back, its descriptors are never synced
+//! again, and the batch is read again from its sources.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
-use super::state::{SegmentPhase, StateDb, UnsealedSegment};
+use super::segment_rows::{SegmentPhase, UnsealedSegment};
+use super::state_db::StateDb;
 use crate::config::SegmentCompression;
 use crate::daemon::error::DaemonError;
 use crate::daemon::planted_faults::{PlantedFault, is_planted};
@@ -17,49 +19,66 @@ use crate::sink::segment::{self, Segment, SegmentDir};
 #[derive(Debug)]
 pub(crate) struct Committer {
     pub(crate) db: StateDb,
-    pub(crate) dir: SegmentDir,
-    /// Where copies of the sidecars stay.
-    pub(crate) sidecars: PathBuf,
-    pub(crate) compress: SegmentCompression,
-    row: UnsealedSegment,
+    pub(super) dir: SegmentDir,
+    /// Folder of the sidecars' copies.
+    pub(super) sidecars: PathBuf,
+    pub(super) compress: SegmentCompression,
+    /// The open segment as the state describes it.
+    unsealed: UnsealedSegment,
+    /// Its file; `None` until something is written to it.
     segment: Option<Segment>,
-    batch: Batch,
+    batch: PendingBatch,
 }
 
 /// What waits for the next commit.
 #[derive(Debug, Default)]
-struct Batch {
-    open: bool,
+struct PendingBatch {
+    /// `true` if a transaction is open.
+    in_transaction: bool,
     lines: Vec<u8>,
     records: u64,
     messages: u64,
 }
 
+/// Size of the batch that waits for a commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PendingSize {
+    pub(crate) bytes: usize,
+    pub(crate) messages: u64,
+}
+
+/// Messages and records of one commit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CommittedCounts {
+    pub(crate) messages: u64,
+    pub(crate) records: u64,
+}
+
 impl Committer {
-    /// A committer over a state and an output that are known to agree.
-    pub(crate) fn new(
+    /// A committer for a state and an output that are known to agree.
+    pub(super) fn new(
         db: StateDb,
         dir: SegmentDir,
         sidecars: PathBuf,
         compress: SegmentCompression,
     ) -> Result<Self, DaemonError> {
-        let row = db.segment()?;
+        let unsealed = db.unsealed_segment()?;
         Ok(Committer {
             db,
             dir,
             sidecars,
             compress,
-            row,
+            unsealed,
             segment: None,
-            batch: Batch::default(),
+            batch: PendingBatch::default(),
         })
     }
 
-    /// The state, with a transaction open for what belongs to the batch.
+    /// The state, with the batch's transaction open.
     pub(crate) fn transaction(&mut self) -> Result<&StateDb, DaemonError> {
-        if !self.batch.open {
+        if !self.batch.in_transaction {
             self.db.begin()?;
-            self.batch.open = true;
+            self.batch.in_transaction = true;
         }
         Ok(&self.db)
     }
@@ -71,180 +90,196 @@ impl Committer {
         self.batch.messages += 1;
     }
 
-    /// Bytes and messages that wait for a commit.
-    pub(crate) fn waiting(&self) -> (usize, u64) {
-        (self.batch.lines.len(), self.batch.messages)
+    /// Size of the batch.
+    pub(crate) fn pending(&self) -> PendingSize {
+        PendingSize {
+            bytes: self.batch.lines.len(),
+            messages: self.batch.messages,
+        }
     }
 
-    /// Whether anything waits for a commit.
+    /// Returns `true` if anything waits for a commit.
     pub(crate) fn is_dirty(&self) -> bool {
-        self.batch.open || !self.batch.lines.is_empty()
+        self.batch.in_transaction || !self.batch.lines.is_empty()
     }
 
-    /// Bytes in the open segment that are committed.
-    pub(crate) fn committed(&self) -> u64 {
-        self.row.len
+    /// Committed bytes of the open segment.
+    pub(super) fn committed(&self) -> u64 {
+        self.unsealed.len
     }
 
-    /// The number of the open segment.
-    pub(crate) fn seq(&self) -> u64 {
-        self.row.seq
+    /// Number of the open segment.
+    pub(super) fn seq(&self) -> u64 {
+        self.unsealed.seq
     }
 
-    /// Commits the batch: when this returns, it would survive a power cut. Gives its messages and records.
-    pub(crate) fn commit(&mut self) -> Result<(u64, u64), DaemonError> {
+    /// Commits the batch: when this returns, it survives a power cut.
+    pub(super) fn commit(&mut self) -> Result<CommittedCounts, DaemonError> {
         if !self.is_dirty() {
-            return Ok((0, 0));
+            return Ok(CommittedCounts::default());
         }
         self.transaction()?;
         let batch = std::mem::take(&mut self.batch);
         if is_planted(PlantedFault::StateBeforeData) {
-            self.db.put_len(
-                self.row.seq,
-                self.row.len + batch.lines.len() as u64,
-                0,
-                self.row.records,
-            )?;
-            self.db.commit()?;
-            self.db.begin()?;
+            self.commit_state_first(&batch)?;
         }
         if !batch.lines.is_empty() {
             self.write(&batch.lines)?;
-            self.row.records += batch.records;
-            self.db
-                .put_len(self.row.seq, self.row.len, self.row.hash, self.row.records)?;
+            self.unsealed.records += batch.records;
+            self.db.update_segment(&self.unsealed)?;
         }
         self.db.commit()?;
-        Ok((batch.messages, batch.records))
+        Ok(CommittedCounts {
+            messages: batch.messages,
+            records: batch.records,
+        })
     }
 
-    /// Appends lines to the segment and syncs it.
-    fn write(&mut self, lines: &[u8]) -> Result<(), DaemonError> {
-        let path = self.dir.part(self.row.seq);
-        let fault = |error| DaemonError::from_io(&path, &error);
-        let mut segment = match self.segment.take() {
-            Some(segment) => segment,
-            None => self.dir.begin(self.row.seq).map_err(fault)?,
-        };
-        segment.append(lines).map_err(fault)?;
-        let segment = segment.sync().map_err(fault)?;
-        (self.row.len, self.row.hash) = (segment.len(), segment.hash());
-        self.segment = Some(segment);
-        Ok(())
-    }
-
-    /// Publishes the open segment, if it holds anything, and begins the next. Nothing may wait for a commit.
-    pub(crate) fn seal(&mut self) -> Result<bool, DaemonError> {
-        if self.row.len == 0 {
+    /// Publishes the open segment if it holds anything, and begins the next. The batch must be empty.
+    pub(super) fn seal(&mut self) -> Result<bool, DaemonError> {
+        if self.unsealed.len == 0 {
             return Ok(false);
         }
         self.segment = None;
-        self.prepare()?;
-        self.finish()?;
+        self.prepare_seal()?;
+        self.finish_seal()?;
         Ok(true)
     }
 
-    /// Everything before the segment's name changes: the sidecar and its copy, compression, the intent.
-    fn prepare(&mut self) -> Result<(), DaemonError> {
-        let seq = self.row.seq;
-        let (meta, copy) = (
-            format!("{seq:010}.meta"),
-            self.sidecars.join(format!("{seq:010}.meta")),
-        );
-        let name = match self.compress {
-            SegmentCompression::None => format!("{seq:010}.jsonl"),
-            SegmentCompression::Zstd => format!("{seq:010}.jsonl.zst"),
-        };
-        let sidecar = Sidecar {
-            schema: crate::record::SCHEMA,
-            instance: self.db.instance().to_owned(),
-            seq,
-            name: name.clone(),
-            len: self.row.len,
-            hash: format!("{:016x}", self.row.hash),
-            records: self.row.records,
-            epoch: self.db.meta_value("epoch")?.unwrap_or(0),
-            age: self.db.meta_value("age")?.unwrap_or(0),
-            mailboxes: self.db.fresh()?,
-        };
-        let bytes = sidecar.line();
-        self.dir
-            .write_hidden(&meta, &bytes)
-            .map_err(|error| DaemonError::from_io(&self.dir.hidden(&meta), &error))?;
-        segment::replace(&copy, &bytes).map_err(|error| DaemonError::from_io(&copy, &error))?;
-        if self.compress == SegmentCompression::Zstd {
-            let to = self.dir.hidden(&name);
-            segment::compress(&self.dir.part(seq), &to)
-                .map_err(|error| DaemonError::from_io(&to, &error))?;
-        }
-        self.sync()?;
-        self.db.sealing(seq, &name)?;
-        (self.row.name, self.row.phase) = (name, SegmentPhase::Sealing);
-        Ok(())
-    }
-
-    /// From the intent to the published segment. Does again what a crash left undone.
-    pub(crate) fn finish(&mut self) -> Result<(), DaemonError> {
-        let (seq, name) = (self.row.seq, self.row.name.clone());
-        let meta = format!("{seq:010}.meta");
-        let part = self.dir.part(seq);
+    /// The second part of sealing, from the recorded intent to the published segment. Repeats what a crash interrupted.
+    pub(super) fn finish_seal(&mut self) -> Result<(), DaemonError> {
+        let (seq, name) = (self.unsealed.seq, self.unsealed.name.clone());
+        let (meta, part) = (meta_name(seq), self.dir.part(seq));
         let is_compressed = Path::new(&name).extension() == Some("zst".as_ref());
         let hidden = if is_compressed {
             self.dir.hidden(&name)
         } else {
             part.clone()
         };
-        for (from, to) in [(self.dir.hidden(&meta), &meta), (hidden, &name)] {
-            match self.dir.publish(&from, to) {
-                Ok(()) => {}
-                // Only we take names out of the hidden folder, so it was published before the crash. That a consumer
-                // has removed it since is his right.
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-                Err(error) => return Err(DaemonError::from_io(&self.dir.published(to), &error)),
-            }
-        }
+        publish_if_hidden(&self.dir, &self.dir.hidden(&meta), &meta)?;
+        publish_if_hidden(&self.dir, &hidden, &name)?;
         self.sync()?;
         match std::fs::remove_file(&part) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 return Err(DaemonError::from_io(&part, &error));
             }
             _ => {}
         }
-        self.db.sealed(seq)?;
-        self.row = self.db.segment()?;
+        self.db.start_next_segment(seq)?;
+        self.unsealed = self.db.unsealed_segment()?;
         Ok(())
     }
 
-    /// Puts a snapshot of the state in the place of the sidecars' copies, when there are many.
+    /// Replaces the sidecars' copies by a snapshot of the state if there are at least `max` copies. Returns `true` if it
+    /// did.
     ///
-    /// Both are for [`super::recovery::rebuild`]. Nothing may wait for a commit.
-    pub(crate) fn compact(&self, most: usize) -> Result<bool, DaemonError> {
-        let fault = |error| DaemonError::from_io(&self.sidecars, &error);
-        let copies: Vec<PathBuf> = std::fs::read_dir(&self.sidecars)
-            .map_err(fault)?
-            .flatten()
-            .filter(|entry| {
-                segment::number(&entry.file_name()).is_some_and(|seq| seq < self.row.seq)
-            })
-            .map(|entry| entry.path())
-            .collect();
-        if copies.len() < most {
+    /// Both serve [`super::rebuild::rebuild_state`]. The batch must be empty.
+    pub(super) fn compact_sidecars(&self, max: usize) -> Result<bool, DaemonError> {
+        let io_error = |error| DaemonError::from_io(&self.sidecars, &error);
+        let copies = self.old_sidecars()?;
+        if copies.len() < max {
             return Ok(false);
         }
-        let (next, snapshot) = (
-            self.sidecars.join("snapshot.next"),
-            self.sidecars.join("snapshot.db"),
-        );
-        // What a crash left of an earlier one.
+        let next = self.sidecars.join("snapshot.next");
+        // A crash may have left an incomplete one.
         let _ = std::fs::remove_file(&next);
         self.db.copy_to(&next).inspect_err(|_| {
             let _ = std::fs::remove_file(&next);
         })?;
-        segment::take_place(&next, &snapshot).map_err(fault)?;
+        segment::take_place(&next, &self.sidecars.join("snapshot.db")).map_err(io_error)?;
         for copy in copies {
-            std::fs::remove_file(copy).map_err(fault)?;
+            std::fs::remove_file(copy).map_err(io_error)?;
         }
         Ok(true)
+    }
+
+    /// Commits, seals and closes.
+    pub(super) fn close(mut self) -> Result<(), DaemonError> {
+        self.commit()?;
+        self.seal()?;
+        self.db.close()
+    }
+
+    /// The planted fault [`PlantedFault::StateBeforeData`].
+    fn commit_state_first(&self, batch: &PendingBatch) -> Result<(), DaemonError> {
+        self.db.update_segment(&UnsealedSegment {
+            len: self.unsealed.len + batch.lines.len() as u64,
+            hash: 0,
+            ..self.unsealed.clone()
+        })?;
+        self.db.commit()?;
+        self.db.begin()
+    }
+
+    /// Appends lines to the segment and syncs it.
+    fn write(&mut self, lines: &[u8]) -> Result<(), DaemonError> {
+        let path = self.dir.part(self.unsealed.seq);
+        let io_error = |error| DaemonError::from_io(&path, &error);
+        let mut segment = match self.segment.take() {
+            Some(segment) => segment,
+            None => self.dir.begin(self.unsealed.seq).map_err(io_error)?,
+        };
+        segment.append(lines).map_err(io_error)?;
+        let segment = segment.sync().map_err(io_error)?;
+        (self.unsealed.len, self.unsealed.hash) = (segment.len(), segment.hash());
+        self.segment = Some(segment);
+        Ok(())
+    }
+
+    /// The first part of sealing, before any name changes: the sidecar and its copy, compression, the recorded intent.
+    fn prepare_seal(&mut self) -> Result<(), DaemonError> {
+        let seq = self.unsealed.seq;
+        let name = match self.compress {
+            SegmentCompression::None => format!("{seq:010}.jsonl"),
+            SegmentCompression::Zstd => format!("{seq:010}.jsonl.zst"),
+        };
+        self.write_sidecar(&name)?;
+        if self.compress == SegmentCompression::Zstd {
+            let to = self.dir.hidden(&name);
+            segment::compress(&self.dir.part(seq), &to)
+                .map_err(|error| DaemonError::from_io(&to, &error))?;
+        }
+        self.sync()?;
+        self.db.mark_sealing(seq, &name)?;
+        (self.unsealed.name, self.unsealed.phase) = (name, SegmentPhase::Sealing);
+        Ok(())
+    }
+
+    /// Writes the sidecar of the segment that will be published as `name`, and its copy in the state folder.
+    fn write_sidecar(&self, name: &str) -> Result<(), DaemonError> {
+        let seq = self.unsealed.seq;
+        let sidecar = Sidecar {
+            schema: crate::record::SCHEMA,
+            instance: self.db.instance().to_owned(),
+            seq,
+            name: name.to_owned(),
+            len: self.unsealed.len,
+            hash: format!("{:016x}", self.unsealed.hash),
+            records: self.unsealed.records,
+            epoch: self.db.meta_value("epoch")?.unwrap_or(0),
+            age: self.db.meta_value("age")?.unwrap_or(0),
+            mailboxes: self.db.new_sidecar_mailboxes()?,
+        };
+        let (bytes, meta) = (sidecar.line(), meta_name(seq));
+        self.dir
+            .write_hidden(&meta, &bytes)
+            .map_err(|error| DaemonError::from_io(&self.dir.hidden(&meta), &error))?;
+        let copy = self.sidecars.join(&meta);
+        segment::replace(&copy, &bytes).map_err(|error| DaemonError::from_io(&copy, &error))
+    }
+
+    /// Copies of the sidecars of sealed segments.
+    fn old_sidecars(&self) -> Result<Vec<PathBuf>, DaemonError> {
+        let entries = std::fs::read_dir(&self.sidecars)
+            .map_err(|error| DaemonError::from_io(&self.sidecars, &error))?;
+        let is_old = |entry: &std::fs::DirEntry| {
+            segment::number(&entry.file_name()).is_some_and(|seq| seq < self.unsealed.seq)
+        };
+        Ok(entries
+            .flatten()
+            .filter(is_old)
+            .map(|entry| entry.path())
+            .collect())
     }
 
     fn sync(&self) -> Result<(), DaemonError> {
@@ -255,11 +290,26 @@ impl Committer {
             .sync()
             .map_err(|error| DaemonError::from_io(self.dir.path(), &error))
     }
+}
 
-    /// Commits, seals and closes.
-    pub(crate) fn close(mut self) -> Result<(), DaemonError> {
-        self.commit()?;
-        self.seal()?;
-        self.db.close()
+/// Name of the sidecar of segment `seq`.
+pub(super) fn meta_name(seq: u64) -> String {
+    format!("{seq:010}.meta")
+}
+
+/// Publishes a hidden file, if it is still there.
+///
+/// Only the daemon removes names from the hidden folder, so a missing one was published before a crash. A consumer may have
+/// removed it since.
+pub(super) fn publish_if_hidden(
+    dir: &SegmentDir,
+    hidden: &Path,
+    name: &str,
+) -> Result<(), DaemonError> {
+    match dir.publish(hidden, name) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(DaemonError::from_io(&dir.published(name), &error))
+        }
+        _ => Ok(()),
     }
 }

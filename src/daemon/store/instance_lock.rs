@@ -1,4 +1,4 @@
-//! One instance holds the state.
+//! The lock that keeps a second instance away from the state.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -15,10 +15,14 @@ pub(crate) struct InstanceLock {
 }
 
 impl InstanceLock {
-    /// Takes the lock, or says who has it.
-    pub(crate) fn take(dir: &Path) -> Result<InstanceLock, DaemonError> {
+    /// Acquires the lock. Creates the folder if it does not exist.
+    ///
+    /// # Errors
+    ///
+    /// [`DaemonError::Locked`] with the process number of the instance that holds it, or an I/O error.
+    pub(crate) fn acquire(dir: &Path) -> Result<InstanceLock, DaemonError> {
         let path = dir.join("lock");
-        let fault = |error| DaemonError::from_io(&path, &error);
+        let io_error = |error| DaemonError::from_io(&path, &error);
         std::fs::create_dir_all(dir).map_err(|error| DaemonError::from_io(dir, &error))?;
         let mut file = OpenOptions::new()
             .read(true)
@@ -26,24 +30,27 @@ impl InstanceLock {
             .create(true)
             .truncate(false)
             .open(&path)
-            .map_err(fault)?;
-        if let Err(error) = flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            if error != rustix::io::Errno::WOULDBLOCK {
-                return Err(fault(error.into()));
-            }
-            let mut holder = String::new();
-            // Who holds it is worth knowing, but not worth failing for.
-            let _ = file.read_to_string(&mut holder);
-            return Err(DaemonError::Locked(format!(
-                "{}: held by process {}",
-                dir.display(),
-                holder.trim()
-            )));
+            .map_err(io_error)?;
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => {}
+            Err(rustix::io::Errno::WOULDBLOCK) => return Err(locked(dir, &mut file)),
+            Err(error) => return Err(io_error(error.into())),
         }
-        // Without room for the number the lock still holds.
+        // The lock holds even if there is no space for the process number.
         let _ = file.set_len(0);
         let _ = file.seek(SeekFrom::Start(0));
         let _ = writeln!(file, "{}", std::process::id());
         Ok(InstanceLock { _file: file })
     }
+}
+
+fn locked(dir: &Path, file: &mut File) -> DaemonError {
+    let mut holder = String::new();
+    // The holder's number helps the operator; the message works without it.
+    let _ = file.read_to_string(&mut holder);
+    DaemonError::Locked(format!(
+        "{}: another instance holds the state, process {}",
+        dir.display(),
+        holder.trim()
+    ))
 }

@@ -1,56 +1,49 @@
-//! How long the spools have been watched: the time that tombstones count by.
+//! The time for which the spools have been watched. The age of missing files is measured with it.
 //!
-//! The machine's clock may jump, and nothing may be forgotten because of it. So the time that the daemon runs is counted,
-//! and of the time between two runs no more than [`MAX_DOWNTIME_S`].
+//! The system clock may jump, and no state may be purged because of that. So the time counts during which the daemon runs,
+//! and of the time between two runs at most [`MAX_DOWNTIME_S`].
 
-use super::state::StateDb;
+use super::state_db::StateDb;
 use crate::daemon::error::DaemonError;
 use crate::daemon::host::{DaemonHost, MonotonicTime};
 use crate::limits::{AGE_SAVE_INTERVAL_S, MAX_DOWNTIME_S};
 
 const DAY_S: u64 = 86_400;
 
-/// How long the spools have been watched.
+/// The time for which the spools have been watched.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WatchTime {
-    /// Seconds until `since`.
-    before: u64,
+    /// Seconds before `since`.
+    before_s: u64,
     since: MonotonicTime,
     now: MonotonicTime,
-    /// Seconds since 1970, if the machine tells.
-    date: Option<u64>,
-    /// What of it is kept in the state.
-    kept: u64,
+    /// Seconds since 1970; `None` without a system clock.
+    unix_time: Option<u64>,
+    /// Seconds that are saved in the state.
+    saved_s: u64,
 }
 
 impl WatchTime {
-    /// Goes on counting where the state says that the last run ended.
-    pub(crate) fn open(
-        store: &StateDb,
-        host: &mut dyn DaemonHost,
-    ) -> Result<WatchTime, DaemonError> {
-        let (now, date) = (host.now(), host.unix_time());
-        let kept = store.meta_value("age")?.unwrap_or(0);
-        let away = match (store.meta_value("date")?, date) {
+    /// Continues from the time that the last run saved.
+    pub(crate) fn open(db: &StateDb, host: &mut dyn DaemonHost) -> Result<WatchTime, DaemonError> {
+        let (now, unix_time) = (host.now(), host.unix_time());
+        let saved_s = db.meta_value("age")?.unwrap_or(0);
+        let away_s = match (db.meta_value("date")?, unix_time) {
             (Some(before), Some(now)) => now.saturating_sub(before).min(MAX_DOWNTIME_S),
             _ => 0,
         };
         Ok(WatchTime {
-            before: kept + away,
+            before_s: saved_s + away_s,
             since: now,
             now,
-            date,
-            kept,
+            unix_time,
+            saved_s,
         })
     }
 
-    /// Lets the time pass.
-    pub(crate) fn pass(&mut self, host: &mut dyn DaemonHost) {
-        (self.now, self.date) = (host.now(), host.unix_time());
-    }
-
-    fn seconds(&self) -> u64 {
-        self.before + self.now.ms.saturating_sub(self.since.ms) / 1_000
+    /// Reads the clocks.
+    pub(crate) fn update(&mut self, host: &mut dyn DaemonHost) {
+        (self.now, self.unix_time) = (host.now(), host.unix_time());
     }
 
     /// The day, counted from the first.
@@ -58,16 +51,22 @@ impl WatchTime {
         self.seconds() / DAY_S
     }
 
-    /// Whether enough has passed to be kept.
+    /// Returns `true` if it was not saved for [`AGE_SAVE_INTERVAL_S`].
     pub(crate) fn is_due(&self) -> bool {
-        self.seconds() >= self.kept + AGE_SAVE_INTERVAL_S
+        self.saved_s + AGE_SAVE_INTERVAL_S <= self.seconds()
     }
 
-    /// Keeps it in the state, with what belongs to the batch.
-    pub(crate) fn keep(&mut self, store: &StateDb) -> Result<(), DaemonError> {
-        self.kept = self.seconds();
-        store.set_meta_value("age", self.kept)?;
-        self.date
-            .map_or(Ok(()), |date| store.set_meta_value("date", date))
+    /// Saves it in the open transaction.
+    pub(crate) fn save(&mut self, db: &StateDb) -> Result<(), DaemonError> {
+        self.saved_s = self.seconds();
+        db.set_meta_value("age", self.saved_s)?;
+        match self.unix_time {
+            Some(unix_time) => db.set_meta_value("date", unix_time),
+            None => Ok(()),
+        }
+    }
+
+    fn seconds(&self) -> u64 {
+        self.before_s + self.now.ms.saturating_sub(self.since.ms) / 1_000
     }
 }

@@ -1,0 +1,478 @@
+//! One reader: a loop over [`DaemonEvent`] for some of the spools.
+//!
+//! Events only mark work; [`SpoolReader::work`] does it. Time and events come from the [`ReaderHost`], so that a test can
+//! be one. How a spool is scanned is in `spool_scan.rs`.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::event::DaemonEvent;
+use super::retries::RetryTable;
+use crate::config::{Config, Spool};
+use crate::daemon::counters::Counters;
+use crate::daemon::error::DaemonError;
+use crate::daemon::heartbeat::Heartbeat;
+use crate::daemon::host::{DaemonHost, MonotonicTime};
+use crate::daemon::ingest::{FileVersion, ParserPool};
+use crate::daemon::planted_faults::{PlantedFault, is_planted};
+use crate::daemon::status::{DaemonState, SpoolStatus, Status};
+use crate::daemon::store::{CommitTiming, SharedCommitter};
+use crate::extract::Extractor;
+
+/// Delay before a new or changing folder is scanned again.
+pub(super) const RESCAN_DELAY_MS: u64 = 1_000;
+
+/// The surroundings of a reader: clock, log and source of events.
+pub trait ReaderHost: DaemonHost {
+    /// Returns the next event since the last call, or `None` if there is none.
+    fn event(&mut self) -> Option<DaemonEvent>;
+
+    /// A folder appeared in the spool at `root`: its changes must be reported from now on.
+    fn folder_appeared(&mut self, root: &Path, folder: &Path) {
+        let _ = (root, folder);
+    }
+
+    /// Called often during work, with the reader's current state.
+    fn progress(&mut self, reader: &SpoolReader);
+}
+
+/// Reads some of the spools, in one loop.
+#[derive(Debug)]
+pub struct SpoolReader {
+    pub(super) config: Config,
+    pub(super) shared: ReaderResources,
+    pub(super) heartbeat: Arc<Heartbeat>,
+    /// Epoch of the committer for which all spools were scanned or marked to be.
+    epoch: u64,
+    pub(super) spools: Vec<WatchedSpool>,
+    /// Files that changed.
+    pub(super) changed: BTreeSet<PathBuf>,
+    pub(super) closed: HashSet<PathBuf>,
+    pub(super) unsettled: HashMap<PathBuf, UnsettledFile>,
+    pub(super) failures: RetryTable,
+    /// Modification times of folders whose entries are renamed while they are read.
+    pub(super) folders: HashMap<PathBuf, i64>,
+    pub(super) counters: Counters,
+    pub(super) stopping: bool,
+    pub(super) last_error: Option<String>,
+}
+
+/// What all readers share.
+#[derive(Clone, Debug)]
+pub(crate) struct ReaderResources {
+    pub(crate) extractor: Arc<Extractor>,
+    pub(crate) parsers: Arc<ParserPool>,
+    pub(crate) committer: Arc<SharedCommitter>,
+}
+
+/// A spool, and the time of its next scan.
+#[derive(Debug)]
+pub(super) struct WatchedSpool {
+    pub(super) spool: Spool,
+    /// Time of the next full scan; `None` if none is planned.
+    pub(super) due: Option<MonotonicTime>,
+    /// Number of consecutive scans during which the spool changed.
+    pub(super) restless: u32,
+    /// `true` if the kernel reports changes in it; otherwise it is polled.
+    pub(super) notices: bool,
+    pub(super) present: bool,
+    /// `true` once all of it was scanned since it is watched.
+    pub(super) scanned: bool,
+    /// Mailboxes on file systems that are not mounted.
+    pub(super) absent: u64,
+    /// Identity of the root at the last scan; `None` if it did not exist.
+    root: Option<RootId>,
+    pub(super) files: u64,
+}
+
+/// Identity of a spool's root: if it changes, notifications of the earlier root are useless.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct RootId {
+    dev: u64,
+    ino: u64,
+}
+
+/// A file that may still be written.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct UnsettledFile {
+    pub(super) version: FileVersion,
+    /// Since when it has had this version.
+    pub(super) since: MonotonicTime,
+    /// Time of its next scan.
+    pub(super) due: MonotonicTime,
+    /// Index of its spool.
+    pub(super) spool: usize,
+}
+
+impl SpoolReader {
+    /// Opens state and output, recovers them after a crash, and marks all spools of the configuration to be scanned by one
+    /// reader.
+    ///
+    /// # Errors
+    ///
+    /// Another instance holds the state, state and output contradict each other, or an I/O error.
+    pub fn open(config: Config, host: &mut dyn DaemonHost) -> Result<SpoolReader, DaemonError> {
+        let shared = ReaderResources {
+            committer: SharedCommitter::open(&config, host)?,
+            extractor: Arc::new(Extractor::new(config.options())),
+            parsers: Arc::new(ParserPool::new()),
+        };
+        Ok(SpoolReader::new(config, shared, host.now()))
+    }
+
+    /// A reader for all spools of `config`, each of them due now.
+    pub(crate) fn new(config: Config, shared: ReaderResources, now: MonotonicTime) -> SpoolReader {
+        SpoolReader {
+            spools: config
+                .spool
+                .iter()
+                .map(|spool| WatchedSpool::new(spool, now))
+                .collect(),
+            epoch: shared.committer.epoch(),
+            config,
+            shared,
+            heartbeat: Arc::default(),
+            changed: BTreeSet::new(),
+            closed: HashSet::new(),
+            unsettled: HashMap::new(),
+            failures: RetryTable::default(),
+            folders: HashMap::new(),
+            counters: Counters::default(),
+            stopping: false,
+            last_error: None,
+        }
+    }
+
+    /// Marks the work that an event asks for.
+    pub fn handle(&mut self, event: DaemonEvent, now: MonotonicTime) {
+        match event {
+            DaemonEvent::Changed(path) => {
+                self.changed.insert(path);
+            }
+            DaemonEvent::Closed(path) => {
+                self.closed.insert(path.clone());
+                self.changed.insert(path);
+            }
+            DaemonEvent::Overflow => {
+                self.counters.overflows += 1;
+                if !is_planted(PlantedFault::IgnoreOverflow) {
+                    self.rescan_all(now);
+                }
+            }
+            DaemonEvent::Unwatched(path) => self.poll(&path, now),
+            DaemonEvent::Stop => self.stopping = true,
+        }
+    }
+
+    /// Does all work that is due. Returns the time at which more will be due.
+    ///
+    /// # Errors
+    ///
+    /// Errors that end the daemon. Lack of space does not: work pauses, and resumes when there is space.
+    pub fn work(&mut self, host: &mut dyn ReaderHost) -> Result<MonotonicTime, DaemonError> {
+        if let Some(retry) = self.shared.committer.ready(host)? {
+            return Ok(retry);
+        }
+        self.follow_epoch(host.now());
+        match self.round(host) {
+            Ok(()) => Ok(self.next_deadline()),
+            Err(DaemonError::OutOfSpace(_)) => Ok(self
+                .shared
+                .committer
+                .ready(host)?
+                .unwrap_or_else(|| host.now())),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Returns `true` if everything was read and committed, as far as possible at `now`.
+    #[must_use]
+    pub fn is_done(&self, now: MonotonicTime) -> bool {
+        let is_due = |watched: &WatchedSpool| {
+            watched
+                .due
+                .is_some_and(|due| due <= now.after(RESCAN_DELAY_MS))
+        };
+        self.changed.is_empty()
+            && self.unsettled.is_empty()
+            && self.shared.committer.is_idle(self.epoch)
+            && !self.spools.iter().any(is_due)
+    }
+
+    /// Commits and seals what was read, and releases state and output.
+    ///
+    /// # Errors
+    ///
+    /// An I/O error. What was committed stays committed.
+    pub fn close(self) -> Result<(), DaemonError> {
+        self.shared.committer.close()
+    }
+
+    /// The state of the spools and of the committer.
+    #[must_use]
+    pub fn status(&self, now: MonotonicTime) -> Status {
+        let mut status = self.spools_status(now);
+        status.add_committer(self.shared.committer.status());
+        status
+    }
+
+    /// The state of this reader's spools, without the committer's.
+    pub(crate) fn spools_status(&self, now: MonotonicTime) -> Status {
+        Status {
+            state: if self.stopping {
+                DaemonState::Stopping
+            } else {
+                DaemonState::Running
+            },
+            queue: self.changed.len(),
+            resting: self.unsettled.len(),
+            failing: self.failures.failing(),
+            quarantined: self.failures.quarantined(),
+            failures: self.failures.reported(),
+            spools: self
+                .spools
+                .iter()
+                .map(|watched| watched.status(now))
+                .collect(),
+            last_error: self.last_error.clone(),
+            counts: self.counters.clone(),
+            ..Status::default()
+        }
+    }
+
+    /// Returns `true` if the operator asked to stop.
+    #[must_use]
+    pub fn is_stopping(&self) -> bool {
+        self.stopping
+    }
+
+    /// Returns `true` if work is paused for lack of space.
+    pub(crate) fn is_paused(&self) -> bool {
+        self.shared.committer.is_paused()
+    }
+
+    /// Paths of the spools.
+    pub(crate) fn roots(&self) -> Vec<PathBuf> {
+        self.config
+            .spool
+            .iter()
+            .map(|spool| spool.path.clone())
+            .collect()
+    }
+
+    /// Shared with the supervisor, which recognises a stalled reader by it.
+    pub(crate) fn heartbeat(&self) -> Arc<Heartbeat> {
+        Arc::clone(&self.heartbeat)
+    }
+
+    /// Number of messages that were searched, committed or not.
+    pub(crate) fn messages_read(&self) -> u64 {
+        self.counters.messages_read
+    }
+
+    /// Returns `true` if roots appeared, disappeared or were replaced since the last call: mounted, restored, renamed.
+    /// Then notifications must be requested anew, and everything rescanned after that. The state keeps what disappeared.
+    pub(crate) fn roots_changed(&mut self) -> bool {
+        let mut changed = false;
+        for watched in &mut self.spools {
+            changed |= watched.follow_root();
+        }
+        changed
+    }
+
+    /// Marks all spools to be scanned.
+    pub(crate) fn rescan_all(&mut self, now: MonotonicTime) {
+        self.spools.iter_mut().for_each(|watched| watched.mark(now));
+    }
+
+    /// Polls the spools that hold `path` from now on.
+    fn poll(&mut self, path: &Path, now: MonotonicTime) {
+        let holds = |watched: &&mut WatchedSpool| path.starts_with(&watched.spool.path);
+        for watched in self.spools.iter_mut().filter(holds) {
+            watched.notices = false;
+            watched.mark(now.after(RESCAN_DELAY_MS));
+        }
+    }
+
+    /// Rescans everything if a pause ended since the last call: uncommitted work was lost, and no spool was observed
+    /// meanwhile.
+    fn follow_epoch(&mut self, now: MonotonicTime) {
+        let epoch = self.shared.committer.epoch();
+        if std::mem::replace(&mut self.epoch, epoch) != epoch {
+            self.rescan_all(now);
+            self.spools
+                .iter_mut()
+                .for_each(|watched| watched.scanned = false);
+        }
+    }
+
+    /// Does everything that is due, once.
+    fn round(&mut self, host: &mut dyn ReaderHost) -> Result<(), DaemonError> {
+        self.look_at_changed(host)?;
+        self.look_at_rested(host)?;
+        self.look_at_failed(host)?;
+        for index in 0..self.spools.len() {
+            let now = host.now();
+            if !self.stopping && self.spools[index].due.is_some_and(|due| due <= now) {
+                self.sweep(index, host)?;
+            }
+        }
+        self.shared
+            .committer
+            .commit_if_due(self.commit_timing(), host)
+    }
+
+    /// A reader that stops commits at once.
+    pub(super) fn commit_timing(&self) -> CommitTiming {
+        if self.stopping {
+            CommitTiming::Now
+        } else {
+            CommitTiming::WhenDue
+        }
+    }
+
+    /// Time at which more work is due.
+    fn next_deadline(&self) -> MonotonicTime {
+        let unsettled = self.unsettled.values().map(|file| file.due);
+        let scans = self.spools.iter().filter_map(|watched| watched.due);
+        let all = unsettled
+            .chain(self.failures.next())
+            .chain(scans)
+            .chain(self.shared.committer.next_deadline());
+        all.min().unwrap_or(MonotonicTime { ms: u64::MAX })
+    }
+}
+
+impl WatchedSpool {
+    fn new(spool: &Spool, now: MonotonicTime) -> WatchedSpool {
+        WatchedSpool {
+            spool: spool.clone(),
+            due: Some(now),
+            restless: 0,
+            notices: true,
+            present: true,
+            scanned: false,
+            absent: 0,
+            root: None,
+            files: 0,
+        }
+    }
+
+    /// Marks the spool to be scanned at `at` or earlier.
+    pub(super) fn mark(&mut self, at: MonotonicTime) {
+        self.due = Some(self.due.map_or(at, |due| due.min(at)));
+    }
+
+    /// Returns `true` if the root is another one than at the last call.
+    fn follow_root(&mut self) -> bool {
+        let root = RootId::at(&self.spool.path);
+        if root == self.root {
+            return false;
+        }
+        self.root = root;
+        self.notices = true;
+        true
+    }
+
+    fn status(&self, now: MonotonicTime) -> SpoolStatus {
+        SpoolStatus {
+            path: self.spool.path.display().to_string(),
+            present: self.present,
+            absent: self.absent,
+            notices: self.notices,
+            files: self.files,
+            lag_ms: self.due.map_or(0, |due| now.ms.saturating_sub(due.ms)),
+            stalled_ms: 0,
+        }
+    }
+}
+
+impl RootId {
+    fn at(path: &Path) -> Option<RootId> {
+        let metadata = path.metadata().ok()?;
+        Some(RootId {
+            dev: metadata.dev(),
+            ino: metadata.ino(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::config::DedupeScope;
+    use crate::daemon::host::LogRecord;
+    use crate::daemon::store::StoreFixture;
+
+    /// A host that pauses work between two files, until there is space.
+    struct PausingHost {
+        store: StoreFixture,
+        /// Files that are scanned before the pause.
+        files: usize,
+    }
+
+    impl DaemonHost for PausingHost {
+        fn now(&mut self) -> MonotonicTime {
+            self.store.now
+        }
+
+        fn log(&mut self, _: &LogRecord<'_>) {}
+    }
+
+    impl ReaderHost for PausingHost {
+        fn event(&mut self) -> Option<DaemonEvent> {
+            None
+        }
+
+        fn progress(&mut self, reader: &SpoolReader) {
+            self.files = self.files.wrapping_sub(1);
+            if self.files > 0 {
+                return;
+            }
+            let committer = &reader.shared.committer;
+            let heartbeat = Heartbeat::default();
+            let full = committer
+                .session(&heartbeat)
+                .unwrap()
+                .with(|_| Err::<(), _>(DaemonError::OutOfSpace("disk full".to_owned())));
+            assert!(full.is_err());
+            while let Some(retry) = committer.ready(self).unwrap() {
+                self.store.now = retry;
+            }
+        }
+    }
+
+    #[test]
+    fn work_that_a_pause_undid_is_not_done() {
+        let store = StoreFixture::new("done");
+        let mut config = store.config();
+        (config.state.commit_interval, config.watch.settle) = (Duration::ZERO, Duration::ZERO);
+        let path = store.folder.join("spool");
+        std::fs::create_dir(&path).unwrap();
+        for n in 1..=4 {
+            let text = format!("From: a@b.example\nSubject: x\n\nsee http://h.example/{n} now\n");
+            std::fs::write(path.join(format!("{n}.eml")), text).unwrap();
+        }
+        config.spool = vec![Spool {
+            path,
+            kind: None,
+            dedupe: DedupeScope::Mailbox,
+        }];
+        // Four scans of files that have not settled, then the second one that reads a file.
+        let mut host = PausingHost { store, files: 6 };
+        let mut reader = SpoolReader::open(config, &mut host).unwrap();
+        loop {
+            let next = reader.work(&mut host).unwrap();
+            if reader.is_done(host.store.now) {
+                break;
+            }
+            host.store.now = next.max(host.store.now.after(1));
+        }
+        reader.close().unwrap();
+        assert_eq!(host.store.lines(), 4);
+    }
+}

@@ -1,0 +1,232 @@
+//! The daemon as a process: sandbox, signals, systemd, and the loop that drives the supervisor.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::Sender;
+use std::time::{Duration, Instant};
+
+use sd_notify::NotifyState;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::iterator::Signals;
+
+use super::run_options::{RunMode, StateSource};
+use super::sandbox::{self, Sandbox};
+use super::status_server::{self, StatusSnapshot};
+use super::supervisor::{ProcessHost, Supervisor, SupervisorEvent};
+use crate::config::Config;
+use crate::daemon::error::DaemonError;
+use crate::daemon::status::{DaemonState, Status};
+use crate::daemon::store::rebuild_state;
+use crate::sink::segment;
+
+/// The time between two updates of the published status.
+const STATUS_INTERVAL: Duration = Duration::from_millis(500);
+
+/// The time between two updates of the file with metrics.
+const TEXTFILE_INTERVAL: Duration = Duration::from_secs(5);
+
+/// Runs the daemon with the configuration at `config_path`, which is read again on SIGHUP.
+///
+/// # Errors
+///
+/// The error that ended it. A stop by the operator is none.
+pub fn run(
+    config_path: PathBuf,
+    config: Config,
+    mode: RunMode,
+    source: StateSource,
+) -> Result<(), DaemonError> {
+    // Landlock confines this thread and those that it starts later, so it comes before all of them.
+    let sandbox = sandbox::enter(&config_path, &config)?;
+    sandbox.log();
+    survive_file_size_limit(&config)?;
+    let mut host = ProcessHost::new();
+    if source == StateSource::Sidecars {
+        rebuild_state(&config, &mut host)?;
+    }
+    let mut supervisor = Supervisor::open(config, mode, host)?;
+    let mut publisher = StatusPublisher::start(&mut supervisor)?;
+    handle_signals(config_path, supervisor.sender())?;
+    supervisor.start_readers()?;
+    notify_systemd(&[NotifyState::Ready]);
+    tracing::info!(
+        spools = supervisor.config().spool.len(),
+        readers = supervisor.readers(),
+        "watching"
+    );
+    supervise(&mut supervisor, &mut publisher, &sandbox)?;
+    notify_systemd(&[NotifyState::Stopping]);
+    supervisor.drain()?;
+    let counts = supervisor.status().counts;
+    supervisor.close()?;
+    tracing::info!(
+        messages = counts.messages,
+        records = counts.records,
+        "ended"
+    );
+    Ok(())
+}
+
+/// Asks the daemon with this configuration for its status, one line of JSON.
+///
+/// # Errors
+///
+/// No daemon answers.
+pub fn ask(config: &Config) -> io::Result<String> {
+    status_server::ask(&control_socket(config))
+}
+
+/// Handles events until the operator stops the daemon, everything was read, or an error ends it.
+fn supervise(
+    supervisor: &mut Supervisor,
+    publisher: &mut StatusPublisher,
+    sandbox: &Sandbox,
+) -> Result<(), DaemonError> {
+    loop {
+        match supervisor.wait() {
+            Some(SupervisorEvent::Stop) => return Ok(()),
+            Some(SupervisorEvent::ReaderEnded { generation, result }) => {
+                result?;
+                if supervisor.reader_ended(generation) {
+                    return Ok(());
+                }
+            }
+            Some(SupervisorEvent::Reload(config)) => {
+                sandbox.warn_of_denied(&config);
+                supervisor.reload(*config)?;
+            }
+            None => {}
+        }
+        supervisor.keep_pace()?;
+        publisher.publish_if_due(supervisor);
+    }
+}
+
+/// Publishes the status: at the sockets, to systemd, in the file with metrics.
+struct StatusPublisher {
+    snapshot: StatusSnapshot,
+    published: Option<Instant>,
+    textfile_written: Option<Instant>,
+}
+
+impl StatusPublisher {
+    /// Opens the sockets.
+    fn start(supervisor: &mut Supervisor) -> Result<StatusPublisher, DaemonError> {
+        let snapshot = StatusSnapshot::new(&supervisor.initial_status());
+        let config = supervisor.config();
+        let control = control_socket(config);
+        snapshot
+            .serve_control(&control)
+            .map_err(|error| DaemonError::from_io(&control, &error))?;
+        let listen = &config.metrics.listen;
+        if !listen.is_empty()
+            && let Err(error) = snapshot.serve_http(listen)
+        {
+            tracing::warn!("metrics are not served: cannot listen at {listen}: {error}");
+        }
+        Ok(StatusPublisher {
+            snapshot,
+            published: None,
+            textfile_written: None,
+        })
+    }
+
+    fn publish_if_due(&mut self, supervisor: &mut Supervisor) {
+        if !is_due(self.published, STATUS_INTERVAL) {
+            return;
+        }
+        self.published = Some(Instant::now());
+        let status = supervisor.status();
+        self.snapshot.update(&status);
+        publish_to_systemd(&status);
+        let textfile = &supervisor.config().metrics.textfile;
+        if !textfile.as_os_str().is_empty() && is_due(self.textfile_written, TEXTFILE_INTERVAL) {
+            self.textfile_written = Some(Instant::now());
+            if let Err(error) = segment::replace(textfile, status.metrics().as_bytes()) {
+                tracing::warn!("cannot write metrics to {}: {error}", textfile.display());
+            }
+        }
+    }
+}
+
+fn is_due(last: Option<Instant>, interval: Duration) -> bool {
+    last.is_none_or(|last| interval <= last.elapsed())
+}
+
+fn publish_to_systemd(status: &Status) {
+    let line = format!(
+        "{}: {} messages, {} records",
+        status.state.name(),
+        status.counts.messages,
+        status.counts.records
+    );
+    notify_systemd(&[NotifyState::Status(&line)]);
+    // The watchdog is fed by progress of a reader, or by the absence of work; a timer would prove nothing.
+    if !status.is_stalled() || status.state == DaemonState::Paused {
+        notify_systemd(&[NotifyState::Watchdog]);
+    }
+}
+
+fn notify_systemd(state: &[NotifyState<'_>]) {
+    // Without systemd nobody listens.
+    let _ = sd_notify::notify(state);
+}
+
+fn control_socket(config: &Config) -> PathBuf {
+    config.state.dir.join("control.sock")
+}
+
+/// Makes a write beyond a limit on file sizes fail, instead of ending the process.
+fn survive_file_size_limit(config: &Config) -> Result<(), DaemonError> {
+    signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))
+        .map(|_| ())
+        .map_err(|error| DaemonError::from_io(&config.state.dir, &error))
+}
+
+/// Starts a thread that turns signals into events.
+fn handle_signals(
+    config_path: PathBuf,
+    sender: Sender<SupervisorEvent>,
+) -> Result<(), DaemonError> {
+    let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP])
+        .map_err(|error| DaemonError::Io(format!("cannot handle signals: {error}")))?;
+    let forward = move || {
+        for signal in &mut signals {
+            let event = match signal {
+                SIGHUP => read_config(&config_path),
+                _ => Some(SupervisorEvent::Stop),
+            };
+            // Without a receiver the daemon is ending anyway.
+            event.map(|event| sender.send(event));
+        }
+    };
+    std::thread::Builder::new()
+        .name("signals".to_owned())
+        .spawn(forward)
+        .map(|_| ())
+        .map_err(|error| DaemonError::Io(format!("cannot start a thread: {error}")))
+}
+
+/// Reads the configuration again. If it cannot be used, the old one stays in force.
+fn read_config(path: &Path) -> Option<SupervisorEvent> {
+    let read = Config::read(path).map_err(|error| error.to_string());
+    let checked = |config: Config| match config.check_folders() {
+        Ok(()) => Ok(config),
+        Err(error) => Err(error.to_string()),
+    };
+    match read.and_then(checked) {
+        Ok(config) => {
+            tracing::info!("read the configuration again");
+            Some(SupervisorEvent::Reload(Box::new(config)))
+        }
+        Err(error) => {
+            tracing::error!(
+                "the old configuration stays in force: {}",
+                error.replace('\n', " | ")
+            );
+            None
+        }
+    }
+}

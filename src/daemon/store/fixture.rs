@@ -1,0 +1,74 @@
+//! A state and an output in a temporary folder, with a clock that stands still.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::shared_committer::{BATCH_BYTES, SharedCommitter};
+use crate::config::Config;
+use crate::daemon::host::{DaemonHost, LogRecord, MonotonicTime};
+
+/// A temporary folder, its clock and its log.
+pub(crate) struct StoreFixture {
+    pub(crate) folder: PathBuf,
+    pub(crate) now: MonotonicTime,
+    /// Number of log lines.
+    pub(crate) log_lines: usize,
+}
+
+impl StoreFixture {
+    pub(crate) fn new(name: &str) -> StoreFixture {
+        let folder =
+            std::env::temp_dir().join(format!("urlspool-store-{}-{name}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).unwrap();
+        StoreFixture {
+            folder,
+            now: MonotonicTime::default(),
+            log_lines: 0,
+        }
+    }
+
+    pub(crate) fn config(&self) -> Config {
+        let mut config = Config::default();
+        (config.output.dir, config.state.dir) =
+            (self.folder.join("out"), self.folder.join("state"));
+        config.output.seal_bytes = BATCH_BYTES;
+        config
+    }
+
+    pub(crate) fn committer(&mut self) -> Arc<SharedCommitter> {
+        SharedCommitter::open(&self.config(), self).unwrap()
+    }
+
+    /// Number of lines in all sealed segments.
+    pub(crate) fn lines(&self) -> usize {
+        let lines = |path: PathBuf| memchr::memchr_iter(b'\n', &fs::read(path).unwrap()).count();
+        self.segments().into_iter().map(lines).sum()
+    }
+
+    /// The sealed segments.
+    pub(crate) fn segments(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.folder.join("out")).unwrap().flatten();
+        let paths = entries.map(|entry| entry.path());
+        paths
+            .filter(|path| path.extension() == Some("jsonl".as_ref()))
+            .collect()
+    }
+}
+
+impl Drop for StoreFixture {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+impl DaemonHost for StoreFixture {
+    fn now(&mut self) -> MonotonicTime {
+        self.now
+    }
+
+    fn log(&mut self, _: &LogRecord<'_>) {
+        self.log_lines += 1;
+    }
+}

@@ -1,0 +1,326 @@
+//! The rows about mail: mailboxes, messages that were read, files, positions in mboxes, growing messages.
+
+use rusqlite::params;
+
+use super::keys::{FileId, Hash128, MailboxId, stored_key};
+use super::row_checksum::ChecksummedRow;
+use super::state_db::StateDb;
+use crate::daemon::error::DaemonError;
+
+/// How far an mbox was read. It only saves work: its hashes tell if it is still valid.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct MboxCursor {
+    /// Offset of the last message that was read.
+    pub(crate) first: u64,
+    /// Offset of the end of that message.
+    pub(crate) last: u64,
+    /// Hash of the bytes from `first` to `last`.
+    pub(crate) guard: u64,
+    /// Hash of the file's first bytes.
+    pub(crate) head: u64,
+    /// Size of the file when all of it was read; 0 while something is unread.
+    pub(crate) size: u64,
+    /// Modification time at that moment.
+    pub(crate) mtime: i64,
+}
+
+/// A message that was read at the end of a file and may be continued, recognised by its first bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct GrowingMessage {
+    /// Number of bytes that were read.
+    pub(crate) len: u64,
+    /// Hash of these bytes.
+    pub(crate) hash: u128,
+    /// Identifiers of the URLs found in them.
+    pub(crate) ids: Vec<u128>,
+}
+
+/// A mailbox row, compared with what is known of the mailbox now.
+struct MailboxRow {
+    id: MailboxId,
+    is_current: bool,
+}
+
+impl StateDb {
+    /// Returns the number of a mailbox, one of whose files is on the file system `dev`. Adds the mailbox if it is new.
+    pub(crate) fn mailbox(
+        &self,
+        key: Hash128,
+        spool: Hash128,
+        dev: u64,
+    ) -> Result<MailboxId, DaemonError> {
+        let (key, spool, dev) = (key.to_be_bytes(), spool.to_be_bytes(), dev.cast_signed());
+        let found = self.connection.find(
+            "SELECT id, spool=?2 AND dev=?3 AND gone IS NULL FROM mailbox WHERE key=?1",
+            params![key, spool, dev],
+            |row| {
+                Ok(MailboxRow {
+                    id: row.get(0)?,
+                    is_current: row.get(1)?,
+                })
+            },
+        )?;
+        let id = match found {
+            Some(MailboxRow {
+                id,
+                is_current: true,
+            }) => return Ok(id),
+            Some(MailboxRow { id, .. }) => {
+                self.connection.run(
+                    "UPDATE mailbox SET spool=?2, dev=?3, gone=NULL WHERE id=?1",
+                    params![id, spool, dev],
+                )?;
+                id
+            }
+            None => {
+                self.connection.run(
+                    "INSERT INTO mailbox VALUES(NULL,?1,?2,?3,0,NULL)",
+                    params![key, spool, dev],
+                )?;
+                let id = self.connection.last_id();
+                self.checksum.add(ChecksummedRow::Mailbox { id, key: &key });
+                id
+            }
+        };
+        self.mark_changed(id)?;
+        Ok(id)
+    }
+
+    /// Records that some files of a mailbox hold many messages.
+    pub(crate) fn mark_multi_message(&self, mailbox: MailboxId) -> Result<(), DaemonError> {
+        self.raise_many(mailbox, 1)
+    }
+
+    /// Records that an archive holds messages of this mailbox and of others: then a missing mailbox cannot be detected.
+    pub(crate) fn mark_mixed_archive(&self, mailbox: MailboxId) -> Result<(), DaemonError> {
+        self.raise_many(mailbox, 2)
+    }
+
+    /// Returns `true` if a message was read.
+    pub(crate) fn is_seen(&self, mailbox: MailboxId, key: Hash128) -> Result<bool, DaemonError> {
+        self.connection.is_any(
+            "SELECT 1 FROM seen WHERE mailbox=?1 AND key=?2",
+            params![mailbox, stored_key(key)],
+        )
+    }
+
+    /// Records that a message was read. Returns `true` if that is new.
+    pub(crate) fn mark_seen(&self, mailbox: MailboxId, key: Hash128) -> Result<bool, DaemonError> {
+        let key = stored_key(key);
+        let is_new = self.connection.run(
+            "INSERT OR IGNORE INTO seen VALUES(?1,?2)",
+            params![mailbox, key],
+        )? > 0;
+        if is_new {
+            self.checksum
+                .add(ChecksummedRow::Seen { mailbox, key: &key });
+        }
+        Ok(is_new)
+    }
+
+    /// Records that the records of a message are in the open segment.
+    pub(crate) fn mark_in_open_segment(
+        &self,
+        mailbox: MailboxId,
+        key: Hash128,
+    ) -> Result<(), DaemonError> {
+        self.connection.run(
+            "INSERT INTO fresh VALUES(?1,?2)",
+            params![mailbox, key.to_be_bytes()],
+        )?;
+        Ok(())
+    }
+
+    /// Returns `true` if a file was read completely in its present version.
+    pub(crate) fn is_file_read(&self, key: u64) -> Result<bool, DaemonError> {
+        self.connection.is_any(
+            "SELECT 1 FROM known WHERE key=?1",
+            params![key.cast_signed()],
+        )
+    }
+
+    /// Records that a file was read completely, and its only message, if it holds one.
+    pub(crate) fn mark_file_read(
+        &self,
+        key: u64,
+        mailbox: MailboxId,
+        message: Option<u64>,
+    ) -> Result<(), DaemonError> {
+        let (key, message) = (key.cast_signed(), message.map(u64::cast_signed));
+        self.connection.run(
+            "INSERT OR REPLACE INTO known VALUES(?1,?2,?3,NULL)",
+            params![key, mailbox, message],
+        )?;
+        self.connection
+            .run("INSERT OR IGNORE INTO fresh_known VALUES(?1)", params![key])?;
+        Ok(())
+    }
+
+    /// How far an mbox was read; `None` if it is new.
+    pub(crate) fn cursor(&self, id: FileId) -> Result<Option<MboxCursor>, DaemonError> {
+        self.connection.find(
+            "SELECT first, last, guard, head, size, mtime FROM file WHERE dev=?1 AND ino=?2 AND btime=?3",
+            params![id.dev.cast_signed(), id.ino.cast_signed(), id.btime],
+            |row| {
+                let number = |index| row.get::<_, i64>(index).map(i64::cast_unsigned);
+                Ok(MboxCursor {
+                    first: number(0)?,
+                    last: number(1)?,
+                    guard: number(2)?,
+                    head: number(3)?,
+                    size: number(4)?,
+                    mtime: row.get(5)?,
+                })
+            },
+        )
+    }
+
+    /// Stores how far an mbox was read.
+    pub(crate) fn put_cursor(
+        &self,
+        id: FileId,
+        mailbox: MailboxId,
+        cursor: &MboxCursor,
+    ) -> Result<(), DaemonError> {
+        let numbers = [
+            cursor.first,
+            cursor.last,
+            cursor.guard,
+            cursor.head,
+            cursor.size,
+        ];
+        let [first, last, guard, head, size] = numbers.map(u64::cast_signed);
+        let (dev, ino) = (id.dev.cast_signed(), id.ino.cast_signed());
+        self.connection.run(
+            "INSERT OR REPLACE INTO file VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,NULL)",
+            params![
+                dev,
+                ino,
+                id.btime,
+                first,
+                last,
+                guard,
+                head,
+                size,
+                cursor.mtime,
+                mailbox
+            ],
+        )?;
+        self.mark_cursor_changed(id)
+    }
+
+    /// Makes an mbox be read from its start.
+    pub(crate) fn reset_cursor(&self, id: FileId) -> Result<(), DaemonError> {
+        self.connection.run(
+            "UPDATE file SET first=0, last=0, guard=0, head=0, size=0, mtime=0 WHERE dev=?1 AND ino=?2 AND btime=?3",
+            params![id.dev.cast_signed(), id.ino.cast_signed(), id.btime],
+        )?;
+        self.mark_cursor_changed(id)
+    }
+
+    /// The growing messages of a mailbox.
+    pub(crate) fn growing_messages(
+        &self,
+        mailbox: MailboxId,
+    ) -> Result<Vec<GrowingMessage>, DaemonError> {
+        self.connection.all(
+            "SELECT len, hash, ids FROM tail WHERE mailbox=?1",
+            params![mailbox],
+            |row| {
+                let ids: Vec<u8> = row.get(2)?;
+                let (ids, _) = ids.as_chunks();
+                Ok(GrowingMessage {
+                    len: row.get::<_, i64>(0)?.cast_unsigned(),
+                    hash: row.get(1).map(u128::from_be_bytes)?,
+                    ids: ids.iter().map(|id| u128::from_be_bytes(*id)).collect(),
+                })
+            },
+        )
+    }
+
+    /// Stores a growing message.
+    pub(crate) fn put_growing(
+        &self,
+        mailbox: MailboxId,
+        message: &GrowingMessage,
+    ) -> Result<(), DaemonError> {
+        self.remove_growing(mailbox, message)?;
+        let ids: Vec<u8> = message.ids.iter().flat_map(|id| id.to_be_bytes()).collect();
+        let (len, hash) = (message.len.cast_signed(), message.hash.to_be_bytes());
+        self.checksum.add(ChecksummedRow::Growing {
+            mailbox,
+            len,
+            hash: &hash,
+            ids: &ids,
+        });
+        self.connection.run(
+            "INSERT INTO tail VALUES(?1,?2,?3,?4)",
+            params![mailbox, len, hash, ids],
+        )?;
+        Ok(())
+    }
+
+    /// Removes a message that was continued, or that is followed by another one now.
+    pub(crate) fn remove_growing(
+        &self,
+        mailbox: MailboxId,
+        message: &GrowingMessage,
+    ) -> Result<(), DaemonError> {
+        let (len, hash) = (message.len.cast_signed(), message.hash.to_be_bytes());
+        let sql = "DELETE FROM tail WHERE mailbox=?1 AND len=?2 AND hash=?3 RETURNING ids";
+        self.connection
+            .each(sql, params![mailbox, len, hash], |row| {
+                self.checksum.subtract(ChecksummedRow::Growing {
+                    mailbox,
+                    len,
+                    hash: &hash,
+                    ids: row.get_ref(0)?.as_bytes()?,
+                });
+                Ok(())
+            })?;
+        self.mark_changed(mailbox)
+    }
+
+    /// Removes all growing messages of a mailbox.
+    pub(super) fn remove_all_growing(&self, mailbox: MailboxId) -> Result<(), DaemonError> {
+        self.connection.each(
+            "DELETE FROM tail WHERE mailbox=?1 RETURNING len, hash, ids",
+            params![mailbox],
+            |row| {
+                self.checksum.subtract(ChecksummedRow::Growing {
+                    mailbox,
+                    len: row.get(0)?,
+                    hash: row.get_ref(1)?.as_bytes()?,
+                    ids: row.get_ref(2)?.as_bytes()?,
+                });
+                Ok(())
+            },
+        )
+    }
+
+    fn raise_many(&self, mailbox: MailboxId, many: i64) -> Result<(), DaemonError> {
+        let sql = "UPDATE mailbox SET many=?2 WHERE id=?1 AND many<?2";
+        match self.connection.run(sql, params![mailbox, many])? {
+            0 => Ok(()),
+            _ => self.mark_changed(mailbox),
+        }
+    }
+
+    /// Adds a mailbox itself, and its growing messages, to the next sidecar.
+    fn mark_changed(&self, mailbox: MailboxId) -> Result<(), DaemonError> {
+        self.connection.run(
+            "INSERT OR IGNORE INTO fresh_mailbox VALUES(?1)",
+            params![mailbox],
+        )?;
+        Ok(())
+    }
+
+    /// Adds a cursor to the next sidecar.
+    fn mark_cursor_changed(&self, id: FileId) -> Result<(), DaemonError> {
+        self.connection.run(
+            "INSERT OR IGNORE INTO fresh_file VALUES(?1,?2,?3)",
+            params![id.dev.cast_signed(), id.ino.cast_signed(), id.btime],
+        )?;
+        Ok(())
+    }
+}

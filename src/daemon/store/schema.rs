@@ -1,0 +1,76 @@
+//! The tables of the state database.
+
+use rusqlite::params;
+
+use super::connection::DbConnection;
+use crate::daemon::error::DaemonError;
+
+/// Version of the tables.
+const SCHEMA: i64 = 3;
+
+const TABLES: &str = "
+CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+-- The segment that is not sealed. phase: 0 open, 1 sealing. len and hash: of the committed lines.
+CREATE TABLE segment(seq INTEGER PRIMARY KEY, phase INTEGER NOT NULL, name TEXT NOT NULL, len INTEGER NOT NULL,
+  hash INTEGER NOT NULL, records INTEGER NOT NULL);
+-- Mailboxes: within one, duplicates of a message are skipped. dev: the file system of the file that was read last. many: 1 if
+-- some of its files hold many messages, so that a missing file does not mean a missing message; 2 if some of its messages lie
+-- in archives together with those of other mailboxes, so that a missing mailbox is not detected either. gone: the day since
+-- which it has no files.
+CREATE TABLE mailbox(id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, spool BLOB NOT NULL, dev INTEGER NOT NULL,
+  many INTEGER NOT NULL, gone INTEGER);
+-- How far each mbox was read.
+CREATE TABLE file(dev INTEGER, ino INTEGER, btime INTEGER, first INTEGER NOT NULL, last INTEGER NOT NULL,
+  guard INTEGER NOT NULL, head INTEGER NOT NULL, size INTEGER NOT NULL, mtime INTEGER NOT NULL,
+  mailbox INTEGER NOT NULL, gone INTEGER, PRIMARY KEY(dev, ino, btime)) WITHOUT ROWID;
+-- Messages that were read: the first bytes of a hash of mailbox and digest.
+CREATE TABLE seen(mailbox INTEGER, key BLOB, PRIMARY KEY(mailbox, key)) WITHOUT ROWID;
+-- Files that were read completely, in their present version: a hash of their identity, and the first bits of the key of their
+-- only message, if they hold one.
+CREATE TABLE known(key INTEGER PRIMARY KEY, mailbox INTEGER NOT NULL, message INTEGER, gone INTEGER);
+-- Changes since the last segment was sealed, for the sidecar of the open one: keys of messages whose records are in it, files
+-- that were read, mboxes that were read further, mailboxes that changed themselves or whose growing messages did.
+CREATE TABLE fresh(mailbox INTEGER NOT NULL, key BLOB NOT NULL);
+CREATE TABLE fresh_known(key INTEGER PRIMARY KEY);
+CREATE TABLE fresh_file(dev INTEGER, ino INTEGER, btime INTEGER, PRIMARY KEY(dev, ino, btime)) WITHOUT ROWID;
+CREATE TABLE fresh_mailbox(mailbox INTEGER PRIMARY KEY);
+-- Growing messages: read at the end of a file, they may be continued.
+CREATE TABLE tail(mailbox INTEGER, len INTEGER, hash BLOB, ids BLOB NOT NULL, PRIMARY KEY(mailbox, len, hash)) WITHOUT ROWID;
+";
+
+/// Creates the tables, and a random name of the state.
+pub(super) fn create(db: &DbConnection) -> Result<(), DaemonError> {
+    let mut instance = [0; 16];
+    let random = rustix::rand::getrandom(&mut instance, rustix::rand::GetRandomFlags::empty());
+    random.map_err(|error| DaemonError::Io(format!("cannot read random numbers: {error}")))?;
+    let instance = data_encoding::HEXLOWER.encode(&instance);
+    db.batch("BEGIN IMMEDIATE")?;
+    db.batch(TABLES)?;
+    db.run(
+        "INSERT INTO meta VALUES('schema', ?1), ('instance', ?2), ('clean', 1), ('sum', 0)",
+        params![SCHEMA, instance],
+    )?;
+    db.run("INSERT INTO segment VALUES(1,0,'',0,0,0)", [])?;
+    db.batch("COMMIT")
+}
+
+/// Returns `true` if the tables exist.
+pub(super) fn exists(db: &DbConnection) -> Result<bool, DaemonError> {
+    db.is_any("SELECT 1 FROM sqlite_master WHERE name='meta'", [])
+}
+
+/// Rejects tables of another version.
+pub(super) fn check_version(db: &DbConnection) -> Result<(), DaemonError> {
+    let version: Option<i64> =
+        db.find("SELECT value FROM meta WHERE name='schema'", [], |row| {
+            row.get(0)
+        })?;
+    if version == Some(SCHEMA) {
+        return Ok(());
+    }
+    let version = version.map_or("unknown".to_owned(), |version| version.to_string());
+    Err(DaemonError::Inconsistent(format!(
+        "state database {} has schema version {version}; this program needs version {SCHEMA}",
+        db.path().display()
+    )))
+}

@@ -1,0 +1,187 @@
+//! The changes since the last segment was sealed, as a sidecar lists them; and the way back from sidecars to the state.
+
+use std::collections::BTreeMap;
+
+use rusqlite::params;
+
+use super::keys::{FileId, Hash128, MailboxId};
+use super::mail_rows::{GrowingMessage, MboxCursor};
+use super::state_db::StateDb;
+use crate::daemon::error::DaemonError;
+use crate::record::sidecar;
+
+/// The mailboxes of the next sidecar.
+type SidecarMailboxes = BTreeMap<MailboxId, sidecar::SidecarMailbox>;
+
+impl StateDb {
+    /// The mailboxes that changed since the last segment was sealed, with their changes.
+    pub(super) fn new_sidecar_mailboxes(
+        &self,
+    ) -> Result<Vec<sidecar::SidecarMailbox>, DaemonError> {
+        let mut all = BTreeMap::new();
+        self.add_new_keys(&mut all)?;
+        self.add_new_files(&mut all)?;
+        self.add_new_cursors(&mut all)?;
+        self.add_changed_mailboxes(&mut all)?;
+        for (id, mailbox) in &mut all {
+            self.describe_mailbox(*id, mailbox)?;
+        }
+        Ok(all.into_values().collect())
+    }
+
+    /// Applies the changes of a mailbox that a sidecar lists. Sidecars must be applied in their order. Returns the number of
+    /// messages.
+    pub(super) fn apply_sidecar(
+        &self,
+        changes: &sidecar::SidecarMailbox,
+    ) -> Result<usize, DaemonError> {
+        let (key, spool) = (parse_hash(&changes.mailbox)?, parse_hash(&changes.spool)?);
+        let mailbox = self.mailbox(key, spool, changes.dev)?;
+        match changes.many {
+            0 => {}
+            1 => self.mark_multi_message(mailbox)?,
+            _ => self.mark_mixed_archive(mailbox)?,
+        }
+        for key in &changes.keys {
+            self.mark_seen(mailbox, parse_hash(key)?)?;
+        }
+        for file in &changes.files {
+            self.mark_file_read(file.key, mailbox, file.message)?;
+        }
+        for cursor in &changes.cursors {
+            self.apply_cursor(mailbox, cursor)?;
+        }
+        if let Some(tails) = &changes.tails {
+            self.remove_all_growing(mailbox)?;
+            for tail in tails {
+                self.apply_growing(mailbox, tail)?;
+            }
+        }
+        Ok(changes.keys.len())
+    }
+
+    /// In a new state: forgets which rows are new, since the sidecars that they came from list them already.
+    pub(super) fn clear_new_rows(&self) -> Result<(), DaemonError> {
+        self.connection
+            .batch("DELETE FROM fresh_known; DELETE FROM fresh_file; DELETE FROM fresh_mailbox")
+    }
+
+    fn add_new_keys(&self, all: &mut SidecarMailboxes) -> Result<(), DaemonError> {
+        let sql = "SELECT mailbox, key FROM fresh ORDER BY rowid";
+        self.connection.each(sql, [], |row| {
+            let mailbox = all.entry(row.get(0)?).or_default();
+            mailbox.keys.push(hex(row.get(1)?));
+            Ok(())
+        })
+    }
+
+    fn add_new_files(&self, all: &mut SidecarMailboxes) -> Result<(), DaemonError> {
+        let sql = "SELECT mailbox, key, message FROM fresh_known JOIN known USING(key)";
+        self.connection.each(sql, [], |row| {
+            let key = row.get::<_, i64>(1)?.cast_unsigned();
+            let message = row.get::<_, Option<i64>>(2)?.map(i64::cast_unsigned);
+            let mailbox = all.entry(row.get(0)?).or_default();
+            mailbox.files.push(sidecar::SidecarFile { key, message });
+            Ok(())
+        })
+    }
+
+    fn add_new_cursors(&self, all: &mut SidecarMailboxes) -> Result<(), DaemonError> {
+        let sql = "SELECT mailbox, dev, ino, btime, first, last, guard, head, size, mtime
+             FROM fresh_file JOIN file USING(dev, ino, btime)";
+        self.connection.each(sql, [], |row| {
+            let number = |index| row.get::<_, i64>(index).map(i64::cast_unsigned);
+            let mailbox = all.entry(row.get(0)?).or_default();
+            mailbox.cursors.push(sidecar::SidecarCursor {
+                file: sidecar::SidecarFileId {
+                    dev: number(1)?,
+                    ino: number(2)?,
+                    btime: row.get(3)?,
+                },
+                first: number(4)?,
+                last: number(5)?,
+                guard: number(6)?,
+                head: number(7)?,
+                size: number(8)?,
+                mtime: row.get(9)?,
+            });
+            Ok(())
+        })
+    }
+
+    fn add_changed_mailboxes(&self, all: &mut SidecarMailboxes) -> Result<(), DaemonError> {
+        let sql = "SELECT mailbox FROM fresh_mailbox";
+        let mailboxes: Vec<MailboxId> = self.connection.all(sql, [], |row| row.get(0))?;
+        for mailbox in mailboxes {
+            let growing = self.growing_messages(mailbox)?.into_iter();
+            let tails = growing.map(|message| sidecar::SidecarTail {
+                len: message.len,
+                hash: hex(message.hash.to_be_bytes()),
+                ids: message.ids.iter().map(|id| hex(id.to_be_bytes())).collect(),
+            });
+            all.entry(mailbox).or_default().tails = Some(tails.collect());
+        }
+        Ok(())
+    }
+
+    /// Fills in the mailbox's own row.
+    fn describe_mailbox(
+        &self,
+        id: MailboxId,
+        mailbox: &mut sidecar::SidecarMailbox,
+    ) -> Result<(), DaemonError> {
+        let sql = "SELECT key, spool, dev, many FROM mailbox WHERE id=?1";
+        let found = self.connection.find(sql, params![id], |row| {
+            mailbox.mailbox = hex(row.get(0)?);
+            mailbox.spool = hex(row.get(1)?);
+            mailbox.dev = row.get::<_, i64>(2)?.cast_unsigned();
+            mailbox.many = row.get(3)?;
+            Ok(())
+        })?;
+        found.ok_or_else(|| self.connection.inconsistent("lacks a mailbox"))
+    }
+
+    fn apply_cursor(
+        &self,
+        mailbox: MailboxId,
+        cursor: &sidecar::SidecarCursor,
+    ) -> Result<(), DaemonError> {
+        let sidecar::SidecarFileId { dev, ino, btime } = cursor.file;
+        let position = MboxCursor {
+            first: cursor.first,
+            last: cursor.last,
+            guard: cursor.guard,
+            head: cursor.head,
+            size: cursor.size,
+            mtime: cursor.mtime,
+        };
+        self.put_cursor(FileId { dev, ino, btime }, mailbox, &position)
+    }
+
+    fn apply_growing(
+        &self,
+        mailbox: MailboxId,
+        tail: &sidecar::SidecarTail,
+    ) -> Result<(), DaemonError> {
+        let message = GrowingMessage {
+            len: tail.len,
+            hash: parse_hash(&tail.hash)?,
+            ids: tail
+                .ids
+                .iter()
+                .map(|id| parse_hash(id))
+                .collect::<Result<_, _>>()?,
+        };
+        self.put_growing(mailbox, &message)
+    }
+}
+
+fn hex(bytes: [u8; 16]) -> String {
+    data_encoding::HEXLOWER.encode(&bytes)
+}
+
+fn parse_hash(text: &str) -> Result<Hash128, DaemonError> {
+    Hash128::from_str_radix(text, 16).map_err(|_| {
+        DaemonError::Inconsistent(format!("a sidecar holds {text:?}, which is not a hash"))
+    })
+}
