@@ -1,4 +1,4 @@
-//! The inputs that are measured: mail and news that nobody wrote, the same in every run.
+//! Generated mail and news for benchmarks: the same in every run.
 
 use std::fmt::Write as _;
 
@@ -7,16 +7,16 @@ use crate::rng::Rng;
 /// A kind of input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Three URLs in a message, most on lines of their own, no two alike: what a list of links is.
+    /// Three different URLs per message, most on lines of their own.
     Dense,
-    /// Long messages, a URL in one of eight.
+    /// Long messages; one in eight holds a URL.
     Sparse,
-    /// HTML beside text, quoted-printable and base64, an attached picture in one of four.
+    /// Quoted-printable text and HTML; one message in four has a base64 picture attached.
     Mime,
 }
 
 impl Kind {
-    /// All kinds, by the names of their files.
+    /// All kinds, each with its file name.
     pub(crate) const ALL: [(&str, Kind); 3] = [
         ("dense.mbox", Kind::Dense),
         ("sparse.mbox", Kind::Sparse),
@@ -24,7 +24,7 @@ impl Kind {
     ];
 }
 
-/// A message and how many URLs are in it.
+/// A message, and the number of URLs in it.
 pub(crate) struct Message {
     pub(crate) text: String,
     pub(crate) urls: usize,
@@ -49,26 +49,37 @@ pub(crate) fn message(kind: Kind, number: usize, rng: &mut Rng) -> Message {
     Message { text, urls }
 }
 
-/// An mbox of at least so many bytes, and how many messages and URLs are in it.
-pub(crate) fn mbox(kind: Kind, octets: usize) -> (Vec<u8>, usize, usize) {
+/// An mbox, and the numbers of messages and URLs in it.
+pub(crate) struct Mbox {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) messages: usize,
+    pub(crate) urls: usize,
+}
+
+/// An mbox of at least `min_bytes`.
+pub(crate) fn mbox(kind: Kind, min_bytes: usize) -> Mbox {
     let mut rng = Rng::seeded(1738);
-    let mut out = Vec::with_capacity(octets + 64_000);
-    let (mut messages, mut urls) = (0, 0);
-    while out.len() < octets {
-        let message = message(kind, messages, &mut rng);
-        out.extend(
+    let mut mbox = Mbox {
+        bytes: Vec::with_capacity(min_bytes + 64_000),
+        messages: 0,
+        urls: 0,
+    };
+    while mbox.bytes.len() < min_bytes {
+        let message = message(kind, mbox.messages, &mut rng);
+        mbox.bytes.extend(
             format!(
                 "From ann@mail.example Thu Dec  1 09:30:00 1994\n{}\n",
                 message.text
             )
             .bytes(),
         );
-        messages += 1;
-        urls += message.urls;
+        mbox.messages += 1;
+        mbox.urls += message.urls;
     }
-    (out, messages, urls)
+    mbox
 }
 
+/// Appends a body with three URLs. Returns the number of URLs.
 fn dense(text: &mut String, number: usize, rng: &mut Rng) -> usize {
     text.push('\n');
     for link in 0..3 {
@@ -94,17 +105,18 @@ fn dense(text: &mut String, number: usize, rng: &mut Rng) -> usize {
     3
 }
 
+/// Appends a long body, with a URL in one of eight. Returns the number of URLs.
 fn sparse(text: &mut String, number: usize, rng: &mut Rng) -> usize {
     text.push('\n');
     prose(text, 60, rng);
-    let has = number.is_multiple_of(8);
-    if has {
+    let has_url = number.is_multiple_of(8);
+    if has_url {
         let _ = writeln!(text, "\nftp://ftp.{}.example/pub/{number}", rng.pick(WORDS));
     }
-    usize::from(has)
+    usize::from(has_url)
 }
 
-/// Text, the same as HTML with an entity, and perhaps a picture.
+/// Appends a multipart body: text, HTML with a character reference, and perhaps a picture. Returns the number of URLs.
 fn mime(text: &mut String, number: usize, rng: &mut Rng) -> usize {
     let word = rng.pick(WORDS);
     text.push_str("MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"=_b\"\n\n--=_b\n");
@@ -140,7 +152,7 @@ fn mime(text: &mut String, number: usize, rng: &mut Rng) -> usize {
     2
 }
 
-/// So many lines without a URL.
+/// Appends lines without a URL.
 pub(crate) fn prose(text: &mut String, lines: usize, rng: &mut Rng) {
     for _ in 0..lines {
         let start = text.len();

@@ -1,6 +1,6 @@
-//! Writes the inputs that are measured into a folder: `cargo bench --bench inputs -- FOLDER [MEBIBYTES]`.
+//! Writes the generated archives to a folder: `cargo bench --bench inputs -- FOLDER [MEBIBYTES]`.
 //!
-//! Says of each how many messages and URLs are in it, one a line, for whoever checks what was found.
+//! Prints one line per archive, with tabs: name, number of messages, number of URLs. A check compares them with a scan.
 
 mod generate;
 #[path = "../tests/scene/rng.rs"]
@@ -9,11 +9,13 @@ mod rng;
 use std::path::PathBuf;
 use std::{env, fs, io};
 
-use generate::{Kind, mbox, message};
+use generate::{Kind, Mbox, mbox, message};
 use rng::Rng;
 
-/// Articles of a tree of small files, in groups of so many.
+/// Number of articles, each a small file.
 const ARTICLES: usize = 100_000;
+
+/// Number of articles per folder.
 const GROUP: usize = 1_000;
 
 fn main() -> io::Result<()> {
@@ -22,7 +24,7 @@ fn main() -> io::Result<()> {
         .filter(|arg| !arg.starts_with("--"))
         .collect();
     let Some(folder) = args.first().map(PathBuf::from) else {
-        // Among other benchmarks there is nothing to do.
+        // `cargo bench` runs this program too, without a folder.
         return Ok(());
     };
     let mebibytes: usize = args
@@ -31,7 +33,11 @@ fn main() -> io::Result<()> {
         .unwrap_or(400);
     fs::create_dir_all(&folder)?;
     for (name, kind) in Kind::ALL {
-        let (bytes, messages, urls) = mbox(kind, mebibytes << 20);
+        let Mbox {
+            bytes,
+            messages,
+            urls,
+        } = mbox(kind, mebibytes << 20);
         fs::write(folder.join(name), bytes)?;
         println!("{name}\t{messages}\t{urls}");
     }

@@ -1,4 +1,4 @@
-//! A program to compare with: the links that the crate `linkify` finds in the files given, one a line.
+//! Prints the links that the crate `linkify` finds in the given files, one per line: a program to compare speed with.
 
 use std::io::{self, Write};
 use std::{env, fs};

@@ -1,6 +1,6 @@
-//! How fast each stage is, and all of them together: `cargo bench --bench stages`.
+//! Measures the speed of each stage, and of all stages together: `cargo bench --bench stages`.
 //!
-//! Every benchmark asserts what it counts: a fast wrong answer fails.
+//! Each benchmark asserts its count, so that a fast wrong answer fails.
 
 mod generate;
 #[path = "../tests/scene/rng.rs"]
@@ -11,7 +11,7 @@ use std::hint::black_box;
 
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
-use generate::{Kind, mbox, prose};
+use generate::{Kind, Mbox, mbox, prose};
 use rng::Rng;
 use urlspool::repair::{LogicalLine, WrappedText, unfold_wrapper};
 use urlspool::scan::{Rules, Scanner, SchemelessPolicy};
@@ -22,14 +22,14 @@ fn main() {
     divan::main();
 }
 
-/// Bytes of the inputs.
-const OCTETS: usize = 4 << 20;
+/// Size of each input in bytes.
+const INPUT_BYTES: usize = 4 << 20;
 
 fn scanner() -> Scanner {
     Scanner::new(Rules::Wide, SchemelessPolicy::Find, &[])
 }
 
-/// The starts of a text, with nothing taken in between.
+/// Number of starts in a text, if no URL is read at any of them.
 fn starts(scanner: &Scanner, text: &[u8]) -> usize {
     let (mut from, mut count, mut starts) = (0, 0, scanner.starts(text));
     while let Some(start) = starts.next_from(from) {
@@ -41,7 +41,7 @@ fn starts(scanner: &Scanner, text: &[u8]) -> usize {
 #[divan::bench]
 fn scan_text_without_urls(bencher: Bencher<'_, '_>) {
     let (mut text, scanner) = (String::new(), scanner());
-    prose(&mut text, OCTETS / 64, &mut Rng::seeded(1));
+    prose(&mut text, INPUT_BYTES / 64, &mut Rng::seeded(1));
     bencher.counter(BytesCount::of_str(&text)).bench_local(|| {
         assert_eq!(starts(&scanner, black_box(text.as_bytes())), 0);
     });
@@ -49,11 +49,16 @@ fn scan_text_without_urls(bencher: Bencher<'_, '_>) {
 
 #[divan::bench]
 fn scan_dense_text(bencher: Bencher<'_, '_>) {
-    let ((text, _, urls), scanner) = (mbox(Kind::Dense, OCTETS), scanner());
+    let (
+        Mbox {
+            bytes: text, urls, ..
+        },
+        scanner,
+    ) = (mbox(Kind::Dense, INPUT_BYTES), scanner());
     bencher
         .counter(BytesCount::of_slice(&text))
         .bench_local(|| {
-            // Each `<URL:` is a start twice: with its bracket, and behind it; and its URL is one.
+            // Each `<URL:` has three starts: its bracket, `URL:`, and the URL.
             assert!(starts(&scanner, black_box(&text)) >= urls);
         });
 }
@@ -102,16 +107,16 @@ fn repair_of_wrappers(bencher: Bencher<'_, '_>) {
         });
 }
 
-/// A message of one part, its body so encoded.
+/// A message of one part, whose body repeats an encoded line.
 fn one_part(head: &str, line: &str) -> Vec<u8> {
     format!(
         "Subject: x\nMIME-Version: 1.0\n{head}\n\n{}",
-        line.repeat(OCTETS / line.len())
+        line.repeat(INPUT_BYTES / line.len())
     )
     .into_bytes()
 }
 
-/// Reads a message; gives how many URLs are in it.
+/// Number of URLs in a message.
 fn urls_of(message: &[u8], extractor: &Extractor) -> usize {
     let mut count = 0;
     extract(
@@ -125,7 +130,7 @@ fn urls_of(message: &[u8], extractor: &Extractor) -> usize {
     count
 }
 
-/// A body in one encoding.
+/// A body in one encoding, for benchmarks of its decoder.
 struct Body {
     name: &'static str,
     head: &'static str,
@@ -173,7 +178,11 @@ fn decode(bencher: Bencher<'_, '_>, &Body { head, line, .. }: &Body) {
 
 #[divan::bench]
 fn split_mbox(bencher: Bencher<'_, '_>) {
-    let (bytes, want, _) = mbox(Kind::Sparse, OCTETS);
+    let Mbox {
+        bytes,
+        messages: want,
+        ..
+    } = mbox(Kind::Sparse, INPUT_BYTES);
     let block = Block {
         bytes,
         ..Block::default()
@@ -189,7 +198,7 @@ fn split_mbox(bencher: Bencher<'_, '_>) {
         });
 }
 
-/// The line of a URL that comes for the first time, and of one that has come before.
+/// Encodes the record of a URL that the writer has not seen before, and of one that it has.
 #[divan::bench(args = ["new", "known"])]
 fn json_of_records(bencher: Bencher<'_, '_>, url: &str) {
     let (message, extractor) = (
@@ -219,7 +228,9 @@ fn json_of_records(bencher: Bencher<'_, '_>, url: &str) {
 
 #[divan::bench(args = Kind::ALL.map(|(_, kind)| kind))]
 fn whole_message_after_message(bencher: Bencher<'_, '_>, kind: Kind) {
-    let (bytes, _, want) = mbox(kind, OCTETS);
+    let Mbox {
+        bytes, urls: want, ..
+    } = mbox(kind, INPUT_BYTES);
     let block = Block {
         bytes,
         ..Block::default()

@@ -116,7 +116,7 @@ impl OffsetMap {
 pub struct RawRange {
     /// The range.
     pub span: Span,
-    /// Whether the range is exact: no neighbouring text came from its first or last bytes.
+    /// `true` if the range is exact: no neighbouring text came from its first or last bytes.
     pub exact: bool,
 }
 
@@ -204,7 +204,7 @@ pub struct DecodeReport {
 /// A part without text, whose body was not decoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkippedPart {
-    /// What its header says.
+    /// The part, as its header describes it.
     pub part: MimePart,
     /// Its body's raw bytes.
     pub raw: Span,

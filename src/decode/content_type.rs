@@ -1,4 +1,4 @@
-//! What a header says about its body: media type, parameters and transfer encodings (RFC 2045 sections 5 and 6).
+//! Statements of a header about its body: media type, parameters and transfer encodings (RFC 2045 sections 5 and 6).
 
 use mailparse::ParsedContentType;
 
@@ -51,7 +51,7 @@ type ContentParameters<'p> = dyn Fn(&str) -> Option<&'p str> + 'p;
 impl ContentType {
     /// The content type of a header whose fields are ranges of `raw`.
     ///
-    /// Of several types the one that holds most is chosen: a multipart, then text or a message, then any other.
+    /// Of several types one is chosen by its content: a multipart first, then text or a message, then any other.
     pub(super) fn of_header(
         raw: &[u8],
         fields: &HeaderFields,

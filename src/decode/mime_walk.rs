@@ -1,6 +1,6 @@
 //! The walk over the parts of a message (RFC 2045, RFC 2046): iterative, bounded, with offsets.
 //!
-//! What a header says is read by `part` and `content_type`, boundary lines are found by `boundary`, bodies are decoded by
+//! Headers are read by `part` and `content_type`, boundary lines are found by `boundary`, bodies are decoded by
 //! `part_body`, and values of header fields by `header_text`.
 
 use super::boundary::{BoundaryLine, OpenMultipart, OpenMultiparts, named_boundaries};

@@ -1,4 +1,4 @@
-//! One MIME part: what its header says, and its number in the message.
+//! One MIME part: its description by its header, and its number in the message.
 
 use super::content_type::{
     ContentType, DefaultType, TextForm, encoding_names, repeated_name, shortened,
