@@ -1,5 +1,5 @@
-//! Laws of the whole pipeline: any number of threads, any reads and any limits give the same; nothing is lost; nothing
-//! breaks it.
+//! Properties of the whole pipeline: the output is the same for any number of threads, any sizes of reads and any limits;
+//! nothing is lost; no input breaks it.
 
 mod input;
 mod limits;
@@ -11,38 +11,39 @@ use std::path::PathBuf;
 use proptest::prelude::*;
 use urlspool::diagnostic::{DiagnosticKind, Event};
 use urlspool::extract::{Extractor, Finding, Options, extract};
-use urlspool::limits::Limits;
+use urlspool::limits::{BATCH_FILES, BLOCK_BYTES, Limits, SMALL_CONTAINER_BYTES};
 use urlspool::origin::{Source, SourceKind};
 use urlspool::pipeline::{Job, Report, run};
 use urlspool::record::{self, Summary};
 use urlspool::split::{Block, BlockReader, BlockRole, Format, Message, SplitOutput, messages};
 
+use crate::containers::gzip;
 use crate::scene::{Folder, Rng, corpus, files, lines, url};
 use input::{hostile, mailbox, mutated};
 
-/// Cases that do not hold yet. The test fails when one does, so that it is taken out here.
+/// Cases that do not hold yet. The test fails as soon as one holds, so that it is removed here.
 const GAPS: &[&str] = &[];
 
-/// Asserts that a case holds, or does not if it is a known gap.
+/// Asserts that a case holds, or that it does not if it is a known gap.
 #[track_caller]
-fn unless_a_gap(case: &str, holds: bool, why: &str) {
+fn check_unless_gap(case: &str, holds: bool, why: &str) {
     if GAPS.contains(&case) {
-        assert!(!holds, "{case} holds now: take it out of GAPS");
+        assert!(!holds, "{case} holds now: remove it from GAPS");
     } else {
         assert!(holds, "{case}: {why}");
     }
 }
 
-/// All that a run says.
+/// Everything that a run reports.
 #[derive(Debug, Default, PartialEq)]
-struct Told {
+struct RunOutput {
     records: Vec<u8>,
     rejects: Vec<u8>,
     events: Vec<Event>,
     messages: u64,
 }
 
-impl Report for Told {
+impl Report for RunOutput {
     fn records(&mut self, batch: &[u8]) -> io::Result<bool> {
         self.records.extend_from_slice(batch);
         Ok(true)
@@ -61,7 +62,7 @@ impl Report for Told {
     fn progress(&mut self, _: &Summary) {}
 }
 
-impl Told {
+impl RunOutput {
     fn urls(&self) -> Vec<String> {
         lines(&self.records).iter().map(url).collect()
     }
@@ -74,9 +75,14 @@ impl Told {
     }
 }
 
-/// A run over these roots, whose balance must hold and must count what was said.
+/// Runs over these roots. Asserts that the summary is consistent and counts what was reported.
 #[track_caller]
-fn told(roots: Vec<PathBuf>, format: Option<Format>, threads: usize, limits: Limits) -> Told {
+fn run_over(
+    roots: Vec<PathBuf>,
+    format: Option<Format>,
+    threads: usize,
+    limits: Limits,
+) -> RunOutput {
     let job = Job {
         roots,
         format,
@@ -84,24 +90,27 @@ fn told(roots: Vec<PathBuf>, format: Option<Format>, threads: usize, limits: Lim
         rejects: true,
         ..Job::default()
     };
-    let mut told = Told::default();
+    let mut output = RunOutput::default();
     let mut options = Options::default();
     options.limits = limits;
     let extractor = Extractor::new(options);
-    let balance = run(&job, &extractor, &mut told).expect("a Vec takes all");
-    assert_eq!(balance.imbalances(), [""; 0]);
-    let count = |octets: &[u8]| lines(octets).len() as u64;
-    assert_eq!(balance.records + balance.unwrapped, count(&told.records));
-    assert_eq!(balance.rejects.values().sum::<u64>(), count(&told.rejects));
+    let summary = run(&job, &extractor, &mut output).expect("a Vec takes all");
+    assert_eq!(summary.imbalances(), [""; 0]);
+    let count = |bytes: &[u8]| lines(bytes).len() as u64;
+    assert_eq!(summary.records + summary.unwrapped, count(&output.records));
     assert_eq!(
-        balance.events.values().sum::<u64>(),
-        told.events.len() as u64
+        summary.rejects.values().sum::<u64>(),
+        count(&output.rejects)
     );
-    told.messages = balance.messages;
-    told
+    assert_eq!(
+        summary.events.values().sum::<u64>(),
+        output.events.len() as u64
+    );
+    output.messages = summary.messages;
+    output
 }
 
-/// The records of blocks, each read by itself.
+/// Extracts the records of blocks, each by itself.
 fn records(blocks: impl IntoIterator<Item = Block>, format: Format) -> Vec<u8> {
     let extractor = Extractor::new(Options::default());
     let source = Source::at("box".into());
@@ -122,9 +131,9 @@ fn records(blocks: impl IntoIterator<Item = Block>, format: Format) -> Vec<u8> {
     out
 }
 
-/// What was written of a URL before is copied: the same line as if it came for the first time, whatever its place.
+/// The writer copies what it wrote for a URL before. The line is the same as if the URL occurred for the first time.
 #[test]
-fn a_record_is_the_same_whatever_was_written_before() {
+fn a_record_does_not_depend_on_earlier_records() {
     let mut options = Options::default();
     options.strip_recipient = true;
     let extractor = Extractor::new(options);
@@ -136,13 +145,13 @@ fn a_record_is_the_same_whatever_was_written_before() {
         .collect::<Vec<_>>();
     let page = "Content-Type: text/html\n\n<a href='http://a.example/'>b.example</a> <a href='http://a.example/'>x</a>";
     let own = [hosts.join("\n").into_bytes(), page.as_bytes().repeat(2)];
-    for octets in files(&corpus())
+    for bytes in files(&corpus())
         .iter()
         .map(|path| std::fs::read(path).unwrap())
         .chain(own)
     {
-        // Each twice, so that all its URLs stood before.
-        for message in [Message::parse(&octets), Message::parse(&octets)] {
+        // Each twice, so that all its URLs have been written before.
+        for message in [Message::parse(&bytes), Message::parse(&bytes)] {
             writer.begin(record::MessageTail::Complete);
             extract(&message, &source, &extractor, &mut |finding| {
                 if let Finding::Url(found) | Finding::Unwrapped(found) = finding {
@@ -159,7 +168,7 @@ fn a_record_is_the_same_whatever_was_written_before() {
 }
 
 #[test]
-fn any_number_of_threads_gives_the_same_octets() {
+fn any_number_of_threads_gives_the_same_bytes() {
     let folder = Folder::new();
     let large = folder.write("large.mbox", mailbox(&mut Rng::seeded(1), 8 << 20));
     let roots = || {
@@ -170,20 +179,20 @@ fn any_number_of_threads_gives_the_same_octets() {
             corpus().join("news"),
         ]
     };
-    let one = told(roots(), None, 1, Limits::default());
+    let one = run_over(roots(), None, 1, Limits::default());
     assert!(lines(&one.records).len() > 1_000);
     for threads in [2, 8] {
-        let many = told(roots(), None, threads, Limits::default());
-        assert!(one == many, "{threads} threads say something else");
+        let many = run_over(roots(), None, threads, Limits::default());
+        assert!(one == many, "{threads} threads give another result");
     }
 }
 
-/// A stream that gives as much as it likes, down to one byte, and is interrupted now and then.
-struct Fits<'a>(&'a [u8], Rng);
+/// A stream whose reads return any number of bytes, down to one, and are interrupted now and then.
+struct UnevenReads<'a>(&'a [u8], Rng);
 
-impl urlspool::read::SparseRead for Fits<'_> {}
+impl urlspool::read::SparseRead for UnevenReads<'_> {}
 
-impl Read for Fits<'_> {
+impl Read for UnevenReads<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.1.below(50) == 0 {
             return Err(io::ErrorKind::Interrupted.into());
@@ -199,7 +208,7 @@ impl Read for Fits<'_> {
 }
 
 #[test]
-fn any_reads_give_the_same_octets() {
+fn any_sizes_of_reads_give_the_same_bytes() {
     let text = mailbox(&mut Rng::seeded(2), 5 << 20);
     let whole = Block {
         bytes: text.clone(),
@@ -210,42 +219,37 @@ fn any_reads_give_the_same_octets() {
     assert!(lines(&want).len() > 1_000);
     for seed in 3..5 {
         let start = text[..Rng::seeded(seed).below(70_000)].to_vec();
-        let stream = Fits(&text[start.len()..], Rng::seeded(seed));
+        let stream = UnevenReads(&text[start.len()..], Rng::seeded(seed));
         let mut roller =
             BlockReader::new(stream, start, Format::Mbox, Limits::default().message_bytes);
         let blocks: Vec<_> = std::iter::from_fn(|| roller.next_block().unwrap()).collect();
         assert!(
             blocks.len() > 2,
-            "the stream is one block: the law is not tried"
+            "the stream is one block: the test tests nothing"
         );
         assert!(records(blocks, Format::Mbox) == want, "seed {seed}");
     }
 }
 
-/// Holds a run over these bytes to all that must be so whatever they are.
+/// Runs over these bytes and asserts everything that holds for any input.
 #[track_caller]
-fn hold(octets: &[u8], format: Option<Format>) {
+fn check_invariants(bytes: &[u8], format: Option<Format>) {
     let folder = Folder::new();
-    let told = told(
-        vec![folder.write("1", octets)],
-        format,
-        1,
-        Limits::default(),
-    );
+    let output = run_over(vec![folder.write("1", bytes)], format, 1, Limits::default());
     assert!(
-        !told.kinds().contains(&DiagnosticKind::Panic),
+        !output.kinds().contains(&DiagnosticKind::Panic),
         "{:?}",
-        told.events
+        output.events
     );
     let mut ids = BTreeSet::new();
     let mut last = 0;
-    for record in lines(&told.records) {
+    for record in lines(&output.records) {
         let number =
             |part: &str, name: &str| usize::try_from(record[part][name].as_u64().unwrap()).unwrap();
         let (start, end) = (number("source", "start"), number("source", "end"));
         let (begins, ends) = (number("message", "start"), number("message", "end"));
         assert!(
-            begins <= start && start <= end && end <= ends && ends <= octets.len(),
+            begins <= start && start <= end && end <= ends && ends <= bytes.len(),
             "{record}"
         );
         assert!(last <= begins, "messages come in order: {record}");
@@ -256,7 +260,7 @@ fn hold(octets: &[u8], format: Option<Format>) {
         );
         let raw = record["raw"].as_str().unwrap();
         if format == Some(Format::Text) && raw.is_ascii() && record["source"]["exact"] == true {
-            assert_eq!(raw.as_bytes(), &octets[start..end], "{record}");
+            assert_eq!(raw.as_bytes(), &bytes[start..end], "{record}");
         }
         let confidence = record["confidence"].as_f64().unwrap();
         assert!((0.0..=1.0).contains(&confidence), "{record}");
@@ -275,7 +279,7 @@ fn hold(octets: &[u8], format: Option<Format>) {
     }
 }
 
-/// As the program recognises it, or as the user says.
+/// The recognised format, or one that the user gives.
 const FORMATS: &[Option<Format>] = &[
     None,
     Some(Format::Mbox),
@@ -287,27 +291,27 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_is_read_adds_up(octets in hostile(), format in prop::sample::select(FORMATS)) {
-        hold(&octets, format);
+    fn any_input_keeps_the_invariants(bytes in hostile(), format in prop::sample::select(FORMATS)) {
+        check_invariants(&bytes, format);
     }
 }
 
 #[test]
-fn damaged_fixtures_add_up() {
+fn damaged_fixtures_keep_the_invariants() {
     let mut rng = Rng::seeded(7);
     for path in files(&corpus()) {
-        let octets = std::fs::read(&path).unwrap();
+        let bytes = std::fs::read(&path).unwrap();
         for _ in 0..8 {
-            hold(&mutated(&octets, &mut rng), None);
+            check_invariants(&mutated(&bytes, &mut rng), None);
         }
     }
 }
 
-/// A stream is cut into blocks, which nobody must be able to tell from the URLs.
+/// Streams are cut into blocks. The URLs do not show where.
 #[test]
 fn no_url_is_lost_where_a_stream_is_cut() {
     const STEP: usize = 64 << 10;
-    for (lay, filler, wrapper) in [
+    for (layout, filler, wrapper) in [
         (
             "lines",
             "words and words\n",
@@ -340,7 +344,7 @@ fn no_url_is_lost_where_a_stream_is_cut() {
         let mut text = String::new();
         let mut want = Vec::new();
         for n in 1..=(5 << 20) / STEP {
-            // A step further back each time, so that every byte of a URL falls on a border once.
+            // One byte earlier each time, so that each byte of a URL lies on a border once.
             let begin = n * STEP - n % 40;
             while text.len() + filler.len() < begin {
                 text += filler;
@@ -350,7 +354,7 @@ fn no_url_is_lost_where_a_stream_is_cut() {
             want.push(format!("http://h{n}.example/path/to/it"));
         }
         let folder = Folder::new();
-        let found = told(
+        let found = run_over(
             vec![folder.write("text", &text)],
             None,
             2,
@@ -358,13 +362,48 @@ fn no_url_is_lost_where_a_stream_is_cut() {
         )
         .urls();
         let right = found.iter().filter(|url| want.contains(url)).count();
-        unless_a_gap(lay, found == want, &format!("{right} of {}", want.len()));
-        // A message is whole, so one lay will do.
-        if lay == "lines" {
+        check_unless_gap(layout, found == want, &format!("{right} of {}", want.len()));
+        // A message is never cut, so one layout is enough.
+        if layout == "lines" {
             let mail = format!("From a\nSubject: x\n\n{text}\n");
             assert!(
-                told(vec![folder.write("mail", mail)], None, 2, Limits::default()).urls() == want
+                run_over(vec![folder.write("mail", mail)], None, 2, Limits::default()).urls()
+                    == want
             );
         }
+    }
+}
+
+/// Small compressed files that unpack to much are read at their place in the order, while threads wait to hand in what
+/// comes after them.
+#[test]
+fn deferred_files_come_at_their_place() {
+    let folder = Folder::new();
+    let filler = "words and words\n".repeat(BLOCK_BYTES / 16);
+    // Records of nine kilobytes each, so that each message gives several batches.
+    let long = "a".repeat(4_000);
+    let rich = |name: &str| {
+        let urls: String = (0..500)
+            .map(|number| format!("http://{name}.example/{number}\n"))
+            .collect();
+        format!("From a\nFrom: {long}\nSubject: {long}\n\n{urls}\n")
+    };
+    for number in 0..2 {
+        let text: String = (0..3)
+            .map(|part| rich(&format!("packed{number}-{part}")) + &filler)
+            .collect();
+        assert!(SMALL_CONTAINER_BYTES < text.len() as u64);
+        folder.write(format!("{number}a.gz"), gzip(text.as_bytes()));
+        folder.write(format!("{number}b"), rich(&format!("plain{number}")));
+        for small in 1..BATCH_FILES {
+            folder.write(format!("{number}c{small:03}"), "no URL\n");
+        }
+    }
+    let roots = || vec![folder.path("")];
+    let one = run_over(roots(), None, 1, Limits::default());
+    assert_eq!(one.urls().len(), 2 * 4 * 500);
+    for threads in [2, 4] {
+        let many = run_over(roots(), None, threads, Limits::default());
+        assert!(one == many, "{threads} threads give another result");
     }
 }

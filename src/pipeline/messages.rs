@@ -279,11 +279,6 @@ impl MessageSource {
             .map_or(self.block_bytes, Streams::bytes_read)
     }
 
-    /// Passes over the rest of the stream that was opened last. Its `Ended` is not given.
-    pub fn skip_stream(&mut self) {
-        self.current = None;
-    }
-
     /// Opens a stream.
     fn open(&mut self, stream: Box<dyn SparseRead>, source: Source, hint: FormatHint) -> InputStep {
         let is_unpacked = self.streams.as_ref().is_some_and(Streams::is_unpacked);

@@ -1,4 +1,4 @@
-//! Input that nobody wrote: mailboxes of any size, damage, and bytes that look like what the stages look for.
+//! Generated input: mailboxes of any size, damaged files, and bytes that look like what the stages search for.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use crate::scene::{Rng, corpus, files};
 
-/// A mailbox of about so many bytes, made of the lines of the fixtures, with a URL of its own in each message.
+/// Returns a mailbox of about `bytes` bytes, made of lines of the fixtures, with a URL of its own in each message.
 pub(super) fn mailbox(rng: &mut Rng, bytes: usize) -> Vec<u8> {
     let texts = files(&corpus().join("text"))
         .into_iter()
@@ -28,7 +28,7 @@ pub(super) fn mailbox(rng: &mut Rng, bytes: usize) -> Vec<u8> {
             "From a{number}\nMessage-ID: <{number}@box.example>\nSubject: lamps\n\nhttp://u{number}.example/\n"
         );
         mailbox.extend(header.as_bytes());
-        // Most messages are small, one in two hundred is larger than what is read at once.
+        // Most messages are small; one in two hundred is larger than a block.
         let lines = if rng.below(200) == 0 {
             40_000
         } else {
@@ -46,11 +46,11 @@ pub(super) fn mailbox(rng: &mut Rng, bytes: usize) -> Vec<u8> {
     mailbox
 }
 
-/// A line without URLs, of about the usual length.
+/// A line of usual length without URLs.
 const PROSE: &[u8] =
     b"The lamp was lit, and the wick was cut; oil was cheap in those days, they say.\n";
 
-/// The bytes with a few wounds: bits turned, pieces taken out, doubled, moved.
+/// Returns the bytes with some damage: bits flipped, ranges removed, repeated and moved.
 pub(super) fn mutated(bytes: &[u8], rng: &mut Rng) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     for _ in 0..=rng.below(8) {
@@ -74,7 +74,7 @@ pub(super) fn mutated(bytes: &[u8], rng: &mut Rng) -> Vec<u8> {
     bytes
 }
 
-/// What the stages look for, to be strung together.
+/// Byte strings that the stages search for.
 const PIECES: &[&[u8]] = &[
     b"From a@b Mon\n",
     b"\n\nFrom b\nX: y\n\n",
@@ -139,7 +139,7 @@ const PIECES: &[&[u8]] = &[
     b"..",
 ];
 
-/// Such pieces in any order, with random bytes between some.
+/// Such byte strings in any order, with random bytes between some of them.
 pub(super) fn hostile() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         9 => prop::sample::select(PIECES).prop_map(<[u8]>::to_vec),

@@ -1,4 +1,4 @@
-//! What lies behind a limit is read all the same, and reaching one is told.
+//! Input beyond a limit is still searched, and reaching a limit is an event.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -10,10 +10,10 @@ use urlspool::pipeline::Unique;
 use urlspool::split::Format;
 use urlspool::{Extractor, Job, Options, origin, run};
 
-use super::{Told, told, unless_a_gap};
+use super::{RunOutput, check_unless_gap, run_over};
 use crate::scene::{Folder, lines, url};
 
-/// `count` hosts, each once, with what stands between them.
+/// Returns a text of `count` URLs with `between` after each, and the URLs.
 fn hosts(count: usize, between: &str) -> (String, Vec<String>) {
     let urls: Vec<_> = (0..count)
         .map(|n| format!("http://h{n}.example/"))
@@ -41,9 +41,9 @@ fn a_message_beyond_the_limit_is_read_to_its_end() {
         ..Limits::default()
     };
     for threads in [1, 4] {
-        let told = told(vec![folder.write("box", &message)], None, threads, limits);
-        assert_eq!(told.urls(), want);
-        assert_eq!(told.kinds(), [DiagnosticKind::Limit]);
+        let output = run_over(vec![folder.write("box", &message)], None, threads, limits);
+        assert_eq!(output.urls(), want);
+        assert_eq!(output.kinds(), [DiagnosticKind::Limit]);
     }
 }
 
@@ -53,31 +53,32 @@ fn a_word_that_is_full_of_starts_is_read_to_its_end() {
         let word = unit.repeat(12_000 / unit.len());
         let body = format!("{word},http://h0.example/ http://h1.example/");
         let folder = Folder::new();
-        let told = told(
+        let output = run_over(
             vec![folder.write("text", &body)],
             None,
             1,
             Limits::default(),
         );
-        assert_eq!(told.kinds(), [DiagnosticKind::Limit], "{unit}");
+        assert_eq!(output.kinds(), [DiagnosticKind::Limit], "{unit}");
         assert_eq!(
-            told.urls(),
+            output.urls(),
             ["http://h0.example/", "http://h1.example/"],
             "{unit}"
         );
     }
 }
 
-/// The records of a source that is read in pieces tell of the whole: where it begins, their line in it, its header.
+/// Checks that records of a message that is read in fragments describe the whole message: its start, their line in it, its
+/// header.
 #[track_caller]
-fn pieces_tell_of_the_whole(name: &str, text: &str, subject: Option<&str>) {
+fn check_fragments(name: &str, text: &str, subject: Option<&str>) {
     let folder = Folder::new();
     let limits = Limits {
         message_bytes: 1 << 20,
         ..Limits::default()
     };
-    let told = told(vec![folder.write(name, text)], None, 2, limits);
-    let records = lines(&told.records);
+    let output = run_over(vec![folder.write(name, text)], None, 2, limits);
+    let records = lines(&output.records);
     let mut ids = BTreeSet::new();
     let mut starts = Vec::new();
     for record in &records {
@@ -97,48 +98,48 @@ fn pieces_tell_of_the_whole(name: &str, text: &str, subject: Option<&str>) {
         "{name}: {} records",
         records.len()
     );
-    assert_eq!(told.messages, 1);
+    assert_eq!(output.messages, 1);
 }
 
 #[test]
-fn pieces_of_a_message_or_text_tell_of_the_whole() {
+fn records_of_fragments_describe_the_whole_message() {
     let piece = format!(
         "{}http://again.example/\n",
         "words and words and words\n".repeat(10_000)
     );
     let body = piece.repeat(40);
-    pieces_tell_of_the_whole("text", &body, None);
-    pieces_tell_of_the_whole(
+    check_fragments("text", &body, None);
+    check_fragments(
         "box",
         &format!("From a\nFrom: a\nSubject: x\n\n{body}"),
         Some("x"),
     );
-    pieces_tell_of_the_whole(
+    check_fragments(
         "one.eml",
         &format!("From: a\nTo: b\nSubject: x\n\n{body}"),
         Some("x"),
     );
 }
 
-/// What a run over `path` gives that folds within messages.
-fn folded_within_messages(path: PathBuf, threads: usize) -> Told {
+/// Runs over `path` with each URL written once per message.
+fn unique_in_messages(path: PathBuf, threads: usize) -> RunOutput {
     let job = Job {
         roots: vec![path],
         threads,
         unique: Unique::Message,
         ..Job::default()
     };
-    let mut told = Told::default();
+    let mut output = RunOutput::default();
     let mut options = Options::default();
     options.unique_in_message = true;
-    let balance = run(&job, &Extractor::new(options), &mut told).expect("a Vec takes all");
-    assert_eq!(balance.imbalances(), [""; 0]);
-    told
+    let summary = run(&job, &Extractor::new(options), &mut output).expect("a Vec takes all");
+    assert_eq!(summary.imbalances(), [""; 0]);
+    output
 }
 
-/// More records than are held at once: none is lost, whether they come from many messages or from one.
+/// More records than a batch holds: none is lost, whether they come from many messages or from one.
 #[test]
-fn folding_within_messages_loses_nothing_of_a_large_yield() {
+fn unique_within_messages_loses_no_record_of_many() {
     let folder = Folder::new();
     let footer = "http://list.example/unsubscribe\n";
     let message = |number: usize| {
@@ -151,23 +152,23 @@ fn folding_within_messages_loses_nothing_of_a_large_yield() {
         "From a\nSubject: x\n\n{urls}{urls}\nFrom b\nSubject: y\n\nhttp://lonely.example/\n"
     );
     for threads in [1, 4] {
-        let told = folded_within_messages(folder.write("many", &many), threads);
-        let records = lines(&told.records);
+        let output = unique_in_messages(folder.write("many", &many), threads);
+        let records = lines(&output.records);
         assert_eq!(records.len(), 2_000 * 13);
         assert_eq!(
             records.iter().filter(|record| record["count"] == 2).count(),
             2_000
         );
-        let told = folded_within_messages(folder.write("large", &large), threads);
-        let (urls, mut want) = (told.urls(), all.clone());
+        let output = unique_in_messages(folder.write("large", &large), threads);
+        let (urls, mut want) = (output.urls(), all.clone());
         want.push("http://lonely.example/".to_owned());
         assert!(urls == want, "{} records", urls.len());
     }
 }
 
-/// An article in two groups that is read in pieces is given once.
+/// An article in two groups that is read in fragments is written once.
 #[test]
-fn a_large_article_is_given_once_however_many_groups_it_is_in() {
+fn a_large_cross_posted_article_is_written_once() {
     let (urls, all) = hosts(60_000, "\n");
     let article =
         format!("Path: a!b\nNewsgroups: a.b,c.d\nFrom: a\nSubject: x\nMessage-ID: <1@x>\n\n{urls}");
@@ -178,18 +179,18 @@ fn a_large_article_is_given_once_however_many_groups_it_is_in() {
         message_bytes: 1 << 20,
         ..Limits::default()
     };
-    let told = told(
+    let output = run_over(
         vec![folder.path("spool")],
         Some(Format::Single(origin::SourceKind::News)),
         2,
         limits,
     );
-    assert!(told.urls() == all, "{} records", told.urls().len());
+    assert!(output.urls() == all, "{} records", output.urls().len());
 }
 
-/// Nothing hides behind a limit, and reaching one is told.
+/// No limit hides a URL, and reaching one is an event.
 #[test]
-fn every_limit_is_told_and_hides_nothing() {
+fn reaching_a_limit_is_an_event_and_hides_nothing() {
     let folder = Folder::new();
     let all = Limits::default();
     let forwarded =
@@ -265,30 +266,34 @@ fn every_limit_is_told_and_hides_nothing() {
         ),
     ] {
         let path = || vec![folder.write(name, &text)];
-        let (unlimited, limited) = (told(path(), None, 1, all), told(path(), None, 1, limits));
+        let (unlimited, limited) = (
+            run_over(path(), None, 1, all),
+            run_over(path(), None, 1, limits),
+        );
         assert_eq!(
             (unlimited.urls().len(), unlimited.kinds()),
             (found, vec![]),
             "{name}"
         );
-        let is_told = limited.kinds() == [DiagnosticKind::Limit];
-        // What is encoded is so still when it is read flat.
-        let readable = |told: &Told| {
-            told.urls()
+        let is_reported = limited.kinds() == [DiagnosticKind::Limit];
+        // Text that is not decoded stays encoded.
+        let readable = |output: &RunOutput| {
+            output
+                .urls()
                 .into_iter()
                 .filter(|url| !url.contains("encoded"))
                 .collect::<BTreeSet<_>>()
         };
         let hides = readable(&unlimited).difference(&readable(&limited)).count();
-        unless_a_gap(
+        check_unless_gap(
             name,
-            is_told && hides == 0,
+            is_reported && hides == 0,
             &format!("{hides} hidden, {:?}", limited.events),
         );
     }
 }
 
-/// Multiparts in multiparts, and a URL in the innermost.
+/// Returns nested multiparts with a URL in the innermost.
 fn nested(levels: usize) -> String {
     (0..levels).fold("\n\nhttp://deep.example/\n".to_owned(), |inner, n| {
         format!("Content-Type: multipart/mixed; boundary=b{n}\n\n--b{n}\n{inner}\n--b{n}--\n")
@@ -302,9 +307,10 @@ fn as_many_levels_are_read_as_the_limit_says() {
         mime_depth: 6,
         ..Limits::default()
     };
-    let kinds = |levels| told(vec![folder.write("mail", nested(levels))], None, 1, limits).kinds();
+    let kinds =
+        |levels| run_over(vec![folder.write("mail", nested(levels))], None, 1, limits).kinds();
     assert_eq!((kinds(3), kinds(7)), (vec![], vec![DiagnosticKind::Limit]));
-    unless_a_gap(
+    check_unless_gap(
         "levels of parts",
         kinds(6).is_empty(),
         "the limit is 6, and 6 levels reach it",
@@ -325,7 +331,7 @@ fn a_url_beyond_the_limit_keeps_its_beginning_and_its_length() {
         url_bytes: 100,
         ..Limits::default()
     };
-    let found = lines(&told(vec![path], None, 1, limits).records);
+    let found = lines(&run_over(vec![path], None, 1, limits).records);
     assert_eq!(
         (
             found[0]["url"].as_str().unwrap().len(),
@@ -339,9 +345,9 @@ fn a_url_beyond_the_limit_keeps_its_beginning_and_its_length() {
     );
 }
 
-/// More articles than are held at once, each in a file, and every third one twice: each is given once, in its order.
+/// More articles than a batch holds, each in a file, and every third one twice: each is written once, in its order.
 #[test]
-fn articles_of_a_large_yield_are_each_given_once() {
+fn articles_with_many_records_are_each_written_once() {
     let folder = Folder::new();
     let mut want = Vec::new();
     for number in 0..30 {
@@ -361,16 +367,16 @@ fn articles_of_a_large_yield_are_each_given_once() {
                 unique,
                 ..Job::default()
             };
-            let mut told = Told::default();
-            let balance =
-                run(&job, &Extractor::new(Options::default()), &mut told).expect("a Vec takes all");
-            assert_eq!(balance.imbalances(), [""; 0]);
-            assert_eq!(balance.messages_skipped["cross-post"], 10);
-            assert!(told.records.len() > 8 << 20, "{}", told.records.len());
+            let mut output = RunOutput::default();
+            let summary = run(&job, &Extractor::new(Options::default()), &mut output)
+                .expect("a Vec takes all");
+            assert_eq!(summary.imbalances(), [""; 0]);
+            assert_eq!(summary.messages_skipped["cross-post"], 10);
+            assert!(output.records.len() > 8 << 20, "{}", output.records.len());
             assert!(
-                told.urls() == want,
+                output.urls() == want,
                 "{} of {}",
-                told.urls().len(),
+                output.urls().len(),
                 want.len()
             );
         }
