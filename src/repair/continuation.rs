@@ -1,8 +1,7 @@
-//! Whether a bare URL goes on in the next line: the evidence for and against, added up.
+//! Decides whether a line break belongs to a bare URL: whether the next line continues it.
 //!
-//! Each piece of evidence has a weight in points, and their sum gives the confidence. The weights were fitted on 310
-//! labelled windows and about 500 labelled breaks of real archives; held out by host, 97 % of the joins were right.
-//! Where the URL ends, and what its continuation is trimmed of, is left to `parse`.
+//! Each [`Feature`] of the line break has a weight in points, and the sum gives the confidence. Where the URL ends, and
+//! what is trimmed from the continuation, is left to `parse`.
 
 mod feature_extraction;
 mod features;
@@ -22,67 +21,70 @@ use crate::span::Span;
 
 use line_break::LineBreak;
 
-/// A line break over which a bare URL may go on.
+/// A possible continuation of a bare URL over one line break.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Continuation {
-    /// The bytes of the text that are appended to the URL: the next line's token, not trimmed. Never empty.
+    /// The range of the text to append to the URL: the token of the next line, not trimmed. Never empty.
     pub(super) token: Span,
-    /// Bytes that come off the URL's end before that: 1 where a `=` or `\` was left over from another encoding.
+    /// Number of bytes to remove from the end of the URL first: 1 for a `=` or `\` left over from another encoding, else 0.
     pub(super) dropped: usize,
-    /// Whether quote marks were undone before the token.
+    /// `true` if quote marks were skipped before the token.
     pub(super) quoted: bool,
-    /// Whether the token reaches the end of its line, blanks aside. If not, no step follows.
+    /// `true` if only blanks follow the token on its line. If not, this is the last continuation.
     pub(super) whole_line: bool,
-    /// Why the URL may go on, and why not.
+    /// The features for and against the continuation.
     pub(super) features: Features,
 }
 
 impl Continuation {
-    /// The sum of the evidence. From [`LIKELY`] on the break is more likely to be undone rightly than not.
+    /// The sum of the features' weights. At [`LIKELY`] or above, the continuation is more likely right than wrong.
     pub(super) fn points(&self) -> f32 {
         self.features.points()
     }
 
-    /// How likely it is that the URL goes on over this break, given that it does over those before: from 0 to 1.
+    /// The probability, from 0 to 1, that the URL continues over this line break, given that it does over those before.
     pub(super) fn confidence(&self) -> f32 {
         1.0 / (1.0 + (-STEEPNESS * self.points()).exp())
     }
 }
 
-/// Points from which a continuation is taken: it is likelier than not.
+/// Number of points from which a continuation is accepted: it is more likely right than wrong.
 pub(super) const LIKELY: f32 = 0.0;
 
-/// Points from which a continuation is shown as another reading. Of those at this mark one in seven or eight is one.
+/// Number of points from which a continuation is reported as an alternate. At this value, one in seven or eight is right.
 const POSSIBLE: f32 = -1.5;
 
-/// How fast confidence grows with points. Fitted, like the weights, on the labelled breaks.
+/// Slope of the logistic function from points to confidence. Fitted, like the weights, on the labelled line breaks.
 const STEEPNESS: f32 = 1.25;
 
-/// The line breaks over which the bare URL `head` of `text` may go on.
+/// Returns the possible continuations of the bare URL `head` in `text`, line by line.
 ///
-/// `head`, which lies within `text`, is the URL's first run of characters, from its scheme on. The steps are those
-/// from its line on, as far as each before is likelier than not; the last one may be merely possible, less than
-/// [`LIKELY`]. None is given for a head that does not reach the end of its line, blanks aside, or that has no `//`
-/// behind its scheme.
+/// `head` is the first run of characters of the URL, from its scheme on. All continuations except the last are likely; the
+/// last may be merely possible, with fewer than [`LIKELY`] points. There are none if text other than blanks follows `head`
+/// on its line, or if no `//` follows its scheme.
 ///
-/// Looks at no more than some twenty lines around each break, and at a bounded number of bytes in all.
+/// Reads about twenty lines on each side of each line break, and a bounded number of bytes in total.
 pub(super) fn continuations(text: &[u8], head: Span) -> Vec<Continuation> {
-    let mut steps = Vec::new();
-    let mut next = LineBreak::behind(text, head);
+    let mut found = Vec::new();
+    let mut next = LineBreak::after(text, head);
     let mut url = if next.is_some() {
         head.of(text).to_vec()
     } else {
         Vec::new()
     };
-    while let Some(seam) = next
-        && let Some(step) = feature_extraction::weigh(&seam, &url)
+    while let Some(line_break) = next
+        && let Some(continuation) = feature_extraction::evaluate(&line_break, &url)
     {
-        steps.push(step);
-        url.truncate(url.len() - step.dropped);
-        url.extend_from_slice(step.token.of(text));
-        let goes_on = step.points() >= LIKELY && step.whole_line;
-        let room = steps.len() < CONTINUATION_LINES && url.len() <= CONTINUATION_BYTES;
-        next = if goes_on && room { seam.next() } else { None };
+        found.push(continuation);
+        url.truncate(url.len() - continuation.dropped);
+        url.extend_from_slice(continuation.token.of(text));
+        let may_continue = continuation.points() >= LIKELY && continuation.whole_line;
+        let has_room = found.len() < CONTINUATION_LINES && url.len() <= CONTINUATION_BYTES;
+        next = if may_continue && has_room {
+            line_break.next()
+        } else {
+            None
+        };
     }
-    steps
+    found
 }

@@ -1,219 +1,234 @@
-//! Collects the evidence at one line break.
+//! Extracts the features of one line break.
 
 use memchr::memmem;
 
-use super::line_break::{Follow, LineBreak};
+use super::line_break::{FollowingLine, LineBreak};
 use super::line_width::{WIDEST_COLUMNS, columns, indentation, prose_columns, trim_end};
-use super::token::Token;
-use super::url_head::Head;
+use super::token::ContinuationToken;
+use super::url_head::UrlHead;
 use super::{Continuation, Feature, Features, POSSIBLE};
 
-/// Columns from which a line may have been broken because it was full: mailers fill up to 65, 72 or 80 columns, and
-/// hyphens and slashes before the break make lines shorter.
+/// Minimum number of columns of a full line. Mailers fill lines up to 65, 72 or 80 columns; a break after a hyphen or slash
+/// makes a line shorter.
 const FILLED_COLUMNS: usize = 64;
 
-/// Columns from which a line is so full that no program would have broken it before a short word.
+/// Minimum number of columns of a line that no program breaks before a short word.
 const FULL_COLUMNS: usize = 70;
 
-/// Columns of lines with a `=` at their end that is no part of them. Quoted-printable lines have 76 (RFC 2045,
+/// Numbers of columns of lines that end with a soft `=`. Quoted-printable lines have at most 76 characters (RFC 2045,
 /// section 6.7), and encoders differ in what they count.
 const SOFT_COLUMNS: std::ops::RangeInclusive<usize> = 70..=79;
 
-/// Characters from which a token is longer than words are.
+/// Minimum number of columns of a token that is longer than words of prose.
 const LONG_TOKEN: usize = 20;
 
-/// Bytes behind the token in which the partner of a bracket before the URL is still looked for: a stop, and it.
+/// Number of bytes after the token that are searched for the partner of a bracket before the URL: a full stop and the
+/// bracket.
 const CLOSER_BYTES: usize = 2;
 
-/// Weighs the continuation of `url` by the token of `seam`. None if it is impossible, or as good as that.
-pub(super) fn weigh(seam: &LineBreak<'_>, url: &[u8]) -> Option<Continuation> {
-    let token = Token::new(seam.token_and(0))?;
-    if is_refused(seam, url, &token) {
+/// Evaluates the continuation of `url` by the token after `line_break`. `None` if it is impossible or very unlikely.
+pub(super) fn evaluate(line_break: &LineBreak<'_>, url: &[u8]) -> Option<Continuation> {
+    let token = ContinuationToken::new(line_break.token_and(0))?;
+    if is_impossible(line_break, url, &token) {
         return None;
     }
-    let dropped = leftover(seam, url);
-    let head = Head::new(&url[..url.len() - dropped])?;
+    let dropped = leftover_bytes(line_break, url);
+    let head = UrlHead::new(&url[..url.len() - dropped])?;
     let mut features = Features::default();
-    features.add([(Feature::Base, true), (Feature::HeadSoft, dropped > 0)]);
+    features.add([(Feature::Bias, true), (Feature::SoftLineEnd, dropped > 0)]);
     add_head(&mut features, &head, &token);
-    add_line(&mut features, seam, &head, &token);
+    add_line(&mut features, line_break, &head, &token);
     add_token(&mut features, &head, &token);
-    add_layout(&mut features, seam, &head);
-    // The width of the prose around is dear, and can only take away.
+    add_layout(&mut features, line_break, &head);
+    // Last, because the width of the surrounding prose is expensive to compute and can only lower the sum.
     if features.points() >= POSSIBLE {
-        features.add([(Feature::Fits, fits(seam, &token))]);
+        features.add([(Feature::RoomForToken, has_room_for(line_break, &token))]);
     }
     (features.points() >= POSSIBLE).then_some(Continuation {
-        token: seam.token,
+        token: line_break.token,
         dropped,
-        quoted: seam.quoted,
-        whole_line: seam.whole_line,
+        quoted: line_break.quoted,
+        whole_line: line_break.whole_line,
         features,
     })
 }
 
-/// Whether the token cannot belong to the URL, whatever else speaks for it.
-fn is_refused(seam: &LineBreak<'_>, url: &[u8], token: &Token<'_>) -> bool {
+/// Returns `true` if the token cannot belong to the URL, whatever the other features.
+fn is_impossible(line_break: &LineBreak<'_>, url: &[u8], token: &ContinuationToken<'_>) -> bool {
     let ends_with = |bytes: &[u8]| url.last().is_some_and(|last| bytes.contains(last));
-    // The URL within a URL may be broken before its slashes.
-    let slashes = token.all.starts_with(b"//") && ends_with(b"-=:");
-    let paths = token.first() == b'/' && seam.follow == Follow::Slash;
-    let assigned = token.assigned();
-    // `name="value"`: an attribute of the element that the URL is an attribute of.
+    // A URL inside the URL may be broken before its slashes.
+    let inner_slashes = token.all.starts_with(b"//") && ends_with(b"-=:");
+    let path_list = token.first() == b'/' && line_break.follow == FollowingLine::Slash;
+    let assigned = token.assigned_value();
+    // `name="value"`: the next attribute of the element that has the URL as an attribute.
     let attribute =
         assigned.is_some_and(|value| matches!(value, [] | [b'\'', ..])) && !ends_with(b"?&");
-    // `; name=value`: a parameter of the header field that the URL stands in.
+    // `; name=value`: a parameter of the header field that contains the URL.
     let parameter = assigned.is_some() && ends_with(b";") && !url.contains(&b'?');
-    // Who began a URL in ASCII goes on in ASCII.
+    // A URL that begins in ASCII continues in ASCII.
     let foreign = !token.all.is_ascii() && url.is_ascii();
     token.begins_url()
-        || token.is_sign()
-        || token.is_rule() && !slashes
-        || paths
+        || token.is_punctuation()
+        || token.is_rule() && !inner_slashes
+        || path_list
         || attribute
         || parameter
         || foreign
 }
 
-/// Bytes at the end of `url` that are left over from another encoding: a `=` of quoted-printable, or the `\` before
-/// a line end by which programs and shells join lines.
-fn leftover(seam: &LineBreak<'_>, url: &[u8]) -> usize {
+/// Number of bytes (0 or 1) at the end of `url` that are left over from another encoding: the soft `=` of quoted-printable,
+/// or the `\` by which programs and shells join lines.
+fn leftover_bytes(line_break: &LineBreak<'_>, url: &[u8]) -> usize {
     let is_soft = |line: &[u8]| line.ends_with(b"=") && SOFT_COLUMNS.contains(&columns(line));
     let holds = |line: &[u8], escape: &[u8]| memmem::find(line, escape).is_some();
-    // A query's `=` may well be its own, unless lines around show the same encoding.
+    // The `=` may belong to a query, unless nearby lines show the same encoding.
     let encoded =
         |line: &[u8]| is_soft(trim_end(line)) || holds(line, b"=3D") || holds(line, b"=20");
-    let soft = is_soft(seam.upper_line()) && (!url.contains(&b'?') || seam.nearby().any(encoded));
+    let soft = is_soft(line_break.upper_line())
+        && (!url.contains(&b'?') || line_break.nearby().any(encoded));
     usize::from(url.ends_with(b"\\") || soft)
 }
 
-/// How the URL, without what is left over, ends.
-fn add_head(features: &mut Features, head: &Head<'_>, token: &Token<'_>) {
-    let host_goes_on = head.host_goes_on(token);
+/// Adds the features of the end of the URL, without the leftover byte.
+fn add_head(features: &mut Features, head: &UrlHead<'_>, token: &ContinuationToken<'_>) {
+    let host_continues = head.host_continues(token);
     features.add([
-        (Feature::HeadHyphen, head.ends_with(b"-")),
-        (Feature::HeadPunct, head.ends_with(b",;:!)'*]}")),
+        (Feature::EndsWithHyphen, head.ends_with(b"-")),
+        (Feature::EndsWithPunctuation, head.ends_with(b",;:!)'*]}")),
         (
-            Feature::HeadEscape,
-            head.ends_within_escape() && token.first().is_ascii_hexdigit(),
+            Feature::EndsInsideEscape,
+            head.ends_inside_escape() && token.first().is_ascii_hexdigit(),
         ),
         (
-            Feature::HeadExt,
+            Feature::EndsWithFileExtension,
             head.ends_with_file() && !token.begins_query(),
         ),
         (
-            Feature::HeadBarehost,
+            Feature::EndsWithHost,
             head.ends_with_host() && !token.follows_host(),
         ),
-        (Feature::HeadHostcut, host_goes_on),
-        (Feature::HeadScheme, host_goes_on && head.is_scheme()),
+        (Feature::EndsInsideHost, host_continues),
+        (Feature::EndsAfterScheme, host_continues && head.is_scheme()),
     ]);
 }
 
-/// How long the URL's line is, and what else the two lines hold.
-fn add_line(features: &mut Features, seam: &LineBreak<'_>, head: &Head<'_>, token: &Token<'_>) {
-    let width = columns(seam.upper_line());
-    let alone = seam.whole_line;
+/// Adds the features of the two lines: their width and other text.
+fn add_line(
+    features: &mut Features,
+    line_break: &LineBreak<'_>,
+    head: &UrlHead<'_>,
+    token: &ContinuationToken<'_>,
+) {
+    let width = columns(line_break.upper_line());
+    let alone = line_break.whole_line;
     features.add([
         (
-            Feature::ShortAlnum,
+            Feature::ShortLine,
             width < FULL_COLUMNS && head.ends_with_alnum(),
         ),
         (
-            Feature::Overlong,
+            Feature::OverlongLine,
             width > WIDEST_COLUMNS && head.ends_with_alnum(),
         ),
         (
-            Feature::Filled,
+            Feature::FullLine,
             (FILLED_COLUMNS..=WIDEST_COLUMNS).contains(&width),
         ),
         (
-            Feature::UrlFirst,
-            seam.chained() || is_bullet(seam.before_url()),
+            Feature::UrlStartsLine,
+            line_break.is_continued() || is_bullet(line_break.before_url()),
         ),
-        (Feature::Chain, seam.chained()),
-        (Feature::One, alone),
+        (Feature::AlreadyContinued, line_break.is_continued()),
+        (Feature::TokenAlone, alone),
         (
-            Feature::OneFilled,
+            Feature::TokenAloneAfterFullLine,
             alone && (FULL_COLUMNS..=WIDEST_COLUMNS).contains(&width),
         ),
         (
-            Feature::ManyCap,
+            Feature::CapitalBeforeText,
             !alone && token.first().is_ascii_uppercase() && !head.ends_with(b"-"),
         ),
-        (Feature::EndsPara, seam.follow == Follow::Blank),
+        (
+            Feature::EndsParagraph,
+            line_break.follow == FollowingLine::Blank,
+        ),
     ]);
 }
 
-/// What the token looks like. Uses what has been found of the URL and its line.
-fn add_token(features: &mut Features, head: &Head<'_>, token: &Token<'_>) {
+/// Adds the features of the token. Uses those of the URL and its line.
+fn add_token(features: &mut Features, head: &UrlHead<'_>, token: &ContinuationToken<'_>) {
     let query = token.begins_query();
     let extension = token.has_extension(head.url);
-    let label = token.is_labelled() && !features.has(Feature::HeadHostcut);
-    let host = token.begins_host() && !head.host_is_cut() && !extension;
+    let label = token.is_labelled() && !features.has(Feature::EndsInsideHost);
+    let host = token.begins_host() && !head.is_host_incomplete() && !extension;
     features.add([
-        (Feature::TokExt, extension),
+        (Feature::TokenEndsWithExtension, extension),
         (
-            Feature::TokStrong,
-            query || token.begins_path() || token.has_joint_inside(),
+            Feature::TokenHasUrlPunctuation,
+            query || token.begins_path() || token.has_delimiter_inside(),
         ),
-        (Feature::TokQuery, query),
-        (Feature::TokDotext, query && token.first() == b'.'),
-        (Feature::TokPath, token.joints() >= 2),
-        (Feature::TokLong, columns(token.all) >= LONG_TOKEN),
-        (Feature::TokSlash, token.bare.ends_with(b"/")),
+        (Feature::TokenBeginsQuery, query),
         (
-            Feature::TokCap,
-            token.is_capitalised() && !head.ends_with(b"-"),
+            Feature::TokenBeginsExtension,
+            query && token.first() == b'.',
         ),
-        (Feature::TokLabel, token.all.ends_with(b":") || label),
-        (Feature::TokStop, token.is_stop_word()),
-        (Feature::TokAddr, token.is_address()),
-        (Feature::TokHost, host),
-        (Feature::TokSite, host && features.has(Feature::ShortAlnum)),
+        (Feature::TokenHasTwoDelimiters, token.delimiters() >= 2),
+        (Feature::LongToken, columns(token.all) >= LONG_TOKEN),
+        (Feature::TokenEndsWithSlash, token.bare.ends_with(b"/")),
+        (
+            Feature::CapitalizedToken,
+            token.is_capitalized() && !head.ends_with(b"-"),
+        ),
+        (Feature::FieldLabel, token.all.ends_with(b":") || label),
+        (Feature::StopWord, token.is_stop_word()),
+        (Feature::AddressToken, token.is_address()),
+        (Feature::HostToken, host),
+        (Feature::SiteList, host && features.has(Feature::ShortLine)),
     ]);
 }
 
-/// What stands around the URL and the token.
-fn add_layout(features: &mut Features, seam: &LineBreak<'_>, head: &Head<'_>) {
-    let [upper, lower] = seam.indentations().map(columns);
-    let url = columns(seam.before_url());
+/// Adds the features of the layout: brackets and indentation.
+fn add_layout(features: &mut Features, line_break: &LineBreak<'_>, head: &UrlHead<'_>) {
+    let upper = columns(line_break.upper_indentation());
+    let lower = columns(line_break.lower_indentation());
+    let url = columns(line_break.before_url());
     let under_url = url > 0 && lower.abs_diff(url) <= 1;
     features.add([
-        (Feature::Closer, is_closed(seam, head)),
-        (Feature::Outdent, lower < upper),
+        (Feature::ClosingPartner, is_closed(line_break, head)),
+        (Feature::LessIndented, lower < upper),
         (
-            Feature::Indent,
+            Feature::MoreIndented,
             lower > upper || lower == upper && under_url,
         ),
     ]);
 }
 
-/// Whether the bracket or quote that stands before the URL is closed behind it, but not in what was read of it.
-fn is_closed(seam: &LineBreak<'_>, head: &Head<'_>) -> bool {
-    let close = match seam.opener() {
+/// Returns `true` if the bracket or quote before the URL is closed in or right after the token, and not in the URL.
+fn is_closed(line_break: &LineBreak<'_>, head: &UrlHead<'_>) -> bool {
+    let close = match line_break.opener() {
         Some(b'(') => b')',
         Some(b'[') => b']',
         Some(b'{') => b'}',
         Some(quote @ (b'\'' | b'"')) => quote,
         _ => return false,
     };
-    !head.url.contains(&close) && seam.token_and(CLOSER_BYTES).contains(&close)
+    !head.url.contains(&close) && line_break.token_and(CLOSER_BYTES).contains(&close)
 }
 
-/// Whether a line holds nothing before the URL but numbers, bullets, brackets and white space.
+/// Returns `true` if the text before the URL on its line is only numbers, bullets, brackets and white space.
 fn is_bullet(before: &[u8]) -> bool {
     let mut rest = &before[indentation(before)..];
-    while let [sign, behind @ ..] = rest {
+    while let [sign, after @ ..] = rest {
         if !sign.is_ascii_digit() && !b"[](){}.:*-+<>\"'".contains(sign) {
             return false;
         }
-        rest = &behind[indentation(behind)..];
+        rest = &after[indentation(after)..];
     }
     true
 }
 
-/// Whether the token would have fitted in the URL's line, which then was not broken for want of room.
-fn fits(seam: &LineBreak<'_>, token: &Token<'_>) -> bool {
-    columns(seam.upper_line()) + " ".len() + columns(token.bare) <= prose_columns(seam.nearby())
+/// Returns `true` if the token would have fitted on the line of the URL, given the width of the surrounding prose.
+fn has_room_for(line_break: &LineBreak<'_>, token: &ContinuationToken<'_>) -> bool {
+    columns(line_break.upper_line()) + " ".len() + columns(token.bare)
+        <= prose_columns(line_break.nearby())
 }

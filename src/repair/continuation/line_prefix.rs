@@ -1,42 +1,40 @@
-//! What stands at the start of a line before its text: quote marks, and the leads of comments and diffs.
+//! The prefix of a line before its text: quote marks, and the leads of comments and diffs.
 
-/// Quote marks of one line that are looked at. Nobody cites so deep, and a line may hold nothing else.
-const MOST_MARKS: usize = 32;
+use crate::repair::quote_marks::INITIALS;
 
-/// Letters of the initials before a `>`: `J>`, `JD>`, `John>`.
-const INITIALS: usize = 4;
+/// Maximum number of quote marks read on one line. Nobody quotes so deeply, and a line may consist of marks.
+const MAX_MARKS: usize = 32;
 
 /// The quote marks at the start of a line.
 #[derive(Debug, Default)]
-pub(super) struct Marks<'t> {
+pub(super) struct LinePrefix<'t> {
     marks: Vec<&'t [u8]>,
-    /// Bytes of the line that they take up, blanks behind the last mark not counted.
+    /// The length of the prefix in bytes, up to the last mark.
     pub(super) len: usize,
 }
 
-impl<'t> Marks<'t> {
-    /// The marks of a line by itself.
-    pub(super) fn first(line: &'t [u8]) -> Marks<'t> {
-        Marks::read(line, |_| true)
+impl<'t> LinePrefix<'t> {
+    /// Reads the marks of a line without regard to other lines.
+    pub(super) fn first(line: &'t [u8]) -> LinePrefix<'t> {
+        LinePrefix::read(line, |_| true)
     }
 
-    /// The marks of a line in which a URL of the line of these may go on: initials and `:` count only if both lines
-    /// have them, as they may be the URL's. How many `>` and `|` there are does not matter: mailers that break a cited
-    /// line leave its second half without them.
-    pub(super) fn next(&self, line: &'t [u8]) -> Marks<'t> {
-        Marks::read(line, |mark| {
+    /// Reads the marks of the next line. Initials and `:` count only if this line has them too, since they may belong to the
+    /// URL. The number of `>` and `|` does not matter: a mailer that breaks a quoted line leaves its second half unquoted.
+    pub(super) fn next(&self, line: &'t [u8]) -> LinePrefix<'t> {
+        LinePrefix::read(line, |mark| {
             matches!(mark, b">" | b"|") || self.marks.contains(&mark)
         })
     }
 
-    /// Whether there are none.
+    /// Returns `true` if there are no marks.
     pub(super) fn is_empty(&self) -> bool {
         self.marks.is_empty()
     }
 
-    fn read(line: &'t [u8], counts: impl Fn(&[u8]) -> bool) -> Marks<'t> {
-        let mut found = Marks::default();
-        while found.marks.len() < MOST_MARKS {
+    fn read(line: &'t [u8], counts: impl Fn(&[u8]) -> bool) -> LinePrefix<'t> {
+        let mut found = LinePrefix::default();
+        while found.marks.len() < MAX_MARKS {
             let rest = &line[found.len..];
             let blanks = rest.iter().take_while(|&&byte| is_blank(byte)).count();
             let rest = &rest[blanks..];
@@ -53,7 +51,7 @@ impl<'t> Marks<'t> {
     }
 }
 
-/// `>`, or the initials of a person before it, with a sign before these or not: `>`, `JD>`, `*JD>`.
+/// Returns the mark `>`, alone or after a person's initials, which may follow a punctuation character: `>`, `JD>`, `*JD>`.
 fn arrow(rest: &[u8]) -> Option<&[u8]> {
     if rest.first() == Some(&b'>') {
         return Some(&rest[..1]);
@@ -72,32 +70,33 @@ fn arrow(rest: &[u8]) -> Option<&[u8]> {
     (capital && letters <= INITIALS && rest.get(len - 1) == Some(&b'>')).then(|| &rest[..len])
 }
 
-/// `|` or `:` before the end of the line, another mark, a blank or a word, with one blank before it at most.
+/// Returns the mark `|` or `:`, after at most one blank and before the end of the line, another mark, a blank or a word.
 fn bar(rest: &[u8], blanks: usize) -> Option<&[u8]> {
     let mark = matches!(rest.first(), Some(b'|' | b':')) && blanks <= 1;
-    let before = match rest.get(1) {
+    let is_before_text = match rest.get(1) {
         None | Some(b'>' | b'|' | b':' | b'_') => true,
         Some(&byte) => is_blank(byte) || byte.is_ascii_alphabetic(),
     };
-    (mark && before).then(|| &rest[..1])
+    (mark && is_before_text).then(|| &rest[..1])
 }
 
 fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }
 
-/// What makes a line a line of a diff or of a program's comment.
+/// The characters that mark a line of a diff or of a comment in a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Lead<'t> {
-    /// `+` or `-`, or nothing.
+struct CommentLead<'t> {
+    /// `+` or `-`, or empty.
     sign: &'t [u8],
-    /// `*`, `#`, `//`, `;`, `%` or `dnl`, or nothing.
+    /// `*`, `#`, `//`, `;`, `%` or `dnl`, or empty.
     comment: &'t [u8],
-    /// Bytes of the line that they take up.
+    /// The length of the lead in bytes.
     len: usize,
 }
 
-/// Bytes at the start of `lower` that are a lead that `upper` has too. Both lines are without quote marks.
+/// The length in bytes of the lead of `lower`, if `upper` has the same one; otherwise 0, or 1 for a common `+`. Both lines are
+/// given without quote marks.
 pub(super) fn common_lead(upper: &[u8], lower: &[u8]) -> usize {
     let (upper, lower) = (lead(upper), lead(lower));
     if (upper.sign, upper.comment) == (lower.sign, lower.comment) {
@@ -107,7 +106,7 @@ pub(super) fn common_lead(upper: &[u8], lower: &[u8]) -> usize {
     }
 }
 
-fn lead(line: &[u8]) -> Lead<'_> {
+fn lead(line: &[u8]) -> CommentLead<'_> {
     let sign = match line {
         [b'+' | b'-', next, ..]
             if is_blank(*next) || is_word(*next) || b"*#/+~%".contains(next) =>
@@ -125,10 +124,10 @@ fn lead(line: &[u8]) -> Lead<'_> {
         } else {
             blanks + comment.len()
         };
-    Lead { sign, comment, len }
+    CommentLead { sign, comment, len }
 }
 
-/// The mark of a comment at the start of `rest`, with a blank behind it.
+/// The mark of a comment at the start of `rest`, if a blank follows it; otherwise empty.
 fn comment(rest: &[u8]) -> &[u8] {
     let run = |mark: u8| rest.iter().take_while(|&&byte| byte == mark).count();
     let len = match rest {
@@ -145,7 +144,7 @@ fn comment(rest: &[u8]) -> &[u8] {
     }
 }
 
-/// Whether a character of a word begins or goes on here: a letter, also one that is not ASCII, a digit or `_`.
+/// Returns `true` for a byte of a word: a letter (ASCII or not), a digit or `_`.
 pub(super) fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii()
 }
@@ -157,25 +156,25 @@ mod tests {
     #[test]
     fn initials_bars_and_colons_are_marks() {
         assert_eq!(
-            Marks::first(b" > JD> *JD>| x").marks,
+            LinePrefix::first(b" > JD> *JD>| x").marks,
             [&b">"[..], b"JD>", b"*JD>", b"|"]
         );
-        assert_eq!(Marks::first(b": :word").len, 3);
-        assert_eq!(Marks::first(b":8080").len, 0);
-        assert_eq!(Marks::first(b"  | x").len, 0);
-        assert_eq!(Marks::first(b"Maria> x").len, 0);
-        assert_eq!(Marks::first(&[b'>'; 99]).len, MOST_MARKS);
+        assert_eq!(LinePrefix::first(b": :word").len, 3);
+        assert_eq!(LinePrefix::first(b":8080").len, 0);
+        assert_eq!(LinePrefix::first(b"  | x").len, 0);
+        assert_eq!(LinePrefix::first(b"Maria> x").len, 0);
+        assert_eq!(LinePrefix::first(&[b'>'; 99]).len, MAX_MARKS);
     }
 
     #[test]
-    fn initials_and_colons_of_the_second_line_must_be_those_of_the_first() {
-        assert_eq!(Marks::first(b"x").next(b"> JD> x").len, 1);
-        assert_eq!(Marks::first(b"JD> x").next(b"> JD> x").len, 5);
-        assert_eq!(Marks::first(b"JD> x").next(b": x").len, 0);
+    fn initials_and_colons_count_only_in_both_lines() {
+        assert_eq!(LinePrefix::first(b"x").next(b"> JD> x").len, 1);
+        assert_eq!(LinePrefix::first(b"JD> x").next(b"> JD> x").len, 5);
+        assert_eq!(LinePrefix::first(b"JD> x").next(b": x").len, 0);
     }
 
     #[test]
-    fn a_lead_is_undone_if_both_lines_have_it() {
+    fn a_lead_counts_if_both_lines_have_it() {
         assert_eq!(common_lead(b"  * x", b" * x"), 2);
         assert_eq!(common_lead(b"+# x", b"+ # x"), 3);
         assert_eq!(common_lead(b"+ x", b"+// x"), 1);

@@ -1,4 +1,4 @@
-//! Lines: where they end, how wide they are, and how wide those around them are.
+//! Lines: their ends, their width in columns, and the width of the prose around them.
 
 use std::iter;
 
@@ -8,37 +8,37 @@ use memchr::{memchr2, memrchr2};
 use crate::repair::line::whitespace_len;
 use crate::span::Span;
 
-/// Lines looked at on each side of a break. A wrapped paragraph shows its width within a screen.
+/// Maximum number of lines read on each side of a line break. A wrapped paragraph shows its width within a screen.
 const NEARBY_LINES: usize = 20;
 
-/// Bytes looked at on each side for these lines. Twenty that are as long as may be have less.
+/// Maximum number of bytes read on each side for these lines. More than twenty lines of [`NEARBY_LINE_BYTES`].
 const NEARBY_BYTES: usize = 8 << 10;
 
-/// Bytes of a line that may show how lines are broken here. A longer one has not been broken.
+/// Maximum number of bytes of a line that shows how lines are broken. A longer line has not been broken.
 const NEARBY_LINE_BYTES: usize = 256;
 
-/// Columns of the widest lines that programs fill or people type. What is wider has not been broken.
+/// Maximum number of columns of lines that programs fill or people type. A wider line has not been broken.
 pub(super) const WIDEST_COLUMNS: usize = 100;
 
-/// Words from which a line is prose.
+/// Minimum number of words of a line of prose.
 const PROSE_WORDS: usize = 4;
 
-/// A line of a text.
+/// A line of a text, or the beginning of it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Row {
-    /// Its bytes, or the first of them.
+pub(super) struct TextLine {
+    /// The range of the line without its line end, up to the limit.
     pub(super) span: Span,
-    /// Where the next line begins.
+    /// The offset of the next line.
     pub(super) next: usize,
-    /// Whether the line is longer than was looked: `span` and `next` end within it.
+    /// `true` if the line is longer than the limit: then `span` and `next` end inside it.
     pub(super) cut: bool,
 }
 
-/// What is left of the line that holds `at`, at most `most` bytes of it. LF, CR and CRLF end lines.
-pub(super) fn row(text: &[u8], at: usize, most: usize) -> Row {
-    let limit = text.len().min(at.saturating_add(most));
+/// Returns the rest of the line that contains `at`, at most `max_bytes` of it. LF, CR and CRLF end lines.
+pub(super) fn rest_of_line(text: &[u8], at: usize, max_bytes: usize) -> TextLine {
+    let limit = text.len().min(at.saturating_add(max_bytes));
     match memchr2(b'\n', b'\r', &text[at..limit]) {
-        None => Row {
+        None => TextLine {
             span: Span::new(at, limit),
             next: limit,
             cut: limit < text.len(),
@@ -50,7 +50,7 @@ pub(super) fn row(text: &[u8], at: usize, most: usize) -> Row {
             } else {
                 1
             };
-            Row {
+            TextLine {
                 span: Span::new(at, end),
                 next: end + line_end,
                 cut: false,
@@ -59,9 +59,11 @@ pub(super) fn row(text: &[u8], at: usize, most: usize) -> Row {
     }
 }
 
-/// Columns that `text`, the beginning of a line, takes up. A tab goes on to the next multiple of eight.
+/// The number of columns of `text`, the beginning of a line. A tab extends to the next multiple of eight.
+///
+/// Reason for counting between tabs: the compiler vectorizes the count. A test compares it with a byte-by-byte count.
 pub(super) fn columns(text: &[u8]) -> usize {
-    // The inside of a UTF-8 character takes none.
+    // The continuation bytes of a UTF-8 character take no column.
     let count = |text: &[u8]| {
         text.iter()
             .filter(|byte| !matches!(byte, 0x80..=0xBF))
@@ -73,7 +75,7 @@ pub(super) fn columns(text: &[u8]) -> usize {
         .unwrap_or(0)
 }
 
-/// Bytes of the white space at the start of `text`, a part of a line.
+/// The length in bytes of the white space at the start of `text`, a part of a line.
 pub(super) fn indentation(text: &[u8]) -> usize {
     let mut at = 0;
     loop {
@@ -84,7 +86,7 @@ pub(super) fn indentation(text: &[u8]) -> usize {
     }
 }
 
-/// `line` without the white space at its end.
+/// Removes the white space at the end of `line`.
 pub(super) fn trim_end(mut line: &[u8]) -> &[u8] {
     while let Some(len) =
         (1..=line.len().min(3)).find(|len| whitespace_len(&line[line.len() - len..]) == *len)
@@ -94,7 +96,8 @@ pub(super) fn trim_end(mut line: &[u8]) -> &[u8] {
     line
 }
 
-/// Columns of the widest of `lines` that is prose, or 0. Prose has some words and no URL, and was broken somewhere.
+/// The number of columns of the widest line of prose in `lines`, or 0. Prose has at least [`PROSE_WORDS`] words, no URL, and
+/// at most [`WIDEST_COLUMNS`] columns.
 pub(super) fn prose_columns<'t>(lines: impl Iterator<Item = &'t [u8]>) -> usize {
     lines
         .filter(|line| memmem::find(line, b"://").is_none() && words(line) >= PROSE_WORDS)
@@ -104,7 +107,7 @@ pub(super) fn prose_columns<'t>(lines: impl Iterator<Item = &'t [u8]>) -> usize 
         .unwrap_or(0)
 }
 
-/// Words of a line, counted up to [`PROSE_WORDS`].
+/// The number of words of a line, at most [`PROSE_WORDS`].
 fn words(line: &[u8]) -> usize {
     let mut rest = &line[indentation(line)..];
     let mut words = 0;
@@ -118,16 +121,17 @@ fn words(line: &[u8]) -> usize {
     words
 }
 
-/// The lines around a line, without it and without those that are too long to have been broken.
+/// The lines before `start` and from `next` on, without those that are too long to have been broken. A line begins at each
+/// of the two offsets.
 pub(super) fn nearby(text: &[u8], start: usize, next: usize) -> impl Iterator<Item = &[u8]> {
     let before = above(text, start).take(NEARBY_LINES);
-    let behind = below(text, next).take(NEARBY_LINES);
+    let after = below(text, next).take(NEARBY_LINES);
     before
-        .chain(behind)
+        .chain(after)
         .filter(|line| line.len() <= NEARBY_LINE_BYTES)
 }
 
-/// The lines before the one that begins at `at`, the nearest first.
+/// The lines before the one at `at`, the nearest first.
 fn above(text: &[u8], mut at: usize) -> impl Iterator<Item = &[u8]> {
     let floor = at.saturating_sub(NEARBY_BYTES);
     iter::from_fn(move || {
@@ -143,12 +147,12 @@ fn above(text: &[u8], mut at: usize) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// The lines from the one that begins at `at` on.
+/// The lines from the one at `at` on.
 fn below(text: &[u8], mut at: usize) -> impl Iterator<Item = &[u8]> {
     let ceiling = text.len().min(at.saturating_add(NEARBY_BYTES));
     iter::from_fn(move || {
-        let most = ceiling.checked_sub(at).filter(|&most| most > 0)?;
-        let row = row(text, at, most);
+        let max_bytes = ceiling.checked_sub(at).filter(|&bytes| bytes > 0)?;
+        let row = rest_of_line(text, at, max_bytes);
         at = row.next;
         (!row.cut).then(|| row.span.of(text))
     })
@@ -159,10 +163,9 @@ mod tests {
     use super::*;
 
     proptest::proptest! {
-        /// As columns are counted byte by byte.
         #[test]
-        fn columns_are_counted_between_tabs(text in proptest::collection::vec(proptest::sample::select(b"\ta b\x80\xBF\xC3\xFF".to_vec()), 0..60)) {
-            let one_by_one = text.iter().fold(0, |column, &octet| match octet {
+        fn columns_and_a_count_byte_by_byte_agree(text in proptest::collection::vec(proptest::sample::select(b"\ta b\x80\xBF\xC3\xFF".to_vec()), 0..60)) {
+            let one_by_one = text.iter().fold(0, |column, &byte| match byte {
                 b'\t' => column / 8 * 8 + 8,
                 0x80..=0xBF => column,
                 _ => column + 1,
@@ -179,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn white_space_is_unicodes() {
+    fn white_space_is_that_of_unicode() {
         assert_eq!(indentation("\u{3000}\t\u{a0} x".as_bytes()), 7);
         assert_eq!(trim_end("x\u{2003} \u{85}".as_bytes()), b"x");
         assert_eq!(trim_end(b" \t"), b"");
@@ -197,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn only_near_and_short_lines_are_looked_at() {
+    fn only_near_and_short_lines_count() {
         let text = [
             "x".repeat(NEARBY_LINE_BYTES + 1),
             "a b c d".to_owned(),
@@ -216,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn prose_has_words_and_no_url() {
+    fn prose_has_four_words_and_no_url() {
         let width = |line: &str| prose_columns(iter::once(line.as_bytes()));
         assert_eq!(width("one two three four  "), 18);
         assert_eq!(width("one two three"), 0);

@@ -1,15 +1,15 @@
-//! The laws of continuation, shown on small texts.
+//! Tests of the rules of continuation on small texts.
 
 use super::*;
 use crate::limits::LINE_LOOKBACK_BYTES;
 
-/// The first line of a URL, full enough that a mailer broke it behind its last slash. It has 69 columns.
+/// The first line of a URL, so full that a mailer broke it after its last slash. It has 69 columns.
 const FULL: &str = "http://www.a.example/archives/of/the/working/group/on/long/addresses/";
 
-/// A line that such a URL fills.
+/// A full line in the middle of such a URL.
 const MIDDLE: &str = "which/nobody/could/ever/remember/but/which/machines/made/in/plenty/and/";
 
-/// The pieces of the URL whose head begins at `start` and ends with its line: where they stand, and whether taken.
+/// The pieces of the URL whose head begins at `start` and ends with its line, each with `true` if it is accepted.
 fn pieces(text: &str, start: usize) -> Vec<(Span, bool)> {
     let line_end = text[start..]
         .find(['\n', '\r'])
@@ -24,8 +24,8 @@ fn pieces(text: &str, start: usize) -> Vec<(Span, bool)> {
     pieces
 }
 
-/// `«` and `»` mark a URL's head and the tokens that it must be continued by, `‹` and `›` a token that is merely
-/// possible; `¶` is a line end, of all three sorts in turn.
+/// Checks that the URL whose head is marked with `«` and `»` is continued by the other tokens marked so, and that a token
+/// marked with `‹` and `›` is merely possible. `¶` is a line end: LF, CRLF and CR in turn.
 #[track_caller]
 fn check(marked: &str) {
     for line_end in ["\n", "\r\n", "\r"] {
@@ -41,8 +41,8 @@ fn check(marked: &str) {
     }
 }
 
-/// The names of the evidence for the first step of the URL that `text` begins with.
-fn evidence(text: &str) -> Vec<&'static str> {
+/// The names of the features of the first continuation of the URL at the start of `text`.
+fn features(text: &str) -> Vec<&'static str> {
     let head = Span::new(0, text.find('\n').unwrap());
     continuations(text.as_bytes(), head)
         .first()
@@ -51,7 +51,7 @@ fn evidence(text: &str) -> Vec<&'static str> {
 }
 
 #[test]
-fn a_url_that_fills_its_line_goes_on() {
+fn a_url_that_fills_its_line_is_continued() {
     check(&format!("«{FULL}»¶«drafts/index.html» is the newest."));
     check(&format!("The minutes:¶¶   «{FULL}»¶   «minutes»¶"));
 }
@@ -63,7 +63,7 @@ fn a_short_line_of_a_whole_url_ends_it() {
 }
 
 #[test]
-fn prose_does_not_go_on_with_a_url() {
+fn prose_does_not_continue_a_url() {
     check(&format!("«{FULL}»¶The minutes are there."));
     check(&format!("«{FULL}»¶and in the archives."));
     check(&format!("«{FULL}minutes»¶Thursday, or later."));
@@ -90,7 +90,7 @@ fn a_list_of_paths_is_not_joined() {
 }
 
 #[test]
-fn quote_marks_are_undone_whatever_their_depth() {
+fn quote_marks_are_skipped_at_any_depth() {
     check(&format!("> «{FULL}»¶> «drafts/index.html»"));
     check(&format!("> > «{FULL}»¶> «drafts/index.html»"));
     check(&format!("> «{FULL}»¶«drafts/index.html»¶"));
@@ -106,7 +106,7 @@ fn initials_and_colons_are_marks_only_in_both_lines() {
 }
 
 #[test]
-fn a_step_says_whether_marks_were_undone() {
+fn a_continuation_reports_skipped_quote_marks() {
     let quoted = |text: &str| {
         continuations(text.as_bytes(), Span::new(2, text.find('\n').unwrap()))[0].quoted
     };
@@ -115,7 +115,7 @@ fn a_step_says_whether_marks_were_undone() {
 }
 
 #[test]
-fn leads_of_comments_and_diffs_are_undone_in_both_lines() {
+fn leads_of_comments_and_diffs_are_skipped_in_both_lines() {
     check(&format!("# «{FULL}»¶# «drafts/index.html»"));
     check(&format!("+ * «{FULL}»¶+ * «drafts/index.html»"));
     check(&format!("// «{FULL}»¶// «drafts/index.html»"));
@@ -123,7 +123,7 @@ fn leads_of_comments_and_diffs_are_undone_in_both_lines() {
 }
 
 #[test]
-fn a_soft_line_end_is_dropped() {
+fn a_soft_line_end_is_removed() {
     check(&format!("«{FULL}abcdef»=¶«ghi.html» is"));
     check("«http://a.example/x»\\¶«/y/index.html»");
 }
@@ -142,7 +142,7 @@ fn an_extension_is_completed() {
 }
 
 #[test]
-fn an_escape_a_query_and_a_fragment_go_on() {
+fn an_escape_a_query_and_a_fragment_continue_a_url() {
     check(&format!("«{FULL}minutes%2»¶«0of»"));
     check("«http://a.example/cgi/find»¶«?minutes»");
     check("«http://a.example/minutes.html»¶«#drafts»");
@@ -168,7 +168,7 @@ fn rules_bullets_and_numbers_are_not_joined() {
 }
 
 #[test]
-fn a_number_of_four_digits_is_no_item() {
+fn a_number_of_four_digits_is_not_a_list_item() {
     check(&format!("«{FULL}»¶«1997.»"));
     check(&format!("«{FULL}»¶997."));
 }
@@ -180,27 +180,27 @@ fn attributes_and_parameters_are_not_joined() {
 }
 
 #[test]
-fn what_opens_or_stops_something_is_no_token() {
+fn opening_and_closing_punctuation_begins_no_token() {
     for first in "[({*\\'^!,;:)]}$@\"<`".chars() {
         check(&format!("«{FULL}»¶{first}drafts/index.html"));
     }
 }
 
 #[test]
-fn a_token_ends_where_a_urls_run_ends() {
+fn a_token_ends_where_the_run_of_a_url_ends() {
     check(&format!("«{FULL}»¶«drafts/index.html»>, and"));
     check(&format!("«{FULL}»¶«drafts/index.html»&gt;, and"));
     check(&format!("«{FULL}»¶«drafts/index.html»\u{201D}, and"));
 }
 
 #[test]
-fn ascii_goes_on_in_ascii() {
+fn an_ascii_url_is_continued_in_ascii() {
     check(&format!("«{FULL}»¶entwürfe/index.html"));
     check(&format!("«{FULL}ä/»¶«entwürfe/index.html»"));
 }
 
 #[test]
-fn a_host_goes_on_behind_its_dot() {
+fn a_host_continues_behind_its_dot() {
     check("«http://www.»¶«a.example/minutes»");
     check("«http://»¶«a.example/minutes»");
     check("«http://www.a.com»¶of that name");
@@ -214,17 +214,17 @@ fn a_bracket_is_closed_in_the_next_line() {
 }
 
 #[test]
-fn three_lines_are_a_chain() {
+fn a_url_is_continued_over_three_lines() {
     check(&format!("«{FULL}»¶«{MIDDLE}»¶«index.html»¶Regards"));
 }
 
 #[test]
-fn a_chain_ends_where_a_token_is_not_all_of_its_line() {
+fn a_url_ends_after_a_token_that_other_text_follows() {
     check(&format!("«{FULL}»¶«{MIDDLE}» and¶index.html"));
 }
 
 #[test]
-fn a_chain_is_no_longer_than_its_limit() {
+fn the_number_of_lines_is_limited() {
     let lines = [MIDDLE; 2 * CONTINUATION_LINES].join("\n");
     let text = format!("{FULL}\n{lines}");
     assert_eq!(
@@ -234,20 +234,20 @@ fn a_chain_is_no_longer_than_its_limit() {
 }
 
 #[test]
-fn what_would_have_fitted_was_not_broken() {
+fn a_token_that_would_have_fitted_has_the_feature_fits() {
     let prose =
         "The working group met for the third time, and it did not agree on the length of lines.";
-    assert!(evidence(&format!("{FULL}\nindex.html\n\n{prose}")).contains(&"fits"));
-    assert!(!evidence(&format!("{FULL}\nindex.html\n\n{}", &prose[..79])).contains(&"fits"));
+    assert!(features(&format!("{FULL}\nindex.html\n\n{prose}")).contains(&"fits"));
+    assert!(!features(&format!("{FULL}\nindex.html\n\n{}", &prose[..79])).contains(&"fits"));
 }
 
 #[test]
-fn a_doubtful_token_is_shown_and_ends_the_url() {
+fn a_possible_token_is_reported_and_ends_the_url() {
     check(&format!("«{FULL}»¶‹minutes› and"));
 }
 
 #[test]
-fn nothing_goes_on_over_a_blank_line() {
+fn a_url_is_not_continued_over_a_blank_line() {
     check(&format!("«{FULL}»"));
     check(&format!("«{FULL}»¶"));
     check(&format!("«{FULL}»¶¶drafts/index.html"));
@@ -260,7 +260,7 @@ fn blanks_at_line_ends_do_not_matter() {
 }
 
 #[test]
-fn a_head_within_its_line_has_no_steps() {
+fn a_head_before_other_text_has_no_continuations() {
     let text = format!("{FULL} x\ndrafts/index.html");
     assert_eq!(continuations(text.as_bytes(), Span::new(0, FULL.len())), []);
     let text = format!("{FULL}&gt;\ndrafts/index.html");
@@ -271,13 +271,13 @@ fn a_head_within_its_line_has_no_steps() {
 }
 
 #[test]
-fn a_url_without_slashes_has_no_steps() {
+fn a_url_without_slashes_has_no_continuations() {
     check("«mailto:joe-»¶mary@a.example");
     check("«www.a.example/working-»¶groups/index.html");
 }
 
 #[test]
-fn what_is_longer_than_its_limit_has_no_steps() {
+fn lines_and_tokens_above_their_limits_have_no_continuations() {
     let long = |len: usize| format!("http://a.example/{}/", "x".repeat(len));
     check(&format!(
         "«{}»¶«drafts/index.html»",
@@ -299,7 +299,7 @@ fn what_is_longer_than_its_limit_has_no_steps() {
 }
 
 #[test]
-fn points_make_confidence() {
+fn points_give_confidence() {
     let step = |features: &[Feature]| {
         let mut step = Continuation {
             token: Span::new(0, 1),
@@ -308,21 +308,25 @@ fn points_make_confidence() {
             whole_line: true,
             features: Features::default(),
         };
-        for &evidence in features {
-            step.features.add([(evidence, true)]);
+        for &feature in features {
+            step.features.add([(feature, true)]);
         }
         step
     };
-    let doubtful = step(&[Feature::Base, Feature::HeadEscape, Feature::HeadSoft]);
+    let doubtful = step(&[
+        Feature::Bias,
+        Feature::EndsInsideEscape,
+        Feature::SoftLineEnd,
+    ]);
     assert!(
         (doubtful.points() - LIKELY).abs() < f32::EPSILON
             && (doubtful.confidence() - 0.5).abs() < 0.001
     );
     let likely = step(&[
-        Feature::Base,
-        Feature::One,
-        Feature::TokExt,
-        Feature::Filled,
+        Feature::Bias,
+        Feature::TokenAlone,
+        Feature::TokenEndsWithExtension,
+        Feature::FullLine,
     ]);
     assert!(
         (likely.points() - 1.5).abs() < f32::EPSILON && (likely.confidence() - 0.867).abs() < 0.001
@@ -330,14 +334,14 @@ fn points_make_confidence() {
 }
 
 #[test]
-fn the_rows_stand_in_the_order_of_the_evidence() {
-    for (at, evidence) in Feature::ALL.into_iter().enumerate() {
-        assert_eq!(evidence as usize, at);
-        assert_eq!((evidence.points() * 4.0).fract().abs().to_bits(), 0);
+fn the_rows_are_in_the_order_of_the_features() {
+    for (at, feature) in Feature::ALL.into_iter().enumerate() {
+        assert_eq!(feature as usize, at);
+        assert_eq!((feature.points() * 4.0).fract().abs().to_bits(), 0);
     }
 }
 
-/// Random texts of what matters to the evidence, and of any bytes.
+/// Generator of random texts, from pieces that matter to the features and any bytes.
 struct Random(u64);
 
 impl Random {
@@ -366,7 +370,7 @@ impl Random {
 }
 
 #[test]
-fn steps_of_any_octets_lie_in_order_and_only_the_last_is_in_doubt() {
+fn continuations_of_any_bytes_are_in_order_and_only_the_last_is_uncertain() {
     let mut random = Random(1738);
     let mut joined = 0;
     for _ in 0..20_000 {
@@ -393,5 +397,5 @@ fn steps_of_any_octets_lie_in_order_and_only_the_last_is_in_doubt() {
             joined += steps.len();
         }
     }
-    assert!(joined > 1_000, "only {joined} steps were tried");
+    assert!(joined > 1_000, "only {joined} continuations were tried");
 }

@@ -1,8 +1,8 @@
-//! The first run of characters of the next line: what it looks like, a piece of a URL or something else.
+//! The token, the first run of characters of the next line: properties that a piece of a URL has, or other text.
 
 use super::line_prefix::is_word;
 
-/// Extensions of files that the URLs of archives end with. `Z` is written so.
+/// Extensions of files that URLs in archives end with. `Z` is always upper-case.
 const EXTENSIONS: [&str; 71] = [
     "html", "htm", "shtml", "xhtml", "txt", "text", "gif", "jpg", "jpeg", "png", "svg", "pdf",
     "ps", "eps", "dvi", "rtf", "doc", "ppt", "xls", "gz", "tgz", "zip", "tar", "bz2", "xz", "Z",
@@ -12,60 +12,61 @@ const EXTENSIONS: [&str; 71] = [
     "mp3", "mov", "faq", "jhtml", "rpy", "story",
 ];
 
-/// Letters of the longest extension.
+/// Number of letters of the longest extension.
 const EXTENSION_LETTERS: usize = 5;
 
-/// Top-level domains that are no country's, as far as archives have many URLs in them.
+/// Top-level domains other than country codes that are frequent in archives.
 const TOP_DOMAINS: [&str; 10] = [
     "com", "org", "net", "edu", "gov", "mil", "int", "info", "biz", "name",
 ];
 
-/// English words that sentences go on with behind a URL, and that no URL ends with. `a` and `i` may be letters of one.
+/// Frequent English words that continue a sentence after a URL. URLs do not end with them. `a` and `i` are missing because
+/// they can be letters of a URL.
 const STOP_WORDS: [&str; 35] = [
     "an", "and", "are", "as", "at", "but", "by", "can", "for", "from", "has", "have", "if", "in",
     "into", "is", "it", "its", "of", "on", "or", "so", "that", "the", "then", "there", "this",
     "to", "via", "was", "we", "were", "which", "with", "you",
 ];
 
-/// How rules, bullets, boxes and options begin: none of them goes on with a URL.
+/// Prefixes of rules, bullets, boxes and command-line options. None of these continues a URL.
 const RULES: [&str; 13] = [
     "--", "-o", "-*", "-=", "-~", "==", "__", "...", "~~", "//", "++", "##", "/*",
 ];
 
-/// Bytes that no continuation begins with: they open something, or programs break lines behind them.
+/// Bytes that no continuation begins with: they open something, or programs break lines after them.
 const NEVER_FIRST: &[u8] = b"[({*|\\'^!,;:)]}$@";
 
-/// Bytes that set off the parts of a URL.
-const JOINTS: &[u8] = b"/_%=&?#~";
+/// Bytes that separate the parts of a URL.
+const DELIMITERS: &[u8] = b"/_%=&?#~";
 
-/// Digits of the number before an item of a list.
+/// Maximum number of digits before an item of a numbered list.
 const ITEM_DIGITS: usize = 3;
 
-/// Digits and signs from which a number is one of a telephone.
+/// Minimum number of digits and punctuation characters of a telephone number.
 const TELEPHONE_DIGITS: usize = 9;
 
-/// A token: see [`super::Feature`].
+/// A token, as defined by [`super::Feature`].
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Token<'t> {
-    /// All of it. Not empty.
+pub(super) struct ContinuationToken<'t> {
+    /// The whole token. Not empty.
     pub(super) all: &'t [u8],
-    /// It without sentence punctuation at its end.
+    /// The token without sentence punctuation at its end.
     pub(super) bare: &'t [u8],
 }
 
-impl<'t> Token<'t> {
-    /// The token `all`; none if it is punctuation only.
-    pub(super) fn new(all: &'t [u8]) -> Option<Token<'t>> {
+impl<'t> ContinuationToken<'t> {
+    /// Returns the token `all`; `None` if it is only sentence punctuation.
+    pub(super) fn new(all: &'t [u8]) -> Option<ContinuationToken<'t>> {
         let bare = bare(all);
-        (!bare.is_empty()).then_some(Token { all, bare })
+        (!bare.is_empty()).then_some(ContinuationToken { all, bare })
     }
 
-    /// Its first byte.
+    /// The first byte.
     pub(super) fn first(&self) -> u8 {
         self.all[0]
     }
 
-    /// Whether a scheme, or what stands for one, opens another URL.
+    /// Returns `true` if the token begins another URL: with a scheme, `www.` or `URL:`.
     pub(super) fn begins_url(&self) -> bool {
         let end = self
             .all
@@ -79,12 +80,12 @@ impl<'t> Token<'t> {
                 .any(|prefix| begins_with(self.all, prefix))
     }
 
-    /// Whether it begins as no continuation does, or has no word in it.
-    pub(super) fn is_sign(&self) -> bool {
+    /// Returns `true` if the token begins with a byte that no continuation begins with, or contains no word.
+    pub(super) fn is_punctuation(&self) -> bool {
         NEVER_FIRST.contains(&self.first()) || !self.all.iter().any(|&byte| is_word(byte))
     }
 
-    /// Whether it is a rule, a bullet, a box or an option, or the number of a list's item.
+    /// Returns `true` if the token is a rule, bullet, box or option, or the number of a list item.
     pub(super) fn is_rule(&self) -> bool {
         let item = match self.all {
             [number @ .., b'.' | b')'] => {
@@ -97,8 +98,8 @@ impl<'t> Token<'t> {
             .any(|rule| self.all.starts_with(rule.as_bytes()))
     }
 
-    /// What stands behind the `=` if it begins with a name and that.
-    pub(super) fn assigned(&self) -> Option<&'t [u8]> {
+    /// The text after the `=` if the token begins with a name and `=`.
+    pub(super) fn assigned_value(&self) -> Option<&'t [u8]> {
         let name = self
             .all
             .iter()
@@ -111,7 +112,7 @@ impl<'t> Token<'t> {
         }
     }
 
-    /// Whether it begins with what only goes on with a URL: a query, a fragment, an escape, an extension.
+    /// Returns `true` if the token begins with a query, fragment, escape or extension, which only continue a URL.
     pub(super) fn begins_query(&self) -> bool {
         match self.all {
             [b'?' | b'&' | b'=', next, ..] => is_word(*next) || b"%~.=&-".contains(next),
@@ -123,7 +124,7 @@ impl<'t> Token<'t> {
         }
     }
 
-    /// Whether it begins with a dot and an extension: `.html`, `..html`.
+    /// Returns `true` if the token begins with a dot and an extension: `.html`, `..html`.
     fn begins_extension(&self) -> bool {
         let Some(rest) = self.all.strip_prefix(b".") else {
             return false;
@@ -135,7 +136,7 @@ impl<'t> Token<'t> {
             .any(|extension| extension.as_bytes() == &rest[..word])
     }
 
-    /// Whether it begins as a piece of a path, or with a hyphen and has one of these within.
+    /// Returns `true` if the token begins like a piece of a path, or begins with a hyphen and contains such a piece.
     pub(super) fn begins_path(&self) -> bool {
         match self.all {
             [b'/' | b'_' | b'~', next, ..] => is_word(*next) || b"%~.-".contains(next),
@@ -150,12 +151,12 @@ impl<'t> Token<'t> {
         }
     }
 
-    /// Whether it begins with a path, query or fragment, or with one more label of a host.
+    /// Returns `true` if the token begins with a path, query or fragment, or with another label of a host.
     pub(super) fn follows_host(&self) -> bool {
         matches!(self.all, [b'/' | b'?' | b'#' | b'.', next, ..] if is_word(*next))
     }
 
-    /// Whether it ends with a file's extension, a query aside, or completes one that `url` has begun.
+    /// Returns `true` if the token ends with the extension of a file, before any query, or completes one that `url` begins.
     pub(super) fn has_extension(&self, url: &[u8]) -> bool {
         let path = self
             .bare
@@ -166,29 +167,29 @@ impl<'t> Token<'t> {
         whole || completes_extension(url, self.bare)
     }
 
-    /// How many of a URL's marks of punctuation it has.
-    pub(super) fn joints(&self) -> usize {
+    /// The number of bytes that separate the parts of a URL.
+    pub(super) fn delimiters(&self) -> usize {
         self.bare
             .iter()
-            .filter(|byte| JOINTS.contains(byte))
+            .filter(|byte| DELIMITERS.contains(byte))
             .count()
     }
 
-    /// Whether one of them, or a `+`, stands behind its first byte.
-    pub(super) fn has_joint_inside(&self) -> bool {
+    /// Returns `true` if one of these bytes, or a `+`, follows the first byte.
+    pub(super) fn has_delimiter_inside(&self) -> bool {
         self.bare[1..]
             .iter()
-            .any(|byte| *byte == b'+' || JOINTS.contains(byte))
+            .any(|byte| *byte == b'+' || DELIMITERS.contains(byte))
     }
 
-    /// Whether it is a word with a capital letter: `Index`, `Mary-Jane`, `O'Hara`.
-    pub(super) fn is_capitalised(&self) -> bool {
+    /// Returns `true` if the token is a word that begins with a capital letter: `Index`, `Mary-Jane`, `O'Hara`.
+    pub(super) fn is_capitalized(&self) -> bool {
         let mut parts = self.bare.split(|byte| b"'-".contains(byte));
         self.bare[0].is_ascii_uppercase()
             && parts.all(|part| !part.is_empty() && all(part, u8::is_ascii_alphabetic))
     }
 
-    /// Whether it is a word, a colon and something else.
+    /// Returns `true` if the token is a word, a colon, and more text.
     pub(super) fn is_labelled(&self) -> bool {
         let name = self
             .all
@@ -200,14 +201,14 @@ impl<'t> Token<'t> {
             && self.all.len() > name + 1
     }
 
-    /// Whether it is one of the most frequent words.
+    /// Returns `true` if the token is one of [`STOP_WORDS`].
     pub(super) fn is_stop_word(&self) -> bool {
         STOP_WORDS
             .iter()
             .any(|word| word.as_bytes().eq_ignore_ascii_case(self.bare))
     }
 
-    /// Whether it is a mail address, or a telephone number.
+    /// Returns `true` if the token is a mail address or a telephone number.
     pub(super) fn is_address(&self) -> bool {
         let number = self.bare.strip_prefix(b"+").unwrap_or(self.bare);
         let telephone = number.len() >= TELEPHONE_DIGITS
@@ -215,7 +216,7 @@ impl<'t> Token<'t> {
         telephone || self.is_mail_address()
     }
 
-    /// `joe@a.example`, and the same with `[at]`.
+    /// Returns `true` for `joe@a.example` and `joe[at]a.example`.
     fn is_mail_address(&self) -> bool {
         let name = self
             .bare
@@ -234,7 +235,7 @@ impl<'t> Token<'t> {
         name > 0 && host.contains(&b'.') && host.split(|&byte| byte == b'.').all(label)
     }
 
-    /// Whether it begins with a host in a top-level domain that is no country's, a port behind it or none.
+    /// Returns `true` if the token begins with a host in one of [`TOP_DOMAINS`], with or without a port.
     pub(super) fn begins_host(&self) -> bool {
         let len = self
             .bare
@@ -260,7 +261,10 @@ impl<'t> Token<'t> {
     }
 }
 
-/// `text` without the sentence punctuation at its end, and without closing brackets that were not opened in it.
+/// Removes sentence punctuation from the end of `text`, and closing brackets that were not opened in it.
+///
+/// Reason for counting brackets once: a token may be long and full of them. A test compares this with a count for each
+/// bracket removed.
 pub(super) fn bare(text: &[u8]) -> &[u8] {
     let surplus = |open: u8, close: u8| {
         text.iter().fold(0_i64, |sum, &byte| {
@@ -272,7 +276,7 @@ pub(super) fn bare(text: &[u8]) -> &[u8] {
     let mut curly = surplus(b'{', b'}');
     let mut rest = text;
     while let [before @ .., last] = rest {
-        let closed_too_often = match last {
+        let unopened = match last {
             b'.' | b',' | b';' | b':' | b'!' | b'?' | b'\'' => {
                 rest = before;
                 continue;
@@ -282,16 +286,16 @@ pub(super) fn bare(text: &[u8]) -> &[u8] {
             b'}' => &mut curly,
             _ => break,
         };
-        if *closed_too_often <= 0 {
+        if *unopened <= 0 {
             break;
         }
-        *closed_too_often -= 1;
+        *unopened -= 1;
         rest = before;
     }
     rest
 }
 
-/// Whether `text` ends with a dot and an extension, in any case.
+/// Returns `true` if `text` ends with a dot and an extension, in any case.
 pub(super) fn has_extension(text: &[u8]) -> bool {
     last_name(text).is_some_and(|name| {
         EXTENSIONS
@@ -300,7 +304,7 @@ pub(super) fn has_extension(text: &[u8]) -> bool {
     })
 }
 
-/// Whether `end` completes an extension that `url` ends with the beginning of: `.ht` and `ml`.
+/// Returns `true` if `end` completes an extension that begins at the end of `url`: `.ht` and `ml`.
 fn completes_extension(url: &[u8], end: &[u8]) -> bool {
     let letters = all(end, |byte| {
         byte.is_ascii_lowercase() || byte.is_ascii_digit()
@@ -317,7 +321,7 @@ fn completes_extension(url: &[u8], end: &[u8]) -> bool {
     letters && !has_extension(url) && EXTENSIONS.iter().any(completes)
 }
 
-/// What stands behind the last dot of `text`, if it is no longer than extensions are.
+/// The text after the last dot of `text`, if it is not longer than an extension.
 fn last_name(text: &[u8]) -> Option<&[u8]> {
     let tail = &text[text.len().saturating_sub(EXTENSION_LETTERS + 1)..];
     tail.iter()
@@ -325,7 +329,7 @@ fn last_name(text: &[u8]) -> Option<&[u8]> {
         .map(|dot| &tail[dot + 1..])
 }
 
-/// Whether `label` is a well-known top-level domain that is no country's.
+/// Returns `true` if `label` is one of [`TOP_DOMAINS`].
 pub(super) fn is_top_domain(label: &[u8]) -> bool {
     TOP_DOMAINS
         .iter()
@@ -344,12 +348,12 @@ fn all(text: &[u8], is: impl Fn(&u8) -> bool) -> bool {
 mod tests {
     use super::*;
 
-    fn token(all: &str) -> Token<'_> {
-        Token::new(all.as_bytes()).unwrap()
+    fn token(all: &str) -> ContinuationToken<'_> {
+        ContinuationToken::new(all.as_bytes()).unwrap()
     }
 
-    /// Which of `tokens` are what `is` says.
-    fn which<'t>(tokens: &'t str, is: impl Fn(&Token<'t>) -> bool) -> String {
+    /// The members of `tokens` for which `is` returns `true`.
+    fn which<'t>(tokens: &'t str, is: impl Fn(&ContinuationToken<'t>) -> bool) -> String {
         tokens
             .split(' ')
             .filter(|all| is(&token(all)))
@@ -361,16 +365,16 @@ mod tests {
     fn a_scheme_before_the_path_begins_a_url() {
         let tokens = "x://y xx-://y WWW.x url:x x:y /x://y x?y=z://a newsx";
         assert_eq!(
-            which(tokens, Token::begins_url),
+            which(tokens, ContinuationToken::begins_url),
             "x://y xx-://y WWW.x url:x"
         );
     }
 
     #[test]
-    fn what_only_a_url_goes_on_with_is_a_query() {
+    fn a_query_begins_with_what_only_continues_a_url() {
         let tokens = "?x ?(x &x =% =x %4F %4 %4g #x.y #x/y .html ..html .html5 .HTML .Z .z ...html";
         assert_eq!(
-            which(tokens, Token::begins_query),
+            which(tokens, ContinuationToken::begins_query),
             "?x &x =% =x %4F #x.y .html ..html .Z"
         );
     }
@@ -378,53 +382,62 @@ mod tests {
     #[test]
     fn a_path_begins_with_its_punctuation() {
         let tokens = "/x /. _x ~% .x ./ -x -x.y -x/ -/x.y x/y";
-        assert_eq!(which(tokens, Token::begins_path), "/x /. _x ~% .x -x.y");
+        assert_eq!(
+            which(tokens, ContinuationToken::begins_path),
+            "/x /. _x ~% .x -x.y"
+        );
     }
 
     #[test]
     fn labels_capitals_and_stop_words_are_prose() {
         assert_eq!(
-            which("Re:x Re-x:y Re: re:x 8:x x_y:z", Token::is_labelled),
+            which(
+                "Re:x Re-x:y Re: re:x 8:x x_y:z",
+                ContinuationToken::is_labelled
+            ),
             "Re:x Re-x:y re:x"
         );
         assert_eq!(
             which(
                 "Mary O'Hara Mary-Jane X x X1 X- Mary-.",
-                Token::is_capitalised
+                ContinuationToken::is_capitalized
             ),
             "Mary O'Hara Mary-Jane X"
         );
-        assert_eq!(which("the The, a thee", Token::is_stop_word), "the The,");
+        assert_eq!(
+            which("the The, a thee", ContinuationToken::is_stop_word),
+            "the The,"
+        );
     }
 
     #[test]
-    fn mail_and_telephones_have_addresses() {
+    fn mail_addresses_and_telephone_numbers_are_addresses() {
         let mail =
             "joe@a.example j.o+e@a.b.example, joe[at]a.example joe@a @a.example joe@.example";
         assert_eq!(
-            which(mail, Token::is_address),
+            which(mail, ContinuationToken::is_address),
             "joe@a.example j.o+e@a.b.example, joe[at]a.example"
         );
         assert_eq!(
             which(
                 "+1-234-567.8 (12)34567 1234-567 +12345678",
-                Token::is_address
+                ContinuationToken::is_address
             ),
             "+1-234-567.8 (12)34567"
         );
     }
 
     #[test]
-    fn a_host_stands_in_a_domain_that_is_known() {
+    fn a_host_is_in_a_known_domain() {
         let tokens = "a.com A.COM/x a.b-c.org:80 a.org:80/x a.org:x a.org:8x a.example com .com a..com a.com.x a.com?x";
         assert_eq!(
-            which(tokens, Token::begins_host),
+            which(tokens, ContinuationToken::begins_host),
             "a.com A.COM/x a.b-c.org:80 a.org:80/x"
         );
     }
 
     #[test]
-    fn extensions_end_files_and_may_be_begun_before() {
+    fn an_extension_may_begin_at_the_end_of_the_url() {
         let has = |url: &str, all: &str| token(all).has_extension(url.as_bytes());
         assert!(
             has("", "x.html")
@@ -443,15 +456,18 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_three_digits_count_items() {
+    fn list_numbers_have_at_most_three_digits() {
         assert_eq!(
-            which("1. 123) 1234. 1.x -- -x -option *x //x", Token::is_rule),
+            which(
+                "1. 123) 1234. 1.x -- -x -option *x //x",
+                ContinuationToken::is_rule
+            ),
             "1. 123) -- -option //x"
         );
     }
 
-    /// `bare`, as it would be said: a count of all brackets for each that may come off.
-    fn dull(mut text: &[u8]) -> &[u8] {
+    /// The simple twin of [`bare`]: counts all brackets again for each one that may be removed.
+    fn bare_simple(mut text: &[u8]) -> &[u8] {
         let count = |text: &[u8], bracket: u8| text.split(|&byte| byte == bracket).count();
         while let [before @ .., last] = text {
             let off = match last {
@@ -469,14 +485,14 @@ mod tests {
     }
 
     #[test]
-    fn punctuation_and_brackets_too_many_come_off() {
+    fn punctuation_and_unopened_brackets_are_removed() {
         assert_eq!(bare(b"(x)).]"), b"(x)");
-        let octets = b"()[]{}.,x'";
+        let bytes = b"()[]{}.,x'";
         for number in 0..100_000_usize {
             let text: Vec<u8> = (0..5)
-                .map(|place| octets[number / 10_usize.pow(place) % 10])
+                .map(|place| bytes[number / 10_usize.pow(place) % 10])
                 .collect();
-            assert_eq!(bare(&text), dull(&text));
+            assert_eq!(bare(&text), bare_simple(&text));
         }
     }
 }

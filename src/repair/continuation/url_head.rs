@@ -1,25 +1,25 @@
-//! The URL as far as it was read: what its end says about whether it goes on.
+//! The URL read so far: the properties of its end.
 
 use super::line_width::columns;
-use super::token::{Token, bare, has_extension, is_top_domain};
+use super::token::{ContinuationToken, bare, has_extension, is_top_domain};
 
-/// Letters of a country's top-level domain.
+/// Number of letters of a country's top-level domain.
 const COUNTRY_LETTERS: usize = 2;
 
 /// A URL with a `//`, or the beginning of one.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Head<'u> {
-    /// All of it. Not empty.
+pub(super) struct UrlHead<'u> {
+    /// The whole text. Not empty.
     pub(super) url: &'u [u8],
-    /// What stands between the `//` and the path or query.
+    /// The text between the `//` and the path or query.
     host: &'u [u8],
-    /// The path, and what follows it.
+    /// The path and all that follows it.
     path: &'u [u8],
 }
 
-impl<'u> Head<'u> {
-    /// Takes `url` apart; none if no `//` follows its scheme.
-    pub(super) fn new(url: &'u [u8]) -> Option<Head<'u>> {
+impl<'u> UrlHead<'u> {
+    /// Divides `url`. `None` if no `//` follows its scheme.
+    pub(super) fn new(url: &'u [u8]) -> Option<UrlHead<'u>> {
         let in_scheme = |byte: &u8| byte.is_ascii_alphanumeric() || b"+.-".contains(byte);
         let scheme = url.iter().take_while(|byte| in_scheme(byte)).count();
         let rest = url[scheme..].strip_prefix(b"://")?;
@@ -28,15 +28,16 @@ impl<'u> Head<'u> {
             .position(|byte| b"/?#".contains(byte))
             .unwrap_or(rest.len());
         let (host, path) = rest.split_at(host);
-        Some(Head { url, host, path })
+        Some(UrlHead { url, host, path })
     }
 
-    /// Whether it ends with one of `bytes`.
-    pub(super) fn ends_with(&self, octets: &[u8]) -> bool {
-        self.url.last().is_some_and(|last| octets.contains(last))
+    /// Returns `true` if the URL ends with one of `bytes`.
+    pub(super) fn ends_with(&self, bytes: &[u8]) -> bool {
+        self.url.last().is_some_and(|last| bytes.contains(last))
     }
 
-    /// Whether it ends with a letter or digit. What is not UTF-8 counts as a letter, a soft hyphen does not.
+    /// Returns `true` if the URL ends with a letter or digit. Bytes that are not UTF-8 count as letters, a soft hyphen does
+    /// not.
     pub(super) fn ends_with_alnum(&self) -> bool {
         let character =
             |len: usize| str::from_utf8(&self.url[self.url.len().saturating_sub(len)..]).ok();
@@ -46,37 +47,38 @@ impl<'u> Head<'u> {
         last.is_none_or(char::is_alphanumeric)
     }
 
-    /// Whether it ends with a `%` or a `%` and one digit.
-    pub(super) fn ends_within_escape(&self) -> bool {
+    /// Returns `true` if the URL ends with a `%`, or a `%` and one hexadecimal digit.
+    pub(super) fn ends_inside_escape(&self) -> bool {
         matches!(self.url, [.., b'%'])
             || matches!(self.url, [.., b'%', digit] if digit.is_ascii_hexdigit())
     }
 
-    /// Whether its path ends with a file's extension, sentence punctuation aside.
+    /// Returns `true` if the path ends with the extension of a file, before any sentence punctuation.
     pub(super) fn ends_with_file(&self) -> bool {
         !self.path.is_empty() && has_extension(bare(self.url))
     }
 
-    /// Whether it is a scheme and a whole host, and nothing more.
+    /// Returns `true` if the URL is a scheme and a complete host without path.
     pub(super) fn ends_with_host(&self) -> bool {
-        self.path.is_empty() && !self.host_is_cut()
+        self.path.is_empty() && !self.is_host_incomplete()
     }
 
-    /// Whether nothing follows its `//`.
+    /// Returns `true` if nothing follows the `//`.
     pub(super) fn is_scheme(&self) -> bool {
         self.host.is_empty() && self.path.is_empty()
     }
 
-    /// Whether it ends within its host, where `token` can go on: behind a dot, colon or hyphen, or before all of it.
-    pub(super) fn host_goes_on(&self, token: &Token<'_>) -> bool {
+    /// Returns `true` if the URL ends inside its host, after a dot, colon or hyphen or before all of it, and `token` can
+    /// continue the host.
+    pub(super) fn host_continues(&self, token: &ContinuationToken<'_>) -> bool {
         let joint = self.host.last().is_none_or(|last| b".:-".contains(last));
-        self.host_is_cut()
+        self.is_host_incomplete()
             && joint
             && (token.first().is_ascii_lowercase() || token.first().is_ascii_digit())
     }
 
-    /// Whether it ends within its host, as far as the last label tells: in no domain that we know.
-    pub(super) fn host_is_cut(&self) -> bool {
+    /// Returns `true` if the URL ends inside its host: the last label is not a known top-level domain.
+    pub(super) fn is_host_incomplete(&self) -> bool {
         if !self.path.is_empty() || is_number(self.host) {
             return false;
         }
@@ -97,7 +99,7 @@ impl<'u> Head<'u> {
     }
 }
 
-/// Whether a host is one of digits and dots.
+/// Returns `true` if a host consists of digits and dots.
 fn is_number(host: &[u8]) -> bool {
     !host.is_empty() && host.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'.'))
 }
@@ -106,12 +108,12 @@ fn is_number(host: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn head(url: &str) -> Head<'_> {
-        Head::new(url.as_bytes()).unwrap()
+    fn head(url: &str) -> UrlHead<'_> {
+        UrlHead::new(url.as_bytes()).unwrap()
     }
 
     #[test]
-    fn a_host_is_whole_in_a_domain_that_is_known() {
+    fn a_host_in_a_known_domain_is_complete() {
         for host in [
             "a.com",
             "a.COM.",
@@ -121,7 +123,10 @@ mod tests {
             "192.",
             "joe@a.org",
         ] {
-            assert!(!head(&format!("http://{host}")).host_is_cut(), "{host}");
+            assert!(
+                !head(&format!("http://{host}")).is_host_incomplete(),
+                "{host}"
+            );
         }
         for host in [
             "",
@@ -133,26 +138,29 @@ mod tests {
             "localhost:80",
             "a.example",
         ] {
-            assert!(head(&format!("http://{host}")).host_is_cut(), "{host}");
+            assert!(
+                head(&format!("http://{host}")).is_host_incomplete(),
+                "{host}"
+            );
         }
-        assert!(!head("http://www/").host_is_cut());
+        assert!(!head("http://www/").is_host_incomplete());
     }
 
     #[test]
-    fn what_follows_the_scheme_is_taken_apart() {
+    fn host_path_and_escape_are_recognized() {
         assert!(head("http://").is_scheme() && !head("http:///").is_scheme());
         assert!(
             head("http://a.com/x.html).").ends_with_file() && !head("http://a.pl").ends_with_file()
         );
-        assert!(head("x://y%").ends_within_escape() && head("x://y%4").ends_within_escape());
-        assert!(!head("x://y%4F").ends_within_escape());
-        assert!(Head::new(b"mailto:joe@a.example").is_none());
+        assert!(head("x://y%").ends_inside_escape() && head("x://y%4").ends_inside_escape());
+        assert!(!head("x://y%4F").ends_inside_escape());
+        assert!(UrlHead::new(b"mailto:joe@a.example").is_none());
     }
 
     #[test]
-    fn letters_are_unicodes_and_a_soft_hyphen_is_none() {
+    fn letters_are_those_of_unicode_and_exclude_the_soft_hyphen() {
         assert!(head("http://a").ends_with_alnum() && head("http://ä").ends_with_alnum());
         assert!(!head("http://a\u{AD}").ends_with_alnum() && !head("http://a_").ends_with_alnum());
-        assert!(Head::new(b"http://\xFF").unwrap().ends_with_alnum());
+        assert!(UrlHead::new(b"http://\xFF").unwrap().ends_with_alnum());
     }
 }
