@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Times urlspool and other programs on the same files, in turns, and prints one table of ratios.
 
-    cargo bench --bench inputs -- /tmp/inputs          writes the inputs that nobody wrote
+    cargo bench --bench inputs -- /tmp/inputs          writes the generated inputs
     benches/compare.py [-n RUNS] [--programs LIST] FILE_OR_FOLDER...
 
-Each program reads each input once before it is timed, so that all of it lies in memory. Then all run in turns, and the
-median of each is told, beside the smallest and the largest. A program that is not there is left out, and named.
+Each program reads each input once before it is timed, so that the input is in the page cache. Then all run in turns; the
+table shows the median of each program, with minimum and maximum. A program that is not installed is skipped and reported.
 `linkify` is the benchmark of that name here (`cargo bench --bench linkify --no-run`); `uri-find` needs Perl's URI::Find.
 """
 import argparse, glob, os, shutil, statistics, subprocess, sys, tempfile, time
@@ -27,7 +27,7 @@ for path in sys.argv[1:]:
 
 
 def programs():
-    """Name and command line of each; a command that takes no folder has a list of files."""
+    """Name, command line and kind of input: `tree` for a program that reads folders, `files` for a list of files."""
     spool = os.environ.get("URLSPOOL", os.path.join(ROOT, "target/dist/urlspool"))
     linkify = sorted(glob.glob(os.path.join(ROOT, "target/release/deps/linkify-*[!.d]")), key=os.path.getmtime)
     linkify = [path for path in linkify if os.access(path, os.X_OK)]
@@ -50,8 +50,8 @@ def files_of(path):
 
 
 def run(command, out):
-    """Seconds that passed, seconds of the processors, octets of memory at the most."""
-    # What the program before wrote is cut off first: its length is not this one's affair.
+    """Returns wall seconds, CPU seconds and the maximum resident memory in bytes."""
+    # The output of the previous program is truncated before the time starts.
     with open(out, "wb") as sink:
         begun = time.monotonic()
         process = subprocess.Popen(command, stdout=sink, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
@@ -73,7 +73,7 @@ def main():
     chosen = [entry for entry in programs() if not wanted or entry[0] in wanted]
     here = [entry for entry in chosen if entry[1] and shutil.which(entry[1][0])]
     for name in sorted(set(entry[0] for entry in chosen) - set(entry[0] for entry in here)):
-        print(f"not here, left out: {name}", file=sys.stderr)
+        print(f"not installed, skipped: {name}", file=sys.stderr)
     print("|input|program|wall s (min to max)|cpu s|MiB|output|wall to rg|")
     print("|---|---|---|---|---|---|---|")
     for path in args.inputs:
@@ -83,7 +83,7 @@ def main():
 def compare(path, entries, runs):
     files = files_of(path)
     many = len(files) > 1000
-    # So many names do not fit on a command line, and are no fair test of a program that is given one after the other.
+    # So many names do not fit on a command line, and starting a program per file would not be a fair comparison.
     entries = [entry for entry in entries if entry[2] == "tree" or not many]
     commands = {name: command + ([path] if kind == "tree" else files) for name, command, kind in entries}
     times = {name: [] for name in commands}

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Repeats mboxes until there is enough, each copy with Message-IDs and hosts of its own, so that no cache of URLs helps.
+"""Repeats mboxes up to a size. Each copy has its own Message-IDs and hosts, so that no cache of URLs helps.
 
     benches/diverse.py OUT MEBIBYTES MBOX...
 """

@@ -122,6 +122,7 @@ pub struct RawRange {
 
 /// A decoded plain text.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct DecodedText<'m> {
     /// Its bytes: UTF-8, unless they could not be converted.
     pub bytes: Cow<'m, [u8]>,
@@ -179,6 +180,7 @@ pub enum LineLayout {
 
 /// An HTML page and the links in it.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct HtmlPage<'m> {
     /// The HTML text, decoded to UTF-8.
     pub source: Cow<'m, [u8]>,
@@ -192,6 +194,7 @@ pub struct HtmlPage<'m> {
 
 /// Counts and diagnostics of decoding one message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DecodeReport {
     /// Number of text parts that were decoded.
     pub text_parts: usize,
@@ -203,6 +206,7 @@ pub struct DecodeReport {
 
 /// A part without text, whose body was not decoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SkippedPart {
     /// The part, as its header describes it.
     pub part: MimePart,

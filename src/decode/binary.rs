@@ -14,7 +14,7 @@ const MIN_LINES: usize = 2;
 pub(super) fn blocks(text: &[u8]) -> Vec<Span> {
     let mut blocks: Vec<Span> = Vec::new();
     let mut open_ended = false;
-    for (start, format) in starts(text) {
+    for BlockStart { at: start, format } in starts(text) {
         let inside = blocks.last().is_some_and(|block| start < block.end);
         // If one block has no end line, no later block of a format that needs one has it. This keeps the time linear.
         if inside || (open_ended && format.needs_end()) {
@@ -35,8 +35,15 @@ static BEGIN: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"begin "
 static BINHEX: LazyLock<Finder<'static>> =
     LazyLock::new(|| Finder::new(b"(This file must be converted"));
 
-/// The lines that can begin a block, in order.
-fn starts(text: &[u8]) -> Vec<(usize, BinaryFormat)> {
+/// A line that may begin a block.
+struct BlockStart {
+    /// Offset of the line.
+    at: usize,
+    format: BinaryFormat,
+}
+
+/// The lines that may begin a block, in order.
+fn starts(text: &[u8]) -> Vec<BlockStart> {
     let at_line = |at: usize| at == 0 || text[at - 1] == b'\n';
     let mut starts = Vec::new();
     for at in BEGIN.find_iter(text) {
@@ -45,12 +52,15 @@ fn starts(text: &[u8]) -> Vec<(usize, BinaryFormat)> {
             .filter(|&at| text[at..].starts_with(b"=y"));
         let (at, format) = yenc.map_or((at, BinaryFormat::Uuencode), |at| (at, BinaryFormat::Yenc));
         if at_line(at) && format.begins(&text[at..]) {
-            starts.push((at, format));
+            starts.push(BlockStart { at, format });
         }
     }
     let binhex = BINHEX.find_iter(text).filter(|&at| at_line(at));
-    starts.extend(binhex.map(|at| (at, BinaryFormat::BinHex)));
-    starts.sort_unstable_by_key(|(at, _)| *at);
+    starts.extend(binhex.map(|at| BlockStart {
+        at,
+        format: BinaryFormat::BinHex,
+    }));
+    starts.sort_unstable_by_key(|start| start.at);
     starts
 }
 

@@ -7,6 +7,7 @@ use jiff::tz::Offset;
 
 /// A date as written, and the moment that it means.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Date {
     /// The field's text.
     pub raw: String,

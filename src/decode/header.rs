@@ -23,7 +23,7 @@ pub struct HeaderFields {
     pub all: Vec<HeaderField>,
     /// Start of the body: after the blank line, or at the first line that is no field.
     pub body: usize,
-    /// `true` if the block exceeds the limit; `body` is the end of the last field within it.
+    /// `true` if the block exceeds the limit; `body` is the end of the last field that begins within it.
     pub is_truncated: bool,
 }
 

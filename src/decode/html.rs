@@ -15,6 +15,7 @@ use crate::span::{ByteMap, Span};
 
 /// A URL in an attribute or in `url(...)` of a style sheet.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct HtmlLink {
     /// The URL as written, with character references decoded.
     pub value: Vec<u8>,

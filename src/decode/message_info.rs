@@ -7,6 +7,7 @@ use crate::limits::REPEATED_NAMES;
 
 /// Header fields of a message that its records repeat. Texts are unfolded, with encoded words decoded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MessageInfo {
     /// Message-ID, or a B news article's Article-I.D.
     pub id: Option<String>,

@@ -8,6 +8,7 @@ use super::transfer::TransferEncoding;
 
 /// One MIME part, as its header describes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MimePart {
     /// Its number: `1`, `2.1`. A message inside a part counts as one level.
     pub path: String,
