@@ -1,4 +1,17 @@
 //! Ingest of one file: whether it is known, whether it is complete, and its new messages.
+//!
+//! Each file imports only those above it.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `identity` | identity of files, mailboxes and messages |
+//! | `outcome` | what becomes of a file |
+//! | `parser_pool` | threads that extract URLs |
+//! | `message_output` | extraction of one message |
+//! | `message_ingest` | messages: duplicates, records and state of the batch |
+//! | `context` | what the ingest of a file needs besides the file |
+//! | `blocks` `container` `mbox` | files of one kind each |
+//! | `file_ingest` | the choice between them |
 
 mod blocks;
 mod container;

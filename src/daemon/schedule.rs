@@ -1,6 +1,20 @@
 //! Which files are scanned, and when: notifications of the kernel, rescans, retries.
+//!
+//! Each file imports only those above it. The methods of [`SpoolReader`] are divided by subject over the last five.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `event` `fs_events` | what wakes a reader, and the kernel's notifications |
+//! | `retries` | files that could not be read |
+//! | `reader` | the state of a reader, and its loop |
+//! | `file_check` | the check of one file, and the time of its next one |
+//! | `due_files` | files that changed, settled or are to be retried |
+//! | `survey` | purge of the state of missing files |
+//! | `spool_scan` | the scan of a whole spool, and the time of its next one |
 
+mod due_files;
 mod event;
+mod file_check;
 mod fs_events;
 mod reader;
 mod retries;

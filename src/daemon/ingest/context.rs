@@ -20,7 +20,7 @@ pub(crate) struct IngestContext<'i> {
     pub(crate) session: Session<'i>,
     pub(crate) parsers: &'i ParserPool,
     pub(crate) extractor: &'i Extractor,
-    pub(crate) counts: &'i mut Counters,
+    pub(crate) counters: &'i mut Counters,
     /// Events of the file and its messages.
     pub(crate) events: &'i mut Vec<Event>,
     pub(crate) spool: &'i Spool,
@@ -75,7 +75,7 @@ impl IngestContext<'_> {
             session: self.session,
             parsers: self.parsers,
             extractor: self.extractor,
-            counts: &mut *self.counts,
+            counters: &mut *self.counters,
             events: &mut *self.events,
             source,
             mailbox,

@@ -24,7 +24,7 @@ pub(super) struct MessageIngest<'i> {
     pub(super) session: Session<'i>,
     pub(super) parsers: &'i ParserPool,
     pub(super) extractor: &'i Extractor,
-    pub(super) counts: &'i mut Counters,
+    pub(super) counters: &'i mut Counters,
     /// Events of the messages.
     pub(super) events: &'i mut Vec<Event>,
     pub(super) source: Source,
@@ -275,10 +275,10 @@ impl MessageIngest<'_> {
     fn count(&mut self, output: Option<MessageOutput>) {
         match output {
             Some(mut output) => {
-                self.counts.messages_read += 1;
+                self.counters.messages_read += 1;
                 self.events.append(&mut output.events);
             }
-            None => self.counts.repeated += 1,
+            None => self.counters.repeated += 1,
         }
     }
 }
@@ -309,7 +309,7 @@ mod tests {
             ParserPool::new(),
             Extractor::new(Config::default().options()),
         );
-        let (heartbeat, mut counts, mut events) =
+        let (heartbeat, mut counters, mut events) =
             (Heartbeat::default(), Counters::default(), Vec::new());
         let session = shared.session(&heartbeat).unwrap();
         let id = session
@@ -327,7 +327,7 @@ mod tests {
             session,
             parsers: &parsers,
             extractor: &extractor,
-            counts: &mut counts,
+            counters: &mut counters,
             events: &mut events,
             source: Source::at("inbox".into()),
             mailbox: MailboxProgress::new(id, 2),
@@ -367,7 +367,7 @@ mod tests {
             offset: 0,
             role: BlockRole::Whole,
         };
-        let (heartbeats, mut counts) = (
+        let (heartbeats, mut counters) = (
             [Heartbeat::default(), Heartbeat::default()],
             [Counters::default(), Counters::default()],
         );
@@ -377,7 +377,8 @@ mod tests {
             .unwrap();
         let mut events = [Vec::new(), Vec::new()];
         let mut ingests = Vec::new();
-        for ((heartbeat, counts), events) in heartbeats.iter().zip(&mut counts).zip(&mut events) {
+        for ((heartbeat, counters), events) in heartbeats.iter().zip(&mut counters).zip(&mut events)
+        {
             let (session, source) = (
                 shared.session(heartbeat).unwrap(),
                 Source::at("inbox".into()),
@@ -387,7 +388,7 @@ mod tests {
                 session,
                 parsers,
                 extractor,
-                counts,
+                counters,
                 events,
                 source,
                 mailbox,
@@ -412,7 +413,7 @@ mod tests {
         }
         drop(ingests);
         assert_eq!(
-            counts.map(|counts| (counts.messages_read, counts.repeated)),
+            counters.map(|counters| (counters.messages_read, counters.repeated)),
             [(1, 0), (0, 1)]
         );
         shared.close().unwrap();

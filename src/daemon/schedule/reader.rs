@@ -74,7 +74,7 @@ pub(super) struct WatchedSpool {
     /// Time of the next full scan; `None` if none is planned.
     pub(super) due: Option<MonotonicTime>,
     /// Number of consecutive scans during which the spool changed.
-    pub(super) restless: u32,
+    pub(super) unstable_scans: u32,
     /// `true` if the kernel reports changes in it; otherwise it is polled.
     pub(super) notices: bool,
     pub(super) present: bool,
@@ -310,13 +310,13 @@ impl SpoolReader {
 
     /// Does everything that is due, once.
     fn round(&mut self, host: &mut dyn ReaderHost) -> Result<(), DaemonError> {
-        self.look_at_changed(host)?;
-        self.look_at_rested(host)?;
-        self.look_at_failed(host)?;
+        self.check_changed_files(host)?;
+        self.check_settled_files(host)?;
+        self.retry_failed_files(host)?;
         for index in 0..self.spools.len() {
             let now = host.now();
             if !self.stopping && self.spools[index].due.is_some_and(|due| due <= now) {
-                self.sweep(index, host)?;
+                self.scan_spool(index, host)?;
             }
         }
         self.shared
@@ -350,7 +350,7 @@ impl WatchedSpool {
         WatchedSpool {
             spool: spool.clone(),
             due: Some(now),
-            restless: 0,
+            unstable_scans: 0,
             notices: true,
             present: true,
             scanned: false,

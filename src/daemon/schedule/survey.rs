@@ -1,5 +1,6 @@
-//! RunMode a day: what of the files that are known is still there? What has been gone for long is forgotten.
+//! Daily survey of a spool, made along with a scan: the state of files missing for [`TOMBSTONE_DAYS`] days is purged.
 
+use std::fmt;
 use std::io;
 use std::path::Path;
 
@@ -9,125 +10,158 @@ use crate::daemon::host::LogRecord;
 use crate::daemon::ingest::{FileVersion, path_key};
 use crate::daemon::store::SeenFiles;
 use crate::limits::{SURVEYED_FILES, TOMBSTONE_DAYS};
-use crate::walk;
+use crate::walk::WalkedFile;
 
-/// A survey of a spool, made along with a sweep of it.
+/// The files that exist in a spool, collected during a scan of it.
 #[derive(Debug)]
-pub(crate) struct Survey {
+pub(super) struct SpoolSurvey {
     day: u64,
-    met: SeenFiles,
-    /// Why it says nothing of what was not met, if so.
-    blind: Option<&'static str>,
+    seen: SeenFiles,
+    /// Reason for which a file that was not seen may exist; `None` if all were seen.
+    gap: Option<SurveyGap>,
 }
 
-impl Survey {
-    /// Notes a file that is there.
-    pub(crate) fn meet(&mut self, file: &walk::WalkedFile) {
+/// Reason for which a survey is incomplete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SurveyGap {
+    /// A folder could not be read.
+    UnreadableFolder,
+    /// The metadata of a file could not be read.
+    UnknownMetadata,
+    /// A file could not be read.
+    UnreadableFile,
+    /// The spool has more files than [`SURVEYED_FILES`].
+    TooManyFiles,
+}
+
+impl fmt::Display for SurveyGap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SurveyGap::UnreadableFolder => f.write_str("some folders cannot be read"),
+            SurveyGap::UnknownMetadata => f.write_str("the metadata of some files cannot be read"),
+            SurveyGap::UnreadableFile => f.write_str("some files cannot be read"),
+            SurveyGap::TooManyFiles => write!(f, "it has more than {SURVEYED_FILES} files"),
+        }
+    }
+}
+
+impl SpoolSurvey {
+    /// Adds a file that exists.
+    pub(super) fn add(&mut self, file: &WalkedFile) {
         match file.source.path.symlink_metadata() {
             Ok(metadata) => {
-                let stamp = FileVersion::of(&metadata);
-                self.met.devs.insert(stamp.id.dev);
-                self.met
+                let version = FileVersion::of(&metadata);
+                self.seen.devs.insert(version.id.dev);
+                self.seen
                     .files
-                    .extend([stamp.key(&file.source.path, file.hint), stamp.id.hash()]);
+                    .extend([version.key(&file.source.path, file.hint), version.id.hash()]);
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(_) => self.fail("there are files of which the system tells nothing"),
+            Err(_) => self.mark_incomplete(SurveyGap::UnknownMetadata),
         }
-        if self.met.files.len() > 2 * SURVEYED_FILES {
-            self.fail("it has more files than a survey holds");
-            self.met.files = Vec::new();
+        // Two entries for each file.
+        if 2 * SURVEYED_FILES < self.seen.files.len() {
+            self.mark_incomplete(SurveyGap::TooManyFiles);
+            self.seen.files = Vec::new();
         }
     }
 
-    /// Notes that something could not be looked at, so that what was not met need not be gone.
-    pub(crate) fn fail(&mut self, why: &'static str) {
-        self.blind = Some(why);
+    /// Records that files may exist that were not seen, so that nothing is purged.
+    pub(super) fn mark_incomplete(&mut self, gap: SurveyGap) {
+        self.gap = Some(gap);
     }
 }
 
 impl SpoolReader {
-    /// The survey that a sweep is to make, if one is due.
-    pub(crate) fn begin_survey(&self, index: usize) -> Result<Option<Survey>, DaemonError> {
-        let (Some(day), Some(session)) = (
-            self.shared.committer.watch_day(),
-            self.shared.committer.session(&self.heartbeat),
-        ) else {
+    /// Begins the survey that the next scan makes, if one is due today.
+    pub(super) fn begin_survey(&self, spool: usize) -> Result<Option<SpoolSurvey>, DaemonError> {
+        let committer = &self.shared.committer;
+        let (Some(day), Some(session)) =
+            (committer.watch_day(), committer.session(&self.heartbeat))
+        else {
             return Ok(None);
         };
-        let root = &self.spools[index].spool.path;
-        let before = session.with(|committer| committer.db.meta_value(&surveyed(root)))?;
-        let mut met = SeenFiles::default();
-        met.devs.extend(
+        let root = &self.spools[spool].spool.path;
+        let last = session.with(|committer| committer.db.meta_value(&survey_day_name(root)))?;
+        if last == Some(day) {
+            return Ok(None);
+        }
+        let mut seen = SeenFiles::default();
+        seen.devs.extend(
             root.metadata()
                 .map(|metadata| FileVersion::of(&metadata).id.dev),
         );
-        Ok((before != Some(day)).then_some(Survey {
+        Ok(Some(SpoolSurvey {
             day,
-            met,
-            blind: None,
+            seen,
+            gap: None,
         }))
     }
 
-    /// Marks what is gone, and forgets what has been for long.
-    pub(crate) fn end_survey(
+    /// Marks the files that are missing, and purges the state of those that were missing for long.
+    pub(super) fn finish_survey(
         &mut self,
-        index: usize,
-        mut survey: Survey,
+        spool: usize,
+        mut survey: SpoolSurvey,
         host: &mut dyn ReaderHost,
     ) -> Result<(), DaemonError> {
-        let root = self.spools[index].spool.path.clone();
-        if self.failures.has_any_in(index) {
-            survey.fail("there are files that cannot be read");
+        let root = self.spools[spool].spool.path.clone();
+        if self.failures.has_any_in(spool) {
+            survey.mark_incomplete(SurveyGap::UnreadableFile);
         }
-        if let Some(why) = survey.blind {
+        if let Some(gap) = survey.gap {
             host.log(&LogRecord::Warn(format!(
-                "{}: {why}: nothing of it is forgotten today",
+                "{}: no state is purged today: {gap}",
                 root.display()
             )));
         }
-        survey.met.files.sort_unstable();
-        let tally = self.shared.committer.between_batches(|committer| {
-            let tally = match survey.blind {
+        survey.seen.files.sort_unstable();
+        let stats = self.shared.committer.between_batches(|committer| {
+            let stats = match survey.gap {
                 None => Some(
                     committer
                         .db
-                        .survey(path_key(&root), &survey.met, survey.day)?,
+                        .survey(path_key(&root), &survey.seen, survey.day)?,
                 ),
                 Some(_) => None,
             };
-            committer.db.set_meta_value(&surveyed(&root), survey.day)?;
-            Ok(tally)
+            committer
+                .db
+                .set_meta_value(&survey_day_name(&root), survey.day)?;
+            Ok(stats)
         })?;
-        let Some(tally) = tally.flatten() else {
+        let Some(stats) = stats.flatten() else {
             return Ok(());
         };
-        self.spools[index].absent = tally.frozen;
-        self.counters.forgotten += tally.purged;
-        if tally.purged > 0 {
-            let forgotten = tally.purged;
+        self.spools[spool].absent = stats.frozen;
+        self.counters.forgotten += stats.purged;
+        if 0 < stats.purged {
             let line = format!(
-                "{}: {forgotten} entries of what was gone for {TOMBSTONE_DAYS} days",
-                root.display()
+                "{}: purged {} state entries of files missing for {TOMBSTONE_DAYS} days",
+                root.display(),
+                stats.purged
             );
             host.log(&LogRecord::Info(line));
         }
         Ok(())
     }
 
-    /// Whether a spool looks like the place of a mount that is not there: then nothing in it is gone.
-    pub(crate) fn is_absent(&self, index: usize) -> Result<bool, DaemonError> {
-        let root = &self.spools[index].spool.path;
+    /// Returns `true` if a spool looks like the mount point of a file system that is not mounted: it does not exist, or it
+    /// is empty although there is state of its files. Then none of its files counts as missing.
+    pub(super) fn is_absent(&self, spool: usize) -> Result<bool, DaemonError> {
+        let root = &self.spools[spool].spool.path;
         let is_empty = std::fs::read_dir(root).is_ok_and(|mut entries| entries.next().is_none());
         let Some(session) = self.shared.committer.session(&self.heartbeat) else {
             return Ok(false);
         };
-        Ok(!root.exists()
-            || is_empty && session.with(|committer| committer.db.has_spool(path_key(root)))?)
+        if !root.exists() {
+            return Ok(true);
+        }
+        Ok(is_empty && session.with(|committer| committer.db.has_spool(path_key(root)))?)
     }
 }
 
-/// The name under which the day of a spool's last survey is kept.
-fn surveyed(root: &Path) -> String {
+/// The name in the state of the day of a spool's last survey.
+fn survey_day_name(root: &Path) -> String {
     format!("surveyed {:032x}", path_key(root))
 }

@@ -1,0 +1,297 @@
+//! Check of one file: ingests what is new and complete in it, and plans its next check.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::reader::{RESCAN_DELAY_MS, ReaderHost, SpoolReader, UnsettledFile};
+use super::retries::{FailedRead, FailureStage, InodeVersion, ReadErrorKind};
+use crate::daemon::error::DaemonError;
+use crate::daemon::host::{LogRecord, MonotonicTime};
+use crate::daemon::ingest::{FileOutcome, FileVersion, IngestContext, SettleState};
+use crate::daemon::planted_faults::{PlantedFault, is_planted};
+use crate::daemon::store::{Committer, Session};
+use crate::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
+use crate::limits::REMEMBERED_FAILURES;
+use crate::origin::{FormatHint, Source};
+use crate::walk::WalkedFile;
+
+/// Maximum number of files that wait to settle. Further files wait for the next rescan. Bounds memory.
+const UNSETTLED_FILES: usize = 100_000;
+
+/// Delay before a locked mailbox is checked again, if no notification comes earlier.
+const LOCK_RETRY_MS: u64 = 250;
+
+/// A file and its versions when its check began.
+struct CheckedFile<'f> {
+    file: &'f WalkedFile,
+    /// Index of its spool.
+    spool: usize,
+    version: FileVersion,
+    inode_version: InodeVersion,
+}
+
+impl CheckedFile<'_> {
+    fn path(&self) -> &Path {
+        &self.file.source.path
+    }
+}
+
+impl SpoolReader {
+    /// Ingests everything in a file that is new and complete, whatever the reason for the check.
+    pub(super) fn check_file(
+        &mut self,
+        spool: usize,
+        file: &WalkedFile,
+        host: &mut dyn ReaderHost,
+    ) -> Result<(), DaemonError> {
+        let Ok(metadata) = file.source.path.symlink_metadata() else {
+            self.check_missing(spool, &file.source.path, host);
+            return Ok(());
+        };
+        let checked = CheckedFile {
+            file,
+            spool,
+            version: FileVersion::of(&metadata),
+            inode_version: InodeVersion::of(&metadata),
+        };
+        let now = host.now();
+        if !self
+            .failures
+            .may_read(checked.path(), checked.inode_version, now)
+        {
+            return Ok(());
+        }
+        let committer = Arc::clone(&self.shared.committer);
+        let heartbeat = Arc::clone(&self.heartbeat);
+        let Some(session) = committer.session(&heartbeat) else {
+            return Ok(());
+        };
+        loop {
+            let outcome = self.ingest(&checked, session, host)?;
+            let is_partial = matches!(outcome, FileOutcome::Partial);
+            self.plan_next_check(&checked, outcome, host);
+            if is_planted(PlantedFault::AdvanceOnRead) {
+                session.with(advance_on_read)?;
+            }
+            if !is_partial || self.stopping {
+                return Ok(());
+            }
+            self.between_files(host)?;
+        }
+    }
+
+    /// Handles a path without a file: it is gone, or the system cannot tell.
+    pub(super) fn check_missing(&mut self, spool: usize, path: &Path, host: &mut dyn ReaderHost) {
+        match path.symlink_metadata() {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                let source = Source::at(path.to_owned());
+                self.record_failure(spool, &source, InodeVersion::UNKNOWN, &error, host);
+            }
+            _ => {
+                self.unsettled.remove(path);
+                self.failures.remove(path);
+            }
+        }
+    }
+
+    /// Logs an event of a source and counts it.
+    pub(super) fn report(&mut self, event: &Event, host: &mut dyn ReaderHost) {
+        self.counters.event(event);
+        if event.diagnostic.kind.is_failure() {
+            self.last_error = Some(format!(
+                "{}: {}",
+                event.source.path.display(),
+                event.diagnostic.message
+            ));
+        }
+        host.log(&LogRecord::Diagnostic(event));
+    }
+
+    /// Runs between two files: marks the work of new events, reports progress, and commits what is due.
+    pub(super) fn between_files(&mut self, host: &mut dyn ReaderHost) -> Result<(), DaemonError> {
+        while let Some(event) = host.event() {
+            let now = host.now();
+            self.handle(event, now);
+        }
+        host.progress(self);
+        self.shared
+            .committer
+            .commit_if_due(self.commit_timing(), host)
+    }
+
+    /// Ingests one chunk of a file, unless this version of it was read.
+    fn ingest(
+        &mut self,
+        checked: &CheckedFile<'_>,
+        session: Session<'_>,
+        host: &mut dyn ReaderHost,
+    ) -> Result<FileOutcome, DaemonError> {
+        let (file, version) = (checked.file, checked.version);
+        let settle_state = self.settle_state(checked.path(), version, host.now());
+        let watched = &self.spools[checked.spool];
+        let mut events = Vec::new();
+        let mut context = IngestContext {
+            session,
+            parsers: &self.shared.parsers,
+            extractor: &self.shared.extractor,
+            counters: &mut self.counters,
+            events: &mut events,
+            spool: &watched.spool,
+        };
+        if !watched.scanned {
+            context.report_truncation(file, version)?;
+        }
+        let is_read = context.is_read(file, version)?;
+        let outcome = if is_read {
+            FileOutcome::Complete
+        } else {
+            context.ingest(file, settle_state)?
+        };
+        for event in &events {
+            self.report(event, host);
+        }
+        if !is_read && matches!(outcome, FileOutcome::Complete | FileOutcome::Partial) {
+            self.counters.files_read += 1;
+        }
+        Ok(outcome)
+    }
+
+    fn settle_state(&self, path: &Path, version: FileVersion, now: MonotonicTime) -> SettleState {
+        let settle = self.config.watch.settle;
+        let is_unchanged = self
+            .unsettled
+            .get(path)
+            .is_some_and(|file| file.version == version && file.since.plus(settle) <= now);
+        if is_unchanged || self.closed.contains(path) && has_one_writer(path) {
+            SettleState::Settled
+        } else {
+            SettleState::Changing
+        }
+    }
+
+    fn plan_next_check(
+        &mut self,
+        checked: &CheckedFile<'_>,
+        outcome: FileOutcome,
+        host: &mut dyn ReaderHost,
+    ) {
+        let source = &checked.file.source;
+        let path = checked.path();
+        self.closed.remove(path);
+        match outcome {
+            FileOutcome::Partial => {}
+            FileOutcome::Complete | FileOutcome::Skipped(SkipReason::Empty) => {
+                self.remove_planned(path);
+            }
+            FileOutcome::Skipped(reason) => {
+                self.remove_planned(path);
+                let text = format!("skipped: {}", reason.name());
+                let diagnostic = Diagnostic::new(DiagnosticKind::Skip, text);
+                self.report(&diagnostic.of(source), host);
+            }
+            FileOutcome::Waiting => {
+                self.failures.remove(path);
+                self.wait_to_settle(checked, host.now());
+            }
+            FileOutcome::Failed(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.unsettled.remove(path);
+                // A Maildir message that disappeared was probably renamed.
+                if checked.file.hint == FormatHint::Maildir {
+                    self.spools[checked.spool].mark(host.now().after(RESCAN_DELAY_MS));
+                }
+            }
+            FileOutcome::Failed(error) => {
+                self.record_failure(checked.spool, source, checked.inode_version, &error, host);
+            }
+        }
+    }
+
+    /// Removes a file that was read from the files that wait to be checked again.
+    fn remove_planned(&mut self, path: &Path) {
+        self.unsettled.remove(path);
+        self.failures.remove(path);
+    }
+
+    /// Plans to check a file again when it has settled.
+    fn wait_to_settle(&mut self, checked: &CheckedFile<'_>, now: MonotonicTime) {
+        let (path, version) = (checked.path(), checked.version);
+        let settle = self.config.watch.settle;
+        if UNSETTLED_FILES <= self.unsettled.len() && !self.unsettled.contains_key(path) {
+            self.spools[checked.spool].mark(now.plus(settle));
+            return;
+        }
+        let since = self
+            .unsettled
+            .get(path)
+            .filter(|file| file.version == version)
+            .map_or(now, |file| file.since);
+        let file = UnsettledFile {
+            version,
+            since,
+            // A file that has settled and still must wait is locked.
+            due: since.plus(settle).max(now.after(LOCK_RETRY_MS)),
+            spool: checked.spool,
+        };
+        self.unsettled.insert(path.to_owned(), file);
+    }
+
+    /// Records that a file could not be read, and reports it unless that was reported before.
+    fn record_failure(
+        &mut self,
+        spool: usize,
+        source: &Source,
+        version: InodeVersion,
+        error: &io::Error,
+        host: &mut dyn ReaderHost,
+    ) {
+        self.unsettled.remove(&*source.path);
+        let kind = ReadErrorKind::of(error).name();
+        *self.counters.read_errors.entry(kind).or_default() += 1;
+        let failed = FailedRead {
+            path: &source.path,
+            version,
+            spool,
+            error,
+        };
+        if let Some(diagnostic) = diagnostic(self.failures.record(failed, host.now()), error) {
+            self.report(&diagnostic.of(source), host);
+        }
+    }
+}
+
+/// Returns the diagnostic of a failure; `None` if it was reported before.
+fn diagnostic(stage: FailureStage, error: &io::Error) -> Option<Diagnostic> {
+    let (kind, text) = match stage {
+        FailureStage::Repeated => return None,
+        FailureStage::First => (DiagnosticKind::Unreadable, error.to_string()),
+        FailureStage::Quarantined => (
+            DiagnosticKind::Unreadable,
+            format!("could not be read for a day; it is skipped until it changes: {error}"),
+        ),
+        FailureStage::Unremembered => (
+            DiagnosticKind::Limit,
+            format!(
+                "limit of {REMEMBERED_FAILURES} remembered unreadable files reached; this one is retried at each \
+                 rescan: {error}"
+            ),
+        ),
+    };
+    Some(Diagnostic::new(kind, text))
+}
+
+/// Returns `true` if a file has a single writer, so that it is complete when that one closes it: a file of one message,
+/// named by a number.
+fn has_one_writer(path: &Path) -> bool {
+    path.file_name()
+        .is_some_and(|name| name.as_encoded_bytes().iter().all(u8::is_ascii_digit))
+}
+
+/// The planted fault of committing positions when bytes are read.
+fn advance_on_read(committer: &mut Committer) -> Result<(), DaemonError> {
+    if committer.is_dirty() {
+        committer.transaction()?.commit()?;
+        committer.db.begin()?;
+    }
+    Ok(())
+}
