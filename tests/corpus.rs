@@ -1,6 +1,6 @@
-//! The fixtures: their golden output, their CRLF copies, and what a careful human expects of them.
+//! The fixtures: their golden output, their copies with CRLF, and the URLs that a careful reader expects in them.
 //!
-//! `URLSPOOL_BLESS=1 cargo test --test tests golden` writes the golden output anew.
+//! `URLSPOOL_BLESS=1 cargo test --test tests golden` rewrites the golden output.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,52 +10,71 @@ use serde_json::Value;
 
 use crate::scene::{self, Folder, corpus, done, lines, names, url};
 
-/// Where the program and `EXPECTED.tsv` differ: path, `-` for a URL that is not found or `+` for one too many, the
-/// URL, and why. The test fails when a difference goes away, so that its row goes too.
-const GAPS: &[(&str, char, &str, &str)] = &[
-    (
-        "mail/flowed.eml",
-        '-',
-        "http://fw08.example/deep/",
-        "RFC 3676 section 4.5: a line of another quote depth ends the paragraph; the break is undone as a mailer's",
-    ),
-    (
-        "mail/flowed.eml",
-        '+',
-        "http://fw08.example/deep/less.html",
-        "the same",
-    ),
-    (
-        "text/broken.txt",
-        '+',
-        "http://o01.example/institute/catalogue/lamps",
-        "doubtful, and open in EXPECTED.tsv: the join or the head",
-    ),
-    (
-        "text/wrappers.txt",
-        '+',
-        "URN:none",
-        "RFC 2141 wants urn:NID:NSS; the program takes any name of the table in angle brackets",
-    ),
+/// A known difference between the program and `EXPECTED.tsv`.
+struct Gap {
+    path: &'static str,
+    difference: Difference,
+    url: &'static str,
+    #[expect(dead_code, reason = "documents the gap")]
+    reason: &'static str,
+}
+
+/// Direction of a difference between the expected and the found URLs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Difference {
+    /// A URL is expected and not found.
+    Missing,
+    /// A URL is found and not expected.
+    Surplus,
+}
+
+/// The known differences. The test fails when a difference disappears, so that its row is removed.
+const GAPS: &[Gap] = &[
+    Gap {
+        path: "mail/flowed.eml",
+        difference: Difference::Missing,
+        url: "http://fw08.example/deep/",
+        reason: "RFC 3676 section 4.5: a line of another quote depth ends the paragraph; the break is undone as a mailer's",
+    },
+    Gap {
+        path: "mail/flowed.eml",
+        difference: Difference::Surplus,
+        url: "http://fw08.example/deep/less.html",
+        reason: "as above",
+    },
+    Gap {
+        path: "text/broken.txt",
+        difference: Difference::Surplus,
+        url: "http://o01.example/institute/catalogue/lamps",
+        reason: "doubtful, and open in EXPECTED.tsv: the join or the head",
+    },
+    Gap {
+        path: "text/wrappers.txt",
+        difference: Difference::Surplus,
+        url: "URN:none",
+        reason: "RFC 2141 wants urn:NID:NSS; the program takes any name of the table in angle brackets",
+    },
 ];
 
-/// Folders each of whose files and folders is a case of its own.
-const ROOMS: &[&str] = &["mail", "text"];
+/// Folders of which each file and each folder is one case.
+const CASE_FOLDERS: &[&str] = &["mail", "text"];
 
-/// A folder that is one case, being one spool.
+/// A folder that is one case, because it is one spool.
 const SPOOL: &str = "news";
 
-/// In wire format, CRLF and all.
+/// A file in wire format, with CRLF.
 const WIRE: &str = "news/comp/infosystems/www/3";
 
-/// The paths that are scanned, each for itself.
+/// The paths that are scanned, one scan for each.
 fn cases() -> Vec<String> {
-    let in_rooms = ROOMS.iter().flat_map(|room| {
-        let names = names(&corpus().join(room));
-        assert!(!names.is_empty(), "no cases in {room}");
-        names.into_iter().map(move |name| format!("{room}/{name}"))
+    let in_folders = CASE_FOLDERS.iter().flat_map(|folder| {
+        let names = names(&corpus().join(folder));
+        assert!(!names.is_empty(), "no cases in {folder}");
+        names
+            .into_iter()
+            .map(move |name| format!("{folder}/{name}"))
     });
-    in_rooms.chain([SPOOL.to_owned()]).collect()
+    in_folders.chain([SPOOL.to_owned()]).collect()
 }
 
 /// The records of the cases, by path.
@@ -89,17 +108,17 @@ fn golden() {
         differences.extend(different(&case, &lines(&want), &lines(&got)));
         assert!(
             !differences.is_empty() || want == got,
-            "{case}: the values are the same, the octets are not"
+            "{case}: the values are the same, the bytes are not"
         );
     }
     assert!(differences.is_empty(), "{}", differences.join("\n"));
 }
 
-/// What differs in the records of a case, field by field.
+/// Returns the differences between the records of a case, field by field.
 fn different(case: &str, want: &[Value], got: &[Value]) -> Vec<String> {
-    let mut said = Vec::new();
+    let mut differences = Vec::new();
     if want.len() != got.len() {
-        said.push(format!(
+        differences.push(format!(
             "{case}: {} records, want {}",
             got.len(),
             want.len()
@@ -113,12 +132,9 @@ fn different(case: &str, want: &[Value], got: &[Value]) -> Vec<String> {
             .flat_map(serde_json::Map::keys);
         for key in keys.collect::<std::collections::BTreeSet<_>>() {
             if want.get(key) != got.get(key) {
-                let show = |value: &Value| {
-                    value
-                        .get(key)
-                        .map_or("nothing".to_owned(), Value::to_string)
-                };
-                said.push(format!(
+                let show =
+                    |value: &Value| value.get(key).map_or("absent".to_owned(), Value::to_string);
+                differences.push(format!(
                     "{case}: {}: {key} is {}, want {}",
                     url(want),
                     show(got),
@@ -127,30 +143,30 @@ fn different(case: &str, want: &[Value], got: &[Value]) -> Vec<String> {
             }
         }
     }
-    said
+    differences
 }
 
-/// A golden file whose case is gone would never be looked at again.
+/// A golden file without a case would never be compared again.
 #[test]
 fn every_golden_file_has_its_case() {
     let cases = cases();
-    for room in ROOMS.iter().copied().chain([""]) {
-        for entry in fs::read_dir(corpus().join("golden").join(room)).unwrap() {
+    for folder in CASE_FOLDERS.iter().copied().chain([""]) {
+        for entry in fs::read_dir(corpus().join("golden").join(folder)).unwrap() {
             let name = entry.unwrap().file_name().into_string().unwrap();
             if let Some(case) = name.strip_suffix(".golden.jsonl") {
-                let case = Path::new(room)
+                let case = Path::new(folder)
                     .join(case)
                     .into_os_string()
                     .into_string()
                     .unwrap();
-                assert!(cases.contains(&case), "{case} is no case any more");
+                assert!(cases.contains(&case), "{case} is not a case any more");
             }
         }
     }
 }
 
-/// What a record says of its URL that line ends have no part in. `id` is there too: the same mail gives the same id.
-fn essence(record: &Value) -> [String; 6] {
+/// Returns the values of a record that do not depend on line ends, `id` included: equal mail gives equal identifiers.
+fn values_without_line_ends(record: &Value) -> [String; 6] {
     ["id", "url", "fragment", "wrapper", "region"]
         .map(|key| record[key].to_string())
         .into_iter()
@@ -177,15 +193,15 @@ fn a_copy_with_crlf_gives_the_same_urls() {
         )
         .records();
         let (plain, copy): (Vec<_>, Vec<_>) = (
-            plain.iter().map(essence).collect(),
-            copy.iter().map(essence).collect(),
+            plain.iter().map(values_without_line_ends).collect(),
+            copy.iter().map(values_without_line_ends).collect(),
         );
         assert_eq!(plain, copy, "{case}");
     }
 }
 
 fn with_crlf(text: &[u8]) -> Vec<u8> {
-    assert!(!text.contains(&b'\r'), "it has CR already");
+    assert!(!text.contains(&b'\r'), "the file has CR already");
     text.split_inclusive(|&byte| byte == b'\n')
         .flat_map(|line| match line.strip_suffix(b"\n") {
             Some(line) => [line, b"\r\n"].concat(),
@@ -197,7 +213,7 @@ fn with_crlf(text: &[u8]) -> Vec<u8> {
 /// A row of `EXPECTED.tsv`.
 struct Expected {
     url: String,
-    /// Whether one may see it otherwise.
+    /// `true` if a careful reader may disagree.
     doubtful: bool,
 }
 
@@ -209,7 +225,7 @@ fn expected() -> BTreeMap<String, Vec<Expected>> {
         .filter(|line| !line.is_empty() && !line.starts_with("# "))
     {
         let [path, url, note] = line.splitn(3, '\t').collect::<Vec<_>>()[..] else {
-            panic!("no row: {line}")
+            panic!("not a row: {line}")
         };
         let row = Expected {
             url: url.to_owned(),
@@ -225,8 +241,8 @@ fn expected() -> BTreeMap<String, Vec<Expected>> {
     expected
 }
 
-/// What is missing (`-`) and what is too much (`+`), by the longest common subsequence. A doubtful row is not missed.
-fn differences<'a>(want: &'a [Expected], got: &'a [String]) -> Vec<(char, &'a str)> {
+/// Returns the missing and the surplus URLs, by the longest common subsequence. A doubtful row is never missing.
+fn differences<'a>(want: &'a [Expected], got: &'a [String]) -> Vec<(Difference, &'a str)> {
     let mut common = vec![vec![0; got.len() + 1]; want.len() + 1];
     for i in (0..want.len()).rev() {
         for j in (0..got.len()).rev() {
@@ -244,11 +260,11 @@ fn differences<'a>(want: &'a [Expected], got: &'a [String]) -> Vec<(char, &'a st
             (i, j) = (i + 1, j + 1);
         } else if j == got.len() || i < want.len() && common[i + 1][j] >= common[i][j + 1] {
             if !want[i].doubtful {
-                found.push(('-', want[i].url.as_str()));
+                found.push((Difference::Missing, want[i].url.as_str()));
             }
             i += 1;
         } else {
-            found.push(('+', got[j].as_str()));
+            found.push((Difference::Surplus, got[j].as_str()));
             j += 1;
         }
     }
@@ -256,14 +272,14 @@ fn differences<'a>(want: &'a [Expected], got: &'a [String]) -> Vec<(char, &'a st
 }
 
 #[test]
-fn what_a_human_expects_is_found_but_for_the_known_gaps() {
+fn expected_urls_are_found_except_for_the_known_gaps() {
     let (expected, found) = (expected(), found());
     let mut seen = Vec::new();
     for path in expected
         .keys()
         .chain(found.keys().filter(|path| !expected.contains_key(*path)))
     {
-        // What was taken out of a redirector stands beside it, and was written by nobody.
+        // The target of a redirector has a record of its own, but no author wrote it.
         let written = found
             .get(path)
             .into_iter()
@@ -274,27 +290,27 @@ fn what_a_human_expects_is_found_but_for_the_known_gaps() {
         seen.extend(
             differences(want, &got)
                 .into_iter()
-                .map(|(sign, url)| (path.clone(), sign, url.to_owned())),
+                .map(|(difference, url)| (path.clone(), difference, url.to_owned())),
         );
     }
     let known: Vec<_> = GAPS
         .iter()
-        .map(|(path, sign, url, _)| ((*path).to_owned(), *sign, (*url).to_owned()))
+        .map(|gap| (gap.path.to_owned(), gap.difference, gap.url.to_owned()))
         .collect();
     let new: Vec<_> = seen
         .iter()
         .filter(|difference| !known.contains(difference))
         .collect();
-    assert!(new.is_empty(), "not as EXPECTED.tsv has it: {new:#?}");
+    assert!(new.is_empty(), "differs from EXPECTED.tsv: {new:#?}");
     let gone: Vec<_> = known.iter().filter(|gap| !seen.contains(gap)).collect();
     assert!(
         gone.is_empty(),
-        "these gaps are closed, remove their rows from GAPS: {gone:#?}"
+        "these gaps are closed, so remove their rows from GAPS: {gone:#?}"
     );
 }
 
 #[test]
-fn what_is_taken_out_of_a_redirector_names_its_record() {
+fn the_target_of_a_redirector_names_its_record() {
     let found = found();
     let records: Vec<_> = found.values().flatten().collect();
     let children: Vec<_> = records
@@ -313,12 +329,12 @@ fn what_is_taken_out_of_a_redirector_names_its_record() {
     }
 }
 
-/// Hosts with `-never` stand where no URL is to be found.
+/// Hosts with `-never` mark places without a URL.
 #[test]
-fn what_is_never_to_come_out_does_not() {
+fn no_url_is_found_where_there_is_none() {
     let known = |url: &str| {
         GAPS.iter()
-            .any(|(_, sign, gap, _)| *sign == '+' && *gap == url)
+            .any(|gap| gap.difference == Difference::Surplus && gap.url == url)
     };
     let found = found();
     let wrong: Vec<_> = found
@@ -331,7 +347,7 @@ fn what_is_never_to_come_out_does_not() {
 }
 
 #[test]
-fn differences_are_what_is_missing_and_what_is_too_much() {
+fn differences_are_missing_and_surplus_urls() {
     let row = |url: &str, doubtful| Expected {
         url: url.to_owned(),
         doubtful,
@@ -346,7 +362,7 @@ fn differences_are_what_is_missing_and_what_is_too_much() {
     assert!(differences(&want, &got(&["a", "b", "d"])).is_empty());
     assert_eq!(
         differences(&want, &got(&["a", "c", "x", "d"])),
-        [('-', "b"), ('+', "x")]
+        [(Difference::Missing, "b"), (Difference::Surplus, "x")]
     );
     assert_eq!(differences(&want, &got(&["b", "a", "c", "d"])).len(), 2);
 }
