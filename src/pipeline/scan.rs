@@ -11,7 +11,8 @@ use crate::diagnostic::Event;
 use crate::extract::{Extractor, Options};
 use crate::record::{OwnedRecord, Summary};
 
-/// Batches of records that wait between the scan and its reader. A batch holds a few hundred kilobytes.
+/// Maximum number of batches that wait between the scan and its reader. A batch holds
+/// [`RECORD_BUFFER_BYTES`](crate::limits::RECORD_BUFFER_BYTES) or a little more, and twice as much at most.
 const WAITING_BATCHES: usize = 4;
 
 /// Prepares a scan of files and folders with the default options. Nothing is opened before [`Scan::run`].
