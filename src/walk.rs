@@ -1,13 +1,13 @@
 //! Roots in, files out, in a fixed order. Opens folders, and small files for those who read them all; follows no symbolic
 //! link unless asked.
 
-mod ahead;
-mod beneath;
-mod filter;
+mod path_filter;
+mod preopened;
+mod rooted_path;
 mod tree;
 
-pub(crate) use ahead::{max_roots_per_batch, reserve_descriptors};
-pub use filter::{BadGlob, PathFilter};
+pub use path_filter::{BadGlob, PathFilter};
+pub(crate) use preopened::{max_roots_per_batch, reserve_descriptors};
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -21,8 +21,8 @@ use rustix::fs::{AtFlags, Stat, stat, statat};
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
 use crate::limits::SMALL_FILE_BYTES;
 use crate::origin::{FileRange, FormatHint, Source};
-use ahead::{Ahead, Room};
-use beneath::RootedPath;
+use preopened::{Ahead, Room};
+use rooted_path::RootedPath;
 use tree::{Found, Tree, Trouble};
 
 /// A regular file that is to be read.
@@ -203,7 +203,7 @@ pub fn find_beneath(root: &Path, path: &Path) -> Option<WalkedFile> {
     let in_tmp = inside
         .skip(1)
         .any(|up| up.file_name() == Some("tmp".as_ref()) && is_maildir(up.parent()));
-    let kept_back = path != root && path.file_name().is_none_or(filter::is_control_file);
+    let kept_back = path != root && path.file_name().is_none_or(path_filter::is_control_file);
     let place = path
         .strip_prefix(root)
         .ok()
@@ -280,7 +280,7 @@ impl<'w> Below<'w> {
             })
         };
         let named = place.is_none();
-        if !named && path.file_name().is_some_and(filter::is_control_file) {
+        if !named && path.file_name().is_some_and(path_filter::is_control_file) {
             return skip(path, SkipReason::ControlFile);
         }
         let relative = || path.strip_prefix(self.root).unwrap_or(&path);
@@ -368,7 +368,7 @@ pub(crate) fn member_hint(name: &[u8]) -> Result<FormatHint, SkipReason> {
     let folder = components.next().unwrap_or_default();
     let is_unique = file.first().is_some_and(u8::is_ascii_digit)
         && file.split(|&byte| byte == b'.').count() > 2;
-    if filter::is_control_file(OsStr::from_bytes(file)) {
+    if path_filter::is_control_file(OsStr::from_bytes(file)) {
         return Err(SkipReason::ControlFile);
     }
     match folder {

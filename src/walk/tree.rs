@@ -16,7 +16,7 @@ use std::vec;
 use rustix::fs::{AtFlags, Dir, FileType, OFlags, fstat, statat};
 use rustix::io::Errno;
 
-use super::beneath::{RootedPath, joined};
+use super::rooted_path::{RootedPath, joined};
 use super::{SymlinkPolicy, is_maildir};
 
 /// What is come upon that is no folder.
