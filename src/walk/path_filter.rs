@@ -1,4 +1,4 @@
-//! Which files are wanted: patterns of the user, and names of files that mail programs keep for themselves.
+//! Selection of files: by the user's patterns, and by the names of files in which mail programs keep their own data.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -6,29 +6,29 @@ use std::path::Path;
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
-/// Patterns that a file's path below its root must and must not match.
+/// Patterns that the path of a file beneath its root must match, or must not match.
 #[derive(Clone, Debug, Default)]
 pub struct PathFilter {
-    /// Nothing: all files are wanted.
+    /// `None`: all files are included.
     include: Option<GlobSet>,
     exclude: Option<GlobSet>,
 }
 
-/// A pattern that cannot be read, and why.
+/// Invalid pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadGlob {
     /// The pattern.
     pub glob: String,
-    /// What is wrong with it.
+    /// The error of the parser.
     pub message: String,
 }
 
 impl PathFilter {
-    /// A filter by glob patterns. One without a slash is compared with file names alone.
+    /// Creates a filter from glob patterns. A pattern without a slash is compared with file names alone.
     ///
     /// # Errors
     ///
-    /// The first pattern that cannot be read.
+    /// The first invalid pattern.
     pub fn new(include: &[String], exclude: &[String]) -> Result<PathFilter, BadGlob> {
         Ok(PathFilter {
             include: set(include)?,
@@ -36,12 +36,12 @@ impl PathFilter {
         })
     }
 
-    /// Whether no file is held back, so that none needs to be looked at.
+    /// Returns `true` if no file is excluded, so that paths need not be compared.
     pub(super) fn wants_all(&self) -> bool {
         self.include.is_none() && self.exclude.is_none()
     }
 
-    /// Whether the file at `path`, below its root, is wanted.
+    /// Returns `true` if the file at `path`, relative to its root, is wanted.
     #[must_use]
     pub fn wants(&self, path: &Path) -> bool {
         self.include.as_ref().is_none_or(|set| set.is_match(path))
@@ -69,7 +69,7 @@ fn set(globs: &[String]) -> Result<Option<GlobSet>, BadGlob> {
     Ok((!globs.is_empty()).then_some(built))
 }
 
-/// Files in which mail and news programs keep their own affairs: overviews, indexes, sequences.
+/// Names of files in which mail and news programs keep their own data: overviews, indexes, sequences.
 const CONTROL_FILES: &[&str] = &[
     ".overview",
     ".mh_sequences",
@@ -96,7 +96,7 @@ const CONTROL_FILES: &[&str] = &[
     "Envelope Index-shm",
     "Envelope Index-wal",
     "mbox.SKindex",
-    // Thunderbird and its forebears.
+    // Thunderbird and its predecessors.
     "popstate.dat",
     "msgFilterRules.dat",
     "filterlog.html",
@@ -107,12 +107,14 @@ const CONTROL_FILES: &[&str] = &[
     "prefs.js",
 ];
 
-/// Endings and beginnings of such files' names.
+/// Endings of names of such files.
 ///
-/// `.wdseml` and `.mozeml` are copies that Thunderbird makes of its mail for the system's search (`INBOX.mozmsgs`).
+/// `.wdseml` and `.mozeml` are copies of messages that Thunderbird makes for the system's search (`INBOX.mozmsgs`).
 const CONTROL_ENDS: &[&str] = &[
     ".msf", ".IDX", ".DAT", ".snm", ".mab", ".plist", ".wdseml", ".mozeml",
 ];
+
+/// Beginnings of names of such files.
 const CONTROL_STARTS: &[&str] = &[
     "dovecot.index",
     "dovecot.list",
@@ -124,7 +126,7 @@ const CONTROL_STARTS: &[&str] = &[
     "dovecot-uidvalidity",
 ];
 
-/// Whether a file of this name holds no mail but what a program noted about it.
+/// Returns `true` if a file of this name holds a program's own data and no mail.
 pub(super) fn is_control_file(name: &OsStr) -> bool {
     let name = name.as_bytes();
     // Articles of a spool have numbers for names, and there are many.
@@ -157,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_without_a_slash_are_for_names() {
+    fn patterns_without_a_slash_are_compared_with_names() {
         assert!(wants(&[], &[], "a/b.mbox"));
         assert!(wants(&["*.mbox"], &[], "a/b.mbox") && !wants(&["*.mbox"], &[], "a/b.txt"));
         assert!(
@@ -166,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_pattern_is_named() {
+    fn an_invalid_pattern_is_reported() {
         assert_eq!(
             PathFilter::new(&["[".to_owned()], &[]).unwrap_err().glob,
             "["
@@ -174,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn control_files_are_told_by_name() {
+    fn control_files_are_recognized_by_name() {
         assert!(
             is_control_file(OsStr::new(".overview")) && is_control_file(OsStr::new("Inbox.msf"))
         );

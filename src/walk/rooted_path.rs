@@ -1,4 +1,4 @@
-//! Opens what lies beneath a root, and never anything else, whatever happens to the folders on the way meanwhile.
+//! Opens paths beneath a root, and never anything else, even if folders on the path are replaced meanwhile.
 
 use std::ffi::OsStr;
 use std::io;
@@ -9,14 +9,14 @@ use std::sync::{Arc, OnceLock};
 use rustix::fs::{Mode, OFlags, ResolveFlags, open, openat, openat2};
 use rustix::io::Errno;
 
-/// A place in a root: the folder that was named, and the way from it, on which no symbolic link lies.
+/// Path beneath a root, opened without symbolic links.
 #[derive(Clone, Debug)]
 pub(crate) struct RootedPath {
     root: Arc<Root>,
-    way: PathBuf,
+    relative: PathBuf,
 }
 
-/// A folder that was named. Opened once, when something in it is.
+/// Root folder, opened once, when the first path beneath it is.
 #[derive(Debug)]
 struct Root {
     path: PathBuf,
@@ -33,13 +33,12 @@ impl Root {
             OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC,
             Mode::empty(),
         )?;
-        // Another thread may have been sooner: then its descriptor is the one.
+        // Another thread may have been faster: its descriptor is then used.
         Ok(self.opened.get_or_init(|| opened))
     }
 }
 
-/// The path of a name in a folder. Room is made for both at once: the library makes it for the folder alone, and anew for
-/// the name.
+/// Joins the path of a folder and a name with one allocation; `Path::join` makes two.
 pub(super) fn joined(folder: &Path, name: &OsStr) -> PathBuf {
     let mut path = PathBuf::with_capacity(folder.as_os_str().len() + 1 + name.len());
     path.push(folder);
@@ -48,7 +47,7 @@ pub(super) fn joined(folder: &Path, name: &OsStr) -> PathBuf {
 }
 
 impl RootedPath {
-    /// The root itself.
+    /// Creates the path of the root itself.
     pub(super) fn root(root: &Path) -> RootedPath {
         let root = Root {
             path: root.to_owned(),
@@ -56,52 +55,52 @@ impl RootedPath {
         };
         RootedPath {
             root: Arc::new(root),
-            way: PathBuf::from("."),
+            relative: PathBuf::from("."),
         }
     }
 
-    /// What has that name in it.
+    /// Returns the path of `name` in this folder.
     pub(super) fn join(&self, name: &OsStr) -> RootedPath {
         RootedPath {
             root: Arc::clone(&self.root),
-            way: joined(&self.way, name),
+            relative: joined(&self.relative, name),
         }
     }
 
-    /// Whether the other's root is the same, and opened once for both.
+    /// Returns `true` if both share one root, which is opened once for both.
     pub(super) fn shares_root(&self, other: &RootedPath) -> bool {
         Arc::ptr_eq(&self.root, &other.root)
     }
 
-    /// Opens it for reading.
+    /// Opens the path for reading.
     ///
     /// # Errors
     ///
-    /// What the system says; `ELOOP` if a link lies on the way by now.
+    /// The error of the system; `ELOOP` if the path contains a link by now.
     pub(crate) fn open(&self, flags: OFlags) -> io::Result<OwnedFd> {
         let flags = flags | OFlags::RDONLY | OFlags::CLOEXEC;
         let resolve =
             ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
         let root = self.root.open()?;
-        let opened = match openat2(root, &self.way, flags, Mode::empty(), resolve) {
-            // Linux before 5.6, and filters that do not know the call.
+        let opened = match openat2(root, &self.relative, flags, Mode::empty(), resolve) {
+            // Linux before 5.6, and seccomp filters that do not know the call.
             Err(Errno::NOSYS | Errno::PERM) => self.step_by_step(root, flags),
             opened => opened,
         };
         Ok(opened?)
     }
 
-    /// Opens it name by name, none of which may be a link's: what `openat2` does, in a call for each.
+    /// Opens the path component by component, none of which may be a link: as `openat2` does, with one call for each.
     fn step_by_step(&self, root: &OwnedFd, flags: OFlags) -> Result<OwnedFd, Errno> {
-        const ON_THE_WAY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
-        let mut names = self.way.iter().peekable();
+        const FOLDER_FLAGS: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+        let mut names = self.relative.iter().peekable();
         let mut folder = None;
         while let Some(name) = names.next() {
             if name == ".." {
                 return Err(Errno::XDEV);
             }
             let is_last = names.peek().is_none();
-            let flags = if is_last { flags } else { ON_THE_WAY };
+            let flags = if is_last { flags } else { FOLDER_FLAGS };
             let opened = openat(
                 folder.as_ref().unwrap_or(root),
                 name,
@@ -126,9 +125,8 @@ mod tests {
 
     use super::*;
 
-    /// Without `openat2` the same is opened, and the same is not.
     #[test]
-    fn step_by_step_leads_where_one_call_does() {
+    fn step_by_step_opens_what_openat2_opens() {
         let folder = std::env::temp_dir().join(format!("urlspool-beneath-{}", std::process::id()));
         fs::create_dir_all(folder.join("root/a/b")).unwrap();
         fs::create_dir_all(folder.join("outside")).unwrap();
@@ -144,7 +142,7 @@ mod tests {
             symlink(target, folder.join("root").join(link)).unwrap();
         }
         let root = RootedPath::root(&folder.join("root"));
-        let ways = [
+        let paths = [
             ("", true),
             ("file", true),
             ("a", true),
@@ -160,8 +158,8 @@ mod tests {
             ("../outside/file", false),
             ("a/../../outside/file", false),
         ];
-        for (way, is_there) in ways {
-            let place = root.join(OsStr::new(way));
+        for (path, exists) in paths {
+            let place = root.join(OsStr::new(path));
             let inode = |opened| fstat(opened).unwrap().st_ino;
             let one_call = place.open(OFlags::empty()).map(inode);
             let steps = place
@@ -169,10 +167,10 @@ mod tests {
                 .map(inode);
             assert_eq!(
                 (one_call.is_ok(), steps.is_ok()),
-                (is_there, is_there),
-                "{way}"
+                (exists, exists),
+                "{path}"
             );
-            assert_eq!(one_call.ok(), steps.ok(), "{way}");
+            assert_eq!(one_call.ok(), steps.ok(), "{path}");
         }
         fs::remove_dir_all(&folder).unwrap();
     }
