@@ -1,4 +1,4 @@
-//! Where encoded records go. Encoding happens before, beside extraction; a sink takes batches in order.
+//! Destinations of encoded records. A sink receives batches of encoded lines in order.
 
 mod file;
 pub mod segment;
@@ -7,24 +7,24 @@ pub use file::FileSink;
 
 use std::io::{self, ErrorKind, Write};
 
-/// Takes records.
+/// Receives encoded records.
 pub trait Sink {
-    /// Takes a batch of whole lines. `Ok(false)` means "send no more": a reader that went away is no error.
+    /// Appends a batch of whole lines. Returns `Ok(false)` if the sink wants no more, because its reader has gone; that is not an error.
     ///
     /// # Errors
     ///
-    /// What the system says. What was put before stays valid.
+    /// The error of the system. Earlier batches remain valid.
     fn put(&mut self, batch: &[u8]) -> io::Result<bool>;
 
-    /// Returns once everything put so far has left the process.
+    /// Returns once all batches have left the process.
     ///
     /// # Errors
     ///
-    /// What the system says.
+    /// The error of the system.
     fn finish(&mut self) -> io::Result<()>;
 }
 
-/// The sink of tests and of library users.
+/// Sink for tests and library users.
 impl Sink for Vec<u8> {
     fn put(&mut self, batch: &[u8]) -> io::Result<bool> {
         self.extend_from_slice(batch);
@@ -36,7 +36,7 @@ impl Sink for Vec<u8> {
     }
 }
 
-/// A pipe, a terminal, standard output.
+/// Sink for a pipe or a terminal, such as standard output.
 #[derive(Debug)]
 pub struct PipeSink<W>(pub W);
 
@@ -50,7 +50,7 @@ impl<W: Write> Sink for PipeSink<W> {
     }
 }
 
-/// A closed pipe is a normal end.
+/// Returns `Ok(false)` for a closed pipe, which is a normal end.
 fn unless_closed(result: io::Result<()>) -> io::Result<bool> {
     match result {
         Ok(()) => Ok(true),

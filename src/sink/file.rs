@@ -1,4 +1,4 @@
-//! A file that holds whole lines only, whatever happens.
+//! Output file that contains only whole lines, even after a failed write.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -6,39 +6,39 @@ use std::path::Path;
 
 use super::Sink;
 
-/// Writes to a file that it creates or empties.
+/// Sink that writes to a new or truncated file.
 #[derive(Debug)]
 pub struct FileSink {
     file: File,
-    /// Bytes of the batches that were written whole.
-    whole: u64,
+    /// Bytes of the batches that were written completely.
+    committed_bytes: u64,
 }
 
 impl FileSink {
-    /// Creates the file, or empties it.
+    /// Creates the file, or truncates it.
     ///
     /// # Errors
     ///
-    /// What the system says.
+    /// The error of the system.
     pub fn create(path: &Path) -> io::Result<FileSink> {
         Ok(FileSink {
             file: File::create(path)?,
-            whole: 0,
+            committed_bytes: 0,
         })
     }
 }
 
 impl Sink for FileSink {
-    /// On a failed write, cuts the file back to the last whole batch (as far as the system lets it).
+    /// Appends a batch. After a failed write it truncates the file to the last complete batch, if the system allows that.
     fn put(&mut self, batch: &[u8]) -> io::Result<bool> {
         match self.file.write_all(batch) {
             Ok(()) => {
-                self.whole += batch.len() as u64;
+                self.committed_bytes += batch.len() as u64;
                 Ok(true)
             }
             Err(error) => {
-                // The first error is the one to tell; a file that cannot be cut either is not made worse.
-                let _ = self.file.set_len(self.whole);
+                // The first error is the one to report; if truncating fails as well, the file is no worse.
+                let _ = self.file.set_len(self.committed_bytes);
                 Err(error)
             }
         }

@@ -1,7 +1,7 @@
-//! Segment files: what is being written is hidden in `.open`, what is published never changes again.
+//! Segment files: a segment is written in the hidden folder `.open`, and never changes after it is published.
 //!
-//! The folder's listing is the truth for consumers: a name without a dot in front is a whole segment or its sidecar.
-//! When data counts as written is decided by the state, which commits a length after [`Segment::sync`].
+//! Consumers rely on the listing of the folder: a name without a leading dot is a complete segment or its sidecar. The state decides
+//! when data counts as written: it commits a length after [`Segment::sync`].
 
 use std::fs::{self, File, OpenOptions};
 use std::hash::Hasher;
@@ -11,8 +11,9 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{RenameFlags, renameat_with};
 use twox_hash::XxHash3_64;
+use walkdir::{DirEntry, WalkDir};
 
-/// The folder of the segments.
+/// Output folder with its segments.
 #[derive(Clone, Debug)]
 pub struct SegmentDir {
     out: PathBuf,
@@ -20,11 +21,11 @@ pub struct SegmentDir {
 }
 
 impl SegmentDir {
-    /// Makes the folder and its hidden ones, if they are not there.
+    /// Creates the folder and its hidden folder, if they do not exist.
     ///
     /// # Errors
     ///
-    /// What the system says.
+    /// The error of the system.
     pub fn create(out: &Path) -> io::Result<SegmentDir> {
         let open = out.join(".open");
         fs::create_dir_all(&open)?;
@@ -35,35 +36,35 @@ impl SegmentDir {
         })
     }
 
-    /// The folder itself.
+    /// Returns the path of the folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.out
     }
 
-    /// The file of a segment that is being written.
+    /// Returns the path of a segment that is being written.
     #[must_use]
     pub fn part(&self, seq: u64) -> PathBuf {
         self.open.join(format!("{seq:010}.part"))
     }
 
-    /// A file that waits to be published.
+    /// Returns the path of a hidden file, which is not published yet.
     #[must_use]
     pub fn hidden(&self, name: &str) -> PathBuf {
         self.open.join(name)
     }
 
-    /// A published file.
+    /// Returns the path of a published file.
     #[must_use]
     pub fn published(&self, name: &str) -> PathBuf {
         self.out.join(name)
     }
 
-    /// Begins a segment whose file must not be there yet.
+    /// Begins a segment, whose file must not exist yet.
     ///
     /// # Errors
     ///
-    /// What the system says.
+    /// The error of the system.
     pub fn begin(&self, seq: u64) -> io::Result<Segment> {
         let path = self.part(seq);
         let options = OpenOptions::new()
@@ -80,20 +81,20 @@ impl SegmentDir {
         })
     }
 
-    /// Writes a hidden file whole and syncs it. One that is left from a crash is replaced: nobody has seen it.
+    /// Writes a hidden file and syncs it. Replaces a file that a crash left there: no consumer has seen it.
     ///
     /// # Errors
     ///
-    /// What the system says.
+    /// The error of the system.
     pub fn write_hidden(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         write_synced(&self.hidden(name), bytes)
     }
 
-    /// Gives a hidden file its public name. Never replaces anything. The caller syncs afterwards.
+    /// Renames a hidden file to its published name. Never replaces a file. The caller syncs afterwards.
     ///
     /// # Errors
     ///
-    /// What the system says; that the name is taken, for one.
+    /// The error of the system; `EEXIST` if the name is taken.
     pub fn publish(&self, hidden: &Path, name: &str) -> io::Result<()> {
         let here = rustix::fs::CWD;
         Ok(renameat_with(
@@ -105,11 +106,11 @@ impl SegmentDir {
         )?)
     }
 
-    /// Puts a hidden file aside that nobody knows: it is neither published nor deleted.
+    /// Moves an unknown hidden file to `.lost+found`: it is neither published nor deleted. Returns its new path.
     ///
     /// # Errors
     ///
-    /// What the system says.
+    /// The error of the system.
     pub fn set_aside(&self, name: &std::ffi::OsStr) -> io::Result<PathBuf> {
         let lost = self.out.join(".lost+found");
         fs::create_dir_all(&lost)?;
@@ -135,42 +136,48 @@ impl SegmentDir {
         Err(io::ErrorKind::AlreadyExists.into())
     }
 
-    /// Makes the names in both folders survive a power cut.
+    /// Makes the names in both folders durable.
     ///
     /// # Errors
     ///
-    /// What the system says.
+    /// The error of the system.
     pub fn sync(&self) -> io::Result<()> {
         sync_dir(&self.out)?;
         sync_dir(&self.open)
     }
 
-    /// The names in the hidden folder.
+    /// Returns the names in the hidden folder, in order.
     ///
     /// # Errors
     ///
-    /// What the system says.
+    /// The error of the system.
     pub fn hidden_names(&self) -> io::Result<Vec<std::ffi::OsString>> {
-        fs::read_dir(&self.open)?
-            .map(|entry| entry.map(|entry| entry.file_name()))
+        entries(&self.open)
+            .map(|entry| Ok(entry?.file_name().to_owned()))
             .collect()
     }
 
-    /// The highest number of a segment or sidecar that is published here; 0 for none.
+    /// Returns the highest number of a published segment or sidecar; 0 if there is none.
     ///
     /// # Errors
     ///
-    /// What the system says.
+    /// The error of the system.
     pub fn highest(&self) -> io::Result<u64> {
         let mut highest = 0;
-        for entry in fs::read_dir(&self.out)? {
-            highest = highest.max(number(&entry?.file_name()).unwrap_or(0));
+        for entry in entries(&self.out) {
+            highest = highest.max(number(entry?.file_name()).unwrap_or(0));
         }
         Ok(highest)
     }
 }
 
-/// The number that a segment's or sidecar's name begins with.
+/// Lists a folder of the crate's own, in the order of names.
+fn entries(folder: &Path) -> impl Iterator<Item = walkdir::Result<DirEntry>> {
+    let listing = WalkDir::new(folder).min_depth(1).max_depth(1);
+    listing.sort_by_file_name().into_iter()
+}
+
+/// Returns the number at the start of the name of a segment or sidecar.
 #[must_use]
 pub fn number(name: &std::ffi::OsStr) -> Option<u64> {
     let (number, ending) = name.to_str()?.split_once('.')?;
@@ -178,7 +185,7 @@ pub fn number(name: &std::ffi::OsStr) -> Option<u64> {
         .then(|| number.parse().ok())?
 }
 
-/// A segment that is being written.
+/// Segment that is being written.
 pub struct Segment {
     file: File,
     len: u64,
@@ -195,11 +202,11 @@ impl std::fmt::Debug for Segment {
 }
 
 impl Segment {
-    /// Appends whole lines. On an error the segment is to be dropped: what it holds on disk is anybody's guess.
+    /// Appends whole lines. After an error the caller drops the segment: its content on disk is undefined.
     ///
     /// # Errors
     ///
-    /// What the system says.
+    /// The error of the system.
     pub fn append(&mut self, lines: &[u8]) -> io::Result<()> {
         self.file.write_all(lines)?;
         self.len += lines.len() as u64;
@@ -207,54 +214,53 @@ impl Segment {
         Ok(())
     }
 
-    /// Returns the segment once everything appended would survive a power cut.
+    /// Returns the segment once all appended data is durable.
     ///
-    /// Takes the segment, so that after a failure there is none: a second sync of the same descriptor succeeds while
-    /// the data is gone.
+    /// Consumes the segment if it fails: a second sync of the same descriptor would succeed although the data is lost.
     ///
     /// # Errors
     ///
-    /// What the system says.
+    /// The error of the system.
     pub fn sync(self) -> io::Result<Segment> {
         self.file.sync_data()?;
         Ok(self)
     }
 
-    /// Bytes appended.
+    /// Returns the number of bytes appended.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether nothing was appended.
+    /// Returns `true` if nothing was appended.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// XXH3 (64 bits) of what was appended.
+    /// Returns the XXH3 hash (64 bits) of the data appended.
     #[must_use]
     pub fn hash(&self) -> u64 {
         self.hash.finish()
     }
 }
 
-/// The hash of a file's first `len` bytes, or nothing if it has fewer.
+/// Returns the hash of the first `len` bytes of a file, or `None` if it has fewer.
 ///
 /// # Errors
 ///
-/// What the system says.
+/// The error of the system.
 pub fn hash_of(path: &Path, len: u64) -> io::Result<Option<u64>> {
-    const PIECE_BYTES: usize = 256 << 10;
+    const BUFFER_BYTES: usize = 256 << 10;
     let mut file = File::open(path)?.take(len);
     let mut hash = XxHash3_64::new();
-    let mut piece = vec![0; PIECE_BYTES];
+    let mut buffer = vec![0; BUFFER_BYTES];
     let mut read = 0;
     loop {
-        match file.read(&mut piece) {
+        match file.read(&mut buffer) {
             Ok(0) => return Ok((read == len).then(|| hash.finish())),
             Ok(bytes) => {
-                hash.write(&piece[..bytes]);
+                hash.write(&buffer[..bytes]);
                 read += bytes as u64;
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -263,11 +269,11 @@ pub fn hash_of(path: &Path, len: u64) -> io::Result<Option<u64>> {
     }
 }
 
-/// Cuts a file to `len` bytes, so that it stays cut after a power cut.
+/// Truncates a file to `len` bytes, durably.
 ///
 /// # Errors
 ///
-/// What the system says.
+/// The error of the system.
 pub fn cut(path: &Path, len: u64) -> io::Result<()> {
     let file = OpenOptions::new().write(true).open(path)?;
     file.set_len(len)?;
@@ -278,31 +284,31 @@ pub fn cut(path: &Path, len: u64) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// What the system says.
+/// The error of the system.
 pub fn compress(from: &Path, to: &Path) -> io::Result<()> {
-    /// zstd's own default: fast enough for one thread beside the extraction.
+    /// The default of zstd: fast enough for one thread beside the extraction.
     const LEVEL: i32 = 3;
     let mut out = zstd::Encoder::new(File::create(to)?, LEVEL)?;
     io::copy(&mut File::open(from)?, &mut out)?;
     out.finish()?.sync_all()
 }
 
-/// Gives a file that was written beside another its name, so that it has it after a power cut.
+/// Replaces `path` by `next`, which was written beside it, durably.
 ///
 /// # Errors
 ///
-/// What the system says.
+/// The error of the system.
 pub fn take_place(next: &Path, path: &Path) -> io::Result<()> {
     File::open(next)?.sync_all()?;
     fs::rename(next, path)?;
     sync_dir(path.parent().unwrap_or(Path::new(".")))
 }
 
-/// Replaces a file: written beside, synced, renamed, its folder synced.
+/// Replaces the content of a file durably: writes a new file beside it, syncs it, renames it, and syncs the folder.
 ///
 /// # Errors
 ///
-/// What the system says.
+/// The error of the system.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let next = path.with_extension("next");
     write_synced(&next, bytes)?;
@@ -316,11 +322,11 @@ fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Makes a folder's names survive a power cut.
+/// Makes the names in a folder durable.
 ///
 /// # Errors
 ///
-/// What the system says.
+/// The error of the system.
 pub fn sync_dir(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
