@@ -33,7 +33,7 @@ impl Default for OutputTable {
             dir: "/var/lib/urlspool/out".into(),
             compress: SegmentCompression::default(),
             seal_bytes: 64 << 20,
-            seal_interval: Duration::from_secs(60),
+            seal_interval: Duration::from_mins(1),
         }
     }
 }
@@ -103,7 +103,7 @@ impl Default for WatchTable {
     fn default() -> WatchTable {
         WatchTable {
             settle: Duration::from_secs(5),
-            sweep: Duration::from_secs(300),
+            sweep: Duration::from_mins(5),
             confine: Confinement::default(),
         }
     }
@@ -184,7 +184,7 @@ mod tests {
         .unwrap();
         assert_eq!(
             (config.watch.settle, config.watch.sweep),
-            (Duration::from_millis(250), Duration::from_secs(3_600))
+            (Duration::from_millis(250), Duration::from_hours(1))
         );
         assert_eq!(config.output, OutputTable::default());
         assert!(config.resolved().contains("settle = \"250ms\""));

@@ -24,6 +24,10 @@ fn format_size(bytes: usize) -> String {
 }
 
 /// Writes a size with a unit, or as a number if no unit divides it.
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a field by reference"
+)]
 pub(super) fn serialize<S: Serializer>(bytes: &usize, serializer: S) -> Result<S::Ok, S::Error> {
     let text = format_size(*bytes);
     match text.parse() {
