@@ -1,6 +1,6 @@
 //! Finds the offsets in a text where a URL may start: a cheap trigger, then a check of the bytes before it.
 //!
-//! Where the URL continues and ends, and whether it is a URL at all, is left to `repair` and `parse`.
+//! Leaves to `repair` and `parse` where the URL continues and ends, and whether it is a URL at all.
 
 mod host;
 mod host_prefix;

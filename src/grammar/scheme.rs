@@ -267,3 +267,35 @@ pub(super) fn scheme(input: &[u8]) -> Production<'_, &[u8]> {
         )),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The simple twin of [`Scheme::index`]: compares every name.
+    fn index_simple(name: &[u8]) -> Option<usize> {
+        SCHEMES
+            .iter()
+            .position(|row| row.name.as_bytes().eq_ignore_ascii_case(name))
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_lookup_by_first_letter_and_its_simple_twin_agree(
+            name in "[a-zA-Z0-9.+-]{0,8}|(?i)(ftp|http|https|z39\\.50|tn3270|x-y|mailto|mailserver|mid|magnet)"
+        ) {
+            proptest::prop_assert_eq!(Scheme::index(name.as_bytes()), index_simple(name.as_bytes()));
+        }
+    }
+
+    #[test]
+    fn every_scheme_is_found_in_any_case() {
+        for (index, row) in SCHEMES.iter().enumerate() {
+            assert_eq!(Scheme::index(row.name.as_bytes()), Some(index));
+            assert_eq!(
+                Scheme::index(row.name.to_ascii_uppercase().as_bytes()),
+                Some(index)
+            );
+        }
+    }
+}

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 /// The rules of section 5, one on each line, with a blank between any two tokens.
 ///
-/// Where section 5 is ambiguous the decisions are those of [`urlspool::grammar`]: after `*` brackets only group, literals
+/// For ambiguities of section 5 the decisions are those of [`urlspool::grammar`]: after `*` brackets only group, literals
 /// are case-sensitive, and the bare slash of `gopherurl` is a literal. `"a".."z"` abbreviates the list of single
 /// characters. There is no rule `url`: a predefined scheme is parsed by its own rule only, so [`forms`] chooses. The last
 /// lines name alternatives that have no name in section 5.

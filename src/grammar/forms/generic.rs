@@ -10,7 +10,7 @@ use super::super::reject::{ProductionError, RejectPart, end};
 pub struct OtherUrl<'a> {
     /// The text after the colon.
     pub schemepart: &'a [u8],
-    /// The same text as an `ip-schemepart`, if it matches that production. Every such text is also `*xchar`.
+    /// The parts of the text as an `ip-schemepart`, if it matches that production. Every such text is also `*xchar`.
     pub ip: Option<IpSchemepart<'a>>,
 }
 

@@ -200,7 +200,7 @@ fn an_ascii_url_is_continued_in_ascii() {
 }
 
 #[test]
-fn a_host_continues_behind_its_dot() {
+fn a_host_is_continued_after_its_dot() {
     check("«http://www.»¶«a.example/minutes»");
     check("«http://»¶«a.example/minutes»");
     check("«http://www.a.com»¶of that name");
@@ -342,9 +342,9 @@ fn the_rows_are_in_the_order_of_the_features() {
 }
 
 /// Generator of random texts, from pieces that matter to the features and any bytes.
-struct Random(u64);
+struct RandomText(u64);
 
-impl Random {
+impl RandomText {
     fn below(&mut self, most: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -371,7 +371,7 @@ impl Random {
 
 #[test]
 fn continuations_of_any_bytes_are_in_order_and_only_the_last_is_uncertain() {
-    let mut random = Random(1738);
+    let mut random = RandomText(1738);
     let mut joined = 0;
     for _ in 0..20_000 {
         let text = random.text(24);
