@@ -6,6 +6,7 @@
 //! |---|---|
 //! | `event` `fs_events` | what wakes a reader, and the kernel's notifications |
 //! | `retries` | files that could not be read |
+//! | `watched_spool` | a spool as its reader sees it |
 //! | `reader` | the state of a reader, and its loop |
 //! | `file_check` | the check of one file, and the time of its next one |
 //! | `due_files` | files that changed, settled or are to be retried |
@@ -20,6 +21,7 @@ mod reader;
 mod retries;
 mod spool_scan;
 mod survey;
+mod watched_spool;
 
 pub use event::DaemonEvent;
 pub(crate) use fs_events::{FsEvents, OverflowFlag, UnwatchedPath, WatchError, watched_path};

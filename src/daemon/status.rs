@@ -40,7 +40,7 @@ impl Serialize for DaemonState {
 #[derive(Clone, Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct Status {
-    /// What the daemon is doing.
+    /// Activity of the daemon.
     pub state: DaemonState,
     /// Reason for a pause; `None` otherwise.
     pub why: Option<String>,

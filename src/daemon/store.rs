@@ -9,9 +9,10 @@
 //! |---|---|
 //! | `instance_lock` `shutdown_hash` `state_paths` `reserve` | files beside the database |
 //! | `keys` `connection` `schema` `row_checksum` `state_db` | the database |
-//! | `mail_rows` `segment_rows` `sidecar_rows` `purge` | its queries |
-//! | `watch_time` `committer` `recovery` `rebuild` `shared_committer` | what is done with them |
+//! | `mail_rows` `segment_rows` `sidecar_rows` `retention` `purge` | its queries |
+//! | `watch_time` `committer` `recovery` `rebuild` `commit_pace` `shared_committer` | what is done with them |
 
+mod commit_pace;
 mod committer;
 mod connection;
 #[cfg(test)]
@@ -23,6 +24,7 @@ mod purge;
 mod rebuild;
 mod recovery;
 mod reserve;
+mod retention;
 mod row_checksum;
 mod schema;
 mod segment_rows;
@@ -33,6 +35,9 @@ mod state_db;
 mod state_paths;
 mod watch_time;
 
+#[cfg(test)]
+pub(crate) use commit_pace::BATCH_BYTES;
+pub(crate) use commit_pace::CommitTiming;
 pub(crate) use committer::Committer;
 #[cfg(test)]
 pub(crate) use fixture::StoreFixture;
@@ -40,6 +45,4 @@ pub(crate) use keys::{FileId, Hash128, MailboxId, message_link};
 pub(crate) use mail_rows::{GrowingMessage, MboxCursor};
 pub(crate) use purge::SeenFiles;
 pub use rebuild::rebuild_state;
-#[cfg(test)]
-pub(crate) use shared_committer::BATCH_BYTES;
-pub(crate) use shared_committer::{CommitTiming, Session, SharedCommitter};
+pub(crate) use shared_committer::{Session, SharedCommitter};

@@ -4,20 +4,20 @@
 //! be one. How a spool is scanned is in `spool_scan.rs`.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::event::DaemonEvent;
 use super::retries::RetryTable;
-use crate::config::{Config, Spool};
+use super::watched_spool::WatchedSpool;
+use crate::config::Config;
 use crate::daemon::counters::Counters;
 use crate::daemon::error::DaemonError;
 use crate::daemon::heartbeat::Heartbeat;
 use crate::daemon::host::{DaemonHost, MonotonicTime};
 use crate::daemon::ingest::{FileVersion, ParserPool};
 use crate::daemon::planted_faults::{PlantedFault, is_planted};
-use crate::daemon::status::{DaemonState, SpoolStatus, Status};
+use crate::daemon::status::{DaemonState, Status};
 use crate::daemon::store::{CommitTiming, SharedCommitter};
 use crate::extract::Extractor;
 
@@ -59,39 +59,12 @@ pub struct SpoolReader {
     pub(super) last_error: Option<String>,
 }
 
-/// What all readers share.
+/// Resources that all readers share.
 #[derive(Clone, Debug)]
 pub(crate) struct ReaderResources {
     pub(crate) extractor: Arc<Extractor>,
     pub(crate) parsers: Arc<ParserPool>,
     pub(crate) committer: Arc<SharedCommitter>,
-}
-
-/// A spool, and the time of its next scan.
-#[derive(Debug)]
-pub(super) struct WatchedSpool {
-    pub(super) spool: Spool,
-    /// Time of the next full scan; `None` if none is planned.
-    pub(super) due: Option<MonotonicTime>,
-    /// Number of consecutive scans during which the spool changed.
-    pub(super) unstable_scans: u32,
-    /// `true` if the kernel reports changes in it; otherwise it is polled.
-    pub(super) notices: bool,
-    pub(super) present: bool,
-    /// `true` once all of it was scanned since it is watched.
-    pub(super) scanned: bool,
-    /// Mailboxes on file systems that are not mounted.
-    pub(super) absent: u64,
-    /// Identity of the root at the last scan; `None` if it did not exist.
-    root: Option<RootId>,
-    pub(super) files: u64,
-}
-
-/// Identity of a spool's root: if it changes, notifications of the earlier root are useless.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct RootId {
-    dev: u64,
-    ino: u64,
 }
 
 /// A file that may still be written.
@@ -273,7 +246,7 @@ impl SpoolReader {
     }
 
     /// Returns `true` if roots appeared, disappeared or were replaced since the last call: mounted, restored, renamed.
-    /// Then notifications must be requested anew, and everything rescanned after that. The state keeps what disappeared.
+    /// Then notifications must be requested again, and everything rescanned after that. The state keeps what disappeared.
     pub(crate) fn roots_changed(&mut self) -> bool {
         let mut changed = false;
         for watched in &mut self.spools {
@@ -345,66 +318,12 @@ impl SpoolReader {
     }
 }
 
-impl WatchedSpool {
-    fn new(spool: &Spool, now: MonotonicTime) -> WatchedSpool {
-        WatchedSpool {
-            spool: spool.clone(),
-            due: Some(now),
-            unstable_scans: 0,
-            notices: true,
-            present: true,
-            scanned: false,
-            absent: 0,
-            root: None,
-            files: 0,
-        }
-    }
-
-    /// Marks the spool to be scanned at `at` or earlier.
-    pub(super) fn mark(&mut self, at: MonotonicTime) {
-        self.due = Some(self.due.map_or(at, |due| due.min(at)));
-    }
-
-    /// Returns `true` if the root is another one than at the last call.
-    fn follow_root(&mut self) -> bool {
-        let root = RootId::at(&self.spool.path);
-        if root == self.root {
-            return false;
-        }
-        self.root = root;
-        self.notices = true;
-        true
-    }
-
-    fn status(&self, now: MonotonicTime) -> SpoolStatus {
-        SpoolStatus {
-            path: self.spool.path.display().to_string(),
-            present: self.present,
-            absent: self.absent,
-            notices: self.notices,
-            files: self.files,
-            lag_ms: self.due.map_or(0, |due| now.ms.saturating_sub(due.ms)),
-            stalled_ms: 0,
-        }
-    }
-}
-
-impl RootId {
-    fn at(path: &Path) -> Option<RootId> {
-        let metadata = path.metadata().ok()?;
-        Some(RootId {
-            dev: metadata.dev(),
-            ino: metadata.ino(),
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::config::DedupeScope;
+    use crate::config::{DedupeScope, Spool};
     use crate::daemon::host::LogRecord;
     use crate::daemon::store::StoreFixture;
 

@@ -30,7 +30,7 @@ pub(crate) struct Committer {
     batch: PendingBatch,
 }
 
-/// What waits for the next commit.
+/// The batch that waits for the next commit.
 #[derive(Debug, Default)]
 struct PendingBatch {
     /// `true` if a transaction is open.

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::shared_committer::{BATCH_BYTES, SharedCommitter};
+use super::commit_pace::BATCH_BYTES;
+use super::shared_committer::SharedCommitter;
 use crate::config::Config;
 use crate::daemon::host::{DaemonHost, LogRecord, MonotonicTime};
 

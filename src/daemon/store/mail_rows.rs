@@ -7,7 +7,7 @@ use super::row_checksum::ChecksummedRow;
 use super::state_db::StateDb;
 use crate::daemon::error::DaemonError;
 
-/// How far an mbox was read. It only saves work: its hashes tell if it is still valid.
+/// Position up to which an mbox was read. It only saves work: its hashes tell if it is still valid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct MboxCursor {
     /// Offset of the last message that was read.
@@ -156,7 +156,7 @@ impl StateDb {
         Ok(())
     }
 
-    /// How far an mbox was read; `None` if it is new.
+    /// Position up to which an mbox was read; `None` if it is new.
     pub(crate) fn cursor(&self, id: FileId) -> Result<Option<MboxCursor>, DaemonError> {
         self.connection.find(
             "SELECT first, last, guard, head, size, mtime FROM file WHERE dev=?1 AND ino=?2 AND btime=?3",
@@ -175,7 +175,7 @@ impl StateDb {
         )
     }
 
-    /// Stores how far an mbox was read.
+    /// Stores the position up to which an mbox was read.
     pub(crate) fn put_cursor(
         &self,
         id: FileId,

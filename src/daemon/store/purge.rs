@@ -1,6 +1,6 @@
 //! Purges the state of files that are missing for long, and of messages and mailboxes together with them.
 //!
-//! A survey lists the files that exist. The others are marked as missing since that day, and after [`TOMBSTONE_DAYS`] they are
+//! A survey lists the files that exist. The others are marked as missing since that day, and after their retention time they are
 //! purged. Only mailboxes of the surveyed spool count, and of these only the ones on mounted file systems. Every step can be
 //! interrupted and repeated.
 
@@ -9,10 +9,11 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use rusqlite::params;
 
 use super::keys::{FileId, Hash128, KeyRange, MailboxId};
+use super::retention::Retention;
 use super::row_checksum::ChecksummedRow;
 use super::state_db::StateDb;
 use crate::daemon::error::DaemonError;
-use crate::limits::{PURGED_PER_SURVEY, TOMBSTONE_DAYS};
+use crate::limits::PURGED_PER_SURVEY;
 
 /// Rows that one transaction changes. Bounds the write-ahead log.
 const CHUNK_ROWS: u32 = 10_000;
@@ -74,33 +75,6 @@ struct PurgedFile {
 struct CursorChange {
     id: FileId,
     retention: Retention,
-}
-
-/// Retention decision for one state entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Retention {
-    /// It stays as it is.
-    Keep,
-    /// It is marked as missing since a day, or as present again.
-    Mark { missing_since: Option<u64> },
-    /// It is removed.
-    Purge,
-}
-
-impl Retention {
-    fn decide(is_present: bool, missing_since: Option<u64>, day: u64) -> Retention {
-        match missing_since {
-            None if is_present => Retention::Keep,
-            None => Retention::Mark {
-                missing_since: Some(day),
-            },
-            Some(_) if is_present => Retention::Mark {
-                missing_since: None,
-            },
-            Some(since) if since + TOMBSTONE_DAYS <= day => Retention::Purge,
-            Some(_) => Retention::Keep,
-        }
-    }
 }
 
 impl SeenFiles {
@@ -398,34 +372,5 @@ impl StateDb {
             },
         )?;
         Ok(purged)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn missing_entries_are_purged_after_their_time_and_not_before() {
-        let mark = |missing_since| Retention::Mark { missing_since };
-        assert_eq!(Retention::decide(true, None, 9), Retention::Keep);
-        assert_eq!(Retention::decide(false, None, 9), mark(Some(9)));
-        assert_eq!(
-            Retention::decide(false, Some(9), 8 + TOMBSTONE_DAYS),
-            Retention::Keep
-        );
-        assert_eq!(
-            Retention::decide(true, Some(9), 9 + TOMBSTONE_DAYS),
-            mark(None)
-        );
-        assert_eq!(
-            Retention::decide(false, Some(9), 9 + TOMBSTONE_DAYS),
-            Retention::Purge
-        );
-        assert_eq!(
-            Retention::decide(false, Some(9), 2),
-            Retention::Keep,
-            "a state whose watch time was set back"
-        );
     }
 }

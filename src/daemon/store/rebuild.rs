@@ -1,4 +1,4 @@
-//! Builds the state anew from the segments' sidecars.
+//! Rebuilds the state from the segments' sidecars.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
@@ -17,7 +17,7 @@ use crate::daemon::host::{DaemonHost, LogRecord};
 use crate::record::Sidecar;
 use crate::sink::segment::{self, SegmentDir};
 
-/// Builds the state anew: the messages that sidecars list are known, everything else is read again.
+/// Rebuilds the state: the messages that sidecars list are known, everything else is read again.
 ///
 /// A complete segment with a sidecar is published; other unfinished segments are set aside, since no sidecar lists their
 /// messages. The old database is kept as `state.db.old`.
@@ -149,7 +149,7 @@ fn publish_complete(
     Ok(sidecars)
 }
 
-/// What became of the hidden file of a segment with a sidecar.
+/// State of the hidden file of a segment with a sidecar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LeftoverPart {
     /// It is published.
@@ -311,7 +311,7 @@ mod tests {
 
     #[test]
     fn a_rebuilt_state_equals_the_lost_one() {
-        let root = std::env::temp_dir().join(format!("urlspool-anew-{}", std::process::id()));
+        let root = std::env::temp_dir().join(format!("urlspool-rebuild-{}", std::process::id()));
         let mut config = Config::default();
         (config.output.dir, config.state.dir) = (root.join("out"), root.join("state"));
         let mut committer = open(&config, &mut |_| {}).unwrap();

@@ -51,7 +51,7 @@ pub(crate) fn write(db: &Path) {
     }
 }
 
-/// Removes the hash of a database that will be created anew.
+/// Removes the hash of a database that will be created again.
 pub(crate) fn remove(db: &Path) {
     let _ = fs::remove_file(path_beside(db));
 }

@@ -29,7 +29,7 @@ pub(crate) struct StateDb {
     instance: String,
 }
 
-/// What to do if the database does not exist or has no tables.
+/// Reaction to a database that does not exist or has no tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MissingTables {
     /// Create them: nothing was written yet.
