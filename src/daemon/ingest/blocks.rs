@@ -5,7 +5,7 @@ use std::io::Read;
 
 use super::identity::{FileVersion, PiecePosition};
 use super::message_ingest::MessageIngest;
-use super::outcome::{FileOutcome, MessageEnd};
+use super::outcome::{EndCertainty, FileOutcome};
 use crate::daemon::error::DaemonError;
 use crate::read::SparseRead;
 use crate::split::{Block, BlockReader, BlockRole, Format};
@@ -35,9 +35,9 @@ pub(super) fn ingest_file(
     }
     let reader = BlockReader::new(rest, start, format, max_message_bytes);
     let end = if format == Format::Text {
-        MessageEnd::EndOfFile
+        EndCertainty::EndOfFile
     } else {
-        MessageEnd::Certain
+        EndCertainty::Certain
     };
     ingest_blocks(reader, version.size, end, ingest)
 }
@@ -46,7 +46,7 @@ pub(super) fn ingest_file(
 fn ingest_blocks<R: SparseRead>(
     mut reader: BlockReader<R>,
     size: u64,
-    end: MessageEnd,
+    end: EndCertainty,
     ingest: &mut MessageIngest<'_>,
 ) -> Result<FileOutcome, DaemonError> {
     let mut blocks = BlockIngest::default();
@@ -59,7 +59,7 @@ fn ingest_blocks<R: SparseRead>(
         let block_end = if size <= block.offset + block.bytes.len() as u64 {
             end
         } else {
-            MessageEnd::Certain
+            EndCertainty::Certain
         };
         blocks.ingest(&block, reader.format(), block_end, ingest)?;
     }
@@ -78,7 +78,7 @@ impl BlockIngest {
         &mut self,
         block: &Block,
         format: Format,
-        end: MessageEnd,
+        end: EndCertainty,
         ingest: &mut MessageIngest<'_>,
     ) -> Result<(), DaemonError> {
         let position = match &block.role {

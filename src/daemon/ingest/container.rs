@@ -8,7 +8,7 @@ use super::blocks::BlockIngest;
 use super::context::IngestContext;
 use super::identity::FileVersion;
 use super::message_ingest::MailboxProgress;
-use super::outcome::{FileOutcome, MessageEnd};
+use super::outcome::{EndCertainty, FileOutcome};
 use crate::daemon::error::DaemonError;
 use crate::daemon::store::MailboxId;
 use crate::diagnostic::{DiagnosticKind, Event};
@@ -86,7 +86,7 @@ impl Members<'_, '_> {
         for step in messages {
             match step {
                 InputStep::Block(block) => {
-                    blocks.ingest(&block.block, format, MessageEnd::Certain, &mut ingest)?;
+                    blocks.ingest(&block.block, format, EndCertainty::Certain, &mut ingest)?;
                 }
                 InputStep::Ended(end) => {
                     error = end.error;

@@ -79,7 +79,7 @@ impl IngestContext<'_> {
         file: &WalkedFile,
         settle_state: SettleState,
     ) -> Result<FileOutcome, DaemonError> {
-        let opened = match OpenedFile::open(file) {
+        let opened = match SniffedFile::open(file) {
             Ok(opened) => opened,
             Err(error) => return Ok(FileOutcome::Failed(error)),
         };
@@ -100,13 +100,13 @@ impl IngestContext<'_> {
     fn ingest_messages(
         &mut self,
         file: &WalkedFile,
-        opened: OpenedFile,
+        opened: SniffedFile,
         format: Format,
         settle_state: SettleState,
     ) -> Result<FileOutcome, DaemonError> {
         let configured = self.configured_format();
         let max_message_bytes = self.extractor.limits().message_bytes;
-        let OpenedFile {
+        let SniffedFile {
             file: opened,
             version,
             start,
@@ -175,19 +175,19 @@ impl IngestContext<'_> {
 }
 
 /// An open file, its version and its first bytes, by which its format is detect_format.
-struct OpenedFile {
+struct SniffedFile {
     file: File,
     version: FileVersion,
     start: Vec<u8>,
 }
 
-impl OpenedFile {
-    fn open(file: &WalkedFile) -> io::Result<OpenedFile> {
+impl SniffedFile {
+    fn open(file: &WalkedFile) -> io::Result<SniffedFile> {
         let file = read::open(file)?;
         let version = FileVersion::of(&file.metadata()?);
         let mut start = Vec::with_capacity(4 << 10);
         (&file).take(SNIFF_BYTES as u64).read_to_end(&mut start)?;
-        Ok(OpenedFile {
+        Ok(SniffedFile {
             file,
             version,
             start,

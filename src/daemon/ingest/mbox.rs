@@ -13,7 +13,7 @@ use rustix::fs::{FlockOperation, fcntl_lock};
 
 use super::identity::{FileVersion, PiecePosition, guard_hash};
 use super::message_ingest::MessageIngest;
-use super::outcome::{FileOutcome, MessageEnd, SettleState};
+use super::outcome::{EndCertainty, FileOutcome, SettleState};
 use crate::daemon::error::DaemonError;
 use crate::daemon::planted_faults::{PlantedFault, is_planted};
 use crate::daemon::store::MboxCursor;
@@ -98,9 +98,9 @@ impl MboxFile<'_> {
                 continue;
             }
             let end = match (is_settled, block.bytes.ends_with(b"\n")) {
-                (false, _) => MessageEnd::Certain,
-                (true, true) => MessageEnd::EndOfFile,
-                (true, false) => MessageEnd::MidLine,
+                (false, _) => EndCertainty::Certain,
+                (true, true) => EndCertainty::EndOfFile,
+                (true, false) => EndCertainty::MidLine,
             };
             ingest.ingest(complete, None, end)?;
             let is_complete = is_settled || messages.is_empty() && chunk.at_end;
@@ -152,9 +152,9 @@ impl MboxFile<'_> {
                 offset: block.offset - start,
             });
             let message_end = if at_end {
-                MessageEnd::EndOfFile
+                EndCertainty::EndOfFile
             } else {
-                MessageEnd::Certain
+                EndCertainty::Certain
             };
             let pieces = ingest.split(&block, self.format);
             let digest = ingest.ingest(&pieces, position, message_end)?;

@@ -6,7 +6,7 @@ use super::identity::{
     PiecePosition, StablePrefix, content_digest, message_key, stable_prefix, starts_with,
 };
 use super::message_output::MessageOutput;
-use super::outcome::MessageEnd;
+use super::outcome::EndCertainty;
 use super::parser_pool::ParserPool;
 use crate::daemon::counters::Counters;
 use crate::daemon::error::DaemonError;
@@ -74,7 +74,7 @@ impl MailboxProgress {
 /// A message and its identity.
 struct IdentifiedMessage<'m, 'b> {
     message: &'m Message<'b>,
-    end: MessageEnd,
+    end: EndCertainty,
     digest: u128,
     key: Hash128,
     /// Earlier versions of this message, recorded before it grew.
@@ -98,7 +98,7 @@ impl MessageIngest<'_> {
         &mut self,
         messages: &[Message<'_>],
         position: Option<PiecePosition>,
-        end: MessageEnd,
+        end: EndCertainty,
     ) -> Result<u128, DaemonError> {
         let (mut rest, mut digest) = (messages, 0);
         while !rest.is_empty() {
@@ -112,7 +112,7 @@ impl MessageIngest<'_> {
             let group_end = if others.is_empty() {
                 end
             } else {
-                MessageEnd::Certain
+                EndCertainty::Certain
             };
             digest = self.ingest_group(group, position, group_end)?;
             rest = others;
@@ -125,7 +125,7 @@ impl MessageIngest<'_> {
         &mut self,
         group: &[Message<'_>],
         position: Option<PiecePosition>,
-        end: MessageEnd,
+        end: EndCertainty,
     ) -> Result<u128, DaemonError> {
         let last = group.len() - 1;
         let indexes: Vec<usize> = (0..group.len()).collect();
@@ -133,7 +133,7 @@ impl MessageIngest<'_> {
             let end = if index == last {
                 end
             } else {
-                MessageEnd::Certain
+                EndCertainty::Certain
             };
             self.identify(&group[index], position, end)
         });
@@ -158,7 +158,7 @@ impl MessageIngest<'_> {
         &self,
         message: &'m Message<'b>,
         position: Option<PiecePosition>,
-        end: MessageEnd,
+        end: EndCertainty,
     ) -> IdentifiedMessage<'m, 'b> {
         let fields = HeaderFields::in_message(message, self.extractor.limits().header_bytes);
         let digest = content_digest(message, &fields, position);
@@ -234,7 +234,7 @@ impl MessageIngest<'_> {
                 committer.put(&output.lines, output.records);
             }
             let state = committer.transaction()?;
-            let drops_earlier = output.is_some() || message.end == MessageEnd::Certain;
+            let drops_earlier = output.is_some() || message.end == EndCertainty::Certain;
             for earlier in message.earlier.iter().filter(|_| drops_earlier) {
                 state.remove_growing(mailbox, earlier)?;
             }
@@ -261,7 +261,7 @@ impl MessageIngest<'_> {
         message: &IdentifiedMessage<'_, '_>,
         output: &MessageOutput,
     ) -> Option<GrowingMessage> {
-        if message.end == MessageEnd::Certain {
+        if message.end == EndCertainty::Certain {
             return None;
         }
         let prefix = stable_prefix(message.message, self.extractor.limits().header_bytes)?;
@@ -334,7 +334,7 @@ mod tests {
             growing: Vec::new(),
         };
         let found = ingest.split(&block, Format::Mbox);
-        ingest.ingest(&found, None, MessageEnd::Certain).unwrap();
+        ingest.ingest(&found, None, EndCertainty::Certain).unwrap();
         let pending = session
             .with(|committer| Ok(committer.pending().bytes))
             .unwrap();
@@ -400,14 +400,14 @@ mod tests {
         for ingest in &ingests {
             assert_eq!(
                 ingest
-                    .unrecorded(&[ingest.identify(&found[0], None, MessageEnd::EndOfFile)])
+                    .unrecorded(&[ingest.identify(&found[0], None, EndCertainty::EndOfFile)])
                     .unwrap()
                     .len(),
                 1
             );
         }
         for ingest in &mut ingests {
-            let identified = [ingest.identify(&found[0], None, MessageEnd::EndOfFile)];
+            let identified = [ingest.identify(&found[0], None, EndCertainty::EndOfFile)];
             let output = ingest.extract(&identified[0], &mut RecordWriter::default());
             ingest.add_to_batch(&identified[0], Some(output)).unwrap();
         }

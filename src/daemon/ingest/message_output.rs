@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::outcome::MessageEnd;
+use super::outcome::EndCertainty;
 use crate::daemon::store::GrowingMessage;
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Event};
 use crate::extract::{Extractor, Finding, extract};
@@ -29,7 +29,7 @@ impl MessageOutput {
     /// are not recorded again. A panic becomes an event.
     pub(super) fn of(
         message: &Message<'_>,
-        end: MessageEnd,
+        end: EndCertainty,
         earlier: &[GrowingMessage],
         source: &Source,
         extractor: &Extractor,
@@ -39,13 +39,13 @@ impl MessageOutput {
             .iter()
             .flat_map(|version| version.ids.iter().copied())
             .collect();
-        let has_ids = end != MessageEnd::Certain || !recorded.is_empty();
+        let has_ids = end != EndCertainty::Certain || !recorded.is_empty();
         let mut output = MessageOutput::default();
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             let mut counts = HashMap::new();
             writer.begin(match end {
-                MessageEnd::MidLine => MessageTail::Truncated,
-                MessageEnd::Certain | MessageEnd::EndOfFile => MessageTail::Complete,
+                EndCertainty::MidLine => MessageTail::Truncated,
+                EndCertainty::Certain | EndCertainty::EndOfFile => MessageTail::Complete,
             });
             extract(message, source, extractor, &mut |finding| match finding {
                 Finding::Url(record) | Finding::Unwrapped(record) => {

@@ -15,7 +15,7 @@ pub(crate) enum SettleState {
 
 /// Certainty of the end of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum MessageEnd {
+pub(super) enum EndCertainty {
     /// Another message follows, or the message is a file by itself.
     Certain,
     /// The file ends with the message, which may still grow.
