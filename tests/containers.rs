@@ -46,7 +46,7 @@ impl Drop for Folder {
     }
 }
 
-/// What a run gave.
+/// Output of a run.
 #[derive(Default)]
 pub(crate) struct Yield {
     pub(crate) records: Vec<u8>,
@@ -138,7 +138,7 @@ pub(crate) fn scan(path: &Path) -> Yield {
     scan_with(path, Limits::default(), SymlinkPolicy::Skip, 2)
 }
 
-fn scan_octets(octets: &[u8]) -> Yield {
+fn scan_bytes(octets: &[u8]) -> Yield {
     scan(&Folder::with("file", octets).0)
 }
 
@@ -220,7 +220,7 @@ impl<'z> Zipped<'z> {
         }
     }
 
-    /// What the local header and the directory's have in common.
+    /// Returns the fields that the local header and the directory entry have in common.
     fn head(&self, flags: u16, is_known: bool) -> Vec<u8> {
         let mut out = vec![20, 0];
         out.extend(flags.to_le_bytes());
@@ -269,16 +269,16 @@ fn zip(members: &[Zipped<'_>]) -> Vec<u8> {
 }
 
 #[test]
-fn a_compressed_file_gives_what_the_file_gives() {
+fn a_compressed_file_has_the_records_of_the_file() {
     let plain = mbox(50);
-    let expected: Vec<Value> = scan_octets(&plain).lines();
+    let expected: Vec<Value> = scan_bytes(&plain).lines();
     assert_eq!(expected.len(), 50);
     for packed in [
         gzip(&plain),
         zstd::encode_all(&plain[..], 1).unwrap(),
         gzip(&gzip(&plain)),
     ] {
-        let given = scan_octets(&packed);
+        let given = scan_bytes(&packed);
         assert_eq!(given.events, []);
         assert_eq!((given.balance.files_read, given.balance.members), (1, 0));
         let without_path = |line: &Value| {
@@ -297,7 +297,7 @@ fn a_compressed_file_gives_what_the_file_gives() {
 }
 
 #[test]
-fn members_are_read_as_files_are_and_say_where_they_lie() {
+fn members_are_read_as_files_and_records_name_them() {
     let inner = tar(&[("c/3.mbox.gz", &gzip(&mbox(2))), ("d", mail(7).as_bytes())]);
     let outer = gzip(&tar(&[
         ("a/1", mail(1).as_bytes()),
@@ -306,7 +306,7 @@ fn members_are_read_as_files_are_and_say_where_they_lie() {
         ("empty", b""),
         (".overview", b"1\thttp://x.example/"),
     ]));
-    let given = scan_octets(&outer);
+    let given = scan_bytes(&outer);
     assert_eq!(
         given.places(),
         [
@@ -337,7 +337,7 @@ fn members_are_read_as_files_are_and_say_where_they_lie() {
 }
 
 #[test]
-fn threads_and_batches_change_nothing() {
+fn output_does_not_depend_on_threads_and_batches() {
     let names: Vec<String> = (0..1_000).map(|number| format!("spool/{number}")).collect();
     let mails: Vec<String> = (0..1_000).map(mail).collect();
     let members: Vec<_> = names
@@ -354,7 +354,7 @@ fn threads_and_batches_change_nothing() {
 }
 
 #[test]
-fn a_small_file_that_swells_is_read_in_blocks() {
+fn a_small_file_that_unpacks_to_a_large_one_is_read_in_blocks() {
     let message = format!(
         "From a\nA: b\nSubject: x\n\n{}http://a.example/\n\n",
         "words and words\n".repeat(60_000)
@@ -378,7 +378,7 @@ fn a_small_file_that_swells_is_read_in_blocks() {
 
 /// Rows 83 and 84.
 #[test]
-fn bombs_stop_at_a_limit_and_give_one_event() {
+fn decompression_bombs_stop_at_a_limit_with_one_event() {
     let zeros = vec![b'\n'; 4 << 20];
     let limits = Limits {
         unpack_ratio_from_bytes: 1 << 20,
@@ -437,12 +437,12 @@ fn containers_in_containers_end_at_a_depth() {
     ];
     for (number, wrap) in wraps.into_iter().enumerate() {
         assert_eq!(
-            scan_octets(&nest(wrap, 4)).urls(),
+            scan_bytes(&nest(wrap, 4)).urls(),
             ["http://n1.example/"],
             "{number}"
         );
         for depth in [5, 100] {
-            let given = scan_octets(&nest(wrap, depth));
+            let given = scan_bytes(&nest(wrap, depth));
             assert_eq!(
                 (given.urls().len(), given.kinds()),
                 (0, vec![DiagnosticKind::Limit]),
@@ -454,12 +454,12 @@ fn containers_in_containers_end_at_a_depth() {
 
 /// Row 86.
 #[test]
-fn zips_that_lie_give_what_is_true_and_one_event() {
+fn zips_with_wrong_headers_give_the_rest_and_one_event() {
     let (one, two) = (mail(1), mail(2));
     let member = |name, text: &str| Zipped::new(name, text.as_bytes());
     let whole = zip(&[member("1", &one), member("2", &two)]);
-    assert_eq!(scan_octets(&whole).urls().len(), 2);
-    let both = |wrong: Zipped<'_>| scan_octets(&zip(&[wrong, Zipped::new("2", two.as_bytes())]));
+    assert_eq!(scan_bytes(&whole).urls().len(), 2);
+    let both = |wrong: Zipped<'_>| scan_bytes(&zip(&[wrong, Zipped::new("2", two.as_bytes())]));
 
     let given = both(Zipped {
         crc: 1,
@@ -511,7 +511,7 @@ fn zips_that_lie_give_what_is_true_and_one_event() {
     let mut overlapping = whole.clone();
     let entry = memchr::memmem::rfind(&overlapping, b"PK\x01\x02").unwrap();
     overlapping[entry + 42..entry + 46].fill(0);
-    let given = scan_octets(&overlapping);
+    let given = scan_bytes(&overlapping);
     assert_eq!(
         (given.urls().len(), given.kinds()),
         (1, vec![DiagnosticKind::Damage]),
@@ -528,7 +528,7 @@ fn zips_that_lie_give_what_is_true_and_one_event() {
         (1, vec![DiagnosticKind::Limit]),
         "too many"
     );
-    let given = scan_octets(&[&b"#!/bin/sh\n"[..], &whole].concat());
+    let given = scan_bytes(&[&b"#!/bin/sh\n"[..], &whole].concat());
     assert_eq!(
         given.urls().len(),
         0,
@@ -623,12 +623,12 @@ fn zip64(name: &str, octets: &[u8]) -> Vec<u8> {
 
 /// Row 86: numbers of zip64 count, in the directory and before the member.
 #[test]
-fn numbers_of_zip64_are_read() {
+fn zip64_sizes_and_offsets_are_read() {
     let octets = zip64("m.mbox", &mbox(30));
     for given in [
-        scan_octets(&octets),
-        scan_octets(&gzip(&octets)),
-        scan_octets(&tar(&[("z", &octets)])),
+        scan_bytes(&octets),
+        scan_bytes(&gzip(&octets)),
+        scan_bytes(&tar(&[("z", &octets)])),
     ] {
         assert_eq!((given.urls().len(), given.kinds()), (30, vec![]));
     }
@@ -636,7 +636,7 @@ fn numbers_of_zip64_are_read() {
     let mut lies = octets;
     let at = memchr::memmem::rfind(&lies, b"m.mbox\x01\0").unwrap() + 10;
     lies[at] ^= 1;
-    let given = scan_octets(&lies);
+    let given = scan_bytes(&lies);
     assert_eq!(
         (given.urls().len(), given.kinds()),
         (30, vec![DiagnosticKind::Damage])
@@ -673,7 +673,7 @@ fn entries_beyond_the_limit_are_one_event() {
 }
 
 #[test]
-fn a_zip_that_comes_as_a_stream_is_read_by_its_local_headers() {
+fn a_zip_in_a_stream_is_read_by_its_local_headers() {
     let zips = [
         zip(&[
             Zipped::new("1", mail(1).as_bytes()),
@@ -688,11 +688,11 @@ fn a_zip_that_comes_as_a_stream_is_read_by_its_local_headers() {
         ]),
     ];
     for octets in zips {
-        let given = scan_octets(&gzip(&octets));
+        let given = scan_bytes(&gzip(&octets));
         assert_eq!((given.urls().len(), given.kinds()), (2, vec![]));
         // Without its directory, it is damaged, and its members are there all the same.
         let directory = memchr::memmem::find(&octets, b"PK\x01\x02").unwrap();
-        let given = scan_octets(&octets[..directory]);
+        let given = scan_bytes(&octets[..directory]);
         assert_eq!(
             (given.urls().len(), given.kinds()),
             (2, vec![DiagnosticKind::Damage])
@@ -702,7 +702,7 @@ fn a_zip_that_comes_as_a_stream_is_read_by_its_local_headers() {
 
 /// Row 87.
 #[test]
-fn what_is_no_file_in_a_tar_is_left_and_names_are_labels() {
+fn only_files_of_a_tar_are_read_and_names_are_labels() {
     let text = mail(1);
     let file = |name: &str| tar_member(name, b'0', text.len(), text.as_bytes());
     let mut octets: Vec<u8> = [file("../up"), file("/etc/passwd")].concat();
@@ -730,7 +730,7 @@ fn what_is_no_file_in_a_tar_is_left_and_names_are_labels() {
     octets.extend(tar_member("L", b'L', long.len(), long.as_bytes()));
     octets.extend(file("short"));
     octets.extend([0; 1024]);
-    let given = scan_octets(&octets);
+    let given = scan_bytes(&octets);
     let expected =
         ["../up", "/etc/passwd", "sized", &long].map(|name| format!("{name}!http://n1.example/"));
     assert_eq!(given.places(), expected);
@@ -762,7 +762,7 @@ fn what_is_no_file_in_a_tar_is_left_and_names_are_labels() {
 }
 
 #[test]
-fn damage_in_a_tar_is_said_once() {
+fn damage_in_a_tar_is_reported_once() {
     let (one, two) = (mail(1), mbox(30));
     let octets = tar(&[("1", one.as_bytes()), ("2", &two)]);
     let cut = &octets[..octets.len() - 2_000];
@@ -770,7 +770,7 @@ fn damage_in_a_tar_is_said_once() {
         let packed = gzip(&octets);
         packed[..packed.len() - 30].to_vec()
     }] {
-        let given = scan_octets(&cut);
+        let given = scan_bytes(&cut);
         assert!(given.urls().len() > 10);
         assert_eq!(
             given.kinds(),
@@ -788,13 +788,13 @@ fn damage_in_a_tar_is_said_once() {
     }
     let mut wrong = octets;
     wrong[1024 + 148] ^= 7;
-    let given = scan_octets(&wrong);
+    let given = scan_bytes(&wrong);
     assert_eq!(
         (given.urls().len(), given.kinds()),
         (1, vec![DiagnosticKind::Damage]),
         "a header that is none"
     );
-    let given = scan_octets(&tar_member("1", b'0', one.len(), one.as_bytes()));
+    let given = scan_bytes(&tar_member("1", b'0', one.len(), one.as_bytes()));
     assert_eq!(
         (given.urls().len(), given.kinds()),
         (1, vec![DiagnosticKind::Ambiguous]),
@@ -804,13 +804,13 @@ fn damage_in_a_tar_is_said_once() {
 
 /// Row 88.
 #[test]
-fn the_more_of_a_gzip_there_is_the_more_urls_come_out() {
+fn a_truncated_gzip_gives_the_urls_before_its_end() {
     let packed = [gzip(&mbox(300)), gzip(&mbox(300))].concat();
-    let whole = scan_octets(&packed);
+    let whole = scan_bytes(&packed);
     assert_eq!((whole.urls().len(), whole.events.len()), (600, 0));
     let mut before: Vec<String> = Vec::new();
     for end in (20..packed.len()).step_by(packed.len() / 40) {
-        let given = scan_octets(&packed[..end]);
+        let given = scan_bytes(&packed[..end]);
         let mut urls = given.urls();
         // A URL that the cut goes through is another one.
         if !whole.urls().starts_with(&urls) {
@@ -825,24 +825,24 @@ fn the_more_of_a_gzip_there_is_the_more_urls_come_out() {
         );
         before = urls;
     }
-    let given = scan_octets(&[&packed[..], b"garbage"].concat());
+    let given = scan_bytes(&[&packed[..], b"garbage"].concat());
     assert_eq!(
         (given.urls().len(), given.kinds()),
         (600, vec![DiagnosticKind::Damage])
     );
-    let given = scan_octets(&[&packed[..], &[0; 5_000]].concat());
+    let given = scan_bytes(&[&packed[..], &[0; 5_000]].concat());
     assert_eq!((given.urls().len(), given.kinds()), (600, vec![]));
     let mut wrong = gzip(&mbox(300));
     let crc = wrong.len() - 8;
     wrong[crc] ^= 1;
-    let given = scan_octets(&wrong);
+    let given = scan_bytes(&wrong);
     assert_eq!(
         (given.urls().len(), given.kinds()),
         (300, vec![DiagnosticKind::Damage])
     );
 }
 
-/// What `urlspool show` prints for these records.
+/// Returns the output of `urlspool show` for these records.
 pub(crate) fn shown(records: &[u8]) -> String {
     let mut show = Command::new(env!("CARGO_BIN_EXE_urlspool"))
         .arg("show")
@@ -855,7 +855,7 @@ pub(crate) fn shown(records: &[u8]) -> String {
 }
 
 #[test]
-fn show_finds_the_octets_again_through_all_containers() {
+fn show_prints_the_bytes_of_records_in_containers() {
     let inner = zip(&[Zipped::new("m.mbox.gz", &gzip(&mbox(3)))]);
     let folder = Folder::with(
         "a!b.tgz",
@@ -883,7 +883,7 @@ fn show_finds_the_octets_again_through_all_containers() {
 }
 
 #[test]
-fn explain_looks_into_containers_too() {
+fn explain_reads_containers() {
     let told = |place: String| {
         let output = Command::new(env!("CARGO_BIN_EXE_urlspool"))
             .args(["explain", &place])
@@ -947,7 +947,7 @@ fn explain_looks_into_containers_too() {
 /// What lies in a small compressed file but is large waits for its turn. Meanwhile all threads may have more to give than
 /// is taken before it.
 #[test]
-fn a_file_that_waits_for_its_turn_holds_up_nobody() {
+fn a_file_that_waits_for_its_turn_blocks_no_thread() {
     const URLS: usize = 1_300;
     let folder = Folder::new();
     // More than is held of a small compressed file.

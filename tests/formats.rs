@@ -177,7 +177,7 @@ const FORMATS: [(&str, Writer); 17] = [
     }),
 ];
 
-/// What becomes of `From ` lines in bodies.
+/// Treatment of `From ` lines in bodies.
 #[derive(Clone, Copy, PartialEq)]
 enum Quoting {
     Never,
@@ -342,7 +342,7 @@ fn emlx(mails: &[Mail], ends: &str, at: &Path) {
     });
 }
 
-/// How often each URL was found in each message.
+/// Number of times that each URL was found in each message.
 type Found = BTreeMap<(String, String), usize>;
 
 fn expected(mails: &[Mail]) -> Found {
@@ -354,7 +354,7 @@ fn expected(mails: &[Mail]) -> Found {
     pairs.collect()
 }
 
-/// What a scan finds, the records' ids, and how many messages and diagnostics.
+/// Result of a scan: the URLs, the ids of the records, and the numbers of messages and diagnostics.
 struct Scanned {
     found: Found,
     ids: BTreeSet<String>,
@@ -362,7 +362,7 @@ struct Scanned {
     events: BTreeMap<String, u64>,
 }
 
-/// What a scan of `at` finds.
+/// Returns the result of a scan of `at`.
 fn scanned(at: &Path, threads: usize) -> Scanned {
     let job = Job {
         roots: vec![at.to_owned()],
@@ -430,7 +430,7 @@ impl Drop for Folder {
 }
 
 #[test]
-fn every_format_gives_the_same_urls_of_the_same_messages() {
+fn every_format_of_the_same_messages_has_the_same_urls() {
     let mails = mails();
     let expected = expected(&mails);
     let folder = Folder::new("formats");
@@ -486,7 +486,7 @@ fn every_format_gives_the_same_urls_of_the_same_messages() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// What stands in the lines of a segment or a scan: each id, with the folder below `at` that it came from.
+/// Returns the ids in the lines of a segment or a scan, each with the folder beneath `at` that it came from.
 fn ids(at: &Path, lines: &[u8]) -> BTreeSet<(String, String)> {
     let record = |line: &[u8]| -> (String, String) {
         let record: Value = serde_json::from_slice(line).unwrap();
@@ -509,7 +509,7 @@ fn ids(at: &Path, lines: &[u8]) -> BTreeSet<(String, String)> {
 }
 
 #[test]
-fn the_daemon_gives_of_every_format_what_a_scan_gives() {
+fn the_daemon_finds_in_every_format_what_a_scan_finds() {
     let mails = mails();
     let folder = Folder::new("formats-watched");
     let spools = folder.0.join("spools");
@@ -629,7 +629,7 @@ fn random_mbox(dice: &mut Dice) -> String {
 }
 
 #[test]
-fn parts_of_an_mbox_give_the_records_of_the_whole_wherever_it_is_cut() {
+fn ranges_of_an_mbox_have_the_records_of_the_file_wherever_it_is_cut() {
     let folder = Folder::new("splits");
     let path = folder.0.join("inbox");
     let mut dice = Dice(1738);
@@ -652,7 +652,7 @@ fn parts_of_an_mbox_give_the_records_of_the_whole_wherever_it_is_cut() {
 }
 
 /// The blocks of an mbox: where each begins, and its bytes; and how many of them were left unread, if any may be.
-fn blocks(path: &Path, may_leave: bool) -> (Vec<(u64, Vec<u8>)>, usize) {
+fn blocks(path: &Path, may_hand_off: bool) -> (Vec<(u64, Vec<u8>)>, usize) {
     let input = Input::file(fs::File::open(path).unwrap());
     let Some(StreamStep::Stream { hint, stream, .. }) = Streams::new(
         input,
@@ -663,7 +663,7 @@ fn blocks(path: &Path, may_leave: bool) -> (Vec<(u64, Vec<u8>)>, usize) {
     .next() else {
         panic!("no stream");
     };
-    let OpenedStream::Blocks(mut roller) = open(
+    let OpenedStream::Blocks(mut reader) = open(
         stream,
         Some(Format::Mbox),
         hint,
@@ -674,12 +674,12 @@ fn blocks(path: &Path, may_leave: bool) -> (Vec<(u64, Vec<u8>)>, usize) {
     };
     let (mut all, mut left) = (Vec::new(), 0);
     loop {
-        if let Some(unread) = may_leave.then(|| roller.next_unread_block()).flatten() {
+        if let Some(unread) = may_hand_off.then(|| reader.next_unread_block()).flatten() {
             let mut octets = b"what was there before".to_vec();
             unread.range.read(&mut octets).unwrap();
             all.push((unread.offset, octets));
             left += 1;
-        } else if let Some(block) = roller.next_block().unwrap() {
+        } else if let Some(block) = reader.next_block().unwrap() {
             all.push((block.offset, block.bytes));
         } else {
             return (all, left);
@@ -687,9 +687,9 @@ fn blocks(path: &Path, may_leave: bool) -> (Vec<(u64, Vec<u8>)>, usize) {
     }
 }
 
-/// What stands at the end of a block decides where it is cut, whether the block is read before or left to others.
+/// The end of a block decides where it is cut, whether the block is read at once or handed off.
 #[test]
-fn blocks_that_are_left_unread_are_cut_where_those_are_that_are_read() {
+fn unread_blocks_are_cut_at_the_same_offsets_as_read_blocks() {
     const BLOCK: usize = 2 << 20;
     let folder = Folder::new("unread");
     let path = folder.0.join("inbox");
@@ -740,7 +740,7 @@ fn blocks_that_are_left_unread_are_cut_where_those_are_that_are_read() {
 
 /// Zeros before the first message are no part of it, whether they are stored or a hole.
 #[test]
-fn nothing_is_lost_behind_zeros() {
+fn messages_after_nul_bytes_are_found() {
     let folder = Folder::new("zeros");
     let path = folder.0.join("inbox");
     let message = |n: usize| format!("From a\nSubject: x\n\nhttp://h{n}.example/\n\n");

@@ -26,7 +26,7 @@ use urlspool::{Event, Extractor, Job, Options, Report, Summary, run};
 use crate::containers::{Folder, Yield, mail, scan, scan_with, shown, tar};
 use crate::scene::{done, ended, urlspool};
 
-/// How often a race is run: `few` times, or as often as `URLSPOOL_RUNS` says.
+/// Returns the number of runs of a race: `few` times, or as often as `URLSPOOL_RUNS` says.
 fn runs(few: usize) -> usize {
     env::var("URLSPOOL_RUNS").map_or(few, |runs| runs.parse().expect("URLSPOOL_RUNS is a number"))
 }
@@ -34,7 +34,7 @@ fn runs(few: usize) -> usize {
 /// Between two changes: a journal that is written all the time slows every other test down.
 const PAUSE: Duration = Duration::from_micros(200);
 
-/// How long a race is waited for that does not come about: until then both sides must have been seen.
+/// Maximum time to wait for both outcomes of a race: until then both sides must have been seen.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Ends a race when it is dropped: also when an assertion fails, or the test would wait for its own thread.
@@ -46,14 +46,14 @@ impl Drop for Over<'_> {
     }
 }
 
-/// Whether the tests run as root.
+/// Returns `true` if the tests run as root.
 fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|metadata| metadata.uid() == 0)
 }
 
-/// What mail programs keep beside their mail, as they lay it out, is left, and so are the copies of mail among it.
+/// Files in which mail programs keep their own data are skipped, copies of mail included.
 #[test]
-fn the_affairs_of_mail_programs_are_left() {
+fn control_files_of_mail_programs_are_skipped() {
     let folder = Folder::new();
     let own = "what http://own.example/ is\n";
     let tree: &[(&str, &[&str])] = &[
@@ -121,7 +121,7 @@ fn the_affairs_of_mail_programs_are_left() {
 
 /// Row 90 and 94: what is no regular file, or is none any more when it is opened, is not read and not waited for.
 #[test]
-fn nobody_waits_for_a_fifo() {
+fn a_fifo_blocks_no_scan() {
     let folder = Folder::with("mail", mail(1).as_bytes());
     let fifo = folder.0.join("fifo");
     assert!(
@@ -142,7 +142,7 @@ fn nobody_waits_for_a_fifo() {
 
 /// Row 91.
 #[test]
-fn links_that_lead_back_or_out_end() {
+fn links_that_lead_back_or_out_are_not_followed() {
     let folder = Folder::with("mail", mail(1).as_bytes());
     let outside = Folder::with("secret", mail(2).as_bytes());
     fs::create_dir(folder.0.join("sub")).unwrap();
@@ -181,7 +181,7 @@ fn links_beneath_the_root_are_followed_if_asked() {
 /// Row 91: a folder that changes places with a link while it is walked leads nowhere. What lies outside is not opened, not
 /// even to list it.
 #[test]
-fn a_folder_swapped_for_a_link_leads_nowhere() {
+fn a_folder_replaced_by_a_link_is_not_read() {
     let folder = Folder::new();
     let outside = Folder::with("secret", mail(2).as_bytes());
     fs::create_dir_all(folder.0.join("a/sub/deep")).unwrap();
@@ -249,7 +249,7 @@ fn a_folder_swapped_for_a_link_leads_nowhere() {
 
 /// Row 91, as root: a tree that is mounted inside itself ends, and what is in it is read once.
 #[test]
-fn a_mount_that_leads_back_ends() {
+fn a_mount_that_leads_back_is_walked_once() {
     if !is_root() {
         eprintln!("skipped: not root, so nothing can be mounted");
         return;
@@ -285,7 +285,7 @@ fn a_mount_that_leads_back_ends() {
 /// Row 92: what may not be read is an event each, what lies too deep is one, and everything else is read. Root may read
 /// everything, so that it has nobody run the program.
 #[test]
-fn what_cannot_be_opened_is_one_event_each() {
+fn each_file_that_cannot_be_opened_is_one_event() {
     let folder = Folder::new();
     let root = folder.0.join("root");
     fs::create_dir_all(root.join("closed")).unwrap();
@@ -421,7 +421,7 @@ fn few_open_files_are_enough() {
 
 /// Row 92.
 #[test]
-fn names_of_any_octets_survive_and_depth_does_no_harm() {
+fn names_of_any_bytes_and_any_depth_are_read() {
     let folder = Folder::new();
     let name = std::ffi::OsStr::from_bytes(b"a\n\x1b[31m\xFF.tar");
     let member = "m\n\u{1b}[0m";
@@ -449,7 +449,7 @@ fn names_of_any_octets_survive_and_depth_does_no_harm() {
 
 /// Row 93: a file that shrinks under its reader gives what was read of it.
 #[test]
-fn a_file_that_shrinks_kills_nobody() {
+fn a_file_that_shrinks_stops_no_scan() {
     let folder = Folder::with(
         "big.mbox",
         "From a\nA: b\n\nwords and words\n\n"
@@ -516,7 +516,7 @@ impl Report for Cutting {
 
 /// Row 93: it is said that something of it is missing.
 #[test]
-fn a_file_that_is_cut_down_while_it_is_read_is_an_event() {
+fn a_file_that_is_truncated_while_it_is_read_is_an_event() {
     let message = format!(
         "From a@b Mon\nFrom: a@b.example\nSubject: x\n\n{}http://u.example/\n\n",
         "words and words\n".repeat(1_000)
@@ -652,7 +652,7 @@ const TIB: u64 = 1 << 40;
 
 /// Row 95.
 #[test]
-fn a_hole_of_eight_terabytes_takes_no_time() {
+fn a_hole_of_eight_terabytes_is_skipped() {
     let folder = Folder::new();
     let path = folder.0.join("hole");
     let mut command = urlspool([OsStr::new("scan"), path.as_os_str()]);
@@ -718,7 +718,7 @@ fn a_hole_of_eight_terabytes_takes_no_time() {
 
 /// Row 95: a hole is so many zeros, read or not.
 #[test]
-fn holes_and_zeros_give_the_same() {
+fn holes_and_stored_nul_bytes_have_the_same_output() {
     const MIB: u64 = 1 << 20;
     let limits = Limits {
         message_bytes: 1 << 20,
@@ -763,7 +763,7 @@ fn holes_and_zeros_give_the_same() {
 
 /// Row 95: a program that goes on at its old place in a file that was cut leaves zeros before what it writes.
 #[test]
-fn zeros_at_the_start_hide_nothing() {
+fn messages_after_leading_nul_bytes_are_found() {
     for size in [100, 10_000, 600_000] {
         let mails = format!("From a@b Mon\n{}\n", mail(1)).repeat(size / 50);
         let folder = Folder::with("mbox", &[&vec![0; size], mails.as_bytes()].concat());

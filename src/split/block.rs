@@ -11,7 +11,7 @@ pub struct Block {
     pub bytes: Vec<u8>,
     /// The offset of the first byte in the source.
     pub offset: u64,
-    /// What the bytes are.
+    /// Content of the bytes.
     pub role: BlockRole,
 }
 

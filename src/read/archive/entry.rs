@@ -30,7 +30,7 @@ pub(in crate::read) enum EntryContent {
 pub(in crate::read) struct EntryData {
     pub(super) packed: Box<dyn Read>,
     pub(super) compression: Option<Compression>,
-    /// What the unpacked bytes must agree with, if the archive says.
+    /// Checksum that the unpacked bytes must agree with, if the archive states it.
     pub(super) checksum: Option<ZipChecksum>,
 }
 
