@@ -224,7 +224,7 @@ fn any_sizes_of_reads_give_the_same_bytes() {
             BlockReader::new(stream, start, Format::Mbox, Limits::default().message_bytes);
         let blocks: Vec<_> = std::iter::from_fn(|| roller.next_block().unwrap()).collect();
         assert!(
-            blocks.len() > 2,
+            blocks.len() > 1,
             "the stream is one block: the test tests nothing"
         );
         assert!(records(blocks, Format::Mbox) == want, "seed {seed}");
