@@ -1,8 +1,8 @@
-//! The laws of the house that no compiler knows: who may use whom, who may touch the world, what must have a reason.
+//! Rules of the code that the compiler does not check: which module uses which, which may do I/O, what must be documented.
 //!
-//! Each law is a function from source text to its breaches, shown to find a small bad example before it is held to
-//! `src`.
+//! Each rule is a function from source text to its violations. A unit test shows that it finds a small bad example.
 
+mod circles;
 mod source;
 
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ use std::path::Path;
 
 use source::{Source, code, paths, without_tests, words};
 
-/// What only computes: bytes in, values out.
+/// Modules that only compute: bytes in, values out.
 const PURE: &[&str] = &[
     "grammar",
     "span",
@@ -24,10 +24,11 @@ const PURE: &[&str] = &[
     "repair",
     "parse",
     "record",
+    "extract",
 ];
 
-/// What touches files, clocks, threads, the environment or the net. An address of `std::net` is a mere value.
-const WORLD: &[&str] = &[
+/// Items that use files, clocks, threads, the environment or the network. An address of `std::net` is only a value.
+const IO: &[&str] = &[
     "std::fs",
     "std::thread",
     "std::time",
@@ -62,10 +63,10 @@ const JSON: &[&str] = &["serde", "serde_json"];
 
 /// `record` owns the format of the records, `config` reads its file, `cli` reads JSON strings for `parse`, and `daemon`
 /// answers `status` in words of its own.
-const KNOW_JSON: &[&str] = &["record", "config", "cli", "daemon"];
+const USES_JSON: &[&str] = &["record", "config", "cli", "daemon"];
 
-/// Names of rooms in which everything ends up that nobody found a place for.
-const DRAWERS: &[&str] = &["util", "utils", "common", "misc", "helper", "helpers"];
+/// Names of modules that collect unrelated code.
+const COLLECTIVE_NAMES: &[&str] = &["util", "utils", "common", "misc", "helper", "helpers"];
 
 fn sources() -> Vec<Source> {
     let sources = source::all(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
@@ -73,12 +74,12 @@ fn sources() -> Vec<Source> {
     sources
 }
 
-/// The modules of `lib.rs`, from the ground up.
-fn floors() -> Vec<String> {
+/// Returns the modules of `lib.rs`, in the order of their declaration.
+fn modules() -> Vec<String> {
     let lib = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs")).unwrap();
-    let floors = declared(&lib);
-    assert!(floors.len() > 10, "lib.rs declares {floors:?}");
-    floors
+    let modules = declared(&lib);
+    assert!(modules.len() > 10, "lib.rs declares {modules:?}");
+    modules
 }
 
 fn declared(lib: &str) -> Vec<String> {
@@ -90,7 +91,7 @@ fn declared(lib: &str) -> Vec<String> {
     named.map(|window| window[1].to_owned()).collect()
 }
 
-/// The modules of the crate that a source names, which lies so many folders below `src` (its own name counts).
+/// Returns the modules of the crate that a source uses. `depth` is the number of names in its module path.
 fn used(text: &str, depth: usize) -> BTreeSet<String> {
     let code = code(text);
     let of_crate = paths(&code)
@@ -109,15 +110,18 @@ fn first(path: &str) -> String {
     path.split("::").next().unwrap_or_default().to_owned()
 }
 
-/// The modules that a source uses and that are not declared before its own.
-fn upward(text: &str, module: &str, depth: usize, floors: &[String]) -> Vec<String> {
-    let below: Vec<_> = floors.iter().take_while(|floor| *floor != module).collect();
+/// Returns the modules that a source uses although they are not declared before its own.
+fn upward(text: &str, module: &str, depth: usize, modules: &[String]) -> Vec<String> {
+    let below: Vec<_> = modules
+        .iter()
+        .take_while(|module_name| *module_name != module)
+        .collect();
     let used = used(text, depth).into_iter();
-    used.filter(|name| floors.contains(name) && name != module && !below.contains(&name))
+    used.filter(|name| modules.contains(name) && name != module && !below.contains(&name))
         .collect()
 }
 
-/// The paths in a source that are, or lie in, one of these.
+/// Returns the paths in a source that are one of `forbidden`, or lie in one.
 fn named(text: &str, forbidden: &[&str]) -> Vec<String> {
     let within = |path: &str, name: &str| {
         path == name || path.strip_prefix(name).is_some_and(|p| p.starts_with("::"))
@@ -128,8 +132,8 @@ fn named(text: &str, forbidden: &[&str]) -> Vec<String> {
         .collect()
 }
 
-/// What no program of ours holds outside its tests.
-fn careless(text: &str) -> Vec<&'static str> {
+/// Returns what must not occur outside tests.
+fn forbidden_code(text: &str) -> Vec<&'static str> {
     let code = without_tests(&code(text));
     let words = words(&code);
     let mut found = Vec::new();
@@ -146,8 +150,8 @@ fn careless(text: &str) -> Vec<&'static str> {
     found
 }
 
-/// The public constants and fields without a line of documentation right before them.
-fn unexplained(text: &str) -> Vec<&str> {
+/// Returns the public constants and fields without a doc comment.
+fn undocumented(text: &str) -> Vec<&str> {
     let lines: Vec<_> = text
         .lines()
         .map(str::trim)
@@ -165,35 +169,44 @@ fn unexplained(text: &str) -> Vec<&str> {
     bare.map(|pair| pair[1]).collect()
 }
 
-/// Holds every source that `governed` lets through to `law`, and panics with all breaches.
+/// Checks `rule` on every source that `applies` accepts, and panics with all violations.
 #[track_caller]
-fn hold<B: std::fmt::Debug>(governed: impl Fn(&Source) -> bool, law: impl Fn(&Source) -> Vec<B>) {
-    let sources: Vec<_> = sources().into_iter().filter(governed).collect();
-    assert!(!sources.is_empty(), "the law governs nothing");
-    let breaches: Vec<_> = sources
+fn check_rule<B: std::fmt::Debug>(
+    applies: impl Fn(&Source) -> bool,
+    rule: impl Fn(&Source) -> Vec<B>,
+) {
+    let sources: Vec<_> = sources().into_iter().filter(applies).collect();
+    assert!(!sources.is_empty(), "the rule applies to no file");
+    let violations: Vec<_> = sources
         .iter()
-        .map(|source| (&source.path, law(source)))
+        .map(|source| (&source.path, rule(source)))
         .filter(|b| !b.1.is_empty())
         .collect();
-    assert!(breaches.is_empty(), "{breaches:#?}");
+    assert!(violations.is_empty(), "{violations:#?}");
 }
 
 #[test]
 fn a_module_uses_only_what_is_declared_above_it() {
-    let floors = floors();
-    hold(
+    let modules = modules();
+    check_rule(
         |source| source.module != "main",
-        |source| upward(&source.text, &source.module, source.depth, &floors),
+        |source| upward(&source.text, &source.module, source.depth, &modules),
     );
 }
 
 #[test]
-fn every_room_is_declared_in_lib() {
-    let floors = floors();
-    hold(
+fn no_files_use_each_other_in_a_circle() {
+    let circles = circles::circles(&sources());
+    assert!(circles.is_empty(), "{circles:#?}");
+}
+
+#[test]
+fn every_module_is_declared_in_lib() {
+    let modules = modules();
+    check_rule(
         |source| source.module != "main",
         |source| {
-            if floors.contains(&source.module) {
+            if modules.contains(&source.module) {
                 Vec::new()
             } else {
                 vec!["not in lib.rs"]
@@ -203,21 +216,21 @@ fn every_room_is_declared_in_lib() {
 }
 
 #[test]
-fn what_computes_touches_no_world() {
-    hold(
+fn pure_modules_do_no_io() {
+    check_rule(
         |source| PURE.contains(&source.module.as_str()),
-        |source| named(&source.text, WORLD),
+        |source| named(&source.text, IO),
     );
 }
 
 #[test]
-fn nothing_below_the_pipeline_names_a_thread() {
-    let floors = floors();
-    let below: Vec<_> = floors
+fn no_module_below_the_pipeline_uses_threads() {
+    let modules = modules();
+    let below: Vec<_> = modules
         .iter()
-        .take_while(|floor| *floor != "pipeline")
+        .take_while(|module_name| *module_name != "pipeline")
         .collect();
-    hold(
+    check_rule(
         |source| below.contains(&&source.module),
         |source| named(&source.text, THREADS),
     );
@@ -225,18 +238,18 @@ fn nothing_below_the_pipeline_names_a_thread() {
 
 #[test]
 fn only_record_knows_the_wire_format() {
-    hold(
-        |source| !KNOW_JSON.contains(&source.module.as_str()),
+    check_rule(
+        |source| !USES_JSON.contains(&source.module.as_str()),
         |source| named(&source.text, JSON),
     );
 }
 
 #[test]
-fn every_limit_has_its_reason() {
-    hold(
+fn every_limit_is_documented() {
+    check_rule(
         |source| source.path.ends_with("limits.rs"),
         |source| {
-            unexplained(&source.text)
+            undocumented(&source.text)
                 .into_iter()
                 .map(str::to_owned)
                 .collect()
@@ -245,16 +258,19 @@ fn every_limit_has_its_reason() {
 }
 
 #[test]
-fn no_source_is_careless() {
-    hold(|source| !source.is_test, |source| careless(&source.text));
+fn no_source_holds_forbidden_code() {
+    check_rule(
+        |source| !source.is_test,
+        |source| forbidden_code(&source.text),
+    );
 }
 
 #[test]
-fn there_are_no_drawers() {
-    hold(
+fn no_module_collects_unrelated_code() {
+    check_rule(
         |_| true,
         |source| {
-            if DRAWERS.contains(&source.name.as_str()) {
+            if COLLECTIVE_NAMES.contains(&source.name.as_str()) {
                 vec![source.name.clone()]
             } else {
                 Vec::new()
@@ -263,12 +279,12 @@ fn there_are_no_drawers() {
     );
 }
 
-/// The laws themselves, shown what they must and must not find.
-mod shown {
+/// Tests of the rules: what they must and must not find.
+mod rules {
     use super::*;
 
     #[test]
-    fn lib_declares_in_order() {
+    fn declarations_are_read_in_order() {
         assert_eq!(
             declared("pub mod a;\n/// mod x;\nmod b;\nmod c { }"),
             ["a", "b"]
@@ -276,8 +292,8 @@ mod shown {
     }
 
     #[test]
-    fn a_use_upward_is_seen_however_it_is_written() {
-        let floors = ["low", "middle", "high"].map(str::to_owned);
+    fn an_upward_use_is_found_in_every_form() {
+        let modules = ["low", "middle", "high"].map(str::to_owned);
         for bad in [
             "use crate::high;",
             "use crate::high::{a, b};",
@@ -288,10 +304,10 @@ mod shown {
             "use super::high;",
             "use super::{low, high as h};",
         ] {
-            assert_eq!(upward(bad, "middle", 1, &floors), ["high"], "{bad}");
+            assert_eq!(upward(bad, "middle", 1, &modules), ["high"], "{bad}");
         }
         assert_eq!(
-            upward("use super::super::high;", "middle", 2, &floors),
+            upward("use super::super::high;", "middle", 2, &modules),
             ["high"]
         );
         for good in [
@@ -301,20 +317,20 @@ mod shown {
             "mod tests { use super::super::low; }",
             "#[cfg(test)] mod tests { use super::high; }",
         ] {
-            assert!(upward(good, "middle", 1, &floors).is_empty(), "{good}");
+            assert!(upward(good, "middle", 1, &modules).is_empty(), "{good}");
         }
-        assert!(upward("use super::high;", "middle", 2, &floors).is_empty());
+        assert!(upward("use super::high;", "middle", 2, &modules).is_empty());
     }
 
     #[test]
-    fn the_world_is_seen_however_it_is_named() {
+    fn io_is_found_in_every_form() {
         for bad in [
             "use std::fs;",
             "use std::{io, fs::File};",
             "fn f() { std::fs::read(p) }",
             "use ::std::{fs};",
         ] {
-            assert_eq!(named(bad, WORLD).len(), 1, "{bad}");
+            assert_eq!(named(bad, IO).len(), 1, "{bad}");
         }
         assert_eq!(
             named("use std::sync::{Arc, mpsc::{channel, Sender}};", THREADS).len(),
@@ -327,7 +343,7 @@ mod shown {
             "use std::net::Ipv6Addr;",
             "use mystd::fs;",
         ] {
-            assert!(named(good, WORLD).is_empty(), "{good}");
+            assert!(named(good, IO).is_empty(), "{good}");
         }
     }
 
@@ -357,7 +373,7 @@ mod shown {
     fn a_number_without_a_reason_is_seen() {
         let text = "/// Octets.\npub const A: usize = 1;\n\npub const B: usize = 2;\npub struct S {\n/// C.\n#[x]\npub c: usize,\npub d: usize,\n}";
         assert_eq!(
-            unexplained(text),
+            undocumented(text),
             ["pub const B: usize = 2;", "pub d: usize,"]
         );
     }

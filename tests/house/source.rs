@@ -1,4 +1,4 @@
-//! Rust source as far as the laws of the house need it: files, code without comments and literals, words, paths.
+//! Rust source as far as the rules need it: files, code without comments and literals, words, paths.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,9 +11,11 @@ pub(super) struct Source {
     pub(super) name: String,
     /// The module of `lib.rs` that it belongs to.
     pub(super) module: String,
-    /// How many names lead to it: 1 for `scan.rs`, 2 for `scan/trigger.rs`.
+    /// The names that lead to it: `["scan", "trigger"]` for `scan/trigger.rs`.
+    pub(super) modules: Vec<String>,
+    /// The number of those names: 1 for `scan.rs`, 2 for `scan/trigger.rs`.
     pub(super) depth: usize,
-    /// Whether it holds the tests of another file.
+    /// `true` if it holds the tests of another file.
     pub(super) is_test: bool,
 }
 
@@ -39,9 +41,26 @@ fn read(src: &Path, path: PathBuf) -> Source {
         text,
         module: names[0].clone(),
         depth: names.len(),
-        is_test: name == "tests",
+        is_test: name == "tests" || name.starts_with("test_"),
         name,
+        modules: names,
         path,
+    }
+}
+
+impl Source {
+    /// A file that is only in memory.
+    pub(super) fn for_test(modules: &[&str], text: &str) -> Source {
+        let modules: Vec<_> = modules.iter().map(|&name| name.to_owned()).collect();
+        Source {
+            path: modules.iter().collect(),
+            text: text.to_owned(),
+            name: modules[modules.len() - 1].clone(),
+            module: modules[0].clone(),
+            depth: modules.len(),
+            modules,
+            is_test: false,
+        }
     }
 }
 
@@ -161,7 +180,7 @@ pub(super) fn words(code: &str) -> Vec<&str> {
 pub(super) fn paths(code: &str) -> Vec<String> {
     let words = words(code);
     let mut found = Vec::new();
-    // What stands before each brace that is open; nothing if it is no group's.
+    // The path before each open brace; empty if the brace opens no group.
     let mut open: Vec<String> = Vec::new();
     let mut path = String::new();
     let mut at = 0;
