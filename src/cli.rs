@@ -12,6 +12,7 @@ mod sources;
 mod splits;
 mod stdout;
 mod terminal;
+#[cfg(feature = "daemon")]
 mod watch;
 
 use std::path::Path;
@@ -60,7 +61,9 @@ fn usage(error: &clap::Error) -> Exit {
 fn command(command: &Command) -> CommandResult {
     match command {
         Command::Scan(args) => scan::scan(args),
+        #[cfg(feature = "daemon")]
         Command::Watch(args) => watch::watch(args),
+        #[cfg(feature = "daemon")]
         Command::Status(args) => watch::status(args),
         Command::Parse(args) => parse::parse(args),
         Command::Show(args) => show::show(args),

@@ -18,6 +18,7 @@ pub use daemon::{
 };
 pub use error::{ConfigError, ConfigFileError};
 pub use named::NamedValue;
+#[cfg(feature = "cli")]
 pub(crate) use named::named_values;
 pub use size::parse_size;
 

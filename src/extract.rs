@@ -11,6 +11,7 @@ mod text_scan;
 
 pub use extracted_url::{ExtractedUrl, Urls, urls};
 
+#[cfg(feature = "files")]
 pub(crate) use emission::key_hash;
 use message_pass::MessagePass;
 

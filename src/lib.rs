@@ -20,15 +20,18 @@
 //! }
 //! ```
 //!
-//! **URLs in files and folders**, on all cores, in the order of the input:
+//! **URLs in files and folders**, on all cores, in the order of the input (feature `files`):
 //!
 //! ```
+//! # #[cfg(feature = "files")]
 //! # fn main() -> std::io::Result<()> {
 //! for record in urlspool::scan(["corpus/text"]).run()? {
 //!     println!("{} in {}", record.url, record.source.path);
 //! }
 //! # Ok(())
 //! # }
+//! # #[cfg(not(feature = "files"))]
+//! # fn main() {}
 //! ```
 //!
 //! **One URL by RFC 1738.**
@@ -40,6 +43,19 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! # Features
+//!
+//! | feature | holds |
+//! |---|---|
+//! | (none) | a URL in a text, in a message: pure Rust, no threads, no files |
+//! | `archives` | compressed files and archives |
+//! | `files` | files and folders on all cores |
+//! | `daemon` | the daemon that watches live spools (`urlspool watch`) |
+//! | `cli` | the command line |
+//!
+//! All are on by default. Developed and tested on Linux (x86-64); without features nothing depends on the platform, and
+//! `files` needs a Unix.
 //!
 //! # The modules
 //!
@@ -73,10 +89,15 @@ pub mod origin;
 
 pub mod diagnostic;
 
+#[cfg(feature = "files")]
 pub mod walk;
 
 pub mod read;
 
+#[cfg_attr(
+    not(feature = "files"),
+    expect(dead_code, reason = "finds where streams can be cut")
+)]
 pub mod split;
 
 pub mod decode;
@@ -91,20 +112,27 @@ pub mod record;
 
 pub mod extract;
 
+#[cfg(feature = "files")]
 pub mod sink;
 
+#[cfg(feature = "files")]
 pub mod pipeline;
 
+#[cfg(feature = "settings")]
 pub mod config;
 
+#[cfg(feature = "daemon")]
 pub mod daemon;
 
+#[cfg(feature = "cli")]
 pub mod cli;
 
 pub use diagnostic::{Diagnostic, Event};
 pub use extract::{ExtractedUrl, Extractor, Finding, Options, Urls, extract, urls};
 pub use origin::Source;
+#[cfg(feature = "files")]
 pub use pipeline::{Finished, Job, Records, Report, Scan, run, scan};
 pub use record::{OwnedRecord, Record, Summary};
+#[cfg(feature = "files")]
 pub use sink::Sink;
 pub use split::Message;

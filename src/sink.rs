@@ -1,6 +1,7 @@
 //! Destinations of encoded records. A sink receives batches of encoded lines in order.
 
 mod file;
+#[cfg(feature = "daemon")]
 pub mod segment;
 
 pub use file::FileSink;

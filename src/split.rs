@@ -5,7 +5,9 @@
 
 mod babyl;
 mod block;
+#[cfg(feature = "files")]
 mod block_reader;
+#[cfg(feature = "files")]
 mod byte_range;
 mod content_length;
 mod emlx;
@@ -16,16 +18,21 @@ mod mbox_dialect;
 mod mmdf;
 mod news;
 mod number;
+#[cfg(feature = "files")]
 mod opened_stream;
 mod rnews;
+#[cfg(feature = "files")]
 mod text_border;
 
-pub use block::{Block, BlockRole, FragmentHead, UnreadBlock};
-pub use block_reader::{BlockReader, StreamBlocks};
+pub use block::{Block, BlockRole, FragmentHead};
+#[cfg(feature = "files")]
+pub use block_reader::{BlockReader, StreamBlocks, UnreadBlock};
+#[cfg(feature = "files")]
 pub use byte_range::{open_range, splittable_format};
 pub use format::{Format, detect_format};
 pub use line_ends::{cr_to_lf, has_cr_line_ends};
 pub use mbox_dialect::{MboxDialect, mbox_dialect};
+#[cfg(feature = "files")]
 pub use opened_stream::{OpenedStream, leading_nuls, open};
 
 use crate::diagnostic::Diagnostic;

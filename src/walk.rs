@@ -8,12 +8,15 @@
 mod folders;
 mod format_hint;
 mod listing;
+#[cfg(feature = "archives")]
+mod member_hint;
 mod path_filter;
 mod preopened;
 mod rooted_path;
 mod tree;
 
-pub(crate) use format_hint::member_hint;
+#[cfg(feature = "archives")]
+pub(crate) use member_hint::member_hint;
 pub use path_filter::{BadGlob, PathFilter};
 pub(crate) use preopened::{max_roots_per_batch, reserve_descriptors};
 

@@ -349,22 +349,24 @@ mod rules {
 
     #[test]
     fn carelessness_is_seen_outside_tests() {
-        assert_eq!(careless("fn f() { x.unwrap(); }"), ["unwrap()"]);
+        assert_eq!(forbidden_code("fn f() { x.unwrap(); }"), ["unwrap()"]);
         assert_eq!(
-            careless("fn f() { todo!() } fn g() { x\n  .unwrap() ; }"),
+            forbidden_code("fn f() { todo!() } fn g() { x\n  .unwrap() ; }"),
             ["todo!", "unwrap()"]
         );
         assert_eq!(
-            careless("unsafe fn f() { unimplemented!() }"),
+            forbidden_code("unsafe fn f() { unimplemented!() }"),
             ["unsafe", "unimplemented!"]
         );
-        assert!(careless("fn f() { x.unwrap_or(1); /* y.unwrap() */ } // todo!()").is_empty());
         assert!(
-            careless("fn f() {}\n#[cfg(test)]\nmod tests { fn g() { if a { b.unwrap() } } }")
+            forbidden_code("fn f() { x.unwrap_or(1); /* y.unwrap() */ } // todo!()").is_empty()
+        );
+        assert!(
+            forbidden_code("fn f() {}\n#[cfg(test)]\nmod tests { fn g() { if a { b.unwrap() } } }")
                 .is_empty()
         );
         assert_eq!(
-            careless("#[cfg(test)] use a::b; fn f() { x.unwrap(); }"),
+            forbidden_code("#[cfg(test)] use a::b; fn f() { x.unwrap(); }"),
             ["unwrap()"]
         );
     }

@@ -4,12 +4,14 @@ mod inspect;
 mod scan;
 mod sources;
 mod values;
+#[cfg(feature = "daemon")]
 mod watch;
 
 pub(crate) use inspect::{ExplainArgs, ParseArgs, ShowArgs};
 pub(crate) use scan::{ScanArgs, SplitsArgs};
 pub(crate) use sources::SourceArgs;
 pub(crate) use values::When;
+#[cfg(feature = "daemon")]
 pub(crate) use watch::{LogFormat, StatusArgs, WatchArgs};
 
 use std::path::PathBuf;
@@ -43,8 +45,10 @@ pub(crate) enum Command {
     Scan(Box<ScanArgs>),
     /// Watch live spools and write the URLs of new mail, each message once, into segment files
     #[command(after_help = WATCH_EXAMPLES)]
+    #[cfg(feature = "daemon")]
     Watch(WatchArgs),
     /// Print the state of the running daemon as one JSON line
+    #[cfg(feature = "daemon")]
     Status(StatusArgs),
     /// Parse URLs by RFC 1738 and print their parts, one JSON line each
     #[command(after_help = PARSE_EXAMPLES)]
@@ -80,6 +84,7 @@ const SCAN_EXAMPLES: &str = "Examples:
   urlspool scan list.mbox.gz news.tar.bz2 takeout.zip
   urlspool scan --schemes gopher,wais,prospero --summary sums.json news/";
 
+#[cfg(feature = "daemon")]
 const WATCH_EXAMPLES: &str = "Examples:
   urlspool watch --config /etc/urlspool.toml
   urlspool watch --config urlspool.toml --once

@@ -4,6 +4,10 @@ use std::process::ExitCode;
 
 /// The exit code of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    not(feature = "daemon"),
+    expect(dead_code, reason = "only the commands of the daemon end so")
+)]
 pub(crate) enum Exit {
     /// Done.
     Done,

@@ -21,6 +21,7 @@ impl fmt::Display for ReadError {
 impl std::error::Error for ReadError {}
 
 /// Creates the error of a stream whose bytes are invalid.
+#[cfg(feature = "archives")]
 pub(super) fn damage(message: impl Into<String>) -> io::Error {
     io::Error::new(
         io::ErrorKind::InvalidData,
@@ -32,6 +33,7 @@ pub(super) fn damage(message: impl Into<String>) -> io::Error {
 }
 
 /// Creates the error of a stream that reached a limit.
+#[cfg(feature = "archives")]
 pub(super) fn limit(message: impl Into<String>) -> io::Error {
     io::Error::other(ReadError {
         kind: DiagnosticKind::Limit,
@@ -61,7 +63,7 @@ pub fn error_diagnostic(error: &io::Error, offset: Option<u64>) -> Diagnostic {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "archives"))]
 mod tests {
     use super::*;
 

@@ -1,7 +1,7 @@
 //! Inputs: files and bytes in memory, which can be read in any order, and streams.
 
 use std::fs::File;
-use std::io::{self, Cursor, IoSliceMut, Read, Seek, SeekFrom};
+use std::io::{self, IoSliceMut, Read, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
@@ -10,7 +10,6 @@ use rustix::io::{Errno, ReadWriteFlags};
 use super::counting_reader::{ByteCount, CountingReader};
 use super::sparse_read::{SparseRead, hole_len};
 use super::unread_range::UnreadRange;
-use crate::limits::MAGIC_BYTES;
 
 /// Input to be read.
 pub enum Input {
@@ -35,6 +34,15 @@ enum Storage {
 }
 
 impl SeekableInput {
+    /// Returns the same bytes, read without being counted.
+    #[cfg(feature = "archives")]
+    pub(super) fn uncounted(&self) -> SeekableInput {
+        SeekableInput {
+            count: ByteCount::default(),
+            ..self.clone()
+        }
+    }
+
     /// Returns the number of bytes.
     pub(super) fn len(&self) -> io::Result<u64> {
         match &self.storage {
@@ -179,39 +187,6 @@ impl Input {
         }
     }
 
-    /// Reads the first [`MAGIC_BYTES`] bytes, and returns them with the whole input. A stream that fails within them fails again after
-    /// them.
-    pub(super) fn peek(self) -> PeekedInput {
-        let mut start = Vec::with_capacity(MAGIC_BYTES);
-        match self {
-            Input::Seekable(input) => {
-                // An error here occurs again, and is reported, when the input is read.
-                let uncounted = SeekableInput {
-                    count: ByteCount::default(),
-                    ..input.clone()
-                };
-                let _ = uncounted
-                    .range(0, MAGIC_BYTES as u64)
-                    .read_to_end(&mut start);
-                let input = Input::Seekable(input);
-                PeekedInput { start, input }
-            }
-            Input::Stream(mut stream) => {
-                let error = (&mut stream)
-                    .take(MAGIC_BYTES as u64)
-                    .read_to_end(&mut start)
-                    .err();
-                let again = Cursor::new(start.clone());
-                let rest: Box<dyn Read> = match error {
-                    Some(error) => Box::new(FailingReader(Some(error))),
-                    None => stream,
-                };
-                let input = Input::Stream(Box::new(again.chain(rest)));
-                PeekedInput { start, input }
-            }
-        }
-    }
-
     /// Returns the bytes as a stream.
     pub(super) fn into_stream(self) -> Box<dyn SparseRead> {
         match self {
@@ -224,21 +199,4 @@ impl Input {
 /// Returns `true` if a file is on tmpfs, which is all memory.
 fn is_memory(file: &File) -> bool {
     rustix::fs::fstatfs(file).is_ok_and(|stat| stat.f_type == libc::TMPFS_MAGIC)
-}
-
-/// Input and its first bytes.
-pub(super) struct PeekedInput {
-    /// The first bytes.
-    pub(super) start: Vec<u8>,
-    /// All bytes, the first included.
-    pub(super) input: Input,
-}
-
-/// Reader that returns one error and then ends.
-struct FailingReader(Option<io::Error>);
-
-impl Read for FailingReader {
-    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-        self.0.take().map_or(Ok(0), Err)
-    }
 }

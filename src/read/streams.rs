@@ -6,13 +6,15 @@ use std::collections::VecDeque;
 use std::io::{self, Read};
 
 use super::archive::{Archive, ArchiveEntry, EntryContent, is_archive};
-use super::compression::{Compression, UnpackLimits, batch_line_bytes, decompress};
+use super::compression::{Compression, UnpackLimits, decompress};
 use super::counting_reader::ByteCount;
 use super::error::error_diagnostic;
-use super::input::{Input, PeekedInput};
+use super::input::Input;
+use super::packed_news_batch::batch_line_bytes;
+use super::peeked_input::PeekedInput;
 use super::ratio_limit::UnpackRatio;
-use super::sparse_read::SparseRead;
-use crate::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
+use super::stream_step::StreamStep;
+use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::limits::Limits;
 use crate::origin::{FormatHint, Source};
 use crate::walk;
@@ -21,39 +23,6 @@ use crate::walk;
 #[must_use]
 pub fn is_container(start: &[u8]) -> bool {
     Compression::of(start).is_some() || is_archive(start)
-}
-
-/// Step through a source.
-pub enum StreamStep {
-    /// Bytes that are no container. The caller reads them before it asks for the next step.
-    Stream {
-        /// Their source.
-        source: Source,
-        /// Hint that their path gives on their format.
-        hint: FormatHint,
-        /// The bytes.
-        stream: Box<dyn SparseRead>,
-    },
-    /// A member that is not read.
-    Skipped {
-        /// The member.
-        source: Source,
-        /// Why it is not read.
-        reason: SkipReason,
-    },
-    /// An archive that was read to its end.
-    ArchiveRead(Source),
-    /// A file or a member that could not be read, or not to its end.
-    Failed(Event),
-    /// An archive that could not be read to its end, after an event about its last member that said so.
-    ArchiveBroken {
-        /// The archive.
-        source: Source,
-        /// The kind of that event.
-        kind: DiagnosticKind,
-    },
-    /// An irregularity that changes nothing in what is read.
-    Warning(Event),
 }
 
 /// Iterator over the steps through a source.

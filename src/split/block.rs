@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::read::UnreadRange;
-
 /// Whole messages, or a fragment of one.
 #[derive(Debug, Default)]
 pub struct Block {
@@ -13,15 +11,6 @@ pub struct Block {
     pub offset: u64,
     /// Content of the bytes.
     pub role: BlockRole,
-}
-
-/// Whole messages that nobody has read yet.
-#[derive(Debug)]
-pub struct UnreadBlock {
-    /// The offset of the first byte in the source.
-    pub offset: u64,
-    /// The bytes.
-    pub range: UnreadRange,
 }
 
 /// Content of a block.

@@ -10,13 +10,22 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::block::{Block, BlockRole, FragmentHead, UnreadBlock};
+use super::block::{Block, BlockRole, FragmentHead};
 use super::format::Format;
 use super::line_ends::{cr_to_lf, has_cr_line_ends};
 use super::text_border::text_border;
 use super::{AtEof, babyl, content_length, mbox, mmdf, rnews};
 use crate::limits::{BLOCK_BYTES, MESSAGE_PREFIX_BYTES, SEPARATOR_BYTES};
-use crate::read::SparseRead;
+use crate::read::{SparseRead, UnreadRange};
+
+/// Whole messages that nobody has read yet.
+#[derive(Debug)]
+pub struct UnreadBlock {
+    /// The offset of the first byte in the source.
+    pub offset: u64,
+    /// The bytes.
+    pub range: UnreadRange,
+}
 
 /// Bytes before a position that decide whether a message begins there: a line end and a blank line, both CRLF.
 pub(super) const CONTEXT_BYTES: usize = 4;

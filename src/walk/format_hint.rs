@@ -4,8 +4,6 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use super::path_filter;
-use crate::diagnostic::SkipReason;
 use crate::origin::FormatHint;
 
 /// Returns the hint that the name and the folder of a file give.
@@ -36,30 +34,6 @@ pub(super) fn path_hint(path: &Path) -> FormatHint {
     }
 }
 
-/// Returns the hint that the name of a member in an archive gives. The folders around it are not known, so that the form of the file
-/// name identifies a Maildir as well (maildir(5): time, process and host).
-///
-/// # Errors
-///
-/// The reason to skip the member.
-pub(crate) fn member_hint(name: &[u8]) -> Result<FormatHint, SkipReason> {
-    let mut components = name.rsplit(|&byte| byte == b'/');
-    let file = components.next().unwrap_or_default();
-    let folder = components.next().unwrap_or_default();
-    let is_unique = file.first().is_some_and(u8::is_ascii_digit)
-        && file.split(|&byte| byte == b'.').count() > 2;
-    if path_filter::is_control_file(OsStr::from_bytes(file)) {
-        return Err(SkipReason::ControlFile);
-    }
-    match folder {
-        b"tmp" if is_unique => Err(SkipReason::MaildirTmp),
-        b"cur" | b"new" if is_unique => Ok(FormatHint::Maildir),
-        _ if !file.is_empty() && file.iter().all(u8::is_ascii_digit) => Ok(FormatHint::Numbered),
-        _ if is_timehash(Path::new(OsStr::from_bytes(name))) => Ok(FormatHint::Timehash),
-        _ => Ok(FormatHint::None),
-    }
-}
-
 /// Returns `true` if a folder is a Maildir.
 pub(super) fn is_maildir(folder: &Path) -> bool {
     folder.join("cur").is_dir() && folder.join("new").is_dir()
@@ -71,7 +45,7 @@ pub(super) fn is_maildir_tmp(parent: &Path, name: &OsStr) -> bool {
 }
 
 /// Returns `true` if a path ends as INN's timehash method names articles: `time-01/00/86/0000-6be1`, all in hexadecimal digits.
-fn is_timehash(path: &Path) -> bool {
+pub(super) fn is_timehash(path: &Path) -> bool {
     let mut names = path.iter().rev().map(OsStr::as_encoded_bytes);
     let mut next_matches = |pattern: &[u8]| {
         names.next().is_some_and(|name| {

@@ -243,26 +243,6 @@ fn bombs_stop_at_the_ratio() {
 }
 
 #[test]
-fn first_lines_of_packed_batches_are_parsed() {
-    assert_eq!(
-        packed_news_batch(b"#! cunbatch\n\x1F\x9D"),
-        Some(PackedNewsBatch {
-            unpacker: "cunbatch",
-            line_bytes: 12
-        })
-    );
-    assert_eq!(
-        packed_news_batch(b"#! gunbatch \r\n"),
-        Some(PackedNewsBatch {
-            unpacker: "gunbatch",
-            line_bytes: 14
-        })
-    );
-    assert_eq!(packed_news_batch(b"#! rnews 12\n"), None);
-    assert_eq!(packed_news_batch(b"#! /bin/sh\n"), None);
-}
-
-#[test]
 fn the_format_of_a_packed_batch_is_detected_after_its_line() {
     let batch = [b"#! cunbatch\n".to_vec(), packed(Compression::Gzip, b"x")].concat();
     assert_eq!(

@@ -1,0 +1,58 @@
+//! The steps through a source in a build without the feature `archives`: the source is its only stream.
+//!
+//! A compressed file is then skipped as `binary` by `split`; a tar archive is read as text.
+
+use super::counting_reader::ByteCount;
+use super::input::Input;
+use super::stream_step::StreamStep;
+use crate::limits::Limits;
+use crate::origin::{FormatHint, Source};
+
+/// Returns `false`: no container is unpacked in this build.
+#[must_use]
+pub fn is_container(_: &[u8]) -> bool {
+    false
+}
+
+/// Iterator over the one step through a source.
+pub struct Streams {
+    step: Option<StreamStep>,
+    bytes_read: ByteCount,
+}
+
+impl Streams {
+    /// Creates the steps through `input`, which is the content of `source`.
+    #[must_use]
+    pub fn new(input: Input, source: Source, hint: FormatHint, _: &Limits) -> Streams {
+        let bytes_read = ByteCount::default();
+        let input = input.counted(&bytes_read);
+        Streams {
+            step: Some(StreamStep::Stream {
+                source,
+                hint,
+                stream: input.into_stream(),
+            }),
+            bytes_read,
+        }
+    }
+
+    /// The number of bytes of the source that were read so far.
+    #[must_use]
+    pub fn bytes_read(&self) -> u64 {
+        self.bytes_read.get()
+    }
+
+    /// Returns `false`: no stream comes from a container.
+    #[must_use]
+    pub fn is_unpacked(&self) -> bool {
+        false
+    }
+}
+
+impl Iterator for Streams {
+    type Item = StreamStep;
+
+    fn next(&mut self) -> Option<StreamStep> {
+        self.step.take()
+    }
+}
