@@ -15,8 +15,6 @@
 mod commit_pace;
 mod committer;
 mod connection;
-#[cfg(test)]
-mod fixture;
 mod instance_lock;
 mod keys;
 mod mail_rows;
@@ -33,16 +31,18 @@ mod shutdown_hash;
 mod sidecar_rows;
 mod state_db;
 mod state_paths;
+#[cfg(test)]
+mod test_fixture;
 mod watch_time;
 
 #[cfg(test)]
 pub(crate) use commit_pace::BATCH_BYTES;
 pub(crate) use commit_pace::CommitTiming;
 pub(crate) use committer::Committer;
-#[cfg(test)]
-pub(crate) use fixture::StoreFixture;
 pub(crate) use keys::{FileId, Hash128, MailboxId, message_link};
 pub(crate) use mail_rows::{GrowingMessage, MboxCursor};
 pub(crate) use purge::SeenFiles;
 pub use rebuild::rebuild_state;
 pub(crate) use shared_committer::{Session, SharedCommitter};
+#[cfg(test)]
+pub(crate) use test_fixture::StoreFixture;

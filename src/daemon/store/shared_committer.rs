@@ -257,7 +257,7 @@ impl SharedCommitter {
 mod tests {
     use super::*;
     use crate::daemon::store::commit_pace::RETRY_MS;
-    use crate::daemon::store::fixture::StoreFixture;
+    use crate::daemon::store::test_fixture::StoreFixture;
 
     /// Puts a line into the batch.
     fn put(session: Session<'_>) -> Result<(), DaemonError> {
