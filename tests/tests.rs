@@ -4,6 +4,7 @@ mod cli;
 mod containers;
 mod corpus;
 mod daemon;
+mod documents;
 mod formats;
 mod grammar;
 mod house;
