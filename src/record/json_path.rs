@@ -1,7 +1,5 @@
 //! Paths of files in JSON: text, and base64 beside it if the path is not UTF-8.
 
-use std::ffi::OsString;
-use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
 use data_encoding::BASE64;
@@ -28,10 +26,28 @@ pub(super) fn read_path(object: &Value, fields: &PathFields) -> Result<PathBuf, 
                 field: fields.path_b64,
                 expected: "base64",
             })?;
-        return Ok(PathBuf::from(OsString::from_vec(bytes)));
+        return path_of_bytes(bytes).ok_or(RecordReadError::Invalid {
+            field: fields.path_b64,
+            expected: "a path of this system",
+        });
     }
     object["path"]
         .as_str()
         .map(PathBuf::from)
         .ok_or(RecordReadError::Missing { field: fields.path })
+}
+
+/// Returns the path that consists of `bytes`.
+#[cfg(unix)]
+fn path_of_bytes(bytes: Vec<u8>) -> Option<PathBuf> {
+    use std::ffi::OsString;
+    use std::os::unix::ffi::OsStringExt;
+
+    Some(PathBuf::from(OsString::from_vec(bytes)))
+}
+
+/// Returns the path that consists of `bytes`; `None` if they are not UTF-8.
+#[cfg(not(unix))]
+fn path_of_bytes(bytes: Vec<u8>) -> Option<PathBuf> {
+    String::from_utf8(bytes).ok().map(PathBuf::from)
 }
