@@ -9,10 +9,12 @@
 //! | [`field_name_len`] | 2.1 % | 1.6 % | 0.7 % | 0.1 % |
 //! | [`CaselessPrefix`] | 2.8 % | 4.6 % | 2.6 % | 0.8 % |
 //! | [`is_plain_json`] | 4.5 % | 3.7 % | 3.3 % | 10.6 % |
+//! | [`is_inert_value`] | 1.2 % | 1.6 % | 1.9 % | 0.1 % |
+//!
+//! On small news articles of 1993, of which a third is header fields, [`is_inert_value`] saves 3.3 %.
 //!
 //! `whole_message_after_message` in `benches/stages.rs` measures their time. Loops that saved less were removed:
-//! continuation lines of header fields (1.7 % at most), the prefilter of header values (2.0 %), and host names in one
-//! pass (0.9 %).
+//! continuation lines of header fields (1.7 % at most), and host names in one pass (0.9 %).
 
 /// The lowest bit of each byte.
 const ONES: u64 = u64::MAX / 255;
@@ -82,6 +84,63 @@ fn is_plain_json_simple(bytes: &[u8]) -> bool {
 /// Returns `true` for controls, quotation marks, backslashes, and bytes from 0x80 on.
 fn is_escaped(byte: u8) -> bool {
     byte.wrapping_sub(b' ') >= 0x60 || byte == b'"' || byte == b'\\'
+}
+
+/// Returns `true` if no URL can begin in the value of a header field, and nothing in it is encoded: one pass over the value
+/// that decides for most values.
+///
+/// Prefilter without false negatives: a value that is not inert may hold no URL.
+pub(crate) fn is_inert_value(value: &[u8]) -> bool {
+    const PAIRS: usize = 16;
+    let (mut bracket, mut colon) = (false, false);
+    // Without an early exit inside a block the compiler tests all its pairs at once.
+    let mut is_inert_block = |bytes: &[u8; PAIRS], next_bytes: &[u8; PAIRS]| {
+        let mut any = false;
+        for (&byte, &next) in bytes.iter().zip(next_bytes) {
+            bracket |= byte == b'<';
+            colon |= byte == b':';
+            any |= may_begin_url(byte, next);
+        }
+        !any
+    };
+    let is_inert = match (value.last_chunk(), value.split_last()) {
+        (Some(last_chunk), Some((last, before))) if PAIRS <= before.len() => {
+            let pairs = before.as_chunks().0.iter().zip(value[1..].as_chunks().0);
+            pairs
+                .into_iter()
+                .all(|(bytes, next_bytes)| is_inert_block(bytes, next_bytes))
+                && before
+                    .last_chunk()
+                    .is_some_and(|bytes| is_inert_block(bytes, last_chunk))
+                && !matches!(last, b'?' | b':' | b'<' | 0x80..)
+        }
+        _ => {
+            let mut padded = [b' '; PAIRS + 1];
+            padded[..value.len()].copy_from_slice(value);
+            let [bytes @ .., _] = &padded;
+            let [_, next_bytes @ ..] = &padded;
+            is_inert_block(bytes, next_bytes)
+        }
+    };
+    is_inert && !(bracket && colon)
+}
+
+/// The simple twin of [`is_inert_value`]. It accepts a few values more: those that end in `:` or `<`.
+#[cfg(test)]
+fn is_inert_value_simple(value: &[u8]) -> bool {
+    let next = |at: usize| value.get(at + 1).copied().unwrap_or(b' ');
+    let any = (0..value.len()).any(|at| may_begin_url(value[at], next(at)));
+    !any && !(value.contains(&b'<') && value.contains(&b':'))
+}
+
+/// Returns `true` for a byte outside ASCII, a `?` of an encoded word (RFC 2047), a colon that no white space follows, and
+/// the last letter of `www.` or `ftp.`.
+fn may_begin_url(byte: u8, next: u8) -> bool {
+    let lower = byte | 0x20;
+    byte >= 0x80
+        || byte == b'?'
+        || byte == b':' && next != b' ' && next != b'\n'
+        || next == b'.' && (lower == b'w' || lower == b'p')
 }
 
 /// A prefix of field names, to be compared without regard to case, 8 bytes at a time.
@@ -211,6 +270,14 @@ mod tests {
             let mut bytes = text.into_bytes();
             bytes.insert(at.min(bytes.len()), byte);
             prop_assert_eq!(is_plain_json(&bytes), is_plain_json_simple(&bytes));
+        }
+
+        #[test]
+        fn inert_values_are_inert_byte_by_byte(value in "[a-zA-Z.:<? \\n]{0,60}") {
+            let (inert, simple) = (is_inert_value(value.as_bytes()), is_inert_value_simple(value.as_bytes()));
+            prop_assert!(!inert || simple);
+            let ends_open = value.ends_with([':', '<']);
+            prop_assert!(inert || !simple || ends_open);
         }
 
         #[test]

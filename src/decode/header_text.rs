@@ -2,11 +2,15 @@
 
 use super::header::has_encoded_word;
 use super::{ConvertedText, charset, encoded_words};
+use crate::byte_scan::is_inert_value;
 
 /// Decodes the value of a field; `None` if no URL begins in it.
 ///
 /// Prefilter without false negatives: a value that is returned may hold no URL, but each value that holds one is returned.
 pub(super) fn searchable_text(value: &[u8]) -> Option<ConvertedText<'_>> {
+    if is_inert_value(value) {
+        return None;
+    }
     if has_encoded_word(value) {
         return Some(encoded_words::decode(value).into());
     }
@@ -58,6 +62,28 @@ mod tests {
         }
         for value in ["http://a", "a:b", "<URL: x>", "www.a", "see FTP.a", "10:30"] {
             assert!(may_hold_url(value.as_bytes()), "{value}");
+        }
+    }
+
+    #[test]
+    fn no_url_begins_in_an_inert_value() {
+        let is_searched =
+            |value: &[u8]| has_encoded_word(value) || !value.is_ascii() || may_hold_url(value);
+        for len in 0..70 {
+            for mark in [
+                "://x", "www.", "P.", ": <", "<:", ":", "<", "?", "=?x?=", "\u{e9}", ". .", ":\n x",
+            ] {
+                for at in 0..=len {
+                    let value =
+                        [&b"x".repeat(at), mark.as_bytes(), &b" ".repeat(len - at)].concat();
+                    assert!(
+                        !is_inert_value(&value) || !is_searched(&value),
+                        "{}",
+                        value.escape_ascii()
+                    );
+                }
+            }
+            assert!(is_inert_value(&b"a: b.de ".repeat(len)));
         }
     }
 }
