@@ -11,6 +11,7 @@ mod event;
 mod json_path;
 mod line;
 mod location;
+mod lossy_text;
 mod object;
 mod owned;
 mod parsed;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use data_encoding::BASE64;
 use serde::Serialize;
 
-use super::parts::text;
+use super::lossy_text::text;
 use crate::origin::Source;
 
 /// The `source` of a reject or an event.

@@ -9,7 +9,7 @@
 use data_encoding::{BASE64, HEXLOWER};
 use serde::Serialize;
 
-use super::parts::text;
+use super::lossy_text::text;
 use crate::byte_scan::is_plain_json;
 
 /// A field's name as it is written: after a comma, in quotation marks, before a colon. Made by [`field!`].

@@ -1,9 +1,8 @@
 //! The components of a URL with the names of the record: RFC 1738's words, one set of names for each form.
 
-use std::borrow::Cow;
-
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
+use super::lossy_text::text;
 use super::object::{Object, field};
 use crate::grammar::{
     FtpPath, GopherUrl, HostKind, HostPort, IpSchemepart, Login, NewsUrl, Url, UrlForm, WaisPart,
@@ -23,11 +22,6 @@ pub enum Parts<'p> {
 /// The components with their escapes decoded once, each byte as one character from U+0000 to U+00FF.
 #[derive(Clone, Copy, Debug)]
 pub struct Decoded<'p>(pub &'p Url<'p>);
-
-/// Returns text for JSON: bytes that are not UTF-8 become U+FFFD.
-pub(super) fn text(bytes: &[u8]) -> Cow<'_, str> {
-    String::from_utf8_lossy(bytes)
-}
 
 /// Decodes escapes, and returns each byte as the character of the same number.
 fn decoded(text: &[u8]) -> String {

@@ -8,7 +8,7 @@ use super::RecordOrigin;
 use super::error::GrammarErrorJson;
 use super::line::append_json_line;
 use super::location::LocationJson;
-use super::parts::text;
+use super::lossy_text::text;
 use crate::parse::RejectReason;
 
 /// A record of type `reject`.
