@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
-"""Compares the numbers of messages and of parts with those that Python's email package counts.
+"""Compares the numbers of messages and parts with those that Python's email package counts.
 
-usage: compare_mime.py BINARY FOLDER
+    tests/tools/compare_mime.py PROGRAM FOLDER
 
-For each file under FOLDER: messages, and parts that have no parts of their own. Prints the differences (at most 80) and a
-table of the events by kind and message.
+For each file in FOLDER it counts messages, and parts without parts of their own. Prints at most 80 differences, and a table of the
+events by kind and message. The result is for a reader: the exit code is 0 whatever was found, and 77 if no file was compared.
 """
 import email, json, mailbox, os, subprocess, sys, tempfile
 from collections import Counter
 
 
 def leaves(message):
-    """Parts without parts of their own. Python makes a part of each paragraph of a delivery report, which are fields; and a
-    part of a multipart that has none."""
+    """Number of parts without parts of their own.
+
+    Python counts each paragraph of a delivery report as a part, although it holds fields, and a multipart without parts as one.
+    """
     if message.get_content_type() == "message/delivery-status":
         return 1
     if message.is_multipart():
@@ -20,40 +22,40 @@ def leaves(message):
     return int(message.get_content_maintype() != "multipart")
 
 
-def theirs(path):
-    octets = open(path, "rb").read()
-    start = octets.lstrip(b"\r\n")
+def count_with_python(path):
+    data = open(path, "rb").read()
+    start = data.lstrip(b"\r\n")
     if start.startswith(b"From "):
         box = mailbox.mbox(path)
         return len(box), sum(leaves(message) for message in box)
-    return 1, leaves(email.message_from_bytes(octets))
+    return 1, leaves(email.message_from_bytes(data))
 
 
 def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
-    binary, folder = sys.argv[1:]
-    same, skipped, text, differ, events = 0, Counter(), 0, [], Counter()
+    program, folder = sys.argv[1:]
+    same, skipped, differ, events = 0, Counter(), [], Counter()
     with tempfile.TemporaryDirectory() as scratch:
         summary, event_file = os.path.join(scratch, "s"), os.path.join(scratch, "e")
         for path, _, names in sorted(os.walk(folder)):
             for name in sorted(names):
                 file = os.path.join(path, name)
-                run = subprocess.run([binary, "scan", "-j1", "--progress", "never", "-o", os.devnull, "--summary", summary, "--events", event_file, file])
+                run = subprocess.run([program, "scan", "-j1", "--progress", "never", "-o", os.devnull, "--summary", summary, "--events", event_file, file])
                 assert run.returncode in (0, 1), (file, run.returncode)
-                sums = json.load(open(summary))
+                counts = json.load(open(summary))
                 for line in open(event_file):
                     event = json.loads(line)
                     events[event["kind"], event["message"]] += 1
-                if sums["files_skipped"]:
-                    skipped.update(sums["files_skipped"])
+                if counts["files_skipped"]:
+                    skipped.update(counts["files_skipped"])
                     continue
-                if sums["parts_text"] + sums["parts_other"] == sums["messages"] == 1:
+                if counts["parts_text"] + counts["parts_other"] == counts["messages"] == 1:
                     ours = (1, 1)
                 else:
-                    ours = (sums["messages"], sums["parts_text"] + sums["parts_other"])
+                    ours = (counts["messages"], counts["parts_text"] + counts["parts_other"])
                 try:
-                    other = theirs(file)
+                    other = count_with_python(file)
                 except Exception as error:
                     other = repr(error)
                 if ours == other:
@@ -64,7 +66,10 @@ def main():
         print(*row)
     for (kind, message), number in sorted(events.items()):
         print(f"{number:6} {kind:10} {message}")
-    print(f"{same} files alike, {len(differ)} differ, {sum(skipped.values())} skipped {dict(skipped)}")
+    print(f"{same} files equal, {len(differ)} different, {sum(skipped.values())} skipped {dict(skipped)}")
+    if not same and not differ:
+        print("SKIPPED: no file could be compared")
+        sys.exit(77)
 
 
 main()

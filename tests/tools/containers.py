@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Containers that mean harm, each at its bar: seconds, memory, events, and what is opened and written. Prints a table.
+"""Scans hostile compressed files and archives, and checks seconds, memory, events, and what is opened and written.
 
-    tests/tools/containers.py [PROGRAM] [NAME...]      NAMEs choose rows by their beginnings; TMPDIR says where
+    tests/tools/containers.py [PROGRAM] [NAME...]      NAMEs choose rows by the beginnings of their names
 
-Needs zstd, xz and strace for the rows that name them, and root for devices; says what it leaves out. SLACK=N allows N times
-the seconds, on a busy machine. Closes with "N passed, N failed, N skipped".
+Prints a table. Needs zstd, xz and strace for the rows that name them, and root for devices; skips what it cannot try. Works in TMPDIR.
+SLACK=N allows N times the seconds, for a busy machine. Takes about a minute. The last line is "N passed, N failed, N skipped"; the
+exit code is 1 if anything failed, 77 if nothing could be tried. The number at the start of a row is its row in the project's list of
+faults of mail programs.
 """
 import collections, gzip, io, json, os, re, shutil, socket, subprocess, sys, tarfile, tempfile, time, zipfile
 
@@ -13,8 +15,8 @@ names = sys.argv[2:]
 results = collections.Counter()
 GIB = 1 << 30
 SLACK = float(os.environ.get("SLACK", 1))
-# The ceiling of a scan with two threads, in MiB.
-CEILING = 256 + 2 * 32
+# Maximum memory of a scan with two threads, in MiB.
+MAX_MIB = 256 + 2 * 32
 MAIL = b"From: a@b.example\nMessage-ID: <%d@x.example>\n\nsee http://n%d.example/ now\n"
 
 
@@ -23,7 +25,7 @@ def mail(n):
 
 
 class Scan:
-    """A scan of a file or folder: its records and events, seconds, and MiB at the peak."""
+    """A scan of a file or folder: its URLs and events, its seconds, and its maximum memory in MiB."""
 
     def __init__(self, path, prefix=(), seconds=60):
         events = tempfile.NamedTemporaryFile()
@@ -40,16 +42,16 @@ class Scan:
         self.kinds = [event["kind"] for event in self.events]
 
     def __str__(self):
-        return f"{len(self.urls)} URLs, {len(self.events)} events, {self.seconds:.2f} s, {self.mib} MiB, status {self.code}"
+        return f"{len(self.urls)} URLs, {len(self.events)} events, {self.seconds:.2f} s, {self.mib} MiB, exit code {self.code}"
 
 
 def wanted(name):
     return not names or any(name.startswith(choice) for choice in names)
 
 
-def row(name, held, what):
-    results["passed" if held else "failed"] += 1
-    print(f"{name:<52} | {what}{'' if held else '  FAILED'}", flush=True)
+def row(name, ok, what):
+    results["passed" if ok else "failed"] += 1
+    print(f"{name:<52} | {what}{'' if ok else '  FAILED'}", flush=True)
 
 
 def skip(name, why):
@@ -57,7 +59,8 @@ def skip(name, why):
     print(f"{name:<52} | SKIPPED: {why}", flush=True)
 
 
-def tool(name, *programs):
+def has_programs(name, *programs):
+    """Returns True if the programs are installed; otherwise reports the row as skipped."""
     missing = [program for program in programs if not shutil.which(program)]
     if missing:
         skip(name, " and ".join(missing) + " not installed")
@@ -65,17 +68,17 @@ def tool(name, *programs):
 
 
 def zeros(command, size=GIB):
-    """So many zeros, packed by a command."""
+    """`size` zero bytes, packed by a command."""
     feed = subprocess.Popen(["head", "-c", str(size), "/dev/zero"], stdout=subprocess.PIPE)
     return subprocess.run(command, stdin=feed.stdout, stdout=subprocess.PIPE, check=True).stdout
 
 
 def bombs(folder):
-    """Row 83: a message, then zeros without end; what the limit of the ratio leaves is read, and it is said once."""
+    """Row 83: a message, then many zeros. Everything up to the limit of the ratio is read, and one event reports it."""
     path = folder + "/bomb"
     for name, command, times in (("gzip", ["gzip", "-9c"], 100), ("zstd", ["zstd", "-qc"], 1000), ("xz", ["xz", "-c"], 1000)):
         full = f"83 {times} GiB of zeros in {name}"
-        if not wanted(full) or not tool(full, command[0]):
+        if not wanted(full) or not has_programs(full, command[0]):
             continue
         packed = zeros(command)
         first = subprocess.run(command, input=b"From a@b Mon\n" + mail(1), stdout=subprocess.PIPE, check=True).stdout
@@ -84,103 +87,103 @@ def bombs(folder):
             for _ in range(times):
                 file.write(packed)
         scan = Scan(path)
-        # The message is larger than is held, which is another thing to say.
-        said = [event for event in scan.events if "unpacks to" in event["message"]]
-        row(full, scan.seconds <= 2 * SLACK and scan.mib <= CEILING and len(said) == 1 and len(scan.urls) == 1, scan)
+        # Another event reports that the message is larger than the limit of messages.
+        reports = [event for event in scan.events if "unpacks to" in event["message"]]
+        row(full, scan.seconds <= 2 * SLACK and scan.mib <= MAX_MIB and len(reports) == 1 and len(scan.urls) == 1, scan)
         os.remove(path)
 
 
 def windows(folder):
-    """Row 84: windows that would take gigabytes are refused."""
+    """Row 84: files that ask for windows of gigabytes are not read."""
     path = folder + "/window"
     for name, command in (
         ("zstd", ["zstd", "-qc", "-1", "--long=31", "-M2048MB"]),
         ("xz", ["xz", "-c", "--lzma2=preset=0,dict=1536MiB"]),
     ):
         full = f"84 a window of {'2' if name == 'zstd' else '1.5'} GiB in {name}"
-        if not wanted(full) or not tool(full, name):
+        if not wanted(full) or not has_programs(full, name):
             continue
         feed = subprocess.Popen(["head", "-c", "5M", "/dev/urandom"], stdout=subprocess.PIPE)
         with open(path, "wb") as file:
             packs = subprocess.run(command, stdin=feed.stdout, stdout=file, stderr=subprocess.DEVNULL).returncode == 0
         if not packs:
-            skip(full, "there is no memory to pack it")
+            skip(full, "there is not enough memory to pack it")
             continue
         scan = Scan(path)
-        row(full, scan.mib <= CEILING and scan.kinds == ["limit"], scan)
+        row(full, scan.mib <= MAX_MIB and scan.kinds == ["limit"], scan)
         os.remove(path)
 
 
-def zipped(octets):
+def zipped(data):
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("z", octets)
+        archive.writestr("z", data)
     return out.getvalue()
 
 
-def tarred(octets):
+def tarred(data):
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w:gz") as archive:
         member = tarfile.TarInfo("t")
-        member.size = len(octets)
-        archive.addfile(member, io.BytesIO(octets))
+        member.size = len(data)
+        archive.addfile(member, io.BytesIO(data))
     return out.getvalue()
 
 
 def nests(folder):
-    """Row 85: containers in containers end at a depth, at once; one that holds itself is no more than that."""
-    for name, wrap, times in (("gzip", lambda octets: gzip.compress(octets, 1), 1000), ("zip", zipped, 1000), ("tgz", tarred, 300)):
+    """Row 85: nested containers end at a maximum depth, and fast; so does one that contains itself."""
+    for name, wrap, times in (("gzip", lambda data: gzip.compress(data, 1), 1000), ("zip", zipped, 1000), ("tgz", tarred, 300)):
         full = f"85 {name} in {name}, {times} times"
         if not wanted(full):
             continue
-        octets = mail(1)
+        data = mail(1)
         for _ in range(times):
-            octets = wrap(octets)
+            data = wrap(data)
         with open(folder + "/nest", "wb") as file:
-            file.write(octets)
+            file.write(data)
         scan = Scan(folder + "/nest")
-        row(full, scan.seconds <= SLACK and scan.mib <= CEILING and scan.kinds == ["limit"], scan)
+        row(full, scan.seconds <= SLACK and scan.mib <= MAX_MIB and scan.kinds == ["limit"], scan)
 
 
 def crowds(folder):
-    """Row 86: thousands of small members, in an archive that is small itself, cost what they hold and no more."""
-    full = "86 20,000 members of 70 octets"
+    """Row 86: thousands of small members in a small archive cost no more than their content."""
+    full = "86 20,000 members of 70 bytes"
     if not wanted(full):
         return
     path = folder + "/crowd.tgz"
     with tarfile.open(path, "w:gz", compresslevel=1) as archive:
         for number in range(20_000):
-            octets = mail(number)
+            data = mail(number)
             member = tarfile.TarInfo(f"m{number}")
-            member.size = len(octets)
-            archive.addfile(member, io.BytesIO(octets))
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
     scan = Scan(path)
-    row(full, scan.seconds <= 4 * SLACK and scan.mib <= CEILING and len(scan.urls) == 20_000 and not scan.kinds, scan)
+    row(full, scan.seconds <= 4 * SLACK and scan.mib <= MAX_MIB and len(scan.urls) == 20_000 and not scan.kinds, scan)
 
 
 def labels(folder):
-    """Row 87: members are read where they lie: nothing is written, and no name in an archive is ever opened."""
-    full = "87 members that lead out, links, devices (strace)"
-    if not wanted(full) or not tool(full, "strace"):
+    """Row 87: members are read in place: nothing is written, and no name in an archive is ever opened."""
+    full = "87 member names with .., links, devices (strace)"
+    if not wanted(full) or not has_programs(full, "strace"):
         return
     if subprocess.run(["strace", "-qq", "-o", folder + "/trace", "true"], stderr=subprocess.DEVNULL).returncode:
-        return skip(full, "nothing can be traced here")
+        return skip(full, "strace is not allowed to trace")
     victim = folder + "/victim"
     os.makedirs(victim)
     path = folder + "/evil.tar"
     with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as archive:
-        def add(name, kind=tarfile.REGTYPE, to="", octets=b"", **pax):
+        def add(name, kind=tarfile.REGTYPE, to="", data=b"", **pax):
             member = tarfile.TarInfo(name)
-            member.type, member.linkname, member.size, member.pax_headers = kind, to, len(octets), pax
-            archive.addfile(member, io.BytesIO(octets))
-        add("../member-up", octets=mail(1))
-        add(victim + "/member-absolute", octets=mail(2))
+            member.type, member.linkname, member.size, member.pax_headers = kind, to, len(data), pax
+            archive.addfile(member, io.BytesIO(data))
+        add("../member-up", data=mail(1))
+        add(victim + "/member-absolute", data=mail(2))
         add("member-link", tarfile.SYMTYPE, victim)
-        add("member-link/member-through", octets=mail(3))
+        add("member-link/member-through", data=mail(3))
         add("member-hard", tarfile.LNKTYPE, "/etc/passwd")
         for name, kind in (("member-char", tarfile.CHRTYPE), ("member-block", tarfile.BLKTYPE), ("member-fifo", tarfile.FIFOTYPE)):
             add(name, kind)
-        add("member-pax", octets=mail(4), **{"path": "/member-pax-path", "SCHILY.xattr.user.x": "y"})
+        add("member-pax", data=mail(4), **{"path": "/member-pax-path", "SCHILY.xattr.user.x": "y"})
     trace = folder + "/trace"
     calls = "trace=open,openat,openat2,creat,mkdir,mkdirat,mknod,mknodat,link,linkat,symlink,symlinkat,rename,renameat,renameat2,unlink,unlinkat"
     scan = Scan(path, prefix=["strace", "-f", "-qq", "-e", calls, "-o", trace])
@@ -188,12 +191,12 @@ def labels(folder):
         lines = file.readlines()
     opened = [line for line in lines if "member-" in line or victim in line]
     written = [line for line in lines if re.search(r"O_WRONLY|O_RDWR|O_CREAT|mkdir|mknod|link|rename|creat", line)]
-    # But for the file of events, which the caller named.
+    # Except the file of events, which the command line names.
     written = [line for line in written if scan.events_path not in line]
-    row(full, len(scan.urls) == 4 and not opened and not written, f"{scan}; {len(opened)} of its names opened, {len(written)} writes")
+    row(full, len(scan.urls) == 4 and not opened and not written, f"{scan}; {len(opened)} member names opened, {len(written)} writes")
     full = "87 a sparse member of 8 TiB"
     if wanted(full):
-        # GNU's old format: its size on disk is nothing, its real size and its only hole stand in the header.
+        # GNU's old format: the member has no bytes in the archive; the header holds its real size and its only hole.
         header = bytearray(tarfile.TarInfo("sparse").tobuf(tarfile.GNU_FORMAT))
         header[156:157] = b"S"
         header[483:495] = b"\x80" + (8 << 40).to_bytes(11, "big")
@@ -204,12 +207,12 @@ def labels(folder):
             member.size = len(mail(1))
             file.write(member.tobuf() + mail(1).ljust(512, b"\0") + bytes(1024))
         scan = Scan(path)
-        row(full, scan.seconds <= SLACK and scan.mib <= CEILING and len(scan.urls) == 1, scan)
+        row(full, scan.seconds <= SLACK and scan.mib <= MAX_MIB and len(scan.urls) == 1, scan)
 
 
 def cuts(folder):
-    """Row 88: the more of a gzip there is, the more comes out; what stands behind it does no harm."""
-    full = "88 a gzip cut at every 1,000th octet"
+    """Row 88: a longer part of a gzip file never gives fewer URLs, and bytes after its end do no harm."""
+    full = "88 a gzip cut at every 1,000th byte"
     if not wanted(full):
         return
     whole = b"".join(b"From a@b Mon\n" + mail(n) + os.urandom(300).hex().encode() + b"\n\n" for n in range(1000))
@@ -220,12 +223,12 @@ def cuts(folder):
             file.write(packed[:size])
         scan = Scan(folder + "/cut.gz")
         urls = set(scan.urls)
-        # One that the cut went through is given as far as it is there.
+        # A URL that the cut went through is found up to the cut.
         lost = [url for url in before - urls if not any(whole.startswith(url) for whole in urls)]
         wrong += bool(lost) or len(scan.events) != (size < len(packed))
         before, runs = urls, runs + 1
-    row(full, wrong == 0 and len(before) == 1000, f"{runs} cuts, {wrong} of them with less than the cut before or without one event")
-    full = "88 gzips one behind the other, then garbage"
+    row(full, wrong == 0 and len(before) == 1000, f"{runs} cuts, {wrong} of them with fewer URLs than the cut before, or not exactly one event")
+    full = "88 two gzip members, then garbage"
     with open(folder + "/cut.gz", "wb") as file:
         file.write(packed + gzip.compress(b"From a@b Mon\n" + mail(5000)) + b"garbage" * 100)
     scan = Scan(folder + "/cut.gz")
@@ -233,8 +236,8 @@ def cuts(folder):
 
 
 def growing(folder):
-    """Row 89: an archive that is copied slowly is read when it is at rest, and everything in it once."""
-    full = "89 archives that the daemon sees being copied"
+    """Row 89: an archive that is copied slowly is read when it no longer changes, and everything in it once."""
+    full = "89 archives that are copied while the daemon watches"
     if not wanted(full):
         return
     spool, texts = folder + "/spool", [mail(n) + os.urandom(2000).hex().encode() for n in range(300)]
@@ -253,27 +256,27 @@ def growing(folder):
         daemon = subprocess.Popen([program, "watch", "--config", folder + "/c.toml"], stderr=log)
     pieces = 20
     for piece in range(pieces):
-        for name, octets in copies.items():
-            step = -(-len(octets) // pieces)
+        for name, data in copies.items():
+            step = -(-len(data) // pieces)
             with open(f"{spool}/{name}", "ab") as file:
-                file.write(octets[piece * step:(piece + 1) * step])
+                file.write(data[piece * step:(piece + 1) * step])
         time.sleep(0.2)
     time.sleep(4 * SLACK)
     daemon.terminate()
     code = daemon.wait()
-    got = collections.Counter()
+    found = collections.Counter()
     for name in os.listdir(folder + "/out"):
         if name.endswith(".jsonl"):
             with open(f"{folder}/out/{name}") as file:
-                got.update((record["source"]["path"], record["url"]) for record in map(json.loads, file))
+                found.update((record["source"]["path"], record["url"]) for record in map(json.loads, file))
     with open(folder + "/log") as file:
         damage = file.read().count("damage")
-    exact = len(got) == len(copies) * len(texts) and set(got.values()) == {1}
-    row(full, exact and code == 0 and not damage, f"{sum(got.values())} URLs of {len(copies) * len(texts)}, {damage} damaged, status {code}")
+    exact = len(found) == len(copies) * len(texts) and set(found.values()) == {1}
+    row(full, exact and code == 0 and not damage, f"{sum(found.values())} URLs of {len(copies) * len(texts)}, {damage} damaged, exit code {code}")
 
 
 def waits(folder):
-    """Row 90: what is no file is not waited for."""
+    """Row 90: special files are skipped without waiting."""
     full = "90 FIFO, socket, device, links to them, /proc"
     if not wanted(full):
         return
@@ -288,7 +291,7 @@ def waits(folder):
             os.mknod(spool + "/zero", 0o600 | 0o020000, os.makedev(1, 5))
             devices = 1
         except OSError as error:
-            print(f"no device can be made here: {error}")
+            print(f"no device can be made: {error}")
     os.symlink("/dev/zero", spool + "/link")
     os.symlink("/proc/self/mem", spool + "/proc")
     with open(spool + "/mail", "wb") as file:
@@ -296,7 +299,7 @@ def waits(folder):
     scan = Scan(spool)
     named = [Scan(f"{spool}/{name}") for name in ("fifo", "socket", *(["zero"] if devices else []))]
     slowest = max([scan, *named], key=lambda scan: scan.seconds)
-    row(full, scan.seconds <= SLACK and slowest.seconds <= SLACK and len(scan.urls) == 1, f"{scan}; named by themselves {slowest.seconds:.2f} s at the most")
+    row(full, scan.seconds <= SLACK and slowest.seconds <= SLACK and len(scan.urls) == 1, f"{scan}; each by itself {slowest.seconds:.2f} s at most")
 
 
 if __name__ == "__main__":
@@ -304,4 +307,4 @@ if __name__ == "__main__":
         with tempfile.TemporaryDirectory() as folder:
             work(folder)
     print(f"{results['passed']} passed, {results['failed']} failed, {results['skipped']} skipped")
-    sys.exit(1 if results["failed"] else 0)
+    sys.exit(1 if results["failed"] else 0 if results["passed"] else 77)

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Counts the messages of mboxes three ways and lists where they differ.
+"""Counts the messages of mboxes in three ways and lists the differences.
 
-    count_messages.py [--urlspool PROGRAM] PATH...
+    tests/tools/count_messages.py [--urlspool PROGRAM] PATH...
 
-`urlspool` is what the program counts (its summary); `python` is what the mailbox module of Python's library counts,
-which takes every line that begins with `From ` for a separator; `strict` is the same with a separator rule of its own
-writing, independent of the program's: the start of the file or a blank line, then `From `, then a header field; or Pipermail's two lines with one sender.
-Each `From ` line that the module divides at and the strict rule does not is listed with the line behind it.
+`urlspool` is the number in the summary of a scan. `python` is that of Python's mailbox module, for which every line that begins with
+`From ` is a separator. `strict` is that of a rule in this script, which does not share code with the program: the start of the file
+or a blank line, then `From `, then a header field; or two lines of Pipermail with the same sender. Each `From ` line that only the
+mailbox module takes for a separator is listed with the line after it. The result is for a reader; the exit code is 77 if there is no
+mbox.
 """
 
 import argparse
@@ -20,25 +21,25 @@ import tempfile
 
 FIELD = re.compile(rb"[A-Za-z][A-Za-z0-9._-]*[ \t]*:(?:[ \t\r\n]|$)|[A-Za-z][A-Za-z0-9._]*-[A-Za-z0-9._-]*:(?!//)|>From |"
                    rb"(?i:from|to|date|subject|path|received|newsgroups|sender|status):")
-# Pipermail leaves out the blank line behind attachments that it took out.
+# Pipermail writes no blank line after attachments that it removed.
 PIPERMAIL = re.compile(rb"From (\S+ at \S+)  .*\d\d:\d\d")
 
 
-def strict_starts(octets):
-    """Offsets of separators, and of the other `From ` lines with the reason why they are none."""
+def strict_starts(text):
+    """Offsets of separators, and of other `From ` lines with the reason why they are not separators."""
     starts, others = [], []
-    lines = octets.splitlines(keepends=True)
+    lines = text.splitlines(keepends=True)
     offset = 0
     for number, line in enumerate(lines):
         if line.startswith(b"From "):
             blank = number == 0 or not lines[number - 1].strip(b"\r\n")
             field = number + 1 < len(lines) and FIELD.match(lines[number + 1])
             pipermail = PIPERMAIL.match(line)
-            behind = lines[number + 1] if number + 1 < len(lines) else b""
-            if (blank and field) or (pipermail and behind.startswith(b"From: " + pipermail[1])):
+            following = lines[number + 1] if number + 1 < len(lines) else b""
+            if (blank and field) or (pipermail and following.startswith(b"From: " + pipermail[1])):
                 starts.append(offset)
             else:
-                others.append((offset, "no blank line before it" if field else "no field behind it", line, behind))
+                others.append((offset, "no blank line before it" if field else "no header field after it", line, following))
         offset += len(line)
     return starts, others
 
@@ -65,7 +66,7 @@ def mboxes(paths):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--urlspool", default="target/release/urlspool")
-    parser.add_argument("--list", type=int, default=5, help="differences shown of each file")
+    parser.add_argument("--list", type=int, default=5, help="maximum number of differences to show for each file")
     parser.add_argument("paths", nargs="+")
     args = parser.parse_args()
     sums = {"files": 0, "urlspool": 0, "python": 0, "strict": 0}
@@ -81,13 +82,14 @@ def main():
             sums[name] += number
         if not program == python == len(starts):
             print(f"{path}: urlspool {program}, python {python}, strict {len(starts)}")
-        for index, (offset, why, line, behind) in enumerate(others):
+        for index, (offset, why, line, following) in enumerate(others):
             reasons[why] = reasons.get(why, 0) + 1
             if index < args.list:
-                print(f"    {offset}: {why}: {line[:60]!r} {behind[:60]!r}")
-    print(json.dumps({**sums, "from_lines_that_do_not_divide": reasons}))
+                print(f"    {offset}: {why}: {line[:60]!r} {following[:60]!r}")
+    print(json.dumps({**sums, "from_lines_that_are_not_separators": reasons}))
     if not sums["files"]:
-        sys.exit("no mbox was found")
+        print("SKIPPED: no mbox was found")
+        sys.exit(77)
 
 
 if __name__ == "__main__":

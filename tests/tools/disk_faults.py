@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Disks, calls and clocks that do not do as they should, under the running daemon.
+"""Disks, system calls and clocks that misbehave while the daemon runs.
 
-    tests/tools/disk_faults.py [PROGRAM]    needs root, strace, cc, loop devices; closes with "N passed, N failed, N skipped"
+    tests/tools/disk_faults.py [PROGRAM]
+
+Needs root, strace, cc and loop devices; skips what it cannot try. Takes about ten minutes. The last line is "N passed, N failed,
+N skipped"; the exit code is 1 if anything failed, 77 if nothing could be tried.
 """
 import contextlib, os, re, shutil, signal, subprocess, tempfile, time
 
-from world import World, close, skip, verdict
+from world import World, finish, report, skip
 
 
 def run(*command):
@@ -13,16 +16,16 @@ def run(*command):
 
 
 def can(name, *programs):
-    """Whether what a fault needs is there. Says aloud what is not."""
-    lacks = [p for p in programs if not shutil.which(p)] + (["root"] if os.getuid() else [])
-    if lacks:
-        skip(name, "needs " + ", ".join(lacks))
-    return not lacks
+    """Returns True if the programs that a fault needs are there; otherwise reports it as skipped."""
+    missing = [p for p in programs if not shutil.which(p)] + (["root"] if os.getuid() else [])
+    if missing:
+        skip(name, "needs " + ", ".join(missing))
+    return not missing
 
 
 @contextlib.contextmanager
 def mounted(path, *command):
-    """A folder on a file system of its own, for as long as it lasts."""
+    """Mounts a file system on a folder while the context lasts. The value is False if it cannot be mounted."""
     os.makedirs(path, exist_ok=True)
     done = run("mount", *command, path)
     try:
@@ -32,8 +35,8 @@ def mounted(path, *command):
             run("umount", path)
 
 
-def on(world, place, key):
-    """Puts the output or the state onto `place`."""
+def move_to(world, place, key):
+    """Moves the output (`out`) or the state (`state`) to the folder `place`."""
     config = open(world.root + "/c.toml").read()
     open(world.root + "/c.toml", "w").write(config.replace(f'dir="{world.root}/{key}"', f'dir="{place}/{key}"'))
     os.symlink(f"{place}/{key}", f"{world.root}/{key}")
@@ -43,20 +46,20 @@ def traced(*inject):
     return ["strace", "-f", "-qq", "-o", "/dev/null", *inject]
 
 
-def tracing(name):
-    return can(name, "strace") and (run("strace", "-qq", "-o", "/dev/null", "true").returncode == 0 or skip(name, "strace may not trace"))
+def can_trace(name):
+    return can(name, "strace") and (run("strace", "-qq", "-o", "/dev/null", "true").returncode == 0 or skip(name, "strace is not allowed to trace"))
 
 
 def fill(folder, leave):
-    """Takes the room of a file system, but for what is to be left."""
+    """Fills a file system, except for `leave` bytes."""
     free = os.statvfs(folder)
     with open(folder + "/filler", "wb") as f:
         f.write(bytes(max(0, free.f_bavail * free.f_frsize - leave)))
 
 
-def no_room_told_by_fsync(key):
-    """An image with holes on a disk that is too small for it: write succeeds, and fsync says that there is no room."""
-    name = f"no room, told by fsync ({key})"
+def no_space_reported_by_fsync(key):
+    """A sparse image on a disk that is too small for it: write succeeds, and fsync reports that there is no space."""
+    name = f"no space, reported by fsync ({key})"
     if not can(name, "mkfs.ext4", "mount"):
         return
     host, disk = tempfile.mkdtemp(), tempfile.mkdtemp()
@@ -69,7 +72,7 @@ def no_room_told_by_fsync(key):
             if not image:
                 return skip(name, "no loop device")
             world = World(seal="1h")
-            on(world, disk, key)
+            move_to(world, disk, key)
             world.start()
             if key == "state":
                 fill(host, 256 << 10)
@@ -79,28 +82,28 @@ def no_room_told_by_fsync(key):
             while time.time() < end and world.daemon.poll() is None and '"paused"' not in str(world.status()).replace("'", '"'):
                 time.sleep(0.2)
             status, code = world.status(), world.daemon.poll()
-            how = f"ended with {code}" if code is not None else status["state"]
-            said = re.findall(r"(No space left on device|Input/output error|SQLite's code [0-9]+)", world.said())
+            outcome = f"ended with {code}" if code is not None else status["state"]
+            reasons = re.findall(r"(No space left on device|Input/output error|SQLite's code [0-9]+)", world.log_text())
             world.kill()
             run("mount", "-o", "remount,size=400m", host)
             run("umount", disk)
             run("e2fsck", "-fp", host + "/image")
             run("mount", "-o", "loop", host + "/image", disk)
-            last = world.said().strip().splitlines()[-1]
-            held = (code == 74 or how == "paused") and bool(said)
-            world.finish(name, held, f"(it {how}: {last})")
+            last = world.log_text().strip().splitlines()[-1]
+            ok = (code == 74 or outcome == "paused") and bool(reasons)
+            world.finish(name, ok, f"({outcome}: {last})")
 
 
 @contextlib.contextmanager
 def preloaded(mode):
-    """A world whose daemon's calls do as preload.c says."""
+    """A world whose daemon makes the wrong system calls of preload.c."""
     with tempfile.TemporaryDirectory() as folder:
         source = os.path.dirname(os.path.realpath(__file__)) + "/preload.c"
         subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", folder + "/preload.so", source, "-ldl"], check=True)
         yield World(env={"LD_PRELOAD": folder + "/preload.so", "URLSPOOL_PRELOAD": mode})
 
 
-def odd_calls(mode):
+def wrong_calls(mode):
     name = {"short": "short reads and writes", "interrupted": "EINTR everywhere", "clock": "clock that jumps by years"}[mode]
     if not can(name, "cc"):
         return
@@ -113,15 +116,15 @@ def odd_calls(mode):
             if kill % 2:
                 world.kill()
             else:
-                took = world.until(200, 20)
+                took = world.wait_for(200, 20)
                 world.daemon.send_signal(signal.SIGTERM)
                 if world.daemon.wait() != 0 or took is None:
-                    return verdict(name, False, world.said())
+                    return report(name, False, world.log_text())
         world.finish(name)
 
 
 def interrupted_syncs(runs=10):
-    """No local disk of Linux does that. The output's syncs are done again; to SQLite it is an error, and ends the run with 74."""
+    """No local disk of Linux does this. The daemon repeats syncs of the output; for SQLite it is an error, and the run ends with 74."""
     name = "EINTR from syncs"
     if not can(name, "cc"):
         return
@@ -140,7 +143,7 @@ def interrupted_syncs(runs=10):
 
 
 def read_only():
-    """A file system that finds an error in itself, and is read-only from then on."""
+    """A file system that becomes read-only after an error."""
     for key in ("out", "state"):
         name, place, image = f"read-only file system ({key})", tempfile.mkdtemp(), tempfile.NamedTemporaryFile()
         if not can(name, "mkfs.ext4", "mount"):
@@ -151,31 +154,31 @@ def read_only():
             device = os.path.basename(run("findmnt", "-no", "SOURCE", place).stdout.strip())
             trigger = f"/sys/fs/ext4/{device}/trigger_fs_error"
             if not there or not os.path.exists(trigger):
-                return skip(name, "no loop device, or a kernel that cannot be told to find an error")
+                return skip(name, "there is no loop device, or the kernel cannot trigger an error")
             world = World(seal="1h")
-            on(world, place, key)
+            move_to(world, place, key)
             world.start()
             world.deliver()
-            world.until(1, 10)
+            world.wait_for(1, 10)
             open(trigger, "w").write("urlspool")
             world.deliver()
             start = time.time()
             code = world.daemon.wait(30)
-            took, said = time.time() - start, world.said().strip().splitlines()[-1]
+            took, last = time.time() - start, world.log_text().strip().splitlines()[-1]
             run("umount", place)
             run("e2fsck", "-fy", image.name)
             run("mount", "-o", "loop", image.name, place)
-            named = place in said and bool(re.search("Read-only|readonly", said))
-            world.finish(name, code == 74 and took <= 2 and named, f"(ended with {code} in {took:.1f} s: {said})")
+            named = place in last and bool(re.search("Read-only|readonly", last))
+            world.finish(name, code == 74 and took <= 2 and named, f"(ended with {code} after {took:.1f} s: {last})")
 
 
 def little_memory():
-    """Under a limit it dies or succeeds; it never writes anything wrong."""
+    """With too little memory the daemon dies or succeeds; it never writes anything wrong."""
     groups = "/sys/fs/cgroup/memory"
     for limit in (8, 16, 24, 64):
         for kind in ("cgroup", "prlimit"):
             name, group = f"{limit} MiB of memory by {kind}", f"{groups}/urlspool-{os.getpid()}"
-            # Addresses are more than memory: SQLite's and the program's own pages, and a stack for each thread.
+            # The address space is larger than the memory: pages of SQLite and of the program, and a stack for each thread.
             size = str((limit + 40) << 20)
             prefix = ["prlimit", "--as=" + size] if kind == "prlimit" else ["sh", "-c", f'echo $$ >{group}/tasks; exec "$@"', "sh"]
             if kind == "cgroup":
@@ -183,7 +186,7 @@ def little_memory():
                     os.mkdir(group)
                     open(group + "/memory.limit_in_bytes", "w").write(str(limit << 20))
                 except OSError as error:
-                    skip(name, f"no memory cgroup (v1): {error}")
+                    skip(name, f"there is no memory cgroup (v1): {error}")
                     continue
             world = World(prefix=prefix)
             for _ in range(3000):
@@ -195,17 +198,17 @@ def little_memory():
             try:
                 code = world.daemon.wait(120)
             except subprocess.TimeoutExpired:
-                code = "a kill: it made no headway"
+                code = "a kill, because it did not end"
                 world.kill()
             if kind == "cgroup":
                 time.sleep(0.2)
                 os.rmdir(group)
-            world.finish(name, note=f"(under the limit it ended with {code})")
+            world.finish(name, note=f"(with the limit it ended with {code})")
 
 
 def slow_disk(seconds=40):
     name = "slow disk"
-    if not tracing(name):
+    if not can_trace(name):
         return
     world = World(prefix=traced("-e", "trace=fdatasync", "-e", "inject=fdatasync:delay_enter=2000000")).start()
     pid = run("pgrep", "-P", str(world.daemon.pid)).stdout.split()[0]
@@ -216,7 +219,7 @@ def slow_disk(seconds=40):
             world.deliver()
         rss.append(int(re.search(r"VmRSS:\s+(\d+)", open(f"/proc/{pid}/status").read())[1]))
         time.sleep(0.2)
-    # Buffers reach their size within the first third; then nothing may grow.
+    # Buffers reach their size in the first third; after that memory must not grow.
     before, after = max(rss[len(rss) // 3:2 * len(rss) // 3]), max(rss[2 * len(rss) // 3:])
     os.kill(int(pid), signal.SIGTERM)
     world.daemon.wait()
@@ -224,7 +227,11 @@ def slow_disk(seconds=40):
 
 
 def refused(error, where, call, files, when):
-    """Calls on files of the output or the state fail for a while. Gives whether all came, the pauses, and how it ended."""
+    """Lets system calls on files of the output or the state fail for a while.
+
+    Returns the world, the seconds until everything was read (or None), the number of pauses, the exit code (or None), True if
+    the log names one of the files, and the line of the log about it.
+    """
     world = World(seal="1h")
     paths = [word for file in files for word in ("-P", f"{world.root}/{file}")]
     world.prefix = traced(*paths, "-e", f"trace={call}", "-e", f"inject={call}:error={error}:when={when}")
@@ -232,40 +239,40 @@ def refused(error, where, call, files, when):
     for _ in range(500):
         world.deliver()
         world.append()
-    took = world.until(1000, 30)
+    took = world.wait_for(1000, 30)
     status, code = world.status(), world.daemon.poll()
-    pauses, said = status["counts"]["pauses"] if status else 0, world.said().strip().splitlines()
+    pauses, lines = status["counts"]["pauses"] if status else 0, world.log_text().strip().splitlines()
     world.kill()
-    told = next((line for line in said if "paused" in line), said[-1])
-    named = any(f"{world.root}/{file}" in told for file in files)
-    return world, took, pauses, code, named, told
+    message = next((line for line in lines if "paused" in line), lines[-1])
+    named = any(f"{world.root}/{file}" in message for file in files)
+    return world, took, pauses, code, named, message
 
 
 def quota():
-    """A quota's end: it pauses. SQLite tells of it as of any other error, so what is next to the database tells."""
+    """A reached quota pauses the daemon. SQLite reports it like any other error, so a probe beside the database decides."""
     state = ["state/state.db", "state/state.db-wal", "state/state.probe"]
     for where, call, files, when in (("output", "write", ["out/.open/0000000001.part"], "1..2"), ("state", "pwrite64", state, "60..61")):
         name = f"EDQUOT in the {where}"
-        if not tracing(name):
+        if not can_trace(name):
             return
-        world, took, pauses, code, named, told = refused("EDQUOT", where, call, files, when)
-        world.finish(name, bool(took and pauses) and named, f"({pauses} pauses, ended with {code}: {told})")
+        world, took, pauses, code, named, message = refused("EDQUOT", where, call, files, when)
+        world.finish(name, bool(took and pauses) and named, f"({pauses} pauses, ended with {code}: {message})")
 
 
 def device():
-    """What is no want of room ends it, and a start brings it back."""
+    """Errors other than a lack of space end the daemon, and the next start recovers."""
     for call, error, when in (("pwrite64", "EIO", "60..64"), ("pwrite64", "EROFS", "60..64"), ("fsync,fdatasync", "EIO", "5+")):
         name = f"{error} by {call} in the state"
-        if not tracing(name):
+        if not can_trace(name):
             return
-        world, _, pauses, code, named, told = refused(error, "state", call, ["state/state.db", "state/state.db-wal"], when)
-        world.finish(name, code == 74 and not pauses and named, f"(ended with {code}: {told})")
+        world, _, pauses, code, named, message = refused(error, "state", call, ["state/state.db", "state/state.db-wal"], when)
+        world.finish(name, code == 74 and not pauses and named, f"(ended with {code}: {message})")
 
 
 def stale(error):
-    """One file that cannot be read for a while: the others are not touched by it, and it is read later."""
+    """One file cannot be read for a while: the others are read at once, and that file later."""
     name = f"{error} on one file"
-    if not tracing(name):
+    if not can_trace(name):
         return
     world = World(settle="50ms")
     bad = f"{world.spool}/md/new/1.M1.host"
@@ -275,21 +282,21 @@ def stale(error):
     world.start()
     for _ in range(200):
         world.deliver()
-    others = world.until(200, 20)
+    others = world.wait_for(200, 20)
     end = time.time() + 2
     while (failing := world.status()["failing"]) != 1 and time.time() < end:
         time.sleep(0.05)
-    took = world.until(201, 60)
+    took = world.wait_for(201, 60)
     subprocess.run(["pkill", "-TERM", "-P", str(world.daemon.pid)])
     world.daemon.wait()
-    world.finish(name, failing == 1 and others and took, f"(others within {others or 0:.1f} s, it after {time.time() - start:.1f} s)")
+    world.finish(name, failing == 1 and others and took, f"(the others within {others or 0:.1f} s, this file after {time.time() - start:.1f} s)")
 
 
 if __name__ == "__main__":
     for key in ("out", "state"):
-        no_room_told_by_fsync(key)
+        no_space_reported_by_fsync(key)
     for mode in ("short", "interrupted", "clock"):
-        odd_calls(mode)
+        wrong_calls(mode)
     interrupted_syncs()
     read_only()
     little_memory()
@@ -298,4 +305,4 @@ if __name__ == "__main__":
     device()
     for error in ("ESTALE", "ETIMEDOUT", "EIO"):
         stale(error)
-    close()
+    finish()

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""Spools that go away and come back under the running daemon: renamed, removed, unmounted, mounted from another device.
+"""Spools that disappear and return while the daemon runs: renamed, removed, unmounted, mounted from another device.
 
-    tests/tools/mounts.py [PROGRAM]         needs root and loop devices; closes with "N passed, N failed, N skipped"
+    tests/tools/mounts.py [PROGRAM]
 
-The sweep is an hour away: what comes after a return is found because the daemon notices the return itself.
+Needs root, and loop devices and mkfs.ext4, for the mounts; skips what it cannot try. Takes about five minutes. The next rescan is
+an hour away, so mail is found only if the daemon notices by itself that the spool is back. The last line is "N passed, N failed,
+N skipped"; the exit code is 1 if anything failed, 77 if nothing could be tried.
 """
 import os, shutil, subprocess, tempfile, time
 
-from world import World, close, skip
+from world import World, finish, skip
 
 RETURNS = 20
 SECONDS = 10
@@ -17,19 +19,19 @@ def run(*command):
     return subprocess.run(command, capture_output=True, text=True)
 
 
-def more(world, waits, times=2, before=0):
-    """New mail must be found soon, and then some that comes to a spool that was looked at already.
+def deliver_more(world, waits, times=2, before=0):
+    """Delivers new mail and measures how soon it is found: once right after the return, and once after a scan.
 
-    `before` is what earlier runs of the daemon have given.
+    `before` is the number of messages that earlier runs of the daemon read.
     """
     for _ in range(times):
         for _ in range(5):
             world.deliver()
-        waits.append(world.until(world.n - before, SECONDS))
+        waits.append(world.wait_for(world.n - before, SECONDS))
         time.sleep(1.5)
 
 
-def end(world, name, waits):
+def stop(world, name, waits):
     lost = waits.count(None)
     slowest = max((wait for wait in waits if wait is not None), default=None)
     if lost:
@@ -39,7 +41,7 @@ def end(world, name, waits):
     world.finish(name, code == 0 and not lost, f"({len(waits)} waits, the longest {slowest} s)")
 
 
-def away(world):
+def wait_until_absent(world):
     for _ in range(50):
         if world.status() and not world.status()["spools"][0]["present"]:
             return
@@ -48,45 +50,45 @@ def away(world):
 
 def renamed():
     world, waits = World(sweep="1h").start(), []
-    more(world, waits)
+    deliver_more(world, waits)
     for _ in range(RETURNS // 4):
         os.rename(world.spool, world.spool + ".away")
-        away(world)
+        wait_until_absent(world)
         os.rename(world.spool + ".away", world.spool)
-        more(world, waits)
-    end(world, "root renamed and back", waits)
+        deliver_more(world, waits)
+    stop(world, "root renamed and back", waits)
 
 
 def removed():
     world, waits = World(sweep="1h").start(), []
-    more(world, waits)
+    deliver_more(world, waits)
     for number in range(RETURNS // 4):
         shutil.copytree(world.spool, world.root + "/backup", dirs_exist_ok=True)
         shutil.rmtree(world.spool)
         if number % 2:
-            away(world)
-        # From a backup: other inodes, the same messages.
+            wait_until_absent(world)
+        # A backup has other inodes and the same messages.
         shutil.copytree(world.root + "/backup", world.spool)
-        more(world, waits)
-    end(world, "root removed and restored", waits)
+        deliver_more(world, waits)
+    stop(world, "root removed and restored", waits)
 
 
 def bound():
-    """A spool that is mounted over an empty folder. That it is not mounted does not mean that its mail was deleted."""
+    """A spool that is mounted over an empty folder: an unmounted spool is not a deleted one."""
     name = "root unmounted and mounted"
     world, waits = World(sweep="1h"), []
     os.rename(world.spool, world.root + "/real")
     os.mkdir(world.spool)
     if run("mount", "--bind", world.root + "/real", world.spool).returncode:
-        return skip(name, "no bind mounts")
+        return skip(name, "bind mounts are not possible")
     try:
         world.start()
-        more(world, waits)
+        deliver_more(world, waits)
         for _ in range(RETURNS // 4):
             run("umount", world.spool)
             time.sleep(1.5)
             run("mount", "--bind", world.root + "/real", world.spool)
-            more(world, waits)
+            deliver_more(world, waits)
         world.daemon.terminate()
         world.daemon.wait()
         world.once()
@@ -96,22 +98,22 @@ def bound():
         time.sleep(1)
         before = world.n
         run("mount", "--bind", world.root + "/real", world.spool)
-        more(world, waits, before=before)
+        deliver_more(world, waits, before=before)
         world.daemon.terminate()
         code = world.daemon.wait()
         last = world.once()
     finally:
         run("umount", world.spool)
     lost = waits.count(None)
-    world.verdict(name, code == last == 0 and not lost,
+    world.check(name, code == last == 0 and not lost,
                   f"{lost} of {len(waits)} not found within {SECONDS} s, the longest {max(w or 0 for w in waits):.2f} s")
 
 
 def other_devices():
-    """The same file system on another device each time, so that no inode is known by its number."""
+    """The same file system on another device each time, so that no file is known by its device and inode."""
     name = "remounts on other devices"
     if not shutil.which("mkfs.ext4") or not shutil.which("losetup"):
-        return skip(name, "no mkfs.ext4 or losetup")
+        return skip(name, "mkfs.ext4 or losetup is not installed")
     image = tempfile.NamedTemporaryFile()
     image.truncate(64 << 20)
     run("mkfs.ext4", "-q", image.name)
@@ -120,7 +122,7 @@ def other_devices():
     os.mkdir(world.spool)
 
     def mount():
-        # The one before stays for a while, so that its number is not given again.
+        # The last device stays for a while, so that its number is not used again.
         loop = run("losetup", "--show", "-f", image.name).stdout.strip()
         loops.append(loop)
         if len(loops) > 2:
@@ -129,18 +131,18 @@ def other_devices():
     try:
         if not mount():
             shutil.rmtree(world.root)
-            return skip(name, "no loop device")
+            return skip(name, "there is no loop device")
         world.make_maildir()
         world.start()
         for _ in range(RETURNS):
             for _ in range(5):
                 world.append()
-            more(world, waits, 1)
+            deliver_more(world, waits, 1)
             devices.add(os.stat(world.spool).st_dev)
             run("umount", world.spool)
             if not mount():
-                raise SystemExit("it cannot be mounted again")
-        more(world, waits)
+                raise SystemExit("the spool cannot be mounted again")
+        deliver_more(world, waits)
         world.daemon.terminate()
         code = world.daemon.wait()
         last = world.once()
@@ -149,7 +151,7 @@ def other_devices():
         for loop in loops:
             run("losetup", "-d", loop)
     lost = waits.count(None)
-    world.verdict(name, code == last == 0 and not lost and len(devices) > 1,
+    world.check(name, code == last == 0 and not lost and len(devices) > 1,
                   f"{RETURNS} remounts on {len(devices)} devices, {lost} of {len(waits)} not found within {SECONDS} s")
 
 
@@ -161,4 +163,4 @@ if __name__ == "__main__":
     else:
         bound()
         other_devices()
-    close()
+    finish()

@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
-"""Storms over the running daemon: flag renames, lost notices, new folders, no watches left, small limits, locks.
+"""Storms over the running daemon: renames of flags, lost notifications, new folders, no inotify watches left, small limits,
+locks.
 
-    tests/tools/storms.py [PROGRAM]         closes with "N passed, N failed, N skipped"
+    tests/tools/storms.py [PROGRAM]
+
+Needs root for the limit of watches, and prlimit for the small limits; skips what it cannot try. Takes about five minutes. The
+last line is "N passed, N failed, N skipped"; the exit code is 1 if anything failed, 77 if nothing could be tried.
 """
 import fcntl, os, random, shutil, signal, time
 
-from world import World, close, skip
+from world import World, finish, skip
 
 
 def rename_storm(files=20000, seconds=20):
@@ -25,23 +29,23 @@ def rename_storm(files=20000, seconds=20):
             world.deliver()
             names[world.n] = f"{world.spool}/md/new/{world.n}.M1.host"
         time.sleep(0.0008)
-    took = world.until(world.n, 60)
-    world.end("rename storm", note=f"({renames} renames; caught up {took} s after it)")
+    took = world.wait_for(world.n, 60)
+    world.stop("rename storm", note=f"({renames} renames; everything read {took} s after the last)")
 
 
 def overflow():
     world = World(sweep="1h").start()
     world.deliver()
-    world.until(1, 10)
+    world.wait_for(1, 10)
     world.daemon.send_signal(signal.SIGSTOP)
     for _ in range(30000):
         world.deliver()
     world.daemon.send_signal(signal.SIGCONT)
-    took = world.until(world.n, 60)
+    took = world.wait_for(world.n, 60)
     lost = world.status()["counts"]["overflows"]
     if lost == 0:
-        skip("overflow", "no notice was lost")
-    world.end("overflow", note=f"({lost} overflows noticed; caught up in {took} s)")
+        skip("overflow", "no notification was lost")
+    world.stop("overflow", note=f"({lost} overflows noticed; everything read after {took} s)")
 
 
 def new_folders():
@@ -52,38 +56,38 @@ def new_folders():
         for number in range(1, 101):
             with open(f"{folder}/{number}", "w") as f:
                 f.write(world.text())
-    took = world.until(world.n, 30)
-    world.end("new folders", note=f"(caught up in {took} s)")
+    took = world.wait_for(world.n, 30)
+    world.stop("new folders", note=f"(everything read after {took} s)")
 
 
 def watch_limit():
-    knob = "/proc/sys/fs/inotify/max_user_watches"
-    before = open(knob).read()
+    setting = "/proc/sys/fs/inotify/max_user_watches"
+    before = open(setting).read()
     try:
-        open(knob, "w").write("3")
+        open(setting, "w").write("3")
     except OSError as error:
         return skip("watch limit", error)
     try:
         world = World(sweep="1h").start()
         for _ in range(100):
             world.deliver()
-        took = world.until(world.n, 45)
-        notices = world.status()["spools"][0]["notices"]
-        world.end("watch limit", note=f"(notices: {notices}; polled within {took} s)")
+        took = world.wait_for(world.n, 45)
+        notifications = world.status()["spools"][0]["notices"]
+        world.stop("watch limit", note=f"(notifications: {notifications}; found by polling after {took} s)")
     finally:
-        open(knob, "w").write(before)
+        open(setting, "w").write(before)
 
 
 def small_limits():
     if not shutil.which("prlimit"):
-        return skip("small limits", "no prlimit")
+        return skip("small limits", "prlimit is not installed")
     for name, limit in (("file size", "--fsize=1048576"), ("open files", "--nofile=32")):
         world = World(prefix=["prlimit", limit], seal="1h").start()
         for _ in range(2000):
             world.deliver()
-        took = world.until(world.n, 60)
+        took = world.wait_for(world.n, 60)
         paused = world.status()["counts"]["pauses"]
-        world.end(f"limit of {name}", note=f"({paused} pauses; {took} s)")
+        world.stop(f"limit of {name}", note=f"({paused} pauses; {took} s)")
 
 
 def locks():
@@ -99,8 +103,8 @@ def locks():
         inbox.write(f"From x Mon Jan  1 00:00:00 1996\n{world.text()}\n")
         inbox.flush()
         fcntl.lockf(inbox, fcntl.LOCK_UN)
-    took = world.until(world.n, 10)
-    world.end("fcntl locks, rolled back", note=f"({took} s)")
+    took = world.wait_for(world.n, 10)
+    world.stop("fcntl locks, writes rolled back", note=f"({took} s)")
 
 
 def latency(messages=300):
@@ -115,9 +119,9 @@ def latency(messages=300):
         waits.append(time.time() - start)
     waits.sort()
     p50, p99 = waits[len(waits) // 2], waits[len(waits) * 99 // 100]
-    world.end("latency", note=f"(delivery to committed, as status tells it: p50 {p50:.3f} s, p99 {p99:.3f} s)")
+    world.stop("latency", note=f"(from delivery to commit, by `status`: p50 {p50:.3f} s, p99 {p99:.3f} s)")
 
 
 for storm in (rename_storm, overflow, new_folders, watch_limit, small_limits, locks, latency):
     storm()
-close()
+finish()

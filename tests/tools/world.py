@@ -1,17 +1,21 @@
-"""A spool, a daemon over it, and what must come of it: shared by the scripts beside it that put the daemon to the test.
+"""A spool, a daemon that watches it, and the check of its output: shared by the Python tools of this folder.
 
-SPOOLS=FOLDER puts the spools there, into memory say, and the rest where TMPDIR says; but not in scripts that move them.
+The environment variable SPOOLS=FOLDER puts the spools there, for example into memory, and everything else into TMPDIR. Tools
+that move or mount spools do not support it. KEEP=1 keeps the folders.
 """
 import atexit, collections, glob, json, os, shutil, signal, subprocess, sys, tempfile, time
 
+# The exit code of a tool that could not try anything.
+SKIPPED = 77
+
 program = os.path.realpath(sys.argv[1] if len(sys.argv) > 1 else "target/release/urlspool")
 results = collections.Counter()
-# So that what is mounted is unmounted and what runs is ended, however the script ends.
+# `atexit` unmounts and kills, however the script ends.
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
 
 
 class World:
-    """A spool with one Maildir, an output, a state, a daemon."""
+    """A spool with one Maildir, an output, a state, and a daemon."""
 
     def __init__(self, sweep="5m", seal="1s", prefix=(), env=None, settle="200ms"):
         self.root, self.n, self.prefix = tempfile.mkdtemp(), 0, list(prefix)
@@ -30,6 +34,7 @@ class World:
             os.makedirs(f"{self.spool}/md/{folder}", exist_ok=True)
 
     def spawn(self, *args):
+        """Starts the daemon without waiting for it."""
         self.err = open(self.root + "/err", "a")
         command = self.prefix + [program, "watch", "--config", self.root + "/c.toml", *args]
         self.daemon = subprocess.Popen(command, stderr=self.err, env=self.env, start_new_session=True)
@@ -37,25 +42,29 @@ class World:
         return self
 
     def start(self):
+        """Starts the daemon and waits until it answers `status`."""
         self.spawn()
         for _ in range(200):
             if self.status():
                 return self
             time.sleep(0.05)
-        raise SystemExit("the daemon does not answer: " + self.said())
+        raise SystemExit("the daemon does not answer: " + self.log_text())
 
-    def said(self):
+    def log_text(self):
         return open(self.root + "/err").read()
 
     def status(self):
+        """The daemon's status; None if it does not answer."""
         asked = subprocess.run([program, "status", "--config", self.root + "/c.toml"], capture_output=True)
         return json.loads(asked.stdout) if asked.returncode == 0 else None
 
     def text(self):
+        """The next message. Each has one URL, with the number of the message."""
         self.n += 1
         return f"From: a@b.example\nSubject: {self.n}\n\nsee http://h.example/{self.n}.html now\n"
 
     def deliver(self):
+        """Delivers the next message into the Maildir."""
         text = self.text()
         name = f"{self.n}.M1.host"
         with open(f"{self.spool}/md/tmp/{name}", "w") as f:
@@ -63,14 +72,15 @@ class World:
         os.rename(f"{self.spool}/md/tmp/{name}", f"{self.spool}/md/new/{name}")
 
     def append(self):
-        """To an mbox, under its dotlock."""
+        """Appends the next message to an mbox, under its dotlock."""
         lock = self.spool + "/inbox.lock"
         os.close(os.open(lock, os.O_CREAT | os.O_EXCL))
         with open(self.spool + "/inbox", "a") as f:
             f.write(f"From x Mon Jan  1 00:00:00 1996\n{self.text()}\n")
         os.remove(lock)
 
-    def until(self, messages, seconds):
+    def wait_for(self, messages, seconds):
+        """Seconds until the daemon has read so many messages; None if it has not after `seconds`."""
         start = time.time()
         while time.time() - start < seconds and self.daemon.poll() is None:
             status = self.status()
@@ -80,11 +90,11 @@ class World:
         return None
 
     def kill(self):
-        """Kills it, and what it may run in."""
+        """Kills the daemon, and the programs that it runs in."""
         if self.daemon.poll() is None:
             os.killpg(self.daemon.pid, signal.SIGKILL)
         self.daemon.wait()
-        # What ran it may be gone before it is, and it holds its state until then.
+        # The parent (strace, sh) can end before the daemon, which holds its state until it has ended too.
         end = time.time() + 2
         while time.time() < end:
             try:
@@ -94,51 +104,57 @@ class World:
             time.sleep(0.01)
 
     def once(self):
-        """A run without hindrance that ends when everything was read. Gives its status."""
+        """Runs `watch --once` without a fault. Returns its exit code."""
         self.prefix, self.env = [], dict(os.environ)
         return self.spawn("--once").daemon.wait()
 
-    def given(self):
-        got = collections.Counter()
+    def written_urls(self):
+        """The URLs of all sealed segments, with their number of records."""
+        found = collections.Counter()
         for path in glob.glob(self.root + "/out/*.jsonl"):
             for line in open(path):
-                got[json.loads(line)["url"]] += 1
-        return got
+                found[json.loads(line)["url"]] += 1
+        return found
 
-    def verdict(self, name, held, note):
-        """Holds what was given against what was delivered."""
-        got = self.given()
-        want = {f"http://h.example/{n}.html" for n in range(1, self.n + 1)}
-        twice, lost, odd = sum(v > 1 for v in got.values()), len(want - set(got)), len(set(got) - want)
-        verdict(name, held and not (twice or lost or odd), f"{len(want)} messages, {twice} twice, {lost} lost, {odd} unknown, {note}")
+    def check(self, name, ok, note):
+        """Compares the output with the messages that were delivered, and reports the result."""
+        found = self.written_urls()
+        expected = {f"http://h.example/{n}.html" for n in range(1, self.n + 1)}
+        twice, lost = sum(v > 1 for v in found.values()), len(expected - set(found))
+        unknown = len(set(found) - expected)
+        report(name, ok and not (twice or lost or unknown),
+               f"{len(expected)} messages, {twice} twice, {lost} lost, {unknown} unknown, {note}")
         if "KEEP" not in os.environ:
             shutil.rmtree(os.path.realpath(self.spool))
             shutil.rmtree(self.root)
 
-    def end(self, name, note=""):
-        """Ends the daemon as an operator does, and holds it to everything."""
+    def stop(self, name, note=""):
+        """Stops the daemon with SIGTERM, and checks everything."""
         self.daemon.send_signal(signal.SIGTERM)
         start = time.time()
         code = self.daemon.wait()
         took = time.time() - start
-        self.verdict(name, code == 0 and took < 5, f"ended with {code} in {took:.2f} s {note}")
+        self.check(name, code == 0 and took < 5, f"exit code {code} after {took:.2f} s {note}")
 
-    def finish(self, name, held=True, note=""):
-        """Lets a run without hindrance end what is left, and holds it to everything."""
+    def finish(self, name, ok=True, note=""):
+        """Lets a run without a fault read what is left, and checks everything."""
         code = self.once()
-        self.verdict(name, held and code == 0, f"the last run ended with {code} {note}")
+        self.check(name, ok and code == 0, f"exit code of the last run {code} {note}")
 
 
-def verdict(name, held, note):
-    results["passed" if held else "failed"] += 1
-    print(f"{name}: {note}" + ("" if held else "  FAILED"), flush=True)
+def report(name, ok, note):
+    """Counts and prints one result."""
+    results["passed" if ok else "failed"] += 1
+    print(f"{name}: {note}" + ("" if ok else "  FAILED"), flush=True)
 
 
 def skip(name, why):
+    """Counts and prints one part that cannot be tried."""
     results["skipped"] += 1
     print(f"SKIPPED: {name}: {why}", flush=True)
 
 
-def close():
+def finish():
+    """Prints the totals and exits: 1 if anything failed, SKIPPED if nothing was tried."""
     print(f"{results['passed']} passed, {results['failed']} failed, {results['skipped']} skipped")
-    sys.exit(bool(results["failed"]))
+    sys.exit(1 if results["failed"] else 0 if results["passed"] else SKIPPED)
