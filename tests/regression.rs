@@ -1,5 +1,5 @@
-//! Reports, each kept as the smallest case that showed it. A case's name is the law that was broken; its comment says
-//! what was seen.
+//! Reported bugs, each as the smallest input that shows it. The name of a test states the rule that was broken; its
+//! comment describes the bug.
 
 use urlspool::grammar::{RejectKind, RejectPart, url};
 
@@ -13,24 +13,24 @@ fn found(text: &str) -> Vec<(String, String)> {
         text.as_bytes(),
     )
     .records();
-    let told = |record: &serde_json::Value, key: &str| record[key].as_str().unwrap().to_owned();
+    let text_of = |record: &serde_json::Value, key: &str| record[key].as_str().unwrap().to_owned();
     records
         .iter()
-        .map(|record| (told(record, "url"), told(record, "wrapper")))
+        .map(|record| (text_of(record, "url"), text_of(record, "wrapper")))
         .collect()
 }
 
-/// `%41` was said to be a bad escape, and it is a good one: it stands where none may.
+/// `%41` was reported as a bad escape. It is a valid escape at a place where none is allowed.
 #[test]
-fn a_whole_escape_in_a_host_is_out_of_place_not_broken() {
-    let refused = url(b"telnet://h%41").unwrap_err();
+fn a_valid_escape_in_a_host_is_unexpected_not_bad() {
+    let reject = url(b"telnet://h%41").unwrap_err();
     assert_eq!(
-        (refused.kind, refused.part, refused.offset),
+        (reject.kind, reject.part, reject.offset),
         (RejectKind::Unexpected, RejectPart::Host, 10)
     );
 }
 
-/// The dot of a body's first line was not un-stuffed for the digest, as no line end stands before it.
+/// The stuffed dot at the start of a body was not undone for the digest, because no line end precedes it.
 #[test]
 fn an_article_in_wire_format_has_the_ids_of_its_plain_copy() {
     let header = "Newsgroups: alt.lamps\nMessage-ID: <w1@w.example>\nFrom: jane@w.example\n\n";
@@ -53,9 +53,9 @@ fn an_article_in_wire_format_has_the_ids_of_its_plain_copy() {
     assert_eq!(ids("alt/lamps/2", &wire), ids_of_plain);
 }
 
-/// A mailer that breaks quoted lines leaves lines with nothing but deeper quote marks between the pieces.
+/// A mailer that breaks quoted lines puts lines that consist of deeper quote marks between the pieces.
 #[test]
-fn lines_of_deeper_quote_marks_inside_a_wrapper_are_passed_over() {
+fn lines_of_deeper_quote_marks_inside_a_wrapper_are_skipped() {
     let text = "> see <URL:http://q.example/lists/of/\n> > >\n> lamps.html> there\n";
     assert_eq!(
         found(text),
@@ -66,9 +66,9 @@ fn lines_of_deeper_quote_marks_inside_a_wrapper_are_passed_over() {
     );
 }
 
-/// Address books write a blank behind the colon. Inside a wrapper whitespace is nothing.
+/// Address books write a blank after the colon. White space inside a wrapper is ignored (RFC 1738, appendix).
 #[test]
-fn a_blank_behind_the_scheme_inside_a_wrapper_is_nothing() {
+fn a_blank_after_the_scheme_inside_a_wrapper_is_ignored() {
     assert_eq!(
         found("write to <mailto: a@b.example>\n"),
         [("mailto:a@b.example".to_owned(), "<>".to_owned())]

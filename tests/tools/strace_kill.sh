@@ -1,17 +1,19 @@
 #!/usr/bin/env bash
-# Kills the daemon before each of its system calls in turn, and makes each of them fail once, while it reads a small
-# spool; afterwards it must finish with each URL once.
+# Kills the daemon before each of its system calls in turn, and lets each of them fail once, while it reads a small spool. After that a
+# run without a fault must end with each URL written once.
 #
-#   tests/tools/strace_kill.sh [PROGRAM] [CALL...]       needs strace
-#   HOW="signal=SIGKILL" leaves the errors out: with ENOSPC each try takes the seconds of a pause.
+#   tests/tools/strace_kill.sh [PROGRAM] [CALL...]
+#
+# Needs strace. Takes ten minutes or more: with ENOSPC each try takes the seconds of a pause. HOW="signal=SIGKILL" only kills. The last
+# line is "N passed, N failed"; the exit code is 1 if anything failed, 77 if it cannot run here.
 set -euo pipefail
 program=$(readlink -f "${1:-target/release/urlspool}")
 shift || true
 calls=("${@:-}")
 [ -n "${calls[0]}" ] || calls=(write pwrite64 fdatasync fsync rename renameat2 ftruncate openat unlink fallocate)
-skip() { echo "SKIPPED: kills at system calls: $*" >&2; exit 0; }
-command -v strace >/dev/null || skip "no strace"
-strace -qq -o /dev/null true 2>/dev/null || skip "strace may not trace"
+skip() { echo "SKIPPED: kills at system calls: $*" >&2; exit 77; }
+command -v strace >/dev/null || skip "strace is not installed"
+strace -qq -o /dev/null true 2>/dev/null || skip "strace is not allowed to trace"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/spool/md/"{new,cur,tmp}
@@ -38,7 +40,7 @@ check() {
   [ "$(wc -l <"$work/got")" = 80 ] && [ "$(sort -u "$work/got" | wc -l)" = 80 ]
 }
 passed=0 failed=0
-try() { # what to inject
+try() { # system call, fault, number of the call at which it is injected
   local status=0
   rm -rf "$work/out" "$work/state" "$work/trace"
   { strace -f -qq -o "$work/trace" -e trace="$1" -e inject="$1:$2:when=$3" \
@@ -55,17 +57,18 @@ try() { # what to inject
     passed=$((passed + 1))
   else
     failed=$((failed + 1))
-    echo "$1:$2 number $3: ended with $status, $(wc -l <"$work/got") records: $(tail -1 "$work/err")"
+    echo "$1:$2 number $3: exit code $status, $(wc -l <"$work/got") records: $(tail -1 "$work/err")"
   fi
 }
 for call in "${calls[@]}"; do
   for how in ${HOW:-signal=SIGKILL error=EIO error=ENOSPC}; do
     if [ "$call" = openat ] && [ "$how" != signal=SIGKILL ]; then continue; fi
     before=$passed
-    # The first calls of a process load it; what comes after the last one is never hit.
+    # The first calls load the program. A number after the last call injects nothing and ends the loop.
     for when in $(seq 400); do try "$call" "$how" "$when" || break; done
-    echo "$call $how: $((passed - before)) moments"
+    echo "$call $how: $((passed - before)) faults"
   done
 done
 echo "$passed passed, $failed failed"
+[ "$((passed + failed))" != 0 ] || skip "no fault could be injected"
 [ "$failed" = 0 ]
