@@ -12,11 +12,11 @@ use crate::origin::Source;
 pub enum DiagnosticKind {
     /// A limit was reached; the input beyond it was scanned as text, without its structure.
     Limit,
-    /// The input is damaged; the readable part was read.
+    /// The input is damaged or cut short; the readable part was read.
     Damage,
     /// An input was skipped on purpose.
     Skip,
-    /// The input can be interpreted in two ways.
+    /// The input breaks the rules of its format, or can be interpreted in two ways; all of it was read.
     Ambiguous,
     /// An input could not be read: permissions, an I/O error, a missing path.
     Unreadable,

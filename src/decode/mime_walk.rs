@@ -179,7 +179,7 @@ impl PartWalk<'_, '_> {
         let boundaries = named_boundaries(self.message.raw, fields);
         if boundaries.is_empty() {
             let message = "a multipart without a boundary: read as one text".to_owned();
-            self.report(DiagnosticKind::Damage, entity.at, message);
+            self.report(DiagnosticKind::Ambiguous, entity.at, message);
             return self.leaf(body, part);
         }
         if self.is_too_deep(&entity) {
@@ -298,7 +298,7 @@ impl PartWalk<'_, '_> {
         decoder.decode(is_mislabelled, self.sink);
         if is_mislabelled {
             let message = "a part in base64 that holds plain text: read as both".to_owned();
-            self.report(DiagnosticKind::Damage, body.start, message);
+            self.report(DiagnosticKind::Ambiguous, body.start, message);
         }
     }
 
