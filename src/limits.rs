@@ -324,3 +324,7 @@ pub const DAEMON_READER_THREADS: usize = 8;
 /// Maximum total size, in bytes, of the messages that the daemon parses at the same time. Their records are a few times as
 /// large and wait together.
 pub const PARSE_BATCH_BYTES: usize = 1 << 20;
+
+/// Maximum number of milliseconds that an interrupted scan waits for a batch to be written, so that files end with a whole line:
+/// longer than a disk takes, and short enough for who pressed Ctrl-C while the reader of a pipe has stopped.
+pub const INTERRUPT_WAIT_MS: u64 = 1_000;

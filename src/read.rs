@@ -38,7 +38,7 @@ pub use input::{Input, SeekableInput};
 #[cfg(feature = "files")]
 pub use open::open;
 #[cfg(feature = "files")]
-pub(crate) use open::read_small;
+pub(crate) use open::{open_stream, read_small};
 pub use packed_news_batch::{PackedNewsBatch, packed_news_batch};
 #[cfg(all(feature = "files", not(feature = "archives")))]
 pub use single_stream::{Streams, is_container};

@@ -25,6 +25,7 @@ mod source_range;
 mod split_item;
 mod summary;
 mod writer;
+mod written_line;
 
 pub use context::context_border;
 pub use counts::{NamedCounts, SchemeCounts};
@@ -41,6 +42,7 @@ pub use source_range::{SourceRange, read_source_range};
 pub use split_item::{read_item, write_item};
 pub use summary::Summary;
 pub use writer::{MessageTail, RecordWriter, close_line};
+pub use written_line::is_written_line;
 
 use twox_hash::XxHash3_128;
 

@@ -5,6 +5,7 @@
 //! opened by descriptor, beneath its root (`walk/rooted_path.rs`). The crate's own folders, which nobody else writes, are listed with
 //! `walkdir`.
 
+mod file_id;
 mod folders;
 mod format_hint;
 mod listing;
@@ -15,6 +16,7 @@ mod preopened;
 mod rooted_path;
 mod tree;
 
+pub use file_id::FileId;
 #[cfg(feature = "archives")]
 pub(crate) use member_hint::member_hint;
 pub use path_filter::{BadGlob, PathFilter};
@@ -91,6 +93,8 @@ pub enum WalkStep {
     },
     /// Standard input.
     Stdin,
+    /// A pipe or a character device that the user named. It is read as a stream.
+    Stream(Source),
     /// Something that is not read.
     Skipped {
         /// Its source.
@@ -154,7 +158,7 @@ fn walk_roots<'w>(
         .flat_map(walk_root)
         .map(move |step| match step {
             RootStep::Step(step) => step,
-            RootStep::HardLinked { file, inode } if seen.insert(inode) => WalkStep::File(file),
+            RootStep::HardLinked { file, id } if seen.insert(id) => WalkStep::File(file),
             RootStep::HardLinked { file, .. } => WalkStep::Skipped {
                 source: file.source,
                 reason: SkipReason::HardLink,
@@ -163,11 +167,16 @@ fn walk_roots<'w>(
 }
 
 /// Returns the steps for work items, in their order. An item that covers all of its file becomes a step for the file.
-pub fn walk_items(items: &[FileRange]) -> impl Iterator<Item = WalkStep> + '_ {
-    items.iter().map(item_step)
+///
+/// Only the files that `filter` knows as outputs of the run are skipped.
+pub fn walk_items<'w>(
+    items: &'w [FileRange],
+    filter: &'w PathFilter,
+) -> impl Iterator<Item = WalkStep> + 'w {
+    items.iter().map(|item| item_step(item, filter))
 }
 
-fn item_step(item: &FileRange) -> WalkStep {
+fn item_step(item: &FileRange, filter: &PathFilter) -> WalkStep {
     let path = &item.source.path;
     let metadata = match path.metadata() {
         Ok(metadata) => metadata,
@@ -176,10 +185,17 @@ fn item_step(item: &FileRange) -> WalkStep {
             return WalkStep::Failed(diagnostic.of(&item.source));
         }
     };
-    if !metadata.is_file() {
+    let skip_reason = if !metadata.is_file() {
+        Some(SkipReason::NotRegular)
+    } else if filter.is_own_output(|| FileId::of(&metadata)) {
+        Some(SkipReason::OwnOutput)
+    } else {
+        None
+    };
+    if let Some(reason) = skip_reason {
         return WalkStep::Skipped {
             source: item.source.clone(),
-            reason: SkipReason::NotRegular,
+            reason,
         };
     }
     let file = WalkedFile {
@@ -257,8 +273,8 @@ enum RootStep {
     HardLinked {
         /// The file.
         file: WalkedFile,
-        /// Its device and inode.
-        inode: (u64, u64),
+        /// Its identity.
+        id: FileId,
     },
 }
 
@@ -286,6 +302,7 @@ impl<'w> RootWalk<'w> {
                 folder,
             } => self.file_step(path, place, folder.as_deref()),
             TreeEntry::Link(path) => skipped(path, SkipReason::Symlink),
+            TreeEntry::Stream(path) => RootStep::Step(WalkStep::Stream(Source::at(path))),
             TreeEntry::Other(path) => skipped(path, SkipReason::NotRegular),
             TreeEntry::Failed { path, error } => failed(path, &error),
         }
@@ -315,6 +332,9 @@ impl<'w> RootWalk<'w> {
             Err(error) if is_root => return failed(path, &TreeError::Root(error.into())),
             Err(error) => return failed(path, &TreeError::Inside(error.into())),
         };
+        if self.filter.is_own_output(|| FileId::of_stat(&stat)) {
+            return skipped(path, SkipReason::OwnOutput);
+        }
         let (size, hint) = (stat.st_size.unsigned_abs(), path_hint(&path));
         let file = WalkedFile {
             source: Source::at(path),
@@ -326,7 +346,7 @@ impl<'w> RootWalk<'w> {
         if hint == FormatHint::Numbered && stat.st_nlink > 1 {
             return RootStep::HardLinked {
                 file,
-                inode: (stat.st_dev, stat.st_ino),
+                id: FileId::of_stat(&stat),
             };
         }
         RootStep::Step(WalkStep::File(file))

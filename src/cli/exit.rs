@@ -23,11 +23,14 @@ pub(crate) enum Exit {
     Locked,
     /// The state and the output contradict each other.
     Inconsistent,
+    /// A signal interrupted the command.
+    Interrupted,
 }
 
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> ExitCode {
-        ExitCode::from(match exit {
+impl Exit {
+    /// The number that the shell sees.
+    pub(super) fn code(self) -> u8 {
+        match self {
             Exit::Done => 0,
             Exit::SomeFailed => 1,
             Exit::Usage => 2,
@@ -35,6 +38,13 @@ impl From<Exit> for ExitCode {
             Exit::Output => 74,
             Exit::Locked => 75,
             Exit::Inconsistent => 78,
-        })
+            Exit::Interrupted => 130,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit.code())
     }
 }

@@ -1,50 +1,159 @@
 //! `urlspool scan`.
 
+mod conflicts;
+mod hints;
+mod interrupt;
 mod job;
+mod output;
+mod outputs;
+mod progress;
 mod report;
 mod summary;
 
-use std::io;
-use std::path::Path;
+use std::io::{IsTerminal, stderr};
+use std::time::Instant;
 
-use indicatif::ProgressBar;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use self::report::{EventColor, EventOutput, ScanReport, progress_bar};
-use super::args::{ScanArgs, When};
+use self::conflicts::{NamedInputs, OwnFiles};
+use self::outputs::{OutputPlaces, Outputs, SharedOutputs};
+use self::report::{EventColor, EventCounts, EventOutput, ScanReport};
+use super::args::ScanArgs;
 use super::error::{CommandError, CommandResult};
 use super::exit::Exit;
-use super::stdout::STDOUT;
+use super::terminal::escaped;
 use crate::extract::Extractor;
 use crate::limits::{PREOPENED_FILES, RESERVED_DESCRIPTORS};
+use crate::origin::Source;
 use crate::pipeline::{self, Job};
 use crate::record::Summary;
-use crate::sink::{FileSink, PipeSink, Sink};
-use crate::walk::{self, WalkStep};
 
 pub(super) fn scan(args: &ScanArgs) -> CommandResult {
     let config = job::config(args)?;
-    let job = job::job(args, &config)?;
+    let mut job = job::job(args, &config)?;
+    let mut hints = hints::before(&job, &config);
+    let mut report = open_outputs(args, &mut job, &mut hints)?;
+    print_hints(args, &hints);
     let extractor = Extractor::new(config.options());
-    let mut report = report(args, &job)?;
     raise_open_files();
+    let begun = Instant::now();
     let run = pipeline::run(&job, &extractor, &mut report);
-    let finished = report.finish();
-    let summary = run
-        .and_then(|summary| finished.map(|()| summary))
-        .map_err(|error| CommandError::output(&output_name(args), &error))?;
+    report.bar.finish_and_clear();
+    let summary = {
+        // Held to the end: an interruption leaves all outputs as they are, or finds them complete.
+        let mut outputs = report.outputs.lock();
+        let summary = run.map_err(|error| outputs.failed(&error))?;
+        if is_input_missing(&job) {
+            outputs.discard_records();
+        }
+        outputs.finish(&summary)?;
+        summary
+    };
     check_balance(&summary)?;
-    if let Some(path) = &args.summary {
-        write_summary(&summary, path)?;
+    print_hints(args, &hints::after(args, &job, &summary));
+    print_totals(args, &summary, report.counts, begun);
+    Ok(exit(args, &summary, report.counts))
+}
+
+/// Checks and opens the outputs, and excludes them from the input.
+fn open_outputs(
+    args: &ScanArgs,
+    job: &mut Job,
+    hints: &mut Vec<String>,
+) -> Result<ScanReport, CommandError> {
+    let places = OutputPlaces::of(args);
+    let OwnFiles {
+        mut files,
+        skipped_input,
+    } = conflicts::check(&places, &named_inputs(args, job))?;
+    if let Some(input) = skipped_input {
+        let input = input.display();
+        hints.push(format!("{input} is standard output, and is not read"));
     }
-    if args.verbose && !args.quiet {
-        eprintln!("{}", summary::text(&summary));
+    let mut outputs = Outputs::open(&places)?;
+    files.extend(outputs.files());
+    job.filter = std::mem::take(&mut job.filter).without_own_outputs(files);
+    let outputs = SharedOutputs::new(outputs);
+    let bar = progress::progress_bar(args, &places.records, job);
+    interrupt::leave_outputs_on_signals(outputs.clone(), bar.clone()).map_err(|error| {
+        CommandError::new(Exit::Output, format!("cannot wait for signals: {error}"))
+    })?;
+    Ok(ScanReport {
+        outputs,
+        events: event_output(args),
+        bar,
+        counts: EventCounts::default(),
+    })
+}
+
+fn event_output(args: &ScanArgs) -> EventOutput {
+    if args.events.is_some() {
+        return EventOutput::Lines;
     }
-    let failed = report.has_failures
+    EventOutput::Stderr {
+        color: if args.color.on_stderr() {
+            EventColor::On
+        } else {
+            EventColor::Off
+        },
+        quiet: args.quiet,
+    }
+}
+
+/// The files that the user named for reading.
+fn named_inputs<'a>(args: &'a ScanArgs, job: &'a Job) -> NamedInputs<'a> {
+    let scanned = match &job.items {
+        Some(items) => {
+            let mut paths: Vec<_> = items.iter().map(|item| &*item.source.path).collect();
+            paths.dedup();
+            paths
+        }
+        None => job.roots.iter().map(AsRef::as_ref).collect(),
+    };
+    let settings = args.splits.iter().chain(&args.config);
+    NamedInputs {
+        scanned,
+        settings: settings.map(AsRef::as_ref).collect(),
+    }
+}
+
+/// Returns `true` if nothing that the user named for scanning exists.
+fn is_input_missing(job: &Job) -> bool {
+    let is_missing =
+        |path: &std::path::Path| path.as_os_str() != Source::STDIN && path.metadata().is_err();
+    match &job.items {
+        Some(items) => !items.is_empty() && items.iter().all(|item| is_missing(&item.source.path)),
+        None => job.roots.iter().all(|root| is_missing(root)),
+    }
+}
+
+fn print_hints(args: &ScanArgs, hints: &[String]) {
+    if !args.quiet {
+        for hint in hints {
+            eprintln!("urlspool: {}", escaped(hint));
+        }
+    }
+}
+
+/// Prints the counts of the run, in one line on a terminal and more if the user wants it.
+fn print_totals(args: &ScanArgs, summary: &Summary, counts: EventCounts, begun: Instant) {
+    if args.quiet {
+        return;
+    }
+    if args.verbose {
+        eprintln!("{}", summary::text(summary));
+    }
+    if stderr().is_terminal() {
+        eprintln!("{}", summary::last_line(summary, counts, begun.elapsed()));
+    }
+}
+
+fn exit(args: &ScanArgs, summary: &Summary, counts: EventCounts) -> Exit {
+    let failed = counts.failures > 0
         || !summary.files_failed.is_empty()
         || !summary.members_failed.is_empty()
-        || args.strict && report.has_events;
-    Ok(if failed { Exit::SomeFailed } else { Exit::Done })
+        || args.strict && counts.notes > 0;
+    if failed { Exit::SomeFailed } else { Exit::Done }
 }
 
 /// Raises the limit on open files to what a scan can use, as far as it is allowed to.
@@ -79,69 +188,4 @@ fn check_balance(summary: &Summary) -> Result<(), CommandError> {
             imbalances.join("; ")
         ),
     ))
-}
-
-fn write_summary(summary: &Summary, path: &Path) -> Result<(), CommandError> {
-    let mut text = Vec::new();
-    summary.write(&mut text);
-    let written =
-        FileSink::create(path).and_then(|mut sink| sink.put(&text).and_then(|_| sink.finish()));
-    written.map_err(|error| CommandError::output(&path.display().to_string(), &error))
-}
-
-/// Opens the outputs of a run.
-fn report(args: &ScanArgs, job: &Job) -> Result<ScanReport, CommandError> {
-    let records: Box<dyn Sink> = match &args.output {
-        Some(path) => Box::new(create(path)?),
-        None => Box::new(PipeSink(io::stdout())),
-    };
-    let events = match &args.events {
-        Some(path) => EventOutput::File(create(path)?),
-        None => EventOutput::Stderr {
-            color: if args.color.on_stderr() {
-                EventColor::On
-            } else {
-                EventColor::Off
-            },
-            quiet: args.quiet,
-        },
-    };
-    let shows_progress = args.progress.on_stderr() && !(args.quiet && args.progress == When::Auto);
-    Ok(ScanReport {
-        records,
-        rejects: args.rejects.as_deref().map(create).transpose()?,
-        events,
-        bar: if shows_progress {
-            progress_bar(total_bytes(job))
-        } else {
-            ProgressBar::hidden()
-        },
-        has_failures: false,
-        has_events: false,
-    })
-}
-
-fn create(path: &Path) -> Result<FileSink, CommandError> {
-    FileSink::create(path)
-        .map_err(|error| CommandError::output(&path.display().to_string(), &error))
-}
-
-/// The number of bytes to read, for the progress bar. Walks all roots.
-fn total_bytes(job: &Job) -> u64 {
-    let size = |step| match step {
-        WalkStep::File(file) => file.size,
-        WalkStep::Part { file, item } => item.end.min(file.size).saturating_sub(item.start),
-        WalkStep::Stdin | WalkStep::Skipped { .. } | WalkStep::Failed(_) => 0,
-    };
-    match &job.items {
-        Some(items) => walk::walk_items(items).map(size).sum(),
-        None => walk::walk(&job.roots, &job.filter, job.links)
-            .map(size)
-            .sum(),
-    }
-}
-
-fn output_name(args: &ScanArgs) -> String {
-    let path = args.output.as_ref();
-    path.map_or(STDOUT.to_owned(), |path| path.display().to_string())
 }

@@ -28,8 +28,8 @@ pub(super) fn splits(args: &SplitsArgs) -> CommandResult {
                 Err(error) => exit = failed(&file.source, &error.to_string()),
             },
             WalkStep::Part { item, .. } => write_item(&item, &mut lines),
-            WalkStep::Stdin => {
-                let message = "standard input cannot be divided; name files or folders";
+            WalkStep::Stdin | WalkStep::Stream(_) => {
+                let message = "standard input and pipes cannot be divided; name files or folders";
                 return Err(CommandError::new(Exit::Usage, message));
             }
             WalkStep::Skipped { .. } => {}

@@ -12,6 +12,8 @@ pub enum SkipReason {
     Filtered,
     /// A file in which a mail or news program keeps its own data.
     ControlFile,
+    /// A file that the run itself writes.
+    OwnOutput,
     /// A further name of a file that is read under its first name.
     HardLink,
     /// A symbolic link that is not followed.
@@ -89,6 +91,7 @@ impl SkipReason {
             SkipReason::Binary => "binary",
             SkipReason::Filtered => "filtered",
             SkipReason::ControlFile => "control-file",
+            SkipReason::OwnOutput => "own-output",
             SkipReason::HardLink => "hard-link",
             SkipReason::Symlink => "symlink",
             SkipReason::NotRegular => "not-regular",
@@ -126,11 +129,12 @@ impl SkipReason {
     }
 
     /// All reasons.
-    pub const ALL: [SkipReason; 37] = [
+    pub const ALL: [SkipReason; 38] = [
         SkipReason::Empty,
         SkipReason::Binary,
         SkipReason::Filtered,
         SkipReason::ControlFile,
+        SkipReason::OwnOutput,
         SkipReason::HardLink,
         SkipReason::Symlink,
         SkipReason::NotRegular,

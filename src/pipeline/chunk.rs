@@ -130,7 +130,8 @@ impl Chunk {
             SkipReason::Empty
             | SkipReason::Filtered
             | SkipReason::HardLink
-            | SkipReason::ControlFile => true,
+            | SkipReason::ControlFile
+            | SkipReason::OwnOutput => true,
             // The target of a link in an archive may be missing from the archive.
             SkipReason::Symlink => is_file,
             _ => false,

@@ -79,7 +79,7 @@ impl<'j> Units<'j> {
     /// The units of everything that the job names.
     pub(super) fn new(job: &'j Job, limits: &'j Limits) -> Units<'j> {
         let walk: Box<dyn Iterator<Item = WalkStep>> = match &job.items {
-            Some(items) => Box::new(walk::walk_items(items)),
+            Some(items) => Box::new(walk::walk_items(items, &job.filter)),
             None => Box::new(walk::walk_and_open(&job.roots, &job.filter, job.links)),
         };
         Units {
@@ -140,8 +140,21 @@ impl<'j> Units<'j> {
                 self.begin(self.messages(input, source, FormatHint::None));
                 None
             }
+            WalkStep::Stream(source) => self.begin_stream(source),
             WalkStep::Skipped { source, reason } => Some(InputStep::Skipped { source, reason }),
             WalkStep::Failed(event) => Some(InputStep::Failed(InputFailure { event, error: None })),
+        }
+    }
+
+    /// Begins a pipe or a device, which is opened by its name: the user gave it.
+    fn begin_stream(&mut self, source: Source) -> Option<InputStep> {
+        match read::open_stream(&source.path) {
+            Ok(stream) => {
+                let input = Input::Stream(stream);
+                self.begin(self.messages(input, source, FormatHint::None));
+                None
+            }
+            Err(error) => Some(InputStep::Failed(InputFailure::new(&source, error))),
         }
     }
 

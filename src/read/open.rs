@@ -3,6 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
 
 use rustix::fs::OFlags;
 
@@ -15,6 +16,15 @@ use crate::walk;
 /// The error of the system, or an error of its own if the file is no longer a regular file.
 pub fn open(file: &walk::WalkedFile) -> io::Result<File> {
     open_sized(file).map(|opened| opened.file)
+}
+
+/// Opens a pipe or a device by its name. Waits for the writer of a named pipe.
+///
+/// # Errors
+///
+/// The error of the system.
+pub(crate) fn open_stream(path: &Path) -> io::Result<Box<dyn Read>> {
+    Ok(Box::new(File::open(path)?))
 }
 
 /// Appends the content of a file, at most `max` bytes, and returns the size of the file when it was opened.

@@ -1,30 +1,128 @@
-//! Output file that contains only whole lines, even after a failed write.
+//! Output file that appears under its name only when it is complete.
 
-use std::fs::File;
-use std::io::{self, Write};
-use std::path::Path;
+use std::ffi::OsString;
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, BufRead, BufReader, ErrorKind};
+use std::io::{Seek, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
+use std::path::{Path, PathBuf};
 
 use super::Sink;
+use crate::walk::FileId;
 
-/// Sink that writes to a new or truncated file.
+/// Sink that writes a regular file aside, as `FILE.partial`, and renames it when it is complete.
+///
+/// The partial file holds whole batches only, even after a failed write. One that holds nothing is removed when the sink is
+/// dropped.
 #[derive(Debug)]
 pub struct FileSink {
     file: File,
     /// Bytes of the batches that were written completely.
     committed_bytes: u64,
+    /// The file that is replaced, with links resolved.
+    target: PathBuf,
+    /// The path of `file` until it is complete.
+    partial: PathBuf,
+    state: FileState,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FileState {
+    /// The file has the name of the partial file.
+    Partial,
+    /// The file was renamed, left or removed.
+    Ended,
+}
+
+/// Partial file that a run left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PartialFile {
+    /// Its path.
+    pub path: PathBuf,
+    /// The number of its lines, all of them whole.
+    pub lines: u64,
 }
 
 impl FileSink {
-    /// Creates the file, or truncates it.
+    /// Begins the file at `path`. If that is a symbolic link, the file that it leads to is replaced. An existing file stays as
+    /// it is until [`Sink::finish`], which replaces it by one with its mode and, if the system allows it, its owner.
+    ///
+    /// # Errors
+    ///
+    /// The error of the system; also if the existing file is no regular file, or may not be written.
+    pub fn create(path: &Path) -> io::Result<FileSink> {
+        let target = resolve(path)?;
+        let existing = writable_file(&target)?;
+        let partial = partial_path(&target);
+        match fs::symlink_metadata(&partial) {
+            // Removed instead of truncated: it may have other names.
+            Ok(metadata) if metadata.is_file() => fs::remove_file(&partial)?,
+            Ok(_) => {
+                let message = format!("{} is no regular file", partial.display());
+                return Err(io::Error::other(message));
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+        let mode = if existing.is_some() { 0o600 } else { 0o666 };
+        let file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(mode)
+            .open(&partial)
+            .map_err(|error| named(&partial, &error))?;
+        let sink = FileSink {
+            file,
+            committed_bytes: 0,
+            target,
+            partial,
+            state: FileState::Partial,
+        };
+        if let Some(metadata) = existing {
+            // Only root may give files away.
+            let _ = fchown(&sink.file, Some(metadata.uid()), Some(metadata.gid()));
+            sink.file.set_permissions(metadata.permissions())?;
+        }
+        Ok(sink)
+    }
+
+    /// Returns the identity of the partial file.
     ///
     /// # Errors
     ///
     /// The error of the system.
-    pub fn create(path: &Path) -> io::Result<FileSink> {
-        Ok(FileSink {
-            file: File::create(path)?,
-            committed_bytes: 0,
-        })
+    pub fn id(&self) -> io::Result<FileId> {
+        Ok(FileId::of(&self.file.metadata()?))
+    }
+
+    /// Leaves the partial file for the user, and returns it; `None` if nothing was written.
+    ///
+    /// # Errors
+    ///
+    /// The error of the system.
+    pub fn leave(&mut self) -> io::Result<Option<PartialFile>> {
+        if self.state == FileState::Ended {
+            return Ok(None);
+        }
+        if self.committed_bytes == 0 {
+            self.discard();
+            return Ok(None);
+        }
+        self.state = FileState::Ended;
+        self.file.sync_all()?;
+        Ok(Some(PartialFile {
+            path: self.partial.clone(),
+            lines: count_lines(&self.partial)?,
+        }))
+    }
+
+    /// Removes the partial file: an existing file stays as it is.
+    pub fn discard(&mut self) {
+        if self.state == FileState::Partial {
+            self.state = FileState::Ended;
+            // If it cannot be removed, it is no worse than one that a run left.
+            let _ = fs::remove_file(&self.partial);
+        }
     }
 }
 
@@ -39,12 +137,167 @@ impl Sink for FileSink {
             Err(error) => {
                 // The first error is the one to report; if truncating fails as well, the file is no worse.
                 let _ = self.file.set_len(self.committed_bytes);
+                let _ = self.file.seek(io::SeekFrom::Start(self.committed_bytes));
                 Err(error)
             }
         }
     }
 
+    /// Gives the file its name, when all of it is on the disk.
     fn finish(&mut self) -> io::Result<()> {
-        self.file.flush()
+        if self.state == FileState::Ended {
+            return Ok(());
+        }
+        self.file.sync_all()?;
+        fs::rename(&self.partial, &self.target)?;
+        self.state = FileState::Ended;
+        // A folder that may not be read cannot be synced. The file is complete all the same.
+        let _ = File::open(folder_of(&self.target)).and_then(|folder| folder.sync_all());
+        Ok(())
+    }
+}
+
+impl Drop for FileSink {
+    fn drop(&mut self) {
+        if self.committed_bytes == 0 {
+            self.discard();
+        }
+    }
+}
+
+/// Returns the path of the file while it is written.
+#[must_use]
+pub fn partial_path(target: &Path) -> PathBuf {
+    let mut path = OsString::from(target);
+    path.push(".partial");
+    PathBuf::from(path)
+}
+
+/// Returns the path of a file with all links resolved, also if the file does not exist yet.
+///
+/// # Errors
+///
+/// The error of the system, if its folder does not exist.
+pub fn resolve(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_owned();
+    loop {
+        match path.canonicalize() {
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            other => return other,
+        }
+        // A link to a file that does not exist yet. A link to itself has another error.
+        match fs::read_link(&path) {
+            Ok(target) => path = folder_of(&path).join(target),
+            Err(_) => break,
+        }
+    }
+    let name = path.file_name().ok_or(ErrorKind::InvalidInput)?;
+    Ok(folder_of(&path).canonicalize()?.join(name))
+}
+
+/// Returns the folder that contains a path.
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
+        Some(parent) => parent,
+        None => path,
+    }
+}
+
+/// Returns the metadata of an existing file that may be written; `None` if there is no file.
+fn writable_file(target: &Path) -> io::Result<Option<Metadata>> {
+    match OpenOptions::new().write(true).open(target) {
+        Ok(file) => {
+            let metadata = file.metadata()?;
+            if metadata.is_file() {
+                Ok(Some(metadata))
+            } else {
+                Err(io::Error::other("it is no regular file"))
+            }
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn count_lines(path: &Path) -> io::Result<u64> {
+    let mut reader = BufReader::new(File::open(path)?);
+    let mut lines = 0;
+    loop {
+        let bytes = reader.fill_buf()?;
+        if bytes.is_empty() {
+            return Ok(lines);
+        }
+        lines += memchr::memchr_iter(b'\n', bytes).count() as u64;
+        let len = bytes.len();
+        reader.consume(len);
+    }
+}
+
+/// Adds the path to an error.
+fn named(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    fn folder(name: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("urlspool-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).unwrap();
+        folder.canonicalize().unwrap()
+    }
+
+    #[test]
+    fn a_file_appears_when_it_is_complete_and_keeps_links_and_mode() {
+        let folder = folder("file-sink");
+        let (target, link) = (folder.join("target"), folder.join("link"));
+        fs::write(&target, "old\n").unwrap();
+        fs::set_permissions(&target, fs::Permissions::from_mode(0o640)).unwrap();
+        symlink("target", &link).unwrap();
+        let mut sink = FileSink::create(&link).unwrap();
+        assert!(sink.put(b"new\n").unwrap());
+        assert_eq!(fs::read(&target).unwrap(), b"old\n");
+        assert_eq!(fs::read(partial_path(&target)).unwrap(), b"new\n");
+        sink.finish().unwrap();
+        assert_eq!(fs::read(&target).unwrap(), b"new\n");
+        assert!(link.is_symlink() && !partial_path(&target).exists());
+        assert_eq!(
+            target.metadata().unwrap().permissions().mode() & 0o777,
+            0o640
+        );
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn a_partial_file_stays_with_its_lines_and_an_empty_one_does_not() {
+        let folder = folder("partial");
+        let target = folder.join("target");
+        drop(FileSink::create(&target).unwrap());
+        assert!(!partial_path(&target).exists() && !target.exists());
+        let mut sink = FileSink::create(&target).unwrap();
+        sink.put(b"one\ntwo\n").unwrap();
+        let left = sink.leave().unwrap().expect("it holds two lines");
+        assert_eq!((left.path, left.lines), (partial_path(&target), 2));
+        drop(sink);
+        assert!(partial_path(&target).exists() && !target.exists());
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn paths_are_resolved_also_if_nothing_is_there() {
+        let folder = folder("resolve");
+        symlink("later", folder.join("link")).unwrap();
+        symlink("loop", folder.join("loop")).unwrap();
+        let later = folder.join("later");
+        assert_eq!(resolve(&folder.join("link")).unwrap(), later);
+        assert_eq!(resolve(&folder.join("./later")).unwrap(), later);
+        assert!(resolve(&folder.join("loop")).is_err());
+        assert!(resolve(&folder.join("none/later")).is_err());
+        fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -1,4 +1,5 @@
-//! Selection of files: by the user's patterns, and by the names of files in which mail programs keep their own data.
+//! Selection of files: by the user's patterns, by the names of files in which mail programs keep their own data, and without the
+//! files that the run itself writes.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -6,12 +7,16 @@ use std::path::Path;
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
+use super::file_id::FileId;
+
 /// Patterns that the path of a file beneath its root must match, or must not match.
 #[derive(Clone, Debug, Default)]
 pub struct PathFilter {
     /// `None`: all files are included.
     include: Option<GlobSet>,
     exclude: Option<GlobSet>,
+    /// The files that the run itself writes, a few.
+    own_outputs: Vec<FileId>,
 }
 
 /// Invalid pattern.
@@ -33,7 +38,22 @@ impl PathFilter {
         Ok(PathFilter {
             include: set(include)?,
             exclude: set(exclude)?,
+            own_outputs: Vec::new(),
         })
+    }
+
+    /// Skips these files, which the run itself writes, by whatever name they are found.
+    #[must_use]
+    pub fn without_own_outputs(self, own_outputs: Vec<FileId>) -> PathFilter {
+        PathFilter {
+            own_outputs,
+            ..self
+        }
+    }
+
+    /// Returns `true` if the run itself writes the file.
+    pub(super) fn is_own_output(&self, file: impl FnOnce() -> FileId) -> bool {
+        !self.own_outputs.is_empty() && self.own_outputs.contains(&file())
     }
 
     /// Returns `true` if no file is excluded, so that paths need not be compared.

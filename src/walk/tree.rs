@@ -7,6 +7,7 @@ use std::ffi::OsStr;
 use std::fs::Metadata;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::vec;
@@ -31,6 +32,8 @@ pub(super) enum TreeEntry {
     },
     /// A symbolic link that is not followed.
     Link(PathBuf),
+    /// A root that is a pipe or a character device.
+    Stream(PathBuf),
     /// A device or the like.
     Other(PathBuf),
     /// A folder, or the root, that cannot be listed.
@@ -115,6 +118,7 @@ impl<'t> TreeWalk<'t> {
                         found => found,
                     })
             }
+            Ok(metadata) if is_stream(&metadata) => Some(TreeEntry::Stream(path)),
             Ok(metadata) => Some(plain_entry(path, &metadata, None)),
         }
     }
@@ -191,6 +195,12 @@ impl<'t> TreeWalk<'t> {
             Some((metadata, place)) => Some(plain_entry(path, &metadata, Some(place))),
         }
     }
+}
+
+/// Returns `true` for a file that can be read once, in its order.
+fn is_stream(metadata: &Metadata) -> bool {
+    let file_type = metadata.file_type();
+    file_type.is_fifo() || file_type.is_char_device()
 }
 
 /// Returns the entry for something that is no folder.

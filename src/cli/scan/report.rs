@@ -1,32 +1,27 @@
-//! The outputs of a scan: records, rejects, events and progress.
+//! The receiver of a scan's results: records, rejects, events and progress.
 
 use std::io::{self, Write};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::ProgressBar;
 
 use super::super::terminal::escaped;
+use super::outputs::SharedOutputs;
 use crate::diagnostic::{DiagnosticKind, Event};
 use crate::pipeline::Report;
 use crate::record::{self, Summary};
-use crate::sink::{FileSink, Sink};
 
 /// The report of `urlspool scan`.
 pub(super) struct ScanReport {
-    pub(super) records: Box<dyn Sink>,
-    /// The output of rejects, if they are wanted.
-    pub(super) rejects: Option<FileSink>,
+    pub(super) outputs: SharedOutputs,
     pub(super) events: EventOutput,
     pub(super) bar: ProgressBar,
-    /// `true` if some input failed.
-    pub(super) has_failures: bool,
-    /// `true` if there was any event.
-    pub(super) has_events: bool,
+    pub(super) counts: EventCounts,
 }
 
 /// The output of events.
 pub(super) enum EventOutput {
-    /// A file of JSON lines.
-    File(FileSink),
+    /// The output of JSON lines that `--events` names.
+    Lines,
     /// Standard error, as text.
     Stderr {
         color: EventColor,
@@ -42,26 +37,36 @@ pub(super) enum EventColor {
     Off,
 }
 
+/// Numbers of events.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct EventCounts {
+    /// Input that could not be read whole.
+    pub(super) failures: u64,
+    /// Everything else: nothing is lost, or it was skipped on purpose.
+    pub(super) notes: u64,
+}
+
 impl Report for ScanReport {
     fn records(&mut self, batch: &[u8]) -> io::Result<bool> {
-        self.records.put(batch)
+        or_error(self.outputs.lock().put_records(batch))
     }
 
     fn rejects(&mut self, batch: &[u8]) -> io::Result<()> {
-        self.rejects
-            .as_mut()
-            .map_or(Ok(()), |sink| sink.put(batch).map(|_| ()))
+        or_error(self.outputs.lock().put_rejects(batch))
     }
 
     fn event(&mut self, event: &Event) -> io::Result<()> {
         let is_failure = event.diagnostic.kind.is_failure();
-        self.has_failures |= is_failure;
-        self.has_events = true;
-        match &mut self.events {
-            EventOutput::File(sink) => {
+        if is_failure {
+            self.counts.failures += 1;
+        } else {
+            self.counts.notes += 1;
+        }
+        match &self.events {
+            EventOutput::Lines => {
                 let mut line = Vec::new();
                 record::write_event(event, &mut line);
-                sink.put(&line).map(|_| ())
+                or_error(self.outputs.lock().put_events(&line))
             }
             EventOutput::Stderr { quiet: true, .. } if !is_failure => Ok(()),
             EventOutput::Stderr { color, .. } => {
@@ -82,28 +87,9 @@ impl Report for ScanReport {
     }
 }
 
-impl ScanReport {
-    /// Removes the progress bar and writes what the outputs have buffered.
-    pub(super) fn finish(&mut self) -> io::Result<()> {
-        self.bar.finish_and_clear();
-        self.records.finish()?;
-        if let Some(rejects) = &mut self.rejects {
-            rejects.finish()?;
-        }
-        match &mut self.events {
-            EventOutput::File(sink) => sink.finish(),
-            EventOutput::Stderr { .. } => Ok(()),
-        }
-    }
-}
-
-/// A progress bar of `total_bytes` bytes on standard error.
-pub(super) fn progress_bar(total_bytes: u64) -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(Some(total_bytes), ProgressDrawTarget::stderr());
-    let style = ProgressStyle::with_template(
-        "{bytes}/{total_bytes} {bar:30} {bytes_per_sec} {eta} left, {msg}",
-    );
-    bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+/// The result for the pipeline. The outputs keep the error itself.
+fn or_error<T>(put: Option<T>) -> io::Result<T> {
+    put.ok_or_else(|| io::Error::other("an output cannot be written"))
 }
 
 /// The line `urlspool: PATH:OFFSET: kind: message`.

@@ -1,7 +1,11 @@
-//! The summary of a run, for standard error.
+//! The summary of a run, for standard error: the totals in one line, or everything that was counted.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
+use indicatif::{HumanBytes, HumanCount};
+
+use super::report::EventCounts;
 use crate::record::Summary;
 
 /// The summary in four lines.
@@ -38,6 +42,32 @@ pub(super) fn text(summary: &Summary) -> String {
     )
 }
 
+/// The last line on a terminal.
+pub(super) fn last_line(summary: &Summary, counts: EventCounts, elapsed: Duration) -> String {
+    let files = summary.files_read + summary.files_failed.sum();
+    let mut line = format!(
+        "urlspool: {} in {} of {} ({}), {:.1} s",
+        counted(summary.records + summary.unwrapped, "URL"),
+        counted(summary.messages, "message"),
+        counted(files, "file"),
+        HumanBytes(summary.bytes_read),
+        elapsed.as_secs_f64(),
+    );
+    for (number, noun) in [(counts.failures, "failure"), (counts.notes, "note")] {
+        if number > 0 {
+            line += ", ";
+            line += &counted(number, noun);
+        }
+    }
+    line
+}
+
+/// The number and the noun in its number.
+fn counted(number: u64, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", HumanCount(number))
+}
+
 /// The counts in parentheses, or an empty text.
 fn by_name(counts: &BTreeMap<String, u64>) -> String {
     let counts: Vec<String> = counts
@@ -48,5 +78,27 @@ fn by_name(counts: &BTreeMap<String, u64>) -> String {
         String::new()
     } else {
         format!(" ({})", counts.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_line_has_the_totals() {
+        let mut summary = Summary::default();
+        summary.read_file();
+        summary.records = 1_201;
+        summary.messages = 34_342;
+        summary.bytes_read = 1 << 20;
+        let counts = EventCounts {
+            failures: 0,
+            notes: 9,
+        };
+        assert_eq!(
+            last_line(&summary, counts, Duration::from_millis(1_940)),
+            "urlspool: 1,201 URLs in 34,342 messages of 1 file (1.00 MiB), 1.9 s, 9 notes"
+        );
     }
 }

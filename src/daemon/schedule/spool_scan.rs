@@ -102,7 +102,10 @@ impl SpoolReader {
                     scan.fail(&event);
                     self.report(&event, host);
                 }
-                WalkStep::Part { .. } | WalkStep::Skipped { .. } | WalkStep::Stdin => {}
+                WalkStep::Part { .. }
+                | WalkStep::Skipped { .. }
+                | WalkStep::Stdin
+                | WalkStep::Stream(_) => {}
             }
             self.between_files(host)?;
             // New mail does not wait for the end of the scan.

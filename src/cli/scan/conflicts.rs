@@ -1,0 +1,233 @@
+//! Refusal of outputs that would destroy an input or one another. Nothing is opened for writing before this.
+
+use std::fs::{File, Metadata};
+use std::io::Read;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+
+use rustix::stdio::{stdin, stdout};
+
+use super::super::error::CommandError;
+use super::super::exit::Exit;
+use super::output::OutputPlace;
+use super::outputs::OutputPlaces;
+use crate::origin::Source;
+use crate::record::is_written_line;
+use crate::sink::{partial_path, resolve};
+use crate::walk::FileId;
+
+/// The files that a scan reads and that its user named.
+pub(super) struct NamedInputs<'a> {
+    /// Files and folders to scan; `-` for standard input.
+    pub(super) scanned: Vec<&'a Path>,
+    /// Files of options and work items.
+    pub(super) settings: Vec<&'a Path>,
+}
+
+/// Files that are outputs, and must not be read.
+#[derive(Debug, Default)]
+pub(super) struct OwnFiles {
+    /// Standard output, and earlier outputs that are replaced.
+    pub(super) files: Vec<FileId>,
+    /// An input that is standard output, and will be skipped.
+    pub(super) skipped_input: Option<PathBuf>,
+}
+
+/// Checks that no output is an input or another output.
+///
+/// # Errors
+///
+/// A usage error that names both.
+pub(super) fn check(
+    places: &OutputPlaces,
+    inputs: &NamedInputs<'_>,
+) -> Result<OwnFiles, CommandError> {
+    let outputs: Vec<OutputFile> = places
+        .all()
+        .flat_map(|(content, place)| output_files(content.option(), place))
+        .collect();
+    let named_inputs = inputs.files();
+    for (number, output) in outputs.iter().enumerate() {
+        if let Some(other) = outputs[..number].iter().find(|other| output.clashes(other)) {
+            let (one, other) = (&output.name, &other.name);
+            return Err(refused(format!(
+                "{one} and {other} would write to the same file; name two files"
+            )));
+        }
+        if let Some(input) = named_inputs.iter().find(|input| output.file == input.file) {
+            let (output, input) = (&output.name, &input.name);
+            return Err(refused(format!(
+                "{output} would overwrite the input {input}; name another file for the output"
+            )));
+        }
+    }
+    let mut own = OwnFiles::default();
+    for output in &outputs {
+        if inputs.is_beneath(output)? {
+            own.files.extend(output.file.id());
+        }
+    }
+    if let Some(standard) = standard_output() {
+        check_standard_output(&standard, &outputs)?;
+        let is_standard = |input: &&NamedFile| input.file == standard;
+        let input = named_inputs.iter().find(is_standard);
+        own.skipped_input = input.map(|input| PathBuf::from(&input.name));
+        own.files.extend(standard.id());
+    }
+    Ok(own)
+}
+
+/// Identity of a file that may not exist yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Identity {
+    Existing(FileId),
+    /// The path with links resolved.
+    Missing(PathBuf),
+}
+
+impl Identity {
+    fn id(&self) -> Option<FileId> {
+        match self {
+            Identity::Existing(id) => Some(*id),
+            Identity::Missing(_) => None,
+        }
+    }
+
+    /// The identity of the file at `path`; `None` for a folder, for a character device, which can be read and written at the same
+    /// time, and for a file in a folder that does not exist.
+    fn of(path: &Path) -> Option<Identity> {
+        match path.metadata() {
+            Ok(metadata) => Identity::of_open(&metadata),
+            Err(_) => resolve(path).ok().map(Identity::Missing),
+        }
+    }
+
+    fn of_open(metadata: &Metadata) -> Option<Identity> {
+        let kind = metadata.file_type();
+        let counts = kind.is_file() || kind.is_fifo() || kind.is_block_device();
+        counts.then(|| Identity::Existing(FileId::of(metadata)))
+    }
+}
+
+/// File under the name that the user gave it.
+struct NamedFile {
+    name: String,
+    file: Identity,
+}
+
+/// File that an output writes: under its own name or, until it is complete, aside.
+struct OutputFile {
+    /// The option and its value.
+    name: String,
+    path: PathBuf,
+    file: Identity,
+}
+
+impl OutputFile {
+    /// Returns `true` if two outputs write to one file.
+    fn clashes(&self, other: &OutputFile) -> bool {
+        self.file == other.file
+    }
+}
+
+/// The files that an output writes.
+fn output_files(option: &str, place: &OutputPlace) -> Vec<OutputFile> {
+    let paths = match place {
+        OutputPlace::Stdout => return Vec::new(),
+        OutputPlace::Device(path) => vec![path.clone()],
+        OutputPlace::File(path) => match resolve(path) {
+            Ok(target) => vec![path.clone(), partial_path(&target)],
+            // It cannot be opened, which is reported then.
+            Err(_) => Vec::new(),
+        },
+    };
+    let named = |path: PathBuf| {
+        Some(OutputFile {
+            name: format!("{option} {}", path.display()),
+            file: Identity::of(&path)?,
+            path,
+        })
+    };
+    paths.into_iter().filter_map(named).collect()
+}
+
+impl NamedInputs<'_> {
+    fn files(&self) -> Vec<NamedFile> {
+        let all = self.scanned.iter().chain(&self.settings);
+        all.filter_map(|path| {
+            if path.as_os_str() == Source::STDIN {
+                let file = Identity::of_open(
+                    &File::from(stdin().try_clone_to_owned().ok()?)
+                        .metadata()
+                        .ok()?,
+                )?;
+                let name = "on standard input".to_owned();
+                return Some(NamedFile { name, file });
+            }
+            Some(NamedFile {
+                name: path.display().to_string(),
+                file: Identity::of(path)?,
+            })
+        })
+        .collect()
+    }
+
+    /// Returns `true` if the scan would find an existing output in one of its folders.
+    ///
+    /// # Errors
+    ///
+    /// A usage error if it holds something that urlspool did not write.
+    fn is_beneath(&self, output: &OutputFile) -> Result<bool, CommandError> {
+        if output.file.id().is_none() {
+            return Ok(false);
+        }
+        let Ok(path) = output.path.canonicalize() else {
+            return Ok(false);
+        };
+        let holds = |root: &&&Path| {
+            root.is_dir() && root.canonicalize().is_ok_and(|root| path.starts_with(root))
+        };
+        let Some(root) = self.scanned.iter().find(holds) else {
+            return Ok(false);
+        };
+        if path.is_file() && !is_replaceable(&path) {
+            let (name, root) = (&output.name, root.display());
+            return Err(refused(format!(
+                "{name} would overwrite a file beneath {root}, which is scanned, and urlspool did not write it; name another \
+                 file, or remove this one"
+            )));
+        }
+        Ok(true)
+    }
+}
+
+/// Returns `true` if a file is empty, or begins with a line that urlspool wrote.
+fn is_replaceable(path: &Path) -> bool {
+    /// Longer than the start of any line that is recognized.
+    const START_BYTES: u64 = 512;
+    let mut start = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(START_BYTES).read_to_end(&mut start));
+    read.is_ok() && (start.is_empty() || is_written_line(&start))
+}
+
+/// Standard output, if it is a file.
+fn standard_output() -> Option<Identity> {
+    let file = File::from(stdout().try_clone_to_owned().ok()?);
+    let metadata = file.metadata().ok().filter(Metadata::is_file)?;
+    Identity::of_open(&metadata)
+}
+
+/// Checks that no output by name is standard output, which has its own position in the file.
+fn check_standard_output(standard: &Identity, outputs: &[OutputFile]) -> Result<(), CommandError> {
+    match outputs.iter().find(|output| output.file == *standard) {
+        None => Ok(()),
+        Some(output) => Err(refused(format!(
+            "{} is standard output too; write it as `-`, or name another file",
+            output.name
+        ))),
+    }
+}
+
+fn refused(message: String) -> CommandError {
+    CommandError::new(Exit::Usage, message)
+}

@@ -1,0 +1,92 @@
+//! Hints on standard error: what is probably not what the user wanted.
+
+use std::io::IsTerminal;
+use std::path::Path;
+
+use super::super::args::ScanArgs;
+use crate::config::Config;
+use crate::diagnostic::SkipReason;
+use crate::grammar::Scheme;
+use crate::origin::Source;
+use crate::pipeline::Job;
+use crate::record::{NamedCounts, Summary};
+
+/// The hints before a scan.
+pub(super) fn before(job: &Job, config: &Config) -> Vec<String> {
+    let mut hints = unknown_schemes(config);
+    if let (Some(since), Some(until)) = (job.since, job.until)
+        && until <= since
+    {
+        hints.push(
+            "--since is not before --until: only messages without a date are read".to_owned(),
+        );
+    }
+    let reads_stdin = job.items.is_none()
+        && job
+            .roots
+            .iter()
+            .any(|root| root.as_os_str() == Source::STDIN);
+    if reads_stdin && std::io::stdin().is_terminal() {
+        hints.push("reading standard input; Ctrl-D ends it".to_owned());
+    }
+    hints
+}
+
+/// The hints after a scan that found nothing.
+pub(super) fn after(args: &ScanArgs, job: &Job, summary: &Summary) -> Vec<String> {
+    let mut hints = Vec::new();
+    let filtered = count(&summary.files_skipped, SkipReason::Filtered);
+    let dated = count(&summary.messages_skipped, SkipReason::Date);
+    if summary.files == 0 && job.items.is_none() {
+        hints.push(format!("there is no file in {}", listed(&job.roots)));
+    } else if filtered > 0 && summary.files_read + summary.files_failed.sum() == 0 {
+        let options = match (
+            args.sources.include.is_empty(),
+            args.sources.exclude.is_empty(),
+        ) {
+            (false, true) => "no file matches --include",
+            (true, _) => "--exclude matches every file",
+            (false, false) => "no file is left by --include and --exclude",
+        };
+        hints.push(format!("{options}: {filtered} files were skipped"));
+    } else if dated > 0 && dated == summary.messages {
+        hints.push(format!(
+            "no message is within --since and --until: {dated} were skipped"
+        ));
+    }
+    hints
+}
+
+/// A hint for each scheme that is wanted and that urlspool does not know.
+fn unknown_schemes(config: &Config) -> Vec<String> {
+    let extract = &config.extract;
+    let is_known = |name: &&String| {
+        Scheme::named(name.as_bytes()).is_some()
+            || extract
+                .extra_schemes
+                .iter()
+                .any(|extra| extra.eq_ignore_ascii_case(name))
+    };
+    let unknown = extract.schemes.iter().filter(|name| !is_known(name));
+    unknown
+        .map(|name| format!("--schemes: {name} is an unknown scheme: of its URLs only those with `{name}://` are found"))
+        .collect()
+}
+
+fn count(counts: &NamedCounts, reason: SkipReason) -> u64 {
+    counts.get(reason.name()).copied().unwrap_or(0)
+}
+
+fn listed(roots: &[impl AsRef<Path>]) -> String {
+    match roots {
+        [root] => root.as_ref().display().to_string(),
+        [first, .., last] if roots.len() == 2 => {
+            format!(
+                "{} and {}",
+                first.as_ref().display(),
+                last.as_ref().display()
+            )
+        }
+        _ => format!("the {} paths", roots.len()),
+    }
+}

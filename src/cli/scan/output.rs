@@ -1,0 +1,200 @@
+//! One output of a scan: its place, and the sink that writes it.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Stdout};
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+
+use super::super::error::CommandError;
+use super::super::stdout::STDOUT;
+use crate::origin::Source;
+use crate::sink::{FileSink, PartialFile, PipeSink, Sink};
+
+/// Names of standard output among the devices.
+const STDOUT_PATHS: &[&str] = &["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
+
+/// Folder of the process's own open files. They are written where they stand, whatever they are.
+const OPEN_FILES: &[&str] = &["/dev/fd", "/proc/self/fd"];
+
+/// Content of an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OutputContent {
+    Records,
+    Rejects,
+    Events,
+    Summary,
+}
+
+impl OutputContent {
+    /// The option that names the output.
+    pub(super) fn option(self) -> &'static str {
+        match self {
+            OutputContent::Records => "-o",
+            OutputContent::Rejects => "--rejects",
+            OutputContent::Events => "--events",
+            OutputContent::Summary => "--summary",
+        }
+    }
+
+    /// The noun for its lines.
+    fn noun(self) -> &'static str {
+        match self {
+            OutputContent::Records => "records",
+            OutputContent::Rejects => "rejects",
+            OutputContent::Events => "events",
+            OutputContent::Summary => "lines",
+        }
+    }
+}
+
+/// Place of an output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum OutputPlace {
+    /// Standard output, by the name `-` or by none.
+    Stdout,
+    /// A device or a pipe, which is written in place.
+    Device(PathBuf),
+    /// A regular file, which may not exist yet.
+    File(PathBuf),
+}
+
+impl OutputPlace {
+    /// The place that the value of an option names.
+    pub(super) fn of(path: &Path) -> OutputPlace {
+        let is_stdout = path.as_os_str() == Source::STDIN
+            || STDOUT_PATHS.iter().any(|name| path == Path::new(name));
+        if is_stdout {
+            return OutputPlace::Stdout;
+        }
+        let is_open_file = path == Path::new("/dev/stderr")
+            || OPEN_FILES.iter().any(|folder| path.starts_with(folder));
+        let is_device = |metadata: fs::Metadata| {
+            let kind = metadata.file_type();
+            kind.is_fifo() || kind.is_char_device() || kind.is_block_device() || kind.is_socket()
+        };
+        if is_open_file || path.metadata().is_ok_and(is_device) {
+            OutputPlace::Device(path.to_owned())
+        } else {
+            OutputPlace::File(path.to_owned())
+        }
+    }
+}
+
+/// Open output.
+pub(super) struct Output {
+    name: String,
+    content: OutputContent,
+    sink: OutputSink,
+}
+
+enum OutputSink {
+    Stdout(PipeSink<Stdout>),
+    Device(PipeSink<File>),
+    File(FileSink),
+}
+
+impl Output {
+    /// Opens the output. Waits for the reader of a named pipe.
+    pub(super) fn open(
+        content: OutputContent,
+        place: &OutputPlace,
+    ) -> Result<Output, CommandError> {
+        let (name, sink) = match place {
+            OutputPlace::Stdout => (
+                STDOUT.to_owned(),
+                Ok(OutputSink::Stdout(PipeSink(io::stdout()))),
+            ),
+            OutputPlace::Device(path) => (path.display().to_string(), open_device(path)),
+            OutputPlace::File(path) => (
+                path.display().to_string(),
+                FileSink::create(path).map(OutputSink::File),
+            ),
+        };
+        let sink = sink.map_err(|error| CommandError::output(&name, &error))?;
+        Ok(Output {
+            name,
+            content,
+            sink,
+        })
+    }
+
+    /// What is written.
+    pub(super) fn content(&self) -> OutputContent {
+        self.content
+    }
+
+    /// The file, if it is written aside.
+    pub(super) fn file(&self) -> Option<&FileSink> {
+        match &self.sink {
+            OutputSink::File(file) => Some(file),
+            OutputSink::Stdout(_) | OutputSink::Device(_) => None,
+        }
+    }
+
+    /// Appends a batch of whole lines. `Ok(false)` if the reader has gone.
+    pub(super) fn put(&mut self, batch: &[u8]) -> Result<bool, CommandError> {
+        let put = self.sink().put(batch);
+        put.map_err(|error| CommandError::output(&self.name, &error))
+    }
+
+    /// Completes the output: a file gets its name.
+    pub(super) fn finish(&mut self) -> Result<(), CommandError> {
+        let finished = self.sink().finish();
+        finished.map_err(|error| CommandError::output(&self.name, &error))
+    }
+
+    /// Gives up a file that is not complete: an existing one stays as it is.
+    pub(super) fn discard(&mut self) {
+        if let OutputSink::File(file) = &mut self.sink {
+            file.discard();
+        }
+    }
+
+    /// Leaves a file that is not complete, and says so in a clause; `None` if there is none.
+    pub(super) fn leave(&mut self) -> Option<String> {
+        let OutputSink::File(file) = &mut self.sink else {
+            return None;
+        };
+        match file.leave() {
+            Ok(None) => None,
+            Ok(Some(PartialFile { path, lines })) => {
+                let (path, noun) = (path.display(), self.content.noun());
+                Some(format!("{path} holds the first {lines} {noun}"))
+            }
+            Err(error) => Some(format!("{} cannot be kept: {error}", self.name)),
+        }
+    }
+
+    fn sink(&mut self) -> &mut dyn Sink {
+        match &mut self.sink {
+            OutputSink::Stdout(sink) => sink,
+            OutputSink::Device(sink) => sink,
+            OutputSink::File(sink) => sink,
+        }
+    }
+}
+
+/// Opens a device or a pipe for writing. One of the process's own open files is written at its end.
+fn open_device(path: &Path) -> io::Result<OutputSink> {
+    let file = OpenOptions::new().append(true).open(path)?;
+    Ok(OutputSink::Device(PipeSink(file)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_are_told_from_files() {
+        let place = |path: &str| OutputPlace::of(Path::new(path));
+        for path in ["-", "/dev/stdout", "/dev/fd/1"] {
+            assert_eq!(place(path), OutputPlace::Stdout, "{path}");
+        }
+        for path in ["/dev/null", "/dev/stderr", "/dev/fd/63"] {
+            assert_eq!(place(path), OutputPlace::Device(path.into()), "{path}");
+        }
+        for path in ["./-", "out.jsonl", "/dev/shm/out.jsonl"] {
+            assert_eq!(place(path), OutputPlace::File(path.into()), "{path}");
+        }
+    }
+}

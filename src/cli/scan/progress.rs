@@ -1,0 +1,97 @@
+//! The progress bar of a scan.
+
+use std::fs::File;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use rustix::stdio::stdout;
+use std::io::IsTerminal;
+use std::os::unix::fs::FileTypeExt;
+
+use super::super::args::{ScanArgs, When};
+use super::output::OutputPlace;
+use crate::pipeline::Job;
+use crate::walk::{self, WalkStep};
+
+/// The progress bar of a scan, hidden if none is wanted.
+pub(super) fn progress_bar(args: &ScanArgs, records: &OutputPlace, job: &Job) -> ProgressBar {
+    let target = match records {
+        OutputPlace::Stdout => standard_output(),
+        OutputPlace::Device(_) | OutputPlace::File(_) => RecordTarget::Elsewhere,
+    };
+    let is_wanted = match args.progress {
+        When::Auto => !args.quiet && target == RecordTarget::Elsewhere && args.progress.on_stderr(),
+        When::Always | When::Never => args.progress.on_stderr(),
+    };
+    if is_wanted {
+        visible_bar(total_bytes(job))
+    } else {
+        ProgressBar::hidden()
+    }
+}
+
+/// Destination of the records, as it matters for a progress bar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RecordTarget {
+    /// A terminal, or a pipe that may end in a pager: the bar would be drawn over the records.
+    Screen,
+    Elsewhere,
+}
+
+fn standard_output() -> RecordTarget {
+    let is_pipe = stdout()
+        .try_clone_to_owned()
+        .and_then(|fd| File::from(fd).metadata())
+        .is_ok_and(|metadata| metadata.file_type().is_fifo());
+    if is_pipe || std::io::stdout().is_terminal() {
+        RecordTarget::Screen
+    } else {
+        RecordTarget::Elsewhere
+    }
+}
+
+/// A progress bar on standard error.
+fn visible_bar(total_bytes: Option<u64>) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(total_bytes, ProgressDrawTarget::stderr());
+    let style = ProgressStyle::with_template(template(total_bytes));
+    bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
+fn template(total_bytes: Option<u64>) -> &'static str {
+    match total_bytes {
+        Some(_) => "{bytes}/{total_bytes} {bar:30} {bytes_per_sec} {eta} left, {msg}",
+        None => "{bytes} {bytes_per_sec}, {msg}",
+    }
+}
+
+/// The number of bytes to read; `None` if an input is a stream. Walks all roots.
+fn total_bytes(job: &Job) -> Option<u64> {
+    let size = |step| match step {
+        WalkStep::File(file) => Some(file.size),
+        WalkStep::Part { file, item } => Some(item.end.min(file.size).saturating_sub(item.start)),
+        WalkStep::Stdin | WalkStep::Stream(_) => None,
+        WalkStep::Skipped { .. } | WalkStep::Failed(_) => Some(0),
+    };
+    match &job.items {
+        Some(items) => walk::walk_items(items, &job.filter).map(size).sum(),
+        None => walk::walk(&job.roots, &job.filter, job.links)
+            .map(size)
+            .sum(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_has_no_total() {
+        let job = |roots: &[&str]| Job {
+            roots: roots.iter().map(Into::into).collect(),
+            ..Job::default()
+        };
+        assert_eq!(total_bytes(&job(&["Cargo.toml", "-"])), None);
+        assert_eq!(total_bytes(&job(&["/dev/null"])), None);
+        assert!(total_bytes(&job(&["Cargo.toml"])).is_some_and(|total| 0 < total));
+        assert!(!template(None).contains("total"));
+    }
+}

@@ -1,0 +1,38 @@
+//! Recognition of lines that urlspool wrote.
+
+/// Beginnings of the lines that urlspool writes: records, rejects, events, summaries, and the messages that are gone.
+const STARTS: &[&[u8]] = &[
+    b"{\"schema\":",
+    b"{\"type\":\"reject\",",
+    b"{\"type\":\"event\",",
+    b"{\"type\":\"gone\",",
+    b"{\"files\":",
+];
+
+/// Returns `true` if a file that begins with these bytes begins with a line that urlspool wrote.
+#[must_use]
+pub fn is_written_line(start: &[u8]) -> bool {
+    STARTS.iter().any(|known| start.starts_with(known))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::{Diagnostic, DiagnosticKind};
+    use crate::origin::Source;
+    use crate::record::{Summary, write_event};
+
+    #[test]
+    fn written_lines_are_recognized_and_mail_is_not() {
+        let mut summary = Vec::new();
+        Summary::default().write(&mut summary);
+        let mut event = Vec::new();
+        let diagnostic = Diagnostic::new(DiagnosticKind::Limit, "x");
+        write_event(&diagnostic.of(&Source::at("a".into())), &mut event);
+        assert!(is_written_line(&summary) && is_written_line(&event));
+        assert!(is_written_line(
+            b"{\"schema\":1,\"type\":\"url\",\"id\":\"0\"}\n"
+        ));
+        assert!(!is_written_line(b"From a\nSubject: b\n") && !is_written_line(b"{\"url\":\"x\"}"));
+    }
+}

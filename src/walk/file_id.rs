@@ -1,0 +1,31 @@
+//! Identity of a file: two names with the same identity name one file.
+
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+
+use rustix::fs::Stat;
+
+/// The device and inode of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FileId {
+    device: u64,
+    inode: u64,
+}
+
+impl FileId {
+    /// Returns the identity of the file that has this metadata.
+    #[must_use]
+    pub fn of(metadata: &Metadata) -> FileId {
+        FileId {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+        }
+    }
+
+    pub(super) fn of_stat(stat: &Stat) -> FileId {
+        FileId {
+            device: stat.st_dev,
+            inode: stat.st_ino,
+        }
+    }
+}

@@ -1,0 +1,385 @@
+//! Outputs of `scan`: they destroy no input and no other output, and appear when they are complete.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::MAIL;
+use crate::scene::{Ended, Folder, done, ended, lines, urlspool};
+
+/// A scan in the folder, with nothing on its standard input.
+#[track_caller]
+fn scan_in(folder: &Folder, args: &[&str]) -> Ended {
+    ended(
+        urlspool(["scan"]).args(args).current_dir(folder.root()),
+        b"",
+    )
+}
+
+/// Checks that a scan is refused, that its message has both names, and that the files are unchanged.
+#[track_caller]
+fn check_refused(folder: &Folder, args: &[&str], names: [&str; 2]) {
+    let before: Vec<_> = folder_content(folder.root());
+    let ended = scan_in(folder, args);
+    assert_eq!(ended.status, Some(2), "{args:?}: {}", ended.stderr);
+    for name in names {
+        assert!(ended.stderr.contains(name), "{args:?}: {}", ended.stderr);
+    }
+    assert_eq!(folder_content(folder.root()), before, "{args:?}");
+}
+
+fn folder_content(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut content: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap())
+        .filter(|entry| entry.path().is_file())
+        .map(|entry| {
+            let bytes = fs::read(entry.path()).unwrap();
+            (entry.file_name().into_string().unwrap(), bytes)
+        })
+        .collect();
+    content.sort();
+    content
+}
+
+/// `urlspool scan -o archive.mbox archive.mbox` emptied the mailbox.
+#[test]
+fn an_output_that_is_an_input_is_refused_by_whatever_name() {
+    let folder = Folder::new();
+    folder.write("archive.mbox", MAIL);
+    fs::hard_link(folder.path("archive.mbox"), folder.path("hard")).unwrap();
+    symlink("archive.mbox", folder.path("soft")).unwrap();
+    for option in ["-o", "--rejects", "--events", "--summary"] {
+        for name in ["archive.mbox", "./archive.mbox", "hard", "soft"] {
+            let args = [option, name, "archive.mbox"];
+            check_refused(&folder, &args, [name, "archive.mbox"]);
+        }
+    }
+    check_refused(&folder, &["-o", "archive.mbox", "soft"], ["-o", "soft"]);
+    let partial = folder.file("out.partial", MAIL);
+    check_refused(&folder, &["-o", "out", &partial], ["-o", "out.partial"]);
+}
+
+#[test]
+fn standard_input_and_option_files_are_inputs_too() {
+    let folder = Folder::new();
+    let mail = folder.write("mail", MAIL);
+    folder.write("config", "[extract]\n");
+    folder.write("items", "");
+    check_refused(
+        &folder,
+        &["-o", "config", "--config", "config", "mail"],
+        ["-o", "config"],
+    );
+    check_refused(
+        &folder,
+        &["-o", "items", "--splits", "items"],
+        ["-o", "items"],
+    );
+    let output = urlspool(["scan", "-o", "mail"])
+        .current_dir(folder.root())
+        .stdin(fs::File::open(&mail).unwrap())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(fs::read(mail).unwrap(), MAIL.as_bytes());
+}
+
+#[test]
+fn two_outputs_in_one_file_are_refused() {
+    let folder = Folder::new();
+    folder.write("mail", MAIL);
+    folder.write("out", "");
+    symlink("out", folder.path("soft")).unwrap();
+    symlink("later", folder.path("dangling")).unwrap();
+    for (one, other) in [
+        ("out", "out"),
+        ("out", "soft"),
+        ("new", "./new"),
+        ("later", "dangling"),
+    ] {
+        let args = ["-o", one, "--rejects", other, "mail"];
+        check_refused(&folder, &args, [one, other]);
+    }
+    let args = ["--summary", "x", "--events", "x", "mail"];
+    check_refused(&folder, &args, ["--events", "--summary"]);
+    let args = ["--summary", "x", "--events", "x.partial", "mail"];
+    check_refused(&folder, &args, ["--events", "--summary"]);
+}
+
+/// Standard output has its own position in the file.
+#[test]
+fn an_output_that_is_standard_output_is_refused() {
+    let folder = Folder::new();
+    folder.write("mail", MAIL);
+    let out = fs::File::create(folder.path("out")).unwrap();
+    let ended = urlspool(["scan", "--rejects", "out", "mail"])
+        .current_dir(folder.root())
+        .stdin(Stdio::null())
+        .stdout(out)
+        .output()
+        .unwrap();
+    assert_eq!(ended.status.code(), Some(2));
+}
+
+/// `scan -o inbox .` emptied `inbox`.
+#[test]
+fn a_foreign_file_beneath_a_scanned_folder_is_not_replaced() {
+    let folder = Folder::new();
+    folder.write("inbox", MAIL);
+    folder.write("out.partial", MAIL);
+    symlink(folder.path("inbox"), folder.path("link")).unwrap();
+    for name in ["inbox", "link", "out"] {
+        check_refused(&folder, &["-o", name, "."], ["-o", name]);
+    }
+    assert_eq!(scan_in(&folder, &["."]).records().len(), 2);
+}
+
+/// `scan folder > folder/urls.jsonl` and `scan -o folder/urls.jsonl folder` read their own output.
+#[test]
+fn a_scan_skips_its_own_outputs() {
+    let folder = Folder::new();
+    let text = "see http://m.example/lamp\n".repeat(2_000);
+    folder.write("a", &text);
+    folder.write("z", &text);
+    for _ in 0..2 {
+        let options = [
+            "-o",
+            "m.jsonl",
+            "--summary",
+            "b.json",
+            "--events",
+            "y.jsonl",
+            ".",
+        ];
+        let ended = scan_in(&folder, &options);
+        assert_eq!(ended.status, Some(0), "{}", ended.stderr);
+        assert_eq!(
+            lines(&fs::read(folder.path("m.jsonl")).unwrap()).len(),
+            4_000
+        );
+    }
+    let summary: Value = serde_json::from_slice(&fs::read(folder.path("b.json")).unwrap()).unwrap();
+    assert!(0 < summary["files_skipped"]["own-output"].as_u64().unwrap());
+    for name in ["b.json", "y.jsonl"] {
+        fs::remove_file(folder.path(name)).unwrap();
+    }
+    let status = urlspool(["scan", "."])
+        .current_dir(folder.root())
+        .stdin(Stdio::null())
+        .stdout(fs::File::create(folder.path("m.jsonl")).unwrap())
+        .status()
+        .unwrap();
+    assert_eq!(status.code(), Some(0));
+    assert_eq!(
+        lines(&fs::read(folder.path("m.jsonl")).unwrap()).len(),
+        4_000
+    );
+}
+
+/// `-o -` created a file named `-`.
+#[test]
+fn a_hyphen_is_standard_output() {
+    let folder = Folder::new();
+    folder.write("mail", MAIL);
+    for name in ["-", "/dev/stdout"] {
+        assert_eq!(scan_in(&folder, &["-o", name, "mail"]).records().len(), 1);
+    }
+    let ended = scan_in(&folder, &["-o", "out", "--summary", "-", "mail"]);
+    assert_eq!(ended.records()[0]["records"], 1);
+    let ended = scan_in(&folder, &["-o", "out", "--events", "-", "mail", "none"]);
+    assert_eq!(ended.records()[0]["kind"], "unreadable");
+    assert!(!folder.path("-").exists());
+}
+
+/// The path of the summary was opened only after all work was done.
+#[test]
+fn all_outputs_are_opened_before_the_scan_begins() {
+    let folder = Folder::new();
+    folder.write("mail", MAIL);
+    for option in ["--rejects", "--events", "--summary"] {
+        let ended = scan_in(&folder, &[option, "none/file", "mail"]);
+        assert_eq!(
+            (ended.status, ended.stdout.len()),
+            (Some(74), 0),
+            "{option}"
+        );
+        assert!(ended.stderr.contains("none/file"), "{}", ended.stderr);
+        let ended = scan_in(&folder, &["-o", "out", option, "none/file", "mail"]);
+        assert_eq!(ended.status, Some(74));
+        assert!(!folder.path("out").exists() && !folder.path("out.partial").exists());
+    }
+}
+
+/// `--rejects /dev/full` blamed standard output.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_error_names_the_output_that_failed_and_the_file_that_is_left() {
+    let folder = Folder::new();
+    folder.write("mail", "http://m.example/ and <URL:http://[>\n".repeat(40));
+    for option in ["-o", "--rejects", "--summary"] {
+        let ended = scan_in(&folder, &[option, "/dev/full", "mail"]);
+        assert_eq!(ended.status, Some(74), "{option}");
+        assert!(
+            ended.stderr.contains("cannot write /dev/full"),
+            "{option}: {}",
+            ended.stderr
+        );
+    }
+    let ended = scan_in(&folder, &["--events", "/dev/full", "mail", "none"]);
+    assert!(
+        ended.stderr.contains("cannot write /dev/full"),
+        "{}",
+        ended.stderr
+    );
+    // A thread hands in its records in one batch before the next file's rejects fail.
+    let ended = scan_in(
+        &folder,
+        &["-j1", "-o", "out", "--events", "/dev/full", "mail", "none"],
+    );
+    assert_eq!(ended.status, Some(74));
+    assert!(
+        ended
+            .stderr
+            .contains("out.partial holds the first 40 records"),
+        "{}",
+        ended.stderr
+    );
+    assert!(!folder.path("out").exists());
+    assert_eq!(
+        lines(&fs::read(folder.path("out.partial")).unwrap()).len(),
+        40
+    );
+}
+
+#[test]
+fn an_existing_output_stays_if_no_input_exists() {
+    let folder = Folder::new();
+    folder.write("out", "precious\n");
+    let ended = scan_in(
+        &folder,
+        &["-o", "out", "--events", "events", "none", "neither"],
+    );
+    assert_eq!(ended.status, Some(1));
+    assert_eq!(fs::read(folder.path("out")).unwrap(), b"precious\n");
+    assert_eq!(lines(&fs::read(folder.path("events")).unwrap()).len(), 2);
+    assert!(!folder.path("out.partial").exists());
+    scan_in(&folder, &["-o", "other", "none"]);
+    assert!(!folder.path("other").exists());
+}
+
+#[test]
+fn an_output_keeps_its_links_and_its_mode() {
+    let folder = Folder::new();
+    folder.write("mail", MAIL);
+    let target = folder.write("real/out", "old\n");
+    fs::set_permissions(&target, fs::Permissions::from_mode(0o604)).unwrap();
+    symlink("real/out", folder.path("out")).unwrap();
+    assert_eq!(scan_in(&folder, &["-o", "out", "mail"]).status, Some(0));
+    assert!(folder.path("out").is_symlink());
+    assert_eq!(lines(&fs::read(&target).unwrap()).len(), 1);
+    assert_eq!(
+        target.metadata().unwrap().permissions().mode() & 0o777,
+        0o604
+    );
+}
+
+/// A named pipe was skipped with exit status 0.
+#[test]
+fn named_pipes_are_read_and_written() {
+    let folder = Folder::new();
+    let (input, output) = (folder.path("in"), folder.path("out"));
+    for pipe in [&input, &output] {
+        rustix::fs::mkfifoat(rustix::fs::CWD, pipe, 0o600.into()).unwrap();
+    }
+    let (writer, reader) = (input.clone(), output.clone());
+    let writer = std::thread::spawn(move || fs::write(writer, MAIL).unwrap());
+    let reader = std::thread::spawn(move || fs::read(reader).unwrap());
+    let ended = scan_in(&folder, &["-o", "out", "in"]);
+    assert_eq!(ended.status, Some(0), "{}", ended.stderr);
+    writer.join().unwrap();
+    let records = lines(&reader.join().unwrap());
+    assert_eq!(records[0]["source"]["path"], "in");
+    assert!(output.exists() && !folder.path("out.partial").exists());
+}
+
+#[test]
+fn a_piped_dev_stdin_is_read() {
+    let ended = ended(&mut urlspool(["scan", "/dev/stdin"]), MAIL.as_bytes());
+    assert_eq!(
+        (ended.status, ended.urls()),
+        (Some(0), vec!["http://m.example/lamp".to_owned()])
+    );
+}
+
+/// Starts a scan of a long text, whose reading does not end. One thread writes what it has before it reads on.
+fn endless_scan(folder: &Folder, args: &[&str]) -> Child {
+    let mut child = urlspool(["scan"])
+        .args(args)
+        .current_dir(folder.root())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let text = "see http://m.example/lamp\n".repeat(200_000);
+    // Standard input stays open.
+    std::io::Write::write_all(child.stdin.as_mut().unwrap(), text.as_bytes()).unwrap();
+    child
+}
+
+fn wait_for(mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(
+            begun.elapsed() < Duration::from_mins(1),
+            "it takes too long"
+        );
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Ctrl-C left half a file under its final name.
+#[test]
+fn an_interrupted_scan_leaves_whole_lines_in_a_partial_file() {
+    let folder = Folder::new();
+    folder.write("out", "old\n");
+    let child = endless_scan(&folder, &["-j1", "-o", "out", "-"]);
+    let partial = folder.path("out.partial");
+    wait_for(|| partial.metadata().is_ok_and(|metadata| 0 < metadata.len()));
+    let process = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(process, rustix::process::Signal::INT).unwrap();
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(130));
+    let count = lines(&fs::read(&partial).unwrap()).len();
+    let stderr = String::from_utf8(ended.stderr).unwrap();
+    let expected = format!("out.partial holds the first {count} records");
+    assert!(0 < count && stderr.contains(&expected), "{stderr}");
+    assert_eq!(fs::read(folder.path("out")).unwrap(), b"old\n");
+    // The next scan replaces both.
+    folder.write("mail", MAIL);
+    assert_eq!(scan_in(&folder, &["-o", "out", "mail"]).status, Some(0));
+    assert!(!partial.exists());
+}
+
+#[test]
+fn an_oddity_that_loses_nothing_is_a_note() {
+    let folder = Folder::new();
+    let mail = folder.file(
+        "mail",
+        "Subject: x\nContent-Type: multipart/mixed\n\nhttp://m.example/lamp\n",
+    );
+    let ended = done(&["scan", &mail]);
+    assert_eq!(ended.records().len(), 1);
+    assert!(
+        ended.stderr.contains("without a boundary"),
+        "{}",
+        ended.stderr
+    );
+    let strict = crate::scene::ended(&mut urlspool(["scan", "--strict", &mail]), b"");
+    assert_eq!(strict.status, Some(1));
+}

@@ -1,0 +1,113 @@
+//! Words of `scan` for who sits at a terminal: hints, progress and the last line.
+
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use rustix::fs::{Mode, OFlags, open};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+use super::MAIL;
+use crate::scene::{Folder, ended, urlspool};
+
+/// Runs a command with standard error, and standard output unless it has one, on a terminal. Returns what the terminal shows.
+fn on_terminal(command: &mut Command, is_stdout: bool) -> String {
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&master).unwrap();
+    unlockpt(&master).unwrap();
+    let name = ptsname(&master, Vec::new()).unwrap();
+    let terminal = open(name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
+    if is_stdout {
+        command.stdout(Stdio::from(terminal.try_clone().unwrap()));
+    }
+    let mut child = command
+        .stdin(Stdio::null())
+        .stderr(Stdio::from(terminal))
+        .env("TERM", "xterm")
+        .spawn()
+        .unwrap();
+    // The command holds the terminal too, whose end is seen when all copies are closed.
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let shown = read_to_end(master);
+    child.wait().unwrap();
+    shown
+}
+
+/// A terminal without its other end gives an error instead of the end.
+fn read_to_end(master: OwnedFd) -> String {
+    let mut bytes = Vec::new();
+    let _ = File::from(master).read_to_end(&mut bytes);
+    String::from_utf8(bytes).unwrap()
+}
+
+#[test]
+fn a_run_on_a_terminal_ends_with_one_line_of_totals() {
+    let folder = Folder::new();
+    let mail = folder.file("a.eml", MAIL);
+    let out = folder.file("out", "");
+    let shown = on_terminal(&mut urlspool(["scan", "-o", &out, &mail]), true);
+    assert!(
+        shown.contains("urlspool: 1 URL in 1 message of 1 file"),
+        "{shown:?}"
+    );
+    let quiet = on_terminal(&mut urlspool(["scan", "-q", "-o", &out, &mail]), true);
+    assert_eq!(quiet, "");
+    let piped = ended(&mut urlspool(["scan", "-o", &out, &mail]), b"");
+    assert_eq!(piped.stderr, "");
+}
+
+/// A bar would be drawn over the records, or over the pager that shows them.
+#[test]
+fn no_bar_is_drawn_over_the_records() {
+    let folder = Folder::new();
+    let mail = folder.file("a.eml", MAIL);
+    let shown = on_terminal(&mut urlspool(["scan", &mail]), true);
+    assert!(!shown.contains(" left, "), "{shown:?}");
+    let shown = on_terminal(urlspool(["scan", &mail]).stdout(Stdio::piped()), false);
+    assert!(!shown.contains(" left, "), "{shown:?}");
+    let out = File::create(folder.path("out")).unwrap();
+    let shown = on_terminal(urlspool(["scan", &mail]).stdout(out), false);
+    assert!(shown.contains("1 URL in"), "{shown:?}");
+}
+
+/// The standard error of a scan with these arguments, which must succeed.
+#[track_caller]
+fn hints(args: &[&str]) -> String {
+    let ended = ended(urlspool(["scan"]).args(args), b"");
+    assert_eq!(ended.status, Some(0), "{args:?}: {}", ended.stderr);
+    let quiet = crate::scene::ended(urlspool(["scan", "-q"]).args(args), b"");
+    assert_eq!(quiet.stderr, "", "{args:?}");
+    ended.stderr
+}
+
+#[test]
+fn an_empty_result_has_a_hint() {
+    let folder = Folder::new();
+    let mail = folder.file("mail/a.eml", MAIL);
+    std::fs::create_dir(folder.path("empty")).unwrap();
+    let path = |name: &str| folder.path(name).into_os_string().into_string().unwrap();
+    let (empty, full) = (path("empty"), path("mail"));
+    assert!(Path::new(&mail).exists());
+    for (args, expected) in [
+        (&[empty.as_str()][..], "there is no file in"),
+        (&["--include", "*.mbox", &full], "no file matches --include"),
+        (&["--exclude", "*", &full], "--exclude matches every file"),
+        (&["--schemes", "htps", &full], "htps is an unknown scheme"),
+        (
+            &["--since", "1998-01-01", "--until", "1996-01-01", &full],
+            "--since is not before --until",
+        ),
+    ] {
+        let hint = hints(args);
+        assert!(hint.contains(expected), "{args:?}: {hint}");
+    }
+    let dated = folder.file(
+        "dated",
+        "Date: Mon, 1 Jul 1996 00:00:00 GMT\n\nhttp://a.example/\n",
+    );
+    let hint = hints(&["--since", "1998-01-01", &dated]);
+    assert!(hint.contains("no message is within"), "{hint}");
+    assert_eq!(hints(&["--schemes", "http,HTTPS", &full]), "");
+}
