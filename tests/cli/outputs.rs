@@ -111,6 +111,30 @@ fn two_outputs_in_one_file_are_refused() {
     check_refused(&folder, &args, ["--events", "--summary"]);
 }
 
+/// `scan < mail >> mail` has no end.
+#[test]
+fn standard_input_that_is_standard_output_is_refused() {
+    let folder = Folder::new();
+    let mail = folder.write("mail", MAIL);
+    let open = || fs::OpenOptions::new().read(true).append(true).open(&mail);
+    let status = urlspool(["scan"])
+        .stdin(open().unwrap())
+        .stdout(open().unwrap())
+        .status()
+        .unwrap();
+    assert_eq!(status.code(), Some(2));
+    // Among many inputs, such as all files of a folder, standard output is skipped.
+    let ended = urlspool(["scan", "mail"])
+        .current_dir(folder.root())
+        .stdout(open().unwrap())
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(0));
+    assert!(stderr.contains("mail is standard output"), "{stderr}");
+    assert_eq!(fs::read(&mail).unwrap(), MAIL.as_bytes());
+}
+
 /// Standard output has its own position in the file.
 #[test]
 fn an_output_that_is_standard_output_is_refused() {
@@ -326,7 +350,9 @@ fn endless_scan(folder: &Folder, args: &[&str]) -> Child {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let text = "see http://m.example/lamp\n".repeat(200_000);
+    // More than one unit of work.
+    let line = format!("see http://m.example/lamp{}\n", " and so on".repeat(40));
+    let text = line.repeat(15_000);
     // Standard input stays open.
     std::io::Write::write_all(child.stdin.as_mut().unwrap(), text.as_bytes()).unwrap();
     child

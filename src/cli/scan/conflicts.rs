@@ -16,6 +16,9 @@ use crate::record::is_written_line;
 use crate::sink::{partial_path, resolve};
 use crate::walk::FileId;
 
+/// The name of standard input among the inputs.
+const STDIN_NAME: &str = "on standard input";
+
 /// The files that a scan reads and that its user named.
 pub(super) struct NamedInputs<'a> {
     /// Files and folders to scan; `-` for standard input.
@@ -69,9 +72,7 @@ pub(super) fn check(
     }
     if let Some(standard) = standard_output() {
         check_standard_output(&standard, &outputs)?;
-        let is_standard = |input: &&NamedFile| input.file == standard;
-        let input = named_inputs.iter().find(is_standard);
-        own.skipped_input = input.map(|input| PathBuf::from(&input.name));
+        own.skipped_input = skipped_input(&standard, &named_inputs)?;
         own.files.extend(standard.id());
     }
     Ok(own)
@@ -161,7 +162,7 @@ impl NamedInputs<'_> {
                         .metadata()
                         .ok()?,
                 )?;
-                let name = "on standard input".to_owned();
+                let name = STDIN_NAME.to_owned();
                 return Some(NamedFile { name, file });
             }
             Some(NamedFile {
@@ -225,6 +226,24 @@ fn check_standard_output(standard: &Identity, outputs: &[OutputFile]) -> Result<
             "{} is standard output too; write it as `-`, or name another file",
             output.name
         ))),
+    }
+}
+
+/// The input that is standard output, and is skipped: a shell may have put it into a list of all files.
+///
+/// # Errors
+///
+/// A usage error if it is standard input, of which there would be no end.
+fn skipped_input(
+    standard: &Identity,
+    inputs: &[NamedFile],
+) -> Result<Option<PathBuf>, CommandError> {
+    match inputs.iter().find(|input| input.file == *standard) {
+        None => Ok(None),
+        Some(input) if input.name == STDIN_NAME => Err(refused(
+            "standard input and standard output are the same file; name another file for the output".to_owned(),
+        )),
+        Some(input) => Ok(Some(PathBuf::from(&input.name))),
     }
 }
 
