@@ -1,7 +1,9 @@
 //! Diagnostics: problems met in the input, as values that can be written as events.
 
+mod printable;
 mod skip;
 
+pub use printable::printable;
 pub use skip::SkipReason;
 
 use crate::origin::Source;
