@@ -89,7 +89,11 @@ impl MboxFile<'_> {
             let is_settled = chunk.at_end
                 && self.settle_state == SettleState::Settled
                 && chunk.version == self.version;
-            let complete = complete_messages(&messages, is_settled);
+            let complete = if is_settled {
+                &messages[..]
+            } else {
+                terminated_messages(&messages)
+            };
             if complete.is_empty() && !chunk.at_end {
                 if self.max_message_bytes <= chunk_bytes {
                     return self.ingest_oversized(chunk.cursor, ingest);
@@ -299,11 +303,8 @@ fn read_at(file: &File, offset: u64, len: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Returns the messages that are complete: all but the last, in a settled file all.
-fn complete_messages<'f, 'b>(messages: &'f [Message<'b>], is_settled: bool) -> &'f [Message<'b>] {
-    if is_settled {
-        return messages;
-    }
+/// Returns the messages that are complete even if the file is still written: those that another one follows.
+fn terminated_messages<'f, 'b>(messages: &'f [Message<'b>]) -> &'f [Message<'b>] {
     // An unterminated line `http:` may become a header field or text, and only in the first case is the line before it
     // a separator.
     let is_undecided = messages

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use rusqlite::params;
 
 use super::keys::{FileId, Hash128, KeyRange, MailboxId};
-use super::retention::Retention;
+use super::retention::{Retention, SurveyedEntry};
 use super::row_checksum::ChecksummedRow;
 use super::state_db::StateDb;
 use crate::daemon::error::DaemonError;
@@ -107,7 +107,11 @@ impl StateDb {
         let mut purged = self.purge_files(&files)?;
         purged += self.purge_cursors(&mut mailboxes, seen, day)?;
         for (id, mailbox) in mailboxes {
-            match Retention::decide(mailbox.is_present, mailbox.missing_since, day) {
+            let entry = SurveyedEntry {
+                is_present: mailbox.is_present,
+                missing_since: mailbox.missing_since,
+            };
+            match Retention::decide(entry, day) {
                 Retention::Purge if !mailbox.has_entries => purged += self.purge_mailbox(id)?,
                 Retention::Mark { missing_since } => {
                     self.connection.run(
@@ -182,7 +186,11 @@ impl StateDb {
     ) -> Result<(), DaemonError> {
         let is_present = seen.has(row.key.cast_unsigned());
         mailbox.is_present |= is_present;
-        match Retention::decide(is_present, row.missing_since, day) {
+        let entry = SurveyedEntry {
+            is_present,
+            missing_since: row.missing_since,
+        };
+        match Retention::decide(entry, day) {
             Retention::Purge if purged.len() < PURGED_PER_SURVEY => {
                 purged.push(PurgedFile {
                     key: row.key,
@@ -314,8 +322,11 @@ impl StateDb {
             };
             let is_present = seen.has(id.hash());
             mailbox.is_present |= is_present;
-            let missing_since = row.get::<_, Option<i64>>(4)?.map(i64::cast_unsigned);
-            let retention = Retention::decide(is_present, missing_since, day);
+            let entry = SurveyedEntry {
+                is_present,
+                missing_since: row.get::<_, Option<i64>>(4)?.map(i64::cast_unsigned),
+            };
+            let retention = Retention::decide(entry, day);
             mailbox.has_entries |= retention != Retention::Purge;
             if retention != Retention::Keep {
                 changes.push(CursorChange { id, retention });
