@@ -13,7 +13,7 @@
 //!
 //! | room | subject |
 //! |---|---|
-//! | `error` `host` `heartbeat` `counters` `status` `planted_faults` | nouns that all rooms use |
+//! | `error` `host` `heartbeat` `counters` `unix_time` `status` `planted_faults` | nouns that all rooms use |
 //! | `store` | state and output: what is known of mail, which records are committed |
 //! | `ingest` | one file: known or new, complete or growing; its messages |
 //! | `schedule` | which files are scanned, and when: events, rescans, retries |
@@ -26,6 +26,8 @@ mod heartbeat;
 mod host;
 
 mod counters;
+
+mod unix_time;
 
 mod status;
 
@@ -43,5 +45,8 @@ pub use error::DaemonError;
 pub use host::{DaemonHost, LogRecord, MonotonicTime};
 pub use schedule::{DaemonEvent, ReaderHost, SpoolReader};
 pub use service::{RunMode, StateSource, ask, run};
-pub use status::{DaemonState, FailedFile, SpoolStatus, Status};
+pub use status::{
+    DaemonState, FailedFile, LastError, LastSealed, SealedSegment, SpoolState, SpoolStatus, Status,
+};
 pub use store::rebuild_state;
+pub use unix_time::UnixTime;

@@ -2,7 +2,8 @@
 //!
 //! `history` runs random lists of actions in this process against a simple model, `failures` single cases with a
 //! simulated clock. The others run the real program: `kills` stops it at random moments, `damage` changes its own files,
-//! `spools` does what mail programs do to mailboxes, `cli` checks commands and exit codes. Tests that need root or
+//! `spools` does what mail programs do to mailboxes, `cli` checks commands and exit codes, `operator` checks what an operator
+//! sees. Tests that need root or
 //! strace are in `tests/tools`.
 
 mod cli;
@@ -10,6 +11,7 @@ mod damage;
 mod failures;
 mod history;
 mod kills;
+mod operator;
 mod spools;
 
 use std::collections::BTreeMap;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::status::SealedSegment;
 use crate::diagnostic::Event;
 
 /// A point in time of a clock that never goes back. Only differences count, so the system clock may jump.
@@ -49,4 +50,6 @@ pub enum LogRecord<'r> {
     Warn(String),
     /// A diagnostic of a source.
     Diagnostic(&'r Event),
+    /// A segment was sealed.
+    Sealed(&'r SealedSegment),
 }

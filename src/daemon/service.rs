@@ -4,6 +4,7 @@
 //! `reader_loop`, the host of its reader. The status of all is published by `status_server` and as `metrics`.
 
 mod clock;
+mod config_changes;
 mod log;
 mod metrics;
 mod process;
@@ -14,6 +15,7 @@ mod sandbox;
 mod spool_groups;
 mod status_server;
 mod supervisor;
+mod unix_socket;
 
 pub use process::{ask, run};
 pub use run_options::{RunMode, StateSource};

@@ -1,9 +1,16 @@
-//! The daemon's state as `urlspool status` prints it: the JSON keys are the field names.
+//! The daemon's state as `urlspool status` prints it: the JSON keys are the field names, in this order.
+//!
+//! `docs/daemon.md` describes the fields for operators.
+
+mod health;
 
 use serde::{Serialize, Serializer};
 
 use super::counters::Counters;
+use super::unix_time::UnixTime;
 use crate::limits::REPORTED_FAILURES;
+
+pub(crate) use health::HealthIssue;
 
 /// State of the daemon.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,6 +47,12 @@ impl Serialize for DaemonState {
 #[derive(Clone, Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct Status {
+    /// Version of the program.
+    pub version: &'static str,
+    /// Process number.
+    pub pid: u32,
+    /// Time of its start; `None` if the system clock was before 1970.
+    pub started: Option<UnixTime>,
     /// Activity of the daemon.
     pub state: DaemonState,
     /// Reason for a pause; `None` otherwise.
@@ -48,6 +61,8 @@ pub struct Status {
     pub segment: u64,
     /// Committed bytes of the open segment.
     pub committed_bytes: u64,
+    /// The segment that was sealed last; `None` if there was none since the start and no sidecar of an earlier one is left.
+    pub last_sealed: Option<LastSealed>,
     /// Files that wait to be scanned.
     pub queue: usize,
     /// Files that may still be written.
@@ -61,8 +76,63 @@ pub struct Status {
     /// The spools.
     pub spools: Vec<SpoolStatus>,
     /// The last error; `None` if there was none.
-    pub last_error: Option<String>,
+    #[serde(flatten)]
+    pub last_error: LastError,
     pub(crate) counts: Counters,
+}
+
+/// A sealed segment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct SealedSegment {
+    /// Name of its file in the output folder.
+    pub name: String,
+    /// Bytes of its lines, before compression.
+    pub bytes: u64,
+    /// Number of its records.
+    pub records: u64,
+    /// Number of messages that these come from.
+    pub messages: u64,
+}
+
+/// The segment that was sealed last.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct LastSealed {
+    /// The segment.
+    #[serde(flatten)]
+    pub segment: SealedSegment,
+    /// Time of its sealing, within half a second; `None` if the system clock was before 1970.
+    pub time: Option<UnixTime>,
+}
+
+/// The last error and its time. The JSON keys are `last_error` and `last_error_time`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct LastError {
+    /// The message; `None` if there was no error.
+    #[serde(rename = "last_error")]
+    pub message: Option<String>,
+    /// The time; `None` without an error, or if the system clock was before 1970.
+    #[serde(rename = "last_error_time")]
+    pub time: Option<UnixTime>,
+}
+
+impl LastError {
+    /// An error that happened at `unix_time`.
+    pub(crate) fn new(message: String, unix_time: Option<u64>) -> LastError {
+        LastError {
+            message: Some(message),
+            time: unix_time.map(UnixTime::new),
+        }
+    }
+
+    /// Keeps the later of two errors.
+    fn merge(&mut self, other: LastError) {
+        if other.message.is_some() && (self.message.is_none() || self.time < other.time) {
+            *self = other;
+        }
+    }
 }
 
 /// State of one spool.
@@ -71,8 +141,14 @@ pub struct Status {
 pub struct SpoolStatus {
     /// Its path.
     pub path: String,
+    /// Its state.
+    pub state: SpoolState,
     /// `true` if it exists.
     pub present: bool,
+    /// Number of folders and files in it that could not be examined at the last full scan.
+    pub unreadable: u64,
+    /// The first of these, with the reason; `None` if there are none.
+    pub error: Option<String>,
     /// Mailboxes on file systems that are not mounted: their state is kept.
     pub absent: u64,
     /// `true` if the kernel reports changes in it; otherwise it is polled.
@@ -83,6 +159,40 @@ pub struct SpoolStatus {
     pub lag_ms: u64,
     /// Milliseconds for which its file system has not answered; 0 while it does.
     pub stalled_ms: u64,
+}
+
+/// State of one spool, for the operator.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SpoolState {
+    /// All of it can be read.
+    #[default]
+    Ok,
+    /// It does not exist, or is empty although it was not. Its state is kept.
+    Missing,
+    /// Some of its folders cannot be read.
+    Unreadable,
+    /// Its file system does not answer.
+    Stalled,
+}
+
+impl SpoolState {
+    /// The name in the status.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            SpoolState::Ok => "ok",
+            SpoolState::Missing => "missing",
+            SpoolState::Unreadable => "unreadable",
+            SpoolState::Stalled => "stalled",
+        }
+    }
+}
+
+impl Serialize for SpoolState {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
 }
 
 /// A file that could not be read.
@@ -108,7 +218,8 @@ pub(crate) struct CommitterStatus {
     pub(crate) segment: u64,
     /// Committed bytes of the open segment; 0 during a pause.
     pub(crate) committed_bytes: u64,
-    pub(crate) last_error: Option<String>,
+    pub(crate) last_sealed: Option<LastSealed>,
+    pub(crate) last_error: LastError,
     pub(crate) counters: Counters,
 }
 
@@ -125,7 +236,7 @@ impl Status {
         self.failures.extend(other.failures);
         self.failures.truncate(REPORTED_FAILURES);
         self.spools.extend(other.spools);
-        self.last_error = other.last_error.or(self.last_error.take());
+        self.last_error.merge(other.last_error);
         self.counts.add(&other.counts);
     }
 
@@ -137,7 +248,8 @@ impl Status {
         }
         self.segment = committer.segment;
         self.committed_bytes = committer.committed_bytes;
-        self.last_error = self.last_error.take().or(committer.last_error);
+        self.last_sealed = committer.last_sealed;
+        self.last_error.merge(committer.last_error);
         self.counts.add(&committer.counters);
     }
 
@@ -149,6 +261,28 @@ impl Status {
     /// One line of JSON.
     #[must_use]
     pub fn json(&self) -> Vec<u8> {
-        crate::record::json_line(self)
+        /// The status and what follows from it.
+        #[derive(Serialize)]
+        struct Document<'s> {
+            #[serde(flatten)]
+            status: &'s Status,
+            healthy: bool,
+            issues: Vec<String>,
+        }
+        let issues = self.health_issues();
+        crate::record::json_line(&Document {
+            status: self,
+            healthy: issues.is_empty(),
+            issues: issues.iter().map(HealthIssue::to_string).collect(),
+        })
+    }
+}
+
+impl SpoolStatus {
+    /// Sets the time for which the spool's file system has not answered.
+    pub(crate) fn stall(&mut self, stalled_ms: u64) {
+        self.state = SpoolState::Stalled;
+        self.stalled_ms = stalled_ms;
+        self.lag_ms = self.lag_ms.max(stalled_ms);
     }
 }

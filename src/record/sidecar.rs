@@ -17,10 +17,12 @@ pub struct Sidecar {
     pub name: String,
     /// Length in bytes of its lines, before compression.
     pub len: u64,
-    /// XXH3 (64 bits) of its lines, in hexadecimal digits.
-    pub hash: String,
+    /// XXH3 (64 bits) of its lines, before compression, in hexadecimal digits.
+    pub xxh3_64: String,
     /// Number of its lines.
     pub records: u64,
+    /// Number of messages that these come from.
+    pub messages: u64,
     /// Number of times that the state was rebuilt.
     pub epoch: u64,
     /// Seconds for which the spools were watched.

@@ -10,6 +10,7 @@ use crate::daemon::error::DaemonError;
 use crate::daemon::host::{LogRecord, MonotonicTime};
 use crate::daemon::ingest::{FileOutcome, FileVersion, IngestContext, SettleState};
 use crate::daemon::planted_faults::{PlantedFault, is_planted};
+use crate::daemon::status::LastError;
 use crate::daemon::store::{Committer, Session};
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
 use crate::limits::REMEMBERED_FAILURES;
@@ -99,11 +100,9 @@ impl SpoolReader {
     pub(super) fn report(&mut self, event: &Event, host: &mut dyn ReaderHost) {
         self.counters.event(event);
         if event.diagnostic.kind.is_failure() {
-            self.last_error = Some(format!(
-                "{}: {}",
-                event.source.path.display(),
-                event.diagnostic.message
-            ));
+            let path = event.source.path.display();
+            let message = format!("{path}: {}", event.diagnostic.message);
+            self.last_error = LastError::new(message, host.unix_time());
         }
         host.log(&LogRecord::Diagnostic(event));
     }

@@ -48,7 +48,16 @@ impl fmt::Display for WatchError {
             WatchError::SharedFileSystem => f.write_str(
                 "it is on a shared file system, where the kernel does not report changes by other machines",
             ),
-            WatchError::Refused(error) => error.fmt(f),
+            // The text of the error names the paths once more.
+            WatchError::Refused(error) => match &error.kind {
+                ErrorKind::Io(error) => error.fmt(f),
+                ErrorKind::MaxFilesWatch => f.write_str(
+                    "the limit of watches is reached; raise fs.inotify.max_user_watches (sysctl)",
+                ),
+                ErrorKind::PathNotFound => f.write_str("it does not exist"),
+                ErrorKind::Generic(text) => f.write_str(text),
+                _ => f.write_str("the kernel refused a watch"),
+            },
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::daemon::heartbeat::Heartbeat;
 use crate::daemon::host::{DaemonHost, MonotonicTime};
 use crate::daemon::ingest::{FileVersion, ParserPool};
 use crate::daemon::planted_faults::{PlantedFault, is_planted};
-use crate::daemon::status::{DaemonState, Status};
+use crate::daemon::status::{DaemonState, LastError, Status};
 use crate::daemon::store::{CommitTiming, SharedCommitter};
 use crate::extract::Extractor;
 
@@ -56,7 +56,7 @@ pub struct SpoolReader {
     pub(super) folders: HashMap<PathBuf, i64>,
     pub(super) counters: Counters,
     pub(super) stopping: bool,
-    pub(super) last_error: Option<String>,
+    pub(super) last_error: LastError,
 }
 
 /// Resources that all readers share.
@@ -114,7 +114,7 @@ impl SpoolReader {
             folders: HashMap::new(),
             counters: Counters::default(),
             stopping: false,
-            last_error: None,
+            last_error: LastError::default(),
         }
     }
 
@@ -180,7 +180,7 @@ impl SpoolReader {
     ///
     /// An I/O error. What was committed stays committed.
     pub fn close(self) -> Result<(), DaemonError> {
-        self.shared.committer.close()
+        self.shared.committer.close().map(|_| ())
     }
 
     /// The state of the spools and of the committer.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::reader::{RESCAN_DELAY_MS, ReaderHost, SpoolReader};
 use super::survey::{SpoolSurvey, SurveyGap};
+use super::watched_spool::UnreadablePaths;
 use crate::daemon::error::DaemonError;
 use crate::daemon::host::{LogRecord, MonotonicTime};
 use crate::diagnostic::{DiagnosticKind, Event};
@@ -31,6 +32,8 @@ struct SpoolScan {
     files: u64,
     /// Modification times of the folders whose entries are renamed by mail programs.
     folders: HashMap<PathBuf, i64>,
+    /// Folders and files that could not be examined.
+    unreadable: UnreadablePaths,
     /// The survey that is made along with the scan, if one is due.
     survey: Option<SpoolSurvey>,
 }
@@ -51,6 +54,7 @@ impl SpoolReader {
             changed_checked: start,
             files: 0,
             folders: HashMap::new(),
+            unreadable: UnreadablePaths::default(),
             survey: None,
         };
         if is_present {
@@ -63,6 +67,7 @@ impl SpoolReader {
         }
         self.spools[spool].files = scan.files;
         self.spools[spool].scanned = is_present;
+        self.replace_unreadable(spool, std::mem::take(&mut scan.unreadable), host);
         if let Some(survey) = scan.survey.take() {
             self.finish_survey(spool, survey, host)?;
         }
@@ -71,18 +76,58 @@ impl SpoolReader {
         Ok(())
     }
 
-    /// Returns `true` if the root of a spool is present; warns when it has disappeared.
+    /// Returns `true` if the root of a spool is present; logs when it has disappeared or is back.
     fn check_root(&mut self, spool: usize, host: &mut dyn ReaderHost) -> Result<bool, DaemonError> {
         let is_present = !self.is_absent(spool)?;
         let watched = &mut self.spools[spool];
-        if watched.present && !is_present {
-            let root = watched.spool.path.display();
-            host.log(&LogRecord::Warn(format!(
-                "{root} is missing or empty; its state is kept"
-            )));
+        let root = watched.spool.path.display();
+        match (watched.present, is_present) {
+            (true, false) => host.log(&LogRecord::Warn(format!(
+                "spool {root} is missing or empty; its state is kept"
+            ))),
+            (false, true) => host.log(&LogRecord::Info(format!("spool {root} is available again"))),
+            _ => {}
         }
         watched.present = is_present;
         Ok(is_present)
+    }
+
+    /// Stores the folders and files that the scan could not examine; logs when all can be examined again.
+    fn replace_unreadable(
+        &mut self,
+        spool: usize,
+        unreadable: UnreadablePaths,
+        host: &mut dyn ReaderHost,
+    ) {
+        let watched = &mut self.spools[spool];
+        if !watched.unreadable.is_empty() && unreadable.is_empty() && watched.present {
+            // The kernel may have refused to report changes.
+            watched.forget_root();
+            let root = watched.spool.path.display();
+            host.log(&LogRecord::Info(format!(
+                "spool {root} can be read completely again"
+            )));
+        }
+        watched.unreadable = unreadable;
+    }
+
+    /// Handles a folder or file that the scan cannot examine. It is reported once, not at each scan.
+    fn fail(&mut self, scan: &mut SpoolScan, event: &Event, host: &mut dyn ReaderHost) {
+        if self.spools[scan.spool]
+            .unreadable
+            .contains(&event.source.path)
+        {
+            self.counters.event(event);
+        } else {
+            self.report(event, host);
+        }
+        if event.diagnostic.kind == DiagnosticKind::Vanished {
+            return;
+        }
+        scan.unreadable.add(event);
+        if let Some(survey) = &mut scan.survey {
+            survey.mark_incomplete(SurveyGap::UnreadableFolder);
+        }
     }
 
     /// Checks each file of the spool, until the end or until the reader stops.
@@ -99,8 +144,7 @@ impl SpoolReader {
                     self.check_file(scan.spool, &file, host)?;
                 }
                 WalkStep::Failed(event) => {
-                    scan.fail(&event);
-                    self.report(&event, host);
+                    self.fail(scan, &event, host);
                 }
                 WalkStep::Part { .. }
                 | WalkStep::Skipped { .. }
@@ -166,14 +210,6 @@ impl SpoolScan {
             && let Some(time) = modification_time(folder)
         {
             self.folders.insert(folder.to_owned(), time);
-        }
-    }
-
-    fn fail(&mut self, event: &Event) {
-        if event.diagnostic.kind != DiagnosticKind::Vanished
-            && let Some(survey) = &mut self.survey
-        {
-            survey.mark_incomplete(SurveyGap::UnreadableFolder);
         }
     }
 }

@@ -154,7 +154,8 @@ impl SpoolReader {
         let Some(session) = self.shared.committer.session(&self.heartbeat) else {
             return Ok(false);
         };
-        if !root.exists() {
+        // A root that cannot be examined is unreadable, not absent.
+        if matches!(root.try_exists(), Ok(false)) {
             return Ok(true);
         }
         Ok(is_empty && session.with(|committer| committer.db.has_spool(path_key(root)))?)

@@ -1,11 +1,14 @@
 //! A spool as its reader sees it.
 
+use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::config::Spool;
 use crate::daemon::host::MonotonicTime;
-use crate::daemon::status::SpoolStatus;
+use crate::daemon::status::{SpoolState, SpoolStatus};
+use crate::diagnostic::Event;
+use crate::limits::REMEMBERED_FAILURES;
 
 /// A spool, and the time of its next scan.
 #[derive(Debug)]
@@ -18,6 +21,8 @@ pub(super) struct WatchedSpool {
     /// `true` if the kernel reports changes in it; otherwise it is polled.
     pub(super) notices: bool,
     pub(super) present: bool,
+    /// Folders and files that the last scan could not examine.
+    pub(super) unreadable: UnreadablePaths,
     /// `true` once all of it was scanned since it is watched.
     pub(super) scanned: bool,
     /// Mailboxes on file systems that are not mounted.
@@ -25,6 +30,17 @@ pub(super) struct WatchedSpool {
     /// Identity of the root at the last scan; `None` if it did not exist.
     root: Option<RootId>,
     pub(super) files: u64,
+}
+
+/// Folders and files of a spool that a scan could not examine.
+#[derive(Debug, Default)]
+pub(super) struct UnreadablePaths {
+    /// At most [`REMEMBERED_FAILURES`] of them.
+    paths: BTreeSet<PathBuf>,
+    /// Number of all.
+    count: u64,
+    /// The first one, with the reason.
+    first: Option<String>,
 }
 
 /// Identity of a spool's root: if it changes, notifications of the earlier root are useless.
@@ -43,6 +59,7 @@ impl WatchedSpool {
             unstable_scans: 0,
             notices: true,
             present: true,
+            unreadable: UnreadablePaths::default(),
             scanned: false,
             absent: 0,
             root: None,
@@ -66,17 +83,58 @@ impl WatchedSpool {
         true
     }
 
+    /// Requests that notifications are requested again, as if the root were another one.
+    pub(super) fn forget_root(&mut self) {
+        self.root = None;
+    }
+
     /// The spool's state at `now`.
     pub(super) fn status(&self, now: MonotonicTime) -> SpoolStatus {
         SpoolStatus {
             path: self.spool.path.display().to_string(),
+            state: self.state(),
             present: self.present,
+            unreadable: self.unreadable.count,
+            error: self.unreadable.first.clone(),
             absent: self.absent,
             notices: self.notices,
             files: self.files,
             lag_ms: self.due.map_or(0, |due| now.ms.saturating_sub(due.ms)),
             stalled_ms: 0,
         }
+    }
+
+    fn state(&self) -> SpoolState {
+        if !self.unreadable.is_empty() {
+            SpoolState::Unreadable
+        } else if self.present {
+            SpoolState::Ok
+        } else {
+            SpoolState::Missing
+        }
+    }
+}
+
+impl UnreadablePaths {
+    /// Adds the path of an event.
+    pub(super) fn add(&mut self, event: &Event) {
+        let path = &*event.source.path;
+        self.count += 1;
+        self.first
+            .get_or_insert_with(|| format!("{}: {}", path.display(), event.diagnostic.message));
+        if self.paths.len() < REMEMBERED_FAILURES {
+            self.paths.insert(path.to_owned());
+        }
+    }
+
+    /// Returns `true` if this path is one of those that are remembered.
+    pub(super) fn contains(&self, path: &Path) -> bool {
+        self.paths.contains(path)
+    }
+
+    /// Returns `true` if everything could be examined.
+    pub(super) fn is_empty(&self) -> bool {
+        self.count == 0
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::daemon::host::LogRecord;
+use crate::diagnostic::printable;
 
 /// Maximum number of lines per second. Further ones are counted, and the number is reported in one line.
 const LINES_PER_SECOND: u32 = 10;
@@ -35,17 +36,24 @@ impl RateLimitedLog {
             return;
         }
         match record {
-            LogRecord::Info(text) => tracing::info!("{text}"),
-            LogRecord::Warn(text) => tracing::warn!("{text}"),
+            LogRecord::Info(text) => tracing::info!("{}", printable(text)),
+            LogRecord::Warn(text) => tracing::warn!("{}", printable(text)),
+            LogRecord::Sealed(segment) => tracing::info!(
+                segment = %segment.name,
+                records = segment.records,
+                messages = segment.messages,
+                bytes = segment.bytes,
+                "sealed a segment"
+            ),
             LogRecord::Diagnostic(event) => {
                 let path = event.source.path.to_string_lossy();
                 let diagnostic = &event.diagnostic;
                 tracing::warn!(
-                    path = %path.escape_debug(),
+                    path = %printable(&path),
                     kind = diagnostic.kind.name(),
                     offset = diagnostic.offset,
                     "{}",
-                    diagnostic.message.escape_debug()
+                    printable(&diagnostic.message)
                 );
             }
         }

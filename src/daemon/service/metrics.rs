@@ -1,10 +1,11 @@
 //! The status as metrics in the text format of Prometheus. Labels come from closed sets, never from mail.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 use crate::daemon::schedule::ReadErrorKind;
-use crate::daemon::status::{DaemonState, Status};
+use crate::daemon::status::{DaemonState, SpoolState, Status};
+use crate::daemon::unix_time::UnixTime;
 use crate::diagnostic::DiagnosticKind;
 
 /// A metric without labels.
@@ -13,7 +14,25 @@ struct Metric {
     /// Name without the prefix `urlspool_`.
     name: &'static str,
     help: &'static str,
-    value: u64,
+    value: MetricValue,
+}
+
+/// The value of a metric.
+#[derive(Clone, Copy)]
+enum MetricValue {
+    /// A number of things, or seconds since 1970.
+    Count(u64),
+    /// Milliseconds, written as seconds.
+    Millis(u64),
+}
+
+impl fmt::Display for MetricValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MetricValue::Count(count) => count.fmt(f),
+            MetricValue::Millis(millis) => write!(f, "{}.{:03}", millis / 1_000, millis % 1_000),
+        }
+    }
 }
 
 /// A counter with one value for each kind of event.
@@ -44,6 +63,7 @@ impl Status {
     #[must_use]
     pub fn metrics(&self) -> String {
         let mut text = String::new();
+        self.write_build_info(&mut text);
         for metric in self.counter_metrics().iter().chain(&self.gauge_metrics()) {
             metric.write(&mut text);
         }
@@ -60,6 +80,18 @@ impl Status {
         };
         read_errors.write(&mut text, &ReadErrorKind::ALL.map(ReadErrorKind::name));
         text
+    }
+
+    /// Writes a metric of value 1 whose label is the version.
+    fn write_build_info(&self, text: &mut String) {
+        let help = "The version of the program, as a label.";
+        write_header(text, "build_info", help, MetricKind::Gauge);
+        // Writing to a String does not fail.
+        let _ = writeln!(
+            text,
+            "urlspool_build_info{{version=\"{}\"}} 1",
+            self.version
+        );
     }
 
     fn counter_metrics(&self) -> [Metric; 10] {
@@ -94,7 +126,7 @@ impl Status {
         ]
     }
 
-    fn gauge_metrics(&self) -> [Metric; 9] {
+    fn gauge_metrics(&self) -> [Metric; 14] {
         let lag = self.spools.iter().map(|spool| spool.lag_ms).max();
         let stalled = self.spools.iter().filter(|spool| spool.stalled_ms > 0);
         [
@@ -139,12 +171,50 @@ impl Status {
                 stalled.count() as u64,
             ),
             gauge(
-                "lag_milliseconds",
-                "Time for which the oldest work has been due.",
-                lag.unwrap_or(0),
+                "missing_spools",
+                "Spools that do not exist or are empty although they were not.",
+                self.spools_in(SpoolState::Missing),
+            ),
+            gauge(
+                "unreadable_spools",
+                "Spools with folders that cannot be read.",
+                self.spools_in(SpoolState::Unreadable),
+            ),
+            Metric {
+                value: MetricValue::Millis(lag.unwrap_or(0)),
+                ..gauge(
+                    "lag_seconds",
+                    "Time for which the oldest work has been due.",
+                    0,
+                )
+            },
+            gauge(
+                "start_time_seconds",
+                "Time of the start, in seconds since 1970.",
+                seconds(self.started),
+            ),
+            gauge(
+                "last_sealed_timestamp_seconds",
+                "Time of the last sealing of a segment, in seconds since 1970; 0 if unknown.",
+                seconds(self.last_sealed.as_ref().and_then(|last| last.time)),
+            ),
+            gauge(
+                "last_error_timestamp_seconds",
+                "Time of the last error, in seconds since 1970; 0 without one.",
+                seconds(self.last_error.time),
             ),
         ]
     }
+
+    /// Number of spools in this state.
+    fn spools_in(&self, state: SpoolState) -> u64 {
+        let spools = self.spools.iter();
+        spools.filter(|spool| spool.state == state).count() as u64
+    }
+}
+
+fn seconds(time: Option<UnixTime>) -> u64 {
+    time.map_or(0, |time| time.seconds)
 }
 
 fn counter(name: &'static str, help: &'static str, value: u64) -> Metric {
@@ -152,7 +222,7 @@ fn counter(name: &'static str, help: &'static str, value: u64) -> Metric {
         kind: MetricKind::Counter,
         name,
         help,
-        value,
+        value: MetricValue::Count(value),
     }
 }
 
@@ -161,7 +231,7 @@ fn gauge(name: &'static str, help: &'static str, value: u64) -> Metric {
         kind: MetricKind::Gauge,
         name,
         help,
-        value,
+        value: MetricValue::Count(value),
     }
 }
 
@@ -205,5 +275,27 @@ mod tests {
             let name = line.split([' ', '{']).next().unwrap();
             assert!(text.contains(&format!("# TYPE {name} ")), "{line}");
         }
+    }
+
+    #[test]
+    fn the_lag_is_in_seconds_and_the_version_is_a_label() {
+        let spool = crate::daemon::status::SpoolStatus {
+            lag_ms: 12_045,
+            ..Default::default()
+        };
+        let status = Status {
+            version: "1.2.3",
+            spools: vec![spool],
+            ..Status::default()
+        };
+        let text = status.metrics();
+        for line in [
+            "urlspool_lag_seconds 12.045",
+            "urlspool_build_info{version=\"1.2.3\"} 1",
+            "urlspool_unreadable_spools 0",
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line}\n{text}");
+        }
+        assert!(!text.contains("millis"));
     }
 }

@@ -7,18 +7,23 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
+use rustix::fs::Mode;
+use rustix::process::umask;
 use sd_notify::NotifyState;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 
+use super::config_changes::{ChangeEffect, config_changes};
 use super::run_options::{RunMode, StateSource};
 use super::sandbox::{self, Sandbox};
-use super::status_server::{self, StatusSnapshot};
+use super::status_server::{self, MetricsAddress, StatusSnapshot};
 use super::supervisor::{ProcessHost, Supervisor, SupervisorEvent};
+use super::unix_socket::SocketFile;
 use crate::config::Config;
 use crate::daemon::error::DaemonError;
 use crate::daemon::status::{DaemonState, Status};
 use crate::daemon::store::rebuild_state;
+use crate::diagnostic::printable;
 use crate::sink::segment;
 
 /// The time between two updates of the published status.
@@ -38,6 +43,7 @@ pub fn run(
     mode: RunMode,
     source: StateSource,
 ) -> Result<(), DaemonError> {
+    restrict_file_modes();
     // Landlock confines this thread and those that it starts later, so it comes before all of them.
     let sandbox = sandbox::enter(&config_path, &config)?;
     sandbox.log();
@@ -94,6 +100,7 @@ fn supervise(
                 }
             }
             Some(SupervisorEvent::Reload(config)) => {
+                log_changes(supervisor.config(), &config);
                 sandbox.warn_of_denied(&config);
                 supervisor.reload(*config)?;
             }
@@ -104,8 +111,34 @@ fn supervise(
     }
 }
 
-/// Publishes the status: at the sockets, to systemd, in the file with metrics.
+/// Logs the changes of a new configuration.
+fn log_changes(old: &Config, new: &Config) {
+    let changes = config_changes(old, new);
+    if changes.is_empty() {
+        tracing::info!("read the configuration again: nothing has changed");
+        return;
+    }
+    tracing::info!("read the configuration again");
+    for change in changes {
+        match change.effect() {
+            ChangeEffect::Now => tracing::info!("{}", printable(&change.to_string())),
+            ChangeEffect::AfterRestart => tracing::warn!("{}", printable(&change.to_string())),
+        }
+    }
+}
+
+/// Lets nobody but owner and group read what the process creates. A stricter umask stays in force.
+fn restrict_file_modes() {
+    let group_reads = Mode::WGRP | Mode::RWXO;
+    let found = umask(group_reads);
+    umask(found | group_reads);
+}
+
+/// Publishes the status: at the sockets, to systemd, in the file with metrics. Removes the sockets when it is dropped.
 struct StatusPublisher {
+    /// Keeps the names of the sockets.
+    _control: SocketFile,
+    _metrics: Option<MetricsAddress>,
     snapshot: StatusSnapshot,
     published: Option<Instant>,
     textfile_written: Option<Instant>,
@@ -117,16 +150,12 @@ impl StatusPublisher {
         let snapshot = StatusSnapshot::new(&supervisor.initial_status());
         let config = supervisor.config();
         let control = control_socket(config);
-        snapshot
+        let control = snapshot
             .serve_control(&control)
             .map_err(|error| DaemonError::from_io(&control, &error))?;
-        let listen = &config.metrics.listen;
-        if !listen.is_empty()
-            && let Err(error) = snapshot.serve_http(listen)
-        {
-            tracing::warn!("metrics are not served: cannot listen at {listen}: {error}");
-        }
         Ok(StatusPublisher {
+            _control: control,
+            _metrics: serve_metrics(&snapshot, &config.metrics.listen),
             snapshot,
             published: None,
             textfile_written: None,
@@ -147,6 +176,24 @@ impl StatusPublisher {
             if let Err(error) = segment::replace(textfile, status.metrics().as_bytes()) {
                 tracing::warn!("cannot write metrics to {}: {error}", textfile.display());
             }
+        }
+    }
+}
+
+/// Serves metrics at `listen`, and logs the address or the error. `None` if they are not served.
+fn serve_metrics(snapshot: &StatusSnapshot, listen: &str) -> Option<MetricsAddress> {
+    if listen.is_empty() {
+        tracing::info!("metrics are not served: metrics.listen is empty");
+        return None;
+    }
+    match snapshot.serve_http(listen) {
+        Ok(address) => {
+            tracing::info!("metrics are served at {address}");
+            Some(address)
+        }
+        Err(error) => {
+            tracing::warn!("metrics are not served: cannot listen at {listen}: {error}");
+            None
         }
     }
 }
@@ -217,14 +264,11 @@ fn read_config(path: &Path) -> Option<SupervisorEvent> {
         Err(error) => Err(error.to_string()),
     };
     match read.and_then(checked) {
-        Ok(config) => {
-            tracing::info!("read the configuration again");
-            Some(SupervisorEvent::Reload(Box::new(config)))
-        }
+        Ok(config) => Some(SupervisorEvent::Reload(Box::new(config))),
         Err(error) => {
             tracing::error!(
                 "the old configuration stays in force: {}",
-                error.replace('\n', " | ")
+                printable(&error.replace('\n', " | "))
             );
             None
         }

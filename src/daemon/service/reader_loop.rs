@@ -137,10 +137,9 @@ impl ReaderLoop {
     }
 
     fn poll(&mut self, path: PathBuf, reason: &WatchError) {
-        let name = path.to_string_lossy();
         self.log.write(&LogRecord::Warn(format!(
             "{}: changes are polled, not reported by the kernel: {reason}",
-            name.escape_debug()
+            path.display()
         )));
         // A full queue causes a rescan of everything, which serves as the first poll.
         if self.wake.try_send(DaemonEvent::Unwatched(path)).is_err() {

@@ -13,6 +13,7 @@ use super::reader_loop::{ReaderLoop, SharedReaderState};
 use super::run_options::RunMode;
 use crate::daemon::error::DaemonError;
 use crate::daemon::heartbeat::Heartbeat;
+use crate::daemon::host::LogRecord;
 use crate::daemon::schedule::{DaemonEvent, SpoolReader};
 use crate::daemon::status::Status;
 
@@ -43,8 +44,8 @@ struct LastProgress {
 /// The state of a reader's spools.
 pub(super) struct ReaderReport {
     pub(super) status: Status,
-    /// A warning for the operator: the reader has stalled since the last report.
-    pub(super) warning: Option<String>,
+    /// A line for the log: since the last report the reader has stalled, or reads again.
+    pub(super) log_line: Option<LogRecord<'static>>,
 }
 
 impl ReaderThread {
@@ -105,19 +106,20 @@ impl ReaderThread {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone();
+        let was_reported = self.is_stall_reported;
         let Some(stalled) = self.stalled() else {
+            let is_over = was_reported && !self.is_stall_reported;
             return ReaderReport {
+                log_line: is_over.then(|| LogRecord::Info(recovery(&status))),
                 status,
-                warning: None,
             };
         };
         for spool in &mut status.spools {
-            spool.stalled_ms = u64::try_from(stalled.as_millis()).unwrap_or(u64::MAX);
-            spool.lag_ms = spool.lag_ms.max(spool.stalled_ms);
+            spool.stall(u64::try_from(stalled.as_millis()).unwrap_or(u64::MAX));
         }
         let is_new = !std::mem::replace(&mut self.is_stall_reported, true);
         ReaderReport {
-            warning: is_new.then(|| stall_warning(&status, stalled)),
+            log_line: is_new.then(|| LogRecord::Warn(stall_warning(&status, stalled))),
             status,
         }
     }
@@ -136,11 +138,22 @@ impl ReaderThread {
     }
 }
 
-fn stall_warning(status: &Status, stalled: Duration) -> String {
+fn spool_paths(status: &Status) -> String {
     let paths: Vec<&str> = status.spools.iter().map(|spool| &*spool.path).collect();
+    paths.join(", ")
+}
+
+fn recovery(status: &Status) -> String {
+    format!(
+        "{}: the file system answers again; reading goes on",
+        spool_paths(status)
+    )
+}
+
+fn stall_warning(status: &Status, stalled: Duration) -> String {
     format!(
         "{}: no progress for {} s, the file system does not answer; other spools are read as usual",
-        paths.join(", "),
+        spool_paths(status),
         stalled.as_secs()
     )
 }

@@ -1,16 +1,16 @@
 //! Serves the status: at the control socket for `urlspool status`, by HTTP for Prometheus and health checks. Only on this
 //! machine.
 
-use std::fs;
+use std::fmt;
 use std::io::{self, Read, Write};
-use std::net::{TcpListener, TcpStream};
-use std::os::unix::fs::PermissionsExt;
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::daemon::status::{DaemonState, Status};
+use super::unix_socket::{BoundSocket, SocketFile};
+use crate::daemon::status::{HealthIssue, Status};
 
 /// The time in which a client must send its request and receive the answer.
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(2);
@@ -32,9 +32,24 @@ pub(super) struct StatusSnapshot(Arc<Mutex<RenderedStatus>>);
 struct RenderedStatus {
     json: Vec<u8>,
     metrics: String,
-    /// `true` if the daemon was running and not stalled.
-    is_running: bool,
+    /// The answer to a question for the health, while the snapshot is not too old.
+    health: HealthAnswer,
     at: Instant,
+}
+
+/// The health of the daemon.
+#[derive(Debug)]
+enum HealthAnswer {
+    Healthy,
+    /// The issues, one a line.
+    Unhealthy(String),
+}
+
+/// The address at which metrics are served.
+#[derive(Debug)]
+pub(super) enum MetricsAddress {
+    Unix(SocketFile),
+    Tcp(SocketAddr),
 }
 
 /// An answer to an HTTP request.
@@ -56,8 +71,8 @@ impl StatusSnapshot {
     }
 
     /// Serves the status as JSON at the control socket, on a thread of its own.
-    pub(super) fn serve_control(&self, path: &Path) -> io::Result<()> {
-        let listener = bind(path)?;
+    pub(super) fn serve_control(&self, path: &Path) -> io::Result<SocketFile> {
+        let BoundSocket { listener, file } = BoundSocket::bind(path)?;
         let snapshot = self.clone();
         let serve = move || {
             for stream in listener.incoming().flatten() {
@@ -71,19 +86,22 @@ impl StatusSnapshot {
         std::thread::Builder::new()
             .name("control".to_owned())
             .spawn(serve)
-            .map(|_| ())
+            .map(|_| file)
     }
 
     /// Serves HTTP at `unix:PATH` or a loopback address, on a thread of its own.
-    pub(super) fn serve_http(&self, listen: &str) -> io::Result<()> {
+    pub(super) fn serve_http(&self, listen: &str) -> io::Result<MetricsAddress> {
         match listen.strip_prefix("unix:") {
             Some(path) => {
-                let listener = bind(Path::new(path))?;
-                self.serve_clients(move || listener.accept().map(|(stream, _)| stream))
+                let BoundSocket { listener, file } = BoundSocket::bind(Path::new(path))?;
+                self.serve_clients(move || listener.accept().map(|(stream, _)| stream))?;
+                Ok(MetricsAddress::Unix(file))
             }
             None => {
                 let listener = TcpListener::bind(listen)?;
-                self.serve_clients(move || listener.accept().map(|(stream, _)| stream))
+                let address = listener.local_addr()?;
+                self.serve_clients(move || listener.accept().map(|(stream, _)| stream))?;
+                Ok(MetricsAddress::Tcp(address))
             }
         }
     }
@@ -140,7 +158,7 @@ impl RenderedStatus {
         RenderedStatus {
             json: status.json(),
             metrics: status.metrics(),
-            is_running: status.state == DaemonState::Running && !status.is_stalled(),
+            health: HealthAnswer::of(status),
             at: Instant::now(),
         }
     }
@@ -161,10 +179,33 @@ impl RenderedStatus {
         if !request.starts_with(b"GET /healthz ") {
             return plain("404 Not Found", "/metrics or /healthz\n");
         }
-        if self.is_running && self.at.elapsed() < MAX_AGE {
-            plain("200 OK", "ok\n")
-        } else {
-            plain("503 Service Unavailable", "not ok\n")
+        const UNHEALTHY: &str = "503 Service Unavailable";
+        if MAX_AGE <= self.at.elapsed() {
+            return plain(UNHEALTHY, "not ok\nthe daemon does not update its status\n");
+        }
+        match &self.health {
+            HealthAnswer::Healthy => plain("200 OK", "ok\n"),
+            HealthAnswer::Unhealthy(issues) => plain(UNHEALTHY, issues),
+        }
+    }
+}
+
+impl HealthAnswer {
+    fn of(status: &Status) -> HealthAnswer {
+        let issues = status.health_issues();
+        if issues.is_empty() {
+            return HealthAnswer::Healthy;
+        }
+        let lines: Vec<String> = issues.iter().map(HealthIssue::to_string).collect();
+        HealthAnswer::Unhealthy(format!("not ok\n{}\n", lines.join("\n")))
+    }
+}
+
+impl fmt::Display for MetricsAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MetricsAddress::Unix(file) => write!(f, "unix:{}", file.path().display()),
+            MetricsAddress::Tcp(address) => write!(f, "http://{address}/metrics"),
         }
     }
 }
@@ -214,17 +255,4 @@ fn read_request(client: &mut impl Read) -> Vec<u8> {
         }
     }
     request
-}
-
-/// Creates a socket for the owner and the group. Replaces one at which nobody listens.
-fn bind(path: &Path) -> io::Result<UnixListener> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    if UnixStream::connect(path).is_err() && fs::symlink_metadata(path).is_ok() {
-        fs::remove_file(path)?;
-    }
-    let listener = UnixListener::bind(path)?;
-    fs::set_permissions(path, fs::Permissions::from_mode(0o660))?;
-    Ok(listener)
 }

@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 use super::clock::{Clock, unix_time};
+use super::config_changes;
 use super::log::RateLimitedLog;
 use super::reader_thread::{ReaderReport, ReaderThread};
 use super::run_options::RunMode;
@@ -18,6 +19,7 @@ use crate::daemon::ingest::ParserPool;
 use crate::daemon::schedule::{ReaderResources, SpoolReader};
 use crate::daemon::status::{DaemonState, Status};
 use crate::daemon::store::{CommitTiming, SharedCommitter};
+use crate::daemon::unix_time::UnixTime;
 use crate::extract::Extractor;
 use crate::limits::DAEMON_READER_THREADS;
 
@@ -47,6 +49,8 @@ pub(super) enum SupervisorEvent {
 pub(super) struct ProcessHost {
     clock: Clock,
     log: RateLimitedLog,
+    /// Time of its start; `None` if the system clock was before 1970.
+    started: Option<UnixTime>,
 }
 
 /// Supervises the readers and the committer that they share.
@@ -137,7 +141,7 @@ impl Supervisor {
             // Without a receiver the daemon is ending anyway.
             let _ = sender.send(SupervisorEvent::ReaderEnded { generation, result });
         };
-        let ProcessHost { clock, log } = self.host.clone();
+        let ProcessHost { clock, log, .. } = self.host.clone();
         ReaderThread::start(reader, clock, log, self.mode, on_end)
     }
 
@@ -155,19 +159,14 @@ impl Supervisor {
         self.running == 0 && self.mode == RunMode::Once
     }
 
-    /// Replaces the readers by readers of another configuration. Output and state folder stay what they are until a restart.
+    /// Replaces the readers by readers of another configuration, as far as it takes effect without a restart.
     pub(super) fn reload(&mut self, config: Config) -> Result<(), DaemonError> {
         for mut reader in self.readers.drain(..) {
             reader.retire();
             self.earlier.add(&reader.report().status.counts);
         }
         self.generation += 1;
-        let (output, state) = (
-            self.config.output.dir.clone(),
-            self.config.state.dir.clone(),
-        );
-        self.config = config;
-        (self.config.output.dir, self.config.state.dir) = (output, state);
+        self.config = config_changes::merge(&self.config, config);
         self.resources.extractor = Arc::new(Extractor::new(self.config.options()));
         self.resources.committer.reconfigure(&self.config);
         self.start_readers()
@@ -205,23 +204,35 @@ impl Supervisor {
     /// The state of the daemon before the readers are started.
     pub(super) fn initial_status(&mut self) -> Status {
         let now = self.host.now();
-        SpoolReader::new(self.config.clone(), self.resources.clone(), now).status(now)
+        let reader = SpoolReader::new(self.config.clone(), self.resources.clone(), now);
+        let mut status = self.process_status();
+        status.add_reader(reader.spools_status(now));
+        status.add_committer(self.resources.committer.status());
+        status
     }
 
-    /// The state of the daemon. Readers that have stalled are reported in the log.
-    pub(super) fn status(&mut self) -> Status {
-        let mut status = Status {
+    /// The part of the status that concerns the process.
+    fn process_status(&self) -> Status {
+        Status {
+            version: env!("CARGO_PKG_VERSION"),
+            pid: std::process::id(),
+            started: self.host.started,
             counts: self.earlier.clone(),
             ..Status::default()
-        };
+        }
+    }
+
+    /// The state of the daemon. Readers that have stalled, or that read again, are reported in the log.
+    pub(super) fn status(&mut self) -> Status {
+        let mut status = self.process_status();
         for reader in &mut self.readers {
             let ReaderReport {
                 status: spools,
-                warning,
+                log_line,
             } = reader.report();
             status.add_reader(spools);
-            if let Some(warning) = warning {
-                self.host.log.write(&LogRecord::Warn(warning));
+            if let Some(record) = log_line {
+                self.host.log.write(&record);
             }
         }
         if self.stopping {
@@ -233,14 +244,20 @@ impl Supervisor {
 
     /// Commits and seals what was read, and releases state and output. Without space for that, what is not committed is read
     /// again at the next start.
-    pub(super) fn close(self) -> Result<(), DaemonError> {
+    pub(super) fn close(&mut self) -> Result<(), DaemonError> {
         let was_paused = self.resources.committer.is_paused();
         match self.resources.committer.close() {
+            Ok(sealed) => {
+                for segment in &sealed {
+                    self.host.log.write(&LogRecord::Sealed(segment));
+                }
+                Ok(())
+            }
             Err(DaemonError::OutOfSpace(reason)) if !was_paused => {
                 tracing::warn!("{reason}: uncommitted messages are read again at the next start");
                 Ok(())
             }
-            result => result,
+            Err(error) => Err(error),
         }
     }
 }
@@ -250,6 +267,7 @@ impl ProcessHost {
         ProcessHost {
             clock: Clock::start(),
             log: RateLimitedLog::new(),
+            started: unix_time().map(UnixTime::new),
         }
     }
 }

@@ -1,15 +1,21 @@
 //! The pace of commits: when a batch is committed, when a segment is sealed, when work pauses for lack of space and when it
 //! resumes.
 
+use std::os::unix::fs::MetadataExt;
+
 use super::committer::Committer;
 use super::recovery;
 use super::reserve::{has_space, release_reserve};
+use super::state_paths::StatePaths;
 use super::watch_time::WatchTime;
 use crate::config::Config;
 use crate::daemon::counters::Counters;
 use crate::daemon::error::DaemonError;
 use crate::daemon::host::{DaemonHost, LogRecord, MonotonicTime};
+use crate::daemon::status::{LastError, LastSealed, SealedSegment};
+use crate::daemon::unix_time::UnixTime;
 use crate::limits::SIDECAR_COPIES;
+use crate::record::Sidecar;
 
 /// Milliseconds between two attempts to resume after a pause. Freed space is used within a few seconds.
 pub(super) const RETRY_MS: u64 = 2_000;
@@ -43,7 +49,8 @@ pub(super) struct CommitPace {
     pub(super) watch_time: Option<WatchTime>,
     pub(super) batch_bytes: usize,
     pub(super) counters: Counters,
-    pub(super) last_error: Option<String>,
+    pub(super) last_sealed: Option<LastSealed>,
+    pub(super) last_error: LastError,
 }
 
 /// State of the committer.
@@ -82,7 +89,8 @@ impl CommitPace {
             watch_time: None,
             batch_bytes: BATCH_BYTES,
             counters: Counters::default(),
-            last_error: None,
+            last_sealed: None,
+            last_error: LastError::default(),
         }
     }
 
@@ -146,6 +154,7 @@ impl CommitPace {
         let committer = opened?;
         if self.watch_time.is_none() {
             self.watch_time = Some(WatchTime::open(&committer.db, host)?);
+            self.last_sealed = last_sidecar(&self.config);
         }
         self.state = CommitterState::Open(OpenCommitter {
             committer,
@@ -155,10 +164,23 @@ impl CommitPace {
         Ok(())
     }
 
+    /// Logs the segments that were sealed since the last call.
+    pub(super) fn report_sealed(&mut self, host: &mut dyn DaemonHost) {
+        let sealed = self.open_mut().map(|open| open.committer.take_sealed());
+        for segment in sealed.into_iter().flatten() {
+            host.log(&LogRecord::Sealed(&segment));
+            self.last_sealed = Some(LastSealed {
+                segment,
+                time: host.unix_time().map(UnixTime::new),
+            });
+        }
+    }
+
     pub(super) fn ready(
         &mut self,
         host: &mut dyn DaemonHost,
     ) -> Result<Option<MonotonicTime>, DaemonError> {
+        self.report_sealed(host);
         let now = host.now();
         match &self.state {
             CommitterState::Open(_) | CommitterState::Closed => Ok(None),
@@ -181,7 +203,7 @@ impl CommitPace {
         // If the reason is a limit on file sizes, a smaller batch may fit into the next segment.
         self.batch_bytes = (self.batch_bytes / 4).max(SMALL_BATCH_BYTES);
         self.counters.pauses += 1;
-        self.last_error = Some(reason.clone());
+        self.last_error = LastError::new(reason.clone(), host.unix_time());
         self.state = CommitterState::Paused { reason, retry };
         retry
     }
@@ -309,4 +331,21 @@ impl CommitPace {
             Err(error) => Err(error),
         }
     }
+}
+
+/// The segment of the newest sidecar that is left, sealed by an earlier run.
+fn last_sidecar(config: &Config) -> Option<LastSealed> {
+    let paths = StatePaths::new(config);
+    let path = paths.sidecar(paths.highest_sidecar().ok()?);
+    let sidecar = Sidecar::read(&std::fs::read(&path).ok()?)?;
+    let written = path.metadata().ok()?.mtime();
+    Some(LastSealed {
+        segment: SealedSegment {
+            name: sidecar.name,
+            bytes: sidecar.len,
+            records: sidecar.records,
+            messages: sidecar.messages,
+        },
+        time: u64::try_from(written).ok().map(UnixTime::new),
+    })
 }

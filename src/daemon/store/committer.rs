@@ -9,9 +9,11 @@ use std::path::{Path, PathBuf};
 
 use super::segment_rows::{SegmentPhase, UnsealedSegment};
 use super::state_db::StateDb;
+use super::state_paths::meta_name;
 use crate::config::SegmentCompression;
 use crate::daemon::error::DaemonError;
 use crate::daemon::planted_faults::{PlantedFault, is_planted};
+use crate::daemon::status::SealedSegment;
 use crate::record::Sidecar;
 use crate::sink::segment::{self, Segment, SegmentDir};
 
@@ -28,6 +30,8 @@ pub(crate) struct Committer {
     /// Its file; `None` until something is written to it.
     segment: Option<Segment>,
     batch: PendingBatch,
+    /// Segments that were sealed and not yet reported.
+    sealed: Vec<SealedSegment>,
 }
 
 /// The batch that waits for the next commit.
@@ -71,6 +75,7 @@ impl Committer {
             unsealed,
             segment: None,
             batch: PendingBatch::default(),
+            sealed: Vec::new(),
         })
     }
 
@@ -146,6 +151,11 @@ impl Committer {
         Ok(true)
     }
 
+    /// Takes the segments that were sealed since the last call.
+    pub(super) fn take_sealed(&mut self) -> Vec<SealedSegment> {
+        std::mem::take(&mut self.sealed)
+    }
+
     /// The second part of sealing, from the recorded intent to the published segment. Repeats what a crash interrupted.
     pub(super) fn finish_seal(&mut self) -> Result<(), DaemonError> {
         let (seq, name) = (self.unsealed.seq, self.unsealed.name.clone());
@@ -165,6 +175,12 @@ impl Committer {
             }
             _ => {}
         }
+        self.sealed.push(SealedSegment {
+            name,
+            bytes: self.unsealed.len,
+            records: self.unsealed.records,
+            messages: self.db.messages_of_open_segment()?,
+        });
         self.db.start_next_segment(seq)?;
         self.unsealed = self.db.unsealed_segment()?;
         Ok(())
@@ -193,11 +209,12 @@ impl Committer {
         Ok(true)
     }
 
-    /// Commits, seals and closes.
-    pub(super) fn close(mut self) -> Result<(), DaemonError> {
+    /// Commits, seals and closes. Returns the segments that were sealed and not yet reported.
+    pub(super) fn close(mut self) -> Result<Vec<SealedSegment>, DaemonError> {
         self.commit()?;
         self.seal()?;
-        self.db.close()
+        self.db.close()?;
+        Ok(self.sealed)
     }
 
     /// The planted fault [`PlantedFault::StateBeforeData`].
@@ -254,8 +271,9 @@ impl Committer {
             seq,
             name: name.to_owned(),
             len: self.unsealed.len,
-            hash: format!("{:016x}", self.unsealed.hash),
+            xxh3_64: format!("{:016x}", self.unsealed.hash),
             records: self.unsealed.records,
+            messages: self.db.messages_of_open_segment()?,
             epoch: self.db.meta_value("epoch")?.unwrap_or(0),
             age: self.db.meta_value("age")?.unwrap_or(0),
             mailboxes: self.db.new_sidecar_mailboxes()?,
@@ -290,11 +308,6 @@ impl Committer {
             .sync()
             .map_err(|error| DaemonError::from_io(self.dir.path(), &error))
     }
-}
-
-/// Name of the sidecar of segment `seq`.
-pub(super) fn meta_name(seq: u64) -> String {
-    format!("{seq:010}.meta")
 }
 
 /// Publishes a hidden file, if it is still there.

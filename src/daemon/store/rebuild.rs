@@ -2,15 +2,16 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
-use super::committer::{meta_name, publish_if_hidden};
+use super::committer::publish_if_hidden;
 use super::instance_lock::InstanceLock;
 use super::shutdown_hash;
 use super::state_db::{MissingTables, StateDb};
-use super::state_paths::{StatePaths, create_folders};
+use super::state_paths::{StatePaths, create_folders, meta_name};
 use crate::config::Config;
 use crate::daemon::error::DaemonError;
 use crate::daemon::host::{DaemonHost, LogRecord};
@@ -27,10 +28,10 @@ use crate::sink::segment::{self, SegmentDir};
 /// Another instance holds the state, a snapshot is damaged, or an I/O error.
 pub fn rebuild_state(config: &Config, host: &mut dyn DaemonHost) -> Result<(), DaemonError> {
     let _lock = InstanceLock::acquire(&config.state.dir)?;
-    rebuild(config, &mut |text| host.log(&LogRecord::Info(text)))
+    rebuild(config, &mut |record| host.log(&record))
 }
 
-fn rebuild(config: &Config, report: &mut dyn FnMut(String)) -> Result<(), DaemonError> {
+fn rebuild(config: &Config, log: &mut dyn FnMut(LogRecord<'_>)) -> Result<(), DaemonError> {
     let paths = StatePaths::new(config);
     let dir = create_folders(config, &paths)?;
     let new = NewDatabase::at(&config.state.dir);
@@ -41,14 +42,19 @@ fn rebuild(config: &Config, report: &mut dyn FnMut(String)) -> Result<(), Daemon
     let mut sidecars = read_sidecars(&dir, &paths)?;
     sidecars.retain(|sidecar| from <= sidecar.seq);
     let sidecars = publish_complete(&dir, sidecars)?;
-    set_hidden_files_aside(&dir, report)?;
-    let messages = fill(&db, &sidecars, next_segment(&dir, &sidecars)?.max(from))?;
+    set_hidden_files_aside(&dir, log)?;
+    let next = next_segment(&dir, &sidecars)?.max(from);
+    let messages = fill(&db, &sidecars, next)?;
     db.close()?;
     new.take_place_of(&paths.db)?;
-    report(format!(
-        "rebuilt the state from {} sidecars: {messages} messages",
+    let snapshot = if from == 1 { "" } else { "a snapshot and " };
+    log(LogRecord::Info(format!(
+        "rebuilt the state from {snapshot}{} sidecars, which list {messages} messages",
         sidecars.len()
-    ));
+    )));
+    if let Some(warning) = repetition_warning(&sidecars, from..next) {
+        log(LogRecord::Warn(warning));
+    }
     Ok(())
 }
 
@@ -164,7 +170,7 @@ fn publish(dir: &SegmentDir, sidecar: &Sidecar) -> Result<LeftoverPart, DaemonEr
     if !part.exists() || dir.published(&sidecar.name).exists() {
         return Ok(LeftoverPart::Published);
     }
-    let hash = u64::from_str_radix(&sidecar.hash, 16).ok();
+    let hash = u64::from_str_radix(&sidecar.xxh3_64, 16).ok();
     let is_complete = fs::metadata(&part).is_ok_and(|metadata| metadata.len() == sidecar.len)
         && segment::hash_of(&part, sidecar.len).is_ok_and(|found| found == hash);
     if !is_complete {
@@ -180,12 +186,15 @@ fn publish(dir: &SegmentDir, sidecar: &Sidecar) -> Result<LeftoverPart, DaemonEr
 
 fn set_hidden_files_aside(
     dir: &SegmentDir,
-    report: &mut dyn FnMut(String),
+    log: &mut dyn FnMut(LogRecord<'_>),
 ) -> Result<(), DaemonError> {
     let io_error = |error| DaemonError::from_io(dir.path(), &error);
     for name in dir.hidden_names().map_err(io_error)? {
         let aside = dir.set_aside(&name).map_err(io_error)?;
-        report(format!("renamed an unfinished file to {}", aside.display()));
+        log(LogRecord::Info(format!(
+            "renamed an unfinished file to {}: its messages will be read again and their records written to a new segment",
+            aside.display()
+        )));
     }
     Ok(())
 }
@@ -197,6 +206,30 @@ fn next_segment(dir: &SegmentDir, sidecars: &[Sidecar]) -> Result<u64, DaemonErr
         .map_err(|error| DaemonError::from_io(dir.path(), &error))?;
     let listed = sidecars.iter().map(|sidecar| sidecar.seq).max();
     Ok(listed.unwrap_or(0).max(published) + 1)
+}
+
+/// The warning that records will be written twice; `None` if all `segments` that were written have sidecars.
+fn repetition_warning(sidecars: &[Sidecar], segments: Range<u64>) -> Option<String> {
+    if segments.end == 1 {
+        return Some(
+            "no sidecars and no snapshot were found: all mail in the spools will be read, and records that were written \
+             before will be written again"
+                .to_owned(),
+        );
+    }
+    let listed: HashSet<u64> = sidecars.iter().map(|sidecar| sidecar.seq).collect();
+    let mut missing = segments.filter(|seq| !listed.contains(seq));
+    let first = missing.next()?;
+    let others = missing.count();
+    let which = match others {
+        0 => format!("segment {first}"),
+        1 => format!("segment {first} and one more"),
+        _ => format!("segment {first} and {others} more"),
+    };
+    Some(format!(
+        "the sidecar of {which} is missing or damaged: messages of such segments that are still in the spools will be read, \
+         and their records written, again"
+    ))
 }
 
 /// Applies sidecars to the new database, in one transaction. Returns the number of messages.

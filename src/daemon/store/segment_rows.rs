@@ -64,6 +64,14 @@ impl StateDb {
         Ok(())
     }
 
+    /// Number of messages whose records are in the segment that is not sealed.
+    pub(super) fn messages_of_open_segment(&self) -> Result<u64, DaemonError> {
+        let count: Option<i64> = self
+            .connection
+            .find("SELECT count(*) FROM fresh", [], |row| row.get(0))?;
+        Ok(count.map_or(0, i64::cast_unsigned))
+    }
+
     /// Stores the intent to publish a segment as `name`.
     pub(super) fn mark_sealing(&self, seq: u64, name: &str) -> Result<(), DaemonError> {
         self.connection.run(

@@ -11,7 +11,7 @@ use crate::config::Config;
 use crate::daemon::error::DaemonError;
 use crate::daemon::heartbeat::Heartbeat;
 use crate::daemon::host::{DaemonHost, MonotonicTime};
-use crate::daemon::status::CommitterStatus;
+use crate::daemon::status::{CommitterStatus, SealedSegment};
 
 /// The committer and its pace. One reader at a time uses it.
 #[derive(Debug)]
@@ -162,7 +162,9 @@ impl SharedCommitter {
     ) -> Result<(), DaemonError> {
         self.lock().run(|pace| {
             pace.commit_if_due(timing, host)?;
-            pace.seal_if_due(host)
+            pace.seal_if_due(host)?;
+            pace.report_sealed(host);
+            Ok(())
         })
     }
 
@@ -208,18 +210,19 @@ impl SharedCommitter {
             })
     }
 
-    /// Commits and seals what was read, and ends all sessions. What was committed before stays committed.
+    /// Commits and seals what was read, and ends all sessions. What was committed before stays committed. Returns the
+    /// segments that were sealed and not yet logged.
     ///
     /// # Errors
     ///
     /// An I/O error.
-    pub(crate) fn close(&self) -> Result<(), DaemonError> {
+    pub(crate) fn close(&self) -> Result<Vec<SealedSegment>, DaemonError> {
         let mut pace = self.lock();
         pace.epoch += 1;
         let CommitterState::Open(mut open) =
             std::mem::replace(&mut pace.state, CommitterState::Closed)
         else {
-            return Ok(());
+            return Ok(Vec::new());
         };
         if let Some(watch_time) = &mut pace.watch_time {
             watch_time.save(open.committer.transaction()?)?;
@@ -235,6 +238,7 @@ impl SharedCommitter {
             pause_reason: pace.pause_reason().map(str::to_owned),
             segment: committer.map_or(0, Committer::seq),
             committed_bytes: committer.map_or(0, Committer::committed),
+            last_sealed: pace.last_sealed.clone(),
             last_error: pace.last_error.clone(),
             counters: pace.counters.clone(),
         }

@@ -29,6 +29,11 @@ impl StatePaths {
         }
     }
 
+    /// The copy of the sidecar of segment `seq`.
+    pub(super) fn sidecar(&self, seq: u64) -> PathBuf {
+        self.sidecars.join(meta_name(seq))
+    }
+
     /// Number of the newest sidecar copy; 0 if there is none.
     pub(super) fn highest_sidecar(&self) -> Result<u64, DaemonError> {
         let entries = fs::read_dir(&self.sidecars)
@@ -39,6 +44,11 @@ impl StatePaths {
             .max()
             .unwrap_or(0))
     }
+}
+
+/// Name of the sidecar of segment `seq`.
+pub(super) fn meta_name(seq: u64) -> String {
+    format!("{seq:010}.meta")
 }
 
 /// Creates the folders of state and output that do not exist.

@@ -1,0 +1,498 @@
+//! The daemon as its operator sees it: log, status, health, metrics, file modes, sockets, sidecars, the unit.
+
+use std::fs;
+use std::hash::Hasher;
+use std::io::{Read, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::cli::{PROGRAM, code, configure, once, program};
+use super::{mbox_message, message};
+use crate::scene::Folder;
+
+const NOBODY: u32 = 65_534;
+
+/// A running daemon with a log in JSON.
+struct Operated<'f> {
+    root: &'f Path,
+    child: Child,
+}
+
+impl<'f> Operated<'f> {
+    fn start(root: &'f Path, mut command: Command) -> Operated<'f> {
+        let log = fs::File::create(root.join("log")).unwrap();
+        let child = command
+            .args(["watch", "--log", "json", "--config"])
+            .arg(root.join("c.toml"))
+            .stderr(log)
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let daemon = Operated { root, child };
+        daemon.until("the daemon watches", |daemon| daemon.logged("watching"));
+        daemon
+    }
+
+    /// Waits until a condition holds.
+    #[track_caller]
+    fn until(&self, condition: &str, holds: impl Fn(&Self) -> bool) {
+        let start = Instant::now();
+        while !holds(self) {
+            let log = self.log();
+            assert!(
+                start.elapsed() < Duration::from_secs(30),
+                "{condition}\n{log}"
+            );
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn log(&self) -> String {
+        fs::read_to_string(self.root.join("log")).unwrap()
+    }
+
+    /// Returns `true` if a message of the log is or begins with this text.
+    fn logged(&self, text: &str) -> bool {
+        self.log()
+            .contains(&format!("\"fields\":{{\"message\":\"{text}"))
+    }
+
+    fn status(&self) -> Value {
+        let output = program(self.root, &["status"]).output().unwrap();
+        assert_eq!(code(&output), 0);
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    /// The answer of the metrics' socket.
+    fn get(&self, path: &str) -> String {
+        let mut socket = UnixStream::connect(self.root.join("m.sock")).unwrap();
+        write!(socket, "GET {path} HTTP/1.1\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        socket.read_to_string(&mut answer).unwrap();
+        answer
+    }
+
+    fn signal(&self, name: &str) {
+        let pid = self.child.id().to_string();
+        let sent = Command::new("kill").args([name, &pid]).status();
+        assert!(sent.unwrap().success());
+    }
+
+    /// Stops the daemon. Returns the lines of its log.
+    fn stop(mut self) -> Vec<Value> {
+        self.signal("-TERM");
+        assert_eq!(self.child.wait().unwrap().code(), Some(0));
+        let log = self.log();
+        log.lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    }
+}
+
+/// A user who is bound by permissions runs the program. Root is not, so that `nobody` runs a copy of it.
+fn without_privileges(root: &Path) -> Command {
+    if !rustix::process::geteuid().is_root() {
+        return Command::new(PROGRAM);
+    }
+    let copy = root.join("urlspool");
+    fs::copy(PROGRAM, &copy).unwrap();
+    for path in ["", "c.toml", "spool"] {
+        chown(root.join(path), Some(NOBODY), Some(NOBODY)).unwrap();
+    }
+    let mut command = Command::new(copy);
+    command.uid(NOBODY).gid(NOBODY);
+    command
+}
+
+#[test]
+fn a_reload_logs_what_changed_and_what_waits_for_a_restart() {
+    let folder = Folder::in_memory();
+    let root = folder.root();
+    configure(root, "");
+    let daemon = Operated::start(root, Command::new(PROGRAM));
+    daemon.signal("-HUP");
+    daemon.until("the reload without changes is logged", |daemon| {
+        daemon.logged("read the configuration again: nothing has changed")
+    });
+    let config = fs::read_to_string(root.join("c.toml")).unwrap();
+    let changed = config
+        .replace("settle = \"100ms\"", "settle = \"200ms\"")
+        .replace("/out\"", "/out2\"");
+    let other = root.join("other");
+    fs::create_dir(&other).unwrap();
+    let text = format!("{changed}[[spool]]\npath = \"{}\"\n", other.display());
+    fs::write(root.join("c.toml"), text).unwrap();
+    daemon.signal("-HUP");
+    let path = root.display();
+    for line in [
+        "changed watch.settle: 100ms -> 200ms\"".to_owned(),
+        format!("changed output.dir: {path}/out -> {path}/out2; takes effect after a restart\""),
+        format!("added spool {path}/other\""),
+    ] {
+        daemon.until(&line, |daemon| daemon.logged(&line));
+    }
+    fs::write(root.join("c.toml"), "[watch]\nsettle = 5\n").unwrap();
+    daemon.signal("-HUP");
+    daemon.until("the refused configuration is logged", |daemon| {
+        daemon.logged("the old configuration stays in force")
+    });
+    daemon.stop();
+    assert!(!root.join("out2").exists());
+}
+
+#[test]
+fn an_unreadable_folder_is_a_failure_until_it_can_be_read() {
+    let folder = Folder::new();
+    let root = folder.root();
+    configure(root, "");
+    let config = fs::read_to_string(root.join("c.toml")).unwrap();
+    let config = config.replace("[watch]\n", "[watch]\nsweep = \"200ms\"\n");
+    fs::write(root.join("c.toml"), config).unwrap();
+    let locked = root.join("spool/locked");
+    fs::create_dir(&locked).unwrap();
+    fs::write(locked.join("1"), message(1, 1)).unwrap();
+    fs::set_permissions(&locked, fs::Permissions::from_mode(0o000)).unwrap();
+    let daemon = Operated::start(root, without_privileges(root));
+    daemon.until("the status has the failure", |daemon| {
+        daemon.status()["healthy"] == false
+    });
+    let status = daemon.status();
+    let spool = &status["spools"][0];
+    assert_eq!(
+        (&spool["state"], &spool["unreadable"]),
+        (&"unreadable".into(), &1.into())
+    );
+    let locked_path = locked.display().to_string();
+    for text in [&spool["error"], &status["issues"][0], &status["last_error"]] {
+        assert!(text.as_str().unwrap().contains(&locked_path), "{status}");
+    }
+    let health = daemon.get("/healthz");
+    assert!(
+        health.starts_with("HTTP/1.1 503 ") && health.contains(&locked_path),
+        "{health}"
+    );
+    assert!(
+        daemon
+            .get("/metrics")
+            .contains("\nurlspool_unreadable_spools 1\n")
+    );
+
+    fs::set_permissions(&locked, fs::Permissions::from_mode(0o755)).unwrap();
+    daemon.until("the status is healthy", |daemon| {
+        daemon.status()["healthy"] == true
+    });
+    assert!(daemon.get("/healthz").starts_with("HTTP/1.1 200 "));
+    assert_eq!(daemon.status()["spools"][0]["error"], Value::Null);
+    daemon.until("its mail is read", |daemon| {
+        daemon.status()["counts"]["records"] == 2
+    });
+    assert!(daemon.logged(&format!(
+        "{}: changes are polled",
+        root.join("spool").display()
+    )));
+    assert!(!daemon.log().contains("\\\""), "{}", daemon.log());
+    let log = daemon.stop();
+    let messages = |text: &str| {
+        let lines = log.iter();
+        lines
+            .filter(|line| line["fields"]["message"].as_str().unwrap().contains(text))
+            .count()
+    };
+    assert_eq!(messages("can be read completely again"), 1, "{log:?}");
+    let unreadable = log
+        .iter()
+        .filter(|line| line["fields"]["kind"] == "unreadable");
+    assert_eq!(unreadable.count(), 1, "reported once, not at each scan");
+}
+
+#[test]
+fn the_log_names_segments_spools_and_the_metrics_address_without_nested_quotes() {
+    let folder = Folder::in_memory();
+    let root = folder.root();
+    let later = root.join("later");
+    configure(
+        root,
+        &format!("[[spool]]\npath = \"{}\"\n", later.display()),
+    );
+    fs::write(root.join("spool/a \"quoted\" name"), mbox_message(1, 1)).unwrap();
+    fs::write(root.join("spool/a \"cut\" name.gz"), b"\x1f\x8b\x08\0cut").unwrap();
+    let daemon = Operated::start(root, Command::new(PROGRAM));
+    let path = root.display();
+    assert!(daemon.logged(&format!("metrics are served at unix:{path}/m.sock\"")));
+    daemon.until("the segment is sealed", |daemon| {
+        daemon.logged("sealed a segment")
+    });
+    daemon.until("the damage is reported", |daemon| {
+        daemon.log().contains("cut\\\" name.gz")
+    });
+    daemon.until("the spool is missing", |daemon| {
+        daemon.logged(&format!("spool {path}/later is missing"))
+    });
+    fs::create_dir(&later).unwrap();
+    fs::write(later.join("inbox"), mbox_message(2, 1)).unwrap();
+    daemon.until("the spool is back", |daemon| {
+        daemon.logged(&format!("spool {path}/later is available again"))
+    });
+    fs::write(root.join("spool/inbox"), mbox_message(3, 1)).unwrap();
+    daemon.until("the message is committed", |daemon| {
+        daemon.status()["counts"]["messages"] == 3
+    });
+    let log = daemon.stop();
+    let sealed: Vec<&Value> = log
+        .iter()
+        .map(|line| &line["fields"])
+        .filter(|fields| fields["message"] == "sealed a segment")
+        .collect();
+    let names: Vec<&str> = sealed
+        .iter()
+        .map(|fields| fields["segment"].as_str().unwrap())
+        .collect();
+    let mut published: Vec<String> = fs::read_dir(root.join("out"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.ends_with(".jsonl"))
+        .collect();
+    published.sort();
+    assert_eq!(names, published, "the segment of the stop is logged too");
+    assert_eq!(
+        (&sealed[0]["records"], &sealed[0]["messages"]),
+        (&2.into(), &1.into())
+    );
+    // A value may hold quotation marks, which JSON escapes once.
+    for line in &log {
+        for (key, value) in line["fields"].as_object().unwrap() {
+            let text = value.as_str().unwrap_or("");
+            assert!(!text.contains('\\'), "{key}: {text}");
+            assert!(
+                !text.contains('"') || text.contains("\"cut\""),
+                "{key}: {text}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_status_names_process_start_last_segment_and_last_error() {
+    let folder = Folder::in_memory();
+    let root = folder.root();
+    configure(root, "");
+    fs::write(
+        root.join("spool/inbox"),
+        mbox_message(1, 1) + &mbox_message(2, 1),
+    )
+    .unwrap();
+    assert_eq!(code(&once(root, &[])), 0);
+    let daemon = Operated::start(root, Command::new(PROGRAM));
+    let status = daemon.status();
+    assert_eq!(status["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(status["pid"], daemon.child.id());
+    let is_utc = |value: &Value| {
+        let text = value.as_str().unwrap_or("");
+        text.len() == 20 && text.starts_with("20") && text.ends_with('Z')
+    };
+    assert!(is_utc(&status["started"]), "{status}");
+    // The segment was sealed by the run before.
+    let last = &status["last_sealed"];
+    assert!(is_utc(&last["time"]), "{status}");
+    assert_eq!(
+        (&last["name"], &last["records"], &last["messages"]),
+        (&"0000000001.jsonl".into(), &4.into(), &2.into())
+    );
+    assert_eq!(
+        (&status["last_error"], &status["last_error_time"]),
+        (&Value::Null, &Value::Null)
+    );
+    fs::write(root.join("spool/cut.gz"), b"\x1f\x8b\x08\0cut").unwrap();
+    fs::write(root.join("spool/inbox2"), mbox_message(3, 1)).unwrap();
+    daemon.until("the error is in the status", |daemon| {
+        daemon.status()["last_error"].is_string()
+    });
+    assert!(is_utc(&daemon.status()["last_error_time"]));
+    daemon.until("the next segment is in the status", |daemon| {
+        daemon.status()["last_sealed"]["name"] == "0000000002.jsonl"
+    });
+    let metrics = daemon.get("/metrics");
+    let build = format!(
+        "\nurlspool_build_info{{version=\"{}\"}} 1\n",
+        env!("CARGO_PKG_VERSION")
+    );
+    assert!(metrics.contains(&build), "{metrics}");
+    assert!(metrics.contains("\nurlspool_lag_seconds 0."), "{metrics}");
+    daemon.stop();
+}
+
+#[test]
+fn sockets_are_removed_at_exit() {
+    let folder = Folder::in_memory();
+    let root = folder.root();
+    configure(root, "");
+    let sockets = [root.join("state/control.sock"), root.join("m.sock")];
+    let daemon = Operated::start(root, Command::new(PROGRAM));
+    assert!(sockets.iter().all(|path| path.exists()));
+    daemon.stop();
+    assert!(!sockets.iter().any(|path| path.exists()));
+    assert_eq!(code(&once(root, &[])), 0);
+    assert!(!sockets.iter().any(|path| path.exists()));
+}
+
+/// Runs the daemon with this umask. Returns the different modes of all files, folders and sockets, with one path each.
+fn modes(umask: &str) -> Vec<(u32, String)> {
+    let folder = Folder::in_memory();
+    let root = folder.root();
+    configure(root, "");
+    let config = fs::read_to_string(root.join("c.toml")).unwrap();
+    let config = config.replace("[output]\n", "[output]\ncompress = \"zstd\"\n");
+    fs::write(root.join("c.toml"), config).unwrap();
+    fs::write(root.join("spool/inbox"), mbox_message(1, 1)).unwrap();
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("umask {umask}; exec {PROGRAM} \"$@\""), "sh"]);
+    let daemon = Operated::start(root, command);
+    daemon.until("the segment is sealed", |daemon| {
+        daemon.logged("sealed a segment")
+    });
+    let mut folders = vec![root.join("out"), root.join("state")];
+    let mut found = vec![root.join("m.sock")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                found.push(path);
+            }
+        }
+        found.push(folder);
+    }
+    assert!(found.len() > 9, "{found:?}");
+    let mut modes: Vec<_> = found
+        .iter()
+        .map(|path| {
+            (
+                fs::symlink_metadata(path).unwrap().mode(),
+                path.display().to_string(),
+            )
+        })
+        .collect();
+    modes.sort();
+    modes.dedup_by_key(|(mode, _)| *mode);
+    daemon.stop();
+    modes
+}
+
+#[test]
+fn the_group_may_read_everything_and_others_nothing() {
+    let numbers = |umask| {
+        let modes: Vec<_> = modes(umask).into_iter().map(|(mode, _)| mode).collect();
+        modes
+    };
+    assert_eq!(numbers("000"), [0o40_750, 0o100_640, 0o140_660]);
+    assert_eq!(numbers("022"), [0o40_750, 0o100_640, 0o140_660]);
+    assert_eq!(numbers("077"), [0o40_700, 0o100_600, 0o140_600]);
+}
+
+#[test]
+fn a_sidecar_names_its_hash_and_counts_messages() {
+    let folder = Folder::in_memory();
+    let root = folder.root();
+    configure(root, "");
+    let plain = "From: a@b.example\n\nno address here\n";
+    fs::write(root.join("spool/plain.eml"), plain).unwrap();
+    fs::write(
+        root.join("spool/inbox"),
+        mbox_message(1, 1) + &mbox_message(2, 1),
+    )
+    .unwrap();
+    assert_eq!(code(&once(root, &[])), 0);
+    let lines = fs::read(root.join("out/0000000001.jsonl")).unwrap();
+    let meta = fs::read(root.join("out/0000000001.meta")).unwrap();
+    let meta: Value = serde_json::from_slice(&meta).unwrap();
+    let mut hash = twox_hash::XxHash3_64::new();
+    hash.write(&lines);
+    assert_eq!(meta["xxh3_64"], format!("{:016x}", hash.finish()));
+    assert_eq!(
+        (&meta["records"], &meta["messages"], &meta["len"]),
+        (&4.into(), &2.into(), &lines.len().into())
+    );
+}
+
+#[test]
+fn a_rebuild_says_when_records_will_be_written_again() {
+    let folder = Folder::in_memory();
+    let root = folder.root();
+    configure(root, "");
+    for n in 1..=3 {
+        fs::write(root.join(format!("spool/inbox{n}")), mbox_message(n, 1)).unwrap();
+        assert_eq!(code(&once(root, &[])), 0);
+    }
+    let rebuild = || {
+        let output = once(root, &["--rebuild-state"]);
+        assert_eq!(code(&output), 0);
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let complete = rebuild();
+    assert!(
+        complete.contains("3 sidecars, which list 3 messages"),
+        "{complete}"
+    );
+    assert!(!complete.contains("again"), "{complete}");
+
+    for path in ["out/0000000002.meta", "state/sidecars/0000000002.meta"] {
+        fs::remove_file(root.join(path)).unwrap();
+    }
+    let one_missing = rebuild();
+    assert!(
+        one_missing.contains("the sidecar of segment 2 is missing or damaged")
+            && one_missing.contains("their records written, again"),
+        "{one_missing}"
+    );
+
+    fs::remove_dir_all(root.join("out")).unwrap();
+    fs::remove_dir_all(root.join("state/sidecars")).unwrap();
+    let none = rebuild();
+    assert!(
+        none.contains("no sidecars and no snapshot were found"),
+        "{none}"
+    );
+}
+
+/// The unit agrees with the default configuration and the exit statuses.
+#[test]
+fn the_unit_fits_the_program() {
+    let read =
+        |path: &str| fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
+    let (unit, config) = (
+        read("config/urlspool.service"),
+        read("config/urlspool.toml"),
+    );
+    for line in [
+        "RestartPreventExitStatus=2 78",
+        "RuntimeDirectory=urlspool",
+        "RuntimeDirectoryMode=0750",
+        "StateDirectory=urlspool",
+        "StateDirectoryMode=0750",
+        "UMask=0027",
+        "Group=urlspool",
+        "PrivateNetwork=yes",
+    ] {
+        assert!(unit.lines().any(|found| found == line), "{line}");
+    }
+    for key in [
+        "dir = \"/var/lib/urlspool/out\"",
+        "dir = \"/var/lib/urlspool/state\"",
+        "listen = \"unix:/run/urlspool/metrics.sock\"",
+    ] {
+        assert!(config.lines().any(|found| found == key), "{key}");
+    }
+    for line in ["#   PrivateNetwork=no", "#   IPAddressAllow=localhost"] {
+        assert!(
+            unit.lines().any(|found| found == line),
+            "the drop-in for TCP: {line}"
+        );
+    }
+}
