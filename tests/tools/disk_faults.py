@@ -83,7 +83,7 @@ def no_space_reported_by_fsync(key):
                 time.sleep(0.2)
             status, code = world.status(), world.daemon.poll()
             outcome = f"ended with {code}" if code is not None else status["state"]
-            reasons = re.findall(r"(No space left on device|Input/output error|SQLite's code [0-9]+)", world.log_text())
+            reasons = re.findall(r"(No space left on device|Input/output error|SQLite error code [0-9]+)", world.log_text())
             world.kill()
             run("mount", "-o", "remount,size=400m", host)
             run("umount", disk)

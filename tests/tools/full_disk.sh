@@ -3,7 +3,7 @@
 #
 #   tests/tools/full_disk.sh [PROGRAM]
 #
-# Needs root and tmpfs. Takes about a minute. The last line is "N passed, N failed"; the exit code is 1 if anything failed, 77 if it
+# Needs root and tmpfs. Takes about two minutes. The last line is "N passed, N failed"; the exit code is 1 if anything failed, 77 if it
 # cannot run here.
 set -euo pipefail
 program=$(readlink -f "${1:-target/release/urlspool}")
