@@ -291,7 +291,7 @@ impl<'w> RootWalk<'w> {
         if self.root.as_os_str() == Source::STDIN {
             return Box::new(std::iter::once(RootStep::Step(WalkStep::Stdin)));
         }
-        Box::new(TreeWalk::new(self.root, links).map(move |entry| self.step(entry)))
+        Box::new(TreeWalk::new(self.root, self.filter, links).map(move |entry| self.step(entry)))
     }
 
     fn step(self, entry: TreeEntry) -> RootStep {
@@ -318,9 +318,7 @@ impl<'w> RootWalk<'w> {
         if !is_root && path.file_name().is_some_and(path_filter::is_control_file) {
             return skipped(path, SkipReason::ControlFile);
         }
-        let relative = || path.strip_prefix(self.root).unwrap_or(&path);
-        if !self.filter.wants_all() && !self.filter.wants(if is_root { &path } else { relative() })
-        {
+        if !self.filter.wants_all() && !self.filter.wants(self.root, &path) {
             return skipped(path, SkipReason::Filtered);
         }
         let ExaminedFile {

@@ -5,18 +5,27 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use globset::{Glob, GlobSet, GlobSetBuilder};
+use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 
 use super::file_id::FileId;
 
-/// Patterns that the path of a file beneath its root must match, or must not match.
+/// Patterns that the path of a file, or of a folder that contains it, must match, or must not match.
 #[derive(Clone, Debug, Default)]
 pub struct PathFilter {
     /// `None`: all files are included.
-    include: Option<GlobSet>,
-    exclude: Option<GlobSet>,
+    include: Option<Patterns>,
+    exclude: Option<Patterns>,
     /// The files that the run itself writes, a few.
     own_outputs: Vec<FileId>,
+}
+
+/// Patterns of which one must match.
+#[derive(Clone, Debug)]
+struct Patterns {
+    /// Patterns for paths beneath the root.
+    relative: GlobSet,
+    /// Patterns with a slash, for paths that begin with the root.
+    whole: GlobSet,
 }
 
 /// Invalid pattern.
@@ -29,15 +38,18 @@ pub struct BadGlob {
 }
 
 impl PathFilter {
-    /// Creates a filter from glob patterns. A pattern without a slash is compared with file names alone.
+    /// Creates a filter from glob patterns.
+    ///
+    /// A pattern without a slash is compared with the names of files and folders; one with a slash with paths beneath the root, and
+    /// with whole paths. `*` does not match a slash. A slash at the start stands for the root.
     ///
     /// # Errors
     ///
     /// The first invalid pattern.
     pub fn new(include: &[String], exclude: &[String]) -> Result<PathFilter, BadGlob> {
         Ok(PathFilter {
-            include: set(include)?,
-            exclude: set(exclude)?,
+            include: Patterns::new(include)?,
+            exclude: Patterns::new(exclude)?,
             own_outputs: Vec::new(),
         })
     }
@@ -61,32 +73,76 @@ impl PathFilter {
         self.include.is_none() && self.exclude.is_none()
     }
 
-    /// Returns `true` if the file at `path`, relative to its root, is wanted.
+    /// Returns `true` if the file at `path`, which is `root` or beneath it, is wanted.
     #[must_use]
-    pub fn wants(&self, path: &Path) -> bool {
-        self.include.as_ref().is_none_or(|set| set.is_match(path))
-            && !self.exclude.as_ref().is_some_and(|set| set.is_match(path))
+    pub fn wants(&self, root: &Path, path: &Path) -> bool {
+        let matches = |patterns: &Patterns| {
+            path.ancestors()
+                .take_while(|up| up.starts_with(root))
+                .any(|up| patterns.match_path(root, up))
+        };
+        self.include.as_ref().is_none_or(matches) && !self.exclude.as_ref().is_some_and(matches)
+    }
+
+    /// Returns `true` if the folder at `path`, beneath `root`, is excluded with everything in it.
+    pub(super) fn excludes_folder(&self, root: &Path, path: &Path) -> bool {
+        let exclude = self.exclude.as_ref();
+        exclude.is_some_and(|patterns| patterns.match_path(root, path))
     }
 }
 
-fn set(globs: &[String]) -> Result<Option<GlobSet>, BadGlob> {
-    let bad = |glob: &str, error: globset::Error| BadGlob {
+impl Patterns {
+    /// `None` if there are no patterns.
+    fn new(globs: &[String]) -> Result<Option<Patterns>, BadGlob> {
+        let mut relative = GlobSetBuilder::new();
+        let mut whole = GlobSetBuilder::new();
+        for glob in globs {
+            let pattern = glob.trim_end_matches('/');
+            let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
+            if pattern.contains('/') {
+                relative.add(parsed(glob, pattern.strip_prefix('/').unwrap_or(pattern))?);
+                whole.add(parsed(glob, pattern)?);
+            } else {
+                relative.add(parsed(glob, &format!("**/{pattern}"))?);
+            }
+        }
+        let build = |builder: &GlobSetBuilder| {
+            let built = builder.build();
+            built.map_err(|error| bad(&globs.join(" "), &error))
+        };
+        let patterns = Patterns {
+            relative: build(&relative)?,
+            whole: build(&whole)?,
+        };
+        Ok((!globs.is_empty()).then_some(patterns))
+    }
+
+    /// Returns `true` if a pattern matches `path`, which is `root` or beneath it.
+    ///
+    /// A file that is a root has only its name to be compared, and its whole path.
+    fn match_path(&self, root: &Path, path: &Path) -> bool {
+        let relative = match path.strip_prefix(root) {
+            Ok(relative) if !relative.as_os_str().is_empty() => relative,
+            _ => Path::new(path.file_name().unwrap_or_default()),
+        };
+        let whole = path.strip_prefix("./").unwrap_or(path);
+        self.relative.is_match(relative) || self.whole.is_match(whole)
+    }
+}
+
+/// Parses a pattern, which the user wrote as `glob`.
+fn parsed(glob: &str, pattern: &str) -> Result<Glob, BadGlob> {
+    GlobBuilder::new(pattern)
+        .literal_separator(true)
+        .build()
+        .map_err(|error| bad(glob, &error))
+}
+
+fn bad(glob: &str, error: &globset::Error) -> BadGlob {
+    BadGlob {
         glob: glob.to_owned(),
         message: error.kind().to_string(),
-    };
-    let mut builder = GlobSetBuilder::new();
-    for glob in globs {
-        let anywhere = if glob.contains('/') {
-            glob.clone()
-        } else {
-            format!("**/{glob}")
-        };
-        builder.add(Glob::new(&anywhere).map_err(|error| bad(glob, error))?);
     }
-    let built = builder
-        .build()
-        .map_err(|error| bad(&globs.join(" "), error))?;
-    Ok((!globs.is_empty()).then_some(built))
 }
 
 /// Names of files in which mail and news programs keep their own data: overviews, indexes, sequences.
@@ -166,16 +222,19 @@ pub(super) fn is_control_file(name: &OsStr) -> bool {
 mod tests {
     use super::*;
 
-    fn wants(include: &[&str], exclude: &[&str], path: &str) -> bool {
+    fn filter(include: &[&str], exclude: &[&str]) -> PathFilter {
         let owned = |globs: &[&str]| {
             globs
                 .iter()
                 .map(|&glob| glob.to_owned())
                 .collect::<Vec<_>>()
         };
-        PathFilter::new(&owned(include), &owned(exclude))
-            .unwrap()
-            .wants(Path::new(path))
+        PathFilter::new(&owned(include), &owned(exclude)).unwrap()
+    }
+
+    fn wants(include: &[&str], exclude: &[&str], path: &str) -> bool {
+        let root = Path::new("/mail");
+        filter(include, exclude).wants(root, &root.join(path))
     }
 
     #[test]
@@ -185,6 +244,40 @@ mod tests {
         assert!(
             !wants(&["*.mbox"], &["a/*"], "a/b.mbox") && wants(&["*.mbox"], &["a/*"], "c/b.mbox")
         );
+    }
+
+    #[test]
+    fn a_folder_stands_for_everything_in_it() {
+        for exclude in [
+            "spam",
+            "spam/",
+            "*am",
+            "/old/spam",
+            "old/spam",
+            "**/spam",
+            "/mail/old/spam",
+        ] {
+            assert!(!wants(&[], &[exclude], "old/spam/1/2"), "{exclude}");
+            assert!(wants(&[], &[exclude], "old/spammer"), "{exclude}");
+        }
+        assert!(wants(&["old"], &[], "old/spam/1") && !wants(&["old"], &[], "new/1"));
+        let root = Path::new("/mail");
+        assert!(filter(&[], &["spam"]).excludes_folder(root, Path::new("/mail/old/spam")));
+        assert!(!filter(&[], &["mail"]).excludes_folder(root, Path::new("/mail/old")));
+    }
+
+    #[test]
+    fn an_asterisk_matches_no_slash() {
+        assert!(wants(&["a/*.mbox"], &[], "a/b.mbox") && !wants(&["a/*.mbox"], &[], "a/b/c.mbox"));
+        assert!(wants(&["a/**/*.mbox"], &[], "a/b/c.mbox"));
+        assert!(!wants(&["/*.mbox"], &[], "a/b.mbox") && wants(&["/*.mbox"], &[], "b.mbox"));
+    }
+
+    #[test]
+    fn a_file_that_is_a_root_is_compared_by_its_name() {
+        let file = Path::new("in/a.mbox");
+        assert!(filter(&["*.mbox"], &[]).wants(file, file));
+        assert!(!filter(&[], &["in/a.mbox"]).wants(file, file));
     }
 
     #[test]

@@ -17,6 +17,7 @@ use rustix::fs::FileType;
 use super::SymlinkPolicy;
 use super::format_hint::is_maildir_tmp;
 use super::listing::{FolderEntry, Listing};
+use super::path_filter::PathFilter;
 use super::rooted_path::{RootedPath, joined};
 
 /// Entry of a tree that is no folder, or an error.
@@ -61,6 +62,8 @@ pub(super) enum TreeError {
 /// Iterator over a root and everything beneath it.
 pub(super) struct TreeWalk<'t> {
     root: &'t Path,
+    /// Filter whose excluded folders are not entered.
+    filter: &'t PathFilter,
     /// The root with links resolved, if links are followed.
     real_root: Option<PathBuf>,
     /// The path of the root, shared by all paths beneath it: the root is opened once.
@@ -83,13 +86,18 @@ struct TreeLevel {
 }
 
 impl<'t> TreeWalk<'t> {
-    pub(super) fn new(root: &'t Path, links: SymlinkPolicy) -> TreeWalk<'t> {
+    pub(super) fn new(
+        root: &'t Path,
+        filter: &'t PathFilter,
+        links: SymlinkPolicy,
+    ) -> TreeWalk<'t> {
         let real_root = (links == SymlinkPolicy::Follow)
             .then(|| root.canonicalize().ok())
             .flatten();
         let place = RootedPath::root(real_root.as_deref().unwrap_or(root));
         TreeWalk {
             root,
+            filter,
             real_root,
             place,
             levels: Vec::new(),
@@ -163,7 +171,8 @@ impl<'t> TreeWalk<'t> {
         let path = joined(&level.path, name);
         let place = level.place.join(name);
         if file_type.is_dir() {
-            return if is_maildir_tmp(&level.path, name) {
+            let is_excluded = self.filter.excludes_folder(self.root, &path);
+            return if is_excluded || is_maildir_tmp(&level.path, name) {
                 None
             } else {
                 self.enter(path, place)
@@ -191,6 +200,11 @@ impl<'t> TreeWalk<'t> {
         });
         match target {
             None => Some(TreeEntry::Link(path)),
+            Some((metadata, _))
+                if metadata.is_dir() && self.filter.excludes_folder(self.root, &path) =>
+            {
+                None
+            }
             Some((metadata, place)) if metadata.is_dir() => self.enter(path, place),
             Some((metadata, place)) => Some(plain_entry(path, &metadata, Some(place))),
         }
