@@ -254,15 +254,34 @@ pub fn texts<'m>(
     message: &Message<'m>,
     fields: &'m HeaderFields,
     limits: &Limits,
-    headers: HeaderPolicy,
+    policy: TextPolicy,
     sink: &mut dyn FnMut(DecodedText<'_>),
 ) -> DecodeReport {
     match message.header {
         HeaderForm::Absent | HeaderForm::ANews => plain(message, sink),
         HeaderForm::Present | HeaderForm::Copied { .. } => {
-            mime_walk::walk(message, fields, limits, headers, sink)
+            mime_walk::walk(message, fields, limits, policy, sink)
         }
     }
+}
+
+/// The parts of a message that are texts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TextPolicy {
+    /// Handling of header fields.
+    pub headers: HeaderPolicy,
+    /// Handling of HTML parts.
+    pub html: HtmlPolicy,
+}
+
+/// Handling of HTML parts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HtmlPolicy {
+    /// HTML parts are texts (the default).
+    #[default]
+    Search,
+    /// HTML parts are skipped.
+    Skip,
 }
 
 /// Handling of header fields.

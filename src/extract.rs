@@ -15,7 +15,7 @@ pub use extracted_url::{ExtractedUrl, Urls, urls};
 pub(crate) use emission::key_hash;
 use message_pass::MessagePass;
 
-use crate::decode::{DecodeReport, HeaderFields, HeaderPolicy, texts};
+use crate::decode::{DecodeReport, HeaderFields, HeaderPolicy, HtmlPolicy, TextPolicy, texts};
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::limits::Limits;
 use crate::origin::Source;
@@ -36,6 +36,8 @@ pub struct Options {
     pub extra_schemes: Vec<String>,
     /// The treatment of header fields.
     pub headers: HeaderPolicy,
+    /// The treatment of HTML parts.
+    pub html: HtmlPolicy,
     /// Grammars, one of which must accept a URL; empty for no such filter.
     pub accept: Vec<Grammar>,
     /// Schemes to report, in lower case; empty for all.
@@ -185,7 +187,10 @@ pub(crate) fn extract_parsed(
         message,
         &header.fields,
         limits,
-        extractor.options.headers,
+        TextPolicy {
+            headers: extractor.options.headers,
+            html: extractor.options.html,
+        },
         &mut |text| pass.text(&text),
     );
     if pass.urls > limits.message_urls as u64 {

@@ -11,7 +11,9 @@ use super::header_text::searchable_text;
 use super::part::{EnclosingMessage, MimePart, PartNumber};
 use super::part_body::PartBody;
 use super::transfer::TransferEncoding;
-use super::{DecodeReport, DecodedText, HeaderPolicy, OffsetMap, Region, SkippedPart};
+use super::{
+    DecodeReport, DecodedText, HeaderPolicy, HtmlPolicy, OffsetMap, Region, SkippedPart, TextPolicy,
+};
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::limits::Limits;
 use crate::span::Span;
@@ -22,13 +24,13 @@ pub(super) fn walk<'m>(
     message: &Message<'m>,
     fields: &'m HeaderFields,
     limits: &Limits,
-    headers: HeaderPolicy,
+    policy: TextPolicy,
     sink: &mut dyn FnMut(DecodedText<'_>),
 ) -> DecodeReport {
     let mut walk = PartWalk {
         message,
         limits,
-        headers,
+        policy,
         sink,
         open: OpenMultiparts::default(),
         report: DecodeReport::default(),
@@ -73,7 +75,7 @@ struct EntityStart {
 struct PartWalk<'w, 'm> {
     message: &'w Message<'m>,
     limits: &'w Limits,
-    headers: HeaderPolicy,
+    policy: TextPolicy,
     sink: &'w mut dyn FnMut(DecodedText<'_>),
     open: OpenMultiparts,
     report: DecodeReport,
@@ -146,7 +148,7 @@ impl PartWalk<'_, '_> {
 
     /// Passes the values of a header's fields to the sink. `part` is `None` for the message's own header.
     fn header_texts(&mut self, fields: &HeaderFields, part: Option<&MimePart>) {
-        if self.headers == HeaderPolicy::Skip {
+        if self.policy.headers == HeaderPolicy::Skip {
             return;
         }
         let raw = self.message.raw;
@@ -236,7 +238,8 @@ impl PartWalk<'_, '_> {
             _ => self.open.boundary(raw, body),
         };
         let end = boundary.map_or(raw.len(), |boundary| boundary.start.max(body));
-        if part.form == TextForm::Other {
+        let is_unwanted_html = part.form == TextForm::Html && self.policy.html == HtmlPolicy::Skip;
+        if part.form == TextForm::Other || is_unwanted_html {
             self.report.skipped_parts.push(SkippedPart {
                 part: part.clone(),
                 raw: Span::new(body, end),
@@ -323,7 +326,7 @@ mod tests {
             &message,
             &fields,
             &Limits::default(),
-            HeaderPolicy::Search,
+            TextPolicy::default(),
             &mut |text| {
                 let part = text.part.map_or(String::new(), |part| {
                     format!("{} {}", part.path, part.media_type)

@@ -2,7 +2,8 @@
 
 use super::super::terminal::escaped;
 use crate::decode::{
-    DecodedText, HeaderFields, HeaderPolicy, MessageInfo, MimePart, Region, SkippedPart, texts,
+    DecodedText, HeaderFields, HeaderPolicy, MessageInfo, MimePart, Region, SkippedPart,
+    TextPolicy, texts,
 };
 use crate::diagnostic::Diagnostic;
 use crate::extract::Options;
@@ -142,7 +143,11 @@ impl Page {
     fn parts(&mut self, message: &Message<'_>, fields: &HeaderFields) {
         let mut rows = Vec::new();
         let limits = &self.options.limits;
-        let decoded = texts(message, fields, limits, HeaderPolicy::Skip, &mut |text| {
+        let policy = TextPolicy {
+            headers: HeaderPolicy::Skip,
+            ..TextPolicy::default()
+        };
+        let decoded = texts(message, fields, limits, policy, &mut |text| {
             rows.extend(text_row(&text));
         });
         let base = message.raw_start();
