@@ -1,10 +1,14 @@
 //! The program as a shell sees it: commands, flags, messages and exit codes.
 
 mod args;
+mod check_config;
+mod completions;
+mod config_path;
 mod error;
 mod exit;
 mod explain;
 mod location;
+mod manual;
 mod parse;
 mod scan;
 mod show;
@@ -15,15 +19,15 @@ mod terminal;
 #[cfg(feature = "daemon")]
 mod watch;
 
-use std::path::Path;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
+use clap::{ColorChoice, CommandFactory, FromArgMatches};
 
-use crate::config::Config;
+use crate::config::NamedValue;
 use crate::record;
-use args::{Args, Command};
-use error::{CommandError, CommandResult};
+use args::{Args, Command, When};
+use error::CommandResult;
 use exit::Exit;
 use stdout::print;
 
@@ -34,17 +38,39 @@ pub fn run() -> ExitCode {
     if std::env::var_os("RUST_BACKTRACE").is_none() {
         std::panic::set_hook(Box::new(|_| {}));
     }
-    let args = match Args::try_parse() {
+    let args = match parse_args(std::env::args_os().collect()) {
         Ok(args) => args,
         Err(error) => return usage(&error).into(),
     };
-    match command(&args.command) {
+    match command(args) {
         Ok(exit) => exit.into(),
         Err(error) => {
-            eprintln!("urlspool: {}", terminal::escaped(&error.to_string()));
+            eprintln!("urlspool: {error}");
             error.exit.into()
         }
     }
+}
+
+fn parse_args(arguments: Vec<OsString>) -> Result<Args, clap::Error> {
+    let mut command = Args::command().color(color_choice(&arguments));
+    let mut matches = command.try_get_matches_from_mut(arguments)?;
+    Args::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
+}
+
+/// The value of `--color`, which also holds for the help and for errors of the other arguments.
+fn color_choice(arguments: &[OsString]) -> ColorChoice {
+    let texts = arguments.iter().map(|argument| argument.to_str());
+    let mut options = texts.take_while(|text| *text != Some("--")).flatten();
+    let mut choice = When::default();
+    while let Some(option) = options.next() {
+        let value = match option.strip_prefix("--color") {
+            Some("") => options.next(),
+            Some(value) => value.strip_prefix('='),
+            None => None,
+        };
+        choice = value.and_then(When::named).unwrap_or(choice);
+    }
+    choice.clap_choice()
 }
 
 /// Prints the help, the version, or the error in the arguments.
@@ -58,42 +84,21 @@ fn usage(error: &clap::Error) -> Exit {
     }
 }
 
-fn command(command: &Command) -> CommandResult {
-    match command {
-        Command::Scan(args) => scan::scan(args),
+fn command(args: Args) -> CommandResult {
+    let color = args.color;
+    match args.command {
+        Command::Scan(args) => scan::scan(&args::ScanArgs { color, ..*args }),
         #[cfg(feature = "daemon")]
-        Command::Watch(args) => watch::watch(args),
+        Command::Watch(args) => watch::watch(&args, color),
         #[cfg(feature = "daemon")]
-        Command::Status(args) => watch::status(args),
-        Command::Parse(args) => parse::parse(args),
-        Command::Show(args) => show::show(args),
-        Command::Explain(args) => explain::explain(args),
-        Command::Splits(args) => splits::splits(args),
+        Command::Status(args) => watch::status(&args),
+        Command::Parse(args) => parse::parse(&args),
+        Command::Show(args) => show::show(&args),
+        Command::Explain(args) => explain::explain(&args),
+        Command::Splits(args) => splits::splits(&args),
         Command::Schema => print(record::schema().as_bytes()),
-        Command::CheckConfig { file } => check_config(file),
-        Command::Completions { shell } => completions(*shell),
-        Command::Man => man(),
+        Command::CheckConfig(args) => check_config::check_config(&args),
+        Command::Completions(args) => completions::completions(&args),
+        Command::Man(args) => manual::man(&args),
     }
-}
-
-fn check_config(path: &Path) -> CommandResult {
-    let config = Config::read(path).map_err(|error| CommandError::usage(&error))?;
-    config
-        .check_folders()
-        .map_err(|error| CommandError::usage(&error.in_file(path)))?;
-    print(config.resolved().as_bytes())
-}
-
-fn completions(shell: clap_complete::Shell) -> CommandResult {
-    let mut out = Vec::new();
-    clap_complete::generate(shell, &mut Args::command(), "urlspool", &mut out);
-    print(&out)
-}
-
-fn man() -> CommandResult {
-    let mut out = Vec::new();
-    clap_mangen::Man::new(Args::command())
-        .render(&mut out)
-        .map_err(|error| CommandError::output("the manual page", &error))?;
-    print(&out)
 }

@@ -7,10 +7,14 @@
 mod check;
 mod daemon;
 mod error;
+mod home;
 mod limits;
 mod named;
+mod nearest;
 mod options;
 mod size;
+mod syntax_error;
+mod unknown_key;
 
 pub use daemon::{
     Confinement, DedupeScope, MetricsTable, OutputTable, SegmentCompression, Spool, StateTable,
@@ -20,7 +24,9 @@ pub use error::{ConfigError, ConfigFileError};
 pub use named::NamedValue;
 #[cfg(feature = "cli")]
 pub(crate) use named::named_values;
+pub use nearest::nearest;
 pub use size::parse_size;
+pub use syntax_error::SyntaxError;
 
 use std::path::Path;
 
@@ -74,6 +80,8 @@ pub struct ExtractTable {
     pub context: usize,
     /// `true` to search header fields.
     pub headers: bool,
+    /// `true` to search HTML: parts of messages, and pages.
+    pub html: bool,
     /// `true` to find hosts without a scheme.
     pub schemeless: bool,
     /// `true` to take the recipient's address out of redirectors' URLs.
@@ -90,6 +98,7 @@ impl Default for ExtractTable {
             unique: Unique::default(),
             context: 0,
             headers: true,
+            html: true,
             schemeless: true,
             strip_recipient: false,
         }
@@ -103,9 +112,22 @@ impl Config {
     ///
     /// The file cannot be read, is not TOML, or has an unknown key or value.
     pub fn read(path: &Path) -> Result<Config, ConfigFileError> {
-        let text = std::fs::read_to_string(path).map_err(ConfigError::Unreadable);
-        text.and_then(|text| Config::parse(&text))
+        let file = std::fs::File::open(path).map_err(ConfigError::Unreadable);
+        file.and_then(Config::read_from)
             .map_err(|error| error.in_file(path))
+    }
+
+    /// Reads a configuration from a stream, and replaces `~/` in its paths by the user's home folder.
+    ///
+    /// # Errors
+    ///
+    /// The stream cannot be read, is not TOML, or has an unknown key or value.
+    pub fn read_from(mut stream: impl std::io::Read) -> Result<Config, ConfigError> {
+        let mut text = String::new();
+        stream
+            .read_to_string(&mut text)
+            .map_err(ConfigError::Unreadable)?;
+        Config::parse(&text)?.expand_home(std::env::home_dir().as_deref())
     }
 
     /// Reads the text of a configuration file.
@@ -114,9 +136,17 @@ impl Config {
     ///
     /// The text is not TOML, or has an unknown key or value; the message has the line and the column.
     pub fn parse(text: &str) -> Result<Config, ConfigError> {
-        let config: Config = toml::from_str(text).map_err(ConfigError::Syntax)?;
+        unknown_key::check_keys(text).map_err(ConfigError::Syntax)?;
+        let config: Config = toml::from_str(text)
+            .map_err(|error| ConfigError::Syntax(SyntaxError::of_toml(text, &error)))?;
         config.check()?;
         Ok(config)
+    }
+
+    /// The commented default, as a text of TOML.
+    #[must_use]
+    pub fn commented_default() -> &'static str {
+        include_str!("../config/urlspool.toml")
     }
 
     /// The configuration with every key, as TOML.
@@ -134,9 +164,6 @@ impl Config {
 mod tests {
     use super::*;
 
-    /// The commented default that packages install.
-    const COMMENTED: &str = include_str!("../config/urlspool.toml");
-
     #[test]
     fn every_key_has_a_default() {
         assert_eq!(Config::parse("").unwrap(), Config::default());
@@ -151,15 +178,23 @@ mod tests {
                 .filter_map(|line| line.split_once(" = ").map(|(key, _)| key.to_owned()))
                 .collect::<Vec<_>>()
         };
-        assert_eq!(Config::parse(COMMENTED).unwrap(), Config::default());
-        assert_eq!(keys(COMMENTED), keys(&Config::default().resolved()));
+        assert_eq!(
+            Config::parse(Config::commented_default()).unwrap(),
+            Config::default()
+        );
+        assert_eq!(
+            keys(Config::commented_default()),
+            keys(&Config::default().resolved())
+        );
     }
 
     /// `check-config` writes the limits that the table has, with the documentation of the table.
     #[test]
     fn the_commented_limits_are_documented_as_in_the_code() {
         let resolved = Config::default().resolved();
-        let (_, mut limits) = COMMENTED.split_once("[limits]\n").unwrap();
+        let (_, mut limits) = Config::commented_default()
+            .split_once("[limits]\n")
+            .unwrap();
         for limit in Limits::ALL {
             let (first_paragraph, _) = limit.doc.split_once("\n\n").unwrap_or((limit.doc, ""));
             let value = resolved
@@ -182,14 +217,14 @@ mod tests {
             .unwrap_err()
             .to_string();
         assert!(
-            error.contains("line 2") && error.contains("rule"),
+            error.contains("line 2") && error.contains("did you mean `rules`?"),
             "{error}"
         );
         let error = Config::parse("[extract]\naccept = [\"rfc1\"]")
             .unwrap_err()
             .to_string();
         assert!(
-            error.contains("\"rfc1\" is not one of rfc1738, rfc3986, whatwg"),
+            error.contains("`rfc1` is not a value; did you mean `rfc1738`?"),
             "{error}"
         );
     }

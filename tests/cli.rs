@@ -1,5 +1,7 @@
 //! The program as a shell sees it: exit codes, streams, hostile names, files that cannot be read.
 
+mod config;
+mod manual;
 mod options;
 mod outputs;
 mod reference;
@@ -113,7 +115,9 @@ fn unusable_arguments_and_configurations_exit_with_status_2() {
         &["scan", "--config", &config, &mail],
         &["scan", "--config", "/no/such/file", &mail],
         &["check-config", &config],
-        &["check-config"],
+        &["check-config", "--default", &config],
+        &["man", "no-such-page"],
+        &["scan", "--limit", "url_bytes", &mail],
         &["show", "no place"],
         &["completions", "no-such-shell"],
     ] {

@@ -56,7 +56,10 @@ pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
 /// The program with these arguments, in the folder of the fixtures.
 pub(crate) fn urlspool<A: AsRef<OsStr>>(args: impl IntoIterator<Item = A>) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_urlspool"));
-    command.args(args).current_dir(corpus());
+    command
+        .args(args)
+        .current_dir(corpus())
+        .env_remove("URLSPOOL_CONFIG");
     command
 }
 

@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 
 use super::exit::Exit;
+use super::terminal::escaped;
+use crate::config::ConfigFileError;
 
 /// The result of a command: its exit code, or an error to report.
 pub(super) type CommandResult = Result<Exit, CommandError>;
@@ -14,6 +16,8 @@ pub(super) struct CommandError {
     /// The exit code.
     pub(super) exit: Exit,
     message: String,
+    /// Lines to print after the message.
+    excerpt: Vec<String>,
 }
 
 impl CommandError {
@@ -21,12 +25,21 @@ impl CommandError {
         CommandError {
             exit,
             message: message.into(),
+            excerpt: Vec::new(),
         }
     }
 
-    /// The arguments or the configuration cannot be used.
+    /// The arguments cannot be used.
     pub(super) fn usage(error: &dyn std::error::Error) -> CommandError {
         CommandError::new(Exit::Usage, error.to_string())
+    }
+
+    /// A configuration file cannot be used.
+    pub(super) fn config(error: &ConfigFileError) -> CommandError {
+        CommandError {
+            excerpt: error.excerpt(),
+            ..CommandError::usage(error)
+        }
     }
 
     /// The output `name` cannot be written.
@@ -36,8 +49,11 @@ impl CommandError {
 }
 
 impl fmt::Display for CommandError {
+    /// Writes the message and, on lines of their own, the excerpt. Each is escaped for a terminal.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
+        f.write_str(&escaped(&self.message))?;
+        let mut lines = self.excerpt.iter();
+        lines.try_for_each(|line| write!(f, "\n{}", escaped(line)))
     }
 }
 

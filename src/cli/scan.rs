@@ -1,6 +1,7 @@
 //! `urlspool scan`.
 
 mod conflicts;
+mod dry_run;
 mod hints;
 mod interrupt;
 mod job;
@@ -11,6 +12,7 @@ mod report;
 mod summary;
 
 use std::io::{IsTerminal, stderr};
+use std::path::Path;
 use std::time::Instant;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -19,6 +21,7 @@ use self::conflicts::{NamedInputs, OwnFiles};
 use self::outputs::{OutputPlaces, Outputs, SharedOutputs};
 use self::report::{EventColor, EventCounts, EventOutput, ScanReport};
 use super::args::ScanArgs;
+use super::config_path::scan_config;
 use super::error::{CommandError, CommandResult};
 use super::exit::Exit;
 use super::terminal::escaped;
@@ -32,6 +35,10 @@ pub(super) fn scan(args: &ScanArgs) -> CommandResult {
     let config = job::config(args)?;
     let mut job = job::job(args, &config)?;
     let mut hints = hints::before(&job, &config);
+    if args.dry_run {
+        print_hints(args, &hints);
+        return dry_run::dry_run(&job, args);
+    }
     let mut report = open_outputs(args, &mut job, &mut hints)?;
     print_hints(args, &hints);
     let extractor = Extractor::new(config.options());
@@ -65,7 +72,10 @@ fn open_outputs(
     let OwnFiles {
         mut files,
         skipped_input,
-    } = conflicts::check(&places, &named_inputs(args, job))?;
+    } = {
+        let config = scan_config(args.config.as_deref());
+        conflicts::check(&places, &named_inputs(args, config.as_deref(), job))?
+    };
     if let Some(input) = skipped_input {
         let input = input.display();
         hints.push(format!("{input} is standard output, and is not read"));
@@ -91,7 +101,7 @@ fn event_output(args: &ScanArgs) -> EventOutput {
         return EventOutput::Lines;
     }
     EventOutput::Stderr {
-        color: if args.color.on_stderr() {
+        color: if args.color.colors(&stderr()) {
             EventColor::On
         } else {
             EventColor::Off
@@ -101,7 +111,7 @@ fn event_output(args: &ScanArgs) -> EventOutput {
 }
 
 /// The files that the user named for reading.
-fn named_inputs<'a>(args: &'a ScanArgs, job: &'a Job) -> NamedInputs<'a> {
+fn named_inputs<'a>(args: &'a ScanArgs, config: Option<&'a Path>, job: &'a Job) -> NamedInputs<'a> {
     let scanned = match &job.items {
         Some(items) => {
             let mut paths: Vec<_> = items.iter().map(|item| &*item.source.path).collect();
@@ -110,17 +120,16 @@ fn named_inputs<'a>(args: &'a ScanArgs, job: &'a Job) -> NamedInputs<'a> {
         }
         None => job.roots.iter().map(AsRef::as_ref).collect(),
     };
-    let settings = args.splits.iter().chain(&args.config);
+    let splits = args.splits.as_deref();
     NamedInputs {
         scanned,
-        settings: settings.map(AsRef::as_ref).collect(),
+        settings: splits.into_iter().chain(config).collect(),
     }
 }
 
 /// Returns `true` if nothing that the user named for scanning exists.
 fn is_input_missing(job: &Job) -> bool {
-    let is_missing =
-        |path: &std::path::Path| path.as_os_str() != Source::STDIN && path.metadata().is_err();
+    let is_missing = |path: &Path| path.as_os_str() != Source::STDIN && path.metadata().is_err();
     match &job.items {
         Some(items) => !items.is_empty() && items.iter().all(|item| is_missing(&item.source.path)),
         None => job.roots.iter().all(|root| is_missing(root)),

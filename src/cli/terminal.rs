@@ -1,5 +1,6 @@
-//! Terminals: text that they do not obey, and the choice of what is written to them.
+//! Text for terminals: nothing that a terminal would obey, and colours only where they are wanted.
 
+use std::ffi::OsString;
 use std::io::IsTerminal;
 
 use super::args::When;
@@ -13,5 +14,68 @@ impl When {
             When::Always => true,
             When::Never => false,
         }
+    }
+
+    /// Returns `true` if colours are to be used on `stream`.
+    pub(crate) fn colors(self, stream: &impl IsTerminal) -> bool {
+        match self {
+            When::Auto => wants_colors(|name| std::env::var_os(name), stream.is_terminal()),
+            When::Always => true,
+            When::Never => false,
+        }
+    }
+
+    /// The use of colours in help and in errors of the arguments.
+    pub(crate) fn clap_choice(self) -> clap::ColorChoice {
+        match self {
+            When::Auto => clap::ColorChoice::Auto,
+            When::Always => clap::ColorChoice::Always,
+            When::Never => clap::ColorChoice::Never,
+        }
+    }
+}
+
+/// Returns `true` if the environment asks for colours (no-color.org, bixense.com/clicolors), or leaves them to terminals.
+///
+/// As clap decides for the help.
+fn wants_colors(variable: impl Fn(&str) -> Option<OsString>, is_terminal: bool) -> bool {
+    let is_on = |name| variable(name).is_some_and(|value| !value.is_empty() && value != "0");
+    let is_off = |name| variable(name).is_some_and(|value| value == "0");
+    let is_dumb = variable("TERM").is_none_or(|term| term == "dumb");
+    if variable("NO_COLOR").is_some_and(|value| !value.is_empty()) {
+        false
+    } else if is_on("CLICOLOR_FORCE") {
+        true
+    } else {
+        is_terminal && !is_dumb && !is_off("CLICOLOR")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(variables: &[(&str, &str)], on_terminal: bool, on_pipe: bool) {
+        let variable = |name: &str| {
+            let all = [variables, &[("TERM", "xterm")]].concat();
+            let found = all.into_iter().find(|(other, _)| *other == name);
+            found.map(|(_, value)| OsString::from(value))
+        };
+        let wanted = [true, false].map(|is_terminal| wants_colors(variable, is_terminal));
+        assert_eq!(wanted, [on_terminal, on_pipe], "{variables:?}");
+    }
+
+    #[test]
+    fn the_environment_turns_colours_on_and_off() {
+        check(&[], true, false);
+        check(&[("NO_COLOR", "1")], false, false);
+        check(&[("NO_COLOR", "")], true, false);
+        check(&[("CLICOLOR", "0")], false, false);
+        check(&[("CLICOLOR", "1")], true, false);
+        check(&[("CLICOLOR_FORCE", "1")], true, true);
+        check(&[("CLICOLOR_FORCE", "0")], true, false);
+        check(&[("NO_COLOR", "1"), ("CLICOLOR_FORCE", "1")], false, false);
+        check(&[("TERM", "dumb")], false, false);
     }
 }

@@ -1,21 +1,23 @@
 //! `urlspool watch` and `urlspool status`.
 
-use std::io::{self, IsTerminal};
+use std::io;
 use std::path::Path;
 
-use super::args::{LogFormat, StatusArgs, WatchArgs};
+use super::args::{LogFormat, StatusArgs, WatchArgs, When};
+use super::config_path::daemon_config;
 use super::error::{CommandError, CommandResult};
 use super::exit::Exit;
 use super::stdout::print;
 use crate::config::Config;
 use crate::daemon::{self, DaemonError, RunMode, StateSource};
 
-pub(super) fn watch(args: &WatchArgs) -> CommandResult {
-    let config = read_config(&args.config)?;
+pub(super) fn watch(args: &WatchArgs, color: When) -> CommandResult {
+    let path = daemon_config(args.config.as_deref())?;
+    let config = read_config(&path)?;
     config
         .check_watch()
-        .map_err(|error| CommandError::usage(&error.in_file(&args.config)))?;
-    start_log(args.log);
+        .map_err(|error| CommandError::config(&error.in_file(&path)))?;
+    start_log(args.log, color);
     let mode = if args.once {
         RunMode::Once
     } else {
@@ -26,7 +28,7 @@ pub(super) fn watch(args: &WatchArgs) -> CommandResult {
     } else {
         StateSource::Database
     };
-    daemon::run(args.config.clone(), config, mode, source)
+    daemon::run(path, config, mode, source)
         .map(|()| Exit::Done)
         .map_err(|error| CommandError::new(exit_code(&error), error.to_string()))
 }
@@ -40,7 +42,7 @@ fn exit_code(error: &DaemonError) -> Exit {
 }
 
 pub(super) fn status(args: &StatusArgs) -> CommandResult {
-    let config = read_config(&args.config)?;
+    let config = read_config(&daemon_config(args.config.as_deref())?)?;
     let answer = daemon::ask(&config).map_err(|error| {
         let dir = config.state.dir.display();
         CommandError::new(
@@ -52,16 +54,16 @@ pub(super) fn status(args: &StatusArgs) -> CommandResult {
 }
 
 fn read_config(path: &Path) -> Result<Config, CommandError> {
-    Config::read(path).map_err(|error| CommandError::usage(&error))
+    Config::read(path).map_err(|error| CommandError::config(&error))
 }
 
 /// Starts the log on standard error.
-fn start_log(format: LogFormat) {
+fn start_log(format: LogFormat, color: When) {
     let log = tracing_subscriber::fmt()
         .with_writer(io::stderr)
         .with_target(false);
     match format {
-        LogFormat::Text => log.with_ansi(io::stderr().is_terminal()).init(),
+        LogFormat::Text => log.with_ansi(color.colors(&io::stderr())).init(),
         LogFormat::Json => log.json().init(),
     }
 }

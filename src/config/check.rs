@@ -91,7 +91,11 @@ impl Config {
 /// Returns `true` if an address of `metrics.listen` is not reachable from other machines.
 fn is_local(listen: &str) -> bool {
     let is_loopback = |address: SocketAddr| address.ip().is_loopback();
-    listen.is_empty() || listen.starts_with("unix:/") || listen.parse().is_ok_and(is_loopback)
+    listen.is_empty()
+        || ["unix:/", "unix:~/"]
+            .iter()
+            .any(|start| listen.starts_with(start))
+        || listen.parse().is_ok_and(is_loopback)
 }
 
 /// The absolute path, with links resolved as far as the path exists.

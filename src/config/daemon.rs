@@ -206,7 +206,7 @@ mod tests {
         assert!(
             error
                 .to_string()
-                .contains("\"mbux\" is not one of auto, mbox"),
+                .contains("`mbux` is not a value; did you mean `mbox`?"),
             "{error}"
         );
     }

@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::syntax_error::SyntaxError;
+
 /// The reason why a configuration cannot be used.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -11,7 +13,14 @@ pub enum ConfigError {
     /// The file cannot be read.
     Unreadable(io::Error),
     /// The text is not TOML, or has an unknown key or value.
-    Syntax(toml::de::Error),
+    Syntax(SyntaxError),
+    /// A path begins with `~` and cannot be expanded.
+    Home {
+        /// The table and the key.
+        key: &'static str,
+        /// The path.
+        path: PathBuf,
+    },
     /// The value of a key is zero and must not be.
     Zero {
         /// The table and the key.
@@ -54,10 +63,16 @@ impl ConfigError {
 }
 
 impl fmt::Display for ConfigError {
+    /// Writes one line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ConfigError::Unreadable(error) => error.fmt(f),
             ConfigError::Syntax(error) => error.fmt(f),
+            ConfigError::Home { key, path } => write!(
+                f,
+                "{key} {}: only `~/` stands for a home folder, and only if HOME is set; write the whole path",
+                path.display()
+            ),
             ConfigError::Zero { key } => write!(f, "{key} must be more than 0"),
             ConfigError::SchemeName { name } => write!(
                 f,
@@ -100,9 +115,25 @@ pub struct ConfigFileError {
     pub error: ConfigError,
 }
 
+impl ConfigFileError {
+    /// The lines at fault, to print after the message; empty if the error is not about a line.
+    #[must_use]
+    pub fn excerpt(&self) -> Vec<String> {
+        match &self.error {
+            ConfigError::Syntax(error) => error.excerpt(),
+            _ => Vec::new(),
+        }
+    }
+}
+
 impl fmt::Display for ConfigFileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.path.display(), self.error)
+        let path = self.path.display();
+        match &self.error {
+            ConfigError::Unreadable(error) => write!(f, "cannot read {path}: {error}"),
+            ConfigError::Syntax(error) => write!(f, "{path}, {error}"),
+            error => write!(f, "{path}: {error}"),
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Unexpected, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
+use super::nearest::suggestion;
 use super::size;
 use crate::limits::{Limit, LimitUnit, Limits};
 
@@ -82,8 +83,8 @@ impl Visitor<'_> for KeySeed {
         found.ok_or_else(|| {
             let names: Vec<&str> = Limits::ALL.iter().map(|limit| limit.name).collect();
             E::custom(format!(
-                "unknown limit {name:?}, expected one of {}",
-                names.join(", ")
+                "unknown limit `{name}`{}",
+                suggestion(name, &names)
             ))
         })
     }
@@ -101,7 +102,8 @@ impl<'de> DeserializeSeed<'de> for ValueSeed {
         } = *self.0;
         let value = match unit {
             LimitUnit::Bytes => size::deserialize(deserializer)?,
-            LimitUnit::Number => serde::Deserialize::deserialize(deserializer)?,
+            LimitUnit::Number => serde::Deserialize::deserialize(deserializer)
+                .map_err(|_| D::Error::custom(format!("limits.{name} must be a number")))?,
         };
         if value < min {
             let expected = format!("limits.{name} of at least {min}");
@@ -133,9 +135,12 @@ mod tests {
     #[test]
     fn unknown_and_too_small_limits_are_refused_with_their_lines() {
         for (line, message) in [
-            ("url_byte = 1", "unknown limit \"url_byte\""),
+            (
+                "url_byte = 1",
+                "unknown key `limits.url_byte`; did you mean `url_bytes`?",
+            ),
             ("url_bytes = 0", "limits.url_bytes of at least 1"),
-            ("mime_depth = \"7\"", "mime_depth"),
+            ("mime_depth = \"7\"", "limits.mime_depth must be a number"),
             ("url_bytes = -1", "cannot be negative"),
         ] {
             let error = Config::parse(&format!("[limits]\n{line}")).unwrap_err();

@@ -7,6 +7,7 @@
 use serde::de::{Deserialize, Deserializer, Error};
 use serde::ser::{Serialize, Serializer};
 
+use super::nearest::suggestion;
 use crate::origin::SourceKind;
 use crate::parse::Grammar;
 use crate::pipeline::{Output, Unique};
@@ -171,7 +172,8 @@ impl<'de, V: NamedValue> Deserialize<'de> for ByName<V> {
         let name = String::deserialize(deserializer)?;
         V::named(&name).map(ByName).ok_or_else(|| {
             let names: Vec<&str> = V::all().map(V::name).collect();
-            D::Error::custom(format!("{name:?} is not one of {}", names.join(", ")))
+            let advice = suggestion(&name, &names);
+            D::Error::custom(format!("`{name}` is not a value{advice}"))
         })
     }
 }

@@ -1,7 +1,7 @@
 //! The options of the pipeline that a configuration asks for.
 
 use super::Config;
-use crate::decode::HeaderPolicy;
+use crate::decode::{HeaderPolicy, HtmlPolicy};
 use crate::extract::Options;
 use crate::pipeline::Unique;
 use crate::scan::SchemelessPolicy;
@@ -23,6 +23,11 @@ impl Config {
                 HeaderPolicy::Search
             } else {
                 HeaderPolicy::Skip
+            },
+            html: if extract.html {
+                HtmlPolicy::Search
+            } else {
+                HtmlPolicy::Skip
             },
             accept: extract.accept.clone(),
             schemes: extract

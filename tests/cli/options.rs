@@ -148,7 +148,7 @@ fn filters_are_pure() {
 }
 
 #[test]
-fn since_is_inclusive_and_until_is_exclusive() {
+fn since_and_until_take_whole_periods() {
     let (s, july, august, undated) = (
         "http://s.example/",
         "http://july.example/",
@@ -159,7 +159,7 @@ fn since_is_inclusive_and_until_is_exclusive() {
         found(DATED, &["--since", "1998-08-01"]),
         [august, july, undated]
     );
-    assert_eq!(found(DATED, &["--until", "1998-08-01"]), [s, july, undated]);
+    assert_eq!(found(DATED, &["--until", "1998-07-31"]), [s, july, undated]);
     assert_eq!(
         found(DATED, &["--since", "1997-01-01", "--until", "1997-12-31"]),
         [undated]
@@ -171,6 +171,20 @@ fn since_is_inclusive_and_until_is_exclusive() {
         )
         .len(),
         5
+    );
+    // A period ends with its last second, whatever its length.
+    for period in ["1996", "1996-07", "1996-07-01"] {
+        assert_eq!(
+            found(DATED, &["--since", period, "--until", period]),
+            [s, july, undated],
+            "{period}"
+        );
+    }
+    assert_eq!(found(DATED, &["--since", "1997"]), [august, july, undated]);
+    assert_eq!(
+        found(DATED, &["--until", "1996-07-01T00:00:00Z"]),
+        [undated],
+        "a moment has no length"
     );
 }
 
@@ -199,7 +213,29 @@ fn patterns_choose_files_beneath_a_root() {
         found(&["--include", "*.mbox"]),
         urls(&["a.mbox", "deep-c.mbox"])
     );
-    assert_eq!(found(&["--exclude", "deep/*"]), urls(&["a.mbox", "b.txt"]));
+    for exclude in [
+        "deep/*",
+        "deep",
+        "deep/",
+        "/deep",
+        "d*p",
+        &format!("{root}/deep"),
+    ] {
+        assert_eq!(
+            found(&["--exclude", exclude]),
+            urls(&["a.mbox", "b.txt"]),
+            "{exclude}"
+        );
+    }
+    assert_eq!(
+        found(&["--include", "deep"]),
+        urls(&["deep-c.mbox", "deep-d.txt"])
+    );
+    assert_eq!(
+        found(&["--include", "/*.mbox"]),
+        urls(&["a.mbox"]),
+        "an asterisk matches no slash"
+    );
     assert_eq!(
         found(&[
             "--include",
@@ -414,4 +450,58 @@ fn rejects_have_their_reasons_and_places() {
             .any(|url| url.contains("v.example")),
         "a rejected wrapper gives no URL"
     );
+}
+
+/// An excluded folder is not even listed.
+#[test]
+fn an_excluded_folder_is_not_entered() {
+    let folder = Folder::new();
+    folder.write("in/a", "http://a.example/\n");
+    folder.write("in/spam/b", "http://b.example/\n");
+    let (root, summary) = (folder.path("in"), folder.file("summary", ""));
+    let root = root.to_str().unwrap();
+    let scan = done(&["scan", "--exclude", "spam", "--summary", &summary, root]);
+    assert_eq!(scan.urls(), ["http://a.example/"]);
+    let summary: Value = serde_json::from_slice(&fs::read(summary).unwrap()).unwrap();
+    assert_eq!(
+        (&summary["files"], &summary["files_skipped"]),
+        (&1.into(), &serde_json::json!({}))
+    );
+}
+
+#[test]
+fn a_dry_run_prints_what_would_be_read() {
+    let folder = Folder::new();
+    folder.write("in/a.mbox", DATED);
+    folder.write("in/binary", [0, 1, 2, 3, 0]);
+    folder.write("in/spam/1", "http://spam.example/\n");
+    folder.write("in/z\n.txt", "http://z.example/\n");
+    let out = folder.path("out");
+    let root = folder.path("in").into_os_string().into_string().unwrap();
+    let args = [
+        "scan",
+        "--dry-run",
+        "--exclude",
+        "spam",
+        "-o",
+        out.to_str().unwrap(),
+        &root,
+    ];
+    let dry = done(&args);
+    let size = DATED.len();
+    assert_eq!(
+        dry.text(),
+        format!("mbox\t{size}\t{root}/a.mbox\ntext\t18\t{root}/z\\u{{a}}.txt\n")
+    );
+    assert_eq!(dry.stderr, "");
+    assert!(!out.exists(), "no output is opened");
+    let verbose = done(&[&args[..], &["-v"]].concat());
+    assert!(
+        verbose.stderr.contains("binary: skip: binary"),
+        "{}",
+        verbose.stderr
+    );
+    let containers = done(&["scan", "--dry-run", "containers"]);
+    assert!(containers.text().starts_with("compress\t"));
+    assert_eq!(done(&["scan", "--dry-run"]).text(), "stream\t-\t-\n");
 }

@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
+use super::date::{DatePeriod, date_period};
+use super::extract::ExtractArgs;
 use super::sources::SourceArgs;
 use super::values::{When, item_size, named};
+use super::{GENERAL, INPUT, OUTPUT};
 use crate::config::NamedValue;
-use crate::parse::Grammar;
-use crate::pipeline::{Output, Unique};
-use crate::scan::Rules;
+use crate::pipeline::Output;
 
 /// The arguments of `scan`.
 #[derive(clap::Args, Debug)]
@@ -20,99 +21,78 @@ pub(crate) struct ScanArgs {
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
 
-    /// Read the work items that `urlspool splits` printed from FILE (`-`: standard input), and scan what they name
-    #[arg(long, value_name = "FILE", conflicts_with = "paths")]
-    pub(crate) splits: Option<PathBuf>,
-
-    /// Write to FILE instead of standard output
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-
-    /// Number of threads [default: one for each core]
-    #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub(crate) threads: Option<u16>,
-
-    /// Read options and limits from FILE; flags override it
-    #[arg(long, value_name = "FILE")]
-    pub(crate) config: Option<PathBuf>,
-
-    /// Output format of a URL
-    #[arg(long, value_parser = named::<Output>(), default_value = Output::default().name())]
-    pub(crate) format: Output,
-
     #[command(flatten)]
     pub(crate) sources: SourceArgs,
 
-    /// Rules by which URLs are found
-    #[arg(long, value_name = "RULES", value_parser = named::<Rules>())]
-    pub(crate) rules: Option<Rules>,
+    /// Read only messages of DATE and later, and messages without a date
+    ///
+    /// DATE is a year (1996), a month (1996-07), a day (1996-07-02) or a time (1996-07-02T13:45:00Z), in UTC.
+    #[arg(long, value_name = "DATE", value_parser = date_period, help_heading = INPUT)]
+    pub(crate) since: Option<DatePeriod>,
 
-    /// Write only URLs that one of these grammars accepts
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = named::<Grammar>())]
-    pub(crate) accept: Vec<Grammar>,
+    /// Read only messages up to the end of DATE, and messages without a date
+    ///
+    /// `--since 1996 --until 1996` reads the messages of that year. If DATE is a time, messages before it are read.
+    #[arg(long, value_name = "DATE", value_parser = date_period, help_heading = INPUT)]
+    pub(crate) until: Option<DatePeriod>,
 
-    /// Write only URLs of these schemes
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    pub(crate) schemes: Vec<String>,
+    /// Read the work items that `urlspool splits` printed from FILE (`-`: standard input), and scan what they name
+    #[arg(long, value_name = "FILE", conflicts_with = "paths", help_heading = INPUT)]
+    pub(crate) splits: Option<PathBuf>,
 
-    /// Scope in which a URL is written once
-    #[arg(long, value_name = "WITHIN", value_parser = named::<Unique>())]
-    pub(crate) unique: Option<Unique>,
+    /// Print the kind, size and path of each file that would be read, and scan nothing
+    #[arg(long, help_heading = INPUT)]
+    pub(crate) dry_run: bool,
+
+    /// Write to FILE instead of standard output
+    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Output format of a URL
+    #[arg(long, value_parser = named::<Output>(), default_value = Output::default().name(), help_heading = OUTPUT)]
+    pub(crate) format: Output,
 
     /// Write candidates that are not URLs to FILE
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) rejects: Option<PathBuf>,
 
     /// Write events to FILE as JSON lines, instead of reporting them on standard error
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) events: Option<PathBuf>,
 
     /// Write the summary of the run to FILE as JSON
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) summary: Option<PathBuf>,
 
-    /// Add N bytes of the text before and after each URL
-    #[arg(long, value_name = "N")]
-    pub(crate) context: Option<usize>,
+    #[command(flatten)]
+    pub(crate) extract: ExtractArgs,
 
-    /// Skip hosts without a scheme (www.example.org)
-    #[arg(long)]
-    pub(crate) no_schemeless: bool,
+    /// Read options and limits from FILE, which flags override [default: the file that URLSPOOL_CONFIG names, if any]
+    #[arg(long, value_name = "FILE", help_heading = GENERAL)]
+    pub(crate) config: Option<PathBuf>,
 
-    /// Skip header fields
-    #[arg(long)]
-    pub(crate) no_headers: bool,
-
-    /// Take the recipient's address out of the URLs of redirectors
-    #[arg(long)]
-    pub(crate) strip_recipient: bool,
-
-    /// Read only messages of DATE and later, and messages without a date
-    #[arg(long, value_name = "DATE")]
-    pub(crate) since: Option<String>,
-
-    /// Read only messages before DATE, and messages without a date
-    #[arg(long, value_name = "DATE")]
-    pub(crate) until: Option<String>,
+    /// Number of threads [default: one for each core]
+    #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), help_heading = GENERAL)]
+    pub(crate) threads: Option<u16>,
 
     /// Exit with status 1 if there is any event
-    #[arg(long)]
+    #[arg(long, help_heading = GENERAL)]
     pub(crate) strict: bool,
 
     /// Show the progress on standard error
-    #[arg(long, value_name = "WHEN", value_parser = named::<When>(), default_value = When::default().name())]
+    #[arg(long, value_name = "WHEN", value_parser = named::<When>(), default_value = When::default().name(), help_heading = GENERAL)]
     pub(crate) progress: When,
 
     /// Report only errors on standard error
-    #[arg(short, long)]
+    #[arg(short, long, help_heading = GENERAL)]
     pub(crate) quiet: bool,
 
     /// Report the summary on standard error
-    #[arg(short, long)]
+    #[arg(short, long, help_heading = GENERAL)]
     pub(crate) verbose: bool,
 
-    /// Use colours on standard error
-    #[arg(long, value_name = "WHEN", value_parser = named::<When>(), default_value = When::default().name())]
+    /// The use of colours, which all commands have.
+    #[arg(skip)]
     pub(crate) color: When,
 }
 

@@ -11,7 +11,7 @@ pub(super) type KindOption = Option<SourceKind>;
 /// The choice of doing something that suits a terminal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum When {
-    /// If standard error is a terminal (the default).
+    /// If it is shown on a terminal (the default).
     #[default]
     Auto,
     /// Always.
@@ -22,7 +22,7 @@ pub(crate) enum When {
 
 named_values! {
     When {
-        Auto = "auto": "If standard error is a terminal",
+        Auto = "auto": "On a terminal",
         Always = "always": "Always",
         Never = "never": "Never",
     }

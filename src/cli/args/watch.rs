@@ -8,9 +8,13 @@ use crate::config::{NamedValue, named_values};
 /// The arguments of `watch`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct WatchArgs {
-    /// The configuration file; SIGHUP reads it again
+    /// The configuration file; SIGHUP reads it again [default: the first of several places]
+    ///
+    /// Without it, the file that URLSPOOL_CONFIG names is read, or the first that exists of
+    /// $XDG_CONFIG_HOME/urlspool/urlspool.toml (XDG_CONFIG_HOME is ~/.config if it is not set) and
+    /// /etc/urlspool/urlspool.toml.
     #[arg(long, value_name = "FILE")]
-    pub(crate) config: PathBuf,
+    pub(crate) config: Option<PathBuf>,
 
     /// Read everything that is new, seal the segment, and exit
     #[arg(long)]
@@ -45,7 +49,7 @@ named_values! {
 /// The arguments of `status`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct StatusArgs {
-    /// The daemon's configuration file
+    /// The daemon's configuration file [default: as for `watch`]
     #[arg(long, value_name = "FILE")]
-    pub(crate) config: PathBuf,
+    pub(crate) config: Option<PathBuf>,
 }

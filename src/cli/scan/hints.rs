@@ -38,7 +38,15 @@ pub(super) fn after(args: &ScanArgs, job: &Job, summary: &Summary) -> Vec<String
     let filtered = count(&summary.files_skipped, SkipReason::Filtered);
     let dated = count(&summary.messages_skipped, SkipReason::Date);
     if summary.files == 0 && job.items.is_none() {
-        hints.push(format!("there is no file in {}", listed(&job.roots)));
+        let excluded = if args.sources.exclude.is_empty() {
+            ""
+        } else {
+            " that --exclude leaves"
+        };
+        hints.push(format!(
+            "there is no file in {}{excluded}",
+            listed(&job.roots)
+        ));
     } else if filtered > 0 && summary.files_read + summary.files_failed.sum() == 0 {
         let options = match (
             args.sources.include.is_empty(),

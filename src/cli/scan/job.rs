@@ -5,33 +5,21 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use super::super::args::ScanArgs;
+use super::super::config_path::scan_config;
 use super::super::error::CommandError;
 use super::super::exit::Exit;
 use crate::config::Config;
-use crate::decode;
 use crate::origin::{FileRange, Source};
 use crate::pipeline::Job;
 use crate::record;
 
 /// The configuration file, if one is given, overridden by the flags.
 pub(super) fn config(args: &ScanArgs) -> Result<Config, CommandError> {
-    let mut config = match &args.config {
-        Some(path) => Config::read(path).map_err(|error| CommandError::usage(&error))?,
+    let mut config = match scan_config(args.config.as_deref()) {
+        Some(path) => Config::read(&path).map_err(|error| CommandError::config(&error))?,
         None => Config::default(),
     };
-    let extract = &mut config.extract;
-    extract.rules = args.rules.unwrap_or(extract.rules);
-    extract.unique = args.unique.unwrap_or(extract.unique);
-    extract.context = args.context.unwrap_or(extract.context);
-    if !args.accept.is_empty() {
-        extract.accept.clone_from(&args.accept);
-    }
-    if !args.schemes.is_empty() {
-        extract.schemes.clone_from(&args.schemes);
-    }
-    extract.headers &= !args.no_headers;
-    extract.schemeless &= !args.no_schemeless;
-    extract.strip_recipient |= args.strip_recipient;
+    args.extract.apply(&mut config);
     Ok(config)
 }
 
@@ -55,8 +43,8 @@ pub(super) fn job(args: &ScanArgs, config: &Config) -> Result<Job, CommandError>
         output: args.format,
         rejects: args.rejects.is_some(),
         unique: config.extract.unique,
-        since: unix_time(args.since.as_deref(), "--since")?,
-        until: unix_time(args.until.as_deref(), "--until")?,
+        since: args.since.map(|period| period.start),
+        until: args.until.map(|period| period.end),
     })
 }
 
@@ -79,18 +67,4 @@ fn split_items(path: &Path) -> Result<Vec<FileRange>, CommandError> {
         }
     }
     Ok(items)
-}
-
-/// Parses the date of a flag, as seconds since 1970.
-fn unix_time(text: Option<&str>, flag: &str) -> Result<Option<i64>, CommandError> {
-    let Some(text) = text else { return Ok(None) };
-    let unclear = || {
-        CommandError::new(
-            Exit::Usage,
-            format!(
-                "{flag} {text:?} is not a date; write it as 1996-07-02 or 1996-07-02T13:45:00Z"
-            ),
-        )
-    };
-    decode::parse_date(text).unix.map(Some).ok_or_else(unclear)
 }

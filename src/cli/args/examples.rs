@@ -1,0 +1,83 @@
+//! The texts after the options: examples, exit codes, environment, files. Blocks with a title; the manual makes a section of
+//! each.
+
+pub(super) const PROGRAM: &str = "Exit codes:
+  0  done
+  1  done, but some input could not be read (`parse --check`: some URL was rejected)
+  2  the arguments or the configuration cannot be used
+ 69  `status`: no daemon answers
+ 74  the output or the state cannot be written
+ 75  `watch`: another instance is running with the same state
+ 78  `watch`: the state and the output contradict each other
+130  interrupted
+
+Environment:
+  URLSPOOL_CONFIG  the configuration file, if `--config` does not name one
+  NO_COLOR, CLICOLOR, CLICOLOR_FORCE, TERM
+                   the use of colours, if `--color` is `auto`
+
+Files:
+  ~/.config/urlspool/urlspool.toml, /etc/urlspool/urlspool.toml
+                   the configuration of `watch`, `status` and `check-config`; `scan` does not read it
+
+Examples:
+  urlspool scan ~/Mail > urls.jsonl
+  urlspool scan --help
+  urlspool man scan | man -l -";
+
+pub(super) const SCAN: &str = "Examples:
+  urlspool scan ~/Mail > urls.jsonl
+  urlspool scan --format urls --unique run archive.mbox | lychee -
+  urlspool scan list.mbox.gz news.tar.bz2 takeout.zip
+  urlspool scan --since 1994 --until 1996-06 --exclude Spam ~/Mail
+  urlspool scan --dry-run archive/
+  urlspool scan --schemes gopher,wais,prospero --summary sums.json news/";
+
+#[cfg(feature = "daemon")]
+pub(super) const WATCH: &str = "Examples:
+  urlspool watch
+  urlspool watch --config /etc/urlspool/urlspool.toml --log json
+  urlspool watch --config urlspool.toml --once";
+
+#[cfg(feature = "daemon")]
+pub(super) const STATUS: &str = "Examples:
+  urlspool status | jq .
+  urlspool status --config urlspool.toml";
+
+pub(super) const PARSE: &str = "Examples:
+  urlspool parse 'ftp://myname@host.dom/%2Fetc/motd'
+  urlspool parse --check - < urls.txt";
+
+pub(super) const EXPLAIN: &str = "Examples:
+  urlspool explain archive.mbox:10233
+  urlspool explain list.mbox.gz:10233         offset in the unpacked file
+  urlspool explain 'news.tar!comp/mail/1'     member of an archive";
+
+pub(super) const SPLITS: &str = "Examples:
+  urlspool splits --size 1GiB archive/ | parallel --pipe -k -N1 urlspool scan --splits - > urls.jsonl";
+
+pub(super) const SHOW: &str = "Examples:
+  urlspool scan inbox | head -1 | urlspool show
+  urlspool show inbox:120-155
+  urlspool show list.mbox.gz:120-155          offsets in the unpacked file
+  urlspool show 'news.tar!comp/mail/1:0-80'   member of an archive
+  urlspool show 'a.zip!b.tar!c.mbox:0-80'     member of an archive in an archive";
+
+pub(super) const SCHEMA: &str = "Examples:
+  urlspool schema > record.schema.json";
+
+pub(super) const CHECK_CONFIG: &str = "Examples:
+  urlspool check-config --default > urlspool.toml
+  urlspool check-config urlspool.toml
+  urlspool check-config - < urlspool.toml";
+
+pub(super) const COMPLETIONS: &str = "Examples:
+  urlspool completions bash > ~/.local/share/bash-completion/completions/urlspool
+  urlspool completions zsh > ~/.zfunc/_urlspool
+  urlspool completions fish > ~/.config/fish/completions/urlspool.fish";
+
+pub(super) const MAN: &str = "Examples:
+  urlspool man | man -l -
+  urlspool man scan | man -l -
+  urlspool man urlspool.toml | man -l -
+  urlspool man --all ~/.local/share/man";

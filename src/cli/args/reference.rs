@@ -1,0 +1,35 @@
+//! The arguments of `check-config`, `completions` and `man`.
+
+use std::path::PathBuf;
+
+/// The arguments of `check-config`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct CheckConfigArgs {
+    /// The configuration file; `-` is standard input [default: the first that exists of the places of `watch --config`]
+    #[arg(value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+
+    /// Print the default configuration, with comments
+    #[arg(long, conflicts_with = "file")]
+    pub(crate) default: bool,
+}
+
+/// The arguments of `completions`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    #[arg(value_name = "SHELL")]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// The arguments of `man`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct ManArgs {
+    /// A subcommand, `urlspool.toml` or `record` [default: the page of the program]
+    #[arg(value_name = "PAGE")]
+    pub(crate) page: Option<String>,
+
+    /// Write all pages into the folders `man1` and `man5` of DIR
+    #[arg(long, value_name = "DIR", conflicts_with = "page")]
+    pub(crate) all: Option<PathBuf>,
+}

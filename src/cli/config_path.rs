@@ -1,0 +1,61 @@
+//! The places in which a configuration file is searched for.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use super::error::CommandError;
+use super::exit::Exit;
+
+/// The variable that names the configuration file.
+const VARIABLE: &str = "URLSPOOL_CONFIG";
+
+/// The configuration file of the machine.
+const SYSTEM_FILE: &str = "/etc/urlspool/urlspool.toml";
+
+/// The configuration file of a scan: the one that is given, or the one that URLSPOOL_CONFIG names.
+///
+/// The default places belong to the daemon: a scan prints the same on every machine.
+pub(super) fn scan_config(given: Option<&Path>) -> Option<PathBuf> {
+    let named = || variable(VARIABLE).map(PathBuf::from);
+    given.map(Path::to_owned).or_else(named)
+}
+
+/// The configuration file of the daemon: as for a scan, or the first of the default places that exists.
+pub(super) fn daemon_config(given: Option<&Path>) -> Result<PathBuf, CommandError> {
+    if let Some(path) = scan_config(given) {
+        return Ok(path);
+    }
+    let places = default_places();
+    let found = places.iter().find(|path| path.exists());
+    found.cloned().ok_or_else(|| {
+        let places: Vec<String> = places
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
+        CommandError::new(
+            Exit::Usage,
+            format!(
+                "there is no configuration file: {VARIABLE} is not set, and none of {} exists; name a file, or write the \
+                 default to one of these places with `urlspool check-config --default`",
+                places.join(", ")
+            ),
+        )
+    })
+}
+
+/// The file of the user and the file of the machine.
+fn default_places() -> Vec<PathBuf> {
+    let xdg = variable("XDG_CONFIG_HOME").map(PathBuf::from);
+    let folder = xdg
+        .filter(|path| path.is_absolute())
+        .or_else(|| std::env::home_dir().map(|home| home.join(".config")));
+    let user = folder.map(|folder| folder.join("urlspool/urlspool.toml"));
+    user.into_iter()
+        .chain([PathBuf::from(SYSTEM_FILE)])
+        .collect()
+}
+
+/// The value of a variable that is set and not empty.
+fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}

@@ -1,0 +1,239 @@
+//! The configuration file: its errors, its default places, its paths, and the flags that override it.
+
+use std::fs;
+use std::process::Command;
+
+use crate::scene::{Ended, Folder, done, ended, urlspool};
+
+/// The error of `check-config` for this text, with exit status 2.
+#[track_caller]
+fn error(text: &str) -> String {
+    let ended = ended(&mut urlspool(["check-config", "-"]), text.as_bytes());
+    assert_eq!(ended.status, Some(2), "{}", ended.stderr);
+    ended.stderr
+}
+
+#[test]
+fn a_misspelled_key_is_shown_with_its_line_and_the_nearest_key() {
+    assert_eq!(
+        error("[extract]\nrule = \"wide\"\n"),
+        "urlspool: standard input, line 2, column 1: unknown key `extract.rule`; did you mean `rules`?\n  \
+         2 | rule = \"wide\"\n    | ^^^^\n"
+    );
+}
+
+#[test]
+fn a_wrong_value_is_shown_with_the_nearest_one() {
+    let message = error("[extract]\nrules = \"wild\"\n");
+    assert!(
+        message.contains("`wild` is not a value; did you mean `wide`?"),
+        "{message}"
+    );
+    assert!(
+        message.ends_with("\n  2 | rules = \"wild\"\n    |         ^^^^^^\n"),
+        "{message}"
+    );
+    let message = error("[extract\n");
+    assert!(
+        message.contains("line 1, column 9") && !message.contains("\\u{a}"),
+        "{message}"
+    );
+}
+
+/// A hostile line and a hostile name stay what they are; the line breaks of the message stay line breaks.
+#[test]
+fn hostile_text_is_escaped_line_by_line() {
+    let message = error("a = \"\u{202e}\"\n");
+    assert_eq!(message.lines().count(), 3, "{message}");
+    assert!(
+        message.contains(r"\u{202e}") && !message.contains('\u{202e}'),
+        "{message}"
+    );
+    let folder = Folder::new();
+    let path = folder.write("a\nb.toml", "a = 1\n");
+    let ended = ended(urlspool(["check-config"]).arg(&path), b"");
+    assert_eq!(ended.stderr.lines().count(), 3, "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains(r"a\u{a}b.toml, line 1"),
+        "{}",
+        ended.stderr
+    );
+}
+
+#[test]
+fn the_commented_default_is_printed() {
+    let default = done(&["check-config", "--default"]);
+    assert!(
+        default
+            .text()
+            .contains("\n# Search header fields.\nheaders = true\n")
+    );
+    let read_back = ended(&mut urlspool(["check-config", "-"]), &default.stdout);
+    assert_eq!(
+        (read_back.status, read_back.stderr),
+        (Some(0), String::new())
+    );
+    assert!(read_back.stdout.starts_with(b"[output]\n"));
+}
+
+/// The program with `home` as the home folder and no other place of a configuration.
+fn at_home(home: &Folder, args: &[&str]) -> Command {
+    let mut command = urlspool(args);
+    command
+        .env("HOME", home.root())
+        .env_remove("XDG_CONFIG_HOME");
+    command
+}
+
+#[track_caller]
+fn context(mut command: Command) -> String {
+    let Ended {
+        status,
+        stdout,
+        stderr,
+    } = ended(&mut command, b"");
+    assert_eq!(status, Some(0), "{stderr}");
+    let text = String::from_utf8(stdout).unwrap();
+    let line = text.lines().find(|line| line.starts_with("context"));
+    line.unwrap_or_default().to_owned()
+}
+
+#[test]
+fn the_default_places_are_searched_in_order() {
+    let home = Folder::new();
+    let missing = ended(&mut at_home(&home, &["check-config"]), b"");
+    if !fs::exists("/etc/urlspool/urlspool.toml").unwrap() {
+        assert_eq!(missing.status, Some(2));
+        for place in [
+            "/.config/urlspool/urlspool.toml",
+            "/etc/urlspool/urlspool.toml",
+            "URLSPOOL_CONFIG",
+        ] {
+            assert!(missing.stderr.contains(place), "{}", missing.stderr);
+        }
+    }
+    home.write(".config/urlspool/urlspool.toml", "[extract]\ncontext = 1\n");
+    home.write("xdg/urlspool/urlspool.toml", "[extract]\ncontext = 2\n");
+    let named = home.write("named.toml", "[extract]\ncontext = 3\n");
+    assert_eq!(context(at_home(&home, &["check-config"])), "context = 1");
+    let mut command = at_home(&home, &["check-config"]);
+    command.env("XDG_CONFIG_HOME", home.path("xdg"));
+    assert_eq!(context(command), "context = 2");
+    let mut command = at_home(&home, &["check-config"]);
+    command.env("URLSPOOL_CONFIG", &named);
+    assert_eq!(context(command), "context = 3");
+}
+
+/// A scan gives the same on every machine, unless it is told otherwise.
+#[test]
+fn a_scan_reads_no_default_place() {
+    let home = Folder::new();
+    let text = home.file("text", "http://a.example/\n");
+    let config = home.write(
+        ".config/urlspool/urlspool.toml",
+        "[extract]\nschemes = [\"ftp\"]\n",
+    );
+    let urls = |command: &mut Command| ended(command, b"").urls().len();
+    assert_eq!(urls(&mut at_home(&home, &["scan", &text])), 1);
+    assert_eq!(
+        urls(at_home(&home, &["scan", &text]).env("URLSPOOL_CONFIG", &config)),
+        0
+    );
+    assert_eq!(
+        urls(at_home(&home, &["scan", &text]).env("URLSPOOL_CONFIG", "")),
+        1
+    );
+}
+
+#[test]
+fn a_tilde_in_a_path_is_the_home_folder() {
+    let home = Folder::new();
+    let config = home.file(
+        "c.toml",
+        "[output]\ndir = \"~/out\"\n[metrics]\nlisten = \"unix:~/m\"\n",
+    );
+    let ended = ended(&mut at_home(&home, &["check-config", &config]), b"");
+    let root = home.root().display();
+    assert!(
+        ended.text().contains(&format!("dir = \"{root}/out\"")),
+        "{}{}",
+        ended.text(),
+        ended.stderr
+    );
+    assert!(
+        ended
+            .text()
+            .contains(&format!("listen = \"unix:{root}/m\"")),
+        "{}",
+        ended.text()
+    );
+    assert!(error("[state]\ndir = \"~joe/state\"\n").contains("state.dir ~joe/state"));
+}
+
+/// The URLs of a message with header field, HTML part and text, under a configuration and flags.
+#[track_caller]
+fn found(config: &str, flags: &[&str]) -> Vec<String> {
+    const MAIL: &str = "From: j@m.example\nX-URL: http://header.example/\nContent-Type: multipart/alternative; boundary=x\n\n\
+        --x\n\nwww.text.example lamp:oil\n--x\nContent-Type: text/html\n\n<a href=\"http://html.example/\">a</a>\n--x--\n";
+    let folder = Folder::new();
+    let (mail, config) = (folder.file("mail", MAIL), folder.file("c.toml", config));
+    done(&[&["scan", &mail, "--config", &config], flags].concat()).urls()
+}
+
+#[test]
+fn every_flag_has_a_reverse() {
+    let (header, text, html) = (
+        "http://header.example/",
+        "http://www.text.example",
+        "http://html.example/",
+    );
+    assert_eq!(found("", &[]), [header, text, html]);
+    assert_eq!(found("", &["--no-html"]), [header, text]);
+    assert_eq!(found("", &["--no-headers"]), [text, html]);
+    assert_eq!(found("", &["--no-schemeless"]), [header, html]);
+    assert_eq!(found("", &["--no-html", "--html"]), [header, text, html]);
+    assert_eq!(found("", &["--html", "--no-html"]), [header, text]);
+    let bare = "[extract]\nheaders = false\nhtml = false\nschemeless = false\nextra_schemes = [\"lamp\"]\n";
+    assert_eq!(found(bare, &[]), ["lamp:oil"]);
+    assert_eq!(found(bare, &["--headers", "--no-extra-schemes"]), [header]);
+    assert_eq!(
+        found(bare, &["--html", "--schemeless"]),
+        [text, "lamp:oil", html]
+    );
+    assert_eq!(
+        found(
+            "",
+            &[
+                "--no-schemeless",
+                "--no-html",
+                "--extra-schemes",
+                "oil,lamp"
+            ]
+        ),
+        [header, "lamp:oil"]
+    );
+    let filtered = "[extract]\nschemes = [\"ftp\"]\naccept = [\"rfc1738\"]\n";
+    assert_eq!(found(filtered, &[]), [""; 0]);
+    assert_eq!(
+        found(filtered, &["--no-schemes", "--no-accept"]),
+        [header, text, html]
+    );
+}
+
+#[test]
+fn limits_are_set_by_flags() {
+    let folder = Folder::new();
+    let text = folder.file("text", format!("http://a.example/{}\n", "x".repeat(100)));
+    let scan = |flags: &[&str]| ended(&mut urlspool([&["scan", &text], flags].concat()), b"");
+    let cut = scan(&["--limit", "url_bytes=64", "--limit", "mime_depth=3"]);
+    assert_eq!(cut.records()[0]["truncated"], true, "{}", cut.stderr);
+    for (setting, message) in [
+        ("url_byte=1", "did you mean `url_bytes`?"),
+        ("url_bytes=0", "at least 1"),
+        ("url_bytes", "NAME=VALUE"),
+    ] {
+        let refused = scan(&["--limit", setting]);
+        assert_eq!(refused.status, Some(2));
+        assert!(refused.stderr.contains(message), "{}", refused.stderr);
+    }
+}
