@@ -1,0 +1,16 @@
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    for url in urlspool::urls("see <URL:http://a.example/x\n  y> now") {
+        println!("{url} at {:?}", url.range());
+    }
+    let mail = b"Subject: a note\n\nIt is under <URL:ftp://ds.in\n   ternic.net/rfc>.\n";
+    for url in urlspool::Message::parse(mail).urls() {
+        println!("{url} at {:?}, {} joins", url.raw_range(), url.joins().len());
+    }
+    let reading = urlspool::grammar::url(b"ftp://host/a;type=d")?;
+    println!("{:?}", reading.form);
+    #[cfg(feature = "files")]
+    for record in urlspool::scan(["../../corpus/text"]).run()? {
+        println!("{} in {}", record.url, record.source.path);
+    }
+    Ok(())
+}
