@@ -461,6 +461,42 @@ fn a_rebuild_says_when_records_will_be_written_again() {
     );
 }
 
+#[test]
+fn every_field_and_metric_is_documented() {
+    let folder = Folder::in_memory();
+    let root = folder.root();
+    configure(root, "");
+    fs::write(root.join("spool/inbox"), mbox_message(1, 1)).unwrap();
+    assert_eq!(code(&once(root, &[])), 0);
+    let daemon = Operated::start(root, Command::new(PROGRAM));
+    let (status, metrics) = (daemon.status(), daemon.get("/metrics"));
+    daemon.stop();
+    let meta = fs::read(root.join("out/0000000001.meta")).unwrap();
+    let meta: Value = serde_json::from_slice(&meta).unwrap();
+    let keys = |value: &Value| {
+        let keys: Vec<String> = value.as_object().unwrap().keys().cloned().collect();
+        keys
+    };
+    let mut names = [
+        keys(&status),
+        keys(&status["spools"][0]),
+        keys(&status["last_sealed"]),
+        keys(&meta),
+    ]
+    .concat();
+    let types = metrics
+        .lines()
+        .filter_map(|line| line.strip_prefix("# TYPE "));
+    names.extend(types.map(|line| line.split(' ').next().unwrap().to_owned()));
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/daemon.md");
+    let page = fs::read_to_string(path).unwrap();
+    let missing: Vec<&String> = names
+        .iter()
+        .filter(|name| !page.contains(&format!("`{name}`")))
+        .collect();
+    assert!(names.len() > 60 && missing.is_empty(), "{missing:?}");
+}
+
 /// The unit agrees with the default configuration and the exit statuses.
 #[test]
 fn the_unit_fits_the_program() {
