@@ -269,7 +269,7 @@ fn an_error_names_the_output_that_failed_and_the_file_that_is_left() {
     assert!(
         ended
             .stderr
-            .contains("out.partial holds the first 40 records"),
+            .contains("; out.partial holds the first 40 records"),
         "{}",
         ended.stderr
     );

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::super::error::CommandError;
 use super::super::stdout::STDOUT;
 use crate::origin::Source;
-use crate::sink::{FileSink, PartialFile, PipeSink, Sink};
+use crate::sink::{FileSink, PartialFile, PipeSink, Sink, partial_path};
 
 /// Names of standard output among the devices.
 const STDOUT_PATHS: &[&str] = &["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
@@ -158,10 +158,20 @@ impl Output {
         match file.leave() {
             Ok(None) => None,
             Ok(Some(PartialFile { path, lines })) => {
-                let (path, noun) = (path.display(), self.content.noun());
-                Some(format!("{path} holds the first {lines} {noun}"))
+                let (path, noun) = (self.shown(path), self.content.noun());
+                Some(format!("{} holds the first {lines} {noun}", path.display()))
             }
             Err(error) => Some(format!("{} cannot be kept: {error}", self.name)),
+        }
+    }
+
+    /// The path of a partial file as the user would write it, unless the output is a link.
+    fn shown(&self, resolved: PathBuf) -> PathBuf {
+        let named = partial_path(Path::new(&self.name));
+        if named.canonicalize().is_ok_and(|path| path == resolved) {
+            named
+        } else {
+            resolved
         }
     }
 
