@@ -49,7 +49,7 @@ pub use date::{Date, Zone, parse_date};
 pub use digest::{canonical, digest};
 pub use field_names::{FieldRoles, KnownField};
 pub use header::{HeaderField, HeaderFields};
-pub use html::HtmlLink;
+pub use html::{HtmlLink, link_attributes};
 pub use message_info::MessageInfo;
 pub use part::MimePart;
 pub use region::{BodyRegion, Regions};

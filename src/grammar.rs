@@ -82,6 +82,17 @@ pub enum Warning {
 }
 
 impl Warning {
+    /// All warnings, in the order of declaration.
+    pub const ALL: [Warning; 7] = [
+        Warning::PortRange,
+        Warning::HostnumberRange,
+        Warning::NntpNoArticle,
+        Warning::MailtoNoAt,
+        Warning::GopherTypeNotGraphic,
+        Warning::GopherSearchOutsideRule,
+        Warning::GopherSelectorCrlf,
+    ];
+
     /// The name used in a record's `warnings`.
     #[must_use]
     pub fn name(self) -> &'static str {

@@ -33,6 +33,7 @@ pub use found::{Alternate, AlternateReason, FoundUrl, UrlTruncation, Wrapper};
 pub use hazard::{Hazard, hazards};
 pub use key::{key, key_of_components};
 pub use mismatch::mismatch;
+pub(crate) use redirector::redirector_names;
 pub use redirector::{RedirectTarget, redirect_target, redirect_target_of, without_recipient};
 pub use reject::{RejectReason, RejectReasonKind};
 pub use verdict::{Grammar, Verdicts};

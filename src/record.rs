@@ -4,10 +4,12 @@
 //! late are written late ([`RecordWriter::write_open`], [`close_line`]).
 
 mod cache;
+mod closed_sets;
 mod context;
 mod counts;
 mod error;
 mod event;
+mod fields;
 mod json_path;
 mod line;
 mod location;
@@ -27,9 +29,13 @@ mod summary;
 mod writer;
 mod written_line;
 
+pub use closed_sets::ClosedSet;
 pub use context::context_border;
 pub use counts::{NamedCounts, SchemeCounts};
 pub use event::write_event;
+pub use fields::{
+    EVENT_FIELDS, Field, FieldType, FieldValues, Nullable, RECORD_FIELDS, REJECT_FIELDS,
+};
 pub use line::json_line;
 pub use owned::{OwnedMessage, OwnedRecord, OwnedSource};
 pub use parsed::write_parsed;

@@ -119,6 +119,14 @@ const LINE_BREAKING: [&str; 43] = [
     "ul",
 ];
 
+/// Returns the values of [`HtmlLink::attribute`], each once: attributes that hold a URL, `content` of a refreshing `meta`,
+/// `srcset`, and `url` of a style sheet.
+pub fn link_attributes() -> impl Iterator<Item = &'static str> {
+    URL_ATTRIBUTES
+        .into_iter()
+        .chain(["content", "srcset", "url"])
+}
+
 /// Parses an HTML text. Linear; malformed HTML is read as browsers read it.
 #[must_use]
 pub(super) fn parse(html: &[u8]) -> ParsedHtml {

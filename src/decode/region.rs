@@ -18,6 +18,14 @@ pub enum BodyRegion {
 }
 
 impl BodyRegion {
+    /// All regions, in the order of declaration.
+    pub const ALL: [BodyRegion; 4] = [
+        BodyRegion::Body,
+        BodyRegion::Signature,
+        BodyRegion::Forwarded,
+        BodyRegion::Footer,
+    ];
+
     /// The value of a record's `region`.
     #[must_use]
     pub fn name(self) -> &'static str {

@@ -55,6 +55,26 @@ pub enum UrlForm<'a> {
 }
 
 impl UrlForm<'_> {
+    /// All names that [`UrlForm::name`] returns.
+    pub const NAMES: [&'static str; 16] = [
+        "ftpurl",
+        "fileurl",
+        "httpurl",
+        "gopherurl",
+        "mailtourl",
+        "news-all",
+        "news-group",
+        "news-article",
+        "nntpurl",
+        "telneturl",
+        "waisdatabase",
+        "waisindex",
+        "waisdoc",
+        "prosperourl",
+        "otherurl",
+        "otherurl-ip",
+    ];
+
     /// The name used in a record's `form`: a production of section 5, or our name for one of its alternatives.
     #[must_use]
     pub fn name(&self) -> &'static str {

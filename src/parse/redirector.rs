@@ -10,7 +10,7 @@ use memchr::memmem;
 
 use super::components::UrlComponents;
 use address::{QueryParameter, WebAddress};
-use table::{Redirector, TargetForm};
+use table::{REDIRECTORS, Redirector, TargetForm};
 use target::target;
 
 /// The target of a redirector's URL.
@@ -20,6 +20,11 @@ pub struct RedirectTarget {
     pub url: Vec<u8>,
     /// The name of the redirector: `safelinks`, `urldefense-v1`, ...
     pub redirector: &'static str,
+}
+
+/// Returns the names of all redirectors.
+pub(crate) fn redirector_names() -> impl Iterator<Item = &'static str> {
+    REDIRECTORS.iter().map(|redirector| redirector.name)
 }
 
 /// Returns the target that `url` (with its fragment or without) names, if it is a known redirector's. Reads one level.
@@ -78,7 +83,7 @@ fn without_token(url: &[u8], address: &WebAddress<'_>) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use super::table::{HOST_FILTER, REDIRECTORS, is_host};
+    use super::table::{HOST_FILTER, is_host};
     use super::target::TARGET_BYTES;
     use super::*;
     use data_encoding::BASE64URL_NOPAD;

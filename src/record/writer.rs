@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 
 use super::cache::{CacheKey, RecordCache};
+use super::closed_sets::MISMATCH;
 use super::error::GrammarErrorJson;
 use super::location::MemberJson;
 use super::lossy_text::text;
@@ -20,9 +21,6 @@ use crate::repair::Repair;
 /// The first fields of a record.
 const HEAD: &[u8] = b"{\"schema\":1,\"type\":\"url\"";
 const _: () = assert!(SCHEMA == 1, "`HEAD` has another version");
-
-/// The name in `hazards` of a link whose text names another host.
-const MISMATCH: &str = "mismatch";
 
 /// Writes records. Fields that records share are encoded once: those of a message until the next begins, those of a URL and
 /// a part as long as they are cached.
