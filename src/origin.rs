@@ -1,5 +1,7 @@
 //! The origin of bytes: the file or archive member, and the kind of source that it is.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -132,4 +134,89 @@ impl Source {
 
     /// The path that stands for standard input.
     pub const STDIN: &'static str = "-";
+}
+
+/// Returns the mailbox of the file at `path`: the folder of a Maildir, an MH folder or a newsgroup, else the path without the
+/// suffixes of rotation and compression.
+#[must_use]
+pub fn mailbox(path: &Path, kind: SourceKind) -> PathBuf {
+    let levels_up = match kind {
+        SourceKind::Maildir => 2,
+        SourceKind::Mh | SourceKind::News => 1,
+        _ => return unrotated(path),
+    };
+    match path.ancestors().nth(levels_up) {
+        Some(folder) if folder.as_os_str().is_empty() => PathBuf::from("."),
+        folder => folder.unwrap_or(path).to_owned(),
+    }
+}
+
+/// Returns a path without the suffixes of rotation and compression: `.1`, `-20260101`, `.gz`.
+pub(crate) fn unrotated(path: &Path) -> PathBuf {
+    let name = path.file_name().map_or(&b""[..], OsStrExt::as_bytes);
+    let mut base = name;
+    while let Some(shorter) = without_suffix(base).filter(|shorter| !shorter.is_empty()) {
+        base = shorter;
+    }
+    path.with_file_name(OsStr::from_bytes(base))
+}
+
+fn without_suffix(name: &[u8]) -> Option<&[u8]> {
+    const COMPRESSED: [&[u8]; 6] = [b".gz", b".bz2", b".xz", b".zst", b".lz4", b".Z"];
+    /// Maximum number of digits of a rotation counter. A date has eight digits, with a time ten or fourteen.
+    const COUNTER_DIGITS: usize = 3;
+    if let Some(shorter) = COMPRESSED.iter().find_map(|end| name.strip_suffix(*end)) {
+        return Some(shorter);
+    }
+    let digits = name
+        .iter()
+        .rev()
+        .take_while(|byte| byte.is_ascii_digit())
+        .count();
+    let (before, _) = name.split_at(name.len() - digits);
+    match before.split_last() {
+        Some((b'.', rest)) if (1..=COUNTER_DIGITS).contains(&digits) => Some(rest),
+        Some((b'.' | b'-', rest)) if matches!(digits, 8 | 10 | 14) => Some(rest),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rotated_file_belongs_to_the_same_mailbox() {
+        let base = |name: &str| unrotated(Path::new(name)).display().to_string();
+        for name in [
+            "inbox",
+            "inbox.1",
+            "inbox.2.gz",
+            "inbox-20260101",
+            "inbox-20260101.zst",
+            "inbox.1.1",
+        ] {
+            assert_eq!(base(&format!("/m/{name}")), "/m/inbox", "{name}");
+        }
+        for name in [
+            "/m/12",
+            "/m/.1",
+            "/m/rfc1738.txt",
+            "/m/list-2",
+            "/m/2024-01",
+        ] {
+            assert_eq!(base(name), name);
+        }
+    }
+
+    #[test]
+    fn a_folder_is_the_mailbox_of_its_messages() {
+        let of = |path: &str, kind| mailbox(Path::new(path), kind).display().to_string();
+        assert_eq!(of("m/cur/1.2:2,S", SourceKind::Maildir), "m");
+        assert_eq!(of("m/12", SourceKind::Mh), "m");
+        assert_eq!(of("comp/mail/1", SourceKind::News), "comp/mail");
+        assert_eq!(of("list.mbox.1.gz", SourceKind::Mbox), "list.mbox");
+        assert_eq!(of("-", SourceKind::Mbox), "-");
+        assert_eq!(of("12", SourceKind::Mh), ".");
+    }
 }

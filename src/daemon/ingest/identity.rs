@@ -6,7 +6,7 @@ use std::fs::Metadata;
 use std::hash::Hasher;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 use twox_hash::{XxHash3_64, XxHash3_128};
@@ -14,7 +14,7 @@ use twox_hash::{XxHash3_64, XxHash3_128};
 use crate::config::DedupeScope;
 use crate::daemon::store::{FileId, Hash128};
 use crate::decode::{HeaderFields, canonical};
-use crate::origin::{FormatHint, SourceKind};
+use crate::origin::{FormatHint, SourceKind, mailbox, unrotated};
 use crate::split::Message;
 
 /// File identity, size and modification time at one moment. A file with the same version has the same content.
@@ -108,13 +108,10 @@ pub(crate) fn mailbox_key(
     spool: &Path,
     dedupe: DedupeScope,
 ) -> Hash128 {
-    let up = |levels: usize| path.ancestors().nth(levels).unwrap_or(path);
     let scope = match (dedupe, kind) {
         // An article is one message in however many groups it is filed.
         (DedupeScope::Spool, _) | (_, SourceKind::News) => spool.to_owned(),
-        (_, SourceKind::Maildir) => up(2).to_owned(),
-        (_, SourceKind::Mh) => up(1).to_owned(),
-        _ => unrotated(path),
+        _ => mailbox(path, kind),
     };
     path_key(&scope)
 }
@@ -132,36 +129,6 @@ pub(crate) fn can_share(one: &Path, other: &Path) -> bool {
 /// Returns the hash of a path.
 pub(crate) fn path_key(path: &Path) -> Hash128 {
     XxHash3_128::oneshot(path.as_os_str().as_bytes())
-}
-
-/// Returns a path without the suffixes of rotation and compression: `.1`, `-20260101`, `.gz`.
-fn unrotated(path: &Path) -> PathBuf {
-    let name = path.file_name().map_or(&b""[..], OsStrExt::as_bytes);
-    let mut base = name;
-    while let Some(shorter) = without_suffix(base).filter(|shorter| !shorter.is_empty()) {
-        base = shorter;
-    }
-    path.with_file_name(std::ffi::OsStr::from_bytes(base))
-}
-
-fn without_suffix(name: &[u8]) -> Option<&[u8]> {
-    const COMPRESSED: [&[u8]; 6] = [b".gz", b".bz2", b".xz", b".zst", b".lz4", b".Z"];
-    /// Maximum number of digits of a rotation counter. A date has eight digits, with a time ten or fourteen.
-    const COUNTER_DIGITS: usize = 3;
-    if let Some(shorter) = COMPRESSED.iter().find_map(|end| name.strip_suffix(*end)) {
-        return Some(shorter);
-    }
-    let digits = name
-        .iter()
-        .rev()
-        .take_while(|byte| byte.is_ascii_digit())
-        .count();
-    let (before, _) = name.split_at(name.len() - digits);
-    match before.split_last() {
-        Some((b'.', rest)) if (1..=COUNTER_DIGITS).contains(&digits) => Some(rest),
-        Some((b'.' | b'-', rest)) if matches!(digits, 8 | 10 | 14) => Some(rest),
-        _ => None,
-    }
 }
 
 /// Position of a piece within a message that is larger than the limit and is read in pieces.
@@ -266,30 +233,6 @@ pub(crate) fn guard_hash(bytes: &[u8]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_rotated_file_belongs_to_the_same_mailbox() {
-        let base = |name: &str| unrotated(Path::new(name)).display().to_string();
-        for name in [
-            "inbox",
-            "inbox.1",
-            "inbox.2.gz",
-            "inbox-20260101",
-            "inbox-20260101.zst",
-            "inbox.1.1",
-        ] {
-            assert_eq!(base(&format!("/m/{name}")), "/m/inbox", "{name}");
-        }
-        for name in [
-            "/m/12",
-            "/m/.1",
-            "/m/rfc1738.txt",
-            "/m/list-2",
-            "/m/2024-01",
-        ] {
-            assert_eq!(base(name), name);
-        }
-    }
 
     #[test]
     fn a_maildir_base_name_excludes_flags_and_sizes() {
