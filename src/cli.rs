@@ -96,7 +96,7 @@ fn command(args: Args) -> CommandResult {
         Command::Show(args) => show::show(&args),
         Command::Explain(args) => explain::explain(&args),
         Command::Splits(args) => splits::splits(&args),
-        Command::Schema => print(record::schema().as_bytes()),
+        Command::Schema(args) => print(record::schema(args.language).as_bytes()),
         Command::CheckConfig(args) => check_config::check_config(&args),
         Command::Completions(args) => completions::completions(&args),
         Command::Man(args) => manual::man(&args),

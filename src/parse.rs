@@ -22,6 +22,7 @@ mod key;
 mod mismatch;
 mod redirector;
 mod reject;
+mod site;
 mod verdict;
 mod whatwg;
 
@@ -36,5 +37,6 @@ pub use mismatch::mismatch;
 pub(crate) use redirector::redirector_names;
 pub use redirector::{RedirectTarget, redirect_target, redirect_target_of, without_recipient};
 pub use reject::{RejectReason, RejectReasonKind};
+pub use site::Site;
 pub use verdict::{Grammar, Verdicts};
 pub use whatwg::WhatwgReading;

@@ -11,13 +11,15 @@ mod error;
 mod event;
 mod fields;
 mod json_path;
+mod json_text;
 mod line;
 mod location;
-mod lossy_text;
 mod object;
 mod owned;
 mod parsed;
 mod part_cache;
+mod part_list;
+mod part_output;
 mod parts;
 mod read_error;
 mod reject;
@@ -37,12 +39,12 @@ pub use fields::{
     EVENT_FIELDS, Field, FieldType, FieldValues, Nullable, RECORD_FIELDS, REJECT_FIELDS,
 };
 pub use line::json_line;
-pub use owned::{OwnedMessage, OwnedRecord, OwnedSource};
+pub use owned::{OwnedMessage, OwnedPart, OwnedRecord, OwnedSource};
 pub use parsed::write_parsed;
 pub use parts::{Decoded, Parts};
 pub use read_error::RecordReadError;
 pub use reject::write_reject;
-pub use schema::schema;
+pub use schema::{SchemaLanguage, record_reference, schema};
 pub use sidecar::Sidecar;
 pub use source_range::{SourceRange, read_source_range};
 pub use split_item::{read_item, write_item};
@@ -67,6 +69,8 @@ pub struct Record<'r> {
     pub found: &'r FoundUrl<'r>,
     /// The identifier of the record.
     pub id: u128,
+    /// The digest of the message, the same for every copy of it.
+    pub digest: u128,
     /// The bytes of the text from the first to the last character of the URL, before repair.
     pub raw: &'r [u8],
     /// The region of the message: `header:NAME`, `body`, `signature`, ...

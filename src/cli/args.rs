@@ -13,7 +13,7 @@ mod values;
 mod watch;
 
 pub(crate) use inspect::{ExplainArgs, ParseArgs, ShowArgs};
-pub(crate) use reference::{CheckConfigArgs, CompletionsArgs, ManArgs};
+pub(crate) use reference::{CheckConfigArgs, CompletionsArgs, ManArgs, SchemaArgs};
 pub(crate) use scan::{ScanArgs, SplitsArgs};
 pub(crate) use sources::SourceArgs;
 pub(crate) use values::When;
@@ -74,9 +74,9 @@ pub(crate) enum Command {
     /// Print work items of about equal size, one JSON line each, for `scan --splits`
     #[command(after_help = examples::SPLITS)]
     Splits(SplitsArgs),
-    /// Print the JSON Schema of the records
+    /// Print the JSON Schema of the records, or the same for a loader
     #[command(after_help = examples::SCHEMA)]
-    Schema,
+    Schema(SchemaArgs),
     /// Check a configuration file and print it with every key
     #[command(after_help = examples::CHECK_CONFIG)]
     CheckConfig(CheckConfigArgs),

@@ -11,6 +11,7 @@ use super::nearest::suggestion;
 use crate::origin::SourceKind;
 use crate::parse::Grammar;
 use crate::pipeline::{Output, Unique};
+use crate::record::SchemaLanguage;
 use crate::scan::Rules;
 
 /// A value of an option, written by name in flags and in the configuration file.
@@ -65,6 +66,13 @@ named_values! {
         None = "none": "Write every URL",
         Message = "message": "Write a URL once per message",
         Run = "run": "Write a URL once per run",
+    }
+    SchemaLanguage {
+        JsonSchema = "json-schema": "JSON Schema of records, rejects and events",
+        Arrow = "arrow": "Python expression for pyarrow, `pa.schema(...)`",
+        Duckdb = "duckdb": "Table of DuckDB",
+        Postgresql = "postgresql": "Table of PostgreSQL: jsonb and generated columns",
+        Elasticsearch = "elasticsearch": "Index template of Elasticsearch",
     }
     Output {
         Records = "jsonl": "The whole record as JSON",

@@ -50,7 +50,7 @@ impl MessagePass<'_, '_> {
             return;
         }
         if options.unique_in_message {
-            let key = key_hash(found.url());
+            let key = key_hash(found);
             if !self.reported_keys.insert(key) {
                 (self.sink)(Finding::Duplicate { key });
                 return;
@@ -84,7 +84,7 @@ impl MessagePass<'_, '_> {
             limits,
             ..
         } = &self.extractor.options;
-        let digest = self.digest();
+        let digests = self.digests();
         let path = location.part.map_or("", |part| part.path.as_str());
         let before = self
             .occurrences
@@ -93,7 +93,7 @@ impl MessagePass<'_, '_> {
                 found.full,
             ))
             .or_default();
-        let id = record_id(digest, path, found.full, u64::from(*before));
+        let id = record_id(digests.fragment, path, found.full, u64::from(*before));
         *before = before.saturating_add(1);
         let mut origin = self.origin(location.offset_map, found.raw);
         origin.exact &= location.exact;
@@ -106,6 +106,7 @@ impl MessagePass<'_, '_> {
         let record = Record {
             found,
             id,
+            digest: digests.message,
             raw: found.raw.of(location.bytes),
             region: location.region,
             quote_depth: location.quote_depth,
@@ -186,9 +187,18 @@ fn finding<'r>(record: &'r Record<'r>) -> Finding<'r> {
     }
 }
 
-/// Returns the hash of a URL's key. Equivalent URLs have the same key.
-pub(crate) fn key_hash(url: &[u8]) -> u128 {
-    XxHash3_128::oneshot(&key(url))
+/// Returns the hash of a URL's key and fragment. Equivalent URLs with the same fragment have the same hash; a truncated URL
+/// is compared with all of its bytes.
+pub(crate) fn key_hash(found: &FoundUrl<'_>) -> u128 {
+    let mut text = key(found.url());
+    if let Some(fragment) = found.fragment() {
+        text.push(b'#');
+        text.extend_from_slice(fragment);
+    }
+    if let Some(truncated) = found.truncated {
+        text.extend_from_slice(&truncated.full_hash.to_le_bytes());
+    }
+    XxHash3_128::oneshot(&text)
 }
 
 /// Returns up to `max_bytes` bytes before and after `span`, cut between characters.

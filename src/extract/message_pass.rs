@@ -19,7 +19,7 @@ pub(super) struct MessagePass<'s, 'm> {
     fields: &'s HeaderFields,
     /// The message's facts for its records. Costly to read: `None` before the first URL needs them.
     pub(super) info: Option<MessageInfo>,
-    digest: Option<u128>,
+    digests: Option<Digests>,
     /// Number of occurrences of each URL in each part so far, by a 64-bit hash of both: small, because there may be millions.
     pub(super) occurrences: HashMap<u64, u32>,
     /// Keys that were reported. Only used if each is reported once.
@@ -40,11 +40,30 @@ pub(super) struct MessagePass<'s, 'm> {
     pub(super) sink: &'s mut dyn FnMut(Finding<'_>),
 }
 
+/// The digests of a message.
+#[derive(Clone, Copy)]
+pub(super) struct Digests {
+    /// The digest of the message; of one that is read in fragments, that of its beginning.
+    pub(super) message: u128,
+    /// The digest for the identifiers of records. A further fragment of a message has one of its own, made of that of the
+    /// message and the fragment's offset.
+    pub(super) fragment: u128,
+}
+
 /// An offset in the raw bytes of a message, and the number of its line.
 #[derive(Clone, Copy)]
 struct CountedLine {
     offset: usize,
     number: u64,
+}
+
+impl Digests {
+    fn of_whole(digest: u128) -> Digests {
+        Digests {
+            message: digest,
+            fragment: digest,
+        }
+    }
 }
 
 impl<'s, 'm> MessagePass<'s, 'm> {
@@ -61,7 +80,10 @@ impl<'s, 'm> MessagePass<'s, 'm> {
             source,
             fields: &header.fields,
             info: None,
-            digest: header.digest.filter(|_| message.fragment_of.is_none()),
+            digests: header
+                .digest
+                .filter(|_| message.fragment_of.is_none())
+                .map(Digests::of_whole),
             occurrences: HashMap::new(),
             reported_keys: HashSet::new(),
             reported_readings: HashSet::new(),
@@ -77,23 +99,25 @@ impl<'s, 'm> MessagePass<'s, 'm> {
         }
     }
 
-    /// Returns the message's digest. A further fragment of a message has a digest of its own, made of that of the
-    /// message's beginning and the fragment's offset.
-    pub(super) fn digest(&mut self) -> u128 {
-        if let Some(digest) = self.digest {
-            return digest;
+    /// Returns the digests of the message.
+    pub(super) fn digests(&mut self) -> Digests {
+        if let Some(digests) = self.digests {
+            return digests;
         }
-        let digest = match self.message.fragment_of {
-            None => digest(self.message, self.fields),
+        let digests = match self.message.fragment_of {
+            None => Digests::of_whole(digest(self.message, self.fields)),
             Some(fragment) => {
                 let head = fragment.message(self.message.kind);
                 let fields = HeaderFields::in_message(&head, self.extractor.limits().header_bytes);
-                let whole = digest(&head, &fields);
+                let message = digest(&head, &fields);
                 let offset = self.message.start - fragment.start;
-                hash_pieces(&[&whole.to_le_bytes()[..], &offset.to_le_bytes()])
+                Digests {
+                    message,
+                    fragment: hash_pieces(&[&message.to_le_bytes()[..], &offset.to_le_bytes()]),
+                }
             }
         };
-        *self.digest.insert(digest)
+        *self.digests.insert(digests)
     }
 
     /// Reads the message's facts from its header. `None` if it has no header.

@@ -4,7 +4,7 @@ use super::components::{UrlComponents, components};
 use crate::grammar::{Scheme, normalize};
 
 /// Returns `url` with scheme and host in lower case, without the default port of its scheme, with the escapes of unreserved
-/// characters decoded and the others in upper-case hexadecimal.
+/// characters decoded and the others in upper-case hexadecimal. An empty path of http, https and ftp is `/`.
 #[must_use]
 pub fn key(url: &[u8]) -> Vec<u8> {
     key_of_components(&components(url))
@@ -40,11 +40,21 @@ pub fn key_of_components(url: &UrlComponents<'_>) -> Vec<u8> {
         }
     }
     normalize(url.path, &mut key);
+    if url.path.is_empty() && url.host.is_some() && has_root(url.scheme) {
+        key.push(b'/');
+    }
     if let Some(query) = url.query {
         key.push(b'?');
         normalize(query, &mut key);
     }
     key
+}
+
+/// Returns `true` if an empty path of the scheme means the root (RFC 1738 section 3.3, RFC 9110 section 4.2.3).
+fn has_root(scheme: &[u8]) -> bool {
+    [&b"http"[..], b"https", b"ftp"]
+        .iter()
+        .any(|name| scheme.eq_ignore_ascii_case(name))
 }
 
 /// Returns `true` if `port` is empty or the default port of the scheme.
@@ -65,6 +75,9 @@ mod tests {
         same("HTTP://EXAMPLE.org:80/%7euser", "http://example.org/~user");
         same("ftp://u%40@h:021/a%2fb", "ftp://u%40@h/a%2Fb");
         same("News:Comp.X", "news:Comp.X");
+        same("http://h", "HTTP://H:80/");
+        same("ftp://h?q", "ftp://h/?q");
+        assert_eq!(key(b"gopher://h"), b"gopher://h");
         assert_eq!(key(b"http://h/A?b#c"), b"http://h/A?b#c");
         assert_ne!(key(b"http://h:8080/"), key(b"http://h/"));
     }

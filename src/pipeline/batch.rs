@@ -210,7 +210,7 @@ impl<'w> BatchBuilder<'w> {
         if self.job.unique != Unique::None {
             let end = self.batch.records.len() - self.chunk_start;
             self.chunk().keys.push(KeyedLine {
-                key: key_hash(record.found.url()),
+                key: key_hash(record.found),
                 end,
                 is_unwrapped: record.redirected_from.is_some(),
             });

@@ -5,22 +5,17 @@ use std::borrow::Cow;
 use data_encoding::BASE64;
 use serde::Serialize;
 
-use super::lossy_text::text;
+use super::json_text::{is_lossless, text};
 use crate::origin::Source;
 
 /// The `source` of a reject or an event.
 #[derive(Serialize)]
 pub(super) struct LocationJson<'r> {
     path: Cow<'r, str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     path_b64: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     member: Option<Vec<Cow<'r, str>>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     member_b64: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     start: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     end: Option<u64>,
 }
 
@@ -43,14 +38,14 @@ impl LocationJson<'_> {
 pub(super) struct MemberJson<'r> {
     /// The names as text; `None` outside archives.
     pub(super) names: Option<Vec<Cow<'r, str>>>,
-    /// The names in base64, if one of them is not UTF-8.
+    /// The names in base64, if one of them is not UTF-8 or holds a NUL.
     pub(super) base64: Option<Vec<String>>,
 }
 
 impl MemberJson<'_> {
     pub(super) fn of(source: &Source) -> MemberJson<'_> {
         let names = source.member();
-        let is_lossy = names.iter().any(|name| std::str::from_utf8(name).is_err());
+        let is_lossy = !names.iter().all(|name| is_lossless(name));
         MemberJson {
             names: (!names.is_empty()).then(|| names.iter().map(|name| text(name)).collect()),
             base64: is_lossy.then(|| names.iter().map(|name| BASE64.encode(name)).collect()),

@@ -9,7 +9,8 @@
 use data_encoding::{BASE64, HEXLOWER};
 use serde::Serialize;
 
-use super::lossy_text::text;
+use super::json_text::{escaped, is_lossless, quoted, string, text};
+use super::part_list::PartList;
 use crate::byte_scan::is_plain_json;
 
 /// A field's name as it is written: after a comma, in quotation marks, before a colon. Made by [`field!`].
@@ -96,18 +97,18 @@ impl<'o> Object<'o> {
         string(bytes, self.is_plain, self.out);
     }
 
-    /// Writes a text, and its bytes in base64 as a field of their own if they are not UTF-8.
+    /// Writes a text, and as a field of its own its bytes in base64 if the text is not exact, else null.
     pub(super) fn text_and_base64(&mut self, key: Key, base64_key: Key, bytes: &[u8]) {
         self.key(key);
         if is_plain_json(bytes) {
-            return quoted(bytes, self.out);
+            quoted(bytes, self.out);
+            return self.null(base64_key);
         }
-        match std::str::from_utf8(bytes) {
-            Ok(text) => escaped(text, self.out),
-            Err(_) => {
-                escaped(&text(bytes), self.out);
-                self.name_of(base64_key, &BASE64.encode(bytes));
-            }
+        escaped(&text(bytes), self.out);
+        if is_lossless(bytes) {
+            self.null(base64_key);
+        } else {
+            self.name_of(base64_key, &BASE64.encode(bytes));
         }
     }
 
@@ -234,6 +235,14 @@ impl<'o> Object<'o> {
         inner.close();
     }
 
+    /// Writes a list of parts.
+    pub(super) fn part_list(&mut self, key: Key, fill: impl FnOnce(&mut PartList<'_>)) {
+        self.key(key);
+        self.out.push(b'[');
+        fill(&mut PartList::new(self.out, self.is_plain));
+        self.out.push(b']');
+    }
+
     /// Writes fields whose texts are all parts of `whole`, which is checked once for bytes that need escapes.
     pub(super) fn cut_from(&mut self, whole: &[u8], fill: impl FnOnce(&mut Object<'_>)) {
         self.is_plain = is_plain_json(whole);
@@ -272,47 +281,9 @@ impl<'o> Object<'o> {
     }
 }
 
-/// Appends bytes that need no escapes, in quotation marks.
-fn quoted(plain: &[u8], out: &mut Vec<u8>) {
-    out.push(b'"');
-    out.extend_from_slice(plain);
-    out.push(b'"');
-}
-
-/// Appends bytes as a JSON string (RFC 8259 section 7). Bytes that are not UTF-8 become U+FFFD. With `is_known_plain` the
-/// bytes need no escapes, and are not checked.
-fn string(bytes: &[u8], is_known_plain: bool, out: &mut Vec<u8>) {
-    debug_assert!(
-        !is_known_plain || is_plain_json(bytes),
-        "not a part of a text without escapes"
-    );
-    if is_known_plain || is_plain_json(bytes) {
-        return quoted(bytes, out);
-    }
-    escaped(&text(bytes), out);
-}
-
-/// Appends a text as a JSON string, with the escapes that it needs.
-fn escaped(text: &str, out: &mut Vec<u8>) {
-    serde_json::to_writer(out, text).expect("a Vec takes all bytes");
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_string_equals_the_one_of_serde_json() {
-        let mut texts: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![b'a', byte]).collect();
-        texts.extend((0..40).map(|len| [vec![b'x'; len], b"\"".to_vec(), vec![b'y'; 20]].concat()));
-        texts.extend((0..40).map(|len| vec![b'~'; len]));
-        texts.extend([b"\xE2\x80\xA8\xFF".to_vec(), vec![0x7F; 17], Vec::new()]);
-        for bytes in texts {
-            let mut out = Vec::new();
-            string(&bytes, false, &mut out);
-            assert_eq!(out, serde_json::to_vec(&text(&bytes)).unwrap(), "{bytes:?}");
-        }
-    }
 
     #[test]
     fn fields_follow_one_another() {
@@ -329,6 +300,8 @@ mod tests {
         });
         line.hex(field!("i"), 0xAB);
         line.text_and_base64(field!("j"), field!("k"), b"\xFF");
+        line.text_and_base64(field!("r"), field!("s"), b"\0");
+        line.text_and_base64(field!("t"), field!("u"), b"\"");
         line.fixed(fixed!("n", "0"));
         for whole in [&b"xy"[..], b"x\"y"] {
             line.cut_from(whole, |line| {
@@ -339,7 +312,7 @@ mod tests {
         line.close();
         let want = concat!(
             r#"{"a":7,"b":"httpÉ\"","c":["x","y"],"d":{"e":null},"l":["\"","é"],"m":[],"f":{"g":1,"h":null},"#,
-            r#""i":"000000000000000000000000000000ab","j":"�","k":"/w==","n":0,"o":{"p":["y"]},"o":{"p":["\"y"]},"q":"\""}"#
+            r#""i":"000000000000000000000000000000ab","j":"�","k":"/w==","r":"�","s":"AA==","t":"\"","u":null,"n":0,"o":{"p":["y"]},"o":{"p":["\"y"]},"q":"\""}"#
         );
         assert_eq!(String::from_utf8(out).unwrap(), want);
     }

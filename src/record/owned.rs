@@ -15,24 +15,54 @@ pub struct OwnedRecord {
     pub fragment: Option<String>,
     /// The scheme in lower case.
     pub scheme: String,
-    /// The form for comparing (RFC 1738 sections 2.1 and 2.2).
+    /// The host in lower case, non-ASCII names as A-labels; `None` without an authority.
+    pub host: Option<String>,
+    /// The registrable domain by the public suffix list.
+    pub domain: Option<String>,
+    /// The port, or the scheme's default port.
+    pub port: Option<u16>,
+    /// The path from its first slash; `None` without an authority.
+    pub path: Option<String>,
+    /// The text after the first `?`; `None` without an authority.
+    pub query: Option<String>,
+    /// The form for comparing (RFC 1738 sections 2.1 and 2.2); `None` if the URL is truncated.
     pub key: Option<String>,
+    /// The address that a browser would fetch.
+    pub href: Option<String>,
     /// The names of the grammars that accept the URL.
     pub conforms: Vec<String>,
+    /// The names of the hazards.
+    pub hazards: Vec<String>,
+    /// The parts of the URL: RFC 1738's where it accepts the URL, else those of the accepting grammar.
+    pub parts: Vec<OwnedPart>,
     /// The wrapper around the URL.
     pub wrapper: String,
     /// The text from the URL's first to its last character, before repair.
-    pub raw: Option<String>,
+    pub raw: String,
     /// The names of the repairs that were made.
     pub repairs: Vec<String>,
     /// The probability that this reading is right, from 0 to 1.
     pub confidence: f32,
     /// The place in the message: `header:NAME`, `body`, `html:a.href` and so on.
     pub region: String,
+    /// The text of the link.
+    pub anchor: Option<String>,
+    /// `true` if the text of the link names another host; `None` if the URL is no attribute.
+    pub mismatch: Option<bool>,
     /// The bytes that hold the URL.
     pub source: OwnedSource,
     /// The message that holds the URL.
     pub message: OwnedMessage,
+}
+
+/// A part of a URL, with its name by RFC 1738.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
+pub struct OwnedPart {
+    /// The name. A list has one part of this name for each item.
+    pub name: String,
+    /// The text, as written.
+    pub value: String,
 }
 
 /// The bytes that hold a URL, in a file or in a member of an archive.
@@ -43,6 +73,8 @@ pub struct OwnedSource {
     pub path: String,
     /// The path's bytes in base64, if they are not UTF-8.
     pub path_b64: Option<String>,
+    /// The mailbox: the path without suffixes of rotation and compression, or the folder of a Maildir or newsgroup.
+    pub mailbox: String,
     /// The names of the members, from the outermost archive inwards. `None` if the file is no archive.
     pub member: Option<Vec<String>>,
     /// The kind of source: `mbox`, `maildir`, `news` and so on.
@@ -67,6 +99,8 @@ pub struct OwnedMessage {
     pub end: u64,
     /// The Message-ID with its brackets.
     pub id: Option<String>,
+    /// 32 hex digits that are the same for every copy of the message.
+    pub digest: String,
     /// The date in UTC (RFC 3339).
     pub date: Option<String>,
     /// The From field.
@@ -74,12 +108,10 @@ pub struct OwnedMessage {
     /// The Subject field.
     pub subject: Option<String>,
     /// The newsgroups.
-    #[serde(default)]
     pub newsgroups: Vec<String>,
     /// The List-Id field.
     pub list_id: Option<String>,
     /// The Message-IDs of the messages that it answers.
-    #[serde(default)]
     pub references: Vec<String>,
 }
 

@@ -46,9 +46,10 @@ impl PartCache {
             self.charset.as_deref().map(str::as_bytes),
         );
         line.text(field!("encoding"), self.encoding.as_bytes());
-        if let Some(id) = &self.message_id {
-            line.text(field!("message_id"), id.as_bytes());
-        }
+        line.optional_text(
+            field!("message_id"),
+            self.message_id.as_deref().map(str::as_bytes),
+        );
         line.close();
     }
 }

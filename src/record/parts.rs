@@ -2,8 +2,9 @@
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::lossy_text::text;
-use super::object::{Object, field};
+use super::object::Object;
+use super::part_list::PartList;
+use super::part_output::{PartOutput, part};
 use crate::grammar::{
     FtpPath, GopherUrl, HostKind, HostPort, IpSchemepart, Login, NewsUrl, Url, UrlForm, WaisPart,
     decode,
@@ -37,7 +38,16 @@ fn host_kind(kind: HostKind) -> &'static str {
 
 impl Parts<'_> {
     /// Writes the components as the fields of an object.
-    pub(super) fn write(&self, map: &mut Object<'_>) {
+    pub(super) fn write(&self, object: &mut Object<'_>) {
+        self.write_to(&mut PartOutput::Object(object));
+    }
+
+    /// Writes the components as the entries of a list.
+    pub(super) fn write_entries(&self, list: &mut PartList<'_>) {
+        self.write_to(&mut PartOutput::List(list));
+    }
+
+    fn write_to(&self, map: &mut PartOutput<'_, '_>) {
         match self {
             Parts::Generic(split) => generic(map, split),
             Parts::Rfc1738(url) => form(map, url),
@@ -45,106 +55,102 @@ impl Parts<'_> {
     }
 }
 
-fn generic(map: &mut Object<'_>, split: &UrlComponents<'_>) {
-    map.text(field!("scheme"), split.scheme);
-    map.optional_text(field!("userinfo"), split.userinfo);
-    map.optional_text(field!("host"), split.host);
-    map.optional_text(field!("port"), split.port);
-    map.text(field!("path"), split.path);
-    map.optional_text(field!("query"), split.query);
+fn generic(map: &mut PartOutput<'_, '_>, split: &UrlComponents<'_>) {
+    map.text(part!("scheme"), split.scheme);
+    map.optional_text(part!("userinfo"), split.userinfo);
+    map.optional_text(part!("host"), split.host);
+    map.optional_text(part!("port"), split.port);
+    map.text(part!("path"), split.path);
+    map.optional_text(part!("query"), split.query);
 }
 
-fn site(map: &mut Object<'_>, site: &HostPort<'_>) {
-    map.text(field!("host"), site.host.text);
-    map.name(field!("host_kind"), host_kind(site.host.kind));
-    map.optional_text(field!("port"), site.port);
+fn site(map: &mut PartOutput<'_, '_>, site: &HostPort<'_>) {
+    map.text(part!("host"), site.host.text);
+    map.name(part!("host_kind"), host_kind(site.host.kind));
+    map.optional_text(part!("port"), site.port);
 }
 
-fn login(map: &mut Object<'_>, login: &Login<'_>) {
-    map.optional_text(field!("user"), login.user);
-    map.optional_text(field!("password"), login.password);
+fn login(map: &mut PartOutput<'_, '_>, login: &Login<'_>) {
+    map.optional_text(part!("user"), login.user);
+    map.optional_text(part!("password"), login.password);
     site(map, &login.hostport);
 }
 
-fn form(map: &mut Object<'_>, url: &Url<'_>) {
+fn form(map: &mut PartOutput<'_, '_>, url: &Url<'_>) {
     let port = url.effective_port();
     match &url.form {
         UrlForm::Http(http) => {
             site(map, &http.hostport);
-            map.optional_number(field!("effective_port"), port);
-            map.optional_text(field!("path"), http.path);
-            map.texts(field!("segments"), http.segments());
-            map.optional_text(field!("search"), http.search);
+            map.optional_port(part!("effective_port"), port);
+            map.optional_text(part!("path"), http.path);
+            map.texts(part!("segments"), http.segments());
+            map.optional_text(part!("search"), http.search);
         }
         UrlForm::Ftp(ftp) => {
             login(map, &ftp.login);
-            map.optional_number(field!("effective_port"), port);
-            map.optional_text(field!("path"), ftp.path.map(|path| path.fpath));
-            map.texts(field!("cwd"), ftp.path.iter().flat_map(FtpPath::cwd));
-            map.optional_text(field!("name"), ftp.path.map(|path| path.name()));
-            map.value(
-                field!("typecode"),
-                &ftp.path.and_then(|path| path.typecode).map(char::from),
-            );
+            map.optional_port(part!("effective_port"), port);
+            map.optional_text(part!("path"), ftp.path.map(|path| path.fpath));
+            map.texts(part!("cwd"), ftp.path.iter().flat_map(FtpPath::cwd));
+            map.optional_text(part!("name"), ftp.path.map(|path| path.name()));
+            map.optional_char(part!("typecode"), ftp.path.and_then(|path| path.typecode));
         }
         UrlForm::File(file) => {
-            map.text(field!("host"), file.host.map_or(b"", |host| host.text));
+            map.text(part!("host"), file.host.map_or(b"", |host| host.text));
             map.name(
-                field!("host_kind"),
+                part!("host_kind"),
                 file.host.map_or("empty", |host| host_kind(host.kind)),
             );
-            map.value(field!("local"), &file.is_local());
-            map.text(field!("path"), file.path);
-            map.texts(field!("segments"), file.segments());
+            map.flag(part!("local"), file.is_local());
+            map.text(part!("path"), file.path);
+            map.texts(part!("segments"), file.segments());
         }
         UrlForm::Gopher(gopher) => {
             site(map, &gopher.hostport);
-            map.optional_number(field!("effective_port"), port);
-            map.optional_text(field!("path"), gopher.path.map(|path| path.text));
+            map.optional_port(part!("effective_port"), port);
+            map.optional_text(part!("path"), gopher.path.map(|path| path.text));
             gopher_path(map, gopher);
         }
-        UrlForm::Mailto(mailto) => map.text(field!("addr"), mailto.addr),
-        UrlForm::News(NewsUrl::All) => map.name(field!("group"), "*"),
-        UrlForm::News(NewsUrl::Group(group)) => map.text(field!("group"), group),
+        UrlForm::Mailto(mailto) => map.text(part!("addr"), mailto.addr),
+        UrlForm::News(NewsUrl::All) => map.name(part!("group"), "*"),
+        UrlForm::News(NewsUrl::Group(group)) => map.text(part!("group"), group),
         UrlForm::News(NewsUrl::Article { unique, host }) => {
-            map.text(field!("article"), &[unique, &b"@"[..], host.text].concat());
-            map.text(field!("unique"), unique);
-            map.text(field!("host"), host.text);
-            map.name(field!("host_kind"), host_kind(host.kind));
+            map.text(part!("article"), &[unique, &b"@"[..], host.text].concat());
+            map.text(part!("unique"), unique);
+            map.text(part!("host"), host.text);
+            map.name(part!("host_kind"), host_kind(host.kind));
         }
         UrlForm::Nntp(nntp) => {
             site(map, &nntp.hostport);
-            map.optional_number(field!("effective_port"), port);
-            map.text(field!("group"), nntp.group);
-            map.optional_text(field!("article_number"), nntp.article_number);
+            map.optional_port(part!("effective_port"), port);
+            map.text(part!("group"), nntp.group);
+            map.optional_text(part!("article_number"), nntp.article_number);
         }
         UrlForm::Telnet(telnet) => {
             login(map, &telnet.login);
-            map.optional_number(field!("effective_port"), port);
-            map.value(field!("final_slash"), &telnet.final_slash);
+            map.optional_port(part!("effective_port"), port);
+            map.flag(part!("final_slash"), telnet.final_slash);
         }
         UrlForm::Wais(wais) => {
             site(map, &wais.hostport);
-            map.optional_number(field!("effective_port"), port);
-            map.text(field!("database"), wais.database);
+            map.optional_port(part!("effective_port"), port);
+            map.text(part!("database"), wais.database);
             let part = WaisComponents::from(wais.part);
-            map.optional_text(field!("search"), part.search);
-            map.optional_text(field!("wtype"), part.wtype);
-            map.optional_text(field!("wpath"), part.wpath);
+            map.optional_text(part!("search"), part.search);
+            map.optional_text(part!("wtype"), part.wtype);
+            map.optional_text(part!("wpath"), part.wpath);
         }
         UrlForm::Prospero(prospero) => {
             site(map, &prospero.hostport);
-            map.optional_number(field!("effective_port"), port);
-            map.text(field!("hsoname"), prospero.hsoname);
-            let fields: Vec<_> = prospero
-                .fields
-                .iter()
-                .map(|field| [text(field.name), text(field.value)])
-                .collect();
-            map.value(field!("fields"), &fields);
+            map.optional_port(part!("effective_port"), port);
+            map.text(part!("hsoname"), prospero.hsoname);
+            let fields = prospero.fields.iter();
+            map.assignments(
+                part!("fields"),
+                fields.map(|field| [field.name, field.value]),
+            );
         }
         UrlForm::Other(other) => {
-            map.text(field!("schemepart"), other.schemepart);
+            map.text(part!("schemepart"), other.schemepart);
             let Some(IpSchemepart {
                 login: found,
                 urlpath,
@@ -153,24 +159,18 @@ fn form(map: &mut Object<'_>, url: &Url<'_>) {
                 return;
             };
             login(map, found);
-            map.optional_text(field!("urlpath"), *urlpath);
+            map.optional_text(part!("urlpath"), *urlpath);
         }
     }
 }
 
-fn gopher_path(map: &mut Object<'_>, gopher: &GopherUrl<'_>) {
+fn gopher_path(map: &mut PartOutput<'_, '_>, gopher: &GopherUrl<'_>) {
     let path = gopher.path;
-    map.optional_text(field!("gtype"), path.and_then(|path| path.gtype));
-    map.value(
-        field!("effective_gtype"),
-        &char::from(gopher.effective_gtype()),
-    );
-    map.optional_text(field!("selector"), path.and_then(|path| path.selector));
-    map.optional_text(field!("search"), path.and_then(|path| path.search));
-    map.optional_text(
-        field!("gopher_plus"),
-        path.and_then(|path| path.gopher_plus),
-    );
+    map.optional_text(part!("gtype"), path.and_then(|path| path.gtype));
+    map.optional_char(part!("effective_gtype"), Some(gopher.effective_gtype()));
+    map.optional_text(part!("selector"), path.and_then(|path| path.selector));
+    map.optional_text(part!("search"), path.and_then(|path| path.search));
+    map.optional_text(part!("gopher_plus"), path.and_then(|path| path.gopher_plus));
 }
 
 /// The components of a WAIS part.

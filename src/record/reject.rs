@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use super::RecordOrigin;
 use super::error::GrammarErrorJson;
+use super::json_text::text;
 use super::line::append_json_line;
 use super::location::LocationJson;
-use super::lossy_text::text;
 use crate::parse::RejectReason;
 
 /// A record of type `reject`.
@@ -23,7 +23,6 @@ struct RejectJson<'r> {
 #[derive(Serialize)]
 struct ReasonJson {
     kind: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<GrammarErrorJson>,
 }
 

@@ -7,15 +7,19 @@ use serde::Serialize;
 use super::cache::{CacheKey, RecordCache};
 use super::closed_sets::MISMATCH;
 use super::error::GrammarErrorJson;
+use super::json_text::text;
 use super::location::MemberJson;
-use super::lossy_text::text;
 use super::object::{Object, field, fixed};
 use super::part_cache::PartCache;
 use super::parts::Parts;
 use super::{Record, SCHEMA};
 use crate::decode::{MessageInfo, Zone};
 use crate::grammar;
-use crate::parse::{Alternate, Grammar, Hazard, Verdicts, components, hazards, key_of_components};
+use crate::origin::mailbox;
+use crate::parse::{
+    Alternate, Grammar, Hazard, Site, UrlComponents, Verdicts, components, hazards,
+    key_of_components,
+};
 use crate::repair::Repair;
 
 /// The first fields of a record.
@@ -75,9 +79,10 @@ impl RecordWriter {
         write_wrapping(&mut line, record);
         write_region(&mut line, record);
         self.write_origin(&mut line, record);
-        if self.tail == MessageTail::Truncated {
-            line.fixed(fixed!("truncated_tail", "true"));
-        }
+        line.fixed(match self.tail {
+            MessageTail::Complete => fixed!("truncated_tail", "false"),
+            MessageTail::Truncated => fixed!("truncated_tail", "true"),
+        });
     }
 
     /// Writes the fields that depend on the URL alone, from the cache if they are in it.
@@ -111,11 +116,12 @@ impl RecordWriter {
             None => line.null(field!("part")),
             Some(part) => line.encoded(field!("part"), self.part.json(part)),
         }
-        if let Some(context) = record.context {
-            line.object(field!("context"), |line| {
+        match record.context {
+            None => line.null(field!("context")),
+            Some(context) => line.object(field!("context"), |line| {
                 line.text(field!("before"), context.before);
                 line.text(field!("after"), context.after);
-            });
+            }),
         }
     }
 
@@ -128,63 +134,85 @@ impl RecordWriter {
             field!("path_b64"),
             origin.source.path.as_os_str().as_encoded_bytes(),
         );
+        source.text(
+            field!("mailbox"),
+            mailbox(&origin.source.path, origin.kind)
+                .as_os_str()
+                .as_encoded_bytes(),
+        );
         let member = MemberJson::of(origin.source);
         source.value(field!("member"), &member.names);
-        if let Some(base64) = member.base64 {
-            source.value(field!("member_b64"), &base64);
-        }
+        source.value(field!("member_b64"), &member.base64);
         source.name(field!("kind"), origin.kind.name());
         let mut message = Object::open(&mut self.message);
         message.number(field!("start"), origin.message_start);
         message.number(field!("end"), origin.message_end);
         let none = MessageInfo::default();
-        write_message_info(&mut message, record.message.unwrap_or(&none));
+        write_message_info(&mut message, record.digest, record.message.unwrap_or(&none));
         message.close();
     }
 }
 
-/// Ends a line that [`RecordWriter::write_open`] began, with the number of times that its URL occurs in the message, if
-/// that is more than once.
+/// Ends a line that [`RecordWriter::write_open`] began, with the number of times that its URL occurs in the message, where
+/// that is counted.
 pub fn close_line(count: Option<u64>, out: &mut Vec<u8>) {
     let mut line = Object::resume(out);
-    if let Some(count) = count {
-        line.number(field!("count"), count);
-    }
+    line.optional_number(field!("count"), count);
     line.close();
     out.push(b'\n');
 }
 
-/// Writes the URL and the verdicts of the grammars.
+/// Writes the URL, its place on the network, and the verdicts of the grammars.
 fn write_reading(line: &mut Object<'_>, record: &Record<'_>) {
     let found = record.found;
     let url = found.url();
     let verdicts = found.verdicts;
     let components = verdicts.map_or_else(|| components(url), |verdicts| verdicts.components);
-    let rfc1738 = verdicts.and_then(|verdicts| verdicts.rfc1738.as_ref().ok());
     line.text(field!("url"), url);
     line.optional_text(field!("fragment"), found.fragment());
     line.lowercase_text(field!("scheme"), components.scheme);
-    line.optional_name(field!("form"), rfc1738.map(|url| url.form.name()));
-    write_verdicts(line, verdicts);
-    write_hazards(line, record);
-    match found.truncated {
-        Some(_) => line.name(field!("key"), ""),
-        None => line.text(field!("key"), &key_of_components(&components)),
-    }
-    let generic = || Parts::Generic(components);
-    match verdicts.map(|_| rfc1738.map_or_else(generic, Parts::Rfc1738)) {
-        Some(parts) => line.cut_from(url, |line| {
-            line.object(field!("parts"), |line| parts.write(line))
-        }),
-        None => line.null(field!("parts")),
-    }
+    write_site(line, &components);
+    let key = match found.truncated {
+        Some(_) => None,
+        None => Some(key_of_components(&components)),
+    };
+    line.optional_text(field!("key"), key.as_deref());
     line.optional_text(
         field!("href"),
         verdicts.and_then(Verdicts::href).map(str::as_bytes),
     );
+    write_verdicts(line, verdicts);
+    write_hazards(line, record);
+    let rfc1738 = verdicts.and_then(|verdicts| verdicts.rfc1738.as_ref().ok());
+    line.optional_name(field!("form"), rfc1738.map(|url| url.form.name()));
+    let generic = || Parts::Generic(components);
+    match verdicts.map(|_| rfc1738.map_or_else(generic, Parts::Rfc1738)) {
+        Some(parts) => line.cut_from(url, |line| {
+            line.part_list(field!("parts"), |list| parts.write_entries(list));
+        }),
+        None => line.fixed(fixed!("parts", "[]")),
+    }
 }
 
-/// Writes the grammars that accept the URL, the warnings of RFC 1738's reading, or the error.
+/// Writes host, port, path and query of a URL with an authority.
+fn write_site(line: &mut Object<'_>, components: &UrlComponents<'_>) {
+    let Some(site) = Site::of(components) else {
+        return line.fixed(concat!(
+            fixed!("host", "null"),
+            fixed!("domain", "null"),
+            fixed!("port", "null"),
+            fixed!("path", "null"),
+            fixed!("query", "null"),
+        ));
+    };
+    line.text(field!("host"), site.host.as_bytes());
+    line.optional_text(field!("domain"), site.domain().map(str::as_bytes));
+    line.optional_number(field!("port"), site.port);
+    line.text(field!("path"), components.path);
+    line.optional_text(field!("query"), components.query);
+}
+
+/// Writes the grammars that accept the URL, and the error or the warnings of RFC 1738's reading.
 fn write_verdicts(line: &mut Object<'_>, verdicts: Option<&Verdicts<'_>>) {
     let rfc1738 = verdicts.map(|verdicts| &verdicts.rfc1738);
     line.names(
@@ -194,6 +222,10 @@ fn write_verdicts(line: &mut Object<'_>, verdicts: Option<&Verdicts<'_>>) {
             .flat_map(|verdicts| verdicts.conforms())
             .map(Grammar::name),
     );
+    match rfc1738 {
+        Some(Err(reject)) => line.value(field!("error"), &GrammarErrorJson::from(*reject)),
+        _ => line.null(field!("error")),
+    }
     line.names(
         field!("warnings"),
         rfc1738
@@ -202,10 +234,6 @@ fn write_verdicts(line: &mut Object<'_>, verdicts: Option<&Verdicts<'_>>) {
             .flat_map(|url| url.warnings())
             .map(grammar::Warning::name),
     );
-    match rfc1738 {
-        Some(Err(reject)) => line.value(field!("error"), &GrammarErrorJson::from(*reject)),
-        _ => line.null(field!("error")),
-    }
 }
 
 fn write_hazards(line: &mut Object<'_>, record: &Record<'_>) {
@@ -236,10 +264,17 @@ fn write_wrapping(line: &mut Object<'_>, record: &Record<'_>) {
         1.0 => line.fixed(fixed!("confidence", "1.0")),
         other => line.value(field!("confidence"), &other),
     }
-    if let Some(truncated) = found.truncated {
-        line.value(field!("truncated"), &true);
-        line.number(field!("full_length"), truncated.full_length as u64);
-        line.hex(field!("full_hash"), truncated.full_hash);
+    match found.truncated {
+        None => line.fixed(concat!(
+            fixed!("truncated", "false"),
+            fixed!("full_length", "null"),
+            fixed!("full_hash", "null"),
+        )),
+        Some(truncated) => {
+            line.fixed(fixed!("truncated", "true"));
+            line.number(field!("full_length"), truncated.full_length as u64);
+            line.hex(field!("full_hash"), truncated.full_hash);
+        }
     }
 }
 
@@ -250,30 +285,38 @@ fn write_region(line: &mut Object<'_>, record: &Record<'_>) {
         0 => line.fixed(fixed!("quote_depth", "0")),
         depth => line.number(field!("quote_depth"), depth as u64),
     }
-    if let Some(anchor) = record.anchor {
-        line.text(field!("anchor"), anchor);
+    line.optional_text(field!("anchor"), record.anchor);
+    match record.mismatch {
+        None => line.null(field!("mismatch")),
+        Some(mismatch) => line.value(field!("mismatch"), &mismatch),
     }
-    if let Some(mismatch) = record.mismatch {
-        line.value(field!("mismatch"), &mismatch);
-    }
-    if let Some(from) = record.redirected_from {
-        line.hex(field!("unwrapped_from"), from.record_id);
-        line.name(field!("unwrapped_by"), from.redirector);
+    match record.redirected_from {
+        None => line.fixed(concat!(
+            fixed!("unwrapped_from", "null"),
+            fixed!("unwrapped_by", "null"),
+        )),
+        Some(from) => {
+            line.hex(field!("unwrapped_from"), from.record_id);
+            line.name(field!("unwrapped_by"), from.redirector);
+        }
     }
 }
 
 /// Writes the header data of the message.
-fn write_message_info(line: &mut Object<'_>, info: &MessageInfo) {
+fn write_message_info(line: &mut Object<'_>, digest: u128, info: &MessageInfo) {
     let date = info.date.as_ref();
     line.optional_text(field!("id"), bytes_of(info.id.as_deref()));
+    line.hex(field!("digest"), digest);
     line.optional_text(
         field!("date"),
         bytes_of(date.and_then(|date| date.utc.as_deref())),
     );
     // The field as written, if it is no date or its zone is unknown.
-    if let Some(date) = date.filter(|date| date.utc.is_none() || date.zone == Zone::Unknown) {
-        line.text(field!("date_raw"), date.raw.as_bytes());
-    }
+    let unclear = date.filter(|date| date.utc.is_none() || date.zone == Zone::Unknown);
+    line.optional_text(
+        field!("date_raw"),
+        bytes_of(unclear.map(|date| date.raw.as_str())),
+    );
     line.optional_text(field!("from"), bytes_of(info.from.as_deref()));
     line.optional_text(field!("subject"), bytes_of(info.subject.as_deref()));
     line.texts(
@@ -327,6 +370,6 @@ mod tests {
         assert_eq!(out, b"{\"a\":1,\"count\":2}\n");
         let mut out = b"{\"a\":1".to_vec();
         close_line(None, &mut out);
-        assert_eq!(out, b"{\"a\":1}\n");
+        assert_eq!(out, b"{\"a\":1,\"count\":null}\n");
     }
 }

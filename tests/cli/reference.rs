@@ -139,6 +139,100 @@ fn every_line_matches_the_schema() {
     check_type("event", &lines(&fs::read(events).unwrap()));
 }
 
+/// Returns the names of a JSON object's members in the order of the text, those of objects within it dotted.
+fn names_in_order(schema: &Value, parent: &str, names: &mut Vec<String>) {
+    for key in schema["required"].as_array().unwrap() {
+        let name = format!("{parent}{}", key.as_str().unwrap());
+        names.push(name.clone());
+        let field = &schema["properties"][key.as_str().unwrap()];
+        if field["properties"].is_object() {
+            names_in_order(field, &format!("{name}."), names);
+        }
+    }
+}
+
+/// Every record has every field, in the order of the schema.
+#[test]
+fn every_record_has_every_field_in_the_order_of_the_schema() {
+    let folder = Folder::new();
+    let long = folder.file("long", format!("http://l.example/{}\n", "x".repeat(20_000)));
+    let mut names = Vec::new();
+    names_in_order(of_type(&schema(), "url"), "", &mut names);
+    for options in [
+        &["--context", "9"][..],
+        &["--unique", "message"],
+        &["--unique", "run"],
+    ] {
+        let paths = ["text", "mail", "news", &long];
+        let out = done(&[&["scan"], options, &paths[..]].concat()).stdout;
+        let text = String::from_utf8(out).unwrap();
+        for line in text.lines() {
+            let record: Value = serde_json::from_str(line).unwrap();
+            let mut rest = line;
+            for name in &names {
+                let holder = name
+                    .rsplit_once('.')
+                    .map(|(holder, _)| holder.replace('.', "/"));
+                if holder.is_some_and(|holder| {
+                    record
+                        .pointer(&format!("/{holder}"))
+                        .is_none_or(Value::is_null)
+                }) {
+                    continue;
+                }
+                let key = format!("\"{}\":", name.rsplit('.').next().unwrap());
+                let at = rest
+                    .find(&key)
+                    .unwrap_or_else(|| panic!("no {name} in order: {line}"));
+                rest = &rest[at..];
+            }
+        }
+    }
+}
+
+#[test]
+fn the_reference_of_the_record_is_made_from_its_table() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/record.md");
+    let text = fs::read_to_string(&path).unwrap();
+    let (head, rest) = text.split_once("<!-- made by `urlspool` -->\n").unwrap();
+    let (table, tail) = rest.split_once("<!-- end -->\n").unwrap();
+    let made = format!("\n{}\n", urlspool::record::record_reference());
+    if std::env::var_os("URLSPOOL_BLESS").is_some_and(|value| value == "1") {
+        let whole = format!("{head}<!-- made by `urlspool` -->\n{made}<!-- end -->\n{tail}");
+        return fs::write(&path, whole).unwrap();
+    }
+    assert_eq!(
+        table, made,
+        "URLSPOOL_BLESS=1 cargo test reference writes it again"
+    );
+}
+
+#[test]
+fn the_names_in_a_summary_are_those_of_the_schema() {
+    let folder = Folder::new();
+    let summary = folder.file("summary", "");
+    folder.file("picture.png", b"\x89PNG\r\n\x1a\n\0\0");
+    let root = folder.root().to_str().unwrap().to_owned();
+    done(&["scan", "--summary", &summary, "text", "mail", "news", &root]);
+    let summary: Value = serde_json::from_slice(&fs::read(summary).unwrap()).unwrap();
+    let schema = schema();
+    let properties = schema["$defs"]["summary"]["properties"]
+        .as_object()
+        .unwrap();
+    for (name, counts) in properties {
+        let allowed = counts["propertyNames"]["enum"].as_array().unwrap();
+        let counted = summary[name]
+            .as_object()
+            .unwrap_or_else(|| panic!("no {name}"));
+        for key in counted.keys() {
+            assert!(
+                allowed.contains(&Value::from(key.as_str())),
+                "{name}: {key}"
+            );
+        }
+    }
+}
+
 #[test]
 fn the_golden_records_match_the_schema() {
     let mut checked = 0;

@@ -64,7 +64,8 @@ pub(super) const SHOW: &str = "Examples:
   urlspool show 'a.zip!b.tar!c.mbox:0-80'     member of an archive in an archive";
 
 pub(super) const SCHEMA: &str = "Examples:
-  urlspool schema > record.schema.json";
+  urlspool schema > record.schema.json
+  urlspool schema --as duckdb | duckdb urls.db";
 
 pub(super) const CHECK_CONFIG: &str = "Examples:
   urlspool check-config --default > urlspool.toml

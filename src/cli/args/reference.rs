@@ -1,6 +1,10 @@
-//! The arguments of `check-config`, `completions` and `man`.
+//! The arguments of `check-config`, `completions`, `schema` and `man`.
 
 use std::path::PathBuf;
+
+use super::values::named;
+use crate::config::NamedValue;
+use crate::record::SchemaLanguage;
 
 /// The arguments of `check-config`.
 #[derive(clap::Args, Debug)]
@@ -20,6 +24,14 @@ pub(crate) struct CompletionsArgs {
     /// The shell
     #[arg(value_name = "SHELL")]
     pub(crate) shell: clap_complete::Shell,
+}
+
+/// The arguments of `schema`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct SchemaArgs {
+    /// Language of the schema
+    #[arg(long = "as", value_name = "LANGUAGE", value_parser = named::<SchemaLanguage>(), default_value = SchemaLanguage::default().name())]
+    pub(crate) language: SchemaLanguage,
 }
 
 /// The arguments of `man`.

@@ -3,11 +3,12 @@
 use serde_json::Value;
 
 use super::roff::RoffPage;
-use crate::record;
+use crate::record::{self, SchemaLanguage};
 
 /// The page of the records.
 pub(super) fn record_page() -> String {
-    let schema: Value = serde_json::from_str(&record::schema()).expect("the schema is JSON");
+    let schema: Value = serde_json::from_str(&record::schema(SchemaLanguage::JsonSchema))
+        .expect("the schema is JSON");
     let mut page = RoffPage::of_format("urlspool-record", "the lines that urlspool writes");
     page.section("description");
     page.paragraph(
@@ -112,7 +113,8 @@ mod tests {
 
     #[test]
     fn every_field_of_the_schema_is_on_the_page() {
-        let schema: Value = serde_json::from_str(&record::schema()).unwrap();
+        let schema: Value =
+            serde_json::from_str(&record::schema(SchemaLanguage::JsonSchema)).unwrap();
         let page = record_page();
         for line in list(&schema["oneOf"]) {
             let fields = fields(line);
