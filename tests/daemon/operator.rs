@@ -222,6 +222,8 @@ fn the_log_names_segments_spools_and_the_metrics_address_without_nested_quotes()
     );
     fs::write(root.join("spool/a \"quoted\" name"), mbox_message(1, 1)).unwrap();
     fs::write(root.join("spool/a \"cut\" name.gz"), b"\x1f\x8b\x08\0cut").unwrap();
+    let no_boundary = "From: a@b.example\nContent-Type: multipart/mixed\n\nno boundary\n";
+    fs::write(root.join("spool/odd.eml"), no_boundary).unwrap();
     let daemon = Operated::start(root, Command::new(PROGRAM));
     let path = root.display();
     assert!(daemon.logged(&format!("metrics are served at unix:{path}/m.sock\"")));
@@ -241,7 +243,7 @@ fn the_log_names_segments_spools_and_the_metrics_address_without_nested_quotes()
     });
     fs::write(root.join("spool/inbox"), mbox_message(3, 1)).unwrap();
     daemon.until("the message is committed", |daemon| {
-        daemon.status()["counts"]["messages"] == 3
+        daemon.status()["counts"]["messages"] == 4
     });
     let log = daemon.stop();
     let sealed: Vec<&Value> = log
@@ -260,6 +262,15 @@ fn the_log_names_segments_spools_and_the_metrics_address_without_nested_quotes()
         .collect();
     published.sort();
     assert_eq!(names, published, "the segment of the stop is logged too");
+    let levels = |kind: &str| {
+        let lines = log.iter().filter(|line| line["fields"]["kind"] == kind);
+        let levels: Vec<&str> = lines.map(|line| line["level"].as_str().unwrap()).collect();
+        levels
+    };
+    assert_eq!(
+        (levels("damage"), levels("ambiguous")),
+        (vec!["WARN"], vec!["INFO"])
+    );
     assert_eq!(
         (&sealed[0]["records"], &sealed[0]["messages"]),
         (&2.into(), &1.into())

@@ -21,6 +21,9 @@ pub(crate) struct WatchArgs {
     pub(crate) once: bool,
 
     /// Rebuild a lost or damaged state from the sidecars first
+    ///
+    /// Messages that no sidecar lists are read again, and their records written again; the log says so. The old database is
+    /// kept as state.db.old.
     #[arg(long)]
     pub(crate) rebuild_state: bool,
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::daemon::host::LogRecord;
-use crate::diagnostic::printable;
+use crate::diagnostic::{DiagnosticKind, Event, printable};
 
 /// Maximum number of lines per second. Further ones are counted, and the number is reported in one line.
 const LINES_PER_SECOND: u32 = 10;
@@ -45,17 +45,7 @@ impl RateLimitedLog {
                 bytes = segment.bytes,
                 "sealed a segment"
             ),
-            LogRecord::Diagnostic(event) => {
-                let path = event.source.path.to_string_lossy();
-                let diagnostic = &event.diagnostic;
-                tracing::warn!(
-                    path = %printable(&path),
-                    kind = diagnostic.kind.name(),
-                    offset = diagnostic.offset,
-                    "{}",
-                    printable(&diagnostic.message)
-                );
-            }
+            LogRecord::Diagnostic(event) => write_diagnostic(event),
         }
     }
 
@@ -69,6 +59,25 @@ impl RateLimitedLog {
         let may_write = rate.lines <= LINES_PER_SECOND;
         rate.suppressed += u64::from(!may_write);
         may_write
+    }
+}
+
+/// Writes a diagnostic: as a warning, or as information if nothing is lost by it.
+fn write_diagnostic(event: &Event) {
+    macro_rules! write_as {
+        ($level:ident) => {
+            tracing::$level!(
+                path = %printable(&event.source.path.to_string_lossy()),
+                kind = event.diagnostic.kind.name(),
+                offset = event.diagnostic.offset,
+                "{}",
+                printable(&event.diagnostic.message)
+            )
+        };
+    }
+    match event.diagnostic.kind {
+        DiagnosticKind::Skip | DiagnosticKind::Ambiguous => write_as!(info),
+        _ => write_as!(warn),
     }
 }
 
