@@ -55,7 +55,10 @@ pub(super) fn explain(args: &ExplainArgs) -> CommandResult {
 
 /// The error that the file at `path` cannot be explained.
 fn failed(path: &Path, reason: impl Display) -> CommandError {
-    CommandError::new(Exit::SomeFailed, format!("{}: {reason}", path.display()))
+    CommandError::new(
+        Exit::SomeFailed,
+        format!("cannot explain {}: {reason}", path.display()),
+    )
 }
 
 /// The file at `path`, as a walk finds it.
@@ -65,10 +68,10 @@ fn walked_file(path: &Path) -> Result<WalkedFile, CommandError> {
     match walk::walk(&roots, &filter, SymlinkPolicy::Skip).next() {
         Some(WalkStep::File(file)) => Ok(file),
         Some(WalkStep::Skipped { reason, .. }) => {
-            Err(failed(path, format!("skipped: {}", reason.name())))
+            Err(failed(path, format!("it is skipped ({})", reason.name())))
         }
         Some(WalkStep::Failed(event)) => Err(failed(path, event.diagnostic.message)),
-        _ => Err(failed(path, "name one file")),
+        _ => Err(failed(path, "it is not a file; name one file")),
     }
 }
 

@@ -17,7 +17,7 @@ impl SourceArgs {
         PathFilter::new(&self.include, &self.exclude).map_err(|bad| {
             CommandError::new(
                 Exit::Usage,
-                format!("the pattern {:?} cannot be used: {}", bad.glob, bad.message),
+                format!("cannot use the pattern {:?}: {}", bad.glob, bad.message),
             )
         })
     }

@@ -45,7 +45,11 @@ pub(super) fn splits(args: &SplitsArgs) -> CommandResult {
 
 fn failed(source: &Source, message: &str) -> Exit {
     let path = source.path.to_string_lossy();
-    eprintln!("urlspool: {}: {}", escaped(&path), escaped(message));
+    eprintln!(
+        "urlspool: cannot read {}: {}",
+        escaped(&path),
+        escaped(message)
+    );
     Exit::SomeFailed
 }
 

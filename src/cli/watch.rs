@@ -47,7 +47,7 @@ pub(super) fn status(args: &StatusArgs) -> CommandResult {
         let dir = config.state.dir.display();
         CommandError::new(
             Exit::NoDaemon,
-            format!("no daemon answers in {dir}: {error}"),
+            format!("no daemon answers in {dir}: {error}; `urlspool watch` starts one"),
         )
     })?;
     print(answer.as_bytes())

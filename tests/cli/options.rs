@@ -497,7 +497,7 @@ fn a_dry_run_prints_what_would_be_read() {
     assert!(!out.exists(), "no output is opened");
     let verbose = done(&[&args[..], &["-v"]].concat());
     assert!(
-        verbose.stderr.contains("binary: skip: binary"),
+        verbose.stderr.contains("binary: would be skipped: binary"),
         "{}",
         verbose.stderr
     );

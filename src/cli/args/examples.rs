@@ -54,7 +54,7 @@ pub(super) const EXPLAIN: &str = "Examples:
   urlspool explain 'news.tar!comp/mail/1'     member of an archive";
 
 pub(super) const SPLITS: &str = "Examples:
-  urlspool splits --size 1GiB archive/ | parallel --pipe -k -N1 urlspool scan --splits - > urls.jsonl";
+  urlspool splits --size 1GiB archive/ | parallel --pipe -k -N1 urlspool scan --splits -";
 
 pub(super) const SHOW: &str = "Examples:
   urlspool scan inbox | head -1 | urlspool show

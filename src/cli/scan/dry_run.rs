@@ -39,7 +39,7 @@ pub(super) fn dry_run(job: &Job, args: &ScanArgs) -> CommandResult {
                     continue;
                 }
                 Err(error) => {
-                    report(&file.source, &error.to_string());
+                    report(&file.source, &format!("cannot be read: {error}"));
                     exit = Exit::SomeFailed;
                     continue;
                 }
@@ -49,7 +49,8 @@ pub(super) fn dry_run(job: &Job, args: &ScanArgs) -> CommandResult {
                 continue;
             }
             WalkStep::Failed(event) => {
-                report(&event.source, &event.diagnostic.message);
+                let message = &event.diagnostic.message;
+                report(&event.source, &format!("cannot be read: {message}"));
                 exit = Exit::SomeFailed;
                 continue;
             }
@@ -101,7 +102,7 @@ fn line(kind: &str, size: &str, source: &Source) -> String {
 
 fn report_skip(source: &Source, reason: &str, args: &ScanArgs) {
     if args.verbose {
-        report(source, &format!("skip: {reason}"));
+        report(source, &format!("would be skipped: {reason}"));
     }
 }
 

@@ -51,8 +51,8 @@ pub(super) fn job(args: &ScanArgs, config: &Config) -> Result<Job, CommandError>
 /// Reads the work items in a file, or on standard input.
 fn split_items(path: &Path) -> Result<Vec<FileRange>, CommandError> {
     let name = path.display();
-    let unusable = |message: String| CommandError::new(Exit::Usage, format!("{name}: {message}"));
-    let unreadable = |error: io::Error| unusable(error.to_string());
+    let unreadable =
+        |error: io::Error| CommandError::new(Exit::Usage, format!("cannot read {name}: {error}"));
     let input: Box<dyn BufRead> = if path.as_os_str() == Source::STDIN {
         Box::new(io::stdin().lock())
     } else {
@@ -63,7 +63,10 @@ fn split_items(path: &Path) -> Result<Vec<FileRange>, CommandError> {
         let line = line.map_err(unreadable)?;
         if !line.trim().is_empty() {
             let item = record::read_item(&line);
-            items.push(item.map_err(|error| unusable(format!("line {number}: {error}")))?);
+            items.push(item.map_err(|error| {
+                let message = format!("{name}, line {number}: not a work item: {error}");
+                CommandError::new(Exit::Usage, message)
+            })?);
         }
     }
     Ok(items)
