@@ -45,16 +45,16 @@ pub(super) fn walk<'m>(
     let mut next = walk.entity(outermost, fields, None);
     loop {
         next = match next {
-            WalkStep::End => break,
-            WalkStep::Between { at } => walk.between(at),
-            WalkStep::Entity(entity) => walk.inner_entity(entity),
+            EntityStep::End => break,
+            EntityStep::Between { at } => walk.between(at),
+            EntityStep::Entity(entity) => walk.inner_entity(entity),
         };
     }
     walk.report
 }
 
 /// The next step of the walk.
-enum WalkStep {
+enum EntityStep {
     /// A header and its body.
     Entity(EntityStart),
     /// Bytes that belong to no part, up to a boundary.
@@ -85,7 +85,7 @@ struct PartWalk<'w, 'm> {
 
 impl PartWalk<'_, '_> {
     /// Reads an entity inside the message.
-    fn inner_entity(&mut self, entity: EntityStart) -> WalkStep {
+    fn inner_entity(&mut self, entity: EntityStart) -> EntityStep {
         let fields = self.fields(entity.at);
         let part = self.describe(&entity, &fields);
         self.entity(entity, &fields, Some(part))
@@ -99,7 +99,7 @@ impl PartWalk<'_, '_> {
         entity: EntityStart,
         fields: &HeaderFields,
         part: Option<MimePart>,
-    ) -> WalkStep {
+    ) -> EntityStep {
         let body = fields.body.min(self.message.raw.len());
         if fields.is_truncated {
             let max = self.limits.header_bytes;
@@ -177,7 +177,7 @@ impl PartWalk<'_, '_> {
         fields: &HeaderFields,
         body: usize,
         part: &MimePart,
-    ) -> WalkStep {
+    ) -> EntityStep {
         let boundaries = named_boundaries(self.message.raw, fields);
         if boundaries.is_empty() {
             let message = "a multipart without a boundary: read as one text".to_owned();
@@ -198,11 +198,11 @@ impl PartWalk<'_, '_> {
             default_type,
             enclosing: entity.enclosing,
         });
-        WalkStep::Between { at: body }
+        EntityStep::Between { at: body }
     }
 
     /// Enters the message inside a part; reads it as one text if it is nested too deeply.
-    fn message_in_part(&mut self, entity: EntityStart, body: usize, part: &MimePart) -> WalkStep {
+    fn message_in_part(&mut self, entity: EntityStart, body: usize, part: &MimePart) -> EntityStep {
         if self.is_too_deep(&entity) {
             return self.leaf(body, part);
         }
@@ -211,7 +211,7 @@ impl PartWalk<'_, '_> {
         let id = inner
             .first_known(KnownField::MessageId)
             .map(|field| field_text(field.value.of(raw)));
-        WalkStep::Entity(EntityStart {
+        EntityStep::Entity(EntityStart {
             at: body,
             number: entity.number.message(),
             default_type: DefaultType::Text,
@@ -231,7 +231,7 @@ impl PartWalk<'_, '_> {
     }
 
     /// Reads a body without parts of its own, up to the next boundary.
-    fn leaf(&mut self, body: usize, part: &MimePart) -> WalkStep {
+    fn leaf(&mut self, body: usize, part: &MimePart) -> EntityStep {
         let raw = self.message.raw;
         let boundary = match part.transfer_encoding() {
             TransferEncoding::Base64 => self.open.boundary_after_base64(raw, body),
@@ -252,14 +252,14 @@ impl PartWalk<'_, '_> {
     }
 
     /// Reads the rest of the message as one text, with all boundaries in it.
-    fn rest(&mut self, body: usize, part: &MimePart) -> WalkStep {
+    fn rest(&mut self, body: usize, part: &MimePart) -> EntityStep {
         self.report.text_parts += 1;
         self.text(Span::new(body, self.message.raw.len()), &part.as_rest());
-        WalkStep::End
+        EntityStep::End
     }
 
     /// Reads bytes before the first part or after the last one. No mail reader shows them, but a URL in them is found.
-    fn between(&mut self, at: usize) -> WalkStep {
+    fn between(&mut self, at: usize) -> EntityStep {
         let raw = self.message.raw;
         let boundary = self.open.boundary(raw, at);
         let end = boundary.map_or(raw.len(), |boundary| boundary.start.max(at));
@@ -272,21 +272,21 @@ impl PartWalk<'_, '_> {
     }
 
     /// Closes the multiparts that end at `boundary`, and goes on after it. Without one the message ends.
-    fn after(&mut self, boundary: Option<BoundaryLine>) -> WalkStep {
+    fn after(&mut self, boundary: Option<BoundaryLine>) -> EntityStep {
         let Some(boundary) = boundary else {
             self.open.0.clear();
-            return WalkStep::End;
+            return EntityStep::End;
         };
         self.open.0.truncate(boundary.level + 1);
         if boundary.closes {
             self.open.0.truncate(boundary.level);
-            return WalkStep::Between { at: boundary.end };
+            return EntityStep::Between { at: boundary.end };
         }
         let Some(multipart) = self.open.0.last_mut() else {
-            return WalkStep::End;
+            return EntityStep::End;
         };
         multipart.parts += 1;
-        WalkStep::Entity(EntityStart {
+        EntityStep::Entity(EntityStart {
             at: boundary.end,
             number: multipart.number.part(multipart.parts),
             default_type: multipart.default_type,
@@ -297,9 +297,8 @@ impl PartWalk<'_, '_> {
     /// Decodes a body and passes it to the sink.
     fn text(&mut self, body: Span, part: &MimePart) {
         let decoder = PartBody::new(self.message, body, part);
-        let is_mislabelled = decoder.is_mislabelled_base64();
-        decoder.decode(is_mislabelled, self.sink);
-        if is_mislabelled {
+        decoder.decode(self.sink);
+        if decoder.is_mislabelled_base64() {
             let message = "a part in base64 that holds plain text: read as both".to_owned();
             self.report(DiagnosticKind::Ambiguous, body.start, message);
         }

@@ -18,6 +18,7 @@ pub(super) struct PartBody<'b> {
     part: &'b MimePart,
     /// `true` if lines that begin with a dot are dot-stuffed (RFC 3977 section 3.1.1).
     is_dot_stuffed: bool,
+    is_mislabelled_base64: bool,
 }
 
 impl<'b> PartBody<'b> {
@@ -27,29 +28,33 @@ impl<'b> PartBody<'b> {
         body: Span,
         part: &'b MimePart,
     ) -> PartBody<'b> {
+        let raw = body.of(message.raw);
         PartBody {
-            raw: body.of(message.raw),
+            raw,
             start: body.start,
             part,
             is_dot_stuffed: message.wire,
+            is_mislabelled_base64: part.transfer_encoding() == TransferEncoding::Base64
+                && memchr::memmem::find(raw, b"://").is_some(),
         }
     }
 
     /// Returns `true` if the body is declared as base64 and holds `://`, so that it is plain text: a colon is no base64
     /// digit.
     pub(super) fn is_mislabelled_base64(&self) -> bool {
-        self.part.transfer_encoding() == TransferEncoding::Base64
-            && memchr::memmem::find(self.raw, b"://").is_some()
+        self.is_mislabelled_base64
     }
 
     /// Passes the body to `sink` once for each encoding that it may be in: those that its header names, then plain text if
-    /// `is_mislabelled`.
-    pub(super) fn decode(&self, is_mislabelled: bool, sink: &mut dyn FnMut(DecodedText<'_>)) {
+    /// it is mislabelled as base64.
+    pub(super) fn decode(&self, sink: &mut dyn FnMut(DecodedText<'_>)) {
         let encoding = self.part.transfer_encoding();
         let others = self.part.other_encodings.iter().copied();
         let others = others.filter(|other| *other != encoding);
-        let has_other_readings = is_mislabelled || others.clone().next().is_some();
-        let plain = is_mislabelled.then_some(TransferEncoding::Identity);
+        let has_other_readings = self.is_mislabelled_base64 || others.clone().next().is_some();
+        let plain = self
+            .is_mislabelled_base64
+            .then_some(TransferEncoding::Identity);
         for encoding in [encoding].into_iter().chain(others).chain(plain) {
             self.decode_as(encoding, has_other_readings, sink);
         }
