@@ -19,7 +19,7 @@
 //!   recurse into parts, reject what cannot be decoded, and decode attachments too;
 //! - `parse_headers` allocates each value; this module keeps ranges, and skips most fields by name
 //!   (`field_names.rs`);
-//! - `dateparse` takes no ctime, RFC 850 or ISO 8601 dates, and does not tell an unknown zone from UTC (`date.rs`);
+//! - `dateparse` takes no ctime, RFC 850 or ISO 8601 dates, and does not distinguish an unknown zone from UTC (`date.rs`);
 //! - `addrparse` would split From into mailboxes, but a record shows the field as it was written;
 //! - `msgidparse` rejects a whole References field for one damaged ID (`message_info.rs`);
 //! - `parse_content_disposition`: no decision depends on that field. An attachment is skipped for its type, not because it

@@ -945,8 +945,8 @@ fn explain_reads_containers() {
     assert_eq!(records.len(), 3);
 }
 
-/// What lies in a small compressed file but is large waits for its turn. Meanwhile all threads may have more to give than
-/// is taken before it.
+/// The large content of a small compressed file waits for its turn. Meanwhile all threads may have more batches ready than
+/// are written before it.
 #[test]
 fn a_file_that_waits_for_its_turn_blocks_no_thread() {
     const URLS: usize = 1_300;

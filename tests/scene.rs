@@ -63,7 +63,7 @@ pub(crate) fn urlspool<A: AsRef<OsStr>>(args: impl IntoIterator<Item = A>) -> Co
     command
 }
 
-/// How a command ended, and what it said.
+/// Exit status and output of a command.
 #[derive(Debug)]
 pub(crate) struct Ended {
     /// Its exit status; `None` when a signal ended it.
@@ -213,7 +213,7 @@ impl Folder {
         path
     }
 
-    /// The same as text, for arguments.
+    /// Writes a file and returns its path as text, for arguments.
     pub(crate) fn file(&self, name: &str, bytes: impl AsRef<[u8]>) -> String {
         self.write(name, bytes)
             .into_os_string()

@@ -5,7 +5,7 @@
 //! | file | subject |
 //! |---|---|
 //! | `identity` | identity of files, mailboxes and messages |
-//! | `outcome` | what becomes of a file |
+//! | `outcome` | result of reading a file |
 //! | `parser_pool` | threads that extract URLs |
 //! | `message_output` | extraction of one message |
 //! | `message_ingest` | messages: duplicates, records and state of the batch |

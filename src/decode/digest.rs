@@ -17,7 +17,7 @@ const BODY_BYTES: usize = 64 << 10;
 /// LF line ends, without dot-stuffing, with `>From ` unquoted in an mbox, and without the `From ` line and the line ends at
 /// the end.
 ///
-/// The same message in a Maildir, a news spool and an mbox has the same digest. Linear, without allocation.
+/// A message has one digest, whether it is in a Maildir, a news spool or an mbox. Linear, without allocation.
 #[must_use]
 pub fn digest(message: &Message<'_>, fields: &HeaderFields) -> u128 {
     let mut hash = XxHash3_128::new();

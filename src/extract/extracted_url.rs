@@ -160,7 +160,7 @@ impl ExtractedUrl {
 
     /// The byte range in the text from the URL's first to its last character, line breaks included.
     ///
-    /// The same as [`raw_range`](Self::raw_range): a text is not decoded.
+    /// In a text, which is not decoded, it equals [`raw_range`](Self::raw_range).
     #[must_use]
     pub fn range(&self) -> Range<usize> {
         self.range.clone()

@@ -96,7 +96,7 @@ impl WordPrefix<'_> {
     }
 
     /// Returns `true` if only blanks separate the word's end from a line end that a mailer may have inserted. Also if there
-    /// are too many blanks to tell.
+    /// are too many blanks to decide.
     fn ends_line(&self, end: usize) -> bool {
         /// Maximum number of blanks that are skipped.
         const BLANKS: usize = 8;

@@ -1,7 +1,7 @@
 //! Reads a stream in blocks that end at message borders, so that each block can be divided by itself.
 //!
-//! How a border looks is known to the file of each format. Opening a stream and entering a file in the middle are in
-//! `opened_stream.rs` and `byte_range.rs`.
+//! The file of each format finds its borders. Opening a stream is in `opened_stream.rs`; entering a file in the middle is in
+//! `byte_range.rs`.
 
 #[cfg(test)]
 mod tests;

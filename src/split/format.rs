@@ -125,8 +125,8 @@ fn marked_format(start: &[u8]) -> Option<Format> {
     marks.iter().find(|(_, is)| is()).map(|&(format, _)| format)
 }
 
-/// Returns the format of a source that begins with `start`. A format that the user named is believed; its variants are told
-/// apart by content.
+/// Returns the format of a source that begins with `start`. A format that the user named is believed; its variants are
+/// distinguished by content.
 ///
 /// # Errors
 ///
@@ -152,8 +152,8 @@ enum HeaderKind {
     News,
 }
 
-/// Returns the kind of the header that the text begins with. `None` if it is none: lines that are no fields, or no field with a
-/// known name.
+/// Returns the kind of the header that the text begins with. `None` if the text is not a header: its lines are not
+/// fields, or no field has a known name.
 fn header_kind(text: &[u8]) -> Option<HeaderKind> {
     const KNOWN: &[&str] = &[
         "from",

@@ -65,7 +65,7 @@ impl TarReader {
             let header = TarHeader(&block);
             if !header.has_right_checksum() {
                 return Err(error::damage(
-                    "the bytes after a member are no header of another",
+                    "the bytes after a member are not the header of another",
                 ));
             }
             match header.type_flag() {

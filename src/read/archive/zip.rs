@@ -259,7 +259,7 @@ impl ZipStream {
                 Ok(None)
             } else {
                 Err(error::damage(
-                    "the bytes after a member of a zip are no other member",
+                    "the bytes after a member of a zip are not another member",
                 ))
             };
         }

@@ -16,7 +16,7 @@ pub(super) fn truncated() -> io::Error {
 
 /// Creates the error of a stream with other bytes after its compressed data.
 pub(super) fn trailing_data() -> io::Error {
-    error::damage("has bytes after its end that are no compressed data")
+    error::damage("has bytes after its end that are not compressed data")
 }
 
 /// Creates the error of a stream that requests a larger window than the limit.

@@ -156,7 +156,7 @@ fn bytes_before_damage_are_unpacked() {
             .zip(&whole)
             .take_while(|(one, other)| one == other)
             .count();
-        // xz and zstd look at whole blocks.
+        // xz and zstd check whole blocks.
         let expected = if compression == Compression::Gzip {
             whole.len() / 3
         } else {
