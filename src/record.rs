@@ -3,6 +3,7 @@
 //! No other module knows the names and the order of the fields. A finished line is never edited: fields that become known
 //! late are written late ([`RecordWriter::write_open`], [`close_line`]).
 
+mod alternate;
 mod cache;
 mod closed_sets;
 mod context;

@@ -1,13 +1,9 @@
 //! The writer of URL records: one JSON object on one line, its fields in the order of this file.
 
-use std::borrow::Cow;
-
-use serde::Serialize;
-
+use super::alternate::{AlternateJson, rounded};
 use super::cache::{CacheKey, RecordCache};
 use super::closed_sets::MISMATCH;
 use super::error::GrammarErrorJson;
-use super::json_text::text;
 use super::location::MemberJson;
 use super::object::{Object, field, fixed};
 use super::part_cache::PartCache;
@@ -17,8 +13,7 @@ use crate::decode::{MessageInfo, Zone};
 use crate::grammar;
 use crate::origin::mailbox;
 use crate::parse::{
-    Alternate, Grammar, Hazard, Site, UrlComponents, Verdicts, components, hazards,
-    key_of_components,
+    Grammar, Hazard, Site, UrlComponents, Verdicts, components, hazards, key_of_components,
 };
 use crate::repair::Repair;
 
@@ -182,7 +177,7 @@ fn write_reading(line: &mut Object<'_>, record: &Record<'_>) {
         verdicts.and_then(Verdicts::href).map(str::as_bytes),
     );
     write_verdicts(line, verdicts);
-    write_hazards(line, record);
+    line.names(field!("hazards"), hazard_names(record));
     let rfc1738 = verdicts.and_then(|verdicts| verdicts.rfc1738.as_ref().ok());
     line.optional_name(field!("form"), rfc1738.map(|url| url.form.name()));
     let generic = || Parts::Generic(components);
@@ -236,15 +231,16 @@ fn write_verdicts(line: &mut Object<'_>, verdicts: Option<&Verdicts<'_>>) {
     );
 }
 
-fn write_hazards(line: &mut Object<'_>, record: &Record<'_>) {
+/// The names in `hazards`.
+pub(super) fn hazard_names(record: &Record<'_>) -> impl Iterator<Item = &'static str> {
     let of_url = record
         .found
         .verdicts
-        .iter()
+        .into_iter()
         .flat_map(|verdicts| hazards(record.found.url(), verdicts))
         .map(Hazard::name);
     let of_link = (record.mismatch == Some(true)).then_some(MISMATCH);
-    line.names(field!("hazards"), of_url.chain(of_link));
+    of_url.chain(of_link)
 }
 
 /// Writes the delimiters around the URL, the repairs and the other readings.
@@ -311,12 +307,7 @@ fn write_message_info(line: &mut Object<'_>, digest: u128, info: &MessageInfo) {
         field!("date"),
         bytes_of(date.and_then(|date| date.utc.as_deref())),
     );
-    // The field as written, if it is no date or its zone is unknown.
-    let unclear = date.filter(|date| date.utc.is_none() || date.zone == Zone::Unknown);
-    line.optional_text(
-        field!("date_raw"),
-        bytes_of(unclear.map(|date| date.raw.as_str())),
-    );
+    line.optional_text(field!("date_raw"), bytes_of(raw_date(info)));
     line.optional_text(field!("from"), bytes_of(info.from.as_deref()));
     line.optional_text(field!("subject"), bytes_of(info.subject.as_deref()));
     line.texts(
@@ -330,33 +321,14 @@ fn write_message_info(line: &mut Object<'_>, digest: u128, info: &MessageInfo) {
     );
 }
 
+/// The Date field as written, if it is no date or its zone is unknown.
+pub(super) fn raw_date(info: &MessageInfo) -> Option<&str> {
+    let date = info.date.as_ref()?;
+    (date.utc.is_none() || date.zone == Zone::Unknown).then_some(date.raw.as_str())
+}
+
 fn bytes_of(text: Option<&str>) -> Option<&[u8]> {
     text.map(str::as_bytes)
-}
-
-/// Rounds a confidence to three digits, so that it is written alike on all machines.
-fn rounded(confidence: f32) -> f64 {
-    (f64::from(confidence) * 1000.0).round() / 1000.0
-}
-
-/// An element of `alternates`.
-#[derive(Serialize)]
-struct AlternateJson<'r> {
-    url: Cow<'r, str>,
-    fragment: Option<Cow<'r, str>>,
-    why: &'static str,
-    confidence: f64,
-}
-
-impl<'r> From<&'r Alternate> for AlternateJson<'r> {
-    fn from(alternate: &'r Alternate) -> AlternateJson<'r> {
-        AlternateJson {
-            url: text(&alternate.full[..alternate.url_len]),
-            fragment: alternate.full.get(alternate.url_len + 1..).map(text),
-            why: alternate.why.name(),
-            confidence: rounded(alternate.confidence),
-        }
-    }
 }
 
 #[cfg(test)]
