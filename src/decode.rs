@@ -50,7 +50,7 @@ pub use digest::{canonical, digest};
 pub use field_names::{FieldRoles, KnownField};
 pub use header::{HeaderField, HeaderFields};
 pub use html::{HtmlLink, link_attributes};
-pub use message_info::MessageInfo;
+pub use message_info::{InfoFields, MessageInfo};
 pub use part::MimePart;
 pub use region::{BodyRegion, Regions};
 

@@ -15,12 +15,14 @@ pub use extracted_url::{ExtractedUrl, Urls, urls};
 pub(crate) use emission::key_hash;
 use message_pass::MessagePass;
 
-use crate::decode::{DecodeReport, HeaderFields, HeaderPolicy, HtmlPolicy, TextPolicy, texts};
+use crate::decode::{
+    DecodeReport, HeaderFields, HeaderPolicy, HtmlPolicy, InfoFields, TextPolicy, texts,
+};
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::limits::Limits;
 use crate::origin::Source;
 use crate::parse::{FoundUrl, Grammar, RejectReason, components};
-use crate::record::{Record, RecordOrigin};
+use crate::record::{IdDemand, Record, RecordOrigin};
 use crate::scan::{Rules, Scanner, SchemelessPolicy};
 use crate::split::Message;
 
@@ -48,6 +50,10 @@ pub struct Options {
     pub context_bytes: usize,
     /// `true` to remove the recipient's address from the URLs of redirectors.
     pub strip_recipient: bool,
+    /// The use of the identifiers of records. Without it they are 0, and a scan is faster.
+    pub ids: IdDemand,
+    /// The header data of messages that records need. Without the others a scan is faster.
+    pub info: InfoFields,
     /// The limits.
     pub limits: Limits,
 }

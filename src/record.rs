@@ -135,6 +135,16 @@ pub struct RecordOrigin<'r> {
     pub message_end: u64,
 }
 
+/// The use of identifiers and digests, which cost a pass over the message.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum IdDemand {
+    /// They are written.
+    #[default]
+    Needed,
+    /// They are not written, and 0 stands for each.
+    Unneeded,
+}
+
 /// Returns the identifier of a record: a hash of the digest of its message, the path of its part, the URL with its fragment,
 /// and the number of earlier occurrences of this URL in the part (`before`).
 #[must_use]

@@ -1,9 +1,10 @@
 //! The options of the pipeline that a configuration asks for.
 
 use super::Config;
-use crate::decode::{HeaderPolicy, HtmlPolicy};
+use crate::decode::{HeaderPolicy, HtmlPolicy, InfoFields};
 use crate::extract::Options;
 use crate::pipeline::Unique;
+use crate::record::IdDemand;
 use crate::scan::SchemelessPolicy;
 
 impl Config {
@@ -38,6 +39,8 @@ impl Config {
             unique_in_message: extract.unique == Unique::Message,
             context_bytes: extract.context,
             strip_recipient: extract.strip_recipient,
+            ids: IdDemand::default(),
+            info: InfoFields::default(),
             limits: self.limits,
         }
     }

@@ -25,10 +25,64 @@ pub struct MessageInfo {
     pub references: Vec<String>,
 }
 
+/// A set of fields of [`MessageInfo`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InfoFields(u8);
+
+impl InfoFields {
+    /// No field.
+    pub const NONE: InfoFields = InfoFields(0);
+    /// `id`.
+    pub const ID: InfoFields = InfoFields(1);
+    /// `date`.
+    pub const DATE: InfoFields = InfoFields(1 << 1);
+    /// `from`.
+    pub const FROM: InfoFields = InfoFields(1 << 2);
+    /// `subject`.
+    pub const SUBJECT: InfoFields = InfoFields(1 << 3);
+    /// `newsgroups`.
+    pub const NEWSGROUPS: InfoFields = InfoFields(1 << 4);
+    /// `list_id`.
+    pub const LIST_ID: InfoFields = InfoFields(1 << 5);
+    /// `references`.
+    pub const REFERENCES: InfoFields = InfoFields(1 << 6);
+    /// All fields.
+    pub const ALL: InfoFields = InfoFields(u8::MAX);
+
+    /// Returns the set with the fields of both.
+    #[must_use]
+    pub const fn with(self, other: InfoFields) -> InfoFields {
+        InfoFields(self.0 | other.0)
+    }
+
+    /// Returns `true` if all fields of `other` are in the set.
+    #[must_use]
+    pub const fn contains(self, other: InfoFields) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
+impl Default for InfoFields {
+    fn default() -> InfoFields {
+        InfoFields::ALL
+    }
+}
+
 impl MessageInfo {
     /// Reads the header whose fields are ranges of `raw`. At most `max_bytes` of each field are read.
     #[must_use]
     pub fn of(raw: &[u8], fields: &HeaderFields, max_bytes: usize) -> MessageInfo {
+        MessageInfo::wanted(raw, fields, max_bytes, InfoFields::ALL)
+    }
+
+    /// Does the same as [`MessageInfo::of`] for the `wanted` fields; the others stay empty.
+    #[must_use]
+    pub fn wanted(
+        raw: &[u8],
+        fields: &HeaderFields,
+        max_bytes: usize,
+        wanted: InfoFields,
+    ) -> MessageInfo {
         let [
             id,
             date,
@@ -48,17 +102,23 @@ impl MessageInfo {
             KnownField::References,
             KnownField::InReplyTo,
         ]);
-        let text = |field: Option<HeaderField>| field.map(|field| trimmed(raw, field, max_bytes));
+        let text = |of: InfoFields, field: Option<HeaderField>| {
+            let field = field.filter(|_| wanted.contains(of));
+            field.map(|field| trimmed(raw, field, max_bytes))
+        };
         // Older names of the same fields: RFC 850 section 2.1, and mailers before RFC 822.
-        let older = |name: &str| text(fields.first_named(raw, name));
-        let newsgroups = text(newsgroups).unwrap_or_default();
+        let older = |of: InfoFields, name: &str| {
+            let field = wanted.contains(of).then(|| fields.first_named(raw, name));
+            text(of, field.flatten())
+        };
+        let newsgroups = text(InfoFields::NEWSGROUPS, newsgroups).unwrap_or_default();
         MessageInfo {
-            id: text(id).or_else(|| older("article-i.d.")),
-            date: text(date)
-                .or_else(|| older("posted"))
+            id: text(InfoFields::ID, id).or_else(|| older(InfoFields::ID, "article-i.d.")),
+            date: text(InfoFields::DATE, date)
+                .or_else(|| older(InfoFields::DATE, "posted"))
                 .map(|raw| parse_date(&raw)),
-            from: text(from),
-            subject: text(subject),
+            from: text(InfoFields::FROM, from),
+            subject: text(InfoFields::SUBJECT, subject),
             newsgroups: newsgroups
                 .split(',')
                 .map(str::trim)
@@ -66,8 +126,8 @@ impl MessageInfo {
                 .take(REPEATED_NAMES)
                 .map(str::to_owned)
                 .collect(),
-            list_id: text(list_id),
-            references: text(references.or(in_reply_to))
+            list_id: text(InfoFields::LIST_ID, list_id),
+            references: text(InfoFields::REFERENCES, references.or(in_reply_to))
                 .map_or(Vec::new(), |text| message_ids(&text)),
         }
     }

@@ -9,7 +9,7 @@ use crate::parse::{
     FoundUrl, RedirectTarget, RejectReason, key, mismatch, parse_nested, parse_replacement,
     redirect_target, redirect_target_of, without_recipient,
 };
-use crate::record::{Record, RedirectSource, UrlContext, context_border, record_id};
+use crate::record::{IdDemand, Record, RedirectSource, UrlContext, context_border, record_id};
 use crate::repair::Join;
 use crate::scan::Rules;
 use crate::span::Span;
@@ -30,6 +30,15 @@ pub(super) struct Location<'t> {
     pub(super) joins: &'t [Join],
     /// `true` if the same raw bytes have other readings (broken MIME).
     pub(super) has_other_readings: bool,
+}
+
+/// The identifiers in a record; 0 where they are not needed.
+#[derive(Clone, Copy, Default)]
+struct RecordIds {
+    /// The id of the record.
+    record: u128,
+    /// The digest of the message.
+    message: u128,
 }
 
 impl MessagePass<'_, '_> {
@@ -84,17 +93,10 @@ impl MessagePass<'_, '_> {
             limits,
             ..
         } = &self.extractor.options;
-        let digests = self.digests();
-        let path = location.part.map_or("", |part| part.path.as_str());
-        let before = self
-            .occurrences
-            .entry(XxHash3_64::oneshot_with_seed(
-                XxHash3_64::oneshot(path.as_bytes()),
-                found.full,
-            ))
-            .or_default();
-        let id = record_id(digests.fragment, path, found.full, u64::from(*before));
-        *before = before.saturating_add(1);
+        let ids = match self.extractor.options.ids {
+            IdDemand::Needed => self.next_ids(location, found),
+            IdDemand::Unneeded => RecordIds::default(),
+        };
         let mut origin = self.origin(location.offset_map, found.raw);
         origin.exact &= location.exact;
         if self.info.is_none() {
@@ -105,8 +107,8 @@ impl MessagePass<'_, '_> {
             .map(|anchor| &anchor[..anchor.len().min(limits.field_bytes)]);
         let record = Record {
             found,
-            id,
-            digest: digests.message,
+            id: ids.record,
+            digest: ids.message,
             raw: found.raw.of(location.bytes),
             region: location.region,
             quote_depth: location.quote_depth,
@@ -135,7 +137,26 @@ impl MessagePass<'_, '_> {
                 (self.sink)(finding(&stripped));
             }),
         }
-        id
+        ids.record
+    }
+
+    /// Returns the identifiers of the next record of this URL in its part.
+    fn next_ids(&mut self, location: &Location<'_>, found: &FoundUrl<'_>) -> RecordIds {
+        let digests = self.digests();
+        let path = location.part.map_or("", |part| part.path.as_str());
+        let before = self
+            .occurrences
+            .entry(XxHash3_64::oneshot_with_seed(
+                XxHash3_64::oneshot(path.as_bytes()),
+                found.full,
+            ))
+            .or_default();
+        let record = record_id(digests.fragment, path, found.full, u64::from(*before));
+        *before = before.saturating_add(1);
+        RecordIds {
+            record,
+            message: digests.message,
+        }
     }
 
     /// Emits the URLs inside a redirector's URL, each as a child of the one around it.

@@ -129,7 +129,13 @@ impl<'s, 'm> MessagePass<'s, 'm> {
         } = *self.extractor.limits();
         let of = |message: &Message<'_>, fields: &HeaderFields| match message.header {
             HeaderForm::Present | HeaderForm::Copied { .. } => {
-                Some(MessageInfo::of(message.raw, fields, field_bytes))
+                let wanted = self.extractor.options.info;
+                Some(MessageInfo::wanted(
+                    message.raw,
+                    fields,
+                    field_bytes,
+                    wanted,
+                ))
             }
             HeaderForm::ANews => Some(MessageInfo::of_a_news(message.raw)),
             HeaderForm::Absent => None,
