@@ -1,6 +1,7 @@
 //! `urlspool show`.
 
-use std::io::{self, BufRead, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::PathBuf;
 
 use super::args::ShowArgs;
 use super::error::{CommandError, CommandResult};
@@ -16,7 +17,7 @@ use crate::walk;
 
 pub(super) fn show(args: &ShowArgs) -> CommandResult {
     let ranges = match &args.place {
-        Some(text) => vec![parse_range(text)?],
+        Some(text) => vec![parse_place(text)?],
         None => ranges_of_records(io::stdin().lock())?,
     };
     let mut exit = Exit::Done;
@@ -36,22 +37,46 @@ pub(super) fn show(args: &ShowArgs) -> CommandResult {
     Ok(exit)
 }
 
-/// Parses `PATH:START-END` or `PATH!MEMBER!MEMBER:START-END`, as [`FileLocation::parse`] does.
-fn parse_range(text: &str) -> Result<SourceRange, CommandError> {
-    let range = || {
+/// Bytes of a file or member to be printed.
+struct Place {
+    path: PathBuf,
+    member: Vec<Vec<u8>>,
+    /// The offset of the first byte.
+    start: u64,
+    /// The offset after the last byte; `None` for the end of the line.
+    end: Option<u64>,
+}
+
+impl From<SourceRange> for Place {
+    fn from(range: SourceRange) -> Place {
+        Place {
+            path: range.path,
+            member: range.member,
+            start: range.start,
+            end: Some(range.end),
+        }
+    }
+}
+
+/// Parses `PATH:START-END` or `PATH:START`, with members as `PATH!MEMBER!MEMBER`, as [`FileLocation::parse`] does.
+fn parse_place(text: &str) -> Result<Place, CommandError> {
+    let place = || {
         let (names, range) = text.rsplit_once(':')?;
-        let (start, end) = range.split_once('-')?;
-        let (start, end) = (start.parse().ok()?, end.parse().ok()?);
+        let (start, end) = match range.split_once('-') {
+            Some((start, end)) => (start, Some(end.parse().ok()?)),
+            None => (range, None),
+        };
+        let start = start.parse().ok()?;
         let FileLocation { path, member } = FileLocation::parse(names);
-        (start <= end).then_some(SourceRange {
+        end.is_none_or(|end| start <= end).then_some(Place {
             path,
             member,
             start,
             end,
         })
     };
-    range().ok_or_else(|| {
-        let form = "PATH:START-END, or PATH!MEMBER:START-END for a member of an archive";
+    place().ok_or_else(|| {
+        let form = "PATH:START-END or PATH:START, with PATH!MEMBER for a member of an archive";
         CommandError::new(
             Exit::Usage,
             format!("{text:?} is not a place; write it as {form}"),
@@ -60,7 +85,7 @@ fn parse_range(text: &str) -> Result<SourceRange, CommandError> {
 }
 
 /// Reads the ranges of the records in `input`.
-fn ranges_of_records(input: impl BufRead) -> Result<Vec<SourceRange>, CommandError> {
+fn ranges_of_records(input: impl BufRead) -> Result<Vec<Place>, CommandError> {
     let mut ranges = Vec::new();
     for (number, line) in (1..).zip(input.lines()) {
         let failed = |message: String| {
@@ -69,27 +94,36 @@ fn ranges_of_records(input: impl BufRead) -> Result<Vec<SourceRange>, CommandErr
         };
         let line = line.map_err(|error| failed(error.to_string()))?;
         let range = record::read_source_range(&line);
-        ranges.push(range.map_err(|error| failed(error.to_string()))?);
+        ranges.push(range.map_err(|error| failed(error.to_string()))?.into());
     }
     Ok(ranges)
 }
 
-/// The bytes of a range.
-fn bytes(range: &SourceRange) -> io::Result<Vec<u8>> {
-    let length = range.end - range.start;
+/// The bytes of a place.
+fn bytes(place: &Place) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    stream(range)?.take(length).read_to_end(&mut bytes)?;
+    let stream = stream(place)?;
+    let Some(end) = place.end else {
+        // A record's text is no longer, however long the line is.
+        let mut line = BufReader::new(stream.take(Limits::default().url_bytes as u64));
+        line.read_until(b'\n', &mut bytes)?;
+        if bytes.last() == Some(&b'\n') {
+            bytes.pop();
+        }
+        return Ok(bytes);
+    };
+    let length = end - place.start;
+    stream.take(length).read_to_end(&mut bytes)?;
     if (bytes.len() as u64) < length {
         return Err(io::Error::other(format!(
-            "the file ends before byte {}: it is not the file that was scanned",
-            range.end
+            "the file ends before byte {end}: it is not the file that was scanned"
         )));
     }
     Ok(bytes)
 }
 
-/// The bytes from the start of a range on, unpacked.
-fn stream(range: &SourceRange) -> io::Result<Box<dyn Read>> {
+/// The bytes from the start of a place on, unpacked.
+fn stream(range: &Place) -> io::Result<Box<dyn Read>> {
     let file = walk::WalkedFile::named(range.path.clone());
     let mut opened = read::open(&file)?;
     let mut start = Vec::new();

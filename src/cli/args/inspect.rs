@@ -27,7 +27,8 @@ pub(crate) struct ParseArgs {
 /// The arguments of `show`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ShowArgs {
-    /// PATH:START-END, or PATH!MEMBER:START-END, in bytes; without it, records are read from standard input
+    /// PATH:START-END, in bytes, or PATH:START for the rest of the line, with PATH!MEMBER for a member of an archive;
+    /// without it, records are read from standard input
     #[arg(value_name = "PLACE")]
     pub(crate) place: Option<String>,
 }
