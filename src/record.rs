@@ -11,6 +11,7 @@ mod counts;
 mod error;
 mod event;
 mod fields;
+mod format;
 mod json_path;
 mod json_text;
 mod line;
@@ -38,6 +39,10 @@ pub use counts::{NamedCounts, SchemeCounts};
 pub use event::write_event;
 pub use fields::{
     EVENT_FIELDS, Field, FieldType, FieldValues, Nullable, RECORD_FIELDS, REJECT_FIELDS,
+};
+pub use format::{
+    FieldId, FormulaGuard, GrepStyle, JsonFields, LineFormat, SLIM_FIELDS, TABLE_FIELDS, Table,
+    TableSyntax,
 };
 pub use line::json_line;
 pub use owned::{OwnedMessage, OwnedPart, OwnedRecord, OwnedSource};

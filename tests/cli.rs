@@ -1,6 +1,7 @@
 //! The program as a shell sees it: exit codes, streams, hostile names, files that cannot be read.
 
 mod config;
+mod formats;
 mod manual;
 mod options;
 mod outputs;

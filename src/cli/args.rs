@@ -16,7 +16,7 @@ pub(crate) use inspect::{ExplainArgs, ParseArgs, ShowArgs};
 pub(crate) use reference::{CheckConfigArgs, CompletionsArgs, ManArgs, SchemaArgs};
 pub(crate) use scan::{ScanArgs, SplitsArgs};
 pub(crate) use sources::SourceArgs;
-pub(crate) use values::When;
+pub(crate) use values::{OutputFormat, When};
 #[cfg(feature = "daemon")]
 pub(crate) use watch::{LogFormat, StatusArgs, WatchArgs};
 

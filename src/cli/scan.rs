@@ -2,6 +2,7 @@
 
 mod conflicts;
 mod dry_run;
+mod format;
 mod hints;
 mod interrupt;
 mod job;
@@ -41,7 +42,7 @@ pub(super) fn scan(args: &ScanArgs) -> CommandResult {
     }
     let mut report = open_outputs(args, &mut job, &mut hints)?;
     print_hints(args, &hints);
-    let extractor = Extractor::new(config.options());
+    let extractor = Extractor::new(job::options(&config, &job));
     raise_open_files();
     let begun = Instant::now();
     let run = pipeline::run(&job, &extractor, &mut report);

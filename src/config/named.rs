@@ -10,7 +10,7 @@ use serde::ser::{Serialize, Serializer};
 use super::nearest::suggestion;
 use crate::origin::SourceKind;
 use crate::parse::Grammar;
-use crate::pipeline::{Output, Unique};
+use crate::pipeline::Unique;
 use crate::record::SchemaLanguage;
 use crate::scan::Rules;
 
@@ -73,10 +73,6 @@ named_values! {
         Duckdb = "duckdb": "Table of DuckDB",
         Postgresql = "postgresql": "Table of PostgreSQL: jsonb and generated columns",
         Elasticsearch = "elasticsearch": "Index template of Elasticsearch",
-    }
-    Output {
-        Records = "jsonl": "The whole record as JSON",
-        Urls = "urls": "The URL and its fragment",
     }
 }
 
@@ -204,7 +200,6 @@ pub(super) mod tests {
     fn every_value_is_found_by_its_name() {
         check(Rules::default());
         check(Unique::default());
-        check(Output::default());
         check(Grammar::Rfc1738);
         check(None::<SourceKind>);
     }

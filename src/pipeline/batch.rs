@@ -1,7 +1,7 @@
 //! Builder of batches: encodes and counts findings, and hands batches in before they grow large.
 
 use super::chunk::{ArticleChunk, ArticlePart, Batch, Chunk, KeyedLine};
-use super::job::{Job, Output, Unique};
+use super::job::{Job, Unique};
 use super::scratch::{Scratch, ScratchPool};
 use crate::extract::{Finding, key_hash};
 use crate::limits::RECORD_BUFFER_BYTES;
@@ -195,26 +195,26 @@ impl<'w> BatchBuilder<'w> {
     /// Appends a record's line.
     fn add_line(&mut self, record: &Record<'_>) {
         self.reserve_records();
-        let records = &mut self.batch.records;
-        match self.job.output {
-            Output::Records if self.job.unique == Unique::None => {
-                self.scratch.writer.write(record, records);
-            }
-            // `close_lines` closes it.
-            Output::Records => self.scratch.writer.write_open(record, records),
-            Output::Urls => {
-                records.extend_from_slice(String::from_utf8_lossy(record.found.full).as_bytes());
-                records.push(b'\n');
-            }
+        let Job {
+            line_format,
+            unique,
+            ..
+        } = self.job;
+        let (writer, records) = (&mut self.scratch.writer, &mut self.batch.records);
+        if *unique == Unique::None {
+            line_format.write(record, writer, records);
+            return;
         }
-        if self.job.unique != Unique::None {
-            let end = self.batch.records.len() - self.chunk_start;
-            self.chunk().keys.push(KeyedLine {
-                key: key_hash(record.found),
-                end,
-                is_unwrapped: record.redirected_from.is_some(),
-            });
-        }
+        // `close_lines` inserts the number of occurrences.
+        let count_at = line_format.write_open(record, writer, records);
+        let chunk_start = self.chunk_start;
+        let line = KeyedLine {
+            key: key_hash(record.found),
+            count_at: count_at.map(|at| at - chunk_start),
+            end: records.len() - chunk_start,
+            is_unwrapped: record.redirected_from.is_some(),
+        };
+        self.chunk().keys.push(line);
     }
 
     /// Makes room for records at the first one, as much as recent batches needed, so that growing copies nothing.
@@ -242,17 +242,24 @@ impl<'w> BatchBuilder<'w> {
             return;
         };
         let repeated = std::mem::take(&mut chunk.repeated);
-        if self.job.output == Output::Records {
+        let lines = &mut chunk.keys[mark.keys..];
+        if lines.iter().any(|line| line.count_at.is_some()) {
             let open_lines = &mut self.scratch.open_lines;
             open_lines.clear();
             open_lines.extend_from_slice(&records[mark.record_bytes..]);
             records.truncate(mark.record_bytes);
+            let open_offset = |at: usize| chunk_start + at - mark.record_bytes;
             let mut begin = 0;
-            for KeyedLine { key, end, .. } in &mut chunk.keys[mark.keys..] {
-                let open_end = chunk_start + *end - mark.record_bytes;
+            for line in lines {
+                let open_end = open_offset(line.end);
+                if let Some(at) = line.count_at.take().map(open_offset) {
+                    records.extend_from_slice(&open_lines[begin..at]);
+                    let count = repeated.get(&line.key).copied();
+                    self.job.line_format.write_count(count, records);
+                    begin = at;
+                }
                 records.extend_from_slice(&open_lines[begin..open_end]);
-                record::close_line(repeated.get(key).copied(), records);
-                *end = records.len() - chunk_start;
+                line.end = records.len() - chunk_start;
                 begin = open_end;
             }
         }

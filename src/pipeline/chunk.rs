@@ -72,6 +72,9 @@ pub(super) enum ArticlePart {
 pub(super) struct KeyedLine {
     /// Hash of the URL's key.
     pub(super) key: u128,
+    /// Offset in the chunk's records at which the number of the URL's occurrences is inserted when the message ends; `None`
+    /// if the format does not have it.
+    pub(super) count_at: Option<usize>,
     /// Offset of the end of the line in the chunk's records.
     pub(super) end: usize,
     /// Its URL was taken out of another one, and is counted apart.

@@ -57,6 +57,7 @@ impl Dedup {
             key,
             end,
             is_unwrapped,
+            ..
         } in &chunk.keys
         {
             if self.keys.insert(key) {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::diagnostic::Event;
 use crate::origin::FileRange;
-use crate::record::Summary;
+use crate::record::{LineFormat, Summary};
 use crate::sink::Sink;
 use crate::split::Format;
 use crate::walk::{PathFilter, SymlinkPolicy};
@@ -25,8 +25,8 @@ pub struct Job {
     pub format: Option<Format>,
     /// Number of threads that work on messages. With 1 or less the calling thread does everything.
     pub threads: usize,
-    /// Form in which URLs are written.
-    pub output: Output,
+    /// Format of the records.
+    pub line_format: LineFormat,
     /// Rejected candidates are reported.
     pub rejects: bool,
     /// Repetitions of a URL that are left out. Within messages the extractor leaves them out.
@@ -49,19 +49,9 @@ pub enum Unique {
     Run,
 }
 
-/// Form in which a URL is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Output {
-    /// The whole record.
-    #[default]
-    Records,
-    /// The URL and its fragment.
-    Urls,
-}
-
 /// Receiver of the results of a run, in the order of its input.
 pub trait Report {
-    /// Receives encoded records, one per line. `Ok(false)` ends the run.
+    /// Receives encoded records, whole lines. `Ok(false)` ends the run.
     ///
     /// # Errors
     ///

@@ -33,6 +33,9 @@ pub fn run(job: &Job, extractor: &Extractor, report: &mut dyn Report) -> io::Res
         pool: &pool,
     };
     let mut writer = Writer::new(job, report);
+    if !writer.write_header()? {
+        return Ok(writer.summary);
+    }
     if job.threads <= 1 {
         let mut coordinator = Coordinator {
             context,

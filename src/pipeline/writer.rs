@@ -4,15 +4,15 @@ use std::io;
 
 use super::chunk::Chunk;
 use super::dedup::Dedup;
-use super::job::{Job, Output, Report};
+use super::job::{Job, Report};
 use crate::diagnostic::DiagnosticKind;
-use crate::record::Summary;
+use crate::record::{LineFormat, Summary};
 
 /// Writer of chunks to a report.
 pub(super) struct Writer<'w> {
     pub(super) report: &'w mut dyn Report,
     pub(super) summary: Summary,
-    output: Output,
+    format: &'w LineFormat,
     dedup: Dedup,
     /// The error of a byte range of the file that is being written.
     broken: Option<DiagnosticKind>,
@@ -20,13 +20,21 @@ pub(super) struct Writer<'w> {
 
 impl<'w> Writer<'w> {
     /// A writer that has written nothing.
-    pub(super) fn new(job: &Job, report: &'w mut dyn Report) -> Writer<'w> {
+    pub(super) fn new(job: &'w Job, report: &'w mut dyn Report) -> Writer<'w> {
         Writer {
             report,
             summary: Summary::default(),
-            output: job.output,
+            format: &job.line_format,
             dedup: Dedup::new(job.unique),
             broken: None,
+        }
+    }
+
+    /// Writes the line before all records, if the format has one. `Ok(false)` ends the run.
+    pub(super) fn write_header(&mut self) -> io::Result<bool> {
+        match self.format.header() {
+            Some(line) => self.report.records(&line),
+            None => Ok(true),
         }
     }
 
@@ -39,10 +47,11 @@ impl<'w> Writer<'w> {
         self.count_broken_file(&mut chunk);
         let own = records.next(chunk.record_bytes);
         let kept = self.dedup.remove_duplicates(&mut chunk, own);
-        self.summary.lines += match self.output {
+        self.summary.lines += if self.format.has_line_per_record() {
             // Counted in what is written and not where it is encoded, so that a line that is lost in between shows.
-            Output::Records => memchr::memchr_iter(b'\n', &kept).count() as u64,
-            Output::Urls => chunk.summary.records + chunk.summary.unwrapped,
+            memchr::memchr_iter(b'\n', &kept).count() as u64
+        } else {
+            chunk.summary.records + chunk.summary.unwrapped
         };
         self.summary.absorb(&mut chunk.summary);
         for event in &chunk.events {
@@ -126,7 +135,8 @@ mod tests {
     /// Counts of files after these chunks.
     fn files(chunks: Vec<Chunk>) -> Files {
         let mut report = Vec::new();
-        let mut writer = Writer::new(&Job::default(), &mut report);
+        let job = Job::default();
+        let mut writer = Writer::new(&job, &mut report);
         let mut records = BatchRecords::new(b"");
         for chunk in chunks {
             assert!(writer.write(chunk, &mut records).unwrap());

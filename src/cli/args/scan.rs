@@ -5,10 +5,9 @@ use std::path::PathBuf;
 use super::date::{DatePeriod, date_period};
 use super::extract::ExtractArgs;
 use super::sources::SourceArgs;
-use super::values::{When, item_size, named};
+use super::values::{FieldName, OutputFormat, When, field_name, item_size, named};
 use super::{GENERAL, INPUT, OUTPUT};
 use crate::config::NamedValue;
-use crate::pipeline::Output;
 
 /// The arguments of `scan`.
 #[derive(clap::Args, Debug)]
@@ -48,9 +47,26 @@ pub(crate) struct ScanArgs {
     #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) output: Option<PathBuf>,
 
-    /// Output format of a URL
-    #[arg(long, value_parser = named::<Output>(), default_value = Output::default().name(), help_heading = OUTPUT)]
-    pub(crate) format: Output,
+    /// Output format [default: jsonl; grep on a terminal, unless another option asks for data]
+    #[arg(long, value_parser = named::<OutputFormat>(), help_heading = OUTPUT)]
+    pub(crate) format: Option<OutputFormat>,
+
+    /// Write only these fields of the records, separated by commas; for jsonl, csv and tsv
+    ///
+    /// Fields are named as in the record: `url,source.path,message.date`. The name of an object stands for all its fields.
+    #[arg(long, value_name = "FIELD,...", value_delimiter = ',', value_parser = field_name(), hide_possible_values = true, help_heading = OUTPUT)]
+    pub(crate) fields: Vec<FieldName>,
+
+    /// Write only the fields that name the URL, its place and its message
+    ///
+    /// They are id, url, fragment, confidence, source.path, source.member, source.start, source.end, message.id,
+    /// message.date, message.from and message.subject.
+    #[arg(long, conflicts_with = "fields", help_heading = OUTPUT)]
+    pub(crate) slim: bool,
+
+    /// Write texts to csv as they are, also those that a spreadsheet would take for formulas
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) no_formula_guard: bool,
 
     /// Write candidates that are not URLs to FILE
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]

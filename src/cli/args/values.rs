@@ -4,6 +4,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::config::{NamedValue, named_values, parse_size};
 use crate::origin::SourceKind;
+use crate::record::{self, FieldId};
 
 /// The value of `--kind`: `None` is `auto`. An alias, since clap makes the value of an `Option` optional.
 pub(super) type KindOption = Option<SourceKind>;
@@ -20,7 +21,51 @@ pub(crate) enum When {
     Never,
 }
 
+/// The format of a scan's output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OutputFormat {
+    /// Records as JSON.
+    Jsonl,
+    /// The URL and its fragment.
+    Urls,
+    /// The URL that a browser would fetch.
+    Hrefs,
+    /// Comma-separated values.
+    Csv,
+    /// Tab-separated values.
+    Tsv,
+    /// Source, offset and URL.
+    Grep,
+}
+
+/// The name of a field of the record, or of an object that stands for all its fields.
+#[derive(Clone, Debug)]
+pub(crate) struct FieldName(String);
+
+impl FieldName {
+    /// The fields that it names, in the order of the record.
+    pub(crate) fn fields(&self) -> impl Iterator<Item = FieldId> {
+        FieldId::named(&self.0)
+    }
+}
+
+/// Parses the name of a field.
+pub(super) fn field_name() -> impl TypedValueParser<Value = FieldName> {
+    let fields = record::RECORD_FIELDS.iter();
+    let names = fields.map(|field| field.name);
+    let chosen = names.filter(|name| FieldId::named(name).next().is_some());
+    PossibleValuesParser::new(chosen.map(PossibleValue::new)).map(FieldName)
+}
+
 named_values! {
+    OutputFormat {
+        Jsonl = "jsonl": "Records as JSON, one per line",
+        Urls = "urls": "URLs with their fragments, one per line",
+        Hrefs = "hrefs": "What a browser would fetch, one per line; nothing for a URL that it cannot fetch",
+        Csv = "csv": "Comma-separated values after a line of names, with the fields of --fields",
+        Tsv = "tsv": "The same with tabs; tabs and line feeds in a text are written \\t and \\n",
+        Grep = "grep": "PATH:START: URL for people, and for `urlspool explain`",
+    }
     When {
         Auto = "auto": "On a terminal",
         Always = "always": "Always",

@@ -8,7 +8,9 @@ use super::super::args::ScanArgs;
 use super::super::config_path::scan_config;
 use super::super::error::CommandError;
 use super::super::exit::Exit;
+use super::format;
 use crate::config::Config;
+use crate::extract::Options;
 use crate::origin::{FileRange, Source};
 use crate::pipeline::Job;
 use crate::record;
@@ -40,12 +42,20 @@ pub(super) fn job(args: &ScanArgs, config: &Config) -> Result<Job, CommandError>
         links: args.sources.links(),
         format: args.sources.format(),
         threads: args.threads.map_or(cores, usize::from),
-        output: args.format,
+        line_format: format::line_format(args)?,
         rejects: args.rejects.is_some(),
         unique: config.extract.unique,
         since: args.since.map(|period| period.start),
         until: args.until.map(|period| period.end),
     })
+}
+
+/// The options of extraction.
+pub(super) fn options(config: &Config, job: &Job) -> Options {
+    let mut options = config.options();
+    options.ids = job.line_format.ids();
+    options.info = job.line_format.info();
+    options
 }
 
 /// Reads the work items in a file, or on standard input.

@@ -1,0 +1,77 @@
+//! Lines for people and for `urlspool show`: `path:start: url`, members as `path!member:start: url`.
+
+use crate::diagnostic::printable;
+use crate::record::Record;
+use crate::record::json_text::text;
+
+/// The use of escape sequences in lines for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GrepStyle {
+    /// Names and URLs as they are, for files and pipes.
+    Plain,
+    /// For terminals: control characters of names and URLs are escaped.
+    Escaped,
+    /// Escaped, with a colour for the path, the offset and the URL.
+    Colored,
+}
+
+/// The colours of a line.
+struct Colors {
+    path: &'static str,
+    offset: &'static str,
+    url: &'static str,
+    end: &'static str,
+}
+
+/// Colours as `grep` and `ripgrep` have them: path magenta, offset green, URL bold.
+const COLORS: Colors = Colors {
+    path: "\u{1b}[35m",
+    offset: "\u{1b}[32m",
+    url: "\u{1b}[1m",
+    end: "\u{1b}[0m",
+};
+
+const NO_COLORS: Colors = Colors {
+    path: "",
+    offset: "",
+    url: "",
+    end: "",
+};
+
+/// Appends the line of a record.
+pub(super) fn write(record: &Record<'_>, style: GrepStyle, out: &mut Vec<u8>) {
+    let Colors {
+        path,
+        offset,
+        url,
+        end,
+    } = match style {
+        GrepStyle::Colored => &COLORS,
+        GrepStyle::Plain | GrepStyle::Escaped => &NO_COLORS,
+    };
+    let source = record.origin.source;
+    out.extend_from_slice(path.as_bytes());
+    shown(source.path.as_os_str().as_encoded_bytes(), style, out);
+    for name in source.member() {
+        out.push(b'!');
+        shown(name, style, out);
+    }
+    let start = record.origin.start;
+    out.extend_from_slice(format!("{end}:{offset}{start}{end}: {url}").as_bytes());
+    match style {
+        GrepStyle::Plain => out.extend_from_slice(text(record.found.full).as_bytes()),
+        GrepStyle::Escaped | GrepStyle::Colored => shown(record.found.full, style, out),
+    }
+    out.extend_from_slice(end.as_bytes());
+    out.push(b'\n');
+}
+
+/// Appends bytes of a name: as they are, or escaped as text.
+fn shown(bytes: &[u8], style: GrepStyle, out: &mut Vec<u8>) {
+    match style {
+        GrepStyle::Plain => out.extend_from_slice(bytes),
+        GrepStyle::Escaped | GrepStyle::Colored => {
+            out.extend_from_slice(printable(&text(bytes)).as_bytes());
+        }
+    }
+}

@@ -1,0 +1,379 @@
+//! The formats of `scan`: their lines, their fields, and the same bytes for any number of threads.
+
+use serde_json::{Map, Value};
+
+use crate::scene::{Folder, corpus, done, ended, names, urlspool};
+
+const MAIL: &str = "From a\nDate: Mon, 1 Jul 1996 00:00:00 GMT\nFrom: \"Doe, Jane\" <jane@m.example>\n\
+    Subject: =1+2\tlamps\nMessage-ID: <1@m.example>\n\nhttp://a.example/x#y and http://A.example/x#y\n\
+    <URL:wais://w.exa\nmple/db> or http://a b/\n";
+
+/// The names of all fields that can be chosen, in the order of the record.
+fn all_fields(record: &Value) -> String {
+    let fields = record.as_object().unwrap().iter();
+    let names = fields.flat_map(|(name, value)| match (name.as_str(), value) {
+        ("error", _) => ["offset", "part", "kind", "message"]
+            .map(|key| format!("error.{key}"))
+            .to_vec(),
+        (name, Value::Object(inner)) => inner.keys().map(|key| format!("{name}.{key}")).collect(),
+        (name, _) => vec![name.to_owned()],
+    });
+    names.collect::<Vec<_>>().join(",")
+}
+
+/// A record with only these fields.
+fn projected(record: &Value, fields: &[&str]) -> Value {
+    let mut chosen = Map::new();
+    for field in fields {
+        match field.split_once('.') {
+            None => drop(chosen.insert((*field).to_owned(), record[field].clone())),
+            Some((parent, _)) if record[parent].is_null() => {
+                chosen.insert(parent.to_owned(), Value::Null);
+            }
+            Some((parent, key)) => {
+                let inner = chosen
+                    .entry(parent)
+                    .or_insert_with(|| Value::Object(Map::new()));
+                inner[key] = record[parent][key].clone();
+            }
+        }
+    }
+    Value::Object(chosen)
+}
+
+/// Everything in the corpus, as arguments.
+fn whole_corpus() -> Vec<String> {
+    names(&corpus())
+}
+
+#[track_caller]
+fn scan(options: &[&str]) -> Vec<u8> {
+    let paths = whole_corpus();
+    let mut args = vec!["scan", "-q"];
+    args.extend(options);
+    args.extend(paths.iter().map(String::as_str));
+    let ended = ended(&mut urlspool(&args), b"");
+    assert!(matches!(ended.status, Some(0 | 1)), "{}", ended.stderr);
+    assert!(!ended.stdout.is_empty(), "{options:?}");
+    ended.stdout
+}
+
+fn text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap()
+}
+
+/// The rows of a CSV file (RFC 4180). `None` stands for an empty cell without quotation marks.
+fn csv(text: &str) -> Vec<Vec<Option<String>>> {
+    let (mut rows, mut row, mut rest) = (Vec::new(), Vec::new(), text);
+    while !rest.is_empty() {
+        let cell = if let Some(mut quoted) = rest.strip_prefix('"') {
+            let mut cell = String::new();
+            loop {
+                let (before, after) = quoted.split_once('"').expect("a closing quotation mark");
+                cell.push_str(before);
+                match after.strip_prefix('"') {
+                    None => break rest = after,
+                    Some(after) => {
+                        cell.push('"');
+                        quoted = after;
+                    }
+                }
+            }
+            Some(cell)
+        } else {
+            let end = rest.find([',', '\n']).expect("a line end");
+            let (cell, after) = rest.split_at(end);
+            assert!(!cell.contains(['"', '\r']), "{cell}");
+            rest = after;
+            (!cell.is_empty()).then(|| cell.to_owned())
+        };
+        row.push(cell);
+        let (end, after) = rest.split_at(1);
+        rest = after;
+        if end == "\n" {
+            rows.push(std::mem::take(&mut row));
+        } else {
+            assert_eq!(end, ",");
+        }
+    }
+    rows
+}
+
+/// The cell that a value gives in CSV, without the protection against formulas.
+fn cell(value: &Value) -> Option<String> {
+    match value {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()),
+        Value::Array(items) if items.iter().all(Value::is_string) => {
+            let texts: Vec<_> = items.iter().filter_map(Value::as_str).collect();
+            Some(texts.join(" ")).filter(|text| !text.is_empty())
+        }
+        other => Some(other.to_string()),
+    }
+}
+
+#[test]
+fn lines_of_urls_and_of_what_a_browser_fetches() {
+    let folder = Folder::new();
+    let file = folder.file("mail", MAIL);
+    let urls = done(&["scan", "--format", "urls", &file]);
+    assert_eq!(
+        urls.text(),
+        "http://a.example/x#y\nhttp://A.example/x#y\nwais://w.example/db\nhttp://a\n"
+    );
+    let hrefs = done(&["scan", "--format", "hrefs", &file]);
+    assert_eq!(
+        hrefs.text(),
+        "http://a.example/x#y\nhttp://a.example/x#y\nwais://w.example/db\nhttp://a/\n"
+    );
+    let port = folder.file("port", "http://a.example:70000/x and http://b.example/\n");
+    let hrefs = done(&["scan", "--format", "hrefs", &port]);
+    assert_eq!(hrefs.text(), "http://b.example/\n");
+}
+
+#[test]
+fn lines_for_people_name_the_place() {
+    let folder = Folder::new();
+    let file = folder.file("mail", MAIL);
+    let lines = done(&["scan", "--format", "grep", &file]);
+    let at = |url: &str| MAIL.find(url).unwrap();
+    let expected = format!(
+        "{file}:{}: http://a.example/x#y\n{file}:{}: http://A.example/x#y\n{file}:{}: wais://w.example/db\n{file}:{}: http://a\n",
+        at("http://a.e"),
+        at("http://A.e"),
+        at("wais:"),
+        at("http://a b")
+    );
+    assert_eq!(lines.text(), expected);
+    for line in lines.text().lines() {
+        let place = line.rsplit_once(": ").unwrap().0;
+        done(&["explain", place]);
+        let bytes = done(&["show", place]).stdout;
+        assert!(bytes.starts_with(b"http:") || bytes.starts_with(b"wais:"));
+    }
+}
+
+#[test]
+fn coloured_lines_have_no_control_characters_of_their_input() {
+    let folder = Folder::new();
+    let path = folder.write("b\u{1b}]0;x\nc", "see http://m.example/lamp\n");
+    let run = |style: &str| {
+        let mut command = urlspool(["scan", "--format", "grep", "--color", style]);
+        ended(command.arg(&path), b"")
+    };
+    let root = folder.root().display();
+    assert_eq!(
+        run("always").text(),
+        format!(
+            "\u{1b}[35m{root}/b\\u{{1b}}]0;x\\u{{a}}c\u{1b}[0m:\u{1b}[32m4\u{1b}[0m: \u{1b}[1mhttp://m.example/lamp\u{1b}[0m\n"
+        )
+    );
+    assert_eq!(
+        run("auto").text(),
+        format!("{}:4: http://m.example/lamp\n", path.display()),
+        "to a pipe nothing is escaped"
+    );
+}
+
+#[test]
+fn tables_have_the_usual_columns() {
+    let folder = Folder::new();
+    let file = folder.file("mail", MAIL);
+    let table = done(&["scan", "--format", "csv", "--schemes", "wais", &file]);
+    let at = MAIL.find("wais:").unwrap();
+    assert_eq!(
+        table.text(),
+        format!(
+            "url,host,message.date,message.from,message.subject,message.id,source.path,source.start\n\
+             wais://w.example/db,w.example,1996-07-01T00:00:00Z,\"\"\"Doe, Jane\"\" <jane@m.example>\",'=1+2\tlamps,\
+             <1@m.example>,{file},{at}\n"
+        )
+    );
+    let fields = "raw,message.subject,fragment,repairs";
+    let options = ["--format", "tsv", "--schemes", "wais", "--fields", fields];
+    let table = done(&[&["scan"], &options[..], &[&file]].concat());
+    assert_eq!(
+        table.text(),
+        "raw\tmessage.subject\tfragment\trepairs\nwais://w.exa\\nmple/db\t=1+2\\tlamps\t\tline-break\n"
+    );
+    let nothing = done(&["scan", "--format", "csv", &folder.file("empty", "")]);
+    assert_eq!(nothing.text().lines().count(), 1);
+}
+
+#[test]
+fn formulas_are_marked_unless_the_guard_is_off() {
+    let folder = Folder::new();
+    let mail = |subject: &str| format!("Subject: {subject}\n\nhttp://m.example/\n");
+    for subject in ["=cmd|x", "+1", "-1", "@SUM(A1)"] {
+        let file = folder.file("mail", mail(subject));
+        let options = ["--format", "csv", "--fields", "message.subject", &file];
+        let rows = |more: &[&str]| {
+            let ended = done(&[&["scan"], &options[..], more].concat());
+            ended.text().lines().nth(1).unwrap().to_owned()
+        };
+        assert_eq!(rows(&[]), format!("'{subject}"));
+        assert_eq!(rows(&["--no-formula-guard"]), subject);
+    }
+}
+
+/// Each field that is written alone has the value that it has in the whole record.
+#[test]
+fn all_fields_chosen_give_the_whole_record() {
+    for options in [
+        &["--unique", "none"][..],
+        &["--unique", "message"],
+        &["--unique", "run", "--context", "9"],
+    ] {
+        let whole = text(scan(options));
+        let first = serde_json::from_str(whole.lines().next().unwrap()).unwrap();
+        let fields = format!("{},part,context", all_fields(&first));
+        let chosen = text(scan(&[options, &["--fields", &fields]].concat()));
+        for (line, whole) in chosen.lines().zip(whole.lines()) {
+            assert_eq!(line, whole, "{options:?}");
+        }
+        assert_eq!(chosen.len(), whole.len());
+    }
+}
+
+#[test]
+fn chosen_fields_keep_their_shape() {
+    let whole = text(scan(&["--unique", "message"]));
+    for fields in [
+        "url",
+        "count",
+        "id,message.digest",
+        "unwrapped_from",
+        "url,source.path,source.start,message.id,message.date",
+        "part.type,error.kind,error.offset,url",
+    ] {
+        let list: Vec<_> = fields.split(',').collect();
+        let chosen = text(scan(&["--unique", "message", "--fields", fields]));
+        assert_eq!(chosen.lines().count(), whole.lines().count());
+        for (line, whole) in chosen.lines().zip(whole.lines()) {
+            let value = |line| serde_json::from_str::<Value>(line).unwrap();
+            assert_eq!(value(line), projected(&value(whole), &list));
+        }
+    }
+}
+
+#[test]
+fn slim_is_short_for_its_fields() {
+    let fields = "id,url,fragment,confidence,source.path,source.member,source.start,source.end,message.id,message.date,\
+        message.from,message.subject";
+    assert_eq!(scan(&["--slim"]), scan(&["--fields", fields]));
+    let csv = text(scan(&["--slim", "--format", "csv"]));
+    assert_eq!(csv.lines().next(), Some(fields));
+}
+
+#[test]
+fn a_table_reads_back_as_the_records() {
+    let whole = text(scan(&["--unique", "message"]));
+    let records: Vec<Value> = whole
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let fields = format!("{},context", all_fields(&records[0]));
+    let table = text(scan(&[
+        "--unique",
+        "message",
+        "--format",
+        "csv",
+        "--no-formula-guard",
+        "--fields",
+        &fields,
+    ]));
+    let rows = csv(&table);
+    assert_eq!(rows.len(), records.len() + 1);
+    let names: Vec<String> = rows[0].iter().flatten().cloned().collect();
+    for (row, record) in rows[1..].iter().zip(&records) {
+        for (name, value) in names.iter().zip(row) {
+            let expected = match name.split_once('.') {
+                None => cell(&record[name]),
+                Some((parent, key)) => cell(&record[parent][key]),
+            };
+            // Lists of objects are JSON, with the keys in the order of the record.
+            if name == "alternates" || name == "parts" {
+                let json: Value = serde_json::from_str(value.as_ref().unwrap()).unwrap();
+                assert_eq!(json, record[name]);
+            } else {
+                assert_eq!(*value, expected, "{name} of {record}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_format_is_the_same_for_any_number_of_threads() {
+    for format in ["jsonl", "urls", "hrefs", "csv", "tsv", "grep"] {
+        for unique in ["none", "message", "run"] {
+            let run = |threads| scan(&["--format", format, "--unique", unique, "-j", threads]);
+            assert_eq!(run("1"), run("8"), "{format} {unique}");
+        }
+    }
+    let run = |threads| {
+        scan(&[
+            "--fields",
+            "url,count",
+            "--unique",
+            "message",
+            "-j",
+            threads,
+        ])
+    };
+    assert_eq!(run("1"), run("8"));
+}
+
+/// `--unique run` cuts finished lines: of formats with lines of several lengths, and of those without a line for a record.
+#[test]
+fn every_format_leaves_out_repetitions() {
+    let folder = Folder::new();
+    let file = folder.file(
+        "mail",
+        "http://a.example/ http://b.example:70000/ http://a.example/ http://b.example:70000/ http://c.example/\n",
+    );
+    let run = |format: &str| {
+        let ended = done(&["scan", "--unique", "run", "--format", format, &file]);
+        ended.text().lines().count()
+    };
+    assert_eq!(run("urls"), 3);
+    assert_eq!(run("hrefs"), 2);
+    assert_eq!(run("grep"), 3);
+    assert_eq!(run("csv"), 4);
+    let counts = |format: &str| {
+        let options = ["--unique", "message", "--fields", "count,url", "--format"];
+        done(&[&["scan"], &options[..], &[format, &file]].concat())
+            .text()
+            .to_owned()
+    };
+    assert_eq!(
+        counts("csv"),
+        "count,url\n2,http://a.example/\n2,http://b.example:70000/\n,http://c.example/\n"
+    );
+    assert_eq!(
+        counts("jsonl"),
+        "{\"url\":\"http://a.example/\",\"count\":2}\n{\"url\":\"http://b.example:70000/\",\"count\":2}\n\
+         {\"url\":\"http://c.example/\",\"count\":null}\n"
+    );
+}
+
+#[test]
+fn fields_that_do_not_exist_are_refused_with_the_nearest_name() {
+    let refused = |args: &[&str], expected: &str| {
+        let ended = ended(&mut urlspool([&["scan"], args].concat()), b"");
+        assert_eq!(ended.status, Some(2), "{args:?}");
+        assert!(ended.stderr.contains(expected), "{}", ended.stderr);
+    };
+    refused(&["--fields", "url,message.dat"], "'message.date'");
+    refused(&["--fields", "url,nothing.like"], "nothing.like");
+    refused(&["--fields", "parts.name"], "parts");
+    refused(
+        &["--fields", "url", "--format", "urls"],
+        "--format jsonl, csv or tsv",
+    );
+    refused(
+        &["--slim", "--format", "grep"],
+        "--format jsonl, csv or tsv",
+    );
+    refused(&["--slim", "--fields", "url"], "cannot be used with");
+    refused(&["--no-formula-guard", "--format", "tsv"], "--format csv");
+}
