@@ -113,16 +113,17 @@ impl SpoolReader {
 
     /// Handles a folder or file that the scan cannot examine. It is reported once, not at each scan.
     fn fail(&mut self, scan: &mut SpoolScan, event: &Event, host: &mut dyn ReaderHost) {
-        if self.spools[scan.spool]
-            .unreadable
-            .contains(&event.source.path)
-        {
+        if event.diagnostic.kind == DiagnosticKind::Vanished {
+            self.report(event, host);
+            return;
+        }
+        let known = &mut self.spools[scan.spool].unreadable;
+        if known.contains(&event.source.path) {
             self.counters.event(event);
         } else {
+            // The status does not wait for the end of a long scan.
+            known.add(event);
             self.report(event, host);
-        }
-        if event.diagnostic.kind == DiagnosticKind::Vanished {
-            return;
         }
         scan.unreadable.add(event);
         if let Some(survey) = &mut scan.survey {
