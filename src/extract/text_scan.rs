@@ -10,11 +10,12 @@ use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::grammar::escaped_byte;
 use crate::limits::{PREFILTER_BYTES, REJECTED_WORDS_BYTES, REJECTED_WORDS_RATIO};
 use crate::parse::{
-    AttributeValue, Candidate, ParseOutcome, RejectReason, parse_attribute, parse_candidate,
+    AttributeValue, Candidate, FoundUrl, ParseOutcome, RejectReason, parse_attribute,
+    parse_candidate,
 };
 use crate::repair::{
-    BareWord, LineBreakPolicy, WrappedText, prefilter, quote_depth, unfold_bare_word,
-    unfold_wrapper,
+    BareWord, Join, LineBreakPolicy, LogicalLine, WrappedText, prefilter, quote_depth,
+    unfold_bare_word, unfold_wrapper,
 };
 use crate::scan::{Opening, UrlStart};
 use crate::span::Span;
@@ -70,118 +71,144 @@ impl MessagePass<'_, '_> {
         start: &UrlStart,
         regions: &mut Option<Regions>,
     ) -> ParseOutcome {
-        let Extractor {
-            scanner,
-            options: Options { limits, .. },
-        } = self.extractor;
         let before = start.at.checked_sub(1).map(|at| text.bytes[at]);
+        // The buffer is put back below, also if the start is rejected.
         let mut line = std::mem::take(&mut self.line);
-        let close = match start.opening {
-            Opening::UrlBracket | Opening::Angle => {
-                match unfold_wrapper(
-                    &text.bytes,
-                    start,
-                    scanner.rules(),
-                    limits.wrapper_bytes,
-                    &mut line,
-                ) {
-                    WrappedText::Closed(close) => Some(close),
-                    WrappedText::SeveralUrls(close) => {
-                        self.line = line;
-                        return ParseOutcome {
-                            resume: close + 1,
-                            reject: Some(RejectReason::TwoUrls),
-                        };
-                    }
-                    WrappedText::Unclosed => {
-                        self.line = line;
-                        return ParseOutcome {
-                            resume: start.resume,
-                            reject: Some(RejectReason::Unclosed),
-                        };
-                    }
-                }
-            }
+        let unfolded = match start.opening {
+            Opening::UrlBracket | Opening::Angle => self.unfold_wrapped(text, start, &mut line),
             Opening::UrlPrefix | Opening::Bare | Opening::Schemeless(_) => {
-                let breaks = if text.lines == LineLayout::Written {
-                    LineBreakPolicy::Join
-                } else {
-                    LineBreakPolicy::Keep
-                };
-                let max_bytes = if self.may_read_whole() {
-                    usize::MAX
-                } else {
-                    PREFILTER_BYTES
-                };
-                let bare = BareWord {
-                    from: start.content,
-                    before,
-                    rules: scanner.rules(),
-                    breaks,
-                    max_bytes,
-                };
-                if let Err(reason) = self.prefilter(&text.bytes, start, &bare) {
-                    self.line = line;
-                    return ParseOutcome {
-                        resume: start.resume,
-                        reject: Some(reason),
-                    };
-                }
-                unfold_bare_word(&text.bytes, &bare, &mut line);
-                None
+                self.unfold_bare(text, start, before, &mut line)
             }
         };
-        let candidate = Candidate {
-            start,
-            before,
-            line: &line,
-            close,
+        let outcome = match unfolded {
+            Ok(close) => {
+                let candidate = Candidate {
+                    start,
+                    before,
+                    line: &line,
+                    close,
+                };
+                self.parse(text, &candidate, regions)
+            }
+            Err(rejected) => rejected,
         };
-        let outcome = parse_candidate(&candidate, scanner, limits.url_bytes, &mut |found| {
-            let name;
-            let region = match text.region {
-                Region::Header(field) => {
-                    name = format!("header:{}", String::from_utf8_lossy(field));
-                    name.as_str()
-                }
-                Region::Body if text.page.is_some() => "html:text",
-                Region::Body => {
-                    let regions = regions.get_or_insert_with(|| Regions::of(&text.bytes));
-                    regions.at(found.raw.start).name()
-                }
-            };
-            let cited = text.region == Region::Body && text.lines == LineLayout::Written;
-            let quote_depth = if cited {
-                quote_depth(&text.bytes, found.raw.start)
-            } else {
-                0
-            };
-            let part = text.part;
-            self.report(
-                &Location {
-                    bytes: &text.bytes,
-                    offset_map: &text.offset_map,
-                    region,
-                    quote_depth,
-                    part,
-                    anchor: None,
-                    exact: true,
-                    joins: line.joins(),
-                    has_other_readings: text.has_other_readings,
-                },
-                found,
-            );
-        });
-        if let Some(RejectReason::Grammar(_)) = outcome.reject
-            && close.is_none()
-        {
-            self.first_invalid = start.content + first_invalid(line.text());
-        }
-        if outcome.reject.is_some() && close.is_none() {
-            self.count_rejected(text, start, line.text().len());
-        }
         self.line = line;
         outcome
+    }
+
+    /// Unfolds the content of a wrapper into `line`, and returns the offset of its closing bracket.
+    fn unfold_wrapped(
+        &self,
+        text: &DecodedText<'_>,
+        start: &UrlStart,
+        line: &mut LogicalLine,
+    ) -> Result<Option<usize>, ParseOutcome> {
+        let Extractor { scanner, options } = self.extractor;
+        let max_bytes = options.limits.wrapper_bytes;
+        match unfold_wrapper(&text.bytes, start, scanner.rules(), max_bytes, line) {
+            WrappedText::Closed(close) => Ok(Some(close)),
+            WrappedText::SeveralUrls(close) => Err(ParseOutcome {
+                resume: close + 1,
+                reject: Some(RejectReason::TwoUrls),
+            }),
+            WrappedText::Unclosed => Err(ParseOutcome {
+                resume: start.resume,
+                reject: Some(RejectReason::Unclosed),
+            }),
+        }
+    }
+
+    /// Unfolds a bare word into `line`, if it may hold a URL. A bare word has no closing bracket.
+    fn unfold_bare(
+        &self,
+        text: &DecodedText<'_>,
+        start: &UrlStart,
+        before: Option<u8>,
+        line: &mut LogicalLine,
+    ) -> Result<Option<usize>, ParseOutcome> {
+        let bare = BareWord {
+            from: start.content,
+            before,
+            rules: self.extractor.scanner.rules(),
+            breaks: match text.lines {
+                LineLayout::Written => LineBreakPolicy::Join,
+                _ => LineBreakPolicy::Keep,
+            },
+            max_bytes: if self.may_read_whole() {
+                usize::MAX
+            } else {
+                PREFILTER_BYTES
+            },
+        };
+        if let Err(reason) = self.prefilter(&text.bytes, start, &bare) {
+            return Err(ParseOutcome {
+                resume: start.resume,
+                reject: Some(reason),
+            });
+        }
+        unfold_bare_word(&text.bytes, &bare, line);
+        Ok(None)
+    }
+
+    /// Parses a candidate and reports its URL. Counts a bare word that is rejected.
+    fn parse(
+        &mut self,
+        text: &DecodedText<'_>,
+        candidate: &Candidate<'_>,
+        regions: &mut Option<Regions>,
+    ) -> ParseOutcome {
+        let Extractor { scanner, options } = self.extractor;
+        let (line, start) = (candidate.line, candidate.start);
+        let outcome = parse_candidate(candidate, scanner, options.limits.url_bytes, &mut |found| {
+            self.report_in_text(text, line.joins(), regions, found)
+        });
+        if outcome.reject.is_some() && candidate.close.is_none() {
+            if let Some(RejectReason::Grammar(_)) = outcome.reject {
+                self.first_invalid = start.content + first_invalid(line.text());
+            }
+            self.count_rejected(text, start, line.text().len());
+        }
+        outcome
+    }
+
+    /// Reports a URL of a text with its region and quote depth.
+    fn report_in_text(
+        &mut self,
+        text: &DecodedText<'_>,
+        joins: &[Join],
+        regions: &mut Option<Regions>,
+        found: &FoundUrl<'_>,
+    ) {
+        let name;
+        let region = match text.region {
+            Region::Header(field) => {
+                name = format!("header:{}", String::from_utf8_lossy(field));
+                name.as_str()
+            }
+            Region::Body if text.page.is_some() => "html:text",
+            Region::Body => {
+                let regions = regions.get_or_insert_with(|| Regions::of(&text.bytes));
+                regions.at(found.raw.start).name()
+            }
+        };
+        let may_be_quoted = text.region == Region::Body && text.lines == LineLayout::Written;
+        let quote_depth = if may_be_quoted {
+            quote_depth(&text.bytes, found.raw.start)
+        } else {
+            0
+        };
+        let location = Location {
+            bytes: &text.bytes,
+            offset_map: &text.offset_map,
+            region,
+            quote_depth,
+            part: text.part,
+            anchor: None,
+            exact: true,
+            joins,
+            has_other_readings: text.has_other_readings,
+        };
+        self.report(&location, found);
     }
 
     /// Returns `true` if words are read to their ends. A word may be rejected and read again from each start inside it: without

@@ -1,4 +1,4 @@
-//! What a run is asked to do, and the receiver of its results.
+//! The request for a run, and the receiver of its results.
 
 use std::io;
 use std::path::PathBuf;

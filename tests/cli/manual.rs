@@ -134,7 +134,7 @@ fn the_help_of_scan_is_grouped() {
     );
 }
 
-/// What bash offers after these words.
+/// Returns the completions that bash offers after these words.
 #[track_caller]
 fn bash_offers(words: &[&str]) -> Vec<String> {
     let script = done(&["completions", "bash"]).text().to_owned();

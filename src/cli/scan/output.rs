@@ -118,7 +118,7 @@ impl Output {
         })
     }
 
-    /// What is written.
+    /// The content of the output.
     pub(super) fn content(&self) -> OutputContent {
         self.content
     }
