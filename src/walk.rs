@@ -16,7 +16,7 @@ mod preopened;
 mod rooted_path;
 mod tree;
 
-pub use file_id::FileId;
+pub use file_id::DeviceInode;
 #[cfg(feature = "archives")]
 pub(crate) use member_hint::member_hint;
 pub use path_filter::{BadGlob, PathFilter};
@@ -187,7 +187,7 @@ fn item_step(item: &FileRange, filter: &PathFilter) -> WalkStep {
     };
     let skip_reason = if !metadata.is_file() {
         Some(SkipReason::NotRegular)
-    } else if filter.is_own_output(|| FileId::of(&metadata)) {
+    } else if filter.is_own_output(|| DeviceInode::of(&metadata)) {
         Some(SkipReason::OwnOutput)
     } else {
         None
@@ -274,7 +274,7 @@ enum RootStep {
         /// The file.
         file: WalkedFile,
         /// Its identity.
-        id: FileId,
+        id: DeviceInode,
     },
 }
 
@@ -330,7 +330,7 @@ impl<'w> RootWalk<'w> {
             Err(error) if is_root => return failed(path, &TreeError::Root(error.into())),
             Err(error) => return failed(path, &TreeError::Inside(error.into())),
         };
-        if self.filter.is_own_output(|| FileId::of_stat(&stat)) {
+        if self.filter.is_own_output(|| DeviceInode::of_stat(&stat)) {
             return skipped(path, SkipReason::OwnOutput);
         }
         let (size, hint) = (stat.st_size.unsigned_abs(), path_hint(&path));
@@ -344,7 +344,7 @@ impl<'w> RootWalk<'w> {
         if hint == FormatHint::Numbered && stat.st_nlink > 1 {
             return RootStep::HardLinked {
                 file,
-                id: FileId::of_stat(&stat),
+                id: DeviceInode::of_stat(&stat),
             };
         }
         RootStep::Step(WalkStep::File(file))

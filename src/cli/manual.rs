@@ -22,7 +22,7 @@ use config_page::config_page;
 use record_page::record_page;
 
 /// One manual page.
-struct Page {
+struct ManualPage {
     /// The argument of `urlspool man`.
     name: String,
     /// The name of its file, without the section.
@@ -58,10 +58,10 @@ pub(super) fn man(args: &ManArgs) -> CommandResult {
 }
 
 /// All pages: the program's first.
-fn pages() -> Vec<Page> {
+fn pages() -> Vec<ManualPage> {
     let mut program = Args::command().disable_help_subcommand(true);
     program.build();
-    let page = |name: &str, title: String, section, text| Page {
+    let page = |name: &str, title: String, section, text| ManualPage {
         name: name.to_owned(),
         title,
         section,
@@ -90,7 +90,7 @@ fn pages() -> Vec<Page> {
     pages
 }
 
-fn unknown_page(name: &str, pages: &[Page]) -> CommandError {
+fn unknown_page(name: &str, pages: &[ManualPage]) -> CommandError {
     let names: Vec<&str> = pages.iter().map(|page| page.name.as_str()).collect();
     let advice = match nearest(name, names.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
@@ -100,7 +100,7 @@ fn unknown_page(name: &str, pages: &[Page]) -> CommandError {
 }
 
 /// Writes all pages beneath `folder`, where man(1) finds them if the folder is in its path.
-fn write_all(pages: &[Page], folder: &Path) -> CommandResult {
+fn write_all(pages: &[ManualPage], folder: &Path) -> CommandResult {
     for page in pages {
         let number = page.section as u8;
         let place = folder.join(format!("man{number}"));

@@ -45,7 +45,7 @@ impl HeaderFields {
         while at < limit {
             let line = &text[at..];
             match (field_name(line), line) {
-                (Some(FieldName { len, colon }), _) => {
+                (Some(ParsedFieldName { len, colon }), _) => {
                     let end = field_end(text, at + colon + 1, limit);
                     fields.all.push(header_field(
                         text,
@@ -159,7 +159,7 @@ impl HeaderFields {
 }
 
 /// The name at the start of a header line.
-struct FieldName {
+struct ParsedFieldName {
     /// Its length, without blanks before the colon.
     len: usize,
     /// Offset of its colon.
@@ -167,7 +167,7 @@ struct FieldName {
 }
 
 /// The name of the field that `line` begins with; `None` if it begins with none.
-fn field_name(line: &[u8]) -> Option<FieldName> {
+fn field_name(line: &[u8]) -> Option<ParsedFieldName> {
     let len = field_name_len(line);
     let blanks = line[len..]
         .iter()
@@ -176,7 +176,7 @@ fn field_name(line: &[u8]) -> Option<FieldName> {
     let colon = len + blanks;
     // `http://...` at the start of a line is text, although it has the syntax of a field.
     (len > 0 && line.get(colon) == Some(&b':') && !line[colon + 1..].starts_with(b"//"))
-        .then_some(FieldName { len, colon })
+        .then_some(ParsedFieldName { len, colon })
 }
 
 /// End of the line that holds `at`: after its LF, or the end of the text.

@@ -8,7 +8,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
 use std::path::{Path, PathBuf};
 
 use super::Sink;
-use crate::walk::FileId;
+use crate::walk::DeviceInode;
 
 /// Sink that writes a regular file aside, as `FILE.partial`, and renames it when it is complete.
 ///
@@ -91,8 +91,8 @@ impl FileSink {
     /// # Errors
     ///
     /// The error of the system.
-    pub fn id(&self) -> io::Result<FileId> {
-        Ok(FileId::of(&self.file.metadata()?))
+    pub fn id(&self) -> io::Result<DeviceInode> {
+        Ok(DeviceInode::of(&self.file.metadata()?))
     }
 
     /// Leaves the partial file for the user, and returns it; `None` if nothing was written.

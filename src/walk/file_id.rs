@@ -7,23 +7,23 @@ use rustix::fs::Stat;
 
 /// The device and inode of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct FileId {
+pub struct DeviceInode {
     device: u64,
     inode: u64,
 }
 
-impl FileId {
+impl DeviceInode {
     /// Returns the identity of the file that has this metadata.
     #[must_use]
-    pub fn of(metadata: &Metadata) -> FileId {
-        FileId {
+    pub fn of(metadata: &Metadata) -> DeviceInode {
+        DeviceInode {
             device: metadata.dev(),
             inode: metadata.ino(),
         }
     }
 
-    pub(super) fn of_stat(stat: &Stat) -> FileId {
-        FileId {
+    pub(super) fn of_stat(stat: &Stat) -> DeviceInode {
+        DeviceInode {
             device: stat.st_dev,
             inode: stat.st_ino,
         }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 
-use super::file_id::FileId;
+use super::file_id::DeviceInode;
 
 /// Patterns that the path of a file, or of a folder that contains it, must match, or must not match.
 #[derive(Clone, Debug, Default)]
@@ -16,7 +16,7 @@ pub struct PathFilter {
     include: Option<Patterns>,
     exclude: Option<Patterns>,
     /// The files that the run itself writes, a few.
-    own_outputs: Vec<FileId>,
+    own_outputs: Vec<DeviceInode>,
 }
 
 /// Patterns of which one must match.
@@ -56,7 +56,7 @@ impl PathFilter {
 
     /// Skips these files, which the run itself writes, by whatever name they are found.
     #[must_use]
-    pub fn without_own_outputs(self, own_outputs: Vec<FileId>) -> PathFilter {
+    pub fn without_own_outputs(self, own_outputs: Vec<DeviceInode>) -> PathFilter {
         PathFilter {
             own_outputs,
             ..self
@@ -64,7 +64,7 @@ impl PathFilter {
     }
 
     /// Returns `true` if the run itself writes the file.
-    pub(super) fn is_own_output(&self, file: impl FnOnce() -> FileId) -> bool {
+    pub(super) fn is_own_output(&self, file: impl FnOnce() -> DeviceInode) -> bool {
         !self.own_outputs.is_empty() && self.own_outputs.contains(&file())
     }
 

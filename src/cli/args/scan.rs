@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::date::{DatePeriod, date_period};
 use super::extract::ExtractArgs;
 use super::sources::SourceArgs;
-use super::values::{FieldName, OutputFormat, When, field_name, item_size, named};
+use super::values::{FieldNameArgument, OutputFormat, When, field_name, item_size, named};
 use super::{GENERAL, INPUT, OUTPUT};
 use crate::config::NamedValue;
 
@@ -55,7 +55,7 @@ pub(crate) struct ScanArgs {
     ///
     /// Fields are named as in the record: `url,source.path,message.date`. The name of an object stands for all its fields.
     #[arg(long, value_name = "FIELD,...", value_delimiter = ',', value_parser = field_name(), hide_possible_values = true, help_heading = OUTPUT)]
-    pub(crate) fields: Vec<FieldName>,
+    pub(crate) fields: Vec<FieldNameArgument>,
 
     /// Write only the fields that name the URL, its place and its message
     ///

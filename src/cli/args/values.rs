@@ -40,9 +40,9 @@ pub(crate) enum OutputFormat {
 
 /// The name of a field of the record, or of an object that stands for all its fields.
 #[derive(Clone, Debug)]
-pub(crate) struct FieldName(String);
+pub(crate) struct FieldNameArgument(String);
 
-impl FieldName {
+impl FieldNameArgument {
     /// The fields that it names, in the order of the record.
     pub(crate) fn fields(&self) -> impl Iterator<Item = FieldId> {
         FieldId::named(&self.0)
@@ -50,11 +50,11 @@ impl FieldName {
 }
 
 /// Parses the name of a field.
-pub(super) fn field_name() -> impl TypedValueParser<Value = FieldName> {
+pub(super) fn field_name() -> impl TypedValueParser<Value = FieldNameArgument> {
     let fields = record::RECORD_FIELDS.iter();
     let names = fields.map(|field| field.name);
     let chosen = names.filter(|name| FieldId::named(name).next().is_some());
-    PossibleValuesParser::new(chosen.map(PossibleValue::new)).map(FieldName)
+    PossibleValuesParser::new(chosen.map(PossibleValue::new)).map(FieldNameArgument)
 }
 
 named_values! {

@@ -35,7 +35,7 @@ fn list(value: &Value) -> &[Value] {
 }
 
 /// One field of a record.
-struct Field {
+struct ManualField {
     /// Its name, after those of the fields that contain it.
     name: String,
     /// Its type.
@@ -51,12 +51,12 @@ struct PendingField<'s> {
 }
 
 /// The fields of an object, each before those in it.
-fn fields(object: &Value) -> Vec<Field> {
+fn fields(object: &Value) -> Vec<ManualField> {
     let mut found = Vec::new();
     let mut pending = children("", object);
     pending.reverse();
     while let Some(PendingField { name, schema }) = pending.pop() {
-        found.push(Field {
+        found.push(ManualField {
             values: types(schema),
             description: description(schema),
             name: name.clone(),

@@ -14,7 +14,7 @@ use super::outputs::OutputPlaces;
 use crate::origin::Source;
 use crate::record::is_written_line;
 use crate::sink::{partial_path, resolve};
-use crate::walk::FileId;
+use crate::walk::DeviceInode;
 
 /// The name of standard input among the inputs.
 const STDIN_NAME: &str = "on standard input";
@@ -31,7 +31,7 @@ pub(super) struct NamedInputs<'a> {
 #[derive(Debug, Default)]
 pub(super) struct OwnFiles {
     /// Standard output, and earlier outputs that are replaced.
-    pub(super) files: Vec<FileId>,
+    pub(super) files: Vec<DeviceInode>,
     /// An input that is standard output, and will be skipped.
     pub(super) skipped_input: Option<PathBuf>,
 }
@@ -81,13 +81,13 @@ pub(super) fn check(
 /// Identity of a file that may not exist yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Identity {
-    Existing(FileId),
+    Existing(DeviceInode),
     /// The path with links resolved.
     Missing(PathBuf),
 }
 
 impl Identity {
-    fn id(&self) -> Option<FileId> {
+    fn id(&self) -> Option<DeviceInode> {
         match self {
             Identity::Existing(id) => Some(*id),
             Identity::Missing(_) => None,
@@ -106,7 +106,7 @@ impl Identity {
     fn of_open(metadata: &Metadata) -> Option<Identity> {
         let kind = metadata.file_type();
         let counts = kind.is_file() || kind.is_fifo() || kind.is_block_device();
-        counts.then(|| Identity::Existing(FileId::of(metadata)))
+        counts.then(|| Identity::Existing(DeviceInode::of(metadata)))
     }
 }
 

@@ -7,7 +7,7 @@ use super::super::error::CommandError;
 use super::super::exit::Exit;
 use super::output::{Output, OutputContent, OutputPlace};
 use crate::record::Summary;
-use crate::walk::FileId;
+use crate::walk::DeviceInode;
 
 /// The places of all outputs.
 pub(super) struct OutputPlaces {
@@ -71,7 +71,7 @@ impl Outputs {
     }
 
     /// The files that are being written.
-    pub(super) fn files(&mut self) -> Vec<FileId> {
+    pub(super) fn files(&mut self) -> Vec<DeviceInode> {
         self.all()
             .filter_map(|output| output.file()?.id().ok())
             .collect()
