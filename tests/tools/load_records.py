@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+"""Loads one file of records with the default settings of several programs, and compares their counts.
+
+    urlspool scan FOLDER > urls.jsonl
+    python3 tests/tools/load_records.py urls.jsonl [--urlspool BINARY]
+
+Programs: jq, DuckDB (its guess of the types, and the table of `urlspool schema --as duckdb`), pandas, SQLite, PostgreSQL
+(the table of `urlspool schema --as postgresql`, in a server that is started for the purpose), pyarrow (`urlspool schema
+--as arrow`). Each counts the records, those `where mismatch`, and the records of the most frequent hosts. A program that is
+not installed is named; the exit status is 1 if a count differs. Needs the Python packages duckdb, pandas and pyarrow.
+"""
+
+import argparse
+import collections
+import glob
+import importlib.util
+import json
+import os
+import pwd
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+
+TOP = 5  # hosts that are compared
+
+
+def expected(path):
+    """Counts with Python's own reader of JSON."""
+    records, mismatches, hosts = 0, 0, collections.Counter()
+    with open(path, encoding="utf-8") as lines:
+        for line in lines:
+            record = json.loads(line)
+            records += 1
+            mismatches += record["mismatch"] is True
+            hosts[record["host"]] += 1
+    del hosts[None]
+    return summary(records, mismatches, hosts.items())
+
+
+def summary(records, mismatches, hosts):
+    hosts = sorted(((host, int(count)) for host, count in hosts), key=lambda row: (-row[1], row[0]))
+    return {"records": int(records), "mismatches": int(mismatches), "hosts": hosts[:TOP]}
+
+
+def jq(path, _):
+    def count(program):
+        return int(subprocess.run(["jq", "-n", program, path], check=True, capture_output=True).stdout)
+
+    grouped = subprocess.run(
+        ["jq", "-r", "select(.host != null) | .host", path], check=True, capture_output=True, text=True
+    ).stdout.split("\n")[:-1]
+    return summary(
+        count("reduce inputs as $_ (0; . + 1)"),
+        count("reduce (inputs | select(.mismatch)) as $_ (0; . + 1)"),
+        collections.Counter(grouped).items(),
+    )
+
+
+def sql(rows):
+    """The three counts in a dialect-free SQL; `rows` runs a query and returns its rows."""
+    return summary(
+        rows("SELECT count(*) FROM urls")[0][0],
+        rows("SELECT count(*) FROM urls WHERE mismatch")[0][0],
+        rows("SELECT host, count(*) FROM urls WHERE host IS NOT NULL GROUP BY host"),
+    )
+
+
+def duckdb_guess(path, _):
+    import duckdb
+
+    db = duckdb.connect()
+    db.execute(f"CREATE TABLE urls AS SELECT * FROM '{path}'")
+    return sql(lambda query: db.execute(query).fetchall())
+
+
+def duckdb_schema(path, schema):
+    import duckdb
+
+    db = duckdb.connect()
+    db.execute(schema("duckdb"))
+    db.execute(f"COPY urls FROM '{path}' (FORMAT json, ARRAY false)")
+    return sql(lambda query: db.execute(query).fetchall())
+
+
+def pandas(path, _):
+    import pandas
+
+    table = pandas.read_json(path, lines=True)
+    return summary(len(table), (table["mismatch"] == True).sum(), table.groupby("host").size().items())  # noqa: E712
+
+
+def sqlite(path, _):
+    db = sqlite3.connect(":memory:")
+    db.execute("CREATE TABLE lines (record TEXT)")
+    with open(path, encoding="utf-8") as lines:
+        db.executemany("INSERT INTO lines VALUES (?)", ((line,) for line in lines))
+    db.execute(
+        "CREATE VIEW urls AS SELECT record->>'host' AS host, record->>'mismatch' AS mismatch FROM lines"
+    )
+    return sql(lambda query: db.execute(query).fetchall())
+
+
+def pyarrow(path, schema):
+    import pyarrow as pa
+    import pyarrow.json
+
+    declared = eval(schema("arrow"), {"pa": pa})
+    options = pyarrow.json.ParseOptions(explicit_schema=declared)
+    table = pyarrow.json.read_json(path, parse_options=options)
+    assert table.schema.equals(declared), "pyarrow added or changed a column"
+    counts = table.group_by("host").aggregate([("host", "count")]).to_pylist()
+    return summary(
+        table.num_rows,
+        table.filter(pa.compute.field("mismatch")).num_rows,
+        [(row["host"], row["host_count"]) for row in counts if row["host"] is not None],
+    )
+
+
+def postgresql(path, schema):
+    """Starts a server on a socket in a folder of its own, as user postgres if this is root, and stops it again."""
+    found = shutil.which("initdb") or next(iter(glob.glob("/usr/lib/postgresql/*/bin/initdb")), None)
+    if found is None:
+        raise ModuleNotFoundError("initdb")
+    programs = os.path.dirname(os.path.realpath(found))
+    folder = tempfile.mkdtemp(prefix="urlspool-pg")
+    user = pwd.getpwnam("postgres") if os.geteuid() == 0 else pwd.getpwuid(os.geteuid())
+    os.chown(folder, user.pw_uid, user.pw_gid)
+
+    def run(*command, **more):
+        return subprocess.run(
+            command, check=True, capture_output=True, text=True, user=user.pw_uid, group=user.pw_gid, cwd="/", **more
+        ).stdout
+
+    data = os.path.join(folder, "data")
+    run(f"{programs}/initdb", "-D", data, "-A", "trust", "-E", "UTF8", "-U", "u")
+    options = f"-k {folder} -c listen_addresses='' -c fsync=off"
+    run(f"{programs}/pg_ctl", "-D", data, "-o", options, "-w", "-l", f"{folder}/log", "start")
+    psql = [f"{programs}/psql", "-h", folder, "-U", "u", "-d", "postgres", "-v", "ON_ERROR_STOP=1", "-At", "-F", "\t"]
+    try:
+        run(*psql, input=schema("postgresql"))
+        copy = "COPY urls (record) FROM STDIN WITH (FORMAT csv, DELIMITER E'\\x01', QUOTE E'\\x02')"
+        with open(path, "rb") as lines:
+            subprocess.run(
+                [*psql, "-q", "-c", copy], check=True, stdin=lines, user=user.pw_uid, group=user.pw_gid, cwd="/"
+            )
+        return sql(lambda query: [row.split("\t") for row in run(*psql, "-c", query).splitlines()])
+    finally:
+        run(f"{programs}/pg_ctl", "-D", data, "-m", "immediate", "stop")
+        shutil.rmtree(folder)
+
+
+LOADERS = [jq, duckdb_guess, duckdb_schema, pandas, sqlite, postgresql, pyarrow]
+NEEDS = {"duckdb_guess": "duckdb", "duckdb_schema": "duckdb", "pandas": "pandas", "pyarrow": "pyarrow"}
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    arguments.add_argument("records", help="file of records")
+    arguments.add_argument("--urlspool", default="urlspool", help="the program, for its schemas")
+    given = arguments.parse_args()
+
+    def schema(language):
+        command = [given.urlspool, "schema", "--as", language]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+    want = expected(given.records)
+    print(f"{'expected':16}{want['records']:>9} records {want['mismatches']:>6} mismatches  {want['hosts'][:2]}")
+    differs = False
+    for loader in LOADERS:
+        name = loader.__name__
+        if name in NEEDS and importlib.util.find_spec(NEEDS[name]) is None:
+            print(f"{name:16} not installed")
+            continue
+        begin = time.monotonic()
+        try:
+            got = loader(given.records, schema)
+        except (FileNotFoundError, ModuleNotFoundError) as error:
+            print(f"{name:16} not installed: {error}")
+            continue
+        except Exception as error:
+            print(f"{name:16} FAILED: {error}")
+            differs = True
+            continue
+        verdict = "equal" if got == want else f"DIFFERS: {got}"
+        differs |= got != want
+        seconds = time.monotonic() - begin
+        print(f"{name:16}{got['records']:>9} records {got['mismatches']:>6} mismatches  {verdict}  {seconds:.1f} s")
+    sys.exit(differs)
+
+
+if __name__ == "__main__":
+    main()
