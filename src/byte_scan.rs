@@ -130,7 +130,7 @@ pub(crate) fn is_inert_value(value: &[u8]) -> bool {
 fn is_inert_value_simple(value: &[u8]) -> bool {
     let next = |at: usize| value.get(at + 1).copied().unwrap_or(b' ');
     let any = (0..value.len()).any(|at| may_begin_url(value[at], next(at)));
-    !any && !(value.contains(&b'<') && value.contains(&b':'))
+    !(any || value.contains(&b'<') && value.contains(&b':'))
 }
 
 /// Returns `true` for a byte outside ASCII, a `?` of an encoded word (RFC 2047), a colon that no white space follows, and

@@ -60,6 +60,10 @@ pub struct Config {
 }
 
 /// The `[extract]` table.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a key of the file, named where it is set"
+)]
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ExtractTable {

@@ -1,8 +1,8 @@
 //! New mail's URLs, exactly once: which files are scanned and when, and which records are committed.
 //!
-//! The [`service`] starts reader threads. Each runs one [`SpoolReader`]: a loop over [`DaemonEvent`], in which events only mark
+//! The `service` starts reader threads. Each runs one [`SpoolReader`]: a loop over [`DaemonEvent`], in which events only mark
 //! work. Time and events come from a [`ReaderHost`], so that a test can be one. Every scan of a file takes the same way
-//! ([`ingest`]), whatever its reason, and everything is written by one committer, which the readers share ([`store`]).
+//! (`ingest`), whatever its reason, and everything is written by one committer, which the readers share (`store`).
 //!
 //! **The promise.** For every message that is complete while the daemon scans its file, or still there at the next scan, its
 //! records appear exactly once in the sealed segments and the committed part of the open one. Not promised: mail that came and

@@ -30,7 +30,7 @@ fn files_beneath(folder: &str) -> Vec<PathBuf> {
     files
 }
 
-/// The files that have a line of their own in a table: `| \`FILE\` | ...`.
+/// The files that have a row of their own in a table, between backticks in its first column.
 fn files_with_a_row(page: &str) -> BTreeSet<&str> {
     let rows = page.lines().filter_map(|line| line.strip_prefix("| `"));
     rows.filter_map(|row| row.split_once("` | "))

@@ -131,16 +131,16 @@ type Writer = fn(&[Mail], &str, &Path);
 /// The formats by the names that the table shows.
 const FORMATS: [(&str, Writer); 17] = [
     ("mboxo", |mails, ends, at| {
-        mbox(mails, ends, at, Quoting::Once, false)
+        mbox(mails, ends, at, Quoting::Once, false);
     }),
     ("mboxrd", |mails, ends, at| {
-        mbox(mails, ends, at, Quoting::Again, false)
+        mbox(mails, ends, at, Quoting::Again, false);
     }),
     ("mboxcl", |mails, ends, at| {
-        mbox(mails, ends, at, Quoting::Once, true)
+        mbox(mails, ends, at, Quoting::Once, true);
     }),
     ("mboxcl2", |mails, ends, at| {
-        mbox(mails, ends, at, Quoting::Never, true)
+        mbox(mails, ends, at, Quoting::Never, true);
     }),
     ("maildir", maildir),
     ("maildir++", |mails, ends, at| {
@@ -149,10 +149,10 @@ const FORMATS: [(&str, Writer); 17] = [
     }),
     ("mh", mh),
     ("tradspool", |mails, ends, at| {
-        tradspool(mails, ends, at, str::to_owned)
+        tradspool(mails, ends, at, str::to_owned);
     }),
     ("wire-format", |mails, _, at| {
-        tradspool(mails, "\r\n", at, wire)
+        tradspool(mails, "\r\n", at, wire);
     }),
     ("mixed spool", |mails, ends, at| {
         tradspool(&mails[..90], ends, &at.join("old"), str::to_owned);
@@ -166,7 +166,7 @@ const FORMATS: [(&str, Writer); 17] = [
     ("eml", |mails, ends, at| {
         each(mails, at, |number, mail| {
             (format!("{number}.eml"), lines(&mail.text(), ends))
-        })
+        });
     }),
     ("mixed folder", |mails, ends, at| {
         mbox(&mails[..40], ends, &at.join("a"), Quoting::Again, false);

@@ -43,9 +43,9 @@ pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     while let Some(folder) = folders.pop() {
         for path in names(&folder).into_iter().map(|name| folder.join(name)) {
             if path.is_dir() {
-                folders.push(path)
+                folders.push(path);
             } else {
-                found.push(path)
+                found.push(path);
             }
         }
     }

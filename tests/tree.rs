@@ -223,9 +223,9 @@ fn a_folder_replaced_by_a_link_is_not_read() {
                 given.urls()
             );
             if given.urls().is_empty() {
-                missed += 1
+                missed += 1;
             } else {
-                seen += 1
+                seen += 1;
             }
         }
     });

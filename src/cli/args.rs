@@ -16,7 +16,7 @@ pub(crate) use inspect::{ExplainArgs, ParseArgs, ShowArgs};
 pub(crate) use reference::{CheckConfigArgs, CompletionsArgs, ManArgs, SchemaArgs};
 pub(crate) use scan::{ScanArgs, SplitsArgs};
 pub(crate) use sources::SourceArgs;
-pub(crate) use values::{OutputFormat, When};
+pub(crate) use values::{FieldNameArgument, OutputFormat, When};
 #[cfg(feature = "daemon")]
 pub(crate) use watch::{LogFormat, StatusArgs, WatchArgs};
 
@@ -43,7 +43,7 @@ pub(crate) struct Args {
 
     /// Use colours
     ///
-    /// `auto` uses them on a terminal. There NO_COLOR, CLICOLOR=0 and TERM=dumb turn them off; CLICOLOR_FORCE=1 turns them
+    /// `auto` uses them on a terminal. There NO_COLOR, CLICOLOR=0 and TERM=dumb turn them off; CLICOLOR_FORCE turns them
     /// on anywhere.
     #[arg(long, global = true, value_name = "WHEN", value_parser = named::<When>(), default_value = When::default().name(), help_heading = GENERAL)]
     pub(crate) color: When,

@@ -12,7 +12,7 @@ const VARIABLE: &str = "URLSPOOL_CONFIG";
 /// The configuration file of the machine.
 const SYSTEM_FILE: &str = "/etc/urlspool/urlspool.toml";
 
-/// The configuration file of a scan: the one that is given, or the one that URLSPOOL_CONFIG names.
+/// The configuration file of a scan: the one that is given, or the one that `URLSPOOL_CONFIG` names.
 ///
 /// The default places belong to the daemon: a scan prints the same on every machine.
 pub(super) fn scan_config(given: Option<&Path>) -> Option<PathBuf> {

@@ -72,7 +72,7 @@ impl KeySearch<'_> {
                     let Some(Value::Table(known)) = tables.first() else {
                         continue;
                     };
-                    for item in items.iter() {
+                    for item in items {
                         if let DeValue::Table(found) = item.get_ref() {
                             self.table(found, known, &path, root);
                         }

@@ -132,7 +132,7 @@ impl MessagePass<'_, '_> {
             rules: self.extractor.scanner.rules(),
             breaks: match text.lines {
                 LineLayout::Written => LineBreakPolicy::Join,
-                _ => LineBreakPolicy::Keep,
+                LineLayout::LaidOut => LineBreakPolicy::Keep,
             },
             max_bytes: if self.may_read_whole() {
                 usize::MAX

@@ -39,6 +39,10 @@ pub(super) fn read_path(object: &Value, fields: &PathFields) -> Result<PathBuf, 
 
 /// Returns the path that consists of `bytes`.
 #[cfg(unix)]
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "the twin for other systems can fail"
+)]
 fn path_of_bytes(bytes: Vec<u8>) -> Option<PathBuf> {
     use std::ffi::OsString;
     use std::os::unix::ffi::OsStringExt;

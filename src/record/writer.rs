@@ -225,8 +225,8 @@ fn write_verdicts(line: &mut Object<'_>, verdicts: Option<&Verdicts<'_>>) {
         field!("warnings"),
         rfc1738
             .iter()
-            .flat_map(|result| result.as_ref().ok())
-            .flat_map(|url| url.warnings())
+            .filter_map(|result| result.as_ref().ok())
+            .flat_map(grammar::Url::warnings)
             .map(grammar::Warning::name),
     );
 }

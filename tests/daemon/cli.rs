@@ -221,7 +221,7 @@ fn a_running_daemon_answers_reloads_and_stops() {
                 .status()
                 .unwrap()
                 .success()
-        )
+        );
     };
     fs::write(root.join("c.toml"), "[output]\nno_such_key = 1\n").unwrap();
     hang_up();

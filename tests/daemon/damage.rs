@@ -111,7 +111,7 @@ fn damage(path: &Path, rng: &mut Rng) {
             .unwrap(),
         _ => {
             let bytes: Vec<u8> = (0..=rng.below(64).min(len - at - 1))
-                .map(|_| rng.below(256) as u8)
+                .map(|_| rng.below(256_usize) as u8)
                 .collect();
             file.write_all_at(&bytes, at).unwrap();
         }

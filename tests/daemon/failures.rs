@@ -54,7 +54,7 @@ fn pass(daemon: &mut SpoolReader, host: &mut TestHost, ms: u64) -> Status {
 /// none, a file of the kernel that can only be written.
 fn unreadable_file(folder: &Folder) -> PathBuf {
     let path = folder.write("unreadable", "text");
-    fs::set_permissions(&path, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o0)).unwrap();
     if fs::read(&path).is_err() {
         return path;
     }

@@ -146,7 +146,7 @@ impl Model {
         let mut config = Config::default();
         config.output.dir = root.join("out");
         config.output.seal_bytes = 20_000;
-        config.output.seal_interval = Duration::from_millis(60_000);
+        config.output.seal_interval = Duration::from_mins(1);
         config.state.dir = root.join("state");
         config.spool = vec![Spool {
             path: spool.clone(),
@@ -304,7 +304,7 @@ impl Model {
                 self.rewrite_in_place();
             }
             Action::MaildirNew | Action::MaildirRename(_) | Action::MaildirDelete(_) => {
-                self.maildir(action)
+                self.maildir(action);
             }
             Action::MhNew | Action::MhRenumber | Action::MhDelete(_) => self.mh(action),
             Action::Settle => self.settle(),

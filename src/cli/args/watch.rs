@@ -11,7 +11,7 @@ pub(crate) struct WatchArgs {
     /// The configuration file; SIGHUP reads it again [default: the first of several places]
     ///
     /// Without it, the file that URLSPOOL_CONFIG names is read, or the first that exists of
-    /// $XDG_CONFIG_HOME/urlspool/urlspool.toml (XDG_CONFIG_HOME is ~/.config if it is not set) and
+    /// urlspool/urlspool.toml in the folder XDG_CONFIG_HOME (~/.config if it is not set) and
     /// /etc/urlspool/urlspool.toml.
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,

@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal};
 
-use super::super::args::{OutputFormat, ScanArgs};
+use super::super::args::{FieldNameArgument, OutputFormat, ScanArgs};
 use super::super::error::CommandError;
 use super::super::exit::Exit;
 use super::output::OutputPlace;
@@ -73,7 +73,7 @@ fn chosen_fields(args: &ScanArgs) -> Option<Vec<FieldId>> {
         return Some(SLIM_FIELDS.to_vec());
     }
     let mut chosen = Vec::new();
-    for field in args.fields.iter().flat_map(|name| name.fields()) {
+    for field in args.fields.iter().flat_map(FieldNameArgument::fields) {
         if !chosen.contains(&field) {
             chosen.push(field);
         }

@@ -109,7 +109,7 @@ impl Outputs {
                 result = result.and(output.finish());
             }
         }
-        result.map_err(|error| self.with_partial_files(error))
+        result.map_err(|error| self.with_partial_files(&error))
     }
 
     /// Gives up records and rejects: existing files stay as they are.
@@ -126,7 +126,7 @@ impl Outputs {
             .error
             .take()
             .unwrap_or_else(|| CommandError::new(Exit::Output, format!("cannot scan: {error}")));
-        self.with_partial_files(error)
+        self.with_partial_files(&error)
     }
 
     /// Leaves the files that are not complete. Returns a clause for each.
@@ -134,7 +134,7 @@ impl Outputs {
         self.all().filter_map(Output::leave).collect()
     }
 
-    fn with_partial_files(&mut self, error: CommandError) -> CommandError {
+    fn with_partial_files(&mut self, error: &CommandError) -> CommandError {
         let mut clauses = vec![error.to_string()];
         clauses.extend(self.leave());
         CommandError::new(error.exit, clauses.join("; "))

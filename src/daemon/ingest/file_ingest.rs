@@ -174,7 +174,7 @@ impl IngestContext<'_> {
     }
 }
 
-/// An open file, its version and its first bytes, by which its format is detect_format.
+/// An open file, its version and its first bytes, by which its format is detected.
 struct SniffedFile {
     file: File,
     version: FileVersion,

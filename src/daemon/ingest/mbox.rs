@@ -2,7 +2,7 @@
 //!
 //! A message is complete when the next one follows it, or when its file has settled. Before a chunk is read, the last
 //! message that was ingested is read again and compared, so that a rewritten mailbox is noticed. A rewritten mailbox
-//! is read from its start; messages that are recorded are detect_format by their content.
+//! is read from its start; messages that are recorded are recognised by their content.
 
 use std::fs::File;
 use std::io;

@@ -255,7 +255,7 @@ impl MessageIngest<'_> {
         Ok(())
     }
 
-    /// Returns the state by which a message is detect_format when it has grown; `None` if its end is certain.
+    /// Returns the state by which a message is recognised when it has grown; `None` if its end is certain.
     fn growing_state(
         &self,
         message: &IdentifiedMessage<'_, '_>,

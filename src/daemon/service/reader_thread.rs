@@ -13,7 +13,7 @@ use super::reader_loop::{ReaderLoop, SharedReaderState};
 use super::run_options::RunMode;
 use crate::daemon::error::DaemonError;
 use crate::daemon::heartbeat::Heartbeat;
-use crate::daemon::host::LogRecord;
+use crate::daemon::host::{LogRecord, MonotonicTime};
 use crate::daemon::schedule::{DaemonEvent, SpoolReader};
 use crate::daemon::status::Status;
 
@@ -59,7 +59,7 @@ impl ReaderThread {
     ) -> io::Result<ReaderThread> {
         let (wake, queue) = sync_channel(QUEUED_EVENTS);
         let shared = Arc::new(SharedReaderState::new(
-            reader.spools_status(Default::default()),
+            reader.spools_status(MonotonicTime::default()),
         ));
         let handle = ReaderThread {
             heartbeat: reader.heartbeat(),

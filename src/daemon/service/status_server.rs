@@ -164,6 +164,7 @@ impl RenderedStatus {
     }
 
     fn answer(&self, request: &[u8]) -> HttpAnswer<'_> {
+        const UNHEALTHY: &str = "503 Service Unavailable";
         let plain = |status, body| HttpAnswer {
             status,
             content_type: "text/plain",
@@ -179,7 +180,6 @@ impl RenderedStatus {
         if !request.starts_with(b"GET /healthz ") {
             return plain("404 Not Found", "/metrics or /healthz\n");
         }
-        const UNHEALTHY: &str = "503 Service Unavailable";
         if MAX_AGE <= self.at.elapsed() {
             return plain(UNHEALTHY, "not ok\nthe daemon does not update its status\n");
         }

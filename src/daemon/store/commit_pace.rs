@@ -55,6 +55,10 @@ pub(super) struct CommitPace {
 
 /// State of the committer.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one value, and it is nearly always open"
+)]
 pub(super) enum CommitterState {
     /// It accepts work.
     Open(OpenCommitter),

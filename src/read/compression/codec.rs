@@ -71,7 +71,7 @@ impl Codec {
                 let outcome = result
                     .map(|result| status(result == flate2::Status::StreamEnd))
                     .map_err(damaged);
-                before.step_to(Totals::of(codec.total_in(), codec.total_out()), outcome)
+                before.step_to(&Totals::of(codec.total_in(), codec.total_out()), outcome)
             }
             Codec::Bzip2(codec) => {
                 let before = Totals::of(codec.total_in(), codec.total_out());
@@ -79,7 +79,7 @@ impl Codec {
                 let outcome = result
                     .map(|result| status(result == bzip2::Status::StreamEnd))
                     .map_err(damaged);
-                before.step_to(Totals::of(codec.total_in(), codec.total_out()), outcome)
+                before.step_to(&Totals::of(codec.total_in(), codec.total_out()), outcome)
             }
             Codec::Xz(codec) => {
                 let before = Totals::of(codec.total_in(), codec.total_out());
@@ -90,7 +90,7 @@ impl Codec {
                         liblzma::stream::Error::MemLimit => window_too_large(),
                         error => damaged(error),
                     });
-                before.step_to(Totals::of(codec.total_in(), codec.total_out()), outcome)
+                before.step_to(&Totals::of(codec.total_in(), codec.total_out()), outcome)
             }
             Codec::Zstd(codec) => zstd_step(codec, input, buffer),
         }
@@ -142,7 +142,7 @@ impl Totals {
     }
 
     /// Returns the step from these totals to `after`.
-    fn step_to(&self, after: Totals, outcome: io::Result<CodecStatus>) -> CodecStep {
+    fn step_to(&self, after: &Totals, outcome: io::Result<CodecStatus>) -> CodecStep {
         CodecStep {
             consumed: (after.consumed - self.consumed) as usize,
             produced: (after.produced - self.produced) as usize,

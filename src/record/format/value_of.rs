@@ -31,7 +31,6 @@ pub(super) fn is_in_null(field: FieldId, record: &Record<'_>) -> bool {
 }
 
 /// Returns the value of a field: the one that the whole record has.
-#[expect(clippy::too_many_lines, reason = "a table with a row for each field")]
 pub(super) fn value_of<'r>(field: FieldId, record: &Record<'r>) -> FieldValue<'r> {
     use FieldId as F;
     let found = record.found;
@@ -138,7 +137,7 @@ fn optional(bytes: Option<&[u8]>) -> FieldValue<'_> {
 }
 
 fn names<'r>(names: impl Iterator<Item = &'static str>) -> FieldValue<'r> {
-    Texts(names.map(|name| name.as_bytes()).collect())
+    Texts(names.map(str::as_bytes).collect())
 }
 
 fn verdicts<'r>(record: &Record<'r>) -> Option<&'r Verdicts<'r>> {
