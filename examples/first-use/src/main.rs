@@ -9,7 +9,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let reading = urlspool::grammar::url(b"ftp://host/a;type=d")?;
     println!("{:?}", reading.form);
     #[cfg(feature = "files")]
-    for record in urlspool::scan(["../../corpus/text"]).run()? {
+    for record in urlspool::scan([concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/text")]).run()? {
         println!("{} in {}", record.url, record.source.path);
     }
     Ok(())
