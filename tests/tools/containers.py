@@ -38,7 +38,9 @@ class Scan:
         child.returncode = os.waitstatus_to_exitcode(status)
         self.seconds, self.code, self.mib = time.monotonic() - begun, child.returncode, used.ru_maxrss >> 10
         self.urls = sorted(json.loads(line)["url"] for line in out.splitlines())
-        self.events = [json.loads(line) for line in events.read().splitlines()]
+        # The scan replaces the file when it is complete: read it by its name.
+        with open(events.name, "rb") as written:
+            self.events = [json.loads(line) for line in written.read().splitlines()]
         self.kinds = [event["kind"] for event in self.events]
 
     def __str__(self):
@@ -297,7 +299,8 @@ def waits(folder):
     with open(spool + "/mail", "wb") as file:
         file.write(mail(1))
     scan = Scan(spool)
-    named = [Scan(f"{spool}/{name}") for name in ("fifo", "socket", *(["zero"] if devices else []))]
+    # A FIFO that is named itself is read as a stream, and waits for its writer.
+    named = [Scan(f"{spool}/{name}") for name in ("socket", *(["zero"] if devices else []))]
     slowest = max([scan, *named], key=lambda scan: scan.seconds)
     row(full, scan.seconds <= SLACK and slowest.seconds <= SLACK and len(scan.urls) == 1, f"{scan}; each by itself {slowest.seconds:.2f} s at most")
 
