@@ -18,6 +18,7 @@ mod container;
 mod context;
 mod file_ingest;
 mod identity;
+mod mailbox_progress;
 mod mbox;
 mod message_ingest;
 mod message_output;

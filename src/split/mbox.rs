@@ -5,8 +5,10 @@
 //! and body lines that begin with `From ` are followed by prose. Pipermail, which writes no blank line after attachments that it
 //! removed, is recognized by the sender that it names on both lines.
 //!
-//! The lines around a position decide if a separator is there, so that a file can be entered at any offset. Files whose messages
-//! have a Content-Length field are divided in `content_length.rs`.
+//! The lines around a position decide if a separator is there (`separator.rs`), so that a file can be entered at any offset. Files
+//! whose messages have a Content-Length field are divided in `content_length.rs`.
+
+mod separator;
 
 use std::sync::LazyLock;
 
@@ -17,6 +19,9 @@ use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::limits::SEPARATOR_BYTES;
 use crate::origin::SourceKind;
 use crate::span::Span;
+
+use separator::has_time;
+pub(super) use separator::{begins_message, is_field, separator};
 
 /// Finds the line end before each line that begins with `From `.
 static FROM: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder::new(b"\nFrom "));
@@ -141,52 +146,6 @@ pub(super) fn is_decided(bytes: &[u8], at: usize, at_eof: AtEof) -> bool {
         || memchr::memchr_iter(b'\n', &bytes[at..]).nth(1).is_some()
 }
 
-/// Returns `true` if a message begins at `at`, the start of a line.
-pub(super) fn begins_message(bytes: &[u8], at: usize) -> bool {
-    separator(bytes, at) && (is_after_blank_line(bytes, at) || names_its_sender_twice(bytes, at))
-}
-
-/// Returns `true` if the lines at `at` are Pipermail's: `From user at host  Fri Apr  2 15:52:00 2004`, and `From: user at host`.
-fn names_its_sender_twice(bytes: &[u8], at: usize) -> bool {
-    let mut lines = bytes[at..bytes.len().min(at + SEPARATOR_BYTES)].split(|&byte| byte == b'\n');
-    let (Some(first), Some(second)) = (lines.next(), lines.next()) else {
-        return false;
-    };
-    let Some(end) = memmem::find(first, b"  ").filter(|&end| end > b"From ".len()) else {
-        return false;
-    };
-    let sender = &first[b"From ".len()..end];
-    has_time(&first[end..])
-        && memmem::find(sender, b" at ").is_some()
-        && second
-            .strip_prefix(b"From: ")
-            .is_some_and(|value| value.starts_with(sender))
-}
-
-/// Returns `true` if the line before `at` is blank. LF and CRLF may be mixed.
-fn is_after_blank_line(bytes: &[u8], at: usize) -> bool {
-    let Some(before) = bytes[..at].strip_suffix(b"\n") else {
-        return at == 0;
-    };
-    let before = before.strip_suffix(b"\r").unwrap_or(before);
-    before.is_empty() || before.ends_with(b"\n")
-}
-
-/// Returns `true` if a `From ` line is at `at`, with a header field or a quoted `From ` line after it.
-pub(super) fn separator(bytes: &[u8], at: usize) -> bool {
-    let window = &bytes[at..bytes.len().min(at + SEPARATOR_BYTES)];
-    if !window.starts_with(b"From ") {
-        return false;
-    }
-    let Some(end) = memchr::memchr(b'\n', window) else {
-        return false;
-    };
-    let next = &window[end + 1..];
-    let line = &next[..memchr::memchr(b'\n', next).unwrap_or(next.len())];
-    let line = line.strip_suffix(b"\r").unwrap_or(line);
-    line.starts_with(b">From ") || (is_field(line) && !looks_like_url(line))
-}
-
 /// Returns the reason why a message may be the rest of the one before it: its `From ` line has no time, and its header fewer than
 /// two usual fields.
 fn doubt(message: &[u8]) -> Option<&'static str> {
@@ -243,16 +202,6 @@ fn report_unseparated<'b>(
     }
 }
 
-/// Returns `true` if a line contains a time: `12:34`.
-fn has_time(line: &[u8]) -> bool {
-    let digits = |from: usize| {
-        line.get(from..from + 2)
-            .is_some_and(|two| two.iter().all(u8::is_ascii_digit))
-    };
-    memchr::memchr_iter(b':', line)
-        .any(|colon| colon >= 2 && digits(colon - 2) && digits(colon + 1))
-}
-
 /// Returns `true` if a line is a field that most messages have.
 fn is_usual(line: &[u8]) -> bool {
     const USUAL: [&[u8]; 12] = [
@@ -275,53 +224,6 @@ fn is_usual(line: &[u8]) -> bool {
     let begins =
         |name: &&[u8]| line.len() >= name.len() && line[..name.len()].eq_ignore_ascii_case(name);
     USUAL.iter().filter(|name| name[0] == first).any(begins)
-}
-
-/// Returns `true` if a line begins with a field name and a colon (RFC 5322 section 2.2), and then a blank or the line end follows, or
-/// the name is one that only a field has.
-///
-/// Without the blank, `http://x`, `10:30` and `std::string` would be fields too.
-pub(super) fn is_field(line: &[u8]) -> bool {
-    const MAX_NAME_BYTES: usize = 76;
-    let name = line
-        .iter()
-        .take(MAX_NAME_BYTES)
-        .take_while(|&&byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
-        .count();
-    let blanks = line[name..]
-        .iter()
-        .take_while(|&&byte| matches!(byte, b' ' | b'\t'))
-        .count();
-    if name == 0 || !line[0].is_ascii_alphabetic() || line.get(name + blanks) != Some(&b':') {
-        return false;
-    }
-    matches!(
-        line.get(name + blanks + 1),
-        None | Some(b' ' | b'\t' | b'\r')
-    ) || (blanks == 0 && line[..name].contains(&b'-'))
-        || is_old_name(&line[..name])
-}
-
-/// Returns `true` for the names after which old programs write the value without a blank.
-fn is_old_name(name: &[u8]) -> bool {
-    [
-        &b"from"[..],
-        b"to",
-        b"date",
-        b"subject",
-        b"path",
-        b"received",
-        b"newsgroups",
-        b"sender",
-        b"status",
-    ]
-    .iter()
-    .any(|known| known.eq_ignore_ascii_case(name))
-}
-
-/// Returns `true` for `svn+ssh://...` and the like: `//` after the first colon.
-fn looks_like_url(line: &[u8]) -> bool {
-    memchr::memchr(b':', line).is_some_and(|colon| line[colon + 1..].starts_with(b"//"))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::io;
 use super::blocks::BlockIngest;
 use super::context::IngestContext;
 use super::identity::FileVersion;
-use super::message_ingest::MailboxProgress;
+use super::mailbox_progress::MailboxProgress;
 use super::outcome::{EndCertainty, FileOutcome};
 use crate::daemon::error::DaemonError;
 use crate::daemon::store::MailboxId;

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use super::identity::{FileVersion, mailbox_key, path_key};
-use super::message_ingest::{MailboxProgress, MessageIngest};
+use super::mailbox_progress::MailboxProgress;
+use super::message_ingest::MessageIngest;
 use super::parser_pool::ParserPool;
 use crate::config::Spool;
 use crate::daemon::counters::Counters;

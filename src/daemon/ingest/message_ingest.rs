@@ -5,12 +5,13 @@ use std::collections::HashSet;
 use super::identity::{
     PiecePosition, StablePrefix, content_digest, message_key, stable_prefix, starts_with,
 };
+use super::mailbox_progress::MailboxProgress;
 use super::message_output::MessageOutput;
 use super::outcome::EndCertainty;
 use super::parser_pool::ParserPool;
 use crate::daemon::counters::Counters;
 use crate::daemon::error::DaemonError;
-use crate::daemon::store::{GrowingMessage, Hash128, MailboxId, Session, message_link};
+use crate::daemon::store::{GrowingMessage, Hash128, Session, message_link};
 use crate::decode::HeaderFields;
 use crate::diagnostic::Event;
 use crate::extract::Extractor;
@@ -31,44 +32,6 @@ pub(super) struct MessageIngest<'i> {
     pub(super) mailbox: MailboxProgress,
     /// Messages of the mailbox that may still grow.
     pub(super) growing: Vec<GrowingMessage>,
-}
-
-/// A mailbox, and what was ingested from one file of it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct MailboxProgress {
-    pub(super) id: MailboxId,
-    pub(super) key: Hash128,
-    /// The first bits of the last message's key: its link from the file in the state.
-    pub(super) last_link: u64,
-    /// Messages of the file, duplicates included.
-    pub(super) messages: u64,
-    /// Pieces of messages above the size limit.
-    pub(super) pieces: u64,
-}
-
-impl MailboxProgress {
-    /// The mailbox before anything of the file was ingested.
-    pub(super) fn new(id: MailboxId, key: Hash128) -> MailboxProgress {
-        MailboxProgress {
-            id,
-            key,
-            last_link: 0,
-            messages: 0,
-            pieces: 0,
-        }
-    }
-
-    /// Adds what was ingested from another stream of the same file.
-    pub(super) fn add(&mut self, other: MailboxProgress) {
-        self.messages += other.messages;
-        self.pieces += other.pieces;
-        self.last_link = other.last_link;
-    }
-
-    /// The link to the only message of the file; `None` if there are more, or none that is whole.
-    pub(super) fn only_link(&self) -> Option<u64> {
-        (self.messages == 1 && self.pieces == 0).then_some(self.last_link)
-    }
 }
 
 /// A message and its identity.

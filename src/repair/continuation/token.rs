@@ -1,19 +1,13 @@
 //! The token, the first run of characters of the next line: properties that a piece of a URL has, or other text.
 
+mod extension;
+mod trimming;
+
 use super::line_prefix::is_word;
 
-/// Extensions of files that URLs in archives end with. `Z` is always upper-case.
-const EXTENSIONS: [&str; 71] = [
-    "html", "htm", "shtml", "xhtml", "txt", "text", "gif", "jpg", "jpeg", "png", "svg", "pdf",
-    "ps", "eps", "dvi", "rtf", "doc", "ppt", "xls", "gz", "tgz", "zip", "tar", "bz2", "xz", "Z",
-    "hqx", "sit", "lha", "lzh", "exe", "deb", "rpm", "jar", "iso", "msi", "asp", "aspx", "jsp",
-    "cfm", "cgi", "php", "php3", "pl", "py", "js", "css", "xml", "xsd", "dtl", "rdf", "yaml",
-    "yml", "md", "rst", "tex", "c", "h", "cpp", "lisp", "rb", "java", "diff", "patch", "git",
-    "mp3", "mov", "faq", "jhtml", "rpy", "story",
-];
-
-/// Number of letters of the longest extension.
-const EXTENSION_LETTERS: usize = 5;
+pub(super) use extension::has_extension;
+use extension::{EXTENSIONS, completes_extension};
+pub(super) use trimming::bare;
 
 /// Top-level domains other than country codes that are frequent in archives.
 const TOP_DOMAINS: [&str; 10] = [
@@ -261,74 +255,6 @@ impl<'t> ContinuationToken<'t> {
     }
 }
 
-/// Removes sentence punctuation from the end of `text`, and closing brackets that were not opened in it.
-///
-/// Reason for counting brackets once: a token may be long and full of them. A test compares this with a count for each
-/// bracket removed.
-pub(super) fn bare(text: &[u8]) -> &[u8] {
-    let surplus = |open: u8, close: u8| {
-        text.iter().fold(0_i64, |sum, &byte| {
-            sum + i64::from(byte == close) - i64::from(byte == open)
-        })
-    };
-    let mut round = surplus(b'(', b')');
-    let mut square = surplus(b'[', b']');
-    let mut curly = surplus(b'{', b'}');
-    let mut rest = text;
-    while let [before @ .., last] = rest {
-        let unopened = match last {
-            b'.' | b',' | b';' | b':' | b'!' | b'?' | b'\'' => {
-                rest = before;
-                continue;
-            }
-            b')' => &mut round,
-            b']' => &mut square,
-            b'}' => &mut curly,
-            _ => break,
-        };
-        if *unopened <= 0 {
-            break;
-        }
-        *unopened -= 1;
-        rest = before;
-    }
-    rest
-}
-
-/// Returns `true` if `text` ends with a dot and an extension, in any case.
-pub(super) fn has_extension(text: &[u8]) -> bool {
-    last_name(text).is_some_and(|name| {
-        EXTENSIONS
-            .iter()
-            .any(|row| row.as_bytes().eq_ignore_ascii_case(name))
-    })
-}
-
-/// Returns `true` if `end` completes an extension that begins at the end of `url`: `.ht` and `ml`.
-fn completes_extension(url: &[u8], end: &[u8]) -> bool {
-    let letters = all(end, |byte| {
-        byte.is_ascii_lowercase() || byte.is_ascii_digit()
-    });
-    let Some(begun) = last_name(url) else {
-        return false;
-    };
-    let completes = |row: &&str| {
-        let row = row.as_bytes();
-        row.len() == begun.len() + end.len()
-            && row[..begun.len()].eq_ignore_ascii_case(begun)
-            && row[begun.len()..].eq_ignore_ascii_case(end)
-    };
-    letters && !has_extension(url) && EXTENSIONS.iter().any(completes)
-}
-
-/// The text after the last dot of `text`, if it is not longer than an extension.
-fn last_name(text: &[u8]) -> Option<&[u8]> {
-    let tail = &text[text.len().saturating_sub(EXTENSION_LETTERS + 1)..];
-    tail.iter()
-        .rposition(|&byte| byte == b'.')
-        .map(|dot| &tail[dot + 1..])
-}
-
 /// Returns `true` if `label` is one of [`TOP_DOMAINS`].
 pub(super) fn is_top_domain(label: &[u8]) -> bool {
     TOP_DOMAINS
@@ -464,35 +390,5 @@ mod tests {
             ),
             "1. 123) -- -option //x"
         );
-    }
-
-    /// The simple twin of [`bare`]: counts all brackets again for each one that may be removed.
-    fn bare_simple(mut text: &[u8]) -> &[u8] {
-        let count = |text: &[u8], bracket: u8| text.split(|&byte| byte == bracket).count();
-        while let [before @ .., last] = text {
-            let off = match last {
-                b')' => count(text, b')') > count(text, b'('),
-                b']' => count(text, b']') > count(text, b'['),
-                b'}' => count(text, b'}') > count(text, b'{'),
-                _ => b".,;:!?'".contains(last),
-            };
-            if !off {
-                break;
-            }
-            text = before;
-        }
-        text
-    }
-
-    #[test]
-    fn punctuation_and_unopened_brackets_are_removed() {
-        assert_eq!(bare(b"(x)).]"), b"(x)");
-        let bytes = b"()[]{}.,x'";
-        for number in 0..100_000_usize {
-            let text: Vec<u8> = (0..5)
-                .map(|place| bytes[number / 10_usize.pow(place) % 10])
-                .collect();
-            assert_eq!(bare(&text), bare_simple(&text));
-        }
     }
 }
