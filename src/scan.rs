@@ -7,7 +7,7 @@ mod host_prefix;
 mod scheme_suffix;
 mod trigger;
 
-pub(crate) use host::{HostAndPort, cut, likely_host, plausible_host};
+pub(crate) use host::{CutText, HostAndPort, cut, likely_host, plausible_host};
 pub use trigger::UrlStarts;
 
 use crate::grammar::{BareRequirement, SCHEMES, Scheme};

@@ -1,7 +1,7 @@
 //! The components of any URL, divided as RFC 3986 divides them (section 3), without a check by any grammar.
 
 use crate::grammar::is_scheme_char;
-use crate::scan::{HostAndPort, cut};
+use crate::scan::{CutText, HostAndPort, cut};
 
 /// A URL divided at its delimiters. Nothing is checked or decoded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,7 +25,10 @@ pub struct UrlComponents<'a> {
 pub fn components(text: &[u8]) -> UrlComponents<'_> {
     let scheme = scheme(text);
     let rest = text[scheme.len()..].strip_prefix(b":").unwrap_or(text);
-    let (hierarchy, query) = cut(rest, b'?');
+    let CutText {
+        before: hierarchy,
+        after: query,
+    } = cut(rest, b'?');
     let Some(after) = hierarchy.strip_prefix(b"//") else {
         return UrlComponents {
             scheme,

@@ -61,7 +61,8 @@ pub fn prefilter(
         rest.starts_with(b"//").then_some(scheme_len + 2)
     };
     if let Some(from) = authority.filter(|_| !matches!(bare, BareRequirement::Slashes)) {
-        return check_authority(&prefix, from, guessed.is_some());
+        let scheme = guessed.map_or(SchemeOrigin::Written, |_| SchemeOrigin::Guessed);
+        return check_authority(&prefix, from, scheme);
     }
     // The word must contain one of some bytes; `found` is the first one after the scheme.
     let holds = |found: Option<usize>| found.is_some_and(|at| prefix.reaches(scheme_len + at + 1));
@@ -78,6 +79,15 @@ pub fn prefilter(
     } else {
         Err(PrefilterReject::Implausible)
     }
+}
+
+/// The origin of a word's scheme.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum SchemeOrigin {
+    /// The text has it.
+    Written,
+    /// It was guessed by the host: `www.` or `ftp.`.
+    Guessed,
 }
 
 /// The first [`PREFILTER_BYTES`] bytes from the start of a word, whose end is not known yet.
@@ -135,7 +145,7 @@ impl WordPrefix<'_> {
 fn check_authority(
     prefix: &WordPrefix<'_>,
     from: usize,
-    guessed: bool,
+    scheme: SchemeOrigin,
 ) -> Result<(), PrefilterReject> {
     let delimiter = |&byte: &u8| matches!(byte, b'/' | b'?' | b'#' | b'\\');
     let closed = prefix.bytes[from..]
@@ -150,7 +160,7 @@ fn check_authority(
     // Punctuation may be trimmed from the end, which makes the host shorter; a slash or fragment is not trimmed.
     let is_whole = closed.is_some_and(|end| matches!(prefix.bytes[end], b'/' | b'#'));
     let holds = match closed {
-        Some(_) if is_whole => has_host(authority, guessed),
+        Some(_) if is_whole => has_host(authority, scheme),
         // This may be a user name, with the host on the next line.
         None if prefix.ends_line(end) => true,
         _ => may_have_host(authority),
@@ -163,10 +173,10 @@ fn check_authority(
 }
 
 /// Returns `true` if a complete authority has a plausible host.
-fn has_host(authority: &[u8], guessed: bool) -> bool {
+fn has_host(authority: &[u8], scheme: SchemeOrigin) -> bool {
     let site = memrchr(b'@', authority).map_or(authority, |at| &authority[at + 1..]);
     let host = HostAndPort::of(site).host;
-    plausible_host(host) && (!guessed || likely_host(host))
+    plausible_host(host) && (scheme == SchemeOrigin::Written || likely_host(host))
 }
 
 /// Returns `true` if an authority, perhaps with other text at its end, can contain a host. Also for an empty one: the host
@@ -177,7 +187,7 @@ fn may_have_host(authority: &[u8]) -> bool {
     let host = if site.first() == Some(&b'[') {
         HostAndPort::of(site).host
     } else {
-        cut(site, b':').0
+        cut(site, b':').before
     };
     let gap = memmem::find(host, b"..")
         .is_some_and(|at| host[at..].iter().any(u8::is_ascii_alphanumeric));

@@ -35,12 +35,11 @@ pub(super) fn marks(text: &[u8], line: Span, style: QuoteStyle) -> QuoteMarks {
     };
     loop {
         let at = skip_blanks(text, found.end, line.end);
-        let len = mark(
-            &text[at..line.end],
-            style,
-            at - found.end,
-            !found.marks.is_empty(),
-        );
+        let position = MarkPosition {
+            blanks: at - found.end,
+            is_first: found.marks.is_empty(),
+        };
+        let len = mark(&text[at..line.end], style, position);
         if len == 0 {
             return found;
         }
@@ -74,9 +73,17 @@ pub(super) fn common_marks(text: &[u8], line: Span, first: &QuoteMarks) -> Commo
     }
 }
 
-/// The length of the mark at the start of `rest`, or 0. `blanks` is the number of blanks before it; `after_mark` is `true`
-/// if another mark precedes these.
-fn mark(rest: &[u8], style: QuoteStyle, blanks: usize, after_mark: bool) -> usize {
+/// The position of a mark in its line.
+#[derive(Clone, Copy)]
+struct MarkPosition {
+    /// Number of blanks before it.
+    blanks: usize,
+    /// `true` if no other mark precedes these.
+    is_first: bool,
+}
+
+/// The length of the mark at the start of `rest`, or 0.
+fn mark(rest: &[u8], style: QuoteStyle, position: MarkPosition) -> usize {
     match (rest, style) {
         ([b'>', ..], _) | ([b'|', ..], QuoteStyle::Strict) => 1,
         (_, QuoteStyle::Strict) => 0,
@@ -87,7 +94,8 @@ fn mark(rest: &[u8], style: QuoteStyle, blanks: usize, after_mark: bool) -> usiz
                     || matches!(byte, b'>' | b'|' | b':' | b'_' | b'\r' | b'\n')
                     || byte.is_ascii_alphabetic()
             });
-            usize::from(is_mark && blanks <= 1 && (after_mark || blanks == 0))
+            let max_blanks = usize::from(!position.is_first);
+            usize::from(is_mark && position.blanks <= max_blanks)
         }
         _ => initials(rest),
     }

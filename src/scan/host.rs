@@ -13,19 +13,29 @@ impl HostAndPort<'_> {
     /// Divides the part of an authority after its `@`. Colons in brackets belong to the host.
     pub(crate) fn of(text: &[u8]) -> HostAndPort<'_> {
         let bracket = memchr::memrchr(b']', text).map_or(0, |bracket| bracket + 1);
-        let (rest, port) = cut(&text[bracket..], b':');
+        let CutText { before, after } = cut(&text[bracket..], b':');
         HostAndPort {
-            host: &text[..bracket + rest.len()],
-            port,
+            host: &text[..bracket + before.len()],
+            port: after,
         }
     }
 }
 
-/// Splits `text` at the first byte `at`: the text before it, and the text after it if the byte occurs.
-pub(crate) fn cut(text: &[u8], at: u8) -> (&[u8], Option<&[u8]>) {
-    match memchr::memchr(at, text) {
-        Some(found) => (&text[..found], Some(&text[found + 1..])),
-        None => (text, None),
+/// A text divided at a byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CutText<'t> {
+    /// The text before the byte; all of it if the byte does not occur.
+    pub(crate) before: &'t [u8],
+    /// The text after the byte, if it occurs.
+    pub(crate) after: Option<&'t [u8]>,
+}
+
+/// Divides `text` at the first byte `at`.
+pub(crate) fn cut(text: &[u8], at: u8) -> CutText<'_> {
+    let found = memchr::memchr(at, text);
+    CutText {
+        before: &text[..found.unwrap_or(text.len())],
+        after: found.map(|found| &text[found + 1..]),
     }
 }
 

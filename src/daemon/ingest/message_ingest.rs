@@ -212,7 +212,7 @@ impl MessageIngest<'_> {
         }
         self.growing.extend(growing);
         // One file, or one chunk of it, can exceed a batch. When the file is read again, the messages that were
-        // committed are detect_format by their keys.
+        // committed are recognised by their keys.
         self.session.commit_if_full()?;
         self.count(output);
         Ok(())

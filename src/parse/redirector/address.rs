@@ -24,7 +24,7 @@ impl<'a> WebAddress<'a> {
         if !is_web {
             return None;
         }
-        WebAddress::of_components(url, &components(cut(url, b'#').0))
+        WebAddress::of_components(url, &components(cut(url, b'#').before))
     }
 
     /// Divides `url`, which without its fragment has these components.
@@ -62,7 +62,10 @@ pub(super) struct QueryParameter<'a> {
 impl<'a> QueryParameter<'a> {
     /// Divides the text between two `&`. In text that was HTML each `&` is written `&amp;`.
     pub(super) fn of(text: &'a [u8]) -> QueryParameter<'a> {
-        let (name, value) = cut(text.strip_prefix(b"amp;").unwrap_or(text), b'=');
-        QueryParameter { name, value }
+        let parameter = cut(text.strip_prefix(b"amp;").unwrap_or(text), b'=');
+        QueryParameter {
+            name: parameter.before,
+            value: parameter.after,
+        }
     }
 }

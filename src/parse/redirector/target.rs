@@ -6,7 +6,7 @@ use memchr::memmem;
 use super::address::{QueryParameter, WebAddress};
 use super::table::TargetForm;
 use crate::grammar::{decode, is_scheme_char};
-use crate::scan::cut;
+use crate::scan::{CutText, cut};
 
 /// Maximum length in bytes of a target: by default no more of any URL is kept.
 pub(super) const TARGET_BYTES: usize = 16 << 10;
@@ -31,7 +31,9 @@ fn encoded_target(form: TargetForm, address: &WebAddress<'_>) -> Option<Vec<u8>>
         }
         TargetForm::Saved => saved(address.rest.strip_prefix(b"/v3/__")?),
         TargetForm::Between { start, end } => between(address.rest, start, end),
-        TargetForm::SecondSegment => Some(in_path(cut(address.rest.strip_prefix(b"/")?, b'/').1?)),
+        TargetForm::SecondSegment => {
+            Some(in_path(cut(address.rest.strip_prefix(b"/")?, b'/').after?))
+        }
         TargetForm::Snapshot => snapshot(address.rest),
     }
 }
@@ -77,7 +79,10 @@ fn between(rest: &[u8], start: &str, end: &str) -> Option<Vec<u8>> {
 
 /// Returns the target of `/web/TIME/TARGET`, where the time has 1 to 14 digits and perhaps `id_` or the like after them.
 fn snapshot(rest: &[u8]) -> Option<Vec<u8>> {
-    let (time, target) = cut(rest.strip_prefix(b"/web/")?, b'/');
+    let CutText {
+        before: time,
+        after: target,
+    } = cut(rest.strip_prefix(b"/web/")?, b'/');
     let (digits, kind) =
         time.split_at(time.iter().take_while(|byte| byte.is_ascii_digit()).count());
     let is_time =
@@ -110,7 +115,7 @@ fn scheme_len(text: &[u8]) -> usize {
 fn saved(rest: &[u8]) -> Option<Vec<u8>> {
     const RUN_LENGTHS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     let end = memmem::find(rest, b"__;")?;
-    let table = base64(cut(&rest[end + 3..], b'!').0)?;
+    let table = base64(cut(&rest[end + 3..], b'!').before)?;
     let (text, mut saved, mut out) = (decode(&rest[..end]), &table[..], Vec::new());
     let mut text = &text[..];
     while let Some(star) = memchr::memchr(b'*', text) {
