@@ -41,7 +41,10 @@ mod schedule;
 
 mod service;
 
-pub use error::DaemonError;
+pub use error::{
+    Contradiction, DaemonError, DaemonFailure, DatabaseDamage, DatabaseFailure, FileFailure,
+    PauseReason,
+};
 pub use host::{DaemonHost, LogRecord, MonotonicTime};
 pub use schedule::{DaemonEvent, ReaderHost, SpoolReader};
 pub use service::{RunMode, StateSource, ask, run};

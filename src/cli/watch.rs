@@ -37,7 +37,7 @@ fn exit_code(error: &DaemonError) -> Exit {
     match error {
         DaemonError::OutOfSpace(_) | DaemonError::Io(_) => Exit::Output,
         DaemonError::Inconsistent(_) => Exit::Inconsistent,
-        DaemonError::Locked(_) => Exit::Locked,
+        DaemonError::Locked { .. } => Exit::Locked,
     }
 }
 

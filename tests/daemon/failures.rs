@@ -34,7 +34,7 @@ fn open(config: &Config, host: &mut dyn DaemonHost) -> SpoolReader {
     loop {
         match SpoolReader::open(config.clone(), host) {
             // Another test has forked, and its child holds the lock until it executes another program.
-            Err(DaemonError::Locked(_)) => std::thread::sleep(Duration::from_millis(1)),
+            Err(DaemonError::Locked { .. }) => std::thread::sleep(Duration::from_millis(1)),
             opened => return opened.unwrap(),
         }
     }
@@ -252,7 +252,7 @@ fn a_rebuilt_state_has_the_read_positions() {
     let config = config(root, std::slice::from_ref(&spool));
     let mut rebuilt = || loop {
         match rebuild_state(&config, &mut host) {
-            Err(DaemonError::Locked(_)) => std::thread::sleep(Duration::from_millis(1)),
+            Err(DaemonError::Locked { .. }) => std::thread::sleep(Duration::from_millis(1)),
             done => return done.unwrap(),
         }
     };

@@ -178,7 +178,7 @@ impl Model {
             match SpoolReader::open(self.config.clone(), &mut self.host) {
                 Ok(daemon) => self.daemon = Some(daemon),
                 // Another test has forked, and its child holds the lock until it executes another program.
-                Err(DaemonError::Locked(_)) => std::thread::sleep(Duration::from_millis(1)),
+                Err(DaemonError::Locked { .. }) => std::thread::sleep(Duration::from_millis(1)),
                 Err(fault) => panic!("{fault}"),
             }
         }
@@ -335,7 +335,7 @@ impl Model {
         self.daemon();
         self.daemon.take().unwrap().close().unwrap();
         while let Err(fault) = rebuild_state(&self.config, &mut self.host) {
-            assert!(matches!(fault, DaemonError::Locked(_)), "{fault}");
+            assert!(matches!(fault, DaemonError::Locked { .. }), "{fault}");
             std::thread::sleep(Duration::from_millis(1));
         }
     }

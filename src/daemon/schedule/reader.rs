@@ -324,6 +324,7 @@ mod tests {
 
     use super::*;
     use crate::config::{DedupeScope, Spool};
+    use crate::daemon::error::PauseReason;
     use crate::daemon::host::LogRecord;
     use crate::daemon::store::StoreFixture;
 
@@ -357,7 +358,7 @@ mod tests {
             let full = committer
                 .session(&heartbeat)
                 .unwrap()
-                .with(|_| Err::<(), _>(DaemonError::OutOfSpace("disk full".to_owned())));
+                .with(|_| Err::<(), _>(DaemonError::OutOfSpace(PauseReason::NoSpaceYet)));
             assert!(full.is_err());
             while let Some(retry) = committer.ready(self).unwrap() {
                 self.store.now = retry;

@@ -20,7 +20,7 @@ use super::status_server::{self, MetricsAddress, StatusSnapshot};
 use super::supervisor::{ProcessHost, Supervisor, SupervisorEvent};
 use super::unix_socket::SocketFile;
 use crate::config::Config;
-use crate::daemon::error::DaemonError;
+use crate::daemon::error::{DaemonError, DaemonFailure};
 use crate::daemon::status::{DaemonState, Status};
 use crate::daemon::store::rebuild_state;
 use crate::diagnostic::printable;
@@ -152,7 +152,7 @@ impl StatusPublisher {
         let control = control_socket(config);
         let control = snapshot
             .serve_control(&control)
-            .map_err(|error| DaemonError::from_io(&control, &error))?;
+            .map_err(|error| DaemonError::from_io(&control, error))?;
         Ok(StatusPublisher {
             _control: control,
             _metrics: serve_metrics(&snapshot, &config.metrics.listen),
@@ -229,7 +229,7 @@ fn control_socket(config: &Config) -> PathBuf {
 fn survive_file_size_limit(config: &Config) -> Result<(), DaemonError> {
     signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))
         .map(|_| ())
-        .map_err(|error| DaemonError::from_io(&config.state.dir, &error))
+        .map_err(|error| DaemonError::from_io(&config.state.dir, error))
 }
 
 /// Starts a thread that turns signals into events.
@@ -238,7 +238,7 @@ fn handle_signals(
     sender: Sender<SupervisorEvent>,
 ) -> Result<(), DaemonError> {
     let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP])
-        .map_err(|error| DaemonError::Io(format!("cannot handle signals: {error}")))?;
+        .map_err(|error| DaemonFailure::Signals(Arc::new(error)))?;
     let forward = move || {
         for signal in &mut signals {
             let event = match signal {
@@ -253,7 +253,7 @@ fn handle_signals(
         .name("signals".to_owned())
         .spawn(forward)
         .map(|_| ())
-        .map_err(|error| DaemonError::Io(format!("cannot start a thread: {error}")))
+        .map_err(|error| DaemonFailure::thread(error).into())
 }
 
 /// Reads the configuration again. If it cannot be used, the old one stays in force.

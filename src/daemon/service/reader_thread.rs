@@ -11,7 +11,7 @@ use super::clock::Clock;
 use super::log::RateLimitedLog;
 use super::reader_loop::{ReaderLoop, SharedReaderState};
 use super::run_options::RunMode;
-use crate::daemon::error::DaemonError;
+use crate::daemon::error::{DaemonError, DaemonFailure};
 use crate::daemon::heartbeat::Heartbeat;
 use crate::daemon::host::{LogRecord, MonotonicTime};
 use crate::daemon::schedule::{DaemonEvent, SpoolReader};
@@ -76,11 +76,7 @@ impl ReaderThread {
             .spawn(move || {
                 let mut reader_loop = ReaderLoop::new(queue, wake, shared, clock, log);
                 let result = catch_unwind(AssertUnwindSafe(|| reader_loop.run(reader, mode)));
-                on_end(result.unwrap_or_else(|_| {
-                    Err(DaemonError::Io(
-                        "a reader panicked; please report this".to_owned(),
-                    ))
-                }));
+                on_end(result.unwrap_or_else(|_| Err(DaemonFailure::ReaderPanicked.into())));
             })?;
         Ok(handle)
     }

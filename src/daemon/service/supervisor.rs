@@ -13,7 +13,7 @@ use super::run_options::RunMode;
 use super::spool_groups::group_spools;
 use crate::config::Config;
 use crate::daemon::counters::Counters;
-use crate::daemon::error::DaemonError;
+use crate::daemon::error::{DaemonError, DaemonFailure};
 use crate::daemon::host::{DaemonHost, LogRecord, MonotonicTime};
 use crate::daemon::ingest::ParserPool;
 use crate::daemon::schedule::{ReaderResources, SpoolReader};
@@ -121,9 +121,7 @@ impl Supervisor {
     /// Starts a reader for each group of spools.
     pub(super) fn start_readers(&mut self) -> Result<(), DaemonError> {
         for spools in group_spools(&self.config.spool, DAEMON_READER_THREADS) {
-            let thread = self
-                .start_reader(spools)
-                .map_err(|error| DaemonError::Io(format!("cannot start a thread: {error}")))?;
+            let thread = self.start_reader(spools).map_err(DaemonFailure::thread)?;
             self.readers.push(thread);
         }
         self.running = self.readers.len();

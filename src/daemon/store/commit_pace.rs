@@ -10,7 +10,7 @@ use super::state_paths::StatePaths;
 use super::watch_time::WatchTime;
 use crate::config::Config;
 use crate::daemon::counters::Counters;
-use crate::daemon::error::DaemonError;
+use crate::daemon::error::{DaemonError, PauseReason};
 use crate::daemon::host::{DaemonHost, LogRecord, MonotonicTime};
 use crate::daemon::status::{LastError, LastSealed, SealedSegment};
 use crate::daemon::unix_time::UnixTime;
@@ -63,10 +63,10 @@ pub(super) enum CommitterState {
     /// It accepts work.
     Open(OpenCommitter),
     /// There is no space. The operator does not know it yet.
-    OutOfSpace { reason: String },
+    OutOfSpace { reason: PauseReason },
     /// There is no space. The next attempt to resume is made at `retry`.
     Paused {
-        reason: String,
+        reason: PauseReason,
         retry: MonotonicTime,
     },
     /// It was closed, or a fatal error ended it. It accepts no more work.
@@ -113,7 +113,7 @@ impl CommitPace {
         }
     }
 
-    pub(super) fn pause_reason(&self) -> Option<&str> {
+    pub(super) fn pause_reason(&self) -> Option<&PauseReason> {
         match &self.state {
             CommitterState::OutOfSpace { reason } | CommitterState::Paused { reason, .. } => {
                 Some(reason)
@@ -198,7 +198,7 @@ impl CommitPace {
     }
 
     /// Reports the pause and frees the reserved space. Returns the time of the first attempt to resume.
-    fn pause(&mut self, reason: String, host: &mut dyn DaemonHost) -> MonotonicTime {
+    fn pause(&mut self, reason: PauseReason, host: &mut dyn DaemonHost) -> MonotonicTime {
         let retry = host.now().after(RETRY_MS);
         host.log(&LogRecord::Warn(format!(
             "paused for lack of space: {reason}"
@@ -207,7 +207,7 @@ impl CommitPace {
         // If the reason is a limit on file sizes, a smaller batch may fit into the next segment.
         self.batch_bytes = (self.batch_bytes / 4).max(SMALL_BATCH_BYTES);
         self.counters.pauses += 1;
-        self.last_error = LastError::new(reason.clone(), host.unix_time());
+        self.last_error = LastError::new(reason.to_string(), host.unix_time());
         self.state = CommitterState::Paused { reason, retry };
         retry
     }
@@ -217,7 +217,7 @@ impl CommitPace {
         let opened = if has_space(&self.config) {
             self.open_committer(host)
         } else {
-            Err(DaemonError::OutOfSpace("no space yet".into()))
+            Err(DaemonError::OutOfSpace(PauseReason::NoSpaceYet))
         };
         match opened {
             Ok(()) => {

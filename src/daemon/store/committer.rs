@@ -171,7 +171,7 @@ impl Committer {
         self.sync()?;
         match std::fs::remove_file(&part) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(DaemonError::from_io(&part, &error));
+                return Err(DaemonError::from_io(&part, error));
             }
             _ => {}
         }
@@ -191,7 +191,7 @@ impl Committer {
     ///
     /// Both serve [`super::rebuild::rebuild_state`]. The batch must be empty.
     pub(super) fn compact_sidecars(&self, max: usize) -> Result<bool, DaemonError> {
-        let io_error = |error| DaemonError::from_io(&self.sidecars, &error);
+        let io_error = |error| DaemonError::from_io(&self.sidecars, error);
         let copies = self.old_sidecars()?;
         if copies.len() < max {
             return Ok(false);
@@ -231,7 +231,7 @@ impl Committer {
     /// Appends lines to the segment and syncs it.
     fn write(&mut self, lines: &[u8]) -> Result<(), DaemonError> {
         let path = self.dir.part(self.unsealed.seq);
-        let io_error = |error| DaemonError::from_io(&path, &error);
+        let io_error = |error| DaemonError::from_io(&path, error);
         let mut segment = match self.segment.take() {
             Some(segment) => segment,
             None => self.dir.begin(self.unsealed.seq).map_err(io_error)?,
@@ -254,7 +254,7 @@ impl Committer {
         if self.compress == SegmentCompression::Zstd {
             let to = self.dir.hidden(&name);
             segment::compress(&self.dir.part(seq), &to)
-                .map_err(|error| DaemonError::from_io(&to, &error))?;
+                .map_err(|error| DaemonError::from_io(&to, error))?;
         }
         self.sync()?;
         self.db.mark_sealing(seq, &name)?;
@@ -281,15 +281,15 @@ impl Committer {
         let (bytes, meta) = (sidecar.line(), meta_name(seq));
         self.dir
             .write_hidden(&meta, &bytes)
-            .map_err(|error| DaemonError::from_io(&self.dir.hidden(&meta), &error))?;
+            .map_err(|error| DaemonError::from_io(&self.dir.hidden(&meta), error))?;
         let copy = self.sidecars.join(&meta);
-        segment::replace(&copy, &bytes).map_err(|error| DaemonError::from_io(&copy, &error))
+        segment::replace(&copy, &bytes).map_err(|error| DaemonError::from_io(&copy, error))
     }
 
     /// Copies of the sidecars of sealed segments.
     fn old_sidecars(&self) -> Result<Vec<PathBuf>, DaemonError> {
         let entries = std::fs::read_dir(&self.sidecars)
-            .map_err(|error| DaemonError::from_io(&self.sidecars, &error))?;
+            .map_err(|error| DaemonError::from_io(&self.sidecars, error))?;
         let is_old = |entry: &std::fs::DirEntry| {
             segment::number(&entry.file_name()).is_some_and(|seq| seq < self.unsealed.seq)
         };
@@ -306,7 +306,7 @@ impl Committer {
         }
         self.dir
             .sync()
-            .map_err(|error| DaemonError::from_io(self.dir.path(), &error))
+            .map_err(|error| DaemonError::from_io(self.dir.path(), error))
     }
 }
 
@@ -321,7 +321,7 @@ pub(super) fn publish_if_hidden(
 ) -> Result<(), DaemonError> {
     match dir.publish(hidden, name) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(DaemonError::from_io(&dir.published(name), &error))
+            Err(DaemonError::from_io(&dir.published(name), error))
         }
         _ => Ok(()),
     }

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Params, Row, ffi, params};
 
-use crate::daemon::error::DaemonError;
+use crate::daemon::error::{
+    Contradiction, DaemonError, DaemonFailure, DatabaseDamage, DatabaseFailure, PauseReason,
+};
 
 /// Number of prepared statements that are cached: more than the program has.
 const STATEMENTS: usize = 64;
@@ -25,7 +27,7 @@ pub(super) struct DbConnection {
 impl DbConnection {
     /// Opens the database, or creates an empty one.
     pub(super) fn open(path: &Path) -> Result<DbConnection, DaemonError> {
-        let connection = Connection::open(path).map_err(|error| db_error(path, &error))?;
+        let connection = Connection::open(path).map_err(|error| db_error(path, error))?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
         let db = DbConnection {
             connection,
@@ -39,12 +41,12 @@ impl DbConnection {
         Ok(db)
     }
 
-    /// The error for content that contradicts itself or the output.
-    pub(super) fn inconsistent(&self, contradiction: &str) -> DaemonError {
-        DaemonError::inconsistent(&format!(
-            "state database {} {contradiction}",
-            self.path.display()
-        ))
+    /// The error for content that contradicts itself.
+    pub(super) fn damaged(&self, damage: DatabaseDamage) -> DaemonError {
+        DaemonError::Inconsistent(Contradiction::Damaged {
+            path: self.path.clone(),
+            damage,
+        })
     }
 
     /// Path of the database file.
@@ -146,45 +148,47 @@ impl DbConnection {
     pub(super) fn close(self) -> Result<(), DaemonError> {
         self.connection
             .close()
-            .map_err(|(_, error)| db_error(&self.path, &error))
+            .map_err(|(_, error)| db_error(&self.path, error))
     }
 
     fn name_file<T>(&self, result: rusqlite::Result<T>) -> Result<T, DaemonError> {
-        result.map_err(|error| db_error(&self.path, &error))
+        result.map_err(|error| db_error(&self.path, error))
     }
 }
 
 /// Classifies an error of `SQLite`. All but lack of space end the daemon.
-fn db_error(path: &Path, error: &rusqlite::Error) -> DaemonError {
-    let extended = error.sqlite_extended_error_code();
-    let code = extended.map_or_else(String::new, |code| format!(" (SQLite error code {code})"));
-    let message = format!("{}: {error}{code}", path.display());
+fn db_error(path: &Path, error: rusqlite::Error) -> DaemonError {
     // A failed read is never lack of space, even if the disk is full.
     let is_read = matches!(
-        extended,
+        error.sqlite_extended_error_code(),
         Some(ffi::SQLITE_IOERR_READ | ffi::SQLITE_IOERR_SHORT_READ)
     );
-    match error.sqlite_error_code() {
-        Some(ErrorCode::DiskFull) => DaemonError::OutOfSpace(message),
+    let code = error.sqlite_error_code();
+    let failure = DatabaseFailure::new(path, error);
+    match code {
+        Some(ErrorCode::DiskFull) => DaemonError::OutOfSpace(PauseReason::Database(failure)),
         // An error without a code is a value of an unexpected type.
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) | None => {
-            DaemonError::inconsistent(&message)
+            DaemonError::Inconsistent(Contradiction::Unreadable(failure))
         }
         Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) if !is_read => {
-            write_error(path, message)
+            write_error(path, failure)
         }
-        _ => DaemonError::Io(message),
+        _ => DaemonError::Io(DaemonFailure::Database(failure)),
     }
 }
 
-/// The error of a write that failed with `message`, after a probe beside the database.
-fn write_error(path: &Path, message: String) -> DaemonError {
-    match probe_write(path) {
-        Some(error) if DaemonError::is_lack_of_space(&error) => {
-            DaemonError::OutOfSpace(format!("{message}; a test write failed: {error}"))
-        }
-        Some(error) => DaemonError::Io(format!("{message}; a test write failed: {error}")),
-        None => DaemonError::Io(message),
+/// The error of a failed write, after a probe beside the database.
+fn write_error(path: &Path, failure: DatabaseFailure) -> DaemonError {
+    let Some(error) = probe_write(path) else {
+        return DaemonError::Io(DaemonFailure::Database(failure));
+    };
+    let is_lack_of_space = DaemonError::is_lack_of_space(&error);
+    let failure = failure.with_test_write(error);
+    if is_lack_of_space {
+        DaemonError::OutOfSpace(PauseReason::Database(failure))
+    } else {
+        DaemonError::Io(DaemonFailure::Database(failure))
     }
 }
 
@@ -217,7 +221,7 @@ mod tests {
         let of = |code| {
             db_error(
                 &path,
-                &rusqlite::Error::SqliteFailure(ffi::Error::new(code), None),
+                rusqlite::Error::SqliteFailure(ffi::Error::new(code), None),
             )
         };
         let (full, damaged) = (ffi::SQLITE_FULL, ffi::SQLITE_CORRUPT);

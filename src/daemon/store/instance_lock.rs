@@ -22,8 +22,8 @@ impl InstanceLock {
     /// [`DaemonError::Locked`] with the process number of the instance that holds it, or an I/O error.
     pub(crate) fn acquire(dir: &Path) -> Result<InstanceLock, DaemonError> {
         let path = dir.join("lock");
-        let io_error = |error| DaemonError::from_io(&path, &error);
-        std::fs::create_dir_all(dir).map_err(|error| DaemonError::from_io(dir, &error))?;
+        let io_error = |error| DaemonError::from_io(&path, error);
+        std::fs::create_dir_all(dir).map_err(|error| DaemonError::from_io(dir, error))?;
         let mut file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -48,9 +48,8 @@ fn locked(dir: &Path, file: &mut File) -> DaemonError {
     let mut holder = String::new();
     // The holder's number helps the operator; the message works without it.
     let _ = file.read_to_string(&mut holder);
-    DaemonError::Locked(format!(
-        "{}: another instance holds the state, process {}",
-        dir.display(),
-        holder.trim()
-    ))
+    DaemonError::Locked {
+        state: dir.to_owned(),
+        holder: holder.trim().to_owned(),
+    }
 }

@@ -13,7 +13,7 @@ use super::shutdown_hash;
 use super::state_db::{MissingTables, StateDb};
 use super::state_paths::{StatePaths, create_folders, meta_name};
 use crate::config::Config;
-use crate::daemon::error::DaemonError;
+use crate::daemon::error::{Contradiction, DaemonError};
 use crate::daemon::host::{DaemonHost, LogRecord};
 use crate::record::Sidecar;
 use crate::sink::segment::{self, SegmentDir};
@@ -83,21 +83,20 @@ impl NewDatabase {
         let has_snapshot = snapshot.exists();
         if has_snapshot {
             fs::copy(snapshot, &self.path)
-                .map_err(|error| DaemonError::from_io(&self.path, &error))?;
+                .map_err(|error| DaemonError::from_io(&self.path, error))?;
         }
         StateDb::open(&self.path, MissingTables::Create).map_err(|error| match error {
-            DaemonError::Inconsistent(_) if has_snapshot => DaemonError::Inconsistent(format!(
-                "snapshot {} is damaged; restore it from a backup, or remove it: then messages that no sidecar lists are read \
-                 again, and their records appear twice",
-                snapshot.display()
-            )),
+            DaemonError::Inconsistent(_) if has_snapshot => {
+                let path = snapshot.to_owned();
+                Contradiction::SnapshotDamaged { path }.into()
+            }
             error => error,
         })
     }
 
     /// Renames it to `db`.
     fn take_place_of(&self, db: &Path) -> Result<(), DaemonError> {
-        segment::take_place(&self.path, db).map_err(|error| DaemonError::from_io(db, &error))?;
+        segment::take_place(&self.path, db).map_err(|error| DaemonError::from_io(db, error))?;
         shutdown_hash::rename(&self.path, db);
         // It was copied into the database, so an empty one that stays is harmless.
         let _ = fs::remove_file(&self.log);
@@ -111,7 +110,7 @@ fn rename_old_state(state: &Path) -> Result<(), DaemonError> {
         let path = state.join(name);
         if path.exists() {
             fs::rename(&path, state.join(format!("{name}.old")))
-                .map_err(|error| DaemonError::from_io(&path, &error))?;
+                .map_err(|error| DaemonError::from_io(&path, error))?;
         }
     }
     Ok(())
@@ -124,12 +123,12 @@ fn read_sidecars(dir: &SegmentDir, paths: &StatePaths) -> Result<Vec<Sidecar>, D
         let entries = WalkDir::new(folder).min_depth(1).max_depth(1);
         for entry in entries.sort_by_file_name() {
             let path = entry
-                .map_err(|error| DaemonError::from_io(folder, &error.into()))?
+                .map_err(|error| DaemonError::from_io(folder, error.into()))?
                 .into_path();
             if path.extension() != Some("meta".as_ref()) {
                 continue;
             }
-            let bytes = fs::read(&path).map_err(|error| DaemonError::from_io(&path, &error))?;
+            let bytes = fs::read(&path).map_err(|error| DaemonError::from_io(&path, error))?;
             // An incomplete sidecar, left by a crash, belongs to no published segment.
             if let Some(sidecar) = Sidecar::read(&bytes) {
                 found.entry(sidecar.seq).or_insert(sidecar);
@@ -180,7 +179,7 @@ fn publish(dir: &SegmentDir, sidecar: &Sidecar) -> Result<LeftoverPart, DaemonEr
     publish_if_hidden(dir, &dir.hidden(&meta), &meta)?;
     publish_if_hidden(dir, &part, &format!("{:010}.jsonl", sidecar.seq))?;
     dir.sync()
-        .map_err(|error| DaemonError::from_io(dir.path(), &error))?;
+        .map_err(|error| DaemonError::from_io(dir.path(), error))?;
     Ok(LeftoverPart::Published)
 }
 
@@ -188,7 +187,7 @@ fn set_hidden_files_aside(
     dir: &SegmentDir,
     log: &mut dyn FnMut(LogRecord<'_>),
 ) -> Result<(), DaemonError> {
-    let io_error = |error| DaemonError::from_io(dir.path(), &error);
+    let io_error = |error| DaemonError::from_io(dir.path(), error);
     for name in dir.hidden_names().map_err(io_error)? {
         let aside = dir.set_aside(&name).map_err(io_error)?;
         log(LogRecord::Info(format!(
@@ -203,7 +202,7 @@ fn set_hidden_files_aside(
 fn next_segment(dir: &SegmentDir, sidecars: &[Sidecar]) -> Result<u64, DaemonError> {
     let published = dir
         .highest()
-        .map_err(|error| DaemonError::from_io(dir.path(), &error))?;
+        .map_err(|error| DaemonError::from_io(dir.path(), error))?;
     let listed = sidecars.iter().map(|sidecar| sidecar.seq).max();
     Ok(listed.unwrap_or(0).max(published) + 1)
 }
@@ -321,7 +320,10 @@ mod tests {
         drop(db);
         let error = rebuild(&config, &mut |_| {}).unwrap_err();
         assert!(
-            matches!(&error, DaemonError::Inconsistent(why) if why.contains("snapshot.db is damaged")),
+            matches!(
+                &error,
+                DaemonError::Inconsistent(Contradiction::SnapshotDamaged { path }) if *path == snapshot
+            ),
             "{error}"
         );
         open(&config, &mut |_| {}).unwrap().close().unwrap();

@@ -12,7 +12,7 @@ use super::segment_rows::{SegmentPhase, UnsealedSegment};
 use super::state_db::{MissingTables, StateDb};
 use super::state_paths::{StatePaths, create_folders};
 use crate::config::Config;
-use crate::daemon::error::DaemonError;
+use crate::daemon::error::{Contradiction, DaemonError};
 use crate::sink::segment::{self, SegmentDir, number};
 
 /// Opens state and output, and completes or undoes what was interrupted. Warnings for the operator go to `warn`.
@@ -37,10 +37,8 @@ fn open_db(dir: &SegmentDir, paths: &StatePaths) -> Result<StateDb, DaemonError>
     let is_empty = fs::metadata(&paths.db).map_or(0, |metadata| metadata.len()) == 0;
     let has_output = has_output(dir, paths)?;
     if is_empty && has_output {
-        return Err(DaemonError::inconsistent(&format!(
-            "state database {} is missing although its segments exist",
-            paths.db.display()
-        )));
+        let path = paths.db.clone();
+        return Err(Contradiction::DatabaseMissing { path }.into());
     }
     let missing = if has_output {
         MissingTables::Reject
@@ -52,7 +50,7 @@ fn open_db(dir: &SegmentDir, paths: &StatePaths) -> Result<StateDb, DaemonError>
 
 /// Returns `true` if there are files that only a state can have written.
 fn has_output(dir: &SegmentDir, paths: &StatePaths) -> Result<bool, DaemonError> {
-    let io_error = |error| DaemonError::from_io(dir.path(), &error);
+    let io_error = |error| DaemonError::from_io(dir.path(), error);
     Ok(paths.instance.exists()
         || dir.highest().map_err(io_error)? > 0
         || !dir.hidden_names().map_err(io_error)?.is_empty()
@@ -63,13 +61,13 @@ fn has_output(dir: &SegmentDir, paths: &StatePaths) -> Result<bool, DaemonError>
 fn check_instance(paths: &StatePaths, db: &StateDb) -> Result<(), DaemonError> {
     match fs::read_to_string(&paths.instance) {
         Ok(instance) if instance.trim() == db.instance() => Ok(()),
-        Ok(_) => Err(DaemonError::inconsistent(&format!(
-            "{} belongs to another state than {}",
-            paths.instance.display(),
-            paths.db.display()
-        ))),
+        Ok(_) => Err(Contradiction::ForeignState {
+            instance: paths.instance.clone(),
+            path: paths.db.clone(),
+        }
+        .into()),
         Err(_) => segment::replace(&paths.instance, format!("{}\n", db.instance()).as_bytes())
-            .map_err(|error| DaemonError::from_io(&paths.instance, &error)),
+            .map_err(|error| DaemonError::from_io(&paths.instance, error)),
     }
 }
 
@@ -79,7 +77,7 @@ fn check_age(
     paths: &StatePaths,
     unsealed: &UnsealedSegment,
 ) -> Result<(), DaemonError> {
-    let io_error = |error| DaemonError::from_io(dir.path(), &error);
+    let io_error = |error| DaemonError::from_io(dir.path(), error);
     let published = dir.highest().map_err(io_error)?;
     let hidden_names = dir.hidden_names().map_err(io_error)?;
     let hidden = hidden_names.iter().filter_map(|name| number(name)).max();
@@ -88,10 +86,13 @@ fn check_age(
         .max(paths.highest_sidecar()?);
     let expected = unsealed.seq;
     if expected < found || published == expected && unsealed.phase == SegmentPhase::Open {
-        return Err(DaemonError::inconsistent(&format!(
-            "state database {} is older than the output: it expects segment {expected}, but segment {found} exists",
-            paths.db.display()
-        )));
+        let path = paths.db.clone();
+        return Err(Contradiction::StateOlderThanOutput {
+            path,
+            expected,
+            found,
+        }
+        .into());
     }
     Ok(())
 }
@@ -122,14 +123,14 @@ fn cut_to_committed(
     unsealed: &UnsealedSegment,
     warn: &mut dyn FnMut(String),
 ) -> Result<(), DaemonError> {
-    let io_error = |error| DaemonError::from_io(part, &error);
+    let io_error = |error| DaemonError::from_io(part, error);
     let len = len_or_zero(part).map_err(io_error)?;
     if len < unsealed.len {
-        return Err(DaemonError::inconsistent(&format!(
-            "{} committed bytes are missing at the end of {}",
-            unsealed.len - len,
-            part.display()
-        )));
+        return Err(Contradiction::BytesMissing {
+            segment: part.to_owned(),
+            bytes: unsealed.len - len,
+        }
+        .into());
     }
     if unsealed.len == 0 {
         return match fs::remove_file(part) {
@@ -138,10 +139,8 @@ fn cut_to_committed(
         };
     }
     if segment::hash_of(part, unsealed.len).map_err(io_error)? != Some(unsealed.hash) {
-        return Err(DaemonError::inconsistent(&format!(
-            "{} differs from what was committed",
-            part.display()
-        )));
+        let segment = part.to_owned();
+        return Err(Contradiction::BytesChanged { segment }.into());
     }
     if unsealed.len < len {
         let uncommitted = len - unsealed.len;
@@ -171,14 +170,14 @@ fn set_unknown_files_aside(
     let own = format!("{:010}.", committer.seq());
     let names = dir
         .hidden_names()
-        .map_err(|error| DaemonError::from_io(dir.path(), &error))?;
+        .map_err(|error| DaemonError::from_io(dir.path(), error))?;
     for name in names {
         if name.as_encoded_bytes().starts_with(own.as_bytes()) {
             continue;
         }
         let aside = dir
             .set_aside(&name)
-            .map_err(|error| DaemonError::from_io(&dir.hidden("").join(&name), &error))?;
+            .map_err(|error| DaemonError::from_io(&dir.hidden("").join(&name), error))?;
         warn(format!("renamed an unknown file to {}", aside.display()));
     }
     Ok(())

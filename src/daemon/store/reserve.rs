@@ -18,7 +18,7 @@ const PROBE_BYTES: u64 = 1 << 20;
 
 /// Reserves space, on file systems that can.
 pub(super) fn reserve_space(path: &Path) -> Result<(), DaemonError> {
-    let io_error = |error| DaemonError::from_io(path, &error);
+    let io_error = |error| DaemonError::from_io(path, error);
     let file = open_or_create(path).map_err(io_error)?;
     match allocate(&file, RESERVE_BYTES) {
         Ok(()) | Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::FBIG) => Ok(()),

@@ -12,7 +12,7 @@ use twox_hash::XxHash3_64;
 
 use super::connection::DbConnection;
 use super::keys::MailboxId;
-use crate::daemon::error::DaemonError;
+use crate::daemon::error::{DaemonError, DatabaseDamage};
 
 /// Name of the checksum in the table `meta`.
 const NAME: &str = "sum";
@@ -74,7 +74,7 @@ impl RowChecksum {
     pub(super) fn load(db: &DbConnection) -> Result<RowChecksum, DaemonError> {
         let saved = db
             .meta_value(NAME)?
-            .ok_or_else(|| db.inconsistent("has no checksum"))?;
+            .ok_or_else(|| db.damaged(DatabaseDamage::NoChecksum))?;
         Ok(RowChecksum {
             current: Cell::new(saved),
             saved: Cell::new(saved),
@@ -108,7 +108,7 @@ impl RowChecksum {
         if RowChecksum::of_rows(db)? == self.saved.get() {
             return Ok(());
         }
-        Err(db.inconsistent("was changed: the checksum of mailboxes and messages is wrong"))
+        Err(db.damaged(DatabaseDamage::WrongChecksum))
     }
 
     fn of_rows(db: &DbConnection) -> Result<u64, DaemonError> {

@@ -1,9 +1,11 @@
 //! The tables of the state database.
 
+use std::sync::Arc;
+
 use rusqlite::params;
 
 use super::connection::DbConnection;
-use crate::daemon::error::DaemonError;
+use crate::daemon::error::{Contradiction, DaemonError, DaemonFailure};
 
 /// Version of the tables.
 const SCHEMA: i64 = 3;
@@ -42,7 +44,7 @@ CREATE TABLE tail(mailbox INTEGER, len INTEGER, hash BLOB, ids BLOB NOT NULL, PR
 pub(super) fn create(db: &DbConnection) -> Result<(), DaemonError> {
     let mut instance = [0; 16];
     let random = rustix::rand::getrandom(&mut instance, rustix::rand::GetRandomFlags::empty());
-    random.map_err(|error| DaemonError::Io(format!("cannot read random numbers: {error}")))?;
+    random.map_err(|error| DaemonFailure::RandomNumbers(Arc::new(error.into())))?;
     let instance = data_encoding::HEXLOWER.encode(&instance);
     db.batch("BEGIN IMMEDIATE")?;
     db.batch(TABLES)?;
@@ -68,9 +70,9 @@ pub(super) fn check_version(db: &DbConnection) -> Result<(), DaemonError> {
     if version == Some(SCHEMA) {
         return Ok(());
     }
-    let version = version.map_or("unknown".to_owned(), |version| version.to_string());
-    Err(DaemonError::Inconsistent(format!(
-        "state database {} has schema version {version}; this program needs version {SCHEMA}",
-        db.path().display()
-    )))
+    Err(DaemonError::Inconsistent(Contradiction::SchemaVersion {
+        path: db.path().to_owned(),
+        found: version,
+        needed: SCHEMA,
+    }))
 }

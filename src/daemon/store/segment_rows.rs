@@ -3,7 +3,7 @@
 use rusqlite::params;
 
 use super::state_db::StateDb;
-use crate::daemon::error::DaemonError;
+use crate::daemon::error::{DaemonError, DatabaseDamage};
 
 /// Stage of a segment on its way to be published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl StateDb {
                 })
             },
         )?;
-        found.ok_or_else(|| self.connection.inconsistent("has no open segment"))
+        found.ok_or_else(|| self.connection.damaged(DatabaseDamage::NoOpenSegment))
     }
 
     /// Stores the committed length of the open segment, its hash and its records.

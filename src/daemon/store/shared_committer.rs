@@ -8,7 +8,7 @@ use super::commit_pace::{CommitPace, CommitTiming, CommitterState};
 use super::committer::Committer;
 use super::instance_lock::InstanceLock;
 use crate::config::Config;
-use crate::daemon::error::DaemonError;
+use crate::daemon::error::{DaemonError, PauseReason};
 use crate::daemon::heartbeat::Heartbeat;
 use crate::daemon::host::{DaemonHost, MonotonicTime};
 use crate::daemon::status::{CommitterStatus, SealedSegment};
@@ -43,11 +43,11 @@ impl Session<'_> {
         self.heartbeat.beat();
         let mut pace = self.shared.lock();
         if pace.epoch != self.epoch || self.heartbeat.is_retired() {
-            return Err(DaemonError::OutOfSpace("work was paused meanwhile".into()));
+            return Err(DaemonError::OutOfSpace(PauseReason::PausedMeanwhile));
         }
         pace.run(|pace| match &mut pace.state {
             CommitterState::Open(open) => work(&mut open.committer),
-            _ => Err(DaemonError::OutOfSpace("work is paused".into())),
+            _ => Err(DaemonError::OutOfSpace(PauseReason::Paused)),
         })
     }
 
@@ -235,7 +235,7 @@ impl SharedCommitter {
         let pace = self.lock();
         let committer = pace.open().map(|open| &open.committer);
         CommitterStatus {
-            pause_reason: pace.pause_reason().map(str::to_owned),
+            pause_reason: pace.pause_reason().map(ToString::to_string),
             segment: committer.map_or(0, Committer::seq),
             committed_bytes: committer.map_or(0, Committer::committed),
             last_sealed: pace.last_sealed.clone(),
@@ -249,9 +249,7 @@ impl SharedCommitter {
             // The batch may hold half a message.
             self.pace.clear_poison();
             let mut pace = poisoned.into_inner();
-            pace.end(&DaemonError::OutOfSpace(
-                "a reader failed while it wrote to the batch".into(),
-            ));
+            pace.end(&DaemonError::OutOfSpace(PauseReason::ReaderPanicked));
             pace
         })
     }
@@ -282,7 +280,7 @@ mod tests {
             committer.session(&other).unwrap(),
         );
         put(before).unwrap();
-        let full = beside.with(|_| Err::<(), _>(DaemonError::OutOfSpace("disk full".to_owned())));
+        let full = beside.with(|_| Err::<(), _>(DaemonError::OutOfSpace(PauseReason::NoSpaceYet)));
         assert!(full.is_err() && put(before).is_err() && committer.session(&one).is_none());
         // The pause is reported once, and lasts until there is space.
         let retry = committer.ready(&mut fixture).unwrap().unwrap();

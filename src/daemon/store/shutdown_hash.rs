@@ -7,7 +7,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::daemon::error::DaemonError;
+use crate::daemon::error::{Contradiction, DaemonError};
 use crate::sink::segment;
 
 /// Result of the check of a database before it is opened.
@@ -29,17 +29,15 @@ pub(crate) fn check(db: &Path) -> Result<ShutdownCheck, DaemonError> {
     let Ok(expected) = fs::read_to_string(&path) else {
         return Ok(ShutdownCheck::Unknown);
     };
-    let found = hash(db).map_err(|error| DaemonError::from_io(db, &error))?;
+    let found = hash(db).map_err(|error| DaemonError::from_io(db, error))?;
     if found != Some(expected) {
-        return Err(DaemonError::inconsistent(&format!(
-            "state database {} was changed after the last shutdown",
-            db.display()
-        )));
+        let path = db.to_owned();
+        return Err(Contradiction::ChangedAfterShutdown { path }.into());
     }
     // A hash that reappears after a power cut would reject a database that was written since.
     fs::remove_file(&path)
         .and_then(|()| segment::sync_dir(path.parent().unwrap_or(&path)))
-        .map_err(|error| DaemonError::from_io(&path, &error))?;
+        .map_err(|error| DaemonError::from_io(&path, error))?;
     Ok(ShutdownCheck::Verified)
 }
 

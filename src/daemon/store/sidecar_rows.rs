@@ -7,7 +7,7 @@ use rusqlite::params;
 use super::keys::{FileId, Hash128, MailboxId};
 use super::mail_rows::{GrowingMessage, MboxCursor};
 use super::state_db::StateDb;
-use crate::daemon::error::DaemonError;
+use crate::daemon::error::{Contradiction, DaemonError, DatabaseDamage};
 use crate::record::sidecar;
 
 /// The mailboxes of the next sidecar.
@@ -138,7 +138,7 @@ impl StateDb {
             mailbox.many = row.get(3)?;
             Ok(())
         })?;
-        found.ok_or_else(|| self.connection.inconsistent("lacks a mailbox"))
+        found.ok_or_else(|| self.connection.damaged(DatabaseDamage::NoMailbox))
     }
 
     fn apply_cursor(
@@ -182,6 +182,7 @@ fn hex(bytes: [u8; 16]) -> String {
 
 fn parse_hash(text: &str) -> Result<Hash128, DaemonError> {
     Hash128::from_str_radix(text, 16).map_err(|_| {
-        DaemonError::Inconsistent(format!("a sidecar holds {text:?}, which is not a hash"))
+        let text = text.to_owned();
+        Contradiction::NotAHash { text }.into()
     })
 }

@@ -13,7 +13,7 @@ use super::connection::DbConnection;
 use super::row_checksum::RowChecksum;
 use super::schema;
 use super::shutdown_hash::{self, ShutdownCheck};
-use crate::daemon::error::DaemonError;
+use crate::daemon::error::{DaemonError, DaemonFailure, DatabaseDamage};
 
 /// The oldest `SQLite` without the WAL-reset bug: 3.51.3.
 const SQLITE_VERSION: i32 = 3_051_003;
@@ -42,10 +42,7 @@ impl StateDb {
     /// Opens the database, and checks its content unless it was shut down cleanly.
     pub(super) fn open(path: &Path, missing: MissingTables) -> Result<StateDb, DaemonError> {
         if rusqlite::version_number() < SQLITE_VERSION {
-            return Err(DaemonError::Io(format!(
-                "SQLite {} can lose data; version 3.51.3 or newer is needed",
-                rusqlite::version()
-            )));
+            return Err(DaemonFailure::SqliteVersion(rusqlite::version()).into());
         }
         let shutdown = shutdown_hash::check(path)?;
         let connection = DbConnection::open(path)?;
@@ -53,7 +50,9 @@ impl StateDb {
         match (schema::exists(&connection)?, missing) {
             (true, _) => {}
             (false, MissingTables::Create) => schema::create(&connection)?,
-            (false, MissingTables::Reject) => return Err(connection.inconsistent("has no tables")),
+            (false, MissingTables::Reject) => {
+                return Err(connection.damaged(DatabaseDamage::NoTables));
+            }
         }
         schema::check_version(&connection)?;
         let state = StateDb {
@@ -83,12 +82,9 @@ impl StateDb {
 
     /// Writes a copy into a new database, which the caller syncs. No transaction may be open.
     pub(super) fn copy_to(&self, path: &Path) -> Result<(), DaemonError> {
-        let name = path.to_str().ok_or_else(|| {
-            DaemonError::Io(format!(
-                "{}: the path is not UTF-8, which SQLite requires",
-                path.display()
-            ))
-        })?;
+        let name = path
+            .to_str()
+            .ok_or_else(|| DaemonFailure::PathNotUtf8(path.to_owned()))?;
         self.connection.run("VACUUM INTO ?1", params![name])?;
         Ok(())
     }
@@ -148,13 +144,13 @@ impl StateDb {
         let verdict = verdict.unwrap_or_default();
         // An unreadable page is an I/O error: its content may be right.
         if verdict.contains("unable to get the page") {
-            let path = self.connection.path().display();
-            return Err(DaemonError::Io(format!("{path}: {verdict}")));
+            return Err(DaemonError::Io(DaemonFailure::UnreadablePage {
+                path: self.connection.path().to_owned(),
+                report: verdict,
+            }));
         }
         if verdict != "ok" {
-            return Err(self
-                .connection
-                .inconsistent(&format!("is damaged: {verdict}")));
+            return Err(self.connection.damaged(DatabaseDamage::Structure(verdict)));
         }
         Ok(())
     }
@@ -173,5 +169,5 @@ fn read_instance(connection: &DbConnection) -> Result<String, DaemonError> {
     let instance = connection.find("SELECT value FROM meta WHERE name='instance'", [], |row| {
         row.get(0)
     })?;
-    instance.ok_or_else(|| connection.inconsistent("has no instance name"))
+    instance.ok_or_else(|| connection.damaged(DatabaseDamage::NoInstance))
 }

@@ -37,7 +37,7 @@ impl StatePaths {
     /// Number of the newest sidecar copy; 0 if there is none.
     pub(super) fn highest_sidecar(&self) -> Result<u64, DaemonError> {
         let entries = fs::read_dir(&self.sidecars)
-            .map_err(|error| DaemonError::from_io(&self.sidecars, &error))?;
+            .map_err(|error| DaemonError::from_io(&self.sidecars, error))?;
         Ok(entries
             .flatten()
             .filter_map(|entry| segment::number(&entry.file_name()))
@@ -58,7 +58,7 @@ pub(super) fn create_folders(
 ) -> Result<SegmentDir, DaemonError> {
     let io_error = |path: &Path| {
         let path = path.to_owned();
-        move |error| DaemonError::from_io(&path, &error)
+        move |error| DaemonError::from_io(&path, error)
     };
     fs::create_dir_all(&paths.sidecars).map_err(io_error(&paths.sidecars))?;
     segment::sync_dir(&config.state.dir).map_err(io_error(&config.state.dir))?;
