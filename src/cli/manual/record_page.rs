@@ -68,16 +68,15 @@ fn fields(object: &Value) -> Vec<ManualField> {
     found
 }
 
+/// The fields of an object in the order of the line, which `required` has: an object of `serde_json` is sorted by name.
 fn children<'s>(prefix: &str, schema: &'s Value) -> Vec<PendingField<'s>> {
-    let properties = schema["properties"].as_object();
-    let children = properties
-        .into_iter()
-        .flatten()
-        .map(|(name, schema)| PendingField {
+    let names = list(&schema["required"]).iter().filter_map(Value::as_str);
+    names
+        .map(|name| PendingField {
             name: format!("{prefix}{name}"),
-            schema,
-        });
-    children.collect()
+            schema: &schema["properties"][name],
+        })
+        .collect()
 }
 
 /// The names of the types of a value.
@@ -128,5 +127,8 @@ mod tests {
             }
         }
         assert!(page.contains("\\fBsource.path\\fR string"));
+        let at = |name: &str| page.find(&format!("\\fB{name}\\fR ")).unwrap();
+        assert!(at("url") < at("fragment") && at("fragment") < at("alternates"));
+        assert!(at("source") < at("source.path") && at("source.end") < at("message"));
     }
 }
