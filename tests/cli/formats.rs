@@ -363,9 +363,16 @@ fn fields_that_do_not_exist_are_refused_with_the_nearest_name() {
         assert_eq!(ended.status, Some(2), "{args:?}");
         assert!(ended.stderr.contains(expected), "{}", ended.stderr);
     };
-    refused(&["--fields", "url,message.dat"], "'message.date'");
-    refused(&["--fields", "url,nothing.like"], "nothing.like");
-    refused(&["--fields", "parts.name"], "parts");
+    for (fields, tip) in [
+        ("urll", "unknown field; did you mean `url`?"),
+        ("url,message.dat", "did you mean `message.date`?"),
+        ("parts.name", "did you mean `parts`?"),
+        ("url,qqq", "`urlspool man record` lists the fields"),
+    ] {
+        refused(&["--fields", fields], tip);
+        let message = ended(&mut urlspool(["scan", "--fields", fields]), b"").stderr;
+        assert!(message.len() < 250, "it lists all fields: {message}");
+    }
     refused(
         &["--fields", "url", "--format", "urls"],
         "--format jsonl, csv or tsv",

@@ -1,8 +1,12 @@
 //! Parsers of option values.
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use std::ffi::OsStr;
+use std::fmt;
 
-use crate::config::{NamedValue, named_values, parse_size};
+use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
+use clap::{Arg, Command};
+
+use crate::config::{NamedValue, named_values, nearest, parse_size};
 use crate::origin::SourceKind;
 use crate::record::{self, FieldId};
 
@@ -49,12 +53,58 @@ impl FieldNameArgument {
     }
 }
 
-/// Parses the name of a field.
-pub(super) fn field_name() -> impl TypedValueParser<Value = FieldNameArgument> {
-    let fields = record::RECORD_FIELDS.iter();
-    let names = fields.map(|field| field.name);
-    let chosen = names.filter(|name| FieldId::named(name).next().is_some());
-    PossibleValuesParser::new(chosen.map(PossibleValue::new)).map(FieldNameArgument)
+/// No field has the name, and perhaps one has a similar name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct FieldNameError {
+    nearest: Option<&'static str>,
+}
+
+impl fmt::Display for FieldNameError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.nearest {
+            Some(name) => write!(f, "unknown field; did you mean `{name}`?"),
+            None => f.write_str("unknown field; `urlspool man record` lists the fields"),
+        }
+    }
+}
+
+impl std::error::Error for FieldNameError {}
+
+/// Parser of the name of a field. Its names serve completion only: an error does not list all of them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FieldNameParser;
+
+impl FieldNameParser {
+    fn names() -> impl Iterator<Item = &'static str> {
+        let names = record::RECORD_FIELDS.iter().map(|field| field.name);
+        names.filter(|name| FieldId::named(name).next().is_some())
+    }
+
+    fn parse(name: String) -> Result<FieldNameArgument, FieldNameError> {
+        if FieldNameParser::names().any(|known| known == name) {
+            return Ok(FieldNameArgument(name));
+        }
+        let nearest = nearest(&name, FieldNameParser::names());
+        Err(FieldNameError { nearest })
+    }
+}
+
+impl TypedValueParser for FieldNameParser {
+    type Value = FieldNameArgument;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        argument: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<FieldNameArgument, clap::Error> {
+        let parser = StringValueParser::new().try_map(FieldNameParser::parse);
+        parser.parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue>>> {
+        Some(Box::new(FieldNameParser::names().map(PossibleValue::new)))
+    }
 }
 
 named_values! {
@@ -84,8 +134,8 @@ pub(super) fn named<V: NamedValue>() -> impl TypedValueParser<Value = V> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ItemSizeError;
 
-impl std::fmt::Display for ItemSizeError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for ItemSizeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("write it as 64MiB, 1GB or a number of bytes above 0")
     }
 }
