@@ -134,6 +134,12 @@ impl Source {
 
     /// The path that stands for standard input.
     pub const STDIN: &'static str = "-";
+
+    /// Returns `true` for a path of the file system that leads to standard input.
+    pub(crate) fn is_stdin_path(path: &Path) -> bool {
+        const PATHS: [&str; 3] = ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
+        PATHS.iter().any(|name| path == Path::new(name))
+    }
 }
 
 /// Returns the mailbox of the file at `path`: the folder of a Maildir, an MH folder or a newsgroup, else the path without the

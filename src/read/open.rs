@@ -7,6 +7,7 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
+use crate::origin::Source;
 use crate::walk;
 
 /// Opens a regular file. A file from a walk is opened beneath its root, or not at all.
@@ -24,7 +25,13 @@ pub fn open(file: &walk::WalkedFile) -> io::Result<File> {
 ///
 /// The error of the system.
 pub(crate) fn open_stream(path: &Path) -> io::Result<Box<dyn Read>> {
-    Ok(Box::new(File::open(path)?))
+    match File::open(path) {
+        // Linux opens no socket by a name, also not by `/dev/stdin`.
+        Err(error) if error.raw_os_error() == Some(libc::ENXIO) && Source::is_stdin_path(path) => {
+            Ok(Box::new(io::stdin()))
+        }
+        opened => Ok(Box::new(opened?)),
+    }
 }
 
 /// Appends the content of a file, at most `max` bytes, and returns the size of the file when it was opened.

@@ -19,6 +19,7 @@ use super::format_hint::is_maildir_tmp;
 use super::listing::{FolderEntry, Listing};
 use super::path_filter::PathFilter;
 use super::rooted_path::{RootedPath, joined};
+use crate::origin::Source;
 
 /// Entry of a tree that is no folder, or an error.
 pub(super) enum TreeEntry {
@@ -126,8 +127,17 @@ impl<'t> TreeWalk<'t> {
                         found => found,
                     })
             }
-            Ok(metadata) if is_stream(&metadata) => Some(TreeEntry::Stream(path)),
-            Ok(metadata) => Some(plain_entry(path, &metadata, None)),
+            Ok(metadata) if is_stream(&metadata) || is_stdin_socket(&path, &metadata) => {
+                Some(TreeEntry::Stream(path))
+            }
+            Ok(metadata) if metadata.is_file() => Some(plain_entry(path, &metadata, None)),
+            Ok(_) => {
+                let message = "it is a socket or a block device, which is not read";
+                Some(TreeEntry::Failed {
+                    path,
+                    error: TreeError::Root(io::Error::other(message)),
+                })
+            }
         }
     }
 
@@ -215,6 +225,11 @@ impl<'t> TreeWalk<'t> {
 fn is_stream(metadata: &Metadata) -> bool {
     let file_type = metadata.file_type();
     file_type.is_fifo() || file_type.is_char_device()
+}
+
+/// Returns `true` for a socket that is standard input. Others cannot be opened by a name.
+fn is_stdin_socket(path: &Path, metadata: &Metadata) -> bool {
+    metadata.file_type().is_socket() && Source::is_stdin_path(path)
 }
 
 /// Returns the entry for something that is no folder.
