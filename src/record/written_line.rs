@@ -1,15 +1,16 @@
-//! Recognition of lines that urlspool wrote.
+//! Recognition of lines that urlspool wrote. A line that is only a URL shows nothing: others write such lines too.
 
-/// Beginnings of the lines that urlspool writes: records, rejects, events, summaries, the messages that are gone, and the usual
-/// columns.
+use serde_json::{Map, Value};
+
+use super::FieldId;
+
+/// Beginnings of the lines that urlspool writes: records, rejects, events, summaries, and the messages that are gone.
 const STARTS: &[&[u8]] = &[
     b"{\"schema\":",
     b"{\"type\":\"reject\",",
     b"{\"type\":\"event\",",
     b"{\"type\":\"gone\",",
     b"{\"files\":",
-    b"url,host,message.date,",
-    b"url\thost\tmessage.date\t",
 ];
 
 /// Beginning of a record without its first fields. The digits of its identifier follow.
@@ -21,7 +22,65 @@ const ID_DIGITS: usize = 32;
 /// Returns `true` if a file that begins with these bytes begins with a line that urlspool wrote.
 #[must_use]
 pub fn is_written_line(start: &[u8]) -> bool {
-    STARTS.iter().any(|known| start.starts_with(known)) || begins_with_id(start)
+    let is_started = STARTS.iter().any(|known| start.starts_with(known)) || begins_with_id(start);
+    is_started || first_line(start).is_some_and(|line| has_chosen_fields(line) || is_header(line))
+}
+
+/// The place and the URL in a line of the format `grep`: `PATH:START: URL`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GrepLine<'l> {
+    /// The file, and the members of an archive.
+    pub names: &'l str,
+    /// The offset of the URL's first byte.
+    pub start: u64,
+    /// The URL.
+    pub url: &'l str,
+}
+
+/// Parses the first line of a file that begins with these bytes as a line of the format `grep`. Other programs write such lines,
+/// too.
+#[must_use]
+pub fn parse_grep_line(start: &[u8]) -> Option<GrepLine<'_>> {
+    let (place, url) = first_line(start)?.rsplit_once(": ")?;
+    let (names, offset) = place.rsplit_once(':')?;
+    Some(GrepLine {
+        names,
+        start: offset.parse().ok()?,
+        url,
+    })
+}
+
+/// The first line, if it is complete.
+fn first_line(start: &[u8]) -> Option<&str> {
+    let end = memchr::memchr(b'\n', start)?;
+    std::str::from_utf8(&start[..end]).ok()
+}
+
+/// Returns `true` for a line of JSON that has no other fields than a record, and an object among them, which has the record's
+/// fields too.
+fn has_chosen_fields(line: &str) -> bool {
+    let Ok(record) = serde_json::from_str::<Map<String, Value>>(line) else {
+        return false;
+    };
+    let is_known = |name: &str| FieldId::named(name).next().is_some();
+    let has_known = |parent: &str, object: &Map<String, Value>| {
+        let mut keys = object.keys();
+        keys.all(|key| is_known(&format!("{parent}.{key}")))
+    };
+    let mut objects = record.iter().filter_map(|(name, value)| {
+        let object = value.as_object()?;
+        Some(!object.is_empty() && has_known(name, object))
+    });
+    let first = objects.next();
+    first == Some(true) && objects.all(|known| known) && record.keys().all(|name| is_known(name))
+}
+
+/// Returns `true` for the names of a table's columns, one of which names a field within an object.
+fn is_header(line: &str) -> bool {
+    let separator = if line.contains('\t') { '\t' } else { ',' };
+    let mut names = line.split(separator);
+    let is_field = |name: &str| FieldId::ALL.iter().any(|field| field.name() == name);
+    names.clone().any(|name| name.contains('.')) && names.all(is_field)
 }
 
 fn begins_with_id(start: &[u8]) -> bool {
@@ -39,6 +98,53 @@ mod tests {
     use crate::record::{Summary, write_event};
 
     #[test]
+    fn chosen_fields_are_recognized_by_their_names() {
+        for line in [
+            "url,host,message.date,message.from",
+            "url\tsource.start",
+            "source.path",
+            "{\"url\":\"x\",\"source\":{\"path\":\"a\",\"start\":1}}",
+            "{\"message\":{\"date\":null},\"host\":null,\"part\":null}",
+        ] {
+            assert!(is_written_line(format!("{line}\n").as_bytes()), "{line}");
+            assert!(!is_written_line(line.as_bytes()), "{line}: no line end");
+        }
+        for line in [
+            "url,host",
+            "url,message.size",
+            "url",
+            "",
+            "http://a.example/",
+            "{\"url\":\"x\",\"host\":\"y\"}",
+            "{\"url\":\"x\",\"message\":\"hello\"}",
+            "{\"url\":\"x\",\"source\":{\"name\":\"a\"}}",
+            "{\"url\":\"x\",\"size\":1,\"source\":{\"path\":\"a\"}}",
+            "{\"source\":{}}",
+        ] {
+            assert!(!is_written_line(format!("{line}\n").as_bytes()), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_line_for_people_has_a_place_and_a_url() {
+        let line = |text| parse_grep_line(text);
+        let parsed = GrepLine {
+            names: "a: b.tar!c",
+            start: 12,
+            url: "http://a.example/",
+        };
+        assert_eq!(line(b"a: b.tar!c:12: http://a.example/\nx"), Some(parsed));
+        for text in [
+            &b"a:12: http://a.example/"[..],
+            b"a: b\n",
+            b"\n",
+            b"a:b: c\n",
+        ] {
+            assert_eq!(line(text), None);
+        }
+    }
+
+    #[test]
     fn written_lines_are_recognized_and_mail_is_not() {
         let mut summary = Vec::new();
         Summary::default().write(&mut summary);
@@ -52,7 +158,6 @@ mod tests {
         assert!(is_written_line(
             b"{\"id\":\"0123456789abcdef0123456789abcdef\",\"url\":\"x\"}\n"
         ));
-        assert!(is_written_line(b"url,host,message.date,message.from\n"));
         assert!(!is_written_line(b"{\"id\":\"0123\"}") && !is_written_line(b""));
         assert!(!is_written_line(b"From a\nSubject: b\n") && !is_written_line(b"{\"url\":\"x\"}"));
     }

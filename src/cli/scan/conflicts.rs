@@ -2,17 +2,18 @@
 
 use std::fs::{File, Metadata};
 use std::io::Read;
-use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::{FileExt, FileTypeExt};
 use std::path::{Path, PathBuf};
 
 use rustix::stdio::{stdin, stdout};
 
 use super::super::error::CommandError;
 use super::super::exit::Exit;
+use super::super::location::FileLocation;
 use super::output::OutputPlace;
 use super::outputs::OutputPlaces;
 use crate::origin::Source;
-use crate::record::is_written_line;
+use crate::record::{GrepLine, is_written_line, parse_grep_line};
 use crate::sink::{partial_path, resolve};
 use crate::walk::DeviceInode;
 
@@ -194,8 +195,8 @@ impl NamedInputs<'_> {
         if path.is_file() && !is_replaceable(&path) {
             let (name, root) = (&output.name, root.display());
             return Err(refused(format!(
-                "{name} would overwrite a file beneath {root}, which is scanned, and urlspool did not write it; name another \
-                 file, or remove this one"
+                "{name} would overwrite a file beneath {root}, which is scanned, and its first line does not show that urlspool \
+                 wrote it; name a file outside of {root}, or remove this one first"
             )));
         }
         Ok(true)
@@ -204,11 +205,23 @@ impl NamedInputs<'_> {
 
 /// Returns `true` if a file is empty, or begins with a line that urlspool wrote.
 fn is_replaceable(path: &Path) -> bool {
-    /// Longer than the start of any line that is recognized.
-    const START_BYTES: u64 = 512;
+    /// Longer than most lines. A longer one of chosen fields is not recognized.
+    const START_BYTES: u64 = 64 << 10;
     let mut start = Vec::new();
     let read = File::open(path).and_then(|file| file.take(START_BYTES).read_to_end(&mut start));
-    read.is_ok() && (start.is_empty() || is_written_line(&start))
+    let is_ours = is_written_line(&start) || parse_grep_line(&start).is_some_and(names_its_url);
+    read.is_ok() && (start.is_empty() || is_ours)
+}
+
+/// Returns `true` if the URL of a line stands at its place, as in no line of `grep -n`.
+fn names_its_url(line: GrepLine<'_>) -> bool {
+    /// The shortest scheme with its colon.
+    const COMPARED_BYTES: usize = 4;
+    let file = FileLocation::parse(line.names).path;
+    let mut found = [0; COMPARED_BYTES];
+    let read = File::open(file).and_then(|file| file.read_exact_at(&mut found, line.start));
+    let start = line.url.as_bytes().get(..COMPARED_BYTES);
+    read.is_ok() && start.is_some_and(|start| found.eq_ignore_ascii_case(start))
 }
 
 /// Standard output, if it is a file.
