@@ -4,7 +4,7 @@ mod file;
 #[cfg(feature = "daemon")]
 pub mod segment;
 
-pub use file::{FileSink, PartialFile, partial_path, resolve};
+pub use file::{FileSink, partial_path, resolve};
 
 use std::io::{self, ErrorKind, Write};
 

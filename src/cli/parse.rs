@@ -6,12 +6,13 @@ use super::args::ParseArgs;
 use super::error::{CommandError, CommandResult};
 use super::exit::Exit;
 use super::stdout::StdoutLines;
+use crate::diagnostic::EscapeForm;
 use crate::record::write_parsed;
 
 pub(super) fn parse(args: &ParseArgs) -> CommandResult {
     let mut printer = ParsePrinter {
         args,
-        out: StdoutLines::new(),
+        out: StdoutLines::new(EscapeForm::Json),
         line: Vec::new(),
         has_rejects: false,
     };

@@ -6,6 +6,7 @@ mod format;
 mod hints;
 mod interrupt;
 mod job;
+mod lines;
 mod output;
 mod outputs;
 mod progress;
@@ -19,6 +20,7 @@ use std::time::Instant;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use self::conflicts::{NamedInputs, OwnFiles};
+use self::lines::LineSyntax;
 use self::outputs::{OutputPlaces, Outputs, SharedOutputs};
 use self::report::{EventColor, EventCounts, EventOutput, ScanReport};
 use super::args::ScanArgs;
@@ -81,7 +83,7 @@ fn open_outputs(
         let input = input.display();
         hints.push(format!("{input} is standard output, and is not read"));
     }
-    let mut outputs = Outputs::open(&places)?;
+    let mut outputs = Outputs::open(&places, LineSyntax::of(&job.line_format))?;
     files.extend(outputs.files());
     job.filter = std::mem::take(&mut job.filter).without_own_outputs(files);
     let outputs = SharedOutputs::new(outputs);

@@ -7,8 +7,9 @@ use super::args::ShowArgs;
 use super::error::{CommandError, CommandResult};
 use super::exit::Exit;
 use super::location::{FileLocation, open_member};
-use super::stdout::print;
+use super::stdout::StdoutLines;
 use super::terminal::escaped;
+use crate::diagnostic::EscapeForm;
 use crate::limits::{Limits, MAGIC_BYTES};
 use crate::origin::FormatHint;
 use crate::read::{self, Input, Streams};
@@ -20,12 +21,15 @@ pub(super) fn show(args: &ShowArgs) -> CommandResult {
         Some(text) => vec![parse_place(text)?],
         None => ranges_of_records(io::stdin().lock())?,
     };
+    let mut out = StdoutLines::new(EscapeForm::Text);
     let mut exit = Exit::Done;
     for range in &ranges {
         match bytes(range) {
             Ok(mut bytes) => {
                 bytes.push(b'\n');
-                print(&bytes)?;
+                if !out.put(&bytes)? {
+                    break;
+                }
             }
             Err(error) => {
                 let path = range.path.to_string_lossy();
@@ -34,6 +38,7 @@ pub(super) fn show(args: &ShowArgs) -> CommandResult {
             }
         }
     }
+    out.finish()?;
     Ok(exit)
 }
 

@@ -7,6 +7,7 @@ use super::error::{CommandError, CommandResult};
 use super::exit::Exit;
 use super::stdout::StdoutLines;
 use super::terminal::escaped;
+use crate::diagnostic::EscapeForm;
 use crate::limits::SNIFF_BYTES;
 use crate::origin::{FileRange, Source};
 use crate::read;
@@ -17,7 +18,7 @@ use crate::walk::{self, WalkStep, WalkedFile};
 pub(super) fn splits(args: &SplitsArgs) -> CommandResult {
     let filter = args.sources.filter()?;
     let format = args.sources.format();
-    let mut out = StdoutLines::new();
+    let mut out = StdoutLines::new(EscapeForm::Json);
     let mut exit = Exit::Done;
     let mut lines = Vec::new();
     for step in walk::walk(&args.paths, &filter, args.sources.links()) {

@@ -1,10 +1,40 @@
 //! Text for terminals: nothing that a terminal would obey, and colours only where they are wanted.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::IsTerminal;
 
 use super::args::When;
 pub(crate) use crate::diagnostic::printable as escaped;
+use crate::diagnostic::{EscapeForm, printable_lines};
+
+/// The escapes in lines of data, which are needed on a terminal only: files and pipes get the lines as they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TerminalEscapes {
+    /// Nothing is escaped.
+    Off,
+    /// Everything is escaped that a terminal would obey.
+    On(EscapeForm),
+}
+
+impl TerminalEscapes {
+    /// The escapes for lines that are written to a terminal, or not.
+    pub(crate) fn of(is_terminal: bool, form: EscapeForm) -> TerminalEscapes {
+        if is_terminal {
+            TerminalEscapes::On(form)
+        } else {
+            TerminalEscapes::Off
+        }
+    }
+
+    /// Returns whole lines as they are to be written.
+    pub(crate) fn of_lines(self, lines: &[u8]) -> Cow<'_, [u8]> {
+        match self {
+            TerminalEscapes::Off => Cow::Borrowed(lines),
+            TerminalEscapes::On(form) => printable_lines(lines, form),
+        }
+    }
+}
 
 impl When {
     /// Returns `true` if the thing is to be done on standard error.

@@ -1,4 +1,6 @@
-//! Text for terminals and logs: one line, and nothing that a terminal would obey.
+//! Text for terminals and logs: nothing that a terminal would obey.
+
+use std::borrow::Cow;
 
 /// Escapes control characters, line feeds among them, and characters that change the direction of writing.
 ///
@@ -16,6 +18,48 @@ pub fn printable(text: &str) -> String {
     shown
 }
 
+/// Form of the escapes in lines for a terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EscapeForm {
+    /// `\u001b`, which means the same in a text of JSON or TOML.
+    Json,
+    /// `\u{1b}`, and `\x9b` for a byte that is not UTF-8.
+    Text,
+}
+
+/// Escapes in whole lines what [`printable`] escapes in a text, but for line feeds and tabs.
+///
+/// Linear in the length of the lines. Nothing is copied if nothing is escaped.
+#[must_use]
+pub fn printable_lines(lines: &[u8], form: EscapeForm) -> Cow<'_, [u8]> {
+    let is_safe = |byte: &u8| matches!(byte, b'\n' | b'\t' | b' '..=b'~');
+    if lines.iter().all(is_safe) {
+        return Cow::Borrowed(lines);
+    }
+    let mut shown = String::with_capacity(lines.len());
+    for chunk in lines.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            if c == '\n' || c == '\t' || !is_dangerous(c) {
+                shown.push(c);
+            } else {
+                push_escape(c, form, &mut shown);
+            }
+        }
+        for byte in chunk.invalid() {
+            shown.push_str(&format!("\\x{byte:02x}"));
+        }
+    }
+    Cow::Owned(shown.into_bytes())
+}
+
+/// Appends the escape of a character. None that is escaped needs more than four digits.
+fn push_escape(c: char, form: EscapeForm, shown: &mut String) {
+    match form {
+        EscapeForm::Json => shown.push_str(&format!("\\u{:04x}", u32::from(c))),
+        EscapeForm::Text => shown.extend(c.escape_unicode()),
+    }
+}
+
 fn is_dangerous(c: char) -> bool {
     let ends_line = matches!(c, '\u{2028}' | '\u{2029}');
     let turns =
@@ -26,6 +70,25 @@ fn is_dangerous(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_for_a_terminal_keep_line_feeds_and_tabs() {
+        let lines = |bytes, form| String::from_utf8(printable_lines(bytes, form).into()).unwrap();
+        let hostile = b"a\tb\n\x1b[31m\xc2\x9b\x7f\r\xe2\x80\xae\xff\xc3\xa9\n";
+        assert_eq!(
+            lines(hostile, EscapeForm::Text),
+            "a\tb\n\\u{1b}[31m\\u{9b}\\u{7f}\\u{d}\\u{202e}\\xff\u{e9}\n"
+        );
+        let json = "{\"a\":\"\u{9b}\u{e9}\"}\n";
+        assert_eq!(
+            lines(json.as_bytes(), EscapeForm::Json),
+            "{\"a\":\"\\u009b\u{e9}\"}\n"
+        );
+        let plain = b"http://a.example/\n";
+        assert!(
+            matches!(printable_lines(plain, EscapeForm::Text), Cow::Borrowed(same) if same == plain)
+        );
+    }
 
     #[test]
     fn control_characters_are_escaped_and_quotation_marks_are_not() {

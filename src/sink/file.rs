@@ -2,8 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions};
-use std::io::{self, BufRead, BufReader, ErrorKind};
-use std::io::{Seek, Write};
+use std::io::{self, ErrorKind, Seek, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
 use std::path::{Path, PathBuf};
 
@@ -32,15 +31,6 @@ enum FileState {
     Partial,
     /// The file was renamed, left or removed.
     Ended,
-}
-
-/// Partial file that a run left.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PartialFile {
-    /// Its path.
-    pub path: PathBuf,
-    /// The number of its lines, all of them whole.
-    pub lines: u64,
 }
 
 impl FileSink {
@@ -95,12 +85,12 @@ impl FileSink {
         Ok(DeviceInode::of(&self.file.metadata()?))
     }
 
-    /// Leaves the partial file for the user, and returns it; `None` if nothing was written.
+    /// Leaves the partial file for the user, and returns its path; `None` if nothing was written.
     ///
     /// # Errors
     ///
     /// The error of the system.
-    pub fn leave(&mut self) -> io::Result<Option<PartialFile>> {
+    pub fn leave(&mut self) -> io::Result<Option<PathBuf>> {
         if self.state == FileState::Ended {
             return Ok(None);
         }
@@ -110,10 +100,7 @@ impl FileSink {
         }
         self.state = FileState::Ended;
         self.file.sync_all()?;
-        Ok(Some(PartialFile {
-            path: self.partial.clone(),
-            lines: count_lines(&self.partial)?,
-        }))
+        Ok(Some(self.partial.clone()))
     }
 
     /// Removes the partial file: an existing file stays as it is.
@@ -220,20 +207,6 @@ fn writable_file(target: &Path) -> io::Result<Option<Metadata>> {
     }
 }
 
-fn count_lines(path: &Path) -> io::Result<u64> {
-    let mut reader = BufReader::new(File::open(path)?);
-    let mut lines = 0;
-    loop {
-        let bytes = reader.fill_buf()?;
-        if bytes.is_empty() {
-            return Ok(lines);
-        }
-        lines += memchr::memchr_iter(b'\n', bytes).count() as u64;
-        let len = bytes.len();
-        reader.consume(len);
-    }
-}
-
 /// Adds the path to an error.
 fn named(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
@@ -281,8 +254,7 @@ mod tests {
         assert!(!partial_path(&target).exists() && !target.exists());
         let mut sink = FileSink::create(&target).unwrap();
         sink.put(b"one\ntwo\n").unwrap();
-        let left = sink.leave().unwrap().expect("it holds two lines");
-        assert_eq!((left.path, left.lines), (partial_path(&target), 2));
+        assert_eq!(sink.leave().unwrap(), Some(partial_path(&target)));
         drop(sink);
         assert!(partial_path(&target).exists() && !target.exists());
         fs::remove_dir_all(&folder).unwrap();

@@ -205,6 +205,39 @@ fn a_scan_skips_its_own_outputs() {
     );
 }
 
+/// A second run with the same arguments was refused, although urlspool wrote the file.
+#[test]
+fn an_earlier_output_is_replaced_in_any_format_that_shows_its_writer() {
+    let folder = Folder::new();
+    folder.write("mail", MAIL);
+    for options in [
+        &["--slim"][..],
+        &["--fields", "url,source.path"],
+        &["--format", "csv"],
+        &["--format", "tsv", "--fields", "url,message"],
+        &["--format", "grep"],
+    ] {
+        let args = [options, &["-o", "out", "."]].concat();
+        for _ in 0..2 {
+            let ended = scan_in(&folder, &args);
+            assert_eq!(ended.status, Some(0), "{args:?}: {}", ended.stderr);
+        }
+        fs::remove_file(folder.path("out")).unwrap();
+    }
+    for options in [&["--format", "urls"][..], &["--fields", "url"]] {
+        let args = [options, &["-o", "out", "."]].concat();
+        assert_eq!(scan_in(&folder, &args).status, Some(0));
+        let ended = scan_in(&folder, &args);
+        assert_eq!(ended.status, Some(2));
+        let way_out = "name a file outside of ., or remove this one first";
+        assert!(ended.stderr.contains(way_out), "{}", ended.stderr);
+        fs::remove_file(folder.path("out")).unwrap();
+    }
+    // A line of `grep -n` has a number of a line, where the URL does not stand.
+    folder.write("found", "mail:4: http://m.example/lamp\n");
+    check_refused(&folder, &["-o", "found", "."], ["-o", "found"]);
+}
+
 /// `-o -` created a file named `-`.
 #[test]
 fn a_hyphen_is_standard_output() {
@@ -340,6 +373,29 @@ fn a_piped_dev_stdin_is_read() {
     );
 }
 
+/// A socket has no name that can be opened, not even `/dev/stdin`; it was skipped with exit status 0.
+#[test]
+fn a_socket_is_read_as_standard_input_and_refused_by_its_name() {
+    for name in ["-", "/dev/stdin"] {
+        let (mut writer, reader) = std::os::unix::net::UnixStream::pair().unwrap();
+        let child = urlspool(["scan", "-j1", name])
+            .stdin(std::os::fd::OwnedFd::from(reader))
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        std::io::Write::write_all(&mut writer, MAIL.as_bytes()).unwrap();
+        drop(writer);
+        let ended = child.wait_with_output().unwrap();
+        assert_eq!(ended.status.code(), Some(0), "{name}");
+        assert_eq!(lines(&ended.stdout).len(), 1, "{name}");
+    }
+    let folder = Folder::new();
+    let _socket = std::os::unix::net::UnixListener::bind(folder.path("socket")).unwrap();
+    let ended = scan_in(&folder, &["socket"]);
+    assert_eq!(ended.status, Some(1));
+    assert!(ended.stderr.contains("it is a socket"), "{}", ended.stderr);
+}
+
 /// Starts a scan of a long text, whose reading does not end. One thread writes what it has before it reads on.
 fn endless_scan(folder: &Folder, args: &[&str]) -> Child {
     let mut child = urlspool(["scan"])
@@ -390,6 +446,20 @@ fn an_interrupted_scan_leaves_whole_lines_in_a_partial_file() {
     folder.write("mail", MAIL);
     assert_eq!(scan_in(&folder, &["-o", "out", "mail"]).status, Some(0));
     assert!(!partial.exists());
+}
+
+/// The names of the columns and the line feeds in quoted texts were counted too.
+#[test]
+fn a_partial_table_is_counted_in_records() {
+    let folder = Folder::new();
+    folder.write("mail", "http://m.example/ and <URL:http://n.exa\nmple/>\n");
+    for format in ["csv", "tsv"] {
+        let format = ["--format", format, "--fields", "raw,source.start"];
+        let args = [&["-j1", "-o", "out", "--events", "/dev/full"], &format[..]].concat();
+        let ended = scan_in(&folder, &[&args[..], &["mail", "none"]].concat());
+        let expected = "; out.partial holds the first 2 records";
+        assert!(ended.stderr.contains(expected), "{}", ended.stderr);
+    }
 }
 
 #[test]

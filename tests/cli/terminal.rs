@@ -72,6 +72,44 @@ fn no_bar_is_drawn_over_the_records() {
     assert!(shown.contains("1 URL in"), "{shown:?}");
 }
 
+/// Files and pipes get the bytes as they are; a terminal gets nothing that it would obey.
+#[test]
+fn a_terminal_is_shown_escapes() {
+    let folder = Folder::new();
+    let hostile = "\u{9b}31m\u{1b}]0;x\u{7}\u{202e}";
+    let mail = format!("From: {hostile}\nSubject: {hostile}\n\n<URL:http://a.example/\u{9b}x>\n");
+    let mail = folder.file("mail", mail);
+    let is_hostile = |c: char| c != '\n' && c != '\r' && (c.is_control() || c == '\u{202e}');
+    for format in [
+        &["--format", "urls"][..],
+        &["--format", "hrefs"],
+        &["--format", "csv"],
+        &["--format", "jsonl"],
+        &["--slim"],
+        &["--color", "never"],
+    ] {
+        let args = [&["scan", "-q"], format, &[&mail]].concat();
+        let shown = on_terminal(&mut urlspool(&args), true);
+        assert!(!shown.contains(is_hostile), "{format:?}: {shown:?}");
+        assert!(shown.contains("a.example"), "{format:?}: {shown:?}");
+        let written = ended(&mut urlspool(&args), b"").stdout;
+        let written = String::from_utf8(written).unwrap();
+        // What a browser fetches has no such character.
+        let is_escaped = format.contains(&"hrefs");
+        assert_ne!(
+            written.contains('\u{9b}'),
+            is_escaped,
+            "{format:?}: {written:?}"
+        );
+    }
+    let json = on_terminal(&mut urlspool(["parse", "http://a/\u{9b}"]), true);
+    let value: serde_json::Value = serde_json::from_str(json.trim_end()).unwrap();
+    assert_eq!(value["input"], "http://a/\u{9b}");
+    assert!(!json.contains(is_hostile), "{json:?}");
+    let shown = on_terminal(&mut urlspool(["show", &format!("{mail}:0-8")]), true);
+    assert_eq!(shown, "From: \\u{9b}\r\n");
+}
+
 /// The standard error of a scan with these arguments, which must succeed.
 #[track_caller]
 fn hints(args: &[&str]) -> String {

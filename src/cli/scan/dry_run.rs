@@ -7,6 +7,7 @@ use super::super::error::CommandResult;
 use super::super::exit::Exit;
 use super::super::stdout::StdoutLines;
 use super::super::terminal::escaped;
+use crate::diagnostic::EscapeForm;
 use crate::limits::SNIFF_BYTES;
 use crate::origin::Source;
 use crate::pipeline::Job;
@@ -17,7 +18,7 @@ use crate::walk::{self, WalkStep, WalkedFile};
 /// Prints a line `KIND<tab>BYTES<tab>PATH` for each file that the job would read. Skipped files are reported on standard
 /// error with `--verbose`.
 pub(super) fn dry_run(job: &Job, args: &ScanArgs) -> CommandResult {
-    let mut out = StdoutLines::new();
+    let mut out = StdoutLines::new(EscapeForm::Text);
     let mut exit = Exit::Done;
     let steps: Box<dyn Iterator<Item = WalkStep> + '_> = match &job.items {
         Some(items) => Box::new(walk::walk_items(items, &job.filter)),

@@ -1,14 +1,16 @@
 //! One output of a scan: its place, and the sink that writes it.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Stdout};
+use std::io::{self, IsTerminal, Stdout};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use super::super::error::CommandError;
 use super::super::stdout::STDOUT;
+use super::super::terminal::TerminalEscapes;
+use super::lines::LineSyntax;
 use crate::origin::Source;
-use crate::sink::{FileSink, PartialFile, PipeSink, Sink, partial_path};
+use crate::sink::{FileSink, PipeSink, Sink, partial_path};
 
 /// Names of standard output among the devices.
 const STDOUT_PATHS: &[&str] = &["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
@@ -84,6 +86,8 @@ impl OutputPlace {
 pub(super) struct Output {
     name: String,
     content: OutputContent,
+    syntax: LineSyntax,
+    escapes: TerminalEscapes,
     sink: OutputSink,
 }
 
@@ -93,10 +97,21 @@ enum OutputSink {
     File(FileSink),
 }
 
+impl OutputSink {
+    fn is_terminal(&self) -> bool {
+        match self {
+            OutputSink::Stdout(sink) => sink.0.is_terminal(),
+            OutputSink::Device(sink) => sink.0.is_terminal(),
+            OutputSink::File(_) => false,
+        }
+    }
+}
+
 impl Output {
-    /// Opens the output. Waits for the reader of a named pipe.
+    /// Opens the output, whose lines have this syntax. Waits for the reader of a named pipe.
     pub(super) fn open(
         content: OutputContent,
+        syntax: LineSyntax,
         place: &OutputPlace,
     ) -> Result<Output, CommandError> {
         let (name, sink) = match place {
@@ -114,6 +129,8 @@ impl Output {
         Ok(Output {
             name,
             content,
+            syntax,
+            escapes: syntax.escapes(sink.is_terminal()),
             sink,
         })
     }
@@ -133,7 +150,8 @@ impl Output {
 
     /// Appends a batch of whole lines. `Ok(false)` if the reader has gone.
     pub(super) fn put(&mut self, batch: &[u8]) -> Result<bool, CommandError> {
-        let put = self.sink().put(batch);
+        let lines = self.escapes.of_lines(batch);
+        let put = self.sink().put(&lines);
         put.map_err(|error| CommandError::output(&self.name, &error))
     }
 
@@ -155,11 +173,15 @@ impl Output {
         let OutputSink::File(file) = &mut self.sink else {
             return None;
         };
-        match file.leave() {
-            Ok(None) => None,
-            Ok(Some(PartialFile { path, lines })) => {
+        let path = file.leave().transpose()?;
+        let counted = path.and_then(|path| {
+            let count = self.syntax.count_records(File::open(&path)?)?;
+            Ok((count, path))
+        });
+        match counted {
+            Ok((count, path)) => {
                 let (path, noun) = (self.shown(path), self.content.noun());
-                Some(format!("{} holds the first {lines} {noun}", path.display()))
+                Some(format!("{} holds the first {count} {noun}", path.display()))
             }
             Err(error) => Some(format!("{} cannot be kept: {error}", self.name)),
         }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use super::super::args::ScanArgs;
 use super::super::error::CommandError;
 use super::super::exit::Exit;
+use super::lines::LineSyntax;
 use super::output::{Output, OutputContent, OutputPlace};
 use crate::record::Summary;
 use crate::walk::DeviceInode;
@@ -53,16 +54,19 @@ pub(super) struct Outputs {
 }
 
 impl Outputs {
-    /// Opens all outputs.
-    pub(super) fn open(places: &OutputPlaces) -> Result<Outputs, CommandError> {
+    /// Opens all outputs. `records` is the syntax of the records; the others are JSON.
+    pub(super) fn open(
+        places: &OutputPlaces,
+        records: LineSyntax,
+    ) -> Result<Outputs, CommandError> {
         let open = |content, place: &Option<OutputPlace>| {
             place
                 .as_ref()
-                .map(|place| Output::open(content, place))
+                .map(|place| Output::open(content, LineSyntax::Json, place))
                 .transpose()
         };
         Ok(Outputs {
-            records: Output::open(OutputContent::Records, &places.records)?,
+            records: Output::open(OutputContent::Records, records, &places.records)?,
             rejects: open(OutputContent::Rejects, &places.rejects)?,
             events: open(OutputContent::Events, &places.events)?,
             summary: open(OutputContent::Summary, &places.summary)?,

@@ -45,6 +45,12 @@ impl Table {
         &self.columns
     }
 
+    /// The way in which the lines are written.
+    #[must_use]
+    pub fn syntax(&self) -> TableSyntax {
+        self.syntax
+    }
+
     /// Returns the line of the columns' names.
     pub(super) fn header(&self) -> Vec<u8> {
         let names: Vec<&str> = self.columns.iter().map(|field| field.name()).collect();
