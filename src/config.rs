@@ -32,9 +32,9 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::extract::Unique;
 use crate::limits::Limits;
 use crate::parse::Grammar;
-use crate::pipeline::Unique;
 use crate::scan::Rules;
 
 /// The tables of a configuration file.

@@ -44,8 +44,8 @@ pub struct Options {
     pub accept: Vec<Grammar>,
     /// Schemes to report, in lower case; empty for all.
     pub schemes: Vec<String>,
-    /// `true` to report each URL once per message, by its key.
-    pub unique_in_message: bool,
+    /// The repetitions of a URL that are left out.
+    pub unique: Unique,
     /// Maximum number of bytes of context on each side of a URL; 0 for none.
     pub context_bytes: usize,
     /// `true` to remove the recipient's address from the URLs of redirectors.
@@ -56,6 +56,18 @@ pub struct Options {
     pub info: InfoFields,
     /// The limits.
     pub limits: Limits,
+}
+
+/// Repetitions of a URL that are left out. Two URLs are the same if their keys are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unique {
+    /// No repetition is left out.
+    #[default]
+    None,
+    /// Repetitions within a message; the record holds their number.
+    Message,
+    /// Repetitions within a run of `pipeline`. In [`extract`], which sees one message alone, this is [`Unique::None`].
+    Run,
 }
 
 /// Prepared options. Made once and shared by all threads.
@@ -96,6 +108,12 @@ impl Extractor {
     pub fn limits(&self) -> &Limits {
         &self.options.limits
     }
+
+    /// The repetitions of a URL that are left out.
+    #[cfg(feature = "files")]
+    pub(crate) fn unique(&self) -> Unique {
+        self.options.unique
+    }
 }
 
 /// One result of [`extract`]. Results come in the order of the message's texts.
@@ -106,7 +124,7 @@ pub enum Finding<'f> {
     Url(&'f Record<'f>),
     /// A URL that a filter of the options holds back.
     Filtered,
-    /// A URL whose key occurred in this message before. Only with [`Options::unique_in_message`].
+    /// A URL whose key occurred in this message before. Only with [`Unique::Message`].
     Duplicate {
         /// The hash of its key.
         key: u128,

@@ -16,7 +16,7 @@ mod units;
 mod worker;
 mod writer;
 
-pub use job::{Job, Report, Unique};
+pub use job::{Job, Report};
 pub use messages::{
     InputFailure, InputStep, MessageBlock, MessageSource, StreamEnd, StreamExtent, StreamStorage,
     UnreadMessages,

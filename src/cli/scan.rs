@@ -36,7 +36,7 @@ use crate::record::Summary;
 
 pub(super) fn scan(args: &ScanArgs) -> CommandResult {
     let config = job::config(args)?;
-    let mut job = job::job(args, &config)?;
+    let mut job = job::job(args)?;
     let mut hints = hints::before(&job, &config);
     if args.dry_run {
         print_hints(args, &hints);

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::{Config, ConfigError};
+use crate::extract::Unique;
 use crate::grammar::is_scheme_char;
-use crate::pipeline::Unique;
 
 impl Config {
     /// Checks what does not depend on the machine.

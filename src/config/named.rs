@@ -8,9 +8,9 @@ use serde::de::{Deserialize, Deserializer, Error};
 use serde::ser::{Serialize, Serializer};
 
 use super::nearest::suggestion;
+use crate::extract::Unique;
 use crate::origin::SourceKind;
 use crate::parse::Grammar;
-use crate::pipeline::Unique;
 use crate::record::SchemaLanguage;
 use crate::scan::Rules;
 

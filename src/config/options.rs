@@ -3,7 +3,6 @@
 use super::Config;
 use crate::decode::{HeaderPolicy, HtmlPolicy, InfoFields};
 use crate::extract::Options;
-use crate::pipeline::Unique;
 use crate::record::IdDemand;
 use crate::scan::SchemelessPolicy;
 
@@ -36,7 +35,7 @@ impl Config {
                 .iter()
                 .map(|scheme| scheme.to_ascii_lowercase())
                 .collect(),
-            unique_in_message: extract.unique == Unique::Message,
+            unique: extract.unique,
             context_bytes: extract.context,
             strip_recipient: extract.strip_recipient,
             ids: IdDemand::default(),

@@ -3,7 +3,7 @@
 use twox_hash::{XxHash3_64, XxHash3_128};
 
 use super::message_pass::MessagePass;
-use super::{Extractor, Finding, Options};
+use super::{Extractor, Finding, Options, Unique};
 use crate::decode::{MimePart, OffsetMap};
 use crate::parse::{
     FoundUrl, RedirectTarget, RejectReason, key, mismatch, parse_nested, parse_replacement,
@@ -58,7 +58,7 @@ impl MessagePass<'_, '_> {
             (self.sink)(Finding::Filtered);
             return;
         }
-        if options.unique_in_message {
+        if options.unique == Unique::Message {
             let key = key_hash(found);
             if !self.reported_keys.insert(key) {
                 (self.sink)(Finding::Duplicate { key });

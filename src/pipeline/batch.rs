@@ -1,9 +1,9 @@
 //! Builder of batches: encodes and counts findings, and hands batches in before they grow large.
 
 use super::chunk::{ArticleChunk, ArticlePart, Batch, Chunk, KeyedLine};
-use super::job::{Job, Unique};
+use super::job::Job;
 use super::scratch::{Scratch, ScratchPool};
-use crate::extract::{Finding, key_hash};
+use crate::extract::{Finding, Unique, key_hash};
 use crate::limits::RECORD_BUFFER_BYTES;
 use crate::origin::Source;
 use crate::record::{self, MessageTail, Record, Summary};
@@ -14,6 +14,7 @@ pub(super) type HandIn<'h> = dyn FnMut(Batch) + 'h;
 /// Builder of the batches of one unit of work.
 pub(super) struct BatchBuilder<'w> {
     job: &'w Job,
+    unique: Unique,
     pool: &'w ScratchPool,
     pub(super) scratch: Scratch,
     batch: Batch,
@@ -46,6 +47,7 @@ impl<'w> BatchBuilder<'w> {
     /// A builder for a unit of `unit_bytes` bytes of messages.
     pub(super) fn new(
         job: &'w Job,
+        unique: Unique,
         pool: &'w ScratchPool,
         unit_bytes: u64,
         hand_in: &'w mut HandIn<'w>,
@@ -56,6 +58,7 @@ impl<'w> BatchBuilder<'w> {
             .min(Batch::FULL_BYTES);
         BatchBuilder {
             job,
+            unique,
             pool,
             scratch: pool.take(),
             batch: Batch::default(),
@@ -195,13 +198,9 @@ impl<'w> BatchBuilder<'w> {
     /// Appends a record's line.
     fn add_line(&mut self, record: &Record<'_>) {
         self.reserve_records();
-        let Job {
-            line_format,
-            unique,
-            ..
-        } = self.job;
+        let line_format = &self.job.line_format;
         let (writer, records) = (&mut self.scratch.writer, &mut self.batch.records);
-        if *unique == Unique::None {
+        if self.unique == Unique::None {
             line_format.write(record, writer, records);
             return;
         }
@@ -232,7 +231,7 @@ impl<'w> BatchBuilder<'w> {
 
     /// Closes the lines of the message's records, where URLs are counted, with the number of times that each URL occurred.
     fn close_lines(&mut self) {
-        if self.job.unique == Unique::None {
+        if self.unique == Unique::None {
             return;
         }
         let (chunk_start, mark) = (self.chunk_start, self.mark);
@@ -263,7 +262,7 @@ impl<'w> BatchBuilder<'w> {
                 begin = open_end;
             }
         }
-        if self.job.unique != Unique::Run {
+        if self.unique != Unique::Run {
             chunk.keys.clear();
         }
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::chunk::{ArticleChunk, ArticlePart, Chunk, KeyedLine};
-use super::job::Unique;
+use crate::extract::Unique;
 
 /// Articles and URLs that were written so far.
 #[derive(Debug, Default)]

@@ -29,24 +29,10 @@ pub struct Job {
     pub line_format: LineFormat,
     /// Rejected candidates are reported.
     pub rejects: bool,
-    /// Repetitions of a URL that are left out. Within messages the extractor leaves them out.
-    pub unique: Unique,
     /// Skips messages dated before this time (seconds since 1970).
     pub since: Option<i64>,
     /// Skips messages dated at this time or later.
     pub until: Option<i64>,
-}
-
-/// Repetitions of a URL that are left out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Unique {
-    /// No repetition is left out.
-    #[default]
-    None,
-    /// Repetitions within a message; the record holds their number.
-    Message,
-    /// Repetitions within the run.
-    Run,
 }
 
 /// Receiver of the results of a run, in the order of its input.

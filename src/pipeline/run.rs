@@ -32,7 +32,7 @@ pub fn run(job: &Job, extractor: &Extractor, report: &mut dyn Report) -> io::Res
         extractor,
         pool: &pool,
     };
-    let mut writer = Writer::new(job, report);
+    let mut writer = Writer::new(job, extractor.unique(), report);
     if !writer.write_header()? {
         return Ok(writer.summary);
     }

@@ -48,7 +48,13 @@ impl WorkContext<'_> {
     fn try_work_on(self, unit: Unit, hand_in: &mut HandIn<'_>) {
         let mut worker = Worker {
             context: self,
-            builder: BatchBuilder::new(self.job, self.pool, unit.bytes(), hand_in),
+            builder: BatchBuilder::new(
+                self.job,
+                self.extractor.unique(),
+                self.pool,
+                unit.bytes(),
+                hand_in,
+            ),
         };
         match unit {
             Unit::Steps(steps) => steps.into_iter().for_each(|step| worker.unit_step(step)),

@@ -6,6 +6,7 @@ use super::chunk::Chunk;
 use super::dedup::Dedup;
 use super::job::{Job, Report};
 use crate::diagnostic::DiagnosticKind;
+use crate::extract::Unique;
 use crate::record::{LineFormat, Summary};
 
 /// Writer of chunks to a report.
@@ -20,12 +21,12 @@ pub(super) struct Writer<'w> {
 
 impl<'w> Writer<'w> {
     /// A writer that has written nothing.
-    pub(super) fn new(job: &'w Job, report: &'w mut dyn Report) -> Writer<'w> {
+    pub(super) fn new(job: &'w Job, unique: Unique, report: &'w mut dyn Report) -> Writer<'w> {
         Writer {
             report,
             summary: Summary::default(),
             format: &job.line_format,
-            dedup: Dedup::new(job.unique),
+            dedup: Dedup::new(unique),
             broken: None,
         }
     }
@@ -136,7 +137,7 @@ mod tests {
     fn files(chunks: Vec<Chunk>) -> Files {
         let mut report = Vec::new();
         let job = Job::default();
-        let mut writer = Writer::new(&job, &mut report);
+        let mut writer = Writer::new(&job, Unique::None, &mut report);
         let mut records = BatchRecords::new(b"");
         for chunk in chunks {
             assert!(writer.write(chunk, &mut records).unwrap());

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 use urlspool::diagnostic::DiagnosticKind;
+use urlspool::extract::Unique;
 use urlspool::limits::Limits;
-use urlspool::pipeline::Unique;
 use urlspool::split::Format;
 use urlspool::{Extractor, Job, Options, origin, run};
 
@@ -126,12 +126,11 @@ fn unique_in_messages(path: PathBuf, threads: usize) -> RunOutput {
     let job = Job {
         roots: vec![path],
         threads,
-        unique: Unique::Message,
         ..Job::default()
     };
     let mut output = RunOutput::default();
     let mut options = Options::default();
-    options.unique_in_message = true;
+    options.unique = Unique::Message;
     let summary = run(&job, &Extractor::new(options), &mut output).expect("a Vec takes all");
     assert_eq!(summary.imbalances(), [""; 0]);
     output
@@ -364,12 +363,13 @@ fn articles_with_many_records_are_each_written_once() {
             let job = Job {
                 roots: vec![folder.path("spool")],
                 threads,
-                unique,
                 ..Job::default()
             };
+            let mut options = Options::default();
+            options.unique = unique;
             let mut output = RunOutput::default();
-            let summary = run(&job, &Extractor::new(Options::default()), &mut output)
-                .expect("a Vec takes all");
+            let summary =
+                run(&job, &Extractor::new(options), &mut output).expect("a Vec takes all");
             assert_eq!(summary.imbalances(), [""; 0]);
             assert_eq!(summary.messages_skipped["cross-post"], 10);
             assert!(output.records.len() > 8 << 20, "{}", output.records.len());

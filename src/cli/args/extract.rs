@@ -4,8 +4,8 @@ use super::limit::{LimitSetting, limit_setting, limits_help};
 use super::values::named;
 use super::{EXTRACT, GENERAL};
 use crate::config::{Config, ExtractTable};
+use crate::extract::Unique;
 use crate::parse::Grammar;
-use crate::pipeline::Unique;
 use crate::scan::Rules;
 
 /// The arguments that say which URLs are found and written. Each has a reverse, since the configuration may hold it.

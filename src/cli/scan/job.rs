@@ -25,8 +25,8 @@ pub(super) fn config(args: &ScanArgs) -> Result<Config, CommandError> {
     Ok(config)
 }
 
-/// The job of the arguments and of their configuration.
-pub(super) fn job(args: &ScanArgs, config: &Config) -> Result<Job, CommandError> {
+/// The job of the arguments.
+pub(super) fn job(args: &ScanArgs) -> Result<Job, CommandError> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let filter = args.sources.filter()?;
     let items = args.splits.as_deref().map(split_items).transpose()?;
@@ -44,7 +44,6 @@ pub(super) fn job(args: &ScanArgs, config: &Config) -> Result<Job, CommandError>
         threads: args.threads.map_or(cores, usize::from),
         line_format: format::line_format(args)?,
         rejects: args.rejects.is_some(),
-        unique: config.extract.unique,
         since: args.since.map(|period| period.start),
         until: args.until.map(|period| period.end),
     })
