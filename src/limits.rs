@@ -239,6 +239,14 @@ pub const RECORD_BUFFER_BYTES: usize = 4 << 20;
 /// waits.
 pub const QUEUED_BATCHES: usize = 1;
 
+/// Maximum number of batches that wait between a scan and the reader of its records, in the library's `scan`. A batch holds
+/// [`RECORD_BUFFER_BYTES`] or a little more, and twice as much at most.
+pub const SCANNED_BATCHES: usize = 4;
+
+/// Maximum number of events that the library's `scan` returns at its end; the others are counted. A damaged archive can
+/// have one for each of its messages, and an event takes a few hundred bytes.
+pub const SCANNED_EVENTS: usize = 10_000;
+
 /// Maximum number of URLs whose encoded form each thread caches. A mailing list repeats about five URLs in every message.
 pub const RECORD_CACHE_ENTRIES: usize = 256;
 

@@ -9,11 +9,8 @@ use super::job::{Job, Report};
 use super::run::run;
 use crate::diagnostic::Event;
 use crate::extract::{Extractor, Options};
+use crate::limits::{SCANNED_BATCHES, SCANNED_EVENTS};
 use crate::record::{OwnedRecord, Summary};
-
-/// Maximum number of batches that wait between the scan and its reader. A batch holds
-/// [`RECORD_BUFFER_BYTES`](crate::limits::RECORD_BUFFER_BYTES) or a little more, and twice as much at most.
-const WAITING_BATCHES: usize = 4;
 
 /// Prepares a scan of files and folders with the default options. Nothing is opened before [`Scan::run`].
 ///
@@ -69,7 +66,7 @@ impl Scan {
     ///
     /// The system's error if no thread can be started.
     pub fn run(self) -> io::Result<Records> {
-        let (sender, batches) = mpsc::sync_channel(WAITING_BATCHES);
+        let (sender, batches) = mpsc::sync_channel(SCANNED_BATCHES);
         let Scan { job, options } = self;
         let worker = thread::Builder::new()
             .name("urlspool-scan".to_owned())
@@ -77,11 +74,13 @@ impl Scan {
                 let mut report = BatchSender {
                     sender,
                     events: Vec::new(),
+                    more_events: 0,
                 };
                 let summary = run(&job, &Extractor::new(options), &mut report)?;
                 Ok(Finished {
                     summary,
                     events: report.events,
+                    more_events: report.more_events,
                 })
             })?;
         Ok(Records {
@@ -109,8 +108,10 @@ pub struct Records {
 pub struct Finished {
     /// The counts of everything that was read, skipped and failed.
     pub summary: Summary,
-    /// Limits, damage and failures, in the order of the input.
+    /// Limits, damage and failures, in the order of the input: the first [`SCANNED_EVENTS`] of them.
     pub events: Vec<Event>,
+    /// Number of events after those.
+    pub more_events: u64,
 }
 
 impl Records {
@@ -156,7 +157,9 @@ impl Iterator for Records {
 /// The report that hands batches of records to another thread.
 struct BatchSender {
     sender: SyncSender<Vec<u8>>,
+    /// At most [`SCANNED_EVENTS`].
     events: Vec<Event>,
+    more_events: u64,
 }
 
 impl Report for BatchSender {
@@ -169,7 +172,11 @@ impl Report for BatchSender {
     }
 
     fn event(&mut self, event: &Event) -> io::Result<()> {
-        self.events.push(event.clone());
+        if self.events.len() < SCANNED_EVENTS {
+            self.events.push(event.clone());
+        } else {
+            self.more_events += 1;
+        }
         Ok(())
     }
 
@@ -198,6 +205,17 @@ mod tests {
             .unwrap()
             .finish()
             .unwrap();
-        assert_eq!(finished.events.len(), 1);
+        assert_eq!((finished.events.len(), finished.more_events), (1, 0));
+    }
+
+    #[test]
+    fn events_beyond_the_limit_are_counted() {
+        let missing = (0..SCANNED_EVENTS + 2).map(|number| format!("corpus/none/{number}"));
+        let finished = scan(missing).threads(1).run().unwrap().finish().unwrap();
+        assert_eq!(
+            (finished.events.len(), finished.more_events),
+            (SCANNED_EVENTS, 2)
+        );
+        assert!(finished.events[1].source.path.ends_with("corpus/none/1"));
     }
 }
