@@ -59,6 +59,39 @@ const THREADS: &[&str] = &[
     "tokio",
 ];
 
+/// The clock, and the files beneath `daemon/service` and elsewhere that may use it (the table in ARCHITECTURE).
+const CLOCK: &[&str] = &[
+    "std::time::Instant",
+    "std::time::SystemTime",
+    "jiff::Timestamp::now",
+    "jiff::Zoned::now",
+];
+const USES_CLOCK: &[&str] = &["daemon/service/", "cli/scan.rs", "cli/scan/interrupt.rs"];
+
+/// The environment, and the files that may use it (the table in ARCHITECTURE).
+const ENVIRONMENT: &[&str] = &["std::env", "sd_notify"];
+const USES_ENVIRONMENT: &[&str] = &[
+    "config.rs",
+    "cli.rs",
+    "cli/config_path.rs",
+    "cli/terminal.rs",
+    "daemon/service/process.rs",
+    "daemon/planted_faults.rs",
+];
+
+/// The network, and the files that may use it (the table in ARCHITECTURE).
+const NETWORK: &[&str] = &[
+    "std::net::TcpStream",
+    "std::net::TcpListener",
+    "std::net::UdpSocket",
+    "std::net::ToSocketAddrs",
+    "std::os::unix::net",
+];
+const USES_NETWORK: &[&str] = &[
+    "daemon/service/status_server.rs",
+    "daemon/service/unix_socket.rs",
+];
+
 const JSON: &[&str] = &["serde", "serde_json"];
 
 /// `record` owns the format of the records, `config` reads its file, `cli` reads JSON strings for `parse`, and `daemon`
@@ -221,6 +254,25 @@ fn pure_modules_do_no_io() {
         |source| PURE.contains(&source.module.as_str()),
         |source| named(&source.text, IO),
     );
+}
+
+/// ARCHITECTURE names the files that use the clock, the environment and the network.
+#[test]
+fn only_the_named_files_use_the_world() {
+    for (items, files) in [
+        (CLOCK, USES_CLOCK),
+        (ENVIRONMENT, USES_ENVIRONMENT),
+        (NETWORK, USES_NETWORK),
+    ] {
+        let is_named = |source: &Source| {
+            let path = source.modules.join("/") + ".rs";
+            files.iter().any(|file| path.starts_with(file))
+        };
+        check_rule(
+            |source| !is_named(source) && !source.is_test,
+            |source| named(&without_tests(&code(&source.text)), items),
+        );
+    }
 }
 
 #[test]
