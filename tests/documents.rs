@@ -1,5 +1,7 @@
 //! The documents against the sources: what a page says of files must be true.
 
+mod commands;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -64,6 +66,15 @@ fn the_architecture_has_one_row_for_each_source_file() {
     assert!(
         unknown.is_empty(),
         "ARCHITECTURE.md has rows for files that do not exist: {unknown:?}"
+    );
+}
+
+#[test]
+fn the_readme_is_a_first_page() {
+    let lines = read("README.md").lines().count();
+    assert!(
+        lines <= 200,
+        "README.md has {lines} lines; details belong into docs/"
     );
 }
 

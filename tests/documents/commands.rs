@@ -1,0 +1,345 @@
+//! The commands that the documents show: each is run, and must print what the page shows.
+//!
+//! A `console` fence is a session. A line `$ COMMAND` is a command, the lines `> ` after it belong to it, and the lines up to
+//! the next command are its output, standard error included; a line `...` stands for any number of lines. The session runs
+//! in an empty folder that holds the repository's `corpus`; the program is found as `urlspool`.
+//!
+//! Sessions that need other tools than the usual ones of a POSIX system are tests of their own, which `.ci/run` starts where
+//! the tool is installed. An `sh` fence is not run; each has a reason.
+
+use std::collections::BTreeSet;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+use std::{env, fs};
+
+use super::read;
+use crate::scene::{Folder, corpus, done, ended};
+
+/// The pages for users.
+fn pages() -> Vec<String> {
+    let docs = fs::read_dir(super::root().join("docs")).unwrap();
+    let names = docs.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut pages: Vec<_> = names.map(|name| format!("docs/{name}")).collect();
+    pages.push("README.md".to_owned());
+    pages.sort();
+    assert!(pages.len() > 5, "{pages:?}");
+    pages
+}
+
+/// Tools of any POSIX system, and the two that nearly all have besides.
+const USUAL_TOOLS: &[&str] = &[
+    "urlspool", "awk", "cat", "cmp", "cp", "cut", "dd", "echo", "expand", "grep", "gzip", "head",
+    "ls", "mkdir", "mv", "printf", "rm", "sed", "sort", "tail", "tar", "tr", "uniq", "wc",
+];
+
+/// Tools that a session may need, one in a session. There is a test for each.
+const OTHER_TOOLS: &[&str] = &["duckdb", "jq", "sqlite3"];
+
+/// The `sh` fences: page, first line, and the reason for which they are not run.
+const NOT_RUN: &[(&str, &str, &str)] = &[
+    (
+        "README.md",
+        "cargo run --release",
+        "`.ci/run` runs both commands",
+    ),
+    ("README.md", "cargo install", "it installs"),
+    ("docs/daemon.md", "curl --unix-socket", "it needs a daemon"),
+    (
+        "docs/performance.md",
+        "cargo bench",
+        "it measures for minutes",
+    ),
+    (
+        "docs/recipes.md",
+        "urlspool schema --as postgresql",
+        "it needs a server",
+    ),
+];
+
+/// Fence of a page.
+struct Fence<'p> {
+    language: &'p str,
+    lines: Vec<&'p str>,
+    /// The number of its first line in the page.
+    number: usize,
+}
+
+fn fences(page: &str) -> Vec<Fence<'_>> {
+    let mut fences: Vec<Fence<'_>> = Vec::new();
+    let mut is_open = false;
+    for (number, line) in (1..).zip(page.lines()) {
+        match (line.strip_prefix("```"), is_open) {
+            (Some(language), false) => {
+                fences.push(Fence {
+                    language,
+                    lines: Vec::new(),
+                    number: number + 1,
+                });
+                is_open = true;
+            }
+            (Some(_), true) => is_open = false,
+            (None, true) => fences.last_mut().unwrap().lines.push(line),
+            (None, false) => {}
+        }
+    }
+    assert!(!is_open, "a fence is not closed");
+    fences
+}
+
+/// Command of a session, and the output that is shown.
+#[derive(Debug, Default, PartialEq)]
+struct Shown {
+    command: String,
+    output: Vec<String>,
+}
+
+fn session(fence: &Fence<'_>) -> Vec<Shown> {
+    let mut session: Vec<Shown> = Vec::new();
+    for line in &fence.lines {
+        if let Some(command) = line.strip_prefix("$ ") {
+            session.push(Shown {
+                command: command.to_owned(),
+                output: Vec::new(),
+            });
+            continue;
+        }
+        let last = session.last_mut().expect("a session begins with a command");
+        match line.strip_prefix("> ") {
+            Some(more) if last.output.is_empty() => {
+                last.command.push('\n');
+                last.command.push_str(more);
+            }
+            _ => last.output.push((*line).to_owned()),
+        }
+    }
+    session
+}
+
+/// The programs that a command starts: the first word of each part of a pipeline, with texts in quotes left out.
+fn programs(command: &str) -> BTreeSet<&str> {
+    let first_line = command.lines().next().unwrap_or_default();
+    let is_heredoc = first_line.contains("<<");
+    let code = if is_heredoc { first_line } else { command };
+    // Quoted text holds no program; a part of `code` outside quotes stands at an even place.
+    let outside = code.split('\'').step_by(2);
+    let mut programs = BTreeSet::new();
+    let mut begins_part = true;
+    for piece in outside {
+        let mut rest = piece;
+        loop {
+            let (part, after) = match rest.find(['|', ';', '\n', '&']) {
+                Some(at) => (&rest[..at], Some(&rest[at + 1..])),
+                None => (rest, None),
+            };
+            if begins_part {
+                programs.extend(part.split_whitespace().next());
+            }
+            let Some(after) = after else { break };
+            (begins_part, rest) = (true, after);
+        }
+        begins_part = false;
+    }
+    programs
+}
+
+/// The tool besides the usual ones that a session needs; `None` if it needs none.
+fn other_tool(session: &[Shown]) -> Option<&'static str> {
+    let programs: BTreeSet<_> = session
+        .iter()
+        .flat_map(|shown| programs(&shown.command))
+        .filter(|program| !USUAL_TOOLS.contains(program))
+        .collect();
+    let known = |program: &&str| {
+        let found = OTHER_TOOLS.iter().find(|tool| *tool == program);
+        *found.unwrap_or_else(|| panic!("{program}: this test does not know the program"))
+    };
+    let tools: Vec<_> = programs.iter().map(known).collect();
+    assert!(tools.len() < 2, "a session needs several of {tools:?}");
+    tools.first().copied()
+}
+
+/// Returns `true` if `printed` is what the page shows; a line `...` stands for any lines.
+fn matches(shown: &[String], printed: &[&str]) -> bool {
+    match shown.iter().position(|line| line == "...") {
+        None => shown.iter().map(String::as_str).eq(printed.iter().copied()),
+        Some(at) => {
+            let (start, end) = (&shown[..at], &shown[at + 1..]);
+            start.len() + end.len() <= printed.len()
+                && matches(start, &printed[..start.len()])
+                && matches(end, &printed[printed.len() - end.len()..])
+        }
+    }
+}
+
+/// Runs a session in a folder of its own. Returns what differs from the page.
+fn run(session: &[Shown]) -> Vec<String> {
+    let folder = Folder::new();
+    symlink(corpus(), folder.path("corpus")).unwrap();
+    let program = Path::new(env!("CARGO_BIN_EXE_urlspool"));
+    let path = env::var("PATH").unwrap();
+    let path = format!("{}:{path}", program.parent().unwrap().display());
+    let mut differences = Vec::new();
+    for Shown { command, output } in session {
+        let ended = ended(
+            Command::new("sh")
+                .args(["-c", &format!("exec 2>&1\n{command}")])
+                .current_dir(folder.root())
+                .env("PATH", &path)
+                .env("HOME", folder.root())
+                .env("LC_ALL", "C")
+                .env_remove("URLSPOOL_CONFIG"),
+            b"",
+        );
+        let printed: Vec<_> = ended.text().lines().collect();
+        if !matches(output, &printed) {
+            differences.push(format!("$ {command}\n{}", printed.join("\n")));
+        }
+    }
+    differences
+}
+
+/// Runs the sessions of all pages that need this tool, or only the usual ones.
+#[track_caller]
+fn run_sessions(tool: Option<&str>) {
+    let (mut commands, mut differences) = (0, Vec::new());
+    for page in pages() {
+        let text = read(&page);
+        for fence in fences(&text) {
+            if fence.language != "console" {
+                continue;
+            }
+            let session = session(&fence);
+            if other_tool(&session) != tool {
+                continue;
+            }
+            commands += session.len();
+            for difference in run(&session) {
+                differences.push(format!("{page}:{}: {difference}", fence.number));
+            }
+        }
+    }
+    assert!(commands > 0, "no page shows a command of this kind");
+    assert!(
+        differences.is_empty(),
+        "the program prints something else than the page shows:\n\n{}\n",
+        differences.join("\n\n")
+    );
+}
+
+#[test]
+fn commands_print_what_the_pages_show() {
+    run_sessions(None);
+}
+
+#[test]
+#[ignore = "needs jq"]
+fn commands_with_jq_print_what_the_pages_show() {
+    run_sessions(Some("jq"));
+}
+
+#[test]
+#[ignore = "needs sqlite3"]
+fn commands_with_sqlite3_print_what_the_pages_show() {
+    run_sessions(Some("sqlite3"));
+}
+
+#[test]
+#[ignore = "needs duckdb"]
+fn commands_with_duckdb_print_what_the_pages_show() {
+    run_sessions(Some("duckdb"));
+}
+
+#[test]
+fn every_fence_is_run_or_has_a_reason() {
+    let mut excused = 0;
+    for page in pages() {
+        let text = read(&page);
+        for fence in fences(&text) {
+            let begins = |line: &str| {
+                fence
+                    .lines
+                    .first()
+                    .is_some_and(|first| first.starts_with(line))
+            };
+            let is_excused = NOT_RUN
+                .iter()
+                .any(|(of, line, _)| *of == page && begins(line));
+            excused += usize::from(is_excused);
+            assert!(
+                is_excused || matches!(fence.language, "console" | "text" | "toml" | "rust"),
+                "{page}:{}: a fence `{}` that no test runs",
+                fence.number,
+                fence.language
+            );
+        }
+    }
+    assert_eq!(excused, NOT_RUN.len(), "a reason is for no fence");
+}
+
+/// Commands in the text of a page, between backticks.
+fn commands_in_text(page: &str) -> Vec<&str> {
+    let is_fence = page.split("```").step_by(2);
+    is_fence
+        .flat_map(|text| text.split('`').skip(1).step_by(2))
+        .filter(|code| code.starts_with("urlspool "))
+        .collect()
+}
+
+#[test]
+fn commands_in_the_text_have_options_that_exist() {
+    let mut found = 0;
+    for page in pages() {
+        for command in commands_in_text(&read(&page)) {
+            let mut words = command.split_whitespace().skip(1);
+            let Some(name) = words.next().filter(|name| !name.starts_with('-')) else {
+                continue;
+            };
+            let help = done(&[name, "--help"]).text().to_owned();
+            for option in words.filter(|word| word.starts_with("--")) {
+                let option = option.split('=').next().unwrap();
+                assert!(help.contains(option), "{page}: `{command}` has no {option}");
+            }
+            found += 1;
+        }
+    }
+    assert!(found > 10, "only {found} commands were found");
+}
+
+#[test]
+fn a_session_is_read_as_it_is_shown() {
+    let lines = vec![
+        "$ cat <<'END' | wc",
+        "> a | b",
+        "> END",
+        "1",
+        "$ ls; echo 'a | b' | sort",
+    ];
+    let fence = Fence {
+        language: "console",
+        lines,
+        number: 1,
+    };
+    let session = session(&fence);
+    let commands: Vec<_> = session.iter().map(|shown| shown.command.as_str()).collect();
+    assert_eq!(
+        commands,
+        ["cat <<'END' | wc\na | b\nEND", "ls; echo 'a | b' | sort"]
+    );
+    assert_eq!(session[0].output, ["1"]);
+    let all: Vec<_> = commands.iter().map(|command| programs(command)).collect();
+    assert_eq!(all[0], BTreeSet::from(["cat", "wc"]));
+    assert_eq!(all[1], BTreeSet::from(["ls", "echo", "sort"]));
+    assert_eq!(other_tool(&session), None);
+}
+
+#[test]
+fn dots_stand_for_any_lines() {
+    let check = |shown: &[&str], printed: &[&str]| {
+        let shown: Vec<_> = shown.iter().map(|line| (*line).to_owned()).collect();
+        matches(&shown, printed)
+    };
+    assert!(check(&["a", "b"], &["a", "b"]) && !check(&["a"], &["a", "b"]));
+    assert!(check(&["a", "...", "z"], &["a", "z"]) && check(&["...", "z"], &["a", "b", "z"]));
+    assert!(!check(&["a", "...", "z"], &["a"]) && check(&["..."], &[]));
+}
