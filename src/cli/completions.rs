@@ -1,5 +1,5 @@
 //! `urlspool completions`. The crate `clap_complete` writes the scripts; they are changed so that each name of a
-//! comma-separated list is completed.
+//! comma-separated list is completed, and in fish arguments without a flag, too.
 
 use clap::{Arg, Command, CommandFactory};
 use clap_complete::Shell;
@@ -12,7 +12,36 @@ pub(super) fn completions(args: &CompletionsArgs) -> CommandResult {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Args::command(), "urlspool", &mut script);
     let script = String::from_utf8_lossy(&script).into_owned();
-    print(with_lists(script, args.shell).as_bytes())
+    let mut script = with_lists(script, args.shell);
+    if args.shell == Shell::Fish {
+        script.extend(fish_arguments());
+    }
+    print(script.as_bytes())
+}
+
+/// Lines for the arguments without a flag that have names; the crate writes none for fish.
+fn fish_arguments() -> Vec<String> {
+    let lines = |command: &Command| -> Vec<String> {
+        let name = command.get_name();
+        let arguments = command.get_positionals().map(names_of);
+        arguments
+            .filter(|names| !names.is_empty())
+            .map(|names| {
+                let names = names.join(" ");
+                format!("complete -c urlspool -n \"__fish_urlspool_using_subcommand {name}\" -f -a \"{names}\"\n")
+            })
+            .collect()
+    };
+    Args::command().get_subcommands().flat_map(lines).collect()
+}
+
+/// The names that an argument can have, if they are known.
+fn names_of(arg: &Arg) -> Vec<String> {
+    let values = arg.get_possible_values();
+    values
+        .iter()
+        .map(|value| value.get_name().to_owned())
+        .collect()
 }
 
 /// Option whose value is a comma-separated list of names.
@@ -23,11 +52,7 @@ struct ListOption {
 
 impl ListOption {
     fn of(arg: &Arg) -> Option<ListOption> {
-        let names: Vec<String> = arg
-            .get_possible_values()
-            .iter()
-            .map(|value| value.get_name().to_owned())
-            .collect();
+        let names = names_of(arg);
         let is_list = arg.get_value_delimiter() == Some(',') && !names.is_empty();
         Some(ListOption {
             flag: arg.get_long().filter(|_| is_list)?.to_owned(),
@@ -53,11 +78,12 @@ fn with_lists(script: String, shell: Shell) -> String {
                         "compgen -P \"${{cur%\"${{cur##*,}}\"}}\" -W \"{names}\" -- \"${{cur##*,}}\")"
                     ),
                 ),
+                // The names stand in `:(...)'`, or with their meanings in `:((...))'`.
                 Shell::Zsh => replace_after(
                     &script,
                     &format!("--{flag}="),
-                    ":((",
-                    "))'",
+                    ":(",
+                    ")'",
                     &format!(":_values -s , \"{flag}\" {names}'"),
                 ),
                 Shell::Fish => replace_after(

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use super::values::named;
+use clap::builder::{StringValueParser, TypedValueParser};
+
+use super::values::{OfferedNames, named};
 use crate::config::NamedValue;
 use crate::record::SchemaLanguage;
 
@@ -38,10 +40,35 @@ pub(crate) struct SchemaArgs {
 #[derive(clap::Args, Debug)]
 pub(crate) struct ManArgs {
     /// A subcommand, `urlspool.toml` or `record` [default: the page of the program]
-    #[arg(value_name = "PAGE")]
+    #[arg(value_name = "PAGE", value_parser = page_name(), hide_possible_values = true)]
     pub(crate) page: Option<String>,
 
     /// Write all pages into the folders `man1` and `man5` of DIR
     #[arg(long, value_name = "DIR", conflicts_with = "page")]
     pub(crate) all: Option<PathBuf>,
+}
+
+/// The names of the pages, for completion; the page of a new command is found without its name here.
+const PAGES: &[&str] = &[
+    "urlspool",
+    "scan",
+    "watch",
+    "status",
+    "parse",
+    "show",
+    "explain",
+    "splits",
+    "schema",
+    "check-config",
+    "completions",
+    "man",
+    "urlspool.toml",
+    "record",
+];
+
+/// Parser of the name of a page, which offers the names of all pages.
+fn page_name() -> impl TypedValueParser<Value = String> {
+    let parser = StringValueParser::new();
+    let names = || PAGES.to_vec();
+    OfferedNames { parser, names }
 }

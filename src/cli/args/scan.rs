@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::date::{DatePeriod, date_period};
 use super::extract::ExtractArgs;
 use super::sources::SourceArgs;
-use super::values::{FieldNameArgument, FieldNameParser, OutputFormat, When, item_size, named};
+use super::values::{FieldNameArgument, OutputFormat, When, field_name, item_size, named};
 use super::{GENERAL, INPUT, OUTPUT};
 use crate::config::NamedValue;
 
@@ -54,7 +54,7 @@ pub(crate) struct ScanArgs {
     /// Write only these fields of the records, separated by commas; for jsonl, csv and tsv
     ///
     /// Fields are named as in the record: `url,source.path,message.date`. The name of an object stands for all its fields.
-    #[arg(long, value_name = "FIELD,...", value_delimiter = ',', value_parser = FieldNameParser, hide_possible_values = true, help_heading = OUTPUT)]
+    #[arg(long, value_name = "FIELD,...", value_delimiter = ',', value_parser = field_name(), hide_possible_values = true, help_heading = OUTPUT)]
     pub(crate) fields: Vec<FieldNameArgument>,
 
     /// Write only the fields that name the URL, its place and its message

@@ -70,40 +70,47 @@ impl fmt::Display for FieldNameError {
 
 impl std::error::Error for FieldNameError {}
 
-/// Parser of the name of a field. Its names serve completion only: an error does not list all of them.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct FieldNameParser;
-
-impl FieldNameParser {
-    fn names() -> impl Iterator<Item = &'static str> {
-        let names = record::RECORD_FIELDS.iter().map(|field| field.name);
-        names.filter(|name| FieldId::named(name).next().is_some())
-    }
-
-    fn parse(name: String) -> Result<FieldNameArgument, FieldNameError> {
-        if FieldNameParser::names().any(|known| known == name) {
-            return Ok(FieldNameArgument(name));
-        }
-        let nearest = nearest(&name, FieldNameParser::names());
-        Err(FieldNameError { nearest })
-    }
+/// Parser of the name of a field.
+pub(super) fn field_name() -> impl TypedValueParser<Value = FieldNameArgument> {
+    let parser = StringValueParser::new().try_map(parse_field_name);
+    let names = || field_names().collect();
+    OfferedNames { parser, names }
 }
 
-impl TypedValueParser for FieldNameParser {
-    type Value = FieldNameArgument;
+fn parse_field_name(name: String) -> Result<FieldNameArgument, FieldNameError> {
+    if field_names().any(|known| known == name) {
+        return Ok(FieldNameArgument(name));
+    }
+    let nearest = nearest(&name, field_names());
+    Err(FieldNameError { nearest })
+}
+
+fn field_names() -> impl Iterator<Item = &'static str> {
+    let names = record::RECORD_FIELDS.iter().map(|field| field.name);
+    names.filter(|name| FieldId::named(name).next().is_some())
+}
+
+/// Parser with names that completion offers. The parser decides what is accepted, and an error does not list all names.
+#[derive(Clone)]
+pub(super) struct OfferedNames<P> {
+    pub(super) parser: P,
+    pub(super) names: fn() -> Vec<&'static str>,
+}
+
+impl<P: TypedValueParser> TypedValueParser for OfferedNames<P> {
+    type Value = P::Value;
 
     fn parse_ref(
         &self,
         command: &Command,
         argument: Option<&Arg>,
         value: &OsStr,
-    ) -> Result<FieldNameArgument, clap::Error> {
-        let parser = StringValueParser::new().try_map(FieldNameParser::parse);
-        parser.parse_ref(command, argument, value)
+    ) -> Result<P::Value, clap::Error> {
+        self.parser.parse_ref(command, argument, value)
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue>>> {
-        Some(Box::new(FieldNameParser::names().map(PossibleValue::new)))
+        Some(Box::new((self.names)().into_iter().map(PossibleValue::new)))
     }
 }
 
