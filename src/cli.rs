@@ -7,10 +7,14 @@ mod config_path;
 mod error;
 mod exit;
 mod explain;
+#[cfg(feature = "load")]
+mod load;
 mod location;
 mod manual;
 mod parse;
 mod scan;
+#[cfg(feature = "load")]
+mod search;
 mod show;
 mod sources;
 mod splits;
@@ -96,6 +100,10 @@ fn command(args: Args) -> CommandResult {
         Command::Show(args) => show::show(&args),
         Command::Explain(args) => explain::explain(&args),
         Command::Splits(args) => splits::splits(&args),
+        #[cfg(feature = "load")]
+        Command::Load(args) => load::load(&args),
+        #[cfg(feature = "load")]
+        Command::Search(args) => search::search(&args::SearchArgs { color, ..args }),
         Command::Schema(args) => print(record::schema(args.language).as_bytes()),
         Command::CheckConfig(args) => check_config::check_config(&args),
         Command::Completions(args) => completions::completions(&args),

@@ -52,6 +52,7 @@
 //! | `archives` | compressed files and archives |
 //! | `files` | files and folders on all cores |
 //! | `daemon` | the daemon that watches live spools (`urlspool watch`) |
+//! | `load` | loads records into SQLite and searches them (`urlspool load`, `urlspool search`) |
 //! | `cli` | the command line |
 //!
 //! All are on by default. Developed and tested on Linux (x86-64); without features nothing depends on the platform, and
@@ -60,7 +61,7 @@
 //! # The modules
 //!
 //! ```text
-//! roof      cli  ------------->  daemon                  a shell's view  |  live spools
+//! roof      cli  ------------->  daemon     load         a shell's view  |  live spools  |  databases
 //!              \                    |
 //! stairs       `----> pipeline <--'  <- config            joins the stages
 //!             _____|_________________________________________________________
@@ -123,6 +124,9 @@ pub mod config;
 
 #[cfg(feature = "daemon")]
 pub mod daemon;
+
+#[cfg(feature = "load")]
+pub mod load;
 
 #[cfg(feature = "cli")]
 pub mod cli;

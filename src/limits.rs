@@ -336,3 +336,26 @@ pub const PARSE_BATCH_BYTES: usize = 1 << 20;
 /// Maximum number of milliseconds that an interrupted scan waits for a batch to be written, so that files end with a whole line:
 /// longer than a disk takes, and short enough for who pressed Ctrl-C while the reader of a pipe has stopped.
 pub const INTERRUPT_WAIT_MS: u64 = 1_000;
+
+/// Number of rows after which a load commits. A segment is one transaction, however long it is.
+///
+/// A commit costs a sync; a batch of this size takes about a second.
+pub const LOAD_BATCH_ROWS: usize = 50_000;
+
+/// Maximum size, in bytes, of a line that is loaded. A record repeats a URL of [`Limits::url_bytes`] less than twenty times.
+pub const LOAD_LINE_BYTES: usize = 16 << 20;
+
+/// Number of links whose numbers are held in memory before they are written to the database.
+pub const LOAD_PENDING_LINKS: usize = 100_000;
+
+/// Memory, in KiB, for pages of the database of a load. The index of the keys is read at random places.
+pub const LOAD_CACHE_KIB: u32 = 128 << 10;
+
+/// Time, in seconds, for which a load waits for another program that is writing to the database.
+pub const LOAD_LOCK_SECONDS: u64 = 60;
+
+/// Interval, in milliseconds, at which `load --follow` lists the folder of segments.
+pub const LOAD_FOLLOW_MS: u64 = 1_000;
+
+/// Interval, in milliseconds, at which `load --follow` tries to reach a server again.
+pub const LOAD_RETRY_MS: u64 = 5_000;

@@ -12,6 +12,8 @@ mod error;
 mod event;
 mod fields;
 mod format;
+#[cfg(feature = "load")]
+mod found_row;
 mod json_path;
 mod json_text;
 mod line;
@@ -24,6 +26,7 @@ mod part_list;
 mod part_output;
 mod parts;
 mod read_error;
+mod record_line;
 mod reject;
 mod schema;
 pub mod sidecar;
@@ -44,11 +47,17 @@ pub use format::{
     FieldId, FormulaGuard, GrepStyle, JsonFields, LineFormat, SLIM_FIELDS, TABLE_FIELDS, Table,
     TableSyntax,
 };
+#[cfg(feature = "load")]
+pub use found_row::FoundRow;
 pub use line::json_line;
 pub use owned::{OwnedMessage, OwnedPart, OwnedRecord, OwnedSource};
 pub use parsed::write_parsed;
 pub use parts::{Decoded, Parts};
 pub use read_error::RecordReadError;
+pub use record_line::{
+    GoneLine, JsonList, LineError, MessageLine, RecordLine, SourceLine, Text, UrlLine,
+    read_record_line,
+};
 pub use reject::write_reject;
 pub use schema::{SchemaLanguage, record_reference, schema};
 pub use sidecar::Sidecar;

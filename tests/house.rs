@@ -66,7 +66,12 @@ const CLOCK: &[&str] = &[
     "jiff::Timestamp::now",
     "jiff::Zoned::now",
 ];
-const USES_CLOCK: &[&str] = &["daemon/service/", "cli/scan.rs", "cli/scan/interrupt.rs"];
+const USES_CLOCK: &[&str] = &[
+    "daemon/service/",
+    "load/dates.rs",
+    "cli/scan.rs",
+    "cli/scan/interrupt.rs",
+];
 
 /// The environment, and the files that may use it (the table in ARCHITECTURE).
 const ENVIRONMENT: &[&str] = &["std::env", "sd_notify"];

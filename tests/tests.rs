@@ -8,6 +8,7 @@ mod documents;
 mod formats;
 mod grammar;
 mod house;
+mod load;
 mod pipeline;
 mod regression;
 mod scene;

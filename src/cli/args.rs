@@ -5,6 +5,8 @@ mod examples;
 mod extract;
 mod inspect;
 mod limit;
+#[cfg(feature = "load")]
+mod load;
 mod reference;
 mod scan;
 mod sources;
@@ -13,9 +15,13 @@ mod values;
 mod watch;
 
 pub(crate) use inspect::{ExplainArgs, ParseArgs, ShowArgs};
+#[cfg(feature = "load")]
+pub(crate) use load::{LoadArgs, SearchArgs};
 pub(crate) use reference::{CheckConfigArgs, CompletionsArgs, ManArgs, SchemaArgs};
 pub(crate) use scan::{ScanArgs, SplitsArgs};
 pub(crate) use sources::SourceArgs;
+#[cfg(feature = "load")]
+pub(crate) use values::SearchFormat;
 pub(crate) use values::{FieldNameArgument, OutputFormat, When};
 #[cfg(feature = "daemon")]
 pub(crate) use watch::{LogFormat, StatusArgs, WatchArgs};
@@ -74,6 +80,14 @@ pub(crate) enum Command {
     /// Print work items of about equal size, one JSON line each, for `scan --splits`
     #[command(after_help = examples::SPLITS)]
     Splits(SplitsArgs),
+    /// Load records into a database, each exactly once
+    #[command(after_help = examples::LOAD)]
+    #[cfg(feature = "load")]
+    Load(LoadArgs),
+    /// Search a database that `load` made
+    #[command(after_help = examples::SEARCH)]
+    #[cfg(feature = "load")]
+    Search(SearchArgs),
     /// Print the JSON Schema of the records, or the same for a loader
     #[command(after_help = examples::SCHEMA)]
     Schema(SchemaArgs),

@@ -5,8 +5,11 @@ use std::process::ExitCode;
 /// The exit code of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(
-    not(feature = "daemon"),
-    expect(dead_code, reason = "only the commands of the daemon end so")
+    not(any(feature = "daemon", feature = "load")),
+    expect(
+        dead_code,
+        reason = "only `load` and the commands of the daemon end so"
+    )
 )]
 pub(crate) enum Exit {
     /// Done.
@@ -15,8 +18,8 @@ pub(crate) enum Exit {
     SomeFailed,
     /// The arguments or the configuration cannot be used.
     Usage,
-    /// No daemon answers.
-    NoDaemon,
+    /// No daemon answers, or the server of a load cannot be reached.
+    Unreachable,
     /// The output or the state cannot be written.
     Output,
     /// Another instance is running with the same state.
@@ -34,7 +37,7 @@ impl Exit {
             Exit::Done => 0,
             Exit::SomeFailed => 1,
             Exit::Usage => 2,
-            Exit::NoDaemon => 69,
+            Exit::Unreachable => 69,
             Exit::Output => 74,
             Exit::Locked => 75,
             Exit::Inconsistent => 78,

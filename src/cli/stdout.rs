@@ -35,6 +35,15 @@ impl StdoutLines {
         }
     }
 
+    /// Standard output for lines whose writer has escaped what a terminal would obey, and perhaps added colours.
+    #[cfg(feature = "load")]
+    pub(super) fn of_escaped_lines() -> StdoutLines {
+        StdoutLines {
+            escapes: TerminalEscapes::Off,
+            ..StdoutLines::new(EscapeForm::Text)
+        }
+    }
+
     /// Appends whole lines. Returns `false` if the reader has closed its end.
     pub(super) fn put(&mut self, lines: &[u8]) -> Result<bool, CommandError> {
         let put = self.sink.put(&self.escapes.of_lines(lines));

@@ -46,7 +46,7 @@ pub(super) fn status(args: &StatusArgs) -> CommandResult {
     let answer = daemon::ask(&config).map_err(|error| {
         let dir = config.state.dir.display();
         CommandError::new(
-            Exit::NoDaemon,
+            Exit::Unreachable,
             format!("no daemon answers in {dir}: {error}; `urlspool watch` starts one"),
         )
     })?;

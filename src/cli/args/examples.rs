@@ -3,12 +3,12 @@
 
 pub(super) const PROGRAM: &str = "Exit codes:
   0  done
-  1  done, but some input could not be read (`parse --check`: some URL was rejected)
+  1  done, but some input could not be read (`parse --check`: some URL was rejected; `load`: a line is no record)
   2  the arguments or the configuration cannot be used
- 69  `status`: no daemon answers
- 74  the output or the state cannot be written
- 75  `watch`: another instance is running with the same state
- 78  `watch`: the state and the output contradict each other
+ 69  `status`: no daemon answers; `load`: the server cannot be reached
+ 74  the output, the state or the database cannot be written
+ 75  `watch`: another instance is running with the same state; `load`: another program is writing to the database
+ 78  `watch`: the state and the output contradict each other; `load`: a segment contradicts its sidecar or the database
 130  interrupted
 
 Environment:
@@ -62,6 +62,19 @@ pub(super) const SHOW: &str = "Examples:
   urlspool show list.mbox.gz:120-155          offsets in the unpacked file
   urlspool show 'news.tar!comp/mail/1:0-80'   member of an archive
   urlspool show 'a.zip!b.tar!c.mbox:0-80'     member of an archive in an archive";
+
+#[cfg(feature = "load")]
+pub(super) const LOAD: &str = "Examples:
+  urlspool scan ~/Mail | urlspool load --into urls.db
+  urlspool load --into urls.db urls.jsonl
+  urlspool load --into urls.db --replace urls.jsonl     after a new scan of the same files
+  urlspool load --into urls.db --follow /var/lib/urlspool/out";
+
+#[cfg(feature = "load")]
+pub(super) const SEARCH: &str = "Examples:
+  urlspool search urls.db cern
+  urlspool search urls.db --host info.cern.ch --until 1994
+  urlspool search urls.db --format jsonl --limit 1 gopher | urlspool show";
 
 pub(super) const SCHEMA: &str = "Examples:
   urlspool schema > record.schema.json

@@ -42,6 +42,24 @@ pub(crate) enum OutputFormat {
     Grep,
 }
 
+/// The format of the matches of a search.
+#[cfg(feature = "load")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SearchFormat {
+    /// Source, offset and URL.
+    Grep,
+    /// Fields of the records as JSON.
+    Jsonl,
+}
+
+#[cfg(feature = "load")]
+named_values! {
+    SearchFormat {
+        Grep = "grep": "PATH:START: URL for people, and for `urlspool explain`",
+        Jsonl = "jsonl": "Fields of the records as JSON, one per line, for `urlspool show`",
+    }
+}
+
 /// The name of a field of the record, or of an object that stands for all its fields.
 #[derive(Clone, Debug)]
 pub(crate) struct FieldNameArgument(String);

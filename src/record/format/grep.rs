@@ -40,30 +40,51 @@ const NO_COLORS: Colors = Colors {
 
 /// Appends the line of a record.
 pub(super) fn write(record: &Record<'_>, style: GrepStyle, out: &mut Vec<u8>) {
-    let Colors {
-        path,
-        offset,
-        url,
-        end,
-    } = match style {
-        GrepStyle::Colored => &COLORS,
-        GrepStyle::Plain | GrepStyle::Escaped => &NO_COLORS,
-    };
     let source = record.origin.source;
-    out.extend_from_slice(path.as_bytes());
-    shown(source.path.as_os_str().as_encoded_bytes(), style, out);
-    for name in source.member() {
-        out.push(b'!');
-        shown(name, style, out);
+    let line = GrepLine {
+        path: source.path.as_os_str().as_encoded_bytes(),
+        member: source.member(),
+        start: record.origin.start,
+        url: record.found.full,
+    };
+    line.write(style, out);
+}
+
+/// The values of a line.
+pub(in crate::record) struct GrepLine<'l> {
+    pub(in crate::record) path: &'l [u8],
+    pub(in crate::record) member: &'l [Vec<u8>],
+    pub(in crate::record) start: u64,
+    /// The URL with its fragment.
+    pub(in crate::record) url: &'l [u8],
+}
+
+impl GrepLine<'_> {
+    pub(in crate::record) fn write(&self, style: GrepStyle, out: &mut Vec<u8>) {
+        let Colors {
+            path,
+            offset,
+            url,
+            end,
+        } = match style {
+            GrepStyle::Colored => &COLORS,
+            GrepStyle::Plain | GrepStyle::Escaped => &NO_COLORS,
+        };
+        out.extend_from_slice(path.as_bytes());
+        shown(self.path, style, out);
+        for name in self.member {
+            out.push(b'!');
+            shown(name, style, out);
+        }
+        let start = self.start;
+        out.extend_from_slice(format!("{end}:{offset}{start}{end}: {url}").as_bytes());
+        match style {
+            GrepStyle::Plain => out.extend_from_slice(text(self.url).as_bytes()),
+            GrepStyle::Escaped | GrepStyle::Colored => shown(self.url, style, out),
+        }
+        out.extend_from_slice(end.as_bytes());
+        out.push(b'\n');
     }
-    let start = record.origin.start;
-    out.extend_from_slice(format!("{end}:{offset}{start}{end}: {url}").as_bytes());
-    match style {
-        GrepStyle::Plain => out.extend_from_slice(text(record.found.full).as_bytes()),
-        GrepStyle::Escaped | GrepStyle::Colored => shown(record.found.full, style, out),
-    }
-    out.extend_from_slice(end.as_bytes());
-    out.push(b'\n');
 }
 
 /// Appends bytes of a name: as they are, or escaped as text.

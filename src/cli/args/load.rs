@@ -1,0 +1,94 @@
+//! The arguments of `load` and `search`.
+
+use std::path::PathBuf;
+
+use super::date::{DatePeriod, date_period};
+use super::values::{SearchFormat, named};
+use super::{GENERAL, INPUT, OUTPUT};
+use crate::load::{TargetName, TargetNameError};
+
+/// The arguments of `load`.
+#[derive(clap::Args, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag that is given or not"
+)]
+pub(crate) struct LoadArgs {
+    /// Files of records, segments, and folders of these; `-`, or no path at all, is standard input
+    ///
+    /// Compressed files are unpacked. Of a folder the files `*.jsonl` are read, also compressed ones (`*.jsonl.zst`).
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+
+    /// The database: FILE or sqlite:FILE for SQLite
+    ///
+    /// A file that does not exist is created. A password is never part of the argument.
+    #[arg(long, value_name = "TARGET", required = true, value_parser = target_name)]
+    pub(crate) into: TargetName,
+
+    /// Remove what the target holds of the same files and the input no longer does, in one transaction
+    #[arg(long, conflicts_with = "follow", help_heading = INPUT)]
+    pub(crate) replace: bool,
+
+    /// Load segments as they are sealed, until the program is ended
+    #[arg(long, requires = "paths", help_heading = INPUT)]
+    pub(crate) follow: bool,
+
+    /// Remove each segment and its sidecar after its rows are committed
+    #[arg(long, requires = "paths", conflicts_with = "replace", help_heading = INPUT)]
+    pub(crate) delete_segments: bool,
+
+    /// Report only errors on standard error
+    #[arg(short, long, help_heading = GENERAL)]
+    pub(crate) quiet: bool,
+
+    /// Report the numbers of the load on standard error, also if that is no terminal
+    #[arg(short, long, conflicts_with = "quiet", help_heading = GENERAL)]
+    pub(crate) verbose: bool,
+}
+
+/// The arguments of `search`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct SearchArgs {
+    /// The database that `urlspool load` made
+    #[arg(value_name = "DB")]
+    pub(crate) database: PathBuf,
+
+    /// Words that occur in the URL, the text of the link, the subject or the sender; all must occur
+    ///
+    /// Words are runs of letters and digits, and upper and lower case are the same. An argument of several words, such as
+    /// `info.cern.ch`, is found where they follow each other.
+    #[arg(value_name = "WORD")]
+    pub(crate) words: Vec<String>,
+
+    /// Find URLs of this host, or of all hosts of a registrable domain
+    #[arg(long, value_name = "HOST", help_heading = INPUT)]
+    pub(crate) host: Option<String>,
+
+    /// Find citations of DATE and later
+    ///
+    /// DATE is a year (1996), a month (1996-07), a day (1996-07-02) or a time (1996-07-02T13:45:00Z), in UTC. Citations
+    /// without a plausible date are not found.
+    #[arg(long, value_name = "DATE", value_parser = date_period, help_heading = INPUT)]
+    pub(crate) since: Option<DatePeriod>,
+
+    /// Find citations up to the end of DATE
+    #[arg(long, value_name = "DATE", value_parser = date_period, help_heading = INPUT)]
+    pub(crate) until: Option<DatePeriod>,
+
+    /// Print at most N matches, the earliest citations
+    #[arg(long, value_name = "N", help_heading = OUTPUT)]
+    pub(crate) limit: Option<u64>,
+
+    /// Output format
+    #[arg(long, value_parser = named::<SearchFormat>(), default_value = "grep", help_heading = OUTPUT)]
+    pub(crate) format: SearchFormat,
+
+    /// The use of colours, which all commands have.
+    #[arg(skip)]
+    pub(crate) color: super::When,
+}
+
+fn target_name(text: &str) -> Result<TargetName, TargetNameError> {
+    TargetName::parse(text)
+}

@@ -1,0 +1,121 @@
+//! `urlspool load`.
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+
+use super::args::LoadArgs;
+use super::error::{CommandError, CommandResult};
+use super::exit::Exit;
+use super::terminal::escaped;
+use crate::load::{self, LoadCounts, LoadError, LoadJob, LoadMode, LoadReport, LoadedSegments};
+use crate::record::LineError;
+
+/// Bad lines that are named; the others are counted.
+const NAMED_LINES: u64 = 20;
+
+pub(super) fn load(args: &LoadArgs) -> CommandResult {
+    let mut report = StderrReport::default();
+    let counts = load::load(&job(args), &mut report).map_err(|error| load_error(&error))?;
+    report.finish();
+    let is_wanted = args.verbose || std::io::stderr().is_terminal();
+    if is_wanted && !args.quiet {
+        eprintln!("urlspool: {}", summary(&counts));
+    }
+    Ok(if counts.bad_lines == 0 && counts.failed_files == 0 {
+        Exit::Done
+    } else {
+        Exit::SomeFailed
+    })
+}
+
+fn job(args: &LoadArgs) -> LoadJob {
+    let inputs = if args.paths.is_empty() {
+        vec![PathBuf::from("-")]
+    } else {
+        args.paths.clone()
+    };
+    let mut job = LoadJob::new(args.into.clone(), inputs);
+    if args.follow {
+        job.mode = LoadMode::Follow;
+    } else if args.replace {
+        job.mode = LoadMode::Replace;
+    }
+    if args.delete_segments {
+        job.segments = LoadedSegments::Delete;
+    }
+    job
+}
+
+/// The error of a command that uses a loaded database.
+pub(super) fn load_error(error: &LoadError) -> CommandError {
+    let exit = match error {
+        LoadError::Unusable(_) => Exit::Usage,
+        LoadError::Unreachable(_) => Exit::Unreachable,
+        LoadError::Locked(_) => Exit::Locked,
+        LoadError::Inconsistent(_) => Exit::Inconsistent,
+        _ => Exit::Output,
+    };
+    CommandError::new(exit, error.to_string())
+}
+
+fn summary(counts: &LoadCounts) -> String {
+    let mut text = format!("{} records, {} of them new", counts.records, counts.added);
+    for (count, noun) in [
+        (counts.removed, "rows removed"),
+        (counts.segments, "segments loaded"),
+        (counts.known_segments, "segments known before"),
+        (counts.other_lines, "lines of other types skipped"),
+        (counts.bad_lines, "lines that are no record"),
+    ] {
+        if count > 0 {
+            text.push_str(&format!(", {count} {noun}"));
+        }
+    }
+    text
+}
+
+/// Reports on standard error.
+#[derive(Debug, Default)]
+struct StderrReport {
+    bad_lines: u64,
+    /// The reason of the last pause, which is reported once.
+    paused: Option<LoadError>,
+}
+
+impl StderrReport {
+    /// Reports the number of bad lines that were not named.
+    fn finish(&self) {
+        if NAMED_LINES < self.bad_lines {
+            let more = self.bad_lines - NAMED_LINES;
+            eprintln!("urlspool: {more} more lines are no records");
+        }
+    }
+}
+
+impl LoadReport for StderrReport {
+    fn bad_line(&mut self, input: &str, line: u64, error: &LineError) {
+        self.bad_lines += 1;
+        if self.bad_lines <= NAMED_LINES {
+            eprintln!(
+                "urlspool: {}, line {line}: {}",
+                escaped(input),
+                escaped(&error.to_string())
+            );
+        }
+    }
+
+    fn failed_input(&mut self, input: &str, reason: &str) {
+        eprintln!(
+            "urlspool: cannot read {}: {}",
+            escaped(input),
+            escaped(reason)
+        );
+    }
+
+    fn paused(&mut self, error: &LoadError) {
+        if self.paused.as_ref() != Some(error) {
+            eprintln!("urlspool: paused: {}", escaped(&error.to_string()));
+            self.paused = Some(error.clone());
+        }
+    }
+}

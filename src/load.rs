@@ -1,0 +1,109 @@
+//! Loads records into databases and search indexes, each exactly once, and searches what was loaded.
+//!
+//! A target takes rows and commits them together with the segments that they came from (`load/target.rs`); a load that is
+//! interrupted at any moment and repeated gives the same rows. `load/loader.rs` reads the lines and decides when to commit.
+
+mod dates;
+mod error;
+mod follow;
+mod input;
+mod lines;
+mod loader;
+mod run;
+mod search;
+mod segment;
+mod sqlite;
+mod target;
+mod target_name;
+
+pub use error::LoadError;
+pub use run::load;
+pub use search::{SearchQuery, search};
+pub use target_name::{TargetName, TargetNameError};
+
+use std::path::PathBuf;
+
+use crate::record::LineError;
+
+/// A load: what is loaded, and into which target.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct LoadJob {
+    /// The database or index.
+    pub target: TargetName,
+    /// Files and folders; `-` is standard input.
+    pub inputs: Vec<PathBuf>,
+    /// The use of rows that the target has already.
+    pub mode: LoadMode,
+    /// The use of segments after their rows are committed.
+    pub segments: LoadedSegments,
+}
+
+impl LoadJob {
+    /// Creates a load that adds the records of `inputs` to `target` and ends.
+    #[must_use]
+    pub fn new(target: TargetName, inputs: Vec<PathBuf>) -> LoadJob {
+        LoadJob {
+            target,
+            inputs,
+            mode: LoadMode::default(),
+            segments: LoadedSegments::default(),
+        }
+    }
+}
+
+/// The end of a load, and its use of rows that the target has already.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LoadMode {
+    /// Rows are added.
+    #[default]
+    Add,
+    /// Rows are added, and rows of the same files that the input no longer holds are removed.
+    Replace,
+    /// Rows are added, and segments that appear later are loaded too; the load does not end.
+    Follow,
+}
+
+/// The use of segments whose rows are committed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LoadedSegments {
+    /// They stay.
+    #[default]
+    Keep,
+    /// They are removed, with their sidecars.
+    Delete,
+}
+
+/// Numbers of a load.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LoadCounts {
+    /// Records that were read.
+    pub records: u64,
+    /// Records that were not in the target before.
+    pub added: u64,
+    /// Rows that were removed: their messages are gone, or their files no longer hold them.
+    pub removed: u64,
+    /// Segments that were loaded.
+    pub segments: u64,
+    /// Segments that the target held already.
+    pub known_segments: u64,
+    /// Lines of other types, such as events.
+    pub other_lines: u64,
+    /// Lines that are no record.
+    pub bad_lines: u64,
+    /// Files that could not be read.
+    pub failed_files: u64,
+}
+
+/// Receives what a load reports while it runs.
+pub trait LoadReport {
+    /// Reports a line that is no record. The others are loaded.
+    fn bad_line(&mut self, input: &str, line: u64, error: &LineError);
+
+    /// Reports an input that cannot be read, or not to its end.
+    fn failed_input(&mut self, input: &str, reason: &str);
+
+    /// Reports that loading pauses until the target can be reached again.
+    fn paused(&mut self, error: &LoadError);
+}

@@ -1,0 +1,302 @@
+//! A load that is running: reads the inputs line by line, and commits rows and segments together.
+
+use std::path::PathBuf;
+
+use super::error::LoadError;
+use super::input::{InputError, LoadInput, inputs_of};
+use super::lines::{InputLines, NextLine};
+use super::segment::SegmentFile;
+use super::target::{LoadRow, RowOutcome, SegmentStatus, Target};
+use super::{LoadCounts, LoadJob, LoadMode, LoadReport, LoadedSegments};
+use crate::limits::{LOAD_BATCH_ROWS, LOAD_LINE_BYTES};
+use crate::record::{GoneLine, LineError, RecordLine, UrlLine, read_record_line};
+
+/// A load that is running.
+pub(super) struct Loader<'r> {
+    target: Box<dyn Target>,
+    pub(super) report: &'r mut dyn LoadReport,
+    pub(super) counts: LoadCounts,
+    mode: LoadMode,
+    segments: LoadedSegments,
+    batch: Batch,
+    line: Vec<u8>,
+}
+
+/// The uncommitted part of a load.
+#[derive(Debug, Default)]
+struct Batch {
+    /// `true` if a transaction is open.
+    is_open: bool,
+    rows: usize,
+    /// Segments that are removed after the commit.
+    to_delete: Vec<SegmentFile>,
+    counts: LoadCounts,
+}
+
+impl<'r> Loader<'r> {
+    pub(super) fn new(
+        target: Box<dyn Target>,
+        job: &LoadJob,
+        report: &'r mut dyn LoadReport,
+    ) -> Loader<'r> {
+        Loader {
+            target,
+            report,
+            counts: LoadCounts::default(),
+            mode: job.mode,
+            segments: job.segments,
+            batch: Batch::default(),
+            line: Vec::new(),
+        }
+    }
+
+    pub(super) fn load_all(&mut self, arguments: &[PathBuf]) -> Result<(), LoadError> {
+        self.or_roll_back(|loader| {
+            for argument in arguments {
+                loader.load_argument(argument)?;
+            }
+            loader.commit()
+        })
+    }
+
+    pub(super) fn replace(&mut self, arguments: &[PathBuf]) -> Result<(), LoadError> {
+        self.or_roll_back(|loader| {
+            loader.begin()?;
+            loader.target.begin_replacing()?;
+            for argument in arguments {
+                loader.load_argument(argument)?;
+            }
+            loader.batch.counts.removed += loader.target.finish_replacing()?;
+            loader.commit()
+        })
+    }
+
+    /// Loads a segment and commits it, perhaps together with later ones.
+    pub(super) fn load_segments(&mut self, segments: Vec<SegmentFile>) -> Result<(), LoadError> {
+        self.or_roll_back(|loader| {
+            for segment in segments {
+                loader.load_input(LoadInput::Segment(segment))?;
+            }
+            loader.commit()
+        })
+    }
+
+    fn or_roll_back(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<(), LoadError>,
+    ) -> Result<(), LoadError> {
+        work(self).inspect_err(|_| {
+            if std::mem::take(&mut self.batch).is_open {
+                self.target.roll_back();
+            }
+        })
+    }
+
+    fn load_argument(&mut self, argument: &std::path::Path) -> Result<(), LoadError> {
+        match inputs_of(argument) {
+            Ok(inputs) => inputs
+                .into_iter()
+                .try_for_each(|input| self.load_input(input)),
+            Err(error) => {
+                self.input_failed(&error);
+                Ok(())
+            }
+        }
+    }
+
+    pub(super) fn input_failed(&mut self, failed: &InputError) {
+        self.failed(
+            &failed.path.display().to_string(),
+            &failed.error.to_string(),
+        );
+    }
+
+    fn failed(&mut self, input: &str, reason: &str) {
+        self.counts.failed_files += 1;
+        self.report.failed_input(input, reason);
+    }
+
+    fn load_input(&mut self, input: LoadInput) -> Result<(), LoadError> {
+        let name = input.name();
+        let lines = match &input {
+            LoadInput::Stdin => InputLines::of_stdin(),
+            LoadInput::File(path) => InputLines::of_file(path),
+            LoadInput::Segment(segment) => return self.load_segment(segment, &name),
+        };
+        match lines {
+            Ok(mut lines) => self.load_lines(&mut lines, &name, Commits::BetweenLines),
+            Err(error) => {
+                self.failed(&name, &error.to_string());
+                Ok(())
+            }
+        }
+    }
+
+    /// Loads a segment, unless the target holds it. Its rows and its name are committed together.
+    fn load_segment(&mut self, segment: &SegmentFile, name: &str) -> Result<(), LoadError> {
+        self.begin()?;
+        match self.target.segment_status(&segment.id)? {
+            SegmentStatus::New => self.load_new_segment(segment, name)?,
+            SegmentStatus::Loaded => self.batch.counts.known_segments += 1,
+            SegmentStatus::OtherHash(other) => {
+                let id = &segment.id;
+                return Err(LoadError::Inconsistent(format!(
+                    "{name}: segment {} of instance {}, epoch {}, has the hash {}, but one with the hash {other} was loaded; the output of a restored state must be loaded into a new database",
+                    id.seq, id.instance, id.epoch, id.hash
+                )));
+            }
+        }
+        if self.segments == LoadedSegments::Delete {
+            self.batch.to_delete.push(segment.clone());
+        }
+        self.commit_if_full()
+    }
+
+    fn load_new_segment(&mut self, segment: &SegmentFile, name: &str) -> Result<(), LoadError> {
+        let unreadable =
+            |error: std::io::Error| LoadError::Io(format!("cannot read {name}: {error}"));
+        let mut lines = InputLines::of_file(&segment.path).map_err(unreadable)?;
+        self.load_lines(&mut lines, name, Commits::AfterInput)?;
+        if lines.len() != segment.len || lines.hash() != segment.id.hash {
+            return Err(LoadError::Inconsistent(format!(
+                "{name} is not what its sidecar {} describes; nothing of it was loaded",
+                segment.meta.display()
+            )));
+        }
+        self.target.add_segment(&segment.id)?;
+        self.batch.counts.segments += 1;
+        Ok(())
+    }
+
+    fn load_lines(
+        &mut self,
+        lines: &mut InputLines,
+        name: &str,
+        commits: Commits,
+    ) -> Result<(), LoadError> {
+        let mut line = std::mem::take(&mut self.line);
+        loop {
+            match lines.next(&mut line) {
+                Ok(NextLine::End) => break,
+                Ok(NextLine::Line) if line.iter().all(u8::is_ascii_whitespace) => {}
+                Ok(NextLine::Line) => self.load_line(&line, name, lines.number())?,
+                Ok(NextLine::TooLong) => {
+                    let reason = format!("it is longer than {LOAD_LINE_BYTES} bytes");
+                    self.bad_line(name, lines.number(), &LineError::NoRecord(reason));
+                }
+                Err(error) if commits == Commits::AfterInput => {
+                    return Err(LoadError::Io(format!("cannot read {name}: {error}")));
+                }
+                Err(error) => {
+                    self.failed(name, &error.to_string());
+                    break;
+                }
+            }
+            if commits == Commits::BetweenLines {
+                self.commit_if_full()?;
+            }
+        }
+        self.line = line;
+        Ok(())
+    }
+
+    fn load_line(&mut self, line: &[u8], name: &str, number: u64) -> Result<(), LoadError> {
+        match read_record_line(line) {
+            Ok(RecordLine::Url(record)) => self.put(&record, name, number),
+            Ok(RecordLine::Gone(gone)) => self.remove(&gone),
+            Ok(_) => {
+                self.batch.counts.other_lines += 1;
+                Ok(())
+            }
+            Err(error @ LineError::NoRecord(_)) => {
+                self.bad_line(name, number, &error);
+                Ok(())
+            }
+            Err(error) => Err(LoadError::Unusable(format!(
+                "{name}, line {number}: {error}"
+            ))),
+        }
+    }
+
+    fn put(&mut self, record: &UrlLine<'_>, name: &str, number: u64) -> Result<(), LoadError> {
+        let source_key = record
+            .source
+            .source_key()
+            .map_err(|error| LoadError::Unusable(format!("{name}, line {number}: {error}")))?;
+        let row = LoadRow {
+            record,
+            source_key,
+            record_key: record.record_key(source_key),
+        };
+        self.begin()?;
+        self.batch.rows += 1;
+        self.batch.counts.records += 1;
+        if self.target.put(&row)? == RowOutcome::Added {
+            self.batch.counts.added += 1;
+        }
+        Ok(())
+    }
+
+    fn remove(&mut self, gone: &GoneLine<'_>) -> Result<(), LoadError> {
+        self.begin()?;
+        self.batch.rows += gone.digests.len();
+        self.batch.counts.removed += self.target.remove(gone)?;
+        Ok(())
+    }
+
+    fn bad_line(&mut self, name: &str, number: u64, error: &LineError) {
+        self.counts.bad_lines += 1;
+        self.report.bad_line(name, number, error);
+    }
+
+    fn begin(&mut self) -> Result<(), LoadError> {
+        if !self.batch.is_open {
+            self.target.begin()?;
+            self.batch.is_open = true;
+        }
+        Ok(())
+    }
+
+    fn commit_if_full(&mut self) -> Result<(), LoadError> {
+        if self.mode == LoadMode::Replace || self.batch.rows < LOAD_BATCH_ROWS {
+            return Ok(());
+        }
+        self.commit()
+    }
+
+    fn commit(&mut self) -> Result<(), LoadError> {
+        if !self.batch.is_open {
+            return Ok(());
+        }
+        self.batch.counts.added += self.target.commit()?;
+        let batch = std::mem::take(&mut self.batch);
+        self.counts.add(&batch.counts);
+        for segment in batch.to_delete {
+            if let Err(error) = segment.delete() {
+                let name = segment.path.display().to_string();
+                self.failed(&name, &format!("cannot be removed: {error}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Places at which a batch may end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Commits {
+    /// Between any two lines.
+    BetweenLines,
+    /// Only after the whole input, which is a segment.
+    AfterInput,
+}
+
+impl LoadCounts {
+    fn add(&mut self, other: &LoadCounts) {
+        self.records += other.records;
+        self.added += other.added;
+        self.removed += other.removed;
+        self.segments += other.segments;
+        self.known_segments += other.known_segments;
+        self.other_lines += other.other_lines;
+    }
+}

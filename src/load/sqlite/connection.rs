@@ -1,0 +1,121 @@
+//! Opening a database: one that is ours, one that is empty, or none.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use super::schema::{APPLICATION_ID, TABLES, VERSION};
+use crate::limits::{LOAD_CACHE_KIB, LOAD_LOCK_SECONDS};
+use crate::load::error::LoadError;
+
+/// Number of prepared statements that are cached: more than the program has.
+const STATEMENTS: usize = 64;
+
+/// Opens a database for a load. Creates it, and its tables, if there is none.
+pub(super) fn open_to_write(path: &Path) -> Result<Connection, LoadError> {
+    let db = Connection::open(path).map_err(|error| sqlite_error(path, &error))?;
+    prepare(&db, path)?;
+    Ok(db)
+}
+
+/// Opens a database to search it.
+pub(in crate::load) fn open_to_read(path: &Path) -> Result<Connection, LoadError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db =
+        Connection::open_with_flags(path, flags).map_err(|error| sqlite_error(path, &error))?;
+    match owner(&db).map_err(|error| sqlite_error(path, &error))? {
+        Owner::Nobody => Err(LoadError::Unusable(format!(
+            "{} is empty; `urlspool load --into {}` fills it",
+            path.display(),
+            path.display()
+        ))),
+        owner => owner.check(path).map(|()| db),
+    }
+}
+
+fn prepare(db: &Connection, path: &Path) -> Result<(), LoadError> {
+    let named = |error| sqlite_error(path, &error);
+    db.busy_timeout(Duration::from_secs(LOAD_LOCK_SECONDS))
+        .map_err(named)?;
+    db.set_prepared_statement_cache_capacity(STATEMENTS);
+    // Before anything is written: the file may be another program's.
+    owner(db).map_err(named)?.check(path)?;
+    db.execute_batch(&format!(
+        "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-{LOAD_CACHE_KIB};
+         PRAGMA wal_autocheckpoint=16384; PRAGMA trusted_schema=OFF; BEGIN IMMEDIATE"
+    ))
+    .map_err(named)?;
+    // Another loader may have created the tables meanwhile.
+    let created = match owner(db).map_err(named)? {
+        Owner::Nobody => create(db).map_err(named),
+        owner => owner.check(path),
+    };
+    match created {
+        Ok(()) => db.execute_batch("COMMIT").map_err(named),
+        Err(error) => Err(error),
+    }
+}
+
+fn create(db: &Connection) -> rusqlite::Result<()> {
+    db.execute_batch(TABLES)?;
+    db.execute_batch(&format!(
+        "PRAGMA application_id={APPLICATION_ID}; PRAGMA user_version={VERSION}"
+    ))
+}
+
+/// The program that a database belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Owner {
+    /// It is empty.
+    Nobody,
+    /// This program made it, with tables of this version.
+    Ourselves { version: i32 },
+    /// Another program made it.
+    Other,
+}
+
+impl Owner {
+    fn check(self, path: &Path) -> Result<(), LoadError> {
+        let path = path.display();
+        match self {
+            Owner::Nobody | Owner::Ourselves { version: VERSION } => Ok(()),
+            Owner::Ourselves { version } => Err(LoadError::Unusable(format!(
+                "{path} has tables of version {version}; this program needs version {VERSION}; load into a new file"
+            ))),
+            Owner::Other => Err(LoadError::Unusable(format!(
+                "{path} is the database of another program; load into a new file"
+            ))),
+        }
+    }
+}
+
+fn owner(db: &Connection) -> rusqlite::Result<Owner> {
+    let number = |sql: &str| db.query_row(sql, [], |row| row.get::<_, i32>(0));
+    if number("SELECT count(*) FROM sqlite_master")? == 0 {
+        return Ok(Owner::Nobody);
+    }
+    Ok(match number("PRAGMA application_id")? {
+        APPLICATION_ID => Owner::Ourselves {
+            version: number("PRAGMA user_version")?,
+        },
+        _ => Owner::Other,
+    })
+}
+
+/// Classifies an error of `SQLite`, and names the file.
+pub(in crate::load) fn sqlite_error(path: &Path, error: &rusqlite::Error) -> LoadError {
+    let name = path.display();
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => LoadError::Locked(format!(
+            "another program is writing to {name}; try again when it has ended"
+        )),
+        Some(ErrorCode::NotADatabase) => {
+            LoadError::Unusable(format!("{name} is not a database of SQLite"))
+        }
+        Some(ErrorCode::DatabaseCorrupt) => {
+            LoadError::Inconsistent(format!("{name} is damaged: {error}"))
+        }
+        _ => LoadError::Io(format!("{name}: {error}")),
+    }
+}

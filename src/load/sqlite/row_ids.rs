@@ -1,0 +1,129 @@
+//! Identifiers of sources and messages. Records of one message follow each other, so the last of each is kept.
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::load::target::LoadRow;
+use crate::record::JsonList;
+
+/// Rows that this transaction found or added last.
+#[derive(Debug, Default)]
+pub(super) struct RowIds {
+    source: Option<SourceRow>,
+    message: Option<LastMessage>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct SourceRow {
+    key: u128,
+    id: i64,
+}
+
+#[derive(Debug)]
+struct LastMessage {
+    digest: String,
+    mailbox: String,
+    row: MessageRow,
+}
+
+/// A row of `messages`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct MessageRow {
+    pub(super) id: i64,
+    /// `true` if it was added, and the table had no row of its digest before.
+    pub(super) is_new: bool,
+}
+
+const INSERT_SOURCE: &str = "INSERT INTO sources(key, path, path_b64, member, member_b64, mailbox, kind) VALUES(?1,?2,?3,?4,?5,?6,?7)";
+
+const INSERT_MESSAGE: &str =
+    "INSERT INTO messages(digest, mailbox, message_id, date, date_raw, sender, subject, newsgroups, list_id, reference_ids)
+     VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10)";
+
+impl RowIds {
+    /// Finds the row of a record's source, or adds it.
+    pub(super) fn source(&mut self, db: &Connection, row: &LoadRow<'_>) -> rusqlite::Result<i64> {
+        if let Some(last) = self.source.filter(|last| last.key == row.source_key) {
+            return Ok(last.id);
+        }
+        let mut find = db.prepare_cached("SELECT id FROM sources WHERE key=?1")?;
+        let key = row.source_key.to_be_bytes();
+        let found = find.query_row(params![key], |row| row.get(0)).optional()?;
+        let id = match found {
+            Some(id) => id,
+            None => add_source(db, row)?,
+        };
+        self.source = Some(SourceRow {
+            key: row.source_key,
+            id,
+        });
+        Ok(id)
+    }
+
+    /// Finds the row of a record's message, or adds it.
+    pub(super) fn message(
+        &mut self,
+        db: &Connection,
+        row: &LoadRow<'_>,
+    ) -> rusqlite::Result<MessageRow> {
+        let digest = &*row.record.message.digest;
+        let mailbox = &*row.record.source.mailbox;
+        let is_same = |last: &&LastMessage| last.digest == digest && last.mailbox == mailbox;
+        if let Some(last) = self.message.as_ref().filter(is_same) {
+            return Ok(last.row);
+        }
+        let row = find_or_add_message(db, row)?;
+        self.message = Some(LastMessage {
+            digest: digest.to_owned(),
+            mailbox: mailbox.to_owned(),
+            row,
+        });
+        Ok(row)
+    }
+}
+
+fn add_source(db: &Connection, row: &LoadRow<'_>) -> rusqlite::Result<i64> {
+    let source = &row.record.source;
+    db.prepare_cached(INSERT_SOURCE)?.insert(params![
+        row.source_key.to_be_bytes(),
+        &*source.path,
+        source.path_b64.as_deref(),
+        source.member.map(JsonList::json),
+        source.member_b64.map(JsonList::json),
+        &*source.mailbox,
+        &*source.kind,
+    ])
+}
+
+fn find_or_add_message(db: &Connection, row: &LoadRow<'_>) -> rusqlite::Result<MessageRow> {
+    let digest = &*row.record.message.digest;
+    let mut find = db.prepare_cached("SELECT id, mailbox=?2 FROM messages WHERE digest=?1")?;
+    let mut rows = find.query(params![digest, &*row.record.source.mailbox])?;
+    let mut is_new = true;
+    while let Some(found) = rows.next()? {
+        is_new = false;
+        if found.get(1)? {
+            return Ok(MessageRow {
+                id: found.get(0)?,
+                is_new,
+            });
+        }
+    }
+    let id = add_message(db, row)?;
+    Ok(MessageRow { id, is_new })
+}
+
+fn add_message(db: &Connection, row: &LoadRow<'_>) -> rusqlite::Result<i64> {
+    let message = &row.record.message;
+    db.prepare_cached(INSERT_MESSAGE)?.insert(params![
+        &*message.digest,
+        &*row.record.source.mailbox,
+        message.id.as_deref(),
+        message.date.as_deref(),
+        message.date_raw.as_deref(),
+        message.from.as_deref(),
+        message.subject.as_deref(),
+        message.newsgroups.json(),
+        message.list_id.as_deref(),
+        message.references.json(),
+    ])
+}

@@ -1,0 +1,81 @@
+//! Targets: what takes rows, and commits them together with the segments that they came from.
+
+use super::error::LoadError;
+use crate::record::{GoneLine, UrlLine};
+
+/// The name of a segment: no two segments of one daemon have the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct SegmentId {
+    /// Identifier of the state that wrote it.
+    pub(super) instance: String,
+    /// Number of times that the state had been rebuilt.
+    pub(super) epoch: u64,
+    /// Number of the segment.
+    pub(super) seq: u64,
+    /// Hash of its lines, in hexadecimal digits.
+    pub(super) hash: String,
+}
+
+/// The result of looking a segment up in a target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum SegmentStatus {
+    /// The target does not hold it.
+    New,
+    /// The target holds its rows.
+    Loaded,
+    /// The target holds a segment of this number with this other hash.
+    OtherHash(String),
+}
+
+/// A record to be loaded.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LoadRow<'r> {
+    pub(super) record: &'r UrlLine<'r>,
+    /// The hash that names its file or member.
+    pub(super) source_key: u128,
+    /// The hash that names the record in its file or member.
+    pub(super) record_key: u128,
+}
+
+/// Effect of a row of the input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RowOutcome {
+    /// It was added.
+    Added,
+    /// The target held it already.
+    Known,
+}
+
+/// A database or an index.
+///
+/// Between [`Target::begin`] and [`Target::commit`] nothing is visible to others. After an error, and if the process ends,
+/// nothing of it ever happened.
+pub(super) trait Target {
+    /// Begins a transaction. Waits for another loader for a while.
+    fn begin(&mut self) -> Result<(), LoadError>;
+
+    /// Looks a segment up.
+    fn segment_status(&mut self, segment: &SegmentId) -> Result<SegmentStatus, LoadError>;
+
+    /// Marks a segment as loaded.
+    fn add_segment(&mut self, segment: &SegmentId) -> Result<(), LoadError>;
+
+    /// Adds the row of a record, unless it is there. A target that learns only later how many rows were new returns
+    /// [`RowOutcome::Known`] here and counts in [`Target::commit`].
+    fn put(&mut self, row: &LoadRow<'_>) -> Result<RowOutcome, LoadError>;
+
+    /// Removes the rows of messages that are gone. Returns their number.
+    fn remove(&mut self, gone: &GoneLine<'_>) -> Result<u64, LoadError>;
+
+    /// From now to the next commit, remembers the files and the rows of the input.
+    fn begin_replacing(&mut self) -> Result<(), LoadError>;
+
+    /// Removes the rows of the files of the input that the input does not hold. Returns their number.
+    fn finish_replacing(&mut self) -> Result<u64, LoadError>;
+
+    /// Makes everything since [`Target::begin`] durable. Returns the number of rows that were added and not reported before.
+    fn commit(&mut self) -> Result<u64, LoadError>;
+
+    /// Drops everything since [`Target::begin`].
+    fn roll_back(&mut self);
+}

@@ -1,0 +1,185 @@
+//! Matches of a search as lines: for people, or as JSON with the names of the record's fields.
+
+use data_encoding::BASE64;
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::format::{GrepLine, GrepStyle};
+use super::line::append_json_line;
+
+/// A record as a search finds it in a database. The fields are those of the record.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(
+    missing_docs,
+    reason = "the table of the fields is their documentation"
+)]
+pub struct FoundRow {
+    pub id: String,
+    pub url: String,
+    pub fragment: Option<String>,
+    pub confidence: f64,
+    pub region: String,
+    pub anchor: Option<String>,
+    pub path: String,
+    pub path_b64: Option<String>,
+    /// The list of names, as JSON.
+    pub member: Option<String>,
+    /// The list of names in base64, as JSON.
+    pub member_b64: Option<String>,
+    pub start: i64,
+    pub end: i64,
+    pub message_id: Option<String>,
+    pub date: Option<String>,
+    pub from: Option<String>,
+    pub subject: Option<String>,
+}
+
+#[derive(Serialize)]
+struct FoundJson<'r> {
+    id: &'r str,
+    url: &'r str,
+    fragment: Option<&'r str>,
+    confidence: f64,
+    region: &'r str,
+    anchor: Option<&'r str>,
+    source: FoundSourceJson<'r>,
+    message: FoundMessageJson<'r>,
+}
+
+#[derive(Serialize)]
+struct FoundSourceJson<'r> {
+    path: &'r str,
+    path_b64: Option<&'r str>,
+    member: Option<&'r RawValue>,
+    member_b64: Option<&'r RawValue>,
+    start: i64,
+    end: i64,
+}
+
+#[derive(Serialize)]
+struct FoundMessageJson<'r> {
+    id: Option<&'r str>,
+    date: Option<&'r str>,
+    from: Option<&'r str>,
+    subject: Option<&'r str>,
+}
+
+impl FoundRow {
+    /// Appends the line `path!member:start: url`.
+    pub fn write_grep(&self, style: GrepStyle, out: &mut Vec<u8>) {
+        let path = bytes_of(self.path_b64.as_deref(), &self.path);
+        let mut url = self.url.clone();
+        if let Some(fragment) = &self.fragment {
+            url.push('#');
+            url.push_str(fragment);
+        }
+        let line = GrepLine {
+            path: &path,
+            member: &self.member_bytes(),
+            start: self.start.cast_unsigned(),
+            url: url.as_bytes(),
+        };
+        line.write(style, out);
+    }
+
+    /// Appends a line of JSON, which `urlspool show` reads.
+    pub fn write_json(&self, out: &mut Vec<u8>) {
+        let json = FoundJson {
+            id: &self.id,
+            url: &self.url,
+            fragment: self.fragment.as_deref(),
+            confidence: self.confidence,
+            region: &self.region,
+            anchor: self.anchor.as_deref(),
+            source: FoundSourceJson {
+                path: &self.path,
+                path_b64: self.path_b64.as_deref(),
+                member: raw(self.member.as_deref()),
+                member_b64: raw(self.member_b64.as_deref()),
+                start: self.start,
+                end: self.end,
+            },
+            message: FoundMessageJson {
+                id: self.message_id.as_deref(),
+                date: self.date.as_deref(),
+                from: self.from.as_deref(),
+                subject: self.subject.as_deref(),
+            },
+        };
+        append_json_line(out, &json);
+    }
+
+    fn member_bytes(&self) -> Vec<Vec<u8>> {
+        let names = |list: &Option<String>| -> Vec<String> {
+            let list = list
+                .as_deref()
+                .and_then(|list| serde_json::from_str(list).ok());
+            list.unwrap_or_default()
+        };
+        match &self.member_b64 {
+            Some(_) => names(&self.member_b64)
+                .iter()
+                .map(|name| bytes_of(Some(name), ""))
+                .collect(),
+            None => names(&self.member)
+                .into_iter()
+                .map(String::into_bytes)
+                .collect(),
+        }
+    }
+}
+
+/// The bytes of a text: those in base64, if there are any.
+fn bytes_of(encoded: Option<&str>, text: &str) -> Vec<u8> {
+    let decoded = encoded.and_then(|encoded| BASE64.decode(encoded.as_bytes()).ok());
+    decoded.unwrap_or_else(|| text.as_bytes().to_owned())
+}
+
+/// A list as JSON; `None` if there is none, or somebody changed the database.
+fn raw(list: Option<&str>) -> Option<&RawValue> {
+    serde_json::from_str(list?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::read_source_range;
+
+    fn row() -> FoundRow {
+        FoundRow {
+            id: "0".repeat(32),
+            url: "http://a.example/".to_owned(),
+            fragment: Some("f".to_owned()),
+            confidence: 1.0,
+            region: "body".to_owned(),
+            anchor: None,
+            path: "a?".to_owned(),
+            path_b64: Some("Yf8=".to_owned()),
+            member: Some("[\"b\"]".to_owned()),
+            member_b64: None,
+            start: 3,
+            end: 9,
+            message_id: None,
+            date: None,
+            from: None,
+            subject: None,
+        }
+    }
+
+    #[test]
+    fn a_match_leads_back_to_its_bytes() {
+        let mut line = Vec::new();
+        row().write_json(&mut line);
+        let range = read_source_range(str::from_utf8(&line).unwrap()).unwrap();
+        assert_eq!(range.path.as_os_str().as_encoded_bytes(), b"a\xFF");
+        assert_eq!((range.start, range.end), (3, 9));
+        assert_eq!(range.member, [b"b".to_vec()]);
+    }
+
+    #[test]
+    fn a_line_for_people_names_file_member_and_offset() {
+        let mut line = Vec::new();
+        row().write_grep(GrepStyle::Plain, &mut line);
+        assert_eq!(line, b"a\xFF!b:3: http://a.example/#f\n");
+    }
+}

@@ -1,0 +1,341 @@
+//! Lines of JSON, read back as far as a loader needs them: records of URLs, and messages that are gone.
+
+mod text;
+
+pub use text::Text;
+
+use std::fmt;
+
+use data_encoding::BASE64;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
+
+use super::{SCHEMA, hash_pieces};
+
+/// A line that a loader reads.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum RecordLine<'l> {
+    /// The record of a URL.
+    Url(Box<UrlLine<'l>>),
+    /// Messages that are gone from their mailbox.
+    Gone(GoneLine<'l>),
+    /// A line of another type, such as an event.
+    Other,
+}
+
+/// The fields of a URL's record that are loaded, as [`super::RECORD_FIELDS`] describes them.
+#[derive(Debug, Deserialize)]
+#[non_exhaustive]
+#[expect(
+    missing_docs,
+    reason = "the table of the fields is their documentation"
+)]
+pub struct UrlLine<'l> {
+    schema: u32,
+    #[serde(borrow)]
+    pub id: Text<'l>,
+    pub url: Text<'l>,
+    pub fragment: Option<Text<'l>>,
+    pub scheme: Text<'l>,
+    pub host: Option<Text<'l>>,
+    pub domain: Option<Text<'l>>,
+    pub port: Option<u16>,
+    pub key: Option<Text<'l>>,
+    pub href: Option<Text<'l>>,
+    pub conforms: JsonList<'l>,
+    pub warnings: JsonList<'l>,
+    pub hazards: JsonList<'l>,
+    pub form: Option<Text<'l>>,
+    pub wrapper: Text<'l>,
+    pub repairs: JsonList<'l>,
+    pub confidence: f64,
+    pub truncated: bool,
+    pub region: Text<'l>,
+    pub quote_depth: i64,
+    pub anchor: Option<Text<'l>>,
+    pub mismatch: Option<bool>,
+    pub unwrapped_from: Option<Text<'l>>,
+    pub unwrapped_by: Option<Text<'l>>,
+    pub source: SourceLine<'l>,
+    pub message: MessageLine<'l>,
+    pub count: Option<i64>,
+}
+
+/// The fields of `source`.
+#[derive(Debug, Deserialize)]
+#[non_exhaustive]
+#[expect(
+    missing_docs,
+    reason = "the table of the fields is their documentation"
+)]
+pub struct SourceLine<'l> {
+    #[serde(borrow)]
+    pub path: Text<'l>,
+    pub path_b64: Option<Text<'l>>,
+    pub mailbox: Text<'l>,
+    pub member: Option<JsonList<'l>>,
+    pub member_b64: Option<JsonList<'l>>,
+    pub kind: Text<'l>,
+    pub start: i64,
+    pub end: i64,
+    pub line: i64,
+    pub exact: bool,
+}
+
+/// The fields of `message`.
+#[derive(Debug, Deserialize)]
+#[non_exhaustive]
+#[expect(
+    missing_docs,
+    reason = "the table of the fields is their documentation"
+)]
+pub struct MessageLine<'l> {
+    pub start: i64,
+    pub end: i64,
+    #[serde(borrow)]
+    pub id: Option<Text<'l>>,
+    pub digest: Text<'l>,
+    pub date: Option<Text<'l>>,
+    pub date_raw: Option<Text<'l>>,
+    pub from: Option<Text<'l>>,
+    pub subject: Option<Text<'l>>,
+    pub newsgroups: JsonList<'l>,
+    pub list_id: Option<Text<'l>>,
+    pub references: JsonList<'l>,
+}
+
+/// A list, as the text of its JSON.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(transparent)]
+pub struct JsonList<'l>(#[serde(borrow)] &'l RawValue);
+
+impl<'l> JsonList<'l> {
+    /// Returns the text of the list.
+    #[must_use]
+    pub fn json(self) -> &'l str {
+        self.0.get()
+    }
+}
+
+/// Messages that are gone from their mailbox for good.
+#[derive(Debug, Deserialize)]
+#[non_exhaustive]
+pub struct GoneLine<'l> {
+    /// The mailbox, as `source.mailbox` has it.
+    #[serde(borrow)]
+    pub mailbox: Text<'l>,
+    /// The digests of the messages, as `message.digest` has them.
+    pub digests: Vec<Text<'l>>,
+}
+
+/// The reason why a line cannot be loaded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LineError {
+    /// It is no line that urlspool wrote. The others can be loaded.
+    NoRecord(String),
+    /// It is a record of a URL, but of another version, or without fields that are needed. Others will be like it.
+    Unsuitable(String),
+}
+
+impl fmt::Display for LineError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LineError::NoRecord(reason) => write!(out, "no record: {reason}"),
+            LineError::Unsuitable(reason) => f_unsuitable(out, reason),
+        }
+    }
+}
+
+fn f_unsuitable(out: &mut fmt::Formatter<'_>, reason: &str) -> fmt::Result {
+    write!(
+        out,
+        "a record that cannot be loaded: {reason}; whole records of schema {SCHEMA} are needed, as `urlspool scan` writes them without --fields and --slim"
+    )
+}
+
+impl std::error::Error for LineError {}
+
+/// The fields by which the type of a line is recognized.
+#[derive(Deserialize)]
+struct LineHead<'l> {
+    schema: Option<u32>,
+    #[serde(rename = "type", borrow)]
+    line_type: Option<Text<'l>>,
+    id: Option<IgnoredAny>,
+    url: Option<IgnoredAny>,
+}
+
+/// The start of a record as it is written: the version and the type.
+const RECORD_START: &[u8] = b"{\"schema\":1,\"type\":\"url\",";
+
+/// Reads a line of JSON.
+///
+/// # Errors
+///
+/// The line is not JSON or no line of urlspool, or a record that cannot be loaded.
+pub fn read_record_line(line: &[u8]) -> Result<RecordLine<'_>, LineError> {
+    if line.starts_with(RECORD_START) {
+        return read_url(line);
+    }
+    let head: LineHead<'_> = serde_json::from_slice(line).map_err(|error| no_record(&error))?;
+    match head.line_type.as_deref() {
+        Some("url") => read_url(line),
+        Some("gone") => serde_json::from_slice(line)
+            .map(RecordLine::Gone)
+            .map_err(|error| no_record(&error)),
+        Some(_) => Ok(RecordLine::Other),
+        None if head.id.is_some() || head.url.is_some() || head.schema.is_some() => read_url(line),
+        None => Err(LineError::NoRecord("it has no `type`".to_owned())),
+    }
+}
+
+fn read_url(line: &[u8]) -> Result<RecordLine<'_>, LineError> {
+    let record: UrlLine<'_> = serde_json::from_slice(line).map_err(|error| {
+        if error.is_data() {
+            LineError::Unsuitable(plain(&error))
+        } else {
+            no_record(&error)
+        }
+    })?;
+    if record.schema != SCHEMA {
+        let schema = record.schema;
+        return Err(LineError::Unsuitable(format!("its schema is {schema}")));
+    }
+    Ok(RecordLine::Url(Box::new(record)))
+}
+
+fn no_record(error: &serde_json::Error) -> LineError {
+    LineError::NoRecord(plain(error))
+}
+
+/// The text of an error, without the line number, which is always 1.
+fn plain(error: &serde_json::Error) -> String {
+    error.to_string().replace(" at line 1 column ", " at byte ")
+}
+
+impl SourceLine<'_> {
+    /// Returns the hash that names the file or member: of its path and the names of its members, as bytes.
+    ///
+    /// # Errors
+    ///
+    /// A list of names has another form.
+    pub fn source_key(&self) -> Result<u128, LineError> {
+        let mut joined = Vec::new();
+        add_name(&mut joined, &self.path_bytes()?);
+        for name in self.member_bytes()? {
+            add_name(&mut joined, &name);
+        }
+        Ok(hash_pieces(&[&joined]))
+    }
+
+    fn path_bytes(&self) -> Result<Vec<u8>, LineError> {
+        match self.path_b64.as_deref() {
+            Some(encoded) => from_base64(encoded),
+            None => Ok(self.path.as_bytes().to_owned()),
+        }
+    }
+
+    fn member_bytes(&self) -> Result<Vec<Vec<u8>>, LineError> {
+        match (self.member_b64, self.member) {
+            (Some(encoded), _) => names(encoded)?
+                .iter()
+                .map(|name| from_base64(name))
+                .collect(),
+            (None, Some(list)) => Ok(names(list)?.into_iter().map(String::into_bytes).collect()),
+            (None, None) => Ok(Vec::new()),
+        }
+    }
+}
+
+/// Appends a name after its length, so that no two lists of names are the same bytes.
+fn add_name(joined: &mut Vec<u8>, name: &[u8]) {
+    joined.extend_from_slice(&(name.len() as u64).to_le_bytes());
+    joined.extend_from_slice(name);
+}
+
+fn names(list: JsonList<'_>) -> Result<Vec<String>, LineError> {
+    serde_json::from_str(list.json()).map_err(|error| LineError::Unsuitable(plain(&error)))
+}
+
+fn from_base64(text: &str) -> Result<Vec<u8>, LineError> {
+    let decoded = BASE64.decode(text.as_bytes());
+    decoded.map_err(|_| LineError::Unsuitable(format!("{text:?} is not base64")))
+}
+
+impl UrlLine<'_> {
+    /// Returns the key of the record: a hash of `id` and of the file or member ([`SourceLine::source_key`]). It is the same for
+    /// each copy of the record, and never for two URLs of a file.
+    #[must_use]
+    pub fn record_key(&self, source_key: u128) -> u128 {
+        hash_pieces(&[self.id.as_bytes(), &source_key.to_le_bytes()])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Message;
+
+    fn refusal(line: &str) -> LineError {
+        read_record_line(line.as_bytes()).unwrap_err()
+    }
+
+    #[test]
+    fn a_gone_line_names_mailbox_and_digests() {
+        let line = br#"{"type":"gone","mailbox":"a\"b","digests":["00","11"]}"#;
+        let RecordLine::Gone(gone) = read_record_line(line).unwrap() else {
+            panic!("no gone line");
+        };
+        assert_eq!(&*gone.mailbox, "a\"b");
+        assert_eq!(gone.digests.len(), 2);
+    }
+
+    #[test]
+    fn lines_of_other_types_are_recognized() {
+        let line = br#"{"type":"event","kind":"skip"}"#;
+        assert!(matches!(read_record_line(line), Ok(RecordLine::Other)));
+    }
+
+    #[test]
+    fn what_is_no_record_is_distinguished_from_what_cannot_be_loaded() {
+        assert!(matches!(refusal("x"), LineError::NoRecord(_)));
+        assert!(matches!(refusal("{\"files\":1}"), LineError::NoRecord(_)));
+        assert!(matches!(refusal("[]"), LineError::NoRecord(_)));
+        for line in [
+            "{\"id\":\"00\",\"url\":\"http://a/\"}",
+            "{\"schema\":1,\"type\":\"url\",\"id\":\"00\"}",
+            "{\"schema\":2,\"type\":\"url\",\"id\":\"00\"}",
+        ] {
+            assert!(matches!(refusal(line), LineError::Unsuitable(_)), "{line}");
+        }
+    }
+
+    #[test]
+    fn the_start_of_a_record_has_the_version() {
+        assert_eq!(SCHEMA, 1);
+        let _ = Message::parse(b"");
+    }
+
+    #[test]
+    fn keys_differ_by_path_and_member() {
+        let key = |path: &str, member: &str| {
+            let line = format!(
+                r#"{{"path":"{path}","mailbox":"","member":{member},"kind":"","start":0,"end":0,"line":1,"exact":true}}"#
+            );
+            let source: SourceLine<'_> = serde_json::from_str(&line).unwrap();
+            source.source_key().unwrap()
+        };
+        let keys = [
+            key("a", "null"),
+            key("b", "null"),
+            key("a", "[\"b\"]"),
+            key("a", "[\"b\",\"c\"]"),
+            key("a", "[\"bc\"]"),
+        ];
+        let distinct: std::collections::BTreeSet<_> = keys.iter().collect();
+        assert_eq!(distinct.len(), keys.len());
+        assert_eq!(key("a", "null"), key("a", "null"));
+    }
+}

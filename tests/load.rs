@@ -1,0 +1,278 @@
+//! `urlspool load` and `urlspool search`: each record once, whatever happens in between.
+
+mod search;
+mod segments;
+
+use std::path::Path;
+
+use rusqlite::Connection;
+use rusqlite::types::FromSql;
+
+use crate::scene::{Ended, Folder, done, ended, urlspool};
+
+/// Two messages, three URLs, two links.
+const MAIL: &str = "From a Mon Jan  1 00:00:00 1996\n\
+From: Jane <jane@m.example>\nDate: Mon, 1 Jan 1996 10:00:00 +0000\nSubject: A lamp\nMessage-ID: <1@m.example>\n\n\
+see http://m.example/lamp and http://m.example/lamp and ftp://f.example/x\n\n\
+From b Tue Jan  2 00:00:00 1996\n\
+From: John <john@m.example>\nDate: Tue, 2 Jan 1996 10:00:00 +0000\nSubject: The other lamp\nMessage-ID: <2@m.example>\n\n\
+see http://m.example/lamp\n\n";
+
+/// The records of `mail`, scanned as the file `name` in `folder`.
+#[track_caller]
+pub(crate) fn records(folder: &Folder, name: &str, mail: &str) -> Vec<u8> {
+    let path = folder.file(name, mail);
+    done(&["scan", &path]).stdout
+}
+
+/// Runs `urlspool load --into` the database `urls.db` in `folder`.
+#[track_caller]
+pub(crate) fn load(folder: &Folder, args: &[&str], input: &[u8]) -> Ended {
+    let database = folder.path("urls.db");
+    ended(
+        urlspool(["load", "-v", "--into"]).arg(database).args(args),
+        input,
+    )
+}
+
+/// Runs it; it must end with status 0.
+#[track_caller]
+pub(crate) fn loaded(folder: &Folder, args: &[&str], input: &[u8]) -> String {
+    let ended = load(folder, args, input);
+    assert_eq!(ended.status, Some(0), "{args:?}: {}", ended.stderr);
+    ended.stderr
+}
+
+#[track_caller]
+pub(crate) fn value<T: FromSql>(folder: &Folder, sql: &str) -> T {
+    let db = Connection::open(folder.path("urls.db")).unwrap();
+    db.query_row(sql, [], |row| row.get(0)).unwrap()
+}
+
+/// Checks that the numbers of links and the full-text index are those of the rows.
+#[track_caller]
+pub(crate) fn check_database(path: &Path) {
+    let db = Connection::open(path).unwrap();
+    let number = |sql: &str| db.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
+    let wrong_links = number(
+        "SELECT count(*) FROM links WHERE (citations, messages, first, last) IS NOT
+         (SELECT count(*), count(DISTINCT digest), min(cited), max(cited)
+          FROM urls JOIN messages ON messages.id = urls.message WHERE urls.link = links.id)",
+    );
+    assert_eq!(
+        wrong_links, 0,
+        "links do not have the numbers of their rows"
+    );
+    assert_eq!(number("SELECT count(*) FROM links WHERE citations = 0"), 0);
+    assert_eq!(
+        number("SELECT count(*) - count(DISTINCT record_key) FROM urls"),
+        0
+    );
+    for parent in ["message", "source"] {
+        let orphans =
+            format!("SELECT count(*) FROM {parent}s WHERE id NOT IN (SELECT {parent} FROM urls)");
+        assert_eq!(number(&orphans), 0, "{parent}s without rows");
+    }
+    db.execute_batch("INSERT INTO search(search, rank) VALUES('integrity-check', 1)")
+        .expect("the full-text index is that of the rows");
+}
+
+#[test]
+fn records_are_loaded_once_however_often() {
+    let folder = Folder::new();
+    let lines = records(&folder, "a.mbox", MAIL);
+    assert!(loaded(&folder, &[], &lines).contains("4 records, 4 of them new"));
+    assert!(loaded(&folder, &[], &lines).contains("4 records, 0 of them new"));
+    assert_eq!(value::<i64>(&folder, "SELECT count(*) FROM urls"), 4);
+    let (citations, messages): (i64, i64) = (
+        value(
+            &folder,
+            "SELECT citations FROM links WHERE host='m.example'",
+        ),
+        value(&folder, "SELECT messages FROM links WHERE host='m.example'"),
+    );
+    assert_eq!((citations, messages), (3, 2));
+    let last: String = value(&folder, "SELECT last FROM links WHERE host='m.example'");
+    assert_eq!(last, "1996-01-02T10:00:00Z");
+    check_database(&folder.path("urls.db"));
+}
+
+#[test]
+fn a_copy_in_another_mailbox_is_a_citation_but_no_message() {
+    let folder = Folder::new();
+    let lines = [
+        records(&folder, "a.mbox", MAIL),
+        records(&folder, "b.mbox", MAIL),
+    ];
+    loaded(&folder, &[], &lines.concat());
+    let citations: i64 = value(
+        &folder,
+        "SELECT citations FROM links WHERE host='m.example'",
+    );
+    let messages: i64 = value(&folder, "SELECT messages FROM links WHERE host='m.example'");
+    assert_eq!((citations, messages), (6, 2));
+    assert_eq!(value::<i64>(&folder, "SELECT count(*) FROM messages"), 4);
+    check_database(&folder.path("urls.db"));
+}
+
+#[test]
+fn gone_messages_take_their_rows_and_links_with_them() {
+    let folder = Folder::new();
+    let lines = records(&folder, "a.mbox", MAIL);
+    loaded(&folder, &[], &lines);
+    let digest: String = value(
+        &folder,
+        "SELECT digest FROM messages WHERE message_id='<1@m.example>'",
+    );
+    let mailbox = folder.path("a.mbox");
+    let gone = |mailbox: &str| {
+        format!("{{\"type\":\"gone\",\"mailbox\":{mailbox:?},\"digests\":[{digest:?},\"00\"]}}\n")
+    };
+    let summary = loaded(&folder, &[], gone("another").as_bytes());
+    assert!(!summary.contains("removed"), "{summary}");
+    let summary = loaded(&folder, &[], gone(mailbox.to_str().unwrap()).as_bytes());
+    assert!(summary.contains("3 rows removed"), "{summary}");
+    assert_eq!(value::<i64>(&folder, "SELECT count(*) FROM urls"), 1);
+    let first: String = value(&folder, "SELECT first FROM links");
+    assert_eq!(first, "1996-01-02T10:00:00Z");
+    check_database(&folder.path("urls.db"));
+    loaded(&folder, &[], &lines);
+    assert_eq!(value::<i64>(&folder, "SELECT count(*) FROM urls"), 4);
+    check_database(&folder.path("urls.db"));
+}
+
+#[test]
+fn gone_and_given_again_in_one_batch() {
+    let folder = Folder::new();
+    let lines = records(&folder, "a.mbox", MAIL);
+    loaded(&folder, &[], &lines);
+    let digest: String = value(
+        &folder,
+        "SELECT digest FROM messages WHERE message_id='<1@m.example>'",
+    );
+    let mailbox = folder.path("a.mbox");
+    let gone = format!("{{\"type\":\"gone\",\"mailbox\":{mailbox:?},\"digests\":[{digest:?}]}}\n");
+    let all = [&lines, gone.as_bytes(), &lines, gone.as_bytes(), &lines].concat();
+    loaded(&folder, &[], &all);
+    assert_eq!(value::<i64>(&folder, "SELECT count(*) FROM urls"), 4);
+    check_database(&folder.path("urls.db"));
+}
+
+#[test]
+fn replace_removes_what_the_files_of_the_input_no_longer_hold() {
+    let folder = Folder::new();
+    let other = records(&folder, "other.mbox", MAIL);
+    loaded(&folder, &[], &other);
+    loaded(&folder, &[], &records(&folder, "a.mbox", MAIL));
+    let second = MAIL.split_at(MAIL.find("From b").unwrap()).1;
+    let after = records(&folder, "a.mbox", second);
+    let summary = loaded(&folder, &["--replace"], &after);
+    assert!(
+        summary.contains("0 of them new, 3 rows removed"),
+        "{summary}"
+    );
+    assert_eq!(value::<i64>(&folder, "SELECT count(*) FROM urls"), 5);
+    check_database(&folder.path("urls.db"));
+}
+
+#[test]
+fn lines_of_other_types_are_skipped_and_bad_lines_named() {
+    let folder = Folder::new();
+    let lines = records(&folder, "a.mbox", MAIL);
+    let mixed = [
+        &b"{\"type\":\"event\",\"kind\":\"skip\"}\nno record\n\n"[..],
+        &lines,
+    ]
+    .concat();
+    let path = folder.file("mixed.jsonl", &mixed);
+    let ended = load(&folder, &[&path], b"");
+    assert_eq!(ended.status, Some(1));
+    assert!(
+        ended
+            .stderr
+            .contains("mixed.jsonl, line 2: no record: expected ident"),
+        "{}",
+        ended.stderr
+    );
+    assert!(
+        ended
+            .stderr
+            .contains("4 of them new, 1 lines of other types skipped"),
+        "{}",
+        ended.stderr
+    );
+}
+
+#[test]
+fn records_without_needed_fields_and_of_other_versions_are_refused() {
+    let folder = Folder::new();
+    let mail = folder.file("a.mbox", MAIL);
+    let whole = String::from_utf8(done(&["scan", &mail]).stdout).unwrap();
+    for lines in [
+        done(&["scan", "--slim", &mail]).stdout,
+        done(&["scan", "--fields", "url", &mail]).stdout,
+        whole
+            .replace("{\"schema\":1,", "{\"schema\":2,")
+            .into_bytes(),
+    ] {
+        let ended = load(&folder, &[], &lines);
+        assert_eq!(ended.status, Some(2), "{}", ended.stderr);
+        assert!(
+            ended
+                .stderr
+                .contains("standard input, line 1: a record that cannot be loaded"),
+            "{}",
+            ended.stderr
+        );
+    }
+}
+
+#[test]
+fn a_file_of_another_program_is_refused_and_unchanged() {
+    let folder = Folder::new();
+    let lines = records(&folder, "a.mbox", MAIL);
+    Connection::open(folder.path("urls.db"))
+        .unwrap()
+        .execute_batch("CREATE TABLE notes(text)")
+        .unwrap();
+    let before = std::fs::read(folder.path("urls.db")).unwrap();
+    let ended = load(&folder, &[], &lines);
+    assert_eq!(ended.status, Some(2), "{}", ended.stderr);
+    assert!(ended.stderr.contains("another program"), "{}", ended.stderr);
+    assert_eq!(std::fs::read(folder.path("urls.db")).unwrap(), before);
+    folder.write(
+        "urls.db",
+        "some text, which is longer than the header of a database".repeat(9),
+    );
+    assert_eq!(load(&folder, &[], &lines).status, Some(2));
+}
+
+#[test]
+fn a_file_that_is_missing_does_not_keep_the_others_away() {
+    let folder = Folder::new();
+    let lines = records(&folder, "a.mbox", MAIL);
+    let there = folder.file("there.jsonl", lines);
+    let ended = load(&folder, &["missing.jsonl", &there], b"");
+    assert_eq!(ended.status, Some(1));
+    assert!(
+        ended.stderr.contains("cannot read missing.jsonl"),
+        "{}",
+        ended.stderr
+    );
+    assert_eq!(value::<i64>(&folder, "SELECT count(*) FROM urls"), 4);
+}
+
+#[test]
+fn implausible_dates_are_no_citations_in_time() {
+    let folder = Folder::new();
+    let mail = MAIL
+        .replace("1 Jan 1996", "1 Jan 1970")
+        .replace("2 Jan 1996", "2 Jan 2095");
+    loaded(&folder, &[], &records(&folder, "a.mbox", &mail));
+    let dated: i64 = value(
+        &folder,
+        "SELECT count(*) FROM links WHERE first IS NOT NULL",
+    );
+    assert_eq!(dated, 0);
+    check_database(&folder.path("urls.db"));
+}

@@ -1,0 +1,73 @@
+//! `urlspool search`.
+
+use super::{MAIL, loaded, records};
+use crate::scene::{Ended, Folder, ended, urlspool};
+
+#[track_caller]
+fn search(folder: &Folder, args: &[&str]) -> Ended {
+    let database = folder.path("urls.db");
+    ended(urlspool(["search"]).arg(database).args(args), b"")
+}
+
+/// The URLs of the matches.
+#[track_caller]
+fn found(folder: &Folder, args: &[&str]) -> Vec<String> {
+    let ended = search(folder, &[args, &["--format", "jsonl"]].concat());
+    assert_eq!(ended.status, Some(0), "{}", ended.stderr);
+    ended.urls()
+}
+
+fn loaded_folder() -> Folder {
+    let folder = Folder::new();
+    loaded(&folder, &[], &records(&folder, "a.mbox", MAIL));
+    folder
+}
+
+#[test]
+fn words_are_found_in_urls_subjects_and_senders() {
+    let folder = loaded_folder();
+    assert_eq!(found(&folder, &["other"]), ["http://m.example/lamp"]);
+    assert_eq!(found(&folder, &["OTHER", "john"]).len(), 1);
+    assert_eq!(found(&folder, &["other", "jane"]).len(), 0);
+    assert_eq!(found(&folder, &["f.example/x"]), ["ftp://f.example/x"]);
+    assert_eq!(found(&folder, &["x.example/f"]).len(), 0);
+    assert_eq!(found(&folder, &["lam"]).len(), 0);
+}
+
+#[test]
+fn hosts_dates_and_limits_choose() {
+    let folder = loaded_folder();
+    assert_eq!(
+        found(&folder, &["--host", "F.example"]),
+        ["ftp://f.example/x"]
+    );
+    assert_eq!(found(&folder, &["--since", "1996-01-02"]).len(), 1);
+    assert_eq!(found(&folder, &["--until", "1996-01-01"]).len(), 3);
+    assert_eq!(found(&folder, &["--since", "1997"]).len(), 0);
+    assert_eq!(found(&folder, &["lamp", "--limit", "2"]).len(), 2);
+}
+
+#[test]
+fn a_match_leads_back_to_its_bytes() {
+    let folder = loaded_folder();
+    let line = search(&folder, &["--format", "jsonl", "other"]).stdout;
+    let shown = ended(&mut urlspool(["show"]), &line);
+    assert_eq!(shown.text(), "http://m.example/lamp\n");
+    let line = search(&folder, &["other"]);
+    let (place, url) = line.text().trim_end().rsplit_once(": ").unwrap();
+    assert_eq!(url, "http://m.example/lamp");
+    let explained = ended(&mut urlspool(["explain", place]), b"");
+    assert!(explained.text().contains("The other lamp"));
+}
+
+#[test]
+fn a_search_without_conditions_or_database_is_refused() {
+    let folder = loaded_folder();
+    assert_eq!(search(&folder, &[]).status, Some(2));
+    assert_eq!(search(&folder, &["--"]).status, Some(2));
+    let empty = Folder::new();
+    empty.write("urls.db", "");
+    let ended = search(&empty, &["lamp"]);
+    assert_eq!(ended.status, Some(2));
+    assert!(ended.stderr.contains("is empty"), "{}", ended.stderr);
+}

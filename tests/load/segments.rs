@@ -1,0 +1,129 @@
+//! Segments of the daemon: each is loaded once, together with its name.
+
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use super::{MAIL, check_database, load, loaded, value};
+use crate::scene::{Folder, done, urlspool};
+
+/// A daemon's folders: one mbox, segments in `out`.
+fn daemon(folder: &Folder, mail: &str, compress: &str) {
+    folder.write("spool/a.mbox", mail);
+    let root = folder.root().display();
+    let config = format!(
+        "[output]\ndir = \"{root}/out\"\ncompress = \"{compress}\"\n[state]\ndir = \"{root}/state\"\n[watch]\nsettle = \"0s\"\n[[spool]]\npath = \"{root}/spool\"\n"
+    );
+    let config = folder.file("urlspool.toml", config);
+    done(&["watch", "--config", &config, "--once"]);
+}
+
+fn segments(folder: &Path) -> usize {
+    let names = fs::read_dir(folder).unwrap();
+    names
+        .filter(|entry| {
+            let name = entry.as_ref().unwrap().file_name();
+            !name.to_str().unwrap().starts_with('.')
+        })
+        .count()
+}
+
+#[test]
+fn a_segment_is_loaded_once_and_known_by_its_sidecar() {
+    for compress in ["none", "zstd"] {
+        let folder = Folder::new();
+        daemon(&folder, MAIL, compress);
+        let out = folder.path("out").display().to_string();
+        let summary = loaded(&folder, &[&out], b"");
+        assert!(summary.contains("1 segments loaded"), "{summary}");
+        let summary = loaded(&folder, &[&out], b"");
+        assert!(
+            summary.contains("0 records, 0 of them new, 1 segments known before"),
+            "{summary}"
+        );
+        daemon(&folder, &MAIL.replace("lamp", "lamps"), compress);
+        let summary = loaded(&folder, &[&out], b"");
+        assert!(
+            summary.contains("1 segments loaded, 1 segments known"),
+            "{summary}"
+        );
+        assert_eq!(value::<i64>(&folder, "SELECT count(*) FROM segments"), 2);
+        check_database(&folder.path("urls.db"));
+    }
+}
+
+#[test]
+fn a_segment_that_is_not_what_its_sidecar_describes_is_refused() {
+    let folder = Folder::new();
+    daemon(&folder, MAIL, "none");
+    let path = folder.path("out/0000000001.jsonl");
+    let whole = fs::read(&path).unwrap();
+    fs::write(&path, &whole[..whole.len() / 2]).unwrap();
+    let ended = load(&folder, &[path.to_str().unwrap()], b"");
+    assert_eq!(ended.status, Some(78), "{}", ended.stderr);
+    assert!(ended.stderr.contains("0000000001.meta"), "{}", ended.stderr);
+    assert_eq!(value::<i64>(&folder, "SELECT count(*) FROM urls"), 0);
+    assert!(path.exists());
+}
+
+#[test]
+fn the_same_number_with_another_hash_is_an_error() {
+    let folder = Folder::new();
+    daemon(&folder, MAIL, "none");
+    let out = folder.path("out").display().to_string();
+    loaded(&folder, &[&out], b"");
+    let changed = rusqlite::Connection::open(folder.path("urls.db")).unwrap();
+    changed
+        .execute_batch("UPDATE segments SET hash='0000000000000000'")
+        .unwrap();
+    let ended = load(&folder, &[&out, "--delete-segments"], b"");
+    assert_eq!(ended.status, Some(78), "{}", ended.stderr);
+    assert_eq!(segments(&folder.path("out")), 2);
+}
+
+#[test]
+fn loaded_segments_are_removed_and_other_files_stay() {
+    let folder = Folder::new();
+    daemon(&folder, MAIL, "none");
+    fs::copy(
+        folder.path("out/0000000001.jsonl"),
+        folder.path("out/copy.jsonl"),
+    )
+    .unwrap();
+    let out = folder.path("out").display().to_string();
+    loaded(&folder, &[&out, "--delete-segments"], b"");
+    assert_eq!(segments(&folder.path("out")), 1);
+    assert!(folder.path("out/copy.jsonl").exists());
+    assert_eq!(value::<i64>(&folder, "SELECT count(*) FROM urls"), 4);
+}
+
+#[test]
+fn following_loads_segments_as_they_are_sealed() {
+    let folder = Folder::new();
+    daemon(&folder, MAIL, "none");
+    let mut following = urlspool(["load", "--follow", "--into"])
+        .arg(folder.path("urls.db"))
+        .arg(folder.path("out"))
+        .stdin(Stdio::null())
+        .spawn()
+        .unwrap();
+    let wait_for = |rows: i64| {
+        let begun = Instant::now();
+        loop {
+            let db = rusqlite::Connection::open(folder.path("urls.db")).unwrap();
+            let count = db.query_row("SELECT count(*) FROM urls", [], |row| row.get::<_, i64>(0));
+            if count == Ok(rows) {
+                return;
+            }
+            assert!(begun.elapsed() < Duration::from_mins(1), "{count:?}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    };
+    wait_for(4);
+    daemon(&folder, &MAIL.replace("lamp", "lamps"), "none");
+    wait_for(8);
+    following.kill().unwrap();
+    following.wait().unwrap();
+    check_database(&folder.path("urls.db"));
+}
