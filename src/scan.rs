@@ -2,12 +2,14 @@
 //!
 //! Leaves to `repair` and `parse` where the URL continues and ends, and whether it is a URL at all.
 
+mod glued_scheme;
 mod host;
 mod host_prefix;
 mod scheme_suffix;
 mod trigger;
 
 pub(crate) use host::{CutText, HostAndPort, cut, likely_host, plausible_host};
+pub(crate) use host_prefix::guessed_scheme;
 pub use trigger::UrlStarts;
 
 use crate::grammar::{BareRequirement, SCHEMES, Scheme};
@@ -34,7 +36,7 @@ pub enum Opening {
     UrlPrefix,
     /// A scheme alone.
     Bare,
-    /// `www.` or `ftp.` without a scheme. The field is the scheme guessed for it.
+    /// `www.` or `ftp.`, also with a number (`www2.`), without a scheme. The field is the scheme guessed for it.
     Schemeless(&'static str),
 }
 
@@ -160,7 +162,16 @@ mod tests {
         );
         assert_eq!(
             starts(Rules::Wide, "see http://a/ or xhttp://b/"),
-            ["Bare@4", "Bare@17"]
+            ["Bare@4", "Bare@18"]
+        );
+        assert_eq!(
+            starts(
+                Rules::Wide,
+                "tohttp://a b.exampleftp://c sftp://d git+https://e hnews://f tomailto:g"
+            ),
+            [
+                "Bare@2", "Bare@20", "Bare@28", "Bare@37", "Bare@51", "Bare@63"
+            ]
         );
         assert_eq!(
             starts(Rules::Wide, "see:http://a -https://b x.ftp://c"),
@@ -238,6 +249,52 @@ mod tests {
             starts(Rules::Wide, text),
             ["Schemeless(\"http\")@0", "Schemeless(\"ftp\")@24"]
         );
+    }
+
+    /// The offset after the text in which `|` marks where a host without a scheme must be found, if it must be.
+    #[track_caller]
+    fn check_host(marked: &str) {
+        let text = marked.replace('|', "");
+        let expected: Vec<_> = marked.find('|').into_iter().collect();
+        let found: Vec<_> = starts(Rules::Wide, &text)
+            .iter()
+            .map(|start| start.split_once('@').unwrap().1.parse::<usize>().unwrap())
+            .collect();
+        assert_eq!(found, expected, "{marked}");
+    }
+
+    #[test]
+    fn hosts_without_a_scheme_begin_after_dashes_dots_and_signs() {
+        for marked in [
+            "--|www.a.example",
+            "news--|www.a.example",
+            "- -|ftp.a.example",
+            "so...|www.a.example",
+            " .|www.a.example",
+            "+|www.a.example",
+            "pub/x @|ftp.a.example",
+            "|www2.a.example",
+            "(|FTP15.a.example)",
+        ] {
+            check_host(marked);
+        }
+    }
+
+    #[test]
+    fn words_paths_and_mailboxes_have_no_host_without_a_scheme() {
+        for text in [
+            "my-www.a.example",
+            "comp.www.a.example",
+            "xn--www.a.example",
+            "*.www.a.example",
+            "a/.www.a.example",
+            "a+www.a.example",
+            "joe@www.a.example",
+            "www2001.a.example",
+            "awww2.a.example",
+        ] {
+            check_host(text);
+        }
     }
 
     #[test]

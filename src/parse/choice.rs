@@ -14,7 +14,7 @@ use super::hyphen::without_hyphens;
 use super::reject::RejectReason;
 use super::verdict::Verdicts;
 use crate::repair::{Repair, RepairSet};
-use crate::scan::{Opening, Rules, Scanner};
+use crate::scan::{Opening, Rules, Scanner, guessed_scheme};
 use crate::span::Span;
 
 #[cfg(test)]
@@ -224,23 +224,12 @@ impl CandidateParser<'_> {
 
     /// Returns the text after the scheme that is guessed for it, or the text alone if it has its own.
     fn with_scheme<'t>(&self, text: &'t [u8]) -> Cow<'t, [u8]> {
-        let starts_with = |name: &[u8]| {
-            text.get(..name.len())
-                .is_some_and(|start| start.eq_ignore_ascii_case(name))
+        let guessed = match self.candidate.start.opening {
+            Opening::Schemeless(scheme) => Some(scheme),
+            Opening::UrlBracket if self.scanner.rules() == Rules::Wide => guessed_scheme(text),
+            _ => None,
         };
-        match self.candidate.start.opening {
-            Opening::Schemeless(scheme) => after_scheme(scheme, text).into(),
-            Opening::UrlBracket if self.scanner.rules() == Rules::Wide => {
-                if starts_with(b"www.") {
-                    after_scheme("http", text).into()
-                } else if starts_with(b"ftp.") {
-                    after_scheme("ftp", text).into()
-                } else {
-                    text.into()
-                }
-            }
-            _ => text.into(),
-        }
+        guessed.map_or(text.into(), |scheme| after_scheme(scheme, text).into())
     }
 
     /// Reads a text, if it is a URL by the rules in force.

@@ -1,19 +1,80 @@
-//! The search for `www.` and `ftp.` in any case.
+//! The search for hosts that say by their first label what they serve: `www.`, `ftp.`, and those with a number after it, as
+//! `www2.` and `ftp5.`, in any case.
 
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, Input, packed};
 
-/// Returns the offset after the first `www.` or `ftp.` in `text` that begins at `from` or later.
-pub(super) fn find_end(text: &[u8], from: usize) -> Option<usize> {
+/// Maximum number of digits of such a label: large sites had some hundreds of mirrors.
+const DIGITS: usize = 3;
+
+/// Maximum number of bytes before the dot.
+pub(super) const MAX_BYTES: usize = 3 + DIGITS;
+
+/// The first label of a host that names its service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct HostPrefix {
+    /// The offset of the label.
+    pub(super) at: usize,
+    /// The scheme that it stands for.
+    pub(super) scheme: &'static str,
+}
+
+/// Returns the offset of the first dot in `text` that is at `from` or later and ends such a label.
+pub(super) fn find_dot(text: &[u8], from: usize) -> Option<usize> {
+    let mut begin = from.saturating_sub(MAX_BYTES).min(text.len());
+    while let Some(word) = find_word(text, begin) {
+        let dot = word + 3 + digits(text[word + 3..].iter());
+        if text.get(dot) == Some(&b'.') && from <= dot {
+            return Some(dot);
+        }
+        begin = word + 1;
+    }
+    None
+}
+
+/// Returns the label that ends before the dot at `dot`.
+pub(super) fn before_dot(text: &[u8], dot: usize) -> Option<HostPrefix> {
+    let word = dot - digits(text[..dot].iter().rev());
+    let at = word.checked_sub(3)?;
+    let scheme = match [text[at] | 0x20, text[at + 1] | 0x20, text[at + 2] | 0x20] {
+        [b'w', b'w', b'w'] => "http",
+        [b'f', b't', b'p'] => "ftp",
+        _ => return None,
+    };
+    Some(HostPrefix { at, scheme })
+}
+
+/// Returns the scheme that a text without one stands for, if it begins with such a label.
+#[must_use]
+pub(crate) fn guessed_scheme(text: &[u8]) -> Option<&'static str> {
+    let dot = text
+        .iter()
+        .take(MAX_BYTES + 1)
+        .position(|&byte| byte == b'.')?;
+    before_dot(text, dot)
+        .filter(|prefix| prefix.at == 0)
+        .map(|prefix| prefix.scheme)
+}
+
+/// Returns the number of digits at the start of `bytes`, at most [`DIGITS`].
+fn digits<'b>(bytes: impl Iterator<Item = &'b u8>) -> usize {
+    bytes
+        .take(DIGITS)
+        .take_while(|byte| byte.is_ascii_digit())
+        .count()
+}
+
+/// Returns the offset of the first `www` or `ftp` in `text` that begins at `from` or later.
+fn find_word(text: &[u8], from: usize) -> Option<usize> {
     match &*SEARCHER {
         HostPrefixSearcher::Packed(searcher) => searcher.find_in(text, (from..text.len()).into()),
         HostPrefixSearcher::Automaton(automaton) => automaton.find(Input::new(text).range(from..)),
     }
-    .map(|found| found.end())
+    .map(|found| found.start())
 }
 
-/// A search for the sixteen spellings of the two prefixes.
+/// A search for the sixteen spellings of the two words.
 enum HostPrefixSearcher {
     /// Vector instructions, if the machine has them.
     Packed(packed::Searcher),
@@ -23,7 +84,7 @@ enum HostPrefixSearcher {
 
 static SEARCHER: LazyLock<HostPrefixSearcher> = LazyLock::new(|| {
     // All spellings are listed because the packed search does not ignore case.
-    let words = [spellings("www."), spellings("ftp.")].concat();
+    let words = [spellings("www"), spellings("ftp")].concat();
     match packed::Searcher::new(&words) {
         Some(searcher) => HostPrefixSearcher::Packed(searcher),
         None => {
@@ -32,7 +93,7 @@ static SEARCHER: LazyLock<HostPrefixSearcher> = LazyLock::new(|| {
     }
 });
 
-/// The eight spellings of a word of three letters and a dot.
+/// The eight spellings of a word of three letters.
 fn spellings(word: &str) -> Vec<Vec<u8>> {
     let spelling = |upper_bits: usize| {
         let letter = |(at, byte): (usize, u8)| {
@@ -45,4 +106,38 @@ fn spellings(word: &str) -> Vec<Vec<u8>> {
         word.bytes().enumerate().map(letter).collect()
     };
     (0..8).map(spelling).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_may_have_a_number() {
+        for (text, dots) in [
+            ("www. WWW2. Ftp15.", &[3, 9, 16][..]),
+            ("www1234. ww.x wwww. xftp9.", &[18, 25]),
+            ("www", &[]),
+            ("www12", &[]),
+        ] {
+            let mut found = Vec::new();
+            while let Some(dot) = find_dot(text.as_bytes(), found.last().map_or(0, |dot| dot + 1)) {
+                found.push(dot);
+            }
+            assert_eq!(found, dots, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_label_at_the_start_stands_for_a_scheme() {
+        for (text, scheme) in [
+            ("www.a", Some("http")),
+            ("FTP12.a", Some("ftp")),
+            ("awww.a", None),
+            ("www1234.a", None),
+            ("x", None),
+        ] {
+            assert_eq!(guessed_scheme(text.as_bytes()), scheme, "{text}");
+        }
+    }
 }

@@ -1,8 +1,11 @@
-//! The two triggers: a colon, checked for a scheme before it, and a dot, checked for `www` or `ftp` before it.
+//! The two triggers: a colon, checked for a scheme before it, and a dot, checked for `www`, `ftp` or one
+//! with a number before it.
 
 use memchr::memchr;
 
-use super::{Opening, Rules, Scanner, UrlStart, host_prefix};
+use super::glued_scheme::{glued_scheme, is_compound};
+use super::host_prefix::{self, HostPrefix};
+use super::{Opening, Rules, Scanner, UrlStart};
 use crate::grammar::{BareRequirement, Scheme, SchemeClass, SchemeRule, is_scheme_char};
 use crate::limits::SCHEME_CHARS;
 
@@ -16,7 +19,7 @@ pub struct UrlStarts<'t> {
     text: &'t [u8],
     /// The first unchecked colon, or the length of the text.
     colon: usize,
-    /// The first unchecked dot after `www` or `ftp`, or the length of the text.
+    /// The first unchecked dot after `www`, `ftp` or one with a number, or the length of the text.
     dot: usize,
 }
 
@@ -69,9 +72,7 @@ impl<'t> UrlStarts<'t> {
         if !self.scanner.schemeless {
             return self.text.len();
         }
-        // The dot may be at `from`, with the word before it.
-        let begin = from.saturating_sub(3).min(self.text.len());
-        host_prefix::find_end(self.text, begin).map_or(self.text.len(), |end| end - 1)
+        host_prefix::find_dot(self.text, from).unwrap_or(self.text.len())
     }
 }
 
@@ -164,38 +165,40 @@ fn strict_scheme(name: &[u8], after: &[u8], in_brackets: bool, is_whole: bool) -
 /// Returns the offset in `name` where a scheme begins by the wide rules.
 ///
 /// A scheme begins with a letter that no letter precedes. Before `//` any name counts, but the longest known one is
-/// preferred to an unknown longer one. Without `//` the scheme must be known and need none.
+/// preferred to an unknown longer one, also if letters precede it ([`glued_scheme`]); in `git+https` the longer one is
+/// right. Without `//` the scheme must be known and need none.
 fn wide_scheme(scanner: &Scanner, name: &[u8], after: &[u8]) -> Option<usize> {
     let begins = |at: usize| {
         name[at].is_ascii_alphabetic() && (at == 0 || !name[at - 1].is_ascii_alphabetic())
     };
     let known = (0..name.len()).find(|&at| begins(at) && scanner.knows(&name[at..]));
     if after.starts_with(b"//") {
-        return known.or_else(|| (0..name.len()).find(|&at| begins(at)));
+        return match known {
+            Some(scheme) if is_compound(name, scheme) => Some(0),
+            Some(scheme) => Some(scheme),
+            None => glued_scheme(name, after).or_else(|| (0..name.len()).find(|&at| begins(at))),
+        };
     }
-    known.filter(|&at| {
-        !matches!(
-            scanner.bare_requirement(&name[at..]),
-            BareRequirement::Host | BareRequirement::Slashes | BareRequirement::Never
-        )
-    })
+    let Some(known) = known else {
+        return glued_scheme(name, after);
+    };
+    let needs_slashes = matches!(
+        scanner.bare_requirement(&name[known..]),
+        BareRequirement::Host | BareRequirement::Slashes | BareRequirement::Never
+    );
+    (!needs_slashes).then_some(known)
 }
 
-/// Returns the start at the `www.` or `ftp.` that ends with the dot at `dot`.
+/// Returns the start at the label, such as `www` or `ftp5`, that ends with the dot at `dot`.
 ///
 /// `None` if it does not begin a word at `floor` or later, or if no label follows.
 fn start_at_dot(text: &[u8], floor: usize, dot: usize) -> Option<UrlStart> {
-    let at = dot.checked_sub(3).filter(|&at| at >= floor)?;
-    let scheme = match [text[at] | 0x20, text[at + 1] | 0x20, text[at + 2] | 0x20] {
-        [b'w', b'w', b'w'] => "http",
-        [b'f', b't', b'p'] => "ftp",
-        _ => return None,
-    };
-    let before = at.checked_sub(1).map(|before| text[before]);
+    let HostPrefix { at, scheme } =
+        host_prefix::before_dot(text, dot).filter(|prefix| prefix.at >= floor)?;
     let label_follows = text
         .get(dot + 1)
         .is_some_and(|&next| next.is_ascii_alphanumeric() || next >= 0x80);
-    (before.is_none_or(may_precede_host) && label_follows).then_some(UrlStart {
+    (may_precede_host(&text[..at]) && label_follows).then_some(UrlStart {
         at,
         content: at,
         opening: Opening::Schemeless(scheme),
@@ -203,14 +206,30 @@ fn start_at_dot(text: &[u8], floor: usize, dot: usize) -> Option<UrlStart> {
     })
 }
 
-/// Returns `true` if a host without a scheme can begin after this byte: not inside a word, a path or a mailbox.
-fn may_precede_host(byte: u8) -> bool {
-    !(byte.is_ascii_alphanumeric()
-        || byte >= 0x80
-        || matches!(
-            byte,
-            b'@' | b'.' | b'/' | b'-' | b'+' | b'%' | b'&' | b'?' | b'\\' | b'$'
-        ))
+/// Returns `true` if a host without a scheme can begin after this text: not inside a word, a path or a mailbox.
+fn may_precede_host(before: &[u8]) -> bool {
+    let Some((&last, rest)) = before.split_last() else {
+        return true;
+    };
+    match last {
+        // Dashes and an ellipsis (`news--www.a.example`). One hyphen or dot inside a word belongs to a longer host, and
+        // `xn--` to one of another script (RFC 5890).
+        b'-' | b'.' => rest.last().is_none_or(|&byte| {
+            byte == last && !rest.ends_with(b"xn-")
+                || !is_word(byte) && !matches!(byte, b'-' | b'.' | b'/' | b'@' | b'%' | b'*' | b'_')
+        }),
+        // The mark of an added line in a patch. Form-encoded text has a word before it.
+        b'+' => rest.last().is_none_or(u8::is_ascii_whitespace),
+        // "at": a mailbox and a path of hosts have a name before it.
+        b'@' => rest
+            .last()
+            .is_none_or(|&byte| matches!(byte, b' ' | b'\t' | b'\n' | b'(')),
+        _ => !(is_word(last) || matches!(last, b'/' | b'%' | b'&' | b'?' | b'\\' | b'$')),
+    }
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte >= 0x80
 }
 
 #[cfg(test)]
@@ -241,7 +260,7 @@ mod tests {
     }
 
     fn text() -> impl Strategy<Value = Vec<u8>> {
-        let pieces = "http HTTPS news mailto urn url URL foo9 q ftp. www. WwW. :// : : // / < > x . @ - + 9 é";
+        let pieces = "http HTTPS news mailto urn url URL foo9 q ftp. www. WwW. ftp www w p5. tohttp git+ :// : : // / < > x . @ - + 9 12 é";
         let mut pieces: Vec<&str> = pieces.split(' ').collect();
         pieces.extend([" ", "\n"]);
         vec(select(pieces), 0..40).prop_map(|pieces| pieces.concat().into_bytes())
