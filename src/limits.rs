@@ -270,6 +270,14 @@ pub const ELEMENT_BYTES: usize = 32;
 /// name.
 pub const PREFILTER_BYTES: usize = 640;
 
+/// Number of bytes before a host without a scheme that are searched for the name of a trace field.
+///
+/// Servers fold `Received` fields into lines of at most 78 bytes.
+pub const TRACE_FIELD_BYTES: usize = 512;
+
+/// Maximum number of lines of a trace field that are read before a host without a scheme. Servers write up to five.
+pub const TRACE_FIELD_LINES: usize = 6;
+
 /// Maximum number of times that the bytes of a message may be read for long words that are rejected, when one begins
 /// inside the other.
 ///

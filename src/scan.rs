@@ -5,11 +5,13 @@
 mod glued_scheme;
 mod host;
 mod host_prefix;
+mod machine_name;
 mod scheme_suffix;
 mod trigger;
 
-pub(crate) use host::{CutText, HostAndPort, cut, likely_host, plausible_host};
+pub(crate) use host::{CutText, HostAndPort, cut, is_cut_short, likely_host, plausible_host};
 pub(crate) use host_prefix::guessed_scheme;
+pub(crate) use machine_name::names_machine;
 pub use trigger::UrlStarts;
 
 use crate::grammar::{BareRequirement, SCHEMES, Scheme};

@@ -17,7 +17,7 @@ use crate::repair::{
     BareWord, Join, LineBreakPolicy, LogicalLine, WrappedText, prefilter, quote_depth,
     unfold_bare_word, unfold_wrapper,
 };
-use crate::scan::{Opening, UrlStart};
+use crate::scan::{Opening, UrlStart, names_machine};
 use crate::span::Span;
 
 impl MessagePass<'_, '_> {
@@ -82,10 +82,12 @@ impl MessagePass<'_, '_> {
         };
         let outcome = match unfolded {
             Ok(close) => {
+                let end = line.origin(Span::new(0, line.text().len())).end;
                 let candidate = Candidate {
                     start,
                     before,
                     line: &line,
+                    after: &text.bytes[end..],
                     close,
                 };
                 self.parse(text, &candidate, regions)
@@ -249,6 +251,9 @@ impl MessagePass<'_, '_> {
             _ => None,
         };
         prefilter(text, word, guessed, &self.extractor.scanner)?;
+        if guessed.is_some() && names_machine(text, start.at) {
+            return Err(RejectReason::Machine);
+        }
         // A byte that no grammar accepts follows in this word; only the schemes of browsers tolerate it.
         let begin = &text[word.from..];
         let special = [&b"http:"[..], b"https:", b"ftp:", b"file:", b"ws:", b"wss:"];

@@ -13,6 +13,8 @@ pub struct Candidate<'l> {
     pub before: Option<u8>,
     /// The logical line, from `start.content`.
     pub line: &'l LogicalLine,
+    /// The text after the logical line.
+    pub after: &'l [u8],
     /// The offset in the text of the `>` that closes the wrapper; `None` for a word without a wrapper.
     pub close: Option<usize>,
 }

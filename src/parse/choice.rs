@@ -8,13 +8,16 @@ use std::borrow::Cow;
 use super::acceptance::{TextContext, accept};
 use super::accepted::{AcceptedUrl, ReadingChoice};
 use super::candidate::{Candidate, ParseOutcome};
+use super::components::components;
 use super::ending::{self, UrlEnd};
 use super::found::{Alternate, AlternateReason, FoundUrl};
+use super::guessed::with_guessed_scheme;
 use super::hyphen::without_hyphens;
 use super::reject::RejectReason;
+use super::shortened::{ShortenedPart, bracketed_mark_len, shortened_part};
 use super::verdict::Verdicts;
 use crate::repair::{Repair, RepairSet};
-use crate::scan::{Opening, Rules, Scanner, guessed_scheme};
+use crate::scan::{Opening, Rules, Scanner, guessed_scheme, is_cut_short};
 use crate::span::Span;
 
 #[cfg(test)]
@@ -28,6 +31,9 @@ const UNLIKELY: f32 = 0.05;
 
 /// Confidence in a URL whose scheme was guessed.
 const SCHEMELESS_CONFIDENCE: f32 = 0.9;
+
+/// Confidence in a URL whose path its author cut short.
+const SHORTENED_CONFIDENCE: f32 = 0.7;
 
 /// Parses the URL of a candidate and passes it to `sink`, if there is one.
 ///
@@ -78,9 +84,12 @@ impl CandidateParser<'_> {
             Ok(reading) => reading,
             Err(reason) => {
                 repairs.add(Repair::HyphenDropped);
-                readings.next().ok_or(reason)?
+                readings
+                    .next()
+                    .ok_or_else(|| self.shortened_or(&text, reason))?
             }
         };
+        let confidence = self.confidence_of(self.shortened(reading.full, b"", b"")?);
         let mut alternates = Alternates::of(reading.full);
         for other in readings {
             alternates.add(other.full, AlternateReason::HyphenDropped, UNLIKELY);
@@ -88,7 +97,7 @@ impl CandidateParser<'_> {
         let choice = ReadingChoice {
             repairs,
             alternates: &alternates.list,
-            confidence: 1.0,
+            confidence,
         };
         self.emit(reading, Span::new(0, line.text().len()), &choice, sink);
         Ok(())
@@ -141,11 +150,16 @@ impl CandidateParser<'_> {
         let line = self.candidate.line;
         let end = self.end(joins);
         let text = self.with_scheme(&line.text()[..end.url]);
-        let reading = self.reading(&text, TextContext::Bare)?;
+        let reading = self
+            .reading(&text, TextContext::Bare)
+            .map_err(|reason| self.shortened_or(&text, reason))?;
+        let is_last = joins == line.joins().len();
+        let after = if is_last { self.candidate.after } else { b"" };
+        let shortened = self.shortened(&text, &line.text()[end.url..end.word], after)?;
         let confidence = line.joins()[..joins]
             .iter()
             .map(|join| join.confidence)
-            .fold(self.base_confidence(), f32::min);
+            .fold(self.confidence_of(shortened), f32::min);
         let mut alternates = Alternates::of(&text);
         if self.scanner.rules() == Rules::Wide {
             self.add_other_joins(joins, confidence, &mut alternates);
@@ -200,10 +214,40 @@ impl CandidateParser<'_> {
         let (word, before) = (&line.text()[..reach], self.candidate.before);
         let rules = self.scanner.rules();
         // Without joins the line ends with its run of characters, but a join may have taken a byte off it.
-        if joins == 0 {
+        let mut end = if joins == 0 {
             ending::end_of_run(word, before, rules)
         } else {
             ending::end(word, before, rules)
+        };
+        if rules == Rules::Wide {
+            end.url -= bracketed_mark_len(&word[..end.url]);
+        }
+        end
+    }
+
+    /// Returns the part of the URL `full` that was cut short, by the bytes that were trimmed off it and those after them.
+    fn shortened(
+        &self,
+        full: &[u8],
+        tail: &[u8],
+        after: &[u8],
+    ) -> Result<Option<ShortenedPart>, RejectReason> {
+        if self.scanner.rules() == Rules::Rfc1738 {
+            return Ok(None);
+        }
+        match shortened_part(full, tail, after) {
+            Some(ShortenedPart::Host) => Err(RejectReason::Shortened),
+            part => Ok(part),
+        }
+    }
+
+    /// Returns the reason for which a text is rejected: that its host was cut short, if that explains it, or `reason`.
+    fn shortened_or(&self, text: &[u8], reason: RejectReason) -> RejectReason {
+        let is_host_cut = components(text).host.is_some_and(is_cut_short);
+        if self.scanner.rules() == Rules::Wide && is_host_cut {
+            RejectReason::Shortened
+        } else {
+            reason
         }
     }
 
@@ -215,9 +259,11 @@ impl CandidateParser<'_> {
             .collect()
     }
 
-    fn base_confidence(&self) -> f32 {
-        match self.candidate.start.opening {
-            Opening::Schemeless(_) => SCHEMELESS_CONFIDENCE,
+    /// Returns the confidence in a URL of which `shortened` is cut short, before joins lower it.
+    fn confidence_of(&self, shortened: Option<ShortenedPart>) -> f32 {
+        match (shortened, self.candidate.start.opening) {
+            (Some(_), _) => SHORTENED_CONFIDENCE,
+            (_, Opening::Schemeless(_)) => SCHEMELESS_CONFIDENCE,
             _ => 1.0,
         }
     }
@@ -229,7 +275,9 @@ impl CandidateParser<'_> {
             Opening::UrlBracket if self.scanner.rules() == Rules::Wide => guessed_scheme(text),
             _ => None,
         };
-        guessed.map_or(text.into(), |scheme| after_scheme(scheme, text).into())
+        guessed.map_or(text.into(), |scheme| {
+            with_guessed_scheme(scheme, text).into()
+        })
     }
 
     /// Reads a text, if it is a URL by the rules in force.
@@ -293,21 +341,6 @@ impl<'l> Alternates<'l> {
             confidence,
         });
     }
-}
-
-/// Returns `text` after `scheme://`. An ftp location as `host:/path` loses its colon.
-fn after_scheme(scheme: &str, text: &[u8]) -> Vec<u8> {
-    let mut full = Vec::with_capacity(scheme.len() + 3 + text.len());
-    full.extend(scheme.as_bytes());
-    full.extend(b"://");
-    match memchr::memmem::find(text, b":/") {
-        Some(colon) if scheme == "ftp" && !text[..colon].contains(&b'/') => {
-            full.extend(&text[..colon]);
-            full.extend(&text[colon + 1..]);
-        }
-        _ => full.extend(text),
-    }
-    full
 }
 
 /// Returns the number of bytes at the start of a trimmed tail that could belong to the URL after all: closing brackets and

@@ -13,6 +13,10 @@ pub enum RejectReason {
     Host,
     /// The text after the scheme is not what bare URLs of that scheme look like.
     Implausible,
+    /// The author cut its host short, as in `http://www.exam..`.
+    Shortened,
+    /// A host without a scheme that is named as a machine: in a quoted `Received` line or a certificate.
+    Machine,
     /// A wrapper with the starts of two URLs.
     TwoUrls,
     /// A wrapper that never closes.
@@ -33,6 +37,8 @@ impl RejectReason {
             RejectReason::Grammar(_) => RejectReasonKind::Grammar,
             RejectReason::Host => RejectReasonKind::Host,
             RejectReason::Implausible => RejectReasonKind::Implausible,
+            RejectReason::Shortened => RejectReasonKind::Shortened,
+            RejectReason::Machine => RejectReasonKind::Machine,
             RejectReason::TwoUrls => RejectReasonKind::TwoUrls,
             RejectReason::Unclosed => RejectReasonKind::Unclosed,
             RejectReason::Relative => RejectReasonKind::Relative,
@@ -52,6 +58,7 @@ impl From<PrefilterReject> for RejectReason {
     fn from(reject: PrefilterReject) -> RejectReason {
         match reject {
             PrefilterReject::Host => RejectReason::Host,
+            PrefilterReject::Shortened => RejectReason::Shortened,
             PrefilterReject::Implausible => RejectReason::Implausible,
         }
     }
@@ -67,6 +74,10 @@ pub enum RejectReasonKind {
     Host,
     /// See [`RejectReason::Implausible`].
     Implausible,
+    /// See [`RejectReason::Shortened`].
+    Shortened,
+    /// See [`RejectReason::Machine`].
+    Machine,
     /// See [`RejectReason::TwoUrls`].
     TwoUrls,
     /// See [`RejectReason::Unclosed`].
@@ -81,10 +92,12 @@ pub enum RejectReasonKind {
 
 impl RejectReasonKind {
     /// All kinds, in the order of their declaration.
-    pub const ALL: [RejectReasonKind; 8] = [
+    pub const ALL: [RejectReasonKind; 10] = [
         RejectReasonKind::Grammar,
         RejectReasonKind::Host,
         RejectReasonKind::Implausible,
+        RejectReasonKind::Shortened,
+        RejectReasonKind::Machine,
         RejectReasonKind::TwoUrls,
         RejectReasonKind::Unclosed,
         RejectReasonKind::Relative,
@@ -99,6 +112,8 @@ impl RejectReasonKind {
             RejectReasonKind::Grammar => "grammar",
             RejectReasonKind::Host => "host",
             RejectReasonKind::Implausible => "implausible",
+            RejectReasonKind::Shortened => "shortened",
+            RejectReasonKind::Machine => "machine",
             RejectReasonKind::TwoUrls => "two-urls",
             RejectReasonKind::Unclosed => "unclosed",
             RejectReasonKind::Relative => "relative",

@@ -11,13 +11,15 @@ use super::line::whitespace_len;
 use super::url_run::url_run_end;
 use crate::grammar::BareRequirement;
 use crate::limits::{PREFILTER_BYTES, SCHEME_CHARS};
-use crate::scan::{HostAndPort, Rules, Scanner, cut, likely_host, plausible_host};
+use crate::scan::{HostAndPort, Rules, Scanner, cut, is_cut_short, likely_host, plausible_host};
 
 /// The reason a word cannot be a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PrefilterReject {
     /// No plausible host follows the scheme.
     Host,
+    /// The host was cut short.
+    Shortened,
     /// The text after the scheme does not meet the scheme's requirement for bare URLs.
     Implausible,
 }
@@ -167,6 +169,8 @@ fn check_authority(
     };
     if holds {
         Ok(())
+    } else if is_cut_short(host_of(authority, scheme)) {
+        Err(PrefilterReject::Shortened)
     } else {
         Err(PrefilterReject::Host)
     }
@@ -174,9 +178,19 @@ fn check_authority(
 
 /// Returns `true` if a complete authority has a plausible host.
 fn has_host(authority: &[u8], scheme: SchemeOrigin) -> bool {
-    let site = memrchr(b'@', authority).map_or(authority, |at| &authority[at + 1..]);
-    let host = HostAndPort::of(site).host;
+    let host = host_of(authority, scheme);
     plausible_host(host) && (scheme == SchemeOrigin::Written || likely_host(host))
+}
+
+/// Returns the host of a complete authority.
+fn host_of(authority: &[u8], scheme: SchemeOrigin) -> &[u8] {
+    let site = memrchr(b'@', authority).map_or(authority, |at| &authority[at + 1..]);
+    // The address in parentheses after the host of an FTP location.
+    let site = match scheme {
+        SchemeOrigin::Guessed => cut(site, b'(').before,
+        SchemeOrigin::Written => site,
+    };
+    HostAndPort::of(site).host
 }
 
 /// Returns `true` if an authority, perhaps with other text at its end, can contain a host. Also for an empty one: the host

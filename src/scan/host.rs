@@ -93,6 +93,13 @@ const LABEL: [bool; 256] = {
     table
 };
 
+/// Returns `true` if `host` is the beginning of a host and the dots of an author who cut it short (`www.exam..`).
+#[must_use]
+pub(crate) fn is_cut_short(host: &[u8]) -> bool {
+    let dots = host.iter().rev().take_while(|&&byte| byte == b'.').count();
+    2 <= dots && plausible_host(&host[..host.len() - dots])
+}
+
 /// The country code top-level domains of 2026, and those that archives have and that no longer exist (`su`, `yu`, `cs`,
 /// `dd`, `tp`, `zr`).
 const COUNTRIES: &[u8] = b"ac ad ae af ag ai al am ao aq ar as at au aw ax az ba bb bd be bf bg bh bi bj bm bn bo br bs \
@@ -158,6 +165,19 @@ mod tests {
             };
             let all = host.as_bytes().split(|&byte| byte == b'.').all(label);
             proptest::prop_assert_eq!(are_labels(host.as_bytes()), all);
+        }
+    }
+
+    #[test]
+    fn dots_mark_what_was_cut_off() {
+        for (host, cut_short) in [
+            ("www.a..", true),
+            ("g...", true),
+            ("www.a.", false),
+            ("...", false),
+            ("a..b", false),
+        ] {
+            assert_eq!(is_cut_short(host.as_bytes()), cut_short, "{host}");
         }
     }
 

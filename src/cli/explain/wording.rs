@@ -43,6 +43,12 @@ pub(super) fn reject_text(reason: RejectReason) -> String {
         RejectReason::Implausible => {
             "the text after the scheme is not like that of bare URLs of that scheme"
         }
+        RejectReason::Shortened => {
+            "its author cut the host short, so that nobody knows the location"
+        }
+        RejectReason::Machine => {
+            "the host is named as a machine, in a trace field or a certificate, and not cited"
+        }
         RejectReason::TwoUrls => "two URLs start in one wrapper; each is read alone",
         RejectReason::Unclosed => "the wrapper does not close; its text is read without it",
         RejectReason::Relative => "relative to a page whose address is unknown",

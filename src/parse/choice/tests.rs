@@ -34,6 +34,7 @@ fn check(text: &[u8]) -> usize {
                 start: &start,
                 before,
                 line: &line,
+                after: b"",
                 close: None,
             };
             let reject = parse_candidate(&candidate, &scanner, usize::MAX, &mut |_| {}).reject;
@@ -69,6 +70,7 @@ fn impossible_words_are_rejected() {
 fn text_outside_the_host_decides_nothing() {
     assert_eq!(check(b"urn://http:www..http:"), 0);
     assert_eq!(check(b"urn://x:b.c'..a]>"), 0);
+    assert_eq!(check(b"ftp.a.example(192.0.2.1):x/"), 0);
     assert_eq!(check(b"http://a..b"), 1);
     for white_space in [
         "\x0B",
