@@ -111,8 +111,9 @@ fn check_plausible(
     let requirement = scanner.bare_requirement(components.scheme);
     let needs_host = !matches!(requirement, BareRequirement::Slashes);
     if let Some(host) = components.host.filter(|_| needs_host) {
-        let is_likely =
-            plausible_host(host) && (context != TextContext::Guessed || likely_host(host));
+        let is_likely = plausible_host(host)
+            && (context != TextContext::Guessed || likely_host(host))
+            && (context != TextContext::Bare || has_mailbox(requirement, components));
         return if is_likely {
             Ok(())
         } else {
@@ -132,6 +133,13 @@ fn check_plausible(
     } else {
         Err(RejectReason::Implausible)
     }
+}
+
+/// Returns `true` unless the scheme wants a mailbox and `//` precedes something else: `mailto://joe` names none.
+fn has_mailbox(requirement: BareRequirement, components: &UrlComponents<'_>) -> bool {
+    requirement != BareRequirement::Mailbox
+        || components.userinfo.is_some_and(|name| !name.is_empty())
+            && components.host.is_some_and(|host| host.contains(&b'.'))
 }
 
 /// Returns `true` if `rest`, which follows the colon of a scheme in running text and names no host, is as the scheme
@@ -187,6 +195,12 @@ mod tests {
     fn mailboxes_and_newsgroups_have_dots() {
         assert!(is_mailbox(b"a@b.example?subject=x"));
         assert!(!is_mailbox(b"a@b") && !is_mailbox(b"@b.example"));
+        let accepted = |url: &[u8]| {
+            let scanner = Scanner::new(Rules::Wide, crate::scan::SchemelessPolicy::Find, &[]);
+            accept(url, TextContext::Bare, &scanner, 100).is_ok()
+        };
+        assert!(accepted(b"mailto://a@b.example") && accepted(b"ftp://b"));
+        assert!(!accepted(b"mailto://a") && !accepted(b"mailto://a@b"));
         assert!(is_news(b"comp.lang.c") && is_news(b"id@h") && is_news(b"*"));
         assert!(!is_news(b"the") && !is_news(b"x..y") && !is_news(b"1.2"));
     }
