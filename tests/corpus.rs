@@ -65,6 +65,9 @@ const SPOOL: &str = "news";
 /// A file in wire format, with CRLF.
 const WIRE: &str = "news/comp/infosystems/www/3";
 
+/// Files that have no copy with CRLF: the file in wire format, and one whose borders are where Content-Length fields lead.
+const UNCHANGED: &[&str] = &[WIRE, "mail/netscape.mbox"];
+
 /// The paths that are scanned, one scan for each.
 fn cases() -> Vec<String> {
     let in_folders = CASE_FOLDERS.iter().flat_map(|folder| {
@@ -182,7 +185,11 @@ fn a_copy_with_crlf_gives_the_same_urls() {
     for file in scene::files(&corpus()) {
         let name = file.strip_prefix(corpus()).unwrap().to_str().unwrap();
         let text = fs::read(&file).unwrap();
-        let copy = if name == WIRE { text } else { with_crlf(&text) };
+        let copy = if UNCHANGED.contains(&name) {
+            text
+        } else {
+            with_crlf(&text)
+        };
         folder.write(name, copy);
     }
     for case in cases() {

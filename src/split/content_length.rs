@@ -2,12 +2,13 @@
 //! Their bodies may contain anything, `From ` lines included.
 //!
 //! Programs that edit such files often do not update the field. It is used only if the message that it measures ends at a
-//! separator or with the file; otherwise the next separator ends the message. So the end of a message depends on its start, and
+//! separator or with the file; otherwise the next separator ends the message. A separator that it leads to needs no blank line
+//! before it: Netscape writes none after a body without a final line end, and length and `From ` line agree by chance only. So the end of a message depends on its start, and
 //! such a file is divided from its start on, from header to header.
 
 use memchr::memmem;
 
-use super::mbox::{begins_message, envelope, is_decided, message, next_message};
+use super::mbox::{envelope, is_decided, message, next_message, separator};
 use super::number::decimal;
 use super::{AtEof, SplitOutput};
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
@@ -160,7 +161,7 @@ fn border_at(bytes: &[u8], measured: usize, at_eof: AtEof) -> LengthTarget {
     if !is_decided(bytes, at, at_eof) {
         return LengthTarget::Undecided;
     }
-    if begins_message(bytes, at) {
+    if separator(bytes, at) {
         LengthTarget::Border(at)
     } else {
         LengthTarget::NoBorder
@@ -224,6 +225,22 @@ mod tests {
             .len(),
             3
         );
+    }
+
+    #[test]
+    fn a_separator_where_a_length_ends_needs_no_blank_line() {
+        for body in ["x\n", "x", "x\nFrom c\nD: e\ny"] {
+            for ends in ["\n", "\r\n"] {
+                let body = body.replace('\n', ends);
+                let head = format!("From - Tue\nA: b\nContent-Length: {}\n\n", body.len());
+                let one = format!("{}{body}", head.replace('\n', ends));
+                assert_eq!(
+                    divided(&one.repeat(3)).0,
+                    [0, one.len() as u64, 2 * one.len() as u64],
+                    "{body:?}"
+                );
+            }
+        }
     }
 
     #[test]

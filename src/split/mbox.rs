@@ -2,8 +2,9 @@
 //!
 //! A separator is at the start of the file or after a blank line, begins with `From `, and is followed by a header field. The rest
 //! of the line does not matter: dates, zones, `remote from`, Mozilla's `-` and the numbers of USENET archives all occur there,
-//! and body lines that begin with `From ` are followed by prose. Pipermail, which writes no blank line after attachments that it
-//! removed, is recognized by the sender that it names on both lines.
+//! and body lines that begin with `From ` are followed by prose. Two programs omit the blank line: Pipermail after attachments that it
+//! removed, recognized by the sender that it names on both lines, and Netscape after a body without a final line end, recognized by
+//! the `From - DATE` and the status field that only it writes.
 //!
 //! The lines around a position decide if a separator is there (`separator.rs`), so that a file can be entered at any offset. Files
 //! whose messages have a Content-Length field are divided in `content_length.rs`.
@@ -301,6 +302,28 @@ mod tests {
             divided(&format!("{message}{line}From: c at d.example\n\ny\n")).len(),
             1
         );
+    }
+
+    #[test]
+    fn pipermail_writes_addresses_without_a_host() {
+        let message = "From a at   Thu Apr  1 15:52:00 2004\nFrom: a at  (A)\n\nx\n";
+        assert_eq!(divided(&message.repeat(3)).len(), 3);
+        assert_eq!(divided(&message.repeat(3).replace('\n', "\r\n")).len(), 3);
+        let prose = "From a at   10:30 on\nFrom: the other\n";
+        assert_eq!(divided(&format!("{message}{prose}")).len(), 1);
+    }
+
+    #[test]
+    fn netscape_needs_no_blank_line() {
+        let message = "From - Tue Apr  2 15:52:00 1996\nX-Mozilla-Status: 0001\nFrom: a\n\nx\n";
+        assert_eq!(divided(&message.repeat(3)).len(), 3);
+        assert_eq!(divided(&message.repeat(3).replace('\n', "\r\n")).len(), 3);
+        for text in [
+            "From - Tue Apr  2 15:52:00 1996\nFrom: b\n",
+            "From - the desk\nX-Mozilla-Status: 0001\n",
+        ] {
+            assert_eq!(divided(&format!("{message}{text}")).len(), 1, "{text}");
+        }
     }
 
     #[test]

@@ -22,7 +22,7 @@ import tempfile
 FIELD = re.compile(rb"[A-Za-z][A-Za-z0-9._-]*[ \t]*:(?:[ \t\r\n]|$)|[A-Za-z][A-Za-z0-9._]*-[A-Za-z0-9._-]*:(?!//)|>From |"
                    rb"(?i:from|to|date|subject|path|received|newsgroups|sender|status):")
 # Pipermail writes no blank line after attachments that it removed.
-PIPERMAIL = re.compile(rb"From (\S+ at \S+)  .*\d\d:\d\d")
+PIPERMAIL = re.compile(rb"From (\S+ at(?: \S+)?)  .*\d\d:\d\d")
 
 
 def strict_starts(text):

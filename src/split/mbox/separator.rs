@@ -6,10 +6,22 @@ use crate::limits::SEPARATOR_BYTES;
 
 /// Returns `true` if a message begins at `at`, the start of a line.
 pub(in crate::split) fn begins_message(bytes: &[u8], at: usize) -> bool {
-    separator(bytes, at) && (is_after_blank_line(bytes, at) || names_its_sender_twice(bytes, at))
+    separator(bytes, at)
+        && (is_after_blank_line(bytes, at)
+            || names_its_sender_twice(bytes, at)
+            || is_netscape_separator(bytes, at))
+}
+
+/// Returns `true` if the lines at `at` are Netscape's or Mozilla's: `From - Tue Apr  2 15:52:00 1996`, and `X-Mozilla-Status: 0001`.
+fn is_netscape_separator(bytes: &[u8], at: usize) -> bool {
+    let window = &bytes[at..bytes.len().min(at + SEPARATOR_BYTES)];
+    let (line, next) = window.split_at(memchr::memchr(b'\n', window).unwrap_or(window.len()));
+    line.starts_with(b"From - ") && has_time(line) && next.starts_with(b"\nX-Mozilla-Status:")
 }
 
 /// Returns `true` if the lines at `at` are Pipermail's: `From user at host  Fri Apr  2 15:52:00 2004`, and `From: user at host`.
+///
+/// An address without a host gives `From user at   Fri ...`: Pipermail writes ` at ` for the sign `@`.
 fn names_its_sender_twice(bytes: &[u8], at: usize) -> bool {
     let mut lines = bytes[at..bytes.len().min(at + SEPARATOR_BYTES)].split(|&byte| byte == b'\n');
     let (Some(first), Some(second)) = (lines.next(), lines.next()) else {
@@ -20,7 +32,7 @@ fn names_its_sender_twice(bytes: &[u8], at: usize) -> bool {
     };
     let sender = &first[b"From ".len()..end];
     has_time(&first[end..])
-        && memmem::find(sender, b" at ").is_some()
+        && (memmem::find(sender, b" at ").is_some() || sender.ends_with(b" at"))
         && second
             .strip_prefix(b"From: ")
             .is_some_and(|value| value.starts_with(sender))
