@@ -109,7 +109,7 @@ limits! {
     /// Real ones are `.mbox.gz` in `.tar.gz` in `.zip`: four.
     container_depth: Number, at least 0, default 4;
 
-    /// Maximum number of entries of one archive. The rest is not read.
+    /// Maximum number of entries of one tar or zip. The rest is not read.
     ///
     /// A year of a busy news server has fewer.
     archive_entries: Number, at least 0, default 1_000_000;
@@ -206,6 +206,10 @@ pub const MAGIC_BYTES: usize = 512;
 
 /// Maximum size, in bytes, of a tar header that describes the next one. Real ones hold names and numbers, a few KiB.
 pub const TAR_EXTENSION_BYTES: u64 = 1 << 20;
+
+/// Maximum size, in bytes, of the line before an object in a stream of git objects. The name in a line about a missing object
+/// can be a path, at most `PATH_MAX` of Linux.
+pub const GIT_LINE_BYTES: usize = 4 << 10;
 
 /// Number of bytes at the start of a message read in pieces that are kept for the later pieces, which need its header and
 /// digest.

@@ -6,6 +6,7 @@ mod corpus;
 mod daemon;
 mod documents;
 mod formats;
+mod git_stream;
 mod grammar;
 mod house;
 mod load;

@@ -28,6 +28,8 @@ pub enum SkipReason {
     Sparse,
     /// A message in `tmp` of a Maildir, which may be incomplete (maildir(5)).
     MaildirTmp,
+    /// A name in a stream of git objects for which git has no object.
+    MissingObject,
     /// An encrypted member of a zip.
     Encrypted,
     /// A member of a zip compressed by a method that is not supported.
@@ -99,6 +101,7 @@ impl SkipReason {
             SkipReason::Fifo => "fifo",
             SkipReason::Sparse => "sparse",
             SkipReason::MaildirTmp => "maildir-tmp",
+            SkipReason::MissingObject => "missing-object",
             SkipReason::Encrypted => "encrypted",
             SkipReason::UnknownCompression => "unknown-compression",
             SkipReason::Vanished => "vanished",
@@ -129,7 +132,7 @@ impl SkipReason {
     }
 
     /// All reasons.
-    pub const ALL: [SkipReason; 38] = [
+    pub const ALL: [SkipReason; 39] = [
         SkipReason::Empty,
         SkipReason::Binary,
         SkipReason::Filtered,
@@ -142,6 +145,7 @@ impl SkipReason {
         SkipReason::Fifo,
         SkipReason::Sparse,
         SkipReason::MaildirTmp,
+        SkipReason::MissingObject,
         SkipReason::Encrypted,
         SkipReason::UnknownCompression,
         SkipReason::Vanished,

@@ -1,7 +1,8 @@
-//! Archives: tar and zip, read member by member as streams. Nothing is unpacked to disk.
+//! Archives: tar, zip and streams of git objects, read member by member as streams. Nothing is unpacked to disk.
 
 mod entry;
 mod feed;
+mod git;
 mod tar;
 mod zip;
 
@@ -12,12 +13,13 @@ use std::io;
 use super::input::Input;
 use crate::diagnostic::DiagnosticKind;
 use feed::ArchiveFeed;
+use git::GitReader;
 use tar::TarReader;
 use zip::{ZipDirectory, ZipStream};
 
 /// Returns `true` if a source that begins with `start`, its first 512 bytes, is an archive.
 pub(super) fn is_archive(start: &[u8]) -> bool {
-    tar::is_tar(start) || zip::is_zip(start)
+    tar::is_tar(start) || zip::is_zip(start) || git::is_git_stream(start)
 }
 
 /// Archive that is being read.
@@ -28,6 +30,8 @@ pub(super) enum Archive {
     ZipDirectory(ZipDirectory),
     /// A zip that is read as a stream, by the header before each member.
     ZipStream(ZipStream),
+    /// The output of `git cat-file --batch`.
+    Git(GitReader),
 }
 
 impl Archive {
@@ -36,6 +40,9 @@ impl Archive {
         match input {
             input if tar::is_tar(start) => {
                 Archive::Tar(TarReader::new(ArchiveFeed::new(input.into_stream())))
+            }
+            input if git::is_git_stream(start) => {
+                Archive::Git(GitReader::new(ArchiveFeed::new(input.into_stream())))
             }
             Input::Stream(stream) => Archive::ZipStream(ZipStream::new(ArchiveFeed::new(stream))),
             Input::Seekable(input) => match ZipDirectory::find(&input) {
@@ -55,14 +62,21 @@ impl Archive {
             Archive::Tar(tar) => tar.next_entry(),
             Archive::ZipDirectory(directory) => directory.next_entry(),
             Archive::ZipStream(stream) => stream.next_entry(),
+            Archive::Git(git) => git.next_entry(),
         }
+    }
+
+    /// Returns `true` if the number of its entries is limited: each costs little to make, and much to read. Each object of a git
+    /// stream has its own bytes, and mirrors of mailing lists have millions.
+    pub(super) fn limits_entries(&self) -> bool {
+        !matches!(self, Archive::Git(_))
     }
 
     /// Returns the warning about an archive that was read to its end.
     pub(super) fn warning(&self) -> Option<&'static str> {
         match self {
             Archive::Tar(tar) => tar.warning(),
-            Archive::ZipDirectory(_) | Archive::ZipStream(_) => None,
+            Archive::ZipDirectory(_) | Archive::ZipStream(_) | Archive::Git(_) => None,
         }
     }
 
@@ -71,6 +85,7 @@ impl Archive {
         match self {
             Archive::Tar(tar) => tar.feed().member_failure(),
             Archive::ZipStream(stream) => stream.feed().member_failure(),
+            Archive::Git(git) => git.feed().member_failure(),
             Archive::ZipDirectory(_) => None,
         }
     }

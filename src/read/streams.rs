@@ -168,7 +168,7 @@ impl Streams {
     fn advance(&mut self, mut level: OpenArchive) {
         let max = self.limits.archive_entries;
         match level.archive.next_entry() {
-            Ok(Some(entry)) if level.entries < max => {
+            Ok(Some(entry)) if level.entries < max || !level.archive.limits_entries() => {
                 level.entries += 1;
                 self.member(&level, entry);
                 self.archives.push(level);

@@ -34,7 +34,7 @@ const USUAL_TOOLS: &[&str] = &[
 ];
 
 /// Tools that a session may need, one in a session. There is a test for each.
-const OTHER_TOOLS: &[&str] = &["duckdb", "jq", "sqlite3"];
+const OTHER_TOOLS: &[&str] = &["duckdb", "git", "jq", "sqlite3"];
 
 /// The `sh` fences: page, first line, and the reason for which they are not run.
 const NOT_RUN: &[(&str, &str, &str)] = &[
@@ -230,6 +230,12 @@ fn run_sessions(tool: Option<&str>) {
 #[test]
 fn commands_print_what_the_pages_show() {
     run_sessions(None);
+}
+
+#[test]
+#[ignore = "needs git"]
+fn commands_with_git_print_what_the_pages_show() {
+    run_sessions(Some("git"));
 }
 
 #[test]

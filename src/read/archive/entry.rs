@@ -16,7 +16,7 @@ pub(in crate::read) struct ArchiveEntry {
 
 /// Content of an entry.
 pub(in crate::read) enum EntryContent {
-    /// A folder, which has no bytes.
+    /// A folder, which has no bytes, or a commit, tree or tag of git, whose bytes are no mail.
     Folder,
     /// Bytes.
     Data(EntryData),

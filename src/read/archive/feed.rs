@@ -96,6 +96,16 @@ impl ArchiveFeed {
         }
     }
 
+    /// Reads the next line with its line end, or its first `max` bytes. Empty at the end of the archive.
+    pub(super) fn read_line(&self, max: usize) -> io::Result<Vec<u8>> {
+        let state = &mut *self.0.borrow_mut();
+        let mut line = Vec::new();
+        (&mut state.input)
+            .take(max as u64)
+            .read_until(b'\n', &mut line)?;
+        Ok(line)
+    }
+
     /// Returns the kind of the error that the reader of a member returned.
     pub(in crate::read) fn member_failure(&self) -> Option<DiagnosticKind> {
         self.0.borrow().member_failure

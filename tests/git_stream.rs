@@ -1,0 +1,150 @@
+//! Streams of `git cat-file --batch`, as mirrors of public-inbox give them.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use urlspool::limits::{BATCH_FILES, BLOCK_BYTES};
+
+use crate::scene::{Ended, Folder, done, ended, lines, urlspool};
+
+/// Object ids with `digits` hex digits, made of a number.
+fn oid(number: usize, digits: usize) -> String {
+    format!("{:0digits$x}", number + 0xbeef)
+}
+
+fn object(oid: &str, kind: &str, content: &str) -> String {
+    format!("{oid} {kind} {}\n{content}\n", content.len())
+}
+
+fn mail(host: &str) -> String {
+    format!(
+        "From: a@b.example\nSubject: s\nMessage-ID: <{host}@b.example>\n\nSee http://{host}.example/x\n"
+    )
+}
+
+/// Scans a stream on standard input with more arguments.
+fn scan(stream: &str, args: &[&str]) -> Ended {
+    let args = [&["scan", "-q", "-"], args].concat();
+    ended(&mut urlspool(args), stream.as_bytes())
+}
+
+/// The members and URLs of records.
+fn members(records: &[Value]) -> Vec<(String, String)> {
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    records
+        .iter()
+        .map(|record| (text(&record["source"]["member"][0]), text(&record["url"])))
+        .collect()
+}
+
+#[test]
+fn each_blob_is_a_message_and_its_object_id_the_member() {
+    for digits in [40, 64] {
+        let id = |number| oid(number, digits);
+        let stream = [
+            object(&id(0), "commit", "tree 1\n\nhttp://never.example/\n"),
+            object(&id(1), "blob", &mail("one")),
+            format!("{}:m missing\n", id(2)),
+            object(&id(3), "tree", "100644 m\0http://never.example/"),
+            object(&id(4), "blob", &mail("two")),
+            object(&id(5), "tag", "object 1\n"),
+        ]
+        .concat();
+        let folder = Folder::new();
+        let summary = folder.path("summary.json");
+        let ended = scan(&stream, &["--summary", summary.to_str().unwrap()]);
+        assert_eq!((ended.status, ended.stderr.as_str()), (Some(0), ""));
+        let records = ended.records();
+        assert_eq!(
+            members(&records),
+            [
+                (id(1), "http://one.example/x".to_owned()),
+                (id(4), "http://two.example/x".to_owned())
+            ]
+        );
+        for record in &records {
+            assert_eq!(record["source"]["kind"], "message");
+            assert_eq!(record["source"]["path"], "-");
+            assert_eq!(
+                record["message"]["start"], 0,
+                "offsets are those in the blob"
+            );
+        }
+        let summary = lines(&std::fs::read(summary).unwrap()).remove(0);
+        assert_eq!(summary["messages"], 2);
+        assert_eq!(summary["members_skipped"]["missing-object"], 1);
+    }
+}
+
+#[test]
+fn show_prints_the_bytes_in_a_saved_stream() {
+    let stream = [
+        object(&oid(1, 40), "blob", &mail("one")),
+        object(&oid(2, 40), "blob", &mail("two")),
+    ]
+    .concat();
+    let folder = Folder::new();
+    let path = folder.file("stream", &stream);
+    let record = done(&["scan", &path]).records().remove(1);
+    let place = format!("{path}!{}:{}", oid(2, 40), record["source"]["start"]);
+    assert_eq!(
+        done(&["show", &place]).text().trim_end(),
+        "http://two.example/x"
+    );
+    let ids = |ended: &Ended| -> Vec<String> {
+        let records = ended.records();
+        records
+            .iter()
+            .map(|record| record["id"].to_string())
+            .collect()
+    };
+    assert_eq!(ids(&scan(&stream, &[])), ids(&done(&["scan", &path])));
+}
+
+#[test]
+fn damage_is_an_event_and_reading_goes_on() {
+    let (one, two) = (mail("one"), mail("two"));
+    let good = object(&oid(2, 40), "blob", &two);
+    for (damage, found) in [
+        (format!("{} blob {}\n{one}\n", oid(1, 40), one.len() - 1), 2),
+        (format!("{} blog {}\n{one}\n", oid(1, 40), one.len()), 1),
+        (format!("{} blob\n{one}\n", oid(1, 40)), 1),
+        (format!("{}\0", &good[..30]), 1),
+    ] {
+        let first = object(&oid(0, 40), "commit", "x");
+        let ended = scan(
+            &format!("{first}{damage}\n{good}"),
+            &["--events", "-", "-o", "/dev/null"],
+        );
+        assert_eq!(ended.status, Some(1), "{damage}");
+        let events = ended.records();
+        assert_eq!(events.len(), 1, "{damage}: {events:?}");
+        assert_eq!(events[0]["kind"], "damage");
+        let urls = scan(&format!("{first}{damage}\n{good}"), &[]).urls();
+        assert_eq!(urls.len(), found, "{damage}: {urls:?}");
+        assert_eq!(urls.last().unwrap(), "http://two.example/x");
+    }
+    let cut = scan(&good[..good.len() - 4], &[]);
+    assert_eq!((cut.status, cut.urls().len()), (Some(1), 1));
+}
+
+/// Many small messages and one that is larger than a block, on one thread and on several.
+#[test]
+fn a_long_stream_gives_the_same_records_on_any_number_of_threads() {
+    let count = 3 * BATCH_FILES;
+    let mut stream = String::new();
+    for number in 0..count {
+        let filler = if number == count / 2 {
+            "x\n".repeat(BLOCK_BYTES)
+        } else {
+            String::new()
+        };
+        let text = format!("{}{filler}", mail(&format!("n{number}")));
+        stream += &object(&oid(number, 40), "blob", &text);
+    }
+    let one = scan(&stream, &["-j1"]);
+    let records = one.records();
+    let distinct: BTreeSet<_> = members(&records).into_iter().collect();
+    assert_eq!((records.len(), distinct.len()), (count, count));
+    assert_eq!(scan(&stream, &["-j4"]).stdout, one.stdout);
+}
