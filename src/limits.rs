@@ -265,6 +265,11 @@ pub const REPEATED_NAMES: usize = 100;
 /// Maximum size, in bytes, of a media type, charset, encoding or name that records repeat. Real ones have less than 80.
 pub const NAME_BYTES: usize = 256;
 
+/// Number of bytes of a text without a charset label, from the first 8-bit byte on, from which its charset is detected.
+///
+/// Enough for the detector; more would only cost time.
+pub const DETECTED_BYTES: usize = 16 << 10;
+
 /// Maximum size, in bytes, of the name of an HTML element. The longest one of HTML has ten.
 pub const ELEMENT_BYTES: usize = 32;
 

@@ -1,6 +1,11 @@
 //! Converts text from its charset to UTF-8 with `encoding_rs`, and maps it back to its bytes.
 
-use encoding_rs::{CoderResult, Decoder, Encoding, ISO_2022_JP, REPLACEMENT, UTF_8, WINDOWS_1252};
+mod detection;
+mod seven_bit;
+
+use encoding_rs::{CoderResult, Decoder, Encoding, REPLACEMENT, UTF_8};
+
+use seven_bit::SevenBit;
 
 use super::{ConvertedText, MappedBytes};
 use crate::span::{ByteMap, Span};
@@ -8,44 +13,87 @@ use crate::span::{ByteMap, Span};
 /// Converts `raw` to UTF-8.
 ///
 /// `label` is the charset that the message names. Bytes that are valid UTF-8 stay as they are, whatever the label: many
-/// mailers write a wrong one. Other bytes without a usable label are read as windows-1252, which has a character for nearly
-/// every byte.
+/// mailers write a wrong one. Other bytes without a usable label are read in the charset that is detected.
 pub(super) fn decode<'a>(raw: &'a [u8], label: Option<&str>) -> ConvertedText<'a> {
-    // Nearly all texts are ASCII with one of these labels. Other labels may give ASCII bytes another meaning.
     let is_ascii = raw.is_ascii();
+    if let Some(family) = seven_bit_family(raw, is_ascii, label) {
+        return seven_bit::decode(raw, family).into();
+    }
+    // Nearly all texts are ASCII with one of these labels. Other labels may give ASCII bytes another meaning.
     if is_ascii && label.is_none_or(is_usual) {
         return ConvertedText::unchanged(raw);
     }
     if label.is_some_and(is_utf7) {
         return super::utf7::decode(raw).into();
     }
-    let marked = Encoding::for_bom(raw).map(|(encoding, _)| encoding);
-    let named = marked
-        .or_else(|| label.and_then(named))
-        .filter(|&encoding| encoding != REPLACEMENT)
-        .filter(
-            // Text labelled UTF-16 without any NUL byte is ASCII with a wrong label.
-            |&encoding| {
-                encoding.is_ascii_compatible()
-                    || encoding == ISO_2022_JP
-                    || memchr::memchr(0, raw).is_some()
-            },
-        );
-    let shifts =
-        named.is_some_and(|encoding| encoding == ISO_2022_JP || !encoding.is_ascii_compatible());
-    if !shifts && (is_ascii || std::str::from_utf8(raw).is_ok()) {
+    let named = named_charset(raw, label);
+    let is_wide = named.is_some_and(|encoding| !encoding.is_ascii_compatible());
+    if !is_wide && (is_ascii || std::str::from_utf8(raw).is_ok()) {
         return ConvertedText::unchanged(raw);
     }
-    let encoding = named
-        .filter(|&encoding| encoding != UTF_8)
-        .unwrap_or(WINDOWS_1252);
-    // Text that is labelled UTF-8 and has a few invalid bytes is read as UTF-8 nevertheless.
-    let encoding = if named == Some(UTF_8) && mostly_utf8(raw) {
-        UTF_8
-    } else {
-        encoding
+    let encoding = match named {
+        // Text that is labelled UTF-8 and has a few invalid bytes is read as UTF-8 nevertheless.
+        Some(encoding) if encoding == UTF_8 && mostly_utf8(raw) => UTF_8,
+        Some(encoding) if encoding != UTF_8 => encoding,
+        _ => detection::detect(raw),
     };
-    convert(raw, encoding, shifts).into()
+    convert(raw, encoding, is_wide).into()
+}
+
+/// Returns the family of a 7-bit charset that `raw` is in, by its label or by its escape sequences.
+///
+/// A label that names another charset of ASCII bytes does not rule it out: mailers label Japanese text as US-ASCII or UTF-8.
+fn seven_bit_family(raw: &[u8], is_ascii: bool, label: Option<&str>) -> Option<SevenBit> {
+    let usual = label.is_none_or(is_usual);
+    let by_label = (!usual)
+        .then(|| seven_bit::named(&plain_label(label.unwrap_or_default())))
+        .flatten();
+    if !is_ascii {
+        // 8-bit text with such a label, and without any of its sequences, is in another charset.
+        return by_label.filter(|_| seven_bit::detect(raw).is_some());
+    }
+    if by_label.is_some() {
+        return by_label;
+    }
+    let is_possible = usual
+        || label
+            .and_then(named)
+            .is_none_or(Encoding::is_ascii_compatible);
+    is_possible.then(|| seven_bit::detect(raw)).flatten()
+}
+
+/// Returns the charset that a byte order mark or the label names, if the bytes can be in it.
+fn named_charset(raw: &[u8], label: Option<&str>) -> Option<&'static Encoding> {
+    Encoding::for_bom(raw)
+        .map(|(encoding, _)| encoding)
+        .or_else(|| label.filter(|label| !is_void(label)).and_then(named))
+        .filter(|&encoding| encoding != REPLACEMENT)
+        // Text labelled UTF-16 without any NUL byte is ASCII with a wrong label.
+        .filter(|encoding| encoding.is_ascii_compatible() || memchr::memchr(0, raw).is_some())
+}
+
+/// Returns `true` for labels that say nothing about 8-bit bytes. WHATWG takes `us-ascii` for windows-1252.
+fn is_void(label: &str) -> bool {
+    let label = plain_label(label);
+    matches!(
+        label.as_str(),
+        "us-ascii"
+            | "ascii"
+            | "ansi_x3.4-1968"
+            | "unknown-8bit"
+            | "x-unknown"
+            | "unknown"
+            | "default"
+            | "none"
+    )
+}
+
+/// Returns a label in lower case, without blanks and quotes around it.
+fn plain_label(label: &str) -> String {
+    label
+        .trim()
+        .trim_matches(|c| matches!(c, '"' | '\''))
+        .to_ascii_lowercase()
 }
 
 /// Returns `true` for the labels of nearly all texts; ASCII bytes are ASCII in each of these charsets.
@@ -65,10 +113,7 @@ fn is_utf7(label: &str) -> bool {
 
 /// The encoding of a label, including the names that mailers made up.
 fn named(label: &str) -> Option<&'static Encoding> {
-    let label = label
-        .trim()
-        .trim_matches(|c| matches!(c, '"' | '\''))
-        .to_ascii_lowercase();
+    let label = plain_label(label);
     let known = Encoding::for_label(label.as_bytes());
     known.or_else(|| Encoding::for_label(alias(&label).as_bytes()))
 }
@@ -99,8 +144,8 @@ fn mostly_utf8(raw: &[u8]) -> bool {
 
 /// Converts byte by byte, so that each character is mapped to the bytes that it came from.
 ///
-/// Runs of ASCII are copied whole, unless ASCII bytes may have another meaning in the encoding (`shifts`).
-fn convert(raw: &[u8], encoding: &'static Encoding, shifts: bool) -> MappedBytes {
+/// Runs of ASCII are copied whole, unless the encoding is UTF-16 (`is_wide`), in which they have another meaning.
+fn convert(raw: &[u8], encoding: &'static Encoding, is_wide: bool) -> MappedBytes {
     let mut decoder = encoding.new_decoder_with_bom_removal();
     let mut text = Vec::with_capacity(raw.len() + raw.len() / 8);
     let mut map = ByteMap::new();
@@ -108,7 +153,7 @@ fn convert(raw: &[u8], encoding: &'static Encoding, shifts: bool) -> MappedBytes
     // Start of the bytes that are not a whole character yet.
     let mut pending = 0;
     while at < raw.len() {
-        if !shifts && pending == at {
+        if !is_wide && pending == at {
             let ascii = Encoding::ascii_valid_up_to(&raw[at..]);
             if ascii > 0 {
                 map.push_same(text.len(), at);
@@ -125,7 +170,7 @@ fn convert(raw: &[u8], encoding: &'static Encoding, shifts: bool) -> MappedBytes
         if text.len() > before {
             map_character(&mut map, &text, before, raw, Span::new(pending, at));
             pending = at;
-        } else if at - pending > LONGEST_SHIFT {
+        } else if at - pending > LONGEST_MARK {
             pending = at;
         }
     }
@@ -133,15 +178,20 @@ fn convert(raw: &[u8], encoding: &'static Encoding, shifts: bool) -> MappedBytes
     MappedBytes { bytes: text, map }
 }
 
-/// Maximum number of bytes without a character: a byte order mark, an escape sequence and the first byte of a pair.
-const LONGEST_SHIFT: usize = 8;
+/// Maximum number of bytes without a character: a byte order mark and the first bytes of a character.
+const LONGEST_MARK: usize = 8;
 
-/// Maps the characters from `before` on to `from`: an ASCII character to its one byte, others as a whole.
+/// Maps the characters from `before` on to `from`: an ASCII character at the end to its one byte, others as a whole.
 ///
-/// An escape sequence before an ASCII character is not part of it.
+/// A byte that does not fit with an ASCII character after it gives two characters at once.
 fn map_character(map: &mut ByteMap, text: &[u8], before: usize, raw: &[u8], from: Span) {
-    if text[before..] == raw[from.end - 1..from.end] {
-        map.push_same(before, from.end - 1);
+    let last = from.end - 1;
+    let end = text.len() - 1;
+    if raw[last].is_ascii() && text[end] == raw[last] {
+        if before < end {
+            map.push_whole(before, Span::new(from.start, last));
+        }
+        map.push_same(end, last);
     } else {
         map.push_whole(before, from);
     }

@@ -1,5 +1,6 @@
 //! Header fields (RFC 5322 section 2.2), as ranges of bytes.
 
+use super::charset;
 use super::field_names::{FieldRoles, KNOWN, KnownField, field_roles};
 use crate::byte_scan::field_name_len;
 use crate::span::Span;
@@ -238,9 +239,12 @@ pub(super) fn field_text(raw: &[u8]) -> String {
     // Nearly all values are ASCII without encoded words.
     if let Some(text) = std::str::from_utf8(raw)
         .ok()
-        .filter(|text| text.is_ascii() && !has_encoded_word(raw))
+        .filter(|text| text.is_ascii() && !text.contains(ESC) && !has_encoded_word(raw))
     {
         return unfolded(text);
+    }
+    if !has_encoded_word(raw) {
+        return unfolded(&String::from_utf8_lossy(&charset::decode(raw, None).bytes));
     }
     let mut line = b"X: ".to_vec();
     line.extend(raw);
@@ -251,7 +255,10 @@ pub(super) fn field_text(raw: &[u8]) -> String {
     }
 }
 
-/// An ASCII value on one line: a line end and the blanks after it become one blank (RFC 5322 section 2.2.3).
+/// Begins the escape sequences of charsets that are ASCII otherwise.
+pub(super) const ESC: char = '\u{1b}';
+
+/// A value on one line: a line end and the blanks after it become one blank (RFC 5322 section 2.2.3).
 fn unfolded(raw: &str) -> String {
     if memchr::memchr2(b'\n', b'\r', raw.as_bytes()).is_none() {
         return raw.to_owned();

@@ -1,6 +1,6 @@
 //! Texts of header fields, and the prefilter that skips fields in which no URL begins.
 
-use super::header::has_encoded_word;
+use super::header::{ESC, has_encoded_word};
 use super::{ConvertedText, charset, encoded_words};
 use crate::byte_scan::is_inert_value;
 
@@ -14,7 +14,7 @@ pub(super) fn searchable_text(value: &[u8]) -> Option<ConvertedText<'_>> {
     if has_encoded_word(value) {
         return Some(encoded_words::decode(value).into());
     }
-    if value.is_ascii() {
+    if value.is_ascii() && memchr::memchr(ESC as u8, value).is_none() {
         return may_hold_url(value).then(|| ConvertedText::unchanged(value));
     }
     Some(charset::decode(value, None))
