@@ -259,6 +259,7 @@ pub fn texts<'m>(
 ) -> DecodeReport {
     match message.header {
         HeaderForm::Absent | HeaderForm::ANews => plain(message, sink),
+        HeaderForm::Page => page(message, policy, sink),
         HeaderForm::Present | HeaderForm::Copied { .. } => {
             mime_walk::walk(message, fields, limits, policy, sink)
         }
@@ -292,6 +293,31 @@ pub enum HeaderPolicy {
     Search,
     /// No field is a text.
     Skip,
+}
+
+/// Decodes a source that is an HTML page.
+fn page(
+    message: &Message<'_>,
+    policy: TextPolicy,
+    sink: &mut dyn FnMut(DecodedText<'_>),
+) -> DecodeReport {
+    let part = MimePart::page(html::declared_charset(message.raw));
+    if policy.html == HtmlPolicy::Skip {
+        let raw = Span::new(0, message.raw.len());
+        return DecodeReport {
+            skipped_parts: vec![SkippedPart { part, raw }],
+            ..DecodeReport::default()
+        };
+    }
+    let open = part_body::page(message.raw, &part, sink);
+    DecodeReport {
+        text_parts: 1,
+        diagnostics: open
+            .map(|open| open.diagnostic(message.raw_start()))
+            .into_iter()
+            .collect(),
+        ..DecodeReport::default()
+    }
 }
 
 /// Decodes a message without a header: it is one text.

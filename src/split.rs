@@ -12,6 +12,7 @@ mod byte_range;
 mod content_length;
 mod emlx;
 mod format;
+mod html_page;
 mod line_ends;
 mod mbox;
 mod mbox_dialect;
@@ -102,6 +103,8 @@ pub enum HeaderForm {
     ANews,
     /// No header: text from the first byte on.
     Absent,
+    /// No header: an HTML page from the first byte on.
+    Page,
 }
 
 impl<'b> Message<'b> {
@@ -184,6 +187,13 @@ pub fn messages<'b>(block: &'b Block, format: Format, sink: &mut dyn FnMut(Split
                 HeaderForm::Absent,
             )));
         }
+        (_, Format::Html) => {
+            sink(SplitOutput::Message(sole_message(
+                block,
+                format,
+                HeaderForm::Page,
+            )));
+        }
         (_, Format::Mbox) => mbox::messages(bytes, offset, sink),
         // The Content-Length of a message beyond the limit is not used.
         (BlockRole::FirstFragment, Format::Mboxcl) => sink(SplitOutput::Message(mbox::message(
@@ -240,6 +250,7 @@ fn message_head(fragment: &FragmentHead, format: Format) -> MessageHead<'_> {
     let bytes = fragment.head.as_slice();
     let (envelope, header) = match format {
         Format::Text => (0, HeaderForm::Absent),
+        Format::Html => (0, HeaderForm::Page),
         Format::Mbox | Format::Mboxcl => (mbox::envelope(bytes), HeaderForm::Present),
         // The line that separates messages.
         Format::Rnews | Format::Mmdf | Format::Babyl | Format::Emlx => {

@@ -33,7 +33,10 @@ pub fn canonical(
     body_bytes: usize,
     put: &mut dyn FnMut(&[u8]),
 ) {
-    if matches!(message.header, HeaderForm::Absent | HeaderForm::ANews) {
+    if matches!(
+        message.header,
+        HeaderForm::Absent | HeaderForm::Page | HeaderForm::ANews
+    ) {
         body(message, message.raw, body_bytes, put);
         return;
     }

@@ -83,7 +83,7 @@ impl HeaderFields {
                 body,
                 ..HeaderFields::of(message.raw, max_bytes)
             },
-            HeaderForm::Absent | HeaderForm::ANews => HeaderFields::default(),
+            HeaderForm::Absent | HeaderForm::Page | HeaderForm::ANews => HeaderFields::default(),
         }
     }
 

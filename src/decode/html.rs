@@ -5,10 +5,12 @@
 mod character_reference;
 mod elements;
 mod reader;
+mod tokens;
 mod url_values;
 
 use elements::URL_ATTRIBUTES;
-use reader::{HtmlReader, tokenize};
+use reader::HtmlReader;
+use tokens::ElementContent;
 
 use crate::span::{ByteMap, Span};
 
@@ -44,6 +46,8 @@ pub(super) struct ParsedHtml {
     pub(super) links: Vec<HtmlLink>,
     /// The first `<base href>`.
     pub(super) base: Option<Vec<u8>>,
+    /// The first element, comment or tag that is not closed. What it hides from browsers was read nevertheless.
+    pub(super) unclosed: Option<Unclosed>,
 }
 
 /// Returns the values of [`HtmlLink::attribute`], each once: attributes that hold a URL, `content` of a refreshing `meta`,
@@ -54,11 +58,44 @@ pub fn link_attributes() -> impl Iterator<Item = &'static str> {
         .chain(["content", "srcset", "url"])
 }
 
-/// Parses an HTML text. Linear; malformed HTML is read as browsers read it.
+/// Returns the charset that an HTML text names in a `meta` at its start (WHATWG HTML, section 13.2.3.2).
+#[must_use]
+pub(super) fn declared_charset(html: &[u8]) -> Option<String> {
+    /// Bytes that browsers search, too.
+    const SEARCHED_BYTES: usize = 1_024;
+    let start = html[..html.len().min(SEARCHED_BYTES)].to_ascii_lowercase();
+    let tags = memchr::memmem::find_iter(&start, b"<meta").map(|at| &start[at..]);
+    tags.filter_map(|tag| {
+        let tag = &tag[..memchr::memchr(b'>', tag)?];
+        let value = &tag[memchr::memmem::find(tag, b"charset")? + b"charset".len()..];
+        let value = value
+            .trim_ascii_start()
+            .strip_prefix(b"=")?
+            .trim_ascii_start();
+        let is_end = |byte: &u8| {
+            matches!(
+                byte,
+                b'"' | b'\'' | b';' | b' ' | b'\t' | b'\n' | b'\r' | b'/'
+            )
+        };
+        let mut words = value.split(is_end).filter(|word| !word.is_empty());
+        words
+            .next()
+            .map(|name| String::from_utf8_lossy(name).into_owned())
+    })
+    .next()
+}
+
+/// Parses an HTML text. Linear; malformed HTML is read as browsers read it, but nothing is hidden by an element or a comment
+/// that is not closed.
 #[must_use]
 pub(super) fn parse(html: &[u8]) -> ParsedHtml {
     let mut reader = HtmlReader::new(html);
-    tokenize(html, &mut |event, span| reader.event(&event, span));
+    let all = Span::new(0, html.len());
+    if let Some(unclosed) = reader.read(all, ElementContent::AsBrowsers) {
+        reader.page.unclosed = Some(unclosed);
+        reader.read_again(unclosed.rest);
+    }
     // Conditional comments hold HTML for Outlook: `<!--[if mso]> ... <![endif]-->`.
     let conditional = std::mem::take(&mut reader.conditional);
     for comment in conditional {
@@ -68,6 +105,15 @@ pub(super) fn parse(html: &[u8]) -> ParsedHtml {
     page.map.push_same(page.text.len(), html.len());
     page.links.sort_by_key(|link| link.at);
     page
+}
+
+/// Something that is not closed up to the end of an HTML text. Browsers show nothing of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Unclosed {
+    /// The kind of it, with its article.
+    pub(super) what: &'static str,
+    /// Offset of the bytes after its start.
+    pub(super) rest: usize,
 }
 
 #[cfg(test)]
@@ -138,6 +184,128 @@ mod tests {
             b"http://a<b>.example</b>/?x&amp;y=1"
         );
         assert!(page.map.exact(span));
+    }
+
+    /// What is reported, the links and the visible text.
+    #[track_caller]
+    fn unclosed(html: &str, what: Option<&str>, links: &[&str], text: &str) {
+        assert_eq!(
+            parse(html.as_bytes()).unclosed.map(|it| it.what),
+            what,
+            "{html}"
+        );
+        let (found, visible) = shown(html);
+        assert_eq!(
+            (found, visible.trim_end()),
+            (links.iter().map(|link| (*link).to_owned()).collect(), text),
+            "{html}"
+        );
+    }
+
+    #[test]
+    fn nothing_is_hidden_by_what_is_not_closed() {
+        let (comment, script, tag) = (
+            Some("a comment"),
+            Some("a script or a style sheet"),
+            Some("a tag"),
+        );
+        unclosed(
+            "x<!-- y <a href=http://a.example/>z</a>",
+            comment,
+            &["a.href=http://a.example/ [z]"],
+            "x\n y \nz",
+        );
+        unclosed("<!--<!--x<!--y--", comment, &[], "x\ny--");
+        unclosed(
+            "x<!doctype http://a.example/",
+            comment,
+            &[],
+            "x\ndoctype http://a.example/",
+        );
+        unclosed(
+            "x<? http://a.example/",
+            comment,
+            &[],
+            "x\n http://a.example/",
+        );
+        unclosed(
+            "<script>f('</scrip>')<p>x<a href='http://a.example/'>",
+            script,
+            &["a.href=http://a.example/"],
+            "f('')\nx",
+        );
+        unclosed("<style>p{}<script>x", script, &[], "p{}x");
+        unclosed(
+            "<!-- --!>x<a href=\"http://a.example/>y</a><p>http://b.example/</p>",
+            tag,
+            &[],
+            "x\n=\"http://a.example/>y\n\nhttp://b.example/"
+                .replace("\n\n", "\n")
+                .as_str(),
+        );
+        unclosed(
+            "x<a b='c' d=\"http://a.example/",
+            tag,
+            &[],
+            "x\n=\"http://a.example/",
+        );
+        unclosed(
+            "x<a href=\"http://a.example/?a=1&amp;b='y\">z",
+            tag.filter(|_| false),
+            &["a.href=http://a.example/?a=1&b='y"],
+            "x\nz",
+        );
+        for closed in [
+            "x<!-->",
+            "x<!--->",
+            "x<!-- -->",
+            "x<!-- --!>",
+            "x<p>\r\n",
+            "x</p >\n ",
+            "x<? y>",
+        ] {
+            unclosed(closed, None, &[], "x");
+        }
+    }
+
+    #[test]
+    fn a_page_may_name_its_charset() {
+        for (html, charset) in [
+            ("<meta charset=utf-8>", Some("utf-8")),
+            (
+                "<html><META http-equiv=Content-Type content=\"text/html; charset=Shift_JIS\">",
+                Some("shift_jis"),
+            ),
+            ("<meta name=x><meta charset = 'EUC-KR' />", Some("euc-kr")),
+            ("<meta content=\"text/html; charset=\">", None),
+            ("<meta name=charset>", None),
+            ("charset=x", None),
+            ("<meta charset=", None),
+        ] {
+            assert_eq!(
+                declared_charset(html.as_bytes()).as_deref(),
+                charset,
+                "{html}"
+            );
+        }
+        assert_eq!(
+            declared_charset(format!("{}<meta charset=x>", " ".repeat(1_024)).as_bytes()),
+            None
+        );
+    }
+
+    #[test]
+    fn the_content_of_noscript_is_markup() {
+        let (links, text) = shown(
+            "<noscript><a href='http://a.example/'>x</a><script>no</script></noscript><iframe><b></iframe>",
+        );
+        assert_eq!(
+            (links, text),
+            (
+                vec!["a.href=http://a.example/ [x]".to_owned()],
+                "x\n<b>".to_owned()
+            )
+        );
     }
 
     #[test]

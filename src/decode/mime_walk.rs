@@ -300,7 +300,10 @@ impl PartWalk<'_, '_> {
     /// Decodes a body and passes it to the sink.
     fn text(&mut self, body: Span, part: &MimePart) {
         let decoder = PartBody::new(self.message, body, part);
-        decoder.decode(self.sink);
+        if let Some(open) = decoder.decode(self.sink) {
+            let diagnostic = open.diagnostic(self.message.raw_start());
+            self.report.diagnostics.push(diagnostic);
+        }
         if decoder.is_mislabelled_base64() {
             let message = "a part in base64 that holds plain text: read as both".to_owned();
             self.report(DiagnosticKind::Ambiguous, body.start, message);

@@ -76,6 +76,18 @@ impl MimePart {
         }
     }
 
+    /// A source that is an HTML page. `charset` is the one that the page names.
+    pub(super) fn page(charset: Option<String>) -> MimePart {
+        MimePart {
+            path: PartNumber::outermost().body_path(),
+            media_type: "text/html".to_owned(),
+            charset: charset.map(|charset| repeated_name(&charset).to_owned()),
+            encoding: "8bit".to_owned(),
+            form: TextForm::Html,
+            ..MimePart::default()
+        }
+    }
+
     /// This part, read as plain text together with everything that follows it.
     ///
     /// Base64 is not kept: the encoding of one part does not apply to the parts that follow.

@@ -1,4 +1,4 @@
-//! Decodes the body of one part, by each transfer encoding that it may be in, into texts with offset maps.
+//! Decodes the body of one part, by each transfer encoding that it may be in, or a page, into texts with offset maps.
 
 use std::borrow::Cow;
 
@@ -7,6 +7,7 @@ use super::flowed::unflow;
 use super::part::MimePart;
 use super::transfer::{TransferEncoding, base64, quoted_printable, unfold, unstuff};
 use super::{DecodedText, HtmlPage, LineLayout, MappedBytes, OffsetMap, Region, charset, html};
+use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::span::Span;
 
 /// The body of one part.
@@ -47,7 +48,9 @@ impl<'b> PartBody<'b> {
 
     /// Passes the body to `sink` once for each encoding that it may be in: those that its header names, then plain text if
     /// it is mislabelled as base64.
-    pub(super) fn decode(&self, sink: &mut dyn FnMut(DecodedText<'_>)) {
+    ///
+    /// Returns what an HTML text leaves open in the first of them.
+    pub(super) fn decode(&self, sink: &mut dyn FnMut(DecodedText<'_>)) -> Option<OpenMarkup> {
         let encoding = self.part.transfer_encoding();
         let others = self.part.other_encodings.iter().copied();
         let others = others.filter(|other| *other != encoding);
@@ -55,9 +58,11 @@ impl<'b> PartBody<'b> {
         let plain = self
             .is_mislabelled_base64
             .then_some(TransferEncoding::Identity);
+        let mut open = None;
         for encoding in [encoding].into_iter().chain(others).chain(plain) {
-            self.decode_as(encoding, has_other_readings, sink);
+            open = open.or(self.decode_as(encoding, has_other_readings, sink));
         }
+        open
     }
 
     fn decode_as(
@@ -65,7 +70,7 @@ impl<'b> PartBody<'b> {
         encoding: TransferEncoding,
         has_other_readings: bool,
         sink: &mut dyn FnMut(DecodedText<'_>),
-    ) {
+    ) -> Option<OpenMarkup> {
         let mut steps = DecodingSteps::new(self.raw, self.start);
         if self.is_dot_stuffed {
             steps.apply_if(unstuff);
@@ -75,20 +80,54 @@ impl<'b> PartBody<'b> {
             TransferEncoding::QuotedPrintable => steps.apply(quoted_printable),
             TransferEncoding::Base64 => steps.apply(base64),
         }
-        steps.convert(self.part.charset.as_deref());
+        match self.part.form {
+            TextForm::Html => steps.convert_page(self.part.charset.as_deref()),
+            _ => steps.convert(self.part.charset.as_deref()),
+        }
         match self.part.form {
             TextForm::Plain | TextForm::Other | TextForm::Html => {}
             TextForm::Flowed(delsp) => steps.apply(|text| unflow(text, delsp)),
             TextForm::Folded => steps.apply(unfold),
         }
-        let text = match self.part.form {
+        let (text, open) = match self.part.form {
             TextForm::Html => steps.page(self.part),
-            _ => steps.text(self.part),
+            _ => (steps.text(self.part), None),
         };
         sink(DecodedText {
             has_other_readings,
             ..text
         });
+        open
+    }
+}
+
+/// Passes a source that is an HTML page to `sink`. Returns what the page leaves open.
+pub(super) fn page<'m>(
+    raw: &'m [u8],
+    part: &'m MimePart,
+    sink: &mut dyn FnMut(DecodedText<'_>),
+) -> Option<OpenMarkup> {
+    let mut steps = DecodingSteps::new(raw, 0);
+    steps.convert_page(part.charset.as_deref());
+    let (text, open) = steps.page(part);
+    sink(text);
+    open
+}
+
+/// Something that is not closed up to the end of an HTML text.
+pub(super) struct OpenMarkup {
+    /// The kind of it, with its article.
+    what: &'static str,
+    /// Offset in the message.
+    at: usize,
+}
+
+impl OpenMarkup {
+    /// The diagnostic about it, in a message that begins at the offset `start` in its source.
+    pub(super) fn diagnostic(&self, start: u64) -> Diagnostic {
+        let OpenMarkup { what, at } = self;
+        let message = format!("{what} that is not closed hides the rest of a page: read as markup");
+        Diagnostic::at(DiagnosticKind::Ambiguous, start + *at as u64, message)
     }
 }
 
@@ -128,6 +167,17 @@ impl<'r> DecodingSteps<'r> {
         }
     }
 
+    /// Converts an HTML text to UTF-8. It may name its charset itself.
+    fn convert_page(&mut self, charset: Option<&str>) {
+        match charset {
+            Some(_) => self.convert(charset),
+            None => {
+                let declared = html::declared_charset(&self.bytes);
+                self.convert(declared.as_deref());
+            }
+        }
+    }
+
     fn text<'p>(self, part: &'p MimePart) -> DecodedText<'p>
     where
         'r: 'p,
@@ -135,15 +185,22 @@ impl<'r> DecodingSteps<'r> {
         DecodedText::plain(self.bytes, self.offset_map, Region::Body, Some(part))
     }
 
-    /// The visible text of the HTML text.
-    fn page<'p>(self, part: &'p MimePart) -> DecodedText<'p>
+    /// The visible text of the HTML text, and what it leaves open.
+    fn page<'p>(self, part: &'p MimePart) -> (DecodedText<'p>, Option<OpenMarkup>)
     where
         'r: 'p,
     {
         let DecodingSteps { bytes, offset_map } = self;
         let page = html::parse(&bytes);
+        let open = page.unclosed.map(|unclosed| OpenMarkup {
+            what: unclosed.what,
+            at: offset_map
+                .raw(Span::new(unclosed.rest, unclosed.rest))
+                .span
+                .start,
+        });
         let visible = offset_map.clone().then(page.map);
-        DecodedText {
+        let text = DecodedText {
             lines: LineLayout::LaidOut,
             page: Some(HtmlPage {
                 source: bytes,
@@ -152,6 +209,7 @@ impl<'r> DecodingSteps<'r> {
                 base: page.base,
             }),
             ..DecodedText::plain(page.text.into(), visible, Region::Body, Some(part))
-        }
+        };
+        (text, open)
     }
 }

@@ -138,7 +138,7 @@ impl<'s, 'm> MessagePass<'s, 'm> {
                 ))
             }
             HeaderForm::ANews => Some(MessageInfo::of_a_news(message.raw)),
-            HeaderForm::Absent => None,
+            HeaderForm::Absent | HeaderForm::Page => None,
         };
         match self
             .message

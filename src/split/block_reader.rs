@@ -264,7 +264,7 @@ impl<R: SparseRead> BlockReader<R> {
             Format::Rnews => rnews::last_border(buffer, max),
             Format::Mmdf => mmdf::last_line(buffer),
             Format::Babyl => babyl::last_border(buffer),
-            Format::Single(_) | Format::Emlx => {
+            Format::Single(_) | Format::Emlx | Format::Html => {
                 (self.ended && buffer.len() == max).then_some(buffer.len())
             }
             Format::Text => Some(text_border(buffer)),
@@ -325,7 +325,7 @@ impl<R: SparseRead> BlockReader<R> {
             Format::Rnews => rnews::next_line(&self.buffer, from, at_eof),
             Format::Mmdf => mmdf::next_line(&self.buffer, from),
             Format::Babyl => babyl::next_border(&self.buffer, from),
-            Format::Emlx | Format::Single(_) | Format::Text => None,
+            Format::Emlx | Format::Single(_) | Format::Html | Format::Text => None,
         }
     }
 

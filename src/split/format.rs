@@ -1,5 +1,6 @@
 //! Format of a source, detected by its first bytes.
 
+use super::html_page::is_page;
 use super::mbox::{blank_lines, is_field, separator};
 use super::mbox_dialect::mbox_dialect;
 use super::{babyl, emlx, mmdf, news, rnews};
@@ -25,6 +26,8 @@ pub enum Format {
     Emlx,
     /// One message of this kind.
     Single(SourceKind),
+    /// An HTML page without a header.
+    Html,
     /// Text without a header.
     Text,
 }
@@ -40,7 +43,7 @@ impl Format {
             Format::Babyl => SourceKind::Babyl,
             Format::Emlx => SourceKind::Message,
             Format::Single(kind) => kind,
-            Format::Text => SourceKind::Text,
+            Format::Html | Format::Text => SourceKind::Text,
         }
     }
 
@@ -95,6 +98,9 @@ pub(super) fn sniff(start: &[u8], hint: FormatHint) -> Result<Format, SkipReason
     if hint == FormatHint::Maildir {
         return Ok(Format::Single(SourceKind::Maildir));
     }
+    if is_page(text) {
+        return Ok(Format::Html);
+    }
     if is_binary(start) {
         Err(SkipReason::Binary)
     } else {
@@ -140,6 +146,7 @@ pub fn detect_format(
         (Err(SkipReason::Empty), _) => Err(SkipReason::Empty),
         (_, Some(Format::Mbox)) => Ok(mbox_format(&start[..start.len().min(SNIFF_BYTES)])),
         (Ok(Format::Emlx), Some(Format::Single(SourceKind::Message))) => Ok(Format::Emlx),
+        (Ok(Format::Html), Some(Format::Text)) => Ok(Format::Html),
         (_, Some(format)) | (Ok(format), None) => Ok(format),
         (Err(reason), None) => Err(reason),
     }

@@ -79,7 +79,7 @@ impl Page {
                 body,
                 ..HeaderFields::of(message.raw, header_bytes)
             },
-            HeaderForm::Absent | HeaderForm::ANews => HeaderFields::default(),
+            HeaderForm::Absent | HeaderForm::Page | HeaderForm::ANews => HeaderFields::default(),
         }
     }
 
@@ -99,6 +99,12 @@ impl Page {
         let info = match message.header {
             HeaderForm::Absent => {
                 return self.line(0, "It has no header: it is text from its first byte on.");
+            }
+            HeaderForm::Page => {
+                return self.line(
+                    0,
+                    "It has no header: it is an HTML page from its first byte on.",
+                );
             }
             HeaderForm::ANews => MessageInfo::of_a_news(message.raw),
             HeaderForm::Present | HeaderForm::Copied { .. } => {

@@ -18,6 +18,7 @@ pub(super) fn format_text(format: Format, start: &[u8]) -> String {
         Format::Babyl => "it starts with the options of Rmail",
         Format::Emlx => "its first line is the length of one message of Apple Mail",
         Format::Single(_) => "it starts with a header and is one message",
+        Format::Html => "it starts as an HTML page",
         Format::Text => "it does not start with a header",
     };
     format!("{name}: {how}")

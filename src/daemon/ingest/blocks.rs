@@ -34,7 +34,7 @@ pub(super) fn ingest_file(
         }
     }
     let reader = BlockReader::new(rest, start, format, max_message_bytes);
-    let end = if format == Format::Text {
+    let end = if matches!(format, Format::Text | Format::Html) {
         EndCertainty::EndOfFile
     } else {
         EndCertainty::Certain

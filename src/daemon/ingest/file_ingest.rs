@@ -154,7 +154,7 @@ impl IngestContext<'_> {
         mailbox: MailboxProgress,
     ) -> Result<Vec<GrowingMessage>, DaemonError> {
         match format {
-            Format::Mbox | Format::Mboxcl | Format::Text => self
+            Format::Mbox | Format::Mboxcl | Format::Text | Format::Html => self
                 .session
                 .with(|committer| committer.transaction()?.growing_messages(mailbox.id)),
             _ => Ok(Vec::new()),

@@ -1,12 +1,12 @@
 //! From the tokens of `html5gum` to the visible text and the links.
 
-use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
-use html5gum::{Emitter, ForwardingEmitter, Span as HtmlSpan, State, Tokenizer};
+use html5gum::emitters::callback::CallbackEvent;
 
 use super::character_reference;
 use super::elements::{LINE_BREAKING, URL_ATTRIBUTES};
+use super::tokens::{ElementContent, tokenize};
 use super::url_values::{css_urls, refresh_url, srcset_urls, trimmed, words};
-use super::{HtmlLink, ParsedHtml};
+use super::{HtmlLink, ParsedHtml, Unclosed};
 use crate::limits::ELEMENT_BYTES;
 use crate::span::{ByteMap, Span};
 
@@ -19,7 +19,9 @@ pub(super) struct HtmlReader<'h> {
     /// Name of the last attribute.
     attribute: Vec<u8>,
     /// The open element whose text is invisible: `script` or `style`.
-    hidden: Option<&'static [u8]>,
+    hidden: Option<HiddenElement>,
+    /// Offset of the content of the comment that the text ends in.
+    open_comment: Option<usize>,
     anchor: Option<OpenAnchor>,
     meta: MetaAttributes,
     pub(super) conditional: Vec<ConditionalComment>,
@@ -33,13 +35,55 @@ impl<'h> HtmlReader<'h> {
             element: Vec::new(),
             attribute: Vec::new(),
             hidden: None,
+            open_comment: None,
             anchor: None,
             meta: MetaAttributes::default(),
             conditional: Vec::new(),
         }
     }
 
-    pub(super) fn event(&mut self, event: &CallbackEvent<'_>, span: Span) {
+    /// Reads a range of the HTML text. Returns what is not closed at its end.
+    pub(super) fn read(&mut self, range: Span, content: ElementContent) -> Option<Unclosed> {
+        let html = self.html;
+        let reached = tokenize(range.of(html), content, &mut |event, span| {
+            let span = Span::new(range.start + span.start, range.start + span.end);
+            self.event(&event, span);
+            if content == ElementContent::Markup {
+                self.hidden = None;
+            }
+        });
+        let reached = range.start + reached;
+        let unclosed = |what, rest| Some(Unclosed { what, rest });
+        if let Some(rest) = self.open_comment.take() {
+            unclosed("a comment", rest)
+        } else if let Some(element) = self.hidden.take() {
+            unclosed("a script or a style sheet", element.content)
+        } else if html[reached..range.end].trim_ascii().is_empty() {
+            None
+        } else {
+            unclosed("a tag", reached)
+        }
+    }
+
+    /// Reads what something hides that is not closed, as browsers of the 1990s did. The text has no end of it, so that each further
+    /// start of a comment is none.
+    pub(super) fn read_again(&mut self, from: usize) {
+        const COMMENT: &[u8] = b"<!--";
+        let ends = memchr::memmem::find_iter(&self.html[from..], COMMENT).map(|at| from + at);
+        let mut start = from;
+        for end in ends.chain([self.html.len()]) {
+            let piece = Span::new(start, end);
+            self.line_break();
+            if let Some(Unclosed { rest, .. }) = self.read(piece, ElementContent::Markup) {
+                // The start of a tag that is not closed either is text.
+                self.page.map.push_same(self.page.text.len(), rest);
+                self.page.text.extend_from_slice(&self.html[rest..end]);
+            }
+            start = end + COMMENT.len();
+        }
+    }
+
+    fn event(&mut self, event: &CallbackEvent<'_>, span: Span) {
         match *event {
             CallbackEvent::OpenStartTag { name } => self.start_tag(name),
             CallbackEvent::AttributeName { name } => {
@@ -47,18 +91,29 @@ impl<'h> HtmlReader<'h> {
                 self.attribute.extend_from_slice(name);
             }
             CallbackEvent::AttributeValue { value } => self.value(value, span),
-            CallbackEvent::CloseStartTag { .. } => self.end_of_start_tag(),
+            CallbackEvent::CloseStartTag { .. } => self.end_of_start_tag(span.end),
             CallbackEvent::EndTag { name } => self.end_tag(name),
             CallbackEvent::String { value } => self.text(value, span),
-            CallbackEvent::Comment { value } => {
-                if value.trim_ascii_start().starts_with(b"[if") {
-                    self.conditional.push(ConditionalComment {
-                        span,
-                        at: self.page.text.len(),
-                    });
-                }
-            }
-            CallbackEvent::Doctype { .. } | CallbackEvent::Error(_) => {}
+            CallbackEvent::Comment { value } => self.comment(value, span),
+            // A declaration that is not closed hides what follows, as a comment does.
+            CallbackEvent::Doctype { .. } => self.comment(b"", span),
+            CallbackEvent::Error(_) => {}
+        }
+    }
+
+    fn comment(&mut self, value: &[u8], span: Span) {
+        if !is_closed(span.of(self.html)) {
+            let mark = if span.of(self.html).starts_with(b"<!--") {
+                4
+            } else {
+                2
+            };
+            self.open_comment = Some((span.start + mark).min(span.end));
+        } else if value.trim_ascii_start().starts_with(b"[if") {
+            self.conditional.push(ConditionalComment {
+                span,
+                at: self.page.text.len(),
+            });
         }
     }
 
@@ -76,10 +131,12 @@ impl<'h> HtmlReader<'h> {
         }
     }
 
-    fn end_of_start_tag(&mut self) {
+    /// Ends a start tag, which `content` follows.
+    fn end_of_start_tag(&mut self, content: usize) {
+        let hidden = |name| Some(HiddenElement { name, content });
         self.hidden = match self.element.as_slice() {
-            b"script" => Some(b"script"),
-            b"style" => Some(b"style"),
+            b"script" => hidden(b"script"),
+            b"style" => hidden(b"style"),
             _ => self.hidden,
         };
         if let MetaAttributes {
@@ -93,9 +150,7 @@ impl<'h> HtmlReader<'h> {
     }
 
     fn end_tag(&mut self, name: &[u8]) {
-        if self.hidden == Some(name) {
-            self.hidden = None;
-        }
+        self.hidden = self.hidden.filter(|hidden| hidden.name != name);
         if name == b"a" {
             self.close_anchor();
         }
@@ -115,14 +170,20 @@ impl<'h> HtmlReader<'h> {
 
     /// Adds a line break before or after the element `name`, if the layout has one there.
     fn break_line(&mut self, name: &[u8]) {
-        let breaks = std::str::from_utf8(name).is_ok_and(|name| LINE_BREAKING.contains(&name));
-        if breaks && self.page.text.last().is_some_and(|&last| last != b'\n') {
+        if std::str::from_utf8(name).is_ok_and(|name| LINE_BREAKING.contains(&name)) {
+            self.line_break();
+        }
+    }
+
+    /// Ends the line of the visible text.
+    fn line_break(&mut self) {
+        if self.page.text.last().is_some_and(|&last| last != b'\n') {
             self.page.text.push(b'\n');
         }
     }
 
     fn text(&mut self, value: &[u8], span: Span) {
-        match self.hidden {
+        match self.hidden.map(|hidden| hidden.name) {
             Some(b"style") => self.style(value, span),
             Some(_) => {}
             None => {
@@ -219,9 +280,13 @@ impl<'h> HtmlReader<'h> {
         let start = span.start + condition + 2;
         let html = &self.html[..span.end];
         let mut reader = HtmlReader::new(html);
-        tokenize(&html[start..], &mut |event, span| {
-            reader.event(&event, Span::new(span.start + start, span.end + start));
-        });
+        tokenize(
+            &html[start..],
+            ElementContent::AsBrowsers,
+            &mut |event, span| {
+                reader.event(&event, Span::new(span.start + start, span.end + start));
+            },
+        );
         self.page
             .links
             .extend(reader.page.links.into_iter().map(|link| HtmlLink {
@@ -229,6 +294,23 @@ impl<'h> HtmlReader<'h> {
                 anchor: None,
                 ..link
             }));
+    }
+}
+
+/// An open `script` or `style`.
+#[derive(Clone, Copy)]
+struct HiddenElement {
+    name: &'static [u8],
+    /// Offset of its content.
+    content: usize,
+}
+
+/// Returns `true` if a comment is closed: `<!-- -->`, or `<! >`, `<? >` and `</ >`, which browsers take for comments.
+fn is_closed(comment: &[u8]) -> bool {
+    if comment.starts_with(b"<!--") {
+        comment.ends_with(b"-->") || comment.ends_with(b"--!>")
+    } else {
+        comment.ends_with(b">")
     }
 }
 
@@ -261,35 +343,4 @@ pub(super) struct ConditionalComment {
     span: Span,
     /// Its offset in the visible text.
     at: usize,
-}
-
-/// Passes the tokens of an HTML text to `sink`, each with its range.
-pub(super) fn tokenize(html: &[u8], sink: &mut dyn FnMut(CallbackEvent<'_>, Span)) {
-    let callback =
-        |event: CallbackEvent<'_>, span: HtmlSpan<usize>| -> Option<std::convert::Infallible> {
-            let end = span.end.min(html.len());
-            sink(event, Span::new(span.start.min(end), end));
-            None
-        };
-    let mut emitter = CallbackEmitter::new(callback);
-    emitter.naively_switch_states(true);
-    let mut tokenizer = Tokenizer::new_with_emitter(html, WithoutErrors(emitter));
-    tokenizer.set_state(State::Data);
-    // The error type of reading from memory has no values.
-    let Ok(()) = tokenizer.finish();
-}
-
-/// An emitter without parse errors, which saves the time to detect them.
-struct WithoutErrors<E>(E);
-
-impl<E: Emitter> ForwardingEmitter for WithoutErrors<E> {
-    type Token = E::Token;
-
-    fn inner(&mut self) -> &mut impl Emitter<Token = Self::Token> {
-        &mut self.0
-    }
-
-    fn should_emit_errors(&mut self) -> bool {
-        false
-    }
 }

@@ -1,0 +1,187 @@
+//! Tokens of an HTML text, by `html5gum`.
+
+use std::cell::{Cell, RefCell};
+use std::convert::Infallible;
+use std::rc::Rc;
+
+use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
+use html5gum::{
+    Emitter, ForwardingEmitter, Readable, Reader, Span as HtmlSpan, State, StringReader, Tokenizer,
+};
+
+use crate::span::Span;
+
+/// Meaning of the text in elements whose content browsers do not parse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ElementContent {
+    /// As in browsers: the content of `script`, `style`, `title` and the like has no tags.
+    AsBrowsers,
+    /// All content is markup: one of those elements is not closed.
+    Markup,
+}
+
+/// Passes the tokens of an HTML text to `sink`, each with its range. Returns the offset after the last one: bytes after it
+/// are the start of a tag that is not closed.
+pub(super) fn tokenize(
+    html: &[u8],
+    content: ElementContent,
+    sink: &mut dyn FnMut(CallbackEvent<'_>, Span),
+) -> usize {
+    let inserted = Rc::new(RefCell::new(Vec::new()));
+    let is_fallback = Rc::new(Cell::new(false));
+    let mut reached = 0;
+    let callback = |event: CallbackEvent<'_>, span: HtmlSpan<usize>| -> Option<Infallible> {
+        let offset = |position: usize| {
+            let inserted = inserted.borrow();
+            (position - inserted.partition_point(|&at| at < position)).min(html.len())
+        };
+        if let CallbackEvent::OpenStartTag { name } = event {
+            is_fallback.set(name == b"noscript" || name == b"noembed");
+        }
+        let span = Span::new(offset(span.start), offset(span.end));
+        reached = span.end;
+        sink(event, span);
+        None
+    };
+    let mut emitter = CallbackEmitter::new(callback);
+    emitter.naively_switch_states(content == ElementContent::AsBrowsers);
+    let emitter = MailEmitter {
+        inner: emitter,
+        is_fallback: Rc::clone(&is_fallback),
+    };
+    let reader = ShallowReader {
+        html,
+        inner: html.to_reader(),
+        at: 0,
+        assignments: 0,
+        inserted: Rc::clone(&inserted),
+    };
+    let mut tokenizer = Tokenizer::new_with_emitter(reader, emitter);
+    tokenizer.set_state(State::Data);
+    // The error type of reading from memory has no values.
+    let Ok(()) = tokenizer.finish();
+    reached
+}
+
+/// An emitter for readers of mail. It has no parse errors, which saves the time to detect them.
+///
+/// The content of `noscript` and `noembed` is markup: mail readers run no scripts, and show it (WHATWG HTML, section 4.12.2).
+struct MailEmitter<E> {
+    inner: E,
+    /// `true` if the current start tag is one of these two.
+    is_fallback: Rc<Cell<bool>>,
+}
+
+impl<E: Emitter> ForwardingEmitter for MailEmitter<E> {
+    type Token = E::Token;
+
+    fn inner(&mut self) -> &mut impl Emitter<Token = Self::Token> {
+        &mut self.inner
+    }
+
+    fn should_emit_errors(&mut self) -> bool {
+        false
+    }
+
+    fn emit_current_tag(&mut self) -> Option<State> {
+        let state = self.inner.emit_current_tag();
+        state.filter(|_| !self.is_fallback.take())
+    }
+}
+
+/// A reader that bounds the stack of the tokeniser, whose functions for `name="value"` call each other from attribute to attribute
+/// of a tag, and return only at certain characters. One is a blank between a name and its `=`, where it has no meaning: the reader
+/// inserts one now and then.
+struct ShallowReader<'h> {
+    html: &'h [u8],
+    inner: StringReader<'h>,
+    /// Offset in `html` of the next byte.
+    at: usize,
+    /// Number of `=` after attribute names since the last inserted blank.
+    assignments: usize,
+    /// Position of each inserted blank, counting those before it.
+    inserted: Rc<RefCell<Vec<usize>>>,
+}
+
+/// Number of attributes after which a blank is inserted. Few tags have more.
+const MAX_ASSIGNMENTS: usize = 16;
+
+impl ShallowReader<'_> {
+    /// Returns `true` if a blank is to be inserted before the next byte. `needle` holds the bytes up to which the tokeniser
+    /// reads: those that end an attribute's name are the only ones with `=` and without `&`.
+    fn inserts(&mut self, needle: &[u8]) -> bool {
+        if self.html.get(self.at) != Some(&b'=')
+            || !needle.contains(&b'=')
+            || needle.contains(&b'&')
+        {
+            return false;
+        }
+        self.assignments += 1;
+        if self.assignments < MAX_ASSIGNMENTS {
+            return false;
+        }
+        self.assignments = 0;
+        let mut inserted = self.inserted.borrow_mut();
+        let position = self.at + inserted.len();
+        inserted.push(position);
+        true
+    }
+}
+
+impl Reader for ShallowReader<'_> {
+    type Error = Infallible;
+
+    fn read_byte(&mut self) -> Result<Option<u8>, Infallible> {
+        let byte = self.inner.read_byte()?;
+        self.at += usize::from(byte.is_some());
+        Ok(byte)
+    }
+
+    fn read_until<'b>(
+        &'b mut self,
+        needle: &[u8],
+        buffer: &'b mut [u8; 4],
+    ) -> Result<Option<&'b [u8]>, Infallible> {
+        if self.inserts(needle) {
+            return Ok(Some(b" "));
+        }
+        let read = self.inner.read_until(needle, buffer)?;
+        self.at += read.map_or(0, <[u8]>::len);
+        Ok(read)
+    }
+
+    fn try_read_string(&mut self, text: &[u8], case_sensitive: bool) -> Result<bool, Infallible> {
+        let is_read = self.inner.try_read_string(text, case_sensitive)?;
+        self.at += if is_read { text.len() } else { 0 };
+        Ok(is_read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offsets_do_not_count_inserted_blanks() {
+        for attribute in ["a=\"b\" ", "a='b'", "a = b ", "a=b\n", "a==\"b\" "] {
+            let html = format!("<p {}>x</p><!--y-->", attribute.repeat(3 * MAX_ASSIGNMENTS));
+            let mut texts = Vec::new();
+            tokenize(
+                html.as_bytes(),
+                ElementContent::AsBrowsers,
+                &mut |event, span| {
+                    let shown = String::from_utf8_lossy(span.of(html.as_bytes())).into_owned();
+                    match event {
+                        CallbackEvent::AttributeValue { value } => {
+                            assert!(shown.contains('b') && value.contains(&b'b'), "{shown}");
+                        }
+                        CallbackEvent::OpenStartTag { .. } => assert!(shown.starts_with("<p")),
+                        CallbackEvent::AttributeName { .. } => assert_eq!(shown, "a"),
+                        _ => texts.push(shown),
+                    }
+                },
+            );
+            assert_eq!(texts, [">", "x", "</p>", "<!--y-->"], "{attribute}");
+        }
+    }
+}
