@@ -8,6 +8,7 @@ mod documents;
 mod formats;
 mod git_stream;
 mod grammar;
+mod hostile;
 mod house;
 mod load;
 mod pipeline;
