@@ -11,6 +11,7 @@ mod grammar;
 mod hostile;
 mod house;
 mod load;
+mod peers;
 mod pipeline;
 mod regression;
 mod scene;
