@@ -115,9 +115,8 @@ impl Warning {
 /// # Errors
 ///
 /// Returns a [`Reject`] whose offset is the length of the longest prefix of `input` that can be completed to a URL of
-/// its scheme. If that prefix ends inside an element that cannot be completed, the offset is the start of the element:
-/// a bad escape, a bad label, a host that would need an `@` to be a user name, or a group that would need one to be an
-/// article. The offset is never larger than the length of that prefix.
+/// its scheme: the leftmost byte at which no URL can continue. If that prefix ends in an unfinished escape, the offset is
+/// that of its `%`.
 ///
 /// # Examples
 ///
@@ -323,6 +322,25 @@ mod tests {
             (RejectKind::BadEscape, RejectPart::Schemepart, 4)
         );
         assert_eq!(rejected(""), (RejectKind::Empty, RejectPart::Scheme, 0));
+    }
+
+    #[test]
+    fn the_offset_is_the_leftmost_byte_at_which_no_url_can_continue() {
+        let login = RejectPart::Login;
+        for (text, kind, part, offset) in [
+            // `u_` can begin a user name only, whose escape is bad.
+            ("ftp://u_%zz@h/", RejectKind::BadEscape, login, 8),
+            ("ftp://-:p%4@h/", RejectKind::BadEscape, login, 9),
+            ("telnet://h%4x/", RejectKind::BadEscape, login, 10),
+            ("ftp://u_v/x", RejectKind::Unexpected, login, 9),
+            ("ftp://u:p", RejectKind::Missing, login, 9),
+            // No user name can stand here.
+            ("http://h_%zz/", RejectKind::Unexpected, RejectPart::Host, 8),
+            ("ftp://1.2.3/", RejectKind::BadLabel, RejectPart::Host, 11),
+            ("news:0*", RejectKind::Missing, RejectPart::Article, 7),
+        ] {
+            assert_eq!(rejected(text), (kind, part, offset), "{text}");
+        }
     }
 
     #[test]

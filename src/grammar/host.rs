@@ -2,7 +2,9 @@
 
 use super::chars::CharSet;
 use super::escape::run;
-use super::reject::{Production, ProductionError, RejectKind, RejectPart};
+use super::reject::{
+    Production, ProductionError, RejectKind, RejectPart, starts_bad_escape, unexpected,
+};
 
 /// The alternative of `host` that a host matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -76,21 +78,28 @@ fn number(digits: &[u8]) -> Option<u32> {
         .filter(|_| !digits.is_empty())
 }
 
-/// Parses `login = [ user [ ":" password ] "@" ] hostport`.
+/// Parses `login = [ user [ ":" password ] "@" ] hostport`, up to a slash or the end of `input`.
+///
+/// # Errors
+///
+/// Without an `@`, the text may be the beginning of a user name, or a host and port. The error is that of the reading that
+/// gets further.
 pub(super) fn login(input: &[u8]) -> Production<'_, Login<'_>> {
     let (user, rest) = run(CharSet::USER, input);
-    let (user, password, rest) = match rest.first() {
-        Some(b'@') => (Some(user), None, &rest[1..]),
-        Some(b':') => match password_at(&rest[1..]) {
-            Some((password, rest)) => (Some(user), Some(password), rest),
-            None => (None, None, input),
-        },
-        _ => (None, None, input),
+    let (password, rest) = match rest.strip_prefix(b":") {
+        Some(rest) => {
+            let (password, rest) = run(CharSet::USER, rest);
+            (Some(password), rest)
+        }
+        None => (None, rest),
+    };
+    let Some(rest) = rest.strip_prefix(b"@") else {
+        return login_without_user(input, rest);
     };
     let (hostport, rest) = hostport(rest)?;
     Ok((
         Login {
-            user,
+            user: Some(user),
             password,
             hostport,
         },
@@ -98,10 +107,32 @@ pub(super) fn login(input: &[u8]) -> Production<'_, Login<'_>> {
     ))
 }
 
-/// Parses `password "@"`. `None` if there is no `@`: then the colon before it belongs to a port.
-fn password_at(input: &[u8]) -> Option<(&[u8], &[u8])> {
-    let (password, rest) = run(CharSet::USER, input);
-    Some((password, rest.strip_prefix(b"@")?))
+/// Parses a login that has no `@`. `unread` is the rest of `input` that a user name and password cannot begin with.
+fn login_without_user<'a>(input: &'a [u8], unread: &'a [u8]) -> Production<'a, Login<'a>> {
+    let host = hostport(input);
+    let remaining = match &host {
+        Ok((_, [] | [b'/', ..])) => None,
+        Ok((_, rest)) => Some(rest.len()),
+        Err(error) => Some(error.remaining()),
+    };
+    // A bad escape is part of no host, so that there the other reading gets as far as its `%`, or further.
+    match remaining {
+        Some(remaining) if unread.len() < remaining || starts_bad_escape(unread) => {
+            Err(if unread.is_empty() {
+                ProductionError::new(RejectKind::Missing, RejectPart::Login, unread)
+            } else {
+                unexpected(RejectPart::Login, unread)
+            })
+        }
+        _ => host.map(|(hostport, rest)| {
+            let login = Login {
+                user: None,
+                password: None,
+                hostport,
+            };
+            (login, rest)
+        }),
+    }
 }
 
 /// Parses `hostport = host [ ":" port ]`.
@@ -183,10 +214,11 @@ pub(super) fn host(input: &[u8]) -> Production<'_, Host<'_>> {
                 after,
             ))
         } else {
+            // A further label could follow here.
             Err(ProductionError::new(
                 RejectKind::BadLabel,
                 RejectPart::Host,
-                rest,
+                after,
             ))
         };
     }

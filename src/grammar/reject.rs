@@ -16,7 +16,7 @@ pub enum RejectKind {
     BadEscape,
     /// A literal of the grammar (`:`, `//`, `;type=`, ...) is missing.
     Missing,
-    /// A host label is not allowed: it begins or ends with a hyphen, or the last label begins with a digit.
+    /// A host label is not allowed: it begins or ends with a hyphen, or is the last one and begins with a digit.
     BadLabel,
 }
 
@@ -164,7 +164,7 @@ impl fmt::Display for Reject {
             RejectKind::BadLabel => {
                 write!(
                     f,
-                    "the host label at byte {at} cannot begin or end with that character"
+                    "the host has a label that is not allowed, before or at byte {at}"
                 )
             }
         }
@@ -190,6 +190,11 @@ impl ProductionError {
             part,
             remaining: rest.len(),
         }
+    }
+
+    /// Length of the input from the error on.
+    pub(super) fn remaining(&self) -> usize {
+        self.remaining
     }
 
     /// The rejection of a whole text of `total` bytes.
@@ -222,11 +227,15 @@ pub(super) fn end<T>(value: T, part: RejectPart, rest: &[u8]) -> Result<T, Produ
 ///
 /// A complete escape is `Unexpected`: it is in a place where no escape is allowed (`telnet://h%41`).
 pub(super) fn unexpected(part: RejectPart, rest: &[u8]) -> ProductionError {
-    let bad_escape = rest.first() == Some(&b'%') && escaped_byte(rest).is_none();
-    let kind = if bad_escape {
+    let kind = if starts_bad_escape(rest) {
         RejectKind::BadEscape
     } else {
         RejectKind::Unexpected
     };
     ProductionError::new(kind, part, rest)
+}
+
+/// Returns `true` if `rest` begins with a `%` that two hexadecimal digits do not follow.
+pub(super) fn starts_bad_escape(rest: &[u8]) -> bool {
+    rest.first() == Some(&b'%') && escaped_byte(rest).is_none()
 }

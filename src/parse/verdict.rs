@@ -52,7 +52,9 @@ impl<'u> Verdicts<'u> {
     /// Linear in the length of the text. RFC 3986 rejects bytes that are not UTF-8; WHATWG reads them as U+FFFD.
     #[must_use]
     pub fn of(full: &'u [u8], url_len: usize) -> Verdicts<'u> {
-        Verdicts::of_components(full, url_len, components(&full[..url_len]))
+        // A `#` within `url_len` is an error by RFC 1738; in no grammar is it part of a host, path or query.
+        let end = memchr::memchr(b'#', full).map_or(url_len, |hash| hash.min(url_len));
+        Verdicts::of_components(full, url_len, components(&full[..end]))
     }
 
     /// Does the same as [`Verdicts::of`], given the components of the URL.

@@ -4,7 +4,7 @@ use super::error::GrammarErrorJson;
 use super::object::{Object, field};
 use super::parts::{Decoded, Parts};
 use crate::grammar::{self, SchemeClass, Url, UrlForm};
-use crate::parse::{Grammar, Hazard, Verdicts, components, hazards, key};
+use crate::parse::{Grammar, Hazard, Verdicts, hazards, key};
 
 /// Appends RFC 1738's reading of `input`, of which the first `url_len` bytes are the URL, as one line.
 ///
@@ -20,7 +20,9 @@ pub fn write_parsed(input: &[u8], url_len: usize, out: &mut Vec<u8>) -> bool {
     if let Some(fragment) = input.get(url_len + 1..) {
         line.text(field!("fragment"), fragment);
     }
-    write_parts(&mut line, &input[..url_len], &verdicts);
+    // Without a fragment split off, a `#` and what follows it are part of nothing.
+    let url = &input[..memchr::memchr(b'#', input).map_or(url_len, |hash| hash.min(url_len))];
+    write_parts(&mut line, url, &verdicts);
     line.value(field!("decoded"), &reading.ok().map(Decoded));
     if let Ok(url) = reading {
         write_protocol(&mut line, url);
@@ -34,7 +36,7 @@ pub fn write_parsed(input: &[u8], url_len: usize, out: &mut Vec<u8>) -> bool {
     );
     let error = reading.err().copied().map(GrammarErrorJson::from);
     line.value(field!("error"), &error);
-    write_verdicts(&mut line, &input[..url_len], &verdicts);
+    write_verdicts(&mut line, url, &verdicts);
     line.close();
     out.push(b'\n');
     verdicts.rfc1738.is_ok()
@@ -58,7 +60,7 @@ fn write_scheme(line: &mut Object<'_>, verdicts: &Verdicts<'_>) {
 }
 
 fn write_parts(line: &mut Object<'_>, url: &[u8], verdicts: &Verdicts<'_>) {
-    let generic = || is_accepted(verdicts).then(|| Parts::Generic(components(url)));
+    let generic = || is_accepted(verdicts).then_some(Parts::Generic(verdicts.components));
     let rfc1738 = verdicts.rfc1738.as_ref().ok().map(Parts::Rfc1738);
     match rfc1738.or_else(generic) {
         Some(parts) => line.cut_from(url, |line| {

@@ -182,6 +182,22 @@ fn a_fragment_is_split_off_only_with_the_flag() {
     );
 }
 
+/// Without the flag, what follows the `#` is part of no host, path or query.
+#[test]
+fn a_number_sign_without_the_flag_is_an_error_at_its_place() {
+    for (url, offset, part, value) in [
+        ("http://h.example#top", 16, "host", "h.example"),
+        ("http://h.example/?q#top", 19, "query", "q"),
+        ("http://h.example/x#top", 18, "path", "/x"),
+    ] {
+        let read = &done(&["parse", url]).records()[0];
+        assert_eq!(read["ok"], false, "{url}");
+        assert_eq!(read["error"]["offset"], offset, "{url}");
+        assert_eq!(read["parts"][part], value, "{url}");
+        assert!(!read["key"].as_str().unwrap().contains('#'), "{url}");
+    }
+}
+
 #[test]
 fn check_exits_with_status_1_on_a_reject() {
     assert_eq!(

@@ -64,16 +64,16 @@ pub(super) fn newsurl(input: &[u8]) -> Result<NewsUrl<'_>, ProductionError> {
     if input == b"*" {
         return Ok(NewsUrl::All);
     }
-    let (group, rest) = group(input)?;
-    if rest.is_empty() {
-        return Ok(NewsUrl::Group(group));
+    match group(input) {
+        Ok((group, [])) => Ok(NewsUrl::Group(group)),
+        Err(empty) if input.is_empty() => Err(empty),
+        // The text is a prefix of an article: its `@` is missing, at the end of the input.
+        _ => Err(ProductionError::new(
+            RejectKind::Missing,
+            RejectPart::Article,
+            b"",
+        )),
     }
-    // The text is a prefix of an article: its `@` is missing, at the end of the input.
-    Err(ProductionError::new(
-        RejectKind::Missing,
-        RejectPart::Article,
-        b"",
-    ))
 }
 
 /// Parses `group = alpha *[ alpha | digit | "-" | "." | "+" | "_" ]`
