@@ -5,7 +5,8 @@
 //! - A text that RFC 3986 accepts is a URL too, if its scheme names a host and the host is plausible.
 //! - A text that only WHATWG accepts is a URL too, if its scheme is one of WHATWG's special schemes, written with `//`.
 //! - A bare word must be plausible for its scheme (see [`crate::grammar::BareRequirement`]).
-//! - The end of a bare URL depends on the character before it (see `parse/ending.rs`).
+//! - The end of a bare URL depends on the text before it (see `parse/ending.rs`), and comes before a character that its
+//!   host or grammar refuses.
 
 mod acceptance;
 mod accepted;
@@ -20,8 +21,10 @@ mod guessed;
 mod hazard;
 mod hyphen;
 mod key;
+mod markup;
 mod mismatch;
 mod redirector;
+mod refusal;
 mod reject;
 mod shortened;
 mod site;

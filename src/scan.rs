@@ -9,7 +9,9 @@ mod machine_name;
 mod scheme_suffix;
 mod trigger;
 
-pub(crate) use host::{CutText, HostAndPort, cut, is_cut_short, likely_host, plausible_host};
+pub(crate) use host::{
+    CutText, HostAndPort, cut, host_before_refused, is_cut_short, likely_host, plausible_host,
+};
 pub(crate) use host_prefix::guessed_scheme;
 pub(crate) use machine_name::names_machine;
 pub use trigger::UrlStarts;

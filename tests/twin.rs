@@ -281,8 +281,7 @@ fn rejects_there(input: &[u8], twin: &Verdict) -> TestCaseResult {
     let context = format!("{}: {reject:?}, {twin:?}", shown(input));
     prop_assert!(reject.offset <= twin.viable, "{context}");
     let passed = &input[reject.offset..twin.viable];
-    let is_escape =
-        reject.kind == RejectKind::BadEscape && matches!(passed, [b'%'] | [b'%', _]);
+    let is_escape = reject.kind == RejectKind::BadEscape && matches!(passed, [b'%'] | [b'%', _]);
     prop_assert!(passed.is_empty() || is_escape, "{context}");
     let after = &input[reject.offset..];
     let bad_escape = after.first() == Some(&b'%') && escaped_byte(after).is_none();

@@ -85,7 +85,7 @@ impl MessagePass<'_, '_> {
                 let end = line.origin(Span::new(0, line.text().len())).end;
                 let candidate = Candidate {
                     start,
-                    before,
+                    prior: &text.bytes[..start.at],
                     line: &line,
                     after: &text.bytes[end..],
                     close,

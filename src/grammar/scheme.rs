@@ -52,8 +52,9 @@ pub enum BareRequirement {
     Host,
     /// `//`; the host may be absent (`file:///etc/motd`).
     Slashes,
-    /// A mailbox: a local part, `@`, and a host with a dot.
-    Mailbox,
+    /// A mailbox: a local part, `@`, and a host with a dot. After the host one of these characters may follow, and then any
+    /// others that the grammar allows: the parameters of `sip:`, the resource of `xmpp:`.
+    Mailbox(&'static str),
     /// `*`, a newsgroup with at least two components, or the identifier of an article.
     News,
     /// A namespace identifier, a colon, and at least one character (RFC 8141).
@@ -89,7 +90,12 @@ pub const SCHEMES: &[Scheme] = &[
         Some(70),
         BareRequirement::Host,
     ), // 3.4
-    predefined("mailto", SchemeRule::Mailto, None, BareRequirement::Mailbox), // 3.5
+    predefined(
+        "mailto",
+        SchemeRule::Mailto,
+        None,
+        BareRequirement::Mailbox(""),
+    ), // 3.5
     predefined("news", SchemeRule::News, None, BareRequirement::News),   // 3.6
     predefined("nntp", SchemeRule::Nntp, Some(119), BareRequirement::Host), // 3.7
     predefined(
@@ -107,8 +113,8 @@ pub const SCHEMES: &[Scheme] = &[
         BareRequirement::Host,
     ), // 3.11
     reserved("afs", BareRequirement::Host), // 4, this row and the next six
-    reserved("mid", BareRequirement::Mailbox),
-    reserved("cid", BareRequirement::Mailbox),
+    reserved("mid", BareRequirement::Mailbox("/")),
+    reserved("cid", BareRequirement::Mailbox("")),
     reserved("nfs", BareRequirement::Host),
     reserved("tn3270", BareRequirement::Host),
     reserved("mailserver", BareRequirement::Never),
@@ -121,10 +127,10 @@ pub const SCHEMES: &[Scheme] = &[
     other("magnet", None, BareRequirement::Starts("?")),
     other("doi", None, BareRequirement::Starts("10.")),
     other("tel", None, BareRequirement::Starts("+")), // RFC 3966
-    other("sip", None, BareRequirement::Mailbox),     // RFC 3261
-    other("sips", None, BareRequirement::Mailbox),
-    other("xmpp", None, BareRequirement::Mailbox), // RFC 5122
-    other("im", None, BareRequirement::Mailbox),   // RFC 3860
+    other("sip", None, BareRequirement::Mailbox(";:")), // RFC 3261
+    other("sips", None, BareRequirement::Mailbox(";:")),
+    other("xmpp", None, BareRequirement::Mailbox("/")), // RFC 5122
+    other("im", None, BareRequirement::Mailbox("")),    // RFC 3860
     other("data", None, BareRequirement::Never), // RFC 2397: counted in HTML, not a location in text
     other("javascript", None, BareRequirement::Never),
 ];

@@ -5,6 +5,7 @@ use super::reject::RejectReason;
 use super::verdict::Verdicts;
 use crate::grammar::{self, BareRequirement, Reject};
 use crate::scan::{Rules, Scanner, likely_host, plausible_host};
+use crate::span::Span;
 
 /// Surroundings of a text, which decide how much it must look like a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,7 +138,7 @@ fn check_plausible(
 
 /// Returns `true` unless the scheme wants a mailbox and `//` precedes something else: `mailto://joe` names none.
 fn has_mailbox(requirement: BareRequirement, components: &UrlComponents<'_>) -> bool {
-    requirement != BareRequirement::Mailbox
+    !matches!(requirement, BareRequirement::Mailbox(_))
         || components.userinfo.is_some_and(|name| !name.is_empty())
             && components.host.is_some_and(|host| host.contains(&b'.'))
 }
@@ -148,7 +149,7 @@ fn meets(requirement: BareRequirement, rest: &[u8]) -> bool {
     match requirement {
         BareRequirement::Host | BareRequirement::Never => false,
         BareRequirement::Slashes => rest.starts_with(b"//") && 3 < rest.len(),
-        BareRequirement::Mailbox => is_mailbox(rest),
+        BareRequirement::Mailbox(tail) => is_mailbox(rest, tail),
         BareRequirement::News => is_news(rest),
         BareRequirement::Urn => rest
             .iter()
@@ -160,14 +161,25 @@ fn meets(requirement: BareRequirement, rest: &[u8]) -> bool {
     }
 }
 
-/// Returns `true` for a local part, `@` and a host with a dot, perhaps with `?` and header fields after it (RFC 6068).
-fn is_mailbox(rest: &[u8]) -> bool {
-    let address = rest.split(|&byte| byte == b'?').next().unwrap_or_default();
-    let Some(at) = memchr::memrchr(b'@', address) else {
-        return false;
-    };
-    let host = &address[at + 1..];
-    0 < at && host.contains(&b'.') && plausible_host(host)
+/// Returns `true` for a local part, `@` and a host with a dot, perhaps with `?` and header fields after it (RFC 6068), or
+/// with one of the characters `tail` and what follows it.
+fn is_mailbox(rest: &[u8], tail: &str) -> bool {
+    mailbox_host(rest).is_some_and(|host| {
+        let host = &rest[host.start..host.end];
+        let host = host
+            .split(|byte| tail.as_bytes().contains(byte))
+            .next()
+            .unwrap_or_default();
+        host.contains(&b'.') && plausible_host(host)
+    })
+}
+
+/// Returns the range of the text after the last `@` of a mailbox, up to the `?` of header fields. `None` if nothing
+/// precedes the `@`.
+pub(super) fn mailbox_host(rest: &[u8]) -> Option<Span> {
+    let end = memchr::memchr(b'?', rest).unwrap_or(rest.len());
+    let at = memchr::memrchr(b'@', &rest[..end]).filter(|&at| 0 < at)?;
+    Some(Span::new(at + 1, end))
 }
 
 /// Returns `true` for `*`, a newsgroup of at least two names, or the identifier of an article.
@@ -193,14 +205,16 @@ mod tests {
 
     #[test]
     fn mailboxes_and_newsgroups_have_dots() {
-        assert!(is_mailbox(b"a@b.example?subject=x"));
-        assert!(!is_mailbox(b"a@b") && !is_mailbox(b"@b.example"));
+        assert!(is_mailbox(b"a@b.example?subject=x", ""));
+        assert!(!is_mailbox(b"a@b", "") && !is_mailbox(b"@b.example", ""));
         let accepted = |url: &[u8]| {
             let scanner = Scanner::new(Rules::Wide, crate::scan::SchemelessPolicy::Find, &[]);
             accept(url, TextContext::Bare, &scanner, 100).is_ok()
         };
         assert!(accepted(b"mailto://a@b.example") && accepted(b"ftp://b"));
         assert!(!accepted(b"mailto://a") && !accepted(b"mailto://a@b"));
+        assert!(is_mailbox(b"a@b.example;transport=tcp", ";:"));
+        assert!(!is_mailbox(b"a@b.example;x", "") && !is_mailbox(b"a@b;c.example", ";"));
         assert!(is_news(b"comp.lang.c") && is_news(b"id@h") && is_news(b"*"));
         assert!(!is_news(b"the") && !is_news(b"x..y") && !is_news(b"1.2"));
     }

@@ -9,8 +9,8 @@ use crate::scan::UrlStart;
 pub struct Candidate<'l> {
     /// The start.
     pub start: &'l UrlStart,
-    /// The byte before the start; `None` at the beginning of the text.
-    pub before: Option<u8>,
+    /// The text before the start.
+    pub prior: &'l [u8],
     /// The logical line, from `start.content`.
     pub line: &'l LogicalLine,
     /// The text after the logical line.

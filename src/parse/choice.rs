@@ -13,6 +13,7 @@ use super::ending::{self, UrlEnd};
 use super::found::{Alternate, AlternateReason, FoundUrl};
 use super::guessed::with_guessed_scheme;
 use super::hyphen::without_hyphens;
+use super::refusal::end_before_refused;
 use super::reject::RejectReason;
 use super::shortened::{ShortenedPart, bracketed_mark_len, shortened_part};
 use super::verdict::Verdicts;
@@ -28,6 +29,9 @@ const JOIN_CONFIDENCE: f32 = 0.5;
 
 /// Confidence in a reading that exists, but hardly ever is the intended one.
 const UNLIKELY: f32 = 0.05;
+
+/// Confidence in a bare URL that ends before a character which its host or grammar refuses.
+const BEFORE_REFUSED_CONFIDENCE: f32 = 0.9;
 
 /// Confidence in a URL whose scheme was guessed.
 const SCHEMELESS_CONFIDENCE: f32 = 0.9;
@@ -135,10 +139,54 @@ impl CandidateParser<'_> {
                 Err(reason) => last = reason,
             }
         }
-        ParseOutcome {
-            resume: self.candidate.start.resume,
-            reject: Some(last),
+        // What its author cut short is not made shorter.
+        let shorter = if last == RejectReason::Shortened {
+            None
+        } else {
+            self.before_refused(sink)
+        };
+        match shorter {
+            Some(url_len) => ParseOutcome {
+                resume: line.origin(Span::new(0, url_len)).end,
+                reject: None,
+            },
+            None => ParseOutcome {
+                resume: self.candidate.start.resume,
+                reject: Some(last),
+            },
         }
+    }
+
+    /// Parses the URL before the first character that its host or grammar refuses, on its first line. Returns its length
+    /// in the line. The whole word is an alternate if browsers accept it.
+    fn before_refused(&self, sink: &mut dyn FnMut(&FoundUrl<'_>)) -> Option<usize> {
+        let (rules, prior) = (self.scanner.rules(), self.candidate.prior);
+        if rules == Rules::Rfc1738 {
+            return None;
+        }
+        let line = self.candidate.line.text();
+        let whole = self.with_scheme(&line[..self.end(0).url]);
+        let guessed = match self.candidate.start.opening {
+            Opening::Schemeless(scheme) => scheme.len() + 3,
+            _ => 0,
+        };
+        let cut = end_before_refused(&whole, self.scanner)?.checked_sub(guessed)?;
+        let end = ending::trimmed(&line[..cut], prior.last().copied(), rules);
+        let text = self.with_scheme(&line[..end]);
+        let reading = self.reading(&text, TextContext::Bare).ok()?;
+        let shortened = self.shortened(&text, &line[end..], b"").ok()?;
+        let confidence = BEFORE_REFUSED_CONFIDENCE.min(self.confidence_of(shortened));
+        let mut alternates = Alternates::of(&text);
+        if guessed == 0 && self.reading(&whole, TextContext::Attribute).is_ok() {
+            alternates.add(&whole, AlternateReason::TrimmedTail, 1.0 - confidence);
+        }
+        let choice = ReadingChoice {
+            repairs: RepairSet::default(),
+            alternates: &alternates.list,
+            confidence,
+        };
+        self.emit(reading, Span::new(0, end), &choice, sink);
+        Some(end)
     }
 
     /// Parses the URL at the start of the line over `joins` joins. Returns its length in the line.
@@ -211,13 +259,13 @@ impl CandidateParser<'_> {
             .joins()
             .get(joins)
             .map_or(line.text().len(), |join| join.at);
-        let (word, before) = (&line.text()[..reach], self.candidate.before);
+        let (word, prior) = (&line.text()[..reach], self.candidate.prior);
         let rules = self.scanner.rules();
         // Without joins the line ends with its run of characters, but a join may have taken a byte off it.
         let mut end = if joins == 0 {
-            ending::end_of_run(word, before, rules)
+            ending::end_of_run(word, prior, rules)
         } else {
-            ending::end(word, before, rules)
+            ending::end(word, prior, rules)
         };
         if rules == Rules::Wide {
             end.url -= bracketed_mark_len(&word[..end.url]);

@@ -1,5 +1,6 @@
-//! The end of a bare URL, which depends on the character before it and on the punctuation at its end.
+//! The end of a bare URL, which depends on the text before it and on the punctuation and markup at its end.
 
+use super::markup::{end_before_markup, invisible_tail_len};
 use crate::repair::url_run_end;
 use crate::scan::Rules;
 
@@ -12,34 +13,40 @@ pub(super) struct UrlEnd {
     pub(super) word: usize,
 }
 
-/// Returns the end of the URL at the start of `word`; `before` is the byte before the word.
+/// Returns the end of the URL at the start of `word`; `prior` is the text before the word.
 ///
 /// Reads the word a fixed number of times.
-pub(super) fn end(word: &[u8], before: Option<u8>, rules: Rules) -> UrlEnd {
-    let whole = url_run_end(word, 0, before, rules, usize::MAX);
-    UrlEnd {
-        url: trimmed(&word[..whole], before, rules),
-        word: whole,
-    }
+pub(super) fn end(word: &[u8], prior: &[u8], rules: Rules) -> UrlEnd {
+    let whole = url_run_end(word, 0, prior.last().copied(), rules, usize::MAX);
+    end_in_run(&word[..whole], prior, rules)
 }
 
 /// Does the same as [`end`] for a word that ends with its run of characters, as one without joins does.
-pub(super) fn end_of_run(word: &[u8], before: Option<u8>, rules: Rules) -> UrlEnd {
+pub(super) fn end_of_run(word: &[u8], prior: &[u8], rules: Rules) -> UrlEnd {
     debug_assert_eq!(
-        url_run_end(word, 0, before, rules, usize::MAX),
+        url_run_end(word, 0, prior.last().copied(), rules, usize::MAX),
         word.len(),
         "{}",
         word.escape_ascii()
     );
+    end_in_run(word, prior, rules)
+}
+
+/// Returns the end of the URL at the start of a run of characters.
+fn end_in_run(run: &[u8], prior: &[u8], rules: Rules) -> UrlEnd {
+    let word = match rules {
+        Rules::Wide => end_before_markup(run, prior),
+        Rules::Rfc1738 => run.len(),
+    };
     UrlEnd {
-        url: trimmed(word, before, rules),
-        word: word.len(),
+        url: trimmed(&run[..word], prior.last().copied(), rules),
+        word,
     }
 }
 
 /// Returns the length of `word` without the sentence punctuation at its end and without closing brackets that were not
 /// opened in it. RFC 1738 leaves this to the reader (appendix).
-fn trimmed(word: &[u8], before: Option<u8>, rules: Rules) -> usize {
+pub(super) fn trimmed(word: &[u8], before: Option<u8>, rules: Rules) -> usize {
     // Counted at the first bracket: most words end with none.
     let mut counted = None;
     let mut end = word.len();
@@ -52,6 +59,12 @@ fn trimmed(word: &[u8], before: Option<u8>, rules: Rules) -> usize {
             b'|' | b'\\' => rules == Rules::Wide,
             b'*' | b'_' => {
                 rules == Rules::Wide && (before == Some(last) || last == b'*' && is_pair(word, end))
+            }
+            0x80.. if rules == Rules::Wide => {
+                let invisible = invisible_tail_len(&word[..end]);
+                // The last byte is taken off below.
+                end -= invisible.saturating_sub(1);
+                invisible > 0
             }
             _ => false,
         };
@@ -118,7 +131,7 @@ mod tests {
     fn check(marked: &str) {
         let (before, marked) = marked.split_at(1);
         let word = marked.replacen('‖', "", 1);
-        let end = end(word.as_bytes(), before.bytes().next(), Rules::Wide);
+        let end = end(word.as_bytes(), before.as_bytes(), Rules::Wide);
         let mut shown = word.clone();
         shown.insert(end.url, '‖');
         assert_eq!(shown, marked);
@@ -154,6 +167,20 @@ mod tests {
         check("_http://a.example/b‖_");
         check(" http://a.example/b_‖");
         check(" http://a.example/b‖**");
+    }
+
+    #[test]
+    fn invisible_characters_at_the_end_are_trimmed() {
+        check(" http://a.example/b‖\u{200b}");
+        check(" http://a.example/b‖\u{202c}\u{200e}.");
+        check(" http://a.example/b‖.\u{feff}");
+        check(" http://a.example/b\u{200b}c‖");
+    }
+
+    #[test]
+    fn markup_around_the_url_is_trimmed() {
+        check("*https://a.example/b‖**](https://a.example/b)");
+        check("\"http://a.example/b‖.\\n");
     }
 
     #[test]

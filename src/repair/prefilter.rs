@@ -11,7 +11,10 @@ use super::line::whitespace_len;
 use super::url_run::url_run_end;
 use crate::grammar::BareRequirement;
 use crate::limits::{PREFILTER_BYTES, SCHEME_CHARS};
-use crate::scan::{HostAndPort, Rules, Scanner, cut, is_cut_short, likely_host, plausible_host};
+use crate::scan::{
+    HostAndPort, Rules, Scanner, cut, host_before_refused, is_cut_short, likely_host,
+    plausible_host,
+};
 
 /// The reason a word cannot be a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +72,7 @@ pub fn prefilter(
     // The word must contain one of some bytes; `found` is the first one after the scheme.
     let holds = |found: Option<usize>| found.is_some_and(|at| prefix.reaches(scheme_len + at + 1));
     let can_be = match bare {
-        BareRequirement::Mailbox => holds(memchr(b'@', rest)),
+        BareRequirement::Mailbox(_) => holds(memchr(b'@', rest)),
         BareRequirement::News => holds(memchr3(b'.', b'@', b'*', rest)),
         BareRequirement::Host | BareRequirement::Never => false,
         BareRequirement::Slashes => rest.starts_with(b"//"),
@@ -179,7 +182,10 @@ fn check_authority(
 /// Returns `true` if a complete authority has a plausible host.
 fn has_host(authority: &[u8], scheme: SchemeOrigin) -> bool {
     let host = host_of(authority, scheme);
-    plausible_host(host) && (scheme == SchemeOrigin::Written || likely_host(host))
+    let is_whole_host =
+        plausible_host(host) && (scheme == SchemeOrigin::Written || likely_host(host));
+    let site = memrchr(b'@', authority).map_or(authority, |at| &authority[at + 1..]);
+    is_whole_host || host_before_refused(site).is_some()
 }
 
 /// Returns the host of a complete authority.
@@ -204,7 +210,8 @@ fn may_have_host(authority: &[u8]) -> bool {
         cut(site, b':').before
     };
     let gap = memmem::find(host, b"..")
-        .is_some_and(|at| host[at..].iter().any(u8::is_ascii_alphanumeric));
+        .is_some_and(|at| host[at..].iter().any(u8::is_ascii_alphanumeric))
+        && host_before_refused(site).is_none();
     match site.first() {
         None => authority.is_empty(),
         Some(b'[') => site.contains(&b']'),

@@ -60,6 +60,60 @@ pub(crate) fn plausible_host(host: &[u8]) -> bool {
     host.len() <= 255 && !host.eq_ignore_ascii_case(b"www") && are_labels(host)
 }
 
+/// Returns the length of the host and port at the start of `site` that end before a character which can be part of neither.
+///
+/// In running text that character ends the URL: `www.kde.org[1]`, `foo.com's`, `rpk.co.nz=20`. Two or more hyphens at the
+/// end are a dash. `None` if nothing is to be cut off, if the host before it is no domain or IPv4 address, or if the text is
+/// a template, in which something else stands for a part of the host: `www.{name}.org`, `www.foo.*`, `a.org:PORT`.
+pub(crate) fn host_before_refused(site: &[u8]) -> Option<usize> {
+    let is_host_byte = |byte: &&u8| LABEL[usize::from(**byte)] || **byte == b'.';
+    let run = site.iter().take_while(is_host_byte).count();
+    let digits = match site[run..].split_first() {
+        Some((b':', port)) => port.iter().take_while(|byte| byte.is_ascii_digit()).count(),
+        _ => 0,
+    };
+    let with_port = if digits > 0 { run + 1 + digits } else { run };
+    let refused = &site[with_port..];
+    let mut host = &site[..run];
+    let dashes = host.iter().rev().take_while(|&&byte| byte == b'-').count();
+    if digits == 0 && 2 <= dashes {
+        host = &host[..run - dashes];
+    } else if refused.is_empty() || is_template(host, refused) {
+        return None;
+    }
+    let host = host.strip_suffix(b".").unwrap_or(host);
+    let is_site = plausible_host(host) && (is_domain(host) || is_ipv4(host));
+    is_site.then_some(if digits > 0 { with_port } else { host.len() })
+}
+
+/// Returns `true` if `refused`, which follows `host`, stands for a further part of the host or for its port.
+fn is_template(host: &[u8], refused: &[u8]) -> bool {
+    if let Some(port) = refused.strip_prefix(b":") {
+        let named = port
+            .get(..4)
+            .is_some_and(|name| name.eq_ignore_ascii_case(b"port"));
+        return named || port.first().is_some_and(|&first| b"<{$%*".contains(&first));
+    }
+    let is_variable = matches!(refused[0], b'{' | b'$' | b'%' | b'*' | b'<');
+    let is_open = is_variable || matches!(refused[0], b'[' | b'(');
+    let continues = || {
+        refused
+            .windows(2)
+            .any(|pair| pair[0] == b'.' && pair[1].is_ascii_alphanumeric())
+    };
+    is_variable && matches!(host.last(), Some(b'.' | b'-')) || is_open && continues()
+}
+
+/// Returns `true` if the last of at least two labels can be a top-level domain.
+fn is_domain(host: &[u8]) -> bool {
+    host.contains(&b'.') && ends_in_top_level_domain(host)
+}
+
+/// Returns `true` for four numbers up to 255.
+fn is_ipv4(host: &[u8]) -> bool {
+    std::str::from_utf8(host).is_ok_and(|host| host.parse::<std::net::Ipv4Addr>().is_ok())
+}
+
 /// Returns `true` if every label of `host` is allowed. Reads it once, since the host of every URL is checked; a test
 /// compares it with a check label by label.
 fn are_labels(host: &[u8]) -> bool {
@@ -115,13 +169,18 @@ uz va vc ve vg vi vn vu wf ws ye yt yu za zm zr zw";
 #[must_use]
 pub(crate) fn likely_host(host: &[u8]) -> bool {
     let host = host.strip_suffix(b".").unwrap_or(host);
+    let labels = memchr::memchr_iter(b'.', host).count() + 1;
+    labels >= 3 && ends_in_top_level_domain(host)
+}
+
+/// Returns `true` if the last label of `host` is a country code or has at least three letters.
+fn ends_in_top_level_domain(host: &[u8]) -> bool {
     let last = host
         .rsplit(|&byte| byte == b'.')
         .next()
         .unwrap_or_default()
         .to_ascii_lowercase();
-    let labels = memchr::memchr_iter(b'.', host).count() + 1;
-    let known = match last.len() {
+    match last.len() {
         0 | 1 => false,
         2 => COUNTRIES
             .split(|&byte| byte == b' ')
@@ -131,8 +190,7 @@ pub(crate) fn likely_host(host: &[u8]) -> bool {
                 .all(|&byte| byte.is_ascii_alphabetic() || byte >= 0x80)
                 || last.starts_with(b"xn--")
         }
-    };
-    labels >= 3 && known
+    }
 }
 
 #[cfg(test)]
@@ -165,6 +223,46 @@ mod tests {
             };
             let all = host.as_bytes().split(|&byte| byte == b'.').all(label);
             proptest::prop_assert_eq!(are_labels(host.as_bytes()), all);
+        }
+    }
+
+    /// The part of a site that is left before what can be neither host nor port, or the empty text.
+    fn cut_site(site: &str) -> &str {
+        &site[..host_before_refused(site.as_bytes()).unwrap_or(0)]
+    }
+
+    #[test]
+    fn a_host_ends_before_what_cannot_be_part_of_it() {
+        for (site, host) in [
+            ("www.kde.example.org[1]", "www.kde.example.org"),
+            ("foo.com's", "foo.com"),
+            ("www.rpk.co.nz=20", "www.rpk.co.nz"),
+            ("192.0.2.1:8080$1", "192.0.2.1:8080"),
+            ("foo.com:", "foo.com"),
+            ("foo.com.[2]", "foo.com"),
+            ("foo.com-----", "foo.com"),
+            ("foo.com--(see)", "foo.com"),
+            ("foo.com%20and", "foo.com"),
+        ] {
+            assert_eq!(cut_site(site), host, "{site}");
+        }
+    }
+
+    #[test]
+    fn a_host_with_a_placeholder_is_not_cut() {
+        for site in [
+            "www.foo.com",
+            "www.{name}.org",
+            "www.[your-name].com",
+            "www.foo.*",
+            "foo-$name.org",
+            "foo.com:PORT",
+            "foo.com:$port",
+            "node[1]",
+            "foo.com-",
+            "x.1's",
+        ] {
+            assert_eq!(cut_site(site), "", "{site}");
         }
     }
 

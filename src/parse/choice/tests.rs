@@ -32,7 +32,7 @@ fn check(text: &[u8]) -> usize {
             unfold_bare_word(text, &bare_word, &mut line);
             let candidate = Candidate {
                 start: &start,
-                before,
+                prior: &text[..start.at],
                 line: &line,
                 after: b"",
                 close: None,
@@ -53,6 +53,7 @@ fn check(text: &[u8]) -> usize {
 fn impossible_words_are_rejected() {
     for text in [
         "http://a-/b",
+        "http://a'b/",
         "http://!",
         "http:///b",
         "news:the",
