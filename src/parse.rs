@@ -10,6 +10,7 @@
 
 mod acceptance;
 mod accepted;
+mod alternates;
 mod attribute;
 mod candidate;
 mod canonical;

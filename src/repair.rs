@@ -3,16 +3,21 @@
 //! Removes what mailers, editors and printers inserted into a URL: white space and line breaks inside a wrapper, quote
 //! marks, page breaks, and the line break of a bare URL. Whether the line is a URL, and where it ends, is left to `parse`.
 
+mod at_sign;
 mod bare_url;
+mod bare_word;
 mod continuation;
 mod line;
 mod page_break;
 mod prefilter;
 mod quote_marks;
+mod quoted_printable;
 mod url_run;
 mod wrapper;
 
-pub use bare_url::{BareWord, LineBreakPolicy, unfold_bare_word};
+pub use at_sign::{AT_SIGN_CONFIDENCE, restore_at_sign};
+pub use bare_url::unfold_bare_word;
+pub use bare_word::{BareWord, LineBreakPolicy};
 pub use continuation::{Feature, Features};
 pub use prefilter::{PrefilterReject, prefilter};
 pub use quote_marks::quote_depth;
@@ -38,11 +43,19 @@ pub enum Repair {
     PageBreak,
     /// A URL without a wrapper was continued on the next line.
     BareContinuation,
+    /// The word `at`, which an archive wrote for the `@` of an address, was replaced.
+    AtSign,
+    /// Escapes and soft line breaks of quoted-printable, in a text that was not labelled so, were decoded.
+    QuotedPrintable,
+    /// The slashes after the scheme were missing, too many, or backslashes.
+    Slashes,
+    /// There was no scheme in an attribute, and one was guessed.
+    SchemeGuessed,
 }
 
 impl Repair {
     /// All repairs, in the order of declaration.
-    pub const ALL: [Repair; 7] = [
+    pub const ALL: [Repair; 11] = [
         Repair::Whitespace,
         Repair::LineBreak,
         Repair::Hyphen,
@@ -50,6 +63,10 @@ impl Repair {
         Repair::QuotePrefix,
         Repair::PageBreak,
         Repair::BareContinuation,
+        Repair::AtSign,
+        Repair::QuotedPrintable,
+        Repair::Slashes,
+        Repair::SchemeGuessed,
     ];
 
     /// The name used in a record's `repairs`.
@@ -63,13 +80,17 @@ impl Repair {
             Repair::QuotePrefix => "quote-prefix",
             Repair::PageBreak => "page-break",
             Repair::BareContinuation => "bare-continuation",
+            Repair::AtSign => "at-sign",
+            Repair::QuotedPrintable => "quoted-printable",
+            Repair::Slashes => "slashes",
+            Repair::SchemeGuessed => "scheme-guessed",
         }
     }
 }
 
 /// A set of repairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct RepairSet(u8);
+pub struct RepairSet(u16);
 
 impl RepairSet {
     /// Adds a repair.
@@ -111,7 +132,7 @@ pub struct Join {
     pub at: usize,
     /// The repairs made at this place.
     pub repairs: RepairSet,
-    /// The confidence that both sides belong together, from 0 to 1. Always 1 inside a wrapper.
+    /// The confidence that both sides belong together, from 0 to 1. Inside a wrapper below 1 only at blanks within a line.
     pub confidence: f32,
     /// The features of the line break in a bare URL. Empty inside a wrapper.
     pub features: Features,
@@ -124,6 +145,8 @@ pub struct LogicalLine {
     /// The pieces of the text that the line consists of, in ascending order.
     pieces: Vec<LinePiece>,
     joins: Vec<Join>,
+    /// The repairs that were made in the line beside those of its joins.
+    repairs: RepairSet,
 }
 
 /// The start of a piece of text that was copied without a gap.
@@ -146,6 +169,13 @@ impl LogicalLine {
     #[must_use]
     pub fn joins(&self) -> &[Join] {
         &self.joins
+    }
+
+    /// Returns the repairs that were made in the line beside those of its joins: [`Repair::AtSign`] in a bare address, and
+    /// [`Repair::QuotedPrintable`].
+    #[must_use]
+    pub fn repairs(&self) -> RepairSet {
+        self.repairs
     }
 
     /// Returns the range of the text that `span` of the logical line comes from, including the bytes removed in between.
@@ -173,6 +203,16 @@ impl LogicalLine {
         self.text.clear();
         self.pieces.clear();
         self.joins.clear();
+        self.repairs = RepairSet::default();
+    }
+
+    /// Appends `byte`, which the bytes of the text up to and including the one at `last` stand for.
+    fn push_decoded(&mut self, byte: u8, last: usize) {
+        self.pieces.push(LinePiece {
+            logical: self.text.len(),
+            text: last,
+        });
+        self.text.push(byte);
     }
 
     /// Appends the bytes of `text` from `from` up to `to`.

@@ -23,7 +23,7 @@ fn found(text: &str) -> Vec<(String, String)> {
 /// `%41` was reported as a bad escape. It is a valid escape at a place where none is allowed.
 #[test]
 fn a_valid_escape_in_a_host_is_unexpected_not_bad() {
-    let reject = url(b"telnet://h%41").unwrap_err();
+    let reject = url(b"gopher://h%41").unwrap_err();
     assert_eq!(
         (reject.kind, reject.part, reject.offset),
         (RejectKind::Unexpected, RejectPart::Host, 10)

@@ -1,5 +1,7 @@
 //! Decision whether a text is a URL by the rules in force.
 
+use std::borrow::Cow;
+
 use super::components::{UrlComponents, components};
 use super::reject::RejectReason;
 use super::verdict::Verdicts;
@@ -112,8 +114,15 @@ fn check_plausible(
     let requirement = scanner.bare_requirement(components.scheme);
     let needs_host = !matches!(requirement, BareRequirement::Slashes);
     if let Some(host) = components.host.filter(|_| needs_host) {
-        let is_likely = plausible_host(host)
-            && (context != TextContext::Guessed || likely_host(host))
+        // Browsers decode the escapes of a host (WHATWG URL, section 3.5).
+        let host = match context {
+            TextContext::Attribute if host.contains(&b'%') && !host.starts_with(b"[") => {
+                Cow::Owned(grammar::decode(host))
+            }
+            _ => Cow::Borrowed(host),
+        };
+        let is_likely = plausible_host(&host)
+            && (context != TextContext::Guessed || likely_host(&host))
             && (context != TextContext::Bare || has_mailbox(requirement, components));
         return if is_likely {
             Ok(())

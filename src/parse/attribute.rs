@@ -1,13 +1,15 @@
 //! Parsing of whole values: HTML attributes, and URLs that take the place of a found one.
 
+use std::borrow::Cow;
+
 use super::acceptance::{TextContext, accept};
 use super::accepted::{AcceptedUrl, ReadingChoice};
 use super::components::scheme_of_absolute;
 use super::found::{FoundUrl, Wrapper};
 use super::reject::RejectReason;
 use super::verdict::Verdicts;
-use crate::repair::Repair;
-use crate::scan::Scanner;
+use crate::repair::{AT_SIGN_CONFIDENCE, Repair, restore_at_sign};
+use crate::scan::{HostAndPort, Scanner};
 use crate::span::Span;
 
 /// The value of an HTML attribute.
@@ -26,6 +28,12 @@ const NO_LOCATION: [&[u8]; 5] = [b"data", b"javascript", b"vbscript", b"about", 
 
 /// Confidence in a URL that was resolved against the base of its page.
 const RESOLVED_CONFIDENCE: f32 = 0.9;
+
+/// Confidence in a URL whose slashes were corrected as browsers do it.
+const SLASHES_CONFIDENCE: f32 = 0.95;
+
+/// Confidence in a URL whose scheme was guessed. It depends on the page that shows the mail.
+const GUESSED_CONFIDENCE: f32 = 0.8;
 
 /// Parses the URL of an attribute's value and passes it to `sink`. White space around it, and tabs and line ends in it, are
 /// ignored, as in browsers (WHATWG URL, section 4.4).
@@ -46,26 +54,134 @@ pub fn parse_attribute(
         .filter(|byte| !matches!(byte, b'\t' | b'\n' | b'\r'))
         .collect();
     let is_broken = text.len() < trimmed.len();
-    let resolved = match scheme_of_absolute(&text) {
-        Some(scheme) if is_no_location(scheme) => return Err(RejectReason::NoLocation),
-        Some(_) => None,
-        None => Some(resolve(&text, value.base).ok_or(RejectReason::Relative)?),
-    };
-    let full = resolved.as_deref().unwrap_or(&text);
-    let url = AcceptedUrl {
+    let AbsoluteValue {
         full,
+        context,
+        repair,
+        confidence,
+    } = absolute(&text, value.base)?;
+    let url = AcceptedUrl {
+        full: &full,
         wrapper: Wrapper::Attr,
         raw: value.span,
         url_bytes,
-        verdicts: accept(full, TextContext::Attribute, scanner, url_bytes)?,
+        verdicts: accept(&full, context, scanner, url_bytes)?,
     };
     let choice = ReadingChoice {
-        repairs: is_broken.then_some(Repair::LineBreak).into_iter().collect(),
+        repairs: is_broken
+            .then_some(Repair::LineBreak)
+            .into_iter()
+            .chain(repair)
+            .collect(),
         alternates: &[],
-        confidence: resolved.as_ref().map_or(1.0, |_| RESOLVED_CONFIDENCE),
+        confidence,
     };
     url.emit(&choice, sink);
     Ok(())
+}
+
+/// An attribute's value as an absolute URL.
+struct AbsoluteValue<'v> {
+    full: Cow<'v, [u8]>,
+    context: TextContext,
+    repair: Option<Repair>,
+    confidence: f32,
+}
+
+impl<'v> AbsoluteValue<'v> {
+    fn new(full: impl Into<Cow<'v, [u8]>>, repair: Option<Repair>, confidence: f32) -> Self {
+        AbsoluteValue {
+            full: full.into(),
+            context: TextContext::Attribute,
+            repair,
+            confidence,
+        }
+    }
+}
+
+/// Makes a value absolute: resolves it against the base of its page, or reads it as a person meant it who wrote no page.
+///
+/// # Errors
+///
+/// The value names no location, or is relative to an unknown page.
+fn absolute<'v>(text: &'v [u8], base: Option<&[u8]>) -> Result<AbsoluteValue<'v>, RejectReason> {
+    let resolved =
+        || resolve(text, base).map(|full| AbsoluteValue::new(full, None, RESOLVED_CONFIDENCE));
+    match scheme_of_absolute(text) {
+        Some(scheme) if is_no_location(scheme) => Err(RejectReason::NoLocation),
+        Some(scheme) if lacks_slashes(scheme, &text[scheme.len() + 1..]) => {
+            // Without two slashes, a value with the scheme of its base is relative to it.
+            let relative = resolved().filter(|_| has_scheme(base, scheme));
+            Ok(relative.unwrap_or_else(|| {
+                let full = with_slashes(scheme, &text[scheme.len() + 1..]);
+                AbsoluteValue::new(full, Some(Repair::Slashes), SLASHES_CONFIDENCE)
+            }))
+        }
+        Some(_) => Ok(match restore_at_sign(text) {
+            Some(full) => AbsoluteValue::new(full, Some(Repair::AtSign), AT_SIGN_CONFIDENCE),
+            None => AbsoluteValue::new(text, None, 1.0),
+        }),
+        None => resolved()
+            .or_else(|| with_guessed_scheme(text))
+            .ok_or(RejectReason::Relative),
+    }
+}
+
+/// Returns `true` if `rest`, which follows the colon of `scheme`, does not begin with two slashes and a host, though browsers
+/// read a host there: after any number of slashes and backslashes (WHATWG URL, section 4.4, special authority slashes state).
+fn lacks_slashes(scheme: &[u8], rest: &[u8]) -> bool {
+    let is_special = [&b"http"[..], b"https", b"ftp", b"ws", b"wss"]
+        .iter()
+        .any(|name| name.eq_ignore_ascii_case(scheme));
+    is_special && !matches!(rest, [b'/', b'/', next, ..] if !matches!(next, b'/' | b'\\'))
+}
+
+/// Returns `scheme://` and the text after the slashes and backslashes at the start of `rest`.
+fn with_slashes(scheme: &[u8], rest: &[u8]) -> Vec<u8> {
+    let slashes = rest
+        .iter()
+        .take_while(|byte| matches!(byte, b'/' | b'\\'))
+        .count();
+    [scheme, b"://", &rest[slashes..]].concat()
+}
+
+/// Returns `true` if `base` has this scheme.
+fn has_scheme(base: Option<&[u8]>, scheme: &[u8]) -> bool {
+    base.and_then(scheme_of_absolute)
+        .is_some_and(|own| own.eq_ignore_ascii_case(scheme))
+}
+
+/// Reads a value without a scheme on a page without a base: `//host/` with the scheme of the pages that show mail, and
+/// `www.host`, which a person wrote for `http://www.host`.
+fn with_guessed_scheme(text: &[u8]) -> Option<AbsoluteValue<'static>> {
+    let guess = |scheme: &[u8], rest: &[u8]| {
+        let full = [scheme, b"://", rest].concat();
+        AbsoluteValue::new(full, Some(Repair::SchemeGuessed), GUESSED_CONFIDENCE)
+    };
+    match text.strip_prefix(b"//") {
+        Some(rest) => names_domain(rest).then(|| guess(b"https", rest)),
+        None => text
+            .get(..4)
+            .is_some_and(|start| start.eq_ignore_ascii_case(b"www."))
+            .then(|| AbsoluteValue {
+                context: TextContext::Guessed,
+                ..guess(b"http", text)
+            }),
+    }
+}
+
+/// Returns `true` if a domain is at the start of `rest`. An address has no certificate, so nobody reads a page of it without
+/// a scheme; a quote shows that the value was put together wrongly.
+fn names_domain(rest: &[u8]) -> bool {
+    let authority = rest
+        .split(|byte| matches!(byte, b'/' | b'?' | b'#' | b'\\'))
+        .next()
+        .unwrap_or_default();
+    let mut labels = HostAndPort::of(authority).host.rsplit(|&byte| byte == b'.');
+    let top = labels.next().unwrap_or_default();
+    labels.next().is_some()
+        && !top.iter().all(u8::is_ascii_digit)
+        && memchr::memchr2(b'\'', b'"', rest).is_none()
 }
 
 /// Passes `full`, which was read out of the URL `outer`, to `sink` with the position of `outer`, if it is a URL.
@@ -163,6 +279,50 @@ mod tests {
         assert_eq!(
             parse("mailto:a@b.example", None),
             Ok("mailto:a@b.example".to_owned())
+        );
+    }
+
+    #[test]
+    fn hosts_are_read_as_browsers_read_them() {
+        for (value, url) in [
+            ("https:/a.example/b", "https://a.example/b"),
+            ("http:a.example/b", "http://a.example/b"),
+            ("https:\\\\a.example\\b", "https://a.example\\b"),
+            ("http:////a.example", "http://a.example"),
+            ("http:///a.example/", "http://a.example/"),
+            ("//a.example/b", "https://a.example/b"),
+            ("www.a.example/b", "http://www.a.example/b"),
+            ("http://%77ww.a.example/", "http://%77ww.a.example/"),
+            ("http://50%@a.example/", "http://50%@a.example/"),
+            ("http://u%:p@%61.example/", "http://u%:p@%61.example/"),
+            ("mailto:joe at a.example", "mailto:joe@a.example"),
+        ] {
+            assert_eq!(parse(value, None), Ok(url.to_owned()), "{value}");
+        }
+    }
+
+    #[test]
+    fn what_names_no_domain_stays_relative() {
+        for value in [
+            "//comment",
+            "//192.0.2.1/x",
+            "//a.example/'./x'",
+            "/x//a.example",
+            "www.",
+            "index.html",
+        ] {
+            assert!(parse(value, None).is_err(), "{value}");
+        }
+        assert_eq!(parse("http://%2F%2F/", None), Err(RejectReason::Host));
+        let base = Some("http://a.example/b/");
+        assert_eq!(parse("http:c", base), Ok("http://a.example/b/c".to_owned()));
+        assert_eq!(
+            parse("//c.example/", base),
+            Ok("http://c.example/".to_owned())
+        );
+        assert_eq!(
+            parse("https:c.example", base),
+            Ok("https://c.example".to_owned())
         );
     }
 

@@ -7,17 +7,18 @@ use std::borrow::Cow;
 
 use super::acceptance::{TextContext, accept};
 use super::accepted::{AcceptedUrl, ReadingChoice};
+use super::alternates::Alternates;
 use super::candidate::{Candidate, ParseOutcome};
 use super::components::components;
 use super::ending::{self, UrlEnd};
-use super::found::{Alternate, AlternateReason, FoundUrl};
+use super::found::{AlternateReason, FoundUrl};
 use super::guessed::with_guessed_scheme;
 use super::hyphen::without_hyphens;
 use super::refusal::end_before_refused;
 use super::reject::RejectReason;
 use super::shortened::{ShortenedPart, bracketed_mark_len, shortened_part};
 use super::verdict::Verdicts;
-use crate::repair::{Repair, RepairSet};
+use crate::repair::{AT_SIGN_CONFIDENCE, Repair, RepairSet};
 use crate::scan::{Opening, Rules, Scanner, guessed_scheme, is_cut_short};
 use crate::span::Span;
 
@@ -32,6 +33,9 @@ const UNLIKELY: f32 = 0.05;
 
 /// Confidence in a bare URL that ends before a character which its host or grammar refuses.
 const BEFORE_REFUSED_CONFIDENCE: f32 = 0.9;
+
+/// Confidence in a URL in which residue of quoted-printable was decoded.
+const DECODED_CONFIDENCE: f32 = 0.95;
 
 /// Confidence in a URL whose scheme was guessed.
 const SCHEMELESS_CONFIDENCE: f32 = 0.9;
@@ -101,7 +105,11 @@ impl CandidateParser<'_> {
         let choice = ReadingChoice {
             repairs,
             alternates: &alternates.list,
-            confidence,
+            confidence: line
+                .joins()
+                .iter()
+                .map(|join| join.confidence)
+                .fold(confidence, f32::min),
         };
         self.emit(reading, Span::new(0, line.text().len()), &choice, sink);
         Ok(())
@@ -181,7 +189,7 @@ impl CandidateParser<'_> {
             alternates.add(&whole, AlternateReason::TrimmedTail, 1.0 - confidence);
         }
         let choice = ReadingChoice {
-            repairs: RepairSet::default(),
+            repairs: self.repairs(0),
             alternates: &alternates.list,
             confidence,
         };
@@ -261,8 +269,9 @@ impl CandidateParser<'_> {
             .map_or(line.text().len(), |join| join.at);
         let (word, prior) = (&line.text()[..reach], self.candidate.prior);
         let rules = self.scanner.rules();
-        // Without joins the line ends with its run of characters, but a join may have taken a byte off it.
-        let mut end = if joins == 0 {
+        // Without joins the line ends with its run of characters, but a join may have taken a byte off it, or a decoded
+        // escape may end it.
+        let mut end = if joins == 0 && line.repairs() == RepairSet::default() {
             ending::end_of_run(word, prior, rules)
         } else {
             ending::end(word, prior, rules)
@@ -301,19 +310,32 @@ impl CandidateParser<'_> {
 
     /// Returns the repairs of the first `joins` joins.
     fn repairs(&self, joins: usize) -> RepairSet {
-        self.candidate.line.joins()[..joins]
+        let line = self.candidate.line;
+        line.joins()[..joins]
             .iter()
             .flat_map(|join| join.repairs.iter())
+            .chain(line.repairs().iter())
             .collect()
     }
 
     /// Returns the confidence in a URL of which `shortened` is cut short, before joins lower it.
     fn confidence_of(&self, shortened: Option<ShortenedPart>) -> f32 {
-        match (shortened, self.candidate.start.opening) {
+        let of_start = match (shortened, self.candidate.start.opening) {
             (Some(_), _) => SHORTENED_CONFIDENCE,
             (_, Opening::Schemeless(_)) => SCHEMELESS_CONFIDENCE,
             _ => 1.0,
-        }
+        };
+        let of_repair = |repair| match repair {
+            Repair::AtSign => AT_SIGN_CONFIDENCE,
+            Repair::QuotedPrintable => DECODED_CONFIDENCE,
+            _ => 1.0,
+        };
+        self.candidate
+            .line
+            .repairs()
+            .iter()
+            .map(of_repair)
+            .fold(of_start, f32::min)
     }
 
     /// Returns the text after the scheme that is guessed for it, or the text alone if it has its own.
@@ -358,36 +380,6 @@ impl CandidateParser<'_> {
             verdicts: reading.verdicts,
         };
         url.emit(choice, sink);
-    }
-}
-
-/// The readings beside the chosen one, without duplicates.
-struct Alternates<'l> {
-    chosen: &'l [u8],
-    list: Vec<Alternate>,
-}
-
-impl<'l> Alternates<'l> {
-    /// No alternates to `chosen`.
-    fn of(chosen: &'l [u8]) -> Alternates<'l> {
-        Alternates {
-            chosen,
-            list: Vec::new(),
-        }
-    }
-
-    /// Adds a reading, unless it is equal to the chosen one or an earlier one.
-    fn add(&mut self, full: &[u8], why: AlternateReason, confidence: f32) {
-        if full == self.chosen || self.list.iter().any(|known| known.full == full) {
-            return;
-        }
-        let url_len = memchr::memchr(b'#', full).unwrap_or(full.len());
-        self.list.push(Alternate {
-            full: full.to_vec(),
-            url_len,
-            why,
-            confidence,
-        });
     }
 }
 

@@ -34,7 +34,8 @@ pub(super) fn end_before_refused(word: &[u8], scanner: &Scanner) -> Option<usize
             end_of_site(word, Span::new(begin + host.start, begin + host.end))?
         }
         (None, BareRequirement::News) => end_of_group(word, begin),
-        (None, _) => None,
+        // Nothing but its characters shows that such a word is a URL.
+        (None, _) => return None,
     };
     let end = host_end.unwrap_or(end);
     (end < word.len()).then_some(end)

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use super::components::UrlComponents;
-use crate::grammar::Scheme;
+use crate::grammar::{Scheme, decode};
 
 /// Host and port of an authority.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,6 +51,16 @@ fn normalized_host(host: &[u8]) -> Cow<'_, str> {
                 .to_owned(),
         ),
     };
+    if memchr::memchr(b'%', host.as_bytes()).is_some() && !host.starts_with('[') {
+        // Browsers decode the escapes of a host (WHATWG URL, section 3.5).
+        let decoded = String::from_utf8_lossy(&decode(host.as_bytes())).into_owned();
+        return ascii_host(decoded.into());
+    }
+    ascii_host(host)
+}
+
+/// Returns a host in lower case, with A-labels for a non-ASCII name.
+fn ascii_host(host: Cow<'_, str>) -> Cow<'_, str> {
     if !host.is_ascii() {
         // A name that IDNA refuses has no A-labels.
         return idna::domain_to_ascii(&host)

@@ -1,43 +1,33 @@
 //! A URL without a wrapper: the run of characters that contains it, and the lines over which a mailer broke it.
 
+use super::at_sign::append_hidden_host;
+use super::bare_word::{BareWord, LineBreakPolicy};
 use super::continuation::continuations;
+use super::quoted_printable::{ResidueText, holds_residue, push_over_soft_breaks};
 use super::url_run::url_run_end;
 use super::{LogicalLine, Repair};
 use crate::scan::Rules;
 use crate::span::Span;
 
-/// Policy for line breaks in a bare URL.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LineBreakPolicy {
-    /// A mailer may have inserted them: they are removed if the features of the line break say so.
-    Join,
-    /// No mailer inserted them: each one ends the word.
-    Keep,
-}
-
-/// A word that may contain a bare URL, before it is unfolded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BareWord {
-    /// The offset of the word.
-    pub from: usize,
-    /// The byte before the word; `None` at the start of the text.
-    pub before: Option<u8>,
-    /// The rules by which the end of the word is found.
-    pub rules: Rules,
-    /// The policy for line breaks after it.
-    pub breaks: LineBreakPolicy,
-    /// Maximum number of bytes of its first line that are read.
-    pub max_bytes: usize,
-}
-
 /// Unfolds `word` into `line`: its run of characters and, by the wide rules, the runs at the start of the next lines that
-/// may continue it, each after a join with its confidence.
+/// may continue it, each after a join with its confidence. Also by the wide rules, residue of quoted-printable is decoded,
+/// and an address whose `@` was hidden gets it back; then no other lines are joined.
 pub fn unfold_bare_word(text: &[u8], word: &BareWord, line: &mut LogicalLine) {
     line.clear();
     let end = url_run_end(text, word.from, word.before, word.rules, word.max_bytes);
-    line.push(text, word.from, end);
-    if word.rules == Rules::Wide && word.breaks == LineBreakPolicy::Join {
+    let is_encoded = holds_residue(text, word, end);
+    let is_joined = is_encoded && push_over_soft_breaks(text, word, end, line);
+    if !is_encoded {
+        line.push(text, word.from, end);
+    }
+    if word.rules == Rules::Wide && append_hidden_host(text, end, line) {
+        return;
+    }
+    if !is_joined && word.rules == Rules::Wide && word.breaks == LineBreakPolicy::Join {
         append_continuations(text, Span::new(word.from, end), line);
+    }
+    if is_encoded {
+        line.decode_escapes(ResidueText::Word);
     }
 }
 

@@ -6,7 +6,7 @@
 
 use memchr::{memchr, memchr3, memmem, memrchr};
 
-use super::bare_url::{BareWord, LineBreakPolicy};
+use super::bare_word::{BareWord, LineBreakPolicy};
 use super::line::whitespace_len;
 use super::url_run::url_run_end;
 use crate::grammar::BareRequirement;
@@ -72,7 +72,9 @@ pub fn prefilter(
     // The word must contain one of some bytes; `found` is the first one after the scheme.
     let holds = |found: Option<usize>| found.is_some_and(|at| prefix.reaches(scheme_len + at + 1));
     let can_be = match bare {
-        BareRequirement::Mailbox(_) => holds(memchr(b'@', rest)),
+        BareRequirement::Mailbox(_) => {
+            holds(memchr(b'@', rest)) || prefix.precedes_hidden_at_sign()
+        }
         BareRequirement::News => holds(memchr3(b'.', b'@', b'*', rest)),
         BareRequirement::Host | BareRequirement::Never => false,
         BareRequirement::Slashes => rest.starts_with(b"//"),
@@ -126,6 +128,11 @@ impl WordPrefix<'_> {
             }
         }
         self.word.breaks == LineBreakPolicy::Join
+    }
+
+    /// Returns `true` if ` at ` follows the word, which may stand for an `@`.
+    fn precedes_hidden_at_sign(&self) -> bool {
+        self.text[self.word.from + self.end(usize::MAX)..].starts_with(b" at ")
     }
 
     /// The length of the word. Reads at most `max_bytes`, and never more than [`PREFILTER_BYTES`].

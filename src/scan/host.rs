@@ -86,13 +86,11 @@ pub(crate) fn host_before_refused(site: &[u8]) -> Option<usize> {
     is_site.then_some(if digits > 0 { with_port } else { host.len() })
 }
 
-/// Returns `true` if `refused`, which follows `host`, stands for a further part of the host or for its port.
+/// Returns `true` if `refused`, which follows `host`, stands for a further part of the host or for its port, or if the host
+/// is the beginning of another notation: `ftp.a.org:pub/x`, `www.a.org!b.org` (a path of UUCP).
 fn is_template(host: &[u8], refused: &[u8]) -> bool {
-    if let Some(port) = refused.strip_prefix(b":") {
-        let named = port
-            .get(..4)
-            .is_some_and(|name| name.eq_ignore_ascii_case(b"port"));
-        return named || port.first().is_some_and(|&first| b"<{$%*".contains(&first));
+    if let [b':' | b'!', next, ..] = refused {
+        return next.is_ascii_alphanumeric() || b"<{$%*~/".contains(next);
     }
     let is_variable = matches!(refused[0], b'{' | b'$' | b'%' | b'*' | b'<');
     let is_open = is_variable || matches!(refused[0], b'[' | b'(');
@@ -258,6 +256,8 @@ mod tests {
             "foo-$name.org",
             "foo.com:PORT",
             "foo.com:$port",
+            "ftp.foo.com:pub/x",
+            "www.foo.com!bar",
             "node[1]",
             "foo.com-",
             "x.1's",

@@ -81,6 +81,10 @@ pub(super) fn repair_text(repair: Repair) -> &'static str {
         Repair::QuotePrefix => "quote marks at the start of a line were removed",
         Repair::PageBreak => "the text between two printed pages was removed",
         Repair::BareContinuation => "the next line was joined",
+        Repair::AtSign => "`at`, which an archive wrote for `@`, was replaced",
+        Repair::QuotedPrintable => "quoted-printable in a text without that label was decoded",
+        Repair::Slashes => "the slashes after the scheme were corrected",
+        Repair::SchemeGuessed => "the missing scheme was guessed",
     }
 }
 

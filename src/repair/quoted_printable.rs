@@ -1,0 +1,311 @@
+//! Residue of quoted-printable in a text that is not labelled so: `href=3D"http://a.example=`, and `/"` on the next line.
+//!
+//! In such a text each equals sign of the author is written as `=3D`; all others begin an escape or end a line that was
+//! broken softly (RFC 2045, section 6.7). A mail that was forwarded, archived or bounced without its header looks so.
+
+use memchr::{memchr, memchr_iter};
+
+use super::bare_word::BareWord;
+use super::line::{is_blank, is_line_end, line_end, line_start};
+use super::quote_marks::{QuoteMarks, QuoteStyle, common_marks, marks};
+use super::url_run::{url_run_end, word_terminator_len};
+use super::{LinePiece, LogicalLine, Repair};
+use crate::limits::CONTINUATION_LINES;
+use crate::scan::Rules;
+use crate::span::Span;
+
+/// Maximum number of bytes before and after a URL that are searched for more residue.
+const SURROUNDINGS_BYTES: usize = 1024;
+
+/// An equals sign, by what follows it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum EqualsSign {
+    /// `=3D`, an encoded equals sign.
+    Sign,
+    /// Another escape, in upper case as all programs write it.
+    Escape,
+    /// `=` at the end of a line.
+    SoftBreak,
+    /// An equals sign that is not encoded.
+    Plain,
+}
+
+impl EqualsSign {
+    /// The equals sign at `at`.
+    fn of(text: &[u8], at: usize) -> EqualsSign {
+        let is_hex = |byte: u8| byte.is_ascii_digit() || (b'A'..=b'F').contains(&byte);
+        match &text[at + 1..] {
+            [b'3', b'D', ..] => EqualsSign::Sign,
+            &[high, low, ..] if is_hex(high) && is_hex(low) => EqualsSign::Escape,
+            rest => {
+                let blanks = rest.iter().take_while(|&&byte| is_blank(byte)).count();
+                let ends_line = rest.get(blanks).is_none_or(|&byte| is_line_end(byte));
+                // A row of equals signs is a rule.
+                if ends_line && text[..at].last() != Some(&b'=') {
+                    EqualsSign::SoftBreak
+                } else {
+                    EqualsSign::Plain
+                }
+            }
+        }
+    }
+}
+
+/// Returns `true` if the URL at `url` holds residue: each of its equals signs is encoded, begins an escape or ends a line,
+/// and two encoded signs or line ends in it, or other residue around it, show that this is no chance.
+pub(super) fn is_residue(text: &[u8], url: Span) -> bool {
+    let mut traces = 0;
+    let mut escapes = 0;
+    for at in memchr_iter(b'=', url.of(text)) {
+        match EqualsSign::of(text, url.start + at) {
+            EqualsSign::Sign | EqualsSign::SoftBreak => traces += 1,
+            EqualsSign::Escape => escapes += 1,
+            EqualsSign::Plain => return false,
+        }
+    }
+    2 <= traces || 0 < traces + escapes && has_residue_around(text, url)
+}
+
+/// Returns `true` if the text around `url` holds residue: `=3D` beside a blank or quote, or two other traces.
+fn has_residue_around(text: &[u8], url: Span) -> bool {
+    let first = url.start.saturating_sub(SURROUNDINGS_BYTES);
+    let last = text.len().min(url.end.saturating_add(SURROUNDINGS_BYTES));
+    let mut traces = 0;
+    for (from, to) in [(first, url.start), (url.end, last)] {
+        for at in memchr_iter(b'=', &text[from..to]).map(|at| from + at) {
+            match EqualsSign::of(text, at) {
+                EqualsSign::Sign if is_beside_blank_or_quote(text, at) => return true,
+                EqualsSign::Sign | EqualsSign::SoftBreak => traces += 1,
+                EqualsSign::Escape if is_at_line_end(text, at + 3) => traces += 1,
+                EqualsSign::Escape | EqualsSign::Plain => {}
+            }
+            if traces == 2 {
+                return true;
+            }
+        }
+    }
+    false
+}
+
+/// Returns `true` if the `=3D` at `at` precedes a quote or is next to a blank: no query has that.
+fn is_beside_blank_or_quote(text: &[u8], at: usize) -> bool {
+    let before = text[..at].last().is_some_and(|&byte| is_blank(byte));
+    let after = text
+        .get(at + 3)
+        .is_some_and(|&byte| is_blank(byte) || matches!(byte, b'"' | b'\''));
+    before || after
+}
+
+fn is_at_line_end(text: &[u8], at: usize) -> bool {
+    text.get(at).is_none_or(|&byte| is_line_end(byte))
+}
+
+/// Returns `true` if the run of `word`, which ends at `end`, holds residue.
+pub(super) fn holds_residue(text: &[u8], word: &BareWord, end: usize) -> bool {
+    let run = Span::new(word.from, end);
+    word.rules == Rules::Wide && may_be_residue(text, run) && is_residue(text, run)
+}
+
+/// Appends the run of `word`, which ends at `end`, to `line`, and those of the next lines over soft line breaks, without
+/// these. Returns `false` if the run does not end with one; then all of it is appended.
+pub(super) fn push_over_soft_breaks(
+    text: &[u8],
+    word: &BareWord,
+    end: usize,
+    line: &mut LogicalLine,
+) -> bool {
+    let first = line_start(text, word.from).unwrap_or(word.from);
+    let first = marks(text, Span::new(first, word.from), QuoteStyle::Wide);
+    let mut run = Span::new(word.from, end);
+    for lines in 0..CONTINUATION_LINES {
+        let is_broken = !run.is_empty()
+            && text[run.end - 1] == b'='
+            && EqualsSign::of(text, run.end - 1) == EqualsSign::SoftBreak;
+        line.push(text, run.start, run.end - usize::from(is_broken));
+        if !is_broken {
+            return lines > 0;
+        }
+        let next = after_soft_break(text, run.end, &first);
+        let end = url_run_end(text, next, word.before, word.rules, word.max_bytes);
+        if is_rewrapped(text, run.end, Span::new(next, end)) {
+            return true;
+        }
+        run = Span::new(next, end);
+    }
+    true
+}
+
+/// Returns `true` if a line that ends at `end` was wrapped by another program after the mail was encoded: it is much shorter
+/// than the 76 characters of an encoded line, and a plain word follows.
+fn is_rewrapped(text: &[u8], end: usize, next: Span) -> bool {
+    let start = line_start(text, end).unwrap_or(end);
+    let is_prose = text.get(next.end).is_none_or(u8::is_ascii_whitespace);
+    end - start < SHORT_LINE && is_prose && next.of(text).iter().all(u8::is_ascii_alphabetic)
+}
+
+/// Number of characters below which no program that encodes quoted-printable breaks a line between words.
+const SHORT_LINE: usize = 60;
+
+/// Returns `true` if a run holds `=3D`, or ends with a soft line break or an escaped blank.
+fn may_be_residue(text: &[u8], run: Span) -> bool {
+    let bytes = run.of(text);
+    memchr(b'=', bytes).is_some_and(|first| {
+        memchr::memmem::find(&bytes[first..], b"=3D").is_some()
+            || is_at_line_end(text, run.end) && (bytes.ends_with(b"=") || bytes.ends_with(b"=20"))
+    })
+}
+
+/// Returns the offset in the next line after the quote marks that it has in common with the first.
+fn after_soft_break(text: &[u8], at: usize, first: &QuoteMarks) -> usize {
+    let next = line_end(text, at).next;
+    let line = Span::new(next, line_end(text, next).end);
+    let marks = common_marks(text, line, first);
+    if marks.count == 0 {
+        return next;
+    }
+    // The reply has put a blank after its marks.
+    marks.end + usize::from(text.get(marks.end) == Some(&b' '))
+}
+
+/// The text whose escapes are decoded.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum ResidueText {
+    /// A word of running text: an escaped blank or quote ends it.
+    Word,
+    /// The content of a wrapper.
+    Wrapped,
+}
+
+impl LogicalLine {
+    /// Decodes the escapes of quoted-printable in the line.
+    pub(super) fn decode_escapes(&mut self, kind: ResidueText) {
+        let raw = std::mem::take(self);
+        self.repairs = raw.repairs;
+        self.repairs.add(Repair::QuotedPrintable);
+        let mut joins = raw.joins.iter().peekable();
+        let mut at = 0;
+        while at < raw.text.len() {
+            while let Some(join) = joins.next_if(|join| join.at <= at) {
+                let mut join = *join;
+                join.at = self.text.len();
+                self.joins.push(join);
+            }
+            match escaped(&raw.text[at..]) {
+                Some(byte) => {
+                    let ends = word_terminator_len(&[byte], Rules::Wide) > 0;
+                    if ends && kind == ResidueText::Word {
+                        break;
+                    }
+                    if !ends {
+                        self.push_decoded(byte, raw.text_offset(at + 2));
+                    }
+                    at += 3;
+                }
+                None => {
+                    self.push_byte(raw.text[at], raw.text_offset(at));
+                    at += 1;
+                }
+            }
+        }
+    }
+
+    /// Appends the byte of the text at `from`.
+    fn push_byte(&mut self, byte: u8, from: usize) {
+        let continues = self
+            .pieces
+            .last()
+            .is_some_and(|piece| piece.text + (self.text.len() - piece.logical) == from);
+        if !continues {
+            self.pieces.push(LinePiece {
+                logical: self.text.len(),
+                text: from,
+            });
+        }
+        self.text.push(byte);
+    }
+}
+
+/// Returns the byte that the escape at the start of `text` stands for.
+fn escaped(text: &[u8]) -> Option<u8> {
+    let digit = |byte: u8| match byte {
+        b'0'..=b'9' => Some(byte - b'0'),
+        b'A'..=b'F' => Some(byte - b'A' + 10),
+        _ => None,
+    };
+    match *text {
+        [b'=', high, low, ..] => Some(digit(high)? << 4 | digit(low)?),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::repair::{LineBreakPolicy, unfold_bare_word};
+
+    /// The logical line of the word at `http` and the text that it comes from.
+    fn unfolded(text: &str) -> (String, String) {
+        let from = text.find("http").unwrap();
+        let word = BareWord {
+            from,
+            before: text[..from].bytes().last(),
+            rules: Rules::Wide,
+            breaks: LineBreakPolicy::Keep,
+            max_bytes: usize::MAX,
+        };
+        let mut line = LogicalLine::default();
+        unfold_bare_word(text.as_bytes(), &word, &mut line);
+        let origin = line.origin(Span::new(0, line.text().len()));
+        (
+            String::from_utf8(line.text().to_vec()).unwrap(),
+            String::from_utf8(origin.of(text.as_bytes()).to_vec()).unwrap(),
+        )
+    }
+
+    #[track_caller]
+    fn check(text: &str, url: &str, raw: &str) {
+        assert_eq!(unfolded(text), (url.to_owned(), raw.to_owned()));
+    }
+
+    #[test]
+    fn soft_breaks_and_escapes_are_undone_where_other_residue_is_seen() {
+        check(
+            "<a href=3D\"http://a.com=\n/\" class=3D\"x\">",
+            "http://a.com/",
+            "http://a.com=\n/",
+        );
+        check(
+            "see http://a.com/?b=3Dc&d=3De here",
+            "http://a.com/?b=c&d=e",
+            "http://a.com/?b=3Dc&d=3De",
+        );
+        check(
+            "> <a href=3D\"http://a.com/b=\n> c\">",
+            "http://a.com/bc",
+            "http://a.com/b=\n> c",
+        );
+        check(
+            "x =3D 1\nhttp://a.com/b=20\n",
+            "http://a.com/b",
+            "http://a.com/b",
+        );
+        check(
+            "x =3D 1 http://a.com/b=3D\n",
+            "http://a.com/b=",
+            "http://a.com/b=3D",
+        );
+    }
+
+    #[test]
+    fn equals_signs_of_urls_stay() {
+        for text in [
+            "http://a.com/?q=3Dprinter",
+            "http://a.com/?a=1&b=3D2&c=3D4",
+            "http://a.com/?id=20\nx",
+            "http://a.com/b=====\nx",
+        ] {
+            let url = text.split('\n').next().unwrap();
+            check(text, url, url);
+        }
+    }
+}
