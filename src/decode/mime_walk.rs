@@ -38,6 +38,7 @@ pub(super) fn walk<'m>(
         open: OpenMultiparts::default(),
         report: DecodeReport::default(),
         parts: 0,
+        is_nesting_reported: false,
     };
     let outermost = EntityStart {
         at: 0,
@@ -84,6 +85,8 @@ struct PartWalk<'w, 'm> {
     report: DecodeReport,
     /// Number of entities so far.
     parts: usize,
+    /// `true` once the nesting limit was reached, which is reported once: a message may have thousands of parts beyond it.
+    is_nesting_reported: bool,
 }
 
 impl PartWalk<'_, '_> {
@@ -222,11 +225,11 @@ impl PartWalk<'_, '_> {
         })
     }
 
-    /// Returns `true`, and reports it, if the parts of `entity` would exceed the nesting limit.
+    /// Returns `true`, and reports the first case, if the parts of `entity` would exceed the nesting limit.
     fn is_too_deep(&mut self, entity: &EntityStart) -> bool {
         let max = self.limits.mime_depth;
         let is_too_deep = max <= self.open.0.len() + entity.enclosing.depth;
-        if is_too_deep {
+        if is_too_deep && !std::mem::replace(&mut self.is_nesting_reported, true) {
             let message = format!("more than {max} levels of parts: the rest is read as one text");
             self.report(DiagnosticKind::Limit, entity.at, message);
         }
