@@ -80,7 +80,7 @@ impl fmt::Display for ConfigError {
             ),
             ConfigError::RemoteListen { address } => write!(
                 f,
-                "metrics.listen {address:?} is neither \"unix:PATH\", a loopback address nor \"\""
+                "metrics.listen {address:?} is neither \"unix:\" with a full path, a loopback address with a port (\"127.0.0.1:9464\") nor \"\""
             ),
             ConfigError::NoSpool => f.write_str("there is no [[spool]] to watch; add one"),
             ConfigError::UniqueRun => f.write_str(

@@ -45,8 +45,15 @@ impl SyntaxError {
     /// The error that the TOML reader found in `text`.
     pub(super) fn of_toml(text: &str, error: &toml::de::Error) -> SyntaxError {
         let message: Vec<&str> = error.message().lines().collect();
+        let message = message.join("; ");
+        // The words of serde for what TOML calls an array and a table.
+        let message = message.replace(
+            "expected a sequence",
+            "expected a list, such as [\"a\", \"b\"]",
+        );
+        let message = message.replace("expected a map", "expected a table");
         let at = error.span().unwrap_or(0..0);
-        SyntaxError::at(text, &at, message.join("; "))
+        SyntaxError::at(text, &at, message)
     }
 
     /// The line with a mark below the characters at fault, as lines to print after the message. Empty if it is long.

@@ -38,6 +38,8 @@ fn a_wrong_value_is_shown_with_the_nearest_one() {
         message.contains("line 1, column 9") && !message.contains("\\u{a}"),
         "{message}"
     );
+    let message = error("[extract]\nschemes = \"http\"\n");
+    assert!(message.contains("expected a list, such as"), "{message}");
 }
 
 /// A hostile line and a hostile name stay what they are; the line breaks of the message stay line breaks.

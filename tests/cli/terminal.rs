@@ -141,6 +141,11 @@ fn an_empty_result_has_a_hint() {
         let hint = hints(args);
         assert!(hint.contains(expected), "{args:?}: {hint}");
     }
+    let pattern = format!("{full}/*.mbox");
+    let missing = ended(&mut urlspool(["scan", &pattern]), b"");
+    assert_eq!(missing.status, Some(1));
+    let hint = "*.mbox: the shell found no file for this pattern";
+    assert!(missing.stderr.contains(hint), "{}", missing.stderr);
     let dated = folder.file(
         "dated",
         "Date: Mon, 1 Jul 1996 00:00:00 GMT\n\nhttp://a.example/\n",

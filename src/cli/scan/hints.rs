@@ -1,7 +1,7 @@
 //! Hints on standard error: what is probably not what the user wanted.
 
 use std::io::IsTerminal;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::super::args::ScanArgs;
 use crate::config::Config;
@@ -21,6 +21,7 @@ pub(super) fn before(job: &Job, config: &Config) -> Vec<String> {
             "--since is not before --until: only messages without a date are read".to_owned(),
         );
     }
+    hints.extend(unmatched_globs(job));
     let reads_stdin = job.items.is_none()
         && job
             .roots
@@ -63,6 +64,22 @@ pub(super) fn after(args: &ScanArgs, job: &Job, summary: &Summary) -> Vec<String
         ));
     }
     hints
+}
+
+/// A hint for each path that does not exist and looks like a pattern, which shells replace by the files that match.
+fn unmatched_globs(job: &Job) -> Vec<String> {
+    let is_glob = |path: &&PathBuf| {
+        let text = path.to_string_lossy();
+        text.contains(['*', '?', '[']) && path.symlink_metadata().is_err()
+    };
+    let roots = job.roots.iter().filter(|_| job.items.is_none());
+    roots
+        .filter(is_glob)
+        .map(|path| {
+            let path = path.display();
+            format!("{path}: the shell found no file for this pattern, or it was in quotes")
+        })
+        .collect()
 }
 
 /// A hint for each scheme that is wanted and that urlspool does not know.
