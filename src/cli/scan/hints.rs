@@ -57,10 +57,10 @@ pub(super) fn after(args: &ScanArgs, job: &Job, summary: &Summary) -> Vec<String
             (true, _) => "--exclude matches every file",
             (false, false) => "no file is left by --include and --exclude",
         };
-        hints.push(format!("{options}: {filtered} files were skipped"));
+        hints.push(format!("{options} ({filtered} skipped)"));
     } else if dated > 0 && dated == summary.messages {
         hints.push(format!(
-            "no message is within --since and --until: {dated} were skipped"
+            "no message is within --since and --until ({dated} skipped)"
         ));
     }
     hints
