@@ -9,7 +9,7 @@ use super::found::{FoundUrl, Wrapper};
 use super::reject::RejectReason;
 use super::verdict::Verdicts;
 use crate::repair::{AT_SIGN_CONFIDENCE, Repair, restore_at_sign};
-use crate::scan::{HostAndPort, Scanner};
+use crate::scan::{HostAndPort, Scanner, guessed_scheme};
 use crate::span::Span;
 
 /// The value of an HTML attribute.
@@ -107,7 +107,8 @@ impl<'v> AbsoluteValue<'v> {
 fn absolute<'v>(text: &'v [u8], base: Option<&[u8]>) -> Result<AbsoluteValue<'v>, RejectReason> {
     let resolved =
         || resolve(text, base).map(|full| AbsoluteValue::new(full, None, RESOLVED_CONFIDENCE));
-    match scheme_of_absolute(text) {
+    // `www.host:80/x` begins with what is a scheme by its characters.
+    match scheme_of_absolute(text).filter(|scheme| guessed_scheme(scheme).is_none()) {
         Some(scheme) if is_no_location(scheme) => Err(RejectReason::NoLocation),
         Some(scheme) if lacks_slashes(scheme, &text[scheme.len() + 1..]) => {
             // Without two slashes, a value with the scheme of its base is relative to it.
@@ -152,21 +153,18 @@ fn has_scheme(base: Option<&[u8]>, scheme: &[u8]) -> bool {
 }
 
 /// Reads a value without a scheme on a page without a base: `//host/` with the scheme of the pages that show mail, and
-/// `www.host`, which a person wrote for `http://www.host`.
+/// `www.host` or `ftp5.host`, which a person wrote for `http://www.host` and `ftp://ftp5.host`.
 fn with_guessed_scheme(text: &[u8]) -> Option<AbsoluteValue<'static>> {
-    let guess = |scheme: &[u8], rest: &[u8]| {
-        let full = [scheme, b"://", rest].concat();
+    let guess = |scheme: &str, rest: &[u8]| {
+        let full = [scheme.as_bytes(), b"://", rest].concat();
         AbsoluteValue::new(full, Some(Repair::SchemeGuessed), GUESSED_CONFIDENCE)
     };
     match text.strip_prefix(b"//") {
-        Some(rest) => names_domain(rest).then(|| guess(b"https", rest)),
-        None => text
-            .get(..4)
-            .is_some_and(|start| start.eq_ignore_ascii_case(b"www."))
-            .then(|| AbsoluteValue {
-                context: TextContext::Guessed,
-                ..guess(b"http", text)
-            }),
+        Some(rest) => names_domain(rest).then(|| guess("https", rest)),
+        None => guessed_scheme(text).map(|scheme| AbsoluteValue {
+            context: TextContext::Guessed,
+            ..guess(scheme, text)
+        }),
     }
 }
 

@@ -56,7 +56,8 @@ pub(super) fn trimmed(word: &[u8], before: Option<u8>, rules: Rules) -> usize {
             b')' | b']' | b'}' => counted
                 .get_or_insert_with(|| BracketSurplus::of(&word[..end]))
                 .take(last),
-            b'|' | b'\\' => rules == Rules::Wide,
+            // An opening bracket begins what follows the URL.
+            b'|' | b'\\' | b'(' | b'[' | b'{' => rules == Rules::Wide,
             b'*' | b'_' => {
                 rules == Rules::Wide && (before == Some(last) || last == b'*' && is_pair(word, end))
             }
@@ -159,6 +160,8 @@ mod tests {
         check("[http://a.example/b‖](http://b.example)");
         check(" http://a.example/b‖)");
         check("'http://a.example/b‖'s");
+        check(" http://a.example/b‖(");
+        check("(http://a.example/b_(c)‖[).");
     }
 
     #[test]

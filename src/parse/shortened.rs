@@ -72,7 +72,7 @@ fn has_mark(tail: &[u8], after: &[u8]) -> bool {
     let dots = tail.iter().take_while(|&&byte| byte == b'.').count();
     matches!(dots, 2..=4)
         || BRACKETED_MARKS.iter().any(|mark| tail.starts_with(mark))
-        || tail.is_empty() && after.starts_with("…".as_bytes())
+        || matches!(tail, [] | [b'[' | b'(']) && after.starts_with("…".as_bytes())
 }
 
 /// Returns `true` if an ellipsis stands for a part of a path. Only the path of a wrapped URL can end with dots.
@@ -134,6 +134,7 @@ mod tests {
             "http://a.example/b‖...).",
             "http://a.example/b‖[...]",
             "http://a.example/b‖…",
+            "http://a.example/b‖[…]",
             "http://a.example?b‖...",
             "http://a.example/#b‖...",
             "http://a.example/.../b‖",
