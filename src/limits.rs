@@ -365,6 +365,9 @@ pub const LOAD_LINE_BYTES: usize = 16 << 20;
 /// Number of links whose numbers are held in memory before they are written to the database.
 pub const LOAD_PENDING_LINKS: usize = 100_000;
 
+/// Size, in bytes, of the rows that are sent to a server at once.
+pub const LOAD_STAGED_BYTES: usize = 16 << 20;
+
 /// Memory, in KiB, for pages of the database of a load. The index of the keys is read at random places.
 pub const LOAD_CACHE_KIB: u32 = 128 << 10;
 

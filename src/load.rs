@@ -3,19 +3,25 @@
 //! A target takes rows and commits them together with the segments that they came from (`load/target.rs`); a load that is
 //! interrupted at any moment and repeated gives the same rows. `load/loader.rs` reads the lines and decides when to commit.
 
+mod credentials;
 mod dates;
 mod error;
 mod follow;
 mod input;
 mod lines;
 mod loader;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod run;
 mod search;
 mod segment;
 mod sqlite;
 mod target;
 mod target_name;
+#[cfg(feature = "postgres")]
+mod words;
 
+pub use credentials::{Credentials, Secret};
 pub use error::LoadError;
 pub use run::load;
 pub use search::{SearchQuery, search};
@@ -37,6 +43,8 @@ pub struct LoadJob {
     pub mode: LoadMode,
     /// The use of segments after their rows are committed.
     pub segments: LoadedSegments,
+    /// The credentials for the target.
+    pub credentials: Credentials,
 }
 
 impl LoadJob {
@@ -48,6 +56,7 @@ impl LoadJob {
             inputs,
             mode: LoadMode::default(),
             segments: LoadedSegments::default(),
+            credentials: Credentials::default(),
         }
     }
 }

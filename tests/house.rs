@@ -79,6 +79,7 @@ const USES_ENVIRONMENT: &[&str] = &[
     "config.rs",
     "cli.rs",
     "cli/config_path.rs",
+    "cli/load.rs",
     "cli/terminal.rs",
     "daemon/service/process.rs",
     "daemon/planted_faults.rs",
@@ -91,8 +92,10 @@ const NETWORK: &[&str] = &[
     "std::net::UdpSocket",
     "std::net::ToSocketAddrs",
     "std::os::unix::net",
+    "postgres::NoTls",
 ];
 const USES_NETWORK: &[&str] = &[
+    "load/postgres.rs",
     "daemon/service/status_server.rs",
     "daemon/service/unix_socket.rs",
 ];

@@ -7,7 +7,9 @@ use super::args::LoadArgs;
 use super::error::{CommandError, CommandResult};
 use super::exit::Exit;
 use super::terminal::escaped;
-use crate::load::{self, LoadCounts, LoadError, LoadJob, LoadMode, LoadReport, LoadedSegments};
+use crate::load::{
+    self, Credentials, LoadCounts, LoadError, LoadJob, LoadMode, LoadReport, LoadedSegments, Secret,
+};
 use crate::record::LineError;
 
 /// Bad lines that are named; the others are counted.
@@ -43,7 +45,18 @@ fn job(args: &LoadArgs) -> LoadJob {
     if args.delete_segments {
         job.segments = LoadedSegments::Delete;
     }
+    job.credentials = credentials();
     job
+}
+
+/// The credentials that the environment has.
+fn credentials() -> Credentials {
+    let file = std::env::var_os("PGPASSFILE").map(PathBuf::from);
+    let home = std::env::home_dir().map(|home| home.join(".pgpass"));
+    let mut credentials = Credentials::default();
+    credentials.postgres_password = std::env::var("PGPASSWORD").ok().map(Secret::new);
+    credentials.postgres_password_file = file.or(home);
+    credentials
 }
 
 /// The error of a command that uses a loaded database.

@@ -18,13 +18,17 @@ pub(super) fn follow(loader: &mut Loader<'_>, arguments: &[PathBuf]) -> Result<(
         .filter(|path| path.is_dir())
         .map(|path| FollowedFolder::new(path))
         .collect();
+    if folders.is_empty() {
+        return Err(LoadError::Unusable(
+            "--follow needs a folder of segments, and there is none among the paths".to_owned(),
+        ));
+    }
     loop {
         thread::sleep(Duration::from_millis(LOAD_FOLLOW_MS));
         for folder in &mut folders {
             match folder.load_new(loader) {
                 Err(error @ (LoadError::Unreachable(_) | LoadError::Locked(_))) => {
-                    loader.report.paused(&error);
-                    thread::sleep(Duration::from_millis(LOAD_RETRY_MS));
+                    pause(loader, &error);
                 }
                 result => result?,
             }
@@ -32,11 +36,34 @@ pub(super) fn follow(loader: &mut Loader<'_>, arguments: &[PathBuf]) -> Result<(
     }
 }
 
+/// Loads the inputs. Waits while the target cannot be reached, unless an input is standard input, which is read once.
+pub(super) fn load_patiently(
+    loader: &mut Loader<'_>,
+    arguments: &[PathBuf],
+) -> Result<(), LoadError> {
+    let is_repeatable = !arguments.iter().any(|path| path == Path::new("-"));
+    loop {
+        match loader.load_all(arguments) {
+            Err(error @ (LoadError::Unreachable(_) | LoadError::Locked(_))) if is_repeatable => {
+                pause(loader, &error);
+            }
+            result => return result,
+        }
+    }
+}
+
+fn pause(loader: &mut Loader<'_>, error: &LoadError) {
+    loader.report.paused(error);
+    thread::sleep(Duration::from_millis(LOAD_RETRY_MS));
+}
+
 /// A folder of segments.
 struct FollowedFolder {
     path: PathBuf,
     /// Segments that were loaded and not yet removed.
     loaded: BTreeSet<PathBuf>,
+    /// `true` if it could not be listed the last time, which is reported once.
+    has_failed: bool,
 }
 
 impl FollowedFolder {
@@ -44,6 +71,7 @@ impl FollowedFolder {
         FollowedFolder {
             path: path.to_owned(),
             loaded: BTreeSet::new(),
+            has_failed: false,
         }
     }
 
@@ -51,10 +79,13 @@ impl FollowedFolder {
         let segments = match segments_in(&self.path, |path| !self.loaded.contains(path)) {
             Ok(segments) => segments,
             Err(error) => {
-                loader.input_failed(&error);
+                if !std::mem::replace(&mut self.has_failed, true) {
+                    loader.input_failed(&error);
+                }
                 return Ok(());
             }
         };
+        self.has_failed = false;
         if segments.is_empty() {
             return Ok(());
         }

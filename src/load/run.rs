@@ -1,8 +1,10 @@
 //! The entry of a load: opens the target, and chooses what is done with the inputs.
 
 use super::error::LoadError;
-use super::follow::follow;
+use super::follow::{follow, load_patiently};
 use super::loader::Loader;
+#[cfg(feature = "postgres")]
+use super::postgres::PostgresTarget;
 use super::sqlite::SqliteTarget;
 use super::target::Target;
 use super::target_name::TargetName;
@@ -14,20 +16,22 @@ use super::{LoadCounts, LoadJob, LoadMode, LoadReport};
 ///
 /// The target cannot be used, or the input contradicts it. What was committed before stays; the load can be repeated.
 pub fn load(job: &LoadJob, report: &mut dyn LoadReport) -> Result<LoadCounts, LoadError> {
-    let mut loader = Loader::new(open(&job.target)?, job, report);
+    let mut loader = Loader::new(open(job)?, job, report);
     match job.mode {
         LoadMode::Add => loader.load_all(&job.inputs)?,
         LoadMode::Replace => loader.replace(&job.inputs)?,
         LoadMode::Follow => {
-            loader.load_all(&job.inputs)?;
+            load_patiently(&mut loader, &job.inputs)?;
             follow(&mut loader, &job.inputs)?;
         }
     }
     Ok(loader.counts)
 }
 
-fn open(target: &TargetName) -> Result<Box<dyn Target>, LoadError> {
-    match target {
+fn open(job: &LoadJob) -> Result<Box<dyn Target>, LoadError> {
+    match &job.target {
         TargetName::Sqlite(path) => Ok(Box::new(SqliteTarget::open(path)?)),
+        #[cfg(feature = "postgres")]
+        TargetName::Postgres(url) => Ok(Box::new(PostgresTarget::open(url, &job.credentials)?)),
     }
 }

@@ -9,6 +9,9 @@ use std::path::PathBuf;
 pub enum TargetName {
     /// A file of `SQLite`.
     Sqlite(PathBuf),
+    /// A database of a `PostgreSQL` server, as a URL.
+    #[cfg(feature = "postgres")]
+    Postgres(String),
 }
 
 /// The reason why a text names no target.
@@ -54,12 +57,28 @@ impl TargetName {
         }
         match text.split_once("://") {
             None => Ok(TargetName::Sqlite(text.into())),
-            Some(("postgresql" | "postgres", _)) => Err(TargetNameError::NotBuilt("postgres")),
+            Some(("postgresql" | "postgres", rest)) => postgres(text, rest),
             Some(("elasticsearch+http" | "elasticsearch+https", _)) => {
                 Err(TargetNameError::NotBuilt("elasticsearch"))
             }
             Some((scheme, _)) => Err(TargetNameError::Unknown(format!("{scheme}://"))),
         }
+    }
+}
+
+/// The target of a `PostgreSQL` URL, whose part after the scheme is `rest`.
+fn postgres(url: &str, rest: &str) -> Result<TargetName, TargetNameError> {
+    let authority = rest.split(['/', '?']).next().unwrap_or_default();
+    let login = authority.rsplit_once('@').map(|(login, _)| login);
+    if login.is_some_and(|login| login.contains(':')) || rest.contains("password=") {
+        return Err(TargetNameError::Password);
+    }
+    #[cfg(feature = "postgres")]
+    return Ok(TargetName::Postgres(url.to_owned()));
+    #[cfg(not(feature = "postgres"))]
+    {
+        let _ = url;
+        Err(TargetNameError::NotBuilt("postgres"))
     }
 }
 
@@ -75,6 +94,8 @@ mod tests {
                 Ok(TargetName::Sqlite("urls.db".into()))
             );
         }
+        let secret = TargetName::parse("postgresql://me:pass@host/db");
+        assert_eq!(secret, Err(TargetNameError::Password));
         let error = TargetName::parse("mysql://host/db").unwrap_err();
         assert!(error.to_string().contains("`mysql://` is no target"));
     }

@@ -266,10 +266,17 @@ fn from_base64(text: &str) -> Result<Vec<u8>, LineError> {
 
 impl UrlLine<'_> {
     /// Returns the key of the record: a hash of `id` and of the file or member ([`SourceLine::source_key`]). It is the same for
-    /// each copy of the record, and never for two URLs of a file.
+    /// each copy of the record.
     #[must_use]
     pub fn record_key(&self, source_key: u128) -> u128 {
         hash_pieces(&[self.id.as_bytes(), &source_key.to_le_bytes()])
+    }
+
+    /// Returns a hash of `key`, for indexes that cannot hold long texts.
+    #[must_use]
+    pub fn key_hash(&self) -> Option<u128> {
+        let key = self.key.as_deref()?;
+        Some(hash_pieces(&[key.as_bytes()]))
     }
 }
 

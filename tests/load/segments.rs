@@ -127,3 +127,11 @@ fn following_loads_segments_as_they_are_sealed() {
     following.wait().unwrap();
     check_database(&folder.path("urls.db"));
 }
+
+#[test]
+fn following_needs_a_folder() {
+    let folder = Folder::new();
+    let ended = load(&folder, &["--follow", "/no/such/folder"], b"");
+    assert_eq!(ended.status, Some(2), "{}", ended.stderr);
+    assert!(ended.stderr.contains("needs a folder"), "{}", ended.stderr);
+}

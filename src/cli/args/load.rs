@@ -20,9 +20,10 @@ pub(crate) struct LoadArgs {
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
 
-    /// The database: FILE or sqlite:FILE for SQLite
+    /// The database: FILE or sqlite:FILE for SQLite, postgresql://USER@HOST/DATABASE for a server
     ///
-    /// A file that does not exist is created. A password is never part of the argument.
+    /// A file that does not exist is created. PostgreSQL needs a program that was built with the feature `postgres`. A
+    /// password is never part of the argument: it comes from PGPASSWORD or ~/.pgpass.
     #[arg(long, value_name = "TARGET", required = true, value_parser = target_name)]
     pub(crate) into: TargetName,
 

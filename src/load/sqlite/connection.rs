@@ -43,7 +43,8 @@ fn prepare(db: &Connection, path: &Path) -> Result<(), LoadError> {
     owner(db).map_err(named)?.check(path)?;
     db.execute_batch(&format!(
         "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-{LOAD_CACHE_KIB};
-         PRAGMA wal_autocheckpoint=16384; PRAGMA trusted_schema=OFF; BEGIN IMMEDIATE"
+         PRAGMA wal_autocheckpoint=16384; PRAGMA trusted_schema=OFF;
+         PRAGMA foreign_keys=OFF; BEGIN IMMEDIATE"
     ))
     .map_err(named)?;
     // Another loader may have created the tables meanwhile.

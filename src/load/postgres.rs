@@ -1,0 +1,299 @@
+//! The target `PostgreSQL`: rows are copied into a table of the connection and merged from there.
+
+mod copy_row;
+mod pgpass;
+mod schema;
+
+use std::io::Write;
+
+use postgres::error::SqlState;
+use postgres::{Client, Config, NoTls};
+
+use super::credentials::{Credentials, Secret};
+use super::dates::{is_plausible, today};
+use super::error::LoadError;
+use super::target::{LoadRow, RowOutcome, SegmentId, SegmentStatus, Target};
+use crate::limits::{LOAD_LOCK_SECONDS, LOAD_STAGED_BYTES};
+use crate::record::GoneLine;
+use schema::{MERGE, RECOMPUTE_LINKS, REMOVE_PARENTS, STAGING, TABLES, VERSION};
+
+/// A database of a server that is being loaded.
+pub(super) struct PostgresTarget {
+    config: Config,
+    /// The server, for messages.
+    name: String,
+    /// `None` after the connection broke.
+    client: Option<Client>,
+    /// Rows to be copied, in the format of `COPY`.
+    staged: String,
+    /// Number of the next row.
+    number: u64,
+    /// Rows that were added and not reported yet.
+    added: u64,
+    today: String,
+    is_replacing: bool,
+    has_removed: bool,
+}
+
+impl PostgresTarget {
+    /// Connects to a server, and creates the tables if there are none.
+    pub(super) fn open(url: &str, credentials: &Credentials) -> Result<PostgresTarget, LoadError> {
+        let name = url.to_owned();
+        let mut config: Config = url
+            .parse()
+            .map_err(|error| LoadError::Unusable(format!("{name}: {}", chain(&error))))?;
+        if let Some(password) = password(&config, credentials) {
+            config.password(password);
+        }
+        config.application_name("urlspool");
+        let mut target = PostgresTarget {
+            config,
+            name,
+            client: None,
+            staged: String::new(),
+            number: 0,
+            added: 0,
+            today: String::new(),
+            is_replacing: false,
+            has_removed: false,
+        };
+        target.connect()?;
+        Ok(target)
+    }
+
+    fn connect(&mut self) -> Result<(), LoadError> {
+        let connected = self.config.connect(NoTls);
+        let mut client = connected.map_err(|error| named(&self.name, &error))?;
+        prepare(&mut client, &self.name)?;
+        self.client = Some(client);
+        Ok(())
+    }
+
+    /// Runs statements on the connection. A broken one is dropped, and made anew by the next transaction.
+    fn with<T>(
+        &mut self,
+        work: impl FnOnce(&mut Client) -> Result<T, postgres::Error>,
+    ) -> Result<T, LoadError> {
+        let Some(client) = &mut self.client else {
+            return Err(LoadError::Unreachable(format!(
+                "{}: the connection is closed",
+                self.name
+            )));
+        };
+        let result = work(client);
+        if client.is_closed() {
+            self.client = None;
+        }
+        result.map_err(|error| named(&self.name, &error))
+    }
+
+    /// Copies the rows that wait, and merges them into the tables.
+    fn merge(&mut self) -> Result<(), LoadError> {
+        if self.staged.is_empty() {
+            return Ok(());
+        }
+        let staged = std::mem::take(&mut self.staged);
+        let is_replacing = self.is_replacing;
+        self.added += self.with(|client| {
+            let mut copy = client.copy_in("COPY staging FROM STDIN")?;
+            // The error of a write is that of the connection, which the end of the copy reports.
+            let _ = copy.write_all(staged.as_bytes());
+            copy.finish()?;
+            if is_replacing {
+                client.batch_execute(
+                    "INSERT INTO kept SELECT record_key FROM staging ON CONFLICT DO NOTHING",
+                )?;
+            }
+            let mut changed = 0;
+            for statement in MERGE {
+                changed = client.execute(*statement, &[])?;
+            }
+            client.batch_execute("TRUNCATE staging")?;
+            Ok(changed)
+        })?;
+        Ok(())
+    }
+}
+
+/// The password from the environment, or from the password file.
+fn password(config: &Config, credentials: &Credentials) -> Option<String> {
+    let given = credentials.postgres_password.as_ref().map(Secret::text);
+    given.map(str::to_owned).or_else(|| {
+        let file = std::fs::read_to_string(credentials.postgres_password_file.as_ref()?).ok()?;
+        pgpass::password(&file, config)
+    })
+}
+
+/// Creates the tables, unless they are there, and the tables of the connection.
+fn prepare(client: &mut Client, name: &str) -> Result<(), LoadError> {
+    let failed = |error: postgres::Error| named(name, &error);
+    let wait = LOAD_LOCK_SECONDS;
+    client
+        .batch_execute(&format!(
+            "SET lock_timeout='{wait}s'; SET client_min_messages=warning; BEGIN; SELECT pg_advisory_xact_lock(1970435187)"
+        ))
+        .map_err(failed)?;
+    let number = |client: &mut Client, sql: &str| -> Result<i64, LoadError> {
+        let row = client.query_one(sql, &[]).map_err(failed)?;
+        Ok(row.get(0))
+    };
+    let exists = |table: &str| format!("SELECT count(to_regclass('{table}'))");
+    if number(client, &exists("urlspool_version"))? == 1 {
+        let version = number(client, "SELECT version::bigint FROM urlspool_version")?;
+        if version != i64::from(VERSION) {
+            return Err(LoadError::Unusable(format!(
+                "{name} has tables of version {version}; this program needs version {VERSION}; load into a new database"
+            )));
+        }
+    } else if number(client, &exists("urls"))? == 1 {
+        return Err(LoadError::Unusable(format!(
+            "{name} has a table `urls` of another program; load into a new database"
+        )));
+    } else {
+        client.batch_execute(TABLES).map_err(failed)?;
+    }
+    client
+        .batch_execute(&format!("COMMIT; {STAGING}"))
+        .map_err(failed)
+}
+
+/// Classifies an error, and names the server.
+fn named(name: &str, error: &postgres::Error) -> LoadError {
+    let message = format!("{name}: {}", chain(error));
+    match error.code() {
+        Some(&SqlState::LOCK_NOT_AVAILABLE) => LoadError::Locked(format!(
+            "another program is writing to {name}; try again when it has ended"
+        )),
+        Some(
+            &SqlState::ADMIN_SHUTDOWN
+            | &SqlState::CRASH_SHUTDOWN
+            | &SqlState::CANNOT_CONNECT_NOW
+            | &SqlState::TOO_MANY_CONNECTIONS,
+        )
+        | None => LoadError::Unreachable(message),
+        Some(
+            &SqlState::INVALID_CATALOG_NAME
+            | &SqlState::INVALID_PASSWORD
+            | &SqlState::INVALID_AUTHORIZATION_SPECIFICATION,
+        ) => LoadError::Unusable(message),
+        Some(_) => LoadError::Io(message),
+    }
+}
+
+/// An error with its causes.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(&format!(": {error}"));
+        cause = error.source();
+    }
+    text
+}
+
+impl Target for PostgresTarget {
+    fn begin(&mut self) -> Result<(), LoadError> {
+        if self.client.is_none() {
+            self.connect()?;
+        }
+        self.staged.clear();
+        (self.added, self.has_removed) = (0, false);
+        self.today = today();
+        self.with(|client| {
+            client.batch_execute("BEGIN; LOCK TABLE urls IN SHARE ROW EXCLUSIVE MODE")
+        })
+    }
+
+    fn segment_status(&mut self, segment: &SegmentId) -> Result<SegmentStatus, LoadError> {
+        let sql = "SELECT hash FROM segments WHERE instance=$1 AND epoch=$2 AND seq=$3";
+        let (epoch, seq) = (segment.epoch.cast_signed(), segment.seq.cast_signed());
+        let row = self.with(|client| client.query_opt(sql, &[&segment.instance, &epoch, &seq]))?;
+        Ok(match row.map(|row| row.get::<_, String>(0)) {
+            None => SegmentStatus::New,
+            Some(hash) if hash == segment.hash => SegmentStatus::Loaded,
+            Some(hash) => SegmentStatus::OtherHash(hash),
+        })
+    }
+
+    fn add_segment(&mut self, segment: &SegmentId) -> Result<(), LoadError> {
+        let sql = "INSERT INTO segments VALUES($1,$2,$3,$4)";
+        let (epoch, seq) = (segment.epoch.cast_signed(), segment.seq.cast_signed());
+        self.with(|client| client.execute(sql, &[&segment.instance, &epoch, &seq, &segment.hash]))?;
+        Ok(())
+    }
+
+    fn put(&mut self, row: &LoadRow<'_>) -> Result<RowOutcome, LoadError> {
+        let record = row.record;
+        let is_cited = |date: &&str| is_plausible(&record.scheme, date, &self.today);
+        let cited = record.message.date.as_deref().filter(is_cited);
+        copy_row::append_row(row, self.number, cited, &mut self.staged);
+        self.number += 1;
+        if LOAD_STAGED_BYTES <= self.staged.len() {
+            self.merge()?;
+        }
+        Ok(RowOutcome::Known)
+    }
+
+    fn remove(&mut self, gone: &GoneLine<'_>) -> Result<u64, LoadError> {
+        self.merge()?;
+        self.has_removed = true;
+        let digests: Vec<&str> = gone.digests.iter().map(|digest| &**digest).collect();
+        let mailbox: &str = &gone.mailbox;
+        self.with(|client| {
+            let removed = client.execute(
+                "WITH gone AS (DELETE FROM urls USING messages WHERE messages.id = urls.message
+                   AND messages.digest = ANY($1) AND messages.mailbox = $2
+                   RETURNING urls.id, urls.link, urls.message, urls.source),
+                 links AS (INSERT INTO changed_links SELECT DISTINCT link FROM gone WHERE link IS NOT NULL ON CONFLICT DO NOTHING),
+                 sources AS (INSERT INTO changed_sources SELECT DISTINCT source FROM gone ON CONFLICT DO NOTHING),
+                 owners AS (INSERT INTO changed_messages SELECT DISTINCT message FROM gone ON CONFLICT DO NOTHING)
+                 SELECT id FROM gone",
+                &[&digests, &mailbox],
+            )?;
+            client.batch_execute(REMOVE_PARENTS)?;
+            Ok(removed)
+        })
+    }
+
+    fn begin_replacing(&mut self) -> Result<(), LoadError> {
+        self.is_replacing = true;
+        Ok(())
+    }
+
+    fn finish_replacing(&mut self) -> Result<u64, LoadError> {
+        self.merge()?;
+        self.is_replacing = false;
+        self.has_removed = true;
+        self.with(|client| {
+            let removed = client.execute(
+                "WITH gone AS (DELETE FROM urls USING sources WHERE sources.id = urls.source
+                   AND sources.path IN (SELECT s.path FROM kept JOIN urls AS u USING(record_key) JOIN sources AS s ON s.id = u.source)
+                   AND NOT EXISTS (SELECT FROM kept WHERE kept.record_key = urls.record_key)
+                   RETURNING urls.id, urls.link, urls.message, urls.source),
+                 links AS (INSERT INTO changed_links SELECT DISTINCT link FROM gone WHERE link IS NOT NULL ON CONFLICT DO NOTHING),
+                 places AS (INSERT INTO changed_sources SELECT DISTINCT source FROM gone ON CONFLICT DO NOTHING),
+                 owners AS (INSERT INTO changed_messages SELECT DISTINCT message FROM gone ON CONFLICT DO NOTHING)
+                 SELECT id FROM gone",
+                &[],
+            )?;
+            client.batch_execute(REMOVE_PARENTS)?;
+            Ok(removed)
+        })
+    }
+
+    fn commit(&mut self) -> Result<u64, LoadError> {
+        self.merge()?;
+        if self.has_removed {
+            self.with(|client| client.batch_execute(RECOMPUTE_LINKS))?;
+        }
+        self.with(|client| client.batch_execute("COMMIT"))?;
+        Ok(std::mem::take(&mut self.added))
+    }
+
+    fn roll_back(&mut self) {
+        self.staged.clear();
+        self.is_replacing = false;
+        // If it fails, the connection is closed, and the server rolls back.
+        let _ = self.with(|client| client.batch_execute("ROLLBACK"));
+    }
+}

@@ -1,0 +1,186 @@
+//! The tables in `PostgreSQL`: those of `SQLite`, with the types of the server.
+
+/// The version of the tables, in `urlspool_version`.
+pub(super) const VERSION: i32 = 1;
+
+/// The tables. Texts are compared as bytes, as `SQLite` does.
+pub(super) const TABLES: &str = "
+CREATE TABLE urlspool_version(version integer NOT NULL);
+INSERT INTO urlspool_version VALUES(1);
+CREATE TABLE sources(
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  key uuid NOT NULL UNIQUE,
+  path text COLLATE \"C\" NOT NULL,
+  path_b64 text,
+  member jsonb,
+  member_b64 jsonb,
+  mailbox text COLLATE \"C\" NOT NULL,
+  kind text NOT NULL
+);
+CREATE TABLE messages(
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  digest text COLLATE \"C\" NOT NULL,
+  mailbox text COLLATE \"C\" NOT NULL,
+  message_id text COLLATE \"C\",
+  date text COLLATE \"C\",
+  date_raw text,
+  sender text COLLATE \"C\",
+  subject text COLLATE \"C\",
+  newsgroups jsonb NOT NULL,
+  list_id text COLLATE \"C\",
+  reference_ids jsonb NOT NULL
+);
+-- A mailbox is a path, which may be too long for an index.
+CREATE UNIQUE INDEX messages_by_digest ON messages(digest, md5(mailbox));
+-- A key may be too long for an index, so that its hash is unique.
+CREATE TABLE links(
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  key text COLLATE \"C\" NOT NULL,
+  key_hash uuid NOT NULL UNIQUE,
+  scheme text COLLATE \"C\" NOT NULL,
+  host text COLLATE \"C\",
+  domain text COLLATE \"C\",
+  citations bigint NOT NULL,
+  messages bigint NOT NULL,
+  first text COLLATE \"C\",
+  last text COLLATE \"C\"
+);
+CREATE INDEX links_by_host ON links USING hash(host);
+CREATE INDEX links_by_domain ON links USING hash(domain);
+CREATE TABLE urls(
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  record_key uuid NOT NULL UNIQUE,
+  record_id text COLLATE \"C\" NOT NULL,
+  link bigint REFERENCES links(id),
+  message bigint NOT NULL REFERENCES messages(id),
+  source bigint NOT NULL REFERENCES sources(id),
+  url text COLLATE \"C\" NOT NULL,
+  fragment text COLLATE \"C\",
+  scheme text COLLATE \"C\" NOT NULL,
+  host text COLLATE \"C\",
+  domain text COLLATE \"C\",
+  port integer,
+  href text COLLATE \"C\",
+  cited text COLLATE \"C\",
+  conforms jsonb NOT NULL,
+  warnings jsonb NOT NULL,
+  hazards jsonb NOT NULL,
+  form text,
+  wrapper text NOT NULL,
+  repairs jsonb NOT NULL,
+  confidence double precision NOT NULL,
+  truncated boolean NOT NULL,
+  region text COLLATE \"C\" NOT NULL,
+  quote_depth bigint NOT NULL,
+  anchor text COLLATE \"C\",
+  mismatch boolean,
+  unwrapped_from text,
+  unwrapped_by text,
+  start bigint NOT NULL,
+  \"end\" bigint NOT NULL,
+  line bigint NOT NULL,
+  exact boolean NOT NULL,
+  count bigint,
+  search tsvector NOT NULL
+);
+CREATE INDEX urls_by_link ON urls(link, message, cited);
+CREATE INDEX urls_by_message ON urls(message);
+CREATE INDEX urls_by_source ON urls(source);
+CREATE INDEX urls_by_words ON urls USING gin(search);
+CREATE TABLE segments(
+  instance text NOT NULL,
+  epoch bigint NOT NULL,
+  seq bigint NOT NULL,
+  hash text NOT NULL,
+  PRIMARY KEY(instance, epoch, seq)
+);
+CREATE VIEW records AS
+  SELECT urls.record_id AS id, urls.url, urls.fragment, urls.scheme, urls.host, urls.domain, urls.port,
+    links.key, urls.href, urls.conforms, urls.warnings, urls.hazards, urls.form, urls.wrapper, urls.repairs,
+    urls.confidence, urls.truncated, urls.region, urls.quote_depth, urls.anchor, urls.mismatch,
+    urls.unwrapped_from, urls.unwrapped_by, urls.cited,
+    sources.path AS source_path, sources.mailbox AS source_mailbox, sources.member AS source_member,
+    sources.kind AS source_kind, urls.start AS source_start, urls.\"end\" AS source_end, urls.line AS source_line,
+    messages.message_id, messages.digest AS message_digest, messages.date AS message_date,
+    messages.sender AS message_from, messages.subject AS message_subject,
+    messages.newsgroups AS message_newsgroups, messages.list_id AS message_list_id, urls.count
+  FROM urls
+    JOIN messages ON messages.id = urls.message
+    JOIN sources ON sources.id = urls.source
+    LEFT JOIN links ON links.id = urls.link;
+";
+
+/// The table that rows are copied into, of this connection only.
+pub(super) const STAGING: &str = "
+CREATE TEMP TABLE staging(
+  number bigint, record_key uuid, source_key uuid, record_id text, key text COLLATE \"C\", key_hash uuid, url text, fragment text,
+  scheme text, host text, domain text, port integer, href text, cited text, conforms jsonb, warnings jsonb, hazards jsonb,
+  form text, wrapper text, repairs jsonb, confidence double precision, truncated boolean, region text, quote_depth bigint,
+  anchor text, mismatch boolean, unwrapped_from text, unwrapped_by text, path text, path_b64 text, member jsonb,
+  member_b64 jsonb, mailbox text COLLATE \"C\", kind text, start bigint, \"end\" bigint, line bigint, exact boolean, count bigint,
+  message_id text, digest text COLLATE \"C\", date text, date_raw text, sender text, subject text, newsgroups jsonb, list_id text,
+  reference_ids jsonb, search tsvector
+) ON COMMIT DELETE ROWS;
+CREATE TEMP TABLE kept(record_key uuid PRIMARY KEY) ON COMMIT DELETE ROWS;
+CREATE TEMP TABLE changed_links(id bigint PRIMARY KEY) ON COMMIT DELETE ROWS;
+CREATE TEMP TABLE changed_sources(id bigint PRIMARY KEY) ON COMMIT DELETE ROWS;
+CREATE TEMP TABLE changed_messages(id bigint PRIMARY KEY) ON COMMIT DELETE ROWS;
+";
+
+/// Moves the staged rows that are new into the tables. The statements after the first use the table `staging` alone, so that each
+/// row is decided on once. The last one returns the number of rows added.
+pub(super) const MERGE: &[&str] = &[
+    "ANALYZE staging",
+    "DELETE FROM staging USING staging AS earlier
+       WHERE earlier.record_key = staging.record_key AND earlier.number < staging.number",
+    "DELETE FROM staging USING urls WHERE urls.record_key = staging.record_key",
+    "INSERT INTO sources(key, path, path_b64, member, member_b64, mailbox, kind)
+       SELECT DISTINCT ON (source_key) source_key, path, path_b64, member, member_b64, mailbox, kind
+       FROM staging ORDER BY source_key, number ON CONFLICT DO NOTHING",
+    "INSERT INTO messages(digest, mailbox, message_id, date, date_raw, sender, subject, newsgroups, list_id, reference_ids)
+       SELECT DISTINCT ON (digest, mailbox) digest, mailbox, message_id, date, date_raw, sender, subject, newsgroups, list_id,
+         reference_ids
+       FROM staging ORDER BY digest, mailbox, number ON CONFLICT DO NOTHING",
+    "INSERT INTO links(key, key_hash, scheme, host, domain, citations, messages)
+       SELECT DISTINCT ON (key_hash) key, key_hash, scheme, host, domain, 0, 0
+       FROM staging WHERE key_hash IS NOT NULL ORDER BY key_hash, number ON CONFLICT DO NOTHING",
+    // Before the rows are added: which of their messages cite their links for the first time.
+    "UPDATE links SET citations = links.citations + new.citations, messages = links.messages + new.messages,
+         first = least(links.first, new.first), last = greatest(links.last, new.last)
+       FROM (SELECT key_hash, sum(citations) AS citations, min(first) AS first, max(last) AS last,
+           count(*) FILTER (WHERE NOT EXISTS (SELECT FROM urls JOIN messages ON messages.id = urls.message
+             JOIN links ON links.id = urls.link
+             WHERE links.key_hash = cited.key_hash AND messages.digest = cited.digest)) AS messages
+         FROM (SELECT key_hash, digest, count(*) AS citations, min(cited) AS first, max(cited) AS last FROM staging
+           WHERE key_hash IS NOT NULL GROUP BY key_hash, digest) AS cited GROUP BY key_hash) AS new
+       WHERE links.key_hash = new.key_hash",
+    "INSERT INTO urls(record_key, record_id, link, message, source, url, fragment, scheme, host, domain, port, href, cited,
+         conforms, warnings, hazards, form, wrapper, repairs, confidence, truncated, region, quote_depth, anchor, mismatch,
+         unwrapped_from, unwrapped_by, start, \"end\", line, exact, count, search)
+       SELECT s.record_key, s.record_id, links.id, messages.id, sources.id, s.url, s.fragment, s.scheme, s.host, s.domain,
+         s.port, s.href, s.cited, s.conforms, s.warnings, s.hazards, s.form, s.wrapper, s.repairs, s.confidence, s.truncated,
+         s.region, s.quote_depth, s.anchor, s.mismatch, s.unwrapped_from, s.unwrapped_by, s.start, s.\"end\", s.line, s.exact,
+         s.count, s.search
+       FROM staging AS s JOIN sources ON sources.key = s.source_key
+         JOIN messages ON messages.digest = s.digest AND md5(messages.mailbox) = md5(s.mailbox)
+         LEFT JOIN links ON links.key_hash = s.key_hash
+       ORDER BY s.number",
+];
+
+/// Removes messages and sources that lost rows and have none left.
+pub(super) const REMOVE_PARENTS: &str = "
+DELETE FROM messages USING changed_messages AS changed WHERE messages.id = changed.id
+  AND NOT EXISTS (SELECT FROM urls WHERE urls.message = messages.id);
+DELETE FROM sources USING changed_sources AS changed WHERE sources.id = changed.id
+  AND NOT EXISTS (SELECT FROM urls WHERE urls.source = sources.id);
+TRUNCATE changed_messages, changed_sources;";
+
+/// Computes the numbers of links that lost rows, and removes links without rows.
+pub(super) const RECOMPUTE_LINKS: &str = "
+DELETE FROM links USING changed_links AS changed WHERE links.id = changed.id
+  AND NOT EXISTS (SELECT FROM urls WHERE urls.link = links.id);
+UPDATE links SET (citations, messages, first, last) =
+  (SELECT count(*), count(DISTINCT messages.digest), min(urls.cited), max(urls.cited)
+    FROM urls JOIN messages ON messages.id = urls.message WHERE urls.link = links.id)
+  WHERE id IN (SELECT id FROM changed_links);
+TRUNCATE changed_links;";
