@@ -1,0 +1,141 @@
+//! Compares `load` into `SQLite` with its ceiling: the same rows, inserted by prepared statements from memory.
+//!
+//! `cargo bench --bench load [-- RECORDS.jsonl]`; without a file, records of generated mail. Both write the same tables, with the
+//! same indexes, in transactions of the same size. The ceiling reads no JSON, looks nothing up and counts nothing: all
+//! identifiers and the numbers of links are known. The number of rows is asserted.
+
+mod generate;
+#[path = "../tests/scene/rng.rs"]
+mod rng;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use generate::{Kind, mbox};
+use rusqlite::types::Value;
+use rusqlite::{Connection, params_from_iter};
+use urlspool::load::{LoadError, LoadJob, LoadReport, TargetName, load};
+use urlspool::record::LineError;
+
+/// Bytes of generated mail.
+const INPUT_BYTES: usize = 32 << 20;
+
+/// Rows of one transaction, as `load` has them.
+const BATCH_ROWS: usize = 50_000;
+
+/// Tables in the order in which they are filled.
+const TABLES: [&str; 4] = ["sources", "messages", "links", "urls"];
+
+const PRAGMAS: &str = "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-131072; PRAGMA wal_autocheckpoint=16384; PRAGMA foreign_keys=OFF";
+
+fn main() {
+    let is_test = std::env::args().any(|argument| argument == "--test");
+    let folder = std::env::temp_dir().join(format!("urlspool-bench-{}", std::process::id()));
+    fs::create_dir_all(&folder).expect("a folder can be created");
+    let named = std::env::args()
+        .skip(1)
+        .find(|argument| !argument.starts_with('-'));
+    let records = named.map_or_else(|| generated(&folder, is_test), PathBuf::from);
+    let loaded = folder.join("loaded.db");
+    let begun = Instant::now();
+    let job = LoadJob::new(TargetName::Sqlite(loaded.clone()), vec![records]);
+    let counts = load(&job, &mut NoReport).expect("the records can be loaded");
+    let load_seconds = begun.elapsed().as_secs_f64();
+    let ceiling_seconds = insert_from_memory(&loaded, &folder.join("ceiling.db"), counts.added);
+    let rate = |seconds: f64| counts.added as f64 / seconds;
+    println!(
+        "{} rows: load {:.0} rows/s, ceiling {:.0} rows/s, {:.0} %",
+        counts.added,
+        rate(load_seconds),
+        rate(ceiling_seconds),
+        100.0 * ceiling_seconds / load_seconds
+    );
+    fs::remove_dir_all(&folder).expect("the folder can be removed");
+}
+
+/// A file of the records of generated mail.
+fn generated(folder: &Path, is_test: bool) -> PathBuf {
+    let bytes = if is_test { 1 << 20 } else { INPUT_BYTES };
+    let (mail, records) = (folder.join("mail.mbox"), folder.join("records.jsonl"));
+    fs::write(&mail, mbox(Kind::Dense, bytes).bytes).expect("mail can be written");
+    let status = Command::new(env!("CARGO_BIN_EXE_urlspool"))
+        .args(["scan", "-q", "-o"])
+        .args([&records, &mail])
+        .status();
+    assert!(status.expect("the program starts").success());
+    records
+}
+
+/// Inserts the rows of a loaded database into a new one. Returns the seconds.
+fn insert_from_memory(loaded: &Path, into: &Path, rows: u64) -> f64 {
+    let from = Connection::open(loaded).expect("it was loaded");
+    let tables: Vec<_> = TABLES
+        .map(|table| all_rows(&from, &format!("SELECT * FROM {table} ORDER BY id")))
+        .into();
+    let texts = all_rows(&from, "SELECT * FROM texts ORDER BY id");
+    assert_eq!(texts.len() as u64, rows, "each record is a row");
+    let db = Connection::open(into).expect("it can be created");
+    db.execute_batch(PRAGMAS).expect("pragmas are known");
+    for sql in all_rows(
+        &from,
+        "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'search_%' ORDER BY rowid",
+    ) {
+        let [Value::Text(sql)] = &*sql else {
+            panic!("no text")
+        };
+        db.execute_batch(sql)
+            .expect("a table of the loaded database");
+    }
+    let begun = Instant::now();
+    for (table, rows) in TABLES.iter().zip(&tables) {
+        insert(&db, table, rows);
+    }
+    insert(&db, "search(rowid, url, anchor, subject, sender)", &texts);
+    let seconds = begun.elapsed().as_secs_f64();
+    let count = db.query_row("SELECT count(*) FROM urls", [], |row| row.get::<_, i64>(0));
+    assert_eq!(count.map(i64::cast_unsigned), Ok(rows));
+    seconds
+}
+
+fn all_rows(db: &Connection, sql: &str) -> Vec<Vec<Value>> {
+    let mut statement = db.prepare(sql).expect("the statement is right");
+    let columns = statement.column_count();
+    let rows = statement.query_map([], |row| (0..columns).map(|index| row.get(index)).collect());
+    rows.and_then(Iterator::collect).expect("rows can be read")
+}
+
+fn insert(db: &Connection, table: &str, rows: &[Vec<Value>]) {
+    let Some(first) = rows.first() else { return };
+    let places = vec!["?"; first.len()].join(",");
+    let sql = format!("INSERT INTO {table} VALUES({places})");
+    for batch in rows.chunks(BATCH_ROWS) {
+        db.execute_batch("BEGIN IMMEDIATE")
+            .expect("nobody else writes");
+        let mut statement = db.prepare_cached(&sql).expect("the statement is right");
+        for row in batch {
+            statement
+                .execute(params_from_iter(row))
+                .expect("the row is new");
+        }
+        db.execute_batch("COMMIT").expect("there is space");
+    }
+}
+
+/// Fails on anything that would make the load faster than it is.
+struct NoReport;
+
+impl LoadReport for NoReport {
+    fn bad_line(&mut self, input: &str, line: u64, error: &LineError) {
+        panic!("{input}, line {line}: {error}");
+    }
+
+    fn failed_input(&mut self, input: &str, reason: &str) {
+        panic!("{input}: {reason}");
+    }
+
+    fn paused(&mut self, error: &LoadError) {
+        panic!("{error}");
+    }
+}

@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""Loads one file of records into SQLite and PostgreSQL, and compares both with DuckDB over the JSON lines.
+
+    python3 tests/tools/load_compare.py BINARY RECORDS.jsonl [--words N]
+
+The same queries must give the same answers in all three, and full-text queries the same in the first two: N words that occur in the
+records, and pairs of them. Prints the rates of loading, beside those of SQLite's shell and of `\\copy` where the same rows are
+written without indexes, the sizes of the databases, and the times of searches. BINARY needs the feature `postgres`; DuckDB is the
+Python package. What is not there is named, and the rest is compared.
+"""
+
+import argparse
+import os
+import random
+import re
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+
+from load_kills import CHECKS, Postgresql
+
+QUERIES = {
+    "records": "SELECT count(*) FROM urls",
+    "schemes": "SELECT scheme, count(*) FROM urls GROUP BY scheme ORDER BY 2 DESC, 1",
+    "hosts": "SELECT host, count(*) FROM urls WHERE host IS NOT NULL GROUP BY host ORDER BY 2 DESC, 1 LIMIT 50",
+    "messages": "SELECT count(*), count(DISTINCT digest) FROM messages",
+    "senders": "SELECT sender, count(*) FROM messages GROUP BY sender ORDER BY 2 DESC, 1 LIMIT 50",
+    "links": "SELECT count(*), sum(citations), sum(messages), min(first), max(last) FROM links",
+    "cited most": "SELECT key, citations, messages, first, last FROM links ORDER BY citations DESC, key LIMIT 200",
+    "hosts by decade": """SELECT substr(first, 1, 3) AS decade, host, count(*) FROM links WHERE first IS NOT NULL AND host IS NOT NULL
+        GROUP BY substr(first, 1, 3), host ORDER BY 1, 3 DESC, 2 LIMIT 200""",
+    "first cited in 1996": """SELECT key, citations, first FROM links WHERE first >= '1996' AND first < '1997'
+        ORDER BY citations DESC, key LIMIT 100""",
+    "regions": "SELECT region, count(*), round(avg(confidence) * 1000) FROM urls GROUP BY region ORDER BY 2 DESC, 1",
+    "places": 'SELECT path, count(*), sum(start), sum("end") FROM urls JOIN sources ON sources.id = urls.source GROUP BY path ORDER BY path',
+}
+
+# The same tables over the JSON lines. A record is in the input once, or more often if a message is in its file more often.
+DUCKDB = """
+CREATE TABLE raw AS SELECT * FROM read_json('{0}', format='newline_delimited', columns={{
+  id: 'VARCHAR', url: 'VARCHAR', scheme: 'VARCHAR', host: 'VARCHAR', domain: 'VARCHAR', key: 'VARCHAR', region: 'VARCHAR',
+  confidence: 'DOUBLE',
+  source: 'STRUCT(path VARCHAR, member VARCHAR[], mailbox VARCHAR, start BIGINT, "end" BIGINT)',
+  message: 'STRUCT(digest VARCHAR, date VARCHAR, "from" VARCHAR)'}}, maximum_object_size=33554432);
+CREATE TABLE urls AS SELECT DISTINCT ON (raw.id, raw.source.path, raw.source.member) id AS record_id, url, scheme, host, domain, key,
+  region, confidence, raw.source.path AS source, raw.source.mailbox AS mailbox, raw.source.start AS start, raw.source."end" AS "end",
+  raw.message.digest AS digest, raw.message."from" AS sender,
+  CASE WHEN length(raw.message.date) = 20 AND raw.message.date[1:10] >= CASE WHEN scheme IN ('http', 'https') THEN '1991-01-01'
+    ELSE '1970-01-02' END AND raw.message.date[1:10] <= '{1}' THEN raw.message.date END AS cited
+  FROM (SELECT *, row_number() OVER () AS number FROM raw) AS raw ORDER BY number;
+CREATE VIEW sources AS SELECT DISTINCT source AS id, source AS path FROM urls;
+CREATE VIEW messages AS SELECT digest, mailbox, any_value(sender) AS sender FROM urls GROUP BY ALL;
+CREATE VIEW links AS SELECT key, any_value(host) AS host, count(*) AS citations, count(DISTINCT digest) AS messages,
+  min(cited) AS first, max(cited) AS last FROM urls WHERE key IS NOT NULL GROUP BY key;
+"""
+
+
+def shown(rows):
+    """Rows as texts: the numbers of three programs look alike."""
+    def cell(value):
+        if value is None or value == "":
+            return ""
+        try:
+            number = float(value)
+            return str(int(number)) if number.is_integer() else f"{number:.3f}"
+        except (TypeError, ValueError):
+            return str(value)
+    return [tuple(cell(value) for value in row) for row in rows]
+
+
+def timed(command):
+    begun = time.time()
+    subprocess.run(command, check=True)
+    return time.time() - begun
+
+
+def duckdb_rows(path):
+    try:
+        import duckdb
+    except ImportError:
+        print("SKIPPED: the Python package duckdb is not installed", file=sys.stderr)
+        return None
+    db = duckdb.connect()
+    begun = time.time()
+    day = time.strftime("%Y-%m-%d", time.gmtime())
+    for statement in DUCKDB.format(path, day).split(";\n"):
+        if statement.strip():
+            db.execute(statement)
+    print(f"DuckDB: {time.time() - begun:.1f} s")
+    return lambda query: db.execute(query).fetchall()
+
+
+def percentile(times, share):
+    return sorted(times)[min(len(times) - 1, int(len(times) * share))] * 1000
+
+
+def compare_words(sqlite, server, count):
+    texts = sqlite.execute("SELECT url, subject, sender FROM texts WHERE id IN (SELECT id FROM urls ORDER BY random() LIMIT 3000)")
+    words = sorted({word for row in texts for text in row if text for word in re.findall(r"[^\W_]+", text.lower())})
+    random.seed(1)
+    chosen = random.sample(words, min(count, len(words)))
+    pairs = [[one] for one in chosen] + [[one, other] for one, other in zip(chosen, chosen[1:])]
+    differences, times = 0, {"SQLite": [], "PostgreSQL": []}
+    for pair in pairs:
+        begun = time.time()
+        match = " ".join(f'"{word}"' for word in pair)
+        in_sqlite = sqlite.execute("SELECT count(*) FROM search WHERE search MATCH ?", [match]).fetchone()[0]
+        times["SQLite"].append(time.time() - begun)
+        begun = time.time()
+        query = " & ".join("''" + word + "''" for word in pair)
+        in_server = int(server.rows(f"SELECT count(*) FROM urls WHERE search @@ '{query}'::tsquery")[0][0])
+        times["PostgreSQL"].append(time.time() - begun)
+        if in_sqlite != in_server:
+            differences += 1
+            print(f"  DIFFERENT: {pair}: SQLite {in_sqlite}, PostgreSQL {in_server}")
+    print(f"{len(pairs)} full-text queries, {differences} different")
+    for name, measured in times.items():
+        note = " (psql's start included)" if name == "PostgreSQL" else ""
+        print(f"  {name}: p50 {percentile(measured, 0.5):.1f} ms, p99 {percentile(measured, 0.99):.1f} ms{note}")
+    return differences
+
+
+def searches(binary, database, sqlite, count=100):
+    """Times of `urlspool search --limit 20`, for words of random rows."""
+    texts = sqlite.execute("SELECT url FROM urls ORDER BY random() LIMIT ?", [count]).fetchall()
+    words = [random.choice(re.findall(r"[^\W_]+", text) or ["http"]) for (text,) in texts]
+    times = [timed_quietly([binary, "search", database, "--limit", "20", word]) for word in words]
+    print(f"urlspool search --limit 20: p50 {percentile(times, 0.5):.1f} ms, p99 {percentile(times, 0.99):.1f} ms")
+
+
+def timed_quietly(command):
+    begun = time.time()
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return time.time() - begun
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("binary")
+    parser.add_argument("records")
+    parser.add_argument("--words", type=int, default=200)
+    args = parser.parse_args()
+    folder = tempfile.mkdtemp(prefix="urlspool-compare")
+    database = os.path.join(folder, "urls.db")
+    lines = sum(1 for _ in open(args.records, "rb"))
+    seconds = timed([args.binary, "load", "--into", database, args.records])
+    print(f"{lines} records; SQLite: {seconds:.1f} s, {lines / seconds:.0f} records/s, {os.path.getsize(database) >> 20} MiB")
+    sqlite = sqlite3.connect(database)
+    server = Postgresql(folder)
+    failed, duckdb = 0, None
+    try:
+        seconds = timed([args.binary, "load", "--into", server.target, args.records])
+        size = int(server.rows("SELECT pg_database_size('postgres')")[0][0]) >> 20
+        print(f"PostgreSQL: {seconds:.1f} s, {lines / seconds:.0f} records/s, {size} MiB")
+        seconds = timed([args.binary, "load", "--into", server.target, args.records])
+        print(f"PostgreSQL again: {seconds:.1f} s")
+        duckdb = duckdb_rows(args.records)
+        for name, query in QUERIES.items():
+            answers = {"SQLite": shown(sqlite.execute(query)), "PostgreSQL": shown(server.rows(query))}
+            if duckdb is not None:
+                answers["DuckDB"] = shown(duckdb(query))
+            if len({tuple(answer) for answer in answers.values()}) > 1:
+                failed += 1
+                print(f"  DIFFERENT: {name}")
+                for program, answer in answers.items():
+                    others = {row for other, rows in answers.items() if other != program for row in rows}
+                    print(f"    {program}: {len(answer)} rows; only here: {[row for row in answer if row not in others][:3]}")
+        for name, query in CHECKS.items():
+            for program, count in [("SQLite", sqlite.execute(query).fetchone()[0]), ("PostgreSQL", server.rows(query)[0][0])]:
+                if int(count):
+                    failed += 1
+                    print(f"  FAILED: {program}: {count} {name}")
+        print(f"{len(QUERIES)} queries, {failed} different")
+        failed += compare_words(sqlite, server, args.words)
+        searches(args.binary, database, sqlite)
+    finally:
+        server.stop()
+    print(f"{0 if failed else 1} passed, {failed} failed, {0 if duckdb else 1} skipped")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
