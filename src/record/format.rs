@@ -10,6 +10,7 @@ mod table;
 mod value_of;
 
 pub use field_id::{FieldId, SLIM_FIELDS, TABLE_FIELDS};
+#[cfg(feature = "load")]
 pub(super) use grep::GrepLine;
 pub use grep::GrepStyle;
 pub use json_fields::JsonFields;

@@ -58,6 +58,10 @@ const PAGES: &[&str] = &[
     "show",
     "explain",
     "splits",
+    #[cfg(feature = "load")]
+    "load",
+    #[cfg(feature = "load")]
+    "search",
     "schema",
     "check-config",
     "completions",
