@@ -176,6 +176,9 @@ pub enum LineLayout {
     Written,
     /// They come from the layout of an HTML page: two lines never hold one word.
     LaidOut,
+    /// They fold a header field, also one in a body that consists of such fields, like a delivery report. The white space after
+    /// each belongs to the value and separates words (RFC 5322, section 2.2.3).
+    Folded,
 }
 
 /// An HTML page and the links in it.

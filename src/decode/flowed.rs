@@ -1,4 +1,4 @@
-//! Joins the soft line breaks of `format=flowed` (RFC 3676).
+//! Undoes `format=flowed` (RFC 3676): stuffed blanks, and soft line breaks that delete their blank.
 
 use super::MappedBytes;
 use crate::span::ByteMap;
@@ -12,11 +12,38 @@ pub(super) enum DelSp {
     Yes,
 }
 
-/// Removes soft line breaks and space-stuffing.
+/// Removes space-stuffing and, with `DelSp=yes`, soft line breaks.
 ///
 /// A line that ends in a blank flows into the next line if that has the same quote depth (section 4.5); `-- ` does not flow
 /// (section 4.3). The quote marks of a paragraph's first line stay, as the sign of its depth.
+///
+/// With `DelSp=no` the blank before a soft line break stays, so that no URL written by the rules goes over it. The line breaks
+/// are kept: they tell which URLs a program broke nevertheless.
 pub(super) fn unflow(text: &[u8], delsp: DelSp) -> MappedBytes {
+    match delsp {
+        DelSp::Yes => joined(text),
+        DelSp::No => unstuffed(text),
+    }
+}
+
+/// Removes the blank that stuffs a line (section 4.4), if no quote marks stand before it.
+fn unstuffed(text: &[u8]) -> MappedBytes {
+    let mut out = Vec::with_capacity(text.len());
+    let mut map = ByteMap::new();
+    let mut at = 0;
+    while at < text.len() {
+        let end = memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |end| at + end + 1);
+        let start = at + usize::from(text[at] == b' ');
+        map.push_same(out.len(), start);
+        out.extend_from_slice(&text[start..end]);
+        at = end;
+    }
+    map.push_same(out.len(), text.len());
+    MappedBytes { bytes: out, map }
+}
+
+/// Removes soft line breaks with the blanks before them, and space-stuffing.
+fn joined(text: &[u8]) -> MappedBytes {
     let mut out = Vec::with_capacity(text.len());
     let mut map = ByteMap::new();
     let mut flowing: Option<usize> = None;
@@ -38,8 +65,7 @@ pub(super) fn unflow(text: &[u8], delsp: DelSp) -> MappedBytes {
             }
         }
         let flows = line.flows();
-        let drop = usize::from(flows && delsp == DelSp::Yes);
-        let kept = line.content.len() - drop;
+        let kept = line.content.len() - usize::from(flows);
         map.push_same(out.len(), at + line.start);
         out.extend_from_slice(&line.content[..kept]);
         flowing = flows.then_some(line.depth);
@@ -108,10 +134,18 @@ mod tests {
     #[test]
     fn soft_breaks_join_lines_of_one_depth() {
         // RFC 3676 sections 4.1 and 4.5.
-        assert_eq!(shown("one \ntwo\nthree\n", DelSp::No), "one two\nthree\n");
+        assert_eq!(shown("one  \ntwo\nthree\n", DelSp::Yes), "one two\nthree\n");
         assert_eq!(
-            shown("> one \n> two\n>> three \nfour\n", DelSp::No),
-            "> one two\n>> three \nfour\n"
+            shown("> one  \n> two\n>> three \nfour\n", DelSp::Yes),
+            "> one two\n>> three\nfour\n"
+        );
+    }
+
+    #[test]
+    fn soft_breaks_that_keep_their_blank_stay() {
+        assert_eq!(
+            shown("one \ntwo\n> a \n> b\n", DelSp::No),
+            "one \ntwo\n> a \n> b\n"
         );
     }
 
@@ -140,6 +174,6 @@ mod tests {
     #[test]
     fn the_signature_line_does_not_join_its_neighbours() {
         // RFC 3676 section 4.3.
-        assert_eq!(shown("end \n-- \nname\n", DelSp::No), "end \n-- \nname\n");
+        assert_eq!(shown("end \n-- \nname\n", DelSp::Yes), "end\n-- \nname\n");
     }
 }

@@ -15,7 +15,8 @@ use super::part::{EnclosingMessage, MimePart, PartNumber};
 use super::part_body::PartBody;
 use super::transfer::TransferEncoding;
 use super::{
-    DecodeReport, DecodedText, HeaderPolicy, HtmlPolicy, OffsetMap, Region, SkippedPart, TextPolicy,
+    DecodeReport, DecodedText, HeaderPolicy, HtmlPolicy, LineLayout, OffsetMap, Region,
+    SkippedPart, TextPolicy,
 };
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::limits::Limits;
@@ -167,12 +168,10 @@ impl PartWalk<'_, '_> {
                 maps: converted.map.into_iter().collect(),
             };
             let region = Region::Header(field.name.of(raw));
-            (self.sink)(DecodedText::plain(
-                converted.bytes,
-                offset_map,
-                region,
-                part,
-            ));
+            (self.sink)(DecodedText {
+                lines: LineLayout::Folded,
+                ..DecodedText::plain(converted.bytes, offset_map, region, part)
+            });
         }
     }
 

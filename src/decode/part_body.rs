@@ -10,6 +10,17 @@ use super::{DecodedText, HtmlPage, LineLayout, MappedBytes, OffsetMap, Region, c
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::span::Span;
 
+/// Media types whose bodies consist of header fields: reports of delivery (RFC 3464), of receipt (RFC 8098) and of abuse
+/// (RFC 5965), and headers without their messages (RFC 6522).
+const FIELDS: [&str; 6] = [
+    "message/delivery-status",
+    "message/global-delivery-status",
+    "message/disposition-notification",
+    "message/feedback-report",
+    "text/rfc822-headers",
+    "message/global-headers",
+];
+
 /// The body of one part.
 pub(super) struct PartBody<'b> {
     /// Its raw bytes.
@@ -182,7 +193,15 @@ impl<'r> DecodingSteps<'r> {
     where
         'r: 'p,
     {
-        DecodedText::plain(self.bytes, self.offset_map, Region::Body, Some(part))
+        let lines = if FIELDS.contains(&part.media_type.as_str()) {
+            LineLayout::Folded
+        } else {
+            LineLayout::Written
+        };
+        DecodedText {
+            lines,
+            ..DecodedText::plain(self.bytes, self.offset_map, Region::Body, Some(part))
+        }
     }
 
     /// The visible text of the HTML text, and what it leaves open.

@@ -134,7 +134,7 @@ impl MessagePass<'_, '_> {
             rules: self.extractor.scanner.rules(),
             breaks: match text.lines {
                 LineLayout::Written => LineBreakPolicy::Join,
-                LineLayout::LaidOut => LineBreakPolicy::Keep,
+                LineLayout::LaidOut | LineLayout::Folded => LineBreakPolicy::Keep,
             },
             max_bytes: if self.may_read_whole() {
                 usize::MAX
