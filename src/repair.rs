@@ -18,7 +18,7 @@ mod wrapper;
 pub use at_sign::{AT_SIGN_CONFIDENCE, restore_at_sign};
 pub use bare_url::unfold_bare_word;
 pub use bare_word::{BareWord, LineBreakPolicy};
-pub use continuation::{Feature, Features};
+pub use continuation::{Feature, Features, LineBreakEvidence, line_break_evidence};
 pub use prefilter::{PrefilterReject, prefilter};
 pub use quote_marks::quote_depth;
 pub use url_run::url_run_end;

@@ -45,8 +45,8 @@ const GAPS: &[Gap] = &[
     Gap {
         path: "text/broken.txt",
         difference: Difference::Surplus,
-        url: "http://o01.example/institute/catalogue/lamps",
-        reason: "doubtful, and open in EXPECTED.tsv: the join or the head",
+        url: "http://o02.example/institute/photographs/candlelightsan",
+        reason: "doubtful, and open in EXPECTED.tsv: the head, with the join as an alternate",
     },
     Gap {
         path: "text/ftp-locations.txt",

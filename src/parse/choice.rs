@@ -25,8 +25,9 @@ use crate::span::Span;
 #[cfg(test)]
 mod tests;
 
-/// Minimum confidence at which a bare URL is joined over a line end: then it is right 19 times in 20 on labelled mail.
-const JOIN_CONFIDENCE: f32 = 0.5;
+/// Minimum confidence at which a bare URL is joined over a line end: then it is right 19 times in 20 on archives on which
+/// the confidence was not fitted (`docs/joins.md`).
+const JOIN_CONFIDENCE: f32 = 0.7;
 
 /// Confidence in a reading that exists, but hardly ever is the intended one.
 const UNLIKELY: f32 = 0.05;

@@ -72,8 +72,11 @@ pub fn prefilter(
     // The word must contain one of some bytes; `found` is the first one after the scheme.
     let holds = |found: Option<usize>| found.is_some_and(|at| prefix.reaches(scheme_len + at + 1));
     let can_be = match bare {
+        // An address may be broken before its `@`.
         BareRequirement::Mailbox(_) => {
-            holds(memchr(b'@', rest)) || prefix.precedes_hidden_at_sign()
+            holds(memchr(b'@', rest))
+                || prefix.precedes_hidden_at_sign()
+                || prefix.ends_line(prefix.end(PREFILTER_BYTES))
         }
         BareRequirement::News => holds(memchr3(b'.', b'@', b'*', rest)),
         BareRequirement::Host | BareRequirement::Never => false,

@@ -6,7 +6,9 @@ use super::line_break::{FollowingLine, LineBreak};
 use super::line_width::{WIDEST_COLUMNS, columns, indentation, prose_columns, trim_end};
 use super::token::ContinuationToken;
 use super::url_head::UrlHead;
-use super::{Continuation, Feature, Features, POSSIBLE};
+use crate::repair::line::is_blank;
+
+use super::{Continuation, Feature, Features};
 
 /// Minimum number of columns of a full line. Mailers fill lines up to 65, 72 or 80 columns; a break after a hyphen or slash
 /// makes a line shorter.
@@ -14,6 +16,9 @@ const FILLED_COLUMNS: usize = 64;
 
 /// Minimum number of columns of a line that no program breaks before a short word.
 const FULL_COLUMNS: usize = 70;
+
+/// Numbers of columns at which programs cut words: Outlook at 76; pine, terminals and programs of USENET at 79 or 80.
+const CUT_COLUMNS: [usize; 3] = [76, 79, 80];
 
 /// Numbers of columns of lines that end with a soft `=`. Quoted-printable lines have at most 76 characters (RFC 2045,
 /// section 6.7), and encoders differ in what they count.
@@ -26,25 +31,33 @@ const LONG_TOKEN: usize = 20;
 /// bracket.
 const CLOSER_BYTES: usize = 2;
 
-/// Evaluates the continuation of `url` by the token after `line_break`. `None` if it is impossible or very unlikely.
-pub(super) fn evaluate(line_break: &LineBreak<'_>, url: &[u8]) -> Option<Continuation> {
+/// Evaluates the continuation of `url` by the token after `line_break`. `None` if it is impossible or has fewer than
+/// `least_points`.
+pub(super) fn evaluate(
+    line_break: &LineBreak<'_>,
+    url: &[u8],
+    least_points: f32,
+) -> Option<Continuation> {
     let token = ContinuationToken::new(line_break.token_and(0))?;
     if is_impossible(line_break, url, &token) {
         return None;
     }
     let dropped = leftover_bytes(line_break, url);
     let head = UrlHead::new(&url[..url.len() - dropped])?;
+    if head.is_mailbox() && !head.address_continues(&token) {
+        return None;
+    }
     let mut features = Features::default();
     features.add([(Feature::Bias, true), (Feature::SoftLineEnd, dropped > 0)]);
     add_head(&mut features, &head, &token);
     add_line(&mut features, line_break, &head, &token);
-    add_token(&mut features, &head, &token);
+    add_token(&mut features, line_break, &head, &token);
     add_layout(&mut features, line_break, &head);
     // Last, because the width of the surrounding prose is expensive to compute and can only lower the sum.
-    if features.points() >= POSSIBLE {
+    if features.points() >= least_points {
         features.add([(Feature::RoomForToken, has_room_for(line_break, &token))]);
     }
-    (features.points() >= POSSIBLE).then_some(Continuation {
+    (features.points() >= least_points).then_some(Continuation {
         token: line_break.token,
         dropped,
         quoted: line_break.quoted,
@@ -65,15 +78,79 @@ fn is_impossible(line_break: &LineBreak<'_>, url: &[u8], token: &ContinuationTok
         assigned.is_some_and(|value| matches!(value, [] | [b'\'', ..])) && !ends_with(b"?&");
     // `; name=value`: a parameter of the header field that contains the URL.
     let parameter = assigned.is_some() && ends_with(b";") && !url.contains(&b'?');
+    // `, name=http://...`: the next of several URLs.
+    let section = !line_break.whole_line
+        && token.is_section_number()
+        && url.last().is_some_and(u8::is_ascii_alphanumeric);
+    // One site under the other.
+    let width = columns(line_break.upper_line());
+    let site = token.begins_host()
+        && width < FILLED_COLUMNS
+        && UrlHead::new(url)
+            .is_some_and(|head| head.ends_with_alnum() && !head.is_host_incomplete());
+    let listed = ends_with(b",;") && memmem::find(token.all, b"://").is_some();
     // A URL that begins in ASCII continues in ASCII.
     let foreign = !token.all.is_ascii() && url.is_ascii();
     token.begins_url()
+        || is_separator(line_break, url, token)
+        || is_reference(url, token)
+        || is_other_notation(line_break, token)
+        || listed
+        || site
+        || section
         || token.is_punctuation()
         || token.is_rule() && !inner_slashes
         || path_list
         || attribute
         || parameter
         || foreign
+}
+
+/// Returns `true` if the token begins with a `;`, `:` or `@` that cannot continue the URL.
+fn is_separator(line_break: &LineBreak<'_>, url: &[u8], token: &ContinuationToken<'_>) -> bool {
+    let Some(head) = UrlHead::new(url) else {
+        return true;
+    };
+    match token.first() {
+        b';' => !(token.begins_parameter() && head.has_query()),
+        b':' => !(token.begins_port() && head.ends_with_host() && !head.has_port()),
+        // The rest of a Message-ID, or a name in a path; not a decorator, a hunk of a diff or a person who is addressed.
+        b'@' => {
+            let address = token.begins_address_host() && head.ends_with_alnum();
+            let name = token.begins_name_in_path() && head.ends_with(b"/");
+            !(address || name) || !line_break.whole_line && !head.ends_with(b"/")
+        }
+        _ => false,
+    }
+}
+
+/// Returns `true` if `url` is a git repository and the token a branch or tag of it. Nothing but a page of a web interface
+/// continues such a URL.
+fn is_reference(url: &[u8], token: &ContinuationToken<'_>) -> bool {
+    UrlHead::new(url).is_some_and(|head| {
+        let slash = head.ends_with(b"/");
+        let repository = head.ends_with_repository()
+            && (token.is_reference() || !token.is_repository_page(slash));
+        repository || token.is_reference() && head.ends_with_alnum()
+    })
+}
+
+/// Returns `true` if the line of the token is written in another notation: a line of a diffstat (`name | 12 +-`), a directive
+/// of the C preprocessor, or a comment or command that begins with a number sign and a word.
+fn is_other_notation(line_break: &LineBreak<'_>, token: &ContinuationToken<'_>) -> bool {
+    let rest = line_break.rest();
+    let rest = &rest[indentation(rest)..];
+    let diffstat = rest.strip_prefix(b"|").is_some_and(|count| {
+        let count = &count[indentation(count)..];
+        count.first().is_some_and(u8::is_ascii_digit) || count.starts_with(b"Bin ")
+    });
+    let command = token.first() == b'#'
+        && !line_break.whole_line
+        && line_break
+            .rest()
+            .first()
+            .is_some_and(|byte| is_blank(*byte));
+    diffstat || command || token.is_directive()
 }
 
 /// Number of bytes (0 or 1) at the end of `url` that are left over from another encoding: the soft `=` of quoted-printable,
@@ -92,8 +169,12 @@ fn leftover_bytes(line_break: &LineBreak<'_>, url: &[u8]) -> usize {
 /// Adds the features of the end of the URL, without the leftover byte.
 fn add_head(features: &mut Features, head: &UrlHead<'_>, token: &ContinuationToken<'_>) {
     let host_continues = head.host_continues(token);
+    let inside_query = head.ends_inside_query(token);
     features.add([
         (Feature::EndsWithHyphen, head.ends_with(b"-")),
+        (Feature::EndsInsideQuery, inside_query),
+        (Feature::CompletesCommit, head.commit_continues(token)),
+        (Feature::EndsWithIdentifier, head.ends_with_identifier()),
         (Feature::EndsWithPunctuation, head.ends_with(b",;:!)'*]}")),
         (
             Feature::EndsInsideEscape,
@@ -101,7 +182,7 @@ fn add_head(features: &mut Features, head: &UrlHead<'_>, token: &ContinuationTok
         ),
         (
             Feature::EndsWithFileExtension,
-            head.ends_with_file() && !token.begins_query(),
+            head.ends_with_file() && !token.begins_query() && !inside_query,
         ),
         (
             Feature::EndsWithHost,
@@ -120,7 +201,8 @@ fn add_line(
     token: &ContinuationToken<'_>,
 ) {
     let width = columns(line_break.upper_line());
-    let alone = line_break.whole_line;
+    let of_its_own = token.is_stop_word() || token.is_address() && !head.ends_with(b"-");
+    let alone = line_break.whole_line && !of_its_own;
     features.add([
         (
             Feature::ShortLine,
@@ -129,6 +211,10 @@ fn add_line(
         (
             Feature::OverlongLine,
             width > WIDEST_COLUMNS && head.ends_with_alnum(),
+        ),
+        (
+            Feature::CutColumn,
+            CUT_COLUMNS.contains(&width) && head.ends_with_alnum(),
         ),
         (
             Feature::FullLine,
@@ -141,12 +227,11 @@ fn add_line(
         (Feature::AlreadyContinued, line_break.is_continued()),
         (Feature::TokenAlone, alone),
         (
-            Feature::TokenAloneAfterFullLine,
-            alone && (FULL_COLUMNS..=WIDEST_COLUMNS).contains(&width),
-        ),
-        (
             Feature::CapitalBeforeText,
-            !alone && token.first().is_ascii_uppercase() && !head.ends_with(b"-"),
+            !line_break.whole_line
+                && token.first().is_ascii_uppercase()
+                && !head.ends_with(b"-")
+                && !token.has_delimiter_inside(),
         ),
         (
             Feature::EndsParagraph,
@@ -156,16 +241,29 @@ fn add_line(
 }
 
 /// Adds the features of the token. Uses those of the URL and its line.
-fn add_token(features: &mut Features, head: &UrlHead<'_>, token: &ContinuationToken<'_>) {
-    let query = token.begins_query();
+fn add_token(
+    features: &mut Features,
+    line_break: &LineBreak<'_>,
+    head: &UrlHead<'_>,
+    token: &ContinuationToken<'_>,
+) {
+    // A fragment that other text follows is more often a number sign before a word.
+    let hash = token.first() == b'#' && !line_break.whole_line;
+    let parameter = token.begins_parameter() || token.begins_port();
+    let query = token.begins_query() && !hash || parameter || token.begins_address_host();
     let extension = token.has_extension(head.url);
     let label = token.is_labelled() && !features.has(Feature::EndsInsideHost);
-    let host = token.begins_host() && !head.is_host_incomplete() && !extension;
+    let joint = head.ends_with(b"@=");
+    let host = token.begins_host() && !head.is_host_incomplete() && !joint;
+    let punctuation = query || token.begins_path() || token.has_delimiter_inside();
     features.add([
         (Feature::TokenEndsWithExtension, extension),
+        (Feature::TokenHasUrlPunctuation, punctuation),
         (
-            Feature::TokenHasUrlPunctuation,
-            query || token.begins_path() || token.has_delimiter_inside(),
+            Feature::TinyToken,
+            line_break.whole_line
+                && token.is_tiny()
+                && FILLED_COLUMNS <= columns(line_break.upper_line()),
         ),
         (Feature::TokenBeginsQuery, query),
         (
@@ -173,15 +271,45 @@ fn add_token(features: &mut Features, head: &UrlHead<'_>, token: &ContinuationTo
             query && token.first() == b'.',
         ),
         (Feature::TokenHasTwoDelimiters, token.delimiters() >= 2),
+        (Feature::MixedToken, token.is_mixed()),
+        (Feature::HyphenatedToken, token.is_hyphenated()),
+        (
+            Feature::WordBeforeText,
+            line_break
+                .rest()
+                .first()
+                .is_some_and(|byte| is_blank(*byte))
+                && !line_break.whole_line
+                && token.is_small_word()
+                && !extension
+                && !head.ends_with(b"-"),
+        ),
         (Feature::LongToken, columns(token.all) >= LONG_TOKEN),
+        (
+            Feature::NumberToken,
+            head.ends_with(b"/-") && token.is_identifier(),
+        ),
+        (
+            Feature::PathAfterHost,
+            head.ends_with_host()
+                && (token.first() == b'/' && token.begins_path() || token.begins_port()),
+        ),
         (Feature::TokenEndsWithSlash, token.bare.ends_with(b"/")),
         (
             Feature::CapitalizedToken,
-            token.is_capitalized() && !head.ends_with(b"-"),
+            token.is_capitalized() && !head.ends_with(b"-") && !head.ends_inside_escape(),
         ),
         (Feature::FieldLabel, token.all.ends_with(b":") || label),
         (Feature::StopWord, token.is_stop_word()),
-        (Feature::AddressToken, token.is_address()),
+        (
+            Feature::AddressToken,
+            token.is_address() && !head.ends_with(b"-") && !head.is_mailbox(),
+        ),
+        (
+            Feature::WordPair,
+            token.is_word_pair() && head.ends_with_alnum(),
+        ),
+        (Feature::Code, token.is_code() || is_code_line(line_break)),
         (Feature::HostToken, host),
         (Feature::SiteList, host && features.has(Feature::ShortLine)),
     ]);
@@ -193,14 +321,54 @@ fn add_layout(features: &mut Features, line_break: &LineBreak<'_>, head: &UrlHea
     let lower = columns(line_break.lower_indentation());
     let url = columns(line_break.before_url());
     let under_url = url > 0 && lower.abs_diff(url) <= 1;
+    // Indentation behind other quote marks says nothing: a program that breaks a quoted line leaves the rest unquoted.
+    let same = line_break.same_marks;
+    let list = line_break.whole_line && line_break.follow == FollowingLine::Alike;
     features.add([
+        (Feature::BlankBetween, line_break.blank_between),
+        (Feature::FoldedProperty, is_folded_property(line_break)),
+        (Feature::ClosingQuote, is_quote_closed(line_break, head)),
+        (
+            Feature::ListOfNames,
+            list && line_break.lower_columns() < FILLED_COLUMNS && !line_break.ends_open(),
+        ),
         (Feature::ClosingPartner, is_closed(line_break, head)),
-        (Feature::LessIndented, lower < upper),
+        (Feature::LessIndented, same && lower < upper),
         (
             Feature::MoreIndented,
-            lower > upper || lower == upper && under_url,
+            same && (lower > upper || lower == upper && under_url),
         ),
     ]);
+}
+
+/// Returns `true` if the quote before the URL is closed directly after the token.
+fn is_quote_closed(line_break: &LineBreak<'_>, head: &UrlHead<'_>) -> bool {
+    line_break.opener().is_some_and(|quote| {
+        b"'\"".contains(&quote)
+            && !head.url.contains(&quote)
+            && (line_break.rest().first() == Some(&quote)
+                || line_break.token_and(0).ends_with(&[quote]))
+    })
+}
+
+/// Returns `true` if the line of the URL begins with the name of a property, in capitals, and a `:` or `;`, and the lower
+/// line is indented by one blank more.
+fn is_folded_property(line_break: &LineBreak<'_>) -> bool {
+    let before = line_break.before_url();
+    let before = &before[indentation(before)..];
+    let name = before
+        .iter()
+        .take_while(|byte| byte.is_ascii_uppercase() || **byte == b'-')
+        .count();
+    let deeper =
+        columns(line_break.upper_indentation()) + 1 == columns(line_break.lower_indentation());
+    2 <= name && matches!(before.get(name), Some(b':' | b';')) && deeper && line_break.same_marks
+}
+
+/// Returns `true` if the lower line ends like a line of code: with a `;` or a brace after other text.
+fn is_code_line(line_break: &LineBreak<'_>) -> bool {
+    let rest = trim_end(line_break.rest());
+    rest.ends_with(b";") || rest.ends_with(b"{") || rest.starts_with(b" = ")
 }
 
 /// Returns `true` if the bracket or quote before the URL is closed in or right after the token, and not in the URL.
@@ -212,7 +380,11 @@ fn is_closed(line_break: &LineBreak<'_>, head: &UrlHead<'_>) -> bool {
         Some(quote @ (b'\'' | b'"')) => quote,
         _ => return false,
     };
-    !head.url.contains(&close) && line_break.token_and(CLOSER_BYTES).contains(&close)
+    let open = line_break.opener().unwrap_or(close);
+    let count = |text: &[u8], bracket: u8| text.iter().filter(|&&byte| byte == bracket).count();
+    let token = line_break.token_and(CLOSER_BYTES);
+    let own = if open == close { 0 } else { count(token, open) };
+    !head.url.contains(&close) && own < count(token, close)
 }
 
 /// Returns `true` if the text before the URL on its line is only numbers, bullets, brackets and white space.

@@ -1,7 +1,7 @@
 //! A line break after a URL: the upper line with the URL, and the lower line with the token.
 
 use super::line_prefix::{LinePrefix, common_lead};
-use super::line_width::{TextLine, indentation, nearby, rest_of_line};
+use super::line_width::{TextLine, columns, indentation, nearby, rest_of_line, trim_end};
 use crate::limits::CONTINUATION_BYTES;
 use crate::repair::line::line_start;
 use crate::repair::url_run::{INERT, word_terminator_len};
@@ -15,6 +15,8 @@ pub(super) enum FollowingLine {
     Blank,
     /// The line begins with a slash.
     Slash,
+    /// The line is a single word of the kind that the token is: both are names of files, paths or mail addresses.
+    Alike,
     /// The line begins with other text, or it was not read.
     Text,
 }
@@ -46,6 +48,10 @@ pub(super) struct LineBreak<'t> {
     pub(super) whole_line: bool,
     /// `true` if the lower line has quote marks.
     pub(super) quoted: bool,
+    /// `true` if both lines have the same number of quote marks.
+    pub(super) same_marks: bool,
+    /// `true` if a line with quote marks alone stands between the two lines.
+    pub(super) blank_between: bool,
     /// The start of the line after the lower one.
     pub(super) follow: FollowingLine,
 }
@@ -87,15 +93,23 @@ impl<'t> LineBreak<'t> {
     }
 
     fn between(text: &'t [u8], upper: UpperLine, next: usize) -> Option<LineBreak<'t>> {
-        let lower = rest_of_line(text, next, CONTINUATION_BYTES);
+        let upper_line = upper.line.of(text);
+        let upper_marks = LinePrefix::first(upper_line);
+        let upper_body = upper.piece.min(upper.line.start + upper_marks.len);
+        let mut lower = rest_of_line(text, next, CONTINUATION_BYTES);
+        let blank_between =
+            !upper_marks.is_empty() && is_quoted_blank(lower.span.of(text), &upper_marks);
+        if blank_between {
+            lower = rest_of_line(text, lower.next, CONTINUATION_BYTES);
+        }
         let line = lower.span.of(text);
         if indentation(line) == line.len() {
             return None;
         }
-        let upper_line = upper.line.of(text);
-        let upper_marks = LinePrefix::first(upper_line);
-        let upper_body = upper.piece.min(upper.line.start + upper_marks.len);
         let lower_marks = upper_marks.next(line);
+        if blank_between && lower_marks.count() != upper_marks.count() {
+            return None;
+        }
         let body = lower.span.start + lower_marks.len;
         let lower_body = body
             + common_lead(
@@ -120,10 +134,12 @@ impl<'t> LineBreak<'t> {
             token,
             whole_line: !lower.cut && indentation(rest) == rest.len(),
             quoted: !lower_marks.is_empty(),
+            same_marks: lower_marks.count() == upper_marks.count(),
+            blank_between,
             follow: if lower.cut {
                 FollowingLine::Text
             } else {
-                following_line(text, lower.next, &upper_marks)
+                following_line(text, lower.next, &upper_marks, token.of(text))
             },
         })
     }
@@ -156,6 +172,24 @@ impl<'t> LineBreak<'t> {
     /// The token and at most `more` bytes of its line after it.
     pub(super) fn token_and(&self, more: usize) -> &'t [u8] {
         &self.text[self.token.start..self.lower.span.end.min(self.token.end + more)]
+    }
+
+    /// The text after the token on its line.
+    pub(super) fn rest(&self) -> &'t [u8] {
+        &self.text[self.token.end..self.lower.span.end]
+    }
+
+    /// The number of columns of the lower line up to the end of the token.
+    pub(super) fn lower_columns(&self) -> usize {
+        columns(&self.text[self.lower.span.start..self.token.end])
+    }
+
+    /// Returns `true` if the token ends with a byte after which programs break lines.
+    pub(super) fn ends_open(&self) -> bool {
+        self.token
+            .of(self.text)
+            .last()
+            .is_some_and(|last| b"/-_=&?%".contains(last))
     }
 
     /// The white space after the quote marks of the upper line.
@@ -192,6 +226,13 @@ fn run(line: &[u8]) -> usize {
     line.len()
 }
 
+/// Returns `true` if `line` has quote marks and no other text.
+fn is_quoted_blank(line: &[u8], upper: &LinePrefix<'_>) -> bool {
+    let marks = upper.next(line);
+    let body = &line[marks.len..];
+    !marks.is_empty() && indentation(body) == body.len()
+}
+
 /// Returns `true` for `&lt;`, `&gt;` or `&quot;`.
 fn is_entity(rest: &[u8]) -> bool {
     [&b"&lt;"[..], b"&gt;", b"&quot;"]
@@ -200,7 +241,7 @@ fn is_entity(rest: &[u8]) -> bool {
 }
 
 /// The start of the line at `at`, without its quote marks.
-fn following_line(text: &[u8], at: usize, upper: &LinePrefix<'_>) -> FollowingLine {
+fn following_line(text: &[u8], at: usize, upper: &LinePrefix<'_>, token: &[u8]) -> FollowingLine {
     let row = rest_of_line(text, at, CONTINUATION_BYTES);
     let line = row.span.of(text);
     let body = &line[upper.next(line).len..];
@@ -208,6 +249,30 @@ fn following_line(text: &[u8], at: usize, upper: &LinePrefix<'_>) -> FollowingLi
         None if row.cut => FollowingLine::Text,
         None => FollowingLine::Blank,
         Some(b'/') => FollowingLine::Slash,
+        Some(_) if is_alike(token, trim_end(&body[indentation(body)..])) => FollowingLine::Alike,
         Some(_) => FollowingLine::Text,
     }
+}
+
+/// Returns `true` if `token` and `line` are single words of one kind: both mail addresses, or both paths, or both names of
+/// files with an extension.
+fn is_alike(token: &[u8], line: &[u8]) -> bool {
+    let is_word = |word: &[u8]| {
+        word.first().is_some_and(u8::is_ascii_alphanumeric)
+            && !word
+                .iter()
+                .any(|byte| byte.is_ascii_whitespace() || b":?=&%".contains(byte))
+    };
+    let kind = |word: &[u8]| {
+        let file = word
+            .iter()
+            .rposition(|&byte| byte == b'.')
+            .map(|at| word.len() - at);
+        [
+            word.contains(&b'@'),
+            word.contains(&b'/'),
+            file.is_some_and(|len| (2..=6).contains(&len)),
+        ]
+    };
+    is_word(token) && is_word(line) && kind(token) == kind(line) && kind(line).contains(&true)
 }

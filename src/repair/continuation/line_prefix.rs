@@ -27,6 +27,11 @@ impl<'t> LinePrefix<'t> {
         })
     }
 
+    /// The number of marks.
+    pub(super) fn count(&self) -> usize {
+        self.marks.len()
+    }
+
     /// Returns `true` if there are no marks.
     pub(super) fn is_empty(&self) -> bool {
         self.marks.is_empty()

@@ -14,6 +14,20 @@ const TOP_DOMAINS: [&str; 10] = [
     "com", "org", "net", "edu", "gov", "mil", "int", "info", "biz", "name",
 ];
 
+/// First labels of hosts, by which a host in the domain of a country is told from other names with dots.
+const HOST_LABELS: [&[u8]; 8] = [
+    b"ftp", b"gopher", b"web", b"lists", b"mail", b"news", b"git", b"archive",
+];
+
+/// Domains of countries that are frequent in archives and are neither extensions of files nor endings of versions.
+const COUNTRIES: [&[u8]; 18] = [
+    b"uk", b"de", b"fr", b"nl", b"se", b"ch", b"at", b"it", b"fi", b"dk", b"be", b"ru", b"jp",
+    b"au", b"nz", b"es", b"cz", b"eu",
+];
+
+/// Number of letters of a country's top-level domain.
+const COUNTRY_LETTERS: usize = 2;
+
 /// Frequent English words that continue a sentence after a URL. URLs do not end with them. `a` and `i` are missing because
 /// they can be letters of a URL.
 const STOP_WORDS: [&str; 35] = [
@@ -28,7 +42,45 @@ const RULES: [&str; 13] = [
 ];
 
 /// Bytes that no continuation begins with: they open something, or programs break lines after them.
-const NEVER_FIRST: &[u8] = b"[({*|\\'^!,;:)]}$@";
+const NEVER_FIRST: &[u8] = b"[({*|\\'^!,)]}$";
+
+/// The directives of the C preprocessor. A line that begins with `#` and one of them is code.
+const DIRECTIVES: [&[u8]; 13] = [
+    b"include", b"define", b"undef", b"if", b"ifdef", b"ifndef", b"elif", b"else", b"endif",
+    b"error", b"warning", b"pragma", b"line",
+];
+
+/// The folders of names in a git repository. A name that begins with one of them is the name of a branch or tag.
+const REFERENCES: [&[u8]; 4] = [b"tags/", b"refs/", b"heads/", b"remotes/"];
+
+/// The pages that cgit, which shows git repositories on the web, has below the name of a repository.
+const REPOSITORY_PAGES: [&[u8]; 16] = [
+    b"about",
+    b"atom",
+    b"blame",
+    b"blob",
+    b"commit",
+    b"diff",
+    b"log",
+    b"patch",
+    b"plain",
+    b"rawdiff",
+    b"refs",
+    b"snapshot",
+    b"stats",
+    b"summary",
+    b"tag",
+    b"tree",
+];
+
+/// Maximum number of digits of the number of an issue or of a footnote, such as `#12`.
+const ISSUE_DIGITS: usize = 6;
+
+/// Minimum number of digits of an identifier.
+const IDENTIFIER_DIGITS: usize = 4;
+
+/// Minimum number of digits of a hexadecimal identifier. Git shortens names of commits to seven or more.
+const HEXADECIMAL_DIGITS: usize = 7;
 
 /// Bytes that separate the parts of a URL.
 const DELIMITERS: &[u8] = b"/_%=&?#~";
@@ -60,14 +112,15 @@ impl<'t> ContinuationToken<'t> {
         self.all[0]
     }
 
-    /// Returns `true` if the token begins another URL: with a scheme, `www.` or `URL:`.
+    /// Returns `true` if the token begins another URL: with a scheme, `www.` or `URL:`. One `?` before it does not count: it
+    /// stands for a bullet or blank that a charset conversion lost.
     pub(super) fn begins_url(&self) -> bool {
-        let end = self
-            .all
+        let all = self.all.strip_prefix(b"?").unwrap_or(self.all);
+        let end = all
             .iter()
             .position(|byte| b"/?=&".contains(byte))
-            .unwrap_or(self.all.len());
-        let scheme = self.all[..end].ends_with(b":") && self.all[end..].starts_with(b"//");
+            .unwrap_or(all.len());
+        let scheme = all[..end].ends_with(b":") && all[end..].starts_with(b"//");
         scheme
             || ["www.", "mailto:", "news:", "url:"]
                 .iter()
@@ -77,6 +130,163 @@ impl<'t> ContinuationToken<'t> {
     /// Returns `true` if the token begins with a byte that no continuation begins with, or contains no word.
     pub(super) fn is_punctuation(&self) -> bool {
         NEVER_FIRST.contains(&self.first()) || !self.all.iter().any(|&byte| is_word(byte))
+    }
+
+    /// Returns `true` if the token is a `:`, a number and a slash or nothing: the port after a host.
+    pub(super) fn begins_port(&self) -> bool {
+        let Some(rest) = self.all.strip_prefix(b":") else {
+            return false;
+        };
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        (2..=5).contains(&digits) && matches!(rest[digits..], [] | [b'/', ..])
+    }
+
+    /// Returns `true` if the token is a `;` and an assignment, as between the parameters of a query.
+    pub(super) fn begins_parameter(&self) -> bool {
+        self.all
+            .strip_prefix(b";")
+            .and_then(|all| ContinuationToken::new(all)?.assigned_value())
+            .is_some_and(|value| !value.is_empty())
+    }
+
+    /// Returns `true` if the token is an `@` and the rest of a mail address or Message-ID: a host with at least two labels.
+    pub(super) fn begins_address_host(&self) -> bool {
+        let Some(host) = self.bare.strip_prefix(b"@") else {
+            return false;
+        };
+        let end = host
+            .iter()
+            .position(|byte| b"/?#".contains(byte))
+            .unwrap_or(host.len());
+        is_host(&host[..end])
+    }
+
+    /// Returns `true` if the token is an `@`, a name and a slash, as in the paths of some sites.
+    pub(super) fn begins_name_in_path(&self) -> bool {
+        self.all.strip_prefix(b"@").is_some_and(|rest| {
+            let name = rest
+                .iter()
+                .take_while(|&&byte| is_word(byte) || byte == b'-' || byte == b'.')
+                .count();
+            name > 0 && rest[name..].starts_with(b"/")
+        })
+    }
+
+    /// Returns `true` if the token can be the rest of a host: labels with a dot between them, or a label alone.
+    pub(super) fn begins_host_rest(&self) -> bool {
+        self.bare.split(|&byte| byte == b'.').all(|label| {
+            !label.is_empty() && all(label, |byte| byte.is_ascii_alphanumeric() || *byte == b'-')
+        })
+    }
+
+    /// Returns `true` if the token is a `#` and a directive of the C preprocessor.
+    pub(super) fn is_directive(&self) -> bool {
+        self.all
+            .strip_prefix(b"#")
+            .is_some_and(|name| DIRECTIVES.contains(&name))
+    }
+
+    /// Returns `true` if the token is a `#` and a short number: that of an issue.
+    pub(super) fn is_issue(&self) -> bool {
+        self.bare
+            .strip_prefix(b"#")
+            .is_some_and(|number| number.len() <= ISSUE_DIGITS && all(number, u8::is_ascii_digit))
+    }
+
+    /// Returns `true` if the token begins with the folder of branches or tags of a git repository.
+    pub(super) fn is_reference(&self) -> bool {
+        REFERENCES.iter().any(|folder| self.all.starts_with(folder))
+    }
+
+    /// Returns `true` if the token is a page below a git repository, whose URL ends with a slash if `after_slash`.
+    pub(super) fn is_repository_page(&self, after_slash: bool) -> bool {
+        let query = matches!(self.first(), b'?' | b';' | b'#' | b'&');
+        let page = if after_slash {
+            Some(self.all)
+        } else {
+            self.all.strip_prefix(b"/")
+        };
+        query
+            || page.is_some_and(|page| {
+                let name = page
+                    .iter()
+                    .take_while(|byte| byte.is_ascii_lowercase())
+                    .count();
+                let (name, rest) = page.split_at(name);
+                let known =
+                    REPOSITORY_PAGES.contains(&name) && matches!(rest, [] | [b'/' | b'?', ..]);
+                known || !after_slash
+            })
+    }
+
+    /// Returns `true` if the token is an identifier: a decimal number, or a hexadecimal number with digits.
+    pub(super) fn is_identifier(&self) -> bool {
+        let end = self
+            .bare
+            .iter()
+            .position(|byte| b"/?#-.".contains(byte))
+            .unwrap_or(self.bare.len());
+        let name = &self.bare[..end];
+        let decimal = IDENTIFIER_DIGITS <= name.len() && all(name, u8::is_ascii_digit);
+        let hexadecimal = HEXADECIMAL_DIGITS <= name.len()
+            && all(name, u8::is_ascii_hexdigit)
+            && name.iter().any(u8::is_ascii_digit);
+        decimal || hexadecimal
+    }
+
+    /// Returns `true` if the token is the number of a section, such as `5.2.2`.
+    pub(super) fn is_section_number(&self) -> bool {
+        self.bare.contains(&b'.')
+            && self.bare.split(|&byte| byte == b'.').all(|number| {
+                !number.is_empty() && number.len() <= 2 && all(number, u8::is_ascii_digit)
+            })
+    }
+
+    /// Returns `true` if the token is one or two letters or digits, and no word.
+    pub(super) fn is_tiny(&self) -> bool {
+        self.bare.len() <= 2
+            && all(self.bare, |byte| {
+                byte.is_ascii_lowercase() || byte.is_ascii_digit()
+            })
+            && !self.is_stop_word()
+            && ![&b"a"[..], b"i", b"me", b"my", b"no", b"ok", b"us"].contains(&self.bare)
+    }
+
+    /// Returns `true` if the token has letters and digits.
+    pub(super) fn is_mixed(&self) -> bool {
+        self.has_digit() && self.bare.iter().any(u8::is_ascii_alphabetic)
+    }
+
+    /// Returns `true` if the token has two hyphens or more, none of them at its start.
+    pub(super) fn is_hyphenated(&self) -> bool {
+        self.first() != b'-' && self.bare.iter().filter(|&&byte| byte == b'-').count() >= 2
+    }
+
+    /// Returns `true` if the token is a word of small letters.
+    pub(super) fn is_small_word(&self) -> bool {
+        all(self.bare, u8::is_ascii_lowercase)
+    }
+
+    /// Returns `true` if the token has a digit.
+    pub(super) fn has_digit(&self) -> bool {
+        self.bare.iter().any(u8::is_ascii_digit)
+    }
+
+    /// Returns `true` if the token is two words with a slash between them.
+    pub(super) fn is_word_pair(&self) -> bool {
+        let mut words = self.bare.split(|&byte| byte == b'/');
+        let word = |word: Option<&[u8]>| {
+            word.is_some_and(|word| !word.is_empty() && all(word, u8::is_ascii_alphabetic))
+        };
+        word(words.next()) && word(words.next()) && words.next().is_none()
+    }
+
+    /// Returns `true` if the token is the call of a function or a qualified name: `run()`, `f(x,`, `a::b`, `a->b`.
+    pub(super) fn is_code(&self) -> bool {
+        let call = self.all.windows(2).position(|pair| {
+            (pair[0].is_ascii_alphanumeric() && pair[1] == b'(') || pair == b"::" || pair == b"->"
+        });
+        call.is_some_and(|at| !self.all[..at].contains(&b'/'))
     }
 
     /// Returns `true` if the token is a rule, bullet, box or option, or the number of a list item.
@@ -112,7 +322,8 @@ impl<'t> ContinuationToken<'t> {
             [b'?' | b'&' | b'=', next, ..] => is_word(*next) || b"%~.=&-".contains(next),
             [b'%', one, two, ..] => one.is_ascii_hexdigit() && two.is_ascii_hexdigit(),
             [b'#', name @ ..] => {
-                !name.is_empty() && all(name, |&byte| is_word(byte) || b".-".contains(&byte))
+                let fragment = |&byte: &u8| is_word(byte) || b".-=+:&".contains(&byte);
+                !name.is_empty() && all(bare(name), fragment) && !self.is_issue()
             }
             _ => self.begins_extension(),
         }
@@ -135,6 +346,7 @@ impl<'t> ContinuationToken<'t> {
         match self.all {
             [b'/' | b'_' | b'~', next, ..] => is_word(*next) || b"%~.-".contains(next),
             [b'.', next, ..] => is_word(*next),
+            [b'@', ..] => self.begins_address_host() || self.begins_name_in_path(),
             [b'-', next, rest @ ..] => {
                 is_word(*next)
                     && rest
@@ -147,7 +359,8 @@ impl<'t> ContinuationToken<'t> {
 
     /// Returns `true` if the token begins with a path, query or fragment, or with another label of a host.
     pub(super) fn follows_host(&self) -> bool {
-        matches!(self.all, [b'/' | b'?' | b'#' | b'.', next, ..] if is_word(*next))
+        matches!(self.all, [b'/' | b'?' | b'#' | b'.', next, ..] if is_word(*next) || b"~%".contains(next))
+            || self.begins_port()
     }
 
     /// Returns `true` if the token ends with the extension of a file, before any query, or completes one that `url` begins.
@@ -217,6 +430,14 @@ impl<'t> ContinuationToken<'t> {
             .iter()
             .take_while(|&&byte| is_word(byte) || b".+-".contains(&byte))
             .count();
+        // A Message-ID has many digits before its `@`.
+        let digits = self.bare[..name]
+            .iter()
+            .filter(|byte| byte.is_ascii_digit())
+            .count();
+        if IDENTIFIER_DIGITS <= digits || !is_word(self.bare[0]) {
+            return false;
+        }
         let rest = &self.bare[name..];
         let Some(host) = rest
             .strip_prefix(b"@")
@@ -246,12 +467,13 @@ impl<'t> ContinuationToken<'t> {
             }
             _ => rest,
         };
-        let mut labels = host.rsplit(|&byte| byte == b'.');
-        let known = labels.next().is_some_and(is_top_domain);
-        known
-            && host.contains(&b'.')
-            && labels.all(|label| !label.is_empty())
-            && matches!(rest, [] | [b'/', ..])
+        let last = host.rsplit(|&byte| byte == b'.').next().unwrap_or_default();
+        let first = host.split(|&byte| byte == b'.').next().unwrap_or_default();
+        let country = last.len() == COUNTRY_LETTERS
+            && all(last, u8::is_ascii_lowercase)
+            && !has_extension(host)
+            && (HOST_LABELS.contains(&first) || COUNTRIES.contains(&last));
+        (is_top_domain(last) || country) && is_host(host) && matches!(rest, [] | [b'/', ..])
     }
 }
 
@@ -260,6 +482,14 @@ pub(super) fn is_top_domain(label: &[u8]) -> bool {
     TOP_DOMAINS
         .iter()
         .any(|domain| domain.as_bytes().eq_ignore_ascii_case(label))
+}
+
+/// Returns `true` if `text` is a host with at least two labels.
+fn is_host(text: &[u8]) -> bool {
+    let label = |label: &[u8]| {
+        !label.is_empty() && all(label, |byte| byte.is_ascii_alphanumeric() || *byte == b'-')
+    };
+    text.contains(&b'.') && text.split(|&byte| byte == b'.').all(label)
 }
 
 fn begins_with(text: &[u8], prefix: &str) -> bool {

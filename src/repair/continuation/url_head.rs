@@ -1,10 +1,14 @@
 //! The URL read so far: the properties of its end.
 
+use super::line_prefix::is_word;
 use super::line_width::columns;
 use super::token::{ContinuationToken, bare, has_extension, is_top_domain};
 
 /// Number of letters of a country's top-level domain.
 const COUNTRY_LETTERS: usize = 2;
+
+/// Numbers of digits of the identifier of a commit in git: SHA-1 and SHA-256.
+const COMMIT_DIGITS: [usize; 2] = [40, 64];
 
 /// A URL with a `//`, or the beginning of one.
 #[derive(Clone, Copy, Debug)]
@@ -13,22 +17,54 @@ pub(super) struct UrlHead<'u> {
     pub(super) url: &'u [u8],
     /// The text between the `//` and the path or query.
     host: &'u [u8],
-    /// The path and all that follows it.
+    /// The path and all that follows it; for `mailto:` the address.
     path: &'u [u8],
+    /// `true` for a `mailto:` URL.
+    is_mailbox: bool,
 }
 
 impl<'u> UrlHead<'u> {
-    /// Divides `url`. `None` if no `//` follows its scheme.
+    /// Divides `url`. `None` if no `//` follows its scheme, which is not `mailto`.
     pub(super) fn new(url: &'u [u8]) -> Option<UrlHead<'u>> {
         let in_scheme = |byte: &u8| byte.is_ascii_alphanumeric() || b"+.-".contains(byte);
         let scheme = url.iter().take_while(|byte| in_scheme(byte)).count();
+        if url[..scheme].eq_ignore_ascii_case(b"mailto") {
+            let path = url[scheme..].strip_prefix(b":")?;
+            return Some(UrlHead {
+                url,
+                host: &[],
+                path,
+                is_mailbox: true,
+            });
+        }
         let rest = url[scheme..].strip_prefix(b"://")?;
         let host = rest
             .iter()
             .position(|byte| b"/?#".contains(byte))
             .unwrap_or(rest.len());
         let (host, path) = rest.split_at(host);
-        Some(UrlHead { url, host, path })
+        Some(UrlHead {
+            url,
+            host,
+            path,
+            is_mailbox: false,
+        })
+    }
+
+    /// Returns `true` for a `mailto:` URL.
+    pub(super) fn is_mailbox(&self) -> bool {
+        self.is_mailbox
+    }
+
+    /// Returns `true` if the URL is a `mailto:` URL whose address is incomplete, and `token` completes it.
+    pub(super) fn address_continues(&self, token: &ContinuationToken<'_>) -> bool {
+        if !self.is_mailbox || self.path.is_empty() || self.path.contains(&b'?') {
+            return false;
+        }
+        match self.path.iter().position(|&byte| byte == b'@') {
+            None => token.bare.contains(&b'@') && is_word(token.first()),
+            Some(_) => self.ends_with(b"@.-") && token.begins_host_rest(),
+        }
     }
 
     /// Returns `true` if the URL ends with one of `bytes`.
@@ -58,6 +94,67 @@ impl<'u> UrlHead<'u> {
         !self.path.is_empty() && has_extension(bare(self.url))
     }
 
+    /// Returns `true` if a query ends with `&` or `=`, or with the `?` before `token`, a parameter.
+    pub(super) fn ends_inside_query(&self, token: &ContinuationToken<'_>) -> bool {
+        let parameter = token
+            .assigned_value()
+            .is_some_and(|value| !value.is_empty());
+        self.path.contains(&b'?') && self.ends_with(b"&=") || self.path.ends_with(b"?") && parameter
+    }
+
+    /// Returns `true` if the URL ends inside the identifier of a commit, and `token` has the missing digits.
+    pub(super) fn commit_continues(&self, token: &ContinuationToken<'_>) -> bool {
+        let begun = hexadecimal_end(self.path);
+        let more = token
+            .all
+            .iter()
+            .take_while(|byte| is_commit_digit(**byte))
+            .count();
+        0 < begun && 0 < more && COMMIT_DIGITS.contains(&(begun + more))
+    }
+
+    /// Returns `true` if the URL ends with a whole identifier: of a commit, of a line of a source file, or of a message.
+    pub(super) fn ends_with_identifier(&self) -> bool {
+        let path = bare(self.path);
+        let path = path.strip_suffix(b"/").unwrap_or(path);
+        let last = path
+            .rsplit(|byte| b"/=#".contains(byte))
+            .next()
+            .unwrap_or_default();
+        let line = path.len() > last.len()
+            && path[path.len() - last.len() - 1] == b'#'
+            && matches!(last, [b'L' | b'n' | b'l', digits @ ..] if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit));
+        let message = last
+            .iter()
+            .position(|&byte| byte == b'@')
+            .is_some_and(|at| {
+                let domain = last.rsplit(|&byte| byte == b'.').next().unwrap_or_default();
+                0 < at
+                    && last[at..].contains(&b'.')
+                    && (is_top_domain(domain) || columns(domain) == COUNTRY_LETTERS)
+            });
+        line || message || COMMIT_DIGITS.contains(&hexadecimal_end(last))
+    }
+
+    /// Returns `true` if the URL ends with the name of a git repository, with or without a slash after it.
+    ///
+    /// `git request-pull` writes the URL of a repository and, after a blank, the name of a branch or tag; a mailer breaks the
+    /// line there.
+    pub(super) fn ends_with_repository(&self) -> bool {
+        let path = self.path.strip_suffix(b"/").unwrap_or(self.path);
+        path.ends_with(b".git") && path.len() > ".git".len()
+    }
+
+    /// Returns `true` if the URL has a query.
+    pub(super) fn has_query(&self) -> bool {
+        self.path.contains(&b'?')
+    }
+
+    /// Returns `true` if the URL ends with a port or the colon before one.
+    pub(super) fn has_port(&self) -> bool {
+        self.host.contains(&b':')
+    }
+
     /// Returns `true` if the URL is a scheme and a complete host without path.
     pub(super) fn ends_with_host(&self) -> bool {
         self.path.is_empty() && !self.is_host_incomplete()
@@ -65,12 +162,15 @@ impl<'u> UrlHead<'u> {
 
     /// Returns `true` if nothing follows the `//`.
     pub(super) fn is_scheme(&self) -> bool {
-        self.host.is_empty() && self.path.is_empty()
+        self.host.is_empty() && self.path.is_empty() && !self.is_mailbox
     }
 
     /// Returns `true` if the URL ends inside its host, after a dot, colon or hyphen or before all of it, and `token` can
     /// continue the host.
     pub(super) fn host_continues(&self, token: &ContinuationToken<'_>) -> bool {
+        if self.is_mailbox {
+            return self.address_continues(token);
+        }
         let joint = self.host.last().is_none_or(|last| b".:-".contains(last));
         self.is_host_incomplete()
             && joint
@@ -79,7 +179,7 @@ impl<'u> UrlHead<'u> {
 
     /// Returns `true` if the URL ends inside its host: the last label is not a known top-level domain.
     pub(super) fn is_host_incomplete(&self) -> bool {
-        if !self.path.is_empty() || is_number(self.host) {
+        if !self.path.is_empty() || is_number(self.host) || self.is_mailbox {
             return false;
         }
         let end = self
@@ -97,6 +197,19 @@ impl<'u> UrlHead<'u> {
             || !is_top_domain(last) && columns(last) != COUNTRY_LETTERS
             || self.host.ends_with(b"-")
     }
+}
+
+/// The number of hexadecimal digits at the end of `path`, in small letters.
+fn hexadecimal_end(path: &[u8]) -> usize {
+    let after = path
+        .iter()
+        .rposition(|byte| !is_commit_digit(*byte))
+        .map_or(0, |at| at + 1);
+    path.len() - after
+}
+
+fn is_commit_digit(byte: u8) -> bool {
+    matches!(byte, b'0'..=b'9' | b'a'..=b'f')
 }
 
 /// Returns `true` if a host consists of digits and dots.
@@ -154,7 +267,8 @@ mod tests {
         );
         assert!(head("x://y%").ends_inside_escape() && head("x://y%4").ends_inside_escape());
         assert!(!head("x://y%4F").ends_inside_escape());
-        assert!(UrlHead::new(b"mailto:joe@a.example").is_none());
+        assert!(UrlHead::new(b"news:joe@a.example").is_none());
+        assert!(head("mailto:joe").is_mailbox() && !head("http://joe").is_mailbox());
     }
 
     #[test]

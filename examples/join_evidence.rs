@@ -1,0 +1,47 @@
+//! Prints the evidence about the line breaks after bare URLs.
+//!
+//! Reads lines `FILE<TAB>OFFSET` from standard input: a plain text, and the offset of a URL in it. For each line break after
+//! the URL prints a line with the fields file, offset, number of the line break, confidence, the features that are present
+//! (joined by commas), and the URL up to this line break with the token of the next line after it. Tabs separate the fields.
+//! Without any line break it prints only the first two and the URL. `tests/tools/join_calibration.py` reads this.
+
+use std::error::Error;
+use std::{fs, io};
+
+use urlspool::repair::{Feature, line_break_evidence, url_run_end};
+use urlspool::scan::Rules;
+use urlspool::span::Span;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    for line in io::stdin().lines() {
+        let line = line?;
+        let (path, offset) = line.split_once('\t').ok_or("expected FILE<TAB>OFFSET")?;
+        print_evidence(path, &fs::read(path)?, offset.parse()?);
+    }
+    Ok(())
+}
+
+fn print_evidence(path: &str, text: &[u8], from: usize) {
+    let before = from.checked_sub(1).map(|at| text[at]);
+    let head = Span::new(
+        from,
+        url_run_end(text, from, before, Rules::Wide, usize::MAX),
+    );
+    let mut url = head.of(text).to_vec();
+    let evidence = line_break_evidence(text, head);
+    for (number, step) in evidence.iter().enumerate() {
+        let names: Vec<&str> = step.features.iter().map(Feature::name).collect();
+        url.truncate(url.len() - step.dropped);
+        println!(
+            "{path}\t{from}\t{number}\t{:.4}\t{}\t{}\t{}",
+            step.features.confidence(),
+            names.join(","),
+            String::from_utf8_lossy(&url),
+            String::from_utf8_lossy(step.token.of(text)),
+        );
+        url.extend_from_slice(step.token.of(text));
+    }
+    if evidence.is_empty() {
+        println!("{path}\t{from}\t-\t\t\t{}\t", String::from_utf8_lossy(&url));
+    }
+}

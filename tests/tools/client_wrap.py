@@ -1,0 +1,353 @@
+#!/usr/bin/env python3
+"""Writes mail as mail programs wrap it, with the URLs that its authors meant: labelled line breaks for join_calibration.py.
+
+usage: client_wrap.py [--seed N] [--count N] [--clients NAME,...] > LABELS.jsonl
+
+Each line is a label (see join_calibration.py; the archive is the name of the program, the sample `generated`). Texts are made
+of invented words, hosts and paths; half of the URLs are long enough to be broken, the others end a line of prose, of a list,
+of a signature, of a commit message or of code, whose next line does not belong to them.
+
+What the programs do, each from its documentation or from mail that it wrote:
+
+- vim (`textwidth`, with mutt), Emacs (`auto-fill-mode`), GNU fmt and Gmail (78 columns) break lines at blanks alone: a long
+  URL stands on a line of its own, whole.
+- pine's composer breaks at blanks, and cuts a word that is longer than the line at its 80th column.
+- Outlook and Outlook Express, in plain text, break at 76 columns: at blanks, and inside of words that are longer than a line.
+- Netscape and early Mozilla break at 72 columns: at blanks, and after `/`, `-` and `?` of a long word.
+- Apple Mail breaks after `/` and `-`, and leaves a blank before the line end (DelSp, whose label some lists remove).
+- Thunderbird writes format=flowed: it breaks at blanks alone, and leaves a blank before the line end.
+- Lotus Notes breaks at 75 columns: at blanks, and after punctuation of a long word.
+- Quoting adds `> ` to each line; Gmail, Outlook Express and others break the quoted lines again, and the rest of a line
+  stands alone, with the marks or without them.
+- Quoted-printable that nobody decoded cuts lines at 76 columns, with a `=`.
+- Programs of USENET cut lines at their 79th or 80th column.
+"""
+import argparse
+import json
+import random
+import re
+
+WORDS = (
+    "the of and to a in is it that for was on are as with they at be this from have or by one had not but what all were when "
+    "we there can an your which their said if do will each about how up out them then she many some so these would other into "
+    "has more her two like him see time could no make than first been its who now people my made over did down only way find "
+    "use may water long little very after words called just where most know get through back much before go good new write our "
+    "used me man too any day same right look think also around another came come work three word must because does part even "
+    "place well such here take why things help put years different away again off went old number great tell men say small every "
+    "found still between name should home big give air line set own under read last never us left end along while might next "
+    "sound below saw something thought both few those always looked show large often together asked house world going want "
+    "school important until form food keep children feet land side without boy once animals life enough took sometimes four head "
+    "above kind began almost live page got earth need far hand high year mother light parts country father let night following "
+    "picture being study second eyes soon times story boys since white days ever paper hard near sentence better best across "
+    "during today others however sure means knew try told young miles sun ways thing whole hear example heard several change "
+    "answer room sea against top turned learn point city play toward five using himself usually money"
+).split()
+NAMES = "lamp wick oil brass copper glass cabinet shelf catalogue letter archive index report survey notes minutes draft design manual guide history review summary figure table plate map garden harbour bridge tower market museum library station valley river forest meadow orchard".split()
+LABELS = "lamp wick oilman brassworks lanterns candle glassworks chandler beacon lantern oilpress wickmakers".split()
+TOPS = "com org net edu gov co.uk de nl fr ac.uk se".split()
+EXTENSIONS = "html htm txt pdf ps.gz tar.gz zip jpg php asp gif shtml md c patch".split()
+PERSONS = "Jane John Mary Carol Peter Ada Otto Nina Karl Rosa".split()
+
+
+def words(random, count):
+    return " ".join(random.choice(WORDS) for _ in range(count))
+
+
+def sentence(random):
+    text = words(random, random.randint(5, 16))
+    return text[0].upper() + text[1:] + random.choice(["."] * 6 + ["?", "!", ","])
+
+
+def slug(random, least=2, most=6):
+    joint = random.choice("--__")
+    parts = [random.choice(NAMES) if random.random() < 0.8 else str(random.randint(1, 2024)) for _ in range(random.randint(least, most))]
+    name = joint.join(parts)
+    return "".join(part.capitalize() for part in parts) if random.random() < 0.12 else name
+
+
+def digits(random, most):
+    return str(random.randint(1, 10**random.randint(2, most)))
+
+
+def hexadecimal(random, count):
+    return "".join(random.choice("0123456789abcdef") for _ in range(count))
+
+
+def host(random):
+    name = random.choice(LABELS) + random.choice(["", "", "-" + random.choice(NAMES)])
+    first = random.choice(["www.", "www.", "www.", "", "lists.", "ftp.", "archive.", "git."])
+    return first + name + "." + random.choice(TOPS)
+
+
+def message_id(random):
+    return f"{random.randint(2001, 2025)}{digits(random, 9)}.{digits(random, 6)}-{random.randint(1, 20)}-{random.choice(PERSONS).lower()}@{random.choice(LABELS)}.{random.choice(TOPS)}"
+
+
+def url(random):
+    """A URL of one of the shapes that occur in archives."""
+    scheme = random.choice(["http"] * 5 + ["https"] * 4 + ["ftp"])
+    place = f"{scheme}://{host(random)}"
+    folders = "/".join(slug(random, 1, 3) for _ in range(random.randint(1, 5)))
+    shape = random.randrange(12)
+    if shape == 0:
+        return f"{place}/{folders}/"
+    if shape == 1:
+        return f"{place}/{folders}/{slug(random)}"
+    if shape in (2, 3, 4):
+        return f"{place}/{folders}/{slug(random)}.{random.choice(EXTENSIONS)}"
+    if shape == 5:
+        query = "&".join(f"{random.choice(NAMES)}={slug(random, 1, 2) if random.random() < 0.6 else digits(random, 8)}" for _ in range(random.randint(1, 5)))
+        return f"{place}/{folders}/{random.choice(NAMES)}.{random.choice(['cgi', 'asp', 'php', 'pl'])}?{query}"
+    if shape == 6:
+        return f"{place}/pipermail/{slug(random, 1, 3)}/{random.randint(1996, 2024)}-{random.choice(['January', 'May', 'July', 'October'])}/{random.randint(0, 99999):06}.html"
+    if shape == 7:
+        return f"{place}/{random.choice(['r', 'all', 'lkml', 'linux-' + random.choice(NAMES)])}/{message_id(random)}/"
+    if shape == 8:
+        return f"{place}/{slug(random, 1, 2)}/commit/?id={hexadecimal(random, 40)}"
+    if shape == 9:
+        return f"{place}/{slug(random, 1, 2)}/{random.choice(['blob', 'tree'])}/{random.choice(['master', 'trunk', hexadecimal(random, 40)])}/{folders}/{slug(random, 1, 2)}.{random.choice(['c', 'py', 'rst', 'md', 'h'])}#L{random.randint(1, 2000)}"
+    if shape == 10:
+        return f"{place}/questions/{digits(random, 8)}/{slug(random, 4, 9)}"
+    return f"{place}/%7E{random.choice(PERSONS).lower()}/{folders}?{random.choice(NAMES)}=%2F{slug(random, 1, 1)}%2F{slug(random, 2, 4)}%20{slug(random, 1, 2)}"
+
+
+def url_of(random, least, most):
+    while True:
+        made = url(random)
+        if least <= len(made) <= most:
+            return made
+
+
+# Wrapping: a paragraph (words with URLs among them) to lines.
+
+
+def fill(text, columns, long_word, room=lambda line: True):
+    """Breaks at blanks; `long_word` divides a word that is longer than a line into pieces that fit on lines."""
+    lines, line = [], ""
+    for word in text.split(" "):
+        fills = divides(long_word) and "://" in word and line and len(line) + 1 + len(word) > columns
+        if len(word) > columns or fills:
+            first = columns - len(line) - 1 if line and room(line) else columns
+            pieces = long_word(word, columns, first if line else columns)
+            if line and pieces[0] == "":
+                lines.append(line)
+                pieces = pieces[1:]
+            elif line and len(pieces[0]) <= columns - len(line) - 1:
+                pieces[0] = f"{line} {pieces[0]}"
+                line = ""
+            elif line:
+                lines.append(line)
+            lines.extend(pieces[:-1])
+            line = pieces[-1]
+        elif line and len(line) + 1 + len(word) > columns:
+            lines.append(line)
+            line = word
+        else:
+            line = f"{line} {word}" if line else word
+    return lines + [line]
+
+
+def whole(word, columns, first):
+    return ["", word][1:]
+
+
+def cut(word, columns, first):
+    return [word[at:at + columns] for at in range(0, len(word), columns)]
+
+
+def after(marks):
+    def divide(word, columns, first):
+        pieces, rest, most = [], word, first
+        while len(rest) > most:
+            at = max((rest.rfind(mark, 0, most) for mark in marks), default=-1)
+            if at <= 8 and most < columns:
+                pieces, most = [""], columns
+                continue
+            at = at + 1 if at > 8 else most
+            pieces.append(rest[:at])
+            rest, most = rest[at:], columns
+        return pieces + [rest]
+    divide.marks = marks
+    return divide
+
+
+def divides(long_word):
+    """Whether a program breaks words after punctuation: then it also does so to fill a line."""
+    return getattr(long_word, "marks", "") != ""
+
+
+def quoted(lines, mark="> "):
+    return [(mark + line).rstrip() if not line.endswith(" ") else mark + line for line in lines]
+
+
+def rewrapped(random, lines, columns, marked):
+    """Quoted lines that were broken again: the rest of each stands on a line of its own."""
+    out = []
+    for line in lines:
+        if len(line) <= columns:
+            out.append(line)
+            continue
+        at = line.rfind(" ", 3, columns + 1)
+        if at > 3 and "://" not in line[:at]:
+            pieces = [line[:at], line[at + 1:]]
+        else:
+            pieces = [line[:columns], line[columns:]]
+        mark = re.match(r"[> ]*", line).group() if marked else ""
+        out.append(pieces[0])
+        out.extend(mark + piece for piece in pieces[1:])
+    return out
+
+
+def flow(lines):
+    return [line + " " for line in lines[:-1]] + lines[-1:]
+
+
+CLIENTS = {
+    # name: (columns, what is done with a word that is longer than a line, what is done with the lines)
+    "vim": (72, whole, None),
+    "emacs": (70, whole, None),
+    "fmt": (75, whole, None),
+    "gmail": (78, whole, None),
+    "pine": (79, cut, None),
+    "outlook": (76, cut, None),
+    "netscape": (72, after("/-?"), None),
+    "apple-mail": (70, after("/-"), flow),
+    "thunderbird": (72, whole, flow),
+    "notes": (75, after("/-?&=._"), None),
+    "usenet": (79, cut, None),
+    "quoted-printable": (75, None, None),
+}
+
+
+def soft_wrapped(text):
+    """One line of quoted-printable, cut by soft line ends."""
+    text = text.replace("=", "=3D")
+    lines = []
+    while len(text) > 76:
+        at = 75
+        while text[at - 1] == "=" or text[at - 2] == "=":
+            at -= 1
+        lines.append(text[:at] + "=")
+        text = text[at:]
+    return lines + [text]
+
+
+def next_block(random, link):
+    """Lines after a URL that do not belong to it: a list, a signature, trailers, code, a diffstat, a file list."""
+    name = lambda: slug(random, 1, 2)
+    kind = random.randrange(14)
+    if kind == 0:
+        return [sentence(random)]
+    if kind == 1:
+        return [f"[{number}] {url_of(random, 20, 70)}" for number in (2, 3)]
+    if kind == 2:
+        return [random.choice(["Regards,", "Thanks,", "Cheers", "Best,", "thanks", "HTH"]), random.choice(PERSONS)]
+    if kind == 3:
+        return [f"{random.choice(['Signed-off-by', 'Reported-by', 'Reviewed-by', 'Cc'])}: {random.choice(PERSONS)} <{random.choice(PERSONS).lower()}@{host(random)}>", "---"]
+    if kind == 4:
+        return [f" {name()}/{name()}.c | {random.randint(1, 99)} {'+' * random.randint(1, 20)}{'-' * random.randint(0, 9)}" for _ in range(3)]
+    if kind == 5:
+        return [random.choice(["#include <stdio.h>", "#ifdef LAMP", "# " + words(random, 4), "#define WICK 1", "#endif"])]
+    if kind == 6:
+        return [f"{name()}/{name()}.{random.choice(['c', 'h', 'py', 'txt'])}" for _ in range(random.randint(3, 5))]
+    if kind == 7:
+        return [f"{random.choice(PERSONS).lower()}@{random.choice(LABELS)}.{random.choice(TOPS)}"]
+    if kind == 8:
+        return [f"{host(random)}", "Tel. +49 30 1234567"]
+    if kind == 9:
+        return [random.choice(["return lamp->wick;", "lamp_light(wick, 1);", "if (lamp == NULL)", "wick = lamp.trim()", "for oil in lamps:"])]
+    if kind == 10:
+        return [words(random, random.randint(2, 9)) + random.choice([".", " and/or " + random.choice(WORDS) + "."])]
+    if kind == 11:
+        return [random.choice(PERSONS) + " " + random.choice(["Lampwick", "Oilman", "Wick"]), f"{random.choice(NAMES)} institute"]
+    if kind == 12:
+        return ["-- ", random.choice(PERSONS)]
+    return [words(random, random.randint(6, 10)), words(random, random.randint(3, 10)) + "."]
+
+
+def request(random):
+    """`git request-pull`: a URL and the name of a branch or tag, broken at the blank between them."""
+    repository = f"https://git.{random.choice(LABELS)}.org/pub/scm/{slug(random, 1, 2)}/{slug(random, 1, 2)}/{slug(random, 1, 3)}.git"
+    reference = random.choice(["tags/", "tags/", "", "refs/heads/"]) + slug(random, 2, 4)
+    lines = ["are available in the git repository at:", "", "  " + repository, random.choice(["", "  ", "    "]) + reference, "", "for you to fetch changes up to " + hexadecimal(random, 40) + ":"]
+    return lines, repository
+
+
+def message(random, client):
+    """The lines of a text, and the URL that is asked for."""
+    columns, long_word, finish = CLIENTS[client]
+    if random.random() < 0.05:
+        return request(random)
+    if random.random() < 0.5:
+        link = url_of(random, 45, 190)
+    else:
+        link = url_of(random, 18, 60)
+    before = " ".join(sentence(random) for _ in range(random.randint(1, 4)))
+    style = random.random()
+    if style < 0.35 or client == "quoted-printable" and style < 0.5:
+        # A paragraph of its own, or the last line of one.
+        paragraphs = [before, random.choice(["", "  ", "", "[1] ", "see "]) + link + random.choice(["", "", "."])]
+        tail = next_block(random, link) if random.random() < 0.6 else ["", sentence(random)]
+    elif style < 0.8:
+        opener, closer = random.choice([("", ""), ("", ""), ("", "."), ("", ","), ("(", ")"), ('"', '"')])
+        paragraphs = [f"{before} {random.choice(['See', 'at', 'is under', 'from', ''])} {opener}{link}{closer} {words(random, random.randint(0, 25))}".strip() + "."]
+        tail = ["", sentence(random)]
+    else:
+        paragraphs = [before, link]
+        tail = next_block(random, link)
+    wrap = (lambda text: [text]) if long_word is None else lambda text: fill(text, columns, long_word)
+    lines = []
+    for paragraph in paragraphs:
+        made = wrap(paragraph)
+        lines.extend(finish(made) if finish else made)
+    lines.extend(tail)
+    lines = [line for line in fill(" ".join(sentence(random) for _ in range(5)), columns, whole)] + [""] + lines
+    depth = random.choice([0, 0, 0, 1, 1, 2])
+    for _ in range(depth):
+        lines = quoted(lines, random.choice(["> ", "> ", ">"]))
+    if depth and client != "quoted-printable" and random.random() < 0.4:
+        lines = rewrapped(random, lines, random.choice([72, 76, 78, 80]), random.random() < 0.5)
+    if client == "quoted-printable":
+        lines = [piece for line in lines for piece in soft_wrapped(line)]
+    return lines, link
+
+
+def start_of(text, link):
+    """The offset of the URL, which may be broken; `None` if not even its first characters are together."""
+    for length in (min(len(link), 30), 20, 14, 11):
+        encoded = link[:length]
+        for form in (encoded, encoded.replace("=", "=3D")):
+            at = text.find(form)
+            if at >= 0 and text.find(form, at + 1) < 0:
+                return at
+    return None
+
+
+def ends_line(text, start):
+    end = re.compile(r"[^\s<>\"]*").match(text, start).end()
+    return re.compile(r"[ \t]*\n[ \t>]*\S").match(text, end) is not None
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--seed", type=int, default=1738)
+    options.add_argument("--count", type=int, default=1000)
+    options.add_argument("--clients", default=",".join(CLIENTS))
+    args = options.parse_args()
+    generator = random.Random(args.seed)
+    clients = args.clients.split(",")
+    made = 0
+    while made < args.count:
+        client = clients[made % len(clients)]
+        lines, link = message(generator, client)
+        text = "\n".join(lines) + "\n"
+        start = start_of(text, link)
+        if start is None or not ends_line(text, start):
+            continue
+        raw = text[:start].encode()
+        also = [link.replace("=", "=3D")] if "=3D" in text else []
+        print(json.dumps(dict(id=f"{client}-{args.seed}-{made}", archive=client, sample="generated", text=text, start=len(raw), url=link, also=also)))
+        made += 1
+
+
+main()

@@ -1,0 +1,266 @@
+#!/usr/bin/env python3
+"""Fits the weights of line-break features on labelled line breaks, and measures them on archives they were not fitted on.
+
+usage: join_calibration.py PROGRAM LABELS... [--threshold P] [--weights] [--wrong]
+
+PROGRAM is the example `join_evidence` (cargo build --release --example join_evidence). LABELS are JSON lines:
+
+    {"id": ..., "archive": ..., "sample": "natural" | "stratified" | "generated", "text": ..., "start": ..., "url": ..., "also": [...]}
+
+`text` is a window of plain text (bytes that are not UTF-8 as lone surrogates, as Python's `surrogateescape` gives them),
+`start` the byte offset of a bare URL that is followed by a line end, `url` the URL that its author meant, `also` other
+readings that are right. `archive` names the archive that the text comes from, `sample` how it was chosen: as it came
+(`natural`), for being difficult (`stratified`), or made by a generator (`generated`, see client_wrap.py).
+
+For each archive the weights are fitted on all other archives and applied to this one. Printed are the rates of URLs that were
+joined as their authors meant and of URLs that were rightly left alone, by sample and by archive, with the part of the joins
+made that is right; then a table of stated confidence against the observed rate; with --weights the weights of a fit on
+everything, in quarters of a point, as features.rs holds them; with --wrong the URLs that are read wrongly when held out, or
+with the program's own weights.
+
+The fit is a logistic regression with a normal prior on each weight: its mean is +1 or -1 by the direction that the feature
+is evidence for, -3 for the base, and its deviation 2. The direction is what a person knows without data, so that no label
+reaches the archive that is held out.
+"""
+import argparse
+import collections
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+
+# Features that speak against a continuation. All others speak for it.
+AGAINST = set(
+    "head-punct head-ext head-barehost short-alnum overlong fits blank-between many-cap tok-cap tok-label tok-stop tok-addr "
+    "head-whole many-word tok-pair code list tok-host tok-site outdent".split()
+)
+BASE = "base"
+DEVIATION = 2.0
+# Generated line breaks count less than those that people sent: each program makes as many as the others, whatever its share.
+TIMES = collections.defaultdict(lambda: 1.0, generated=0.3)
+
+
+def read_labels(paths):
+    for path in paths:
+        with open(path, encoding="utf-8") as lines:
+            for line in lines:
+                if line.strip():
+                    yield json.loads(line)
+
+
+def evidence(program, labels):
+    """The line breaks after each URL: lists of (confidence, features, URL so far, token)."""
+    found = collections.defaultdict(list)
+    with tempfile.TemporaryDirectory() as folder:
+        wanted = []
+        for number, label in enumerate(labels):
+            path = os.path.join(folder, str(number))
+            with open(path, "wb") as file:
+                file.write(label["text"].encode("utf-8", "surrogateescape"))
+            wanted.append(f"{path}\t{label['start']}\n")
+        run = subprocess.run([program], input="".join(wanted).encode(), capture_output=True, check=True)
+        for line in run.stdout.decode("utf-8", "replace").split("\n"):
+            fields = line.split("\t")
+            if len(fields) == 7 and fields[2] != "-":
+                number = int(os.path.basename(fields[0]))
+                found[number].append((float(fields[3]), fields[4].split(","), fields[5], fields[6]))
+    return found
+
+
+class Break:
+    """One labelled line break."""
+
+    def __init__(self, stated, features, right, times):
+        self.stated, self.features, self.right, self.times = stated, features, right, times
+
+
+class Url:
+    """A labelled URL and its line breaks, up to the first over which it does not go."""
+
+    def __init__(self, label, steps):
+        self.label, self.breaks = label, []
+        readings = [label["url"], *label.get("also", [])]
+        for stated, features, url, token in steps:
+            right = any(continues(reading, url, token) for reading in readings)
+            self.breaks.append(Break(stated, features, right, TIMES[label["sample"]]))
+            if not right:
+                break
+        self.wanted = sum(step.right for step in self.breaks)
+        # A label may allow the URL with and without its last pieces.
+        self.allowed = {sum(continues(reading, step[2], step[3]) for step in steps) for reading in readings}
+        # A URL that goes on where the program sees no possible continuation can never be joined as it was meant.
+        reached = steps[self.wanted - 1] if self.wanted else None
+        end = (reached[2] + reached[3]) if reached else (steps[0][2] if steps else None)
+        self.impossible = end is not None and all(len(bare(end)) < len(bare(reading)) for reading in readings)
+        if not steps:
+            head = label["text"].encode("utf-8", "surrogateescape")[label["start"]:].split(b"\n")[0].split()[0].decode("utf-8", "replace")
+            self.impossible = all(len(bare(head)) < len(bare(reading)) for reading in readings)
+
+    def joins(self, confidence, threshold):
+        """Number of joins that are made."""
+        made = 0
+        for step in self.breaks:
+            if confidence(step) < threshold:
+                break
+            made += 1
+        return made
+
+    @property
+    def broken(self):
+        return self.wanted > 0 or self.impossible
+
+
+def bare(url):
+    return url.rstrip(".,;:!?'\")]}>=\\/")
+
+
+def continues(reading, url, token):
+    rest = reading[len(url):] if reading.startswith(url) else ""
+    return bool(rest) and (token.startswith(rest) or rest.startswith(bare(token) or token) or rest.startswith(token))
+
+
+def prior(name):
+    return -3.0 if name == BASE else -1.0 if name in AGAINST else 1.0
+
+
+def solve(matrix, vector):
+    """Solves a symmetric positive system by elimination."""
+    size = len(vector)
+    rows = [row[:] + [value] for row, value in zip(matrix, vector)]
+    for at in range(size):
+        pivot = max(range(at, size), key=lambda row: abs(rows[row][at]))
+        rows[at], rows[pivot] = rows[pivot], rows[at]
+        for row in range(at + 1, size):
+            factor = rows[row][at] / rows[at][at]
+            if factor:
+                for column in range(at, size + 1):
+                    rows[row][column] -= factor * rows[at][column]
+    result = [0.0] * size
+    for at in reversed(range(size)):
+        known = sum(rows[at][column] * result[column] for column in range(at + 1, size))
+        result[at] = (rows[at][size] - known) / rows[at][at]
+    return result
+
+
+def fit(breaks, names):
+    """The weights that are likeliest after the labels, by Newton's method."""
+    place = {name: at for at, name in enumerate(names)}
+    groups = collections.Counter()
+    for step in breaks:
+        groups[tuple(sorted(place[name] for name in step.features)), step.right] += step.times
+    mean = [prior(name) for name in names]
+    weights = mean[:]
+    for _ in range(25):
+        gradient = [(weight - middle) / DEVIATION**2 for weight, middle in zip(weights, mean)]
+        curve = [[1 / DEVIATION**2 if row == column else 0.0 for column in range(len(names))] for row in range(len(names))]
+        for (present, right), times in groups.items():
+            expected = logistic(sum(weights[at] for at in present))
+            slope = times * expected * (1 - expected)
+            for at in present:
+                gradient[at] += times * (expected - right)
+                for other in present:
+                    curve[at][other] += slope
+        step = solve(curve, gradient)
+        weights = [weight - change for weight, change in zip(weights, step)]
+        if max(map(abs, step)) < 1e-6:
+            break
+    return dict(zip(names, weights))
+
+
+def logistic(points):
+    return 1 / (1 + math.exp(-max(-60.0, min(60.0, points))))
+
+
+def interval(right, total):
+    """Wilson's interval at 95 %."""
+    if not total:
+        return 0.0, 1.0
+    z, rate = 1.96, right / total
+    middle = rate + z * z / (2 * total)
+    spread = z * math.sqrt(rate * (1 - rate) / total + z * z / (4 * total * total))
+    return (middle - spread) / (1 + z * z / total), (middle + spread) / (1 + z * z / total)
+
+
+def rate(right, total):
+    low, high = interval(right, total)
+    return f"{right}/{total} = {right / max(1, total):.3f} ({low:.3f}-{high:.3f})"
+
+
+def report(title, urls, confidence_of, threshold):
+    rows = collections.defaultdict(lambda: [0] * 6)
+    for url in urls:
+        made = url.joins(confidence_of(url), threshold)
+        right = made in url.allowed and not url.impossible
+        for key in (("all", ""), ("sample", url.label["sample"]), ("archive", url.label["archive"])):
+            row = rows[key]
+            row[0 if url.broken else 2] += right
+            row[1 if url.broken else 3] += 1
+            row[4] += made > 0 and made <= max(url.allowed)
+            row[5] += made > 0
+    print(f"\n{title}")
+    for key, row in sorted(rows.items()):
+        print(f"  {' '.join(key):24} joined {rate(row[0], row[1]):32} left alone {rate(row[2], row[3]):34} joins right {rate(row[4], row[5])}")
+
+
+def reliability(title, urls, confidence_of):
+    bins = [[0, 0, 0.0] for _ in range(10)]
+    for url in urls:
+        confidence = confidence_of(url)
+        for step in url.breaks:
+            stated = confidence(step)
+            row = bins[min(9, int(stated * 10))]
+            row[0] += step.right
+            row[1] += 1
+            row[2] += stated
+    print(f"\n{title}\n  stated       line breaks   mean stated   observed")
+    for tenth, (right, total, stated) in enumerate(bins):
+        if total:
+            low, high = interval(right, total)
+            print(f"  {tenth / 10:.1f}-{tenth / 10 + 0.1:.1f}   {total:10}   {stated / total:11.3f}   {right / total:8.3f} ({low:.3f}-{high:.3f})")
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("program")
+    options.add_argument("labels", nargs="+")
+    options.add_argument("--threshold", type=float, default=0.7)
+    options.add_argument("--weights", action="store_true")
+    options.add_argument("--wrong", action="store_true")
+    args = options.parse_args()
+    labels = list(read_labels(args.labels))
+    found = evidence(args.program, labels)
+    urls = [Url(label, found[number]) for number, label in enumerate(labels)]
+    names = sorted({name for url in urls for step in url.breaks for name in step.features})
+    if BASE not in names:
+        sys.exit("no line breaks in the labels")
+    steps = lambda some: [step for url in some for step in url.breaks]
+    archives = sorted({url.label["archive"] for url in urls})
+    weights = {}
+    for archive in archives:
+        weights[archive] = fit(steps(url for url in urls if url.label["archive"] != archive), names)
+    held_out = lambda url: lambda step: logistic(sum(weights[url.label["archive"]][name] for name in step.features))
+    stated = lambda url: lambda step: step.stated
+    report(f"Held out by archive, threshold {args.threshold}", urls, held_out, args.threshold)
+    reliability("Held out by archive: stated against observed, all samples", urls, held_out)
+    natural = [url for url in urls if url.label["sample"] == "natural"]
+    reliability("Held out by archive: stated against observed, natural sample", natural, held_out)
+    report(f"The program's weights, threshold {args.threshold}", urls, stated, args.threshold)
+    reliability("The program's weights: stated against observed, all samples", urls, stated)
+    if args.weights:
+        everything = fit(steps(urls), names)
+        print("\nWeights")
+        for name in names:
+            print(f"  {name:16} {round(everything[name] * 4) / 4:+.2f}   ({everything[name]:+.2f})")
+    if args.wrong:
+        for title, confidence_of in (("held out", held_out), ("program", stated)):
+            for url in urls:
+                made = url.joins(confidence_of(url), args.threshold)
+                if made not in url.allowed or url.impossible:
+                    print(f"\n{title}: {url.label['archive']} {url.label['id']}: {made} joins, {url.wanted} wanted{', impossible' if url.impossible else ''}: {url.label['url']}")
+                    for step in url.breaks:
+                        print(f"    {confidence_of(url)(step):.2f} {'right' if step.right else 'WRONG'} {' '.join(step.features)}")
+
+
+main()
