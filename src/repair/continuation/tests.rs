@@ -1,5 +1,11 @@
 //! Tests of the rules of continuation on small texts.
 
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+
 use super::*;
 use crate::limits::LINE_LOOKBACK_BYTES;
 
@@ -340,40 +346,26 @@ fn the_rows_are_in_the_order_of_the_features() {
     }
 }
 
-/// Generator of random texts, from pieces that matter to the features and any bytes.
-struct RandomText(u64);
-
-impl RandomText {
-    fn below(&mut self, most: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 33) as usize % most
-    }
-
-    fn text(&mut self, pieces: usize) -> Vec<u8> {
-        const PIECES: &str = "\n~\n~\r\n~\r~ ~\t~> ~|~:~JD> ~# ~+~-~=~\\~%~%2~?~&~;~&gt;~.~...~/~//~(~)~'~1997~12.\
-            ~html~.ht~index.html~Minutes~the~a.example~joe@a.example~=3D~ü~\u{3000}";
-        let all: Vec<&str> = PIECES.split('~').collect();
-        let mut text = Vec::new();
-        for _ in 0..pieces {
-            match self.below(16) {
-                0 => text.push(self.below(256) as u8),
-                1 => text.extend_from_slice(b"http://"),
-                2 => text.extend_from_slice(&FULL.as_bytes()[..7 + self.below(FULL.len() - 7)]),
-                _ => text.extend_from_slice(all[self.below(all.len())].as_bytes()),
-            }
-        }
-        text
-    }
+/// Random texts of pieces that matter to the features, and of any bytes.
+fn random_text() -> impl Strategy<Value = Vec<u8>> {
+    const PIECES: &str = "\n~\n~\r\n~\r~ ~\t~> ~|~:~JD> ~# ~+~-~=~\\~%~%2~?~&~;~&gt;~.~...~/~//~(~)~'~1997~12.\
+        ~html~.ht~index.html~Minutes~the~a.example~joe@a.example~=3D~ü~\u{3000}";
+    let pieces: Vec<&str> = PIECES.split('~').collect();
+    let piece = prop_oneof![
+        1 => any::<u8>().prop_map(|byte| vec![byte]),
+        1 => Just(b"http://".to_vec()),
+        1 => (7..FULL.len()).prop_map(|len| FULL.as_bytes()[..len].to_vec()),
+        13 => select(pieces).prop_map(|piece| piece.as_bytes().to_vec()),
+    ];
+    vec(piece, 24).prop_map(|pieces| pieces.concat())
 }
 
 #[test]
 fn continuations_of_any_bytes_are_in_order_and_only_the_last_is_uncertain() {
-    let mut random = RandomText(1738);
+    let (texts, mut runner) = (random_text(), TestRunner::deterministic());
     let mut joined = 0;
     for _ in 0..20_000 {
-        let text = random.text(24);
+        let text = texts.new_tree(&mut runner).unwrap().current();
         for start in memchr::memmem::find_iter(&text, b"http://") {
             let len = text[start..]
                 .iter()
