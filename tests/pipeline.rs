@@ -9,16 +9,16 @@ use std::io::{self, Read};
 use std::path::PathBuf;
 
 use proptest::prelude::*;
-use urlspool::diagnostic::{DiagnosticKind, Event};
+use urlspool::diagnostic::DiagnosticKind;
 use urlspool::extract::{Extractor, Finding, Options, extract};
 use urlspool::limits::{BATCH_FILES, BLOCK_BYTES, Limits, SMALL_CONTAINER_BYTES};
 use urlspool::origin::{Source, SourceKind};
-use urlspool::pipeline::{Job, Report, run};
-use urlspool::record::{self, Summary};
+use urlspool::pipeline::{Job, run};
+use urlspool::record;
 use urlspool::split::{Block, BlockReader, BlockRole, Format, Message, SplitOutput, messages};
 
 use crate::containers::gzip;
-use crate::scene::{Folder, Rng, corpus, files, lines, url};
+use crate::scene::{Folder, Rng, RunOutput, corpus, files, lines, url};
 use input::{hostile, mailbox, mutated};
 
 /// Cases that do not hold yet. The test fails as soon as one holds, so that it is removed here.
@@ -31,47 +31,6 @@ fn check_unless_gap(case: &str, holds: bool, why: &str) {
         assert!(!holds, "{case} holds now: remove it from GAPS");
     } else {
         assert!(holds, "{case}: {why}");
-    }
-}
-
-/// Everything that a run reports.
-#[derive(Debug, Default, PartialEq)]
-struct RunOutput {
-    records: Vec<u8>,
-    rejects: Vec<u8>,
-    events: Vec<Event>,
-    messages: u64,
-}
-
-impl Report for RunOutput {
-    fn records(&mut self, batch: &[u8]) -> io::Result<bool> {
-        self.records.extend_from_slice(batch);
-        Ok(true)
-    }
-
-    fn rejects(&mut self, batch: &[u8]) -> io::Result<()> {
-        self.rejects.extend_from_slice(batch);
-        Ok(())
-    }
-
-    fn event(&mut self, event: &Event) -> io::Result<()> {
-        self.events.push(event.clone());
-        Ok(())
-    }
-
-    fn progress(&mut self, _: &Summary) {}
-}
-
-impl RunOutput {
-    fn urls(&self) -> Vec<String> {
-        lines(&self.records).iter().map(url).collect()
-    }
-
-    fn kinds(&self) -> Vec<DiagnosticKind> {
-        self.events
-            .iter()
-            .map(|event| event.diagnostic.kind)
-            .collect()
     }
 }
 
@@ -96,7 +55,7 @@ fn run_over(
     let extractor = Extractor::new(options);
     let summary = run(&job, &extractor, &mut output).expect("a Vec takes all");
     assert_eq!(summary.imbalances(), [""; 0]);
-    let count = |bytes: &[u8]| lines(bytes).len() as u64;
+    let count = |bytes: &[u8]| memchr::memchr_iter(b'\n', bytes).count() as u64;
     assert_eq!(summary.records + summary.unwrapped, count(&output.records));
     assert_eq!(
         summary.rejects.values().sum::<u64>(),
@@ -106,7 +65,7 @@ fn run_over(
         summary.events.values().sum::<u64>(),
         output.events.len() as u64
     );
-    output.messages = summary.messages;
+    output.summary = summary;
     output
 }
 

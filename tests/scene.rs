@@ -1,11 +1,13 @@
-//! Fixtures of the tests: the program as a shell runs it, temporary folders, the corpus, random numbers, a host for the
-//! daemon.
+//! Fixtures of the tests: the program as a shell runs it, temporary folders, the corpus, random numbers, the
+//! output of a run, a host for the daemon.
 
 mod host;
 mod rng;
+mod run_output;
 
 pub(crate) use host::TestHost;
 pub(crate) use rng::Rng;
+pub(crate) use run_output::RunOutput;
 
 use std::ffi::OsStr;
 use std::io::{Read, Write};
@@ -198,6 +200,13 @@ impl Folder {
         let _ = fs::remove_dir_all(&path);
         fs::create_dir_all(&path).expect("a folder can be created");
         Folder(path)
+    }
+
+    /// A new folder with one file.
+    pub(crate) fn with(name: &str, bytes: impl AsRef<[u8]>) -> Folder {
+        let folder = Folder::new();
+        folder.write(name, bytes);
+        folder
     }
 
     /// A path in it. The name can hold slashes, and bytes that are no UTF-8.

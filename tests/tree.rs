@@ -1,5 +1,4 @@
-//! Odd trees, and trees that change while they are walked: everything in them is read that lies beneath the root, and
-//! nothing else.
+//! Odd trees, and trees that change while they are walked: every file beneath the root is read, and no other.
 //!
 //! Rows are those of the failure catalogue for containers and the tree.
 
@@ -7,11 +6,10 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Write};
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use std::{env, thread};
@@ -23,24 +21,24 @@ use urlspool::limits::{Limits, SNIFF_BYTES};
 use urlspool::walk::SymlinkPolicy;
 use urlspool::{Event, Extractor, Job, Options, Report, Summary, run};
 
-use crate::containers::{Folder, Yield, mail, scan, scan_with, shown, tar};
-use crate::scene::{done, ended, urlspool};
+use crate::containers::{mail, scan, scan_with, shown, tar};
+use crate::scene::{Folder, RunOutput, done, ended, urlspool};
 
 /// Returns the number of runs of a race: `few` times, or as often as `URLSPOOL_RUNS` says.
 fn runs(few: usize) -> usize {
     env::var("URLSPOOL_RUNS").map_or(few, |runs| runs.parse().expect("URLSPOOL_RUNS is a number"))
 }
 
-/// Between two changes: a journal that is written all the time slows every other test down.
-const PAUSE: Duration = Duration::from_micros(200);
+/// The time between two changes. Without it the journal of the file system slows all other tests down.
+const CHANGE_INTERVAL: Duration = Duration::from_micros(200);
 
-/// Maximum time to wait for both outcomes of a race: until then both sides must have been seen.
-const PATIENCE: Duration = Duration::from_mins(1);
+/// Maximum time to wait for both outcomes of a race.
+const RACE_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// Ends a race when it is dropped: also when an assertion fails, or the test would wait for its own thread.
-struct Over<'o>(&'o AtomicBool);
+/// Ends a race when it is dropped, also after a failed assertion: otherwise the test would wait for its own thread.
+struct EndOnDrop<'o>(&'o AtomicBool);
 
-impl Drop for Over<'_> {
+impl Drop for EndOnDrop<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -55,7 +53,7 @@ fn is_root() -> bool {
 #[test]
 fn control_files_of_mail_programs_are_skipped() {
     let folder = Folder::new();
-    let own = "what http://own.example/ is\n";
+    let own = "see http://own.example/\n";
     let tree: &[(&str, &[&str])] = &[
         (
             "Maildir/.Sent.Old",
@@ -91,20 +89,20 @@ fn control_files_of_mail_programs_are_skipped() {
     ];
     for (number, (place, names)) in tree.iter().enumerate() {
         for name in *names {
-            let path = folder.0.join(place).join(name);
+            let path = folder.path(place).join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, own).unwrap();
         }
         let mails = if number == 0 {
-            folder.0.join(place).join("cur")
+            folder.path(place).join("cur")
         } else {
-            folder.0.join(place)
+            folder.path(place)
         };
         fs::create_dir_all(&mails).unwrap();
         fs::write(mails.join("1"), mail(number)).unwrap();
     }
-    let given = scan(&folder.0);
-    let mut urls = given.urls();
+    let output = scan(folder.root());
+    let mut urls = output.urls();
     urls.sort();
     assert_eq!(
         urls,
@@ -112,18 +110,18 @@ fn control_files_of_mail_programs_are_skipped() {
             .map(|number| format!("http://n{number}.example/"))
             .collect::<Vec<_>>()
     );
-    let left = tree.iter().map(|(_, names)| names.len() as u64).sum();
+    let skipped = tree.iter().map(|(_, names)| names.len() as u64).sum();
     assert_eq!(
-        (given.balance.files_skipped["control-file"], given.kinds()),
-        (left, vec![])
+        (output.summary.files_skipped["control-file"], output.kinds()),
+        (skipped, vec![])
     );
 }
 
-/// Row 90 and 94: what is no regular file, or is none any more when it is opened, is not read and not waited for.
+/// Row 90 and 94: an entry that is not a regular file, or no longer when it is opened, is neither read nor waited for.
 #[test]
 fn a_fifo_blocks_no_scan() {
     let folder = Folder::with("mail", mail(1).as_bytes());
-    let fifo = folder.0.join("fifo");
+    let fifo = folder.path("fifo");
     assert!(
         Command::new("mkfifo")
             .arg(&fifo)
@@ -131,11 +129,11 @@ fn a_fifo_blocks_no_scan() {
             .unwrap()
             .success()
     );
-    std::os::unix::fs::symlink("/dev/zero", folder.0.join("zero")).unwrap();
-    let _socket = std::os::unix::net::UnixListener::bind(folder.0.join("socket")).unwrap();
-    let given = scan(&folder.0);
-    assert_eq!(given.urls().len(), 1);
-    assert_eq!(given.balance.files_skipped.values().sum::<u64>(), 3);
+    std::os::unix::fs::symlink("/dev/zero", folder.path("zero")).unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(folder.path("socket")).unwrap();
+    let output = scan(folder.root());
+    assert_eq!(output.urls().len(), 1);
+    assert_eq!(output.summary.files_skipped.values().sum::<u64>(), 3);
     let stale = urlspool::walk::WalkedFile::named(fifo);
     assert!(urlspool::read::open(&stale).is_err());
 }
@@ -145,69 +143,69 @@ fn a_fifo_blocks_no_scan() {
 fn links_that_lead_back_or_out_are_not_followed() {
     let folder = Folder::with("mail", mail(1).as_bytes());
     let outside = Folder::with("secret", mail(2).as_bytes());
-    fs::create_dir(folder.0.join("sub")).unwrap();
-    std::os::unix::fs::symlink("..", folder.0.join("sub/loop")).unwrap();
-    std::os::unix::fs::symlink(".", folder.0.join("here")).unwrap();
-    std::os::unix::fs::symlink(outside.0.join("secret"), folder.0.join("out")).unwrap();
-    std::os::unix::fs::symlink(&outside.0, folder.0.join("out-folder")).unwrap();
+    fs::create_dir(folder.path("sub")).unwrap();
+    std::os::unix::fs::symlink("..", folder.path("sub/loop")).unwrap();
+    std::os::unix::fs::symlink(".", folder.path("here")).unwrap();
+    std::os::unix::fs::symlink(outside.path("secret"), folder.path("out")).unwrap();
+    std::os::unix::fs::symlink(outside.root(), folder.path("out-folder")).unwrap();
     for links in [SymlinkPolicy::Skip, SymlinkPolicy::Follow] {
-        let given = scan_with(&folder.0, Limits::default(), links, 1);
-        assert_eq!(given.urls(), ["http://n1.example/"], "{links:?}");
+        let output = scan_with(folder.root(), Limits::default(), links, 1);
+        assert_eq!(output.urls(), ["http://n1.example/"], "{links:?}");
     }
 }
 
-/// Row 91: links that stay beneath the root are followed, absolute ones too, and records name the way that was walked.
+/// Row 91: links that stay beneath the root are followed, absolute ones too, and records name the path with the link.
 #[test]
 fn links_beneath_the_root_are_followed_if_asked() {
     let folder = Folder::new();
-    fs::create_dir(folder.0.join("a")).unwrap();
-    fs::write(folder.0.join("a/mail"), mail(1)).unwrap();
-    std::os::unix::fs::symlink(folder.0.join("a"), folder.0.join("b")).unwrap();
-    std::os::unix::fs::symlink("a/mail", folder.0.join("c")).unwrap();
-    let given = scan_with(&folder.0, Limits::default(), SymlinkPolicy::Follow, 1);
-    let paths: Vec<_> = given
+    fs::create_dir(folder.path("a")).unwrap();
+    folder.write("a/mail", mail(1));
+    std::os::unix::fs::symlink(folder.path("a"), folder.path("b")).unwrap();
+    std::os::unix::fs::symlink("a/mail", folder.path("c")).unwrap();
+    let output = scan_with(folder.root(), Limits::default(), SymlinkPolicy::Follow, 1);
+    let paths: Vec<_> = output
         .lines()
         .iter()
         .map(|line| line["source"]["path"].as_str().unwrap().to_owned())
         .collect();
     let expected =
-        ["a/mail", "b/mail", "c"].map(|name| folder.0.join(name).to_str().unwrap().to_owned());
+        ["a/mail", "b/mail", "c"].map(|name| folder.path(name).to_str().unwrap().to_owned());
     assert_eq!(paths, expected);
-    assert_eq!(scan(&folder.0).urls().len(), 1);
-    // A root is followed in any case.
-    assert_eq!(scan(&folder.0.join("b")).urls().len(), 1);
+    assert_eq!(scan(folder.root()).urls().len(), 1);
+    // A link that is a root is always followed.
+    assert_eq!(scan(&folder.path("b")).urls().len(), 1);
 }
 
-/// Row 91: a folder that changes places with a link while it is walked leads nowhere. What lies outside is not opened, not
-/// even to list it.
+/// Row 91: a folder that changes places with a link while it is walked is not followed. Nothing outside the root is opened,
+/// not even to list it.
 #[test]
 fn a_folder_replaced_by_a_link_is_not_read() {
     let folder = Folder::new();
     let outside = Folder::with("secret", mail(2).as_bytes());
-    fs::create_dir_all(folder.0.join("a/sub/deep")).unwrap();
-    fs::write(folder.0.join("a/sub/deep/mail"), mail(1)).unwrap();
-    // The same names are found on both sides of the link.
-    fs::create_dir(outside.0.join("deep")).unwrap();
-    fs::write(outside.0.join("deep/mail"), mail(3)).unwrap();
-    std::os::unix::fs::symlink(&outside.0, folder.0.join("link")).unwrap();
+    fs::create_dir_all(folder.path("a/sub/deep")).unwrap();
+    folder.write("a/sub/deep/mail", mail(1));
+    // Both sides of the link have the same names.
+    fs::create_dir(outside.path("deep")).unwrap();
+    outside.write("deep/mail", mail(3));
+    std::os::unix::fs::symlink(outside.root(), folder.path("link")).unwrap();
     let opened = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).unwrap();
-    for path in [&outside.0, &outside.0.join("deep")] {
+    for path in [outside.root(), &outside.path("deep")] {
         inotify::add_watch(&opened, path, WatchFlags::OPEN).unwrap();
     }
     let over = AtomicBool::new(false);
     let (mut seen, mut missed) = (0, 0);
     thread::scope(|scope| {
         scope.spawn(|| {
-            let (sub, link) = (folder.0.join("a/sub"), folder.0.join("link"));
+            let (sub, link) = (folder.path("a/sub"), folder.path("link"));
             while !over.load(Ordering::Relaxed) {
                 renameat_with(CWD, &sub, CWD, &link, RenameFlags::EXCHANGE).unwrap();
                 thread::yield_now();
             }
         });
-        let _over = Over(&over);
+        let _over = EndOnDrop(&over);
         let begun = Instant::now();
         for run in 0.. {
-            let is_raced = seen > 0 && missed > 0 || begun.elapsed() > PATIENCE;
+            let is_raced = seen > 0 && missed > 0 || begun.elapsed() > RACE_TIMEOUT;
             if is_raced && runs(300) <= run {
                 break;
             }
@@ -216,20 +214,20 @@ fn a_folder_replaced_by_a_link_is_not_read() {
             } else {
                 SymlinkPolicy::Follow
             };
-            let given = scan_with(&folder.0.join("a"), Limits::default(), links, 1);
+            let output = scan_with(&folder.path("a"), Limits::default(), links, 1);
             assert!(
-                given.urls().iter().all(|url| url == "http://n1.example/"),
+                output.urls().iter().all(|url| url == "http://n1.example/"),
                 "{links:?}: {:?}",
-                given.urls()
+                output.urls()
             );
-            if given.urls().is_empty() {
+            if output.urls().is_empty() {
                 missed += 1;
             } else {
                 seen += 1;
             }
         }
     });
-    // The link stood there in some runs and in others not.
+    // The link was there in some runs only.
     assert!(
         seen > 0 && missed > 0,
         "{seen} and {missed}: there was no race"
@@ -240,14 +238,14 @@ fn a_folder_replaced_by_a_link_is_not_read() {
         rustix::io::Errno::AGAIN,
         "something outside was opened"
     );
-    fs::read(outside.0.join("secret")).unwrap();
+    fs::read(outside.path("secret")).unwrap();
     assert!(
         rustix::io::read(&opened, &mut [0; 4096]).is_ok(),
         "it would have been noticed"
     );
 }
 
-/// Row 91, as root: a tree that is mounted inside itself ends, and what is in it is read once.
+/// Row 91, as root: the walk of a tree that is mounted inside itself ends, and each of its files is read once.
 #[test]
 fn a_mount_that_leads_back_is_walked_once() {
     if !is_root() {
@@ -255,13 +253,13 @@ fn a_mount_that_leads_back_is_walked_once() {
         return;
     }
     let folder = Folder::with("mail", mail(1).as_bytes());
-    fs::create_dir_all(folder.0.join("sub/loop")).unwrap();
+    fs::create_dir_all(folder.path("sub/loop")).unwrap();
     // In a namespace of its own: the mount goes away with the program.
     let script = r#"mount --bind "$1" "$1/sub/loop" || { echo "no mount" >&2; exit 99; }; exec "$2" scan --format urls "$1""#;
     let mut command = Command::new("unshare");
     command
         .args(["-m", "sh", "-c", script, "sh"])
-        .arg(&folder.0)
+        .arg(folder.root())
         .arg(env!("CARGO_BIN_EXE_urlspool"));
     let ended = ended(&mut command, b"");
     if ended.status == Some(99) || ended.stderr.starts_with("unshare:") {
@@ -282,12 +280,12 @@ fn a_mount_that_leads_back_is_walked_once() {
     );
 }
 
-/// Row 92: what may not be read is an event each, what lies too deep is one, and everything else is read. Root may read
-/// everything, so that it has nobody run the program.
+/// Row 92: each file without permission is an event, a path that is too long is one, and all other files are read. Root may
+/// read everything, so as root the program runs as nobody.
 #[test]
 fn each_file_that_cannot_be_opened_is_one_event() {
     let folder = Folder::new();
-    let root = folder.0.join("root");
+    let root = folder.path("root");
     fs::create_dir_all(root.join("closed")).unwrap();
     for (name, number) in [("a", 1), ("closed/mail", 2), ("shut", 3), ("z", 4)] {
         fs::write(root.join(name), mail(number)).unwrap();
@@ -300,8 +298,8 @@ fn each_file_that_cannot_be_opened_is_one_event() {
     }
     fs::set_permissions(root.join("closed"), fs::Permissions::from_mode(0o0)).unwrap();
     fs::set_permissions(root.join("shut"), fs::Permissions::from_mode(0o0)).unwrap();
-    // Where the program lies need not be open to everybody.
-    let program = folder.0.join("urlspool");
+    // The folder of the program may be closed to nobody.
+    let program = folder.path("urlspool");
     fs::copy(env!("CARGO_BIN_EXE_urlspool"), &program).unwrap();
     for follow in [&[][..], &["--follow"]] {
         let mut command = Command::new(&program);
@@ -342,7 +340,7 @@ fn each_file_that_cannot_be_opened_is_one_event() {
         assert!(lines[1].contains("File name too long"), "{lines:?}");
     }
     fs::set_permissions(root.join("closed"), fs::Permissions::from_mode(0o755)).unwrap();
-    // The library's function holds a file open for each level.
+    // The standard library holds a descriptor open for each level.
     assert!(
         Command::new("rm")
             .arg("-rf")
@@ -353,13 +351,13 @@ fn each_file_that_cannot_be_opened_is_one_event() {
     );
 }
 
-/// Row 92: small files are opened ahead of those who read them, but no more of them than the process may open.
+/// Row 92: small files are opened ahead of the threads that read them, but no more of them than the process may open.
 #[test]
 fn few_open_files_are_enough() {
     const FILES: usize = 1_500;
     const FOLDERS: usize = 5;
     let folder = Folder::new();
-    let root = folder.0.join("root");
+    let root = folder.path("root");
     for number in 0..FILES {
         let inside = root.join((number * FOLDERS / FILES).to_string());
         fs::create_dir_all(&inside).unwrap();
@@ -369,8 +367,8 @@ fn few_open_files_are_enough() {
         .map(|name| root.join(name.to_string()))
         .collect();
     let outputs =
-        ["--rejects", "--events", "--summary"].map(|option| (option, folder.0.join(&option[2..])));
-    let mut given = BTreeSet::new();
+        ["--rejects", "--events", "--summary"].map(|option| (option, folder.path(&option[2..])));
+    let mut output = BTreeSet::new();
     // Both limits; that which the program raises; none. A limit half of which goes to files that others opened.
     let limits = [
         "ulimit -n 24",
@@ -402,52 +400,52 @@ fn few_open_files_are_enough() {
                     .collect();
                 let ended = ended(&mut command, b"");
                 drop(others);
-                let told = format!(
+                let case = format!(
                     "{limit}, {inherited} inherited, {threads}, {} roots",
                     roots.len()
                 );
                 assert_eq!(
                     (ended.status, ended.stderr.lines().next()),
                     (Some(0), None),
-                    "{told}"
+                    "{case}"
                 );
-                assert_eq!(ended.text().lines().count(), FILES, "{told}");
-                given.insert(ended.text().to_owned());
+                assert_eq!(ended.text().lines().count(), FILES, "{case}");
+                output.insert(ended.text().to_owned());
             }
         }
     }
-    assert_eq!(given.len(), 1);
+    assert_eq!(output.len(), 1);
 }
 
 /// Row 92.
 #[test]
 fn names_of_any_bytes_and_any_depth_are_read() {
     let folder = Folder::new();
-    let name = std::ffi::OsStr::from_bytes(b"a\n\x1b[31m\xFF.tar");
+    let name = b"a\n\x1b[31m\xFF.tar";
     let member = "m\n\u{1b}[0m";
-    let mut octets = tar(&[(member, mail(1).as_bytes()), ("2", mail(2).as_bytes())]);
-    octets[1024] = 0xFE;
-    octets[1024 + 148..1024 + 156].fill(b' ');
-    let sum: u32 = octets[1024..1536].iter().map(|&byte| u32::from(byte)).sum();
-    octets[1024 + 148..1024 + 155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
-    fs::write(folder.0.join(name), octets).unwrap();
-    let mut deep = folder.0.clone();
+    let mut bytes = tar(&[(member, mail(1).as_bytes()), ("2", mail(2).as_bytes())]);
+    bytes[1024] = 0xFE;
+    bytes[1024 + 148..1024 + 156].fill(b' ');
+    let sum: u32 = bytes[1024..1536].iter().map(|&byte| u32::from(byte)).sum();
+    bytes[1024 + 148..1024 + 155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
+    folder.write(name, bytes);
+    let mut deep = folder.root().to_owned();
     (0..300).for_each(|_| deep.push("d"));
     fs::create_dir_all(&deep).unwrap();
     fs::write(deep.join("mail"), mail(3)).unwrap();
-    let given = scan(&folder.0);
-    assert_eq!((given.urls().len(), given.kinds()), (3, vec![]));
-    let first = &given.lines()[0]["source"];
+    let output = scan(folder.root());
+    assert_eq!((output.urls().len(), output.kinds()), (3, vec![]));
+    let first = &output.lines()[0]["source"];
     assert_eq!(first["member"][0], member);
     assert!(first["path_b64"].is_string() && first["member_b64"].is_null());
-    assert_eq!(given.lines()[1]["source"]["member_b64"][0], "/g==");
+    assert_eq!(output.lines()[1]["source"]["member_b64"][0], "/g==");
     assert_eq!(
-        shown(&given.records[..]),
+        shown(&output.records[..]),
         "http://n1.example/\nhttp://n2.example/\nhttp://n3.example/\n"
     );
 }
 
-/// Row 93: a file that shrinks under its reader gives what was read of it.
+/// Row 93: of a file that shrinks while it is read, the part that was read counts.
 #[test]
 fn a_file_that_shrinks_stops_no_scan() {
     let folder = Folder::with(
@@ -456,51 +454,55 @@ fn a_file_that_shrinks_stops_no_scan() {
             .repeat(100_000)
             .as_bytes(),
     );
-    let path = folder.0.join("big.mbox");
+    let path = folder.path("big.mbox");
     let size = fs::metadata(&path).unwrap().len();
     assert!(size > 1 << 20);
     for round in 0..runs(6) {
-        fs::write(folder.0.join("small"), mail(1)).unwrap();
-        let mut command = urlspool([OsStr::new("scan"), OsStr::new("-q"), folder.0.as_os_str()]);
+        folder.write("small", mail(1));
+        let mut command = urlspool([
+            OsStr::new("scan"),
+            OsStr::new("-q"),
+            folder.root().as_os_str(),
+        ]);
         let over = AtomicBool::new(false);
         let ended = thread::scope(|scope| {
             scope.spawn(|| {
                 let open = |name| {
                     fs::OpenOptions::new()
                         .write(true)
-                        .open(folder.0.join(name))
+                        .open(folder.path(name))
                         .unwrap()
                 };
                 let (big, small) = (open("big.mbox"), open("small"));
                 for step in 0.. {
                     big.set_len(size / (1 + (step + round as u64) % 7)).unwrap();
                     small.set_len(step % 50).unwrap();
-                    thread::sleep(PAUSE);
+                    thread::sleep(CHANGE_INTERVAL);
                     if over.load(Ordering::Relaxed) {
                         break;
                     }
                 }
             });
-            let _over = Over(&over);
+            let _over = EndOnDrop(&over);
             ended(&mut command, b"")
         });
         assert_eq!(ended.status, Some(0), "round {round}: {}", ended.stderr);
     }
 }
 
-/// Cuts a file down when the first records of it come.
-struct Cutting {
+/// Report that truncates a file when it receives the first records of it.
+struct TruncatingReport {
     path: PathBuf,
-    given: Yield,
+    output: RunOutput,
 }
 
-impl Report for Cutting {
+impl Report for TruncatingReport {
     fn records(&mut self, batch: &[u8]) -> io::Result<bool> {
         fs::OpenOptions::new()
             .write(true)
             .open(&self.path)?
             .set_len(10)?;
-        self.given.records(batch)
+        self.output.records(batch)
     }
 
     fn rejects(&mut self, _: &[u8]) -> io::Result<()> {
@@ -508,13 +510,13 @@ impl Report for Cutting {
     }
 
     fn event(&mut self, event: &Event) -> io::Result<()> {
-        self.given.event(event)
+        self.output.event(event)
     }
 
     fn progress(&mut self, _: &Summary) {}
 }
 
-/// Row 93: it is said that something of it is missing.
+/// Row 93: the missing part is reported.
 #[test]
 fn a_file_that_is_truncated_while_it_is_read_is_an_event() {
     let message = format!(
@@ -522,43 +524,43 @@ fn a_file_that_is_truncated_while_it_is_read_is_an_event() {
         "words and words\n".repeat(1_000)
     );
     let folder = Folder::with("mbox", message.repeat(1_000).as_bytes());
-    let path = folder.0.join("mbox");
+    let path = folder.path("mbox");
     let scan = |threads: usize| {
         let job = Job {
             roots: vec![path.clone()],
             threads,
             ..Job::default()
         };
-        let mut cutting = Cutting {
+        let mut report = TruncatingReport {
             path: path.clone(),
-            given: Yield::default(),
+            output: RunOutput::default(),
         };
-        let balance = run(&job, &Extractor::new(Options::default()), &mut cutting).unwrap();
-        assert_eq!(balance.imbalances(), Vec::<String>::new());
-        assert_eq!(balance.files_read, 1);
-        (balance, cutting.given)
+        let summary = run(&job, &Extractor::new(Options::default()), &mut report).unwrap();
+        assert_eq!(summary.imbalances(), Vec::<String>::new());
+        assert_eq!(summary.files_read, 1);
+        (summary, report.output)
     };
-    let (balance, given) = scan(1);
+    let (summary, output) = scan(1);
     assert_eq!(
-        given.kinds(),
+        output.kinds(),
         [DiagnosticKind::Vanished],
         "{:?}",
-        given.events.first()
+        output.events.first()
     );
-    let read = given.urls().len();
+    let read = output.urls().len();
     assert!(0 < read && read < 1_000, "{read}");
-    assert_eq!(given.events[0].diagnostic.offset, Some(balance.bytes_read));
-    // What other threads were about to read is missing as well, and each of them says so.
+    assert_eq!(output.events[0].diagnostic.offset, Some(summary.bytes_read));
+    // The ranges of other threads are missing as well, and each of them reports it.
     fs::write(&path, message.repeat(1_000)).unwrap();
-    let (_, given) = scan(2);
-    let read = given.urls().len();
+    let (_, output) = scan(2);
+    let read = output.urls().len();
     assert!(0 < read && read < 1_000, "{read}");
-    let kinds = given.kinds();
+    let kinds = output.kinds();
     assert!(
         !kinds.is_empty() && kinds.iter().all(|&kind| kind == DiagnosticKind::Vanished),
         "{kinds:?}"
     );
-    let offsets: Vec<_> = given
+    let offsets: Vec<_> = output
         .events
         .iter()
         .map(|event| event.diagnostic.offset)
@@ -566,65 +568,65 @@ fn a_file_that_is_truncated_while_it_is_read_is_an_event() {
     assert!(offsets.is_sorted(), "{offsets:?}");
 }
 
-/// Row 94: a file that is replaced again and again is one of the two each time, whole; one that is gone is an event.
+/// Row 94: a file that is replaced again and again is read whole, as one of the two; a file that is gone is an event.
 #[test]
 fn a_file_that_is_replaced_is_never_mixed() {
     // One is read at once, the other in blocks.
     for messages in [20, 1_000] {
         let folder = Folder::new();
-        let spool = folder.0.join("spool");
+        let spool = folder.path("spool");
         fs::create_dir(&spool).unwrap();
         let contents = [("one", messages), ("two", messages + 7)].map(|(name, messages)| {
             let words = "words and words\n".repeat(60);
             let mail = format!(
                 "From a@b Mon\nFrom: a@b.example\nSubject: x\n\n{words}http://{name}.example/\n\n"
             );
-            fs::write(folder.0.join(name), mail.repeat(messages)).unwrap();
-            (folder.0.join(name), mail.len() * messages)
+            folder.write(name, mail.repeat(messages));
+            (folder.path(name), mail.len() * messages)
         });
         let over = AtomicBool::new(false);
         let mut seen = BTreeSet::new();
         thread::scope(|scope| {
             scope.spawn(|| {
                 for (step, (content, _)) in contents.iter().cycle().enumerate() {
-                    fs::hard_link(content, folder.0.join("next")).unwrap();
-                    fs::rename(folder.0.join("next"), spool.join("mbox")).unwrap();
+                    fs::hard_link(content, folder.path("next")).unwrap();
+                    fs::rename(folder.path("next"), spool.join("mbox")).unwrap();
                     if over.load(Ordering::Relaxed) {
                         break;
                     }
-                    thread::sleep(PAUSE);
+                    thread::sleep(CHANGE_INTERVAL);
                     if step % 9 == 8 {
                         fs::remove_file(spool.join("mbox")).unwrap();
-                        thread::sleep(PAUSE);
+                        thread::sleep(CHANGE_INTERVAL);
                     }
                 }
             });
-            let _over = Over(&over);
+            let _over = EndOnDrop(&over);
             let begun = Instant::now();
             for run in 0.. {
-                let is_raced = seen.len() > 2 || begun.elapsed() > PATIENCE;
+                let is_raced = seen.len() > 2 || begun.elapsed() > RACE_TIMEOUT;
                 if is_raced && runs(25) <= run {
                     break;
                 }
-                let given = scan(&spool);
+                let output = scan(&spool);
                 assert!(
-                    given
+                    output
                         .kinds()
                         .iter()
                         .all(|&kind| kind == DiagnosticKind::Vanished),
                     "{:?}",
-                    given.events
+                    output.events
                 );
-                let urls = given.urls();
+                let urls = output.urls();
                 let first = urls.first().cloned().unwrap_or_default();
                 assert!(urls.iter().all(|url| *url == first), "mixed");
                 let whole = contents
                     .iter()
-                    .any(|content| content.1 as u64 == given.balance.bytes_read);
+                    .any(|content| content.1 as u64 == output.summary.bytes_read);
                 assert!(
                     whole || urls.is_empty(),
-                    "{} octets, {} URLs",
-                    given.balance.bytes_read,
+                    "{} bytes, {} URLs",
+                    output.summary.bytes_read,
                     urls.len()
                 );
                 seen.insert(first);
@@ -635,15 +637,15 @@ fn a_file_that_is_replaced_is_never_mixed() {
     }
 }
 
-/// A file with these bytes at these places and holes elsewhere, so many bytes long. Nothing if that cannot be had.
+/// A file of `size` bytes with these bytes at these offsets, and holes elsewhere. `None` if the file system refuses it.
 fn sparse(path: &Path, pieces: &[(u64, &str)], size: u64) -> Option<()> {
     let file = fs::File::create(path).unwrap();
     if file.set_len(size).is_err() {
-        eprintln!("skipped: the file system takes no file of {size} octets");
+        eprintln!("skipped: the file system takes no file of {size} bytes");
         return None;
     }
-    for (at, octets) in pieces {
-        file.write_all_at(octets.as_bytes(), *at).unwrap();
+    for (at, bytes) in pieces {
+        file.write_all_at(bytes.as_bytes(), *at).unwrap();
     }
     Some(())
 }
@@ -654,24 +656,24 @@ const TIB: u64 = 1 << 40;
 #[test]
 fn a_hole_of_eight_terabytes_is_skipped() {
     let folder = Folder::new();
-    let path = folder.0.join("hole");
+    let path = folder.path("hole");
     let mut command = urlspool([OsStr::new("scan"), path.as_os_str()]);
-    // Nothing but a hole is no text.
+    // A hole alone is not text.
     let Some(()) = sparse(&path, &[], 8 * TIB) else {
         return;
     };
-    let given = ended(&mut command, b"");
-    assert_eq!((given.status, given.urls().len()), (Some(0), 0));
+    let output = ended(&mut command, b"");
+    assert_eq!((output.status, output.urls().len()), (Some(0), 0));
     assert!(
-        given.stderr.contains("not read: binary"),
+        output.stderr.contains("not read: binary"),
         "{}",
-        given.stderr
+        output.stderr
     );
 
     let mails = [mail(1), mail(2), mail(3), mail(4)].map(|mail| format!("From a@b Mon\n{mail}\n"));
     let text = "\nand http://text.example/ too\n";
     let pieces: [&[(u64, &str)]; 4] = [
-        // Behind a text, in front of one, and both; in the middle of a message.
+        // After a text, before one, and both; in the middle of a message.
         &[(0, &mails[0])],
         &[(5 * TIB + 5, &mails[1])],
         &[(0, text), (TIB + 100, text), (3 * TIB - 7, text)],
@@ -687,13 +689,13 @@ fn a_hole_of_eight_terabytes_is_skipped() {
         fs::remove_file(&path).unwrap();
         sparse(&path, pieces, 8 * TIB).unwrap();
         let begun = Instant::now();
-        let given = ended(&mut command, b"");
+        let output = ended(&mut command, b"");
         assert!(
             begun.elapsed() < Duration::from_secs(20),
             "reading it all takes half an hour"
         );
-        assert_eq!(given.status, Some(0), "{}", given.stderr);
-        let found = given
+        assert_eq!(output.status, Some(0), "{}", output.stderr);
+        let found = output
             .records()
             .iter()
             .map(|record| record["source"]["start"].as_u64().unwrap())
@@ -703,20 +705,20 @@ fn a_hole_of_eight_terabytes_is_skipped() {
             found,
             pieces.iter().map(at).collect::<Vec<_>>(),
             "{}",
-            given.stderr
+            output.stderr
         );
-        // In parts it is the same.
+        // The parts have the same records.
         let items = done(&["splits", "--size", "100GiB", path.to_str().unwrap()]).stdout;
         let parts = ended(&mut urlspool(["scan", "--splits", "-"]), &items);
         assert!(
-            parts.stdout == given.stdout,
+            parts.stdout == output.stdout,
             "{}",
             String::from_utf8_lossy(&items)
         );
     }
 }
 
-/// Row 95: a hole is so many zeros, read or not.
+/// Row 95: a hole is a run of NUL bytes, read or not.
 #[test]
 fn holes_and_stored_nul_bytes_have_the_same_output() {
     const MIB: u64 = 1 << 20;
@@ -733,7 +735,7 @@ fn holes_and_stored_nul_bytes_have_the_same_output() {
         format!("A: b\n{text}"),
     ] {
         let folder = Folder::new();
-        let path = folder.0.join("file");
+        let path = folder.path("file");
         let later = [mail(1), text.clone(), mail(2)];
         let pieces = [
             (0, &*first),
@@ -753,31 +755,39 @@ fn holes_and_stored_nul_bytes_have_the_same_output() {
             String::from_utf8_lossy(&zeros.records),
             "{first}"
         );
-        assert_eq!(zeros.balance.bytes_read, dense.len() as u64);
+        assert_eq!(zeros.summary.bytes_read, dense.len() as u64);
         assert!(
-            holes.balance.bytes_read < dense.len() as u64,
-            "nothing was passed over"
+            holes.summary.bytes_read < dense.len() as u64,
+            "no hole was skipped"
         );
     }
 }
 
-/// Row 95: a program that goes on at its old place in a file that was cut leaves zeros before what it writes.
+/// Row 95: a program that keeps its offset after the file was truncated leaves NUL bytes before its next write.
 #[test]
 fn messages_after_leading_nul_bytes_are_found() {
     for size in [100, 10_000, 600_000] {
         let mails = format!("From a@b Mon\n{}\n", mail(1)).repeat(size / 50);
         let folder = Folder::with("mbox", &[&vec![0; size], mails.as_bytes()].concat());
-        let given = scan(&folder.0.join("mbox"));
-        // A file that begins with more zeros than are looked at, all of them stored, is taken for something else.
+        let output = scan(&folder.path("mbox"));
+        // A file that begins with more stored NUL bytes than are sniffed is taken for binary.
         let expected = if size > SNIFF_BYTES { 0 } else { size / 50 };
-        assert_eq!(given.urls().len(), expected, "{size}");
-        if let Some(first) = given.lines().first() {
+        assert_eq!(output.urls().len(), expected, "{size}");
+        if let Some(first) = output.lines().first() {
             assert_eq!(first["message"]["start"], size);
         }
     }
 }
 
-/// Row 96: a source that gives nothing and does not end, as on a file system that hangs, is left by an interrupt.
+/// Returns `true` if the process handles the signal of this number.
+fn catches(child: &Child, signal: u32) -> bool {
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    caught.is_some_and(|mask| mask & 1 << (signal - 1) != 0)
+}
+
+/// Row 96: an interrupt ends the wait for a source that gives no bytes and does not end, as on a file system that hangs.
 #[test]
 fn an_interrupt_ends_a_read_that_waits() {
     // A shell makes its background processes ignore SIGINT, and all processes that these start.
@@ -797,6 +807,10 @@ fn an_interrupt_ends_a_read_that_waits() {
             .unwrap();
         let mut stdin = child.stdin.take().unwrap();
         stdin.write_all(mail(1).as_bytes()).unwrap();
+        let begun = Instant::now();
+        while !catches(&child, if is_ignored { 15 } else { 2 }) && begun.elapsed() < RACE_TIMEOUT {
+            thread::sleep(Duration::from_millis(5));
+        }
         thread::sleep(Duration::from_millis(200));
         assert!(child.try_wait().unwrap().is_none(), "it does not wait");
         assert!(
@@ -810,7 +824,7 @@ fn an_interrupt_ends_a_read_that_waits() {
         let status = loop {
             match child.try_wait().unwrap() {
                 Some(status) => break status,
-                None if begun.elapsed() < PATIENCE => thread::sleep(Duration::from_millis(5)),
+                None if begun.elapsed() < RACE_TIMEOUT => thread::sleep(Duration::from_millis(5)),
                 None => {
                     child.kill().unwrap();
                     panic!("it goes on waiting");

@@ -596,12 +596,13 @@ fn each_url_is_written_once_after_any_history() {
 /// File systems on disks reuse inodes at once; those in memory give each file an inode of its own.
 #[test]
 fn a_new_file_with_a_reused_inode_is_another_file() {
+    const FILES: usize = 300;
     let folder = Folder::in_memory();
     let mut model = Model::new(folder.root());
     let spool = Folder::below(Path::new(env!("CARGO_TARGET_TMPDIR")));
     model.root = spool.root().to_owned();
     model.config.spool[0].path = model.root.clone();
-    for _ in 0..1_000 {
+    for _ in 0..FILES {
         // Files with the same size and time: only the file system distinguishes them.
         model.clock = 1_000_000_000;
         let entry = model.entry(3);
@@ -612,5 +613,5 @@ fn a_new_file_with_a_reused_inode_is_another_file() {
         model.inbox.clear();
     }
     assert_eq!(model.check(&folder.path("out")), Ok(()));
-    assert_eq!(model.must.len(), 1_000);
+    assert_eq!(model.must.len(), FILES);
 }

@@ -1,0 +1,58 @@
+//! The output of a run of the library, in memory.
+
+use std::io;
+
+use serde_json::Value;
+use urlspool::diagnostic::DiagnosticKind;
+use urlspool::{Event, Report, Summary};
+
+use super::{lines, url};
+
+/// Everything that a run reports.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct RunOutput {
+    pub(crate) records: Vec<u8>,
+    pub(crate) rejects: Vec<u8>,
+    pub(crate) events: Vec<Event>,
+    /// The result of the run, set after its end.
+    pub(crate) summary: Summary,
+}
+
+impl Report for RunOutput {
+    fn records(&mut self, batch: &[u8]) -> io::Result<bool> {
+        self.records.extend_from_slice(batch);
+        Ok(true)
+    }
+
+    fn rejects(&mut self, batch: &[u8]) -> io::Result<()> {
+        self.rejects.extend_from_slice(batch);
+        Ok(())
+    }
+
+    fn event(&mut self, event: &Event) -> io::Result<()> {
+        self.events.push(event.clone());
+        Ok(())
+    }
+
+    fn progress(&mut self, _: &Summary) {}
+}
+
+impl RunOutput {
+    /// The records as values.
+    pub(crate) fn lines(&self) -> Vec<Value> {
+        lines(&self.records)
+    }
+
+    /// The URLs and fragments of the records.
+    pub(crate) fn urls(&self) -> Vec<String> {
+        self.lines().iter().map(url).collect()
+    }
+
+    /// The kinds of the events.
+    pub(crate) fn kinds(&self) -> Vec<DiagnosticKind> {
+        self.events
+            .iter()
+            .map(|event| event.diagnostic.kind)
+            .collect()
+    }
+}
