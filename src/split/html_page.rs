@@ -1,9 +1,9 @@
 //! HTML pages, recognised by their start: in web archives, and beside the mail of list archives.
 
-/// Elements with which pages begin, as browsers recognise a page without a type (WHATWG MIME Sniffing, section 7.1).
-const FIRST_ELEMENTS: [&[u8]; 16] = [
-    b"html", b"head", b"script", b"iframe", b"h1", b"div", b"font", b"table", b"a", b"style",
-    b"title", b"b", b"body", b"br", b"p", b"meta",
+/// Elements that only a page has at its start: its frame, and what stands in its head. Browsers also take text elements
+/// such as `<a>` and `<p>` for the start of a page (WHATWG MIME Sniffing, section 7.1); plain text quotes those.
+const FIRST_ELEMENTS: [&[u8]; 9] = [
+    b"html", b"head", b"body", b"title", b"meta", b"base", b"link", b"style", b"script",
 ];
 
 /// Returns `true` if a text begins as an HTML page: with a document type or a first element, after white space, an XML
@@ -52,7 +52,7 @@ mod tests {
             "<!-- MHonArc v2.4.4 -->\n<!--X-Subject: a - b -->\n<!DOCTYPE HTML\n PUBLIC>",
             "<?xml version=\"1.0\"?>\n<html xmlns=\"x\">",
             "<title>x",
-            "<a href=x>",
+            "<body bgcolor=white>",
         ] {
             assert!(is_page(text.as_bytes()), "{text}");
         }
@@ -65,6 +65,7 @@ mod tests {
             "<!-- not closed <html>",
             "<?xml version=\"1.0\"?><rss>",
             "<htmlx>",
+            "<a href=\"http://a/\">http://b/</a>",
             "<!doctype rfc SYSTEM>",
             "<",
             "<p",
