@@ -127,6 +127,7 @@ fn named_inputs<'a>(args: &'a ScanArgs, config: Option<&'a Path>, job: &'a Job) 
     NamedInputs {
         scanned,
         settings: splits.into_iter().chain(config).collect(),
+        links: job.links,
     }
 }
 

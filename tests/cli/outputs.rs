@@ -123,16 +123,61 @@ fn standard_input_that_is_standard_output_is_refused() {
         .status()
         .unwrap();
     assert_eq!(status.code(), Some(2));
-    // Among many inputs, such as all files of a folder, standard output is skipped.
-    let ended = urlspool(["scan", "mail"])
+    assert_eq!(fs::read(&mail).unwrap(), MAIL.as_bytes());
+}
+
+/// Runs a scan whose standard output is a file, opened at its end or at its start. Returns its exit status and its message.
+#[track_caller]
+fn scan_into(folder: &Folder, name: &str, append: bool, args: &[&str]) -> (Option<i32>, String) {
+    let path = folder.path(name);
+    let mut options = fs::OpenOptions::new();
+    let options = options.read(!append).write(true).append(append);
+    let ended = urlspool(["scan"])
+        .args(args)
         .current_dir(folder.root())
-        .stdout(open().unwrap())
+        .stdin(Stdio::null())
+        .stdout(options.open(path).unwrap())
         .output()
         .unwrap();
     let stderr = String::from_utf8(ended.stderr).unwrap();
-    assert_eq!(ended.status.code(), Some(0));
-    assert!(stderr.contains("mail is standard output"), "{stderr}");
-    assert_eq!(fs::read(&mail).unwrap(), MAIL.as_bytes());
+    (ended.status.code(), stderr)
+}
+
+/// `scan folder >> folder/inbox` and `scan inbox 1<> inbox` wrote records into the mailbox.
+#[test]
+fn standard_output_that_is_a_mailbox_is_refused() {
+    let folder = Folder::new();
+    folder.write("mail/inbox", MAIL);
+    folder.write("mail/other", MAIL);
+    fs::hard_link(folder.path("mail/inbox"), folder.path("hard")).unwrap();
+    for append in [true, false] {
+        for (out, args, named) in [
+            ("mail/inbox", &["mail"][..], "a file beneath mail"),
+            ("hard", &["mail"], "a file beneath mail"),
+            ("mail/inbox", &["mail/other", "mail/inbox"], "mail/inbox"),
+            (
+                "mail/inbox",
+                &["-o", "out", "--events", "-", "mail"],
+                "mail",
+            ),
+        ] {
+            let (status, stderr) = scan_into(&folder, out, append, args);
+            assert_eq!(status, Some(2), "{out} {args:?}: {stderr}");
+            assert!(stderr.contains(named), "{out} {args:?}: {stderr}");
+        }
+    }
+    assert_eq!(fs::read(folder.path("hard")).unwrap(), MAIL.as_bytes());
+    // What urlspool wrote, or a shell has just created, is skipped.
+    let created = folder.write("mail/urls", "");
+    for count in 1..3 {
+        let (status, stderr) = scan_into(&folder, "mail/urls", true, &["mail"]);
+        assert_eq!(status, Some(0), "{stderr}");
+        assert_eq!(lines(&fs::read(&created).unwrap()).len(), 2 * count);
+    }
+    let (_, stderr) = scan_into(&folder, "mail/urls", true, &["mail/inbox", "mail/urls"]);
+    assert!(stderr.contains("mail/urls is standard output"), "{stderr}");
+    let (status, stderr) = scan_into(&folder, "mail/inbox", true, &["-o", "out", "mail"]);
+    assert_eq!(status, Some(0), "{stderr}");
 }
 
 /// Standard output has its own position in the file.

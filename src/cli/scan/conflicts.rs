@@ -12,10 +12,14 @@ use super::super::exit::Exit;
 use super::super::location::FileLocation;
 use super::output::OutputPlace;
 use super::outputs::OutputPlaces;
+use crate::diagnostic::SkipReason;
 use crate::origin::Source;
 use crate::record::{GrepLine, is_written_line, parse_grep_line};
 use crate::sink::{partial_path, resolve};
-use crate::walk::DeviceInode;
+use crate::walk::{DeviceInode, PathFilter, SymlinkPolicy, WalkStep, walk};
+
+/// A name by which standard output can be read, if it is a file.
+const STDOUT_FILE: &str = "/dev/fd/1";
 
 /// The name of standard input among the inputs.
 const STDIN_NAME: &str = "on standard input";
@@ -26,6 +30,8 @@ pub(super) struct NamedInputs<'a> {
     pub(super) scanned: Vec<&'a Path>,
     /// Files of options and work items.
     pub(super) settings: Vec<&'a Path>,
+    /// Treatment of symbolic links beneath a scanned folder.
+    pub(super) links: SymlinkPolicy,
 }
 
 /// Files that are outputs, and must not be read.
@@ -73,6 +79,9 @@ pub(super) fn check(
     }
     if let Some(standard) = standard_output() {
         check_standard_output(&standard, &outputs)?;
+        if places.has_stdout() {
+            inputs.check_foreign(&standard, &named_inputs)?;
+        }
         own.skipped_input = skipped_input(&standard, &named_inputs)?;
         own.files.extend(standard.id());
     }
@@ -200,6 +209,39 @@ impl NamedInputs<'_> {
             )));
         }
         Ok(true)
+    }
+
+    /// Checks that standard output, to which a shell may have appended records (`>>`), is no input that urlspool did not write.
+    ///
+    /// # Errors
+    ///
+    /// A usage error that names the input, or the folder that holds it.
+    fn check_foreign(&self, standard: &Identity, named: &[NamedFile]) -> Result<(), CommandError> {
+        if is_replaceable(Path::new(STDOUT_FILE)) {
+            return Ok(());
+        }
+        let input = named.iter().find(|input| input.file == *standard);
+        let holder = match input {
+            Some(input) => input.name.clone(),
+            None => match self.scanned.iter().find(|root| self.finds(root, standard)) {
+                Some(root) => format!("a file beneath {}", root.display()),
+                None => return Ok(()),
+            },
+        };
+        Err(refused(format!(
+            "standard output is {holder}, which is scanned, and its first line does not show that urlspool wrote it; write the \
+             output to another file"
+        )))
+    }
+
+    /// Returns `true` if the walk of a root finds a file, by whatever name.
+    fn finds(&self, root: &Path, file: &Identity) -> bool {
+        let filter = PathFilter::default().without_own_outputs(file.id().into_iter().collect());
+        let is_found = |step| {
+            let reason = SkipReason::OwnOutput;
+            matches!(step, WalkStep::Skipped { reason: found, .. } if found == reason)
+        };
+        walk(&[root.to_owned()], &filter, self.links).any(is_found)
     }
 }
 

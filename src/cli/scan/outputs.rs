@@ -30,6 +30,11 @@ impl OutputPlaces {
         }
     }
 
+    /// Returns `true` if anything is written to standard output.
+    pub(super) fn has_stdout(&self) -> bool {
+        self.all().any(|(_, place)| *place == OutputPlace::Stdout)
+    }
+
     /// All places, with what is written there.
     pub(super) fn all(&self) -> impl Iterator<Item = (OutputContent, &OutputPlace)> {
         [
