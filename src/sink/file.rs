@@ -6,10 +6,14 @@ use std::io::{self, ErrorKind, Seek, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+
 use super::Sink;
 use crate::walk::DeviceInode;
 
-/// Sink that writes a regular file aside, as `FILE.partial`, and renames it when it is complete.
+/// Sink that writes a regular file aside, as `FILE.partial`, and renames it when it is complete. The partial file is locked
+/// meanwhile, so that no other run removes it.
 ///
 /// The partial file holds whole batches only, even after a failed write. One that holds nothing is removed when the sink is
 /// dropped.
@@ -39,21 +43,13 @@ impl FileSink {
     ///
     /// # Errors
     ///
-    /// The error of the system; also if the existing file is no regular file, or may not be written.
+    /// The error of the system; also if the existing file is no regular file, or may not be written, or if another run is
+    /// writing it.
     pub fn create(path: &Path) -> io::Result<FileSink> {
         let target = resolve(path)?;
         let existing = writable_file(&target)?;
         let partial = partial_path(&target);
-        match fs::symlink_metadata(&partial) {
-            // Removed instead of truncated: it may have other names.
-            Ok(metadata) if metadata.is_file() => fs::remove_file(&partial)?,
-            Ok(_) => {
-                let message = format!("{} is no regular file", partial.display());
-                return Err(io::Error::other(message));
-            }
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => return Err(error),
-        }
+        remove_left(&partial)?;
         let mode = if existing.is_some() { 0o600 } else { 0o666 };
         let file = OpenOptions::new()
             .write(true)
@@ -61,6 +57,7 @@ impl FileSink {
             .mode(mode)
             .open(&partial)
             .map_err(|error| named(&partial, &error))?;
+        lock(&file, &partial)?;
         let sink = FileSink {
             file,
             committed_bytes: 0,
@@ -68,6 +65,7 @@ impl FileSink {
             partial,
             state: FileState::Partial,
         };
+        sink.check_name()?;
         if let Some(metadata) = existing {
             // Only root may give files away.
             let _ = fchown(&sink.file, Some(metadata.uid()), Some(metadata.gid()));
@@ -99,6 +97,7 @@ impl FileSink {
             return Ok(None);
         }
         self.state = FileState::Ended;
+        self.check_name()?;
         self.file.sync_all()?;
         Ok(Some(self.partial.clone()))
     }
@@ -108,7 +107,21 @@ impl FileSink {
         if self.state == FileState::Partial {
             self.state = FileState::Ended;
             // If it cannot be removed, it is no worse than one that a run left.
-            let _ = fs::remove_file(&self.partial);
+            let _ = self
+                .check_name()
+                .and_then(|()| fs::remove_file(&self.partial));
+        }
+    }
+
+    /// Checks that the name of the partial file still leads to it: locks do not work on every file system.
+    fn check_name(&self) -> io::Result<()> {
+        let named = fs::symlink_metadata(&self.partial);
+        match named {
+            Ok(named) if DeviceInode::of(&named) == self.id()? => Ok(()),
+            _ => Err(io::Error::other(format!(
+                "{} was replaced by another program",
+                self.partial.display()
+            ))),
         }
     }
 }
@@ -136,6 +149,7 @@ impl Sink for FileSink {
             return Ok(());
         }
         self.file.sync_all()?;
+        self.check_name()?;
         fs::rename(&self.partial, &self.target)?;
         self.state = FileState::Ended;
         // A folder that may not be read cannot be synced. The file is complete all the same.
@@ -207,6 +221,40 @@ fn writable_file(target: &Path) -> io::Result<Option<Metadata>> {
     }
 }
 
+/// Removes the partial file that an earlier run left, unless its run still writes it. Removed instead of truncated: it may have
+/// other names.
+fn remove_left(partial: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(partial) {
+        Ok(metadata) if metadata.is_file() => {
+            let mut options = OpenOptions::new();
+            let options = options.write(true).custom_flags(libc::O_NOFOLLOW);
+            let file = options
+                .open(partial)
+                .map_err(|error| named(partial, &error))?;
+            // Held until the file is removed.
+            lock(&file, partial)?;
+            fs::remove_file(partial)
+        }
+        Ok(_) => {
+            let message = format!("{} is no regular file", partial.display());
+            Err(io::Error::other(message))
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Locks a partial file until it is closed, if the file system has locks.
+fn lock(file: &File, partial: &Path) -> io::Result<()> {
+    match flock(file, FlockOperation::NonBlockingLockExclusive) {
+        Err(Errno::WOULDBLOCK) => Err(io::Error::other(format!(
+            "another run is writing {}; wait for its end, or name another file",
+            partial.display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
 /// Adds the path to an error.
 fn named(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
@@ -257,6 +305,31 @@ mod tests {
         assert_eq!(sink.leave().unwrap(), Some(partial_path(&target)));
         drop(sink);
         assert!(partial_path(&target).exists() && !target.exists());
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    /// A second run removed the partial file of the first, which then gave the second's unfinished file the final name.
+    #[test]
+    fn two_runs_do_not_write_one_file() {
+        let folder = folder("two-runs");
+        let (target, moved) = (folder.join("target"), folder.join("moved"));
+        let mut first = FileSink::create(&target).unwrap();
+        first.put(b"one\n").unwrap();
+        let error = FileSink::create(&target).unwrap_err().to_string();
+        assert!(error.contains("another run is writing"), "{error}");
+        first.finish().unwrap();
+        drop(first);
+        assert_eq!(fs::read(&target).unwrap(), b"one\n");
+        // Where locks do not work.
+        let mut second = FileSink::create(&target).unwrap();
+        second.put(b"two\n").unwrap();
+        fs::rename(partial_path(&target), &moved).unwrap();
+        fs::write(partial_path(&target), "three").unwrap();
+        assert!(second.finish().is_err());
+        drop(second);
+        assert_eq!(fs::read(&target).unwrap(), b"one\n");
+        assert_eq!(fs::read(partial_path(&target)).unwrap(), b"three");
+        assert_eq!(fs::read(&moved).unwrap(), b"two\n");
         fs::remove_dir_all(&folder).unwrap();
     }
 
