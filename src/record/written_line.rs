@@ -4,17 +4,54 @@ use serde_json::{Map, Value};
 
 use super::FieldId;
 
-/// Beginnings of the lines that urlspool writes: records, rejects, events, summaries, and the messages that are gone.
-const STARTS: &[&[u8]] = &[
-    b"{\"schema\":",
-    b"{\"type\":\"reject\",",
-    b"{\"type\":\"event\",",
-    b"{\"type\":\"gone\",",
-    b"{\"files\":",
+/// Piece of a line's beginning.
+#[derive(Clone, Copy, Debug)]
+enum Piece {
+    Exact(&'static [u8]),
+    /// Digits.
+    Number,
+    /// The digits of an identifier.
+    Id,
+    /// The inside of a string.
+    Text,
+}
+
+/// Beginnings of the lines that urlspool writes: records, rejects, events, the messages that are gone, and summaries. Each goes
+/// on to keys that other programs do not write in this order.
+const STARTS: &[&[Piece]] = &[
+    &[
+        Piece::Exact(b"{\"schema\":"),
+        Piece::Number,
+        Piece::Exact(b",\"type\":\"url\",\"id\":\""),
+        Piece::Id,
+        Piece::Exact(b"\""),
+    ],
+    &[
+        Piece::Exact(b"{\"type\":\"reject\",\"text\":\""),
+        Piece::Text,
+        Piece::Exact(b"\",\"reason\":{\"kind\":\""),
+    ],
+    &[
+        Piece::Exact(b"{\"type\":\"event\",\"kind\":\""),
+        Piece::Text,
+        Piece::Exact(b"\",\"source\":{\"path\":\""),
+    ],
+    &[
+        Piece::Exact(b"{\"type\":\"gone\",\"mailbox\":\""),
+        Piece::Text,
+        Piece::Exact(b"\",\"digests\":["),
+    ],
+    &[
+        Piece::Exact(b"{\"files\":"),
+        Piece::Number,
+        Piece::Exact(b",\"files_read\":"),
+        Piece::Number,
+        Piece::Exact(b",\"files_skipped\":{"),
+    ],
 ];
 
-/// Beginning of a record without its first fields. The digits of its identifier follow.
-const ID_START: &[u8] = b"{\"id\":\"";
+/// Beginning of a record without its first fields. Its second key, if there is one, is a field of the record too.
+const ID_START: &[Piece] = &[Piece::Exact(b"{\"id\":\""), Piece::Id, Piece::Exact(b"\"")];
 
 /// Number of hexadecimal digits of an identifier.
 const ID_DIGITS: usize = 32;
@@ -22,7 +59,8 @@ const ID_DIGITS: usize = 32;
 /// Returns `true` if a file that begins with these bytes begins with a line that urlspool wrote.
 #[must_use]
 pub fn is_written_line(start: &[u8]) -> bool {
-    let is_started = STARTS.iter().any(|known| start.starts_with(known)) || begins_with_id(start);
+    let is_started =
+        STARTS.iter().any(|known| strip(start, known).is_some()) || begins_with_id(start);
     is_started || first_line(start).is_some_and(|line| has_chosen_fields(line) || is_header(line))
 }
 
@@ -84,10 +122,43 @@ fn is_header(line: &str) -> bool {
 }
 
 fn begins_with_id(start: &[u8]) -> bool {
-    let digits = start
-        .strip_prefix(ID_START)
-        .and_then(|rest| rest.get(..ID_DIGITS));
-    digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+    let Some(rest) = strip(start, ID_START) else {
+        return false;
+    };
+    let key = rest
+        .strip_prefix(b",\"")
+        .and_then(|rest| str::from_utf8(&rest[..text_len(rest)?]).ok());
+    rest.starts_with(b"}") || key.is_some_and(|key| FieldId::named(key).next().is_some())
+}
+
+/// The bytes after these pieces, if the text begins with them.
+fn strip<'t>(text: &'t [u8], pieces: &[Piece]) -> Option<&'t [u8]> {
+    let strip_piece = |rest: &'t [u8], piece: &Piece| {
+        let len = match piece {
+            Piece::Exact(bytes) => return rest.strip_prefix(*bytes),
+            Piece::Number => rest.iter().take_while(|byte| byte.is_ascii_digit()).count(),
+            Piece::Id => ID_DIGITS,
+            Piece::Text => text_len(rest)?,
+        };
+        let (taken, rest) = rest.split_at_checked(len)?;
+        let is_right = match piece {
+            Piece::Number => !taken.is_empty(),
+            Piece::Id => taken.iter().all(u8::is_ascii_hexdigit),
+            _ => true,
+        };
+        is_right.then_some(rest)
+    };
+    pieces.iter().try_fold(text, strip_piece)
+}
+
+/// The number of bytes before the quotation mark that ends a JSON string.
+fn text_len(text: &[u8]) -> Option<usize> {
+    let mut is_escaped = false;
+    text.iter().position(|&byte| {
+        let is_end = byte == b'"' && !is_escaped;
+        is_escaped = byte == b'\\' && !is_escaped;
+        is_end
+    })
 }
 
 #[cfg(test)]
@@ -153,12 +224,39 @@ mod tests {
         write_event(&diagnostic.of(&Source::at("a".into())), &mut event);
         assert!(is_written_line(&summary) && is_written_line(&event));
         assert!(is_written_line(
-            b"{\"schema\":1,\"type\":\"url\",\"id\":\"0\"}\n"
+            b"{\"schema\":1,\"type\":\"url\",\"id\":\"0123456789abcdef0123456789abcdef\"}\n"
         ));
         assert!(is_written_line(
             b"{\"id\":\"0123456789abcdef0123456789abcdef\",\"url\":\"x\"}\n"
         ));
+        for written in [
+            "{\"type\":\"reject\",\"text\":\"a\\\"\\\\\",\"reason\":{\"kind\":\"host\"",
+            "{\"type\":\"gone\",\"mailbox\":\"a\",\"digests\":[]}",
+            "{\"id\":\"0123456789abcdef0123456789abcdef\"}",
+        ] {
+            assert!(is_written_line(written.as_bytes()), "{written}");
+        }
         assert!(!is_written_line(b"{\"id\":\"0123\"}") && !is_written_line(b""));
         assert!(!is_written_line(b"From a\nSubject: b\n") && !is_written_line(b"{\"url\":\"x\"}"));
+    }
+
+    /// Settings of programs and logs of others were replaced.
+    #[test]
+    fn foreign_json_is_not_recognized() {
+        for foreign in [
+            "{\"type\":\"event\",\"ts\":1}",
+            "{\"files\":[\"a.ts\"]}",
+            "{\"files\":3,\"names\":[]}",
+            "{\"schema\":1,\"tables\":[]}",
+            "{\"schema\":\"http://a.example/\"}",
+            "{\"type\":\"reject\",\"id\":1}",
+            "{\"type\":\"gone\",\"user\":1}",
+            "{\"id\":\"0123456789abcdef0123456789abcdef\",\"user\":1}",
+        ] {
+            assert!(
+                !is_written_line(format!("{foreign}\n").as_bytes()),
+                "{foreign}"
+            );
+        }
     }
 }
