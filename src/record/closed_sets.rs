@@ -100,12 +100,12 @@ fn redirectors() -> Vec<&'static str> {
     names
 }
 
-/// Returns the regular expression (ECMA 262) of a record's `region`.
+/// Returns the regular expression, as validators in any language read it, of a record's `region`.
 pub(super) fn region_pattern() -> String {
     let regions = BodyRegion::ALL.map(BodyRegion::name).join("|");
     let attributes: Vec<_> = link_attributes().collect();
     format!(
-        "^({regions}|header:[^]+|html:text|html:[^]+\\.({}))$",
+        "^({regions}|header:.+|html:text|html:.+\\.({}))$",
         attributes.join("|")
     )
 }
@@ -115,6 +115,17 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+
+    /// `[^]` is any character in ECMAScript only; elsewhere the set begins with `]`.
+    #[test]
+    fn the_pattern_of_regions_has_no_empty_set() {
+        let pattern = region_pattern();
+        assert!(
+            !pattern.contains("[^]") && !pattern.contains("[]"),
+            "{pattern}"
+        );
+        assert!(pattern.contains("|header:.+|"), "{pattern}");
+    }
 
     #[test]
     fn the_names_of_a_set_differ() {
