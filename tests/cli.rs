@@ -165,8 +165,11 @@ fn output_that_cannot_be_written_exits_with_status_74() {
 #[test]
 fn a_closed_pipe_is_a_normal_end() {
     let folder = Folder::new();
+    let summary = folder.path("summary");
+    let out = summary.to_str().unwrap();
     let text = folder.file("long", "see http://m.example/lamp\n".repeat(3_000));
-    for args in [["scan", "-j2", &text], ["scan", "-j1", &text]] {
+    for threads in ["-j2", "-j1"] {
+        let args = ["scan", threads, "--summary", out, &text];
         let mut command = urlspool(args);
         let mut child = command
             .stdin(Stdio::null())
@@ -190,6 +193,8 @@ fn a_closed_pipe_is_a_normal_end() {
             (child.wait().unwrap().code(), stderr),
             (Some(0), String::new())
         );
+        let summary: Value = serde_json::from_slice(&fs::read(&summary).unwrap()).unwrap();
+        assert_eq!(summary["files"], 1);
     }
 }
 

@@ -60,7 +60,9 @@ pub(super) fn scan(args: &ScanArgs) -> CommandResult {
         summary
     };
     check_balance(&summary)?;
-    print_hints(args, &hints::after(args, &job, &summary));
+    if !report.is_cut_short {
+        print_hints(args, &hints::after(args, &job, &summary));
+    }
     print_totals(args, &summary, report.counts, begun);
     Ok(exit(args, &summary, report.counts))
 }
@@ -96,6 +98,7 @@ fn open_outputs(
         events: event_output(args),
         bar,
         counts: EventCounts::default(),
+        is_cut_short: false,
     })
 }
 

@@ -34,7 +34,7 @@ pub fn run(job: &Job, extractor: &Extractor, report: &mut dyn Report) -> io::Res
     };
     let mut writer = Writer::new(job, extractor.unique(), report);
     if !writer.write_header()? {
-        return Ok(writer.summary);
+        return Ok(writer.end());
     }
     if job.threads <= 1 {
         let mut coordinator = Coordinator {
@@ -46,7 +46,7 @@ pub fn run(job: &Job, extractor: &Extractor, report: &mut dyn Report) -> io::Res
     } else {
         run_on_threads(context, &mut writer)?;
     }
-    Ok(writer.summary)
+    Ok(writer.end())
 }
 
 /// Does the job on as many threads as it asks for, besides this one.

@@ -17,6 +17,8 @@ pub(super) struct Writer<'w> {
     dedup: Dedup,
     /// The error of a byte range of the file that is being written.
     broken: Option<DiagnosticKind>,
+    /// `true` if messages of a file were written and the file was not counted yet.
+    is_in_file: bool,
 }
 
 impl<'w> Writer<'w> {
@@ -28,7 +30,16 @@ impl<'w> Writer<'w> {
             format: &job.line_format,
             dedup: Dedup::new(unique),
             broken: None,
+            is_in_file: false,
         }
+    }
+
+    /// Ends the run, and returns its summary. If the reader has closed its end within a file, that is counted as read.
+    pub(super) fn end(mut self) -> Summary {
+        if self.is_in_file {
+            self.summary.read_file();
+        }
+        self.summary
     }
 
     /// Writes the line before all records, if the format has one. `Ok(false)` ends the run.
@@ -46,6 +57,8 @@ impl<'w> Writer<'w> {
         records: &mut BatchRecords<'_>,
     ) -> io::Result<bool> {
         self.count_broken_file(&mut chunk);
+        self.is_in_file =
+            chunk.summary.files == 0 && (self.is_in_file || chunk.summary.messages > 0);
         let own = records.next(chunk.record_bytes);
         let kept = self.dedup.remove_duplicates(&mut chunk, own);
         self.summary.lines += if self.format.has_line_per_record() {
@@ -165,6 +178,26 @@ mod tests {
             broken: Some(DiagnosticKind::Unreadable),
             ..chunk
         }
+    }
+
+    #[test]
+    fn a_file_that_is_not_read_to_its_end_is_counted() {
+        let mut report = Vec::new();
+        let job = Job::default();
+        let mut writer = Writer::new(&job, Unique::None, &mut report);
+        let mut records = BatchRecords::new(b"");
+        let begun = || {
+            counted(|summary| {
+                summary.messages = 1;
+                summary.messages_scanned = 1;
+            })
+        };
+        for chunk in [begun(), read(), begun()] {
+            writer.write(chunk, &mut records).unwrap();
+        }
+        let summary = writer.end();
+        assert_eq!((summary.files, summary.files_read), (2, 2));
+        assert!(summary.imbalances().is_empty());
     }
 
     #[test]

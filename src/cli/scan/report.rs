@@ -16,6 +16,8 @@ pub(super) struct ScanReport {
     pub(super) events: EventOutput,
     pub(super) bar: ProgressBar,
     pub(super) counts: EventCounts,
+    /// `true` after the reader of the records has closed its end.
+    pub(super) is_cut_short: bool,
 }
 
 /// The output of events.
@@ -48,7 +50,9 @@ pub(super) struct EventCounts {
 
 impl Report for ScanReport {
     fn records(&mut self, batch: &[u8]) -> io::Result<bool> {
-        or_error(self.outputs.lock().put_records(batch))
+        let wants_more = or_error(self.outputs.lock().put_records(batch))?;
+        self.is_cut_short |= !wants_more;
+        Ok(wants_more)
     }
 
     fn rejects(&mut self, batch: &[u8]) -> io::Result<()> {
