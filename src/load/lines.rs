@@ -37,7 +37,7 @@ impl InputLines {
     /// The lines of standard input.
     pub(super) fn of_stdin() -> io::Result<InputLines> {
         unpacked(
-            Input::Stream(Box::new(io::stdin().lock())),
+            Input::stream(io::stdin().lock()),
             Path::new("standard input"),
         )
     }
@@ -49,7 +49,7 @@ impl InputLines {
         let input = if is_regular {
             Input::file(file)
         } else {
-            Input::Stream(Box::new(file))
+            Input::stream(file)
         };
         unpacked(input, path)
     }

@@ -136,7 +136,7 @@ impl<'j> Units<'j> {
             WalkStep::Part { file, item } => self.begin_part(file, &item),
             WalkStep::Stdin => {
                 let source = Source::at(Source::STDIN.into());
-                let input = Input::Stream(Box::new(io::stdin()));
+                let input = Input::stream(io::stdin());
                 self.begin(self.messages(input, source, FormatHint::None));
                 None
             }
@@ -150,7 +150,7 @@ impl<'j> Units<'j> {
     fn begin_stream(&mut self, source: Source) -> Option<InputStep> {
         match read::open_stream(&source.path) {
             Ok(stream) => {
-                let input = Input::Stream(stream);
+                let input = Input::stream(stream);
                 self.begin(self.messages(input, source, FormatHint::None));
                 None
             }

@@ -167,6 +167,14 @@ impl Input {
         })
     }
 
+    /// Creates an input of a stream. After its end it is not read again: a terminal would wait for more.
+    pub fn stream(stream: impl Read + 'static) -> Input {
+        Input::Stream(Box::new(EndingStream {
+            stream,
+            has_ended: false,
+        }))
+    }
+
     /// Creates an input of bytes in memory.
     #[must_use]
     pub fn memory(bytes: Vec<u8>) -> Input {
@@ -196,7 +204,51 @@ impl Input {
     }
 }
 
+/// Stream that is not read after its end.
+struct EndingStream<R> {
+    stream: R,
+    has_ended: bool,
+}
+
+impl<R: Read> Read for EndingStream<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.has_ended || buffer.is_empty() {
+            return Ok(0);
+        }
+        let read = self.stream.read(buffer)?;
+        self.has_ended = read == 0;
+        Ok(read)
+    }
+}
+
 /// Returns `true` if a file is on tmpfs, which is all memory.
 fn is_memory(file: &File) -> bool {
     rustix::fs::fstatfs(file).is_ok_and(|stat| stat.f_type == libc::TMPFS_MAGIC)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A terminal, which ends with each Ctrl-D and goes on with the next line.
+    struct Terminal(Vec<&'static [u8]>);
+
+    impl Read for Terminal {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let line = self.0.pop().unwrap_or_default();
+            buffer[..line.len()].copy_from_slice(line);
+            Ok(line.len())
+        }
+    }
+
+    /// Ctrl-D had to be pressed two or three times.
+    #[test]
+    fn a_stream_is_not_read_after_its_end() {
+        let terminal = Terminal(vec![b"more\n", b"", b"line\n"]);
+        let peeked = Input::stream(terminal).peek();
+        assert_eq!(peeked.start, b"line\n");
+        let mut all = Vec::new();
+        peeked.input.into_stream().read_to_end(&mut all).unwrap();
+        assert_eq!(all, b"line\n");
+    }
 }
