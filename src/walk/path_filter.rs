@@ -3,7 +3,7 @@
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 
@@ -26,6 +26,8 @@ struct Patterns {
     relative: GlobSet,
     /// Patterns with a slash, for paths that begin with the root.
     whole: GlobSet,
+    /// `true` if a pattern begins with a slash, and may be an absolute path.
+    has_absolute: bool,
 }
 
 /// Invalid pattern.
@@ -41,7 +43,7 @@ impl PathFilter {
     /// Creates a filter from glob patterns.
     ///
     /// A pattern without a slash is compared with the names of files and folders; one with a slash with paths beneath the root, and
-    /// with whole paths. `*` does not match a slash. A slash at the start stands for the root.
+    /// with whole paths. `*` does not match a slash. A slash at the start stands for the root of the scan or of the system.
     ///
     /// # Errors
     ///
@@ -102,6 +104,9 @@ impl Patterns {
             if pattern.contains('/') {
                 relative.add(parsed(glob, pattern.strip_prefix('/').unwrap_or(pattern))?);
                 whole.add(parsed(glob, pattern)?);
+                if let Some(real) = real_pattern(pattern) {
+                    whole.add(parsed(glob, &real)?);
+                }
             } else {
                 relative.add(parsed(glob, &format!("**/{pattern}"))?);
             }
@@ -113,6 +118,7 @@ impl Patterns {
         let patterns = Patterns {
             relative: build(&relative)?,
             whole: build(&whole)?,
+            has_absolute: globs.iter().any(|glob| glob.starts_with('/')),
         };
         Ok((!globs.is_empty()).then_some(patterns))
     }
@@ -126,8 +132,28 @@ impl Patterns {
             _ => Path::new(path.file_name().unwrap_or_default()),
         };
         let whole = path.strip_prefix("./").unwrap_or(path);
-        self.relative.is_match(relative) || self.whole.is_match(whole)
+        self.relative.is_match(relative)
+            || self.whole.is_match(whole)
+            || self.has_absolute
+                && real_path(root, path).is_some_and(|real| self.whole.is_match(real))
     }
+}
+
+/// The absolute path of an entry beneath a relative root, with the links of the root resolved; `None` beneath an absolute root.
+fn real_path(root: &Path, path: &Path) -> Option<PathBuf> {
+    let real_root = root.is_relative().then(|| root.canonicalize().ok())??;
+    match path.strip_prefix(root) {
+        Ok(beneath) if !beneath.as_os_str().is_empty() => Some(real_root.join(beneath)),
+        _ => Some(real_root),
+    }
+}
+
+/// A pattern for the same file, with links resolved, if the pattern is the absolute path of one.
+fn real_pattern(pattern: &str) -> Option<String> {
+    let real = pattern
+        .starts_with('/')
+        .then(|| Path::new(pattern).canonicalize().ok())??;
+    Some(globset::escape(real.to_str()?))
 }
 
 /// Parses a pattern, which the user wrote as `glob`.
@@ -278,6 +304,27 @@ mod tests {
         let file = Path::new("in/a.mbox");
         assert!(filter(&["*.mbox"], &[]).wants(file, file));
         assert!(!filter(&[], &["in/a.mbox"]).wants(file, file));
+    }
+
+    /// `--exclude $PWD/old` had no effect on `scan .`.
+    #[test]
+    fn an_absolute_pattern_holds_beneath_a_relative_root() {
+        let here = std::env::current_dir().unwrap();
+        let exclude = format!("{}/src/walk", here.display());
+        let filter = filter(&[], &[&exclude]);
+        for root in ["src", ".", "./src", "src/../src", "src/walk"] {
+            let folder = match root {
+                "." => Path::new("./src/walk").to_owned(),
+                "src/walk" => root.into(),
+                _ => Path::new(root).join("walk"),
+            };
+            assert!(
+                !filter.wants(Path::new(root), &folder.join("tree.rs")),
+                "{root}"
+            );
+        }
+        assert!(filter.wants(Path::new("src"), Path::new("src/walk.rs")));
+        assert!(filter.wants(Path::new("src/read"), Path::new("src/read/walk")));
     }
 
     #[test]
