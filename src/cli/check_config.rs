@@ -29,7 +29,11 @@ fn read(path: &Path) -> Result<Config, ConfigFileError> {
     } else {
         (Config::read(path)?, path)
     };
-    let checked = config.check_folders();
+    let checked = if config.spool.is_empty() {
+        config.check_folders()
+    } else {
+        config.check_watch()
+    };
     checked
         .map(|()| config)
         .map_err(|error| error.in_file(path))

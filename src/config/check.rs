@@ -1,5 +1,6 @@
 //! Checks of a configuration that its syntax does not make.
 
+use std::collections::HashSet;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -62,13 +63,15 @@ impl Config {
         self.check_folders()
     }
 
-    /// Checks that the daemon's folders are outside the spools, where it would read its own records.
+    /// Checks that the daemon's folders are two, and outside the spools, where it would read its own records, and that the spools
+    /// differ.
     ///
     /// Looks at the file system to resolve links.
     ///
+        self.check_distinct()?;
     /// # Errors
     ///
-    /// The folder and the spool that holds it.
+    /// The folder that is empty, or given twice, or the spool that holds it.
     pub fn check_folders(&self) -> Result<(), ConfigError> {
         for (key, dir) in [
             ("output.dir", &self.output.dir),
@@ -84,6 +87,33 @@ impl Config {
                 });
             }
         }
+impl Config {
+    /// Checks that no folder is empty or given twice.
+    fn check_distinct(&self) -> Result<(), ConfigError> {
+        let (output, state) = (&self.output.dir, &self.state.dir);
+        for (key, dir) in [("output.dir", output), ("state.dir", state)] {
+            if dir.as_os_str().is_empty() {
+                return Err(ConfigError::EmptyPath { key });
+            }
+        }
+        if resolved(output) == resolved(state) {
+            let dir = output.clone();
+            return Err(ConfigError::OneFolder { dir });
+        }
+        let mut seen = HashSet::new();
+        for path in self.spool.iter().map(|spool| &spool.path) {
+            if path.as_os_str().is_empty() {
+                return Err(ConfigError::EmptyPath { key: "spool.path" });
+            }
+            if !seen.insert(resolved(path)) {
+                let path = path.clone();
+                return Err(ConfigError::SpoolTwice { path });
+            }
+        }
+        Ok(())
+    }
+}
+
         Ok(())
     }
 }
@@ -175,3 +205,14 @@ mod tests {
         assert!(config.check_folders().is_ok());
     }
 }
+        config.spool.push(config.spool[0].clone());
+        config.spool[1].path = "/var/../var".into();
+        let error = config.check_folders().unwrap_err().to_string();
+        assert!(error.contains("is given twice"), "{error}");
+        config.spool.clear();
+        config.state.dir = "/nowhere/out".into();
+        let error = config.check_folders().unwrap_err().to_string();
+        assert!(error.contains("choose two folders"), "{error}");
+        config.output.dir = "".into();
+        let error = config.check_folders().unwrap_err().to_string();
+        assert_eq!(error, "output.dir is empty; write the path of a folder");

@@ -45,6 +45,21 @@ pub enum ConfigError {
         /// The table and the key of the folder.
         key: &'static str,
         /// The folder.
+    /// A path is empty.
+    EmptyPath {
+        /// The table and the key.
+        key: &'static str,
+    },
+    /// Output and state have the same folder.
+    OneFolder {
+        /// The folder.
+        dir: PathBuf,
+    },
+    /// Two spools are the same folder.
+    SpoolTwice {
+        /// The path of the second.
+        path: PathBuf,
+    },
         dir: PathBuf,
         /// The path of the spool.
         spool: PathBuf,
@@ -95,6 +110,19 @@ impl fmt::Display for ConfigError {
         }
     }
 }
+            ConfigError::EmptyPath { key } => {
+                write!(f, "{key} is empty; write the path of a folder")
+            }
+            ConfigError::OneFolder { dir } => write!(
+                f,
+                "output.dir and state.dir are both {}; choose two folders",
+                dir.display()
+            ),
+            ConfigError::SpoolTwice { path } => write!(
+                f,
+                "the spool {} is given twice; remove one [[spool]]",
+                path.display()
+            ),
 
 impl std::error::Error for ConfigError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
