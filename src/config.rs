@@ -16,6 +16,7 @@ mod size;
 mod syntax_error;
 mod unknown_key;
 
+pub use check::check_scheme_name;
 pub use daemon::{
     Confinement, DedupeScope, MetricsTable, OutputTable, SegmentCompression, Spool, StateTable,
     WatchTable,

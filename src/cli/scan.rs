@@ -37,7 +37,7 @@ use crate::record::Summary;
 pub(super) fn scan(args: &ScanArgs) -> CommandResult {
     let config = job::config(args)?;
     let mut job = job::job(args)?;
-    let mut hints = hints::before(&job, &config);
+    let mut hints = hints::before(args, &job, &config);
     if args.dry_run {
         print_hints(args, &hints);
         return dry_run::dry_run(&job, args);

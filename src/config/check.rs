@@ -41,11 +41,7 @@ impl Config {
     fn check_schemes(&self) -> Result<(), ConfigError> {
         let extract = &self.extract;
         let mut names = extract.extra_schemes.iter().chain(&extract.schemes);
-        let is_bad = |name: &&String| name.is_empty() || !name.bytes().all(is_scheme_char);
-        match names.find(is_bad) {
-            Some(name) => Err(ConfigError::SchemeName { name: name.clone() }),
-            None => Ok(()),
-        }
+        names.try_for_each(|name| check_scheme_name(name))
     }
 
     /// Checks what `urlspool watch` needs besides, with [`Config::check_folders`].
@@ -68,11 +64,11 @@ impl Config {
     ///
     /// Looks at the file system to resolve links.
     ///
-        self.check_distinct()?;
     /// # Errors
     ///
     /// The folder that is empty, or given twice, or the spool that holds it.
     pub fn check_folders(&self) -> Result<(), ConfigError> {
+        self.check_distinct()?;
         for (key, dir) in [
             ("output.dir", &self.output.dir),
             ("state.dir", &self.state.dir),
@@ -87,6 +83,10 @@ impl Config {
                 });
             }
         }
+        Ok(())
+    }
+}
+
 impl Config {
     /// Checks that no folder is empty or given twice.
     fn check_distinct(&self) -> Result<(), ConfigError> {
@@ -114,10 +114,6 @@ impl Config {
     }
 }
 
-        Ok(())
-    }
-}
-
 /// Returns `true` if an address of `metrics.listen` is not reachable from other machines.
 fn is_local(listen: &str) -> bool {
     let is_loopback = |address: SocketAddr| address.ip().is_loopback();
@@ -126,6 +122,19 @@ fn is_local(listen: &str) -> bool {
             .iter()
             .any(|start| listen.starts_with(start))
         || listen.parse().is_ok_and(is_loopback)
+}
+
+/// Checks that a text can be the name of a scheme.
+///
+/// # Errors
+///
+/// The text cannot.
+pub fn check_scheme_name(name: &str) -> Result<(), ConfigError> {
+    if !name.is_empty() && name.bytes().all(is_scheme_char) {
+        return Ok(());
+    }
+    let name = name.to_owned();
+    Err(ConfigError::SchemeName { name })
 }
 
 /// The absolute path, with links resolved as far as the path exists.
@@ -203,8 +212,6 @@ mod tests {
         config.output.dir = "/nowhere/out".into();
         config.state.dir = "/nowhere/state".into();
         assert!(config.check_folders().is_ok());
-    }
-}
         config.spool.push(config.spool[0].clone());
         config.spool[1].path = "/var/../var".into();
         let error = config.check_folders().unwrap_err().to_string();
@@ -216,3 +223,5 @@ mod tests {
         config.output.dir = "".into();
         let error = config.check_folders().unwrap_err().to_string();
         assert_eq!(error, "output.dir is empty; write the path of a folder");
+    }
+}

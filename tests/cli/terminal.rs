@@ -152,5 +152,8 @@ fn an_empty_result_has_a_hint() {
     );
     let hint = hints(&["--since", "1998-01-01", &dated]);
     assert!(hint.contains("no message is within"), "{hint}");
-    assert_eq!(hints(&["--schemes", "http,HTTPS", &full]), "");
+    assert_eq!(hints(&["--schemes", "http, HTTPS", &full]), "");
+    let config = folder.file("c.toml", "[extract]\nschemes = [\"htps\"]\n");
+    let hint = hints(&["--config", &config, &full]);
+    assert!(hint.contains("extract.schemes: htps is"), "{hint}");
 }

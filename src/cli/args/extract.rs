@@ -1,7 +1,7 @@
 //! The arguments of `scan` that override the `[extract]` and `[limits]` tables of the configuration.
 
 use super::limit::{LimitSetting, limit_setting, limits_help};
-use super::values::named;
+use super::values::{named, scheme_name};
 use super::{EXTRACT, GENERAL};
 use crate::config::{Config, ExtractTable};
 use crate::extract::Unique;
@@ -28,7 +28,7 @@ pub(crate) struct ExtractArgs {
     no_accept: bool,
 
     /// Write only URLs of these schemes (comma-separated list, such as `http,https,ftp`)
-    #[arg(long, value_name = "SCHEME,...", value_delimiter = ',', help_heading = EXTRACT)]
+    #[arg(long, value_name = "SCHEME,...", value_delimiter = ',', value_parser = scheme_name, help_heading = EXTRACT)]
     pub(crate) schemes: Vec<String>,
 
     /// Write URLs of every scheme
@@ -36,7 +36,7 @@ pub(crate) struct ExtractArgs {
     no_schemes: bool,
 
     /// Find these schemes without `//` too (comma-separated list)
-    #[arg(long, value_name = "SCHEME,...", value_delimiter = ',', help_heading = EXTRACT)]
+    #[arg(long, value_name = "SCHEME,...", value_delimiter = ',', value_parser = scheme_name, help_heading = EXTRACT)]
     extra_schemes: Vec<String>,
 
     /// Find only the built-in schemes without `//`

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::date::{DatePeriod, date_period};
 use super::extract::ExtractArgs;
 use super::sources::SourceArgs;
-use super::values::{FieldNameArgument, OutputFormat, When, field_name, item_size, named};
+use super::values::{FieldNameArgument, OutputFormat, When, field_name, item_size, named, threads};
 use super::{GENERAL, INPUT, OUTPUT};
 use crate::config::NamedValue;
 
@@ -88,7 +88,7 @@ pub(crate) struct ScanArgs {
     pub(crate) config: Option<PathBuf>,
 
     /// Number of threads [default: one for each core]
-    #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), help_heading = GENERAL)]
+    #[arg(short = 'j', long, value_name = "N", value_parser = threads, help_heading = GENERAL)]
     pub(crate) threads: Option<u16>,
 
     /// Exit with status 1 if there is any event

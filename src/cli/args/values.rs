@@ -6,7 +6,9 @@ use std::fmt;
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::{Arg, Command};
 
-use crate::config::{NamedValue, named_values, nearest, parse_size};
+use crate::config::{
+    ConfigError, NamedValue, check_scheme_name, named_values, nearest, parse_size,
+};
 use crate::origin::SourceKind;
 use crate::record::{self, FieldId};
 
@@ -154,6 +156,35 @@ pub(super) fn named<V: NamedValue>() -> impl TypedValueParser<Value = V> {
     PossibleValuesParser::new(values)
         .map(|name| V::named(&name).expect("clap accepts only the names that it was given"))
 }
+
+/// Parses the name of a scheme in a list, in which a blank may follow a comma.
+pub(super) fn scheme_name(text: &str) -> Result<String, ConfigError> {
+    let name = text.trim_matches(' ');
+    check_scheme_name(name).map(|()| name.to_owned())
+}
+
+/// Parses a number of threads.
+pub(super) fn threads(text: &str) -> Result<u16, ThreadsError> {
+    let number = text.parse().ok();
+    number
+        .filter(|number| (1..=MAX_THREADS).contains(number))
+        .ok_or(ThreadsError)
+}
+
+/// Maximum number of threads.
+const MAX_THREADS: u16 = 1024;
+
+/// The number of threads cannot be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ThreadsError;
+
+impl fmt::Display for ThreadsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "write a number from 1 to {MAX_THREADS}")
+    }
+}
+
+impl std::error::Error for ThreadsError {}
 
 /// The size of a split item cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,8 +12,8 @@ use crate::pipeline::Job;
 use crate::record::{NamedCounts, Summary};
 
 /// The hints before a scan.
-pub(super) fn before(job: &Job, config: &Config) -> Vec<String> {
-    let mut hints = unknown_schemes(config);
+pub(super) fn before(args: &ScanArgs, job: &Job, config: &Config) -> Vec<String> {
+    let mut hints = unknown_schemes(args, config);
     if let (Some(since), Some(until)) = (job.since, job.until)
         && until <= since
     {
@@ -83,8 +83,13 @@ fn unmatched_globs(job: &Job) -> Vec<String> {
 }
 
 /// A hint for each scheme that is wanted and that urlspool does not know.
-fn unknown_schemes(config: &Config) -> Vec<String> {
+fn unknown_schemes(args: &ScanArgs, config: &Config) -> Vec<String> {
     let extract = &config.extract;
+    let origin = if args.extract.schemes.is_empty() {
+        "extract.schemes"
+    } else {
+        "--schemes"
+    };
     let is_known = |name: &&String| {
         Scheme::named(name.as_bytes()).is_some()
             || extract
@@ -94,7 +99,7 @@ fn unknown_schemes(config: &Config) -> Vec<String> {
     };
     let unknown = extract.schemes.iter().filter(|name| !is_known(name));
     unknown
-        .map(|name| format!("--schemes: {name} is an unknown scheme: of its URLs only those with `{name}://` are found"))
+        .map(|name| format!("{origin}: {name} is an unknown scheme: of its URLs only those with `{name}://` are found"))
         .collect()
 }
 
