@@ -159,7 +159,7 @@ fn print_totals(args: &ScanArgs, summary: &Summary, counts: EventCounts, begun: 
     if args.verbose {
         eprintln!("{}", summary::text(summary));
     }
-    if stderr().is_terminal() {
+    if stderr().is_terminal() && !progress::may_be_paged(&OutputPlaces::of(args).records) {
         eprintln!("{}", summary::last_line(summary, counts, begun.elapsed()));
     }
 }

@@ -37,12 +37,20 @@ enum RecordTarget {
     Elsewhere,
 }
 
-fn standard_output() -> RecordTarget {
-    let is_pipe = stdout()
+/// Returns `true` if the records go through a pipe, perhaps to a pager, which would be overwritten.
+pub(super) fn may_be_paged(records: &OutputPlace) -> bool {
+    *records == OutputPlace::Stdout && is_pipe()
+}
+
+fn is_pipe() -> bool {
+    stdout()
         .try_clone_to_owned()
         .and_then(|fd| File::from(fd).metadata())
-        .is_ok_and(|metadata| metadata.file_type().is_fifo());
-    if is_pipe || std::io::stdout().is_terminal() {
+        .is_ok_and(|metadata| metadata.file_type().is_fifo())
+}
+
+fn standard_output() -> RecordTarget {
+    if is_pipe() || std::io::stdout().is_terminal() {
         RecordTarget::Screen
     } else {
         RecordTarget::Elsewhere
@@ -58,8 +66,8 @@ fn visible_bar(total_bytes: Option<u64>) -> ProgressBar {
 
 fn template(total_bytes: Option<u64>) -> &'static str {
     match total_bytes {
-        Some(_) => "{bytes}/{total_bytes} {bar:30} {bytes_per_sec} {eta} left, {msg}",
-        None => "{bytes} {bytes_per_sec}, {msg}",
+        Some(_) => "{bytes}/{total_bytes} {bar:12} {bytes_per_sec} {eta} left, {wide_msg}",
+        None => "{bytes} {bytes_per_sec}, {wide_msg}",
     }
 }
 
@@ -93,5 +101,15 @@ mod tests {
         assert_eq!(total_bytes(&job(&["/dev/null"])), None);
         assert!(total_bytes(&job(&["Cargo.toml"])).is_some_and(|total| 0 < total));
         assert!(!template(None).contains("total"));
+    }
+
+    /// The bar took two lines of a terminal of 80 columns, and each drawing left one.
+    #[test]
+    fn the_counts_are_cut_at_the_width_of_the_terminal() {
+        for total in [None, Some(1)] {
+            assert!(template(total).ends_with("{wide_msg}"));
+        }
+        let fixed = "1023.99 MiB/1023.99 MiB  1023.99 MiB/s 59m left, ";
+        assert!(fixed.len() + 12 + "12,345 messages".len() <= 80);
     }
 }
