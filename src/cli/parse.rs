@@ -10,13 +10,15 @@ use crate::diagnostic::EscapeForm;
 use crate::record::write_parsed;
 
 pub(super) fn parse(args: &ParseArgs) -> CommandResult {
+    let reads_lines = args.urls.is_empty() || args.urls == ["-"];
+    check(args, reads_lines)?;
     let mut printer = ParsePrinter {
         args,
         out: StdoutLines::new(EscapeForm::Json),
         line: Vec::new(),
         has_rejects: false,
     };
-    if args.urls.is_empty() || args.urls == ["-"] {
+    if reads_lines {
         printer.print_lines(io::stdin().lock())?;
     } else {
         printer.print_arguments()?;
@@ -27,6 +29,21 @@ pub(super) fn parse(args: &ParseArgs) -> CommandResult {
     } else {
         Exit::Done
     })
+}
+
+/// Checks that URLs are given in one way.
+fn check(args: &ParseArgs, reads_lines: bool) -> Result<(), CommandError> {
+    let message = match args {
+        _ if reads_lines => return Ok(()),
+        ParseArgs { urls, .. } if urls.iter().any(|url| url == "-") => {
+            "`-` reads URLs from standard input; give it alone, or give URLs only"
+        }
+        ParseArgs {
+            from_json: true, ..
+        } => "--from-json reads lines of standard input; give no URL with it",
+        _ => return Ok(()),
+    };
+    Err(CommandError::new(Exit::Usage, message))
 }
 
 /// Prints one JSON line for each URL.

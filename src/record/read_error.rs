@@ -33,7 +33,12 @@ pub enum RecordReadError {
 impl fmt::Display for RecordReadError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            RecordReadError::Json(error) => write!(out, "not JSON: {error}"),
+            RecordReadError::Json(error) if error.is_data() => {
+                write!(out, "not as expected: {error}")
+            }
+            RecordReadError::Json(error) => {
+                write!(out, "not JSON at character {}", error.column())
+            }
             RecordReadError::Missing { field } => write!(out, "{field} is missing"),
             RecordReadError::Invalid { field, expected } => {
                 write!(out, "{field} is not {expected}")

@@ -55,10 +55,18 @@ pub fn read_item(line: &str) -> Result<FileRange, RecordReadError> {
     let value: Value = serde_json::from_str(line)?;
     let kind = read_kind(&value)?;
     let source = Source::at(read_path(&value, &PATH)?);
+    let start = read_offset(&value, "start")?.unwrap_or(0);
+    let end = read_offset(&value, "end")?.unwrap_or(u64::MAX);
+    if end < start {
+        return Err(RecordReadError::Invalid {
+            field: "end",
+            expected: "an offset after `start`",
+        });
+    }
     Ok(FileRange {
         source,
-        start: read_offset(&value, "start")?.unwrap_or(0),
-        end: read_offset(&value, "end")?.unwrap_or(u64::MAX),
+        start,
+        end,
         kind,
     })
 }
@@ -121,5 +129,10 @@ mod tests {
             "kind \"x\" is not known"
         );
         assert_eq!(error("{}"), "path is missing");
+        assert_eq!(
+            error("{\"path\":\"a\",\"start\":5,\"end\":1}"),
+            "end is not an offset after `start`"
+        );
+        assert_eq!(error("nonsense"), "not JSON at character 2");
     }
 }
