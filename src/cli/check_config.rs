@@ -4,8 +4,8 @@ use std::io;
 use std::path::Path;
 
 use super::args::CheckConfigArgs;
-use super::config_path::daemon_config;
-use super::error::{CommandError, CommandResult};
+use super::config_path::{config_error, daemon_config};
+use super::error::CommandResult;
 use super::stdout::print;
 use crate::config::{Config, ConfigFileError};
 use crate::origin::Source;
@@ -15,7 +15,7 @@ pub(super) fn check_config(args: &CheckConfigArgs) -> CommandResult {
         return print(Config::commented_default().as_bytes());
     }
     let path = daemon_config(args.file.as_deref())?;
-    let config = read(&path).map_err(|error| CommandError::config(&error))?;
+    let config = read(&path).map_err(|error| config_error(&error, args.file.as_deref()))?;
     print(config.resolved().as_bytes())
 }
 

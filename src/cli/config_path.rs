@@ -1,10 +1,12 @@
 //! The places in which a configuration file is searched for.
 
 use std::ffi::OsString;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::error::CommandError;
 use super::exit::Exit;
+use crate::config::{Config, ConfigFileError};
 
 /// The variable that names the configuration file.
 const VARIABLE: &str = "URLSPOOL_CONFIG";
@@ -26,7 +28,7 @@ pub(super) fn daemon_config(given: Option<&Path>) -> Result<PathBuf, CommandErro
         return Ok(path);
     }
     let places = default_places();
-    let found = places.iter().find(|path| path.exists());
+    let found = places.iter().find(|path| !is_missing(path));
     found.cloned().ok_or_else(|| {
         let places: Vec<String> = places
             .iter()
@@ -41,6 +43,26 @@ pub(super) fn daemon_config(given: Option<&Path>) -> Result<PathBuf, CommandErro
             ),
         )
     })
+}
+
+/// Returns `true` if there is no file: one that cannot be read is not passed over.
+fn is_missing(path: &Path) -> bool {
+    path.metadata()
+        .is_err_and(|error| error.kind() == ErrorKind::NotFound)
+}
+
+/// Reads a configuration file of [`scan_config`] or [`daemon_config`], for which `given` was given.
+pub(super) fn read_config(path: &Path, given: Option<&Path>) -> Result<Config, CommandError> {
+    Config::read(path).map_err(|error| config_error(&error, given))
+}
+
+/// The error in a configuration file, which says so if the variable named it.
+pub(super) fn config_error(error: &ConfigFileError, given: Option<&Path>) -> CommandError {
+    let error = CommandError::config(error);
+    match variable(VARIABLE) {
+        Some(_) if given.is_none() => error.with_note(&format!("{VARIABLE} names this file")),
+        _ => error,
+    }
 }
 
 /// The file of the user and the file of the machine.

@@ -42,6 +42,12 @@ impl CommandError {
         }
     }
 
+    /// The error with a note after its message.
+    pub(super) fn with_note(mut self, note: &str) -> CommandError {
+        self.message += &format!(" ({note})");
+        self
+    }
+
     /// The output `name` cannot be written.
     pub(super) fn output(name: &str, error: &io::Error) -> CommandError {
         CommandError::new(Exit::Output, format!("cannot write {name}: {error}"))

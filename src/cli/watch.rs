@@ -1,22 +1,21 @@
 //! `urlspool watch` and `urlspool status`.
 
 use std::io;
-use std::path::Path;
 
 use super::args::{LogFormat, StatusArgs, WatchArgs, When};
-use super::config_path::daemon_config;
+use super::config_path::{config_error, daemon_config, read_config};
 use super::error::{CommandError, CommandResult};
 use super::exit::Exit;
 use super::stdout::print;
-use crate::config::Config;
 use crate::daemon::{self, DaemonError, RunMode, StateSource};
 
 pub(super) fn watch(args: &WatchArgs, color: When) -> CommandResult {
-    let path = daemon_config(args.config.as_deref())?;
-    let config = read_config(&path)?;
+    let given = args.config.as_deref();
+    let path = daemon_config(given)?;
+    let config = read_config(&path, given)?;
     config
         .check_watch()
-        .map_err(|error| CommandError::config(&error.in_file(&path)))?;
+        .map_err(|error| config_error(&error.in_file(&path), given))?;
     start_log(args.log, color);
     let mode = if args.once {
         RunMode::Once
@@ -42,7 +41,8 @@ fn exit_code(error: &DaemonError) -> Exit {
 }
 
 pub(super) fn status(args: &StatusArgs) -> CommandResult {
-    let config = read_config(&daemon_config(args.config.as_deref())?)?;
+    let given = args.config.as_deref();
+    let config = read_config(&daemon_config(given)?, given)?;
     let answer = daemon::ask(&config).map_err(|error| {
         let dir = config.state.dir.display();
         CommandError::new(
@@ -51,10 +51,6 @@ pub(super) fn status(args: &StatusArgs) -> CommandResult {
         )
     })?;
     print(answer.as_bytes())
-}
-
-fn read_config(path: &Path) -> Result<Config, CommandError> {
-    Config::read(path).map_err(|error| CommandError::config(&error))
 }
 
 /// Starts the log on standard error.

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use super::super::args::ScanArgs;
-use super::super::config_path::scan_config;
+use super::super::config_path::{read_config, scan_config};
 use super::super::error::CommandError;
 use super::super::exit::Exit;
 use super::format;
@@ -17,8 +17,9 @@ use crate::record;
 
 /// The configuration file, if one is given, overridden by the flags.
 pub(super) fn config(args: &ScanArgs) -> Result<Config, CommandError> {
-    let mut config = match scan_config(args.config.as_deref()) {
-        Some(path) => Config::read(&path).map_err(|error| CommandError::config(&error))?,
+    let given = args.config.as_deref();
+    let mut config = match scan_config(given) {
+        Some(path) => read_config(&path, given)?,
         None => Config::default(),
     };
     args.extract.apply(&mut config);
