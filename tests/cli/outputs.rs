@@ -487,6 +487,15 @@ fn an_interrupted_scan_leaves_whole_lines_in_a_partial_file() {
     let expected = format!("out.partial holds the first {count} records");
     assert!(0 < count && stderr.contains(&expected), "{stderr}");
     assert_eq!(fs::read(folder.path("out")).unwrap(), b"old\n");
+    // A closed terminal: nobody reads the message.
+    fs::remove_file(&partial).unwrap();
+    let mut child = endless_scan(&folder, &["-j1", "-o", "out", "--events", "events", "-"]);
+    wait_for(|| partial.metadata().is_ok_and(|metadata| 0 < metadata.len()));
+    drop(child.stderr.take());
+    let process = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(process, rustix::process::Signal::HUP).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(partial.exists() && !folder.path("events.partial").exists());
     // The next scan replaces both.
     folder.write("mail", MAIL);
     assert_eq!(scan_in(&folder, &["-o", "out", "mail"]).status, Some(0));

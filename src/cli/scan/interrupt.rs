@@ -1,12 +1,12 @@
 //! Interruption of a scan: what was written is left in whole lines, and the program ends.
 
-use std::io;
+use std::io::{self, Write};
 use std::process;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use indicatif::ProgressBar;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::super::exit::Exit;
@@ -17,13 +17,13 @@ use crate::limits::INTERRUPT_WAIT_MS;
 /// Pause between two attempts to get hold of the outputs.
 const RETRY_INTERVAL: Duration = Duration::from_millis(5);
 
-/// Starts the thread that waits for SIGINT and SIGTERM, unless the parent process has made this one ignore them, as a shell does
+/// Starts the thread that waits for SIGINT, SIGTERM and SIGHUP (a closed terminal), unless the parent process has made this one ignore them, as a shell does
 /// for commands in the background.
 ///
 /// A thread, because the others may wait for input.
 pub(super) fn leave_outputs_on_signals(outputs: SharedOutputs, bar: ProgressBar) -> io::Result<()> {
     let ignored = ignored_signals();
-    let wanted = [SIGINT, SIGTERM]
+    let wanted = [SIGINT, SIGTERM, SIGHUP]
         .into_iter()
         .filter(|signal| ignored & (1 << (signal - 1)) == 0);
     let signals = Signals::new(wanted)?;
@@ -55,7 +55,8 @@ fn wait(mut signals: Signals, outputs: &SharedOutputs, bar: &ProgressBar) {
         thread::sleep(RETRY_INTERVAL);
     };
     bar.finish_and_clear();
-    eprintln!("urlspool: {}", escaped(&clauses.join("; ")));
+    // The terminal may be closed.
+    let _ = writeln!(io::stderr(), "urlspool: {}", escaped(&clauses.join("; ")));
     process::exit(Exit::Interrupted.code().into());
 }
 
