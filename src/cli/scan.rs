@@ -85,6 +85,11 @@ fn open_outputs(
         let input = input.display();
         hints.push(format!("{input} is standard output, and is not read"));
     }
+    let places = if is_input_missing(job) {
+        places.without_records()
+    } else {
+        places
+    };
     let mut outputs = Outputs::open(&places, LineSyntax::of(&job.line_format))?;
     files.extend(outputs.files());
     job.filter = std::mem::take(&mut job.filter).without_own_outputs(files);

@@ -513,7 +513,28 @@ fn a_partial_table_is_counted_in_records() {
         let ended = scan_in(&folder, &[&args[..], &["mail", "none"]].concat());
         let expected = "; out.partial holds the first 2 records";
         assert!(ended.stderr.contains(expected), "{}", ended.stderr);
+        fs::remove_file(folder.path("out.partial")).unwrap();
+        // A table without rows is no reason to keep a file.
+        let args = [&args[..], &["none", "mail/none"]].concat();
+        let ended = scan_in(&folder, &args);
+        assert!(
+            !ended.stderr.contains("holds the first"),
+            "{}",
+            ended.stderr
+        );
+        assert!(!folder.path("out.partial").exists());
     }
+}
+
+/// The records of an interrupted run were removed for nothing.
+#[test]
+fn a_partial_file_stays_if_no_input_exists() {
+    let folder = Folder::new();
+    let partial = folder.write("out.partial", "old\n");
+    let ended = scan_in(&folder, &["-o", "out", "--rejects", "rejects", "none"]);
+    assert_eq!(ended.status, Some(1), "{}", ended.stderr);
+    assert_eq!(fs::read(&partial).unwrap(), b"old\n");
+    assert!(!folder.path("out").exists() && !folder.path("rejects").exists());
 }
 
 #[test]

@@ -176,9 +176,14 @@ impl Output {
         let path = file.leave().transpose()?;
         let counted = path.and_then(|path| {
             let count = self.syntax.count_records(File::open(&path)?)?;
+            if count == 0 {
+                fs::remove_file(&path)?;
+            }
             Ok((count, path))
         });
         match counted {
+            // The names of a table's columns.
+            Ok((0, _)) => None,
             Ok((count, path)) => {
                 let (path, noun) = (self.shown(path), self.content.noun());
                 Some(format!("{} holds the first {count} {noun}", path.display()))

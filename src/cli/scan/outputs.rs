@@ -30,6 +30,18 @@ impl OutputPlaces {
         }
     }
 
+    /// The places of a run that reads nothing: files of records and rejects stay as they are, also those that an earlier run left.
+    pub(super) fn without_records(mut self) -> OutputPlaces {
+        let nowhere = OutputPlace::Device("/dev/null".into());
+        if matches!(self.records, OutputPlace::File(_)) {
+            self.records = nowhere.clone();
+        }
+        if matches!(self.rejects, Some(OutputPlace::File(_))) {
+            self.rejects = Some(nowhere);
+        }
+        self
+    }
+
     /// Returns `true` if anything is written to standard output.
     pub(super) fn has_stdout(&self) -> bool {
         self.all().any(|(_, place)| *place == OutputPlace::Stdout)
