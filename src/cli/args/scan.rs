@@ -40,7 +40,7 @@ pub(crate) struct ScanArgs {
     pub(crate) splits: Option<PathBuf>,
 
     /// Print the kind, size and path of each file that would be read, and scan nothing
-    #[arg(long, help_heading = INPUT)]
+    #[arg(long, conflicts_with_all = ["output", "format", "fields", "slim", "rejects", "events", "summary"], help_heading = INPUT)]
     pub(crate) dry_run: bool,
 
     /// Write to FILE instead of standard output
