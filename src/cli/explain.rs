@@ -63,6 +63,9 @@ fn failed(path: &Path, reason: impl Display) -> CommandError {
 
 /// The file at `path`, as a walk finds it.
 fn walked_file(path: &Path) -> Result<WalkedFile, CommandError> {
+    if path.is_dir() {
+        return Err(failed(path, "it is a folder; name one file in it"));
+    }
     let filter = PathFilter::default();
     let roots = [path.to_owned()];
     match walk::walk(&roots, &filter, SymlinkPolicy::Skip).next() {

@@ -231,3 +231,12 @@ fn check_exits_with_status_1_on_a_reject() {
         Some(0)
     );
 }
+
+/// The first file of the folder was explained, without its name.
+#[test]
+fn a_folder_is_not_explained() {
+    let ended = ended(&mut urlspool(["explain", "mail"]), b"");
+    assert_eq!((ended.status, ended.text()), (Some(1), ""));
+    let message = "urlspool: cannot explain mail: it is a folder; name one file in it\n";
+    assert_eq!(ended.stderr, message);
+}
