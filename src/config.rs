@@ -128,10 +128,13 @@ impl Config {
     ///
     /// The stream cannot be read, is not TOML, or has an unknown key or value.
     pub fn read_from(mut stream: impl std::io::Read) -> Result<Config, ConfigError> {
-        let mut text = String::new();
+        let mut bytes = Vec::new();
         stream
-            .read_to_string(&mut text)
+            .read_to_end(&mut bytes)
             .map_err(ConfigError::Unreadable)?;
+        let text = String::from_utf8(bytes).map_err(|error| ConfigError::NotUtf8 {
+            offset: error.utf8_error().valid_up_to(),
+        })?;
         Config::parse(&text)?.expand_home(std::env::home_dir().as_deref())
     }
 

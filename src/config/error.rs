@@ -12,6 +12,11 @@ use super::syntax_error::SyntaxError;
 pub enum ConfigError {
     /// The file cannot be read.
     Unreadable(io::Error),
+    /// The text is not UTF-8.
+    NotUtf8 {
+        /// The offset of the first byte that is not.
+        offset: usize,
+    },
     /// The text is not TOML, or has an unknown key or value.
     Syntax(SyntaxError),
     /// A path begins with `~` and cannot be expanded.
@@ -40,11 +45,6 @@ pub enum ConfigError {
     NoSpool,
     /// `extract.unique` is `run` for `urlspool watch`, which has no end.
     UniqueRun,
-    /// A folder that the daemon writes is in a spool that it reads.
-    DirInSpool {
-        /// The table and the key of the folder.
-        key: &'static str,
-        /// The folder.
     /// A path is empty.
     EmptyPath {
         /// The table and the key.
@@ -60,6 +60,11 @@ pub enum ConfigError {
         /// The path of the second.
         path: PathBuf,
     },
+    /// A folder that the daemon writes is in a spool that it reads.
+    DirInSpool {
+        /// The table and the key of the folder.
+        key: &'static str,
+        /// The folder.
         dir: PathBuf,
         /// The path of the spool.
         spool: PathBuf,
@@ -83,6 +88,10 @@ impl fmt::Display for ConfigError {
         match self {
             ConfigError::Unreadable(error) => error.fmt(f),
             ConfigError::Syntax(error) => error.fmt(f),
+            ConfigError::NotUtf8 { offset } => write!(
+                f,
+                "the text is not UTF-8 at byte {offset}; save it as UTF-8"
+            ),
             ConfigError::Home { key, path } => write!(
                 f,
                 "{key} {}: only `~/` stands for a home folder, and only if HOME is set; write the whole path",
@@ -101,15 +110,6 @@ impl fmt::Display for ConfigError {
             ConfigError::UniqueRun => f.write_str(
                 "extract.unique = \"run\" is for `urlspool scan` only; use \"message\" or \"none\"",
             ),
-            ConfigError::DirInSpool { key, dir, spool } => write!(
-                f,
-                "{key} {} is in the spool {}, which would be read again; choose a folder outside it",
-                dir.display(),
-                spool.display()
-            ),
-        }
-    }
-}
             ConfigError::EmptyPath { key } => {
                 write!(f, "{key} is empty; write the path of a folder")
             }
@@ -123,6 +123,15 @@ impl fmt::Display for ConfigError {
                 "the spool {} is given twice; remove one [[spool]]",
                 path.display()
             ),
+            ConfigError::DirInSpool { key, dir, spool } => write!(
+                f,
+                "{key} {} is in the spool {}, which would be read again; choose a folder outside it",
+                dir.display(),
+                spool.display()
+            ),
+        }
+    }
+}
 
 impl std::error::Error for ConfigError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
@@ -158,7 +167,7 @@ impl fmt::Display for ConfigFileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.path.display();
         match &self.error {
-            ConfigError::Unreadable(error) => write!(f, "cannot read {path}: {error}"),
+            ConfigError::Unreadable(error) => write!(f, "cannot open {path}: {error}"),
             ConfigError::Syntax(error) => write!(f, "{path}, {error}"),
             error => write!(f, "{path}: {error}"),
         }

@@ -53,7 +53,7 @@ impl SyntaxError {
         );
         let message = message.replace("expected a map", "expected a table");
         let at = error.span().unwrap_or(0..0);
-        SyntaxError::at(text, &at, message)
+        SyntaxError::at(text, &at, plain(&message))
     }
 
     /// The line with a mark below the characters at fault, as lines to print after the message. Empty if it is long.
@@ -69,6 +69,23 @@ impl SyntaxError {
             format!("  {number} | {}", self.quoted.replace('\t', " ")),
             format!("  {margin} | {indent}{mark}"),
         ]
+    }
+}
+
+/// A message of the TOML reader, in words of the documentation.
+fn plain(message: &str) -> String {
+    const DURATION: &str = "failed to parse input in the \"friendly\" duration format";
+    if message.starts_with(DURATION) {
+        return "this is no duration; write a number and its unit, such as \"250ms\", \"60s\" or \"5m\"".to_owned();
+    }
+    let Some((found, expected)) = message.rsplit_once(", expected ") else {
+        return message.to_owned();
+    };
+    match expected {
+        "usize" | "u64" | "u32" | "u16" | "u8" => {
+            format!("{found}, expected a whole number, 0 or more")
+        }
+        _ => message.to_owned(),
     }
 }
 

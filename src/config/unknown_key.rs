@@ -78,6 +78,13 @@ impl KeySearch<'_> {
                         }
                     }
                 }
+                (Some(Value::Array(tables)), DeValue::Table(_))
+                    if tables.iter().any(Value::is_table) =>
+                {
+                    let message = format!("there may be several tables `{path}`; write [[{path}]]");
+                    self.errors
+                        .push(SyntaxError::at(self.text, &key.span(), message));
+                }
                 (Some(_), _) => {}
             }
         }
@@ -139,6 +146,14 @@ mod tests {
         check(
             "[state]\nzzz = 1",
             "line 2, column 1: unknown key `state.zzz`; expected one of commit_interval, dir",
+        );
+    }
+
+    #[test]
+    fn a_table_that_is_a_list_has_two_brackets() {
+        check(
+            "[spool]\npath = \"/a\"",
+            "line 1, column 2: there may be several tables `spool`; write [[spool]]",
         );
     }
 

@@ -239,3 +239,62 @@ fn limits_are_set_by_flags() {
         assert!(refused.stderr.contains(message), "{}", refused.stderr);
     }
 }
+
+/// Messages of libraries, in their words, were printed.
+#[test]
+fn errors_say_what_to_write() {
+    for (text, message) in [
+        ("[spool]\npath = \"/a\"\n", "write [[spool]]"),
+        (
+            "[extract]\ncontext = -1\n",
+            "expected a whole number, 0 or more",
+        ),
+        (
+            "[output]\nseal_interval = \"1\"\n",
+            "write a number and its unit",
+        ),
+        ("x = 1\n", "unknown key `x`; expected one of"),
+        ("[output]\ndir = \"\"\n", "output.dir is empty"),
+        (
+            "[extract]\nunique = \"run\"\n[[spool]]\npath = \"/nowhere\"\n",
+            "is for `urlspool scan` only",
+        ),
+    ] {
+        let shown = error(text);
+        assert!(shown.contains(message), "{text}: {shown}");
+    }
+    let latin = ended(&mut urlspool(["check-config", "-"]), b"# \xE9\n");
+    assert_eq!(latin.status, Some(2));
+    assert!(
+        latin.stderr.contains("not UTF-8 at byte 2"),
+        "{}",
+        latin.stderr
+    );
+    let threads = ended(&mut urlspool(["scan", "-j", "x", "."]), b"");
+    assert!(
+        threads.stderr.contains("a number from 1 to 1024"),
+        "{}",
+        threads.stderr
+    );
+}
+
+/// A file that cannot be reached was taken for absent, and the next place was read.
+#[test]
+fn only_a_missing_file_is_passed_over() {
+    let home = Folder::new();
+    // Nothing can be beneath a file, and root is not refused otherwise.
+    let file = home.write("file", "");
+    let mut command = at_home(&home, &["check-config"]);
+    let ended = ended(command.env("XDG_CONFIG_HOME", &file), b"");
+    assert_eq!(ended.status, Some(2));
+    let expected = "file/urlspool/urlspool.toml: ";
+    assert!(ended.stderr.contains(expected), "{}", ended.stderr);
+    let mut command = urlspool(["scan", "."]);
+    let ended = crate::scene::ended(command.env("URLSPOOL_CONFIG", "nope"), b"");
+    assert!(ended.stderr.contains("nope"), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("(URLSPOOL_CONFIG names this file)"),
+        "{}",
+        ended.stderr
+    );
+}
