@@ -58,6 +58,14 @@ impl When {
     /// The use of colours in help and in errors of the arguments.
     pub(crate) fn clap_choice(self) -> clap::ColorChoice {
         match self {
+            // Clap takes any value of CLICOLOR_FORCE for a wish, also `0`.
+            When::Auto if std::env::var_os("CLICOLOR_FORCE").is_some_and(|value| value == "0") => {
+                if self.colors(&std::io::stdout()) && self.colors(&std::io::stderr()) {
+                    clap::ColorChoice::Always
+                } else {
+                    clap::ColorChoice::Never
+                }
+            }
             When::Auto => clap::ColorChoice::Auto,
             When::Always => clap::ColorChoice::Always,
             When::Never => clap::ColorChoice::Never,

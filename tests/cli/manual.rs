@@ -236,6 +236,7 @@ fn colours_are_used_where_they_are_wanted() {
             b"",
         );
         assert!(help.text().contains(ESC), "{command}");
+        assert!(!uses_colors(&[], &[("CLICOLOR_FORCE", "0")]), "{args:?}");
     }
 }
 
