@@ -79,10 +79,10 @@ pub(super) fn check(
     }
     if let Some(standard) = standard_output() {
         check_standard_output(&standard, &outputs)?;
+        own.skipped_input = skipped_input(&standard, &named_inputs)?;
         if places.has_stdout() {
             inputs.check_foreign(&standard, &named_inputs)?;
         }
-        own.skipped_input = skipped_input(&standard, &named_inputs)?;
         own.files.extend(standard.id());
     }
     Ok(own)
