@@ -158,7 +158,7 @@ pub const RECORD_FIELDS: &[Field] = &[
     Field::new("truncated", Boolean, "True if the URL is longer than the limit and only its beginning stands here"),
     Field::new("full_length", Integer, "Length in bytes of a truncated URL").or_null(),
     Field::new("full_hash", Text, "Hash of a truncated URL").with(Digest).or_null(),
-    Field::new("region", Text, "Place in the message: body, signature, a header field (`header:NAME`), an attribute (`html:ELEMENT.ATTRIBUTE`)").with(Region),
+    Field::new("region", Text, "Place in the message: `body`, `signature`, `forwarded`, `footer`, a header field (`header:NAME`), the text of HTML (`html:text`), an attribute (`html:ELEMENT.ATTRIBUTE`)").with(Region),
     Field::new("quote_depth", Integer, "Number of quote marks before the line on which the URL begins"),
     Field::new("anchor", Text, "Text of the link").or_null(),
     Field::new("mismatch", Boolean, "True if the text of the link names another host; null if the URL is no attribute").or_null(),
@@ -197,7 +197,7 @@ pub const RECORD_FIELDS: &[Field] = &[
     Field::new("context.before", Text, "Text before the URL"),
     Field::new("context.after", Text, "Text after it"),
     Field::new("truncated_tail", Boolean, "True if the message ended within a line when `watch` took it"),
-    Field::new("count", Integer, "Number of times that the URL occurs in the message, if `--unique` asks for each once and it occurs more often").or_null(),
+    Field::new("count", Integer, "Number of times that the URL occurs in the message, if `--unique message` asks for each once and it occurs more often").or_null(),
 ];
 
 /// The fields of a rejected candidate.

@@ -469,6 +469,24 @@ fn an_excluded_folder_is_not_entered() {
     );
 }
 
+/// The number of occurrences is known at the end of a message; a run writes each URL at its first place.
+#[test]
+fn occurrences_are_counted_within_a_message() {
+    let text = "Subject: x\n\nhttp://a.example/ http://a.example/ http://a.example/\n";
+    let folder = Folder::new();
+    let mail = folder.file("a", text);
+    for (scope, count) in [
+        ("message", Value::from(3)),
+        ("run", Value::Null),
+        ("none", Value::Null),
+    ] {
+        let ended = done(&["scan", "--unique", scope, "--fields", "url,count", &mail]);
+        assert_eq!(ended.records()[0]["count"], count, "{scope}");
+    }
+    let schema = done(&["schema"]).text().to_owned();
+    assert!(schema.contains("if `--unique message` asks for each once"));
+}
+
 #[test]
 fn a_dry_run_prints_what_would_be_read() {
     let folder = Folder::new();
