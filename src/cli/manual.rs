@@ -10,7 +10,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use clap::CommandFactory;
+use clap::{Command, CommandFactory};
 
 use super::args::{Args, ManArgs};
 use super::error::{CommandError, CommandResult};
@@ -61,6 +61,7 @@ pub(super) fn man(args: &ManArgs) -> CommandResult {
 fn pages() -> Vec<ManualPage> {
     let mut program = Args::command().disable_help_subcommand(true);
     program.build();
+    let program = with_usage(program);
     let page = |name: &str, title: String, section, text| ManualPage {
         name: name.to_owned(),
         title,
@@ -88,6 +89,19 @@ fn pages() -> Vec<ManualPage> {
     let title = "urlspool-record".to_owned();
     pages.push(page("record", title, Section::Formats, record_page()));
     pages
+}
+
+/// The command and its subcommands with what `clap_mangen` leaves out: the help of options that only the long help shows, and the
+/// values in the synopsis.
+fn with_usage(command: Command) -> Command {
+    with_options(command.mut_subcommands(with_options))
+}
+
+fn with_options(command: Command) -> Command {
+    let mut command = command.mut_args(|argument| argument.hide_short_help(false));
+    let usage = command.render_usage().to_string();
+    let usage = usage.strip_prefix("Usage: ").unwrap_or(&usage).to_owned();
+    command.override_usage(usage)
 }
 
 fn unknown_page(name: &str, pages: &[ManualPage]) -> CommandError {

@@ -50,6 +50,27 @@ fn every_subcommand_has_examples_and_a_page_with_all_options() {
     }
 }
 
+/// The page of `scan` had empty entries, and a synopsis without values.
+#[test]
+fn every_option_in_a_page_has_its_text() {
+    for command in commands() {
+        let page = done(&["man", &command]).text().to_owned();
+        let lines: Vec<&str> = page.lines().collect();
+        for entry in lines.windows(3).filter(|entry| entry[0] == ".TP") {
+            assert!(
+                !entry[2].starts_with('.') && !entry[2].is_empty(),
+                "{command}: {entry:?}"
+            );
+        }
+    }
+    let page = done(&["man", "scan"]).text().replace('\\', "");
+    assert!(page.contains("[OPTIONS] [PATH]..."), "{page}");
+    let record = done(&["man", "record"]).text().replace('\\', "");
+    for region in ["forwarded", "footer", "html:text"] {
+        assert!(record.contains(region), "{region}");
+    }
+}
+
 #[test]
 fn all_pages_are_written_where_man_finds_them() {
     let folder = Folder::new();
@@ -215,6 +236,7 @@ fn colours_are_used_where_they_are_wanted() {
             ended.text().contains(ESC) || ended.stderr.contains(ESC)
         };
         assert!(!uses_colors(&[], &[]), "{args:?}: no terminal");
+        assert!(!uses_colors(&[], &[("CLICOLOR_FORCE", "0")]), "{args:?}");
         assert!(uses_colors(&["--color", "always"], &[]), "{args:?}");
         assert!(
             uses_colors(&["--color=always"], &[("NO_COLOR", "1")]),
@@ -236,7 +258,6 @@ fn colours_are_used_where_they_are_wanted() {
             b"",
         );
         assert!(help.text().contains(ESC), "{command}");
-        assert!(!uses_colors(&[], &[("CLICOLOR_FORCE", "0")]), "{args:?}");
     }
 }
 
