@@ -4,6 +4,7 @@
 //! same indexes, in transactions of the same size. The ceiling reads no JSON, looks nothing up and counts nothing: all
 //! identifiers and the numbers of links are known. The number of rows is asserted.
 
+#[expect(dead_code, reason = "other benchmarks use the other kinds")]
 mod generate;
 #[path = "../tests/scene/rng.rs"]
 mod rng;
@@ -30,6 +31,7 @@ const TABLES: [&str; 4] = ["sources", "messages", "links", "urls"];
 
 const PRAGMAS: &str = "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-131072; PRAGMA wal_autocheckpoint=16384; PRAGMA foreign_keys=OFF";
 
+#[expect(clippy::cast_precision_loss, reason = "rates for people, of few rows")]
 fn main() {
     let is_test = std::env::args().any(|argument| argument == "--test");
     let folder = std::env::temp_dir().join(format!("urlspool-bench-{}", std::process::id()));

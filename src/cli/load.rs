@@ -53,10 +53,10 @@ fn job(args: &LoadArgs) -> LoadJob {
 fn credentials() -> Credentials {
     let file = std::env::var_os("PGPASSFILE").map(PathBuf::from);
     let home = std::env::home_dir().map(|home| home.join(".pgpass"));
-    let mut credentials = Credentials::default();
-    credentials.postgres_password = std::env::var("PGPASSWORD").ok().map(Secret::new);
-    credentials.postgres_password_file = file.or(home);
-    credentials
+    Credentials {
+        postgres_password: std::env::var("PGPASSWORD").ok().map(Secret::new),
+        postgres_password_file: file.or(home),
+    }
 }
 
 /// The error of a command that uses a loaded database.

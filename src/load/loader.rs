@@ -75,7 +75,7 @@ impl<'r> Loader<'r> {
     pub(super) fn load_segments(&mut self, segments: Vec<SegmentFile>) -> Result<(), LoadError> {
         self.or_roll_back(|loader| {
             for segment in segments {
-                loader.load_input(LoadInput::Segment(segment))?;
+                loader.load_input(&LoadInput::Segment(segment))?;
             }
             loader.commit()
         })
@@ -94,9 +94,7 @@ impl<'r> Loader<'r> {
 
     fn load_argument(&mut self, argument: &std::path::Path) -> Result<(), LoadError> {
         match inputs_of(argument) {
-            Ok(inputs) => inputs
-                .into_iter()
-                .try_for_each(|input| self.load_input(input)),
+            Ok(inputs) => inputs.iter().try_for_each(|input| self.load_input(input)),
             Err(error) => {
                 self.input_failed(&error);
                 Ok(())
@@ -116,9 +114,9 @@ impl<'r> Loader<'r> {
         self.report.failed_input(input, reason);
     }
 
-    fn load_input(&mut self, input: LoadInput) -> Result<(), LoadError> {
+    fn load_input(&mut self, input: &LoadInput) -> Result<(), LoadError> {
         let name = input.name();
-        let lines = match &input {
+        let lines = match input {
             LoadInput::Stdin => InputLines::of_stdin(),
             LoadInput::File(path) => InputLines::of_file(path),
             LoadInput::Segment(segment) => return self.load_segment(segment, &name),

@@ -20,7 +20,7 @@ pub(crate) struct LoadArgs {
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
 
-    /// The database: FILE or sqlite:FILE for SQLite, postgresql://USER@HOST/DATABASE for a server
+    /// The database: FILE or sqlite:FILE for SQLite, `postgresql://USER@HOST/DATABASE` for a server
     ///
     /// A file that does not exist is created. PostgreSQL needs a program that was built with the feature `postgres`. A
     /// password is never part of the argument: it comes from PGPASSWORD or ~/.pgpass.
