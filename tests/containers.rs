@@ -268,7 +268,7 @@ fn output_does_not_depend_on_threads_and_batches() {
         .zip(&mails)
         .map(|(name, mail)| (name.as_str(), mail.as_bytes()))
         .collect();
-    let folder = Folder::with("a.tar", &tar(&members));
+    let folder = Folder::with("a.tar", tar(&members));
     folder.write("b.tgz", gzip(&tar(&members)));
     let output = |threads| {
         scan_with(
@@ -794,7 +794,7 @@ fn show_prints_the_bytes_of_records_in_containers() {
     let inner = zip(&[Zipped::new("m.mbox.gz", &gzip(&mbox(3)))]);
     let folder = Folder::with(
         "a!b.tgz",
-        &gzip(&tar(&[("1", mail(9).as_bytes()), ("in.zip", &inner)])),
+        gzip(&tar(&[("1", mail(9).as_bytes()), ("in.zip", &inner)])),
     );
     let output = scan(folder.root());
     let expected =
@@ -827,7 +827,7 @@ fn explain_reads_containers() {
     let inner = zip(&[Zipped::new("m.mbox.gz", &gzip(&mbox(3)))]);
     let folder = Folder::with(
         "a!b.tgz",
-        &gzip(&tar(&[("1", mail(9).as_bytes()), ("in.zip", &inner)])),
+        gzip(&tar(&[("1", mail(9).as_bytes()), ("in.zip", &inner)])),
     );
     let archive = folder.path("a!b.tgz").display().to_string();
     let (status, text) = explained(format!("{archive}!in.zip!m.mbox.gz:100"));

@@ -709,9 +709,9 @@ fn unread_blocks_are_cut_at_the_same_offsets_as_read_blocks() {
 /// NUL bytes before the first message, stored or a hole, are not part of it.
 #[test]
 fn messages_after_nul_bytes_are_found() {
+    const MESSAGES: usize = 300;
     let folder = Folder::new();
     let path = folder.path("inbox");
-    const MESSAGES: usize = 300;
     let words = "words and words\n".repeat(20);
     let message = |n: usize| format!("From a\nSubject: x\n\nhttp://h{n}.example/\n{words}\n");
     let mbox = (0..MESSAGES).map(message).collect::<Vec<_>>().concat();

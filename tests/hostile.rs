@@ -709,7 +709,7 @@ fn row_75_what_is_not_closed_hides_nothing_and_is_one_event() {
         ("scripts", format!("{}{link}", "<script>".repeat(20_000))),
         ("style", format!("<style>{link}")),
         ("quote", format!("<p title='x>{link}")),
-        ("quotes", format!("{}{link}", "<p title='x>".repeat(1))),
+        ("quotes", format!("{}{link}", "<p title='x>".repeat(1_001))),
         ("declaration", format!("<!x {}", link.replace('>', ""))),
     ] {
         let scan = scan(page(&html), &["--kind", "message"]);

@@ -147,9 +147,10 @@ fn bless() {
         let mut case = PeerCase::parse(line);
         case.found = case.read();
         if case.found == case.wanted {
-            (case.verdict, case.reason) = ("agree".to_owned(), String::new());
+            "agree".clone_into(&mut case.verdict);
+            case.reason.clear();
         } else if case.verdict == "agree" {
-            case.verdict = "fault".to_owned();
+            "fault".clone_into(&mut case.verdict);
         }
         [
             case.project,

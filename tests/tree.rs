@@ -768,7 +768,7 @@ fn holes_and_stored_nul_bytes_have_the_same_output() {
 fn messages_after_leading_nul_bytes_are_found() {
     for size in [100, 10_000, 600_000] {
         let mails = format!("From a@b Mon\n{}\n", mail(1)).repeat(size / 50);
-        let folder = Folder::with("mbox", &[&vec![0; size], mails.as_bytes()].concat());
+        let folder = Folder::with("mbox", [&vec![0; size], mails.as_bytes()].concat());
         let output = scan(&folder.path("mbox"));
         // A file that begins with more stored NUL bytes than are sniffed is taken for binary.
         let expected = if size > SNIFF_BYTES { 0 } else { size / 50 };

@@ -64,8 +64,8 @@ pub(super) fn declared_charset(html: &[u8]) -> Option<String> {
     /// Bytes that browsers search, too.
     const SEARCHED_BYTES: usize = 1_024;
     let start = html[..html.len().min(SEARCHED_BYTES)].to_ascii_lowercase();
-    let tags = memchr::memmem::find_iter(&start, b"<meta").map(|at| &start[at..]);
-    tags.filter_map(|tag| {
+    let mut tags = memchr::memmem::find_iter(&start, b"<meta").map(|at| &start[at..]);
+    tags.find_map(|tag| {
         let tag = &tag[..memchr::memchr(b'>', tag)?];
         let value = &tag[memchr::memmem::find(tag, b"charset")? + b"charset".len()..];
         let value = value
@@ -83,7 +83,6 @@ pub(super) fn declared_charset(html: &[u8]) -> Option<String> {
             .next()
             .map(|name| String::from_utf8_lossy(name).into_owned())
     })
-    .next()
 }
 
 /// Parses an HTML text. Linear; malformed HTML is read as browsers read it, but nothing is hidden by an element or a comment

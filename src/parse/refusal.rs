@@ -27,17 +27,22 @@ pub(super) fn end_before_refused(word: &[u8], scanner: &Scanner) -> Option<usize
         first_refused(word, path)
     };
     let host_end = match (authority, requirement) {
-        (Some(_), BareRequirement::Slashes) => None,
+        (Some(_), BareRequirement::Slashes) => SiteEnd::Plausible,
         (Some(authority), _) => end_of_site(word, authority)?,
         (None, BareRequirement::Mailbox(_)) => {
             let host = mailbox_host(&rest[..end - begin])?;
             end_of_site(word, Span::new(begin + host.start, begin + host.end))?
         }
-        (None, BareRequirement::News) => end_of_group(word, begin),
+        (None, BareRequirement::News) => {
+            end_of_group(word, begin).map_or(SiteEnd::Plausible, SiteEnd::Before)
+        }
         // Nothing but its characters shows that such a word is a URL.
         (None, _) => return None,
     };
-    let end = host_end.unwrap_or(end);
+    let end = match host_end {
+        SiteEnd::Plausible => end,
+        SiteEnd::Before(at) => at,
+    };
     (end < word.len()).then_some(end)
 }
 
@@ -58,18 +63,25 @@ fn is_special(scheme: &[u8]) -> bool {
         .any(|name| name.eq_ignore_ascii_case(scheme))
 }
 
-/// Returns `Some(None)` if the host and port at `span` are plausible as a whole, the end of those before a refused character
-/// if there is one, and `None` if there is no plausible host.
-fn end_of_site(word: &[u8], span: Span) -> Option<Option<usize>> {
+/// The end of a host and port, or of a newsgroup.
+enum SiteEnd {
+    /// They are plausible as a whole.
+    Plausible,
+    /// The offset of a refused character after a plausible start.
+    Before(usize),
+}
+
+/// Returns the end of the host and port at `span`. `None` if there is no plausible host.
+fn end_of_site(word: &[u8], span: Span) -> Option<SiteEnd> {
     let authority = span.of(word);
     let start = memchr::memrchr(b'@', authority).map_or(0, |at| at + 1);
     let site = &authority[start..];
     let HostAndPort { host, port } = HostAndPort::of(site);
     let is_port = port.is_none_or(|port| port.iter().all(u8::is_ascii_digit));
     if plausible_host(host) && is_port {
-        return Some(None);
+        return Some(SiteEnd::Plausible);
     }
-    host_before_refused(site).map(|len| Some(span.start + start + len))
+    host_before_refused(site).map(|len| SiteEnd::Before(span.start + start + len))
 }
 
 /// Returns the end of the newsgroup at `begin`, if a character follows that no newsgroup has. A wildcard after a dot stands

@@ -20,8 +20,8 @@ const PROTOCOLS: [&[u8]; 10] = [
 /// Returns the offset in `name` of the known scheme at its end that a letter precedes. `after` follows the colon.
 pub(super) fn glued_scheme(name: &[u8], after: &[u8]) -> Option<usize> {
     let word = name.len() - trailing_letters(name);
-    let is_protocol = |own: &&[u8]| own.eq_ignore_ascii_case(&name[word..]);
-    if PROTOCOLS.iter().any(|own| is_protocol(&own)) {
+    let is_protocol = |own: &[u8]| own.eq_ignore_ascii_case(&name[word..]);
+    if PROTOCOLS.iter().any(|own| is_protocol(own)) {
         return None;
     }
     let scheme = GLUED.iter().find(|scheme| ends_with(name, scheme))?;

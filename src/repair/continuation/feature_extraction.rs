@@ -60,7 +60,7 @@ pub(super) fn evaluate(
     (features.points() >= least_points).then_some(Continuation {
         token: line_break.token,
         dropped,
-        quoted: line_break.quoted,
+        quoted: line_break.marks.quoted,
         whole_line: line_break.whole_line,
         features,
     })
@@ -322,10 +322,10 @@ fn add_layout(features: &mut Features, line_break: &LineBreak<'_>, head: &UrlHea
     let url = columns(line_break.before_url());
     let under_url = url > 0 && lower.abs_diff(url) <= 1;
     // Indentation behind other quote marks says nothing: a program that breaks a quoted line leaves the rest unquoted.
-    let same = line_break.same_marks;
+    let same = line_break.marks.same;
     let list = line_break.whole_line && line_break.follow == FollowingLine::Alike;
     features.add([
-        (Feature::BlankBetween, line_break.blank_between),
+        (Feature::BlankBetween, line_break.marks.blank_between),
         (Feature::FoldedProperty, is_folded_property(line_break)),
         (Feature::ClosingQuote, is_quote_closed(line_break, head)),
         (
@@ -362,7 +362,7 @@ fn is_folded_property(line_break: &LineBreak<'_>) -> bool {
         .count();
     let deeper =
         columns(line_break.upper_indentation()) + 1 == columns(line_break.lower_indentation());
-    2 <= name && matches!(before.get(name), Some(b':' | b';')) && deeper && line_break.same_marks
+    2 <= name && matches!(before.get(name), Some(b':' | b';')) && deeper && line_break.marks.same
 }
 
 /// Returns `true` if the lower line ends like a line of code: with a `;` or a brace after other text.
@@ -381,7 +381,7 @@ fn is_closed(line_break: &LineBreak<'_>, head: &UrlHead<'_>) -> bool {
         _ => return false,
     };
     let open = line_break.opener().unwrap_or(close);
-    let count = |text: &[u8], bracket: u8| text.iter().filter(|&&byte| byte == bracket).count();
+    let count = |text: &[u8], bracket: u8| memchr::memchr_iter(bracket, text).count();
     let token = line_break.token_and(CLOSER_BYTES);
     let own = if open == close { 0 } else { count(token, open) };
     !head.url.contains(&close) && own < count(token, close)

@@ -32,6 +32,17 @@ struct UpperLine {
     is_continued: bool,
 }
 
+/// Quote marks of the lines at a line break.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MarksAtBreak {
+    /// `true` if the lower line has quote marks.
+    pub(super) quoted: bool,
+    /// `true` if both lines have the same number of quote marks.
+    pub(super) same: bool,
+    /// `true` if a line with quote marks alone stands between the two lines.
+    pub(super) blank_between: bool,
+}
+
 /// A line break after a URL, and the text around it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LineBreak<'t> {
@@ -46,12 +57,7 @@ pub(super) struct LineBreak<'t> {
     pub(super) token: Span,
     /// `true` if only blanks follow the token on its line.
     pub(super) whole_line: bool,
-    /// `true` if the lower line has quote marks.
-    pub(super) quoted: bool,
-    /// `true` if both lines have the same number of quote marks.
-    pub(super) same_marks: bool,
-    /// `true` if a line with quote marks alone stands between the two lines.
-    pub(super) blank_between: bool,
+    pub(super) marks: MarksAtBreak,
     /// The start of the line after the lower one.
     pub(super) follow: FollowingLine,
 }
@@ -133,9 +139,11 @@ impl<'t> LineBreak<'t> {
             lower_body,
             token,
             whole_line: !lower.cut && indentation(rest) == rest.len(),
-            quoted: !lower_marks.is_empty(),
-            same_marks: lower_marks.count() == upper_marks.count(),
-            blank_between,
+            marks: MarksAtBreak {
+                quoted: !lower_marks.is_empty(),
+                same: lower_marks.count() == upper_marks.count(),
+                blank_between,
+            },
             follow: if lower.cut {
                 FollowingLine::Text
             } else {

@@ -259,7 +259,7 @@ impl<'t> ContinuationToken<'t> {
 
     /// Returns `true` if the token has two hyphens or more, none of them at its start.
     pub(super) fn is_hyphenated(&self) -> bool {
-        self.first() != b'-' && self.bare.iter().filter(|&&byte| byte == b'-').count() >= 2
+        self.first() != b'-' && 2 <= memchr::memchr_iter(b'-', self.bare).count()
     }
 
     /// Returns `true` if the token is a word of small letters.
