@@ -27,18 +27,20 @@ pub(super) fn tokenize(
     content: ElementContent,
     sink: &mut dyn FnMut(CallbackEvent<'_>, Span),
 ) -> usize {
-    let inserted = Rc::new(RefCell::new(Vec::new()));
+    let inserted = Rc::new(RefCell::new(InsertedBlanks::default()));
+    // Nearly all texts have none, and each token asks.
+    let has_blanks = Rc::new(Cell::new(false));
     let is_fallback = Rc::new(Cell::new(false));
     let mut reached = 0;
-    let callback = |event: CallbackEvent<'_>, span: HtmlSpan<usize>| -> Option<Infallible> {
-        let offset = |position: usize| {
-            let inserted = inserted.borrow();
-            (position - inserted.partition_point(|&at| at < position)).min(html.len())
-        };
+    let callback = |event: CallbackEvent<'_>, positions: HtmlSpan<usize>| -> Option<Infallible> {
+        let end = positions.end.min(html.len());
+        let mut span = Span::new(positions.start.min(end), end);
+        if has_blanks.get() {
+            span = inserted.borrow().original(positions, html.len());
+        }
         if let CallbackEvent::OpenStartTag { name } = event {
             is_fallback.set(name == b"noscript" || name == b"noembed");
         }
-        let span = Span::new(offset(span.start), offset(span.end));
         reached = span.end;
         sink(event, span);
         None
@@ -52,9 +54,10 @@ pub(super) fn tokenize(
     let reader = ShallowReader {
         html,
         inner: html.to_reader(),
-        at: 0,
+        waiting: None,
         assignments: 0,
         inserted: Rc::clone(&inserted),
+        has_blanks: Rc::clone(&has_blanks),
     };
     let mut tokenizer = Tokenizer::new_with_emitter(reader, emitter);
     tokenizer.set_state(State::Data);
@@ -95,65 +98,89 @@ impl<E: Emitter> ForwardingEmitter for MailEmitter<E> {
 struct ShallowReader<'h> {
     html: &'h [u8],
     inner: StringReader<'h>,
-    /// Offset in `html` of the next byte.
-    at: usize,
-    /// Number of `=` after attribute names since the last inserted blank.
+    /// The `=` after a blank that was inserted.
+    waiting: Option<u8>,
+    /// Number of `=` after attribute names of the current tag, since the last blank that was inserted.
     assignments: usize,
-    /// Position of each inserted blank, counting those before it.
-    inserted: Rc<RefCell<Vec<usize>>>,
+    inserted: Rc<RefCell<InsertedBlanks>>,
+    /// `true` once a blank was inserted.
+    has_blanks: Rc<Cell<bool>>,
 }
 
 /// Number of attributes after which a blank is inserted. Few tags have more.
 const MAX_ASSIGNMENTS: usize = 16;
 
-impl ShallowReader<'_> {
-    /// Returns `true` if a blank is to be inserted before the next byte. `needle` holds the bytes up to which the tokeniser
-    /// reads: those that end an attribute's name are the only ones with `=` and without `&`.
-    fn inserts(&mut self, needle: &[u8]) -> bool {
-        if self.html.get(self.at) != Some(&b'=')
-            || !needle.contains(&b'=')
-            || needle.contains(&b'&')
-        {
-            return false;
-        }
-        self.assignments += 1;
-        if self.assignments < MAX_ASSIGNMENTS {
-            return false;
-        }
-        self.assignments = 0;
-        let mut inserted = self.inserted.borrow_mut();
-        let position = self.at + inserted.len();
-        inserted.push(position);
-        true
+/// Positions of the blanks that were inserted into an HTML text, each counting those before it.
+#[derive(Default)]
+struct InsertedBlanks(Vec<usize>);
+
+impl InsertedBlanks {
+    /// Adds a blank before the byte at the offset `at`.
+    fn push(&mut self, at: usize) {
+        self.0.push(at + self.0.len());
+    }
+
+    /// Returns the range in the HTML text, which has `len` bytes, of a range that counts the blanks. Rarely needed, and not to be inlined
+    /// where each token passes.
+    #[cold]
+    #[inline(never)]
+    fn original(&self, span: HtmlSpan<usize>, len: usize) -> Span {
+        let offset = |position: usize| {
+            let before = self.0.partition_point(|&at| at < position);
+            (position - before).min(len)
+        };
+        Span::new(offset(span.start), offset(span.end))
     }
 }
 
+#[expect(
+    clippy::inline_always,
+    reason = "without it the needles are no constants, and reading takes twice as many instructions"
+)]
 impl Reader for ShallowReader<'_> {
     type Error = Infallible;
 
+    #[inline(always)]
     fn read_byte(&mut self) -> Result<Option<u8>, Infallible> {
-        let byte = self.inner.read_byte()?;
-        self.at += usize::from(byte.is_some());
-        Ok(byte)
+        match self.waiting {
+            None => self.inner.read_byte(),
+            Some(_) => Ok(self.waiting.take()),
+        }
     }
 
+    /// Reads up to one of the bytes of `needle`. Those that end the name of an attribute are the only ones with `=` and without
+    /// `&`; those that end a text have `<` and no `=`.
+    #[inline(always)]
     fn read_until<'b>(
         &'b mut self,
         needle: &[u8],
         buffer: &'b mut [u8; 4],
     ) -> Result<Option<&'b [u8]>, Infallible> {
-        if self.inserts(needle) {
-            return Ok(Some(b" "));
+        let is_text = needle.contains(&b'<') && !needle.contains(&b'=');
+        if is_text {
+            self.assignments = 0;
         }
         let read = self.inner.read_until(needle, buffer)?;
-        self.at += read.map_or(0, <[u8]>::len);
+        if needle.contains(&b'=')
+            && !needle.contains(&b'&')
+            && let Some(equals @ b"=") = read
+        {
+            self.assignments += 1;
+            if self.assignments == MAX_ASSIGNMENTS {
+                self.assignments = 0;
+                self.waiting = Some(b'=');
+                let at = equals.as_ptr().addr() - self.html.as_ptr().addr();
+                self.inserted.borrow_mut().push(at);
+                self.has_blanks.set(true);
+                return Ok(Some(b" "));
+            }
+        }
         Ok(read)
     }
 
+    #[inline(always)]
     fn try_read_string(&mut self, text: &[u8], case_sensitive: bool) -> Result<bool, Infallible> {
-        let is_read = self.inner.try_read_string(text, case_sensitive)?;
-        self.at += if is_read { text.len() } else { 0 };
-        Ok(is_read)
+        self.inner.try_read_string(text, case_sensitive)
     }
 }
 
