@@ -112,18 +112,13 @@ fn row_61_parts_nested_100_000_deep_are_read_flat_beyond_the_limit() {
         "{}Subject: x\n\n{planted}\n",
         "Content-Type: message/rfc822\n\n".repeat(LEVELS)
     );
-    for (name, mail) in [("multipart", &nested), ("message", &messages)] {
+    // Beyond the nesting limit all parts are siblings, so that many multiparts also reach the limit of parts.
+    for (name, mail, events) in [("multipart", &nested, 2), ("message", &messages, 1)] {
         check(name, mail.as_str(), &[planted]);
         let scan = scan(mail, &["--kind", "message"]);
-        assert_eq!(
-            (
-                scan.urls().into_iter().collect::<Vec<_>>(),
-                scan.events.clone(),
-                scan.status
-            ),
-            (vec![planted], vec!["limit".to_owned()], Some(0)),
-            "{name}"
-        );
+        assert_eq!(scan.urls(), BTreeSet::from([planted]), "{name}");
+        assert_eq!(scan.events, vec!["limit"; events], "{name}");
+        assert_eq!(scan.status, Some(0), "{name}");
     }
 }
 
