@@ -152,7 +152,7 @@ impl MessagePass<'_, '_> {
         Ok(None)
     }
 
-    /// Parses a candidate and reports its URL. Counts a bare word that is rejected.
+    /// Parses a candidate and reports its URL. Counts a bare word that is rejected, and the rest of one that is accepted.
     fn parse(
         &mut self,
         text: &DecodedText<'_>,
@@ -169,6 +169,10 @@ impl MessagePass<'_, '_> {
                 self.first_invalid = start.content + first_invalid(line.text());
             }
             self.count_rejected(text, start, line.text().len());
+        } else if candidate.close.is_none() {
+            // What follows the URL in its word is read again from the next start in it.
+            let word_end = start.content + line.text().len();
+            self.count_rejected(text, start, word_end.saturating_sub(outcome.resume));
         }
         outcome
     }
@@ -219,7 +223,7 @@ impl MessagePass<'_, '_> {
         self.rejected_bytes <= REJECTED_WORDS_BYTES + REJECTED_WORDS_RATIO * self.message.raw.len()
     }
 
-    /// Counts a word of `len` bytes that was read and rejected. Reports the limit when it is reached.
+    /// Counts `len` bytes of a word that were read and belong to no URL. Reports the limit when it is reached.
     pub(super) fn count_rejected(&mut self, text: &DecodedText<'_>, start: &UrlStart, len: usize) {
         if len > PREFILTER_BYTES && self.may_read_whole() {
             self.rejected_bytes += len;
@@ -228,7 +232,7 @@ impl MessagePass<'_, '_> {
                     .origin(&text.offset_map, Span::new(start.at, start.content))
                     .start;
                 let most = format!(
-                    "too many long words that hold URL starts but no URL: from here on only the first {PREFILTER_BYTES} bytes of a word are read"
+                    "too many long words in which most starts begin no URL, or a short one: from here on only the first {PREFILTER_BYTES} bytes of a word are read"
                 );
                 (self.sink)(Finding::Diagnostic(Diagnostic::at(
                     DiagnosticKind::Limit,

@@ -60,9 +60,9 @@ fn a_word_that_is_full_of_starts_is_read_to_its_end() {
             Limits::default(),
         );
         assert_eq!(output.kinds(), [DiagnosticKind::Limit], "{unit}");
-        assert_eq!(
-            output.urls(),
-            ["http://h0.example/", "http://h1.example/"],
+        let urls = output.urls();
+        assert!(
+            urls.ends_with(&["http://h0.example/".into(), "http://h1.example/".into()]),
             "{unit}"
         );
     }

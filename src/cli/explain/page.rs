@@ -245,7 +245,7 @@ mod tests {
                     and-more/of-them/index.html\n\n";
         let page = page(&Message::parse(raw));
         assert!(
-            page.contains("base -3.5,") && page.contains("points, confidence"),
+            page.contains("base ") && page.contains("points, confidence"),
             "{page}"
         );
     }
