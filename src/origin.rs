@@ -136,6 +136,7 @@ impl Source {
     pub const STDIN: &'static str = "-";
 
     /// Returns `true` for a path of the file system that leads to standard input.
+    #[cfg(feature = "files")]
     pub(crate) fn is_stdin_path(path: &Path) -> bool {
         const PATHS: [&str; 3] = ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
         PATHS.iter().any(|name| path == Path::new(name))

@@ -226,7 +226,7 @@ fn is_memory(file: &File) -> bool {
     rustix::fs::fstatfs(file).is_ok_and(|stat| stat.f_type == libc::TMPFS_MAGIC)
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "archives"))]
 mod tests {
     use super::*;
 
