@@ -226,7 +226,8 @@ fn is_memory(file: &File) -> bool {
     rustix::fs::fstatfs(file).is_ok_and(|stat| stat.f_type == libc::TMPFS_MAGIC)
 }
 
-#[cfg(all(test, feature = "archives"))]
+#[cfg(feature = "archives")]
+#[cfg(test)]
 mod tests {
     use super::*;
 
