@@ -12,6 +12,7 @@ mod lines;
 mod loader;
 #[cfg(feature = "postgres")]
 mod postgres;
+mod records_view;
 mod run;
 mod search;
 mod segment;

@@ -12,6 +12,7 @@ use postgres::{Client, Config, NoTls};
 use super::credentials::{Credentials, Secret};
 use super::dates::{is_plausible, today};
 use super::error::LoadError;
+use super::records_view::RECORDS_VIEW;
 use super::target::{LoadRow, RowOutcome, SegmentId, SegmentStatus, Target};
 use crate::limits::{LOAD_LOCK_SECONDS, LOAD_STAGED_BYTES};
 use crate::record::GoneLine;
@@ -151,6 +152,7 @@ fn prepare(client: &mut Client, name: &str) -> Result<(), LoadError> {
         )));
     } else {
         client.batch_execute(TABLES).map_err(failed)?;
+        client.batch_execute(RECORDS_VIEW).map_err(failed)?;
     }
     client
         .batch_execute(&format!("COMMIT; {STAGING}"))

@@ -2,7 +2,7 @@
 
 use rusqlite::types::Value;
 
-/// What is searched for. All conditions must hold.
+/// Conditions of a search, all of which must hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SearchQuery {

@@ -8,6 +8,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use super::schema::{APPLICATION_ID, TABLES, VERSION};
 use crate::limits::{LOAD_CACHE_KIB, LOAD_LOCK_SECONDS};
 use crate::load::error::LoadError;
+use crate::load::records_view::RECORDS_VIEW;
 
 /// Number of prepared statements that are cached: more than the program has.
 const STATEMENTS: usize = 64;
@@ -60,6 +61,7 @@ fn prepare(db: &Connection, path: &Path) -> Result<(), LoadError> {
 
 fn create(db: &Connection) -> rusqlite::Result<()> {
     db.execute_batch(TABLES)?;
+    db.execute_batch(RECORDS_VIEW)?;
     db.execute_batch(&format!(
         "PRAGMA application_id={APPLICATION_ID}; PRAGMA user_version={VERSION}"
     ))

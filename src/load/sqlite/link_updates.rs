@@ -8,17 +8,17 @@ use super::row_ids::MessageRow;
 use crate::limits::LOAD_PENDING_LINKS;
 use crate::record::UrlLine;
 
-/// What the rows of a transaction add to the numbers of links.
+/// Changes of the links' numbers by the rows of a transaction, not written yet.
 #[derive(Debug, Default)]
 pub(super) struct LinkUpdates {
-    /// By key.
+    /// The changes, by the key of the link.
     pending: HashMap<String, LinkUpdate>,
     /// The last message, if it is new, and the links that it cites so far.
     last_message: Option<i64>,
     cited: HashSet<i64>,
 }
 
-/// What rows add to the numbers of a link.
+/// Changes of one link's numbers.
 #[derive(Debug, Default)]
 struct LinkUpdate {
     id: i64,
