@@ -157,6 +157,11 @@ pub const SCHEME_CHARS: usize = 40;
 /// A longer line has no quote marks worth finding.
 pub const LINE_LOOKBACK_BYTES: usize = 1_024;
 
+/// Maximum number of bytes before and after a URL that are searched for more residue of quoted-printable.
+///
+/// A dozen lines: a text that was encoded has a soft line break or an escape in one of them.
+pub const RESIDUE_SEARCH_BYTES: usize = 1_024;
+
 /// Maximum number of lines by which a bare URL is continued.
 ///
 /// Mailers break lines at about 72 columns, and URLs above 800 bytes are rare.

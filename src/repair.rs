@@ -217,9 +217,13 @@ impl LogicalLine {
 
     /// Appends the bytes of `text` from `from` up to `to`.
     fn push(&mut self, text: &[u8], from: usize, to: usize) {
-        if from == to {
-            return;
+        if from < to {
+            self.append(&text[from..to], from);
         }
+    }
+
+    /// Appends `bytes`, which begin at `from` in the text.
+    fn append(&mut self, bytes: &[u8], from: usize) {
         let continues = self
             .pieces
             .last()
@@ -230,7 +234,7 @@ impl LogicalLine {
                 text: from,
             });
         }
-        self.text.extend_from_slice(&text[from..to]);
+        self.text.extend_from_slice(bytes);
     }
 
     /// Removes `bytes` from the end.

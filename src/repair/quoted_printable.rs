@@ -9,13 +9,10 @@ use super::bare_word::BareWord;
 use super::line::{is_blank, is_line_end, line_end, line_start};
 use super::quote_marks::{QuoteMarks, QuoteStyle, common_marks, marks};
 use super::url_run::{url_run_end, word_terminator_len};
-use super::{LinePiece, LogicalLine, Repair};
-use crate::limits::CONTINUATION_LINES;
+use super::{LogicalLine, Repair};
+use crate::limits::{CONTINUATION_LINES, RESIDUE_SEARCH_BYTES};
 use crate::scan::Rules;
 use crate::span::Span;
-
-/// Maximum number of bytes before and after a URL that are searched for more residue.
-const SURROUNDINGS_BYTES: usize = 1024;
 
 /// An equals sign, by what follows it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -68,8 +65,8 @@ pub(super) fn is_residue(text: &[u8], url: Span) -> bool {
 
 /// Returns `true` if the text around `url` holds residue: `=3D` beside a blank or quote, or two other traces.
 fn has_residue_around(text: &[u8], url: Span) -> bool {
-    let first = url.start.saturating_sub(SURROUNDINGS_BYTES);
-    let last = text.len().min(url.end.saturating_add(SURROUNDINGS_BYTES));
+    let first = url.start.saturating_sub(RESIDUE_SEARCH_BYTES);
+    let last = text.len().min(url.end.saturating_add(RESIDUE_SEARCH_BYTES));
     let mut traces = 0;
     for (from, to) in [(first, url.start), (url.end, last)] {
         for at in memchr_iter(b'=', &text[from..to]).map(|at| from + at) {
@@ -202,26 +199,11 @@ impl LogicalLine {
                     at += 3;
                 }
                 None => {
-                    self.push_byte(raw.text[at], raw.text_offset(at));
+                    self.append(&raw.text[at..=at], raw.text_offset(at));
                     at += 1;
                 }
             }
         }
-    }
-
-    /// Appends the byte of the text at `from`.
-    fn push_byte(&mut self, byte: u8, from: usize) {
-        let continues = self
-            .pieces
-            .last()
-            .is_some_and(|piece| piece.text + (self.text.len() - piece.logical) == from);
-        if !continues {
-            self.pieces.push(LinePiece {
-                logical: self.text.len(),
-                text: from,
-            });
-        }
-        self.text.push(byte);
     }
 }
 
