@@ -185,7 +185,7 @@ mod tests {
         assert!(page.map.exact(span));
     }
 
-    /// What is reported, the links and the visible text.
+    /// Checks the unclosed construct, the links and the visible text of a page.
     #[track_caller]
     fn unclosed(html: &str, what: Option<&str>, links: &[&str], text: &str) {
         assert_eq!(

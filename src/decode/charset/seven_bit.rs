@@ -124,8 +124,8 @@ enum Effect {
     Once(CharacterSet),
     /// The bytes are the text `~`.
     Tilde,
-    /// The bytes are no text.
-    Nothing,
+    /// The bytes are no text, and are removed.
+    Remove,
 }
 
 /// Returns the sequence at the start of `text`.
@@ -138,8 +138,8 @@ fn sequence(family: SevenBit, text: &[u8], announced: CharacterSet) -> Option<Sh
         (SevenBit::Hz, [b'~', b'{', ..]) => found(2, Effect::Use(CharacterSet::GB_2312)),
         (SevenBit::Hz, [b'~', b'}', ..]) => found(2, Effect::Use(CharacterSet::Ascii)),
         (SevenBit::Hz, [b'~', b'~', ..]) => found(2, Effect::Tilde),
-        (SevenBit::Hz, [b'~', b'\n', ..]) => found(2, Effect::Nothing),
-        (SevenBit::Hz, [b'~', b'\r', b'\n', ..]) => found(3, Effect::Nothing),
+        (SevenBit::Hz, [b'~', b'\n', ..]) => found(2, Effect::Remove),
+        (SevenBit::Hz, [b'~', b'\r', b'\n', ..]) => found(3, Effect::Remove),
         _ => None,
     }
 }
@@ -158,7 +158,7 @@ fn escape(rest: &[u8]) -> Option<ShiftSequence> {
         [b'$', b')', b'C', ..] => (4, Effect::Announce(Set::KS_X_1001)),
         [b'$', b')', b'A', ..] => (4, Effect::Announce(Set::GB_2312)),
         [b'$', b')', b'G' | b'E', ..] => (4, Effect::Announce(Set::Unknown)),
-        [b'$', b'*' | b'+', _, ..] => (4, Effect::Nothing),
+        [b'$', b'*' | b'+', _, ..] => (4, Effect::Remove),
         // Single shifts of ISO-2022-CN, to planes that no decoder knows.
         [b'N' | b'O', ..] => (2, Effect::Once(Set::Unknown)),
         _ => return None,
@@ -239,7 +239,7 @@ impl SevenBitDecoder<'_> {
                 }
             }
             Effect::Tilde => self.push(b"~", from),
-            Effect::Nothing => {}
+            Effect::Remove => {}
         }
     }
 
