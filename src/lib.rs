@@ -53,6 +53,7 @@
 //! | `files` | files and folders on all cores |
 //! | `daemon` | the daemon that watches live spools (`urlspool watch`) |
 //! | `load` | loads records into SQLite and searches them (`urlspool load`, `urlspool search`) |
+//! | `audit` | audits the links of a loaded database (`urlspool audit`) |
 //! | `cli` | the command line |
 //!
 //! All are on by default. Developed and tested on Linux (x86-64); without features nothing depends on the platform, and
@@ -61,7 +62,7 @@
 //! # The modules
 //!
 //! ```text
-//! roof      cli  ------------->  daemon     load         a shell's view  |  live spools  |  databases
+//! roof      cli  ------------->  daemon     load < audit    a shell's view  |  live spools  |  databases  |  audits
 //!              \                    |
 //! stairs       `----> pipeline <--'  <- config            joins the stages
 //!             _____|_________________________________________________________
@@ -127,6 +128,9 @@ pub mod daemon;
 
 #[cfg(feature = "load")]
 pub mod load;
+
+#[cfg(feature = "audit")]
+pub mod audit;
 
 #[cfg(feature = "cli")]
 pub mod cli;

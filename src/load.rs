@@ -26,6 +26,8 @@ pub use credentials::{Credentials, Secret};
 pub use error::LoadError;
 pub use run::load;
 pub use search::{SearchQuery, search};
+#[cfg(feature = "audit")]
+pub(crate) use sqlite::{open_to_extend, open_to_read, sqlite_error};
 pub use target_name::{TargetName, TargetNameError};
 
 use std::path::PathBuf;

@@ -9,7 +9,9 @@ mod removal;
 mod row_ids;
 mod schema;
 
-pub(super) use connection::{open_to_read, sqlite_error};
+#[cfg(feature = "audit")]
+pub(crate) use connection::open_to_extend;
+pub(crate) use connection::{open_to_read, sqlite_error};
 
 use std::path::{Path, PathBuf};
 

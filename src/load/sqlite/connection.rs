@@ -21,7 +21,7 @@ pub(super) fn open_to_write(path: &Path) -> Result<Connection, LoadError> {
 }
 
 /// Opens a database to search it.
-pub(in crate::load) fn open_to_read(path: &Path) -> Result<Connection, LoadError> {
+pub(crate) fn open_to_read(path: &Path) -> Result<Connection, LoadError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let db =
         Connection::open_with_flags(path, flags).map_err(|error| sqlite_error(path, &error))?;
@@ -33,6 +33,14 @@ pub(in crate::load) fn open_to_read(path: &Path) -> Result<Connection, LoadError
         ))),
         owner => owner.check(path).map(|()| db),
     }
+}
+
+#[cfg(feature = "audit")]
+/// Opens a database that was loaded, to add to it.
+pub(crate) fn open_to_extend(path: &Path) -> Result<Connection, LoadError> {
+    // A missing or empty file is reported by this, and not created.
+    open_to_read(path)?;
+    open_to_write(path)
 }
 
 fn prepare(db: &Connection, path: &Path) -> Result<(), LoadError> {
@@ -107,7 +115,7 @@ fn owner(db: &Connection) -> rusqlite::Result<Owner> {
 }
 
 /// Classifies an error of `SQLite`, and names the file.
-pub(in crate::load) fn sqlite_error(path: &Path, error: &rusqlite::Error) -> LoadError {
+pub(crate) fn sqlite_error(path: &Path, error: &rusqlite::Error) -> LoadError {
     let name = path.display();
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => LoadError::Locked(format!(

@@ -1,0 +1,12 @@
+//! Link-rot audits on a database that `load` made: which links to check, what a checker and an archive say of them.
+//!
+//! Each step can be repeated and continues where it was interrupted. Results are stored by the key of the link, so that they
+//! outlive rows that are removed and loaded again.
+
+mod database;
+mod error;
+mod schema;
+mod state;
+
+pub use error::AuditError;
+pub use state::{CheckFailure, CheckOutcome, LinkState, link_state, without_fragment};

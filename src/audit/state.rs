@@ -1,0 +1,250 @@
+//! The state of a link, from the result of a check. The definitions are fixed, so that audits can be compared.
+
+use crate::parse::{Site, UrlComponents, components};
+
+/// The state of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum LinkState {
+    /// A 2xx status, also after redirects within its domain.
+    Alive,
+    /// A 2xx status of another domain, or of the front page of its own where a page was asked for.
+    Redirected,
+    /// The server answers that the page is gone.
+    DeadPage,
+    /// There is no such host, or it does not answer.
+    DeadHost,
+    /// The result says neither, or there is none.
+    Unknown,
+}
+
+impl LinkState {
+    /// All states, in the order in which they are reported.
+    pub const ALL: [LinkState; 5] = [
+        LinkState::Alive,
+        LinkState::Redirected,
+        LinkState::DeadPage,
+        LinkState::DeadHost,
+        LinkState::Unknown,
+    ];
+
+    /// Returns the name that the tables and the CSV files have.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            LinkState::Alive => "alive",
+            LinkState::Redirected => "redirected",
+            LinkState::DeadPage => "dead_page",
+            LinkState::DeadHost => "dead_host",
+            LinkState::Unknown => "unknown",
+        }
+    }
+
+    /// Returns the state with this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<LinkState> {
+        LinkState::ALL
+            .into_iter()
+            .find(|state| state.name() == name)
+    }
+}
+
+/// The reason for which a check ended without an HTTP status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum CheckFailure {
+    /// There is no such host.
+    Dns,
+    /// The host refuses connections, or cannot be reached.
+    Connect,
+    /// No answer in time, after retries.
+    Timeout,
+    /// No secure connection.
+    Tls,
+    /// Reset, too many redirects, or any other reason.
+    Other,
+    /// The checker refused to check the link.
+    Excluded,
+    /// The checker gave no answer for the link.
+    Unanswered,
+}
+
+impl CheckFailure {
+    /// All failures.
+    pub const ALL: [CheckFailure; 7] = [
+        CheckFailure::Dns,
+        CheckFailure::Connect,
+        CheckFailure::Timeout,
+        CheckFailure::Tls,
+        CheckFailure::Other,
+        CheckFailure::Excluded,
+        CheckFailure::Unanswered,
+    ];
+
+    /// Returns the name that the tables and the CSV files have.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            CheckFailure::Dns => "dns",
+            CheckFailure::Connect => "connect",
+            CheckFailure::Timeout => "timeout",
+            CheckFailure::Tls => "tls",
+            CheckFailure::Other => "other",
+            CheckFailure::Excluded => "excluded",
+            CheckFailure::Unanswered => "unanswered",
+        }
+    }
+
+    /// Returns the failure with this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<CheckFailure> {
+        CheckFailure::ALL
+            .into_iter()
+            .find(|failure| failure.name() == name)
+    }
+}
+
+/// The outcome of a check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CheckOutcome {
+    /// The last server answered with this HTTP code.
+    Status(u16),
+    /// No server answered.
+    Failed(CheckFailure),
+}
+
+/// Returns the state of the link `url` after a check. `final_url` is where redirects led; `None` without any.
+#[must_use]
+pub fn link_state(url: &str, outcome: CheckOutcome, final_url: Option<&str>) -> LinkState {
+    match outcome {
+        CheckOutcome::Status(200..=299) => answered_state(url, final_url.unwrap_or(url)),
+        // Asks for a login, or for patience; or the page exists, and a law forbids to show it (451).
+        CheckOutcome::Status(401 | 403 | 407 | 408 | 425 | 429 | 451) => LinkState::Unknown,
+        CheckOutcome::Status(400..=499) => LinkState::DeadPage,
+        CheckOutcome::Status(_) => LinkState::Unknown,
+        CheckOutcome::Failed(CheckFailure::Dns | CheckFailure::Connect | CheckFailure::Timeout) => {
+            LinkState::DeadHost
+        }
+        CheckOutcome::Failed(_) => LinkState::Unknown,
+    }
+}
+
+/// The state of a link whose redirects ended at a page of `final_url`.
+fn answered_state(url: &str, final_url: &str) -> LinkState {
+    let [asked, given] = [url, final_url].map(|url| components(without_fragment(url).as_bytes()));
+    let is_moved = domain_or_host(&asked) != domain_or_host(&given);
+    if is_moved || is_front_page(&given) && !is_front_page(&asked) {
+        LinkState::Redirected
+    } else {
+        LinkState::Alive
+    }
+}
+
+/// Returns the registrable domain; the host where there is none.
+fn domain_or_host(url: &UrlComponents<'_>) -> Option<String> {
+    let site = Site::of(url)?;
+    Some(site.domain().unwrap_or(&site.host).to_owned())
+}
+
+/// Returns a URL without its fragment, which no server sees.
+#[must_use]
+pub fn without_fragment(url: &str) -> &str {
+    url.split_once('#').map_or(url, |(url, _)| url)
+}
+
+/// Returns `true` for the root of a host: no path, and no query.
+fn is_front_page(url: &UrlComponents<'_>) -> bool {
+    matches!(url.path, b"" | b"/") && url.query.unwrap_or_default().is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(url: &str, outcome: CheckOutcome, final_url: Option<&str>, expected: LinkState) {
+        let state = link_state(url, outcome, final_url);
+        assert_eq!(state, expected, "{url} {outcome:?} {final_url:?}");
+    }
+
+    #[test]
+    fn a_status_gives_the_state() {
+        for (codes, expected) in [
+            (200..=299, LinkState::Alive),
+            (402..=402, LinkState::DeadPage),
+            (404..=406, LinkState::DeadPage),
+            (409..=424, LinkState::DeadPage),
+            (426..=428, LinkState::DeadPage),
+            (430..=450, LinkState::DeadPage),
+            (452..=499, LinkState::DeadPage),
+            (100..=199, LinkState::Unknown),
+            (300..=399, LinkState::Unknown),
+            (500..=999, LinkState::Unknown),
+        ] {
+            for code in codes {
+                check(
+                    "http://h.test/a",
+                    CheckOutcome::Status(code),
+                    None,
+                    expected,
+                );
+            }
+        }
+        for code in [401, 403, 407, 408, 425, 429, 451] {
+            let outcome = CheckOutcome::Status(code);
+            check("http://h.test/a", outcome, None, LinkState::Unknown);
+        }
+    }
+
+    #[test]
+    fn a_failure_gives_the_state() {
+        for failure in CheckFailure::ALL {
+            let expected = match failure.name() {
+                "dns" | "connect" | "timeout" => LinkState::DeadHost,
+                _ => LinkState::Unknown,
+            };
+            let outcome = CheckOutcome::Failed(failure);
+            check("http://h.test/a", outcome, None, expected);
+        }
+    }
+
+    #[test]
+    fn redirects_within_the_domain_leave_a_link_alive() {
+        let (alive, redirected) = (LinkState::Alive, LinkState::Redirected);
+        for (url, final_url, expected) in [
+            ("http://a.h.test/x", "https://www.h.test/y", alive),
+            ("http://a.h.test/x", "http://a.i.test/x", redirected),
+            ("http://a.co.uk/x", "http://b.co.uk/x", redirected),
+            ("http://a.h.test/", "https://www.h.test/", alive),
+            ("http://a.h.test", "https://www.h.test/index.html", alive),
+            ("http://a.h.test/x", "http://a.h.test/", redirected),
+            ("http://a.h.test/x", "http://b.h.test", redirected),
+            ("http://a.h.test/x", "http://a.h.test/?", redirected),
+            ("http://a.h.test/x", "http://a.h.test/#x", redirected),
+            ("http://a.h.test/x", "http://a.h.test/?x", alive),
+            ("http://a.h.test/?x", "http://a.h.test/", redirected),
+            ("http://H.test:80/x", "http://h.TEST/x", alive),
+            ("http://192.0.2.1/x", "http://192.0.2.2/x", redirected),
+            ("http://192.0.2.1/x", "http://192.0.2.1/y", alive),
+            ("http://single/x", "http://other/x", redirected),
+        ] {
+            check(url, CheckOutcome::Status(200), Some(final_url), expected);
+        }
+    }
+
+    #[test]
+    fn the_end_of_redirects_matters_only_if_it_answers() {
+        let outcome = CheckOutcome::Status(404);
+        let expected = LinkState::DeadPage;
+        check("http://h.test/a", outcome, Some("http://i.test/"), expected);
+    }
+
+    #[test]
+    fn names_are_read_back() {
+        for state in LinkState::ALL {
+            assert_eq!(LinkState::named(state.name()), Some(state));
+        }
+        for failure in CheckFailure::ALL {
+            assert_eq!(CheckFailure::named(failure.name()), Some(failure));
+        }
+        assert_eq!(LinkState::named("dead"), None);
+    }
+}
