@@ -247,11 +247,8 @@ fn a_folder_replaced_by_a_link_is_not_read() {
 
 /// Row 91, as root: the walk of a tree that is mounted inside itself ends, and each of its files is read once.
 #[test]
+#[ignore = "needs root, to mount a folder"]
 fn a_mount_that_leads_back_is_walked_once() {
-    if !is_root() {
-        eprintln!("skipped: not root, so nothing can be mounted");
-        return;
-    }
     let folder = Folder::with("mail", mail(1).as_bytes());
     fs::create_dir_all(folder.path("sub/loop")).unwrap();
     // In a namespace of its own: the mount goes away with the program.
@@ -262,10 +259,6 @@ fn a_mount_that_leads_back_is_walked_once() {
         .arg(folder.root())
         .arg(env!("CARGO_BIN_EXE_urlspool"));
     let ended = ended(&mut command, b"");
-    if ended.status == Some(99) || ended.stderr.starts_with("unshare:") {
-        eprintln!("skipped: {}", ended.stderr);
-        return;
-    }
     assert_eq!(
         (ended.status, ended.text()),
         (Some(1), "http://n1.example/\n"),
@@ -354,7 +347,7 @@ fn each_file_that_cannot_be_opened_is_one_event() {
 /// Row 92: small files are opened ahead of the threads that read them, but no more of them than the process may open.
 #[test]
 fn few_open_files_are_enough() {
-    const FILES: usize = 1_500;
+    const FILES: usize = 500;
     const FOLDERS: usize = 5;
     let folder = Folder::new();
     let root = folder.path("root");
@@ -572,12 +565,12 @@ fn a_file_that_is_truncated_while_it_is_read_is_an_event() {
 #[test]
 fn a_file_that_is_replaced_is_never_mixed() {
     // One is read at once, the other in blocks.
-    for messages in [20, 1_000] {
+    for messages in [20, 120] {
         let folder = Folder::new();
         let spool = folder.path("spool");
         fs::create_dir(&spool).unwrap();
         let contents = [("one", messages), ("two", messages + 7)].map(|(name, messages)| {
-            let words = "words and words\n".repeat(60);
+            let words = "words and words\n".repeat(300);
             let mail = format!(
                 "From a@b Mon\nFrom: a@b.example\nSubject: x\n\n{words}http://{name}.example/\n\n"
             );
@@ -637,17 +630,14 @@ fn a_file_that_is_replaced_is_never_mixed() {
     }
 }
 
-/// A file of `size` bytes with these bytes at these offsets, and holes elsewhere. `None` if the file system refuses it.
-fn sparse(path: &Path, pieces: &[(u64, &str)], size: u64) -> Option<()> {
+/// Writes a file of `size` bytes with these bytes at these offsets, and holes elsewhere.
+fn sparse(path: &Path, pieces: &[(u64, &str)], size: u64) {
     let file = fs::File::create(path).unwrap();
-    if file.set_len(size).is_err() {
-        eprintln!("skipped: the file system takes no file of {size} bytes");
-        return None;
-    }
+    file.set_len(size)
+        .expect("the file system of the temporary folder has files of 8 TiB");
     for (at, bytes) in pieces {
         file.write_all_at(bytes.as_bytes(), *at).unwrap();
     }
-    Some(())
 }
 
 const TIB: u64 = 1 << 40;
@@ -659,9 +649,7 @@ fn a_hole_of_eight_terabytes_is_skipped() {
     let path = folder.path("hole");
     let mut command = urlspool([OsStr::new("scan"), path.as_os_str()]);
     // A hole alone is not text.
-    let Some(()) = sparse(&path, &[], 8 * TIB) else {
-        return;
-    };
+    sparse(&path, &[], 8 * TIB);
     let output = ended(&mut command, b"");
     assert_eq!((output.status, output.urls().len()), (Some(0), 0));
     assert!(
@@ -687,7 +675,7 @@ fn a_hole_of_eight_terabytes_is_skipped() {
     ];
     for pieces in pieces {
         fs::remove_file(&path).unwrap();
-        sparse(&path, pieces, 8 * TIB).unwrap();
+        sparse(&path, pieces, 8 * TIB);
         let begun = Instant::now();
         let output = ended(&mut command, b"");
         assert!(
@@ -743,7 +731,7 @@ fn holes_and_stored_nul_bytes_have_the_same_output() {
             (15 * MIB + 77, &later[1]),
             (30 * MIB, &later[2]),
         ];
-        sparse(&path, &pieces, 40 * MIB).unwrap();
+        sparse(&path, &pieces, 40 * MIB);
         let holes = scan_with(&path, limits, SymlinkPolicy::Skip, 2);
         let dense = fs::read(&path).unwrap();
         fs::write(&path, &dense).unwrap();
