@@ -3,10 +3,14 @@
 //! Each step can be repeated and continues where it was interrupted. Results are stored by the key of the link, so that they
 //! outlive rows that are removed and loaded again.
 
+mod clock;
 mod database;
 mod error;
+mod plan;
+mod public_host;
 mod schema;
 mod state;
 
 pub use error::AuditError;
+pub use plan::{Exclusion, PlanCounts, PlanJob, Sample, Stratum, StratumKind, plan};
 pub use state::{CheckFailure, CheckOutcome, LinkState, link_state, without_fragment};

@@ -1,6 +1,8 @@
 //! The program as a shell sees it: commands, flags, messages and exit codes.
 
 mod args;
+#[cfg(feature = "audit")]
+mod audit;
 mod check_config;
 mod completions;
 mod config_path;
@@ -104,6 +106,8 @@ fn command(args: Args) -> CommandResult {
         Command::Load(args) => load::load(&args),
         #[cfg(feature = "load")]
         Command::Search(args) => search::search(&args::SearchArgs { color, ..args }),
+        #[cfg(feature = "audit")]
+        Command::Audit(args) => audit::audit(&args),
         Command::Schema(args) => print(record::schema(args.language).as_bytes()),
         Command::CheckConfig(args) => check_config::check_config(&args),
         Command::Completions(args) => completions::completions(&args),

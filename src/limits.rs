@@ -384,3 +384,6 @@ pub const LOAD_FOLLOW_MS: u64 = 1_000;
 
 /// Interval, in milliseconds, at which `load --follow` tries to reach a server again.
 pub const LOAD_RETRY_MS: u64 = 5_000;
+
+/// Memory, in KiB, for pages of the database of an audit. 600,000 links are planned in less than 256 MiB with it.
+pub const AUDIT_CACHE_KIB: u32 = 64 << 10;

@@ -69,6 +69,7 @@ const CLOCK: &[&str] = &[
 const USES_CLOCK: &[&str] = &[
     "daemon/service/",
     "load/dates.rs",
+    "audit/clock.rs",
     "cli/scan.rs",
     "cli/scan/interrupt.rs",
 ];

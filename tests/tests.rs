@@ -1,5 +1,6 @@
 //! The one test binary: a module per subject.
 
+mod audit;
 mod cli;
 mod containers;
 mod corpus;

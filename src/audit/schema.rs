@@ -10,10 +10,9 @@ pub(super) const META_VERSION: &str = "version";
 
 /// The tables. `docs/audit.md` describes them for users.
 pub(super) const TABLES: &str = "
--- Values of the audit. version: of these tables; program: its version; planned_at: time of the plan, in UTC; loaded_until: the
--- day of planning, after which no date is plausible; sample, by, seed: of the sample, empty without one; force: the kinds of
--- exclusion that were lifted, separated by commas; checker: the names and versions of checkers, one a line; cdx: the server that
--- was asked last.
+-- Values of the audit. version: of these tables; program: the version that planned; planned_at: time of the plan, in UTC; sample,
+-- by, seed: of the sample, empty without one; force: exclusions that were lifted, allow_private: hosts that may be private,
+-- both separated by commas; checker: name and version of the checker that ran last; cdx: the server that was asked last.
 CREATE TABLE audit_meta(
   name TEXT PRIMARY KEY,
   value TEXT NOT NULL
@@ -21,8 +20,8 @@ CREATE TABLE audit_meta(
 
 -- The links of the database at the time of the plan. key: of links; url: what is checked, the href of its first row without the
 -- fragment, or the first url if no row has an href; tld: the last label of a host that is a name; first_cited, last_cited:
--- links.first, links.last; year: of first_cited, or 'implausible' if a message has a date, else 'undated'; list: list_id of the first row
--- that has one, else its first newsgroup, else its path; stratum: of the sample, '' without one; planned: 1 if it is to be
+-- links.first, links.last; year: of first_cited, or 'implausible' if a message has a date, else 'undated'; list: list_id of the first row, else its
+-- first newsgroup, else its path; stratum: of the sample, '' without one; planned: 1 if it is to be
 -- checked; excluded: the reason for which it is not, NULL if there is none. Without either it is not in the sample.
 CREATE TABLE audit_links(
   key TEXT PRIMARY KEY,
@@ -42,7 +41,7 @@ CREATE TABLE audit_links(
   excluded TEXT
 ) WITHOUT ROWID;
 
--- Strata of the sample. population: its links that are not excluded; sampled: its links that are planned.
+-- Strata of the sample; one, '', without a sample. population: its links that are not excluded; sampled: its links that are planned.
 CREATE TABLE audit_strata(
   stratum TEXT PRIMARY KEY,
   population INTEGER NOT NULL,

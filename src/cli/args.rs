@@ -1,5 +1,7 @@
 //! The arguments, as clap parses them. `--help`, the manual page and the completions are made from these comments.
 
+#[cfg(feature = "audit")]
+mod audit;
 mod date;
 mod examples;
 mod extract;
@@ -14,6 +16,8 @@ mod values;
 #[cfg(feature = "daemon")]
 mod watch;
 
+#[cfg(feature = "audit")]
+pub(crate) use audit::{AuditArgs, AuditPlanArgs, AuditStep};
 pub(crate) use inspect::{ExplainArgs, ParseArgs, ShowArgs};
 #[cfg(feature = "load")]
 pub(crate) use load::{LoadArgs, SearchArgs};
@@ -88,6 +92,10 @@ pub(crate) enum Command {
     #[command(after_help = examples::SEARCH)]
     #[cfg(feature = "load")]
     Search(SearchArgs),
+    /// Audit the links of a database that `load` made: which are alive, which are dead, which are archived
+    #[command(after_help = examples::AUDIT)]
+    #[cfg(feature = "audit")]
+    Audit(AuditArgs),
     /// Print the JSON Schema of the records, or the same for a loader
     #[command(after_help = examples::SCHEMA)]
     Schema(SchemaArgs),

@@ -76,6 +76,11 @@ pub(super) const SEARCH: &str = "Examples:
   urlspool search urls.db --host info.cern.ch --until 1994
   urlspool search urls.db --format jsonl --limit 1 gopher | urlspool show";
 
+#[cfg(feature = "audit")]
+pub(super) const AUDIT: &str = "Examples:
+  urlspool audit plan urls.db
+  urlspool audit plan urls.db --sample 5000 --by year --seed 1";
+
 pub(super) const SCHEMA: &str = "Examples:
   urlspool schema > record.schema.json
   urlspool schema --as duckdb | duckdb urls.db";

@@ -1,0 +1,215 @@
+//! Reasons for which a link is not checked.
+
+use url::Url;
+
+use super::action_words::asks_for_action;
+use crate::audit::public_host::is_public;
+use crate::grammar::decode;
+
+/// Minimum confidence of a link that is checked: below it a reading is a guess, or its end was cut off.
+pub(super) const MIN_CONFIDENCE: f64 = 0.8;
+
+/// The reason for which a link is not checked. Of several the first one counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Exclusion {
+    /// A scheme other than http and https.
+    Scheme,
+    /// WHATWG rejects it, so that no client can ask for it.
+    NoHref,
+    /// It is cited only in header fields, most of which are for leaving a list.
+    HeaderOnly,
+    /// It has a user or a password.
+    Credentials,
+    /// Its path or query asks for an action.
+    Action,
+    /// Its author cut it short.
+    Shortened,
+    /// Its confidence is below 0.8.
+    Confidence,
+    /// Its host is private, reserved, or not public for another reason.
+    PrivateHost,
+}
+
+impl Exclusion {
+    /// All reasons, in the order in which they are tried.
+    pub const ALL: [Exclusion; 8] = [
+        Exclusion::Scheme,
+        Exclusion::NoHref,
+        Exclusion::HeaderOnly,
+        Exclusion::Credentials,
+        Exclusion::Action,
+        Exclusion::Shortened,
+        Exclusion::Confidence,
+        Exclusion::PrivateHost,
+    ];
+
+    /// The reasons that a user can lift: the others are no question of caution, or are lifted by host.
+    pub const LIFTABLE: [Exclusion; 5] = [
+        Exclusion::HeaderOnly,
+        Exclusion::Credentials,
+        Exclusion::Action,
+        Exclusion::Shortened,
+        Exclusion::Confidence,
+    ];
+
+    /// Returns the name in `audit_links.excluded`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Exclusion::Scheme => "scheme",
+            Exclusion::NoHref => "no-href",
+            Exclusion::HeaderOnly => "header-only",
+            Exclusion::Credentials => "credentials",
+            Exclusion::Action => "action",
+            Exclusion::Shortened => "shortened",
+            Exclusion::Confidence => "confidence",
+            Exclusion::PrivateHost => "private-host",
+        }
+    }
+
+    /// Returns the meaning, in a few words for a summary.
+    #[must_use]
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Exclusion::Scheme => "no link checker speaks the protocol",
+            Exclusion::NoHref => "no browser would fetch it",
+            Exclusion::HeaderOnly => "cited only in header fields, as List-Unsubscribe",
+            Exclusion::Credentials => "with a user or a password",
+            Exclusion::Action => "its path or query asks for an action, as unsubscribe",
+            Exclusion::Shortened => "its author cut it short",
+            Exclusion::Confidence => "read with a confidence below 0.8",
+            Exclusion::PrivateHost => "its host is private, reserved or not public",
+        }
+    }
+}
+
+/// A link, as its exclusion is decided.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LinkFacts<'l> {
+    /// The scheme, in lower case.
+    pub(super) scheme: &'l str,
+    /// The href without its fragment, if it has one.
+    pub(super) href: Option<&'l str>,
+    /// `true` if a citation is no header field.
+    pub(super) is_in_a_body: bool,
+    /// `true` if a reading in a body has a confidence of [`MIN_CONFIDENCE`].
+    pub(super) is_confident: bool,
+}
+
+/// The exclusions that a user lifted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Lifted<'l> {
+    pub(super) reasons: &'l [Exclusion],
+    /// Hosts that may be private.
+    pub(super) hosts: &'l [String],
+}
+
+/// Returns the reason for which a link is not checked; `None` if it is.
+pub(super) fn exclusion(link: &LinkFacts<'_>, lifted: &Lifted<'_>) -> Option<Exclusion> {
+    if !matches!(link.scheme, "http" | "https") {
+        return Some(Exclusion::Scheme);
+    }
+    let Some(url) = link.href.and_then(|href| Url::parse(href).ok()) else {
+        return Some(Exclusion::NoHref);
+    };
+    let applies = |reason: &Exclusion| match reason {
+        Exclusion::Scheme => !matches!(url.scheme(), "http" | "https"),
+        Exclusion::NoHref => !url.has_host(),
+        Exclusion::HeaderOnly => !link.is_in_a_body,
+        Exclusion::Credentials => !url.username().is_empty() || url.password().is_some(),
+        Exclusion::Action => asks_for_action(&path_and_query(&url)),
+        Exclusion::Shortened => is_shortened(&path_and_query(&url)),
+        Exclusion::Confidence => !link.is_confident,
+        Exclusion::PrivateHost => !is_public(&url) && !is_allowed(&url, lifted.hosts),
+    };
+    Exclusion::ALL
+        .into_iter()
+        .filter(|reason| !lifted.reasons.contains(reason))
+        .find(applies)
+}
+
+/// Path and query, with escapes decoded.
+fn path_and_query(url: &Url) -> Vec<u8> {
+    let mut text = decode(url.path().as_bytes());
+    if let Some(query) = url.query() {
+        text.push(b'?');
+        text.extend_from_slice(&decode(query.as_bytes()));
+    }
+    text
+}
+
+/// Returns `true` for a text that holds an ellipsis, or ends as cut lines do.
+fn is_shortened(text: &[u8]) -> bool {
+    let holds = |mark: &[u8]| memchr::memmem::find(text, mark).is_some();
+    text.ends_with(b"..") || holds(b"...") || holds("\u{2026}".as_bytes())
+}
+
+fn is_allowed(url: &Url, hosts: &[String]) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    hosts
+        .iter()
+        .any(|allowed| allowed.eq_ignore_ascii_case(host))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts(href: &str) -> LinkFacts<'_> {
+        LinkFacts {
+            scheme: href.split(':').next().unwrap(),
+            href: Some(href),
+            is_in_a_body: true,
+            is_confident: true,
+        }
+    }
+
+    #[track_caller]
+    fn check(link: &LinkFacts<'_>, expected: Option<Exclusion>) {
+        assert_eq!(exclusion(link, &Lifted::default()), expected, "{link:?}");
+    }
+
+    #[test]
+    fn each_reason_is_found() {
+        for (href, expected) in [
+            ("http://info.cern.ch/", None),
+            ("https://info.cern.ch/a..b", None),
+            ("gopher://info.cern.ch/", Some(Exclusion::Scheme)),
+            ("http://u@info.cern.ch/", Some(Exclusion::Credentials)),
+            ("http://:p@info.cern.ch/", Some(Exclusion::Credentials)),
+            ("http://info.cern.ch/confirm?x", Some(Exclusion::Action)),
+            ("http://info.cern.ch/%63onfirm", Some(Exclusion::Action)),
+            ("http://info.cern.ch/a/...", Some(Exclusion::Shortened)),
+            ("http://info.cern.ch/?a..", Some(Exclusion::Shortened)),
+            ("http://info.cern.ch/a%E2%80%A6", Some(Exclusion::Shortened)),
+            ("http://10.0.0.1/", Some(Exclusion::PrivateHost)),
+            ("http://wiki/", Some(Exclusion::PrivateHost)),
+        ] {
+            check(&facts(href), expected);
+        }
+        let link = facts("http://info.cern.ch/");
+        check(&LinkFacts { href: None, ..link }, Some(Exclusion::NoHref));
+        let header = LinkFacts {
+            is_in_a_body: false,
+            ..link
+        };
+        check(&header, Some(Exclusion::HeaderOnly));
+        let doubtful = LinkFacts {
+            is_confident: false,
+            ..link
+        };
+        check(&doubtful, Some(Exclusion::Confidence));
+    }
+
+    #[test]
+    fn reasons_and_hosts_are_lifted() {
+        let hosts = ["wiki".to_owned()];
+        let lifted = Lifted {
+            reasons: &[Exclusion::Action],
+            hosts: &hosts,
+        };
+        assert_eq!(exclusion(&facts("http://wiki/confirm"), &lifted), None);
+        let other = exclusion(&facts("http://wiki2/confirm"), &lifted);
+        assert_eq!(other, Some(Exclusion::PrivateHost));
+    }
+}

@@ -1,0 +1,271 @@
+//! The rows of `audit_links`: one for each link, with its exclusion and its stratum.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+
+use rusqlite::{CachedStatement, Connection, Row, params};
+use url::Url;
+
+use super::exclusion::{Exclusion, Lifted, LinkFacts, exclusion};
+use super::row_scan::RowFacts;
+use super::sample::{Candidate, rank};
+use super::{PlanCounts, Sample, StratumKind};
+use crate::audit::state::without_fragment;
+
+/// Links that were added to the plan.
+#[derive(Debug)]
+pub(super) struct PlannedLinks<'l> {
+    sample: Option<Sample>,
+    lifted: &'l Lifted<'l>,
+    /// Numbers so far. Without a sample all links are planned that are not excluded.
+    pub(super) counts: PlanCounts,
+    /// Strata so far.
+    pub(super) strata: Strata,
+    /// Links that the sample is taken from.
+    pub(super) candidates: Vec<Candidate>,
+}
+
+/// Names of strata, and the number of their links.
+#[derive(Debug, Default)]
+pub(super) struct Strata {
+    ids: HashMap<String, u32>,
+    names: Vec<String>,
+    populations: Vec<u64>,
+}
+
+impl Strata {
+    /// Counts a link of the stratum `name`. Returns the stratum's index.
+    fn count(&mut self, name: &str) -> u32 {
+        let id = match self.ids.get(name) {
+            Some(&id) => id,
+            None => {
+                let id = self.names.len() as u32;
+                self.ids.insert(name.to_owned(), id);
+                self.names.push(name.to_owned());
+                self.populations.push(0);
+                id
+            }
+        };
+        if let Some(population) = self.populations.get_mut(id as usize) {
+            *population += 1;
+        }
+        id
+    }
+
+    /// Returns the name of a stratum.
+    pub(super) fn name(&self, stratum: u32) -> Option<&str> {
+        self.names.get(stratum as usize).map(String::as_str)
+    }
+
+    /// Returns the number of links of each stratum.
+    pub(super) fn populations(&self) -> BTreeMap<String, u64> {
+        let populations = self.populations.iter().copied();
+        self.names.iter().cloned().zip(populations).collect()
+    }
+}
+
+/// A link of the database, as `links` has it.
+#[derive(Debug)]
+struct LinkRow {
+    id: i64,
+    key: String,
+    scheme: String,
+    host: Option<String>,
+    domain: Option<String>,
+    citations: i64,
+    messages: i64,
+    first: Option<String>,
+    last: Option<String>,
+}
+
+impl LinkRow {
+    fn of(row: &Row<'_>) -> rusqlite::Result<LinkRow> {
+        Ok(LinkRow {
+            id: row.get(0)?,
+            key: row.get(1)?,
+            scheme: row.get(2)?,
+            host: row.get(3)?,
+            domain: row.get(4)?,
+            citations: row.get(5)?,
+            messages: row.get(6)?,
+            first: row.get(7)?,
+            last: row.get(8)?,
+        })
+    }
+}
+
+/// The first row of a link.
+#[derive(Debug)]
+struct FirstRow {
+    url: String,
+    href: Option<String>,
+    list: String,
+}
+
+const LINKS: &str =
+    "SELECT id, key, scheme, host, domain, citations, messages, first, last FROM links ORDER BY id";
+
+const FIRST_ROW: &str = "SELECT urls.url, urls.href, coalesce(messages.list_id,
+    json_extract(messages.newsgroups, '$[0]'), sources.path)
+  FROM urls JOIN messages ON messages.id=urls.message JOIN sources ON sources.id=urls.source WHERE urls.id=?1";
+
+const IS_DATED: &str = "SELECT EXISTS(SELECT 1 FROM urls JOIN messages ON messages.id=urls.message
+  WHERE urls.link=?1 AND messages.date IS NOT NULL)";
+
+const INSERT: &str =
+    "INSERT INTO audit_links VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15)";
+
+/// The statements of one link.
+struct Statements<'d> {
+    first_row: CachedStatement<'d>,
+    is_dated: CachedStatement<'d>,
+    insert: CachedStatement<'d>,
+}
+
+impl<'l> PlannedLinks<'l> {
+    /// Creates an empty plan.
+    pub(super) fn new(sample: Option<Sample>, lifted: &'l Lifted<'l>) -> PlannedLinks<'l> {
+        PlannedLinks {
+            sample,
+            lifted,
+            counts: PlanCounts::default(),
+            strata: Strata::default(),
+            candidates: Vec::new(),
+        }
+    }
+
+    /// Adds all links of the database.
+    pub(super) fn add_all(&mut self, db: &Connection, facts: &[RowFacts]) -> rusqlite::Result<()> {
+        let mut links = db.prepare(LINKS)?;
+        let mut statements = Statements {
+            first_row: db.prepare_cached(FIRST_ROW)?,
+            is_dated: db.prepare_cached(IS_DATED)?,
+            insert: db.prepare_cached(INSERT)?,
+        };
+        let mut rows = links.query([])?;
+        while let Some(row) = rows.next()? {
+            let link = LinkRow::of(row)?;
+            let facts = usize::try_from(link.id).ok().and_then(|id| facts.get(id));
+            if let Some(facts) = facts.filter(|facts| facts.first_row != 0) {
+                self.add(&mut statements, &link, facts)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn add(
+        &mut self,
+        statements: &mut Statements<'_>,
+        link: &LinkRow,
+        facts: &RowFacts,
+    ) -> rusqlite::Result<()> {
+        let first = statements.first_row.query_row([facts.first_row], |row| {
+            Ok(FirstRow {
+                url: row.get(0)?,
+                href: row.get(1)?,
+                list: row.get(2)?,
+            })
+        })?;
+        let year = year(statements, link)?;
+        let href = first.href.as_deref().map(without_fragment);
+        let reason = exclusion(
+            &LinkFacts {
+                scheme: &link.scheme,
+                href,
+                is_in_a_body: facts.is_in_a_body,
+                is_confident: facts.is_confident,
+            },
+            self.lifted,
+        );
+        let stratum = match self.sample.map(|sample| sample.by) {
+            None => "",
+            Some(StratumKind::Year) => &year,
+            Some(StratumKind::Scheme) => &link.scheme,
+            Some(StratumKind::List) => &first.list,
+        };
+        self.count(link, reason, stratum);
+        let is_planned = reason.is_none() && self.sample.is_none();
+        statements.insert.execute(params![
+            link.key,
+            href.unwrap_or(&first.url),
+            link.host,
+            link.domain,
+            link.scheme,
+            link.host.as_deref().and_then(|host| tld(host, href)),
+            link.first,
+            link.last,
+            link.citations,
+            link.messages,
+            year,
+            first.list,
+            stratum,
+            is_planned,
+            reason.map(Exclusion::name),
+        ])?;
+        Ok(())
+    }
+
+    fn count(&mut self, link: &LinkRow, reason: Option<Exclusion>, stratum: &str) {
+        self.counts.links += 1;
+        if let Some(reason) = reason {
+            *self.counts.excluded.entry(reason).or_default() += 1;
+            if reason == Exclusion::Scheme {
+                *self.counts.schemes.entry(link.scheme.clone()).or_default() += 1;
+            }
+            return;
+        }
+        match self.sample {
+            None => self.counts.planned += 1,
+            Some(sample) => {
+                let candidate = Candidate {
+                    stratum: self.strata.count(stratum),
+                    rank: rank(sample.seed, &link.key),
+                    link: link.id,
+                };
+                self.candidates.push(candidate);
+            }
+        }
+    }
+}
+
+/// The year of the first citation; without a plausible date the reason for it.
+fn year<'y>(statements: &mut Statements<'_>, link: &'y LinkRow) -> rusqlite::Result<Cow<'y, str>> {
+    if let Some((year, _)) = link.first.as_deref().and_then(|date| date.split_once('-')) {
+        return Ok(year.into());
+    }
+    let is_dated = statements.is_dated.query_row([link.id], |row| row.get(0))?;
+    Ok(if is_dated { "implausible" } else { "undated" }.into())
+}
+
+/// The last label of a host; `None` for addresses and single labels.
+fn tld<'h>(host: &'h str, href: Option<&str>) -> Option<&'h str> {
+    let (_, last) = host.rsplit_once('.')?;
+    let is_address = || {
+        let url = href.and_then(|href| Url::parse(href).ok());
+        url.is_some_and(|url| !matches!(url.host(), Some(url::Host::Domain(_))))
+    };
+    let may_be_number = last.starts_with(|c: char| c.is_ascii_digit());
+    if host.starts_with('[') || last.is_empty() || may_be_number && is_address() {
+        return None;
+    }
+    Some(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_label_of_a_name_is_its_tld() {
+        for (host, expected) in [
+            ("info.cern.ch", Some("ch")),
+            ("wiki", None),
+            ("192.0.2.1", None),
+            ("[::1]", None),
+            ("a.", None),
+        ] {
+            let href = format!("http://{host}/");
+            assert_eq!(tld(host, Some(&href)), expected, "{host}");
+        }
+    }
+}

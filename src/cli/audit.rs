@@ -1,0 +1,27 @@
+//! `urlspool audit`: the steps of an audit.
+
+mod plan;
+
+use super::args::{AuditArgs, AuditStep};
+use super::error::{CommandError, CommandResult};
+use super::exit::Exit;
+use super::load::load_error;
+use crate::audit::AuditError;
+
+pub(super) fn audit(args: &AuditArgs) -> CommandResult {
+    match &args.step {
+        AuditStep::Plan(args) => plan::plan(args),
+    }
+}
+
+impl From<AuditError> for CommandError {
+    fn from(error: AuditError) -> CommandError {
+        let exit = match &error {
+            AuditError::Database(error) => return load_error(error),
+            AuditError::Unusable(_) => Exit::Usage,
+            AuditError::Unreachable(_) => Exit::Unreachable,
+            AuditError::Io(_) => Exit::Output,
+        };
+        CommandError::new(exit, error.to_string())
+    }
+}

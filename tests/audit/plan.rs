@@ -1,0 +1,218 @@
+//! `urlspool audit plan`.
+
+use super::{audit, audited, loaded, message, rows};
+use crate::scene::{Folder, done, ended, urlspool};
+
+const DATED: &str = "Date: Tue, 2 Jan 1996 10:00:00 +0000\nList-Id: <l.m.test>\n";
+
+/// The URL and the exclusion of each link; `+` before planned ones.
+fn plan_of(folder: &Folder) -> Vec<String> {
+    let sql =
+        "SELECT iif(planned, '+', ' ') || url, ifnull(excluded, '') FROM audit_links ORDER BY url";
+    rows(&folder.path("urls.db"), sql)
+}
+
+#[test]
+fn each_reason_leaves_a_link_out() {
+    let folder = Folder::new();
+    let mail = [
+        message(
+            1,
+            &format!(
+                "{DATED}List-Unsubscribe: <http://l.cern.ch/u?x=1>\nX-Also: http://l.cern.ch/also\n"
+            ),
+            "http://l.cern.ch/page#part and http://l.cern.ch/also and gopher://l.cern.ch/\n\
+             http://u:p@l.cern.ch/ http://l.cern.ch/confirm/1 http://l.cern.ch/cut/...\n\
+             http://0x7f.1/ http://wiki/ http://www.example.com/ http://169.254.169.254/latest\n\
+             http://[::ffff:10.0.0.1]/ ftp://l.cern.ch/x mailto:x@l.cern.ch\n",
+        ),
+        message(2, DATED, "http://l.cern.ch/page\n"),
+    ];
+    loaded(&folder, &mail.concat());
+    let summary = audited(&folder, "plan", &[]);
+    let expected = [
+        " ftp://l.cern.ch/x|scheme",
+        " gopher://l.cern.ch/|scheme",
+        " http://0x7f.1/|private-host",
+    ];
+    let found = plan_of(&folder);
+    let planned: Vec<_> = found.iter().filter(|row| row.starts_with('+')).collect();
+    assert_eq!(
+        planned,
+        ["+http://l.cern.ch/also|", "+http://l.cern.ch/page|"],
+        "{found:#?}"
+    );
+    for row in expected {
+        let row = row.replace("0x7f.1", "127.0.0.1");
+        assert!(found.contains(&row), "{row}: {found:#?}");
+    }
+    for (part, reason) in [
+        ("/u?x=1", "header-only"),
+        ("u:p@", "credentials"),
+        ("/confirm/1", "action"),
+        ("mailto:", "scheme"),
+        ("//wiki/", "private-host"),
+        ("www.example.com", "private-host"),
+        ("169.254.169.254", "private-host"),
+        ("[::ffff:", "private-host"),
+    ] {
+        let row = found.iter().find(|row| row.contains(part)).expect(part);
+        assert!(row.ends_with(&format!("|{reason}")), "{row}");
+    }
+    let text = summary.text();
+    assert!(text.contains("2    to check"), "{text}");
+    assert!(text.contains("header-only"), "{text}");
+    let links: Vec<_> = rows(
+        &folder.path("urls.db"),
+        "SELECT citations, messages, year, list, tld, domain FROM audit_links WHERE url LIKE '%/page'",
+    );
+    assert_eq!(links, ["2|2|1996|<l.m.test>|ch|cern.ch"]);
+}
+
+#[test]
+fn exclusions_are_lifted_by_name() {
+    let folder = Folder::new();
+    let body = "http://l.cern.ch/confirm/1 http://wiki/a http://wiki2/a\n";
+    loaded(&folder, &message(1, DATED, body));
+    audited(
+        &folder,
+        "plan",
+        &["--force", "action", "--allow-private", "wiki"],
+    );
+    assert_eq!(
+        plan_of(&folder),
+        [
+            "+http://l.cern.ch/confirm/1|",
+            "+http://wiki/a|",
+            " http://wiki2/a|private-host"
+        ]
+    );
+    let refused = audit(&folder, "plan", &["--force", "scheme"]);
+    assert_eq!(refused.status, Some(2));
+}
+
+#[test]
+fn a_link_without_a_plausible_date_has_a_row_of_its_own() {
+    let folder = Folder::new();
+    let mail = [
+        message(
+            1,
+            "Date: Tue, 2 Jan 1980 10:00:00 +0000\n",
+            "http://l.cern.ch/a http://l.cern.ch/b\n",
+        ),
+        message(
+            2,
+            "",
+            "http://l.cern.ch/b http://l.cern.ch/c http://l.cern.ch/d\n",
+        ),
+        message(
+            3,
+            "Newsgroups: comp.a,comp.b\nDate: Tue, 2 Jan 1996 10:00:00 +0000\n",
+            "http://l.cern.ch/d\n",
+        ),
+    ];
+    loaded(&folder, &mail.concat());
+    audited(&folder, "plan", &[]);
+    let sql = "SELECT substr(url, 18), year, iif(list LIKE '%a.mbox', 'path', list) FROM audit_links ORDER BY url";
+    assert_eq!(
+        rows(&folder.path("urls.db"), sql),
+        [
+            "a|implausible|path",
+            "b|implausible|path",
+            "c|undated|path",
+            "d|1996|comp.a"
+        ]
+    );
+}
+
+/// A mailbox with links of three years, many, few and one.
+fn three_years() -> String {
+    let mut mail = String::new();
+    for (year, links) in [(1994, 1), (1995, 8), (1996, 60)] {
+        for link in 0..links {
+            let header = format!("Date: Mon, 2 Jan {year} 10:00:{:02} +0000\n", link % 60);
+            mail += &message(
+                year * 100 + link,
+                &header,
+                &format!("http://h{link}.cern.ch/{year}\n"),
+            );
+        }
+    }
+    mail
+}
+
+#[test]
+fn a_sample_is_stratified_and_repeatable() {
+    let folder = Folder::new();
+    loaded(&folder, &three_years());
+    let sample = ["--sample", "21", "--by", "year", "--seed", "7"];
+    audited(&folder, "plan", &sample);
+    let database = folder.path("urls.db");
+    let strata = rows(&database, "SELECT * FROM audit_strata ORDER BY 1");
+    assert_eq!(strata, ["1994|1|1", "1995|8|8", "1996|60|12"]);
+    let planned = "SELECT url FROM audit_links WHERE planned ORDER BY url";
+    let first = rows(&database, planned);
+    assert_eq!(first.len(), 21);
+    audited(&folder, "plan", &sample);
+    assert_eq!(rows(&database, planned), first);
+    audited(&folder, "plan", &["--sample", "21", "--seed", "8"]);
+    assert_ne!(rows(&database, planned), first);
+    audited(&folder, "plan", &["--sample", "41", "--seed", "7"]);
+    let larger = rows(&database, planned);
+    assert!(first.iter().all(|url| larger.contains(url)));
+    let small = audit(&folder, "plan", &["--sample", "2"]);
+    assert_eq!(small.status, Some(2));
+    assert!(small.stderr.contains("3 strata"), "{}", small.stderr);
+    assert_eq!(rows(&database, planned), larger, "the plan before stays");
+    audited(&folder, "plan", &[]);
+    assert_eq!(rows(&database, planned).len(), 69);
+    assert_eq!(rows(&database, "SELECT * FROM audit_strata"), ["|69|69"]);
+    let meta = rows(
+        &database,
+        "SELECT value FROM audit_meta WHERE name='sample'",
+    );
+    assert_eq!(meta, [""]);
+}
+
+#[test]
+fn loading_goes_on_after_a_plan_and_a_plan_keeps_results() {
+    let folder = Folder::new();
+    loaded(&folder, &message(1, DATED, "http://l.cern.ch/a\n"));
+    audited(&folder, "plan", &[]);
+    let database = folder.path("urls.db");
+    rusqlite::Connection::open(&database)
+        .unwrap()
+        .execute_batch(
+            "INSERT INTO audit_checks(key, checked_at, state, status, checker)
+             SELECT key, '2026-01-01T00:00:00Z', 'alive', 200, 'x' FROM audit_links",
+        )
+        .unwrap();
+    loaded(&folder, &message(2, DATED, "http://l.cern.ch/b\n"));
+    audited(&folder, "plan", &[]);
+    assert_eq!(plan_of(&folder).len(), 2);
+    assert_eq!(
+        rows(&database, "SELECT key, state FROM audit_checks"),
+        ["http://l.cern.ch/a|alive"]
+    );
+    let found = done(&["search", database.to_str().unwrap(), "cern"]);
+    assert_eq!(found.text().lines().count(), 2);
+}
+
+#[test]
+fn what_is_no_loaded_database_is_refused_with_advice() {
+    let folder = Folder::new();
+    let missing = audit(&folder, "plan", &[]);
+    assert_ne!(missing.status, Some(0));
+    assert!(
+        !folder.path("urls.db").exists(),
+        "a missing file is not created"
+    );
+    folder.write("urls.db", "no database");
+    let other = audit(&folder, "plan", &[]);
+    assert_eq!(other.status, Some(2), "{}", other.stderr);
+    let usage = ended(
+        &mut urlspool(["audit", "plan", "x.db", "--by", "list"]),
+        b"",
+    );
+    assert_eq!(usage.status, Some(2), "--by needs --sample");
+}
