@@ -93,7 +93,7 @@ pub(crate) enum Command {
     #[cfg(feature = "load")]
     Search(SearchArgs),
     /// Audit the links of a database that `load` made: which are alive, which are dead, which are archived
-    #[command(after_help = examples::AUDIT)]
+    #[command(after_help = examples::AUDIT, disable_help_subcommand = true)]
     #[cfg(feature = "audit")]
     Audit(AuditArgs),
     /// Print the JSON Schema of the records, or the same for a loader

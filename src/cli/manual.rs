@@ -74,11 +74,10 @@ fn pages() -> Vec<ManualPage> {
         Section::Commands,
         command_page(&program),
     )];
-    pages.extend(program.get_subcommands().map(|command| {
-        let name = command.get_name();
+    for (name, command) in named_commands(&program) {
         let title = format!("urlspool-{name}");
-        page(name, title, Section::Commands, command_page(command))
-    }));
+        pages.push(page(&name, title, Section::Commands, command_page(command)));
+    }
     let config = "urlspool.toml";
     pages.push(page(
         config,
@@ -91,10 +90,23 @@ fn pages() -> Vec<ManualPage> {
     pages
 }
 
+/// The subcommands with the names of their pages, the steps of a subcommand after it: `audit`, `audit-plan`.
+fn named_commands(program: &Command) -> Vec<(String, &Command)> {
+    let mut commands = Vec::new();
+    for command in program.get_subcommands() {
+        let name = command.get_name();
+        commands.push((name.to_owned(), command));
+        let steps = command.get_subcommands();
+        commands.extend(steps.map(|step| (format!("{name}-{}", step.get_name()), step)));
+    }
+    commands
+}
+
 /// The command and its subcommands with what `clap_mangen` leaves out: the help of options that only the long help shows, and the
 /// values in the synopsis.
 fn with_usage(command: Command) -> Command {
-    with_options(command.mut_subcommands(with_options))
+    let with_steps = |command: Command| with_options(command.mut_subcommands(with_options));
+    with_options(command.mut_subcommands(with_steps))
 }
 
 fn with_options(command: Command) -> Command {

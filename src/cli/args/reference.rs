@@ -62,6 +62,10 @@ const PAGES: &[&str] = &[
     "load",
     #[cfg(feature = "load")]
     "search",
+    #[cfg(feature = "audit")]
+    "audit",
+    #[cfg(feature = "audit")]
+    "audit-plan",
     "schema",
     "check-config",
     "completions",

@@ -28,7 +28,9 @@ pub(super) fn command_page(command: &Command) -> String {
     let mut page = RoffPage::continued();
     blocks(command, &mut page);
     page.section("see also");
-    page.paragraph(if is_program {
+    page.paragraph(if command.get_name() == "audit" {
+        "urlspool(1), urlspool-load(1), and a page for each step, such as urlspool-audit-plan(1)"
+    } else if is_program {
         "urlspool.toml(5), urlspool-record(5), and a page for each subcommand, such as urlspool-scan(1)"
     } else {
         "urlspool(1), urlspool.toml(5), urlspool-record(5)"
