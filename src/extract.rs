@@ -7,6 +7,7 @@
 mod emission;
 mod extracted_url;
 mod message_pass;
+mod reached_limits;
 mod text_scan;
 
 pub use extracted_url::{ExtractedUrl, Urls, urls};
@@ -222,7 +223,8 @@ pub(crate) fn extract_parsed(
         let diagnostic = Diagnostic::at(DiagnosticKind::Limit, message.start, many);
         (pass.sink)(Finding::Diagnostic(diagnostic));
     }
-    for diagnostic in diagnostics {
+    let reached = std::mem::take(&mut pass.reached);
+    for diagnostic in reached.diagnostics(limits).chain(diagnostics) {
         (pass.sink)(Finding::Diagnostic(diagnostic));
     }
     (pass.sink)(Finding::Parts {

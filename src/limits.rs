@@ -80,6 +80,8 @@ limits! {
     mime_parts: Number, at least 1, default 10_000;
 
     /// Maximum size of the header of one message; what follows is body.
+    ///
+    /// The longest real ones list thousands of addresses, a few hundred KiB.
     header_bytes: Bytes, at least 1, default 4 << 20;
 
     /// Maximum size of a header field in a record. The whole field is scanned for URLs.
@@ -94,10 +96,22 @@ limits! {
     wrapper_bytes: Bytes, at least 1, default 8 << 10;
 
     /// Maximum size of a URL in a record. A longer one is cut, and the record has its full length and hash.
+    ///
+    /// Browsers and servers take 2 to 8 KiB; longer ones hold data.
     url_bytes: Bytes, at least 1, default 16 << 10;
 
     /// Number of URLs of one message above which an event is reported. All of them are written.
+    ///
+    /// A digest of links has hundreds, a list of sites thousands.
     message_urls: Number, at least 0, default 100_000;
+
+    /// Maximum number of steps for each byte of a message, besides those that any message may take. Beyond it only the
+    /// beginnings of bare words are read; wrappers, relative links and redirectors are not undone.
+    ///
+    /// A step is one byte, after the first [`PREFILTER_BYTES`], of a word or wrapper that is read, or of a URL that is
+    /// resolved, unwrapped or written. Ordinary mail takes less than one for each byte; a page of short links that a long
+    /// `<base>` resolves takes thousands.
+    steps_per_byte: Number, at least 1, default 64;
 
     /// Maximum number of redirectors, one inside the other, that are undone.
     ///
@@ -130,12 +144,18 @@ limits! {
     unpack_ratio: Number, at least 1, default 1_000;
 
     /// Number of unpacked bytes up to which `unpack_ratio` is not checked.
+    ///
+    /// They are read in a second; an honest archive may begin with a run of zeros.
     unpack_ratio_from_bytes: Bytes, at least 0, default 256 << 20;
 
     /// Maximum number of unpacked bytes for each compressed byte of what is inside another container. The rest is not read.
+    ///
+    /// Ratios multiply: two levels at this one are as much as one level at ten times `unpack_ratio`.
     nested_ratio: Number, at least 1, default 100;
 
     /// Number of unpacked bytes up to which `nested_ratio` is not checked.
+    ///
+    /// Small members of one repeated line compress to almost nothing.
     nested_ratio_from_bytes: Bytes, at least 0, default 16 << 20;
 }
 
@@ -302,6 +322,11 @@ pub const REJECTED_WORDS_RATIO: usize = 16;
 /// Number of bytes of long words that may be rejected in any message, whatever its size: dozens of starts in the lines of
 /// programs and tables.
 pub const REJECTED_WORDS_BYTES: usize = 256 << 10;
+
+/// Number of steps that any message may take, besides [`Limits::steps_per_byte`] for each of its bytes.
+///
+/// As for [`REJECTED_WORDS_BYTES`], and as much again: a small message may hold a few long words.
+pub const MESSAGE_STEPS: u64 = 512 << 10;
 
 /// Milliseconds after which the daemon first retries a file that it could not read. Most errors are short-lived.
 pub const RETRY_FIRST_MS: u64 = 1_000;

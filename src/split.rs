@@ -36,7 +36,7 @@ pub use mbox_dialect::{MboxDialect, mbox_dialect};
 #[cfg(feature = "files")]
 pub use opened_stream::{OpenedStream, leading_nuls, open};
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::origin::SourceKind;
 
 /// One message in its source.
@@ -165,10 +165,12 @@ enum AtEof {
     Yes,
 }
 
-/// Divides `block` into messages and passes them to `sink` in order, each after the diagnostics about its borders.
+/// Divides `block` into messages and passes them to `sink` in order, each after the diagnostics about its borders and its
+/// size.
 pub fn messages<'b>(block: &'b Block, format: Format, sink: &mut dyn FnMut(SplitOutput<'b>)) {
     let (bytes, offset) = (block.bytes.as_slice(), block.offset);
     let at_eof = if block.role == BlockRole::FirstFragment {
+        sink(SplitOutput::Diagnostic(too_large(block)));
         AtEof::No
     } else {
         AtEof::Yes
@@ -221,6 +223,15 @@ pub fn messages<'b>(block: &'b Block, format: Format, sink: &mut dyn FnMut(Split
             }));
         }
     }
+}
+
+/// Returns the diagnostic about a message beyond the limit, of which `block` is the first fragment.
+fn too_large(block: &Block) -> Diagnostic {
+    let text = format!(
+        "a message larger than message_bytes: after its first {} bytes it is read as text",
+        block.bytes.len()
+    );
+    Diagnostic::at(DiagnosticKind::Limit, block.offset, text)
 }
 
 /// Returns a block that is one message or text as that message.

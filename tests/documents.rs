@@ -108,6 +108,7 @@ fn files_named_in_documents_exist() {
         ("docs/components.md", ""),
         ("docs/daemon.md", ""),
         ("docs/grammar.md", ""),
+        ("docs/limits.md", ""),
         ("docs/loading.md", ""),
         ("docs/performance.md", ""),
         ("docs/recipes.md", ""),

@@ -4,10 +4,12 @@
 mod host;
 mod rng;
 mod run_output;
+mod scan;
 
 pub(crate) use host::TestHost;
 pub(crate) use rng::Rng;
 pub(crate) use run_output::RunOutput;
+pub(crate) use scan::scan;
 
 use std::ffi::OsStr;
 use std::io::{Read, Write};

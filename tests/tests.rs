@@ -11,6 +11,7 @@ mod git_stream;
 mod grammar;
 mod hostile;
 mod house;
+mod limits;
 mod load;
 mod peers;
 mod pipeline;

@@ -1,5 +1,7 @@
 //! The fields of a message's header that its records repeat, decoded.
 
+use std::cell::Cell;
+
 use super::date::{Date, parse_date};
 use super::field_names::KnownField;
 use super::header::{HeaderField, HeaderFields, field_text};
@@ -23,6 +25,8 @@ pub struct MessageInfo {
     pub list_id: Option<String>,
     /// The Message-IDs of the messages that it answers: References, or In-Reply-To if there is no References field.
     pub references: Vec<String>,
+    /// `true` if the source has more of one of these fields, or more names, than is kept.
+    pub is_cut: bool,
 }
 
 /// A set of fields of [`MessageInfo`].
@@ -102,72 +106,91 @@ impl MessageInfo {
             KnownField::References,
             KnownField::InReplyTo,
         ]);
+        let is_cut = Cell::new(false);
         let text = |of: InfoFields, field: Option<HeaderField>| {
-            let field = field.filter(|_| wanted.contains(of));
-            field.map(|field| trimmed(raw, field, max_bytes))
+            let value = field?.value.of(raw);
+            wanted.contains(of).then(|| {
+                is_cut.set(is_cut.get() || max_bytes < value.len());
+                trimmed(&value[..value.len().min(max_bytes)])
+            })
         };
         // Older names of the same fields: RFC 850 section 2.1, and mailers before RFC 822.
         let older = |of: InfoFields, name: &str| {
             let field = wanted.contains(of).then(|| fields.first_named(raw, name));
             text(of, field.flatten())
         };
+        let repeated = |mut names: Vec<String>| {
+            is_cut.set(is_cut.get() || REPEATED_NAMES < names.len());
+            names.truncate(REPEATED_NAMES);
+            names
+        };
         let newsgroups = text(InfoFields::NEWSGROUPS, newsgroups).unwrap_or_default();
-        MessageInfo {
+        let mut info = MessageInfo {
             id: text(InfoFields::ID, id).or_else(|| older(InfoFields::ID, "article-i.d.")),
             date: text(InfoFields::DATE, date)
                 .or_else(|| older(InfoFields::DATE, "posted"))
                 .map(|raw| parse_date(&raw)),
             from: text(InfoFields::FROM, from),
             subject: text(InfoFields::SUBJECT, subject),
-            newsgroups: newsgroups
-                .split(',')
-                .map(str::trim)
-                .filter(|name| !name.is_empty())
-                .take(REPEATED_NAMES)
-                .map(str::to_owned)
-                .collect(),
+            newsgroups: repeated(group_names(&newsgroups)),
             list_id: text(InfoFields::LIST_ID, list_id),
             references: text(InfoFields::REFERENCES, references.or(in_reply_to))
-                .map_or(Vec::new(), |text| message_ids(&text)),
-        }
+                .map_or(Vec::new(), |text| repeated(message_ids(&text))),
+            is_cut: false,
+        };
+        info.is_cut = is_cut.get();
+        info
     }
 
-    /// Reads the five header lines of an A news article (RFC 850 section 2).
+    /// Reads the five header lines of an A news article (RFC 850 section 2): at most `max_bytes` of each.
     #[must_use]
-    pub fn of_a_news(raw: &[u8]) -> MessageInfo {
-        let mut lines = raw
+    pub fn of_a_news(raw: &[u8], max_bytes: usize) -> MessageInfo {
+        let mut is_cut = false;
+        let lines: Vec<String> = raw
             .splitn(6, |&byte| byte == b'\n')
-            .map(|line| String::from_utf8_lossy(line).trim().to_owned());
+            .take(5)
+            .map(|line| {
+                is_cut |= max_bytes < line.len();
+                let line = &line[..line.len().min(max_bytes)];
+                String::from_utf8_lossy(line).trim().to_owned()
+            })
+            .collect();
+        let mut lines = lines.into_iter();
         let id = lines
             .next()
             .map(|line| line.strip_prefix('A').unwrap_or_default().to_owned());
         let newsgroups = lines.next().unwrap_or_default();
         MessageInfo {
             id,
-            newsgroups: newsgroups
-                .split(',')
-                .filter(|name| !name.is_empty())
-                .map(str::to_owned)
-                .collect(),
+            newsgroups: group_names(&newsgroups),
             from: lines.next(),
             date: lines.next().map(|raw| parse_date(&raw)),
             subject: lines.next(),
+            is_cut,
             ..MessageInfo::default()
         }
     }
 }
 
-/// The text of the first `max_bytes` of a field's value, without white space around it.
-fn trimmed(raw: &[u8], field: HeaderField, max_bytes: usize) -> String {
-    let value = field.value.of(raw);
-    let text = field_text(&value[..value.len().min(max_bytes)]);
+/// The names in a Newsgroups field.
+fn group_names(text: &str) -> Vec<String> {
+    text.split(',')
+        .map(str::trim)
+        .filter(|name| !name.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The text of a field's value, without white space around it.
+fn trimmed(value: &[u8]) -> String {
+    let text = field_text(value);
     if text.starts_with(char::is_whitespace) || text.ends_with(char::is_whitespace) {
         return text.trim().to_owned();
     }
     text
 }
 
-/// The Message-IDs in a text, with their brackets: at most [`REPEATED_NAMES`].
+/// The Message-IDs in a text, with their brackets.
 ///
 /// Damaged ones are skipped: those without `@` and those with white space.
 fn message_ids(text: &str) -> Vec<String> {
@@ -190,13 +213,23 @@ fn message_ids(text: &str) -> Vec<String> {
         .map(|range| &text[range])
         .filter(is_id)
         .map(str::to_owned)
-        .take(REPEATED_NAMES)
         .collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_lines_of_a_news_are_cut() {
+        let article = b"Aid\na.b,c.d\npath\ndate\ntitle\nbody";
+        assert!(!MessageInfo::of_a_news(article, 7).is_cut);
+        let info = MessageInfo::of_a_news(article, 5);
+        assert_eq!(
+            (info.newsgroups, info.is_cut),
+            (vec!["a.b".into(), "c".into()], true)
+        );
+    }
 
     #[test]
     fn message_ids_are_in_the_innermost_brackets() {

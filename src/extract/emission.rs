@@ -3,6 +3,7 @@
 use twox_hash::{XxHash3_64, XxHash3_128};
 
 use super::message_pass::MessagePass;
+use super::reached_limits::ExtractLimit;
 use super::{Extractor, Finding, Options, Unique};
 use crate::decode::{MimePart, OffsetMap};
 use crate::parse::{
@@ -97,10 +98,18 @@ impl MessagePass<'_, '_> {
             IdDemand::Needed => self.next_ids(location, found),
             IdDemand::Unneeded => RecordIds::default(),
         };
+        self.count_steps(written_bytes(found), location.offset_map, found.raw);
         let mut origin = self.origin(location.offset_map, found.raw);
         origin.exact &= location.exact;
-        if self.info.is_none() {
-            self.info = self.info();
+        self.read_info();
+        if found.truncated.is_some() {
+            self.reached.note(ExtractLimit::Url, origin.start);
+        }
+        if location
+            .anchor
+            .is_some_and(|anchor| limits.field_bytes < anchor.len())
+        {
+            self.reached.note(ExtractLimit::Field, origin.start);
         }
         let anchor = location
             .anchor
@@ -162,7 +171,7 @@ impl MessagePass<'_, '_> {
     /// Emits the URLs inside a redirector's URL, each as a child of the one around it.
     pub(super) fn emit_targets(&mut self, location: &Location<'_>, found: &FoundUrl<'_>, id: u128) {
         let Extractor { scanner, options } = self.extractor;
-        if found.truncated.is_some() || options.rules == Rules::Rfc1738 {
+        if found.truncated.is_some() || options.rules == Rules::Rfc1738 || !self.may_take_steps() {
             return;
         }
         let mut parent = id;
@@ -196,7 +205,21 @@ impl MessagePass<'_, '_> {
             let Some(id) = child else { return };
             (parent, target) = (id, redirect_target(&url));
         }
+        // Who allows none asks for none.
+        if target.is_some() && options.limits.unwrap_depth > 0 {
+            let at = self.origin(location.offset_map, found.raw).start;
+            self.reached.note(ExtractLimit::Unwrap, at);
+        }
     }
+}
+
+/// Number of bytes of the URLs that a record holds.
+fn written_bytes(found: &FoundUrl<'_>) -> usize {
+    let alternates = found
+        .alternates
+        .iter()
+        .map(|alternate| alternate.full.len());
+    found.full.len() + alternates.sum::<usize>()
 }
 
 /// Returns the finding for a record: found in the message, or unwrapped from another URL.

@@ -2,9 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::reached_limits::{ExtractLimit, ReachedLimits};
 use super::{Extractor, Finding, ParsedHeader};
 use crate::decode::{HeaderFields, MessageInfo, OffsetMap, RawRange, digest};
-use crate::limits::Limits;
+use crate::diagnostic::{Diagnostic, DiagnosticKind};
+use crate::limits::{Limits, MESSAGE_STEPS, PREFILTER_BYTES};
 use crate::origin::Source;
 use crate::record::{RecordOrigin, hash_pieces};
 use crate::repair::LogicalLine;
@@ -37,6 +39,10 @@ pub(super) struct MessagePass<'s, 'm> {
     pub(super) first_invalid: usize,
     /// Total length of the long words that were read and rejected.
     pub(super) rejected_bytes: usize,
+    /// Steps that were taken, as [`Limits::steps_per_byte`] counts them.
+    steps: u64,
+    /// The limits that were reached, except those that are reported at once.
+    pub(super) reached: ReachedLimits,
     pub(super) sink: &'s mut dyn FnMut(Finding<'_>),
 }
 
@@ -95,6 +101,8 @@ impl<'s, 'm> MessagePass<'s, 'm> {
             line: LogicalLine::default(),
             first_invalid: 0,
             rejected_bytes: 0,
+            steps: 0,
+            reached: ReachedLimits::default(),
             sink,
         }
     }
@@ -120,8 +128,49 @@ impl<'s, 'm> MessagePass<'s, 'm> {
         *self.digests.insert(digests)
     }
 
+    /// Returns `true` if the message may take more steps.
+    pub(super) fn may_take_steps(&self) -> bool {
+        let per_byte = self.extractor.limits().steps_per_byte as u64;
+        self.steps
+            <= MESSAGE_STEPS.saturating_add(per_byte.saturating_mul(self.message.raw.len() as u64))
+    }
+
+    /// Counts the steps for `bytes` bytes of the candidate or URL at `span` of a text. Reports the limit when it is reached.
+    pub(super) fn count_steps(&mut self, bytes: usize, offset_map: &OffsetMap, span: Span) {
+        let steps = bytes.saturating_sub(PREFILTER_BYTES) as u64;
+        if steps == 0 {
+            return;
+        }
+        let had_more = self.may_take_steps();
+        self.steps = self.steps.saturating_add(steps);
+        if had_more && !self.may_take_steps() {
+            let per_byte = self.extractor.limits().steps_per_byte;
+            let text = format!(
+                "more than {per_byte} steps for each byte of this message (steps_per_byte): from here on only the \
+                 beginnings of bare words are read, and relative links and redirectors are left as they are"
+            );
+            let at = self.origin(offset_map, span).start;
+            (self.sink)(Finding::Diagnostic(Diagnostic::at(
+                DiagnosticKind::Limit,
+                at,
+                text,
+            )));
+        }
+    }
+
+    /// Reads the message's facts, if they were not read before. Notes the limit if a field is cut.
+    pub(super) fn read_info(&mut self) {
+        if self.info.is_none() {
+            self.info = self.info();
+            if self.info.as_ref().is_some_and(|info| info.is_cut) {
+                let at = self.message.raw_start();
+                self.reached.note(ExtractLimit::Field, at);
+            }
+        }
+    }
+
     /// Reads the message's facts from its header. `None` if it has no header.
-    pub(super) fn info(&self) -> Option<MessageInfo> {
+    fn info(&self) -> Option<MessageInfo> {
         let Limits {
             header_bytes,
             field_bytes,
@@ -137,7 +186,7 @@ impl<'s, 'm> MessagePass<'s, 'm> {
                     wanted,
                 ))
             }
-            HeaderForm::ANews => Some(MessageInfo::of_a_news(message.raw)),
+            HeaderForm::ANews => Some(MessageInfo::of_a_news(message.raw, field_bytes)),
             HeaderForm::Absent | HeaderForm::Page => None,
         };
         match self

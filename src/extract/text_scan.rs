@@ -4,6 +4,7 @@ use std::cell::LazyCell;
 
 use super::emission::Location;
 use super::message_pass::MessagePass;
+use super::reached_limits::ExtractLimit;
 use super::{Extractor, Finding, Options};
 use crate::decode::{DecodedText, HtmlLink, LineLayout, Region, Regions};
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
@@ -25,6 +26,7 @@ impl MessagePass<'_, '_> {
     pub(super) fn text(&mut self, text: &DecodedText<'_>) {
         let Extractor { scanner, .. } = self.extractor;
         let mut regions = None;
+        self.note_long_base(text);
         let mut links = text
             .page
             .as_ref()
@@ -64,6 +66,16 @@ impl MessagePass<'_, '_> {
         links.for_each(|link| self.link(text, link));
     }
 
+    /// Notes the limit if the page's `<base>` is too long to be used.
+    fn note_long_base(&mut self, text: &DecodedText<'_>) {
+        let max = self.extractor.limits().url_bytes;
+        let base = text.page.as_ref().and_then(|page| page.base.as_ref());
+        if base.is_some_and(|base| max < base.len()) {
+            let at = self.origin(&text.offset_map, Span::new(0, 0)).start;
+            self.reached.note(ExtractLimit::Base, at);
+        }
+    }
+
     /// Repairs and parses the candidate at a start, and reports its URL.
     pub(super) fn start(
         &mut self,
@@ -100,12 +112,18 @@ impl MessagePass<'_, '_> {
 
     /// Unfolds the content of a wrapper into `line`, and returns the offset of its closing bracket.
     fn unfold_wrapped(
-        &self,
+        &mut self,
         text: &DecodedText<'_>,
         start: &UrlStart,
         line: &mut LogicalLine,
     ) -> Result<Option<usize>, ParseOutcome> {
         let Extractor { scanner, options } = self.extractor;
+        if !self.may_take_steps() {
+            return Err(ParseOutcome {
+                resume: start.resume,
+                reject: Some(RejectReason::Unclosed),
+            });
+        }
         let max_bytes = options.limits.wrapper_bytes;
         match unfold_wrapper(&text.bytes, start, scanner.rules(), max_bytes, line) {
             WrappedText::Closed(close) => Ok(Some(close)),
@@ -113,10 +131,17 @@ impl MessagePass<'_, '_> {
                 resume: close + 1,
                 reject: Some(RejectReason::TwoUrls),
             }),
-            WrappedText::Unclosed => Err(ParseOutcome {
-                resume: start.resume,
-                reject: Some(RejectReason::Unclosed),
-            }),
+            unclosed @ (WrappedText::Unclosed | WrappedText::TooLong) => {
+                if unclosed == WrappedText::TooLong {
+                    let opening = Span::new(start.at, start.content);
+                    let at = self.origin(&text.offset_map, opening).start;
+                    self.reached.note(ExtractLimit::Wrapper, at);
+                }
+                Err(ParseOutcome {
+                    resume: start.resume,
+                    reject: Some(RejectReason::Unclosed),
+                })
+            }
         }
     }
 
@@ -133,10 +158,10 @@ impl MessagePass<'_, '_> {
             before,
             rules: self.extractor.scanner.rules(),
             breaks: match text.lines {
-                LineLayout::Written => LineBreakPolicy::Join,
-                LineLayout::LaidOut | LineLayout::Folded => LineBreakPolicy::Keep,
+                LineLayout::Written if self.may_take_steps() => LineBreakPolicy::Join,
+                _ => LineBreakPolicy::Keep,
             },
-            max_bytes: if self.may_read_whole() {
+            max_bytes: if self.may_read_whole() && self.may_take_steps() {
                 usize::MAX
             } else {
                 PREFILTER_BYTES
@@ -161,6 +186,8 @@ impl MessagePass<'_, '_> {
     ) -> ParseOutcome {
         let Extractor { scanner, options } = self.extractor;
         let (line, start) = (candidate.line, candidate.start);
+        let opening = Span::new(start.at, start.content);
+        self.count_steps(line.text().len(), &text.offset_map, opening);
         let outcome = parse_candidate(candidate, scanner, options.limits.url_bytes, &mut |found| {
             self.report_in_text(text, line.joins(), regions, found)
         });
@@ -297,7 +324,7 @@ impl MessagePass<'_, '_> {
         let base = page
             .base
             .as_deref()
-            .filter(|base| base.len() <= limits.url_bytes);
+            .filter(|base| base.len() <= limits.url_bytes && self.may_take_steps());
         let value = AttributeValue {
             text: &link.value,
             span: link.span,

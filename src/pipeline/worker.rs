@@ -232,13 +232,6 @@ impl Worker<'_> {
     }
 
     fn block(&mut self, block: &MessageBlock) {
-        if let BlockRole::FirstFragment = block.block.role {
-            let max_bytes = self.context.extractor.limits().message_bytes;
-            let message =
-                format!("a message of more than {max_bytes} bytes: the rest is read as text");
-            let diagnostic = Diagnostic::at(DiagnosticKind::Limit, block.block.offset, message);
-            self.builder.chunk().event(diagnostic.of(&block.source));
-        }
         block.messages(&mut |output| match output {
             SplitOutput::Message(message) => self.message(&message, &block.source),
             SplitOutput::Diagnostic(diagnostic) => {

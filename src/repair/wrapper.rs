@@ -23,6 +23,8 @@ pub enum WrappedText {
     SeveralUrls(usize),
     /// The wrapper is not closed: its `<` is an ordinary character.
     Unclosed,
+    /// The wrapper is not closed within the limit: its `<` is an ordinary character.
+    TooLong,
 }
 
 /// Unfolds the content of the wrapper at `start` into `line`.
@@ -108,7 +110,11 @@ pub fn unfold_wrapper(
             }
         }
     }
-    WrappedText::Unclosed
+    if limit < text.len() {
+        WrappedText::TooLong
+    } else {
+        WrappedText::Unclosed
+    }
 }
 
 /// Maximum number of gaps between words on one line of a wrapper's content. With more of them it is prose.

@@ -106,7 +106,9 @@ impl Page {
                     "It has no header: it is an HTML page from its first byte on.",
                 );
             }
-            HeaderForm::ANews => MessageInfo::of_a_news(message.raw),
+            HeaderForm::ANews => {
+                MessageInfo::of_a_news(message.raw, self.options.limits.field_bytes)
+            }
             HeaderForm::Present | HeaderForm::Copied { .. } => {
                 MessageInfo::of(message.raw, fields, self.options.limits.field_bytes)
             }
