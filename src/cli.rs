@@ -100,7 +100,7 @@ fn command(args: Args) -> CommandResult {
         Command::Status(args) => watch::status(&args),
         Command::Parse(args) => parse::parse(&args),
         Command::Show(args) => show::show(&args),
-        Command::Explain(args) => explain::explain(&args),
+        Command::Explain(args) => explain::explain(&args, color),
         Command::Splits(args) => splits::splits(&args),
         #[cfg(feature = "load")]
         Command::Load(args) => load::load(&args),

@@ -10,13 +10,13 @@ use std::fmt::Display;
 use std::io;
 use std::path::Path;
 
-use self::page::Page;
+use self::page::{Page, PageStyle};
 use self::wording::format_text;
-use super::args::ExplainArgs;
+use super::args::{ExplainArgs, When};
 use super::error::{CommandError, CommandResult};
 use super::exit::Exit;
 use super::location::{FileLocation, MemberStream, open_member};
-use super::stdout::print;
+use super::stdout::StdoutLines;
 use crate::diagnostic::Diagnostic;
 use crate::extract::Options;
 use crate::limits::SNIFF_BYTES;
@@ -25,14 +25,20 @@ use crate::read::{self, Input, Streams};
 use crate::split::{Format, SplitOutput};
 use crate::walk::{self, PathFilter, SymlinkPolicy, WalkStep, WalkedFile};
 
-pub(super) fn explain(args: &ExplainArgs) -> CommandResult {
+pub(super) fn explain(args: &ExplainArgs, color: When) -> CommandResult {
     let location = MessageLocation::parse(&args.place);
     let path = &location.file.path;
-    let unreadable = |error: io::Error| failed(path, error);
-    let mut page = Page::new(Options {
+    let unreadable = |error: io::Error| CommandError::unreadable(path, error);
+    let options = Options {
         rules: args.rules,
         ..Options::default()
-    });
+    };
+    let style = if color.colors(&io::stdout()) {
+        PageStyle::Colored
+    } else {
+        PageStyle::Plain
+    };
+    let mut page = Page::new(options, style);
     let limits = page.options.limits;
     let file = walked_file(path)?;
     let input = Input::file(read::open(&file).map_err(unreadable)?);
@@ -45,7 +51,12 @@ pub(super) fn explain(args: &ExplainArgs) -> CommandResult {
     let format = args.kind.map(Format::of);
     let messages = MessageSource::of_stream(stream, source, hint, format, &limits);
     match find_message(&mut page, &location, messages).map_err(unreadable)? {
-        Explained::Message | Explained::SkipReason => print(page.text().as_bytes()),
+        Explained::Message | Explained::SkipReason => {
+            let mut out = StdoutLines::of_escaped_lines();
+            out.put(page.text().as_bytes())?;
+            out.finish()?;
+            Ok(Exit::Done)
+        }
         Explained::None => {
             let message = format!("there is no message at byte {}", location.offset);
             Err(failed(path, message))
@@ -73,7 +84,9 @@ fn walked_file(path: &Path) -> Result<WalkedFile, CommandError> {
         Some(WalkStep::Skipped { reason, .. }) => {
             Err(failed(path, format!("it is skipped ({})", reason.name())))
         }
-        Some(WalkStep::Failed(event)) => Err(failed(path, event.diagnostic.message)),
+        Some(WalkStep::Failed(event)) => {
+            Err(CommandError::unreadable(path, event.diagnostic.message))
+        }
         _ => Err(failed(path, "it is not a file; name one file")),
     }
 }

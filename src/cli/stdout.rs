@@ -36,7 +36,6 @@ impl StdoutLines {
     }
 
     /// Standard output for lines whose writer has escaped what a terminal would obey, and perhaps added colours.
-    #[cfg(feature = "load")]
     pub(super) fn of_escaped_lines() -> StdoutLines {
         StdoutLines {
             escapes: TerminalEscapes::Off,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::page::Page;
+use super::page::{CandidateVerdict, Page};
 use super::wording::{alternate_text, reject_text, repair_text, wrapper_text};
 use crate::extract::{Extractor, Finding, extract};
 use crate::origin::Source;
@@ -36,7 +36,7 @@ impl Page {
             } => {
                 count += 1;
                 let text = shortened(text);
-                self.line(1, &format!("{}: rejected: {text}", range(&place)));
+                self.candidate(&range(&place), CandidateVerdict::Rejected, &text);
                 self.line(2, &reject_text(reason));
             }
             Finding::Filtered
@@ -56,7 +56,8 @@ impl Page {
             depth => format!(", quoted {depth} deep"),
         };
         let (range, region, url) = (range(&record.origin), record.region, shortened(found.full));
-        self.line(1, &format!("{range}, {region}{quoted}: accepted: {url}"));
+        let place = format!("{range}, {region}{quoted}");
+        self.candidate(&place, CandidateVerdict::Accepted, &url);
         let wrapper = wrapper_text(found.wrapper);
         let confidence = found.confidence;
         self.line(

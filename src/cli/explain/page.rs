@@ -13,8 +13,29 @@ use crate::split::{HeaderForm, Message};
 /// The text that explains one message, and the options by which it is read.
 pub(super) struct Page {
     pub(super) options: Options,
+    style: PageStyle,
     text: String,
 }
+
+/// The use of colours on a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PageStyle {
+    Plain,
+    /// Sentences about the whole message are bold, accepted candidates green, rejected ones red.
+    Colored,
+}
+
+/// The verdict on a candidate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CandidateVerdict {
+    Accepted,
+    Rejected,
+}
+
+const BOLD: &str = "\u{1b}[1m";
+const RED: &str = "\u{1b}[31m";
+const GREEN: &str = "\u{1b}[32m";
+const END: &str = "\u{1b}[0m";
 
 /// One leaf of the tree of parts.
 struct PartRow {
@@ -24,9 +45,10 @@ struct PartRow {
 
 impl Page {
     /// An empty page.
-    pub(super) fn new(options: Options) -> Page {
+    pub(super) fn new(options: Options, style: PageStyle) -> Page {
         Page {
             options,
+            style,
             text: String::new(),
         }
     }
@@ -38,9 +60,39 @@ impl Page {
 
     /// Appends a line of text, indented by `depth` levels, without control characters.
     pub(super) fn line(&mut self, depth: usize, text: &str) {
-        self.text.extend(std::iter::repeat_n("  ", depth));
-        self.text += &escaped(text);
+        self.indent(depth);
+        self.colored(if depth == 0 { BOLD } else { "" }, text);
         self.text.push('\n');
+    }
+
+    /// Appends the first line of a candidate: its place, the verdict and the URL or word.
+    pub(super) fn candidate(&mut self, place: &str, verdict: CandidateVerdict, url: &str) {
+        let (color, verdict) = match verdict {
+            CandidateVerdict::Accepted => (GREEN, "accepted"),
+            CandidateVerdict::Rejected => (RED, "rejected"),
+        };
+        self.indent(1);
+        self.text += &escaped(place);
+        self.text += ": ";
+        self.colored(color, verdict);
+        self.text += ": ";
+        self.colored(BOLD, url);
+        self.text.push('\n');
+    }
+
+    fn indent(&mut self, depth: usize) {
+        self.text.extend(std::iter::repeat_n("  ", depth));
+    }
+
+    /// Appends text without control characters, in a colour if the page has colours.
+    fn colored(&mut self, color: &str, text: &str) {
+        let (start, end) = match self.style {
+            PageStyle::Colored if !color.is_empty() => (color, END),
+            _ => ("", ""),
+        };
+        self.text += start;
+        self.text += &escaped(text);
+        self.text += end;
     }
 
     /// Explains a message of `source`. `diagnostics` are those of its split from the messages around it.
@@ -212,7 +264,7 @@ mod tests {
     use super::*;
 
     fn page(message: &Message<'_>) -> String {
-        let mut page = Page::new(Options::default());
+        let mut page = Page::new(Options::default(), PageStyle::Plain);
         page.message(message, &Source::at("x".into()), &[]);
         page.text
     }
