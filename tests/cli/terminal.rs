@@ -150,6 +150,13 @@ fn an_empty_result_has_a_hint() {
         "dated",
         "Date: Mon, 1 Jul 1996 00:00:00 GMT\n\nhttp://a.example/\n",
     );
+    let none = folder.file("none", "no link here\n");
+    assert_eq!(hints(&[&none]), "urlspool: no URL was found\n");
+    let hint = hints(&["--schemes", "gopher", &dated]);
+    assert!(
+        hint.contains("the one URL that was found is not among"),
+        "{hint}"
+    );
     let hint = hints(&["--since", "1998-01-01", &dated]);
     assert!(hint.contains("no message is within"), "{hint}");
     assert_eq!(hints(&["--schemes", "http, HTTPS", &full]), "");

@@ -62,6 +62,16 @@ pub(super) fn after(args: &ScanArgs, job: &Job, summary: &Summary) -> Vec<String
         hints.push(format!(
             "no message is within --since and --until ({dated} skipped)"
         ));
+    } else if summary.records == 0 && summary.files_read > 0 {
+        hints.push(match summary.filtered {
+            0 => "no URL was found".to_owned(),
+            1 => {
+                "the one URL that was found is not among those of --schemes and --accept".to_owned()
+            }
+            urls => format!(
+                "none of the {urls} URLs that were found is among those of --schemes and --accept"
+            ),
+        });
     }
     hints
 }
