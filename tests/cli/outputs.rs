@@ -111,6 +111,34 @@ fn two_outputs_in_one_file_are_refused() {
     check_refused(&folder, &args, ["--events", "--summary"]);
 }
 
+/// Two kinds of lines in one stream can be told apart by nobody.
+#[test]
+fn two_outputs_on_standard_output_are_refused() {
+    let folder = Folder::new();
+    folder.write("mail", MAIL);
+    for option in ["--rejects", "--events", "--summary"] {
+        check_refused(&folder, &[option, "-", "mail"], ["the records", option]);
+    }
+    let args = ["-o", "out", "--events", "-", "--summary", "-", "mail"];
+    check_refused(&folder, &args, ["--events", "--summary"]);
+}
+
+/// A log of the scan in the folder that it reads is no mail.
+#[test]
+fn standard_error_is_not_read() {
+    let folder = Folder::new();
+    folder.write("mail", MAIL);
+    folder.write("log", "see http://log.example/\n");
+    let log = fs::OpenOptions::new().append(true).open(folder.path("log"));
+    let output = urlspool(["scan", "--format", "urls", "."])
+        .current_dir(folder.root())
+        .stderr(log.unwrap())
+        .output()
+        .unwrap();
+    let urls = String::from_utf8(output.stdout).unwrap();
+    assert!(!urls.is_empty() && !urls.contains("log.example"), "{urls}");
+}
+
 /// `scan < mail >> mail` has no end.
 #[test]
 fn standard_input_that_is_standard_output_is_refused() {

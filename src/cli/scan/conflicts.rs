@@ -1,11 +1,12 @@
 //! Refusal of outputs that would destroy an input or one another. Nothing is opened for writing before this.
 
 use std::fs::{File, Metadata};
-use std::io::Read;
+use std::io::{self, Read};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileExt, FileTypeExt};
 use std::path::{Path, PathBuf};
 
-use rustix::stdio::{stdin, stdout};
+use rustix::stdio::{stderr, stdin, stdout};
 
 use super::super::error::CommandError;
 use super::super::exit::Exit;
@@ -56,6 +57,16 @@ pub(super) fn check(
         .all()
         .flat_map(|(content, place)| output_files(content.option(), place))
         .collect();
+    let mut on_stdout = places
+        .all()
+        .filter(|(_, place)| **place == OutputPlace::Stdout)
+        .map(|(content, _)| content);
+    if let (Some(one), Some(other)) = (on_stdout.next(), on_stdout.next()) {
+        let (one, other) = (one.subject(), other.option());
+        return Err(refused(format!(
+            "{one} and {other} would both go to standard output; name a file for one of them"
+        )));
+    }
     let named_inputs = inputs.files();
     for (number, output) in outputs.iter().enumerate() {
         if let Some(other) = outputs[..number].iter().find(|other| output.clashes(other)) {
@@ -84,6 +95,9 @@ pub(super) fn check(
             inputs.check_foreign(&standard, &named_inputs)?;
         }
         own.files.extend(standard.id());
+    }
+    if let Some(file) = open_file(stderr().try_clone_to_owned()) {
+        own.files.extend(file.id());
     }
     Ok(own)
 }
@@ -268,9 +282,13 @@ fn names_its_url(line: GrepLine<'_>) -> bool {
 
 /// Standard output, if it is a file.
 fn standard_output() -> Option<Identity> {
-    let file = File::from(stdout().try_clone_to_owned().ok()?);
-    let metadata = file.metadata().ok().filter(Metadata::is_file)?;
-    Identity::of_open(&metadata)
+    open_file(stdout().try_clone_to_owned())
+}
+
+/// A copy of a standard stream, if it is a file.
+fn open_file(stream: io::Result<OwnedFd>) -> Option<Identity> {
+    let metadata = File::from(stream.ok()?).metadata().ok()?;
+    Identity::of_open(&metadata).filter(|_| metadata.is_file())
 }
 
 /// Checks that no output by name is standard output, which has its own position in the file.

@@ -38,6 +38,14 @@ impl OutputContent {
         }
     }
 
+    /// The words for it in a message. Records go to standard output without an option.
+    pub(super) fn subject(self) -> &'static str {
+        match self {
+            OutputContent::Records => "the records",
+            _ => self.option(),
+        }
+    }
+
     /// The noun for its lines.
     fn noun(self) -> &'static str {
         match self {
