@@ -170,8 +170,8 @@ fn coloured_lines_have_no_control_characters_of_their_input() {
     );
     assert_eq!(
         run("auto").text(),
-        format!("{}:4: http://m.example/lamp\n", path.display()),
-        "to a pipe nothing is escaped"
+        format!("{}:4: http://m.example/lamp\n", path.display()).replacen('\n', "\\n", 1),
+        "to a pipe only line feeds are escaped"
     );
 }
 
@@ -390,4 +390,14 @@ fn fields_that_do_not_exist_are_refused_with_the_nearest_name() {
     );
     refused(&["--slim", "--fields", "url"], "cannot be used with");
     refused(&["--no-formula-guard", "--format", "tsv"], "--format csv");
+}
+
+/// A name with a line feed cut a line in two.
+#[test]
+fn a_name_with_a_line_feed_is_written_in_one_line_of_grep() {
+    let folder = Folder::new();
+    let file = folder.file("a\nb", "http://a.example/\n");
+    let text = done(&["scan", "--format", "grep", &file]).text().to_owned();
+    let name = folder.path("a").display().to_string();
+    assert_eq!(text, format!("{name}\\nb:0: http://a.example/\n"));
 }

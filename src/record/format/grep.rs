@@ -7,7 +7,7 @@ use crate::record::json_text::text;
 /// The use of escape sequences in lines for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GrepStyle {
-    /// Names and URLs as they are, for files and pipes.
+    /// Names and URLs as they are, for files and pipes. A line feed in a name is written `\n`.
     Plain,
     /// For terminals: control characters of names and URLs are escaped.
     Escaped,
@@ -87,10 +87,18 @@ impl GrepLine<'_> {
     }
 }
 
-/// Appends bytes of a name: as they are, or escaped as text.
+/// Appends bytes of a name: as they are, unless they would end the line, or escaped as text.
 fn shown(bytes: &[u8], style: GrepStyle, out: &mut Vec<u8>) {
     match style {
-        GrepStyle::Plain => out.extend_from_slice(bytes),
+        GrepStyle::Plain if !bytes.contains(&b'\n') => out.extend_from_slice(bytes),
+        GrepStyle::Plain => {
+            for &byte in bytes {
+                match byte {
+                    b'\n' => out.extend_from_slice(b"\\n"),
+                    _ => out.push(byte),
+                }
+            }
+        }
         GrepStyle::Escaped | GrepStyle::Colored => {
             out.extend_from_slice(printable(&text(bytes)).as_bytes());
         }

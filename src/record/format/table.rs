@@ -115,8 +115,14 @@ impl Table {
 }
 
 /// Returns `true` if a spreadsheet takes a cell for a formula, or drops its first character and looks at the next.
+///
+/// In some languages spreadsheets also take the full-width forms of the signs (U+FF1D and others).
 fn is_formula(cell: &[u8]) -> bool {
-    cell.first().is_some_and(|byte| b"=+-@\t\r".contains(byte))
+    let is_full_width = || {
+        let signs = ["\u{FF1D}", "\u{FF0B}", "\u{FF0D}", "\u{FF20}"];
+        signs.iter().any(|sign| cell.starts_with(sign.as_bytes()))
+    };
+    cell.first().is_some_and(|byte| b"=+-@\t\r".contains(byte)) || is_full_width()
 }
 
 fn double_quotes(cell: &[u8], out: &mut Vec<u8>) {
@@ -177,7 +183,9 @@ mod tests {
     #[test]
     fn formulas_begin_with_an_apostrophe() {
         let csv = |text| cell(text, TableSyntax::Csv(FormulaGuard::On));
-        for text in ["=1+2", "+1", "-1", "@SUM(A1)", "\tx"] {
+        for text in [
+            "=1+2", "+1", "-1", "@SUM(A1)", "\tx", "＝1", "＋1", "－1", "＠A",
+        ] {
             assert_eq!(csv(text), format!("'{text}"));
         }
         assert_eq!(csv("=\"a\",b"), "\"'=\"\"a\"\",b\"");
