@@ -61,7 +61,7 @@ pub(crate) struct Args {
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
-    /// Write the URLs of files and folders as JSON lines
+    /// Write the URLs of files and folders: records, lists or tables
     #[command(after_help = examples::SCAN)]
     Scan(Box<ScanArgs>),
     /// Watch live spools and write the URLs of new mail, each message once, into segment files

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::path::Path;
 
 use super::exit::Exit;
 use super::terminal::escaped;
@@ -46,6 +47,14 @@ impl CommandError {
     pub(super) fn with_note(mut self, note: &str) -> CommandError {
         self.message += &format!(" ({note})");
         self
+    }
+
+    /// The input at `path` cannot be read.
+    pub(super) fn unreadable(path: &Path, reason: impl fmt::Display) -> CommandError {
+        CommandError::new(
+            Exit::SomeFailed,
+            format!("cannot read {}: {reason}", path.display()),
+        )
     }
 
     /// The output `name` cannot be written.

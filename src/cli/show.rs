@@ -33,7 +33,7 @@ pub(super) fn show(args: &ShowArgs) -> CommandResult {
             }
             Err(error) => {
                 let path = range.path.to_string_lossy();
-                eprintln!("urlspool: cannot show {}: {error}", escaped(&path));
+                eprintln!("urlspool: cannot read {}: {error}", escaped(&path));
                 exit = Exit::SomeFailed;
             }
         }

@@ -167,7 +167,7 @@ impl fmt::Display for ConfigFileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.path.display();
         match &self.error {
-            ConfigError::Unreadable(error) => write!(f, "cannot open {path}: {error}"),
+            ConfigError::Unreadable(error) => write!(f, "cannot read {path}: {error}"),
             ConfigError::Syntax(error) => write!(f, "{path}, {error}"),
             error => write!(f, "{path}: {error}"),
         }

@@ -240,3 +240,53 @@ fn a_folder_is_not_explained() {
     let message = "urlspool: cannot explain mail: it is a folder; name one file in it\n";
     assert_eq!(ended.stderr, message);
 }
+
+#[test]
+fn a_missing_file_is_reported_in_the_same_words_by_each_command() {
+    let folder = Folder::new();
+    for args in [
+        &["scan", "none"][..],
+        &["explain", "none"],
+        &["show", "none:1-2"],
+        &["splits", "none"],
+        &["load", "--into", "urls.db", "none"],
+        &["check-config", "none"],
+        &["search", "none", "word"],
+    ] {
+        let ended = ended(urlspool(args).current_dir(folder.root()), b"");
+        let expected = "urlspool: cannot read none: No such file or directory (os error 2)";
+        assert!(
+            ended.stderr.starts_with(expected),
+            "{args:?}: {}",
+            ended.stderr
+        );
+        assert!(matches!(ended.status, Some(1 | 2)), "{args:?}");
+    }
+}
+
+#[test]
+fn an_explanation_has_colours_where_they_are_wanted() {
+    let folder = Folder::new();
+    let file = folder.file("mail", "see http://a.example/ and http://b/\u{1b}[31m\n");
+    let explained = |color| {
+        done(&["explain", "--color", color, &file])
+            .text()
+            .to_owned()
+    };
+    let (plain, colored) = (explained("never"), explained("always"));
+    assert!(!plain.contains('\u{1b}'));
+    assert!(
+        colored.contains(": \u{1b}[32maccepted\u{1b}[0m: \u{1b}[1mhttp://a.example/\u{1b}[0m\n")
+    );
+    assert_eq!(without_colors(&colored), plain);
+}
+
+/// The text without the escape sequences of colours.
+fn without_colors(text: &str) -> String {
+    let mut pieces = text.split("\u{1b}[");
+    let mut kept = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        kept += piece.split_once('m').map_or(piece, |(_, rest)| rest);
+    }
+    kept
+}

@@ -96,7 +96,7 @@ fn or_error<T>(put: Option<T>) -> io::Result<T> {
     put.ok_or_else(|| io::Error::other("an output cannot be written"))
 }
 
-/// The line `urlspool: PATH:OFFSET: kind: message`.
+/// The line `urlspool: PATH:OFFSET: kind: message`, or `urlspool: cannot read PATH: reason`.
 fn event_text(event: &Event, color: EventColor) -> String {
     let mut path = event.source.path.to_string_lossy().into_owned();
     for name in event.source.member() {
@@ -108,19 +108,23 @@ fn event_text(event: &Event, color: EventColor) -> String {
         .diagnostic
         .offset
         .map_or(String::new(), |offset| format!(":{offset}"));
-    let kind = colored(event.diagnostic.kind, color);
+    let kind = event.diagnostic.kind;
     let message = escaped(&event.diagnostic.message);
-    format!("urlspool: {path}{offset}: {kind}: {message}")
+    if kind == DiagnosticKind::Unreadable {
+        let verb = colored("cannot read", kind, color);
+        return format!("urlspool: {verb} {path}{offset}: {message}");
+    }
+    let name = colored(kind.name(), kind, color);
+    format!("urlspool: {path}{offset}: {name}: {message}")
 }
 
-/// The name of a kind: failures in red, skips dimmed, all others in yellow.
-fn colored(kind: DiagnosticKind, color: EventColor) -> String {
-    let name = kind.name();
+/// Words for a kind: failures in red, skips dimmed, all others in yellow.
+fn colored(words: &str, kind: DiagnosticKind, color: EventColor) -> String {
     let code = match kind {
-        _ if color == EventColor::Off => return name.to_owned(),
+        _ if color == EventColor::Off => return words.to_owned(),
         _ if kind.is_failure() => 31,
         DiagnosticKind::Skip => 2,
         _ => 33,
     };
-    format!("\u{1b}[{code}m{name}\u{1b}[0m")
+    format!("\u{1b}[{code}m{words}\u{1b}[0m")
 }

@@ -1,5 +1,6 @@
 //! Opening a database: one that is ours, one that is empty, or none.
 
+use std::fs::File;
 use std::path::Path;
 use std::time::Duration;
 
@@ -22,6 +23,13 @@ pub(super) fn open_to_write(path: &Path) -> Result<Connection, LoadError> {
 
 /// Opens a database to search it.
 pub(crate) fn open_to_read(path: &Path) -> Result<Connection, LoadError> {
+    if let Err(error) = File::open(path) {
+        return Err(LoadError::Unusable(format!(
+            "cannot read {}: {error}; `urlspool load --into {}` makes a database",
+            path.display(),
+            path.display()
+        )));
+    }
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let db =
         Connection::open_with_flags(path, flags).map_err(|error| sqlite_error(path, &error))?;
