@@ -133,6 +133,10 @@ impl LoadReport for NoReport {
         panic!("{input}, line {line}: {error}");
     }
 
+    fn refused_record(&mut self, input: &str, line: u64, reason: &str) {
+        panic!("{input}, line {line}: {reason}");
+    }
+
     fn failed_input(&mut self, input: &str, reason: &str) {
         panic!("{input}: {reason}");
     }

@@ -404,6 +404,45 @@ pub const LOAD_CACHE_KIB: u32 = 128 << 10;
 /// Time, in seconds, for which a load waits for another program that is writing to the database.
 pub const LOAD_LOCK_SECONDS: u64 = 60;
 
+/// Size, in bytes, of the lines in one request of `_bulk`, before compression; a longer line is sent alone. Servers accept
+/// 100 MiB by default, and recommend 5 to 15.
+pub const LOAD_BULK_BYTES: usize = 8 << 20;
+
+/// Number of messages that are gone and whose removal from an index may wait for others. A server accepts 65,536 terms a query.
+pub const LOAD_PENDING_GONE: usize = 10_000;
+
+/// Number of mailboxes in one request that removes messages. A server accepts 1,024 clauses a query.
+pub const LOAD_QUERY_MAILBOXES: usize = 500;
+
+/// Size, in bytes, of an answer of a server: that to a request of [`LOAD_BULK_BYTES`] whose items are all refused is smaller.
+pub const LOAD_REPLY_BYTES: u64 = 64 << 20;
+
+/// Time, in seconds, for an answer of a server.
+pub const LOAD_REPLY_SECONDS: u64 = 60;
+
+/// Number of attempts to have a server accept a request or an item, without progress, before it counts as away.
+pub const LOAD_ATTEMPTS: u32 = 6;
+
+/// Time, in milliseconds, after which a request is repeated the first time. It doubles each time.
+pub const LOAD_BACKOFF_MS: u64 = 100;
+
+/// Longest time, in seconds, for which a server can ask to wait by `Retry-After`.
+pub const LOAD_RETRY_AFTER_SECONDS: u64 = 30;
+
+/// Time, in seconds, after which a loader that is silent has lost the lock of an index: longer than [`LOAD_REPLY_SECONDS`] and
+/// [`LOAD_RENEW_SECONDS`] together, so that it does not lose the lock while it waits for an answer.
+pub const LOAD_LEASE_SECONDS: u64 = 90;
+
+/// Age, in seconds, at which a loader renews its lock of an index before the next request.
+pub const LOAD_RENEW_SECONDS: u64 = 20;
+
+/// Time, in seconds, for which a load waits for the lock of an index: longer than [`LOAD_LEASE_SECONDS`], so that a load that
+/// was killed can be repeated.
+pub const LOAD_INDEX_LOCK_SECONDS: u64 = 120;
+
+/// Interval, in milliseconds, at which a load that waits looks at the lock of an index.
+pub const LOAD_INDEX_POLL_MS: u64 = 500;
+
 /// Interval, in milliseconds, at which `load --follow` lists the folder of segments.
 pub const LOAD_FOLLOW_MS: u64 = 1_000;
 

@@ -5,6 +5,8 @@
 
 mod credentials;
 mod dates;
+#[cfg(feature = "elasticsearch")]
+mod elasticsearch;
 mod error;
 mod follow;
 mod input;
@@ -104,6 +106,8 @@ pub struct LoadCounts {
     pub other_lines: u64,
     /// Lines that are no record.
     pub bad_lines: u64,
+    /// Records that the target refused.
+    pub refused_records: u64,
     /// Files that could not be read.
     pub failed_files: u64,
 }
@@ -112,6 +116,9 @@ pub struct LoadCounts {
 pub trait LoadReport {
     /// Reports a line that is no record. The others are loaded.
     fn bad_line(&mut self, input: &str, line: u64, error: &LineError);
+
+    /// Reports a record that the target refused. The others are loaded.
+    fn refused_record(&mut self, input: &str, line: u64, reason: &str);
 
     /// Reports an input that cannot be read, or not to its end.
     fn failed_input(&mut self, input: &str, reason: &str);

@@ -59,7 +59,9 @@ pub use record_line::{
     read_record_line,
 };
 pub use reject::write_reject;
-pub use schema::{SchemaLanguage, record_reference, schema};
+pub use schema::{
+    ELASTICSEARCH_VERSION, SchemaLanguage, elasticsearch_template, record_reference, schema,
+};
 pub use sidecar::Sidecar;
 pub use source_range::{SourceRange, read_source_range};
 pub use split_item::{read_item, write_item};

@@ -1,5 +1,9 @@
 //! `urlspool load` and `urlspool search`: each record once, whatever happens in between.
 
+#[cfg(feature = "elasticsearch")]
+mod checking_server;
+#[cfg(feature = "elasticsearch")]
+mod elasticsearch;
 mod search;
 mod segments;
 

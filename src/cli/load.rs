@@ -12,7 +12,7 @@ use crate::load::{
 };
 use crate::record::LineError;
 
-/// Bad lines that are named; the others are counted.
+/// Bad lines, and refused records, that are named; the others are counted.
 const NAMED_LINES: u64 = 20;
 
 pub(super) fn load(args: &LoadArgs) -> CommandResult {
@@ -23,7 +23,8 @@ pub(super) fn load(args: &LoadArgs) -> CommandResult {
     if is_wanted && !args.quiet {
         eprintln!("urlspool: {}", summary(&counts));
     }
-    Ok(if counts.bad_lines == 0 && counts.failed_files == 0 {
+    let failed = counts.bad_lines + counts.refused_records + counts.failed_files;
+    Ok(if failed == 0 {
         Exit::Done
     } else {
         Exit::SomeFailed
@@ -56,6 +57,10 @@ fn credentials() -> Credentials {
     Credentials {
         postgres_password: std::env::var("PGPASSWORD").ok().map(Secret::new),
         postgres_password_file: file.or(home),
+        elasticsearch_api_key: std::env::var("URLSPOOL_ELASTICSEARCH_API_KEY")
+            .ok()
+            .filter(|key| !key.is_empty())
+            .map(Secret::new),
     }
 }
 
@@ -79,6 +84,7 @@ fn summary(counts: &LoadCounts) -> String {
         (counts.known_segments, "segments known before"),
         (counts.other_lines, "lines of other types skipped"),
         (counts.bad_lines, "lines that are no record"),
+        (counts.refused_records, "records refused by the server"),
     ] {
         if count > 0 {
             text.push_str(&format!(", {count} {noun}"));
@@ -91,6 +97,7 @@ fn summary(counts: &LoadCounts) -> String {
 #[derive(Debug, Default)]
 struct StderrReport {
     bad_lines: u64,
+    refused_records: u64,
     /// The reason of the last pause, which is reported once.
     paused: Option<LoadError>,
 }
@@ -101,6 +108,10 @@ impl StderrReport {
         if NAMED_LINES < self.bad_lines {
             let more = self.bad_lines - NAMED_LINES;
             eprintln!("urlspool: {more} more lines are no records");
+        }
+        if NAMED_LINES < self.refused_records {
+            let more = self.refused_records - NAMED_LINES;
+            eprintln!("urlspool: {more} more records were refused by the server");
         }
     }
 }
@@ -113,6 +124,17 @@ impl LoadReport for StderrReport {
                 "urlspool: {}, line {line}: {}",
                 escaped(input),
                 escaped(&error.to_string())
+            );
+        }
+    }
+
+    fn refused_record(&mut self, input: &str, line: u64, reason: &str) {
+        self.refused_records += 1;
+        if self.refused_records <= NAMED_LINES {
+            eprintln!(
+                "urlspool: {}, line {line}: the server refused the record: {}",
+                escaped(input),
+                escaped(reason)
             );
         }
     }

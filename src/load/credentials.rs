@@ -11,6 +11,8 @@ pub struct Credentials {
     pub postgres_password: Option<Secret>,
     /// The password file of `PostgreSQL` (`~/.pgpass`), which is read if there is no password.
     pub postgres_password_file: Option<PathBuf>,
+    /// The encoded API key of Elasticsearch (`URLSPOOL_ELASTICSEARCH_API_KEY`).
+    pub elasticsearch_api_key: Option<Secret>,
 }
 
 /// A text that is not shown.
@@ -26,7 +28,7 @@ impl Secret {
 
     /// Returns the text.
     #[cfg_attr(
-        not(feature = "postgres"),
+        not(any(feature = "postgres", feature = "elasticsearch")),
         expect(dead_code, reason = "only servers ask for secrets")
     )]
     pub(super) fn text(&self) -> &str {

@@ -6,7 +6,7 @@ use super::error::LoadError;
 use super::input::{InputError, LoadInput, inputs_of};
 use super::lines::{InputLines, NextLine};
 use super::segment::SegmentFile;
-use super::target::{LoadRow, RowOutcome, SegmentStatus, Target};
+use super::target::{InputLine, LoadRow, RowOutcome, SegmentStatus, Target};
 use super::{LoadCounts, LoadJob, LoadMode, LoadReport, LoadedSegments};
 use crate::limits::{LOAD_BATCH_ROWS, LOAD_LINE_BYTES};
 use crate::record::{GoneLine, LineError, RecordLine, UrlLine, read_record_line};
@@ -200,7 +200,14 @@ impl<'r> Loader<'r> {
 
     fn load_line(&mut self, line: &[u8], name: &str, number: u64) -> Result<(), LoadError> {
         match read_record_line(line) {
-            Ok(RecordLine::Url(record)) => self.put(&record, name, number),
+            Ok(RecordLine::Url(record)) => {
+                let line = InputLine {
+                    input: name,
+                    number,
+                    json: line,
+                };
+                self.put(&record, line)
+            }
             Ok(RecordLine::Gone(gone)) => self.remove(&gone),
             Ok(_) => {
                 self.batch.counts.other_lines += 1;
@@ -216,13 +223,15 @@ impl<'r> Loader<'r> {
         }
     }
 
-    fn put(&mut self, record: &UrlLine<'_>, name: &str, number: u64) -> Result<(), LoadError> {
+    fn put(&mut self, record: &UrlLine<'_>, line: InputLine<'_>) -> Result<(), LoadError> {
+        let InputLine { input, number, .. } = line;
         let source_key = record
             .source
             .source_key()
-            .map_err(|error| LoadError::Unusable(format!("{name}, line {number}: {error}")))?;
+            .map_err(|error| LoadError::Unusable(format!("{input}, line {number}: {error}")))?;
         let row = LoadRow {
             record,
+            line,
             source_key,
             record_key: record.record_key(source_key),
         };
@@ -232,6 +241,7 @@ impl<'r> Loader<'r> {
         if self.target.put(&row)? == RowOutcome::Added {
             self.batch.counts.added += 1;
         }
+        self.report_refused();
         Ok(())
     }
 
@@ -240,6 +250,14 @@ impl<'r> Loader<'r> {
         self.batch.rows += gone.digests.len();
         self.batch.counts.removed += self.target.remove(gone)?;
         Ok(())
+    }
+
+    fn report_refused(&mut self) {
+        for refused in self.target.take_refused() {
+            self.counts.refused_records += 1;
+            self.report
+                .refused_record(&refused.input, refused.line, &refused.reason);
+        }
     }
 
     fn bad_line(&mut self, name: &str, number: u64, error: &LineError) {
@@ -266,7 +284,10 @@ impl<'r> Loader<'r> {
         if !self.batch.is_open {
             return Ok(());
         }
-        self.batch.counts.added += self.target.commit()?;
+        let changed = self.target.commit()?;
+        self.report_refused();
+        self.batch.counts.added += changed.added;
+        self.batch.counts.removed += changed.removed;
         let batch = std::mem::take(&mut self.batch);
         self.counts.add(&batch.counts);
         for segment in batch.to_delete {

@@ -13,7 +13,7 @@ use super::credentials::{Credentials, Secret};
 use super::dates::{is_plausible, today};
 use super::error::LoadError;
 use super::records_view::RECORDS_VIEW;
-use super::target::{LoadRow, RowOutcome, SegmentId, SegmentStatus, Target};
+use super::target::{ChangedRows, LoadRow, RowOutcome, SegmentId, SegmentStatus, Target};
 use crate::limits::{LOAD_LOCK_SECONDS, LOAD_STAGED_BYTES};
 use crate::record::GoneLine;
 use schema::{MERGE, RECOMPUTE_LINKS, REMOVE_PARENTS, STAGING, TABLES, VERSION};
@@ -283,13 +283,16 @@ impl Target for PostgresTarget {
         })
     }
 
-    fn commit(&mut self) -> Result<u64, LoadError> {
+    fn commit(&mut self) -> Result<ChangedRows, LoadError> {
         self.merge()?;
         if self.has_removed {
             self.with(|client| client.batch_execute(RECOMPUTE_LINKS))?;
         }
         self.with(|client| client.batch_execute("COMMIT"))?;
-        Ok(std::mem::take(&mut self.added))
+        Ok(ChangedRows {
+            added: std::mem::take(&mut self.added),
+            removed: 0,
+        })
     }
 
     fn roll_back(&mut self) {

@@ -1,5 +1,7 @@
 //! The entry of a load: opens the target, and chooses what is done with the inputs.
 
+#[cfg(feature = "elasticsearch")]
+use super::elasticsearch::ElasticsearchTarget;
 use super::error::LoadError;
 use super::follow::{follow, load_patiently};
 use super::loader::Loader;
@@ -33,5 +35,12 @@ fn open(job: &LoadJob) -> Result<Box<dyn Target>, LoadError> {
         TargetName::Sqlite(path) => Ok(Box::new(SqliteTarget::open(path)?)),
         #[cfg(feature = "postgres")]
         TargetName::Postgres(url) => Ok(Box::new(PostgresTarget::open(url, &job.credentials)?)),
+        #[cfg(feature = "elasticsearch")]
+        TargetName::Elasticsearch { server, index } => Ok(Box::new(ElasticsearchTarget::open(
+            server,
+            index,
+            &job.credentials,
+            job.mode,
+        )?)),
     }
 }

@@ -19,7 +19,7 @@ use rusqlite::{Connection, OptionalExtension, Params, params};
 
 use super::dates::{is_plausible, today};
 use super::error::LoadError;
-use super::target::{LoadRow, RowOutcome, SegmentId, SegmentStatus, Target};
+use super::target::{ChangedRows, LoadRow, RowOutcome, SegmentId, SegmentStatus, Target};
 use crate::record::GoneLine;
 use link_updates::LinkUpdates;
 use row_ids::RowIds;
@@ -270,14 +270,14 @@ impl Target for SqliteTarget {
         self.named(removal::remove_replaced(&self.db))
     }
 
-    fn commit(&mut self) -> Result<u64, LoadError> {
+    fn commit(&mut self) -> Result<ChangedRows, LoadError> {
         let updated = self.batch.links.write(&self.db);
         self.named(updated)?;
         if self.batch.has_removed {
             self.named(removal::recompute_links(&self.db))?;
         }
         self.run("COMMIT", [])?;
-        Ok(0)
+        Ok(ChangedRows::default())
     }
 
     fn roll_back(&mut self) {

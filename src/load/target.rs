@@ -31,10 +31,31 @@ pub(super) enum SegmentStatus {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LoadRow<'r> {
     pub(super) record: &'r UrlLine<'r>,
+    /// The line that it was read from.
+    #[cfg_attr(
+        not(feature = "elasticsearch"),
+        expect(dead_code, reason = "tables have the fields")
+    )]
+    pub(super) line: InputLine<'r>,
     /// The hash that names its file or member.
     pub(super) source_key: u128,
     /// The hash that names the record in its file or member.
     pub(super) record_key: u128,
+}
+
+/// A line of an input.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(
+    not(feature = "elasticsearch"),
+    expect(dead_code, reason = "tables have the fields")
+)]
+pub(super) struct InputLine<'r> {
+    /// The name of the input.
+    pub(super) input: &'r str,
+    /// The number of the line, from 1.
+    pub(super) number: u64,
+    /// The line, without its end.
+    pub(super) json: &'r [u8],
 }
 
 /// Effect of a row of the input.
@@ -46,10 +67,27 @@ pub(super) enum RowOutcome {
     Known,
 }
 
+/// Rows that a target changed since it last reported rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct ChangedRows {
+    pub(super) added: u64,
+    pub(super) removed: u64,
+}
+
+/// A record that the target cannot take.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct RefusedRecord {
+    pub(super) input: String,
+    /// The number of its line.
+    pub(super) line: u64,
+    pub(super) reason: String,
+}
+
 /// A database or an index.
 ///
-/// Between [`Target::begin`] and [`Target::commit`] nothing is visible to others. After an error, and if the process ends,
-/// nothing of it ever happened.
+/// A database shows nothing of a transaction to others before [`Target::commit`]; after an error, and if the process ends,
+/// nothing of it ever happened. An index has no transactions: it may show rows earlier. In both a batch that was interrupted is
+/// repeated from its begin, which gives the same rows.
 pub(super) trait Target {
     /// Begins a transaction. Waits for another loader for a while.
     fn begin(&mut self) -> Result<(), LoadError>;
@@ -64,7 +102,7 @@ pub(super) trait Target {
     /// [`RowOutcome::Known`] here and counts in [`Target::commit`].
     fn put(&mut self, row: &LoadRow<'_>) -> Result<RowOutcome, LoadError>;
 
-    /// Removes the rows of messages that are gone. Returns their number.
+    /// Removes the rows of messages that are gone. Returns their number, or 0 if that is learnt only in [`Target::commit`].
     fn remove(&mut self, gone: &GoneLine<'_>) -> Result<u64, LoadError>;
 
     /// From now to the next commit, remembers the files and the rows of the input.
@@ -73,8 +111,13 @@ pub(super) trait Target {
     /// Removes the rows of the files of the input that the input does not hold. Returns their number.
     fn finish_replacing(&mut self) -> Result<u64, LoadError>;
 
-    /// Makes everything since [`Target::begin`] durable. Returns the number of rows that were added and not reported before.
-    fn commit(&mut self) -> Result<u64, LoadError>;
+    /// Makes everything since [`Target::begin`] durable. Returns the rows that were changed and not reported before.
+    fn commit(&mut self) -> Result<ChangedRows, LoadError>;
+
+    /// Returns the records that were refused since the last call. A database takes all.
+    fn take_refused(&mut self) -> Vec<RefusedRecord> {
+        Vec::new()
+    }
 
     /// Drops everything since [`Target::begin`].
     fn roll_back(&mut self);

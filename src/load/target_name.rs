@@ -12,6 +12,14 @@ pub enum TargetName {
     /// A database of a `PostgreSQL` server, as a URL.
     #[cfg(feature = "postgres")]
     Postgres(String),
+    /// An index of an Elasticsearch or `OpenSearch` server.
+    #[cfg(feature = "elasticsearch")]
+    Elasticsearch {
+        /// The URL of the server, without a slash at its end.
+        server: String,
+        /// The name of the index.
+        index: String,
+    },
 }
 
 /// The reason why a text names no target.
@@ -23,6 +31,8 @@ pub enum TargetNameError {
     NotBuilt(&'static str),
     /// It holds a password.
     Password,
+    /// It names no index, or none that a server accepts.
+    Index,
 }
 
 impl fmt::Display for TargetNameError {
@@ -35,6 +45,9 @@ impl fmt::Display for TargetNameError {
             TargetNameError::NotBuilt(feature) => write!(
                 out,
                 "this program was built without the feature `{feature}`; build it with `--features {feature}`"
+            ),
+            TargetNameError::Index => out.write_str(
+                "an index is named by lower-case letters, digits, `-`, `_` and `.`, after the server: elasticsearch+https://HOST:PORT/INDEX",
             ),
             TargetNameError::Password => out.write_str(
                 "a password in an argument is seen by every user of the machine; put it into the environment (PGPASSWORD, ~/.pgpass, URLSPOOL_ELASTICSEARCH_API_KEY)",
@@ -58,9 +71,8 @@ impl TargetName {
         match text.split_once("://") {
             None => Ok(TargetName::Sqlite(text.into())),
             Some(("postgresql" | "postgres", rest)) => postgres(text, rest),
-            Some(("elasticsearch+http" | "elasticsearch+https", _)) => {
-                Err(TargetNameError::NotBuilt("elasticsearch"))
-            }
+            Some(("elasticsearch+http", rest)) => elasticsearch("http", rest),
+            Some(("elasticsearch+https", rest)) => elasticsearch("https", rest),
             Some((scheme, _)) => Err(TargetNameError::Unknown(format!("{scheme}://"))),
         }
     }
@@ -82,6 +94,40 @@ fn postgres(url: &str, rest: &str) -> Result<TargetName, TargetNameError> {
     }
 }
 
+/// The target of an Elasticsearch URL: a server, perhaps with a path, and an index after the last slash.
+fn elasticsearch(scheme: &str, rest: &str) -> Result<TargetName, TargetNameError> {
+    let (server, index) = rest.rsplit_once('/').ok_or(TargetNameError::Index)?;
+    let host = server.split('/').next().unwrap_or_default();
+    if host.contains('@') {
+        return Err(TargetNameError::Password);
+    }
+    if host.is_empty() || !is_index_name(index) {
+        return Err(TargetNameError::Index);
+    }
+    #[cfg(feature = "elasticsearch")]
+    return Ok(TargetName::Elasticsearch {
+        server: format!("{scheme}://{server}"),
+        index: index.to_owned(),
+    });
+    #[cfg(not(feature = "elasticsearch"))]
+    {
+        let _ = scheme;
+        Err(TargetNameError::NotBuilt("elasticsearch"))
+    }
+}
+
+/// Maximum size of the name of an index, in bytes: servers accept 255, and the index of segments has a longer name.
+const INDEX_NAME_BYTES: usize = 240;
+
+fn is_index_name(name: &str) -> bool {
+    let is_allowed =
+        |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | 0x80..);
+    name.bytes().all(is_allowed)
+        && name.len() <= INDEX_NAME_BYTES
+        && name.starts_with(|first: char| first.is_alphanumeric())
+        && name == name.to_lowercase()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -96,7 +142,32 @@ mod tests {
         }
         let secret = TargetName::parse("postgresql://me:pass@host/db");
         assert_eq!(secret, Err(TargetNameError::Password));
+        let secret = TargetName::parse("elasticsearch+https://me:pass@host/urls");
+        assert_eq!(secret, Err(TargetNameError::Password));
         let error = TargetName::parse("mysql://host/db").unwrap_err();
         assert!(error.to_string().contains("`mysql://` is no target"));
+    }
+
+    #[test]
+    fn an_index_stands_after_the_last_slash() {
+        for text in [
+            "elasticsearch+http://host:9200",
+            "elasticsearch+http://host:9200/",
+            "elasticsearch+http:///urls",
+            "elasticsearch+http://host/Urls",
+            "elasticsearch+http://host/_all",
+            "elasticsearch+http://host/urls*",
+        ] {
+            let found = TargetName::parse(text);
+            assert_eq!(found, Err(TargetNameError::Index), "{text}");
+        }
+        #[cfg(feature = "elasticsearch")]
+        assert_eq!(
+            TargetName::parse("elasticsearch+https://host:9200/search/urls-1996"),
+            Ok(TargetName::Elasticsearch {
+                server: "https://host:9200/search".to_owned(),
+                index: "urls-1996".to_owned()
+            })
+        );
     }
 }

@@ -7,6 +7,7 @@ mod json_schema;
 mod markdown;
 mod postgresql;
 
+pub use elasticsearch::{ELASTICSEARCH_VERSION, elasticsearch_template};
 pub use markdown::record_reference;
 
 /// Languages of a schema.

@@ -13,12 +13,30 @@ const PROSE: &[&str] = &[
     "message.subject",
 ];
 
+/// The version of the mapping, in its `_meta.urlspool`.
+pub const ELASTICSEARCH_VERSION: u64 = 1;
+
+/// The priority of the template: servers reserve those up to 200 for their own, and of two with one priority refuse the second.
+const PRIORITY: u64 = 500;
+
+/// Returns the body of `PUT _index_template/NAME` for the indexes of a pattern. Fields without a mapping are stored, but not
+/// indexed.
+#[must_use]
+pub fn elasticsearch_template(pattern: &str) -> Value {
+    json!({
+        "index_patterns": [pattern],
+        "priority": PRIORITY,
+        "template": {"mappings": {
+            "_meta": {"urlspool": ELASTICSEARCH_VERSION},
+            "dynamic": false,
+            "properties": properties(None),
+        }},
+    })
+}
+
 /// Returns the body of `PUT _index_template/urlspool`, with a line end.
 pub(super) fn index_template() -> String {
-    let template = json!({
-        "index_patterns": ["urlspool*"],
-        "template": {"mappings": {"properties": properties(None)}},
-    });
+    let template = elasticsearch_template("urlspool*");
     serde_json::to_string_pretty(&template).expect("a fixed value") + "\n"
 }
 
@@ -31,7 +49,10 @@ fn properties(parent: Option<&str>) -> Map<String, Value> {
 
 fn mapping(field: &Field) -> Value {
     match field.json_type {
-        FieldType::Text if field.values == FieldValues::Instant => json!({"type": "date"}),
+        FieldType::Text if field.values == FieldValues::Instant => {
+            // A date of a year that the server does not read is no reason to refuse the record.
+            json!({"type": "date", "ignore_malformed": true})
+        }
         FieldType::Text if PROSE.contains(&field.name) => {
             json!({"type": "text", "fields": {"keyword": keyword()}})
         }

@@ -1,0 +1,244 @@
+//! The target Elasticsearch or `OpenSearch`: documents that are created by `_bulk`, each under the key of its record.
+//!
+//! A server has no transactions, so that an interrupted batch leaves documents behind. It is repeated from its begin: a document
+//! that is there is not created again, and the names of segments are stored after their documents. So that no other loader
+//! creates a document again that a tombstone removed meanwhile, a batch holds a lock.
+
+mod bulk;
+mod gone;
+mod http;
+mod index;
+mod lock;
+mod retry;
+
+use serde::Deserialize;
+use serde_json::json;
+
+use super::LoadMode;
+use super::credentials::Credentials;
+use super::error::LoadError;
+use super::target::{
+    ChangedRows, LoadRow, RefusedRecord, RowOutcome, SegmentId, SegmentStatus, Target,
+};
+use crate::record::GoneLine;
+use bulk::BulkRows;
+use gone::PendingGone;
+use http::{HttpClient, HttpRequest, path_part};
+use index::IndexNames;
+use lock::IndexLock;
+
+/// An index that is being loaded.
+///
+/// Documents that wait are created before messages that wait are removed. This is the order of the input: a document of a message
+/// that is among the latter is only added after these are removed, and all others are not affected by the removal.
+pub(super) struct ElasticsearchTarget {
+    client: HttpClient,
+    /// The name of the index.
+    index: String,
+    names: IndexNames,
+    lock: IndexLock,
+    /// `true` after the indexes were found or created.
+    is_prepared: bool,
+    rows: BulkRows,
+    gone: PendingGone,
+    /// Segments of this batch, to be stored.
+    segments: Vec<SegmentId>,
+    changed: ChangedRows,
+    refused: Vec<RefusedRecord>,
+}
+
+/// The document of a segment.
+#[derive(Deserialize)]
+struct SegmentDocument {
+    #[serde(rename = "_source")]
+    source: SegmentSource,
+}
+
+#[derive(Deserialize)]
+struct SegmentSource {
+    hash: String,
+}
+
+impl ElasticsearchTarget {
+    /// Names an index. The server is contacted by the first batch.
+    pub(super) fn open(
+        server: &str,
+        index: &str,
+        credentials: &Credentials,
+        mode: LoadMode,
+    ) -> Result<ElasticsearchTarget, LoadError> {
+        if mode == LoadMode::Replace {
+            return Err(no_transactions());
+        }
+        let names = IndexNames {
+            records: path_part(index),
+            segments: path_part(&format!("{index}-segments")),
+        };
+        Ok(ElasticsearchTarget {
+            client: HttpClient::new(server, credentials.elasticsearch_api_key.as_ref()),
+            lock: IndexLock::new(names.segments.clone(), format!("{server}/{index}")),
+            index: index.to_owned(),
+            names,
+            is_prepared: false,
+            rows: BulkRows::default(),
+            gone: PendingGone::default(),
+            segments: Vec::new(),
+            changed: ChangedRows::default(),
+            refused: Vec::new(),
+        })
+    }
+
+    fn clear(&mut self) {
+        self.rows.clear();
+        self.gone.clear();
+        self.segments.clear();
+        self.changed = ChangedRows::default();
+    }
+
+    fn flush_rows(&mut self) -> Result<(), LoadError> {
+        let (client, index) = (&self.client, &self.names.records);
+        let outcome = self.rows.flush(client, &mut self.lock, index)?;
+        self.changed.added += outcome.added;
+        self.refused.extend(outcome.refused);
+        Ok(())
+    }
+
+    /// Creates the documents that wait, then removes the messages that wait.
+    fn flush(&mut self) -> Result<(), LoadError> {
+        if !self.rows.is_empty() {
+            self.flush_rows()?;
+        }
+        let (client, index) = (&self.client, &self.names.records);
+        self.changed.removed += self.gone.flush(client, &mut self.lock, index)?;
+        Ok(())
+    }
+
+    fn segment_path(&self, endpoint: &str, segment: &SegmentId) -> String {
+        let SegmentId {
+            instance,
+            epoch,
+            seq,
+            ..
+        } = segment;
+        let name = path_part(&format!("{instance}.{epoch}.{seq}"));
+        format!("/{}/{endpoint}/{name}", self.names.segments)
+    }
+
+    fn stored_segment(&mut self, segment: &SegmentId) -> Result<SegmentStatus, LoadError> {
+        let request = HttpRequest::get(self.segment_path("_doc", segment));
+        let reply = self.lock.send(&self.client, &request)?;
+        if reply.status == 404 {
+            return Ok(SegmentStatus::New);
+        }
+        let document: SegmentDocument = reply.succeeded()?.json()?;
+        Ok(if document.source.hash == segment.hash {
+            SegmentStatus::Loaded
+        } else {
+            SegmentStatus::OtherHash(document.source.hash)
+        })
+    }
+
+    fn store_segment(&mut self, segment: &SegmentId) -> Result<(), LoadError> {
+        let SegmentId {
+            instance,
+            epoch,
+            seq,
+            hash,
+        } = segment;
+        let source = json!({"instance": instance, "epoch": epoch, "seq": seq, "hash": hash});
+        let request = HttpRequest::put(self.segment_path("_create", segment), &source);
+        let reply = self.lock.send(&self.client, &request)?;
+        // The answer to an earlier attempt may have been lost.
+        if reply.status == 409 && self.stored_segment(segment)? == SegmentStatus::Loaded {
+            return Ok(());
+        }
+        reply.succeeded().map(|_| ())
+    }
+}
+
+/// The refusal to replace.
+fn no_transactions() -> LoadError {
+    LoadError::Unusable(
+        "--replace needs a transaction, which Elasticsearch does not have; load into a new index, and let an alias name it"
+            .to_owned(),
+    )
+}
+
+impl Target for ElasticsearchTarget {
+    fn begin(&mut self) -> Result<(), LoadError> {
+        self.clear();
+        if !self.is_prepared {
+            index::prepare(&self.client, &self.names, &self.index)?;
+            self.is_prepared = true;
+        }
+        self.lock.acquire(&self.client)
+    }
+
+    fn segment_status(&mut self, segment: &SegmentId) -> Result<SegmentStatus, LoadError> {
+        let is_same = |other: &&SegmentId| {
+            (&other.instance, other.epoch, other.seq)
+                == (&segment.instance, segment.epoch, segment.seq)
+        };
+        match self.segments.iter().find(is_same) {
+            None => self.stored_segment(segment),
+            Some(other) if other.hash == segment.hash => Ok(SegmentStatus::Loaded),
+            Some(other) => Ok(SegmentStatus::OtherHash(other.hash.clone())),
+        }
+    }
+
+    fn add_segment(&mut self, segment: &SegmentId) -> Result<(), LoadError> {
+        self.segments.push(segment.clone());
+        Ok(())
+    }
+
+    fn put(&mut self, row: &LoadRow<'_>) -> Result<RowOutcome, LoadError> {
+        let record = row.record;
+        if self
+            .gone
+            .contains(&record.source.mailbox, &record.message.digest)
+        {
+            self.flush()?;
+        }
+        self.rows.push(row);
+        if self.rows.is_full() {
+            self.flush_rows()?;
+        }
+        Ok(RowOutcome::Known)
+    }
+
+    fn remove(&mut self, gone: &GoneLine<'_>) -> Result<u64, LoadError> {
+        for digest in &gone.digests {
+            self.gone.push(&gone.mailbox, digest);
+            if self.gone.is_full() {
+                self.flush()?;
+            }
+        }
+        Ok(0)
+    }
+
+    fn begin_replacing(&mut self) -> Result<(), LoadError> {
+        Err(no_transactions())
+    }
+
+    fn finish_replacing(&mut self) -> Result<u64, LoadError> {
+        Err(no_transactions())
+    }
+
+    fn commit(&mut self) -> Result<ChangedRows, LoadError> {
+        self.flush()?;
+        for segment in std::mem::take(&mut self.segments) {
+            self.store_segment(&segment)?;
+        }
+        self.lock.release(&self.client);
+        Ok(std::mem::take(&mut self.changed))
+    }
+
+    fn take_refused(&mut self) -> Vec<RefusedRecord> {
+        std::mem::take(&mut self.refused)
+    }
+
+    fn roll_back(&mut self) {
+        self.clear();
+        self.lock.release(&self.client);
+    }
+}

@@ -1,0 +1,224 @@
+//! Documents that wait to be created, and the results of their creation.
+
+use std::io::{self, Write};
+use std::rc::Rc;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde::Deserialize;
+
+use super::http::{HttpClient, HttpReply, HttpRequest, ServerError};
+use super::lock::IndexLock;
+use super::retry::{Backoff, Refusal};
+use crate::limits::LOAD_BULK_BYTES;
+use crate::load::error::LoadError;
+use crate::load::target::{LoadRow, RefusedRecord};
+
+/// Documents that wait.
+#[derive(Debug, Default)]
+pub(super) struct BulkRows {
+    /// The requests' lines: each document has an action before it.
+    lines: Vec<u8>,
+    items: Vec<BulkItem>,
+}
+
+/// One document.
+#[derive(Debug)]
+struct BulkItem {
+    /// The end of its lines.
+    end: usize,
+    /// The input that it came from.
+    input: Rc<str>,
+    number: u64,
+}
+
+/// Effects of a flush.
+#[derive(Debug, Default)]
+pub(super) struct BulkOutcome {
+    /// Documents that were not in the index before.
+    pub(super) added: u64,
+    pub(super) refused: Vec<RefusedRecord>,
+}
+
+#[derive(Deserialize)]
+struct BulkReply {
+    items: Vec<ReplyItem>,
+}
+
+#[derive(Deserialize)]
+struct ReplyItem {
+    create: ItemResult,
+}
+
+#[derive(Deserialize)]
+struct ItemResult {
+    status: u16,
+    error: Option<ServerError>,
+}
+
+/// The decision on one document.
+enum ItemOutcome {
+    Added,
+    /// The index holds it.
+    Known,
+    /// The server is busy.
+    Again(String),
+    /// The server cannot take this document.
+    Refused(String),
+}
+
+impl BulkRows {
+    /// Adds the document of a record.
+    pub(super) fn push(&mut self, row: &LoadRow<'_>) {
+        let action = format!("{{\"create\":{{\"_id\":\"{:032x}\"}}}}\n", row.record_key);
+        self.lines.extend_from_slice(action.as_bytes());
+        self.lines.extend_from_slice(row.line.json);
+        self.lines.push(b'\n');
+        let input = match self.items.last() {
+            Some(last) if *last.input == *row.line.input => Rc::clone(&last.input),
+            _ => row.line.input.into(),
+        };
+        self.items.push(BulkItem {
+            end: self.lines.len(),
+            input,
+            number: row.line.number,
+        });
+    }
+
+    /// Returns `true` if no document waits.
+    pub(super) fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// Returns `true` if the documents fill a request.
+    pub(super) fn is_full(&self) -> bool {
+        LOAD_BULK_BYTES <= self.lines.len()
+    }
+
+    /// Drops the documents.
+    pub(super) fn clear(&mut self) {
+        self.lines.clear();
+        self.items.clear();
+    }
+
+    /// Creates the documents. Those for which the server is too busy are sent again.
+    pub(super) fn flush(
+        &mut self,
+        client: &HttpClient,
+        lock: &mut IndexLock,
+        index: &str,
+    ) -> Result<BulkOutcome, LoadError> {
+        let mut outcome = BulkOutcome::default();
+        let mut backoff = Backoff::new();
+        let mut waiting: Vec<usize> = (0..self.items.len()).collect();
+        let mut items_per_request = waiting.len();
+        while !waiting.is_empty() {
+            let later = waiting.split_off(items_per_request.min(waiting.len()));
+            let reply = lock.send(client, &self.request(index, &waiting)?)?;
+            if reply.status == 413 && 1 < waiting.len() {
+                items_per_request = waiting.len() / 2;
+                waiting.extend(later);
+                continue;
+            }
+            let results = item_outcomes(reply, waiting.len())?;
+            let mut again = Vec::new();
+            let mut busy = None;
+            for (&item, result) in waiting.iter().zip(results) {
+                match result {
+                    ItemOutcome::Added => outcome.added += 1,
+                    ItemOutcome::Known => {}
+                    ItemOutcome::Again(reason) => {
+                        busy = Some(reason);
+                        again.push(item);
+                    }
+                    ItemOutcome::Refused(reason) => {
+                        outcome.refused.push(self.items[item].refused(reason));
+                    }
+                }
+            }
+            if again.len() < waiting.len() {
+                backoff.reset();
+            }
+            if let Some(reason) = busy {
+                backoff.wait(Refusal {
+                    reason,
+                    retry_after: None,
+                })?;
+            }
+            again.extend(later);
+            waiting = again;
+        }
+        self.clear();
+        Ok(outcome)
+    }
+
+    /// The request that creates some of the documents.
+    fn request(&self, index: &str, items: &[usize]) -> Result<HttpRequest, LoadError> {
+        let path = format!("/{index}/_bulk?filter_path=items.*.status,items.*.error");
+        let compressed = self.compressed(items).map_err(|error| {
+            LoadError::Io(format!(
+                "the lines of a request cannot be compressed: {error}"
+            ))
+        })?;
+        Ok(HttpRequest::post_lines(path, compressed))
+    }
+
+    fn compressed(&self, items: &[usize]) -> io::Result<Vec<u8>> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        for &item in items {
+            let start = item
+                .checked_sub(1)
+                .map_or(0, |before| self.items[before].end);
+            encoder.write_all(&self.lines[start..self.items[item].end])?;
+        }
+        encoder.finish()
+    }
+}
+
+impl BulkItem {
+    fn refused(&self, reason: String) -> RefusedRecord {
+        RefusedRecord {
+            input: self.input.to_string(),
+            line: self.number,
+            reason,
+        }
+    }
+}
+
+/// The outcomes of a request of `count` documents, in their order.
+fn item_outcomes(reply: HttpReply, count: usize) -> Result<Vec<ItemOutcome>, LoadError> {
+    if reply.status == 413 {
+        let reason = "it is longer than the server accepts".to_owned();
+        return Ok(vec![ItemOutcome::Refused(reason)]);
+    }
+    let results: BulkReply = reply.succeeded()?.json()?;
+    if results.items.len() != count {
+        let answered = results.items.len();
+        return Err(LoadError::Io(format!(
+            "the server answers for {answered} documents to a request of {count}"
+        )));
+    }
+    results
+        .items
+        .into_iter()
+        .map(|item| item.create.outcome())
+        .collect()
+}
+
+impl ItemResult {
+    /// # Errors
+    ///
+    /// The server will take no document: a right or the index is missing, or the index is read-only.
+    fn outcome(self) -> Result<ItemOutcome, LoadError> {
+        let error = self.error.map_or_else(String::new, |error| {
+            format!("{}: {}", error.kind, error.reason)
+        });
+        Ok(match self.status {
+            200..300 => ItemOutcome::Added,
+            409 => ItemOutcome::Known,
+            429 | 500.. => ItemOutcome::Again(error),
+            401 | 403 | 404 => return Err(LoadError::Io(format!("the server refuses: {error}"))),
+            _ => ItemOutcome::Refused(error),
+        })
+    }
+}

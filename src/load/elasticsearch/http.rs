@@ -1,0 +1,308 @@
+//! Requests to a server, and its answers.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use ureq::http::{Method, Request, Response};
+use ureq::tls::{Certificate, RootCerts, TlsConfig};
+use ureq::{Agent, Body};
+
+use super::retry::{Attempt, Refusal, retried};
+use crate::limits::{LOAD_REPLY_BYTES, LOAD_REPLY_SECONDS};
+use crate::load::credentials::Secret;
+use crate::load::error::LoadError;
+
+/// A client of one server.
+pub(super) struct HttpClient {
+    agent: Agent,
+    server: String,
+    authorization: Option<Secret>,
+}
+
+/// A request.
+#[derive(Debug)]
+pub(super) struct HttpRequest {
+    method: Method,
+    /// The path and the query, from the slash after the server.
+    path: String,
+    body: RequestBody,
+}
+
+#[derive(Debug)]
+enum RequestBody {
+    None,
+    Json(Vec<u8>),
+    /// Lines of JSON, compressed by gzip.
+    Lines(Vec<u8>),
+}
+
+impl HttpRequest {
+    /// Asks for a resource.
+    pub(super) fn get(path: String) -> HttpRequest {
+        HttpRequest {
+            method: Method::GET,
+            path,
+            body: RequestBody::None,
+        }
+    }
+
+    /// Removes a resource.
+    pub(super) fn delete(path: String) -> HttpRequest {
+        HttpRequest {
+            method: Method::DELETE,
+            path,
+            body: RequestBody::None,
+        }
+    }
+
+    /// Sends JSON to be stored.
+    pub(super) fn put(path: String, body: &Value) -> HttpRequest {
+        HttpRequest {
+            method: Method::PUT,
+            path,
+            body: RequestBody::Json(body.to_string().into_bytes()),
+        }
+    }
+
+    /// Sends JSON to be processed.
+    pub(super) fn post(path: String, body: &Value) -> HttpRequest {
+        HttpRequest {
+            method: Method::POST,
+            path,
+            body: RequestBody::Json(body.to_string().into_bytes()),
+        }
+    }
+
+    /// Sends compressed lines to be processed.
+    pub(super) fn post_lines(path: String, compressed: Vec<u8>) -> HttpRequest {
+        HttpRequest {
+            method: Method::POST,
+            path,
+            body: RequestBody::Lines(compressed),
+        }
+    }
+}
+
+/// An answer that is neither "later" nor "you may not".
+#[derive(Debug)]
+pub(super) struct HttpReply {
+    pub(super) status: u16,
+    body: Vec<u8>,
+}
+
+/// The error of an answer.
+#[derive(Debug, Deserialize)]
+pub(super) struct ServerError {
+    #[serde(rename = "type", default)]
+    pub(super) kind: String,
+    #[serde(default)]
+    pub(super) reason: String,
+}
+
+#[derive(Deserialize)]
+struct ErrorReply {
+    error: ServerError,
+}
+
+impl HttpReply {
+    /// Returns `true` if the request succeeded.
+    pub(super) fn is_success(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+
+    /// Reads the body.
+    pub(super) fn json<T: DeserializeOwned>(&self) -> Result<T, LoadError> {
+        serde_json::from_slice(&self.body).map_err(|error| {
+            LoadError::Io(format!(
+                "the server gives an answer that is not known: {error}; is it Elasticsearch or OpenSearch?"
+            ))
+        })
+    }
+
+    /// The error of the body, or its status.
+    pub(super) fn error(&self) -> ServerError {
+        let read = serde_json::from_slice::<ErrorReply>(&self.body).map(|reply| reply.error);
+        read.unwrap_or_else(|_| ServerError {
+            kind: String::new(),
+            reason: format!("it answers with HTTP status {}", self.status),
+        })
+    }
+
+    /// Returns the answer if the request succeeded.
+    pub(super) fn succeeded(self) -> Result<HttpReply, LoadError> {
+        if self.is_success() {
+            return Ok(self);
+        }
+        let ServerError { kind, reason } = self.error();
+        Err(LoadError::Io(format!(
+            "the server refuses: {kind} {reason}"
+        )))
+    }
+}
+
+impl HttpClient {
+    /// A client of the server at a URL without a slash at its end.
+    pub(super) fn new(server: &str, api_key: Option<&Secret>) -> HttpClient {
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let tls = TlsConfig::builder()
+            .unversioned_rustls_crypto_provider(provider)
+            .root_certs(trusted_roots(server))
+            .build();
+        let agent = Agent::config_builder()
+            .tls_config(tls)
+            .proxy(None)
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .timeout_global(Some(Duration::from_secs(LOAD_REPLY_SECONDS)))
+            .user_agent(concat!("urlspool/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .new_agent();
+        HttpClient {
+            agent,
+            server: server.to_owned(),
+            authorization: api_key.map(|key| Secret::new(format!("ApiKey {}", key.text()))),
+        }
+    }
+
+    /// Sends a request until the server answers.
+    pub(super) fn send(&self, request: &HttpRequest) -> Result<HttpReply, LoadError> {
+        retried(|| self.exchange(request))
+    }
+
+    /// Sends a request once.
+    pub(super) fn exchange(&self, request: &HttpRequest) -> Result<Attempt<HttpReply>, LoadError> {
+        let response = match self.run(request) {
+            Ok(response) => response,
+            Err(error) => return self.failed(&error),
+        };
+        let retry_after = retry_after(&response);
+        let status = response.status().as_u16();
+        let mut body = response.into_body();
+        let body = body.with_config().limit(LOAD_REPLY_BYTES).read_to_vec();
+        let reply = match body {
+            Ok(body) => HttpReply { status, body },
+            Err(error) => return self.failed(&error),
+        };
+        match status {
+            401 | 403 => Err(LoadError::Unusable(format!(
+                "{}: {}; a key with the right to write comes from URLSPOOL_ELASTICSEARCH_API_KEY",
+                self.server,
+                reply.error().reason
+            ))),
+            300..=399 => Err(LoadError::Unusable(format!(
+                "{} redirects to another place; name that place",
+                self.server
+            ))),
+            429 | 500.. => Ok(Attempt::Again(Refusal {
+                reason: format!("{}: {}", self.server, reply.error().reason),
+                retry_after,
+            })),
+            _ => Ok(Attempt::Done(reply)),
+        }
+    }
+
+    fn run(&self, request: &HttpRequest) -> Result<Response<Body>, ureq::Error> {
+        let mut parts = Request::builder()
+            .method(request.method.clone())
+            .uri(format!("{}{}", self.server, request.path));
+        if let Some(authorization) = &self.authorization {
+            parts = parts.header("authorization", authorization.text());
+        }
+        match &request.body {
+            RequestBody::None => self.agent.run(parts.body(())?),
+            RequestBody::Json(json) => {
+                let parts = parts.header("content-type", "application/json");
+                self.agent.run(parts.body(json)?)
+            }
+            RequestBody::Lines(lines) => {
+                let parts = parts
+                    .header("content-type", "application/x-ndjson")
+                    .header("content-encoding", "gzip");
+                self.agent.run(parts.body(lines)?)
+            }
+        }
+    }
+
+    /// Classifies an error: a server that is not trusted will not be trusted later.
+    fn failed<T>(&self, error: &ureq::Error) -> Result<Attempt<T>, LoadError> {
+        let reason = format!("{}: {error}", self.server);
+        let is_final = match error {
+            ureq::Error::Io(error) => is_tls(error),
+            ureq::Error::Rustls(_)
+            | ureq::Error::Tls(_)
+            | ureq::Error::Pem(_)
+            | ureq::Error::Http(_)
+            | ureq::Error::BadUri(_) => true,
+            _ => false,
+        };
+        if is_final {
+            return Err(LoadError::Unusable(reason));
+        }
+        Ok(Attempt::Again(Refusal {
+            reason,
+            retry_after: None,
+        }))
+    }
+}
+
+fn is_tls(error: &io::Error) -> bool {
+    error
+        .get_ref()
+        .is_some_and(<dyn std::error::Error + Send + Sync>::is::<rustls::Error>)
+}
+
+/// The certificates that this machine trusts, if the server is asked by TLS.
+fn trusted_roots(server: &str) -> RootCerts {
+    let mut roots = Vec::new();
+    if server.starts_with("https:") {
+        let found = rustls_native_certs::load_native_certs();
+        roots.extend(
+            found
+                .certs
+                .iter()
+                .map(|root| Certificate::from_der(root).to_owned()),
+        );
+    }
+    RootCerts::Specific(Arc::new(roots))
+}
+
+/// The seconds of `Retry-After`. A date is not read: clocks differ.
+fn retry_after(response: &Response<Body>) -> Option<Duration> {
+    let value = response.headers().get("retry-after")?;
+    value
+        .to_str()
+        .ok()?
+        .trim()
+        .parse()
+        .ok()
+        .map(Duration::from_secs)
+}
+
+/// Encodes a name as one part of a path.
+pub(super) fn path_part(name: &str) -> String {
+    let mut encoded = String::new();
+    for &byte in name.as_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => {
+                encoded.push(char::from(byte));
+            }
+            _ => encoded.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    encoded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_one_part_of_a_path() {
+        assert_eq!(path_part("urls-1996"), "urls-1996");
+        assert_eq!(path_part("a/é"), "a%2F%C3%A9");
+    }
+}

@@ -1,0 +1,93 @@
+//! Repetition of requests: a server that is busy, or whose connection broke, is asked again after a while.
+
+use std::thread;
+use std::time::Duration;
+
+use crate::limits::{LOAD_ATTEMPTS, LOAD_BACKOFF_MS, LOAD_RETRY_AFTER_SECONDS};
+use crate::load::error::LoadError;
+
+/// The result of one attempt.
+#[derive(Debug)]
+pub(super) enum Attempt<T> {
+    Done(T),
+    /// The server may accept it later.
+    Again(Refusal),
+}
+
+/// The reason why an attempt has to be repeated.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    pub(super) reason: String,
+    /// The time that the server asks to wait.
+    pub(super) retry_after: Option<Duration>,
+}
+
+/// Repeats `attempt` until it is done.
+///
+/// # Errors
+///
+/// The error of an attempt; [`LoadError::Unreachable`] after the last one.
+pub(super) fn retried<T>(
+    mut attempt: impl FnMut() -> Result<Attempt<T>, LoadError>,
+) -> Result<T, LoadError> {
+    let mut backoff = Backoff::new();
+    loop {
+        match attempt()? {
+            Attempt::Done(value) => return Ok(value),
+            Attempt::Again(refusal) => backoff.wait(refusal)?,
+        }
+    }
+}
+
+/// Times between attempts: each is twice the one before.
+#[derive(Debug)]
+pub(super) struct Backoff {
+    failed: u32,
+}
+
+impl Backoff {
+    /// No attempt has failed.
+    pub(super) fn new() -> Backoff {
+        Backoff { failed: 0 }
+    }
+
+    /// Waits before the next attempt.
+    ///
+    /// # Errors
+    ///
+    /// There were [`LOAD_ATTEMPTS`] attempts.
+    pub(super) fn wait(&mut self, refusal: Refusal) -> Result<(), LoadError> {
+        self.failed += 1;
+        if LOAD_ATTEMPTS <= self.failed {
+            return Err(LoadError::Unreachable(refusal.reason));
+        }
+        thread::sleep(pause(self.failed, refusal.retry_after));
+        Ok(())
+    }
+
+    /// Begins anew, since the server accepted a part.
+    pub(super) fn reset(&mut self) {
+        self.failed = 0;
+    }
+}
+
+/// The pause after `failed` attempts, from 1: not shorter than the server asked for, up to a limit.
+fn pause(failed: u32, retry_after: Option<Duration>) -> Duration {
+    let doubled = Duration::from_millis(LOAD_BACKOFF_MS << (failed - 1));
+    let asked = retry_after.unwrap_or_default();
+    doubled.max(asked.min(Duration::from_secs(LOAD_RETRY_AFTER_SECONDS)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_double_and_honour_the_server_up_to_a_limit() {
+        let ms = |failed, asked| pause(failed, asked).as_millis();
+        assert_eq!(ms(1, None), 100);
+        assert_eq!(ms(3, None), 400);
+        assert_eq!(ms(1, Some(Duration::from_secs(2))), 2_000);
+        assert_eq!(ms(1, Some(Duration::from_hours(1))), 30_000);
+    }
+}

@@ -1,0 +1,176 @@
+//! A checking server: it answers as Elasticsearch and `OpenSearch` document it, as far as a load asks, and complains of every
+//! request that these would refuse. It is no real server. Faults come from a seeded generator.
+
+mod documents;
+mod http;
+
+pub(crate) use documents::Documents;
+
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::thread;
+
+use crate::scene::Rng;
+use http::{Answer, Request, read_request, write_answer};
+
+/// The key that requests must have.
+pub(crate) const API_KEY: &str = "c2VjcmV0OmtleQ==";
+
+/// Probabilities of faults, in percent.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Faults {
+    /// A request is refused with 429 or 503, with or without `Retry-After`.
+    pub(crate) refused_requests: u64,
+    /// A document is refused with 429 or 503.
+    pub(crate) refused_documents: u64,
+    /// The connection is cut: before the request is processed, after it, or within the answer.
+    pub(crate) cut_connections: u64,
+}
+
+/// A server on a port of this machine, until it is dropped.
+pub(crate) struct CheckingServer {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    is_ended: AtomicBool,
+}
+
+/// The documents, and what goes wrong.
+pub(crate) struct State {
+    pub(crate) documents: Documents,
+    pub(crate) faults: Faults,
+    /// `true` if each connection is closed at once.
+    pub(crate) is_away: bool,
+    /// Number of requests that were processed.
+    pub(crate) requests: u64,
+    rng: Rng,
+}
+
+/// The fate of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    Answered,
+    Refused(u16),
+    CutBefore,
+    CutAfter,
+    CutWithin,
+}
+
+impl CheckingServer {
+    /// A server without indexes.
+    pub(crate) fn start(seed: u64) -> CheckingServer {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let shared = Arc::new(Shared {
+            state: Mutex::new(State {
+                documents: Documents::default(),
+                faults: Faults::default(),
+                is_away: false,
+                requests: 0,
+                rng: Rng::seeded(seed),
+            }),
+            is_ended: AtomicBool::new(false),
+        });
+        let server = Arc::clone(&shared);
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                if server.is_ended.load(Ordering::Relaxed) {
+                    return;
+                }
+                let server = Arc::clone(&server);
+                thread::spawn(move || server.serve(&stream));
+            }
+        });
+        CheckingServer { address, shared }
+    }
+
+    /// The target that names an index of the server.
+    pub(crate) fn target(&self, index: &str) -> String {
+        format!("elasticsearch+http://{}/{index}", self.address)
+    }
+
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+        self.shared.state.lock().unwrap()
+    }
+
+    /// Checks that no request was wrong.
+    #[track_caller]
+    pub(crate) fn check(&self) {
+        let state = self.state();
+        assert!(0 < state.requests, "nobody asked");
+        let complaints = &state.documents.complaints;
+        assert!(complaints.is_empty(), "{complaints:#?}");
+    }
+}
+
+impl Drop for CheckingServer {
+    fn drop(&mut self) {
+        self.shared.is_ended.store(true, Ordering::Relaxed);
+        // Wakes the thread that accepts connections.
+        let _ = TcpStream::connect(self.address);
+    }
+}
+
+impl Shared {
+    /// Answers the requests of a connection. Each is processed as a whole before the next one of any connection.
+    fn serve(&self, stream: &TcpStream) {
+        let mut reader = std::io::BufReader::new(stream);
+        while let Ok(Some(request)) = read_request(&mut reader) {
+            let mut state = self.state.lock().unwrap();
+            if state.is_away {
+                return;
+            }
+            let (fate, answer) = state.process(&request);
+            drop(state);
+            let is_whole = fate != Fate::CutWithin;
+            let is_cut = matches!(fate, Fate::CutBefore | Fate::CutAfter);
+            if is_cut || write_answer(stream, &answer, is_whole).is_err() || !is_whole {
+                return;
+            }
+        }
+    }
+}
+
+impl State {
+    fn process(&mut self, request: &Request) -> (Fate, Answer) {
+        self.requests += 1;
+        if request.header("authorization") != Some(&format!("ApiKey {API_KEY}")) {
+            let answer = Answer::error(401, "security_exception", "missing credentials");
+            return (Fate::Answered, answer);
+        }
+        let fate = self.fate();
+        let answer = match fate {
+            Fate::CutBefore => Answer::empty(500),
+            Fate::Refused(status) => {
+                let mut answer = Answer::error(status, "es_rejected_execution_exception", "busy");
+                if self.rng.below(3_u64) == 0 {
+                    answer.retry_after = Some(0);
+                }
+                answer
+            }
+            Fate::Answered | Fate::CutAfter | Fate::CutWithin => {
+                let percent = self.faults.refused_documents;
+                let rng = &mut self.rng;
+                let refuse = || (rng.below(100_u64) < percent).then(|| *rng.pick(&[429, 503]));
+                self.documents.answer(request, refuse)
+            }
+        };
+        (fate, answer)
+    }
+
+    fn fate(&mut self) -> Fate {
+        if self.rng.below(100_u64) < self.faults.refused_requests {
+            return Fate::Refused(*self.rng.pick(&[429, 503]));
+        }
+        if self.rng.below(100_u64) < self.faults.cut_connections {
+            return *self
+                .rng
+                .pick(&[Fate::CutBefore, Fate::CutAfter, Fate::CutWithin]);
+        }
+        Fate::Answered
+    }
+}

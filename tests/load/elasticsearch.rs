@@ -1,0 +1,287 @@
+//! Loads into Elasticsearch and `OpenSearch`, against a checking server: none of these is here.
+
+mod kills;
+
+use std::fs;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use twox_hash::XxHash3_64;
+
+use super::checking_server::{API_KEY, CheckingServer, Faults};
+use super::{MAIL, records};
+use crate::scene::{Ended, Folder, ended, lines, urlspool};
+
+/// `urlspool load` into an index of the server.
+fn load_command(server: &CheckingServer, args: &[&str]) -> Command {
+    let mut command = urlspool(["load", "-v", "--into"]);
+    command
+        .arg(server.target("mail"))
+        .args(args)
+        .env("URLSPOOL_ELASTICSEARCH_API_KEY", API_KEY);
+    command
+}
+
+fn load(server: &CheckingServer, args: &[&str], input: &[u8]) -> Ended {
+    ended(&mut load_command(server, args), input)
+}
+
+#[track_caller]
+fn loaded(server: &CheckingServer, args: &[&str], input: &[u8]) -> String {
+    let ended = load(server, args, input);
+    assert_eq!(ended.status, Some(0), "{args:?}: {}", ended.stderr);
+    ended.stderr
+}
+
+/// Number of documents in the index.
+fn count(server: &CheckingServer) -> usize {
+    server.state().documents.of("mail").len()
+}
+
+/// The identifiers and paths of the documents, in order.
+fn stored(server: &CheckingServer) -> Vec<(String, String)> {
+    let state = server.state();
+    let documents = state.documents.of("mail");
+    let mut stored: Vec<_> = documents.values().map(|record| name(record)).collect();
+    stored.sort();
+    stored
+}
+
+/// What names a record: its identifier and its file.
+fn name(record: &Value) -> (String, String) {
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    (text(&record["id"]), text(&record["source"]["path"]))
+}
+
+/// Writes a segment and its sidecar.
+fn segment(folder: &Folder, seq: u64, lines: &[u8]) {
+    let hash = XxHash3_64::oneshot(lines);
+    let sidecar = json!({
+        "schema": 1, "instance": "an instance/1", "seq": seq, "name": format!("{seq:010}.jsonl"), "len": lines.len(),
+        "xxh3_64": format!("{hash:016x}"), "records": 1, "messages": 1, "epoch": 0, "age": 0, "mailboxes": [],
+    });
+    folder.write(format!("out/{seq:010}.meta"), format!("{sidecar}\n"));
+    folder.write(format!("out/{seq:010}.jsonl"), lines);
+}
+
+fn gone(record: &Value) -> String {
+    let (mailbox, digest) = (&record["source"]["mailbox"], &record["message"]["digest"]);
+    format!(
+        "{}\n",
+        json!({"type": "gone", "mailbox": mailbox, "digests": [digest, "00"]})
+    )
+}
+
+#[test]
+fn records_are_created_once_however_often() {
+    let (folder, server) = (Folder::new(), CheckingServer::start(1));
+    let input = records(&folder, "a.mbox", MAIL);
+    assert!(loaded(&server, &[], &input).contains("4 records, 4 of them new"));
+    assert!(loaded(&server, &[], &input).contains("4 records, 0 of them new"));
+    let mut expected: Vec<_> = lines(&input).iter().map(name).collect();
+    expected.sort();
+    assert_eq!(stored(&server), expected);
+    assert!(
+        server.state().documents.of("mail-segments").is_empty(),
+        "the lock is left"
+    );
+    server.check();
+}
+
+#[test]
+fn busy_servers_and_cut_connections_are_asked_again() {
+    for seed in 0..4 {
+        let (folder, server) = (Folder::new(), CheckingServer::start(seed));
+        server.state().faults = Faults {
+            refused_requests: 15,
+            refused_documents: 40,
+            cut_connections: 15,
+        };
+        let mail: String = (0..20)
+            .map(|number| MAIL.replace("lamp", &format!("lamp{number}")))
+            .collect();
+        let input = records(&folder, "a.mbox", &mail);
+        segment(&folder, 1, &input);
+        let out = folder.path("out").display().to_string();
+        loaded(&server, &["--delete-segments", &out], b"");
+        let mut expected: Vec<_> = lines(&input).iter().map(name).collect();
+        expected.sort();
+        expected.dedup();
+        assert_eq!(stored(&server), expected, "seed {seed}");
+        assert_eq!(fs::read_dir(folder.path("out")).unwrap().count(), 0);
+        server.check();
+    }
+}
+
+#[test]
+fn a_request_that_is_too_large_is_divided() {
+    let (folder, server) = (Folder::new(), CheckingServer::start(1));
+    let mail = MAIL.replace(
+        "http://m.example/lamp\n",
+        &format!("http://m.example/{}\n", "x".repeat(9_000)),
+    );
+    let input = records(&folder, "a.mbox", &mail);
+    server.state().documents.max_bytes = 8_000;
+    let ended = load(&server, &[], &input);
+    assert_eq!(ended.status, Some(1), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("standard input, line 4: the server refused the record: it is longer than the server accepts"),
+        "{}",
+        ended.stderr
+    );
+    assert_eq!(count(&server), 3);
+    server.check();
+}
+
+#[test]
+fn a_document_that_is_refused_is_named_and_the_others_are_loaded() {
+    let (folder, server) = (Folder::new(), CheckingServer::start(1));
+    let input = records(
+        &folder,
+        "a.mbox",
+        &MAIL.replace("ftp://f.", "ftp://refused."),
+    );
+    let path = folder.file("a.jsonl", &input);
+    let ended = load(&server, &[&path], b"");
+    assert_eq!(ended.status, Some(1), "{}", ended.stderr);
+    for text in [
+        "a.jsonl, line 3: the server refused the record: document_parsing_exception: a reason",
+        "4 records, 3 of them new, 1 records refused by the server",
+    ] {
+        assert!(ended.stderr.contains(text), "{}", ended.stderr);
+    }
+    assert_eq!(count(&server), 3);
+    server.check();
+}
+
+#[test]
+fn gone_messages_are_removed_in_the_order_of_the_input() {
+    let (folder, server) = (Folder::new(), CheckingServer::start(1));
+    let input = records(&folder, "a.mbox", MAIL);
+    let first = gone(&lines(&input)[0]);
+    let summary = loaded(&server, &[], &[&input, first.as_bytes()].concat());
+    assert!(summary.contains("3 rows removed"), "{summary}");
+    assert_eq!(count(&server), 1);
+    let twice = [first.as_bytes(), &input, first.as_bytes(), &input].concat();
+    loaded(&server, &[], &twice);
+    assert_eq!(count(&server), 4);
+    server.check();
+}
+
+#[test]
+fn a_segment_is_loaded_once_and_another_hash_is_an_error() {
+    let (folder, server) = (Folder::new(), CheckingServer::start(1));
+    segment(&folder, 1, &records(&folder, "a.mbox", MAIL));
+    let out = folder.path("out").display().to_string();
+    assert!(loaded(&server, &[&out], b"").contains("1 segments loaded"));
+    let summary = loaded(&server, &[&out, &out], b"");
+    assert!(
+        summary.contains("0 records, 0 of them new, 2 segments known"),
+        "{summary}"
+    );
+    segment(&folder, 1, b"");
+    let ended = load(&server, &[&out, "--delete-segments"], b"");
+    assert_eq!(ended.status, Some(78), "{}", ended.stderr);
+    assert!(folder.path("out/0000000001.jsonl").exists());
+    server.check();
+}
+
+#[test]
+fn a_missing_server_and_a_wrong_key_have_their_exit_codes() {
+    let (folder, server) = (Folder::new(), CheckingServer::start(1));
+    let input = records(&folder, "a.mbox", MAIL);
+    let ended_with = ended(
+        load_command(&server, &[]).env("URLSPOOL_ELASTICSEARCH_API_KEY", "other"),
+        &input,
+    );
+    assert_eq!(ended_with.status, Some(2), "{}", ended_with.stderr);
+    assert!(
+        ended_with.stderr.contains("URLSPOOL_ELASTICSEARCH_API_KEY"),
+        "{}",
+        ended_with.stderr
+    );
+    assert!(
+        !ended_with.stderr.contains("other;"),
+        "{}",
+        ended_with.stderr
+    );
+    server.state().is_away = true;
+    let away = load(&server, &[], &input);
+    assert_eq!(away.status, Some(69), "{}", away.stderr);
+}
+
+#[test]
+fn an_index_of_another_program_is_refused() {
+    let (folder, server) = (Folder::new(), CheckingServer::start(1));
+    server
+        .state()
+        .documents
+        .store("mail", "1", json!({"text": "a note"}));
+    let ended = load(&server, &[], &records(&folder, "a.mbox", MAIL));
+    assert_eq!(ended.status, Some(2), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("not created by `urlspool load`"),
+        "{}",
+        ended.stderr
+    );
+    assert_eq!(count(&server), 1);
+}
+
+#[test]
+fn replacing_is_refused() {
+    let (folder, server) = (Folder::new(), CheckingServer::start(1));
+    let ended = load(&server, &["--replace"], &records(&folder, "a.mbox", MAIL));
+    assert_eq!(ended.status, Some(2), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("--replace needs a transaction"),
+        "{}",
+        ended.stderr
+    );
+}
+
+#[test]
+fn the_lock_of_a_silent_loader_is_taken_over() {
+    let (folder, server) = (Folder::new(), CheckingServer::start(1));
+    let input = records(&folder, "a.mbox", MAIL);
+    loaded(&server, &[], b"{\"type\":\"event\"}\n");
+    loaded(&server, &[], &input);
+    let lock = json!({"owner": "a loader that was killed", "lease_seconds": 2});
+    server
+        .state()
+        .documents
+        .store("mail-segments", "lock", lock);
+    let begun = Instant::now();
+    loaded(&server, &[], &input);
+    assert!(Duration::from_secs(2) <= begun.elapsed(), "it did not wait");
+    assert!(server.state().documents.of("mail-segments").is_empty());
+    server.check();
+}
+
+#[test]
+fn following_pauses_while_the_server_is_away() {
+    let (folder, server) = (Folder::new(), CheckingServer::start(1));
+    let input = records(&folder, "a.mbox", MAIL);
+    segment(&folder, 1, &input);
+    server.state().is_away = true;
+    let out = folder.path("out").display().to_string();
+    let mut following = load_command(&server, &["--follow", "--delete-segments", &out])
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(Duration::from_millis(500));
+    server.state().is_away = false;
+    let begun = Instant::now();
+    while 0 < fs::read_dir(folder.path("out")).unwrap().count() {
+        assert!(
+            begun.elapsed() < Duration::from_mins(1),
+            "it does not go on"
+        );
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    following.kill().unwrap();
+    following.wait().unwrap();
+    assert_eq!(count(&server), 4);
+    server.check();
+}
