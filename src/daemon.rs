@@ -13,7 +13,7 @@
 //!
 //! | room | subject |
 //! |---|---|
-//! | `error` `host` `heartbeat` `counters` `unix_time` `status` `planted_faults` | nouns that all rooms use |
+//! | `error` `host` `heartbeat` `counters` `unix_time` `status` | nouns that all rooms use |
 //! | `store` | state and output: what is known of mail, which records are committed |
 //! | `ingest` | one file: known or new, complete or growing; its messages |
 //! | `schedule` | which files are scanned, and when: events, rescans, retries |
@@ -30,8 +30,6 @@ mod counters;
 mod unix_time;
 
 mod status;
-
-mod planted_faults;
 
 mod store;
 

@@ -83,6 +83,12 @@ pub mod grammar;
 
 pub mod span;
 
+#[cfg_attr(
+    not(feature = "daemon"),
+    expect(dead_code, reason = "only the daemon has faults to plant")
+)]
+mod planted_faults;
+
 mod byte_scan;
 
 pub mod limits;

@@ -84,7 +84,7 @@ const USES_ENVIRONMENT: &[&str] = &[
     "cli/load.rs",
     "cli/terminal.rs",
     "daemon/service/process.rs",
-    "daemon/planted_faults.rs",
+    "planted_faults.rs",
 ];
 
 /// The network, and the files that may use it (the table in ARCHITECTURE).

@@ -15,8 +15,8 @@ use super::identity::{FileVersion, PiecePosition, guard_hash};
 use super::message_ingest::MessageIngest;
 use super::outcome::{EndCertainty, FileOutcome, SettleState};
 use crate::daemon::error::DaemonError;
-use crate::daemon::planted_faults::{PlantedFault, is_planted};
 use crate::daemon::store::MboxCursor;
+use crate::planted_faults::{PlantedFault, is_planted};
 use crate::read::{SparseRead, hole_len};
 use crate::split::{Block, BlockReader, BlockRole, Format, Message};
 

@@ -9,12 +9,12 @@ use super::retries::{FailedRead, FailureStage, InodeVersion, ReadErrorKind};
 use crate::daemon::error::DaemonError;
 use crate::daemon::host::{LogRecord, MonotonicTime};
 use crate::daemon::ingest::{FileOutcome, FileVersion, IngestContext, SettleState};
-use crate::daemon::planted_faults::{PlantedFault, is_planted};
 use crate::daemon::status::LastError;
 use crate::daemon::store::{Committer, Session};
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
 use crate::limits::REMEMBERED_FAILURES;
 use crate::origin::{FormatHint, Source};
+use crate::planted_faults::{PlantedFault, is_planted};
 use crate::walk::WalkedFile;
 
 /// Maximum number of files that wait to settle. Further files wait for the next rescan. Bounds memory.

@@ -16,10 +16,10 @@ use crate::daemon::error::DaemonError;
 use crate::daemon::heartbeat::Heartbeat;
 use crate::daemon::host::{DaemonHost, MonotonicTime};
 use crate::daemon::ingest::{FileVersion, ParserPool};
-use crate::daemon::planted_faults::{PlantedFault, is_planted};
 use crate::daemon::status::{DaemonState, LastError, Status};
 use crate::daemon::store::{CommitTiming, SharedCommitter};
 use crate::extract::Extractor;
+use crate::planted_faults::{PlantedFault, is_planted};
 
 /// Delay before a new or changing folder is scanned again.
 pub(super) const RESCAN_DELAY_MS: u64 = 1_000;

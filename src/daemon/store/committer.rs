@@ -12,8 +12,8 @@ use super::state_db::StateDb;
 use super::state_paths::meta_name;
 use crate::config::SegmentCompression;
 use crate::daemon::error::DaemonError;
-use crate::daemon::planted_faults::{PlantedFault, is_planted};
 use crate::daemon::status::SealedSegment;
+use crate::planted_faults::{PlantedFault, is_planted};
 use crate::record::Sidecar;
 use crate::sink::segment::{self, Segment, SegmentDir};
 

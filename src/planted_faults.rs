@@ -1,4 +1,4 @@
-//! Faults that tests plant in the daemon, to prove that the tests catch them. Without the feature `planted-faults` there
+//! Faults that tests plant in the program, to prove that the tests catch them. Without the feature `planted-faults` there
 //! are none.
 
 /// A fault. `URLSPOOL_PLANTED` names it by its variant.
