@@ -23,8 +23,12 @@ use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::limits::Limits;
 use crate::origin::Source;
 use crate::parse::{FoundUrl, Grammar, RejectReason, components};
+#[cfg(feature = "files")]
+use crate::record::hash_pieces;
 use crate::record::{IdDemand, Record, RecordOrigin};
 use crate::scan::{Rules, Scanner, SchemelessPolicy};
+#[cfg(feature = "files")]
+use crate::split::HeaderForm;
 use crate::split::Message;
 
 /// Options of extraction: which URLs are found, and which of them are reported.
@@ -183,6 +187,28 @@ pub fn extract(
         digest: None,
     };
     extract_parsed(message, &header, source, extractor, sink);
+}
+
+/// Does the work of [`extract`] for a message on whose structure the program panicked: its raw bytes are one text, and the
+/// identifiers of its records are made of them.
+#[cfg(feature = "files")]
+pub(crate) fn extract_flat(
+    message: &Message<'_>,
+    source: &Source,
+    extractor: &Extractor,
+    sink: &mut dyn FnMut(Finding<'_>),
+) {
+    let flat = Message {
+        header: HeaderForm::Absent,
+        wire: false,
+        fragment_of: None,
+        ..*message
+    };
+    let header = ParsedHeader {
+        fields: HeaderFields::default(),
+        digest: Some(hash_pieces(&[flat.raw])),
+    };
+    extract_parsed(&flat, &header, source, extractor, sink);
 }
 
 /// The header of a message, as far as it was read before the extraction.

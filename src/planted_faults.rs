@@ -14,12 +14,39 @@ pub(crate) enum PlantedFault {
     IgnoreOverflow,
     /// Mailboxes are read while others hold their locks.
     NoLock,
+    /// The walk over the parts of a message panics, as do the next four, if it sees [`MARK`].
+    PanicInMessage,
+    /// The header of a message.
+    PanicInHeader,
+    /// The division of a block into messages.
+    PanicInSplit,
+    /// A decompressor.
+    PanicInDecompressor,
+    /// The reader of an archive, on the name of a member.
+    PanicInArchive,
 }
 
-/// Returns `true` if `URLSPOOL_PLANTED` names this fault.
+/// The bytes on which the program panics if one of these faults is planted.
+#[cfg(feature = "planted-faults")]
+const MARK: &[u8] = b"planted panic";
+
+/// Returns `true` if `URLSPOOL_PLANTED` names this fault. It is read once.
 #[cfg(feature = "planted-faults")]
 pub(crate) fn is_planted(fault: PlantedFault) -> bool {
-    std::env::var("URLSPOOL_PLANTED").is_ok_and(|name| name == format!("{fault:?}"))
+    use std::sync::OnceLock;
+    static NAME: OnceLock<Option<String>> = OnceLock::new();
+    let name = NAME.get_or_init(|| std::env::var("URLSPOOL_PLANTED").ok());
+    name.as_deref()
+        .is_some_and(|name| name == format!("{fault:?}"))
+}
+
+/// Panics if the fault is planted and the bytes hold the mark.
+#[cfg(feature = "planted-faults")]
+pub(crate) fn panic_at_mark(fault: PlantedFault, bytes: &[u8]) {
+    assert!(
+        !is_planted(fault) || memchr::memmem::find(bytes, MARK).is_none(),
+        "a planted panic"
+    );
 }
 
 /// Returns `false`: faults are planted only with the feature `planted-faults`.
@@ -27,3 +54,7 @@ pub(crate) fn is_planted(fault: PlantedFault) -> bool {
 pub(crate) fn is_planted(_: PlantedFault) -> bool {
     false
 }
+
+/// Does nothing: faults are planted only with the feature `planted-faults`.
+#[cfg(not(feature = "planted-faults"))]
+pub(crate) fn panic_at_mark(_: PlantedFault, _: &[u8]) {}

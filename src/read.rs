@@ -32,7 +32,7 @@ mod streams;
 mod unread_range;
 
 #[cfg(feature = "files")]
-pub use error::error_diagnostic;
+pub use error::{error_diagnostic, panicked};
 #[cfg(feature = "files")]
 pub use input::{Input, SeekableInput};
 #[cfg(feature = "files")]

@@ -38,6 +38,7 @@ pub use opened_stream::{OpenedStream, leading_nuls, open};
 
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::origin::SourceKind;
+use crate::planted_faults::{PlantedFault, panic_at_mark};
 
 /// One message in its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -169,6 +170,7 @@ enum AtEof {
 /// size.
 pub fn messages<'b>(block: &'b Block, format: Format, sink: &mut dyn FnMut(SplitOutput<'b>)) {
     let (bytes, offset) = (block.bytes.as_slice(), block.offset);
+    panic_at_mark(PlantedFault::PanicInSplit, bytes);
     let at_eof = if block.role == BlockRole::FirstFragment {
         sink(SplitOutput::Diagnostic(too_large(block)));
         AtEof::No

@@ -13,6 +13,8 @@ mod hostile;
 mod house;
 mod limits;
 mod load;
+#[cfg(feature = "planted-faults")]
+mod panics;
 mod peers;
 mod pipeline;
 mod regression;

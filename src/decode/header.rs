@@ -3,6 +3,7 @@
 use super::charset;
 use super::field_names::{FieldRoles, KNOWN, KnownField, field_roles};
 use crate::byte_scan::field_name_len;
+use crate::planted_faults::{PlantedFault, panic_at_mark};
 use crate::span::Span;
 use crate::split::{HeaderForm, Message};
 
@@ -77,6 +78,7 @@ impl HeaderFields {
     /// The fields of a message in any format; none if it has no header of named fields.
     #[must_use]
     pub fn in_message(message: &Message<'_>, max_bytes: usize) -> HeaderFields {
+        panic_at_mark(PlantedFault::PanicInHeader, message.raw);
         match message.header {
             HeaderForm::Present => HeaderFields::of_message(message.raw, max_bytes),
             HeaderForm::Copied { body } => HeaderFields {

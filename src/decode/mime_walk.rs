@@ -20,6 +20,7 @@ use super::{
 };
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::limits::Limits;
+use crate::planted_faults::{PlantedFault, panic_at_mark};
 use crate::span::Span;
 use crate::split::Message;
 
@@ -31,6 +32,7 @@ pub(super) fn walk<'m>(
     policy: TextPolicy,
     sink: &mut dyn FnMut(DecodedText<'_>),
 ) -> DecodeReport {
+    panic_at_mark(PlantedFault::PanicInMessage, message.raw);
     let mut walk = PartWalk {
         message,
         limits,

@@ -6,6 +6,7 @@
 
 use std::fs::File;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
 use crate::limits::Limits;
@@ -164,6 +165,8 @@ pub struct MessageSource {
     size: Option<u64>,
     unread_blocks: UnreadBlocks,
     current: Option<CurrentStream>,
+    /// The input. `None` for a single stream.
+    input: Option<Source>,
     /// A step that is given before all others.
     ready: Option<InputStep>,
     /// Bytes of the blocks that were given.
@@ -197,9 +200,10 @@ impl MessageSource {
         limits: &Limits,
     ) -> MessageSource {
         let size = input.size();
-        let streams = Streams::new(input, source, hint, limits);
+        let streams = Streams::new(input, source.clone(), hint, limits);
         MessageSource {
             streams: Some(streams),
+            input: Some(source),
             size,
             ..MessageSource::empty(given, limits)
         }
@@ -257,6 +261,7 @@ impl MessageSource {
             size: None,
             unread_blocks: UnreadBlocks::Read,
             current: None,
+            input: None,
             ready: None,
             block_bytes: 0,
         }
@@ -346,6 +351,29 @@ impl MessageSource {
         })
     }
 
+    /// Ends the input after a panic of a decoder or of the program: what they hold cannot be relied on. `reading` is the
+    /// stream that was being read.
+    fn end_panicked(&mut self, reading: Option<StreamEnd>) -> Option<InputStep> {
+        self.streams = None;
+        self.current = None;
+        match (reading, self.input.take()) {
+            (Some(end), _) => Some(InputStep::Ended(end)),
+            (None, Some(input)) => {
+                let failure = InputFailure::new(&input, read::panicked());
+                Some(InputStep::Failed(failure))
+            }
+            (None, None) => None,
+        }
+    }
+
+    fn advance(&mut self) -> Option<InputStep> {
+        if let Some(current) = self.current.take() {
+            return Some(self.block(current));
+        }
+        let step = self.streams.as_mut()?.next()?;
+        Some(self.step(step))
+    }
+
     fn step(&mut self, step: StreamStep) -> InputStep {
         match step {
             StreamStep::Stream {
@@ -369,11 +397,24 @@ impl Iterator for MessageSource {
         if let Some(step) = self.ready.take() {
             return Some(step);
         }
-        if let Some(current) = self.current.take() {
-            return Some(self.block(current));
+        let reading = self.current.as_ref().map(CurrentStream::panicked);
+        match catch_unwind(AssertUnwindSafe(|| self.advance())) {
+            Ok(step) => step,
+            Err(_) => self.end_panicked(reading),
         }
-        let step = self.streams.as_mut()?.next()?;
-        Some(self.step(step))
+    }
+}
+
+impl CurrentStream {
+    /// Returns the end of the stream if it is a panic.
+    fn panicked(&self) -> StreamEnd {
+        StreamEnd {
+            source: self.source.clone(),
+            reached: self.blocks.position(),
+            storage: self.storage,
+            extent: self.extent,
+            error: Some(read::panicked()),
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use super::scratch::ScratchPool;
 use super::units::{Unit, UnitStep};
 use crate::decode::{HeaderFields, KnownField, digest, parse_date};
 use crate::diagnostic::{Diagnostic, DiagnosticKind, SkipReason};
-use crate::extract::{Extractor, ParsedHeader, extract_parsed};
+use crate::extract::{Extractor, ParsedHeader, extract_flat, extract_parsed};
 use crate::limits::{SMALL_CONTAINER_BYTES, SMALL_FILE_BYTES};
 use crate::origin::{Source, SourceKind};
 use crate::read::{self, Input};
@@ -232,38 +232,92 @@ impl Worker<'_> {
     }
 
     fn block(&mut self, block: &MessageBlock) {
-        block.messages(&mut |output| match output {
-            SplitOutput::Message(message) => self.message(&message, &block.source),
-            SplitOutput::Diagnostic(diagnostic) => {
-                self.builder.chunk().event(diagnostic.of(&block.source));
-            }
-        });
+        let mut end = block.block.offset;
+        let split = catch_unwind(AssertUnwindSafe(|| {
+            block.messages(&mut |output| match output {
+                SplitOutput::Message(message) => {
+                    self.message(&message, &block.source);
+                    end = message.end();
+                }
+                SplitOutput::Diagnostic(diagnostic) => {
+                    self.builder.chunk().event(diagnostic.of(&block.source));
+                }
+            });
+        }));
+        if split.is_err() {
+            self.rest_of_block(block, end);
+        }
     }
 
-    /// Works on a message, and contains its panics.
+    /// Reads the rest of a block, from the offset `start` of its stream, as one text after a panic in its division.
+    fn rest_of_block(&mut self, block: &MessageBlock, start: u64) {
+        let at = panicked("on the borders of messages; the rest of this block is read as text");
+        let diagnostic = Diagnostic {
+            offset: Some(start),
+            ..at
+        };
+        self.builder.chunk().event(diagnostic.of(&block.source));
+        let raw = &block.block.bytes[(start - block.block.offset) as usize..];
+        let rest = Message {
+            start,
+            kind: block.format.kind(),
+            ..Message::text(raw)
+        };
+        self.message(&rest, &block.source);
+    }
+
+    /// Works on a message, and contains its panics: then it is read as one text.
     fn message(&mut self, message: &Message<'_>, source: &Source) {
-        let KnownMessage { header, article } = self.header(message);
+        let known = catch_unwind(AssertUnwindSafe(|| self.header(message)));
+        let (header, article) = match known {
+            Ok(KnownMessage { header, article }) => (Some(header), article),
+            Err(_) => (None, None),
+        };
         let is_news = message.kind == SourceKind::News;
         if is_news {
             self.builder.begin_article(article);
         }
         self.builder.begin_message();
-        let outcome = catch_unwind(AssertUnwindSafe(|| {
-            self.try_message(message, &header, source);
-        }));
-        if outcome.is_err() {
-            self.builder.discard_message();
-            let chunk = self.builder.chunk();
-            chunk.summary.skip_message(SkipReason::Panic);
-            let diagnostic = Diagnostic {
-                offset: Some(message.start),
-                ..panicked("on this message")
-            };
-            chunk.event(diagnostic.of(source));
+        let is_read = header.is_some_and(|header| {
+            let read = || self.try_message(message, &header, source);
+            catch_unwind(AssertUnwindSafe(read)).is_ok()
+        });
+        if !is_read {
+            self.flat_message(message, source);
         }
         if is_news {
             self.builder.next_chunk(Chunk::default());
         }
+    }
+
+    /// Reads a message as one text after a panic.
+    fn flat_message(&mut self, message: &Message<'_>, source: &Source) {
+        self.builder.discard_message();
+        self.builder.begin_message();
+        let read = || self.try_flat_message(message, source);
+        let mut on = "on this message, which is read as text";
+        if catch_unwind(AssertUnwindSafe(read)).is_err() {
+            self.builder.discard_message();
+            self.builder.chunk().summary.skip_message(SkipReason::Panic);
+            on = "on this message, which is skipped";
+        }
+        let diagnostic = Diagnostic {
+            offset: Some(message.start),
+            ..panicked(on)
+        };
+        self.builder.chunk().event(diagnostic.of(source));
+    }
+
+    fn try_flat_message(&mut self, message: &Message<'_>, source: &Source) {
+        let builder = &mut self.builder;
+        let extractor = self.context.extractor;
+        extract_flat(message, source, extractor, &mut |finding| {
+            builder.add(finding, source);
+        });
+        if message.fragment_of.is_none() {
+            builder.count_message();
+        }
+        builder.end_message();
     }
 
     /// Reads the header of a message and, for news, identifies the article. A fragment belongs to the article whose

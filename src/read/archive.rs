@@ -12,6 +12,7 @@ use std::io;
 
 use super::input::Input;
 use crate::diagnostic::DiagnosticKind;
+use crate::planted_faults::{PlantedFault, panic_at_mark};
 use feed::ArchiveFeed;
 use git::GitReader;
 use tar::TarReader;
@@ -58,12 +59,16 @@ impl Archive {
 
     /// Returns the next entry, or `None` at the end. Skips the rest of the current member.
     pub(super) fn next_entry(&mut self) -> io::Result<Option<ArchiveEntry>> {
-        match self {
+        let entry = match self {
             Archive::Tar(tar) => tar.next_entry(),
             Archive::ZipDirectory(directory) => directory.next_entry(),
             Archive::ZipStream(stream) => stream.next_entry(),
             Archive::Git(git) => git.next_entry(),
+        };
+        if let Ok(Some(entry)) = &entry {
+            panic_at_mark(PlantedFault::PanicInArchive, &entry.name);
         }
+        entry
     }
 
     /// Returns `true` if the number of its entries is limited: each costs little to make, and much to read. Each object of a git

@@ -41,6 +41,17 @@ pub(super) fn limit(message: impl Into<String>) -> io::Error {
     })
 }
 
+/// Creates the error of an input on which the program, or a library, panicked.
+#[cfg(feature = "files")]
+#[must_use]
+pub fn panicked() -> io::Error {
+    io::Error::other(ReadError {
+        kind: DiagnosticKind::Panic,
+        message: "the program failed on this input, and its rest is not read; please report it"
+            .to_owned(),
+    })
+}
+
 /// Returns the diagnostic for the error of a stream that failed after `offset` bytes.
 #[must_use]
 pub fn error_diagnostic(error: &io::Error, offset: Option<u64>) -> Diagnostic {

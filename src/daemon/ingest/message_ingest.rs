@@ -1,12 +1,13 @@
 //! Ingest of messages: skips those that are recorded, extracts the others, and adds records and state to the batch.
 
 use std::collections::HashSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::identity::{
     PiecePosition, StablePrefix, content_digest, message_key, stable_prefix, starts_with,
 };
 use super::mailbox_progress::MailboxProgress;
-use super::message_output::MessageOutput;
+use super::message_output::{HeaderState, MessageOutput, OutputRequest};
 use super::outcome::EndCertainty;
 use super::parser_pool::ParserPool;
 use crate::daemon::counters::Counters;
@@ -17,7 +18,7 @@ use crate::diagnostic::Event;
 use crate::extract::Extractor;
 use crate::limits::PARSE_BATCH_BYTES;
 use crate::origin::Source;
-use crate::record::RecordWriter;
+use crate::record::{RecordWriter, hash_pieces};
 use crate::split::{Block, Format, Message, SplitOutput, messages};
 
 /// Adds messages of one mailbox to the batch.
@@ -37,6 +38,7 @@ pub(super) struct MessageIngest<'i> {
 /// A message and its identity.
 struct IdentifiedMessage<'m, 'b> {
     message: &'m Message<'b>,
+    header: HeaderState,
     end: EndCertainty,
     digest: u128,
     key: Hash128,
@@ -117,7 +119,28 @@ impl MessageIngest<'_> {
         Ok(identified[last].digest)
     }
 
+    /// Identifies a message; one on whose header the program panics by its raw bytes.
     fn identify<'m, 'b>(
+        &self,
+        message: &'m Message<'b>,
+        position: Option<PiecePosition>,
+        end: EndCertainty,
+    ) -> IdentifiedMessage<'m, 'b> {
+        let by_header = || self.identify_by_header(message, position, end);
+        catch_unwind(AssertUnwindSafe(by_header)).unwrap_or_else(|_| {
+            let digest = hash_pieces(&[message.raw]);
+            IdentifiedMessage {
+                message,
+                header: HeaderState::Panicked,
+                end,
+                digest,
+                key: message_key(self.mailbox.key, digest),
+                earlier: Vec::new(),
+            }
+        })
+    }
+
+    fn identify_by_header<'m, 'b>(
         &self,
         message: &'m Message<'b>,
         position: Option<PiecePosition>,
@@ -134,6 +157,7 @@ impl MessageIngest<'_> {
         };
         IdentifiedMessage {
             message,
+            header: HeaderState::Readable,
             end,
             digest,
             key: message_key(self.mailbox.key, digest),
@@ -163,13 +187,14 @@ impl MessageIngest<'_> {
         identified: &IdentifiedMessage<'_, '_>,
         writer: &mut RecordWriter,
     ) -> MessageOutput {
-        let IdentifiedMessage {
-            message,
-            end,
-            earlier,
-            ..
-        } = identified;
-        MessageOutput::of(message, *end, earlier, &self.source, self.extractor, writer)
+        let request = OutputRequest {
+            message: identified.message,
+            header: identified.header,
+            end: identified.end,
+            earlier: &identified.earlier,
+            source: &self.source,
+        };
+        MessageOutput::of(&request, self.extractor, writer)
     }
 
     /// Adds the records of a message to the batch, together with its state. `output` is `None` for a duplicate.
@@ -224,7 +249,7 @@ impl MessageIngest<'_> {
         message: &IdentifiedMessage<'_, '_>,
         output: &MessageOutput,
     ) -> Option<GrowingMessage> {
-        if message.end == EndCertainty::Certain {
+        if message.end == EndCertainty::Certain || message.header == HeaderState::Panicked {
             return None;
         }
         let prefix = stable_prefix(message.message, self.extractor.limits().header_bytes)?;

@@ -1,6 +1,7 @@
 //! Check of one file: ingests what is new and complete in it, and plans its next check.
 
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -15,6 +16,7 @@ use crate::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
 use crate::limits::REMEMBERED_FAILURES;
 use crate::origin::{FormatHint, Source};
 use crate::planted_faults::{PlantedFault, is_planted};
+use crate::read;
 use crate::walk::WalkedFile;
 
 /// Maximum number of files that wait to settle. Further files wait for the next rescan. Bounds memory.
@@ -145,7 +147,11 @@ impl SpoolReader {
         let outcome = if is_read {
             FileOutcome::Complete
         } else {
-            context.ingest(file, settle_state)?
+            // A panic outside the messages costs this file, not the daemon; one while the batch is written stops it, because
+            // the batch may hold half a message.
+            let ingest = || context.ingest(file, settle_state);
+            catch_unwind(AssertUnwindSafe(ingest))
+                .unwrap_or_else(|_| Ok(FileOutcome::Failed(read::panicked())))?
         };
         for event in &events {
             self.report(event, host);

@@ -4,6 +4,7 @@ use std::io;
 
 use super::Compression;
 use super::errors::{damaged, window_too_large};
+use crate::planted_faults::{PlantedFault, panic_at_mark};
 use crate::read::error;
 
 /// Memory that liblzma needs besides the dictionary (its manual: "a little more").
@@ -64,7 +65,7 @@ impl Codec {
     }
 
     pub(super) fn step(&mut self, input: &[u8], buffer: &mut [u8]) -> CodecStep {
-        match self {
+        let step = match self {
             Codec::Gzip(codec) => {
                 let before = Totals::of(codec.total_in(), codec.total_out());
                 let result = codec.decompress(input, buffer, flate2::FlushDecompress::None);
@@ -93,7 +94,9 @@ impl Codec {
                 before.step_to(&Totals::of(codec.total_in(), codec.total_out()), outcome)
             }
             Codec::Zstd(codec) => zstd_step(codec, input, buffer),
-        }
+        };
+        panic_at_mark(PlantedFault::PanicInDecompressor, &buffer[..step.produced]);
+        step
     }
 }
 
