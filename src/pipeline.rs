@@ -6,7 +6,9 @@
 mod batch;
 mod chunk;
 mod dedup;
+mod input_step;
 mod job;
+mod message_header;
 mod messages;
 mod order;
 mod run;
@@ -16,10 +18,10 @@ mod units;
 mod worker;
 mod writer;
 
-pub use job::{Job, Report};
-pub use messages::{
-    InputFailure, InputStep, MessageBlock, MessageSource, StreamEnd, StreamExtent, StreamStorage,
-    UnreadMessages,
+pub use input_step::{
+    InputFailure, InputStep, MessageBlock, StreamEnd, StreamExtent, StreamStorage, UnreadMessages,
 };
+pub use job::{Job, Report};
+pub use messages::MessageSource;
 pub use run::run;
 pub use scan::{Finished, Records, Scan, scan};

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::messages::{InputFailure, InputStep, StreamEnd, StreamExtent, StreamStorage};
+use super::input_step::{InputFailure, InputStep, StreamEnd, StreamExtent, StreamStorage};
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
 use crate::limits::RECORD_BUFFER_BYTES;
 use crate::origin::Source;

@@ -4,8 +4,9 @@
 
 use std::io;
 
+use super::input_step::{InputFailure, InputStep};
 use super::job::Job;
-use super::messages::{InputFailure, InputStep, MessageSource};
+use super::messages::MessageSource;
 use crate::limits::{
     BATCH_BYTES, BATCH_FILES, BATCHES_PER_THREAD, BLOCKS_PER_THREAD, Limits, SMALL_FILE_BYTES,
 };

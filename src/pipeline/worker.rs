@@ -6,17 +6,18 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::batch::{BatchBuilder, HandIn};
 use super::chunk::{ArticleChunk, ArticlePart, Batch, Chunk};
+use super::input_step::{InputStep, MessageBlock, UnreadMessages};
 use super::job::Job;
-use super::messages::{InputStep, MessageBlock, MessageSource, UnreadMessages, shrunk_before};
+use super::message_header::{article_chunk, date_of};
+use super::messages::{MessageSource, shrunk_before};
 use super::scratch::ScratchPool;
 use super::units::{Unit, UnitStep};
-use crate::decode::{HeaderFields, KnownField, digest, parse_date};
+use crate::decode::{HeaderFields, digest};
 use crate::diagnostic::{Diagnostic, DiagnosticKind, SkipReason};
 use crate::extract::{Extractor, ParsedHeader, extract_flat, extract_parsed};
 use crate::limits::{SMALL_CONTAINER_BYTES, SMALL_FILE_BYTES};
 use crate::origin::{Source, SourceKind};
 use crate::read::{self, Input};
-use crate::record::hash_pieces;
 use crate::split::{
     Block, BlockRole, Message, SplitOutput, cr_to_lf, detect_format, has_cr_line_ends, leading_nuls,
 };
@@ -383,24 +384,6 @@ impl Worker<'_> {
             since.is_none_or(|since| since <= date) && until.is_none_or(|until| date < until)
         })
     }
-}
-
-/// The date of a message in seconds since 1970.
-fn date_of(message: &Message<'_>, fields: &HeaderFields) -> Option<i64> {
-    let field = fields.first_known(KnownField::Date)?;
-    parse_date(&String::from_utf8_lossy(field.value.of(message.raw))).unix
-}
-
-/// Identifies an article by its Message-ID and its digest. `None` if it has no Message-ID.
-fn article_chunk(
-    message: &Message<'_>,
-    fields: &HeaderFields,
-    digest: u128,
-    part: ArticlePart,
-) -> Option<ArticleChunk> {
-    let id = fields.first_known(KnownField::MessageId)?;
-    let hash = hash_pieces(&[id.value.of(message.raw), &digest.to_le_bytes()]);
-    Some(ArticleChunk { hash, part })
 }
 
 /// The diagnostic of a panic while the program worked `on` something.
