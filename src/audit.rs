@@ -3,14 +3,20 @@
 //! Each step can be repeated and continues where it was interrupted. Results are stored by the key of the link, so that they
 //! outlive rows that are removed and loaded again.
 
+mod check;
 mod clock;
 mod database;
 mod error;
+mod import;
+mod lychee_answers;
 mod plan;
 mod public_host;
+mod results;
 mod schema;
 mod state;
 
+pub use check::{AuditProgress, CheckCounts, CheckJob, check};
 pub use error::AuditError;
+pub use import::{CheckTime, ImportCounts, ImportJob, ImportReport, import};
 pub use plan::{Exclusion, PlanCounts, PlanJob, Sample, Stratum, StratumKind, plan};
 pub use state::{CheckFailure, CheckOutcome, LinkState, link_state, without_fragment};

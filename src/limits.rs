@@ -451,3 +451,32 @@ pub const LOAD_RETRY_MS: u64 = 5_000;
 
 /// Memory, in KiB, for pages of the database of an audit. 600,000 links are planned in less than 256 MiB with it.
 pub const AUDIT_CACHE_KIB: u32 = 64 << 10;
+
+/// Number of links that are given to the link checker at once, and stored in one transaction.
+///
+/// After an interruption at most so many links are checked again.
+pub const AUDIT_BATCH_LINKS: usize = 500;
+
+/// Maximum size, in bytes, of the link checker's answers for one batch. An answer repeats its URLs about four times.
+pub const AUDIT_ANSWER_BYTES: u64 = 256 << 20;
+
+/// Bytes of the link checker's messages that are kept, to report the first.
+pub const AUDIT_CHECKER_MESSAGE_BYTES: u64 = 64 << 10;
+
+/// Interval, in milliseconds, at which the end of the link checker, and an interruption, are noticed.
+pub const AUDIT_POLL_MS: u64 = 20;
+
+/// Maximum size, in bytes, of the head of a request or answer that passes the proxy of the link checker.
+pub const AUDIT_HEAD_BYTES: usize = 256 << 10;
+
+/// Bytes of one connection that pass the proxy of the link checker, in each direction. A status comes before the page.
+pub const AUDIT_CONNECTION_BYTES: u64 = 16 << 20;
+
+/// Time, in seconds, in which the proxy of the link checker must reach a host. The checker's own limit is 20 seconds.
+pub const AUDIT_CONNECT_SECONDS: u64 = 18;
+
+/// Time, in seconds, after which the proxy of the link checker closes an idle connection.
+pub const AUDIT_IDLE_SECONDS: u64 = 120;
+
+/// Maximum size, in bytes, of a file of results that is imported. It is read as a whole, and a result takes about 200 bytes.
+pub const AUDIT_IMPORT_BYTES: u64 = 1 << 30;

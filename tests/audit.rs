@@ -1,5 +1,7 @@
 //! `urlspool audit`: what is planned, checked and asked for, and what never is.
 
+mod check;
+mod import;
 mod plan;
 
 use std::path::Path;

@@ -71,6 +71,7 @@ const USES_CLOCK: &[&str] = &[
     "load/dates.rs",
     "load/elasticsearch/lock.rs",
     "audit/clock.rs",
+    "audit/check/guard_proxy/host_rules.rs",
     "cli/scan.rs",
     "cli/scan/interrupt.rs",
 ];
@@ -80,6 +81,7 @@ const ENVIRONMENT: &[&str] = &["std::env", "sd_notify"];
 const USES_ENVIRONMENT: &[&str] = &[
     "config.rs",
     "cli.rs",
+    "cli/audit/check.rs",
     "cli/config_path.rs",
     "cli/load.rs",
     "cli/terminal.rs",
@@ -98,6 +100,7 @@ const NETWORK: &[&str] = &[
     "ureq::Agent",
 ];
 const USES_NETWORK: &[&str] = &[
+    "audit/check/guard_proxy",
     "load/postgres.rs",
     "load/elasticsearch/http.rs",
     "daemon/service/status_server.rs",
@@ -106,9 +109,9 @@ const USES_NETWORK: &[&str] = &[
 
 const JSON: &[&str] = &["serde", "serde_json"];
 
-/// `record` owns the format of the records, `config` reads its file, `cli` reads JSON strings for `parse`, and `daemon`
-/// answers `status` in words of its own.
-const USES_JSON: &[&str] = &["record", "config", "cli", "daemon"];
+/// `record` owns the format of the records, `config` reads its file, `cli` reads JSON strings for `parse`, `daemon`
+/// answers `status` in words of its own, and `audit` reads what link checkers and archives answer.
+const USES_JSON: &[&str] = &["record", "config", "cli", "daemon", "audit"];
 
 /// The API of Elasticsearch is JSON; documents are lines as `record` wrote them.
 const SPEAKS_JSON: &[&str] = &["load", "elasticsearch"];

@@ -78,7 +78,7 @@ fn is_public_name(name: &str) -> bool {
         name.strip_suffix(*domain)
             .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
     };
-    name.contains('.') && !RESERVED_NAMES.iter().any(|domain| is_beneath(domain))
+    name.contains('.') && !RESERVED_NAMES.iter().any(is_beneath)
 }
 
 /// Returns `true` for an address of the public Internet.

@@ -1,6 +1,10 @@
 //! `urlspool audit`: the steps of an audit.
 
+mod check;
+mod import;
 mod plan;
+mod progress;
+mod stop;
 
 use super::args::{AuditArgs, AuditStep};
 use super::error::{CommandError, CommandResult};
@@ -11,6 +15,8 @@ use crate::audit::AuditError;
 pub(super) fn audit(args: &AuditArgs) -> CommandResult {
     match &args.step {
         AuditStep::Plan(args) => plan::plan(args),
+        AuditStep::Check(args) => check::check(args),
+        AuditStep::Import(args) => import::import(args),
     }
 }
 

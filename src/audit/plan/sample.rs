@@ -90,7 +90,7 @@ mod tests {
             (state >> 33) % below
         };
         for _ in 0..1_000 {
-            let populations: BTreeMap<String, u64> = (0..1 + random(12))
+            let populations: BTreeMap<String, u64> = (0..=random(12))
                 .map(|name| (name.to_string(), 1 + random(40)))
                 .collect();
             let all: u64 = populations.values().sum();
@@ -113,7 +113,7 @@ mod tests {
     fn the_lowest_ranks_of_each_stratum_are_taken() {
         let candidates: Vec<_> = (0..100)
             .map(|link| Candidate {
-                stratum: (link % 3) as u32,
+                stratum: u32::from(link % 3 == 1) + 2 * u32::from(link % 3 == 2),
                 rank: rank(7, &link.to_string()),
                 link,
             })

@@ -1,13 +1,17 @@
 //! The arguments of `audit` and its steps.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Subcommand;
 
 use super::values::named;
 use super::{GENERAL, INPUT};
-use crate::audit::{Exclusion, StratumKind};
+use crate::audit::{CheckTime, Exclusion, StratumKind};
 use crate::config::NamedValue;
+
+/// Heading of options of the link checker in the help.
+const CHECKER: &str = "Checker";
 
 /// The arguments of `audit`.
 #[derive(clap::Args, Debug)]
@@ -25,6 +29,18 @@ pub(crate) enum AuditStep {
     /// (unsubscribe links), with a user or password, that ask for an action, that were cut short or read with a confidence
     /// below 0.8, and of private or reserved hosts. A plan can be repeated after more was loaded; results are kept.
     Plan(AuditPlanArgs),
+    /// Check the planned links that are due with lychee, and store what it finds
+    ///
+    /// lychee runs on batches of 500 links, each stored when it is complete; after an interruption the
+    /// check goes on from there. It reaches the network only through a proxy of this program, which connects to public
+    /// addresses only, also at the end of redirects.
+    Check(AuditCheckArgs),
+    /// Import results of checks: the JSON of lychee, or CSV of any checker
+    ///
+    /// CSV has a first line with the columns `url`, `status` and `checked_at`, and may have `final_url` and `error`. A status is an HTTP
+    /// code, or empty with an error of dns, connect, timeout, tls or other. Results that are there already are not added
+    /// again.
+    Import(AuditImportArgs),
 }
 
 /// The arguments of `audit plan`.
@@ -59,6 +75,118 @@ pub(crate) struct AuditPlanArgs {
     pub(crate) quiet: bool,
 }
 
+/// The arguments of `audit check`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct AuditCheckArgs {
+    /// The database with a plan
+    #[arg(value_name = "DB")]
+    pub(crate) database: PathBuf,
+
+    /// The program lychee: a name that is found on PATH, or a path
+    #[arg(long, value_name = "PATH", default_value = "lychee", help_heading = CHECKER)]
+    pub(crate) checker: PathBuf,
+
+    /// Options for lychee, separated by blanks, quoted as in a shell, for example `--timeout 60 --user-agent 'x (y)'`
+    ///
+    /// Without other values lychee sends one request at a time to a host, half a second apart.
+    #[arg(long, value_name = "ARGS", allow_hyphen_values = true, default_value = "", hide_default_value = true, help_heading = CHECKER)]
+    pub(crate) checker_args: String,
+
+    /// Contact this host, a name or an address, although it is private
+    #[arg(long, value_name = "HOST", help_heading = CHECKER)]
+    pub(crate) allow_private: Vec<String>,
+
+    /// Check links again whose last result is older: a number with h, d or w for hours, days or weeks
+    #[arg(long, value_name = "AGE", value_parser = age, default_value = "30d", help_heading = INPUT)]
+    pub(crate) max_age: Duration,
+
+    /// Check at most N links
+    #[arg(long, value_name = "N", help_heading = INPUT)]
+    pub(crate) limit: Option<u64>,
+
+    /// Report only errors
+    #[arg(short, long, help_heading = GENERAL)]
+    pub(crate) quiet: bool,
+}
+
+impl AuditCheckArgs {
+    /// Returns the words of `--checker-args`.
+    pub(crate) fn words(&self) -> Result<Vec<String>, String> {
+        shell_words(&self.checker_args)
+    }
+}
+
+/// The arguments of `audit import`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct AuditImportArgs {
+    /// The database with a plan
+    #[arg(value_name = "DB")]
+    pub(crate) database: PathBuf,
+
+    /// The file of results
+    #[arg(value_name = "RESULTS")]
+    pub(crate) results: PathBuf,
+
+    /// Time of the check, which the JSON of lychee does not hold: 2026-11-22, or 2026-11-22T10:00:00Z
+    #[arg(long, value_name = "TIME", value_parser = check_time, help_heading = INPUT)]
+    pub(crate) checked_at: Option<CheckTime>,
+
+    /// Name and version of the checker that wrote the CSV, for the report
+    #[arg(long, value_name = "NAME", default_value = "imported", help_heading = INPUT)]
+    pub(crate) checker: String,
+
+    /// Report only errors
+    #[arg(short, long, help_heading = GENERAL)]
+    pub(crate) quiet: bool,
+}
+
+fn check_time(text: &str) -> Result<CheckTime, String> {
+    CheckTime::parse(text)
+        .ok_or_else(|| "write it as 2026-11-22 or 2026-11-22T10:00:00Z".to_owned())
+}
+
+/// Parses an age such as `30d`.
+fn age(text: &str) -> Result<Duration, String> {
+    let wrong = || "write a number with h, d or w, for example 30d".to_owned();
+    let unit = text.chars().last().ok_or_else(wrong)?;
+    let hours: u64 = match unit {
+        'h' => 1,
+        'd' => 24,
+        'w' => 7 * 24,
+        _ => return Err(wrong()),
+    };
+    let number: u32 = text[..text.len() - 1].parse().map_err(|_| wrong())?;
+    Ok(Duration::from_hours(hours * u64::from(number)))
+}
+
+/// Divides a text into words at blanks. Quotes and backslashes are those of a shell; nothing is expanded.
+fn shell_words(text: &str) -> Result<Vec<String>, String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match (c, quote) {
+            (c, Some(open)) if c == open => quote = None,
+            ('\'' | '"', None) => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            ('\\', None | Some('"')) => {
+                let next = chars.next().ok_or("it ends with a backslash")?;
+                word.get_or_insert_default().push(next);
+            }
+            (c, None) if c.is_whitespace() => words.extend(word.take()),
+            (c, _) => word.get_or_insert_default().push(c),
+        }
+    }
+    if let Some(quote) = quote {
+        return Err(format!("--checker-args has an open quote: {quote}"));
+    }
+    words.extend(word);
+    Ok(words)
+}
+
 impl NamedValue for StratumKind {
     fn all() -> impl Iterator<Item = StratumKind> {
         StratumKind::ALL.into_iter()
@@ -88,5 +216,31 @@ impl NamedValue for Exclusion {
 
     fn meaning(self) -> &'static str {
         Exclusion::meaning(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_divided_as_by_a_shell() {
+        let words = |text: &str| shell_words(text).unwrap();
+        assert_eq!(words(""), [""; 0]);
+        assert_eq!(words(" --timeout  60 "), ["--timeout", "60"]);
+        assert_eq!(
+            words("-u 'a (b)' \"c d\"e '' \\ x"),
+            ["-u", "a (b)", "c de", "", " x"]
+        );
+        assert!(shell_words("'a").is_err() && shell_words("a\\").is_err());
+    }
+
+    #[test]
+    fn ages_have_a_unit() {
+        assert_eq!(age("36h"), Ok(Duration::from_hours(36)));
+        assert_eq!(age("2w"), Ok(Duration::from_hours(14 * 24)));
+        for text in ["", "30", "d", "-1d", "1.5d", "30\u{e9}"] {
+            assert!(age(text).is_err(), "{text}");
+        }
     }
 }

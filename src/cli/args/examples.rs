@@ -79,7 +79,10 @@ pub(super) const SEARCH: &str = "Examples:
 #[cfg(feature = "audit")]
 pub(super) const AUDIT: &str = "Examples:
   urlspool audit plan urls.db
-  urlspool audit plan urls.db --sample 5000 --by year --seed 1";
+  urlspool audit plan urls.db --sample 5000 --by year --seed 1
+  urlspool audit check urls.db
+  urlspool audit import urls.db results.csv
+  urlspool audit import urls.db lychee.json --checked-at 2026-11-22";
 
 pub(super) const SCHEMA: &str = "Examples:
   urlspool schema > record.schema.json

@@ -66,6 +66,10 @@ const PAGES: &[&str] = &[
     "audit",
     #[cfg(feature = "audit")]
     "audit-plan",
+    #[cfg(feature = "audit")]
+    "audit-check",
+    #[cfg(feature = "audit")]
+    "audit-import",
     "schema",
     "check-config",
     "completions",

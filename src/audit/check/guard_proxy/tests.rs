@@ -1,0 +1,266 @@
+//! The proxy with servers on the loopback interface, and a name service that the test invents.
+
+use std::io::{Read, Write};
+use std::net::IpAddr;
+use std::sync::atomic::AtomicUsize;
+
+use super::*;
+
+/// A server that counts its connections, and answers each request.
+struct Server {
+    address: SocketAddr,
+    connections: Arc<AtomicUsize>,
+}
+
+impl Server {
+    fn start(answer: &'static str) -> Server {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let connections = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&connections);
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                counted.fetch_add(1, Ordering::SeqCst);
+                let _ = stream.read(&mut [0; 4096]);
+                let _ = stream.write_all(answer.as_bytes());
+            }
+        });
+        Server {
+            address,
+            connections,
+        }
+    }
+
+    fn connections(&self) -> usize {
+        self.connections.load(Ordering::SeqCst)
+    }
+}
+
+/// The answer of the proxy to a request.
+fn asked(proxy: &GuardProxy, request: &str) -> String {
+    let mut stream = TcpStream::connect(proxy.address).unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    let _ = stream.read_to_string(&mut answer);
+    answer
+}
+
+fn get(proxy: &GuardProxy, url: &str) -> String {
+    asked(proxy, &format!("GET {url} HTTP/1.1\r\nHost: x\r\n\r\n"))
+}
+
+fn failure(proxy: &GuardProxy, url: &str) -> Option<CheckFailure> {
+    proxy
+        .shared
+        .failures()
+        .get(&host_and_port(url).unwrap())
+        .copied()
+}
+
+/// Private addresses in notations that servers, pages and name services may use.
+fn private_addresses() -> Vec<IpAddr> {
+    let mut addresses: Vec<IpAddr> = [
+        "::1",
+        "::ffff:127.0.0.1",
+        "fe80::1",
+        "fc00::7",
+        "::",
+        "64:ff9b::a00:1",
+    ]
+    .map(|address| address.parse().unwrap())
+    .to_vec();
+    let mut state = 1_u32;
+    for network in [
+        [127, 0],
+        [10, 0],
+        [192, 168],
+        [169, 254],
+        [172, 16],
+        [100, 64],
+        [0, 0],
+    ] {
+        for _ in 0..20 {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let [a, b] = network;
+            addresses.push(IpAddr::from([
+                a,
+                b,
+                (state >> 24) as u8,
+                (state >> 16) as u8,
+            ]));
+        }
+    }
+    addresses.push("127.0.0.1".parse().unwrap());
+    addresses
+}
+
+#[test]
+fn a_private_address_is_refused_in_every_notation() {
+    let server = Server::start("HTTP/1.1 200 OK\r\n\r\n");
+    let proxy = GuardProxy::with_resolver(&[], host_rules::system_resolver()).unwrap();
+    let port = server.address.port();
+    for host in [
+        "127.0.0.1",
+        "127.1",
+        "0x7f.1",
+        "0177.0.0.1",
+        "2130706433",
+        "0x7f000001",
+        "[::ffff:127.0.0.1]",
+        "[::1]",
+        "localhost",
+        "LOCALHOST.",
+        "a.localhost",
+        "0",
+        "[::]",
+        "%31%32%37.1",
+    ] {
+        let url = format!("http://{host}:{port}/");
+        assert!(get(&proxy, &url).starts_with("HTTP/1.1 599"), "{host}");
+        assert_eq!(
+            failure(&proxy, &url),
+            Some(CheckFailure::Excluded),
+            "{host}"
+        );
+        let tunnel = asked(&proxy, &format!("CONNECT {host}:{port} HTTP/1.1\r\n\r\n"));
+        assert!(!tunnel.starts_with("HTTP/1.1 200"), "{host}: {tunnel}");
+    }
+    assert_eq!(server.connections(), 0);
+}
+
+#[test]
+fn a_name_that_resolves_to_a_private_address_is_refused() {
+    let server = Server::start("HTTP/1.1 200 OK\r\n\r\n");
+    let port = server.address.port();
+    let addresses = private_addresses();
+    let resolved = addresses.clone();
+    // `n7.cern.ch` has the seventh address, beside a public one.
+    let resolve: Resolve = Box::new(move |name, port| {
+        let number = name.trim_start_matches('n').split('.').next().unwrap();
+        let public = SocketAddr::new("192.0.1.1".parse().unwrap(), port);
+        Ok(vec![
+            public,
+            SocketAddr::new(resolved[number.parse::<usize>().unwrap()], port),
+        ])
+    });
+    let proxy = GuardProxy::with_resolver(&[], resolve).unwrap();
+    for (number, address) in addresses.iter().enumerate() {
+        let url = format!("http://n{number}.cern.ch:{port}/");
+        assert!(get(&proxy, &url).starts_with("HTTP/1.1 599"), "{address}");
+        assert_eq!(failure(&proxy, &url), Some(CheckFailure::Excluded), "{url}");
+    }
+    assert_eq!(server.connections(), 0);
+}
+
+/// The address that was judged is the one that is connected to, though the name has another one by then.
+#[test]
+fn a_name_is_resolved_once() {
+    let server = Server::start("");
+    let asked_for = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&asked_for);
+    let resolve: Resolve = Box::new(move |_, port| {
+        let is_first = counted.fetch_add(1, Ordering::SeqCst) == 0;
+        let address = if is_first {
+            [127, 0, 0, 1]
+        } else {
+            [127, 0, 0, 2]
+        };
+        Ok(vec![SocketAddr::new(IpAddr::from(address), port)])
+    });
+    let rules = HostRules::new(&["127.0.0.1".to_owned()], resolve);
+    let port = server.address.port();
+    let url = Url::parse(&format!("http://rebind.cern.ch:{port}/")).unwrap();
+    let connected = rules.connect(&url).unwrap();
+    assert_eq!(connected.peer_addr().unwrap(), server.address);
+    assert_eq!(asked_for.load(Ordering::SeqCst), 1);
+    assert_eq!(rules.connect(&url).err(), Some(CheckFailure::Excluded));
+}
+
+#[test]
+fn an_allowed_host_or_address_is_reached() {
+    let server = Server::start("HTTP/1.1 200 OK\r\nConnection: keep-alive\r\n\r\nhello");
+    let port = server.address.port();
+    let resolve = || -> Resolve { Box::new(|_, port| Ok(vec![([127, 0, 0, 1], port).into()])) };
+    for (allowed, host) in [
+        ("wiki", "wiki"),
+        ("127.0.0.1", "www.cern.ch"),
+        ("127.0.0.1", "127.1"),
+    ] {
+        let proxy = GuardProxy::with_resolver(&[allowed.to_owned()], resolve()).unwrap();
+        let answer = get(&proxy, &format!("http://{host}:{port}/a"));
+        assert_eq!(
+            answer, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhello",
+            "{host}"
+        );
+        let other = get(&proxy, &format!("http://intranet:{port}/a"));
+        assert!(other.starts_with("HTTP/1.1 599"), "{other}");
+    }
+    assert_eq!(server.connections(), 3);
+}
+
+#[test]
+fn reasons_of_failures_are_known() {
+    let resolve: Resolve = Box::new(|name, port| match name {
+        "gone.cern.ch" => Err(io::Error::other("Name or service not known")),
+        _ => Ok(vec![([127, 0, 0, 1], port).into()]),
+    });
+    let proxy = GuardProxy::with_resolver(&["127.0.0.1".to_owned()], resolve).unwrap();
+    // Bound and closed again: nobody listens there.
+    let port = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
+    let closing = Server::start("");
+    let refused = format!("http://www.cern.ch:{port}/");
+    let gone = "http://gone.cern.ch/".to_owned();
+    let silent = format!("http://www.cern.ch:{}/", closing.address.port());
+    for url in [&refused, &gone, &silent] {
+        assert!(get(&proxy, url).starts_with("HTTP/1.1 599"), "{url}");
+    }
+    for (url, expected) in [
+        (refused, CheckFailure::Connect),
+        (gone, CheckFailure::Dns),
+        (silent, CheckFailure::Other),
+    ] {
+        let answer = Answer {
+            url: url.clone(),
+            asked_url: url,
+            outcome: CheckOutcome::Status(NOT_REACHED),
+            final_url: None,
+        };
+        assert_eq!(
+            proxy.explained(answer).outcome,
+            CheckOutcome::Failed(expected)
+        );
+    }
+}
+
+#[test]
+fn what_a_server_answered_stays() {
+    let proxy = GuardProxy::with_resolver(&[], host_rules::system_resolver()).unwrap();
+    get(&proxy, "http://127.0.0.1/");
+    for outcome in [
+        CheckOutcome::Status(404),
+        CheckOutcome::Failed(CheckFailure::Timeout),
+    ] {
+        let answer = Answer {
+            url: "http://www.cern.ch/".to_owned(),
+            asked_url: "http://www.cern.ch/".to_owned(),
+            outcome,
+            final_url: Some("http://127.0.0.1/".to_owned()),
+        };
+        assert_eq!(proxy.explained(answer.clone()), answer);
+        let refused = Answer {
+            outcome: CheckOutcome::Failed(CheckFailure::Other),
+            ..answer
+        };
+        let expected = CheckOutcome::Failed(CheckFailure::Excluded);
+        assert_eq!(
+            proxy.explained(refused).outcome,
+            expected,
+            "the end of a redirect"
+        );
+    }
+}

@@ -1,0 +1,206 @@
+//! Results of checks as CSV: `url,status,checked_at`, and perhaps `final_url,error`, in any order and beside other columns.
+
+use csv::{Reader, StringRecord};
+
+use super::CheckTime;
+use crate::audit::state::{CheckFailure, CheckOutcome};
+
+/// Columns of a file of results, by their place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Columns {
+    url: usize,
+    status: usize,
+    checked_at: usize,
+    final_url: Option<usize>,
+    error: Option<usize>,
+}
+
+/// The lines of a file of results.
+pub(super) struct CsvResults<'b> {
+    bytes: &'b [u8],
+    reader: Reader<&'b [u8]>,
+    columns: Columns,
+    /// A place, and the number of its line.
+    counted: (usize, u64),
+}
+
+/// A line after the first one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct CsvLine {
+    /// Its number, from 1.
+    pub(super) number: u64,
+    /// The result, or the reason for which it is none.
+    pub(super) result: Result<CsvRow, String>,
+}
+
+/// The result in a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct CsvRow {
+    pub(super) url: String,
+    pub(super) outcome: CheckOutcome,
+    pub(super) checked_at: CheckTime,
+    pub(super) final_url: Option<String>,
+}
+
+impl<'b> CsvResults<'b> {
+    /// Reads the names of the columns.
+    ///
+    /// # Errors
+    ///
+    /// A column is missing; or the first line is no CSV.
+    pub(super) fn new(bytes: &'b [u8]) -> Result<CsvResults<'b>, String> {
+        let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+        let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(bytes);
+        let header = reader.headers().map_err(|error| error.to_string())?;
+        let place = |name: &str| header.iter().position(|column| column.trim() == name);
+        let required = |name: &str| {
+            place(name).ok_or_else(|| {
+                format!("the first line has no column `{name}`; it must name the columns url, status and checked_at")
+            })
+        };
+        let columns = Columns {
+            url: required("url")?,
+            status: required("status")?,
+            checked_at: required("checked_at")?,
+            final_url: place("final_url"),
+            error: place("error"),
+        };
+        Ok(CsvResults {
+            bytes,
+            reader,
+            columns,
+            counted: (0, 1),
+        })
+    }
+
+    /// Returns the next line; `None` at the end.
+    pub(super) fn next_line(&mut self) -> Option<CsvLine> {
+        let mut record = StringRecord::new();
+        let read = self.reader.read_record(&mut record);
+        let number = self.line_at(record.position().map_or(0, csv::Position::byte));
+        let result = match read {
+            Ok(false) => return None,
+            Ok(true) => self.columns.row(&record),
+            Err(error) => Err(error.to_string()),
+        };
+        Some(CsvLine { number, result })
+    }
+}
+
+impl CsvResults<'_> {
+    /// The number of the line of a record that begins at `offset`, which comes after the last one. The crate's own number is too
+    /// low after CRLF: it stands between CR and LF then.
+    fn line_at(&mut self, offset: u64) -> u64 {
+        let (from, line) = self.counted;
+        let mut offset = usize::try_from(offset).unwrap_or(usize::MAX).max(from);
+        while matches!(self.bytes.get(offset), Some(b'\r' | b'\n')) {
+            offset += 1;
+        }
+        let passed = self.bytes.get(from..offset).unwrap_or_default();
+        self.counted = (
+            offset,
+            line + memchr::memchr_iter(b'\n', passed).count() as u64,
+        );
+        self.counted.1
+    }
+}
+
+impl Columns {
+    fn row(self, record: &StringRecord) -> Result<CsvRow, String> {
+        let text = |place: usize| record.get(place).unwrap_or_default().trim();
+        let optional = |place: Option<usize>| place.map(text).filter(|text| !text.is_empty());
+        let url = text(self.url);
+        if url.is_empty() {
+            return Err("it has no url".to_owned());
+        }
+        let checked_at = text(self.checked_at);
+        Ok(CsvRow {
+            url: url.to_owned(),
+            outcome: outcome(text(self.status), optional(self.error))?,
+            checked_at: CheckTime::parse(checked_at)
+                .ok_or_else(|| format!("checked_at is no time: {checked_at:?}"))?,
+            final_url: optional(self.final_url).map(str::to_owned),
+        })
+    }
+}
+
+/// The outcome that a status and an error stand for. One of them is there.
+fn outcome(status: &str, error: Option<&str>) -> Result<CheckOutcome, String> {
+    if !status.is_empty() {
+        return match status.parse() {
+            Ok(code @ 100..=999) => Ok(CheckOutcome::Status(code)),
+            _ => Err(format!("status is no HTTP code: {status:?}")),
+        };
+    }
+    let named = |name: &str| CheckFailure::named(name).filter(|failure| is_importable(*failure));
+    match error {
+        None => Err("it has neither status nor error".to_owned()),
+        Some(name) => named(name).map(CheckOutcome::Failed).ok_or_else(|| {
+            format!("error is none of dns, connect, timeout, tls and other: {name:?}")
+        }),
+    }
+}
+
+/// Returns `true` for failures of a link, not of its check.
+fn is_importable(failure: CheckFailure) -> bool {
+    !matches!(failure, CheckFailure::Excluded | CheckFailure::Unanswered)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(text: &str) -> Vec<CsvLine> {
+        let mut results = CsvResults::new(text.as_bytes()).unwrap();
+        std::iter::from_fn(|| results.next_line()).collect()
+    }
+
+    #[test]
+    fn columns_are_found_by_name() {
+        let text = "\u{FEFF}note,checked_at,status,url\r\n\"a,\nb\",2026-11-22,404,http://h/\r\n";
+        let [line] = &lines(text)[..] else { panic!() };
+        let row = line.result.as_ref().unwrap();
+        assert_eq!(
+            (row.url.as_str(), row.outcome),
+            ("http://h/", CheckOutcome::Status(404))
+        );
+        assert_eq!((line.number, row.final_url.as_deref()), (2, None));
+    }
+
+    #[test]
+    fn a_missing_column_is_named() {
+        for (header, name) in [
+            ("url,status\n", "checked_at"),
+            ("", "url"),
+            ("url\tstatus", "url"),
+        ] {
+            let error = CsvResults::new(header.as_bytes()).err().unwrap();
+            assert!(error.contains(&format!("no column `{name}`")), "{error}");
+        }
+    }
+
+    #[test]
+    fn bad_lines_are_told_apart() {
+        let text = "url,status,checked_at,final_url,error\n\
+            http://h/1,200,2026-11-22,http://i/,\n\
+            http://h/2,,2026-11-22,,dns\n\
+            http://h/3,,2026-11-22,,\n\
+            http://h/4,,2026-11-22,,excluded\n\
+            http://h/5,20,2026-11-22,,\n\
+            http://h/6,200,soon,,\n\
+            ,200,2026-11-22,,\n\
+            http://h/8\n\
+            http://h/9,410,2026-11-22\n";
+        let found: Vec<_> = lines(text)
+            .iter()
+            .map(|line| (line.number, line.result.is_ok()))
+            .collect();
+        let good = [2, 3, 10];
+        let expected: Vec<_> = (2..=10)
+            .map(|number| (number, good.contains(&number)))
+            .collect();
+        assert_eq!(found, expected);
+        let second = lines(text).swap_remove(1).result.unwrap();
+        assert_eq!(second.outcome, CheckOutcome::Failed(CheckFailure::Dns));
+    }
+}

@@ -1,0 +1,65 @@
+//! `urlspool audit import`.
+
+use super::super::args::AuditImportArgs;
+use super::super::error::CommandResult;
+use super::super::exit::Exit;
+use super::super::terminal::escaped;
+use crate::audit::{ImportJob, ImportReport, import as import_results};
+
+/// Bad lines that are named; the others are counted.
+const NAMED_LINES: u64 = 20;
+
+pub(super) fn import(args: &AuditImportArgs) -> CommandResult {
+    let mut job = ImportJob::new(args.database.clone(), args.results.clone());
+    job.checked_at = args.checked_at;
+    job.checker.clone_from(&args.checker);
+    let mut report = BadLines {
+        file: args.results.display().to_string(),
+        count: 0,
+    };
+    let counts = import_results(&job, &mut report)?;
+    report.finish();
+    if !args.quiet {
+        let mut text = format!("{} results, {} of them new", counts.read, counts.added);
+        for (count, noun) in [
+            (counts.unmatched, "of URLs that are not planned"),
+            (counts.bad_lines, "lines that are no result"),
+        ] {
+            if count > 0 {
+                text.push_str(&format!(", {count} {noun}"));
+            }
+        }
+        eprintln!("urlspool: {text}");
+    }
+    Ok(if counts.bad_lines == 0 {
+        Exit::Done
+    } else {
+        Exit::SomeFailed
+    })
+}
+
+/// Reports bad lines on standard error.
+struct BadLines {
+    file: String,
+    count: u64,
+}
+
+impl BadLines {
+    /// Reports the number of bad lines that were not named.
+    fn finish(&self) {
+        if NAMED_LINES < self.count {
+            let more = self.count - NAMED_LINES;
+            eprintln!("urlspool: {more} more lines are no results");
+        }
+    }
+}
+
+impl ImportReport for BadLines {
+    fn bad_line(&mut self, line: u64, reason: &str) {
+        self.count += 1;
+        if self.count <= NAMED_LINES {
+            let (file, reason) = (escaped(&self.file), escaped(reason));
+            eprintln!("urlspool: {file}, line {line}: {reason}");
+        }
+    }
+}

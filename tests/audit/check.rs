@@ -1,0 +1,210 @@
+//! `urlspool audit check`, with a checker that is a script and speaks the JSON of lychee.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Stdio;
+use std::time::Duration;
+
+use super::{audit, audited, loaded, message, rows};
+use crate::scene::{Folder, urlspool};
+
+const DATED: &str = "Date: Tue, 2 Jan 1996 10:00:00 +0000\n";
+
+/// Writes the fake checker into a folder. Returns its path.
+fn fake_checker(folder: &Folder) -> String {
+    let path = folder.file("fake.sh", include_str!("fake_checker.sh"));
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+/// A planned database with these URLs.
+fn planned(urls: &str) -> Folder {
+    let folder = Folder::new();
+    loaded(&folder, &message(1, DATED, &format!("{urls}\n")));
+    audited(&folder, "plan", &["-q"]);
+    folder
+}
+
+fn results(folder: &Folder) -> Vec<String> {
+    let sql =
+        "SELECT substr(key, 18), state, status, error, final_url FROM audit_checks ORDER BY key";
+    rows(&folder.path("urls.db"), sql)
+}
+
+fn log(folder: &Folder) -> String {
+    fs::read_to_string(folder.path("fake.log")).unwrap_or_default()
+}
+
+#[test]
+fn each_answer_gives_a_state() {
+    let folder = planned(
+        "http://l.cern.ch/a http://l.cern.ch/m http://l.cern.ch/d http://l.cern.ch/n http://l.cern.ch/t\n\
+         http://l.cern.ch/x http://l.cern.ch/s http://l.cern.ch/u http://l.cern.ch/q?b&amp;c<a http://l.cern.ch/confirm/a",
+    );
+    let checker = fake_checker(&folder);
+    let end = audited(&folder, "check", &["--checker", &checker]);
+    assert_eq!(
+        results(&folder),
+        [
+            "a|alive|200|-|-",
+            "d|dead_page|404|-|-",
+            "m|redirected|200|-|http://www.w3.org/a",
+            "n|dead_host|-|connect|-",
+            "q?b&amp;c|unknown|-|unanswered|-",
+            "s|unknown|-|unanswered|-",
+            "t|dead_host|-|timeout|-",
+            "u|unknown|-|unanswered|-",
+            "x|unknown|-|excluded|-",
+        ]
+    );
+    for part in [
+        "9 of 9 URLs",
+        "1 not contacted",
+        "3 without an answer",
+        "1 answers for URLs",
+    ] {
+        assert!(end.stderr.contains(part), "{part}: {}", end.stderr);
+    }
+    let checker_names = rows(
+        &folder.path("urls.db"),
+        "SELECT DISTINCT checker FROM audit_checks",
+    );
+    assert_eq!(checker_names, ["fake 1.0"]);
+}
+
+#[test]
+fn the_checker_is_run_through_the_proxy() {
+    let folder = planned("http://l.cern.ch/a");
+    let checker = fake_checker(&folder);
+    let args = [
+        "--checker",
+        &checker,
+        "--checker-args",
+        "--host-concurrency 2 -u 'x y'",
+    ];
+    audited(&folder, "check", &args);
+    let log = log(&folder);
+    assert_eq!(log.matches("http://127.0.0.1:").count(), 3, "{log}");
+    for part in [
+        "--format json -v",
+        "--cache=false",
+        "--exclude-all-private",
+        "--host-concurrency 2 -u x y",
+    ] {
+        assert!(log.contains(part), "{part}: {log}");
+    }
+    assert_eq!(
+        log.matches("--host-concurrency").count(),
+        1,
+        "a default gives way: {log}"
+    );
+    let database = rusqlite::Connection::open(folder.path("urls.db")).unwrap();
+    database.execute_batch("DELETE FROM audit_checks").unwrap();
+    audited(
+        &folder,
+        "check",
+        &["--allow-private", "wiki", "--checker", &checker],
+    );
+    let lines: Vec<_> = log_lines(&folder);
+    assert!(!lines[1].contains("--exclude-all-private"), "{lines:?}");
+}
+
+fn log_lines(folder: &Folder) -> Vec<String> {
+    log(folder).lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn a_result_is_due_again_after_its_age() {
+    let folder =
+        planned("http://l.cern.ch/a http://l.cern.ch/d http://l.cern.ch/x http://l.cern.ch/s");
+    let checker = fake_checker(&folder);
+    audited(&folder, "check", &["--checker", &checker]);
+    let again = audited(&folder, "check", &["--checker", &checker]);
+    assert!(again.stderr.contains("0 of 0 URLs"), "{}", again.stderr);
+    let old = "UPDATE audit_checks SET checked_at='2001-01-01T00:00:00Z' WHERE key LIKE '%/d'";
+    let database = rusqlite::Connection::open(folder.path("urls.db")).unwrap();
+    database.execute_batch(old).unwrap();
+    let third = audited(&folder, "check", &["--checker", &checker]);
+    assert!(third.stderr.contains("1 of 1 URLs"), "{}", third.stderr);
+    assert_eq!(results(&folder).len(), 5, "the older result stays");
+}
+
+#[test]
+fn batches_hold_at_most_500_links() {
+    let urls: Vec<_> = (0..1_201)
+        .map(|number| format!("http://l.cern.ch/{number}a"))
+        .collect();
+    let folder = planned(&urls.join("\n"));
+    let checker = fake_checker(&folder);
+    let some = audited(&folder, "check", &["--limit", "201", "--checker", &checker]);
+    assert!(some.stderr.contains("201 of 201"), "{}", some.stderr);
+    let rest = audited(&folder, "check", &["--checker", &checker]);
+    assert!(rest.stderr.contains("1000 of 1000"), "{}", rest.stderr);
+    assert_eq!(log_lines(&folder).len(), 3);
+    let states = rows(
+        &folder.path("urls.db"),
+        "SELECT state, count(*), count(DISTINCT key) FROM audit_checks GROUP BY 1",
+    );
+    assert_eq!(states, ["alive|1201|1201"]);
+}
+
+#[test]
+fn a_checker_that_cannot_be_run_ends_with_69() {
+    let folder = planned("http://l.cern.ch/a");
+    let missing = audit(&folder, "check", &["--checker", "/nonexistent/lychee"]);
+    assert_eq!(missing.status, Some(69), "{}", missing.stderr);
+    assert!(
+        missing.stderr.contains("cargo install lychee"),
+        "{}",
+        missing.stderr
+    );
+    let other = audit(&folder, "check", &["--checker", "false"]);
+    assert_eq!(other.status, Some(69), "{}", other.stderr);
+    let checker = fake_checker(&folder);
+    folder.write("fail", "");
+    let failing = audit(&folder, "check", &["--checker", &checker]);
+    assert_eq!(failing.status, Some(69), "{}", failing.stderr);
+    assert!(
+        failing.stderr.contains("exit code 3: no such option"),
+        "{}",
+        failing.stderr
+    );
+    assert!(results(&folder).is_empty());
+}
+
+#[test]
+fn without_a_plan_a_step_names_the_way_out() {
+    let folder = Folder::new();
+    loaded(&folder, &message(1, DATED, "http://l.cern.ch/a\n"));
+    let end = audit(&folder, "check", &[]);
+    assert_eq!(end.status, Some(2));
+    assert!(end.stderr.contains("urlspool audit plan"), "{}", end.stderr);
+}
+
+#[test]
+fn an_interruption_kills_the_checker_and_stores_no_part_of_a_batch() {
+    let folder = planned("http://l.cern.ch/a");
+    let checker = fake_checker(&folder);
+    folder.write("hang", "");
+    let child = urlspool(["audit", "check"])
+        .arg(folder.path("urls.db"))
+        .args(["--checker", &checker])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    for _ in 0..500 {
+        if log(&folder).contains("hanging") {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("run it again to go on"));
+    assert!(results(&folder).is_empty());
+    fs::remove_file(folder.path("hang")).unwrap();
+    audited(&folder, "check", &["--checker", &checker]);
+    assert_eq!(results(&folder), ["a|alive|200|-|-"]);
+}

@@ -1,0 +1,125 @@
+//! `urlspool audit import`.
+
+use super::{audit, audited, loaded, message, rows};
+use crate::scene::Folder;
+
+/// A planned database with two links.
+fn planned() -> Folder {
+    let folder = Folder::new();
+    let header = "Date: Tue, 2 Jan 1996 10:00:00 +0000\n";
+    loaded(
+        &folder,
+        &message(
+            1,
+            header,
+            "http://l.cern.ch/a http://l.cern.ch/b#x http://wiki/c\n",
+        ),
+    );
+    audited(&folder, "plan", &["-q"]);
+    folder
+}
+
+fn results(folder: &Folder) -> Vec<String> {
+    let sql = "SELECT key, checked_at, state, status, error, final_url, checker FROM audit_checks ORDER BY 1, 2";
+    rows(&folder.path("urls.db"), sql)
+}
+
+#[test]
+fn csv_is_imported_once() {
+    let folder = planned();
+    let csv = "url,status,checked_at,final_url,error\r\n\
+        http://L.cern.ch/a#frag,200,2026-11-22T10:00:00+02:00,http://www.w3.org/,\r\n\
+        http://l.cern.ch/b,,2026-11-22,,dns\r\n\
+        http://wiki/c,200,2026-11-22,,\r\n\
+        http://other.cern.ch/,200,2026-11-22,,\r\n";
+    let file = folder.file("results.csv", csv);
+    let first = audited(&folder, "import", &[&file, "--checker", "mine 2"]);
+    assert!(
+        first.stderr.contains("4 results, 2 of them new, 2 of URLs"),
+        "{}",
+        first.stderr
+    );
+    let expected = [
+        "http://l.cern.ch/a|2026-11-22T08:00:00Z|redirected|200|-|http://www.w3.org/|mine 2",
+        "http://l.cern.ch/b|2026-11-22T00:00:00Z|dead_host|-|dns|-|mine 2",
+    ];
+    assert_eq!(results(&folder), expected);
+    let second = audited(&folder, "import", &[&file, "--checker", "mine 2"]);
+    assert!(
+        second.stderr.contains("4 results, 0 of them new"),
+        "{}",
+        second.stderr
+    );
+    assert_eq!(results(&folder), expected);
+}
+
+#[test]
+fn bad_lines_are_named_and_the_others_imported() {
+    let folder = planned();
+    let file = folder.file("r.csv", "url,status,checked_at\nhttp://l.cern.ch/a,x,2026-11-22\nhttp://l.cern.ch/b,410,2026-11-22\n");
+    let end = audit(&folder, "import", &[&file]);
+    assert_eq!(end.status, Some(1));
+    assert!(
+        end.stderr
+            .contains("r.csv, line 2: status is no HTTP code: \"x\""),
+        "{}",
+        end.stderr
+    );
+    assert_eq!(
+        results(&folder),
+        ["http://l.cern.ch/b|2026-11-22T00:00:00Z|dead_page|410|-|-|imported"]
+    );
+}
+
+#[test]
+fn json_of_lychee_needs_the_time_of_the_check() {
+    let folder = planned();
+    let json = r#"{"success_map":{"l":[{"url":"http://l.cern.ch/a","status":{"text":"200 OK","code":200}}]},
+        "error_map":{"l":[{"url":"http://l.cern.ch/b","status":{"text":"Network error: SSL certificate expired."}}]},
+        "timeout_map":{},"excluded_map":{}}"#;
+    let file = folder.file("lychee.json", json);
+    let refused = audit(&folder, "import", &[&file]);
+    assert_eq!(refused.status, Some(2));
+    assert!(
+        refused.stderr.contains("--checked-at"),
+        "{}",
+        refused.stderr
+    );
+    audited(
+        &folder,
+        "import",
+        &[&file, "--checked-at", "2026-11-22T10:00:00Z"],
+    );
+    assert_eq!(
+        results(&folder),
+        [
+            "http://l.cern.ch/a|2026-11-22T10:00:00Z|alive|200|-|-|lychee",
+            "http://l.cern.ch/b|2026-11-22T10:00:00Z|unknown|-|tls|-|lychee",
+        ]
+    );
+}
+
+#[test]
+fn what_is_neither_is_refused_with_its_name() {
+    let folder = planned();
+    for (name, text, reason) in [
+        (
+            "a.json",
+            "{\"success_map\":{}}",
+            "is not the JSON of lychee",
+        ),
+        ("a.csv", "url,status\n", "no column `checked_at`"),
+    ] {
+        let file = folder.file(name, text);
+        let end = audit(&folder, "import", &[&file, "--checked-at", "2026-11-22"]);
+        assert_eq!(end.status, Some(2), "{name}");
+        assert!(
+            end.stderr.contains(reason) && end.stderr.contains(name),
+            "{}",
+            end.stderr
+        );
+    }
+    let missing = audit(&folder, "import", &["/nonexistent.csv"]);
+    assert_eq!(missing.status, Some(2));
+    assert!(results(&folder).is_empty());
+}
