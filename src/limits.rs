@@ -276,6 +276,13 @@ pub const SCANNED_BATCHES: usize = 4;
 /// have one for each of its messages, and an event takes a few hundred bytes.
 pub const SCANNED_EVENTS: usize = 10_000;
 
+/// Number of records in an Arrow record batch, at which it is complete. As many as other programs put into theirs.
+pub const ARROW_BATCH_ROWS: usize = 16 << 10;
+
+/// Bytes of lines in an Arrow record batch, at which it is complete. Its offsets are 32 bits wide, and a line is far
+/// shorter than the 2 GiB that they can count.
+pub const ARROW_BATCH_BYTES: usize = 64 << 20;
+
 /// Maximum number of URLs whose encoded form each thread caches. A mailing list repeats about five URLs in every message.
 pub const RECORD_CACHE_ENTRIES: usize = 256;
 

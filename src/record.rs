@@ -6,6 +6,8 @@
 mod alternate;
 mod cache;
 mod closed_sets;
+#[cfg(feature = "arrow")]
+mod columns;
 mod context;
 mod counts;
 mod error;
@@ -37,6 +39,8 @@ mod writer;
 mod written_line;
 
 pub use closed_sets::ClosedSet;
+#[cfg(feature = "arrow")]
+pub use columns::{Columns, ColumnsError, arrow_schema};
 pub use context::context_border;
 pub use counts::{NamedCounts, SchemeCounts};
 pub use event::write_event;

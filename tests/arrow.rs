@@ -1,0 +1,116 @@
+//! Record batches against the lines that they were made from.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int64Type, TimestampSecondType};
+use arrow_array::{Array, RecordBatch};
+use arrow_schema::DataType;
+use serde_json::{Map, Value};
+
+use urlspool::limits::ARROW_BATCH_ROWS;
+use urlspool::record::{
+    Columns, FieldId, JsonFields, LineFormat, MessageTail, RecordWriter, SLIM_FIELDS,
+};
+use urlspool::{Extractor, Finding, Message, Options, Source, extract};
+
+const MAIL: &[&[u8]] = &[
+    b"From: \"A \\ B\" <a@b.example>\nSubject: =?utf-8?q?caf=C3=A9=09?=\nDate: Tue, 02 Jul 1996 13:45:10 GMT\nNewsgroups: a.b,c.d\nReferences: <1@x> <2@x>\nMessage-ID: <3@x>\n\nsee <URL:http://a.example/x\n  y?q#f> or ftp://b.example/%7Ec;type=a, www.c.example/\xFF.\nhttp://e.example/~f/ and mailto:a@b.example\n",
+    b"Content-Type: text/html; charset=latin1\n\n<a href=\"http://d.example/\">http://other.example/</a> <a href=http://x.example/a-\nb>\n",
+    b"http://a.example/0\n",
+];
+
+/// The lines of the records of all messages.
+fn lines(format: &LineFormat) -> Vec<Vec<u8>> {
+    let mut lines = Vec::new();
+    let mut options = Options::default();
+    options.context_bytes = 8;
+    let extractor = Extractor::new(options);
+    for mail in MAIL {
+        let mut writer = RecordWriter::default();
+        writer.begin(MessageTail::Complete);
+        let source = Source::at("a\"b".into()).within(b"m\\");
+        extract(&Message::parse(mail), &source, &extractor, &mut |finding| {
+            if let Finding::Url(record) | Finding::Unwrapped(record) = finding {
+                let mut line = Vec::new();
+                format.write(record, &mut writer, &mut line);
+                lines.push(line);
+            }
+        });
+    }
+    assert!(lines.len() > 6);
+    lines
+}
+
+/// The value of a row, as its line has it.
+fn value(array: &dyn Array, row: usize) -> Value {
+    if array.is_null(row) {
+        return Value::Null;
+    }
+    match array.data_type() {
+        DataType::Utf8 => array.as_string::<i32>().value(row).into(),
+        DataType::Int64 => array.as_primitive::<Int64Type>().value(row).into(),
+        DataType::Float64 => array.as_primitive::<Float64Type>().value(row).into(),
+        DataType::Boolean => array.as_boolean().value(row).into(),
+        DataType::Timestamp(..) => {
+            let seconds = array.as_primitive::<TimestampSecondType>().value(row);
+            let time = jiff::Timestamp::from_second(seconds).unwrap();
+            time.to_string().into()
+        }
+        DataType::List(_) => {
+            let items = array.as_list::<i32>().value(row);
+            (0..items.len()).map(|item| value(&items, item)).collect()
+        }
+        DataType::Struct(fields) => {
+            let columns = array.as_struct().columns();
+            let pairs = fields.iter().zip(columns);
+            let pairs = pairs.map(|(field, column)| (field.name().clone(), value(column, row)));
+            Value::Object(pairs.collect::<Map<_, _>>())
+        }
+        other => panic!("{other}"),
+    }
+}
+
+fn rows(batch: &RecordBatch) -> Vec<Value> {
+    let records = arrow_array::StructArray::from(batch.clone());
+    (0..records.len()).map(|row| value(&records, row)).collect()
+}
+
+fn check(format: &LineFormat, chosen: Option<&[FieldId]>) {
+    let lines = lines(format);
+    let mut columns = Columns::new(chosen);
+    for half in lines.chunks(lines.len() / 2 + 1) {
+        for line in half {
+            columns.append(line).unwrap();
+        }
+        let batch = columns.take_batch().unwrap().unwrap();
+        assert_eq!(batch.schema(), columns.schema());
+        let expected = half
+            .iter()
+            .map(|line| serde_json::from_slice(line).unwrap());
+        assert_eq!(rows(&batch), expected.collect::<Vec<Value>>());
+    }
+    assert_eq!(columns.take_batch().unwrap(), None);
+}
+
+#[test]
+fn a_batch_holds_what_its_lines_hold() {
+    check(&LineFormat::Record, None);
+    for fields in [
+        SLIM_FIELDS,
+        FieldId::ALL,
+        &[FieldId::PartPath, FieldId::Alternates],
+    ] {
+        check(&LineFormat::Fields(JsonFields::new(fields)), Some(fields));
+    }
+}
+
+#[test]
+fn columns_are_full_before_they_are_too_large_for_a_batch() {
+    let line = &lines(&LineFormat::Record)[0];
+    let mut columns = Columns::new(None);
+    while !columns.is_full() {
+        columns.append(line).unwrap();
+    }
+    let rows = columns.take_batch().unwrap().unwrap().num_rows();
+    assert_eq!(rows, ARROW_BATCH_ROWS);
+    assert!(!columns.is_full());
+}
