@@ -23,5 +23,5 @@ pub use input_step::{
 };
 pub use job::{Job, Report};
 pub use messages::MessageSource;
-pub use run::run;
+pub use run::{run, run_input};
 pub use scan::{Finished, Records, Scan, scan};

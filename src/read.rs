@@ -34,7 +34,7 @@ mod unread_range;
 #[cfg(feature = "files")]
 pub use error::{error_diagnostic, panicked};
 #[cfg(feature = "files")]
-pub use input::{Input, SeekableInput};
+pub use input::{Input, ReadAt, SeekableInput};
 #[cfg(feature = "files")]
 pub use open::open;
 #[cfg(feature = "files")]

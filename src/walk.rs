@@ -17,6 +17,7 @@ mod rooted_path;
 mod tree;
 
 pub use file_id::DeviceInode;
+pub(crate) use format_hint::path_hint;
 #[cfg(feature = "archives")]
 pub(crate) use member_hint::member_hint;
 pub use path_filter::{BadGlob, PathFilter};
@@ -32,7 +33,7 @@ use rustix::fs::{AtFlags, stat, statat};
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
 use crate::limits::SMALL_FILE_BYTES;
 use crate::origin::{FileRange, FormatHint, Source};
-use format_hint::{is_maildir_tmp, path_hint};
+use format_hint::is_maildir_tmp;
 use preopened::{DescriptorBudget, ExaminedFile, PreopenedFile};
 use rooted_path::RootedPath;
 use tree::{TreeEntry, TreeError, TreeWalk};

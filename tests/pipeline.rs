@@ -3,6 +3,7 @@
 
 mod input;
 mod limits;
+mod opened_input;
 
 use std::collections::BTreeSet;
 use std::io::{self, Read};

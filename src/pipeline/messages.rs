@@ -4,8 +4,7 @@
 //! The one source of messages for `scan`, the daemon and `explain`. Leaves the walk over folders to `walk`, and the
 //! division of a block into messages to `split`.
 
-use std::fs::File;
-use std::io;
+use std::io::{self, Seek};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::input_step::{
@@ -16,7 +15,6 @@ use crate::limits::Limits;
 use crate::origin::{FileRange, FormatHint, Source};
 use crate::read::{self, Input, SparseRead, StreamStep, Streams};
 use crate::split::{self, BlockReader, Format, OpenedStream};
-use crate::walk::WalkedFile;
 
 /// Pull iterator over the steps through one input.
 ///
@@ -89,24 +87,24 @@ impl MessageSource {
         messages
     }
 
-    /// The messages that begin in a part of an mbox. `None` if the file is no mbox.
+    /// The messages that begin in a part of an mbox. `None` if `opened`, the whole file, is no mbox.
     ///
     /// # Errors
     ///
     /// Errors of reading the file.
     pub fn of_part(
-        opened: File,
-        file: &WalkedFile,
+        opened: impl SparseRead + Seek + 'static,
+        hint: FormatHint,
         part: &FileRange,
         given: Option<Format>,
         limits: &Limits,
     ) -> io::Result<Option<MessageSource>> {
         let given = given.or_else(|| part.kind.map(Format::of));
         let range = part.start..part.end;
-        let found = split::open_range(opened, given, file.hint, limits.message_bytes, range)?;
+        let found = split::open_range(opened, given, hint, limits.message_bytes, range)?;
         Ok(found.map(|blocks| MessageSource {
             current: Some(CurrentStream {
-                source: file.source.clone(),
+                source: part.source.clone(),
                 blocks,
                 storage: StreamStorage::Plain,
                 extent: if part.start == 0 {

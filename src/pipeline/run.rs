@@ -12,6 +12,8 @@ use super::worker::WorkContext;
 use super::writer::{BatchRecords, Writer};
 use crate::extract::Extractor;
 use crate::limits::{BATCH_FILES, BATCHES_PER_THREAD, BLOCK_BYTES_PER_THREAD};
+use crate::origin::FileRange;
+use crate::read::Input;
 use crate::record::Summary;
 use crate::walk::{self, WalkedFile};
 
@@ -26,6 +28,35 @@ use crate::walk::{self, WalkedFile};
 ///
 /// Errors of `report`, and of starting threads. Input that cannot be read is an event.
 pub fn run(job: &Job, extractor: &Extractor, report: &mut dyn Report) -> io::Result<Summary> {
+    let units = Units::new(job, extractor.limits());
+    run_units(units, job, extractor, report)
+}
+
+/// Does the job on one input that the caller opened, in place of the roots and items that the job names: on the messages that begin
+/// in `part`, which names the source. An input that is no mbox belongs to the part at its start, as a whole.
+///
+/// The calling thread reads the input; else this is [`run`].
+///
+/// # Errors
+///
+/// As [`run`], and errors of finding the first message of a part.
+pub fn run_input(
+    input: Input,
+    part: &FileRange,
+    job: &Job,
+    extractor: &Extractor,
+    report: &mut dyn Report,
+) -> io::Result<Summary> {
+    let units = Units::of_input(input, part, job, extractor.limits())?;
+    run_units(units, job, extractor, report)
+}
+
+fn run_units(
+    units: Units<'_>,
+    job: &Job,
+    extractor: &Extractor,
+    report: &mut dyn Report,
+) -> io::Result<Summary> {
     let pool = ScratchPool::default();
     let context = WorkContext {
         job,
@@ -42,15 +73,19 @@ pub fn run(job: &Job, extractor: &Extractor, report: &mut dyn Report) -> io::Res
             writer: &mut writer,
             order: None,
         };
-        coordinator.run_all()?;
+        coordinator.run_units(units, Lane::Run)?;
     } else {
-        run_on_threads(context, &mut writer)?;
+        run_on_threads(context, units, &mut writer)?;
     }
     Ok(writer.end())
 }
 
 /// Does the job on as many threads as it asks for, besides this one.
-fn run_on_threads(context: WorkContext<'_>, writer: &mut Writer<'_>) -> io::Result<()> {
+fn run_on_threads(
+    context: WorkContext<'_>,
+    units: Units<'_>,
+    writer: &mut Writer<'_>,
+) -> io::Result<()> {
     let threads = context.job.threads;
     walk::reserve_descriptors((threads * BATCHES_PER_THREAD + 2) * BATCH_FILES);
     let order = Order::default();
@@ -71,7 +106,7 @@ fn run_on_threads(context: WorkContext<'_>, writer: &mut Writer<'_>) -> io::Resu
             writer,
             order: Some(&order),
         };
-        coordinator.run_all()
+        coordinator.run_units(units, Lane::Run).map(|_| ())
     })
 }
 
@@ -84,13 +119,6 @@ struct Coordinator<'c, 'w> {
 }
 
 impl Coordinator<'_, '_> {
-    /// Does everything that the job names.
-    fn run_all(&mut self) -> io::Result<()> {
-        let WorkContext { job, extractor, .. } = self.context;
-        self.run_units(Units::new(job, extractor.limits()), Lane::Run)?;
-        Ok(())
-    }
-
     /// Has the units worked on, and writes their batches in order. `Ok(false)` ends the run.
     fn run_units(&mut self, units: Units<'_>, lane: Lane) -> io::Result<bool> {
         match self.order {

@@ -93,6 +93,41 @@ impl<'j> Units<'j> {
         }
     }
 
+    /// The units of an input that the caller opened: the messages that begin in `part` of it. An input that is no mbox belongs to
+    /// the part at its start, as a whole.
+    pub(super) fn of_input(
+        input: Input,
+        part: &FileRange,
+        job: &'j Job,
+        limits: &'j Limits,
+    ) -> io::Result<Units<'j>> {
+        let mut units = Units {
+            job,
+            limits,
+            walk: Box::new(std::iter::empty()),
+            current: None,
+            next_step: None,
+            max_roots: 1,
+        };
+        let hint = walk::path_hint(&part.source.path);
+        let is_part = 0 < part.start || input.size().is_some_and(|size| part.end < size);
+        let found = match &input {
+            Input::Seekable(seekable) if is_part => {
+                let opened = seekable.whole();
+                MessageSource::of_part(opened, hint, part, job.format, limits)?
+            }
+            _ => None,
+        };
+        match found {
+            Some(messages) => units.begin(messages),
+            None if part.start == 0 => {
+                units.begin(units.messages(input, part.source.clone(), hint));
+            }
+            None => {}
+        }
+        Ok(units)
+    }
+
     /// The units of one file, which is cut into blocks whatever its size.
     pub(super) fn of_file(file: WalkedFile, job: &'j Job, limits: &'j Limits) -> Units<'j> {
         let large = WalkedFile {
@@ -173,7 +208,7 @@ impl<'j> Units<'j> {
     /// start.
     fn begin_part(&mut self, file: WalkedFile, part: &FileRange) -> Option<InputStep> {
         let messages = read::open(&file).and_then(|opened| {
-            MessageSource::of_part(opened, &file, part, self.job.format, self.limits)
+            MessageSource::of_part(opened, file.hint, part, self.job.format, self.limits)
         });
         match messages {
             Err(error) => Some(InputStep::Failed(InputFailure::new(&file.source, error))),

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, IoSliceMut, Read, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use rustix::io::{Errno, ReadWriteFlags};
@@ -19,6 +20,23 @@ pub enum Input {
     Stream(Box<dyn Read>),
 }
 
+/// Object whose bytes can be read in any order, such as one in an object store.
+pub trait ReadAt {
+    /// Reads bytes that start at `offset`, and returns their number: 0 at the end of the object.
+    ///
+    /// # Errors
+    ///
+    /// The error of the store.
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
+
+    /// Returns the number of bytes.
+    ///
+    /// # Errors
+    ///
+    /// The error of the store.
+    fn size(&self) -> io::Result<u64>;
+}
+
 /// Bytes that can be read in any order. Counts the bytes read.
 #[derive(Clone)]
 pub struct SeekableInput {
@@ -31,6 +49,7 @@ pub struct SeekableInput {
 enum Storage {
     File(Arc<File>),
     Memory(Arc<Vec<u8>>),
+    Object(Rc<dyn ReadAt>),
 }
 
 impl SeekableInput {
@@ -48,6 +67,7 @@ impl SeekableInput {
         match &self.storage {
             Storage::File(file) => file.metadata().map(|metadata| metadata.len()),
             Storage::Memory(bytes) => Ok(bytes.len() as u64),
+            Storage::Object(object) => object.size(),
         }
     }
 
@@ -58,9 +78,16 @@ impl SeekableInput {
                 .get(offset as usize..)
                 .unwrap_or_default()
                 .read(buffer)?,
+            Storage::Object(object) => object.read_at(buffer, offset)?,
         };
         self.count.set(self.count.get() + read as u64);
         Ok(read)
+    }
+
+    /// Returns all bytes as a stream that can be positioned.
+    #[must_use]
+    pub fn whole(&self) -> impl SparseRead + Seek + 'static {
+        self.range(0, u64::MAX)
     }
 
     /// Returns the bytes from `start` to `end` as a stream.
@@ -91,6 +118,35 @@ impl Read for InputRange {
     }
 }
 
+impl InputRange {
+    fn append_object(&mut self, max: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
+        let before = bytes.len();
+        bytes.resize(before + max, 0);
+        let mut filled = 0;
+        let result = loop {
+            match self.read(&mut bytes[before + filled..]) {
+                Ok(0) => break Ok(filled),
+                Ok(read) => filled += read,
+                Err(error) => break Err(error),
+            }
+        };
+        bytes.truncate(before + filled);
+        result
+    }
+}
+
+impl Seek for InputRange {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let offset = match to {
+            SeekFrom::Start(offset) => Some(offset),
+            SeekFrom::Current(by) => self.offset.checked_add_signed(by),
+            SeekFrom::End(by) => self.input.len()?.min(self.end).checked_add_signed(by),
+        };
+        self.offset = offset.ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(self.offset)
+    }
+}
+
 impl SparseRead for InputRange {
     fn skip_hole(&mut self, step: u64) -> u64 {
         let Storage::File(file) = &self.input.storage else {
@@ -101,11 +157,14 @@ impl SparseRead for InputRange {
         skipped
     }
 
-    /// Reads a file from its own position: into memory that need not be cleared first.
+    /// Reads a file from its own position: into memory that need not be cleared first. Reads an object in as few requests as it
+    /// answers.
     fn append(&mut self, max: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
         let max = self.end.saturating_sub(self.offset).min(max as u64);
-        let Storage::File(file) = &self.input.storage else {
-            return self.take(max).read_to_end(bytes);
+        let file = match &self.input.storage {
+            Storage::File(file) => file,
+            Storage::Memory(_) => return self.take(max).read_to_end(bytes),
+            Storage::Object(_) => return self.append_object(max as usize, bytes),
         };
         let (mut file, before) = (&**file, bytes.len());
         file.seek(SeekFrom::Start(self.offset))?;
@@ -180,6 +239,14 @@ impl Input {
     pub fn memory(bytes: Vec<u8>) -> Input {
         Input::Seekable(SeekableInput {
             storage: Storage::Memory(Arc::new(bytes)),
+            count: ByteCount::default(),
+        })
+    }
+
+    /// Creates an input of an object.
+    pub fn object(object: impl ReadAt + 'static) -> Input {
+        Input::Seekable(SeekableInput {
+            storage: Storage::Object(Rc::new(object)),
             count: ByteCount::default(),
         })
     }

@@ -30,6 +30,10 @@ pub struct UnreadBlock {
 /// Bytes before a position that decide whether a message begins there: a line end and a blank line, both CRLF.
 pub(super) const CONTEXT_BYTES: usize = 4;
 
+/// Bytes after a byte range that are read at first, to find the end of the last message that begins in it. Most messages are
+/// smaller.
+const AFTER_RANGE_BYTES: usize = 64 << 10;
+
 /// Blocks of a stream of any kind.
 pub type StreamBlocks = BlockReader<Box<dyn SparseRead>>;
 
@@ -129,6 +133,11 @@ impl<R: SparseRead> BlockReader<R> {
             return Ok(None);
         }
         let mut target = BLOCK_BYTES;
+        // What follows the range is another's to read. Fragments are cut where a scan of the whole file cuts them.
+        if let Some(stop) = self.stop.filter(|_| self.fragment.is_none()) {
+            let wanted = stop.saturating_sub(self.offset) as usize;
+            target = target.min(wanted.saturating_add(AFTER_RANGE_BYTES));
+        }
         loop {
             self.skip_hole();
             self.fill(target);

@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::origin::FormatHint;
 
 /// Returns the hint that the name and the folder of a file give.
-pub(super) fn path_hint(path: &Path) -> FormatHint {
+pub(crate) fn path_hint(path: &Path) -> FormatHint {
     // Taking names out of paths is slow, and there are many files.
     let may_be_maildir = |folder: &&Path| {
         [b"cur", b"new"]
