@@ -6,6 +6,7 @@ mod audit;
 mod check_config;
 mod completions;
 mod config_path;
+mod embedded;
 mod error;
 mod exit;
 mod explain;
@@ -24,6 +25,8 @@ mod stdout;
 mod terminal;
 #[cfg(feature = "daemon")]
 mod watch;
+
+pub use embedded::{OptionError, ScanRequest, run_with, scan_request};
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -44,15 +47,19 @@ pub fn run() -> ExitCode {
     if std::env::var_os("RUST_BACKTRACE").is_none() {
         std::panic::set_hook(Box::new(|_| {}));
     }
-    let args = match parse_args(std::env::args_os().collect()) {
+    run_arguments(std::env::args_os().collect()).into()
+}
+
+fn run_arguments(arguments: Vec<OsString>) -> Exit {
+    let args = match parse_args(arguments) {
         Ok(args) => args,
-        Err(error) => return usage(&error).into(),
+        Err(error) => return usage(&error),
     };
     match command(args) {
-        Ok(exit) => exit.into(),
+        Ok(exit) => exit,
         Err(error) => {
             eprintln!("urlspool: {error}");
-            error.exit.into()
+            error.exit
         }
     }
 }

@@ -2,10 +2,10 @@
 
 mod conflicts;
 mod dry_run;
-mod format;
+pub(super) mod format;
 mod hints;
 mod interrupt;
-mod job;
+pub(super) mod job;
 mod lines;
 mod output;
 mod outputs;
@@ -180,7 +180,7 @@ fn exit(args: &ScanArgs, summary: &Summary, counts: EventCounts) -> Exit {
 /// Raises the limit on open files to what a scan can use, as far as it is allowed to.
 ///
 /// Shells start programs with a low limit for the sake of programs that use `select`.
-fn raise_open_files() {
+pub(super) fn raise_open_files() {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     let useful = 2 * u64::from(PREOPENED_FILES.unsigned_abs()) + RESERVED_DESCRIPTORS;
     if let Some(current) = current.filter(|current| *current < useful) {

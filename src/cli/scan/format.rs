@@ -68,7 +68,7 @@ fn format(args: &ScanArgs, is_on_terminal: bool) -> OutputFormat {
 }
 
 /// The fields that are chosen, each once, in the order of the arguments. `None` if none are.
-fn chosen_fields(args: &ScanArgs) -> Option<Vec<FieldId>> {
+pub(in crate::cli) fn chosen_fields(args: &ScanArgs) -> Option<Vec<FieldId>> {
     if args.slim {
         return Some(SLIM_FIELDS.to_vec());
     }

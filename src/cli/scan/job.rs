@@ -16,7 +16,7 @@ use crate::pipeline::Job;
 use crate::record;
 
 /// The configuration file, if one is given, overridden by the flags.
-pub(super) fn config(args: &ScanArgs) -> Result<Config, CommandError> {
+pub(in crate::cli) fn config(args: &ScanArgs) -> Result<Config, CommandError> {
     let given = args.config.as_deref();
     let mut config = match scan_config(given) {
         Some(path) => read_config(&path, given)?,
@@ -27,7 +27,7 @@ pub(super) fn config(args: &ScanArgs) -> Result<Config, CommandError> {
 }
 
 /// The job of the arguments.
-pub(super) fn job(args: &ScanArgs) -> Result<Job, CommandError> {
+pub(in crate::cli) fn job(args: &ScanArgs) -> Result<Job, CommandError> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let filter = args.sources.filter()?;
     let items = args.splits.as_deref().map(split_items).transpose()?;
@@ -51,7 +51,7 @@ pub(super) fn job(args: &ScanArgs) -> Result<Job, CommandError> {
 }
 
 /// The options of extraction.
-pub(super) fn options(config: &Config, job: &Job) -> Options {
+pub(in crate::cli) fn options(config: &Config, job: &Job) -> Options {
     let mut options = config.options();
     options.ids = job.line_format.ids();
     options.info = job.line_format.info();
