@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Builds the wheel, installs it into a clean environment, and runs everything that is checked of the Python package.
+#
+#   python/check.sh [--release] [--engines]
+#
+# --release builds as for publication (minutes); --engines installs Spark, Dask, moto, polars, pandas and DuckDB as well (1 GB).
+# Needs cargo and Python 3.9 or later with venv; pip must reach an index.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+profile=() engines=no
+for argument in "$@"; do
+  case $argument in
+    --release) profile=(--release) ;;
+    --engines) engines=yes ;;
+    *) echo "usage: check.sh [--release] [--engines]" >&2; exit 2 ;;
+  esac
+done
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+python3 -m venv "$work/build"
+"$work/build/bin/pip" install --quiet 'maturin>=1.16,<2'
+begun=$SECONDS
+"$work/build/bin/maturin" build --quiet "${profile[@]}" --out "$work/dist"
+wheel=$(echo "$work"/dist/*.whl)
+echo "wheel: $((SECONDS - begun)) s, $(du -k "$wheel" | cut -f 1) KiB, $(basename "$wheel")"
+
+python3 -m venv "$work/venv"
+python=$work/venv/bin/python
+"$python" -m pip install --quiet "$wheel"
+# Without any other package: texts, messages, files, the command line.
+(cd "$work" && "$python" -c 'import urlspool; assert urlspool.urls("http://a.example/")' && "$python" -m urlspool parse x >/dev/null)
+echo "works without other packages"
+
+"$python" -m pip install --quiet pytest mypy typing_extensions pyarrow
+run_tests() {
+  "$python" -m pytest -q -rs tests
+  (cd "$work" && "$python" -m pytest -q -p no:cacheprovider --doctest-modules --pyargs urlspool --ignore-glob '*spark.py' --ignore-glob '*dask.py')
+}
+run_tests
+"$python" -m mypy --config-file pyproject.toml --no-error-summary -p urlspool
+(cd "$work" && "$python" -m mypy.stubtest urlspool._urlspool)
+echo "types agree"
+
+if [ $engines = yes ]; then
+  "$python" -m pip install --quiet pandas polars duckdb 'dask[dataframe,distributed]' 'pyspark>=4' s3fs 'moto[server,s3]'
+  run_tests
+else
+  echo "SKIPPED: pandas, polars, DuckDB, Dask, Spark and S3, which --engines installs"
+fi

@@ -1,0 +1,151 @@
+"""The functions of the package."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, cast
+
+from . import _urlspool
+from ._options import ExtractOptions, ScanOptions, StrPath, StreamOptions, arguments
+from .records import Record, Url
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._urlspool import ArrowSchema, Records
+    from .records import BinaryFile
+
+
+@lru_cache(maxsize=64)
+def _extractor(options: tuple[str, ...]) -> _urlspool.Extractor:
+    return _urlspool.Extractor(list(options))
+
+
+_DEFAULT = _extractor(())
+
+
+def _prepared(options: Mapping[str, Any]) -> _urlspool.Extractor:
+    if not options:
+        return _DEFAULT
+    return _extractor(tuple(arguments(options, ExtractOptions)))
+
+
+def urls(text: str | bytes, **options: Unpack[ExtractOptions]) -> list[Url]:
+    r"""Finds the URLs in a text.
+
+    Offsets in a `str` count characters (code points), offsets in `bytes` count bytes.
+
+    >>> [url] = urls("caf\u00e9: http://a.example/x.")
+    >>> url["url"], url["start"], url["end"]
+    ('http://a.example/x', 6, 24)
+    >>> urls("caf\u00e9: http://a.example/x.".encode())[0]["start"]
+    7
+    >>> [url["url"] for url in urls("www.a.example, http://b.example/", no_schemeless=True)]
+    ['http://b.example/']
+    """
+    extractor = _prepared(options)
+    if isinstance(text, str):
+        try:
+            return extractor.urls_of_str(text)
+        except UnicodeEncodeError:
+            # Surrogates, as `open(..., errors="surrogateescape")` makes them, are one character each.
+            return extractor.urls_of_str(text.encode("utf-8", "replace").decode("utf-8"))
+    return extractor.urls_of_bytes(bytes(text))
+
+
+def extract(message: bytes, *, path: StrPath = "", **options: Unpack[ExtractOptions]) -> list[Record]:
+    r"""Finds the URLs in a mail message or news article, which begins with its header.
+
+    Returns records, as `urlspool scan` writes them; `path` is their `source.path`.
+
+    >>> [record] = extract(b"Subject: a\n\nsee http://a.example/%7Eb\n")
+    >>> record["url"], record["key"], record["message"]["subject"], record["source"]["start"]
+    ('http://a.example/%7Eb', 'http://a.example/~b', 'a', 16)
+    """
+    return _prepared(options).extract(bytes(message), os.fspath(path))
+
+
+def parse(url: str, *, fragment: bool = False) -> dict[str, Any]:
+    """Reads a URL by RFC 1738, and by the other grammars, as `urlspool parse` does.
+
+    With `fragment` the text after the first `#` is taken off before.
+
+    >>> reading = parse("ftp://a.example/b;type=i")
+    >>> reading["ok"], reading["form"], reading["conforms"]
+    (True, 'ftpurl', ['rfc1738', 'rfc3986', 'whatwg'])
+    >>> parse("http://a.example/~b")["error"]["part"]
+    'path'
+    """
+    return cast("dict[str, Any]", json.loads(_urlspool.parse(url, fragment)))
+
+
+def scan(paths: StrPath | Iterable[StrPath], **options: Unpack[ScanOptions]) -> Records:
+    """Scans files and folders: mailboxes, spools, compressed files, archives.
+
+    The records are taken once, in the order of the input: as dictionaries by iteration, or as Arrow record batches by any
+    library that knows the Arrow PyCapsule interface. The scan runs meanwhile, on all cores.
+
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> written = (folder / "a.mbox").write_text("From x Mon Jan  1 00:00:00 1996\\nSubject: a\\n\\nhttp://a.example/\\n")
+    >>> [record["url"] for record in scan(folder)]
+    ['http://a.example/']
+    >>> records = scan([folder / "a.mbox"], fields=["url", "source.start"], accept="rfc1738")
+    >>> next(records)
+    {'url': 'http://a.example/', 'source': {'start': 44}}
+
+    Input that cannot be read is skipped with a `ScanWarning`; `events` of the result lists it with its path and offset. With
+    `strict=True` it raises `ScanError`. A path that does not exist raises `FileNotFoundError`.
+    """
+    names = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+    found = [os.fspath(name) for name in names]
+    for name in found:
+        os.stat(name)
+    # Without a path the command line reads standard input, and `-` stands for it.
+    if not found:
+        raise ValueError("paths is empty; name a file or folder")
+    found = ["./-" if name == "-" else name for name in found]
+    return _urlspool.scan(found, arguments(options, ScanOptions))
+
+
+def scan_stream(
+    file: BinaryFile,
+    *,
+    start: int = 0,
+    end: int | None = None,
+    path: StrPath | None = None,
+    **options: Unpack[StreamOptions],
+) -> Records:
+    r"""Scans a file object that can be positioned: the messages that begin at `start` or later, and before `end`.
+
+    `file` has `seek` and `read`, such as a file of fsspec, pyarrow or `open(path, "rb")`. Of an mbox no more is read than the
+    range, the last message in it and 64 KiB. Any other file is read as a whole by the range that begins at 0.
+    `path` is the `source.path` of the records; the name of the file by default.
+
+    >>> import io
+    >>> box = b"".join(b"From x Mon Jan  1 00:00:00 1996\nSubject: a\n\nhttp://%d.example/\n\n" % n for n in range(4))
+    >>> half = len(box) // 2
+    >>> [record["url"] for record in scan_stream(io.BytesIO(box), start=half)]
+    ['http://2.example/', 'http://3.example/']
+    """
+    if start < 0 or (end is not None and end < start):
+        raise ValueError("start must not be negative, and end not less than start")
+    if path is None:
+        name = getattr(file, "name", None) or getattr(file, "path", None)
+        path = name if isinstance(name, (str, os.PathLike)) else ""
+    return _urlspool.scan_stream(
+        file, os.fspath(path), start, end, arguments(options, StreamOptions)
+    )
+
+
+def schema(fields: Sequence[str] | None = None) -> ArrowSchema:
+    """Returns the Arrow schema of records, for any library that knows the Arrow PyCapsule interface.
+
+    >>> import pyarrow
+    >>> pyarrow.schema(schema(["url", "message.date"])).names
+    ['url', 'message']
+    """
+    return _urlspool.ArrowSchema(None if fields is None else list(fields))

@@ -1,0 +1,99 @@
+"""Keyword options as the command line has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike
+from typing import Any, TypedDict, Union
+
+StrPath = Union[str, "PathLike[str]"]
+
+
+class ExtractOptions(TypedDict, total=False):
+    """Options of `urls`, `extract`, `scan` and `scan_stream`; `urlspool scan --help` describes each."""
+
+    rules: str
+    """`wide` (the default) or `rfc1738`."""
+    accept: str | Sequence[str]
+    """Grammars, one of which must accept a URL: `rfc1738`, `rfc3986`, `whatwg`."""
+    schemes: str | Sequence[str]
+    """Schemes of the URLs to report."""
+    extra_schemes: str | Sequence[str]
+    """Further schemes that need no `//`."""
+    context: int
+    """Bytes of the text before and after each URL."""
+    no_headers: bool
+    no_html: bool
+    no_schemeless: bool
+    strip_recipient: bool
+    limit: Mapping[str, int | str]
+    """Limits by their names."""
+    config: StrPath
+    """A configuration file, which the other options override."""
+
+
+class StreamOptions(ExtractOptions, total=False):
+    """Options of `scan_stream` and `scan`."""
+
+    kind: str
+    """`auto` (the default), `mbox`, `maildir`, `mh`, `news`, `rnews`, `mmdf`, `babyl`, `message` or `text`."""
+    since: str | int
+    """A year, a month, a day or a time, in UTC; messages without a date are read."""
+    until: str | int
+    unique: str
+    """`none` (the default), `message` or `run`."""
+    fields: str | Sequence[str]
+    """Fields of the records, dotted: `source.path`."""
+    slim: bool
+    threads: int
+    """Number of threads; one for each core by default."""
+    strict: bool
+    """Raise `ScanError` at the first event."""
+
+
+class ScanOptions(StreamOptions, total=False):
+    """Options of `scan`."""
+
+    include: str | Sequence[str]
+    exclude: str | Sequence[str]
+    follow: bool
+
+
+_LISTS = frozenset(["accept", "schemes", "extra_schemes", "fields"])
+_REPEATED = frozenset(["include", "exclude"])
+
+
+def arguments(options: Mapping[str, Any], allowed: type[Any]) -> list[str]:
+    """Returns options as arguments of the command line.
+
+    >>> arguments({"rules": "rfc1738", "no_html": True, "include": ["*.eml", "*.mbox"]}, ScanOptions)
+    ['--rules=rfc1738', '--no-html', '--include=*.eml', '--include=*.mbox']
+    """
+    known = _names(allowed)
+    found: list[str] = []
+    for name, value in options.items():
+        if name not in known:
+            raise TypeError(f"unknown option {name!r}; the options are {', '.join(sorted(known))}")
+        flag = "--" + name.replace("_", "-")
+        if value is None or value is False:
+            continue
+        if value is True:
+            found.append(flag)
+        elif name == "limit":
+            found.extend(f"{flag}={limit}={size}" for limit, size in value.items())
+        elif name in _REPEATED:
+            found.extend(f"{flag}={item}" for item in _items(value))
+        elif name in _LISTS:
+            found.append(f"{flag}={','.join(_items(value))}")
+        else:
+            found.append(f"{flag}={value}")
+    return found
+
+
+def _items(value: str | Iterable[str]) -> list[str]:
+    return [value] if isinstance(value, str) else list(value)
+
+
+def _names(allowed: type[Any]) -> frozenset[str]:
+    names: frozenset[str] = allowed.__required_keys__ | allowed.__optional_keys__
+    return names

@@ -1,0 +1,85 @@
+"""The native module."""
+
+from collections.abc import Iterator
+from types import TracebackType
+from typing import final
+
+from .records import BinaryFile, Event, Record, Url
+
+__all__ = [
+    "ArrowSchema",
+    "Extractor",
+    "Records",
+    "ScanError",
+    "ScanWarning",
+    "__version__",
+    "is_splittable",
+    "main",
+    "parse",
+    "scan",
+    "scan_stream",
+]
+
+__version__: str
+
+class ScanError(Exception):
+    """An input could not be read as a whole."""
+
+    path: str
+    offset: int | None
+    kind: str
+
+class ScanWarning(UserWarning):
+    """An input could not be read as a whole."""
+
+@final
+class ArrowSchema:
+    """The Arrow schema of records."""
+
+    def __new__(cls, fields: list[str] | None) -> ArrowSchema: ...
+    def __arrow_c_schema__(self) -> object: ...
+
+@final
+class Records:
+    """The records of a scan, which are taken once."""
+
+    def __iter__(self) -> Iterator[Record]: ...
+    def __next__(self) -> Record: ...
+    def __enter__(self) -> Records: ...
+    def __exit__(
+        self,
+        exception_type: type[BaseException] | None,
+        exception: BaseException | None,
+        traceback: TracebackType | None,
+        /,
+    ) -> None: ...
+    def __arrow_c_schema__(self) -> object: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+    def close(self) -> None:
+        """Ends the scan."""
+    @property
+    def events(self) -> list[Event]:
+        """Limits, damage and input that was skipped, so far: the first 10,000."""
+    @property
+    def more_events(self) -> int:
+        """The number of events after those."""
+    @property
+    def summary(self) -> dict[str, object] | None:
+        """The counts of the whole scan, after its end."""
+
+@final
+class Extractor:
+    """Prepared options, for many texts and messages."""
+
+    def __new__(cls, options: list[str]) -> Extractor: ...
+    def urls_of_str(self, text: str) -> list[Url]: ...
+    def urls_of_bytes(self, text: bytes) -> list[Url]: ...
+    def extract(self, message: bytes, path: str) -> list[Record]: ...
+
+def parse(url: str, fragment: bool) -> str: ...
+def scan(paths: list[str], options: list[str]) -> Records: ...
+def scan_stream(
+    file: BinaryFile, path: str, start: int, end: int | None, options: list[str]
+) -> Records: ...
+def is_splittable(start: bytes) -> bool: ...
+def main(arguments: list[str]) -> int: ...

@@ -1,0 +1,146 @@
+//! Extraction from texts and messages in memory.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use urlspool::extract::Unique;
+use urlspool::record::{MessageTail, RecordWriter};
+use urlspool::{ExtractedUrl, Finding, Message, Source, cli};
+
+use crate::errors;
+use crate::records::json_list;
+
+/// Prepared options, for many texts and messages.
+#[pyclass(frozen, module = "urlspool._urlspool")]
+pub(crate) struct Extractor {
+    extractor: urlspool::Extractor,
+}
+
+#[pymethods]
+impl Extractor {
+    #[new]
+    fn new(options: Vec<OsString>) -> PyResult<Extractor> {
+        let request = cli::scan_request(options, ["-".into()]).map_err(errors::of_option)?;
+        if request.options.unique != Unique::None {
+            let message = "unique is an option of scan and scan_stream";
+            return Err(PyValueError::new_err(message));
+        }
+        let extractor = urlspool::Extractor::new(request.options);
+        Ok(Extractor { extractor })
+    }
+
+    /// The URLs of a text, with offsets in code points.
+    fn urls_of_str<'py>(&self, py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyList>> {
+        let mut points = CodePoints::of(text);
+        let found: Vec<_> = py.detach(|| {
+            self.extractor
+                .urls(&Message::text(text.as_bytes()))
+                .collect()
+        });
+        let list = PyList::empty(py);
+        for url in found {
+            let range = url.range();
+            list.append(url_dict(
+                py,
+                &url,
+                points.before(range.start),
+                points.before(range.end),
+            )?)?;
+        }
+        Ok(list)
+    }
+
+    /// The URLs of a text, with offsets in bytes.
+    fn urls_of_bytes<'py>(&self, py: Python<'py>, text: &[u8]) -> PyResult<Bound<'py, PyList>> {
+        let found: Vec<_> = py.detach(|| self.extractor.urls(&Message::text(text)).collect());
+        let list = PyList::empty(py);
+        for url in found {
+            let range = url.range();
+            list.append(url_dict(py, &url, range.start, range.end)?)?;
+        }
+        Ok(list)
+    }
+
+    /// The records of a message.
+    fn extract<'py>(
+        &self,
+        py: Python<'py>,
+        message: &[u8],
+        path: OsString,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let lines = py.detach(|| {
+            let source = Source::at(PathBuf::from(path));
+            let mut writer = RecordWriter::default();
+            writer.begin(MessageTail::Complete);
+            let mut lines = Vec::new();
+            let message = Message::parse(message);
+            urlspool::extract(&message, &source, &self.extractor, &mut |finding| {
+                if let Finding::Url(record) | Finding::Unwrapped(record) = finding {
+                    writer.write(record, &mut lines);
+                }
+            });
+            lines
+        });
+        json_list(py, &lines)
+    }
+}
+
+fn url_dict<'py>(
+    py: Python<'py>,
+    url: &ExtractedUrl,
+    start: usize,
+    end: usize,
+) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("url", url.url())?;
+    dict.set_item("fragment", url.fragment())?;
+    dict.set_item("start", start)?;
+    dict.set_item("end", end)?;
+    dict.set_item("wrapper", url.wrapper().name())?;
+    let repairs: Vec<_> = url
+        .repairs()
+        .iter()
+        .map(urlspool::repair::Repair::name)
+        .collect();
+    dict.set_item("repairs", repairs)?;
+    dict.set_item("confidence", round(url.confidence()))?;
+    Ok(dict)
+}
+
+/// The confidence with three digits, as records have it.
+fn round(confidence: f32) -> f64 {
+    (f64::from(confidence) * 1000.0).round() / 1000.0
+}
+
+/// Counter of code points, for offsets in about ascending order.
+struct CodePoints<'t> {
+    text: &'t str,
+    offset: usize,
+    points: usize,
+}
+
+impl<'t> CodePoints<'t> {
+    fn of(text: &'t str) -> CodePoints<'t> {
+        CodePoints {
+            text,
+            offset: 0,
+            points: 0,
+        }
+    }
+
+    /// The number of code points before a byte offset.
+    fn before(&mut self, offset: usize) -> usize {
+        if offset < self.offset {
+            (self.offset, self.points) = (0, 0);
+        }
+        let bytes = &self.text.as_bytes()[self.offset..offset];
+        // Every byte of UTF-8 but a continuation begins a code point.
+        self.points += bytes.iter().filter(|byte| **byte & 0xC0 != 0x80).count();
+        self.offset = offset;
+        self.points
+    }
+}

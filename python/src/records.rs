@@ -1,0 +1,215 @@
+//! The records of a scan, as an iterator of dictionaries or as an Arrow stream.
+
+use std::ffi::OsString;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyCapsule, PyDict, PyIterator, PyList};
+
+use urlspool::cli::ScanRequest;
+use urlspool::origin::{FileRange, Source};
+use urlspool::record::{self, Columns, FieldId};
+
+use crate::arrow_stream::{schema_capsule, stream_capsule};
+use crate::file_object::{FileObject, RaisedException};
+use crate::running_scan::{OpenedFile, RunningScan, SharedOutcome, lock};
+
+/// The records of a scan, which are taken once.
+#[pyclass(frozen, module = "urlspool")]
+pub(crate) struct Records {
+    scan: Mutex<Option<RunningScan>>,
+    /// The records of the batch that was received last.
+    current: Mutex<Option<Py<PyIterator>>>,
+    fields: Option<Vec<FieldId>>,
+    outcome: SharedOutcome,
+}
+
+impl Records {
+    /// Starts a scan of files and folders.
+    pub(crate) fn of_paths(_: Python<'_>, request: ScanRequest) -> PyResult<Records> {
+        Records::start(request, None, RaisedException::default())
+    }
+
+    /// Starts a scan of the messages that begin in a range of a file object.
+    pub(crate) fn of_file(
+        py: Python<'_>,
+        file: Py<PyAny>,
+        path: OsString,
+        range: Range<u64>,
+        request: ScanRequest,
+    ) -> PyResult<Records> {
+        let raised = RaisedException::default();
+        let object = FileObject::new(py, file, Arc::clone(&raised))?;
+        let part = FileRange {
+            source: Source::at(path.into()),
+            start: range.start,
+            end: range.end,
+            kind: None,
+        };
+        Records::start(request, Some(OpenedFile { object, part }), raised)
+    }
+
+    fn start(
+        request: ScanRequest,
+        file: Option<OpenedFile>,
+        raised: RaisedException,
+    ) -> PyResult<Records> {
+        let fields = request.fields.clone();
+        let scan = RunningScan::start(request, file, raised)?;
+        Ok(Records {
+            outcome: scan.outcome(),
+            scan: Mutex::new(Some(scan)),
+            current: Mutex::new(None),
+            fields,
+        })
+    }
+
+    /// The scan, unless another thread waits for its records: waiting for that thread with the interpreter lock held would
+    /// block both.
+    fn scan(&self) -> PyResult<MutexGuard<'_, Option<RunningScan>>> {
+        match self.scan.try_lock() {
+            Ok(guard) => Ok(guard),
+            Err(TryLockError::Poisoned(guard)) => Ok(guard.into_inner()),
+            Err(TryLockError::WouldBlock) => {
+                let message = "another thread is taking the records of this scan";
+                Err(PyRuntimeError::new_err(message))
+            }
+        }
+    }
+
+    /// The records of the next batch; `None` at the end.
+    fn next_dicts<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyIterator>>> {
+        let mut guard = self.scan()?;
+        let Some(scan) = guard.as_mut() else {
+            return Ok(None);
+        };
+        let received = scan.next_batch(py);
+        if !matches!(received, Ok(Some(_))) {
+            *guard = None;
+        }
+        let Some(lines) = received? else {
+            return Ok(None);
+        };
+        Ok(Some(json_list(py, &lines)?.try_iter()?))
+    }
+}
+
+#[pymethods]
+impl Records {
+    fn __iter__(records: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        records
+    }
+
+    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        loop {
+            let current = lock(&self.current)
+                .as_ref()
+                .map(|batch| batch.clone_ref(py));
+            if let Some(batch) = current
+                && let Some(record) = batch.into_bound(py).next()
+            {
+                return record.map(Some);
+            }
+            match self.next_dicts(py)? {
+                Some(batch) => *lock(&self.current) = Some(batch.unbind()),
+                None => return Ok(None),
+            }
+        }
+    }
+
+    /// The rest of the records as an Arrow stream.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // The interface allows a producer that knows one schema to ignore another.
+        drop(requested_schema);
+        if lock(&self.current).is_some() {
+            let message = "records were taken as dictionaries before; start another scan for Arrow";
+            return Err(PyRuntimeError::new_err(message));
+        }
+        let scan = self.scan()?.take();
+        match scan {
+            Some(scan) => stream_capsule(py, scan, Columns::new(self.fields.as_deref())),
+            None => Err(PyRuntimeError::new_err(
+                "the records of this scan were taken; start another scan",
+            )),
+        }
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        schema_capsule(py, &record::arrow_schema(self.fields.as_deref()))
+    }
+
+    fn __enter__(records: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        records
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, _exception: &Bound<'_, pyo3::types::PyTuple>) -> PyResult<()> {
+        self.close()
+    }
+
+    /// Ends the scan.
+    fn close(&self) -> PyResult<()> {
+        let ended = self.scan()?.take();
+        drop(ended);
+        drop(lock(&self.current).take());
+        Ok(())
+    }
+
+    /// The events so far.
+    #[getter]
+    fn events<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let mut lines = Vec::new();
+        for event in &lock(&self.outcome).events {
+            record::write_event(event, &mut lines);
+        }
+        json_list(py, &lines)
+    }
+
+    /// The number of events beyond those of `events`, which is limited.
+    #[getter]
+    fn more_events(&self) -> u64 {
+        lock(&self.outcome).more_events
+    }
+
+    /// The counts of the whole scan, after its end.
+    #[getter]
+    fn summary<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let mut line = Vec::new();
+        match &lock(&self.outcome).summary {
+            Some(summary) => summary.write(&mut line),
+            None => return Ok(None),
+        }
+        let list = json_list(py, &line)?;
+        Ok(Some(list.get_item(0)?.cast_into()?))
+    }
+}
+
+/// Reads lines of JSON as one list.
+pub(crate) fn json_list<'py>(py: Python<'py>, lines: &[u8]) -> PyResult<Bound<'py, PyList>> {
+    static LOADS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let loads = LOADS.get_or_try_init(py, || {
+        let json = py.import(intern!(py, "json"))?;
+        json.getattr(intern!(py, "loads")).map(Bound::unbind)
+    })?;
+    // A line holds no other line feed than its own.
+    let mut text = Vec::with_capacity(lines.len() + 2);
+    text.push(b'[');
+    let items = lines.strip_suffix(b"\n").unwrap_or(lines);
+    text.extend(
+        items
+            .iter()
+            .map(|byte| if *byte == b'\n' { b',' } else { *byte }),
+    );
+    text.push(b']');
+    let text = String::from_utf8_lossy(&text);
+    Ok(loads.bind(py).call1((text,))?.cast_into()?)
+}

@@ -1,0 +1,219 @@
+//! A scan on a thread of its own, whose batches the caller takes while the interpreter lock is released.
+
+use std::io;
+use std::process;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use pyo3::exceptions::{PyOSError, PyRuntimeError};
+use pyo3::prelude::*;
+
+use urlspool::cli::ScanRequest;
+use urlspool::diagnostic::Event;
+use urlspool::limits::{SCANNED_BATCHES, SCANNED_EVENTS};
+use urlspool::origin::FileRange;
+use urlspool::read::Input;
+use urlspool::record::Summary;
+use urlspool::{Extractor, Report, pipeline};
+
+use crate::errors;
+use crate::file_object::{FileObject, RaisedException};
+
+/// A scan that runs.
+pub(crate) struct RunningScan {
+    batches: Mutex<Receiver<Result<Vec<u8>, Failure>>>,
+    outcome: SharedOutcome,
+    raised: RaisedException,
+    /// The process that started it: its thread does not exist in a fork.
+    process: u32,
+    /// `true` if any event is an error.
+    strict: bool,
+    /// Events that were warned of.
+    warned: usize,
+}
+
+/// The reason for which a scan ends early.
+pub(crate) enum Failure {
+    /// An event, where any is an error.
+    Event(Event),
+    /// An error of the system, in words.
+    System(String),
+}
+
+/// The events and the counts of a scan, as far as it got.
+#[derive(Default)]
+pub(crate) struct Outcome {
+    pub(crate) events: Vec<Event>,
+    pub(crate) more_events: u64,
+    /// The counts of the whole run, after its end.
+    pub(crate) summary: Option<Summary>,
+}
+
+pub(crate) type SharedOutcome = Arc<Mutex<Outcome>>;
+
+/// The input of a scan, if it is not what its job names.
+pub(crate) struct OpenedFile {
+    pub(crate) object: FileObject,
+    pub(crate) part: FileRange,
+}
+
+/// Time between two looks for a signal.
+const SIGNAL_INTERVAL: Duration = Duration::from_millis(100);
+
+impl RunningScan {
+    /// Starts the scan of what the request names, or of a file object in its place.
+    pub(crate) fn start(
+        request: ScanRequest,
+        file: Option<OpenedFile>,
+        raised: RaisedException,
+    ) -> PyResult<RunningScan> {
+        let (sender, batches) = mpsc::sync_channel(SCANNED_BATCHES);
+        let outcome = SharedOutcome::default();
+        let strict = request.strict;
+        let mut report = BatchSender {
+            sender,
+            outcome: Arc::clone(&outcome),
+            strict,
+        };
+        let worker = move || {
+            let ScanRequest { job, options, .. } = request;
+            let extractor = Extractor::new(options);
+            let summary = match file {
+                Some(OpenedFile { object, part }) => {
+                    let input = Input::object(object);
+                    pipeline::run_input(input, &part, &job, &extractor, &mut report)
+                }
+                None => pipeline::run(&job, &extractor, &mut report),
+            };
+            report.finish(summary);
+        };
+        thread::Builder::new()
+            .name("urlspool-scan".to_owned())
+            .spawn(worker)
+            .map_err(|error| PyOSError::new_err(error.to_string()))?;
+        Ok(RunningScan {
+            batches: Mutex::new(batches),
+            outcome,
+            raised,
+            process: process::id(),
+            strict,
+            warned: 0,
+        })
+    }
+
+    pub(crate) fn outcome(&self) -> SharedOutcome {
+        Arc::clone(&self.outcome)
+    }
+
+    /// Waits for the next batch, whole lines of JSON; `None` at the end. The interpreter lock is released meanwhile, and
+    /// signals are handled.
+    pub(crate) fn next_batch(&mut self, py: Python<'_>) -> PyResult<Option<Vec<u8>>> {
+        if process::id() != self.process {
+            let message =
+                "this scan was started before the process was forked; start it in the worker";
+            return Err(PyRuntimeError::new_err(message));
+        }
+        loop {
+            let batches = &self.batches;
+            let received = py.detach(|| lock(batches).recv_timeout(SIGNAL_INTERVAL));
+            self.warn(py)?;
+            match received {
+                Ok(Ok(batch)) => return Ok(Some(batch)),
+                Ok(Err(failure)) => return Err(self.exception(py, failure)),
+                Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+                Err(RecvTimeoutError::Disconnected) => {
+                    return match lock(&self.raised).take() {
+                        Some(error) => Err(error),
+                        None => Ok(None),
+                    };
+                }
+            }
+        }
+    }
+
+    /// Warns of input that could not be read, as far as no warning was given.
+    fn warn(&mut self, py: Python<'_>) -> PyResult<()> {
+        let texts: Vec<String> = {
+            let outcome = lock(&self.outcome);
+            let new = &outcome.events[self.warned..];
+            self.warned = outcome.events.len();
+            let failures = new
+                .iter()
+                .filter(|event| event.diagnostic.kind.is_failure());
+            failures.map(errors::text_of).collect()
+        };
+        // An exception is raised instead.
+        if self.strict || lock(&self.raised).is_some() {
+            return Ok(());
+        }
+        let category = py.get_type::<errors::ScanWarning>();
+        for text in texts {
+            let text = text.replace('\0', "\u{FFFD}");
+            let text = std::ffi::CString::new(text).unwrap_or_default();
+            PyErr::warn(py, &category, &text, 1)?;
+        }
+        Ok(())
+    }
+
+    fn exception(&self, py: Python<'_>, failure: Failure) -> PyErr {
+        if let Some(error) = lock(&self.raised).take() {
+            return error;
+        }
+        match failure {
+            Failure::Event(event) => errors::of_event(py, &event),
+            Failure::System(message) => PyOSError::new_err(message),
+        }
+    }
+}
+
+/// The report that hands batches to the thread that takes the records.
+struct BatchSender {
+    sender: SyncSender<Result<Vec<u8>, Failure>>,
+    outcome: SharedOutcome,
+    strict: bool,
+}
+
+impl BatchSender {
+    fn finish(self, summary: io::Result<Summary>) {
+        match summary {
+            Ok(summary) => lock(&self.outcome).summary = Some(summary),
+            // An error after the reader has gone interests nobody.
+            Err(error) => drop(self.sender.send(Err(Failure::System(error.to_string())))),
+        }
+    }
+}
+
+impl Report for BatchSender {
+    fn records(&mut self, batch: &[u8]) -> io::Result<bool> {
+        Ok(self.sender.send(Ok(batch.to_owned())).is_ok())
+    }
+
+    fn rejects(&mut self, _: &[u8]) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn event(&mut self, event: &Event) -> io::Result<()> {
+        {
+            let mut outcome = lock(&self.outcome);
+            if outcome.events.len() < SCANNED_EVENTS {
+                outcome.events.push(event.clone());
+            } else {
+                outcome.more_events += 1;
+            }
+        }
+        if self.strict {
+            let _ = self.sender.send(Err(Failure::Event(event.clone())));
+            return Err(io::Error::other("an event ends the scan"));
+        }
+        Ok(())
+    }
+
+    fn progress(&mut self, _: &Summary) {}
+}
+
+/// Locks; a thread that panicked left nothing half done.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

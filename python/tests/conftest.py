@@ -1,0 +1,31 @@
+"""Mailboxes for the tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+
+def mailbox(messages: int, body_lines: int = 3) -> bytes:
+    """An mbox with two URLs in each message; message `n` has `n % 7` times as many lines."""
+    parts = []
+    for number in range(messages):
+        lines = "no address in this line of text\n" * (body_lines * (number % 7))
+        parts.append(
+            f"From a@b.example Mon Jan  1 00:00:00 1996\nFrom: a@b.example\nMessage-ID: <{number}@b.example>\n"
+            f"Date: Mon, 01 Jan {1990 + number % 9} 00:00:00 GMT\nSubject: caf\u00e9 {number}\n\n"
+            f"see <URL:http://a.example/\n{number}#f> and ftp://b.example/%7Ec/{number}.\n{lines}\n"
+        )
+    return "".join(parts).encode()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with an mbox, a compressed one and a text."""
+    import gzip
+
+    (tmp_path / "a.mbox").write_bytes(mailbox(50))
+    (tmp_path / "b.mbox.gz").write_bytes(gzip.compress(mailbox(20)))
+    (tmp_path / "c.txt").write_bytes(b"http://a.example/ in \xff text\n")
+    return tmp_path
