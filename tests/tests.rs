@@ -1,8 +1,8 @@
 //! The one test binary: a module per subject.
 
-mod audit;
 #[cfg(feature = "arrow")]
 mod arrow;
+mod audit;
 mod cli;
 mod containers;
 mod corpus;
