@@ -1,0 +1,279 @@
+#!/usr/bin/env python3
+"""Writes the hostile mail corpus, scans it in one run with one and with eight threads, and checks what is found.
+
+    tests/tools/hostile_corpus.py [PROGRAM] [--scale N] [--keep FOLDER]
+
+Each file has floods, damage or tricks from the project's list of faults of mail programs (the number in its name is the row), and
+planted URLs, each of which must be found. `--scale 1` (the default) writes about 0.4 GB; `--scale 10` has the list's full sizes:
+100,000 nested parts, 10 million parts, lines of 1 GB, 5 million URLs in a message. As root with a memory controller of cgroups the runs
+have 512 MiB; else the highest memory of the process is compared with that. Prints exit status, URLs, memory and seconds; both runs must
+write the same bytes within ten minutes. The exit code is 1 if anything fails.
+"""
+import argparse, base64, hashlib, json, os, resource, shutil, subprocess, sys, tempfile, time
+
+MAX_MIB = 512
+MAX_SECONDS = 600
+CHUNK = 1 << 20
+
+planted = []
+
+
+def url(name):
+    planted.append(f"http://planted-{name}.example/")
+    return planted[-1].encode()
+
+
+def flood(unit, count):
+    """Yields `count` times `unit`, in chunks."""
+    per_chunk = max(1, CHUNK // len(unit))
+    while count > 0:
+        n = min(per_chunk, count)
+        yield unit * n
+        count -= n
+
+
+HEAD = b"From: a@b.example\nTo: c@d.example\nMIME-Version: 1.0\nSubject: x\n"
+
+
+def corpus(scale):
+    """Yields the name of each file and an iterator over its bytes."""
+    n = scale
+
+    def nested():
+        depth = 10_000 * n
+        yield HEAD
+        for level in range(depth):
+            yield b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n" % (level, level)
+        yield b"Content-Type: text/plain\n\n" + url("61-deepest") + b"\n"
+
+    def digests():
+        yield HEAD
+        yield from flood(b"Content-Type: message/rfc822\n\nSubject: y\n", 10_000 * n)
+        yield b"\n" + url("61-digest") + b"\n"
+
+    def parts():
+        yield HEAD + b"Content-Type: multipart/mixed; boundary=x\n\n"
+        yield from flood(b"--x\n\na\n", 1_000_000 * n)
+        yield b"--x\n\n" + url("62-last") + b"\n--x--\n" + url("62-epilogue") + b"\n"
+
+    def fields():
+        yield HEAD
+        yield from flood(b"X-Flood: word\n", 100_000 * n)
+        yield b"X-Url: " + url("63-field") + b"\n\n" + url("63-body") + b"\n"
+
+    def addresses():
+        yield HEAD
+        yield from flood(b"Cc: Some One <some.one@host.example>,\n two@host.example\n", 50_000 * n)
+        yield b"\n" + url("63-address") + b"\n"
+
+    def long_field():
+        yield HEAD + b"X-Long: " + url("64-start") + b" "
+        yield from flood(b"word ", 20_000_000 * n)
+        yield url("64-end") + b"\n\n" + url("64-body") + b"\n"
+
+    def folded_field():
+        yield HEAD + b"X-Folded: " + url("64-fold-start")
+        yield from flood(b"\n word word word word", 2_000_000 * n)
+        yield b"\n " + url("64-fold-end") + b"\n\n" + url("64-fold-body") + b"\n"
+
+    def endless_header():
+        yield from flood(b"X-Field: value\n", 1_000_000 * n)
+        yield b"X-Url: " + url("65-endless") + b"\n"
+
+    def blank_lines():
+        yield HEAD + b"\n"
+        yield from flood(b"\n", 1_000_000 * n)
+        yield url("65-blank") + b"\n"
+
+    def boundaries():
+        yield HEAD + b'Content-Type: multipart/mixed; boundary="a"; boundary="aa"\n\n'
+        yield b"preamble " + url("66-preamble") + b"\n--a\n\n" + url("66-first") + b"\n--aa\n\n" + url("66-second") + b"\n"
+        yield b"--" + b"a" * 3000 + b"\n\n" + url("66-long") + b"\n--a--\nepilogue " + url("66-epilogue") + b"\n"
+
+    def encodings():
+        yield HEAD + b"Content-Type: multipart/mixed; boundary=x\n\n"
+        text = b"see " + url("67-base64") + b" now\n"
+        yield b"--x\nContent-Transfer-Encoding: base64\n\n"
+        yield b"".join(b"%c!?\n" % byte for byte in base64.b64encode(text)) + b"\n"
+        yield b"--x\nContent-Transfer-Encoding: quoted-printable\n\n"
+        one = url("67-soft-break")
+        yield b"see " + one[:15] + b"=\n" + one[15:] + b" =ZZ =\n"
+        yield b"--x\nContent-Transfer-Encoding: x-unknown\n\nbegin 644 file\n" + url("67-uu") + b"\n--x--\n"
+
+    def encoded_words():
+        yield HEAD + b"X-Words: "
+        yield from flood(b"=?utf-8?q?word?= ", 100_000 * n)
+        yield b"\nContent-Disposition: attachment"
+        yield from flood(b"; filename*999999999*=x", 20_000 * n)
+        yield b"\n\n" + url("68-body") + b"\n"
+
+    def punctuation():
+        yield HEAD + b"Content-Type: text/plain"
+        yield from flood(b";", 1_000_000 * n)
+        yield b"\nFrom: "
+        yield from flood(b"(", 1_000_000 * n)
+        yield b'\nTo: "unclosed\n\n' + url("69-body") + b"\n"
+
+    def nul():
+        yield HEAD + b"\n\0\0 " + url("70-before") + b" \0\n\0" + b"word\0word " + url("70-after") + b"\n"
+
+    def charsets():
+        for number, name in enumerate([b"utf-7", b"iso-2022-jp", b"utf-16", b"x" * 1000, b"\xff\xfe", b"utf-8"]):
+            yield b"From a@b Mon\n" + HEAD + b"Content-Type: text/plain; charset=" + name + b"\n\n"
+            yield b"\x1b$B!! \xed\xa0\x80 \xc0\xaf \xef\xbb\xbf \x1b(B\n" * 50
+            text = b"\n" + url("71-%d" % number) + b"\n\n"
+            # The blank line before the next separator is one of bytes.
+            yield text.decode().encode("utf-16-le") + b"\n\n" if name == b"utf-16" else text
+
+    def line_ends():
+        yield HEAD.replace(b"\n", b"\r\n") + b"\r\n" + url("72-crlf") + b"\r\r\n" + url("72-cr") + b"\r\xc2\x85 " + url("72-nel") + b"\n"
+
+    def one_line():
+        yield HEAD + b"\n" + url("73-start") + b" "
+        for number in range(3):
+            yield from flood(b"word ", 7_000_000 * n)
+            yield url(f"73-{number}") + b" "
+        yield b"\n"
+
+    def starts(unit, name):
+        def text():
+            yield HEAD + b"\n"
+            yield from flood(unit, 1_000_000 * n // len(unit))
+            yield b"\n" + url("74-" + name) + b"\n"
+
+        return text
+
+    def html(before, unit, count, name):
+        def text():
+            yield HEAD + b"Content-Type: text/html\n\n<html><body>" + before
+            yield from flood(unit, count * n)
+            yield b"\n--></a>\n<p>" + url("75-" + name) + b"</p>\n"
+
+        return text
+
+    def entities():
+        yield HEAD + b"Content-Type: text/html\n\n<p>&#x"
+        yield from flood(b"f", 100_000 * n)
+        yield b"; "
+        yield from flood(b"&amp;", 100_000 * n)
+        yield b"&#xD800; </p><p>" + url("76") + b"</p>\n"
+
+    def dates():
+        yield HEAD + b"Date: " + b"(" * 200_000 + b" 1 Jan 1996\n\n" + url("77") + b"\n"
+
+    def panics():
+        for number, field in enumerate([b"Received:\n\t", b"Content-Type:", b"=?=?=?", b"Date: 99 Foo -1"]):
+            yield b"From a@b Mon\n" + field + b"\nSubject: x\n\n" + url("78-%d" % number) + b"\n\n"
+
+    def long_urls():
+        yield HEAD + b"\nhttp://long.example/"
+        yield from flood(b"x", 1_000_000 * n)
+        yield b"\n<URL:data:text/plain,"
+        yield from flood(b"y", 5_000_000 * n)
+        yield b">\n" + url("80") + b"\n"
+
+    def many_urls():
+        yield HEAD + b"\n"
+        for number in range(0, 50_000 * n, 1000):
+            yield b"".join(b"http://m%d.example/\n" % (number + i) for i in range(1000))
+        yield url("81") + b"\n"
+
+    def hosts():
+        yield HEAD + b"\n"
+        yield from flood(b"http://xn--" * 20 + b".example/ http://[fe80::1%25eth0]/ http://a:99999/ http://a@b@c/\n", 2_000 * n)
+        yield url("82") + b"\n"
+
+    yield from {
+        "61-nested": nested, "61-digests": digests, "62-parts": parts, "63-fields": fields, "63-addresses": addresses,
+        "64-field": long_field, "64-folded": folded_field, "65-endless": endless_header, "65-blank": blank_lines,
+        "66-boundaries": boundaries, "67-encodings": encodings, "68-words": encoded_words, "69-punctuation": punctuation,
+        "70-nul": nul, "71-charsets": charsets, "72-ends": line_ends, "73-line": one_line,
+        "74-addresses": starts(b"a@b.com\n", "addresses"), "74-mailto": starts(b"mailto:", "mailto"),
+        "74-stars": starts(b"http://" + b"*" * 70 + b"a ", "stars"), "74-marks": starts(b"http://" + b"!" * 40 + b"<", "marks"),
+        "74-www": starts(b"www.", "www"), "74-brackets": starts(b"((((", "brackets"), "74-http": starts(b"http://", "http"),
+        "75-tags": html(b"", b"<b><table><i>", 50_000, "tags"), "75-attribute": html(b"<a title='", b"x", 1_000_000, "attribute"),
+        "75-comment": html(b"<!--", b"word ", 100_000, "comment"), "76-entities": entities, "77-date": dates, "78-panics": panics,
+        "80-long": long_urls, "81-many": many_urls, "82-hosts": hosts,
+    }.items()
+
+
+def memory_group():
+    """Returns a command prefix that limits memory, and the file with the highest use; None where groups cannot be made."""
+    v1, v2 = "/sys/fs/cgroup/memory", "/sys/fs/cgroup"
+    for base, limit, peak in [(v1, "memory.limit_in_bytes", "memory.max_usage_in_bytes"), (v2, "memory.max", "memory.peak")]:
+        group = f"{base}/urlspool-hostile-{os.getpid()}"
+        try:
+            os.mkdir(group)
+            with open(f"{group}/{limit}", "w") as file:
+                file.write(str(MAX_MIB << 20))
+            with open(f"{group}/{peak}"):
+                pass
+            return group, f"{group}/{peak}"
+        except OSError:
+            if os.path.isdir(group):
+                os.rmdir(group)
+    return None
+
+
+def scan(program, folder, threads, group):
+    """Returns the exit status, the output file, the highest memory in MiB and the seconds of one run."""
+    out = tempfile.NamedTemporaryFile(dir=os.path.dirname(folder))
+
+    def enter():
+        if group:
+            with open(f"{group[0]}/cgroup.procs", "w") as file:
+                file.write(str(os.getpid()))
+
+    begun = time.monotonic()
+    command = [program, "scan", "-q", "-j", str(threads), "--events", "/dev/null", folder]
+    child = subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL, preexec_fn=enter)
+    _, status, used = os.wait4(child.pid, 0)
+    return os.waitstatus_to_exitcode(status), out, used.ru_maxrss >> 10, time.monotonic() - begun
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("program", nargs="?", default="target/release/urlspool")
+    parser.add_argument("--scale", type=int, default=1)
+    parser.add_argument("--keep", help="write the corpus here and keep it")
+    args = parser.parse_args()
+    base = tempfile.mkdtemp(prefix="urlspool-hostile-")
+    folder = args.keep or f"{base}/corpus"
+    os.makedirs(folder, exist_ok=True)
+    size = 0
+    for name, text in corpus(args.scale):
+        with open(f"{folder}/{name}", "wb") as file:
+            for piece in text():
+                file.write(piece)
+        size += os.path.getsize(f"{folder}/{name}")
+    print(f"{len(os.listdir(folder))} files, {size >> 20} MiB, {len(planted)} planted URLs")
+    group, failed, digests = memory_group(), 0, set()
+    print("memory is limited to 512 MiB by a cgroup" if group else "SKIPPED: no cgroup can be made here; memory is only measured")
+    for threads in [1, 8]:
+        code, out, mib, seconds = scan(os.path.realpath(args.program), folder, threads, group)
+        digest, missing, lines = hashlib.sha256(), set(planted), 0
+        with open(out.name, "rb") as file:
+            for line in file:
+                digest.update(line)
+                lines += 1
+                if b"planted-" in line:
+                    missing.discard(json.loads(line)["url"])
+        out.close()
+        digests.add(digest.hexdigest())
+        print(f"-j{threads}: exit {code}, {lines} records, {len(planted) - len(missing)} of {len(planted)} planted URLs, "
+              f"{mib} MiB, {seconds:.1f} s")
+        if missing:
+            print("  not found:", *sorted(missing))
+        failed += bool(missing) + (code not in (0, 1)) + (mib > MAX_MIB) + (seconds > MAX_SECONDS)
+    if len(digests) > 1:
+        print("the runs with one and eight threads differ")
+    failed += len(digests) > 1
+    if group:
+        os.rmdir(group[0])
+    shutil.rmtree(base)
+    print("passed" if not failed else f"{failed} failed")
+    sys.exit(bool(failed))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""Traces a scan and checks what it asks of the kernel.
+
+    tests/tools/system_calls.py [PROGRAM]
+
+The input holds archives whose members are named like files outside, mail that mentions files and hosts, and compressed files. Checked by
+strace: no socket is made but the pair for signals, no program is run, nothing is opened for writing but the outputs, nothing is removed or renamed but them, and
+no path is opened that only a member or a mail names. Exits with 77 where strace cannot trace.
+"""
+import gzip, io, os, re, shutil, subprocess, sys, tarfile, tempfile, zipfile
+
+program = os.path.realpath(sys.argv[1] if len(sys.argv) > 1 else "target/release/urlspool")
+MAIL = b"From: a@b.example\nSubject: x\nX-File: /etc/named-in-mail\n\nhttp://n.example/ file:///etc/named-in-mail\n"
+MEMBERS = ["/etc/named-member", "../../named-member", "named-member/../../up", "named-member"]
+
+
+def inputs(folder):
+    os.makedirs(f"{folder}/maildir/cur")
+    for name in ["tmp", "new"]:
+        os.mkdir(f"{folder}/maildir/{name}")
+    with open(f"{folder}/maildir/cur/1.a:2,S", "wb") as file:
+        file.write(MAIL)
+    with gzip.open(f"{folder}/mail.gz", "wb") as file:
+        file.write(b"From a@b Mon\n" + MAIL)
+    with tarfile.open(f"{folder}/mail.tar.gz", "w:gz") as archive:
+        for name in MEMBERS:
+            member = tarfile.TarInfo(name)
+            member.size = len(MAIL)
+            archive.addfile(member, io.BytesIO(MAIL))
+        link = tarfile.TarInfo("named-link")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/named-target"
+        archive.addfile(link)
+    with zipfile.ZipFile(f"{folder}/mail.zip", "w") as archive:
+        for name in MEMBERS:
+            archive.writestr(name, MAIL)
+
+
+def main():
+    if not shutil.which("strace"):
+        print("SKIPPED: strace is not installed")
+        sys.exit(77)
+    base = tempfile.mkdtemp(prefix="urlspool-calls-")
+    inputs(f"{base}/in")
+    outputs = {option: f"{base}/{option.strip('-')}" for option in ["-o", "--rejects", "--events", "--summary"]}
+    options = [word for pair in outputs.items() for word in pair]
+    trace = f"{base}/trace"
+    command = ["strace", "-f", "-qq", "-y", "-s", "4096", "-o", trace, program, "scan", "-j2", *options, f"{base}/in"]
+    ended = subprocess.run(command, stderr=subprocess.PIPE, text=True)
+    if not os.path.exists(trace) or "ptrace" in ended.stderr:
+        print("SKIPPED: strace cannot trace here:", ended.stderr.strip())
+        sys.exit(77)
+    with open(outputs["-o"]) as file:
+        records = len(file.readlines())
+    # One in the Maildir and in mail.gz, four in each archive, twice a file: URL of each.
+    assert records == 2 * (2 + 2 * len(MEMBERS)), f"{records} records"
+    calls = {}
+    with open(trace, errors="replace") as file:
+        lines = [line.split(None, 1)[1] for line in file]
+    faults = []
+    for line in lines:
+        name = line.split("(", 1)[0]
+        calls[name] = calls.get(name, 0) + 1
+        is_own = any(path in line for path in outputs.values())
+        # A pair of sockets within the program, by which a signal handler wakes it, is no way out.
+        if name in ("socket", "connect", "bind", "sendto", "sendmsg"):
+            faults.append(line)
+        if name in ("fork", "vfork") or name == "execve" and program not in line:
+            faults.append(line)
+        if name.startswith("open") and re.search(r"O_(WRONLY|RDWR|CREAT|TRUNC|APPEND)", line) and not is_own and "/dev/" not in line:
+            faults.append(line)
+        if re.match(r"(unlink|rename|mkdir|rmdir|link|symlink|truncate|ftruncate|chmod|fchmod|chown|fchown)", name) and not is_own:
+            faults.append(line)
+        if name not in ("write", "read", "pread64", "readlink") and re.search(r"named-(in-mail|member|link|target)", line):
+            faults.append(line)
+    shutil.rmtree(base)
+    for fault in faults:
+        print("forbidden:", fault.strip()[:300])
+    opened = calls.get("openat", 0) + calls.get("openat2", 0)
+    print(f"{records} records, {len(lines)} calls of {len(calls)} kinds, {opened} opens, {len(faults)} forbidden")
+    sys.exit(bool(faults))
+
+
+if __name__ == "__main__":
+    main()
