@@ -21,7 +21,6 @@ mod segment;
 mod sqlite;
 mod target;
 mod target_name;
-#[cfg(feature = "postgres")]
 mod words;
 
 pub use credentials::{Credentials, Secret};

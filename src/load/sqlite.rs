@@ -12,6 +12,8 @@ mod schema;
 #[cfg(feature = "audit")]
 pub(crate) use connection::open_to_extend;
 pub(crate) use connection::{open_to_read, sqlite_error};
+#[cfg(test)]
+pub(super) use schema::tokenizer;
 
 use std::path::{Path, PathBuf};
 

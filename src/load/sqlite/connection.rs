@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::schema::{APPLICATION_ID, TABLES, VERSION};
+use super::schema::{APPLICATION_ID, TABLES, VERSION, search_table};
 use crate::limits::{LOAD_CACHE_KIB, LOAD_LOCK_SECONDS};
 use crate::load::error::LoadError;
 use crate::load::records_view::RECORDS_VIEW;
@@ -77,6 +77,7 @@ fn prepare(db: &Connection, path: &Path) -> Result<(), LoadError> {
 
 fn create(db: &Connection) -> rusqlite::Result<()> {
     db.execute_batch(TABLES)?;
+    db.execute_batch(&search_table())?;
     db.execute_batch(RECORDS_VIEW)?;
     db.execute_batch(&format!(
         "PRAGMA application_id={APPLICATION_ID}; PRAGMA user_version={VERSION}"

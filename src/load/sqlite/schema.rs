@@ -1,12 +1,29 @@
 //! The tables of a database that was loaded.
 
+use crate::load::words::separators_for_sqlite;
+
 /// `PRAGMA application_id` of a database of this program: `urls` in ASCII.
 pub(super) const APPLICATION_ID: i32 = 0x7572_6C73;
 
 /// `PRAGMA user_version`: the version of the tables.
 pub(super) const VERSION: i32 = 1;
 
-/// The tables. `docs/loading.md` describes them for users.
+/// The tokenizer of the full-text index: words as [`crate::load::words`] has them.
+pub(in crate::load) fn tokenizer() -> String {
+    let separators = separators_for_sqlite();
+    format!("unicode61 remove_diacritics 0 categories 'L* N* M* Co' separators '{separators}'")
+}
+
+/// The full-text index. The table `search` holds only the index of the texts, which the view gives.
+pub(super) fn search_table() -> String {
+    format!(
+        "CREATE VIRTUAL TABLE search USING fts5(url, anchor, subject, sender,
+           content='texts', content_rowid='id', tokenize=\"{}\")",
+        tokenizer()
+    )
+}
+
+/// The tables but the full-text index. `docs/loading.md` describes them for users.
 pub(super) const TABLES: &str = "
 -- Files, and members of archives. key: hash of the path and the members' names, as bytes.
 CREATE TABLE sources(
@@ -102,13 +119,8 @@ CREATE TABLE segments(
   PRIMARY KEY(instance, epoch, seq)
 ) WITHOUT ROWID;
 
--- The texts that are searched. The table search holds only their index.
+-- The texts that are searched.
 CREATE VIEW texts AS
   SELECT urls.id, urls.url, urls.anchor, messages.subject, messages.sender
   FROM urls JOIN messages ON messages.id = urls.message;
-CREATE VIRTUAL TABLE search USING fts5(
-  url, anchor, subject, sender,
-  content='texts', content_rowid='id',
-  tokenize=\"unicode61 remove_diacritics 0 categories 'L* N* M* Co'\"
-);
 ";
