@@ -70,9 +70,9 @@ named_values! {
     SchemaLanguage {
         JsonSchema = "json-schema": "JSON Schema of records, rejects and events",
         Arrow = "arrow": "Python expression for pyarrow, `pa.schema(...)`",
-        Duckdb = "duckdb": "Table of DuckDB",
-        Postgresql = "postgresql": "Table of PostgreSQL: jsonb and generated columns",
-        Elasticsearch = "elasticsearch": "Index template of Elasticsearch",
+        Duckdb = "duckdb": "Table of DuckDB, which COPY loads",
+        Postgresql = "postgresql": "Table of PostgreSQL, which psql's \\copy loads: jsonb and generated columns",
+        Elasticsearch = "elasticsearch": "Index template of Elasticsearch and OpenSearch, with the mapping of `urlspool load`",
     }
 }
 
