@@ -1,25 +1,28 @@
 #!/usr/bin/env python3
 """Loads one file of records into SQLite and PostgreSQL, and compares both with DuckDB over the JSON lines.
 
-    python3 tests/tools/load_compare.py BINARY RECORDS.jsonl [--words N]
+    python3 tests/tools/load_compare.py BINARY RECORDS.jsonl [--words N] [--rows N]
 
 The same queries must give the same answers in all three, and full-text queries the same in the first two: N words that occur in the
-records, and pairs of them. Prints the rates of loading, beside those of SQLite's shell and of `\\copy` where the same rows are
-written without indexes, the sizes of the databases, and the times of searches. BINARY needs the feature `postgres`; DuckDB is the
-Python package. What is not there is named, and the rest is compared.
+records, and pairs of them. Prints rates, memory and sizes, of one run: of the loads, of DuckDB's `read_json` of the same lines, and of
+`.import` of SQLite's shell and `\\copy` of psql, which write the rows of `urls` from CSV without indexes, links, messages or words. With
+--rows the records are repeated under other paths until there are so many, and the times of searches are those of that many rows.
+BINARY needs the feature `postgres`; DuckDB is the Python package. What is not there is named, and the rest is compared.
 """
 
 import argparse
 import os
 import random
 import re
+import shutil
 import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 
-from load_kills import CHECKS, Postgresql
+from load_kills import CHECKS
+from postgresql import Postgresql
 
 QUERIES = {
     "records": "SELECT count(*) FROM urls",
@@ -70,10 +73,59 @@ def shown(rows):
     return [tuple(cell(value) for value in row) for row in rows]
 
 
-def timed(command):
+class Timed:
+    """A command, with its seconds, and its memory in MiB."""
+
+    def __init__(self, *command, **more):
+        begun = time.time()
+        process = subprocess.Popen(command, **more)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            raise subprocess.CalledProcessError(process.returncode, command)
+        self.seconds, self.mib = time.time() - begun, usage.ru_maxrss >> 10
+
+    def show(self, name, rows, database_mib=None):
+        size = f", database {database_mib} MiB" if database_mib is not None else ""
+        print(f"{name}: {self.seconds:.1f} s, {rows / self.seconds:.0f} rows/s, memory {self.mib} MiB{size}")
+
+
+def repeated(path, rows, folder):
+    """A file of at least so many records: the same under other paths."""
+    out = os.path.join(folder, "repeated.jsonl")
+    with open(path, encoding="utf-8") as lines:
+        records = [line for line in lines if line.startswith('{"schema":1,"type":"url"')]
+    with open(out, "w", encoding="utf-8") as file:
+        for copy in range(-(-rows // len(records))):
+            for line in records:
+                place = line.replace('"source":{"path":"', f'"source":{{"path":"copy{copy}', 1)
+                file.write(place.replace('"mailbox":"', f'"mailbox":"copy{copy}', 1))
+    return out
+
+
+def import_csv(database, folder, rows):
+    """The rows of `urls` by SQLite's shell, without indexes."""
+    csv, copy = os.path.join(folder, "urls.csv"), os.path.join(folder, "import.db")
+    with open(csv, "wb") as file:
+        subprocess.run(["sqlite3", "-csv", database, "SELECT * FROM urls"], check=True, stdout=file)
+    create = sqlite3.connect(database).execute("SELECT sql FROM sqlite_master WHERE name = 'urls'").fetchone()[0]
+    create = create.replace(" UNIQUE", "").replace(" PRIMARY KEY", "")
+    commands = ["-cmd", create, "-cmd", ".mode csv"]
+    Timed("sqlite3", *commands, copy, f".import {csv} urls").show("sqlite3 .import of the rows of urls, no index", rows, os.path.getsize(copy) >> 20)
+
+
+def copy_csv(server, folder, rows):
+    """The rows of `urls` by psql, without indexes."""
+    csv = os.path.join(folder, "copy.csv")
+    with open(csv, "w", encoding="utf-8") as file:
+        file.write(server.psql("", "-c", "COPY urls TO STDOUT (FORMAT csv)"))
+    server.psql("CREATE TABLE copied (LIKE urls)")
     begun = time.time()
-    subprocess.run(command, check=True)
-    return time.time() - begun
+    with open(csv, encoding="utf-8") as file:
+        server.psql(file, "-q", "-c", "COPY copied FROM STDIN (FORMAT csv)")
+    seconds = time.time() - begun
+    print(f"\\copy of the rows of urls, no index: {seconds:.1f} s, {rows / seconds:.0f} rows/s")
+    server.psql("DROP TABLE copied")
 
 
 def duckdb_rows(path):
@@ -88,7 +140,9 @@ def duckdb_rows(path):
     for statement in DUCKDB.format(path, day).split(";\n"):
         if statement.strip():
             db.execute(statement)
-    print(f"DuckDB: {time.time() - begun:.1f} s")
+    seconds = time.time() - begun
+    rows = db.execute("SELECT count(*) FROM urls").fetchone()[0]
+    print(f"DuckDB, read_json of the fields that are compared, no index: {seconds:.1f} s, {rows / seconds:.0f} rows/s")
     return lambda query: db.execute(query).fetchall()
 
 
@@ -141,21 +195,26 @@ def main():
     parser.add_argument("binary")
     parser.add_argument("records")
     parser.add_argument("--words", type=int, default=200)
+    parser.add_argument("--rows", type=int)
     args = parser.parse_args()
     folder = tempfile.mkdtemp(prefix="urlspool-compare")
     database = os.path.join(folder, "urls.db")
-    lines = sum(1 for _ in open(args.records, "rb"))
-    seconds = timed([args.binary, "load", "--into", database, args.records])
-    print(f"{lines} records; SQLite: {seconds:.1f} s, {lines / seconds:.0f} records/s, {os.path.getsize(database) >> 20} MiB")
+    if args.rows:
+        args.records = repeated(args.records, args.rows, folder)
+    load = [args.binary, "load", "--into"]
+    into_sqlite = Timed(*load, database, args.records)
     sqlite = sqlite3.connect(database)
-    server = Postgresql(folder)
+    rows = sqlite.execute("SELECT count(*) FROM urls").fetchone()[0]
+    print(f"{rows} rows, {os.path.getsize(args.records) >> 20} MiB of lines")
+    into_sqlite.show("SQLite", rows, os.path.getsize(database) >> 20)
+    import_csv(database, folder, rows)
+    server = Postgresql("compare")
     failed, duckdb = 0, None
     try:
-        seconds = timed([args.binary, "load", "--into", server.target, args.records])
-        size = int(server.rows("SELECT pg_database_size('postgres')")[0][0]) >> 20
-        print(f"PostgreSQL: {seconds:.1f} s, {lines / seconds:.0f} records/s, {size} MiB")
-        seconds = timed([args.binary, "load", "--into", server.target, args.records])
-        print(f"PostgreSQL again: {seconds:.1f} s")
+        into_server = Timed(*load, server.target, args.records)
+        into_server.show("PostgreSQL", rows, int(server.rows("SELECT pg_database_size('postgres')")[0][0]) >> 20)
+        Timed(*load, server.target, args.records).show("PostgreSQL again", rows)
+        copy_csv(server, folder, rows)
         duckdb = duckdb_rows(args.records)
         for name, query in QUERIES.items():
             answers = {"SQLite": shown(sqlite.execute(query)), "PostgreSQL": shown(server.rows(query))}
@@ -177,6 +236,7 @@ def main():
         searches(args.binary, database, sqlite)
     finally:
         server.stop()
+        shutil.rmtree(folder)
     print(f"{0 if failed else 1} passed, {failed} failed, {0 if duckdb else 1} skipped")
     return 1 if failed else 0
 

@@ -10,10 +10,8 @@ started meanwhile. PostgreSQL needs a binary with the feature `postgres`, and a 
 """
 
 import argparse
-import glob
 import json
 import os
-import pwd
 import random
 import shutil
 import signal
@@ -22,6 +20,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+from postgresql import Postgresql
 
 CONFIG = """[output]
 dir = "{0}/out"
@@ -60,46 +60,6 @@ class Sqlite:
 
     def stop(self):
         pass
-
-
-class Postgresql:
-    """A server on a socket in a folder of its own, run by user postgres if this is root."""
-
-    def __init__(self, folder):
-        found = shutil.which("initdb") or next(iter(glob.glob("/usr/lib/postgresql/*/bin/initdb")), None)
-        if found is None:
-            print("SKIPPED: initdb is not installed", file=sys.stderr)
-            sys.exit(77)
-        self.programs = os.path.dirname(os.path.realpath(found))
-        self.folder = tempfile.mkdtemp(prefix="urlspool-pg")
-        self.user = pwd.getpwnam("postgres") if os.geteuid() == 0 else pwd.getpwuid(os.geteuid())
-        os.chown(self.folder, self.user.pw_uid, self.user.pw_gid)
-        self.data = os.path.join(self.folder, "data")
-        self.run(f"{self.programs}/initdb", "-D", self.data, "-A", "trust", "-E", "UTF8", "-U", "u")
-        self.start()
-        self.target = f"postgresql:///postgres?host={self.folder}&user=u"
-
-    def run(self, *command, **more):
-        return subprocess.run(
-            command, check=True, capture_output=True, text=True, user=self.user.pw_uid, group=self.user.pw_gid, cwd="/", **more
-        ).stdout
-
-    def start(self):
-        options = f"-k {self.folder} -c listen_addresses='' -c fsync=off -c full_page_writes=off"
-        self.run(f"{self.programs}/pg_ctl", "-D", self.data, "-o", options, "-w", "-l", f"{self.folder}/log", "start")
-
-    def restart(self):
-        self.run(f"{self.programs}/pg_ctl", "-D", self.data, "-m", "fast", "-w", "stop")
-        time.sleep(2)
-        self.start()
-
-    def rows(self, query):
-        psql = [f"{self.programs}/psql", "-h", self.folder, "-U", "u", "-d", "postgres", "-v", "ON_ERROR_STOP=1", "-At", "-F", "\x1f"]
-        return [tuple(row.split("\x1f")) for row in self.run(*psql, "-c", query).split("\n")[:-1]]
-
-    def stop(self):
-        self.run(f"{self.programs}/pg_ctl", "-D", self.data, "-m", "immediate", "stop")
-        shutil.rmtree(self.folder)
 
 
 class Process:
@@ -168,7 +128,7 @@ def main():
     config = f"{folder}/urlspool.toml"
     with open(config, "w", encoding="utf-8") as file:
         file.write(CONFIG.format(folder, random.choice(["none", "zstd"])))
-    database = Sqlite(folder) if args.target == "sqlite" else Postgresql(folder)
+    database = Sqlite(folder) if args.target == "sqlite" else Postgresql("kills")
     log = open(f"{folder}/log", "wb")
     daemon = Process(log, binary, "watch", "--config", config)
     loader = Process(log, binary, "load", "--into", database.target, "--follow", "--delete-segments", f"{folder}/out")

@@ -12,17 +12,14 @@ not installed is named; the exit status is 1 if a count differs. Needs the Pytho
 
 import argparse
 import collections
-import glob
 import importlib.util
 import json
-import os
-import pwd
-import shutil
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import time
+
+from postgresql import Postgresql, initdb
 
 TOP = 5  # hosts that are compared
 
@@ -122,36 +119,17 @@ def pyarrow(path, schema):
 
 
 def postgresql(path, schema):
-    """Starts a server on a socket in a folder of its own, as user postgres if this is root, and stops it again."""
-    found = shutil.which("initdb") or next(iter(glob.glob("/usr/lib/postgresql/*/bin/initdb")), None)
-    if found is None:
+    if initdb() is None:
         raise ModuleNotFoundError("initdb")
-    programs = os.path.dirname(os.path.realpath(found))
-    folder = tempfile.mkdtemp(prefix="urlspool-pg")
-    user = pwd.getpwnam("postgres") if os.geteuid() == 0 else pwd.getpwuid(os.geteuid())
-    os.chown(folder, user.pw_uid, user.pw_gid)
-
-    def run(*command, **more):
-        return subprocess.run(
-            command, check=True, capture_output=True, text=True, user=user.pw_uid, group=user.pw_gid, cwd="/", **more
-        ).stdout
-
-    data = os.path.join(folder, "data")
-    run(f"{programs}/initdb", "-D", data, "-A", "trust", "-E", "UTF8", "-U", "u")
-    options = f"-k {folder} -c listen_addresses='' -c fsync=off"
-    run(f"{programs}/pg_ctl", "-D", data, "-o", options, "-w", "-l", f"{folder}/log", "start")
-    psql = [f"{programs}/psql", "-h", folder, "-U", "u", "-d", "postgres", "-v", "ON_ERROR_STOP=1", "-At", "-F", "\t"]
+    server = Postgresql("records")
     try:
-        run(*psql, input=schema("postgresql"))
+        server.psql(schema("postgresql"))
         copy = "COPY urls (record) FROM STDIN WITH (FORMAT csv, DELIMITER E'\\x01', QUOTE E'\\x02')"
-        with open(path, "rb") as lines:
-            subprocess.run(
-                [*psql, "-q", "-c", copy], check=True, stdin=lines, user=user.pw_uid, group=user.pw_gid, cwd="/"
-            )
-        return sql(lambda query: [row.split("\t") for row in run(*psql, "-c", query).splitlines()])
+        with open(path, encoding="utf-8") as lines:
+            server.psql(lines, "-q", "-c", copy)
+        return sql(server.rows)
     finally:
-        run(f"{programs}/pg_ctl", "-D", data, "-m", "immediate", "stop")
-        shutil.rmtree(folder)
+        server.stop()
 
 
 LOADERS = [jq, duckdb_guess, duckdb_schema, pandas, sqlite, postgresql, pyarrow]
