@@ -399,6 +399,12 @@ pub const LOAD_BATCH_ROWS: usize = 50_000;
 /// Maximum size, in bytes, of a line that is loaded. A record repeats a URL of [`Limits::url_bytes`] less than twenty times.
 pub const LOAD_LINE_BYTES: usize = 16 << 20;
 
+/// Size, in bytes, of the lines that the thread which parses hands over at once; a longer line is handed over alone.
+pub const LOAD_PARSED_BYTES: u64 = 256 << 10;
+
+/// Number of batches of [`LOAD_PARSED_BYTES`] that are parsed before the rows of the one before are written.
+pub const LOAD_PARSED_BATCHES: usize = 4;
+
 /// Number of links whose numbers are held in memory before they are written to the database.
 pub const LOAD_PENDING_LINKS: usize = 100_000;
 

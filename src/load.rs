@@ -12,6 +12,7 @@ mod follow;
 mod input;
 mod lines;
 mod loader;
+mod parsed_lines;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod records_view;

@@ -59,8 +59,7 @@ pub use parsed::write_parsed;
 pub use parts::{Decoded, Parts};
 pub use read_error::RecordReadError;
 pub use record_line::{
-    GoneLine, JsonList, LineError, MessageLine, RecordLine, SourceLine, Text, UrlLine,
-    read_record_line,
+    GoneLine, JsonList, LineError, MessageLine, RecordLine, SourceLine, UrlLine, read_record_line,
 };
 pub use reject::write_reject;
 pub use schema::{

@@ -165,6 +165,10 @@ fn no_transactions() -> LoadError {
 }
 
 impl Target for ElasticsearchTarget {
+    fn needs_lines(&self) -> bool {
+        true
+    }
+
     fn begin(&mut self) -> Result<(), LoadError> {
         self.clear();
         if !self.is_prepared {
@@ -206,7 +210,7 @@ impl Target for ElasticsearchTarget {
         Ok(RowOutcome::Known)
     }
 
-    fn remove(&mut self, gone: &GoneLine<'_>) -> Result<u64, LoadError> {
+    fn remove(&mut self, gone: &GoneLine) -> Result<u64, LoadError> {
         for digest in &gone.digests {
             self.gone.push(&gone.mailbox, digest);
             if self.gone.is_full() {

@@ -1,15 +1,16 @@
 //! A load that is running: reads the inputs line by line, and commits rows and segments together.
 
+use std::io;
 use std::path::PathBuf;
 
 use super::error::LoadError;
 use super::input::{InputError, LoadInput, inputs_of};
-use super::lines::{InputLines, NextLine};
+use super::parsed_lines::{LineTexts, ParsedItem, ParsedLine, ParsedRecord, each_parsed_line};
 use super::segment::SegmentFile;
 use super::target::{InputLine, LoadRow, RowOutcome, SegmentStatus, Target};
 use super::{LoadCounts, LoadJob, LoadMode, LoadReport, LoadedSegments};
-use crate::limits::{LOAD_BATCH_ROWS, LOAD_LINE_BYTES};
-use crate::record::{GoneLine, LineError, RecordLine, UrlLine, read_record_line};
+use crate::limits::LOAD_BATCH_ROWS;
+use crate::record::{GoneLine, LineError, RecordLine};
 
 /// A load that is running.
 pub(super) struct Loader<'r> {
@@ -19,7 +20,6 @@ pub(super) struct Loader<'r> {
     mode: LoadMode,
     segments: LoadedSegments,
     batch: Batch,
-    line: Vec<u8>,
 }
 
 /// The uncommitted part of a load.
@@ -46,7 +46,6 @@ impl<'r> Loader<'r> {
             mode: job.mode,
             segments: job.segments,
             batch: Batch::default(),
-            line: Vec::new(),
         }
     }
 
@@ -116,25 +115,26 @@ impl<'r> Loader<'r> {
 
     fn load_input(&mut self, input: &LoadInput) -> Result<(), LoadError> {
         let name = input.name();
-        let lines = match input {
-            LoadInput::Stdin => InputLines::of_stdin(),
-            LoadInput::File(path) => InputLines::of_file(path),
-            LoadInput::Segment(segment) => return self.load_segment(segment, &name),
-        };
-        match lines {
-            Ok(mut lines) => self.load_lines(&mut lines, &name, Commits::BetweenLines),
-            Err(error) => {
-                self.failed(&name, &error.to_string());
-                Ok(())
-            }
+        if let LoadInput::Segment(segment) = input {
+            return self.load_segment(input, segment, &name);
         }
+        match self.load_lines(input, &name, Commits::BetweenLines)? {
+            InputEnd::Whole { .. } => {}
+            InputEnd::Failed(error) => self.failed(&name, &error.to_string()),
+        }
+        Ok(())
     }
 
     /// Loads a segment, unless the target holds it. Its rows and its name are committed together.
-    fn load_segment(&mut self, segment: &SegmentFile, name: &str) -> Result<(), LoadError> {
+    fn load_segment(
+        &mut self,
+        input: &LoadInput,
+        segment: &SegmentFile,
+        name: &str,
+    ) -> Result<(), LoadError> {
         self.begin()?;
         match self.target.segment_status(&segment.id)? {
-            SegmentStatus::New => self.load_new_segment(segment, name)?,
+            SegmentStatus::New => self.load_new_segment(input, segment, name)?,
             SegmentStatus::Loaded => self.batch.counts.known_segments += 1,
             SegmentStatus::OtherHash(other) => {
                 let id = &segment.id;
@@ -150,16 +150,23 @@ impl<'r> Loader<'r> {
         self.commit_if_full()
     }
 
-    fn load_new_segment(&mut self, segment: &SegmentFile, name: &str) -> Result<(), LoadError> {
-        let unreadable =
-            |error: std::io::Error| LoadError::Io(format!("cannot read {name}: {error}"));
-        let mut lines = InputLines::of_file(&segment.path).map_err(unreadable)?;
-        self.load_lines(&mut lines, name, Commits::AfterInput)?;
-        if lines.len() != segment.len || lines.hash() != segment.id.hash {
-            return Err(LoadError::Inconsistent(format!(
-                "{name} is not what its sidecar {} describes; nothing of it was loaded",
-                segment.meta.display()
-            )));
+    fn load_new_segment(
+        &mut self,
+        input: &LoadInput,
+        segment: &SegmentFile,
+        name: &str,
+    ) -> Result<(), LoadError> {
+        match self.load_lines(input, name, Commits::AfterInput)? {
+            InputEnd::Failed(error) => {
+                return Err(LoadError::Io(format!("cannot read {name}: {error}")));
+            }
+            InputEnd::Whole { len, hash } if len == segment.len && hash == segment.id.hash => {}
+            InputEnd::Whole { .. } => {
+                return Err(LoadError::Inconsistent(format!(
+                    "{name} is not what its sidecar {} describes; nothing of it was loaded",
+                    segment.meta.display()
+                )));
+            }
         }
         self.target.add_segment(&segment.id)?;
         self.batch.counts.segments += 1;
@@ -168,48 +175,49 @@ impl<'r> Loader<'r> {
 
     fn load_lines(
         &mut self,
-        lines: &mut InputLines,
+        input: &LoadInput,
         name: &str,
         commits: Commits,
-    ) -> Result<(), LoadError> {
-        let mut line = std::mem::take(&mut self.line);
-        loop {
-            match lines.next(&mut line) {
-                Ok(NextLine::End) => break,
-                Ok(NextLine::Line) if line.iter().all(u8::is_ascii_whitespace) => {}
-                Ok(NextLine::Line) => self.load_line(&line, name, lines.number())?,
-                Ok(NextLine::TooLong) => {
-                    let reason = format!("it is longer than {LOAD_LINE_BYTES} bytes");
-                    self.bad_line(name, lines.number(), &LineError::NoRecord(reason));
-                }
-                Err(error) if commits == Commits::AfterInput => {
-                    return Err(LoadError::Io(format!("cannot read {name}: {error}")));
-                }
-                Err(error) => {
-                    self.failed(name, &error.to_string());
-                    break;
-                }
+    ) -> Result<InputEnd, LoadError> {
+        let texts = if self.target.needs_lines() {
+            LineTexts::Keep
+        } else {
+            LineTexts::Drop
+        };
+        let mut end = InputEnd::Failed(io::ErrorKind::UnexpectedEof.into());
+        each_parsed_line(input, texts, |item| {
+            match item {
+                ParsedItem::Line(line) => self.load_line(line, name)?,
+                ParsedItem::End { len, hash } => end = InputEnd::Whole { len, hash },
+                ParsedItem::Failed(error) => end = InputEnd::Failed(error),
             }
-            if commits == Commits::BetweenLines {
-                self.commit_if_full()?;
+            match commits {
+                Commits::BetweenLines => self.commit_if_full(),
+                Commits::AfterInput => Ok(()),
             }
-        }
-        self.line = line;
-        Ok(())
+        })?;
+        Ok(end)
     }
 
-    fn load_line(&mut self, line: &[u8], name: &str, number: u64) -> Result<(), LoadError> {
-        match read_record_line(line) {
-            Ok(RecordLine::Url(record)) => {
-                let line = InputLine {
+    fn load_line(&mut self, line: ParsedLine, name: &str) -> Result<(), LoadError> {
+        let number = line.number;
+        match line.content {
+            Ok(ParsedRecord::Url {
+                record,
+                source_key,
+                record_key,
+            }) => self.put(&LoadRow {
+                record: &record,
+                source_key,
+                record_key,
+                line: InputLine {
                     input: name,
                     number,
-                    json: line,
-                };
-                self.put(&record, line)
-            }
-            Ok(RecordLine::Gone(gone)) => self.remove(&gone),
-            Ok(_) => {
+                    json: &line.json,
+                },
+            }),
+            Ok(ParsedRecord::Other(RecordLine::Gone(gone))) => self.remove(&gone),
+            Ok(ParsedRecord::Other(_)) => {
                 self.batch.counts.other_lines += 1;
                 Ok(())
             }
@@ -223,29 +231,18 @@ impl<'r> Loader<'r> {
         }
     }
 
-    fn put(&mut self, record: &UrlLine<'_>, line: InputLine<'_>) -> Result<(), LoadError> {
-        let InputLine { input, number, .. } = line;
-        let source_key = record
-            .source
-            .source_key()
-            .map_err(|error| LoadError::Unusable(format!("{input}, line {number}: {error}")))?;
-        let row = LoadRow {
-            record,
-            line,
-            source_key,
-            record_key: record.record_key(source_key),
-        };
+    fn put(&mut self, row: &LoadRow<'_>) -> Result<(), LoadError> {
         self.begin()?;
         self.batch.rows += 1;
         self.batch.counts.records += 1;
-        if self.target.put(&row)? == RowOutcome::Added {
+        if self.target.put(row)? == RowOutcome::Added {
             self.batch.counts.added += 1;
         }
         self.report_refused();
         Ok(())
     }
 
-    fn remove(&mut self, gone: &GoneLine<'_>) -> Result<(), LoadError> {
+    fn remove(&mut self, gone: &GoneLine) -> Result<(), LoadError> {
         self.begin()?;
         self.batch.rows += gone.digests.len();
         self.batch.counts.removed += self.target.remove(gone)?;
@@ -298,6 +295,15 @@ impl<'r> Loader<'r> {
         }
         Ok(())
     }
+}
+
+/// The end of an input.
+#[derive(Debug)]
+enum InputEnd {
+    /// All lines were read: their length and hash.
+    Whole { len: u64, hash: String },
+    /// It cannot be read, or not to its end.
+    Failed(io::Error),
 }
 
 /// Places at which a batch may end.

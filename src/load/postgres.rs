@@ -236,7 +236,7 @@ impl Target for PostgresTarget {
         Ok(RowOutcome::Known)
     }
 
-    fn remove(&mut self, gone: &GoneLine<'_>) -> Result<u64, LoadError> {
+    fn remove(&mut self, gone: &GoneLine) -> Result<u64, LoadError> {
         self.merge()?;
         self.has_removed = true;
         let digests: Vec<&str> = gone.digests.iter().map(|digest| &**digest).collect();

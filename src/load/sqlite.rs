@@ -255,7 +255,7 @@ impl Target for SqliteTarget {
         })
     }
 
-    fn remove(&mut self, gone: &GoneLine<'_>) -> Result<u64, LoadError> {
+    fn remove(&mut self, gone: &GoneLine) -> Result<u64, LoadError> {
         self.batch.ids = RowIds::default();
         self.batch.has_removed = true;
         self.named(removal::remove_gone(&self.db, gone))

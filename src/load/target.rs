@@ -30,7 +30,7 @@ pub(super) enum SegmentStatus {
 /// A record to be loaded.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LoadRow<'r> {
-    pub(super) record: &'r UrlLine<'r>,
+    pub(super) record: &'r UrlLine,
     /// The line that it was read from.
     #[cfg_attr(
         not(feature = "elasticsearch"),
@@ -54,7 +54,7 @@ pub(super) struct InputLine<'r> {
     pub(super) input: &'r str,
     /// The number of the line, from 1.
     pub(super) number: u64,
-    /// The line, without its end.
+    /// The line, without its end; empty unless the target needs it.
     pub(super) json: &'r [u8],
 }
 
@@ -89,6 +89,11 @@ pub(super) struct RefusedRecord {
 /// nothing of it ever happened. An index has no transactions: it may show rows earlier. In both a batch that was interrupted is
 /// repeated from its begin, which gives the same rows.
 pub(super) trait Target {
+    /// Returns `true` if the target takes the lines themselves.
+    fn needs_lines(&self) -> bool {
+        false
+    }
+
     /// Begins a transaction. Waits for another loader for a while.
     fn begin(&mut self) -> Result<(), LoadError>;
 
@@ -103,7 +108,7 @@ pub(super) trait Target {
     fn put(&mut self, row: &LoadRow<'_>) -> Result<RowOutcome, LoadError>;
 
     /// Removes the rows of messages that are gone. Returns their number, or 0 if that is learnt only in [`Target::commit`].
-    fn remove(&mut self, gone: &GoneLine<'_>) -> Result<u64, LoadError>;
+    fn remove(&mut self, gone: &GoneLine) -> Result<u64, LoadError>;
 
     /// From now to the next commit, remembers the files and the rows of the input.
     fn begin_replacing(&mut self) -> Result<(), LoadError>;

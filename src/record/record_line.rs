@@ -1,9 +1,5 @@
 //! Lines of JSON, read back as far as a loader needs them: records of URLs, and messages that are gone.
 
-mod text;
-
-pub use text::Text;
-
 use std::fmt;
 
 use data_encoding::BASE64;
@@ -16,11 +12,11 @@ use super::{SCHEMA, hash_pieces};
 /// A line that a loader reads.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum RecordLine<'l> {
+pub enum RecordLine {
     /// The record of a URL.
-    Url(Box<UrlLine<'l>>),
+    Url(Box<UrlLine>),
     /// Messages that are gone from their mailbox.
-    Gone(GoneLine<'l>),
+    Gone(GoneLine),
     /// A line of another type, such as an event.
     Other,
 }
@@ -32,34 +28,33 @@ pub enum RecordLine<'l> {
     missing_docs,
     reason = "the table of the fields is their documentation"
 )]
-pub struct UrlLine<'l> {
+pub struct UrlLine {
     schema: u32,
-    #[serde(borrow)]
-    pub id: Text<'l>,
-    pub url: Text<'l>,
-    pub fragment: Option<Text<'l>>,
-    pub scheme: Text<'l>,
-    pub host: Option<Text<'l>>,
-    pub domain: Option<Text<'l>>,
+    pub id: String,
+    pub url: String,
+    pub fragment: Option<String>,
+    pub scheme: String,
+    pub host: Option<String>,
+    pub domain: Option<String>,
     pub port: Option<u16>,
-    pub key: Option<Text<'l>>,
-    pub href: Option<Text<'l>>,
-    pub conforms: JsonList<'l>,
-    pub warnings: JsonList<'l>,
-    pub hazards: JsonList<'l>,
-    pub form: Option<Text<'l>>,
-    pub wrapper: Text<'l>,
-    pub repairs: JsonList<'l>,
+    pub key: Option<String>,
+    pub href: Option<String>,
+    pub conforms: JsonList,
+    pub warnings: JsonList,
+    pub hazards: JsonList,
+    pub form: Option<String>,
+    pub wrapper: String,
+    pub repairs: JsonList,
     pub confidence: f64,
     pub truncated: bool,
-    pub region: Text<'l>,
+    pub region: String,
     pub quote_depth: i64,
-    pub anchor: Option<Text<'l>>,
+    pub anchor: Option<String>,
     pub mismatch: Option<bool>,
-    pub unwrapped_from: Option<Text<'l>>,
-    pub unwrapped_by: Option<Text<'l>>,
-    pub source: SourceLine<'l>,
-    pub message: MessageLine<'l>,
+    pub unwrapped_from: Option<String>,
+    pub unwrapped_by: Option<String>,
+    pub source: SourceLine,
+    pub message: MessageLine,
     pub count: Option<i64>,
 }
 
@@ -70,14 +65,13 @@ pub struct UrlLine<'l> {
     missing_docs,
     reason = "the table of the fields is their documentation"
 )]
-pub struct SourceLine<'l> {
-    #[serde(borrow)]
-    pub path: Text<'l>,
-    pub path_b64: Option<Text<'l>>,
-    pub mailbox: Text<'l>,
-    pub member: Option<JsonList<'l>>,
-    pub member_b64: Option<JsonList<'l>>,
-    pub kind: Text<'l>,
+pub struct SourceLine {
+    pub path: String,
+    pub path_b64: Option<String>,
+    pub mailbox: String,
+    pub member: Option<JsonList>,
+    pub member_b64: Option<JsonList>,
+    pub kind: String,
     pub start: i64,
     pub end: i64,
     pub line: i64,
@@ -91,30 +85,29 @@ pub struct SourceLine<'l> {
     missing_docs,
     reason = "the table of the fields is their documentation"
 )]
-pub struct MessageLine<'l> {
+pub struct MessageLine {
     pub start: i64,
     pub end: i64,
-    #[serde(borrow)]
-    pub id: Option<Text<'l>>,
-    pub digest: Text<'l>,
-    pub date: Option<Text<'l>>,
-    pub date_raw: Option<Text<'l>>,
-    pub from: Option<Text<'l>>,
-    pub subject: Option<Text<'l>>,
-    pub newsgroups: JsonList<'l>,
-    pub list_id: Option<Text<'l>>,
-    pub references: JsonList<'l>,
+    pub id: Option<String>,
+    pub digest: String,
+    pub date: Option<String>,
+    pub date_raw: Option<String>,
+    pub from: Option<String>,
+    pub subject: Option<String>,
+    pub newsgroups: JsonList,
+    pub list_id: Option<String>,
+    pub references: JsonList,
 }
 
 /// A list, as the text of its JSON.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(transparent)]
-pub struct JsonList<'l>(#[serde(borrow)] &'l RawValue);
+pub struct JsonList(Box<RawValue>);
 
-impl<'l> JsonList<'l> {
+impl JsonList {
     /// Returns the text of the list.
     #[must_use]
-    pub fn json(self) -> &'l str {
+    pub fn json(&self) -> &str {
         self.0.get()
     }
 }
@@ -122,12 +115,11 @@ impl<'l> JsonList<'l> {
 /// Messages that are gone from their mailbox for good.
 #[derive(Debug, Deserialize)]
 #[non_exhaustive]
-pub struct GoneLine<'l> {
+pub struct GoneLine {
     /// The mailbox, as `source.mailbox` has it.
-    #[serde(borrow)]
-    pub mailbox: Text<'l>,
+    pub mailbox: String,
     /// The digests of the messages, as `message.digest` has them.
-    pub digests: Vec<Text<'l>>,
+    pub digests: Vec<String>,
 }
 
 /// The reason why a line cannot be loaded.
@@ -159,30 +151,33 @@ impl std::error::Error for LineError {}
 
 /// The fields by which the type of a line is recognized.
 #[derive(Deserialize)]
-struct LineHead<'l> {
+struct LineHead {
     schema: Option<u32>,
-    #[serde(rename = "type", borrow)]
-    line_type: Option<Text<'l>>,
+    #[serde(rename = "type")]
+    line_type: Option<String>,
     id: Option<IgnoredAny>,
     url: Option<IgnoredAny>,
 }
 
 /// The start of a record as it is written: the version and the type.
-const RECORD_START: &[u8] = b"{\"schema\":1,\"type\":\"url\",";
+const RECORD_START: &str = "{\"schema\":1,\"type\":\"url\",";
 
 /// Reads a line of JSON.
 ///
 /// # Errors
 ///
 /// The line is not JSON or no line of urlspool, or a record that cannot be loaded.
-pub fn read_record_line(line: &[u8]) -> Result<RecordLine<'_>, LineError> {
+pub fn read_record_line(line: &[u8]) -> Result<RecordLine, LineError> {
+    // Checked once, and not again for each text.
+    let line = std::str::from_utf8(line)
+        .map_err(|error| LineError::NoRecord(format!("it is not UTF-8: {error}")))?;
     if line.starts_with(RECORD_START) {
         return read_url(line);
     }
-    let head: LineHead<'_> = serde_json::from_slice(line).map_err(|error| no_record(&error))?;
+    let head: LineHead = serde_json::from_str(line).map_err(|error| no_record(&error))?;
     match head.line_type.as_deref() {
         Some("url") => read_url(line),
-        Some("gone") => serde_json::from_slice(line)
+        Some("gone") => serde_json::from_str(line)
             .map(RecordLine::Gone)
             .map_err(|error| no_record(&error)),
         Some(_) => Ok(RecordLine::Other),
@@ -191,8 +186,8 @@ pub fn read_record_line(line: &[u8]) -> Result<RecordLine<'_>, LineError> {
     }
 }
 
-fn read_url(line: &[u8]) -> Result<RecordLine<'_>, LineError> {
-    let record: UrlLine<'_> = serde_json::from_slice(line).map_err(|error| {
+fn read_url(line: &str) -> Result<RecordLine, LineError> {
+    let record: UrlLine = serde_json::from_str(line).map_err(|error| {
         if error.is_data() {
             LineError::Unsuitable(plain(&error))
         } else {
@@ -215,7 +210,7 @@ fn plain(error: &serde_json::Error) -> String {
     error.to_string().replace(" at line 1 column ", " at byte ")
 }
 
-impl SourceLine<'_> {
+impl SourceLine {
     /// Returns the hash that names the file or member: of its path and the names of its members, as bytes.
     ///
     /// # Errors
@@ -238,7 +233,7 @@ impl SourceLine<'_> {
     }
 
     fn member_bytes(&self) -> Result<Vec<Vec<u8>>, LineError> {
-        match (self.member_b64, self.member) {
+        match (&self.member_b64, &self.member) {
             (Some(encoded), _) => names(encoded)?
                 .iter()
                 .map(|name| from_base64(name))
@@ -255,7 +250,7 @@ fn add_name(joined: &mut Vec<u8>, name: &[u8]) {
     joined.extend_from_slice(name);
 }
 
-fn names(list: JsonList<'_>) -> Result<Vec<String>, LineError> {
+fn names(list: &JsonList) -> Result<Vec<String>, LineError> {
     serde_json::from_str(list.json()).map_err(|error| LineError::Unsuitable(plain(&error)))
 }
 
@@ -264,7 +259,7 @@ fn from_base64(text: &str) -> Result<Vec<u8>, LineError> {
     decoded.map_err(|_| LineError::Unsuitable(format!("{text:?} is not base64")))
 }
 
-impl UrlLine<'_> {
+impl UrlLine {
     /// Returns the key of the record: a hash of `id` and of the file or member ([`SourceLine::source_key`]). It is the same for
     /// each copy of the record.
     #[must_use]
@@ -331,7 +326,7 @@ mod tests {
             let line = format!(
                 r#"{{"path":"{path}","mailbox":"","member":{member},"kind":"","start":0,"end":0,"line":1,"exact":true}}"#
             );
-            let source: SourceLine<'_> = serde_json::from_str(&line).unwrap();
+            let source: SourceLine = serde_json::from_str(&line).unwrap();
             source.source_key().unwrap()
         };
         let keys = [

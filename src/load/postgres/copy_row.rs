@@ -36,12 +36,12 @@ pub(super) fn append_row(row: &LoadRow<'_>, number: u64, cited: Option<&str>, ou
     columns.optional_shown(record.port);
     columns.optional(record.href.as_deref());
     columns.optional(cited);
-    columns.list(record.conforms);
-    columns.list(record.warnings);
-    columns.list(record.hazards);
+    columns.list(&record.conforms);
+    columns.list(&record.warnings);
+    columns.list(&record.hazards);
     columns.optional(record.form.as_deref());
     columns.text(&record.wrapper);
-    columns.list(record.repairs);
+    columns.list(&record.repairs);
     columns.shown(record.confidence);
     columns.shown(record.truncated);
     columns.text(&record.region);
@@ -52,8 +52,8 @@ pub(super) fn append_row(row: &LoadRow<'_>, number: u64, cited: Option<&str>, ou
     columns.optional(record.unwrapped_by.as_deref());
     columns.text(&source.path);
     columns.optional(source.path_b64.as_deref());
-    columns.optional(source.member.map(JsonList::json));
-    columns.optional(source.member_b64.map(JsonList::json));
+    columns.optional(source.member.as_ref().map(JsonList::json));
+    columns.optional(source.member_b64.as_ref().map(JsonList::json));
     columns.text(&source.mailbox);
     columns.text(&source.kind);
     columns.shown(source.start);
@@ -67,9 +67,9 @@ pub(super) fn append_row(row: &LoadRow<'_>, number: u64, cited: Option<&str>, ou
     columns.optional(message.date_raw.as_deref());
     columns.optional(message.from.as_deref());
     columns.optional(message.subject.as_deref());
-    columns.list(message.newsgroups);
+    columns.list(&message.newsgroups);
     columns.optional(message.list_id.as_deref());
-    columns.list(message.references);
+    columns.list(&message.references);
     append_words(row, columns.out);
     columns.out.push('\n');
 }
@@ -121,7 +121,7 @@ impl Columns<'_> {
         }
     }
 
-    fn list(&mut self, list: JsonList<'_>) {
+    fn list(&mut self, list: &JsonList) {
         self.text(list.json());
     }
 

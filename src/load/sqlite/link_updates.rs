@@ -45,7 +45,7 @@ impl LinkUpdates {
         &mut self,
         db: &Connection,
         key: &str,
-        record: &UrlLine<'_>,
+        record: &UrlLine,
         message: MessageRow,
         date: Option<&str>,
     ) -> rusqlite::Result<i64> {
@@ -72,7 +72,7 @@ impl LinkUpdates {
         &mut self,
         db: &Connection,
         link: i64,
-        record: &UrlLine<'_>,
+        record: &UrlLine,
         message: MessageRow,
     ) -> rusqlite::Result<bool> {
         if !message.is_new {
@@ -118,7 +118,7 @@ impl LinkUpdate {
     }
 }
 
-fn find_or_add(db: &Connection, key: &str, record: &UrlLine<'_>) -> rusqlite::Result<i64> {
+fn find_or_add(db: &Connection, key: &str, record: &UrlLine) -> rusqlite::Result<i64> {
     let mut find = db.prepare_cached("SELECT id FROM links WHERE key=?1")?;
     match find.query_row(params![key], |row| row.get(0)).optional()? {
         Some(id) => Ok(id),

@@ -37,7 +37,7 @@ const RECOMPUTE_LINKS: &str = "
   DELETE FROM changed_links;";
 
 /// Removes the rows of messages that are gone. Returns the number of rows of `urls`.
-pub(super) fn remove_gone(db: &Connection, gone: &GoneLine<'_>) -> rusqlite::Result<u64> {
+pub(super) fn remove_gone(db: &Connection, gone: &GoneLine) -> rusqlite::Result<u64> {
     db.execute_batch(BEGIN)?;
     let mut doom = db.prepare_cached(
         "INSERT OR IGNORE INTO doomed SELECT id FROM urls WHERE message IN

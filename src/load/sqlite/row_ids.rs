@@ -87,8 +87,8 @@ fn add_source(db: &Connection, row: &LoadRow<'_>) -> rusqlite::Result<i64> {
         row.source_key.to_be_bytes(),
         &*source.path,
         source.path_b64.as_deref(),
-        source.member.map(JsonList::json),
-        source.member_b64.map(JsonList::json),
+        source.member.as_ref().map(JsonList::json),
+        source.member_b64.as_ref().map(JsonList::json),
         &*source.mailbox,
         &*source.kind,
     ])
