@@ -9,6 +9,8 @@ mod dates;
 mod elasticsearch;
 mod error;
 mod follow;
+#[cfg(any(feature = "audit", feature = "elasticsearch"))]
+mod http_agent;
 mod input;
 mod lines;
 mod loader;
@@ -26,6 +28,8 @@ mod words;
 
 pub use credentials::{Credentials, Secret};
 pub use error::LoadError;
+#[cfg(feature = "audit")]
+pub(crate) use http_agent::http_agent;
 pub use run::load;
 pub use search::{SearchQuery, search};
 #[cfg(feature = "audit")]

@@ -1,20 +1,19 @@
 //! Requests to a server, and its answers.
 
 use std::io;
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use ureq::http::{Method, Request, Response};
-use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use ureq::{Agent, Body};
 
 use super::retry::{Attempt, Refusal, retried};
 use crate::limits::{LOAD_REPLY_BYTES, LOAD_REPLY_SECONDS};
 use crate::load::credentials::Secret;
 use crate::load::error::LoadError;
+use crate::load::http_agent::http_agent;
 
 /// A client of one server.
 pub(super) struct HttpClient {
@@ -147,20 +146,12 @@ impl HttpReply {
 impl HttpClient {
     /// A client of the server at a URL without a slash at its end.
     pub(super) fn new(server: &str, api_key: Option<&Secret>) -> HttpClient {
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let tls = TlsConfig::builder()
-            .unversioned_rustls_crypto_provider(provider)
-            .root_certs(trusted_roots(server))
-            .build();
-        let agent = Agent::config_builder()
-            .tls_config(tls)
-            .proxy(None)
-            .http_status_as_error(false)
-            .max_redirects(0)
-            .timeout_global(Some(Duration::from_secs(LOAD_REPLY_SECONDS)))
-            .user_agent(concat!("urlspool/", env!("CARGO_PKG_VERSION")))
-            .build()
-            .new_agent();
+        let timeout = Duration::from_secs(LOAD_REPLY_SECONDS);
+        let agent = http_agent(
+            server,
+            concat!("urlspool/", env!("CARGO_PKG_VERSION")),
+            timeout,
+        );
         HttpClient {
             agent,
             server: server.to_owned(),
@@ -253,21 +244,6 @@ fn is_tls(error: &io::Error) -> bool {
     error
         .get_ref()
         .is_some_and(<dyn std::error::Error + Send + Sync>::is::<rustls::Error>)
-}
-
-/// The certificates that this machine trusts, if the server is asked by TLS.
-fn trusted_roots(server: &str) -> RootCerts {
-    let mut roots = Vec::new();
-    if server.starts_with("https:") {
-        let found = rustls_native_certs::load_native_certs();
-        roots.extend(
-            found
-                .certs
-                .iter()
-                .map(|root| Certificate::from_der(root).to_owned()),
-        );
-    }
-    RootCerts::Specific(Arc::new(roots))
 }
 
 /// The seconds of `Retry-After`. A date is not read: clocks differ.
