@@ -3,6 +3,7 @@
 //! Each step can be repeated and continues where it was interrupted. Results are stored by the key of the link, so that they
 //! outlive rows that are removed and loaded again.
 
+mod archive;
 mod check;
 mod clock;
 mod database;
@@ -15,6 +16,7 @@ mod results;
 mod schema;
 mod state;
 
+pub use archive::{ArchiveCounts, ArchiveJob, archive};
 pub use check::{AuditProgress, CheckCounts, CheckJob, check};
 pub use error::AuditError;
 pub use import::{CheckTime, ImportCounts, ImportJob, ImportReport, import};

@@ -493,3 +493,24 @@ pub const AUDIT_IDLE_SECONDS: u64 = 120;
 
 /// Maximum size, in bytes, of a file of results that is imported. It is read as a whole, and a result takes about 200 bytes.
 pub const AUDIT_IMPORT_BYTES: u64 = 1 << 30;
+
+/// Captures that an archive is asked for: the nearest one may be of a redirect or an error.
+pub const AUDIT_CDX_CAPTURES: u32 = 50;
+
+/// Maximum size, in bytes, of an archive's answer. A capture takes about 300 bytes.
+pub const AUDIT_CDX_BYTES: u64 = 4 << 20;
+
+/// Time, in seconds, in which an archive must answer. The Wayback Machine can take half a minute.
+pub const AUDIT_CDX_SECONDS: u64 = 90;
+
+/// Refusals in a row after which an archive is asked no more.
+pub const AUDIT_REFUSALS: u32 = 5;
+
+/// Pause, in seconds, after a refusal without `Retry-After`.
+pub const AUDIT_REFUSAL_SECONDS: u64 = 60;
+
+/// Longest pause, in seconds, that is made for an archive; if it asks for more, the questions end.
+pub const AUDIT_RETRY_AFTER_SECONDS: u64 = 3_600;
+
+/// Answers in a row that are none of a CDX server, after which it is asked no more.
+pub const AUDIT_FAILED_ANSWERS: u32 = 20;

@@ -1,6 +1,8 @@
 //! `urlspool audit`: what is planned, checked and asked for, and what never is.
 
+mod archive;
 mod check;
+mod http_server;
 mod import;
 mod plan;
 

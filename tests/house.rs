@@ -70,6 +70,7 @@ const USES_CLOCK: &[&str] = &[
     "daemon/service/",
     "load/dates.rs",
     "load/elasticsearch/lock.rs",
+    "audit/archive/pace.rs",
     "audit/clock.rs",
     "audit/check/guard_proxy/host_rules.rs",
     "cli/scan.rs",
@@ -100,9 +101,11 @@ const NETWORK: &[&str] = &[
     "ureq::Agent",
 ];
 const USES_NETWORK: &[&str] = &[
+    "audit/archive/cdx_client.rs",
     "audit/check/guard_proxy",
     "load/postgres.rs",
     "load/elasticsearch/http.rs",
+    "load/http_agent.rs",
     "daemon/service/status_server.rs",
     "daemon/service/unix_socket.rs",
 ];

@@ -80,6 +80,9 @@ pub struct CheckCounts {
 
 /// Receives the progress of a check or of questions to an archive.
 pub trait AuditProgress {
+    /// Reports the time that all URLs take at least, if it is known.
+    fn expected(&mut self, due: u64, time: Duration);
+
     /// Reports the URLs that are done, of all that are due.
     fn done(&mut self, done: u64, due: u64);
 }

@@ -17,7 +17,9 @@ mod values;
 mod watch;
 
 #[cfg(feature = "audit")]
-pub(crate) use audit::{AuditArgs, AuditCheckArgs, AuditImportArgs, AuditPlanArgs, AuditStep};
+pub(crate) use audit::{
+    AuditArchiveArgs, AuditArgs, AuditCheckArgs, AuditImportArgs, AuditPlanArgs, AuditStep,
+};
 pub(crate) use inspect::{ExplainArgs, ParseArgs, ShowArgs};
 #[cfg(feature = "load")]
 pub(crate) use load::{LoadArgs, SearchArgs};

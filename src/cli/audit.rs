@@ -1,5 +1,6 @@
 //! `urlspool audit`: the steps of an audit.
 
+mod archive;
 mod check;
 mod import;
 mod plan;
@@ -17,6 +18,7 @@ pub(super) fn audit(args: &AuditArgs) -> CommandResult {
         AuditStep::Plan(args) => plan::plan(args),
         AuditStep::Check(args) => check::check(args),
         AuditStep::Import(args) => import::import(args),
+        AuditStep::Archive(args) => archive::archive(args),
     }
 }
 

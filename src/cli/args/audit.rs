@@ -13,6 +13,9 @@ use crate::config::NamedValue;
 /// Heading of options of the link checker in the help.
 const CHECKER: &str = "Checker";
 
+/// Heading of options of an archive's server in the help.
+const SERVER: &str = "Server";
+
 /// The arguments of `audit`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct AuditArgs {
@@ -41,6 +44,12 @@ pub(crate) enum AuditStep {
     /// code, or empty with an error of dns, connect, timeout, tls or other. Results that are there already are not added
     /// again.
     Import(AuditImportArgs),
+    /// Ask a CDX server for the captures of the planned links that are nearest to their first citations
+    ///
+    /// A CDX server is the index of a web archive: the Wayback Machine has one, and so has pywb. Dead links come first. Each
+    /// answer is stored when it comes; after an interruption the questions go on from there. The questions end if the server
+    /// refuses five times in a row.
+    Archive(AuditArchiveArgs),
 }
 
 /// The arguments of `audit plan`.
@@ -134,6 +143,34 @@ pub(crate) struct AuditImportArgs {
     /// Name and version of the checker that wrote the CSV, for the report
     #[arg(long, value_name = "NAME", default_value = "imported", help_heading = INPUT)]
     pub(crate) checker: String,
+
+    /// Report only errors
+    #[arg(short, long, help_heading = GENERAL)]
+    pub(crate) quiet: bool,
+}
+
+/// The arguments of `audit archive`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct AuditArchiveArgs {
+    /// The database with a plan
+    #[arg(value_name = "DB")]
+    pub(crate) database: PathBuf,
+
+    /// The CDX server: `https://web.archive.org/cdx/search/cdx`, or `http://HOST/COLLECTION/cdx` of pywb
+    #[arg(long, value_name = "URL", required = true, help_heading = SERVER)]
+    pub(crate) cdx: String,
+
+    /// Mail address or page by which the owners of the server can reach you; part of the User-Agent
+    #[arg(long, value_name = "CONTACT", required = true, help_heading = SERVER)]
+    pub(crate) contact: String,
+
+    /// Ask at most N times a minute
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..), help_heading = SERVER)]
+    pub(crate) rate: u32,
+
+    /// Ask for at most N links
+    #[arg(long, value_name = "N", help_heading = INPUT)]
+    pub(crate) limit: Option<u64>,
 
     /// Report only errors
     #[arg(short, long, help_heading = GENERAL)]

@@ -82,7 +82,8 @@ pub(super) const AUDIT: &str = "Examples:
   urlspool audit plan urls.db --sample 5000 --by year --seed 1
   urlspool audit check urls.db
   urlspool audit import urls.db results.csv
-  urlspool audit import urls.db lychee.json --checked-at 2026-11-22";
+  urlspool audit import urls.db lychee.json --checked-at 2026-11-22
+  urlspool audit archive urls.db --cdx https://web.archive.org/cdx/search/cdx --contact you@your.site";
 
 pub(super) const SCHEMA: &str = "Examples:
   urlspool schema > record.schema.json

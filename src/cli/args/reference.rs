@@ -70,6 +70,8 @@ const PAGES: &[&str] = &[
     "audit-check",
     #[cfg(feature = "audit")]
     "audit-import",
+    #[cfg(feature = "audit")]
+    "audit-archive",
     "schema",
     "check-config",
     "completions",

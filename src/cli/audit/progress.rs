@@ -1,36 +1,79 @@
 //! The progress of a step, on a terminal.
 
 use std::io::IsTerminal;
+use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::audit::AuditProgress;
 
 /// A bar on standard error; hidden where that is no terminal.
-pub(super) struct StderrProgress(ProgressBar);
+pub(super) struct StderrProgress {
+    bar: ProgressBar,
+    is_quiet: bool,
+}
 
 impl StderrProgress {
     pub(super) fn new(is_quiet: bool) -> StderrProgress {
         if is_quiet || !std::io::stderr().is_terminal() {
-            return StderrProgress(ProgressBar::hidden());
+            let bar = ProgressBar::hidden();
+            return StderrProgress { bar, is_quiet };
         }
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
         let template = "{wide_bar} {human_pos} of {human_len} URLs, {eta} left";
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }
-        StderrProgress(bar)
+        StderrProgress { bar, is_quiet }
     }
 
     /// Removes the bar.
     pub(super) fn finish(&self) {
-        self.0.finish_and_clear();
+        self.bar.finish_and_clear();
     }
 }
 
 impl AuditProgress for StderrProgress {
+    fn expected(&mut self, due: u64, time: Duration) {
+        if !self.is_quiet {
+            eprintln!(
+                "urlspool: {due} URLs to ask for, which takes {} or more",
+                shown(time)
+            );
+        }
+    }
+
     fn done(&mut self, done: u64, due: u64) {
-        self.0.set_length(due);
-        self.0.set_position(done);
+        self.bar.set_length(due);
+        self.bar.set_position(done);
+    }
+}
+
+/// A time in its largest unit.
+fn shown(time: Duration) -> String {
+    let seconds = time.as_secs();
+    let (number, unit) = match seconds {
+        0..=119 => (seconds, "seconds"),
+        120..=7_199 => (seconds / 60, "minutes"),
+        7_200..=172_799 => (seconds / 3_600, "hours"),
+        _ => (seconds / 86_400, "days"),
+    };
+    format!("{number} {unit}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_in_their_largest_unit() {
+        for (seconds, expected) in [
+            (90, "90 seconds"),
+            (600, "10 minutes"),
+            (36_000, "10 hours"),
+            (1_800_000, "20 days"),
+        ] {
+            assert_eq!(shown(Duration::from_secs(seconds)), expected);
+        }
     }
 }

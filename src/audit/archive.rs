@@ -1,0 +1,277 @@
+//! Asks a CDX server, of the Wayback Machine or of pywb, for the captures that are nearest to the first citations.
+//!
+//! Each answer is stored when it comes, so that an interruption loses nothing.
+
+mod cdx_answer;
+mod cdx_client;
+mod pace;
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use rusqlite::params;
+use twox_hash::XxHash3_64;
+
+use super::check::AuditProgress;
+use super::clock::now;
+use super::database::AuditDb;
+use super::error::AuditError;
+use crate::limits::{
+    AUDIT_FAILED_ANSWERS, AUDIT_REFUSAL_SECONDS, AUDIT_REFUSALS, AUDIT_RETRY_AFTER_SECONDS,
+};
+use cdx_answer::{Capture, nearest};
+use cdx_client::{CdxClient, CdxReply};
+use pace::Pace;
+
+/// Questions to an archive.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ArchiveJob {
+    /// The database with a plan.
+    pub database: PathBuf,
+    /// The CDX server, a URL without the question.
+    pub server: String,
+    /// A mail address or a page, for the owners of the server.
+    pub contact: String,
+    /// Maximum number of questions a minute.
+    pub rate: u32,
+    /// Maximum number of links to ask for; `None` asks for all that are due.
+    pub limit: Option<u64>,
+}
+
+impl ArchiveJob {
+    /// Creates the questions for all links of `database` to `server`, 20 a minute.
+    #[must_use]
+    pub fn new(database: PathBuf, server: String, contact: String) -> ArchiveJob {
+        ArchiveJob {
+            database,
+            server,
+            contact,
+            rate: 20,
+            limit: None,
+        }
+    }
+}
+
+/// Numbers of the questions to an archive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ArchiveCounts {
+    /// URLs that are due at the start.
+    pub due: u64,
+    /// URLs with a capture.
+    pub captured: u64,
+    /// URLs without a capture.
+    pub none: u64,
+    /// URLs for which the server gave no answer. They are due again.
+    pub failed: u64,
+    /// `true` if it was interrupted.
+    pub is_interrupted: bool,
+}
+
+impl ArchiveCounts {
+    /// Returns the number of URLs that were asked for.
+    #[must_use]
+    pub fn asked(&self) -> u64 {
+        self.captured + self.none + self.failed
+    }
+}
+
+/// A URL to ask for.
+struct DueUrl {
+    url: String,
+    /// Time of the first citation, 14 digits.
+    cited: Option<String>,
+    is_dead: bool,
+}
+
+/// URLs that no archive is known to have, and that this server was not asked for.
+const DUE: &str = "SELECT url, min(first_cited), max(ifnull((SELECT state IN ('dead_page', 'dead_host') FROM audit_checks
+      WHERE audit_checks.key = audit_links.key ORDER BY checked_at DESC, id DESC LIMIT 1), 0))
+  FROM audit_links WHERE planned AND NOT EXISTS (SELECT 1 FROM audit_captures WHERE audit_captures.key = audit_links.key
+    AND (outcome = 'captured' OR outcome = 'none' AND server = ?1)) GROUP BY url";
+
+const STORE: &str = "INSERT INTO audit_captures SELECT key, ?2, ?3, ?4, ?5, ?6, ?7 FROM audit_links WHERE url=?1 AND planned
+  ON CONFLICT(key) DO UPDATE SET server=excluded.server, asked_at=excluded.asked_at, timestamp=excluded.timestamp,
+    original=excluded.original, status=excluded.status, outcome=excluded.outcome WHERE outcome <> 'captured'";
+
+/// Asks an archive for the links that are due, dead ones first. Sets `stop` to end it.
+///
+/// # Errors
+///
+/// The server cannot be used, or refuses repeatedly; the database cannot be written. Answers before stay.
+pub fn archive(
+    job: &ArchiveJob,
+    stop: &AtomicBool,
+    progress: &mut dyn AuditProgress,
+) -> Result<ArchiveCounts, AuditError> {
+    let client = CdxClient::new(&job.server, &job.contact)?;
+    let audit = AuditDb::open_to_write(&job.database)?;
+    audit.set_meta("cdx", &job.server)?;
+    let due = due_urls(&audit, job)?;
+    let mut asking = Asking {
+        audit: &audit,
+        job,
+        counts: ArchiveCounts {
+            due: due.len() as u64,
+            ..ArchiveCounts::default()
+        },
+        pace: Pace::new(job.rate),
+        refusals: 0,
+        failed_in_a_row: 0,
+    };
+    progress.expected(asking.counts.due, asking.pace.expected(asking.counts.due));
+    for url in &due {
+        if !asking.ask(&client, url, stop)? {
+            asking.counts.is_interrupted = true;
+            break;
+        }
+        progress.done(asking.counts.asked(), asking.counts.due);
+    }
+    Ok(asking.counts)
+}
+
+fn due_urls(audit: &AuditDb, job: &ArchiveJob) -> Result<Vec<DueUrl>, AuditError> {
+    let read = || -> rusqlite::Result<Vec<DueUrl>> {
+        let mut statement = audit.db.prepare(DUE)?;
+        let rows = statement.query_map([&job.server], |row| {
+            let cited: Option<String> = row.get(1)?;
+            Ok(DueUrl {
+                url: row.get(0)?,
+                cited: cited.map(|date| date.chars().filter(char::is_ascii_digit).collect()),
+                is_dead: row.get(2)?,
+            })
+        })?;
+        rows.collect()
+    };
+    let mut due = audit.named(read())?;
+    // Those of one host far apart: an archive that refuses a host would seem to refuse everything.
+    due.sort_by_cached_key(|url| (!url.is_dead, XxHash3_64::oneshot(url.url.as_bytes())));
+    due.truncate(
+        job.limit
+            .and_then(|limit| usize::try_from(limit).ok())
+            .unwrap_or(usize::MAX),
+    );
+    Ok(due)
+}
+
+/// Questions under way.
+struct Asking<'a> {
+    audit: &'a AuditDb,
+    job: &'a ArchiveJob,
+    counts: ArchiveCounts,
+    pace: Pace,
+    /// Refusals since the last answer.
+    refusals: u32,
+    /// Failed answers since the last good one.
+    failed_in_a_row: u32,
+}
+
+impl Asking<'_> {
+    /// Asks until there is an answer, and stores it. Returns `false` if it was stopped before.
+    fn ask(
+        &mut self,
+        client: &CdxClient,
+        due: &DueUrl,
+        stop: &AtomicBool,
+    ) -> Result<bool, AuditError> {
+        loop {
+            if !self.pace.wait(stop) {
+                return Ok(false);
+            }
+            match client.ask(&due.url, due.cited.as_deref())? {
+                CdxReply::Captures(captures) => {
+                    (self.refusals, self.failed_in_a_row) = (0, 0);
+                    self.store_nearest(due, &captures)?;
+                    return Ok(true);
+                }
+                CdxReply::Failed(reason) => {
+                    self.refusals = 0;
+                    self.store(due, None, "failed")?;
+                    self.counts.failed += 1;
+                    self.failed(&reason)?;
+                    return Ok(true);
+                }
+                CdxReply::Refused {
+                    reason,
+                    retry_after,
+                } => self.refused(&reason, retry_after)?,
+            }
+        }
+    }
+
+    fn store_nearest(&mut self, due: &DueUrl, captures: &[Capture]) -> Result<(), AuditError> {
+        match nearest(captures, due.cited.as_deref()) {
+            Some(capture) => {
+                self.counts.captured += 1;
+                self.store(due, Some(capture), "captured")
+            }
+            None => {
+                self.counts.none += 1;
+                self.store(due, None, "none")
+            }
+        }
+    }
+
+    fn store(
+        &self,
+        due: &DueUrl,
+        capture: Option<&Capture>,
+        outcome: &str,
+    ) -> Result<(), AuditError> {
+        let params = params![
+            due.url,
+            self.job.server,
+            now(),
+            capture.map(|capture| &capture.timestamp),
+            capture.map(|capture| &capture.original),
+            capture.and_then(|capture| capture.status),
+            outcome,
+        ];
+        let stored = self
+            .audit
+            .db
+            .prepare_cached(STORE)
+            .and_then(|mut statement| statement.execute(params));
+        self.audit.named(stored).map(drop)
+    }
+
+    /// Ends the questions after too many failed answers: the server is perhaps no CDX server.
+    fn failed(&mut self, reason: &str) -> Result<(), AuditError> {
+        self.failed_in_a_row += 1;
+        if self.failed_in_a_row < AUDIT_FAILED_ANSWERS {
+            return Ok(());
+        }
+        Err(self.ended(&format!(
+            "{AUDIT_FAILED_ANSWERS} answers in a row are not those of a CDX server: {reason}"
+        )))
+    }
+
+    /// Puts off the next question, or ends the questions after too many refusals.
+    fn refused(&mut self, reason: &str, retry_after: Option<Duration>) -> Result<(), AuditError> {
+        self.refusals += 1;
+        if AUDIT_REFUSALS <= self.refusals {
+            return Err(self.ended(&format!(
+                "{reason}, {AUDIT_REFUSALS} times in a row; run it again later, it goes on from here"
+            )));
+        }
+        let pause = retry_after.unwrap_or(Duration::from_secs(AUDIT_REFUSAL_SECONDS));
+        if Duration::from_secs(AUDIT_RETRY_AFTER_SECONDS) < pause {
+            let minutes = pause.as_secs().div_ceil(60);
+            return Err(self.ended(&format!(
+                "{reason}; the server asks for a pause of {minutes} minutes, run it again after that"
+            )));
+        }
+        self.pace.put_off(pause);
+        Ok(())
+    }
+
+    fn ended(&self, reason: &str) -> AuditError {
+        let (asked, due) = (self.counts.asked(), self.counts.due);
+        AuditError::Unreachable(format!(
+            "{}: {reason} ({asked} of {due} URLs are asked for)",
+            self.job.server
+        ))
+    }
+}

@@ -1,0 +1,176 @@
+//! The answers of CDX servers: the one array of the Wayback Machine, and the object per line of pywb.
+
+use jiff::civil::DateTime;
+use serde::Deserialize;
+
+/// A capture of a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Capture {
+    /// Its time in UTC, 14 digits.
+    pub(super) timestamp: String,
+    /// Its URL as the archive has it.
+    pub(super) original: String,
+    /// Its HTTP code; `None` where the server gives none, as for a repetition of an earlier capture.
+    pub(super) status: Option<u16>,
+}
+
+/// A line of pywb.
+#[derive(Deserialize)]
+struct Line {
+    timestamp: String,
+    url: String,
+    status: Option<String>,
+}
+
+/// Reads an answer.
+///
+/// # Errors
+///
+/// It has neither form.
+pub(super) fn captures(body: &[u8]) -> Result<Vec<Capture>, String> {
+    match body.trim_ascii_start().first() {
+        None => Ok(Vec::new()),
+        Some(b'[') => from_array(body),
+        Some(_) => from_lines(body),
+    }
+}
+
+/// Reads an array of rows, of which the first names the columns.
+fn from_array(body: &[u8]) -> Result<Vec<Capture>, String> {
+    let mut rows: Vec<Vec<String>> =
+        serde_json::from_slice(body).map_err(|error| error.to_string())?;
+    if rows.is_empty() {
+        return Ok(Vec::new());
+    }
+    let names = rows.remove(0);
+    let column = |name: &str| {
+        let place = names.iter().position(|column| column == name);
+        place.ok_or_else(|| format!("it has no column `{name}`"))
+    };
+    let (timestamp, original, status) = (
+        column("timestamp")?,
+        column("original")?,
+        column("statuscode")?,
+    );
+    let text = |row: &[String], place: usize| row.get(place).cloned().unwrap_or_default();
+    let captures = rows.iter().map(|row| Capture {
+        timestamp: text(row, timestamp),
+        original: text(row, original),
+        status: text(row, status).parse().ok(),
+    });
+    Ok(captures.collect())
+}
+
+fn from_lines(body: &[u8]) -> Result<Vec<Capture>, String> {
+    let lines = body
+        .split(|&byte| byte == b'\n')
+        .filter(|line| !line.trim_ascii().is_empty());
+    lines
+        .map(|line| {
+            let line: Line = serde_json::from_slice(line).map_err(|error| error.to_string())?;
+            Ok(Capture {
+                status: line.status.and_then(|status| status.parse().ok()),
+                timestamp: line.timestamp,
+                original: line.url,
+            })
+        })
+        .collect()
+}
+
+/// Returns the capture with a 2xx status that is nearest to `cited`, a time of 14 digits; the earliest of them without a time, and of
+/// two that are equally near.
+pub(super) fn nearest<'c>(captures: &'c [Capture], cited: Option<&str>) -> Option<&'c Capture> {
+    let cited = cited.and_then(time);
+    let distance = |capture: &Capture| -> Option<i64> {
+        let at = time(&capture.timestamp)?;
+        cited.map_or(Some(0), |cited| {
+            Some(at.duration_since(cited).as_secs().saturating_abs())
+        })
+    };
+    let good = captures.iter().filter(|capture| {
+        capture
+            .status
+            .is_some_and(|status| (200..300).contains(&status))
+    });
+    good.filter_map(|capture| Some((distance(capture)?, &capture.timestamp, capture)))
+        .min_by_key(|(distance, timestamp, _)| (*distance, *timestamp))
+        .map(|(.., capture)| capture)
+}
+
+/// The time of 14 digits: `19961231235959`.
+fn time(digits: &str) -> Option<DateTime> {
+    DateTime::strptime("%Y%m%d%H%M%S", digits).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn capture(timestamp: &str, status: Option<u16>) -> Capture {
+        Capture {
+            timestamp: timestamp.to_owned(),
+            original: "http://h/".to_owned(),
+            status,
+        }
+    }
+
+    #[test]
+    fn both_forms_are_read() {
+        let array =
+            br#"[["urlkey","timestamp","original","mimetype","statuscode","digest","length"],
+            ["h)/","19970101000000","http://h/","text/html","200","X","1"],
+            ["h)/","19980101000000","http://h/","warc/revisit","-","X","1"]]"#;
+        let lines = br#"{"urlkey": "h)/", "timestamp": "19970101000000", "url": "http://h/", "status": "200"}
+            {"urlkey": "h)/", "timestamp": "19980101000000", "url": "http://h/", "mime": "warc/revisit"}
+            "#;
+        let expected = [
+            capture("19970101000000", Some(200)),
+            capture("19980101000000", None),
+        ];
+        for body in [&array[..], lines] {
+            assert_eq!(captures(body).unwrap(), expected);
+        }
+        for none in [
+            "",
+            "\n",
+            "[]",
+            "[[\"urlkey\",\"timestamp\",\"original\",\"statuscode\"]]",
+        ] {
+            assert_eq!(captures(none.as_bytes()).unwrap(), [], "{none}");
+        }
+    }
+
+    #[test]
+    fn other_answers_are_errors() {
+        for body in [
+            "<html>",
+            "[1]",
+            "[[\"a\"]]",
+            "{\"message\":\"x\"}",
+            "org,h)/ 1997",
+        ] {
+            assert!(captures(body.as_bytes()).is_err(), "{body}");
+        }
+    }
+
+    #[test]
+    fn the_nearest_good_capture_is_found() {
+        let all = [
+            capture("19960601000000", Some(200)),
+            capture("19970601000000", Some(404)),
+            capture("19980601000000", Some(204)),
+            capture("1998", Some(200)),
+            capture("20050601000000", None),
+        ];
+        let found = |cited: Option<&str>| nearest(&all, cited).map(|capture| &*capture.timestamp);
+        assert_eq!(
+            found(Some("19970601000000")),
+            Some("19960601000000"),
+            "equally near"
+        );
+        assert_eq!(found(Some("19970601000001")), Some("19980601000000"));
+        assert_eq!(found(Some("20050601000000")), Some("19980601000000"));
+        assert_eq!(found(None), Some("19960601000000"));
+        assert_eq!(nearest(&all[4..], None), None);
+    }
+}

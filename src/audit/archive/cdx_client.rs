@@ -1,0 +1,156 @@
+//! One question to a CDX server.
+
+use std::time::Duration;
+
+use ureq::http::Response;
+use ureq::{Agent, Body};
+use url::Url;
+
+use super::cdx_answer::{Capture, captures};
+use crate::audit::clock::seconds_until;
+use crate::audit::error::AuditError;
+use crate::limits::{AUDIT_CDX_BYTES, AUDIT_CDX_CAPTURES, AUDIT_CDX_SECONDS};
+use crate::load::http_agent;
+
+/// A CDX server.
+pub(super) struct CdxClient {
+    agent: Agent,
+    server: Url,
+}
+
+/// The reply of a server.
+#[derive(Debug)]
+pub(super) enum CdxReply {
+    /// Captures, the nearest ones.
+    Captures(Vec<Capture>),
+    /// The server wants to be asked later, or cannot be reached.
+    Refused {
+        reason: String,
+        retry_after: Option<Duration>,
+    },
+    /// The server does not answer this question.
+    Failed(String),
+}
+
+impl CdxClient {
+    /// Creates a client. `contact` tells the server's owners whom to write to.
+    pub(super) fn new(server: &str, contact: &str) -> Result<CdxClient, AuditError> {
+        let unusable = |reason: &str| AuditError::Unusable(format!("{server}: {reason}"));
+        let url = Url::parse(server).map_err(|error| unusable(&error.to_string()))?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(unusable("a CDX server has a URL of http or https"));
+        }
+        if contact.trim().is_empty() || !contact.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
+            return Err(AuditError::Unusable(
+                "give a mail address or a page as `--contact`, in ASCII".to_owned(),
+            ));
+        }
+        let user_agent = format!(
+            "urlspool/{} (link-rot audit; {})",
+            env!("CARGO_PKG_VERSION"),
+            contact.trim()
+        );
+        let timeout = Duration::from_secs(AUDIT_CDX_SECONDS);
+        Ok(CdxClient {
+            agent: http_agent(server, &user_agent, timeout),
+            server: url,
+        })
+    }
+
+    /// Asks for captures of `url`, nearest to `cited`, a time of 14 digits.
+    ///
+    /// # Errors
+    ///
+    /// The server redirects: the user should name the other place.
+    pub(super) fn ask(&self, url: &str, cited: Option<&str>) -> Result<CdxReply, AuditError> {
+        let question = self.question(url, cited);
+        let response = match self.agent.get(question.as_str()).call() {
+            Ok(response) => response,
+            Err(error) => return Ok(refused(error.to_string(), None)),
+        };
+        let status = response.status().as_u16();
+        let retry_after = retry_after(&response);
+        let mut body = response.into_body();
+        let body = body.with_config().limit(AUDIT_CDX_BYTES).read_to_vec();
+        Ok(match (status, body) {
+            (429 | 503, _) => refused(format!("HTTP status {status}"), retry_after),
+            (300..=399, _) => {
+                return Err(AuditError::Unusable(format!(
+                    "{} redirects to another place; name that place with `--cdx`",
+                    self.server
+                )));
+            }
+            (_, Err(error)) => refused(error.to_string(), None),
+            (200..=299, Ok(body)) => {
+                captures(&body).map_or_else(CdxReply::Failed, CdxReply::Captures)
+            }
+            // Some versions of pywb say so where there is no capture.
+            (404, Ok(body)) if says_no_captures(&body) => CdxReply::Captures(Vec::new()),
+            _ => CdxReply::Failed(format!("HTTP status {status}")),
+        })
+    }
+
+    fn question(&self, url: &str, cited: Option<&str>) -> Url {
+        let mut question = self.server.clone();
+        let mut query = question.query_pairs_mut();
+        query
+            .append_pair("url", url)
+            .append_pair("output", "json")
+            .append_pair("limit", &AUDIT_CDX_CAPTURES.to_string());
+        if let Some(cited) = cited {
+            query
+                .append_pair("sort", "closest")
+                .append_pair("closest", cited);
+        }
+        drop(query);
+        question
+    }
+}
+
+fn refused(reason: String, retry_after: Option<Duration>) -> CdxReply {
+    CdxReply::Refused {
+        reason,
+        retry_after,
+    }
+}
+
+fn says_no_captures(body: &[u8]) -> bool {
+    memchr::memmem::find(body, b"No Captures found").is_some()
+}
+
+/// The time of `Retry-After`: seconds, or a date.
+fn retry_after(response: &Response<Body>) -> Option<Duration> {
+    let value = response.headers().get("retry-after")?.to_str().ok()?.trim();
+    let seconds = value.parse().ok().or_else(|| seconds_until(value))?;
+    Some(Duration::from_secs(seconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_names_the_page_and_the_time() {
+        let client = CdxClient::new("https://a.test/cdx?k=1", "a@b.test").unwrap();
+        let question = client.question("http://h.test/?a=1&b=%7E#x", Some("19960702134500"));
+        assert_eq!(
+            question.as_str(),
+            "https://a.test/cdx?k=1&url=http%3A%2F%2Fh.test%2F%3Fa%3D1%26b%3D%257E%23x&output=json&limit=50&sort=closest&closest=19960702134500"
+        );
+    }
+
+    #[test]
+    fn a_server_and_a_contact_are_needed() {
+        for (server, contact) in [
+            ("a.test", "a@b.test"),
+            ("file:///x", "a@b.test"),
+            ("http://a.test/", " "),
+            ("http://a.test/", "a\nb"),
+        ] {
+            assert!(
+                CdxClient::new(server, contact).is_err(),
+                "{server} {contact}"
+            );
+        }
+    }
+}

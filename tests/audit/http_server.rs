@@ -1,0 +1,79 @@
+//! A small HTTP server on the loopback interface.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+/// A request that reached the server.
+#[derive(Clone, Debug)]
+pub(crate) struct SeenRequest {
+    /// The path and query.
+    pub(crate) target: String,
+    /// The header fields, in lower case.
+    pub(crate) head: String,
+}
+
+/// A running server. It ends with the process.
+pub(crate) struct HttpServer {
+    pub(crate) address: SocketAddr,
+    seen: Arc<Mutex<Vec<SeenRequest>>>,
+}
+
+impl HttpServer {
+    /// Starts a server. `answer` gets a request and its number, from 0, and returns the whole answer; an empty one closes the
+    /// connection.
+    pub(crate) fn start(
+        answer: impl Fn(&SeenRequest, usize) -> String + Send + Sync + 'static,
+    ) -> HttpServer {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let (all, answer) = (Arc::clone(&seen), Arc::new(answer));
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let (all, answer) = (Arc::clone(&all), Arc::clone(&answer));
+                thread::spawn(move || serve(stream, &all, &*answer));
+            }
+        });
+        HttpServer { address, seen }
+    }
+
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    pub(crate) fn seen(&self) -> Vec<SeenRequest> {
+        self.seen.lock().unwrap().clone()
+    }
+}
+
+fn serve(
+    mut stream: TcpStream,
+    seen: &Mutex<Vec<SeenRequest>>,
+    answer: &dyn Fn(&SeenRequest, usize) -> String,
+) {
+    let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+    let Some(Ok(first)) = lines.next() else {
+        return;
+    };
+    let target = first.split(' ').nth(1).unwrap_or_default().to_owned();
+    let fields: Vec<_> = lines
+        .map_while(Result::ok)
+        .take_while(|line| !line.is_empty())
+        .collect();
+    let head = fields.join("\n").to_lowercase();
+    let request = SeenRequest { target, head };
+    let number = {
+        let mut seen = seen.lock().unwrap();
+        seen.push(request.clone());
+        seen.len() - 1
+    };
+    let _ = stream.write_all(answer(&request, number).as_bytes());
+}
+
+/// An answer with a status line, header fields that each end with a line end, and a body.
+pub(crate) fn answer(status: &str, fields: &str, body: &str) -> String {
+    let len = body.len();
+    format!("HTTP/1.1 {status}\r\n{fields}Content-Length: {len}\r\nConnection: close\r\n\r\n{body}")
+}
