@@ -29,11 +29,13 @@ mod watch;
 pub use embedded::{OptionError, ScanRequest, run_with, scan_request};
 
 use std::ffi::OsString;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{ColorChoice, CommandFactory, FromArgMatches};
 
 use crate::config::NamedValue;
+use crate::diagnostic::{EscapeForm, printable_lines};
 use crate::record;
 use args::{Args, Command, When};
 use error::CommandResult;
@@ -86,10 +88,16 @@ fn color_choice(arguments: &[OsString]) -> ColorChoice {
     choice.clap_choice()
 }
 
-/// Prints the help, the version, or the error in the arguments.
+/// Prints the help, the version, or the error in the arguments. An error repeats an argument, which may be a hostile file name.
 fn usage(error: &clap::Error) -> Exit {
+    let text = error.render().to_string();
+    let shown = printable_lines(text.as_bytes(), EscapeForm::Text);
     // If the message cannot be printed, nothing else can be.
-    let _ = error.print();
+    let _ = if *shown == *text.as_bytes() {
+        error.print()
+    } else {
+        io::stderr().write_all(&shown)
+    };
     if error.use_stderr() {
         Exit::Usage
     } else {

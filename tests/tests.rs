@@ -12,6 +12,7 @@ mod formats;
 mod git_stream;
 mod grammar;
 mod hostile;
+mod hostile_output;
 mod house;
 mod limits;
 mod load;

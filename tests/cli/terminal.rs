@@ -164,3 +164,68 @@ fn an_empty_result_has_a_hint() {
     let hint = hints(&["--config", &config, &full]);
     assert!(hint.contains("extract.schemes: htps is"), "{hint}");
 }
+
+/// Row 97: no command shows a terminal what it would obey: of texts, of the names of files, of arguments.
+#[test]
+fn row_97_no_command_shows_control_characters() {
+    let folder = Folder::new();
+    let hostile = "\u{1b}]8;;http://x/\u{7}a\u{1b}]52;c;eA==\u{7}\u{1b}[2J\u{9b}1m\u{7f}\u{2028}\u{2029}\u{202e}\u{2066}\u{200f}";
+    let name = hostile.replace('/', ":");
+    let html = format!("<a href=\"http://a.example/{hostile}\">{hostile}</a>");
+    let mail = folder.file(
+        &format!("{name}.eml"),
+        format!("From: {hostile}\nSubject: {hostile}\nContent-Type: text/html; charset=utf-8\n\n{html}\n"),
+    );
+    let damaged = folder.file(&format!("{name}.gz"), b"\x1f\x8b\x08\0\0\0\0\0\0\0broken");
+    let missing = folder.path(format!("missing {name}")).display().to_string();
+    let is_hostile = |c: char| {
+        !matches!(c, '\n' | '\r' | '\t')
+            && (c.is_control() || "\u{2028}\u{2029}\u{202e}\u{2066}\u{200f}".contains(c))
+    };
+    for args in [
+        &["scan", "--color", "never", &mail][..],
+        &[
+            "scan",
+            "--color",
+            "never",
+            "--context",
+            "30",
+            "--format",
+            "jsonl",
+            &mail,
+        ],
+        &[
+            "scan",
+            "--format",
+            "tsv",
+            "--fields",
+            "url,anchor,message.subject,source.path",
+            &mail,
+        ],
+        &[
+            "scan", "--color", "never", "--format", "grep", &mail, &damaged, &missing,
+        ],
+        &[
+            "scan",
+            "--progress",
+            "never",
+            "--color",
+            "never",
+            "--dry-run",
+            &mail,
+            &damaged,
+        ],
+        &["explain", "--color", "never", &mail],
+        &["show", &format!("{mail}:0-100")],
+        &["parse", hostile],
+        &["scan", "--schemes", hostile, &mail],
+        &["scan", &format!("--{hostile}"), &mail],
+        &["check-config", &missing],
+        &["splits", &mail, &missing],
+    ] {
+        let mut command = urlspool(args);
+        let shown = on_terminal(command.env("NO_COLOR", "1"), true);
+        assert!(!shown.contains(is_hostile), "{args:?}: {shown:?}");
+        assert!(!shown.is_empty(), "{args:?}");
+    }
+}
