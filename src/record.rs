@@ -49,7 +49,7 @@ pub use fields::{
 };
 pub use format::{
     FieldId, FormulaGuard, GrepStyle, JsonFields, LineFormat, SLIM_FIELDS, TABLE_FIELDS, Table,
-    TableSyntax,
+    TableSyntax, write_csv_text,
 };
 #[cfg(feature = "load")]
 pub use found_row::FoundRow;

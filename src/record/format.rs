@@ -14,7 +14,7 @@ pub use field_id::{FieldId, SLIM_FIELDS, TABLE_FIELDS};
 pub(super) use grep::GrepLine;
 pub use grep::GrepStyle;
 pub use json_fields::JsonFields;
-pub use table::{FormulaGuard, Table, TableSyntax};
+pub use table::{FormulaGuard, Table, TableSyntax, write_csv_text};
 
 use super::json_text::text;
 use super::{IdDemand, Record, RecordWriter, close_line};

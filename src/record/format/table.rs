@@ -96,22 +96,51 @@ impl Table {
                 }
             }
             TableSyntax::Csv(guard) => {
-                let is_guarded = guard == FormulaGuard::On && value.is_text() && is_formula(cell);
                 let is_text = matches!(value, FieldValue::Text(_) | FieldValue::OwnedText(_));
-                let is_empty_text = cell.is_empty() && is_text;
-                let is_quoted = is_empty_text || cell.iter().any(|byte| b",\"\r\n".contains(byte));
-                if is_guarded || is_quoted {
+                let guard = if value.is_text() {
+                    guard
+                } else {
+                    FormulaGuard::Off
+                };
+                if is_text && cell.is_empty() || csv_marks(cell, guard).is_some() {
                     let cell = out.split_off(start);
-                    let guard: &[u8] = if is_guarded { b"'" } else { b"" };
-                    let quote: &[u8] = if is_quoted { b"\"" } else { b"" };
-                    out.extend_from_slice(quote);
-                    out.extend_from_slice(guard);
-                    double_quotes(&cell, out);
-                    out.extend_from_slice(quote);
+                    write_csv_text(&cell, guard, out);
                 }
             }
         }
     }
+}
+
+/// Appends a text as a cell of comma-separated values. An empty text is `""`.
+pub fn write_csv_text(text: &[u8], guard: FormulaGuard, out: &mut Vec<u8>) {
+    if text.is_empty() {
+        out.extend_from_slice(b"\"\"");
+        return;
+    }
+    let Some(CsvMarks { quote, apostrophe }) = csv_marks(text, guard) else {
+        out.extend_from_slice(text);
+        return;
+    };
+    out.extend_from_slice(quote);
+    out.extend_from_slice(apostrophe);
+    double_quotes(text, out);
+    out.extend_from_slice(quote);
+}
+
+/// The characters that are added to a cell; each may be none.
+struct CsvMarks {
+    quote: &'static [u8],
+    apostrophe: &'static [u8],
+}
+
+/// Returns `None` for a cell that is written as it is.
+fn csv_marks(cell: &[u8], guard: FormulaGuard) -> Option<CsvMarks> {
+    let is_guarded = guard == FormulaGuard::On && is_formula(cell);
+    let is_quoted = cell.iter().any(|byte| b",\"\r\n".contains(byte));
+    (is_guarded || is_quoted).then_some(CsvMarks {
+        quote: if is_quoted { b"\"" } else { b"" },
+        apostrophe: if is_guarded { b"'" } else { b"" },
+    })
 }
 
 /// Returns `true` if a spreadsheet takes a cell for a formula, or drops its first character and looks at the next.
