@@ -12,13 +12,16 @@ mod import;
 mod lychee_answers;
 mod plan;
 mod public_host;
+mod report;
 mod results;
 mod schema;
 mod state;
+mod statistics;
 
 pub use archive::{ArchiveCounts, ArchiveJob, archive};
 pub use check::{AuditProgress, CheckCounts, CheckJob, check};
 pub use error::AuditError;
 pub use import::{CheckTime, ImportCounts, ImportJob, ImportReport, import};
 pub use plan::{Exclusion, PlanCounts, PlanJob, Sample, Stratum, StratumKind, plan};
+pub use report::{ReportJob, SenderPolicy, report};
 pub use state::{CheckFailure, CheckOutcome, LinkState, link_state, without_fragment};

@@ -514,3 +514,19 @@ pub const AUDIT_RETRY_AFTER_SECONDS: u64 = 3_600;
 
 /// Answers in a row that are none of a CDX server, after which it is asked no more.
 pub const AUDIT_FAILED_ANSWERS: u32 = 20;
+
+/// Maximum number of rounds in which survival is estimated. Lifetimes of thirty years and twelve checks need a third of
+/// them, and a round takes less than a millisecond.
+pub const SURVIVAL_ROUNDS: u32 = 4_000;
+
+/// Number of dead links, the most cited ones, that a report shows with their citations. The CSV files have all.
+pub const REPORT_DEAD_LINKS: usize = 100;
+
+/// Maximum number of citations that a report shows of a link.
+pub const REPORT_CITATIONS: usize = 5;
+
+/// Maximum number of rows of a table of hosts, domains or lists in a report. The CSV files have all.
+pub const REPORT_GROUPS: usize = 100;
+
+/// Maximum number of characters of a text of others in a report. The CSV files have it whole.
+pub const REPORT_TEXT_CHARS: usize = 300;

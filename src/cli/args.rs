@@ -18,7 +18,8 @@ mod watch;
 
 #[cfg(feature = "audit")]
 pub(crate) use audit::{
-    AuditArchiveArgs, AuditArgs, AuditCheckArgs, AuditImportArgs, AuditPlanArgs, AuditStep,
+    AuditArchiveArgs, AuditArgs, AuditCheckArgs, AuditImportArgs, AuditPlanArgs, AuditReportArgs,
+    AuditStep,
 };
 pub(crate) use inspect::{ExplainArgs, ParseArgs, ShowArgs};
 #[cfg(feature = "load")]

@@ -5,6 +5,7 @@ mod check;
 mod import;
 mod plan;
 mod progress;
+mod report;
 mod stop;
 
 use super::args::{AuditArgs, AuditStep};
@@ -19,6 +20,7 @@ pub(super) fn audit(args: &AuditArgs) -> CommandResult {
         AuditStep::Check(args) => check::check(args),
         AuditStep::Import(args) => import::import(args),
         AuditStep::Archive(args) => archive::archive(args),
+        AuditStep::Report(args) => report::report(args),
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Subcommand;
 
 use super::values::named;
-use super::{GENERAL, INPUT};
+use super::{GENERAL, INPUT, OUTPUT};
 use crate::audit::{CheckTime, Exclusion, StratumKind};
 use crate::config::NamedValue;
 
@@ -50,6 +50,12 @@ pub(crate) enum AuditStep {
     /// answer is stored when it comes; after an interruption the questions go on from there. The questions end if the server
     /// refuses five times in a row.
     Archive(AuditArchiveArgs),
+    /// Write a report: one HTML file without outside resources, and CSV files
+    ///
+    /// Links by year of their first citation, host, domain, list and scheme; survival and half-life; archived and lost links; the
+    /// most cited dead links with where they were cited and their snapshots; the method in words. The same database gives the
+    /// same files.
+    Report(AuditReportArgs),
 }
 
 /// The arguments of `audit plan`.
@@ -222,6 +228,26 @@ fn shell_words(text: &str) -> Result<Vec<String>, String> {
     }
     words.extend(word);
     Ok(words)
+}
+
+/// The arguments of `audit report`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct AuditReportArgs {
+    /// The database with the audit
+    #[arg(value_name = "DB")]
+    pub(crate) database: PathBuf,
+
+    /// Write the report to FILE; `-` is standard output
+    #[arg(short, long, value_name = "FILE", required = true, help_heading = OUTPUT)]
+    pub(crate) output: PathBuf,
+
+    /// Write CSV files into FOLDER, which is created if it is missing
+    #[arg(long, value_name = "FOLDER", help_heading = OUTPUT)]
+    pub(crate) csv: Option<PathBuf>,
+
+    /// Name neither senders nor Message-IDs
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) no_senders: bool,
 }
 
 impl NamedValue for StratumKind {

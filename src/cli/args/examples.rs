@@ -83,7 +83,8 @@ pub(super) const AUDIT: &str = "Examples:
   urlspool audit check urls.db
   urlspool audit import urls.db results.csv
   urlspool audit import urls.db lychee.json --checked-at 2026-11-22
-  urlspool audit archive urls.db --cdx https://web.archive.org/cdx/search/cdx --contact you@your.site";
+  urlspool audit archive urls.db --cdx https://web.archive.org/cdx/search/cdx --contact you@your.site
+  urlspool audit report urls.db -o report.html --csv tables";
 
 pub(super) const SCHEMA: &str = "Examples:
   urlspool schema > record.schema.json

@@ -1,0 +1,124 @@
+//! The report of an audit: one HTML file and CSV files, from one view of the database. Nothing is taken from the clock, so that the
+//! same database gives the same files.
+
+mod chart;
+mod checked_life;
+mod csv;
+mod csv_files;
+mod dead_links;
+mod figures;
+mod html;
+mod html_table;
+mod link_reader;
+mod output_file;
+mod page;
+mod provenance;
+mod snapshot;
+mod style;
+mod survival;
+mod tally;
+
+use std::path::PathBuf;
+
+use super::database::AuditDb;
+use super::error::AuditError;
+use crate::limits::AUDIT_CACHE_KIB;
+use csv_files::CsvFiles;
+use dead_links::{DeadLink, MostCited};
+use figures::Figures;
+use link_reader::for_each_link;
+use output_file::OutputFile;
+use page::{PageContent, page};
+use provenance::Provenance;
+use survival::Survival;
+
+/// A report to write.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ReportJob {
+    /// The database with the audit.
+    pub database: PathBuf,
+    /// The HTML file; `-` is standard output.
+    pub output: PathBuf,
+    /// The folder of the CSV files, which is created if it is missing; `None` writes none.
+    pub csv_folder: Option<PathBuf>,
+    /// The naming of senders.
+    pub senders: SenderPolicy,
+}
+
+impl ReportJob {
+    /// Creates a report of `database` in the file `output`, without CSV files and with senders.
+    #[must_use]
+    pub fn new(database: PathBuf, output: PathBuf) -> ReportJob {
+        ReportJob {
+            database,
+            output,
+            csv_folder: None,
+            senders: SenderPolicy::default(),
+        }
+    }
+}
+
+/// The naming of people in a report.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SenderPolicy {
+    /// Citations name the sender and the Message-ID.
+    #[default]
+    Named,
+    /// They name neither: Message-IDs may hold names too.
+    LeftOut,
+}
+
+/// Writes a report. Files that exist are replaced when the new ones are complete.
+///
+/// # Errors
+///
+/// The database cannot be read or has no audit, a file cannot be written, or a file would overwrite the database.
+pub fn report(job: &ReportJob) -> Result<(), AuditError> {
+    let audit = AuditDb::open_to_read(&job.database)?;
+    output_file::check(job, csv_files::NAMES)?;
+    let mut output = OutputFile::create(&job.output)?;
+    let mut csv_files = match &job.csv_folder {
+        Some(folder) => Some(CsvFiles::create(folder)?),
+        None => None,
+    };
+    audit.run(&format!("PRAGMA cache_size=-{AUDIT_CACHE_KIB}; BEGIN"))?;
+    let content = content(&audit, job, csv_files.as_mut())?;
+    if let Some(files) = &mut csv_files {
+        files.write(&content)?;
+    }
+    output.put(&page(&content))?;
+    if let Some(files) = csv_files {
+        files.finish()?;
+    }
+    output.finish()
+}
+
+/// Reads the audit. Dead links are written to their file as they are read.
+fn content(
+    audit: &AuditDb,
+    job: &ReportJob,
+    mut files: Option<&mut CsvFiles>,
+) -> Result<PageContent, AuditError> {
+    let provenance = audit.named(Provenance::read(&audit.db, &job.database))?;
+    let mut figures = Figures::default();
+    let mut most_cited = MostCited::default();
+    for_each_link(audit, |link| {
+        figures.add(link, provenance.weight(link.stratum));
+        let Some(dead) = DeadLink::of(link) else {
+            return Ok(());
+        };
+        most_cited.add(link.key, &dead);
+        match &mut files {
+            Some(files) => files.add_dead_link(&dead),
+            None => Ok(()),
+        }
+    })?;
+    Ok(PageContent {
+        survival: Survival::of(&figures.ages),
+        most_cited: audit.named(most_cited.with_citations(&audit.db))?,
+        provenance,
+        figures,
+        senders: job.senders,
+    })
+}

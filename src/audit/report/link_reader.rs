@@ -1,0 +1,208 @@
+//! Reads all links of an audit, each with its checks and its capture.
+//!
+//! The three tables are read side by side in the order of the key, so that only one link is in memory.
+
+use rusqlite::{Row, Rows, Statement};
+
+use super::tally::ArchiveAnswer;
+use crate::audit::database::AuditDb;
+use crate::audit::error::AuditError;
+use crate::audit::state::LinkState;
+
+const LINKS: &str =
+    "SELECT key, url, host, domain, scheme, tld, first_cited, last_cited, citations, messages, year, list, stratum,
+  planned, excluded FROM audit_links ORDER BY key";
+
+const CHECKS: &str = "SELECT key, checked_at, state, status, error, checker FROM audit_checks ORDER BY key, checked_at, id";
+
+const CAPTURES: &str =
+    "SELECT key, server, asked_at, timestamp, outcome FROM audit_captures ORDER BY key";
+
+/// A link of an audit.
+#[derive(Debug)]
+pub(super) struct AuditedLink<'r> {
+    pub(super) key: &'r str,
+    pub(super) url: &'r str,
+    pub(super) host: Option<&'r str>,
+    pub(super) domain: Option<&'r str>,
+    pub(super) scheme: &'r str,
+    pub(super) tld: Option<&'r str>,
+    pub(super) first_cited: Option<&'r str>,
+    pub(super) last_cited: Option<&'r str>,
+    pub(super) citations: u64,
+    pub(super) messages: u64,
+    pub(super) year: &'r str,
+    pub(super) list: &'r str,
+    pub(super) stratum: &'r str,
+    /// `true` if it is to be checked.
+    pub(super) is_planned: bool,
+    /// The reason for which it is not.
+    pub(super) excluded: Option<&'r str>,
+    /// In the order of their time.
+    pub(super) checks: &'r [StoredCheck],
+    pub(super) capture: Option<&'r StoredCapture>,
+}
+
+impl AuditedLink<'_> {
+    /// The state at the newest check.
+    pub(super) fn state(&self) -> LinkState {
+        self.checks
+            .last()
+            .map_or(LinkState::Unknown, |check| check.state)
+    }
+
+    /// The archive's answer.
+    pub(super) fn archive(&self) -> ArchiveAnswer {
+        self.capture
+            .map_or(ArchiveAnswer::Unknown, |capture| capture.answer)
+    }
+}
+
+/// The result of a check.
+#[derive(Clone, Debug)]
+pub(super) struct StoredCheck {
+    pub(super) checked_at: String,
+    pub(super) state: LinkState,
+    pub(super) status: Option<i64>,
+    pub(super) error: Option<String>,
+    pub(super) checker: String,
+}
+
+/// The answer of an archive.
+#[derive(Clone, Debug)]
+pub(super) struct StoredCapture {
+    pub(super) server: String,
+    pub(super) asked_at: String,
+    /// Timestamp of the capture, of 14 digits.
+    pub(super) timestamp: Option<String>,
+    pub(super) answer: ArchiveAnswer,
+}
+
+/// Calls `each` with every link, in the order of their keys.
+pub(super) fn for_each_link(
+    audit: &AuditDb,
+    mut each: impl FnMut(&AuditedLink<'_>) -> Result<(), AuditError>,
+) -> Result<(), AuditError> {
+    let mut check_statement = audit.named(audit.db.prepare(CHECKS))?;
+    let mut capture_statement = audit.named(audit.db.prepare(CAPTURES))?;
+    let mut link_statement = audit.named(audit.db.prepare(LINKS))?;
+    let mut checks = audit.named(KeyedRows::new(&mut check_statement, stored_check))?;
+    let mut captures = audit.named(KeyedRows::new(&mut capture_statement, stored_capture))?;
+    let mut rows = audit.named(link_statement.query([]))?;
+    let (mut link_checks, mut link_captures) = (Vec::new(), Vec::new());
+    while let Some(row) = audit.named(rows.next())? {
+        let key = audit.named(text(row, 0))?;
+        audit.named(checks.take(key, &mut link_checks))?;
+        audit.named(captures.take(key, &mut link_captures))?;
+        each(&audit.named(link(row, &link_checks, link_captures.first()))?)?;
+    }
+    Ok(())
+}
+
+fn link<'r>(
+    row: &'r Row<'_>,
+    checks: &'r [StoredCheck],
+    capture: Option<&'r StoredCapture>,
+) -> rusqlite::Result<AuditedLink<'r>> {
+    Ok(AuditedLink {
+        key: text(row, 0)?,
+        url: text(row, 1)?,
+        host: optional_text(row, 2)?,
+        domain: optional_text(row, 3)?,
+        scheme: text(row, 4)?,
+        tld: optional_text(row, 5)?,
+        first_cited: optional_text(row, 6)?,
+        last_cited: optional_text(row, 7)?,
+        citations: count(row, 8)?,
+        messages: count(row, 9)?,
+        year: text(row, 10)?,
+        list: text(row, 11)?,
+        stratum: text(row, 12)?,
+        is_planned: row.get(13)?,
+        excluded: optional_text(row, 14)?,
+        checks,
+        capture,
+    })
+}
+
+fn stored_check(row: &Row<'_>) -> rusqlite::Result<StoredCheck> {
+    Ok(StoredCheck {
+        checked_at: row.get(1)?,
+        state: LinkState::named(text(row, 2)?).unwrap_or(LinkState::Unknown),
+        status: row.get(3)?,
+        error: row.get(4)?,
+        checker: row.get(5)?,
+    })
+}
+
+fn stored_capture(row: &Row<'_>) -> rusqlite::Result<StoredCapture> {
+    Ok(StoredCapture {
+        server: row.get(1)?,
+        asked_at: row.get(2)?,
+        timestamp: row.get(3)?,
+        answer: match text(row, 4)? {
+            "captured" => ArchiveAnswer::Captured,
+            "none" => ArchiveAnswer::None,
+            _ => ArchiveAnswer::Unknown,
+        },
+    })
+}
+
+fn count(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    Ok(row.get::<_, i64>(column)?.cast_unsigned())
+}
+
+fn text<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<&'r str> {
+    Ok(row.get_ref(column)?.as_str()?)
+}
+
+fn optional_text<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<Option<&'r str>> {
+    Ok(row.get_ref(column)?.as_str_or_null()?)
+}
+
+/// Rows in the order of a key, which is their first column.
+struct KeyedRows<'s, T> {
+    rows: Rows<'s>,
+    read: fn(&Row<'_>) -> rusqlite::Result<T>,
+    next: Option<(String, T)>,
+}
+
+impl<'s, T> KeyedRows<'s, T> {
+    fn new(
+        statement: &'s mut Statement<'_>,
+        read: fn(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> rusqlite::Result<KeyedRows<'s, T>> {
+        let mut keyed = KeyedRows {
+            rows: statement.query([])?,
+            read,
+            next: None,
+        };
+        keyed.advance()?;
+        Ok(keyed)
+    }
+
+    /// Moves the rows of `key` to `found`, and passes over those of smaller keys, which have no link.
+    fn take(&mut self, key: &str, found: &mut Vec<T>) -> rusqlite::Result<()> {
+        found.clear();
+        while let Some((next_key, _)) = &self.next
+            && next_key.as_str() <= key
+        {
+            let is_of_key = next_key == key;
+            let taken = self.advance()?;
+            if is_of_key {
+                found.extend(taken);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the next row. Returns the one before.
+    fn advance(&mut self) -> rusqlite::Result<Option<T>> {
+        let next = match self.rows.next()? {
+            None => None,
+            Some(row) => Some((row.get(0)?, (self.read)(row)?)),
+        };
+        let taken = std::mem::replace(&mut self.next, next);
+        Ok(taken.map(|(_, value)| value))
+    }
+}

@@ -1,0 +1,148 @@
+//! Files of a report: written aside, renamed when they are complete, and never over the database.
+
+use std::ffi::OsString;
+use std::io::{self, Stdout};
+use std::path::{Path, PathBuf};
+
+use super::ReportJob;
+use crate::audit::error::AuditError;
+use crate::origin::Source;
+use crate::sink::{FileSink, PipeSink, Sink, partial_path, resolve};
+use crate::walk::DeviceInode;
+
+/// Bytes that are collected before they are written.
+const BUFFER_BYTES: usize = 256 << 10;
+
+/// Files that SQLite keeps beside a database, by the ends of their names.
+const DATABASE_ENDS: [&str; 4] = ["", "-wal", "-shm", "-journal"];
+
+/// A file that is being written. It is discarded if it is dropped before [`OutputFile::finish`].
+pub(super) struct OutputFile {
+    name: String,
+    sink: ReportSink,
+    buffer: Vec<u8>,
+}
+
+enum ReportSink {
+    Stdout(PipeSink<Stdout>),
+    File(FileSink),
+}
+
+impl OutputFile {
+    /// Begins the file at `path`; `-` is standard output.
+    pub(super) fn create(path: &Path) -> Result<OutputFile, AuditError> {
+        let name = path.display().to_string();
+        let sink = if is_stdout(path) {
+            ReportSink::Stdout(PipeSink(io::stdout()))
+        } else {
+            ReportSink::File(FileSink::create(path).map_err(|error| unwritable(&name, &error))?)
+        };
+        Ok(OutputFile {
+            name,
+            sink,
+            buffer: Vec::new(),
+        })
+    }
+
+    /// Appends text.
+    pub(super) fn put(&mut self, text: &[u8]) -> Result<(), AuditError> {
+        self.buffer.extend_from_slice(text);
+        if BUFFER_BYTES < self.buffer.len() {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Gives the file its name.
+    pub(super) fn finish(mut self) -> Result<(), AuditError> {
+        self.flush()?;
+        let finished = self.sink().finish();
+        finished.map_err(|error| unwritable(&self.name, &error))
+    }
+
+    fn flush(&mut self) -> Result<(), AuditError> {
+        let buffer = std::mem::take(&mut self.buffer);
+        // A reader of standard output that has gone wants no more.
+        let put = self.sink().put(&buffer);
+        put.map(drop)
+            .map_err(|error| unwritable(&self.name, &error))
+    }
+
+    fn sink(&mut self) -> &mut dyn Sink {
+        match &mut self.sink {
+            ReportSink::Stdout(sink) => sink,
+            ReportSink::File(sink) => sink,
+        }
+    }
+}
+
+impl Drop for OutputFile {
+    fn drop(&mut self) {
+        if let ReportSink::File(file) = &mut self.sink {
+            file.discard();
+        }
+    }
+}
+
+fn is_stdout(path: &Path) -> bool {
+    path.as_os_str() == Source::STDIN
+}
+
+fn unwritable(name: &str, error: &io::Error) -> AuditError {
+    AuditError::Io(format!("cannot write {name}: {error}"))
+}
+
+/// Checks that no file of a report is the database, or another of its files. `names` are those of the CSV files.
+pub(super) fn check(job: &ReportJob, names: &[&str]) -> Result<(), AuditError> {
+    let database: Vec<_> = DATABASE_ENDS
+        .iter()
+        .map(|end| {
+            let mut path = OsString::from(&job.database);
+            path.push(end);
+            FileIdentity::of(Path::new(&path))
+        })
+        .collect();
+    let mut outputs: Vec<(PathBuf, FileIdentity)> = Vec::new();
+    let folder = job.csv_folder.iter();
+    let csv = folder.flat_map(|folder| names.iter().map(move |name| folder.join(name)));
+    let report = (!is_stdout(&job.output)).then(|| job.output.clone());
+    for path in report.into_iter().chain(csv) {
+        let partial =
+            resolve(&path).map_or_else(|_| partial_path(&path), |path| partial_path(&path));
+        for written in [path.clone(), partial] {
+            let identity = FileIdentity::of(&written);
+            if database.contains(&identity) {
+                return Err(AuditError::Unusable(format!(
+                    "{} would overwrite the database; name another file",
+                    written.display()
+                )));
+            }
+            if let Some((other, _)) = outputs.iter().find(|(_, other)| *other == identity) {
+                return Err(AuditError::Unusable(format!(
+                    "{} and {} would be the same file; name two files",
+                    other.display(),
+                    written.display()
+                )));
+            }
+            outputs.push((written, identity));
+        }
+    }
+    Ok(())
+}
+
+/// The identity of a file that may not exist yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum FileIdentity {
+    Existing(DeviceInode),
+    /// The path with links resolved.
+    Missing(PathBuf),
+}
+
+impl FileIdentity {
+    fn of(path: &Path) -> FileIdentity {
+        match path.metadata() {
+            Ok(metadata) => FileIdentity::Existing(DeviceInode::of(&metadata)),
+            Err(_) => FileIdentity::Missing(resolve(path).unwrap_or_else(|_| path.to_owned())),
+        }
+    }
+}
