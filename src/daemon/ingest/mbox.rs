@@ -44,6 +44,8 @@ pub(super) struct MboxFile<'m> {
 struct MboxChunk {
     /// The position up to which the file was ingested.
     cursor: MboxCursor,
+    /// The first bytes of the file.
+    head: Vec<u8>,
     /// The bytes from the last message that was ingested.
     bytes: Vec<u8>,
     /// `true` if the file ended with these bytes.
@@ -53,10 +55,10 @@ struct MboxChunk {
 
 /// Progress of the ingest of an mbox.
 struct MboxProgress<'p> {
-    /// The cursor before the ingest.
-    before: &'p MboxCursor,
-    /// The last message that was ingested, if any was.
-    last: Option<&'p Message<'p>>,
+    /// The last message that was ingested, and its hash. The other fields are those before the ingest.
+    cursor: MboxCursor,
+    /// The first bytes of the file. Not read again: the file may have been rewritten since.
+    head: &'p [u8],
     /// The version of the file, if all of it was ingested.
     complete: Option<FileVersion>,
     /// `true` if the file ended with the bytes that were read.
@@ -96,7 +98,7 @@ impl MboxFile<'_> {
             };
             if complete.is_empty() && !chunk.at_end {
                 if self.max_message_bytes <= chunk_bytes {
-                    return self.ingest_oversized(chunk.cursor, ingest);
+                    return self.ingest_oversized(chunk.cursor, &chunk.head, ingest);
                 }
                 chunk_bytes = (chunk_bytes * 2).min(self.max_message_bytes);
                 continue;
@@ -108,9 +110,16 @@ impl MboxFile<'_> {
             };
             ingest.ingest(complete, None, end)?;
             let is_complete = is_settled || messages.is_empty() && chunk.at_end;
+            let mut cursor = chunk.cursor;
+            if let Some(last) = complete.last() {
+                let start = (last.start - block.offset) as usize;
+                let end = (last.end() - block.offset) as usize;
+                (cursor.first, cursor.last) = (last.start, last.end());
+                cursor.guard = guard_hash(&block.bytes[start..end]);
+            }
             let progress = MboxProgress {
-                before: &chunk.cursor,
-                last: complete.last(),
+                cursor,
+                head: &chunk.head,
                 complete: is_complete.then_some(chunk.version),
                 at_end: chunk.at_end,
             };
@@ -122,6 +131,7 @@ impl MboxFile<'_> {
     fn ingest_oversized(
         &self,
         cursor: MboxCursor,
+        head: &[u8],
         ingest: &mut MessageIngest<'_>,
     ) -> Result<FileOutcome, DaemonError> {
         let start = cursor.first;
@@ -167,14 +177,15 @@ impl MboxFile<'_> {
             }
         }
         // An empty last message: so large a one is not read again.
-        let after = MboxCursor {
+        let cursor = MboxCursor {
             first: end,
             last: end,
+            guard: guard_hash(&[]),
             ..cursor
         };
         let progress = MboxProgress {
-            before: &after,
-            last: None,
+            cursor,
+            head,
             complete: (self.version.size <= end).then_some(self.version),
             at_end: false,
         };
@@ -187,16 +198,11 @@ impl MboxFile<'_> {
         progress: &MboxProgress<'_>,
         ingest: &mut MessageIngest<'_>,
     ) -> Result<FileOutcome, DaemonError> {
-        let mut cursor = *progress.before;
-        if let Some(last) = progress.last {
-            (cursor.first, cursor.last) = (last.start, last.end());
-        }
+        let mut cursor = progress.cursor;
         cursor.size = progress.complete.map_or(0, |version| version.size);
         cursor.mtime = progress.complete.map_or(0, |version| version.mtime);
-        (cursor.head, cursor.guard) = match self.hashes(&cursor) {
-            Ok(hashes) => (hashes.head, hashes.last),
-            Err(error) => return Ok(FileOutcome::Failed(error)),
-        };
+        let head_bytes = cursor.last.min(progress.head.len() as u64);
+        cursor.head = guard_hash(&progress.head[..head_bytes as usize]);
         let mailbox = ingest.mailbox.id;
         ingest.session.with(|committer| {
             let state = committer.transaction()?;
@@ -237,12 +243,17 @@ impl MboxFile<'_> {
         let version = FileVersion::of(&self.file.metadata()?);
         let cursor = match known {
             Some(cursor) if self.is_valid(&cursor, version.size)? => cursor,
-            _ => MboxCursor::default(),
+            _ => MboxCursor {
+                guard: guard_hash(&[]),
+                ..MboxCursor::default()
+            },
         };
+        let head = read_at(self.file, 0, HEAD_BYTES)?;
         let bytes = read_at(self.file, cursor.first, bytes as u64)?;
         let at_end = version.size <= cursor.first + bytes.len() as u64;
         Ok(MboxChunk {
             cursor,
+            head,
             bytes,
             at_end,
             version,
@@ -254,8 +265,8 @@ impl MboxFile<'_> {
         if size < cursor.last {
             return Ok(false);
         }
-        let hashes = self.hashes(cursor)?;
-        if (hashes.head, hashes.last) != (cursor.head, cursor.guard) {
+        let last = read_at(self.file, cursor.first, cursor.last - cursor.first)?;
+        if head_hash(self.file, cursor)? != cursor.head || guard_hash(&last) != cursor.guard {
             return Ok(false);
         }
         // After a message that was too large to be read again, only a new message may follow.
@@ -263,22 +274,6 @@ impl MboxFile<'_> {
         let text = next.trim_ascii_start();
         Ok(cursor.first < cursor.last || next.is_empty() || text.starts_with(b"From "))
     }
-
-    fn hashes(&self, cursor: &MboxCursor) -> io::Result<CursorHashes> {
-        let last = read_at(self.file, cursor.first, cursor.last - cursor.first)?;
-        Ok(CursorHashes {
-            head: head_hash(self.file, cursor)?,
-            last: guard_hash(&last),
-        })
-    }
-}
-
-/// Hashes by which a cursor is checked.
-struct CursorHashes {
-    /// Hash of the first bytes of the file.
-    head: u64,
-    /// Hash of the last message that was ingested.
-    last: u64,
 }
 
 /// Returns the hash of the first bytes of a file, at most up to the cursor.
