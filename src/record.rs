@@ -16,6 +16,7 @@ mod fields;
 mod format;
 #[cfg(feature = "load")]
 mod found_row;
+mod gone;
 mod json_path;
 mod json_text;
 mod line;
@@ -45,7 +46,8 @@ pub use context::context_border;
 pub use counts::{NamedCounts, SchemeCounts};
 pub use event::write_event;
 pub use fields::{
-    EVENT_FIELDS, Field, FieldType, FieldValues, Nullable, RECORD_FIELDS, REJECT_FIELDS,
+    EVENT_FIELDS, Field, FieldType, FieldValues, GONE_FIELDS, Nullable, RECORD_FIELDS,
+    REJECT_FIELDS,
 };
 pub use format::{
     FieldId, FormulaGuard, GrepStyle, JsonFields, LineFormat, SLIM_FIELDS, TABLE_FIELDS, Table,
@@ -53,6 +55,7 @@ pub use format::{
 };
 #[cfg(feature = "load")]
 pub use found_row::FoundRow;
+pub use gone::write_gone;
 pub use line::json_line;
 pub use owned::{OwnedMessage, OwnedPart, OwnedRecord, OwnedSource};
 pub use parsed::write_parsed;

@@ -68,7 +68,7 @@ named_values! {
         Run = "run": "Write a URL once per run",
     }
     SchemaLanguage {
-        JsonSchema = "json-schema": "JSON Schema of records, rejects and events",
+        JsonSchema = "json-schema": "JSON Schema of records, rejects, events and messages that are gone",
         Arrow = "arrow": "Python expression for pyarrow, `pa.schema(...)`",
         Duckdb = "duckdb": "Table of DuckDB, which COPY loads",
         Postgresql = "postgresql": "Table of PostgreSQL, which psql's \\copy loads: jsonb and generated columns",

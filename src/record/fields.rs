@@ -243,6 +243,22 @@ pub const EVENT_FIELDS: &[Field] = &[
     Field::new("message", Text, "The event in words"),
 ];
 
+/// The fields of a message that is gone.
+pub const GONE_FIELDS: &[Field] = &[
+    Field::new("type", Text, "Type of the line").with(Constant("gone")),
+    Field::new(
+        "mailbox",
+        Text,
+        "Mailbox that the message is gone from, as `source.mailbox` of its records",
+    ),
+    Field::new(
+        "digests",
+        Texts,
+        "Digests of the message, as `message.digest` of its records",
+    )
+    .with(Digest),
+];
+
 // The `source` of rejects and events.
 const SOURCE: Field = Field::new("source", Object, "Place in the input");
 const SOURCE_PATH: Field = Field::new("source.path", Text, "Path of the file, as given and walked");
@@ -282,7 +298,7 @@ mod tests {
 
     #[test]
     fn each_field_has_its_object_before_it() {
-        for table in [RECORD_FIELDS, REJECT_FIELDS, EVENT_FIELDS] {
+        for table in [RECORD_FIELDS, REJECT_FIELDS, EVENT_FIELDS, GONE_FIELDS] {
             let mut seen = BTreeSet::new();
             for field in table {
                 assert!(seen.insert(field.name), "{} twice", field.name);
@@ -297,7 +313,7 @@ mod tests {
 
     #[test]
     fn descriptions_are_one_sentence_without_its_period() {
-        for field in [RECORD_FIELDS, REJECT_FIELDS, EVENT_FIELDS].concat() {
+        for field in [RECORD_FIELDS, REJECT_FIELDS, EVENT_FIELDS, GONE_FIELDS].concat() {
             let text = field.description;
             assert!(
                 !text.is_empty() && !text.ends_with('.') && !text.contains('|'),

@@ -14,7 +14,7 @@ pub use markdown::record_reference;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SchemaLanguage {
-    /// JSON Schema, draft 2020-12: of records, rejects and events.
+    /// JSON Schema, draft 2020-12: of records, rejects, events and messages that are gone.
     #[default]
     JsonSchema,
     /// A Python expression that makes a schema of pyarrow.

@@ -1,10 +1,11 @@
-//! The JSON Schema of the lines that a scan writes.
+//! The JSON Schema of the lines that a scan and the daemon write.
 
 use serde_json::{Map, Value, json};
 
 use crate::record::closed_sets::{ClosedSet, region_pattern};
 use crate::record::fields::{
-    EVENT_FIELDS, Field, FieldType, FieldValues, Nullable, RECORD_FIELDS, REJECT_FIELDS, fields_of,
+    EVENT_FIELDS, Field, FieldType, FieldValues, GONE_FIELDS, Nullable, RECORD_FIELDS,
+    REJECT_FIELDS, fields_of,
 };
 
 /// Returns the JSON Schema (draft 2020-12) as text with a line end.
@@ -17,6 +18,7 @@ pub(super) fn schema() -> String {
             line(RECORD_FIELDS, "A URL."),
             line(REJECT_FIELDS, "A candidate that is no URL (`--rejects`)."),
             line(EVENT_FIELDS, "An event (`--events`)."),
+            line(GONE_FIELDS, "A message that is gone from its mailbox (`watch` with `output.tombstones`)."),
         ],
         "$defs": {"summary": summary()},
     });
