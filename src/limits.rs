@@ -364,6 +364,17 @@ pub const MAX_DOWNTIME_S: u64 = 86_400;
 /// Seconds of watching after which the daemon saves how long it has watched: one hour, of thirty days.
 pub const AGE_SAVE_INTERVAL_S: u64 = 3_600;
 
+/// Milliseconds for which a message must be missing before the daemon reports it as gone, if the configuration does not set
+/// them.
+///
+/// Programs that move a message write the copy before they remove the original. But a client of NFS may cache the list of a
+/// folder for a minute (`acdirmax`), and so see the removal before the copy.
+pub const GONE_AFTER_MS: u64 = 60_000;
+
+/// Maximum number of files of a spool that are missing and whose messages are not yet reported as gone. They take 64 MiB of
+/// memory. Further ones wait until these are reported.
+pub const MISSING_FILES: usize = 1 << 20;
+
 /// Maximum number of copies of sidecars in the state folder before a snapshot of the state replaces them.
 ///
 /// More than half a day of segments that are sealed every minute.

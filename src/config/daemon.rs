@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::named::named_values;
 use super::{named, size};
+use crate::limits::GONE_AFTER_MS;
 use crate::origin::SourceKind;
 
 /// The `[output]` table.
@@ -25,6 +26,8 @@ pub struct OutputTable {
     /// The time after which a segment with any records is sealed.
     #[serde(with = "duration")]
     pub seal_interval: Duration,
+    /// `true` to write a line of type `gone` for each message that is gone from its mailbox for good.
+    pub tombstones: bool,
 }
 
 impl Default for OutputTable {
@@ -34,6 +37,7 @@ impl Default for OutputTable {
             compress: SegmentCompression::default(),
             seal_bytes: 64 << 20,
             seal_interval: Duration::from_mins(1),
+            tombstones: false,
         }
     }
 }
@@ -94,6 +98,9 @@ pub struct WatchTable {
     /// The time between two rescans of all spools.
     #[serde(with = "duration")]
     pub sweep: Duration,
+    /// The time for which a message must be missing before it counts as gone, see [`OutputTable::tombstones`].
+    #[serde(with = "duration")]
+    pub gone_after: Duration,
     /// The rights that the daemon gives up.
     #[serde(with = "named")]
     pub confine: Confinement,
@@ -104,6 +111,7 @@ impl Default for WatchTable {
         WatchTable {
             settle: Duration::from_secs(5),
             sweep: Duration::from_mins(5),
+            gone_after: Duration::from_millis(GONE_AFTER_MS),
             confine: Confinement::default(),
         }
     }

@@ -19,6 +19,8 @@ pub(crate) struct Counters {
     pub(crate) messages: u64,
     /// Records committed.
     pub(crate) records: u64,
+    /// Messages that are gone from their mailboxes, reported in the output.
+    pub(crate) gone: u64,
     /// Commits.
     pub(crate) commits: u64,
     /// Segments sealed.
@@ -46,6 +48,7 @@ impl Counters {
             repeated,
             messages,
             records,
+            gone,
             commits,
             segments,
             sweeps,
@@ -60,6 +63,7 @@ impl Counters {
         self.repeated += repeated;
         self.messages += messages;
         self.records += records;
+        self.gone += gone;
         self.commits += commits;
         self.segments += segments;
         self.sweeps += sweeps;

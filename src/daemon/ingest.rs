@@ -26,6 +26,6 @@ mod outcome;
 mod parser_pool;
 
 pub(crate) use context::IngestContext;
-pub(crate) use identity::{FileVersion, can_share, path_key};
-pub(crate) use outcome::{FileOutcome, SettleState};
+pub(crate) use identity::{FileVersion, can_share, mailbox_scopes, path_key};
+pub(crate) use outcome::{FileOutcome, FileStanding, SettleState};
 pub(crate) use parser_pool::ParserPool;

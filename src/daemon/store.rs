@@ -9,12 +9,14 @@
 //! |---|---|
 //! | `instance_lock` `shutdown_hash` `state_paths` `reserve` | files beside the database |
 //! | `keys` `connection` `schema` `row_checksum` `state_db` | the database |
-//! | `mail_rows` `segment_rows` `sidecar_rows` `retention` `purge` | its queries |
+//! | `holders` `mail_rows` `gone` `segment_rows` `sidecar_rows` `retention` `purge` | its queries |
 //! | `watch_time` `committer` `recovery` `rebuild` `commit_pace` `shared_committer` | what is done with them |
 
 mod commit_pace;
 mod committer;
 mod connection;
+mod gone;
+mod holders;
 mod instance_lock;
 mod keys;
 mod mail_rows;
@@ -39,6 +41,8 @@ mod watch_time;
 pub(crate) use commit_pace::BATCH_BYTES;
 pub(crate) use commit_pace::CommitTiming;
 pub(crate) use committer::Committer;
+pub(crate) use gone::{HolderRow, OrphanedMailbox, Release};
+pub(crate) use holders::{GivenMessage, HolderKey, HolderSpool};
 pub(crate) use keys::{FileId, Hash128, MailboxId, message_link};
 pub(crate) use mail_rows::{GrowingMessage, MboxCursor};
 pub(crate) use purge::SeenFiles;

@@ -50,6 +50,29 @@ pub struct SidecarMailbox {
     pub cursors: Vec<SidecarCursor>,
     /// All messages of it that may yet grow; `None` if neither they nor the mailbox have changed.
     pub tails: Option<Vec<SidecarTail>>,
+    /// Messages whose records were written, as long as tombstones are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub given: Vec<SidecarGiven>,
+    /// Digests of messages that are gone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gone: Vec<String>,
+    /// The first 112 bits of the keys of these messages.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unread: Vec<String>,
+}
+
+/// A message whose records were written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SidecarGiven {
+    /// The digest in its records.
+    pub digest: String,
+    /// Bytes of the mailbox that its records name, in hexadecimal digits.
+    pub mailbox: String,
+    /// The first 112 bits of its key; of several, one after the other.
+    pub keys: String,
+    /// Other digests under which its URLs were written before it had grown, one after the other.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub earlier: String,
 }
 
 /// A file that was read as a whole. An array of two elements in JSON.
@@ -126,6 +149,9 @@ pub struct SidecarTail {
     pub hash: String,
     /// Identifiers of its URLs.
     pub ids: Vec<String>,
+    /// The digests under which these URLs were written, as long as tombstones are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub digests: Vec<String>,
 }
 
 impl Sidecar {

@@ -79,8 +79,11 @@ impl Members<'_, '_> {
         messages: &mut MessageSource,
     ) -> Result<(), DaemonError> {
         let path = &self.file.source.path;
+        let spool = &self.context.spool.path;
         let mailbox = self.context.mailbox(path, format, self.version)?;
         let mut ingest = self.context.messages(source.clone(), mailbox, Vec::new());
+        let holder = self.version.key(path, self.file.hint);
+        ingest.open_holder(holder, spool, self.version)?;
         let mut blocks = BlockIngest::default();
         let mut error = None;
         for step in messages {

@@ -81,6 +81,7 @@ impl IngestContext<'_> {
             source,
             mailbox,
             growing,
+            holder: None,
         }
     }
 
@@ -91,12 +92,14 @@ impl IngestContext<'_> {
         version: FileVersion,
         mailbox: MailboxProgress,
     ) -> Result<(), DaemonError> {
+        let key = version.key(&file.source.path, file.hint);
+        let spool = &self.spool.path;
         self.session.with(|committer| {
             let state = committer.transaction()?;
             if mailbox.messages > 1 {
                 state.mark_multi_message(mailbox.id)?;
             }
-            let key = version.key(&file.source.path, file.hint);
+            state.open_holder(key, spool, version.id.dev)?;
             state.mark_file_read(key, mailbox.id, mailbox.only_link())
         })
     }

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::path::Path;
 
 use super::blocks::ingest_file;
 use super::container::ingest_container;
@@ -9,9 +10,9 @@ use super::context::IngestContext;
 use super::identity::FileVersion;
 use super::mailbox_progress::MailboxProgress;
 use super::mbox::{MboxFile, head_hash};
-use super::outcome::{FileOutcome, SettleState};
+use super::outcome::{FileOutcome, FileStanding, SettleState};
 use crate::daemon::error::DaemonError;
-use crate::daemon::store::{GrowingMessage, MboxCursor};
+use crate::daemon::store::{Committer, GrowingMessage, HolderKey, HolderSpool, MboxCursor};
 use crate::diagnostic::{Diagnostic, DiagnosticKind, SkipReason};
 use crate::limits::SNIFF_BYTES;
 use crate::origin::FormatHint;
@@ -20,24 +21,30 @@ use crate::split::{Format, detect_format, splittable_format};
 use crate::walk::WalkedFile;
 
 impl IngestContext<'_> {
-    /// Returns `true` if this version of the file was read completely. Opens no file.
-    pub(crate) fn is_read(
+    /// Returns what is known of this version of the file. Opens no file.
+    pub(crate) fn standing(
         &mut self,
         file: &WalkedFile,
         version: FileVersion,
-    ) -> Result<bool, DaemonError> {
+    ) -> Result<FileStanding, DaemonError> {
+        if version.size == 0 {
+            return Ok(FileStanding::Empty);
+        }
+        let spool = &self.spool.path;
         self.session.with(|committer| {
-            let db = &committer.db;
-            if version.size == 0 || db.is_file_read(version.key(&file.source.path, file.hint))? {
-                return Ok(true);
+            let key = version.key(&file.source.path, file.hint);
+            if committer.db.is_file_read(key)? {
+                return read_standing(committer, key, spool);
             }
-            let cursor = if file.hint == FormatHint::Maildir {
-                None
-            } else {
-                db.cursor(version.id)?
-            };
-            Ok(cursor
-                .is_some_and(|cursor| cursor.size == version.size && cursor.mtime == version.mtime))
+            if file.hint == FormatHint::Maildir {
+                return Ok(FileStanding::Unread);
+            }
+            match committer.db.cursor(version.id)? {
+                Some(cursor) if cursor.size == version.size && cursor.mtime == version.mtime => {
+                    read_standing(committer, cursor.pass, spool)
+                }
+                _ => Ok(FileStanding::Unread),
+            }
         })
     }
 
@@ -104,7 +111,7 @@ impl IngestContext<'_> {
         format: Format,
         settle_state: SettleState,
     ) -> Result<FileOutcome, DaemonError> {
-        let configured = self.configured_format();
+        let (spool, configured) = (&self.spool.path, self.configured_format());
         let max_message_bytes = self.extractor.limits().message_bytes;
         let SniffedFile {
             file: opened,
@@ -121,6 +128,7 @@ impl IngestContext<'_> {
             let mbox = MboxFile {
                 file: &opened,
                 path: &file.source.path,
+                spool,
                 format,
                 version,
                 settle_state,
@@ -132,6 +140,8 @@ impl IngestContext<'_> {
         if settle_state == SettleState::Changing && file.hint != FormatHint::Maildir {
             return Ok(FileOutcome::Waiting);
         }
+        let holder = version.key(&file.source.path, file.hint);
+        ingest.open_holder(holder, spool, version)?;
         let outcome = ingest_file(
             &opened,
             start,
@@ -171,6 +181,25 @@ impl IngestContext<'_> {
         let mailbox = self.spool_mailbox(version)?;
         self.mark_read(file, version, mailbox)?;
         Ok(FileOutcome::Skipped(reason))
+    }
+}
+
+/// The standing of a file that was read. If holders are tracked, it must be one, or its messages are not known.
+fn read_standing(
+    committer: &mut Committer,
+    holder: HolderKey,
+    spool: &Path,
+) -> Result<FileStanding, DaemonError> {
+    if !committer.db.tracks_holders() {
+        return Ok(FileStanding::Read(holder));
+    }
+    match committer.db.is_holder_of(holder, spool)? {
+        HolderSpool::NoHolder => Ok(FileStanding::Unread),
+        HolderSpool::Same => Ok(FileStanding::Read(holder)),
+        HolderSpool::Other => {
+            committer.transaction()?.adopt_holder(holder, spool)?;
+            Ok(FileStanding::Read(holder))
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use twox_hash::{XxHash3_64, XxHash3_128};
 
 use crate::config::DedupeScope;
 use crate::daemon::store::{FileId, Hash128};
-use crate::decode::{HeaderFields, canonical};
+use crate::decode::{HeaderFields, canonical, digest};
 use crate::origin::{FormatHint, SourceKind, mailbox, unrotated};
 use crate::split::Message;
 
@@ -116,6 +116,16 @@ pub(crate) fn mailbox_key(
     path_key(&scope)
 }
 
+/// Returns the keys of the mailboxes that a file's messages may belong to, whatever its format.
+pub(crate) fn mailbox_scopes(path: &Path, hint: FormatHint, spool: &Path) -> Vec<Hash128> {
+    let up = |levels| path.ancestors().nth(levels).unwrap_or(path).to_owned();
+    let scopes = match hint {
+        FormatHint::Maildir => vec![up(2), spool.to_owned()],
+        _ => vec![unrotated(path), up(1), up(2), spool.to_owned()],
+    };
+    scopes.iter().map(|scope| path_key(scope)).collect()
+}
+
 /// Returns `true` if files of two spools can belong to one mailbox: a file and its rotations, the folders of a Maildir.
 pub(crate) fn can_share(one: &Path, other: &Path) -> bool {
     let of_maildir = |path: &Path| {
@@ -170,6 +180,21 @@ pub(crate) fn content_digest(
     }
     canonical(message, fields, usize::MAX, &mut |bytes| hash.write(bytes));
     hash.finish_128()
+}
+
+/// Returns the digest that the records of a message have; of a piece of a larger one, that of its beginning.
+pub(crate) fn record_digest(
+    message: &Message<'_>,
+    fields: &HeaderFields,
+    header_bytes: usize,
+) -> u128 {
+    match message.fragment_of {
+        None => digest(message, fields),
+        Some(fragment) => {
+            let head = fragment.message(message.kind);
+            digest(&head, &HeaderFields::in_message(&head, header_bytes))
+        }
+    }
 }
 
 /// Returns the prefix of a message that cannot change when it grows at its end; `None` if that is empty.

@@ -15,7 +15,7 @@ use super::identity::{FileVersion, PiecePosition, guard_hash};
 use super::message_ingest::MessageIngest;
 use super::outcome::{EndCertainty, FileOutcome, SettleState};
 use crate::daemon::error::DaemonError;
-use crate::daemon::store::MboxCursor;
+use crate::daemon::store::{HolderKey, MboxCursor};
 use crate::planted_faults::{PlantedFault, is_planted};
 use crate::read::{SparseRead, hole_len};
 use crate::split::{Block, BlockReader, BlockRole, Format, Message};
@@ -33,6 +33,8 @@ const SEPARATOR_BYTES: u64 = 64;
 pub(super) struct MboxFile<'m> {
     pub(super) file: &'m File,
     pub(super) path: &'m Path,
+    /// Path of its spool.
+    pub(super) spool: &'m Path,
     pub(super) format: Format,
     pub(super) version: FileVersion,
     pub(super) settle_state: SettleState,
@@ -51,6 +53,15 @@ struct MboxChunk {
     /// `true` if the file ended with these bytes.
     at_end: bool,
     version: FileVersion,
+}
+
+/// The passes over a file that may be the next.
+#[derive(Clone, Copy)]
+struct PassChoice {
+    /// `true` if the last pass may go on. Without one, messages of the file may have been read that no holder holds.
+    is_known: bool,
+    /// A new pass, from the start of the file; 0 if holders are not tracked.
+    next: HolderKey,
 }
 
 /// Progress of the ingest of an mbox.
@@ -74,9 +85,10 @@ impl MboxFile<'_> {
         let known = ingest
             .session
             .with(|committer| committer.transaction()?.cursor(self.version.id))?;
+        let pass = self.pass(known, ingest)?;
         let mut chunk_bytes = CHUNK_BYTES.min(self.max_message_bytes);
         loop {
-            let chunk = match self.with_lock(|| self.read_chunk(known, chunk_bytes)) {
+            let chunk = match self.with_lock(|| self.read_chunk(known, pass, chunk_bytes)) {
                 Ok(Some(chunk)) => chunk,
                 Ok(None) => return Ok(FileOutcome::Waiting),
                 Err(error) => return Ok(FileOutcome::Failed(error)),
@@ -86,6 +98,7 @@ impl MboxFile<'_> {
                 offset: chunk.cursor.first,
                 role: BlockRole::Whole,
             };
+            ingest.open_holder(chunk.cursor.pass, self.spool, self.version)?;
             let messages = ingest.split(&block, self.format);
             // Reading takes time: a file that had settled must not have changed in the meantime.
             let is_settled = chunk.at_end
@@ -192,6 +205,28 @@ impl MboxFile<'_> {
         self.save(&progress, ingest)
     }
 
+    /// Returns the holder of the messages if the file is read from its start, and whether it must be.
+    fn pass(
+        &self,
+        known: Option<MboxCursor>,
+        ingest: &MessageIngest<'_>,
+    ) -> Result<PassChoice, DaemonError> {
+        let last = known.map_or(0, |cursor| cursor.pass);
+        ingest.session.with(|committer| {
+            let state = committer.transaction()?;
+            if !state.tracks_holders() {
+                return Ok(PassChoice {
+                    is_known: true,
+                    next: 0,
+                });
+            }
+            Ok(PassChoice {
+                is_known: state.is_holder(last)?,
+                next: self.version.id.next_pass(last),
+            })
+        })
+    }
+
     /// Saves in the state how far the file was ingested.
     fn save(
         &self,
@@ -239,11 +274,17 @@ impl MboxFile<'_> {
 
     /// Reads up to `bytes` bytes from the start of the last message that was ingested, or from the start of the file if
     /// that message has changed.
-    fn read_chunk(&self, known: Option<MboxCursor>, bytes: usize) -> io::Result<MboxChunk> {
+    fn read_chunk(
+        &self,
+        known: Option<MboxCursor>,
+        pass: PassChoice,
+        bytes: usize,
+    ) -> io::Result<MboxChunk> {
         let version = FileVersion::of(&self.file.metadata()?);
         let cursor = match known {
-            Some(cursor) if self.is_valid(&cursor, version.size)? => cursor,
+            Some(cursor) if pass.is_known && self.is_valid(&cursor, version.size)? => cursor,
             _ => MboxCursor {
+                pass: pass.next,
                 guard: guard_hash(&[]),
                 ..MboxCursor::default()
             },

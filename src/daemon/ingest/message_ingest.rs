@@ -1,10 +1,14 @@
 //! Ingest of messages: skips those that are recorded, extracts the others, and adds records and state to the batch.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::os::unix::ffi::OsStringExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 
+use super::identity::record_digest;
 use super::identity::{
-    PiecePosition, StablePrefix, content_digest, message_key, stable_prefix, starts_with,
+    FileVersion, PiecePosition, StablePrefix, content_digest, message_key, stable_prefix,
+    starts_with,
 };
 use super::mailbox_progress::MailboxProgress;
 use super::message_output::{HeaderState, MessageOutput, OutputRequest};
@@ -12,12 +16,14 @@ use super::outcome::EndCertainty;
 use super::parser_pool::ParserPool;
 use crate::daemon::counters::Counters;
 use crate::daemon::error::DaemonError;
-use crate::daemon::store::{GrowingMessage, Hash128, Session, message_link};
+use crate::daemon::store::{
+    GivenMessage, GrowingMessage, Hash128, HolderKey, Session, message_link,
+};
 use crate::decode::HeaderFields;
 use crate::diagnostic::Event;
 use crate::extract::Extractor;
 use crate::limits::PARSE_BATCH_BYTES;
-use crate::origin::Source;
+use crate::origin::{Source, mailbox};
 use crate::record::{RecordWriter, hash_pieces};
 use crate::split::{Block, Format, Message, SplitOutput, messages};
 
@@ -33,6 +39,8 @@ pub(super) struct MessageIngest<'i> {
     pub(super) mailbox: MailboxProgress,
     /// Messages of the mailbox that may still grow.
     pub(super) growing: Vec<GrowingMessage>,
+    /// The holder of the messages; `None` if holders are not tracked.
+    pub(super) holder: Option<HolderKey>,
 }
 
 /// A message and its identity.
@@ -41,9 +49,20 @@ struct IdentifiedMessage<'m, 'b> {
     header: HeaderState,
     end: EndCertainty,
     digest: u128,
+    /// The digest in its records, if holders are tracked.
+    record_digest: Option<u128>,
     key: Hash128,
     /// Earlier versions of this message, recorded before it grew.
     earlier: Vec<GrowingMessage>,
+}
+
+/// Reason for which a message is searched for URLs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ExtractionReason {
+    /// It is not recorded.
+    New,
+    /// It is recorded, but it is not known if it has records: it has none, or it was read before holders were tracked.
+    Unlearnt,
 }
 
 impl MessageIngest<'_> {
@@ -55,6 +74,20 @@ impl MessageIngest<'_> {
             SplitOutput::Diagnostic(diagnostic) => self.events.push(diagnostic.of(&self.source)),
         });
         found
+    }
+
+    /// Makes a file of the spool at `spool` the holder of the messages that are ingested from now on, if holders are tracked.
+    pub(super) fn open_holder(
+        &mut self,
+        holder: HolderKey,
+        spool: &Path,
+        version: FileVersion,
+    ) -> Result<(), DaemonError> {
+        self.holder = self.session.with(|committer| {
+            let state = committer.transaction()?;
+            state.open_holder(holder, spool, version.id.dev)
+        })?;
+        Ok(())
     }
 
     /// Ingests consecutive messages, or one piece of a larger message. `end` is the end of the last message; the
@@ -104,9 +137,8 @@ impl MessageIngest<'_> {
         });
         let unrecorded = self.unrecorded(&identified)?;
         let outputs = self.parsers.map(&identified, |writer, message| {
-            unrecorded
-                .contains(&message.key)
-                .then(|| self.extract(message, writer))
+            let reason = unrecorded.get(&message.key)?;
+            Some(self.extract(message, *reason, writer))
         });
         for (message, output) in identified.iter().zip(outputs) {
             self.add_to_batch(message, output)?;
@@ -134,6 +166,7 @@ impl MessageIngest<'_> {
                 header: HeaderState::Panicked,
                 end,
                 digest,
+                record_digest: self.holder.map(|_| digest),
                 key: message_key(self.mailbox.key, digest),
                 earlier: Vec::new(),
             }
@@ -148,6 +181,7 @@ impl MessageIngest<'_> {
     ) -> IdentifiedMessage<'m, 'b> {
         let fields = HeaderFields::in_message(message, self.extractor.limits().header_bytes);
         let digest = content_digest(message, &fields, position);
+        let limit = self.extractor.limits().header_bytes;
         let is_earlier = |version: &&GrowingMessage| {
             let prefix = StablePrefix {
                 len: version.len,
@@ -160,22 +194,29 @@ impl MessageIngest<'_> {
             header: HeaderState::Readable,
             end,
             digest,
+            record_digest: self.holder.map(|_| record_digest(message, &fields, limit)),
             key: message_key(self.mailbox.key, digest),
             earlier: self.growing.iter().filter(is_earlier).cloned().collect(),
         }
     }
 
-    /// Returns the keys of the messages that are not recorded yet.
+    /// Returns the keys of the messages that are searched, those that are not recorded yet, each with the reason.
     fn unrecorded(
         &self,
         identified: &[IdentifiedMessage<'_, '_>],
-    ) -> Result<HashSet<Hash128>, DaemonError> {
+    ) -> Result<HashMap<Hash128, ExtractionReason>, DaemonError> {
         self.session.with(|committer| {
             let state = committer.transaction()?;
-            let mut unrecorded = HashSet::new();
-            for IdentifiedMessage { key, .. } in identified {
-                if !state.is_seen(self.mailbox.id, *key)? {
-                    unrecorded.insert(*key);
+            let mut unrecorded = HashMap::new();
+            let mailbox = self.mailbox.id;
+            for message in identified {
+                let key = message.key;
+                if !state.is_seen(mailbox, key)? {
+                    unrecorded.insert(key, ExtractionReason::New);
+                } else if let Some(digest) = message.record_digest
+                    && !state.is_given(mailbox, digest, key)?
+                {
+                    unrecorded.insert(key, ExtractionReason::Unlearnt);
                 }
             }
             Ok(unrecorded)
@@ -185,13 +226,19 @@ impl MessageIngest<'_> {
     fn extract(
         &self,
         identified: &IdentifiedMessage<'_, '_>,
+        reason: ExtractionReason,
         writer: &mut RecordWriter,
     ) -> MessageOutput {
+        let earlier = match reason {
+            ExtractionReason::New => &identified.earlier[..],
+            // All its URLs count, those of earlier versions too.
+            ExtractionReason::Unlearnt => &[],
+        };
         let request = OutputRequest {
             message: identified.message,
             header: identified.header,
             end: identified.end,
-            earlier: &identified.earlier,
+            earlier,
             source: &self.source,
         };
         MessageOutput::of(&request, self.extractor, writer)
@@ -204,9 +251,12 @@ impl MessageIngest<'_> {
         mut output: Option<MessageOutput>,
     ) -> Result<(), DaemonError> {
         let mailbox = self.mailbox.id;
+        let given = output
+            .as_ref()
+            .and_then(|output| self.given_message(message, output));
         let mut growing = output
             .as_ref()
-            .and_then(|output| self.growing_state(message, output));
+            .and_then(|output| self.growing_state(message, output, given.as_ref()));
         // One call, so that no commit can come between the parts of a message.
         let drops_earlier = self.session.with(|committer| {
             // Another reader may have added the same message in the meantime.
@@ -222,6 +272,12 @@ impl MessageIngest<'_> {
                 committer.put(&output.lines, output.records);
             }
             let state = committer.transaction()?;
+            if let Some(given) = &given {
+                state.put_given(mailbox, given)?;
+            }
+            if let (Some(holder), Some(digest)) = (self.holder, message.record_digest) {
+                state.hold(holder, mailbox, digest, message.key)?;
+            }
             let drops_earlier = output.is_some() || message.end == EndCertainty::Certain;
             for earlier in message.earlier.iter().filter(|_| drops_earlier) {
                 state.remove_growing(mailbox, earlier)?;
@@ -243,11 +299,38 @@ impl MessageIngest<'_> {
         Ok(())
     }
 
+    /// Returns the row of a message with records, or of one whose earlier versions have some; `None` if holders are not tracked.
+    fn given_message(
+        &self,
+        message: &IdentifiedMessage<'_, '_>,
+        output: &MessageOutput,
+    ) -> Option<GivenMessage> {
+        let digest = message.record_digest?;
+        let earlier = message.earlier.iter();
+        let mut earlier: Vec<u128> = earlier
+            .flat_map(|version| version.digests.iter().copied())
+            .filter(|earlier| *earlier != digest)
+            .collect();
+        earlier.sort_unstable();
+        earlier.dedup();
+        if output.records == 0 && earlier.is_empty() {
+            return None;
+        }
+        let mailbox = mailbox(&self.source.path, message.message.kind);
+        Some(GivenMessage {
+            digest,
+            key: message.key,
+            mailbox: mailbox.into_os_string().into_vec(),
+            earlier,
+        })
+    }
+
     /// Returns the state by which a message is recognised when it has grown; `None` if its end is certain.
     fn growing_state(
         &self,
         message: &IdentifiedMessage<'_, '_>,
         output: &MessageOutput,
+        given: Option<&GivenMessage>,
     ) -> Option<GrowingMessage> {
         if message.end == EndCertainty::Certain || message.header == HeaderState::Panicked {
             return None;
@@ -257,6 +340,10 @@ impl MessageIngest<'_> {
             len: prefix.len,
             hash: prefix.hash,
             ids: output.url_ids.clone(),
+            digests: given
+                .into_iter()
+                .flat_map(|given| given.earlier.iter().copied().chain([given.digest]))
+                .collect(),
         })
     }
 

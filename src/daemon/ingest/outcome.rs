@@ -2,6 +2,7 @@
 
 use std::io;
 
+use crate::daemon::store::HolderKey;
 use crate::diagnostic::SkipReason;
 
 /// State of the content of a file.
@@ -22,6 +23,17 @@ pub(super) enum EndCertainty {
     EndOfFile,
     /// The file ends within a line of the message.
     MidLine,
+}
+
+/// What is known of a version of a file before it is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FileStanding {
+    /// It was not read, or not completely.
+    Unread,
+    /// It is empty, so that there is nothing to read.
+    Empty,
+    /// It was read completely, as this holder if holders are tracked.
+    Read(HolderKey),
 }
 
 /// Outcome of reading the new messages of a file.

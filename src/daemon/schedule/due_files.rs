@@ -61,7 +61,8 @@ impl SpoolReader {
     ) -> Result<(), DaemonError> {
         let root = self.spools[spool].spool.path.clone();
         if let Some(file) = walk::find_beneath(&root, path) {
-            return self.check_file(spool, &file, host);
+            self.check_file(spool, &file, host)?;
+            return Ok(());
         }
         if walk::is_folder(&root, path) {
             // A folder is new, or an entry of it is gone. The scan finds out which.
@@ -87,7 +88,9 @@ impl SpoolReader {
             }
             let root = self.spools[spool].spool.path.clone();
             match walk::find_beneath(&root, &path) {
-                Some(file) => self.check_file(spool, &file, host)?,
+                Some(file) => {
+                    self.check_file(spool, &file, host)?;
+                }
                 None => self.check_missing(spool, &path, host),
             }
             self.between_files(host)?;

@@ -9,7 +9,7 @@ use super::reader::{RESCAN_DELAY_MS, ReaderHost, SpoolReader, UnsettledFile};
 use super::retries::{FailedRead, FailureStage, InodeVersion, ReadErrorKind};
 use crate::daemon::error::DaemonError;
 use crate::daemon::host::{LogRecord, MonotonicTime};
-use crate::daemon::ingest::{FileOutcome, FileVersion, IngestContext, SettleState};
+use crate::daemon::ingest::{FileOutcome, FileStanding, FileVersion, IngestContext, SettleState};
 use crate::daemon::status::LastError;
 use crate::daemon::store::{Committer, Session};
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Event, SkipReason};
@@ -34,6 +34,13 @@ struct CheckedFile<'f> {
     inode_version: InodeVersion,
 }
 
+/// Result of the ingest of a file, or of one chunk of it.
+struct IngestedFile {
+    outcome: FileOutcome,
+    /// What is known of the file after that, if holders are tracked; before that otherwise.
+    standing: FileStanding,
+}
+
 impl CheckedFile<'_> {
     fn path(&self) -> &Path {
         &self.file.source.path
@@ -41,16 +48,23 @@ impl CheckedFile<'_> {
 }
 
 impl SpoolReader {
-    /// Ingests everything in a file that is new and complete, whatever the reason for the check.
+    /// Ingests everything in a file that is new and complete, whatever the reason for the check. Returns what is known of the
+    /// file after that.
     pub(super) fn check_file(
         &mut self,
         spool: usize,
         file: &WalkedFile,
         host: &mut dyn ReaderHost,
-    ) -> Result<(), DaemonError> {
-        let Ok(metadata) = file.source.path.symlink_metadata() else {
-            self.check_missing(spool, &file.source.path, host);
-            return Ok(());
+    ) -> Result<FileStanding, DaemonError> {
+        let metadata = match file.source.path.symlink_metadata() {
+            Ok(metadata) => metadata,
+            Err(error) => {
+                self.check_missing(spool, &file.source.path, host);
+                return Ok(match error.kind() {
+                    io::ErrorKind::NotFound => FileStanding::Empty,
+                    _ => FileStanding::Unread,
+                });
+            }
         };
         let checked = CheckedFile {
             file,
@@ -63,22 +77,22 @@ impl SpoolReader {
             .failures
             .may_read(checked.path(), checked.inode_version, now)
         {
-            return Ok(());
+            return Ok(FileStanding::Unread);
         }
         let committer = Arc::clone(&self.shared.committer);
         let heartbeat = Arc::clone(&self.heartbeat);
         let Some(session) = committer.session(&heartbeat) else {
-            return Ok(());
+            return Ok(FileStanding::Unread);
         };
         loop {
-            let outcome = self.ingest(&checked, session, host)?;
+            let IngestedFile { outcome, standing } = self.ingest(&checked, session, host)?;
             let is_partial = matches!(outcome, FileOutcome::Partial);
             self.plan_next_check(&checked, outcome, host);
             if is_planted(PlantedFault::AdvanceOnRead) {
                 session.with(advance_on_read)?;
             }
             if !is_partial || self.stopping {
-                return Ok(());
+                return Ok(standing);
             }
             self.between_files(host)?;
         }
@@ -94,6 +108,7 @@ impl SpoolReader {
             _ => {
                 self.unsettled.remove(path);
                 self.failures.remove(path);
+                self.mark_for_gone(spool, host.now());
             }
         }
     }
@@ -127,7 +142,7 @@ impl SpoolReader {
         checked: &CheckedFile<'_>,
         session: Session<'_>,
         host: &mut dyn ReaderHost,
-    ) -> Result<FileOutcome, DaemonError> {
+    ) -> Result<IngestedFile, DaemonError> {
         let (file, version) = (checked.file, checked.version);
         let settle_state = self.settle_state(checked.path(), version, host.now());
         let watched = &self.spools[checked.spool];
@@ -143,7 +158,8 @@ impl SpoolReader {
         if !watched.scanned {
             context.report_truncation(file, version)?;
         }
-        let is_read = context.is_read(file, version)?;
+        let mut standing = context.standing(file, version)?;
+        let is_read = standing != FileStanding::Unread;
         let outcome = if is_read {
             FileOutcome::Complete
         } else {
@@ -153,13 +169,24 @@ impl SpoolReader {
             catch_unwind(AssertUnwindSafe(ingest))
                 .unwrap_or_else(|_| Ok(FileOutcome::Failed(read::panicked())))?
         };
+        if !is_read && self.config.output.tombstones {
+            // The file may have changed while it was read.
+            standing = match file.source.path.symlink_metadata() {
+                Ok(metadata) => context.standing(file, FileVersion::of(&metadata))?,
+                Err(_) => FileStanding::Unread,
+            };
+        }
         for event in &events {
             self.report(event, host);
         }
         if !is_read && matches!(outcome, FileOutcome::Complete | FileOutcome::Partial) {
             self.counters.files_read += 1;
         }
-        Ok(outcome)
+        // A rewritten mbox holds fewer messages than before, perhaps.
+        if !is_read && standing != FileStanding::Unread && file.hint == FormatHint::None {
+            self.mark_for_gone(checked.spool, host.now());
+        }
+        Ok(IngestedFile { outcome, standing })
     }
 
     fn settle_state(&self, path: &Path, version: FileVersion, now: MonotonicTime) -> SettleState {

@@ -164,9 +164,10 @@ impl SpoolReader {
     #[must_use]
     pub fn is_done(&self, now: MonotonicTime) -> bool {
         let is_due = |watched: &WatchedSpool| {
-            watched
-                .due
-                .is_some_and(|due| due <= now.after(RESCAN_DELAY_MS))
+            watched.missing.is_waiting()
+                || watched
+                    .due
+                    .is_some_and(|due| due <= now.after(RESCAN_DELAY_MS))
         };
         self.changed.is_empty()
             && self.unsettled.is_empty()

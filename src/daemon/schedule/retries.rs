@@ -167,6 +167,11 @@ impl RetryTable {
         self.files.remove(path);
     }
 
+    /// Returns `true` if this file could not be read.
+    pub(super) fn has(&self, path: &Path) -> bool {
+        self.files.contains_key(path)
+    }
+
     /// Returns `true` if a file may be read: it has not failed, its next attempt is due, or it has changed.
     pub(crate) fn may_read(&self, path: &Path, version: InodeVersion, now: MonotonicTime) -> bool {
         let must_wait = |entry: &RetryEntry| {

@@ -1,9 +1,9 @@
 //! Scan of a whole spool, and the time of the next one.
 
 use std::collections::HashMap;
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use super::missing_files::{SpoolCensus, modification_time};
 use super::reader::{RESCAN_DELAY_MS, ReaderHost, SpoolReader};
 use super::survey::{SpoolSurvey, SurveyGap};
 use super::watched_spool::UnreadablePaths;
@@ -36,6 +36,8 @@ struct SpoolScan {
     unreadable: UnreadablePaths,
     /// The survey that is made along with the scan, if one is due.
     survey: Option<SpoolSurvey>,
+    /// The files that are present, if tombstones are written.
+    census: Option<SpoolCensus>,
 }
 
 impl SpoolReader {
@@ -56,9 +58,11 @@ impl SpoolReader {
             folders: HashMap::new(),
             unreadable: UnreadablePaths::default(),
             survey: None,
+            census: None,
         };
         if is_present {
             scan.survey = self.begin_survey(spool)?;
+            scan.census = self.begin_census(spool, start);
             self.walk_spool(&mut scan, host)?;
             if self.stopping {
                 self.spools[spool].mark(start);
@@ -70,6 +74,9 @@ impl SpoolReader {
         self.replace_unreadable(spool, std::mem::take(&mut scan.unreadable), host);
         if let Some(survey) = scan.survey.take() {
             self.finish_survey(spool, survey, host)?;
+        }
+        if let Some(census) = scan.census.take() {
+            self.finish_census(census, host)?;
         }
         self.shared.committer.save_watch_time()?;
         self.plan_next_scan(spool, scan.folders, host.now());
@@ -129,6 +136,9 @@ impl SpoolReader {
         if let Some(survey) = &mut scan.survey {
             survey.mark_incomplete(SurveyGap::UnreadableFolder);
         }
+        if let Some(census) = &mut scan.census {
+            census.mark_incomplete();
+        }
     }
 
     /// Checks each file of the spool, until the end or until the reader stops.
@@ -142,7 +152,10 @@ impl SpoolReader {
             match step {
                 WalkStep::File(file) => {
                     scan.add(&file);
-                    self.check_file(scan.spool, &file, host)?;
+                    let standing = self.check_file(scan.spool, &file, host)?;
+                    if let Some(census) = &mut scan.census {
+                        census.add(&file, standing);
+                    }
                 }
                 WalkStep::Failed(event) => {
                     self.fail(scan, &event, host);
@@ -187,6 +200,9 @@ impl SpoolReader {
             _ => 2 * RESCAN_DELAY_MS,
         };
         watched.mark(now.after(wait_ms));
+        if watched.missing.is_waiting() {
+            watched.mark(now.plus(self.config.watch.gone_after));
+        }
     }
 }
 
@@ -213,15 +229,4 @@ impl SpoolScan {
             self.folders.insert(folder.to_owned(), time);
         }
     }
-}
-
-/// Returns the modification time of a file or folder in nanoseconds since 1970.
-fn modification_time(path: &Path) -> Option<i64> {
-    let metadata = path.metadata().ok()?;
-    Some(
-        metadata
-            .mtime()
-            .wrapping_mul(1_000_000_000)
-            .wrapping_add(metadata.mtime_nsec()),
-    )
 }

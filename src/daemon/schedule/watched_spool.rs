@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use super::missing_files::MissingFiles;
 use crate::config::Spool;
 use crate::daemon::host::MonotonicTime;
 use crate::daemon::status::{SpoolState, SpoolStatus};
@@ -30,6 +31,8 @@ pub(super) struct WatchedSpool {
     /// Identity of the root at the last scan; `None` if it did not exist.
     root: Option<RootId>,
     pub(super) files: u64,
+    /// Files that are missing, if tombstones are written.
+    pub(super) missing: MissingFiles,
 }
 
 /// Folders and files of a spool that a scan could not examine.
@@ -64,6 +67,7 @@ impl WatchedSpool {
             absent: 0,
             root: None,
             files: 0,
+            missing: MissingFiles::default(),
         }
     }
 
@@ -81,6 +85,11 @@ impl WatchedSpool {
         self.root = root;
         self.notices = true;
         true
+    }
+
+    /// Returns `true` if the root is that of the last call of [`WatchedSpool::follow_root`], or none was made.
+    pub(super) fn has_same_root(&self) -> bool {
+        self.root.is_none() || RootId::at(&self.spool.path) == self.root
     }
 
     /// Requests that notifications are requested again, as if the root were another one.

@@ -27,7 +27,13 @@ pub(super) enum ChangeEffect {
 }
 
 /// The keys that take effect after a restart: the open state and output, the open socket, and rights that were given up.
-const AFTER_RESTART: [&str; 4] = ["output.dir", "state.dir", "metrics.listen", "watch.confine"];
+const AFTER_RESTART: [&str; 5] = [
+    "output.dir",
+    "output.tombstones",
+    "state.dir",
+    "metrics.listen",
+    "watch.confine",
+];
 
 impl ConfigChange {
     /// Time at which the change takes effect.
@@ -81,6 +87,7 @@ pub(super) fn config_changes(old: &Config, new: &Config) -> Vec<ConfigChange> {
 pub(super) fn merge(old: &Config, new: Config) -> Config {
     let mut merged = new;
     merged.output.dir.clone_from(&old.output.dir);
+    merged.output.tombstones = old.output.tombstones;
     merged.state.dir.clone_from(&old.state.dir);
     merged.metrics.listen.clone_from(&old.metrics.listen);
     merged.watch.confine = old.watch.confine;

@@ -94,7 +94,7 @@ impl Status {
         );
     }
 
-    fn counter_metrics(&self) -> [Metric; 10] {
+    fn counter_metrics(&self) -> [Metric; 11] {
         let counts = &self.counts;
         [
             counter(
@@ -109,6 +109,11 @@ impl Status {
                 counts.repeated,
             ),
             counter("records_total", "Records committed.", counts.records),
+            counter(
+                "messages_gone_total",
+                "Messages reported as gone.",
+                counts.gone,
+            ),
             counter("commits_total", "Commits.", counts.commits),
             counter("segments_sealed_total", "Segments sealed.", counts.segments),
             counter("sweeps_total", "Full scans of a spool.", counts.sweeps),

@@ -125,7 +125,8 @@ impl ReaderLoop {
     }
 
     fn is_done(&mut self, reader: &SpoolReader, idle: &IdleTimer) -> bool {
-        reader.is_done(self.now()) || LOCKED_TIMEOUT < idle.since.elapsed() && !reader.is_paused()
+        let timeout = LOCKED_TIMEOUT + reader.gone_timeout();
+        reader.is_done(self.now()) || timeout < idle.since.elapsed() && !reader.is_paused()
     }
 
     /// Watches the reader's spools, and polls those that cannot be watched.

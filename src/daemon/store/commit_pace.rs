@@ -271,6 +271,7 @@ impl CommitPace {
         open.batch_since = None;
         self.counters.messages += committed.messages;
         self.counters.records += committed.records;
+        self.counters.gone += committed.gone;
         self.counters.commits += 1;
         Ok(())
     }

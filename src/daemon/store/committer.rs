@@ -7,6 +7,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::gone::GoneMessage;
 use super::segment_rows::{SegmentPhase, UnsealedSegment};
 use super::state_db::StateDb;
 use super::state_paths::meta_name;
@@ -14,7 +15,7 @@ use crate::config::SegmentCompression;
 use crate::daemon::error::DaemonError;
 use crate::daemon::status::SealedSegment;
 use crate::planted_faults::{PlantedFault, is_planted};
-use crate::record::Sidecar;
+use crate::record::{Sidecar, write_gone};
 use crate::sink::segment::{self, Segment, SegmentDir};
 
 /// Writes batches and seals segments.
@@ -42,6 +43,8 @@ struct PendingBatch {
     lines: Vec<u8>,
     records: u64,
     messages: u64,
+    /// Number of messages that are gone; each has a line.
+    gone: u64,
 }
 
 /// Size of the batch that waits for a commit.
@@ -56,6 +59,7 @@ pub(crate) struct PendingSize {
 pub(crate) struct CommittedCounts {
     pub(crate) messages: u64,
     pub(crate) records: u64,
+    pub(crate) gone: u64,
 }
 
 impl Committer {
@@ -95,11 +99,19 @@ impl Committer {
         self.batch.messages += 1;
     }
 
+    /// Adds a line for each message that is gone to the batch.
+    pub(crate) fn put_gone(&mut self, gone: &[GoneMessage]) {
+        for GoneMessage { mailbox, digests } in gone {
+            write_gone(mailbox, digests, &mut self.batch.lines);
+        }
+        self.batch.gone += gone.len() as u64;
+    }
+
     /// Size of the batch.
     pub(crate) fn pending(&self) -> PendingSize {
         PendingSize {
             bytes: self.batch.lines.len(),
-            messages: self.batch.messages,
+            messages: self.batch.messages + self.batch.gone,
         }
     }
 
@@ -130,13 +142,14 @@ impl Committer {
         }
         if !batch.lines.is_empty() {
             self.write(&batch.lines)?;
-            self.unsealed.records += batch.records;
+            self.unsealed.records += batch.records + batch.gone;
             self.db.update_segment(&self.unsealed)?;
         }
         self.db.commit()?;
         Ok(CommittedCounts {
             messages: batch.messages,
             records: batch.records,
+            gone: batch.gone,
         })
     }
 

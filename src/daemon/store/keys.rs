@@ -65,6 +65,12 @@ impl FileId {
         let numbers = [self.dev, self.ino, self.btime.cast_unsigned()];
         XxHash3_64::oneshot(numbers.map(u64::to_le_bytes).as_flattened())
     }
+
+    /// The pass over an mbox that follows the pass `last`, which is 0 before the first. No two passes are the same.
+    pub(crate) fn next_pass(self, last: u64) -> u64 {
+        let numbers = [self.hash(), last];
+        XxHash3_64::oneshot(numbers.map(u64::to_le_bytes).as_flattened())
+    }
 }
 
 #[cfg(test)]

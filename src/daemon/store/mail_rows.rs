@@ -2,6 +2,7 @@
 
 use rusqlite::params;
 
+use super::holders::HolderKey;
 use super::keys::{FileId, Hash128, MailboxId, stored_key};
 use super::row_checksum::ChecksummedRow;
 use super::state_db::StateDb;
@@ -22,6 +23,8 @@ pub(crate) struct MboxCursor {
     pub(crate) size: u64,
     /// Modification time at that moment.
     pub(crate) mtime: i64,
+    /// The holder of the messages that were read since the last rewrite; 0 if holders were not tracked.
+    pub(crate) pass: HolderKey,
 }
 
 /// A message that was read at the end of a file and may be continued, recognised by its first bytes.
@@ -33,6 +36,8 @@ pub(crate) struct GrowingMessage {
     pub(crate) hash: u128,
     /// Identifiers of the URLs found in them.
     pub(crate) ids: Vec<u128>,
+    /// If holders are tracked: digests under which these URLs were written.
+    pub(crate) digests: Vec<u128>,
 }
 
 /// A mailbox row, compared with what is known of the mailbox now.
@@ -159,7 +164,7 @@ impl StateDb {
     /// Position up to which an mbox was read; `None` if it is new.
     pub(crate) fn cursor(&self, id: FileId) -> Result<Option<MboxCursor>, DaemonError> {
         self.connection.find(
-            "SELECT first, last, guard, head, size, mtime FROM file WHERE dev=?1 AND ino=?2 AND btime=?3",
+            "SELECT first, last, guard, head, size, mtime, pass FROM file WHERE dev=?1 AND ino=?2 AND btime=?3",
             params![id.dev.cast_signed(), id.ino.cast_signed(), id.btime],
             |row| {
                 let number = |index| row.get::<_, i64>(index).map(i64::cast_unsigned);
@@ -170,6 +175,7 @@ impl StateDb {
                     head: number(3)?,
                     size: number(4)?,
                     mtime: row.get(5)?,
+                    pass: number(6)?,
                 })
             },
         )
@@ -192,7 +198,7 @@ impl StateDb {
         let [first, last, guard, head, size] = numbers.map(u64::cast_signed);
         let (dev, ino) = (id.dev.cast_signed(), id.ino.cast_signed());
         self.connection.run(
-            "INSERT OR REPLACE INTO file VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,NULL)",
+            "INSERT OR REPLACE INTO file VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,NULL,?11)",
             params![
                 dev,
                 ino,
@@ -203,7 +209,8 @@ impl StateDb {
                 head,
                 size,
                 cursor.mtime,
-                mailbox
+                mailbox,
+                cursor.pass.cast_signed()
             ],
         )?;
         self.mark_cursor_changed(id)
@@ -224,15 +231,20 @@ impl StateDb {
         mailbox: MailboxId,
     ) -> Result<Vec<GrowingMessage>, DaemonError> {
         self.connection.all(
-            "SELECT len, hash, ids FROM tail WHERE mailbox=?1",
+            "SELECT len, hash, ids, digests FROM tail WHERE mailbox=?1",
             params![mailbox],
             |row| {
                 let ids: Vec<u8> = row.get(2)?;
                 let (ids, _) = ids.as_chunks();
+                let digests: Vec<u8> = row.get(3)?;
+                let (digests, _) = digests.as_chunks();
+                let numbers =
+                    |all: &[[u8; 16]]| all.iter().map(|id| u128::from_be_bytes(*id)).collect();
                 Ok(GrowingMessage {
                     len: row.get::<_, i64>(0)?.cast_unsigned(),
                     hash: row.get(1).map(u128::from_be_bytes)?,
-                    ids: ids.iter().map(|id| u128::from_be_bytes(*id)).collect(),
+                    ids: numbers(ids),
+                    digests: numbers(digests),
                 })
             },
         )
@@ -245,17 +257,20 @@ impl StateDb {
         message: &GrowingMessage,
     ) -> Result<(), DaemonError> {
         self.remove_growing(mailbox, message)?;
-        let ids: Vec<u8> = message.ids.iter().flat_map(|id| id.to_be_bytes()).collect();
+        let bytes =
+            |all: &[u128]| -> Vec<u8> { all.iter().flat_map(|id| id.to_be_bytes()).collect() };
+        let (ids, digests) = (bytes(&message.ids), bytes(&message.digests));
         let (len, hash) = (message.len.cast_signed(), message.hash.to_be_bytes());
         self.checksum.add(ChecksummedRow::Growing {
             mailbox,
             len,
             hash: &hash,
             ids: &ids,
+            digests: &digests,
         });
         self.connection.run(
-            "INSERT INTO tail VALUES(?1,?2,?3,?4)",
-            params![mailbox, len, hash, ids],
+            "INSERT INTO tail VALUES(?1,?2,?3,?4,?5)",
+            params![mailbox, len, hash, ids, digests],
         )?;
         Ok(())
     }
@@ -267,7 +282,7 @@ impl StateDb {
         message: &GrowingMessage,
     ) -> Result<(), DaemonError> {
         let (len, hash) = (message.len.cast_signed(), message.hash.to_be_bytes());
-        let sql = "DELETE FROM tail WHERE mailbox=?1 AND len=?2 AND hash=?3 RETURNING ids";
+        let sql = "DELETE FROM tail WHERE mailbox=?1 AND len=?2 AND hash=?3 RETURNING ids, digests";
         self.connection
             .each(sql, params![mailbox, len, hash], |row| {
                 self.checksum.subtract(ChecksummedRow::Growing {
@@ -275,6 +290,7 @@ impl StateDb {
                     len,
                     hash: &hash,
                     ids: row.get_ref(0)?.as_bytes()?,
+                    digests: row.get_ref(1)?.as_bytes()?,
                 });
                 Ok(())
             })?;
@@ -284,7 +300,7 @@ impl StateDb {
     /// Removes all growing messages of a mailbox.
     pub(super) fn remove_all_growing(&self, mailbox: MailboxId) -> Result<(), DaemonError> {
         self.connection.each(
-            "DELETE FROM tail WHERE mailbox=?1 RETURNING len, hash, ids",
+            "DELETE FROM tail WHERE mailbox=?1 RETURNING len, hash, ids, digests",
             params![mailbox],
             |row| {
                 self.checksum.subtract(ChecksummedRow::Growing {
@@ -292,6 +308,7 @@ impl StateDb {
                     len: row.get(0)?,
                     hash: row.get_ref(1)?.as_bytes()?,
                     ids: row.get_ref(2)?.as_bytes()?,
+                    digests: row.get_ref(3)?.as_bytes()?,
                 });
                 Ok(())
             },

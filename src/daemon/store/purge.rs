@@ -112,7 +112,9 @@ impl StateDb {
                 missing_since: mailbox.missing_since,
             };
             match Retention::decide(entry, day) {
-                Retention::Purge if !mailbox.has_entries => purged += self.purge_mailbox(id)?,
+                Retention::Purge if !mailbox.has_entries && !self.has_given(id)? => {
+                    purged += self.purge_mailbox(id)?;
+                }
                 Retention::Mark { missing_since } => {
                     self.connection.run(
                         "UPDATE mailbox SET gone=?2 WHERE id=?1",
@@ -191,7 +193,11 @@ impl StateDb {
             missing_since: row.missing_since,
         };
         match Retention::decide(entry, day) {
-            Retention::Purge if purged.len() < PURGED_PER_SURVEY => {
+            // The messages of a holder are gone before it is purged.
+            Retention::Purge
+                if purged.len() < PURGED_PER_SURVEY
+                    && !self.is_holder(row.key.cast_unsigned())? =>
+            {
                 purged.push(PurgedFile {
                     key: row.key,
                     mailbox: row.mailbox,
@@ -310,7 +316,8 @@ impl StateDb {
         day: u64,
     ) -> Result<Vec<CursorChange>, DaemonError> {
         let mut changes = Vec::new();
-        let sql = "SELECT dev, ino, btime, mailbox, gone FROM file";
+        let sql =
+            "SELECT dev, ino, btime, mailbox, gone, pass IN (SELECT key FROM holder) FROM file";
         self.connection.each(sql, [], |row| {
             let id = FileId {
                 dev: row.get::<_, i64>(0)?.cast_unsigned(),
@@ -326,7 +333,10 @@ impl StateDb {
                 is_present,
                 missing_since: row.get::<_, Option<i64>>(4)?.map(i64::cast_unsigned),
             };
-            let retention = Retention::decide(entry, day);
+            let mut retention = Retention::decide(entry, day);
+            if retention == Retention::Purge && row.get(5)? {
+                retention = Retention::Keep;
+            }
             mailbox.has_entries |= retention != Retention::Purge;
             if retention != Retention::Keep {
                 changes.push(CursorChange { id, retention });
@@ -350,7 +360,7 @@ impl StateDb {
         }
         self.begin()?;
         self.remove_all_growing(id)?;
-        for table in ["fresh", "fresh_mailbox"] {
+        for table in ["fresh", "fresh_mailbox", "fresh_gone", "fresh_unread"] {
             self.connection.run(
                 &format!("DELETE FROM {table} WHERE mailbox=?1"),
                 params![id],

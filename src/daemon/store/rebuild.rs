@@ -239,6 +239,7 @@ fn fill(db: &StateDb, sidecars: &[Sidecar], next_segment: u64) -> Result<usize, 
     for mailbox in sidecars.iter().flat_map(|sidecar| &sidecar.mailboxes) {
         messages += db.apply_sidecar(mailbox)?;
     }
+    db.forget_holders()?;
     db.clear_new_rows()?;
     let epoch = sidecars.iter().map(|sidecar| sidecar.epoch).max();
     let age = sidecars.iter().map(|sidecar| sidecar.age).max();
@@ -358,6 +359,7 @@ mod tests {
             len: 5,
             hash: 6,
             ids: vec![7, 8],
+            digests: vec![9],
         };
         state.put_growing(all[1], &growing).unwrap();
         commit_message(&mut committer, 2 << 100);

@@ -23,6 +23,7 @@ pub(super) fn open(
     let paths = StatePaths::new(config);
     let dir = create_folders(config, &paths)?;
     let db = open_db(&dir, &paths)?;
+    db.set_tracking(config.output.tombstones)?;
     check_instance(&paths, &db)?;
     let unsealed = db.unsealed_segment()?;
     check_age(&dir, &paths, &unsealed)?;

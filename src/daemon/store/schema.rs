@@ -8,7 +8,10 @@ use super::connection::DbConnection;
 use crate::daemon::error::{Contradiction, DaemonError, DaemonFailure};
 
 /// Version of the tables.
-const SCHEMA: i64 = 3;
+const SCHEMA: i64 = 4;
+
+/// The version before holders were tracked. It is migrated.
+const WITHOUT_HOLDERS: i64 = 3;
 
 const TABLES: &str = "
 CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -24,7 +27,7 @@ CREATE TABLE mailbox(id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, spool BLO
 -- How far each mbox was read.
 CREATE TABLE file(dev INTEGER, ino INTEGER, btime INTEGER, first INTEGER NOT NULL, last INTEGER NOT NULL,
   guard INTEGER NOT NULL, head INTEGER NOT NULL, size INTEGER NOT NULL, mtime INTEGER NOT NULL,
-  mailbox INTEGER NOT NULL, gone INTEGER, PRIMARY KEY(dev, ino, btime)) WITHOUT ROWID;
+  mailbox INTEGER NOT NULL, gone INTEGER, pass INTEGER NOT NULL DEFAULT 0, PRIMARY KEY(dev, ino, btime)) WITHOUT ROWID;
 -- Messages that were read: the first bytes of a hash of mailbox and digest.
 CREATE TABLE seen(mailbox INTEGER, key BLOB, PRIMARY KEY(mailbox, key)) WITHOUT ROWID;
 -- Files that were read completely, in their present version: a hash of their identity, and the first bits of the key of their
@@ -37,7 +40,28 @@ CREATE TABLE fresh_known(key INTEGER PRIMARY KEY);
 CREATE TABLE fresh_file(dev INTEGER, ino INTEGER, btime INTEGER, PRIMARY KEY(dev, ino, btime)) WITHOUT ROWID;
 CREATE TABLE fresh_mailbox(mailbox INTEGER PRIMARY KEY);
 -- Growing messages: read at the end of a file, they may be continued.
-CREATE TABLE tail(mailbox INTEGER, len INTEGER, hash BLOB, ids BLOB NOT NULL, PRIMARY KEY(mailbox, len, hash)) WITHOUT ROWID;
+CREATE TABLE tail(mailbox INTEGER, len INTEGER, hash BLOB, ids BLOB NOT NULL, digests BLOB NOT NULL DEFAULT x'',
+  PRIMARY KEY(mailbox, len, hash)) WITHOUT ROWID;
+";
+
+/// The tables of `holders.rs`. They are empty unless tombstones are written.
+const HOLDER_TABLES: &str = "
+-- Paths of spools, and of mailboxes as records name them.
+CREATE TABLE path(id INTEGER PRIMARY KEY, path BLOB NOT NULL UNIQUE);
+-- Files that were read: the key of a row in known, or the pass of a row in file. spool: a path. dev: its file system. released:
+-- 1 if the file is gone and the release of its messages has begun.
+CREATE TABLE holder(key INTEGER PRIMARY KEY, spool INTEGER NOT NULL, dev INTEGER NOT NULL, released INTEGER NOT NULL);
+-- The messages with records that each holder holds.
+CREATE TABLE held(holder INTEGER, mailbox INTEGER, digest BLOB, PRIMARY KEY(holder, mailbox, digest)) WITHOUT ROWID;
+-- Messages whose records were written, by the digest in the records. path: of the mailbox in the records. keys: under which they
+-- are in seen. earlier: other digests, before the message had grown. files: number of holders.
+CREATE TABLE given(mailbox INTEGER, digest BLOB, path INTEGER NOT NULL, keys BLOB NOT NULL, earlier BLOB NOT NULL,
+  files INTEGER NOT NULL, PRIMARY KEY(mailbox, digest)) WITHOUT ROWID;
+CREATE INDEX orphan ON given(mailbox) WHERE files=0;
+-- Changes since the last segment was sealed: messages that were given, that are gone, that left seen.
+CREATE TABLE fresh_given(mailbox INTEGER, digest BLOB, PRIMARY KEY(mailbox, digest)) WITHOUT ROWID;
+CREATE TABLE fresh_gone(mailbox INTEGER, digest BLOB, PRIMARY KEY(mailbox, digest)) WITHOUT ROWID;
+CREATE TABLE fresh_unread(mailbox INTEGER, key BLOB, PRIMARY KEY(mailbox, key)) WITHOUT ROWID;
 ";
 
 /// Creates the tables, and a random name of the state.
@@ -48,6 +72,7 @@ pub(super) fn create(db: &DbConnection) -> Result<(), DaemonError> {
     let instance = data_encoding::HEXLOWER.encode(&instance);
     db.batch("BEGIN IMMEDIATE")?;
     db.batch(TABLES)?;
+    db.batch(HOLDER_TABLES)?;
     db.run(
         "INSERT INTO meta VALUES('schema', ?1), ('instance', ?2), ('clean', 1), ('sum', 0)",
         params![SCHEMA, instance],
@@ -61,18 +86,33 @@ pub(super) fn exists(db: &DbConnection) -> Result<bool, DaemonError> {
     db.is_any("SELECT 1 FROM sqlite_master WHERE name='meta'", [])
 }
 
-/// Rejects tables of another version.
+/// Migrates tables of the version before, and rejects those of others.
 pub(super) fn check_version(db: &DbConnection) -> Result<(), DaemonError> {
     let version: Option<i64> =
         db.find("SELECT value FROM meta WHERE name='schema'", [], |row| {
             row.get(0)
         })?;
-    if version == Some(SCHEMA) {
-        return Ok(());
+    match version {
+        Some(SCHEMA) => return Ok(()),
+        Some(WITHOUT_HOLDERS) => return add_holders(db),
+        _ => {}
     }
     Err(DaemonError::Inconsistent(Contradiction::SchemaVersion {
         path: db.path().to_owned(),
         found: version,
         needed: SCHEMA,
     }))
+}
+
+/// Migrates tables of the version [`WITHOUT_HOLDERS`].
+fn add_holders(db: &DbConnection) -> Result<(), DaemonError> {
+    db.batch("BEGIN IMMEDIATE")?;
+    db.batch(HOLDER_TABLES)?;
+    db.batch("ALTER TABLE file ADD COLUMN pass INTEGER NOT NULL DEFAULT 0")?;
+    db.batch("ALTER TABLE tail ADD COLUMN digests BLOB NOT NULL DEFAULT x''")?;
+    db.run(
+        "UPDATE meta SET value=?1 WHERE name='schema'",
+        params![SCHEMA],
+    )?;
+    db.batch("COMMIT")
 }

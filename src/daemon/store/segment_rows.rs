@@ -89,7 +89,8 @@ impl StateDb {
             params![seq.cast_signed()],
         )?;
         self.connection.batch(
-            "DELETE FROM fresh; DELETE FROM fresh_known; DELETE FROM fresh_file; DELETE FROM fresh_mailbox",
+            "DELETE FROM fresh; DELETE FROM fresh_known; DELETE FROM fresh_file; DELETE FROM fresh_mailbox;
+             DELETE FROM fresh_given; DELETE FROM fresh_gone; DELETE FROM fresh_unread",
         )?;
         self.connection.run(
             "INSERT INTO segment VALUES(?1,0,'',0,0,0)",

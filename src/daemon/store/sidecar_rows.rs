@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use rusqlite::params;
 
-use super::keys::{FileId, Hash128, MailboxId};
+use super::holders::GivenRow;
+use super::keys::{FileId, Hash128, MailboxId, StoredKey};
 use super::mail_rows::{GrowingMessage, MboxCursor};
 use super::state_db::StateDb;
 use crate::daemon::error::{Contradiction, DaemonError, DatabaseDamage};
@@ -23,6 +24,8 @@ impl StateDb {
         self.add_new_files(&mut all)?;
         self.add_new_cursors(&mut all)?;
         self.add_changed_mailboxes(&mut all)?;
+        self.add_given(&mut all)?;
+        self.add_gone(&mut all)?;
         for (id, mailbox) in &mut all {
             self.describe_mailbox(*id, mailbox)?;
         }
@@ -45,6 +48,7 @@ impl StateDb {
         for key in &changes.keys {
             self.mark_seen(mailbox, parse_hash(key)?)?;
         }
+        self.apply_holder_changes(mailbox, changes)?;
         for file in &changes.files {
             self.mark_file_read(file.key, mailbox, file.message)?;
         }
@@ -62,12 +66,18 @@ impl StateDb {
 
     /// In a new state: forgets which rows are new, since the sidecars that they came from list them already.
     pub(super) fn clear_new_rows(&self) -> Result<(), DaemonError> {
-        self.connection
-            .batch("DELETE FROM fresh_known; DELETE FROM fresh_file; DELETE FROM fresh_mailbox")
+        self.connection.batch(
+            "DELETE FROM fresh_known; DELETE FROM fresh_file; DELETE FROM fresh_mailbox;
+             DELETE FROM fresh_given; DELETE FROM fresh_gone; DELETE FROM fresh_unread",
+        )
     }
 
     fn add_new_keys(&self, all: &mut SidecarMailboxes) -> Result<(), DaemonError> {
-        let sql = "SELECT mailbox, key FROM fresh ORDER BY rowid";
+        // A message that is gone again must be read again.
+        let sql = "SELECT mailbox, key FROM fresh WHERE NOT EXISTS
+             (SELECT 1 FROM fresh_unread unread WHERE unread.mailbox=fresh.mailbox AND unread.key=substr(fresh.key, 1, 14)
+              AND NOT EXISTS (SELECT 1 FROM seen WHERE seen.mailbox=unread.mailbox AND seen.key=unread.key))
+             ORDER BY rowid";
         self.connection.each(sql, [], |row| {
             let mailbox = all.entry(row.get(0)?).or_default();
             mailbox.keys.push(hex(row.get(1)?));
@@ -109,6 +119,65 @@ impl StateDb {
         })
     }
 
+    fn add_given(&self, all: &mut SidecarMailboxes) -> Result<(), DaemonError> {
+        let sql = "SELECT mailbox, digest, path.path, keys, earlier FROM fresh_given JOIN given USING(mailbox, digest)
+             JOIN path ON path.id=given.path";
+        self.connection.each(sql, [], |row| {
+            let text =
+                |index| -> rusqlite::Result<String> { Ok(to_hex(row.get_ref(index)?.as_bytes()?)) };
+            let given = sidecar::SidecarGiven {
+                digest: text(1)?,
+                mailbox: text(2)?,
+                keys: text(3)?,
+                earlier: text(4)?,
+            };
+            all.entry(row.get(0)?).or_default().given.push(given);
+            Ok(())
+        })
+    }
+
+    fn add_gone(&self, all: &mut SidecarMailboxes) -> Result<(), DaemonError> {
+        let sql = "SELECT mailbox, digest FROM fresh_gone gone WHERE NOT EXISTS
+             (SELECT 1 FROM given WHERE given.mailbox=gone.mailbox AND given.digest=gone.digest)";
+        self.connection.each(sql, [], |row| {
+            let mailbox = all.entry(row.get(0)?).or_default();
+            mailbox.gone.push(to_hex(row.get_ref(1)?.as_bytes()?));
+            Ok(())
+        })?;
+        let sql = "SELECT mailbox, key FROM fresh_unread unread WHERE NOT EXISTS
+             (SELECT 1 FROM seen WHERE seen.mailbox=unread.mailbox AND seen.key=unread.key)";
+        self.connection.each(sql, [], |row| {
+            let mailbox = all.entry(row.get(0)?).or_default();
+            mailbox.unread.push(to_hex(row.get_ref(1)?.as_bytes()?));
+            Ok(())
+        })
+    }
+
+    /// Applies the changes to messages that were given or are gone.
+    fn apply_holder_changes(
+        &self,
+        mailbox: MailboxId,
+        changes: &sidecar::SidecarMailbox,
+    ) -> Result<(), DaemonError> {
+        for digest in &changes.gone {
+            self.forget_digest(mailbox, parse_hash(digest)?.to_be_bytes())?;
+        }
+        for key in &changes.unread {
+            self.remove_seen(mailbox, &parse_key(key)?)?;
+        }
+        for given in &changes.given {
+            self.put_given_row(GivenRow {
+                mailbox,
+                digest: parse_hash(&given.digest)?.to_be_bytes(),
+                path: self.path_id(&parse_bytes(&given.mailbox)?)?,
+                keys: parse_bytes(&given.keys)?,
+                earlier: parse_bytes(&given.earlier)?,
+                files: 0,
+            })?;
+        }
+        Ok(())
+    }
+
     fn add_changed_mailboxes(&self, all: &mut SidecarMailboxes) -> Result<(), DaemonError> {
         let sql = "SELECT mailbox FROM fresh_mailbox";
         let mailboxes: Vec<MailboxId> = self.connection.all(sql, [], |row| row.get(0))?;
@@ -118,6 +187,11 @@ impl StateDb {
                 len: message.len,
                 hash: hex(message.hash.to_be_bytes()),
                 ids: message.ids.iter().map(|id| hex(id.to_be_bytes())).collect(),
+                digests: message
+                    .digests
+                    .iter()
+                    .map(|digest| hex(digest.to_be_bytes()))
+                    .collect(),
             });
             all.entry(mailbox).or_default().tails = Some(tails.collect());
         }
@@ -154,6 +228,8 @@ impl StateDb {
             head: cursor.head,
             size: cursor.size,
             mtime: cursor.mtime,
+            // All files are read again to learn which messages they hold.
+            pass: 0,
         };
         self.put_cursor(FileId { dev, ino, btime }, mailbox, &position)
     }
@@ -171,18 +247,39 @@ impl StateDb {
                 .iter()
                 .map(|id| parse_hash(id))
                 .collect::<Result<_, _>>()?,
+            digests: tail
+                .digests
+                .iter()
+                .map(|digest| parse_hash(digest))
+                .collect::<Result<_, _>>()?,
         };
         self.put_growing(mailbox, &message)
     }
 }
 
 fn hex(bytes: [u8; 16]) -> String {
-    data_encoding::HEXLOWER.encode(&bytes)
+    to_hex(&bytes)
+}
+
+fn to_hex(bytes: &[u8]) -> String {
+    data_encoding::HEXLOWER.encode(bytes)
+}
+
+fn parse_bytes(text: &str) -> Result<Vec<u8>, DaemonError> {
+    data_encoding::HEXLOWER
+        .decode(text.as_bytes())
+        .map_err(|_| not_a_hash(text))
+}
+
+fn parse_key(text: &str) -> Result<StoredKey, DaemonError> {
+    StoredKey::try_from(parse_bytes(text)?).map_err(|_| not_a_hash(text))
+}
+
+fn not_a_hash(text: &str) -> DaemonError {
+    let text = text.to_owned();
+    Contradiction::NotAHash { text }.into()
 }
 
 fn parse_hash(text: &str) -> Result<Hash128, DaemonError> {
-    Hash128::from_str_radix(text, 16).map_err(|_| {
-        let text = text.to_owned();
-        Contradiction::NotAHash { text }.into()
-    })
+    Hash128::from_str_radix(text, 16).map_err(|_| not_a_hash(text))
 }

@@ -3,8 +3,10 @@
 //! Everything between [`StateDb::begin`] and [`StateDb::commit`] is one transaction. The segment is synced before the commit,
 //! and only then is the work done. Offsets only save work; the keys of messages decide what is a duplicate.
 //!
-//! The tables are in `schema.rs`, the queries in `mail_rows.rs`, `segment_rows.rs`, `sidecar_rows.rs` and `purge.rs`.
+//! The tables are in `schema.rs`, the queries in `mail_rows.rs`, `holders.rs`, `gone.rs`, `segment_rows.rs`, `sidecar_rows.rs` and
+//! `purge.rs`.
 
+use std::cell::Cell;
 use std::path::Path;
 
 use rusqlite::params;
@@ -26,6 +28,8 @@ const LOG_BYTES: i64 = 4 << 20;
 pub(crate) struct StateDb {
     pub(super) connection: DbConnection,
     pub(super) checksum: RowChecksum,
+    /// `true` if it is recorded which files hold which messages.
+    pub(super) tracks_holders: Cell<bool>,
     instance: String,
 }
 
@@ -59,6 +63,7 @@ impl StateDb {
             instance: read_instance(&connection)?,
             checksum: RowChecksum::load(&connection)?,
             connection,
+            tracks_holders: Cell::new(false),
         };
         state.verify(shutdown)?;
         Ok(state)

@@ -37,6 +37,7 @@ fn a_chunk_with_many_records_is_committed_in_batches() {
         source: Source::at("inbox".into()),
         mailbox: MailboxProgress::new(id, 2),
         growing: Vec::new(),
+        holder: None,
     };
     let found = ingest.split(&block, Format::Mbox);
     ingest.ingest(&found, None, EndCertainty::Certain).unwrap();
@@ -97,6 +98,7 @@ fn two_readers_of_one_mailbox_record_a_message_once() {
             source,
             mailbox,
             growing: Vec::new(),
+            holder: None,
         });
     }
     // Each asks whether the message is recorded before either of them adds it.
@@ -112,7 +114,11 @@ fn two_readers_of_one_mailbox_record_a_message_once() {
     }
     for ingest in &mut ingests {
         let identified = [ingest.identify(&found[0], None, EndCertainty::EndOfFile)];
-        let output = ingest.extract(&identified[0], &mut RecordWriter::default());
+        let output = ingest.extract(
+            &identified[0],
+            ExtractionReason::New,
+            &mut RecordWriter::default(),
+        );
         ingest.add_to_batch(&identified[0], Some(output)).unwrap();
     }
     drop(ingests);

@@ -1,0 +1,283 @@
+//! Messages that are gone because their files are missing, if tombstones are written.
+//!
+//! Each complete scan of a spool is a census: it lists the holders of messages that are present. A holder that is missing in two
+//! censuses at least, for `watch.gone_after`, is released, and messages without another holder are gone. No holder is missing
+//! because of an error: not if a folder could not be read, nor if its file system is not mounted. As long as a file was not read
+//! that may hold the messages of a missing one, that one waits.
+
+use std::collections::{BTreeSet, HashMap};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::Duration;
+
+use super::missing_files::{Block, MissingFiles, MissingHolder, SpoolCensus, modification_time};
+use super::reader::{RESCAN_DELAY_MS, ReaderHost, SpoolReader};
+use super::watched_spool::WatchedSpool;
+use crate::daemon::error::DaemonError;
+use crate::daemon::host::{LogRecord, MonotonicTime};
+use crate::daemon::ingest::path_key;
+use crate::daemon::store::{Committer, Hash128, HolderKey, HolderRow, OrphanedMailbox, Release};
+use crate::limits::MISSING_FILES;
+
+impl SpoolReader {
+    /// Begins the census of a spool; `None` if tombstones are not written.
+    pub(super) fn begin_census(&self, spool: usize, start: MonotonicTime) -> Option<SpoolCensus> {
+        if !self.config.output.tombstones {
+            return None;
+        }
+        let root = &self.spools[spool].spool.path;
+        let folders = self.folders.keys().filter(|path| path.starts_with(root));
+        let mut devs: BTreeSet<u64> = folders
+            .clone()
+            .filter_map(|path| path.metadata().ok())
+            .map(|metadata| metadata.dev())
+            .collect();
+        devs.extend(root.metadata().map(|metadata| metadata.dev()));
+        Some(SpoolCensus {
+            spool,
+            start,
+            end: start,
+            holders: Vec::new(),
+            devs,
+            unread: Vec::new(),
+            empty: Vec::new(),
+            folders: folders
+                .map(|path| (path.clone(), modification_time(path)))
+                .collect(),
+            is_incomplete: false,
+        })
+    }
+
+    /// The time that messages need to be gone; zero if tombstones are not written.
+    pub(crate) fn gone_timeout(&self) -> Duration {
+        if self.config.output.tombstones {
+            self.config.watch.gone_after
+        } else {
+            Duration::ZERO
+        }
+    }
+
+    /// Marks a spool to be scanned soon, because a file is gone or was rewritten.
+    pub(super) fn mark_for_gone(&mut self, spool: usize, now: MonotonicTime) {
+        if !self.config.output.tombstones {
+            return;
+        }
+        let gone_after = self.config.watch.gone_after;
+        let watched = &mut self.spools[spool];
+        let earliest = watched.missing.last.map(|last| last.plus(gone_after));
+        let soon = now.after(RESCAN_DELAY_MS);
+        watched.mark(earliest.map_or(soon, |earliest| earliest.max(soon)));
+    }
+
+    /// Releases the holders that are missing for long, and writes the messages that are gone.
+    pub(super) fn finish_census(
+        &mut self,
+        mut census: SpoolCensus,
+        host: &mut dyn ReaderHost,
+    ) -> Result<(), DaemonError> {
+        let spool = census.spool;
+        let mut missing = std::mem::take(&mut self.spools[spool].missing);
+        missing.is_waiting = false;
+        census.end = host.now();
+        missing.last = Some(census.end);
+        let watched = &self.spools[spool];
+        if census.is_incomplete || !watched.has_same_root() || self.is_absent(spool)? {
+            self.spools[spool].missing = MissingFiles {
+                last: missing.last,
+                ..MissingFiles::default()
+            };
+            return Ok(());
+        }
+        census.holders.sort_unstable();
+        let root = watched.spool.path.clone();
+        let is_failure = |path: &Path| self.failures.has(path);
+        missing.follow_unread(&census, &root, is_failure);
+        missing.complete_since.get_or_insert(census.end);
+        self.spools[spool].missing = missing;
+        let gone = self.release_missing(&census, &root, host)?;
+        let gone = gone + self.release_orphans(&census, &root, host)?;
+        if 0 < gone {
+            let line = format!("{}: {gone} messages are gone", root.display());
+            host.log(&LogRecord::Info(line));
+        }
+        Ok(())
+    }
+
+    /// Releases the holders that are missing for long. Returns the number of messages that are gone.
+    fn release_missing(
+        &mut self,
+        census: &SpoolCensus,
+        root: &Path,
+        host: &mut dyn ReaderHost,
+    ) -> Result<u64, DaemonError> {
+        let missing = self.missing_holders(census, root)?;
+        // The same order in each run.
+        let mut holders: Vec<HolderKey> = missing.keys().copied().collect();
+        holders.sort_unstable();
+        let is_full = missing.len() == MISSING_FILES;
+        self.spools[census.spool].missing.holders = missing;
+        self.spools[census.spool].missing.is_waiting = is_full;
+        let mut gone = 0;
+        for holder in holders {
+            if !self.is_due(census, holder)? {
+                continue;
+            }
+            gone += self.release(host, |committer| {
+                committer.transaction()?.release_holder(holder)
+            })?;
+            if self.stopping {
+                break;
+            }
+            self.spools[census.spool].missing.holders.remove(&holder);
+        }
+        Ok(gone)
+    }
+
+    /// Returns `true` if a holder is missing for long, and its messages can be nowhere else. Notes if they can.
+    fn is_due(&mut self, census: &SpoolCensus, holder: HolderKey) -> Result<bool, DaemonError> {
+        let has_blocks = |watched: &WatchedSpool| !watched.missing.blocks.is_empty();
+        let mailboxes = if self.spools.iter().any(has_blocks) {
+            self.store(|committer| committer.db.held_mailboxes(holder))?
+        } else {
+            Some(Vec::new())
+        };
+        let holders = &self.spools[census.spool].missing.holders;
+        let (Some(mailboxes), Some(missing)) = (mailboxes, holders.get(&holder).copied()) else {
+            return Ok(false);
+        };
+        if self.is_blocked(census.spool, &mailboxes, missing.since) {
+            let holders = &mut self.spools[census.spool].missing.holders;
+            if let Some(missing) = holders.get_mut(&holder) {
+                missing.blocked = census.end;
+            }
+            return Ok(false);
+        }
+        let is_due = missing.blocked.plus(self.config.watch.gone_after) <= census.start
+            && missing.since != census.end;
+        self.spools[census.spool].missing.is_waiting |= !is_due;
+        Ok(is_due)
+    }
+
+    /// The holders of a spool that are not present.
+    fn missing_holders(
+        &mut self,
+        census: &SpoolCensus,
+        root: &Path,
+    ) -> Result<HashMap<HolderKey, MissingHolder>, DaemonError> {
+        let before = std::mem::take(&mut self.spools[census.spool].missing.holders);
+        let new = MissingHolder {
+            since: census.end,
+            blocked: census.end,
+        };
+        let mut missing = HashMap::new();
+        let mut last = None;
+        loop {
+            let rows = self.store(|committer| committer.db.holders_after(root, last))?;
+            let rows = rows.unwrap_or_default();
+            let Some(row) = rows.last() else {
+                return Ok(missing);
+            };
+            last = Some(row.key);
+            for HolderRow { key, dev } in rows {
+                // A file system that is not mounted keeps its files.
+                let is_missing = !census.has(key) && census.devs.contains(&dev);
+                if is_missing && missing.len() < MISSING_FILES {
+                    missing.insert(key, *before.get(&key).unwrap_or(&new));
+                }
+            }
+        }
+    }
+
+    /// Writes the messages that no file was found to hold since the state was rebuilt. Returns their number.
+    fn release_orphans(
+        &mut self,
+        census: &SpoolCensus,
+        root: &Path,
+        host: &mut dyn ReaderHost,
+    ) -> Result<u64, DaemonError> {
+        let key = path_key(root);
+        let mailboxes = self.store(|committer| committer.db.orphaned_mailboxes(key))?;
+        let gone_after = self.config.watch.gone_after;
+        let mut gone = 0;
+        for OrphanedMailbox { id, key, dev } in mailboxes.unwrap_or_default() {
+            // Another spool may hold messages of the mailbox.
+            let since = self.spools.iter().map(|other| other.missing.complete_since);
+            let Some(since) = since.collect::<Option<Vec<_>>>() else {
+                return Ok(gone);
+            };
+            let since = since.into_iter().max().unwrap_or(census.end);
+            if !census.devs.contains(&dev) {
+                continue;
+            }
+            let is_blocked = self.is_blocked(census.spool, &[key], since);
+            let blocked = &mut self.spools[census.spool].missing.orphans_blocked;
+            if is_blocked {
+                blocked.insert(key, census.end);
+                continue;
+            }
+            let since = blocked
+                .get(&key)
+                .map_or(since, |blocked| since.max(*blocked));
+            if census.start < since.plus(gone_after) {
+                self.spools[census.spool].missing.is_waiting = true;
+                continue;
+            }
+            gone += self.release(host, |committer| {
+                committer.transaction()?.release_orphans(id)
+            })?;
+            if self.stopping {
+                break;
+            }
+        }
+        Ok(gone)
+    }
+
+    /// Returns `true` if messages of these mailboxes that are missing since `since` may be in a file that was not read. A file
+    /// that appeared much later holds no message that was moved then.
+    fn is_blocked(&mut self, spool: usize, mailboxes: &[Hash128], since: MonotonicTime) -> bool {
+        let until = since.plus(2 * self.config.watch.gone_after);
+        // Spools of one reader may hold the same mailbox.
+        let blocks = self.spools.iter().map(|watched| &watched.missing.blocks);
+        let blocks = blocks.flat_map(|blocks| mailboxes.iter().filter_map(|key| blocks.get(key)));
+        let blocks: Vec<Block> = blocks
+            .filter(|block| block.since <= until)
+            .copied()
+            .collect();
+        let may_end = blocks.iter().any(|block| !block.is_failure);
+        self.spools[spool].missing.is_waiting |= may_end;
+        !blocks.is_empty()
+    }
+
+    /// Runs the steps of a release until nothing is left or the reader stops. Returns the number of messages that are gone.
+    fn release(
+        &mut self,
+        host: &mut dyn ReaderHost,
+        step: impl Fn(&mut Committer) -> Result<Release, DaemonError>,
+    ) -> Result<u64, DaemonError> {
+        let mut gone = 0;
+        loop {
+            let released = self.store(|committer| {
+                let released = step(committer)?;
+                committer.put_gone(&released.gone);
+                Ok(released)
+            })?;
+            let Some(released) = released else {
+                return Ok(gone);
+            };
+            gone += released.gone.len() as u64;
+            self.between_files(host)?;
+            if released.is_done || self.stopping {
+                return Ok(gone);
+            }
+        }
+    }
+
+    /// Runs `work` with the committer; `None` during a pause.
+    fn store<T>(
+        &self,
+        work: impl FnOnce(&mut Committer) -> Result<T, DaemonError>,
+    ) -> Result<Option<T>, DaemonError> {
+        let session = self.shared.committer.session(&self.heartbeat);
+        session.map(|session| session.with(work)).transpose()
+    }
+}

@@ -1,0 +1,317 @@
+//! Release of holders whose files are missing, and removal of the messages that no holder holds any more.
+//!
+//! A message leaves the messages that were read in the transaction that writes its `gone` line. Every step can be interrupted
+//! and repeated: a holder that is being released counts as no holder any more, so that its file is read again if it comes back.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use rusqlite::params;
+
+use super::holders::{DigestBytes, GivenRow, HolderKey};
+use super::keys::{Hash128, MailboxId, StoredKey};
+use super::row_checksum::ChecksummedRow;
+use super::state_db::StateDb;
+use crate::daemon::error::{DaemonError, DatabaseDamage};
+
+/// Rows of holders that are read at once.
+const HOLDER_ROWS: u32 = 10_000;
+
+/// Messages that are released in one step. Other readers wait for the committer no longer than that takes.
+const RELEASED_MESSAGES: u32 = 1_000;
+
+/// A holder of a spool.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HolderRow {
+    pub(crate) key: HolderKey,
+    /// The file system of its file.
+    pub(crate) dev: u64,
+}
+
+/// A message that is gone from its mailbox.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct GoneMessage {
+    /// The mailbox, as its records name it.
+    pub(crate) mailbox: Vec<u8>,
+    /// The digests under which its records were written, the oldest first.
+    pub(crate) digests: Vec<u128>,
+}
+
+/// Result of one step of a release.
+#[derive(Debug)]
+pub(crate) struct Release {
+    pub(crate) gone: Vec<GoneMessage>,
+    /// `true` if nothing is left to release.
+    pub(crate) is_done: bool,
+}
+
+/// Messages that lost their last holder in one step, in the order of their digests.
+type UnheldRows = BTreeMap<(MailboxId, DigestBytes), GivenRow>;
+
+impl StateDb {
+    /// The next holders of a spool, in the order of their keys. Empty after the last one.
+    pub(crate) fn holders_after(
+        &self,
+        spool: &Path,
+        last: Option<HolderKey>,
+    ) -> Result<Vec<HolderRow>, DaemonError> {
+        let last = last.map(u64::cast_signed);
+        let sql = "SELECT key, dev FROM holder
+             WHERE spool=(SELECT id FROM path WHERE path=?1) AND (?2 IS NULL OR ?2<key) ORDER BY key LIMIT ?3";
+        let spool = spool.as_os_str().as_encoded_bytes();
+        self.connection
+            .all(sql, params![spool, last, HOLDER_ROWS], |row| {
+                Ok(HolderRow {
+                    key: row.get::<_, i64>(0)?.cast_unsigned(),
+                    dev: row.get::<_, i64>(1)?.cast_unsigned(),
+                })
+            })
+    }
+
+    /// The keys of the mailboxes whose messages a holder holds.
+    pub(crate) fn held_mailboxes(&self, holder: HolderKey) -> Result<Vec<Hash128>, DaemonError> {
+        let sql = "SELECT key FROM mailbox WHERE id IN (SELECT DISTINCT mailbox FROM held WHERE holder=?1)";
+        self.connection
+            .all(sql, params![holder.cast_signed()], |row| {
+                row.get(0).map(Hash128::from_be_bytes)
+            })
+    }
+
+    /// Releases the next messages of a holder whose file is gone, and at last the holder itself.
+    pub(crate) fn release_holder(&self, holder: HolderKey) -> Result<Release, DaemonError> {
+        let key = holder.cast_signed();
+        self.connection.run(
+            "UPDATE holder SET released=1 WHERE key=?1 AND released=0",
+            params![key],
+        )?;
+        // Messages that have grown first, so that one line names all digests of each.
+        let grown = "SELECT held.mailbox, held.digest FROM held JOIN given USING(mailbox, digest)
+             WHERE holder=?1 AND earlier<>x'' LIMIT ?2";
+        let all = "SELECT mailbox, digest FROM held WHERE holder=?1 LIMIT ?2";
+        let mut unheld = self.release_messages(holder, grown)?;
+        if unheld.released == 0 {
+            unheld = self.release_messages(holder, all)?;
+        }
+        let is_done = unheld.released == 0;
+        if is_done {
+            self.checksum.subtract(ChecksummedRow::Holder { key });
+            self.connection
+                .run("DELETE FROM holder WHERE key=?1", params![key])?;
+        }
+        Ok(Release {
+            gone: self.remove_messages(unheld.rows)?,
+            is_done,
+        })
+    }
+
+    /// Keys and file systems of the mailboxes of a spool that have messages without a holder.
+    pub(crate) fn orphaned_mailboxes(
+        &self,
+        spool: Hash128,
+    ) -> Result<Vec<OrphanedMailbox>, DaemonError> {
+        let sql = "SELECT id, key, dev FROM mailbox
+             WHERE spool=?1 AND id IN (SELECT DISTINCT mailbox FROM given WHERE files=0)";
+        self.connection
+            .all(sql, params![spool.to_be_bytes()], |row| {
+                Ok(OrphanedMailbox {
+                    id: row.get(0)?,
+                    key: row.get(1).map(Hash128::from_be_bytes)?,
+                    dev: row.get::<_, i64>(2)?.cast_unsigned(),
+                })
+            })
+    }
+
+    /// Removes the next messages of a mailbox that have no holder.
+    pub(crate) fn release_orphans(&self, mailbox: MailboxId) -> Result<Release, DaemonError> {
+        let sql = "SELECT digest FROM given WHERE mailbox=?1 AND files=0
+             ORDER BY length(earlier) DESC LIMIT ?2";
+        let digests: Vec<DigestBytes> =
+            self.connection
+                .all(sql, params![mailbox, RELEASED_MESSAGES], |row| row.get(0))?;
+        let mut unheld = ReleasedRows::default();
+        for digest in digests {
+            let row = self.given_row(mailbox, digest)?;
+            for earlier in row.iter().flat_map(GivenRow::earlier) {
+                unheld.add(self.given_row(mailbox, *earlier)?);
+            }
+            unheld.add(row);
+        }
+        Ok(Release {
+            is_done: unheld.rows.is_empty(),
+            gone: self.remove_messages(unheld.rows)?,
+        })
+    }
+
+    /// Releases the messages that a query names, with their earlier digests.
+    fn release_messages(&self, holder: HolderKey, sql: &str) -> Result<ReleasedRows, DaemonError> {
+        let holder = holder.cast_signed();
+        let held: Vec<(MailboxId, DigestBytes)> =
+            self.connection
+                .all(sql, params![holder, RELEASED_MESSAGES], |row| {
+                    Ok((row.get(0)?, row.get(1)?))
+                })?;
+        let mut released = ReleasedRows::default();
+        for (mailbox, digest) in held {
+            released.released += 1;
+            let Some(row) = self.release_message(holder, mailbox, digest)? else {
+                continue;
+            };
+            for earlier in row.earlier() {
+                released.add(self.release_message(holder, mailbox, *earlier)?);
+            }
+            released.add(Some(row));
+        }
+        Ok(released)
+    }
+
+    /// Releases one message. Returns its row after that; `None` if the holder does not hold it.
+    fn release_message(
+        &self,
+        holder: i64,
+        mailbox: MailboxId,
+        digest: DigestBytes,
+    ) -> Result<Option<GivenRow>, DaemonError> {
+        let is_held = self.connection.run(
+            "DELETE FROM held WHERE holder=?1 AND mailbox=?2 AND digest=?3",
+            params![holder, mailbox, digest],
+        )? > 0;
+        if !is_held {
+            return Ok(None);
+        }
+        self.checksum.subtract(ChecksummedRow::Held {
+            holder,
+            mailbox,
+            digest: &digest,
+        });
+        self.count_holder(mailbox, digest, -1)
+    }
+
+    /// Removes messages without a holder from those that were read. Returns a [`GoneMessage`] for each, with its earlier digests
+    /// that are removed together with it.
+    fn remove_messages(&self, mut unheld: UnheldRows) -> Result<Vec<GoneMessage>, DaemonError> {
+        let mailboxes: BTreeSet<MailboxId> = unheld.keys().map(|(mailbox, _)| *mailbox).collect();
+        for mailbox in mailboxes {
+            self.remove_growing_of(mailbox, &unheld)?;
+        }
+        // The last digest of a message has the longest list of earlier ones, which are removed with it.
+        let mut order: Vec<(MailboxId, DigestBytes)> = unheld.keys().copied().collect();
+        order.sort_by_key(|key| std::cmp::Reverse(unheld.get(key).map(|row| row.earlier.len())));
+        let mut gone = Vec::new();
+        for (mailbox, digest) in order {
+            let Some(row) = unheld.remove(&(mailbox, digest)) else {
+                continue;
+            };
+            let mut message = GoneMessage {
+                mailbox: self.path(row.path)?,
+                digests: Vec::new(),
+            };
+            let earlier = row.earlier().iter();
+            let earlier: Vec<GivenRow> = earlier
+                .filter_map(|digest| unheld.remove(&(mailbox, *digest)))
+                .collect();
+            for row in earlier.iter().chain([&row]) {
+                self.remove_given(row)?;
+                message.digests.push(u128::from_be_bytes(row.digest));
+            }
+            gone.push(message);
+        }
+        Ok(gone)
+    }
+
+    fn path(&self, id: i64) -> Result<Vec<u8>, DaemonError> {
+        let sql = "SELECT path FROM path WHERE id=?1";
+        let found = self.connection.find(sql, params![id], |row| row.get(0))?;
+        found.ok_or_else(|| self.connection.damaged(DatabaseDamage::NoMailbox))
+    }
+
+    /// In a state that is rebuilt: removes a message that is gone.
+    pub(super) fn forget_digest(
+        &self,
+        mailbox: MailboxId,
+        digest: DigestBytes,
+    ) -> Result<(), DaemonError> {
+        match self.given_row(mailbox, digest)? {
+            Some(row) => self.remove_given(&row),
+            None => Ok(()),
+        }
+    }
+
+    /// Removes a message from those that were given and from those that were read.
+    fn remove_given(&self, row: &GivenRow) -> Result<(), DaemonError> {
+        let (mailbox, digest) = (row.mailbox, row.digest);
+        self.checksum.subtract(row.checksummed());
+        self.connection.run(
+            "DELETE FROM given WHERE mailbox=?1 AND digest=?2",
+            params![mailbox, digest],
+        )?;
+        self.connection.run(
+            "INSERT OR IGNORE INTO fresh_gone VALUES(?1,?2)",
+            params![mailbox, digest],
+        )?;
+        row.keys()
+            .iter()
+            .try_for_each(|key| self.remove_seen(mailbox, key))
+    }
+
+    /// Removes a message from those that were read.
+    pub(super) fn remove_seen(
+        &self,
+        mailbox: MailboxId,
+        key: &StoredKey,
+    ) -> Result<(), DaemonError> {
+        let was_seen = self.connection.run(
+            "DELETE FROM seen WHERE mailbox=?1 AND key=?2",
+            params![mailbox, key],
+        )? > 0;
+        if was_seen {
+            self.checksum
+                .subtract(ChecksummedRow::Seen { mailbox, key });
+        }
+        self.connection.run(
+            "INSERT OR IGNORE INTO fresh_unread VALUES(?1,?2)",
+            params![mailbox, key],
+        )?;
+        Ok(())
+    }
+
+    /// Removes the growing messages that are gone: their URLs must be written again if they come back.
+    fn remove_growing_of(
+        &self,
+        mailbox: MailboxId,
+        unheld: &UnheldRows,
+    ) -> Result<(), DaemonError> {
+        for message in self.growing_messages(mailbox)? {
+            let is_gone = |digest: &u128| unheld.contains_key(&(mailbox, digest.to_be_bytes()));
+            if message.digests.iter().any(is_gone) {
+                self.remove_growing(mailbox, &message)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A mailbox with messages that have no holder.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OrphanedMailbox {
+    pub(crate) id: MailboxId,
+    pub(crate) key: Hash128,
+    /// The file system of its files.
+    pub(crate) dev: u64,
+}
+
+/// Messages that were released.
+#[derive(Default)]
+struct ReleasedRows {
+    /// Number of messages that were released, whether they have other holders or not.
+    released: usize,
+    /// Those without another holder.
+    rows: UnheldRows,
+}
+
+impl ReleasedRows {
+    fn add(&mut self, row: Option<GivenRow>) {
+        if let Some(row) = row.filter(|row| row.files == 0) {
+            self.rows.insert((row.mailbox, row.digest), row);
+        }
+    }
+}

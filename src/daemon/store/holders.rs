@@ -1,0 +1,351 @@
+//! The rows with which gone messages are recognized: which files hold which messages.
+//!
+//! They are kept with `[output] tombstones = true` only. A holder is a file in the version in which it was read, or one pass over
+//! an mbox, from its start to the next rewrite. The digest of a message has a row in `given` if records were written under it; the
+//! row counts the holders. A message that grew may have several digests: whoever holds the last one holds the others too.
+
+use std::path::Path;
+
+use rusqlite::params;
+
+use super::keys::{Hash128, MailboxId, STORED_KEY_BYTES, StoredKey, stored_key};
+use super::row_checksum::ChecksummedRow;
+use super::state_db::StateDb;
+use crate::daemon::error::DaemonError;
+
+/// Key of a holder.
+pub(crate) type HolderKey = u64;
+
+/// Bytes of a digest.
+pub(super) type DigestBytes = [u8; 16];
+
+/// A message whose records were written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct GivenMessage {
+    /// The digest, as its records have it. Messages that differ far from their start have one digest.
+    pub(crate) digest: u128,
+    /// Its key, or that of a piece of it.
+    pub(crate) key: Hash128,
+    /// The mailbox, as its records name it.
+    pub(crate) mailbox: Vec<u8>,
+    /// Other digests under which its URLs were written, before it had grown. These records stand as long as this message does.
+    pub(crate) earlier: Vec<u128>,
+}
+
+/// A row of `given`.
+#[derive(Clone, Debug)]
+pub(super) struct GivenRow {
+    pub(super) mailbox: MailboxId,
+    pub(super) digest: DigestBytes,
+    pub(super) path: i64,
+    /// Stored keys, one after the other.
+    pub(super) keys: Vec<u8>,
+    /// Earlier digests, one after the other.
+    pub(super) earlier: Vec<u8>,
+    pub(super) files: i64,
+}
+
+impl GivenRow {
+    pub(super) fn checksummed(&self) -> ChecksummedRow<'_> {
+        ChecksummedRow::Given {
+            mailbox: self.mailbox,
+            digest: &self.digest,
+            path: self.path,
+            keys: &self.keys,
+            earlier: &self.earlier,
+            files: self.files,
+        }
+    }
+
+    /// The keys under which the messages with this digest were read.
+    pub(super) fn keys(&self) -> &[StoredKey] {
+        self.keys.as_chunks::<STORED_KEY_BYTES>().0
+    }
+
+    /// The earlier digests.
+    pub(super) fn earlier(&self) -> &[DigestBytes] {
+        self.earlier.as_chunks::<16>().0
+    }
+
+    /// Adds what another row with this digest has and this one has not. Returns `true` if there is any.
+    fn merge(&mut self, other: &GivenRow) -> bool {
+        let before = (self.keys.len(), self.earlier.len());
+        for key in other.keys() {
+            if !self.keys().contains(key) {
+                self.keys.extend(key);
+            }
+        }
+        for digest in other.earlier() {
+            if !self.earlier().contains(digest) {
+                self.earlier.extend(digest);
+            }
+        }
+        before != (self.keys.len(), self.earlier.len())
+    }
+}
+
+impl StateDb {
+    /// Returns `true` if holders are tracked.
+    pub(crate) fn tracks_holders(&self) -> bool {
+        self.tracks_holders.get()
+    }
+
+    /// Switches the tracking of holders on or off. Switched off, everything about them is removed; switched on, all files are
+    /// read again, since none of them is known as a holder.
+    pub(super) fn set_tracking(&self, on: bool) -> Result<(), DaemonError> {
+        self.tracks_holders.set(on);
+        let is_tracked = "SELECT 1 FROM path";
+        if on || !self.connection.is_any(is_tracked, [])? {
+            return Ok(());
+        }
+        self.begin()?;
+        self.remove_holders()?;
+        self.connection
+            .batch("DELETE FROM given; DELETE FROM path; DELETE FROM fresh_given")?;
+        self.checksum.recompute(&self.connection)?;
+        self.commit()
+    }
+
+    /// After a rebuild: removes all holders, so that every file is read again. Messages that are not found again are gone.
+    pub(super) fn forget_holders(&self) -> Result<(), DaemonError> {
+        self.remove_holders()?;
+        self.connection.batch("UPDATE given SET files=0")?;
+        self.checksum.recompute(&self.connection)
+    }
+
+    /// Begins a holder, or returns to one, in the spool at `spool` and on the file system `dev`. Returns `None` if holders are
+    /// not tracked.
+    pub(crate) fn open_holder(
+        &self,
+        holder: HolderKey,
+        spool: &Path,
+        dev: u64,
+    ) -> Result<Option<HolderKey>, DaemonError> {
+        if !self.tracks_holders() {
+            return Ok(None);
+        }
+        let spool = self.path_id(spool.as_os_str().as_encoded_bytes())?;
+        let key = holder.cast_signed();
+        let is_new = self.connection.run(
+            "INSERT OR IGNORE INTO holder VALUES(?1,?2,?3,0)",
+            params![key, spool, dev.cast_signed()],
+        )? > 0;
+        if is_new {
+            self.checksum.add(ChecksummedRow::Holder { key });
+            return Ok(Some(holder));
+        }
+        self.connection.run(
+            "UPDATE holder SET spool=?2, dev=?3, released=0 WHERE key=?1 AND (spool, dev, released)<>(?2, ?3, 0)",
+            params![key, spool, dev.cast_signed()],
+        )?;
+        Ok(Some(holder))
+    }
+
+    /// Finds out if a holder exists that is not being released, and if it belongs to the spool at `spool`.
+    pub(crate) fn is_holder_of(
+        &self,
+        holder: HolderKey,
+        spool: &Path,
+    ) -> Result<HolderSpool, DaemonError> {
+        let is_own = self.connection.find(
+            "SELECT spool=(SELECT id FROM path WHERE path=?2) FROM holder WHERE key=?1 AND released=0",
+            params![holder.cast_signed(), spool.as_os_str().as_encoded_bytes()],
+            |row| row.get::<_, Option<bool>>(0),
+        )?;
+        Ok(match is_own {
+            None => HolderSpool::NoHolder,
+            Some(Some(true)) => HolderSpool::Same,
+            Some(_) => HolderSpool::Other,
+        })
+    }
+
+    /// Makes a holder one of the spool at `spool`.
+    pub(crate) fn adopt_holder(&self, holder: HolderKey, spool: &Path) -> Result<(), DaemonError> {
+        let spool = self.path_id(spool.as_os_str().as_encoded_bytes())?;
+        self.connection.run(
+            "UPDATE holder SET spool=?2 WHERE key=?1",
+            params![holder.cast_signed(), spool],
+        )?;
+        Ok(())
+    }
+
+    /// Returns `true` if a holder exists and is not being released.
+    pub(crate) fn is_holder(&self, holder: HolderKey) -> Result<bool, DaemonError> {
+        self.connection.is_any(
+            "SELECT 1 FROM holder WHERE key=?1 AND released=0",
+            params![holder.cast_signed()],
+        )
+    }
+
+    /// Returns `true` if records of a message were written.
+    pub(crate) fn is_given(
+        &self,
+        mailbox: MailboxId,
+        digest: u128,
+        key: Hash128,
+    ) -> Result<bool, DaemonError> {
+        let row = self.given_row(mailbox, digest.to_be_bytes())?;
+        Ok(row.is_some_and(|row| row.keys().contains(&stored_key(key))))
+    }
+
+    /// Returns `true` if records of any message of a mailbox were written.
+    pub(super) fn has_given(&self, mailbox: MailboxId) -> Result<bool, DaemonError> {
+        self.connection
+            .is_any("SELECT 1 FROM given WHERE mailbox=?1", params![mailbox])
+    }
+
+    /// Records that records of a message were written. No effect if that is known.
+    pub(crate) fn put_given(
+        &self,
+        mailbox: MailboxId,
+        message: &GivenMessage,
+    ) -> Result<(), DaemonError> {
+        let earlier = message.earlier.iter();
+        self.put_given_row(GivenRow {
+            mailbox,
+            digest: message.digest.to_be_bytes(),
+            path: self.path_id(&message.mailbox)?,
+            keys: stored_key(message.key).to_vec(),
+            earlier: earlier.flat_map(|digest| digest.to_be_bytes()).collect(),
+            files: 0,
+        })
+    }
+
+    pub(super) fn put_given_row(&self, mut row: GivenRow) -> Result<(), DaemonError> {
+        if let Some(mut known) = self.given_row(row.mailbox, row.digest)? {
+            let before = known.clone();
+            if !known.merge(&row) {
+                return Ok(());
+            }
+            self.checksum.subtract(before.checksummed());
+            row = known;
+        }
+        self.checksum.add(row.checksummed());
+        self.connection.run(
+            "INSERT OR REPLACE INTO given VALUES(?1,?2,?3,?4,?5,?6)",
+            params![
+                row.mailbox,
+                row.digest,
+                row.path,
+                row.keys,
+                row.earlier,
+                row.files
+            ],
+        )?;
+        self.connection.run(
+            "INSERT OR IGNORE INTO fresh_given VALUES(?1,?2)",
+            params![row.mailbox, row.digest],
+        )?;
+        Ok(())
+    }
+
+    /// Records that a holder holds a message. No effect if no records of it were written.
+    pub(crate) fn hold(
+        &self,
+        holder: HolderKey,
+        mailbox: MailboxId,
+        digest: u128,
+        key: Hash128,
+    ) -> Result<(), DaemonError> {
+        let Some(row) = self.given_row(mailbox, digest.to_be_bytes())? else {
+            return Ok(());
+        };
+        if row.keys().contains(&stored_key(key)) {
+            self.hold_digest(holder, mailbox, row.digest)?;
+            for earlier in row.earlier() {
+                self.hold_digest(holder, mailbox, *earlier)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn hold_digest(
+        &self,
+        holder: HolderKey,
+        mailbox: MailboxId,
+        digest: DigestBytes,
+    ) -> Result<(), DaemonError> {
+        let holder = holder.cast_signed();
+        let is_new = self.connection.run(
+            "INSERT OR IGNORE INTO held SELECT ?1,?2,?3 WHERE EXISTS (SELECT 1 FROM given WHERE mailbox=?2 AND digest=?3)",
+            params![holder, mailbox, digest],
+        )? > 0;
+        if is_new {
+            self.checksum.add(ChecksummedRow::Held {
+                holder,
+                mailbox,
+                digest: &digest,
+            });
+            self.count_holder(mailbox, digest, 1)?;
+        }
+        Ok(())
+    }
+
+    /// Adds `change` to the number of the holders of a message. Returns its row after that.
+    pub(super) fn count_holder(
+        &self,
+        mailbox: MailboxId,
+        digest: DigestBytes,
+        change: i64,
+    ) -> Result<Option<GivenRow>, DaemonError> {
+        let Some(mut row) = self.given_row(mailbox, digest)? else {
+            return Ok(None);
+        };
+        self.checksum.subtract(row.checksummed());
+        row.files += change;
+        self.checksum.add(row.checksummed());
+        self.connection.run(
+            "UPDATE given SET files=?3 WHERE mailbox=?1 AND digest=?2",
+            params![mailbox, digest, row.files],
+        )?;
+        Ok(Some(row))
+    }
+
+    pub(super) fn given_row(
+        &self,
+        mailbox: MailboxId,
+        digest: DigestBytes,
+    ) -> Result<Option<GivenRow>, DaemonError> {
+        let sql = "SELECT path, keys, earlier, files FROM given WHERE mailbox=?1 AND digest=?2";
+        self.connection.find(sql, params![mailbox, digest], |row| {
+            Ok(GivenRow {
+                mailbox,
+                digest,
+                path: row.get(0)?,
+                keys: row.get(1)?,
+                earlier: row.get(2)?,
+                files: row.get(3)?,
+            })
+        })
+    }
+
+    /// The number of a path. It is added if it is new.
+    pub(super) fn path_id(&self, path: &[u8]) -> Result<i64, DaemonError> {
+        let sql = "SELECT id FROM path WHERE path=?1";
+        if let Some(id) = self.connection.find(sql, params![path], |row| row.get(0))? {
+            return Ok(id);
+        }
+        self.connection
+            .run("INSERT INTO path VALUES(NULL,?1)", params![path])?;
+        let id = self.connection.last_id();
+        self.checksum.add(ChecksummedRow::Path { id, path });
+        Ok(id)
+    }
+
+    /// Removes all holders, without a change of the checksum.
+    fn remove_holders(&self) -> Result<(), DaemonError> {
+        self.connection
+            .batch("DELETE FROM held; DELETE FROM holder")
+    }
+}
+
+/// The spool of a holder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HolderSpool {
+    /// There is no such holder: the file must be read.
+    NoHolder,
+    /// It belongs to the spool in question.
+    Same,
+    /// It belongs to another spool, in which the file was found before.
+    Other,
+}
