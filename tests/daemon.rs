@@ -2,7 +2,7 @@
 //!
 //! `history` runs random lists of actions in this process against a simple model, `failures` single cases with a
 //! simulated clock. The others run the real program: `kills` stops it at random moments, `damage` changes its own files,
-//! `spools` does what mail programs do to mailboxes, `cli` checks commands and exit codes, `operator` checks what an operator
+//! `removals` does so with tombstones while messages are removed, `spools` does what mail programs do to mailboxes, `tombstones` removes messages, `cli` checks commands and exit codes, `operator` checks what an operator
 //! sees. Tests that need root or
 //! strace are in `tests/tools`.
 
@@ -11,8 +11,11 @@ mod damage;
 mod failures;
 mod history;
 mod kills;
+mod lives;
 mod operator;
+mod removals;
 mod spools;
+mod tombstones;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -62,6 +65,9 @@ impl SegmentContents {
             .filter(|line| !line.is_empty())
         {
             let record: serde_json::Value = serde_json::from_slice(line).unwrap();
+            if record["type"] == "gone" {
+                continue;
+            }
             let url = record["url"].as_str().unwrap().to_owned();
             self.ids.push(record["id"].as_str().unwrap().to_owned());
             if record["truncated_tail"] == true {

@@ -1,6 +1,10 @@
 //! Random lists of actions, run against the daemon in this process and against a model of its output.
 //!
+//! With tombstones, the model also predicts which messages are gone, see `history/absences.rs`.
+//!
 //! `URLSPOOL_HISTORIES` sets their number (default 60). A list that fails is shortened as far as it still fails.
+
+mod absences;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
@@ -11,6 +15,8 @@ use std::time::{Duration, SystemTime};
 use urlspool::config::{Config, DedupeScope, Spool};
 use urlspool::daemon::{DaemonError, DaemonEvent, SpoolReader, rebuild_state};
 
+use self::absences::Absences;
+use super::lives::Lives;
 use super::{mbox_message, message, read_segments};
 use crate::scene::{Folder, Rng, TestHost};
 
@@ -52,11 +58,20 @@ enum Action {
     Months,
     /// The system clock jumps by a year, forward or back. The monotonic clock never goes back.
     ClockJump(u64),
+    /// With tombstones only: the oldest rotated mbox is removed.
+    RemoveRotated,
+    /// With tombstones only: the file system of the spool is unmounted.
+    Unmount,
+    Mount,
 }
 
-fn action(rng: &mut Rng) -> Action {
+fn action(rng: &mut Rng, tombstones: Tombstones) -> Action {
     let k = rng.below(1 << 20);
-    match rng.below(43) {
+    let kinds = match tombstones {
+        Tombstones::Off => 43,
+        Tombstones::On => 50,
+    };
+    match rng.below(kinds) {
         0..=7 => Action::Deliver(k),
         8..=9 => Action::Begin(k),
         10..=11 => Action::Finish,
@@ -83,8 +98,20 @@ fn action(rng: &mut Rng) -> Action {
         39 => Action::Restart,
         40 => Action::Rebuild,
         41 => Action::ClockJump(k),
-        _ => Action::Months,
+        42 => Action::Months,
+        43..=44 => Action::RemoveRotated,
+        45 => Action::Unmount,
+        46..=47 => Action::Mount,
+        48 => Action::MaildirDelete(k),
+        _ => Action::MhDelete(k),
     }
+}
+
+/// The setting `output.tombstones`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tombstones {
+    On,
+    Off,
 }
 
 /// A message in the mbox.
@@ -133,12 +160,18 @@ struct Model {
     died: bool,
     /// The system clock, in seconds. Each write has a time of its own.
     clock: u64,
+    absences: Absences,
+    /// `true` if the spool is not mounted.
+    unmounted: bool,
 }
 
 const YEAR: u64 = 31_536_000;
 
+/// The time for which a message must be missing.
+const GONE_AFTER_MS: u64 = 7_000;
+
 impl Model {
-    fn new(root: &Path) -> Model {
+    fn new(root: &Path, tombstones: Tombstones) -> Model {
         let spool = root.join("spool");
         for folder in ["md/new", "md/cur", "md/tmp", "mh"] {
             fs::create_dir_all(spool.join(folder)).unwrap();
@@ -148,6 +181,8 @@ impl Model {
         config.output.seal_bytes = 20_000;
         config.output.seal_interval = Duration::from_mins(1);
         config.state.dir = root.join("state");
+        config.output.tombstones = tombstones == Tombstones::On;
+        config.watch.gone_after = Duration::from_millis(GONE_AFTER_MS);
         config.spool = vec![Spool {
             path: spool.clone(),
             kind: None,
@@ -170,6 +205,8 @@ impl Model {
             never: BTreeSet::new(),
             died: false,
             clock: 1_000_000_000,
+            absences: Absences::default(),
+            unmounted: false,
         }
     }
 
@@ -252,6 +289,45 @@ impl Model {
     }
 
     fn run(&mut self, action: Action) {
+        let is_of_daemon = matches!(
+            action,
+            Action::Settle
+                | Action::Work
+                | Action::Crash
+                | Action::Restart
+                | Action::Rebuild
+                | Action::Months
+                | Action::ClockJump(_)
+                | Action::Mount
+        );
+        if !self.unmounted || is_of_daemon {
+            self.act(action);
+        }
+        self.absences.follow(self.present(), self.host.ms);
+    }
+
+    /// The messages that are in the spool, mounted or not.
+    fn present(&self) -> BTreeSet<u64> {
+        let mboxes = self.rotated.iter().flatten().chain(&self.inbox);
+        mboxes
+            .map(|entry| entry.n)
+            .chain(self.maildir.keys().copied())
+            .chain(self.mh.values().copied())
+            .collect()
+    }
+
+    /// Moves the spool away or back.
+    fn mount(&mut self, unmounted: bool) {
+        let away = self.config.state.dir.with_file_name("away");
+        match (self.unmounted, unmounted) {
+            (false, true) => fs::rename(&self.root, away).unwrap(),
+            (true, false) => fs::rename(away, &self.root).unwrap(),
+            _ => {}
+        }
+        self.unmounted = unmounted;
+    }
+
+    fn act(&mut self, action: Action) {
         match action {
             Action::Deliver(k) if !self.busy() => {
                 let entry = self.entry(k);
@@ -326,6 +402,14 @@ impl Model {
                 }
             }
             Action::Rebuild => self.rebuild(),
+            Action::RemoveRotated => {
+                if self.rotated.pop().is_some() {
+                    let number = self.rotated.len() + 1;
+                    fs::remove_file(self.root.join(format!("inbox.{number}"))).unwrap();
+                }
+            }
+            Action::Unmount => self.mount(true),
+            Action::Mount => self.mount(false),
             Action::Months => self.months(),
             _ => {}
         }
@@ -489,13 +573,16 @@ impl Model {
         let now = self.host.time();
         self.daemon().handle(DaemonEvent::Overflow, now);
         let locked = self.is_writing(Writer::Alive);
-        for _ in 0..40 {
+        for _ in 0..60 {
             self.work();
             self.host.ms += 1_000;
             let now = self.host.time();
             if self.daemon().is_done(now) {
                 break;
             }
+        }
+        if self.unmounted {
+            return;
         }
         if !locked {
             let now = self.host.time();
@@ -507,6 +594,7 @@ impl Model {
             self.must.extend(self.inbox.iter().map(|entry| entry.n));
             // The incomplete message of a dead writer was read, and may become part of the next one.
             self.torn |= self.writing.is_some();
+            self.absences.settle();
         }
         self.must
             .extend(self.rotated.iter().flatten().map(|entry| entry.n));
@@ -514,10 +602,28 @@ impl Model {
         self.must.extend(self.mh.values());
     }
 
-    fn check(&mut self, out: &Path) -> Result<(), String> {
+    /// Brings the spool and the daemon to rest, and stops the daemon.
+    fn finish_all(&mut self) {
+        self.mount(false);
         self.roll_back();
+        self.absences.follow(self.present(), self.host.ms);
         self.settle();
         self.daemon.take().unwrap().close().unwrap();
+    }
+
+    /// With tombstones: compares the output with the absences of messages.
+    fn check_gone(&mut self, out: &Path) -> Result<(), String> {
+        self.finish_all();
+        // A message of a writer that died may have been read as one with the next.
+        if self.died {
+            return Ok(());
+        }
+        let lives = Lives::read(&[out]);
+        self.absences.check(&lives, GONE_AFTER_MS, self.host.ms)
+    }
+
+    fn check(&mut self, out: &Path) -> Result<(), String> {
+        self.finish_all();
         let written = read_segments(out);
         for n in 1..=self.next {
             for part in ["a", "b"] {
@@ -551,22 +657,25 @@ fn text(entries: &[Entry]) -> String {
     entries.iter().map(|entry| entry.text.as_str()).collect()
 }
 
-fn run(actions: &[Action]) -> Result<(), String> {
+fn run(actions: &[Action], tombstones: Tombstones) -> Result<(), String> {
     let folder = Folder::in_memory();
-    let mut model = Model::new(folder.root());
+    let mut model = Model::new(folder.root(), tombstones);
     for &action in actions {
         model.run(action);
     }
-    model.check(&folder.path("out"))
+    match tombstones {
+        Tombstones::Off => model.check(&folder.path("out")),
+        Tombstones::On => model.check_gone(&folder.path("out")),
+    }
 }
 
 /// Removes each action without which the list still fails.
-fn shrink(mut actions: Vec<Action>) -> Vec<Action> {
+fn shrink(mut actions: Vec<Action>, tombstones: Tombstones) -> Vec<Action> {
     let mut at = 0;
     while at < actions.len() {
         let mut fewer = actions.clone();
         fewer.remove(at);
-        if run(&fewer).is_err() {
+        if run(&fewer, tombstones).is_err() {
             actions = fewer;
         } else {
             at += 1;
@@ -575,22 +684,31 @@ fn shrink(mut actions: Vec<Action>) -> Vec<Action> {
     actions
 }
 
-#[test]
-fn each_url_is_written_once_after_any_history() {
+fn run_histories(tombstones: Tombstones) {
     let number =
         |name: &str, usual: u64| std::env::var(name).map_or(usual, |value| value.parse().unwrap());
     let (histories, seed) = (number("URLSPOOL_HISTORIES", 60), number("URLSPOOL_SEED", 1));
     for history in seed..seed + histories {
         let mut rng = Rng::seeded(history);
-        let actions: Vec<Action> = (0..60).map(|_| action(&mut rng)).collect();
-        if run(&actions).is_err() {
-            let actions = shrink(actions);
+        let actions: Vec<Action> = (0..60).map(|_| action(&mut rng, tombstones)).collect();
+        if run(&actions, tombstones).is_err() {
+            let actions = shrink(actions, tombstones);
             panic!(
                 "seed {history}: {}: {actions:?}",
-                run(&actions).unwrap_err()
+                run(&actions, tombstones).unwrap_err()
             );
         }
     }
+}
+
+#[test]
+fn each_url_is_written_once_after_any_history() {
+    run_histories(Tombstones::Off);
+}
+
+#[test]
+fn each_message_is_gone_once_after_any_history() {
+    run_histories(Tombstones::On);
 }
 
 /// File systems on disks reuse inodes at once; those in memory give each file an inode of its own.
@@ -598,7 +716,7 @@ fn each_url_is_written_once_after_any_history() {
 fn a_new_file_with_a_reused_inode_is_another_file() {
     const FILES: usize = 300;
     let folder = Folder::in_memory();
-    let mut model = Model::new(folder.root());
+    let mut model = Model::new(folder.root(), Tombstones::Off);
     let spool = Folder::below(Path::new(env!("CARGO_TARGET_TMPDIR")));
     model.root = spool.root().to_owned();
     model.config.spool[0].path = model.root.clone();

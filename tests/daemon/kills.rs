@@ -132,7 +132,7 @@ fn is_whole(bytes: &[u8], meta: &Path) -> bool {
 
 /// The moment at which the program is killed.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum When {
+pub(super) enum When {
     /// Any moment.
     AnyTime,
     /// Four times out of five during the recovery from the kill before.
@@ -150,17 +150,25 @@ impl When {
     }
 }
 
-/// Kills the program `kills` times and lets it finish. Returns what is wrong.
-fn kill(kills: u64, when: When, planted: Option<&str>) -> Result<(), String> {
-    let folder = Folder::in_memory();
-    let (root, taken) = (folder.root(), folder.path("taken"));
+/// Creates three spools: a folder of mboxes, a Maildir, an MH folder; and their configuration.
+pub(super) fn create_spools(root: &Path) {
     let other = |name| format!("[[spool]]\npath = \"{}\"\n", root.join(name).display());
     configure(root, &(other("md") + &other("mh")));
-    fs::create_dir_all(&taken).unwrap();
-    for folder in ["md/new", "md/cur", "md/tmp", "mh"] {
+    for folder in ["md/new", "md/cur", "md/tmp", "mh", "taken"] {
         fs::create_dir_all(root.join(folder)).unwrap();
     }
-    let (stop, delivered) = (AtomicBool::new(false), AtomicU64::new(0));
+}
+
+/// Kills the program `kills` times while `deliver` runs and a consumer moves segments to `taken`, and lets the program finish.
+/// Returns the number of segments that were taken.
+pub(super) fn run_killed(
+    root: &Path,
+    kills: u64,
+    when: When,
+    planted: Option<&str>,
+    deliver: impl Fn(&AtomicBool) + Sync,
+) -> Result<usize, String> {
+    let (stop, taken) = (AtomicBool::new(false), root.join("taken"));
     let mut rng = Rng::seeded(kills);
     let command = || {
         let mut command = program(root, &["watch"]);
@@ -171,7 +179,7 @@ fn kill(kills: u64, when: When, planted: Option<&str>) -> Result<(), String> {
         command
     };
     let ended = std::thread::scope(|scope| {
-        scope.spawn(|| deliver(root, kills, &stop, &delivered));
+        scope.spawn(|| deliver(&stop));
         let consumer = scope.spawn(|| consume(&root.join("out"), &taken, &stop));
         let ended = (0..kills).try_for_each(|number| {
             let mut child = command().spawn().unwrap();
@@ -202,6 +210,18 @@ fn kill(kills: u64, when: When, planted: Option<&str>) -> Result<(), String> {
     if !last.success() {
         return Err(format!("the last run: {last}"));
     }
+    Ok(segments)
+}
+
+/// Kills the program `kills` times and lets it finish. Returns what is wrong.
+fn kill(kills: u64, when: When, planted: Option<&str>) -> Result<(), String> {
+    let folder = Folder::in_memory();
+    let (root, taken) = (folder.root(), folder.path("taken"));
+    let delivered = AtomicU64::new(0);
+    create_spools(root);
+    let segments = run_killed(root, kills, when, planted, |stop| {
+        deliver(root, kills, stop, &delivered);
+    })?;
     let written = read_segments_in(&[&root.join("out"), &taken]);
     let messages = delivered.load(Ordering::Relaxed);
     println!("{kills} kills, {messages} messages, {segments} segments taken by the consumer");
