@@ -105,6 +105,7 @@ fn files_named_in_documents_exist() {
         ("SECURITY.md", ""),
         ("corpus/README.md", "corpus"),
         ("docs/appendix.md", ""),
+        ("docs/audit.md", ""),
         ("docs/components.md", ""),
         ("docs/daemon.md", ""),
         ("docs/grammar.md", ""),
