@@ -46,14 +46,14 @@ def load(binary, target, records):
     return subprocess.run([binary, "load", "--into", target, records], capture_output=True, text=True)
 
 
-def full_disk(binary, records, wanted):
+def full_disk(binary, records, wanted, whole_mib):
     folder = tempfile.mkdtemp(prefix="urlspool-faults")
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "none", folder], capture_output=True)
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", folder], capture_output=True)
     if mounted.returncode:
         return "a tmpfs cannot be mounted"
     database = os.path.join(folder, "urls.db")
     try:
-        for size in [8, 24, 48]:
+        for size in [1, whole_mib // 4 + 2, whole_mib // 2 + 2]:
             subprocess.run(["mount", "-o", f"remount,size={size}m", folder], check=True)
             ended = load(binary, database, records)
             expect(f"exit code on {size} MiB", ended.returncode, 74)
@@ -130,7 +130,7 @@ def main():
         wanted = contents(lambda query: db.execute(query).fetchall())
     expect("checks of an undisturbed load", wanted[1], [0] * len(CHECKS))
     for part in [
-        lambda: full_disk(binary, records, wanted),
+        lambda: full_disk(binary, records, wanted, os.path.getsize(undisturbed) >> 20),
         lambda: cut_connections(binary, records, wanted, args.rounds),
     ]:
         reason = part()
