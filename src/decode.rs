@@ -34,6 +34,8 @@ mod digest;
 mod encoded_words;
 mod field_names;
 mod flowed;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod header;
 mod header_text;
 mod html;

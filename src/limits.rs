@@ -193,7 +193,11 @@ pub const CONTINUATION_LINES: usize = 12;
 pub const CONTINUATION_BYTES: usize = 8 << 10;
 
 /// Size, in bytes, of the blocks in which a large file is read. Large enough to keep a thread busy for milliseconds.
+#[cfg(not(fuzzing))]
 pub const BLOCK_BYTES: usize = 2 << 20;
+/// Size, in bytes, of the blocks in the fuzz targets, whose inputs are small.
+#[cfg(fuzzing)]
+pub const BLOCK_BYTES: usize = 16 << 10;
 
 /// Size, in bytes, below which a file is small: threads get small files in batches and read them whole.
 pub const SMALL_FILE_BYTES: u64 = 512 << 10;

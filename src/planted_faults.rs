@@ -14,6 +14,12 @@ pub(crate) enum PlantedFault {
     IgnoreOverflow,
     /// Mailboxes are read while others hold their locks.
     NoLock,
+    /// The map of quoted-printable is off by one byte.
+    MapOffByOne,
+    /// Some separators of an mbox are taken for text.
+    LostSeparator,
+    /// The last byte of base64 is dropped.
+    DroppedLastByte,
     /// The walk over the parts of a message panics, as do the next four, if it sees [`MARK`].
     PanicInMessage,
     /// The header of a message.

@@ -289,9 +289,15 @@ fn settable() -> String {
 fn fixed() -> String {
     let mut rows = String::new();
     let mut doc = String::new();
-    for line in include_str!("../src/limits.rs").lines() {
+    let mut lines = include_str!("../src/limits.rs").lines();
+    while let Some(line) = lines.next() {
         if let Some(text) = line.strip_prefix("///") {
             doc += text;
+        } else if line == "#[cfg(not(fuzzing))]" {
+            // The constant itself follows.
+        } else if line == "#[cfg(fuzzing)]" {
+            lines.next();
+            doc.clear();
         } else if let Some((name, rest)) = line
             .strip_prefix("pub const ")
             .and_then(|rest| rest.split_once(": "))

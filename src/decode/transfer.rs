@@ -4,6 +4,7 @@
 use data_encoding::BASE64_NOPAD;
 
 use super::MappedBytes;
+use crate::planted_faults::{PlantedFault, is_planted};
 use crate::span::{ByteMap, Span};
 
 /// A transfer encoding.
@@ -47,7 +48,8 @@ pub(super) fn quoted_printable(raw: &[u8]) -> MappedBytes {
     let mut at = 0;
     let copy = |text: &mut Vec<u8>, map: &mut ByteMap, from: usize, to: usize| {
         if from < to {
-            map.push_same(text.len(), from);
+            let mistake = usize::from(from > 0 && is_planted(PlantedFault::MapOffByOne));
+            map.push_same(text.len(), from - mistake);
             text.extend_from_slice(&raw[from..to]);
         }
     };
@@ -125,6 +127,9 @@ pub(super) fn base64(raw: &[u8]) -> MappedBytes {
             decoder.decode_digits(line, at, alphabet);
         }
         at = end + 1;
+    }
+    if is_planted(PlantedFault::DroppedLastByte) {
+        decoder.text.pop();
     }
     MappedBytes {
         bytes: decoder.text,

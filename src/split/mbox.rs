@@ -19,6 +19,7 @@ use super::{AtEof, HeaderForm, Message, SplitOutput};
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::limits::SEPARATOR_BYTES;
 use crate::origin::SourceKind;
+use crate::planted_faults::{PlantedFault, is_planted};
 use crate::span::Span;
 
 use separator::has_time;
@@ -39,7 +40,8 @@ pub(super) fn messages<'b>(bytes: &'b [u8], offset: u64, sink: &mut dyn FnMut(Sp
         .filter(|&at| at > blank)
         .chain([bytes.len()])
     {
-        if at < bytes.len() && !begins_message(bytes, at) {
+        let is_lost = is_planted(PlantedFault::LostSeparator) && at % 3 == 0;
+        if at < bytes.len() && (is_lost || !begins_message(bytes, at)) {
             body_from_lines.push(at);
         } else if start < at {
             emit(bytes, Span::new(start, at), offset, &body_from_lines, sink);

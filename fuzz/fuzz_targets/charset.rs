@@ -1,0 +1,52 @@
+//! Charsets and encoded words: the text is UTF-8 wherever it was converted, maps are in order, and ASCII stays what it is.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use urlspool::decode::fuzzing;
+use urlspool_fuzz::check_order;
+
+const LABELS: [&str; 16] = [
+    "utf-8",
+    "us-ascii",
+    "iso-8859-1",
+    "windows-1251",
+    "koi8-r",
+    "iso-2022-jp",
+    "iso-2022-kr",
+    "iso-2022-cn",
+    "hz-gb-2312",
+    "gb18030",
+    "big5",
+    "euc-jp",
+    "shift_jis",
+    "utf-16",
+    "utf-7",
+    "no-such-charset",
+];
+
+fuzz_target!(|input: &[u8]| {
+    let Some((&choice, raw)) = input.split_first() else {
+        return;
+    };
+    let label = LABELS
+        .get(usize::from(choice) % (LABELS.len() + 1))
+        .copied();
+    let text = fuzzing::to_utf8(raw, label);
+    check_order(&text.map, text.bytes.len(), raw.len());
+    let has_state = raw
+        .iter()
+        .any(|byte| matches!(byte, 0x0E | 0x0F | 0x1B | b'~' | b'+' | 0));
+    if raw.is_ascii() && !has_state && label != Some("utf-16") {
+        assert_eq!(text.bytes, raw, "{label:?}");
+    }
+    // UTF-7 has no bytes above 127; those in it stay as they are.
+    assert!(
+        label == Some("utf-7") || std::str::from_utf8(&text.bytes).is_ok(),
+        "{label:?}: {}",
+        text.bytes.escape_ascii()
+    );
+    let utf7 = fuzzing::utf7(raw);
+    check_order(&utf7.map, utf7.bytes.len(), raw.len());
+    let words = fuzzing::encoded_words(raw);
+    check_order(&words.map, words.bytes.len(), raw.len());
+});

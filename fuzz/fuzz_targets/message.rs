@@ -1,0 +1,126 @@
+//! A whole message: the range of each record decodes back to its `raw`, ranges lie in the message, ids are unique, and the
+//! same message read again gives the same. The line of each record is JSON with the same URL.
+#![no_main]
+
+use std::collections::HashSet;
+
+use libfuzzer_sys::fuzz_target;
+use urlspool::record::RecordWriter;
+use urlspool::{Extractor, Finding, Message, Options, Record, Source, extract};
+use urlspool_fuzz::twins;
+
+/// The bytes that a URL consists of, without what transports put between them.
+fn marks(bytes: &[u8]) -> Vec<u8> {
+    let is_mark = |byte: &u8| {
+        byte.is_ascii_graphic() && !matches!(byte, b'>' | b'|' | b':' | b'=' | b'.' | b'-' | b'+')
+    };
+    bytes.iter().copied().filter(is_mark).collect()
+}
+
+fn holds(decoded: &[u8], raw: &[u8]) -> bool {
+    let (decoded, raw) = (marks(decoded), marks(raw));
+    raw.is_empty() || decoded.windows(raw.len()).any(|window| window == raw)
+}
+
+/// Checks that the raw bytes of a record, decoded by a twin, hold its text. Of texts with references, encoded words and
+/// charsets that are not ASCII no twin is made.
+fn check_range(message: &[u8], record: &Record<'_>) {
+    let (start, end) = (record.origin.start as usize, record.origin.end as usize);
+    assert!(
+        start <= end && end <= message.len(),
+        "{start}..{end} of {}",
+        message.len()
+    );
+    let range = &message[start..end];
+    let bytes = |decoded: twins::Decoded| {
+        decoded
+            .into_iter()
+            .map(|(byte, _)| byte)
+            .collect::<Vec<u8>>()
+    };
+    let is_coded = range.contains(&b'&') || range.windows(2).any(|bytes| bytes == b"=?");
+    let is_wide =
+        !record.raw.is_ascii() || !range.is_ascii() || range.contains(&0) || range.contains(&0x1B);
+    let has_shift = range
+        .iter()
+        .any(|byte| matches!(byte, b'+' | b'~' | b'\\' | 0x0E | 0x0F));
+    if is_coded
+        || is_wide
+        || has_shift
+        || record.redirected_from.is_some()
+        || record.found.truncated.is_some()
+    {
+        return;
+    }
+    // `-` and `_` are digits unless the whole part has `+` or `/`.
+    let standard: Vec<u8> = range
+        .iter()
+        .copied()
+        .filter(|byte| !matches!(byte, b'-' | b'_'))
+        .collect();
+    let base64 = |range: &[u8]| {
+        (0..4).any(|pad| {
+            holds(
+                &bytes(twins::base64(&[&b"AAAA"[..pad], range].concat())),
+                record.raw,
+            )
+        })
+    };
+    let found = holds(range, record.raw)
+        || holds(&bytes(twins::quoted_printable(range)), record.raw)
+        || base64(range)
+        || base64(&standard);
+    assert!(
+        found,
+        "{} is not {} in {}",
+        range.escape_ascii(),
+        record.raw.escape_ascii(),
+        message.escape_ascii()
+    );
+}
+
+fuzz_target!(|raw: &[u8]| {
+    let source = Source::at("f".into());
+    let extractor = Extractor::new(Options::default());
+    let message = Message::parse(raw);
+    let mut writer = RecordWriter::default();
+    let mut read = |check: bool| {
+        let mut lines = Vec::new();
+        let mut ids = HashSet::new();
+        extract(
+            &message,
+            &source,
+            &extractor,
+            &mut |finding| match finding {
+                Finding::Url(record) | Finding::Unwrapped(record) => {
+                    if check {
+                        check_range(raw, record);
+                        assert!(ids.insert(record.id), "an id twice");
+                    }
+                    writer.write(record, &mut lines);
+                }
+                Finding::Diagnostic(diagnostic) => {
+                    assert!(
+                        diagnostic.offset.is_none_or(|at| at <= raw.len() as u64),
+                        "{diagnostic:?}"
+                    );
+                }
+                _ => {}
+            },
+        );
+        lines
+    };
+    let lines = read(true);
+    assert_eq!(lines, read(false), "read again");
+    for line in lines
+        .split(|&byte| byte == b'\n')
+        .filter(|line| !line.is_empty())
+    {
+        assert!(std::str::from_utf8(line).is_ok(), "{}", line.escape_ascii());
+        assert!(
+            line.iter().all(|&byte| byte >= b' '),
+            "{}",
+            line.escape_ascii()
+        );
+    }
+});

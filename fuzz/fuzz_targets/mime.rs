@@ -1,0 +1,60 @@
+//! The walk over MIME parts: the texts are within the message, their maps in order, their starts too; nothing is decoded
+//! twice but what says so; and a URL that is planted as a line of its own after the header is found.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use urlspool::decode::{HeaderFields, Region, TextPolicy, texts};
+use urlspool::limits::Limits;
+use urlspool::span::Span;
+use urlspool::split::Message;
+
+fuzz_target!(|raw: &[u8]| {
+    let limits = Limits {
+        mime_depth: 5,
+        mime_parts: 20,
+        header_bytes: 2_000,
+        ..Limits::default()
+    };
+    let message = Message::parse(raw);
+    let fields = HeaderFields::in_message(&message, limits.header_bytes);
+    for field in &fields.all {
+        assert!(field.name.end <= field.value.start && field.value.end <= raw.len());
+    }
+    let mut parts = 0;
+    let mut body_end = 0;
+    let report = texts(
+        &message,
+        &fields,
+        &limits,
+        TextPolicy::default(),
+        &mut |text| {
+            let mut last = 0;
+            for at in 0..text.bytes.len() {
+                let raw_range = text.offset_map.raw(Span::new(at, at + 1));
+                assert!(raw_range.span.end <= raw.len());
+                assert!(text.page.is_some() || last <= raw_range.span.start, "{at}");
+                last = raw_range.span.start;
+            }
+            if text.region == Region::Body {
+                parts += 1;
+                let start = text.offset_map.raw(Span::new(0, 0)).span.start;
+                assert!(
+                    text.has_other_readings
+                        || text.bytes.is_empty()
+                        || body_end <= start.max(body_end)
+                );
+                body_end = body_end.max(last);
+            }
+        },
+    );
+    assert!(
+        report.text_parts <= limits.mime_parts + 1,
+        "{}",
+        report.text_parts
+    );
+    let mut last = 0;
+    for part in &report.skipped_parts {
+        assert!(last <= part.raw.start && part.raw.end <= raw.len());
+        last = part.raw.end;
+    }
+});

@@ -1,0 +1,149 @@
+//! Repair: a logical line depends on its own text only. The same lines come out of a wrapper that is cut after its `>`, of a
+//! text after blank lines, and of one with CRLF line ends; and each byte of a line is the byte of the text that it names.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use urlspool::repair::{
+    BareWord, LineBreakPolicy, LogicalLine, Repair, WrappedText, unfold_bare_word, unfold_wrapper,
+};
+use urlspool::scan::{Opening, Rules, Scanner, SchemelessPolicy, UrlStart};
+use urlspool::span::Span;
+
+const WRAPPER_BYTES: usize = 8 << 10;
+
+/// The lines at all starts of a text: the offset of the start, and the line.
+fn lines(text: &[u8], rules: Rules) -> Vec<(UrlStart, Option<WrappedText>, LogicalLine)> {
+    let scanner = Scanner::new(rules, SchemelessPolicy::default(), &[]);
+    let mut starts = scanner.starts(text);
+    let mut found = Vec::new();
+    let mut from = 0;
+    while let Some(start) = starts.next_from(from) {
+        let mut line = LogicalLine::default();
+        let wrapped = match start.opening {
+            Opening::UrlBracket | Opening::Angle => Some(unfold_wrapper(
+                text,
+                &start,
+                rules,
+                WRAPPER_BYTES,
+                &mut line,
+            )),
+            _ => {
+                let word = BareWord {
+                    from: start.content,
+                    before: start.at.checked_sub(1).map(|at| text[at]),
+                    rules,
+                    breaks: LineBreakPolicy::Join,
+                    max_bytes: usize::MAX,
+                };
+                unfold_bare_word(text, &word, &mut line);
+                None
+            }
+        };
+        from = start.resume.max(start.at + 1);
+        found.push((start, wrapped, line));
+    }
+    found
+}
+
+/// Checks the map of a line: in order, and to the same bytes unless they were decoded.
+fn check_origin(text: &[u8], line: &LogicalLine) {
+    let is_decoded = line.repairs().has(Repair::QuotedPrintable)
+        || line.repairs().has(Repair::AtSign)
+        || line.joins().iter().any(|join| {
+            join.repairs.has(Repair::QuotedPrintable) || join.repairs.has(Repair::AtSign)
+        });
+    let mut last = 0;
+    for (at, &byte) in line.text().iter().enumerate() {
+        let origin = line.origin(Span::new(at, at + 1));
+        assert!(
+            last < origin.end && origin.end <= text.len(),
+            "{at}: {origin:?} after {last}"
+        );
+        last = origin.end;
+        assert!(
+            is_decoded || text[origin.end - 1] == byte,
+            "{at} of {}",
+            text.escape_ascii()
+        );
+    }
+    for join in line.joins() {
+        assert!(join.at <= line.text().len(), "a join after the line");
+    }
+}
+
+fn texts(text: &[u8], rules: Rules) -> Vec<(Option<bool>, Vec<u8>)> {
+    lines(text, rules)
+        .into_iter()
+        .map(|(_, wrapped, line)| {
+            let closed = wrapped.map(|wrapped| matches!(wrapped, WrappedText::Closed(_)));
+            (closed, line.text().to_vec())
+        })
+        .collect()
+}
+
+fuzz_target!(|input: &[u8]| {
+    let Some((&choice, text)) = input.split_first() else {
+        return;
+    };
+    let rules = if choice & 1 == 0 {
+        Rules::Wide
+    } else {
+        Rules::Rfc1738
+    };
+    for (start, wrapped, line) in lines(text, rules) {
+        check_origin(text, &line);
+        if let Some(WrappedText::Closed(close)) = wrapped {
+            let mut again = LogicalLine::default();
+            let cut = unfold_wrapper(&text[..=close], &start, rules, WRAPPER_BYTES, &mut again);
+            assert_eq!(
+                cut,
+                WrappedText::Closed(close),
+                "cut after its end: {}",
+                text.escape_ascii()
+            );
+            // Text after the wrapper may show that it was quoted-printable.
+            let is_residue = |line: &LogicalLine| {
+                line.repairs().has(Repair::QuotedPrintable)
+                    || line
+                        .joins()
+                        .iter()
+                        .any(|join| join.repairs.has(Repair::QuotedPrintable))
+            };
+            if is_residue(&line) || is_residue(&again) {
+                continue;
+            }
+            assert_eq!(
+                again.text(),
+                line.text(),
+                "cut after its end: {}",
+                text.escape_ascii()
+            );
+        }
+    }
+    let plain = texts(text, rules);
+    let after_blanks = [b"\n\n\n", text].concat();
+    assert_eq!(
+        texts(&after_blanks, rules),
+        plain,
+        "after blank lines: {}",
+        text.escape_ascii()
+    );
+    if !text.contains(&b'\r') {
+        let crlf: Vec<u8> = text
+            .iter()
+            .flat_map(|&byte| {
+                if byte == b'\n' {
+                    vec![b'\r', b'\n']
+                } else {
+                    vec![byte]
+                }
+            })
+            .collect();
+        assert_eq!(
+            texts(&crlf, rules),
+            plain,
+            "with CRLF: {}",
+            text.escape_ascii()
+        );
+    }
+});

@@ -1,0 +1,29 @@
+//! What the fuzz targets share: simple twins of decoders, and checks of maps.
+
+pub mod twins;
+
+use urlspool::span::{ByteMap, Span};
+
+/// Checks that a map leads from each byte of a text of `len` bytes into the `raw_len` raw bytes, in their order.
+pub fn check_order(map: &ByteMap, len: usize, raw_len: usize) {
+    let mut last = 0;
+    for at in 0..len {
+        let raw = map.raw(Span::new(at, at + 1));
+        assert!(
+            raw.start <= raw.end && raw.end <= raw_len,
+            "{at}: {raw:?} of {raw_len}"
+        );
+        assert!(last <= raw.start, "{at}: {raw:?} comes before {last}");
+        last = raw.start;
+    }
+    let all = map.raw(Span::new(0, len));
+    assert!(all.end <= raw_len, "{all:?} of {raw_len}");
+}
+
+/// Returns a message with this header and body, and the offset of the body.
+pub fn message(header: &str, body: &[u8]) -> (Vec<u8>, usize) {
+    let mut message = format!("Subject: x\n{header}\n").into_bytes();
+    let at = message.len();
+    message.extend_from_slice(body);
+    (message, at)
+}
