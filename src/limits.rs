@@ -287,6 +287,18 @@ pub const ARROW_BATCH_ROWS: usize = 16 << 10;
 /// shorter than the 2 GiB that they can count.
 pub const ARROW_BATCH_BYTES: usize = 64 << 20;
 
+/// Maximum number of records in a row group of a Parquet file.
+pub const PARQUET_GROUP_ROWS: usize = 256 << 10;
+
+/// Memory, in bytes, at which a row group of a Parquet file is written.
+pub const PARQUET_GROUP_BYTES: usize = 128 << 20;
+
+/// Maximum memory, in bytes, of all row groups of a dataset that are being filled.
+pub const DATASET_GROUPS_BYTES: usize = 256 << 20;
+
+/// Maximum number of files of a dataset that are open at a time. Mail of thirty years has about as many.
+pub const DATASET_OPEN_FILES: usize = 40;
+
 /// Maximum number of URLs whose encoded form each thread caches. A mailing list repeats about five URLs in every message.
 pub const RECORD_CACHE_ENTRIES: usize = 256;
 

@@ -1,6 +1,8 @@
 //! Destinations of encoded records. A sink receives batches of encoded lines in order.
 
 mod file;
+#[cfg(feature = "parquet")]
+pub mod parquet;
 #[cfg(feature = "daemon")]
 pub mod segment;
 

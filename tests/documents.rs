@@ -112,6 +112,7 @@ fn files_named_in_documents_exist() {
         ("docs/limits.md", ""),
         ("docs/loading.md", ""),
         ("docs/performance.md", ""),
+        ("docs/python.md", ""),
         ("docs/recipes.md", ""),
         ("tests/tools/README.md", "tests/tools"),
     ];

@@ -18,6 +18,8 @@ mod limits;
 mod load;
 #[cfg(feature = "planted-faults")]
 mod panics;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod peers;
 mod pipeline;
 mod regression;

@@ -27,6 +27,8 @@ pub(crate) use load::{LoadArgs, SearchArgs};
 pub(crate) use reference::{CheckConfigArgs, CompletionsArgs, ManArgs, SchemaArgs};
 pub(crate) use scan::{ScanArgs, SplitsArgs};
 pub(crate) use sources::SourceArgs;
+#[cfg(feature = "parquet")]
+pub(crate) use values::PartitionArgument;
 #[cfg(feature = "load")]
 pub(crate) use values::SearchFormat;
 pub(crate) use values::{FieldNameArgument, OutputFormat, When};

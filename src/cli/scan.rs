@@ -20,7 +20,6 @@ use std::time::Instant;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use self::conflicts::{NamedInputs, OwnFiles};
-use self::lines::LineSyntax;
 use self::outputs::{OutputPlaces, Outputs, SharedOutputs};
 use self::report::{EventColor, EventCounts, EventOutput, ScanReport};
 use super::args::ScanArgs;
@@ -90,7 +89,8 @@ fn open_outputs(
     } else {
         places
     };
-    let mut outputs = Outputs::open(&places, LineSyntax::of(&job.line_format))?;
+    let encoding = format::encoding(args, &job.line_format)?;
+    let mut outputs = Outputs::open(&places, &encoding)?;
     files.extend(outputs.files());
     job.filter = std::mem::take(&mut job.filter).without_own_outputs(files);
     let outputs = SharedOutputs::new(outputs);

@@ -34,21 +34,21 @@ pub trait NamedValue: Copy + Send + Sync + 'static {
 
 /// Writes each value of an option once: variant, name, meaning.
 macro_rules! named_values {
-    ($($type:ident { $($variant:ident = $name:literal: $meaning:literal,)+ })+) => {$(
+    ($($type:ident { $($(#[$attribute:meta])* $variant:ident = $name:literal: $meaning:literal,)+ })+) => {$(
         impl $crate::config::NamedValue for $type {
             fn all() -> impl Iterator<Item = Self> {
-                [$($type::$variant),+].into_iter()
+                [$($(#[$attribute])* $type::$variant),+].into_iter()
             }
 
             fn name(self) -> &'static str {
                 match self {
-                    $($type::$variant => $name,)+
+                    $($(#[$attribute])* $type::$variant => $name,)+
                 }
             }
 
             fn meaning(self) -> &'static str {
                 match self {
-                    $($type::$variant => $meaning,)+
+                    $($(#[$attribute])* $type::$variant => $meaning,)+
                 }
             }
         }

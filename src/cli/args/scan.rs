@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use super::date::{DatePeriod, date_period};
 use super::extract::ExtractArgs;
 use super::sources::SourceArgs;
+#[cfg(feature = "parquet")]
+use super::values::PartitionArgument;
 use super::values::{FieldNameArgument, OutputFormat, When, field_name, item_size, named, threads};
 use super::{GENERAL, INPUT, OUTPUT};
 use crate::config::NamedValue;
@@ -63,6 +65,11 @@ pub(crate) struct ScanArgs {
     /// message.date, message.from and message.subject.
     #[arg(long, conflicts_with = "fields", help_heading = OUTPUT)]
     pub(crate) slim: bool,
+
+    /// Write a folder of Parquet files to the FILE of -o, divided by this value
+    #[cfg(feature = "parquet")]
+    #[arg(long, value_name = "BY", value_parser = named::<PartitionArgument>(), requires = "format", help_heading = OUTPUT)]
+    pub(crate) partition: Option<PartitionArgument>,
 
     /// Write texts to csv as they are, also those that a spreadsheet would take for formulas
     #[arg(long, help_heading = OUTPUT)]

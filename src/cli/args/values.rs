@@ -42,6 +42,17 @@ pub(crate) enum OutputFormat {
     Tsv,
     /// Source, offset and URL.
     Grep,
+    /// Records as columns.
+    #[cfg(feature = "parquet")]
+    Parquet,
+}
+
+/// The division of a Parquet output into files.
+#[cfg(feature = "parquet")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PartitionArgument {
+    /// A folder for each year.
+    Year,
 }
 
 /// The format of the matches of a search.
@@ -134,6 +145,13 @@ impl<P: TypedValueParser> TypedValueParser for OfferedNames<P> {
     }
 }
 
+#[cfg(feature = "parquet")]
+named_values! {
+    PartitionArgument {
+        Year = "year": "Year of the message: `year=1996/part-00000.parquet`, or `year=undated`",
+    }
+}
+
 named_values! {
     OutputFormat {
         Jsonl = "jsonl": "Records as JSON, one per line",
@@ -142,6 +160,8 @@ named_values! {
         Csv = "csv": "Comma-separated values after a line of names, with the fields of --fields",
         Tsv = "tsv": "The same with tabs; tabs and line feeds in a text are written \\t and \\n",
         Grep = "grep": "PATH:START: URL for people, and for `urlspool explain`",
+        #[cfg(feature = "parquet")]
+        Parquet = "parquet": "Records as columns, in a Parquet file",
     }
     When {
         Auto = "auto": "On a terminal",

@@ -1,15 +1,22 @@
 //! The format of the output, as the arguments of `scan` ask for it.
 
 use std::io::{self, IsTerminal};
+#[cfg(feature = "parquet")]
+use std::path::Path;
 
+#[cfg(feature = "parquet")]
+use super::super::args::PartitionArgument;
 use super::super::args::{FieldNameArgument, OutputFormat, ScanArgs};
 use super::super::error::CommandError;
 use super::super::exit::Exit;
-use super::output::OutputPlace;
+use super::lines::LineSyntax;
+use super::output::{OutputPlace, RecordEncoding};
 use crate::record::{
     FieldId, FormulaGuard, GrepStyle, JsonFields, LineFormat, SLIM_FIELDS, TABLE_FIELDS, Table,
     TableSyntax,
 };
+#[cfg(feature = "parquet")]
+use crate::sink::{parquet::Partition, resolve};
 
 /// Returns the format of the lines of a scan.
 pub(super) fn line_format(args: &ScanArgs) -> Result<LineFormat, CommandError> {
@@ -20,10 +27,12 @@ pub(super) fn line_format(args: &ScanArgs) -> Result<LineFormat, CommandError> {
     let is_on_terminal = is_on_stdout && io::stdout().is_terminal();
     let fields = chosen_fields(args);
     let format = format(args, is_on_terminal);
-    let has_fields = matches!(
-        format,
-        OutputFormat::Jsonl | OutputFormat::Csv | OutputFormat::Tsv
-    );
+    let is_records = match format {
+        #[cfg(feature = "parquet")]
+        OutputFormat::Parquet => true,
+        format => format == OutputFormat::Jsonl,
+    };
+    let has_fields = is_records || matches!(format, OutputFormat::Csv | OutputFormat::Tsv);
     if fields.is_some() && !has_fields {
         return Err(no_use("--fields and --slim", "jsonl, csv or tsv"));
     }
@@ -35,7 +44,7 @@ pub(super) fn line_format(args: &ScanArgs) -> Result<LineFormat, CommandError> {
         LineFormat::Table(Table::new(columns, syntax))
     };
     Ok(match format {
-        OutputFormat::Jsonl => fields.map_or(LineFormat::Record, |fields| {
+        _ if is_records => fields.map_or(LineFormat::Record, |fields| {
             LineFormat::Fields(JsonFields::new(&fields))
         }),
         OutputFormat::Urls => LineFormat::Urls,
@@ -50,8 +59,61 @@ pub(super) fn line_format(args: &ScanArgs) -> Result<LineFormat, CommandError> {
             LineFormat::Grep(GrepStyle::Colored)
         }
         OutputFormat::Grep if is_on_terminal => LineFormat::Grep(GrepStyle::Escaped),
-        OutputFormat::Grep => LineFormat::Grep(GrepStyle::Plain),
+        _ => LineFormat::Grep(GrepStyle::Plain),
     })
+}
+
+/// Returns the way in which the records of a scan, which have this format, are written to their output.
+pub(super) fn encoding(
+    args: &ScanArgs,
+    format: &LineFormat,
+) -> Result<RecordEncoding, CommandError> {
+    #[cfg(feature = "parquet")]
+    {
+        let is_parquet = args.format == Some(OutputFormat::Parquet);
+        if args.partition.is_some() && !is_parquet {
+            return Err(no_use("--partition", "parquet"));
+        }
+        if is_parquet {
+            return parquet_encoding(args, format);
+        }
+    }
+    let _ = args;
+    Ok(RecordEncoding::Lines(LineSyntax::of(format)))
+}
+
+#[cfg(feature = "parquet")]
+fn parquet_encoding(args: &ScanArgs, format: &LineFormat) -> Result<RecordEncoding, CommandError> {
+    let usage = |message: &str| Err(CommandError::new(Exit::Usage, message));
+    let place = args.output.as_deref().map(OutputPlace::of);
+    if !matches!(place, Some(OutputPlace::File(_))) {
+        return usage("--format parquet writes a file; name it with -o");
+    }
+    let fields = match format {
+        LineFormat::Fields(fields) => Some(fields.chosen().to_vec()),
+        _ => None,
+    };
+    let is_dated = |fields: &Vec<FieldId>| fields.contains(&FieldId::MessageDate);
+    let partition = args
+        .partition
+        .map(|PartitionArgument::Year| Partition::Year);
+    if partition.is_some() && !fields.as_ref().is_none_or(is_dated) {
+        return usage("--partition year needs the field message.date");
+    }
+    let folder = args.output.as_deref().filter(|_| partition.is_some());
+    if folder.is_some_and(|folder| args.paths.iter().any(|root| is_beneath(folder, root))) {
+        return usage("the folder of --partition lies in a folder that is read; name another");
+    }
+    Ok(RecordEncoding::Parquet { fields, partition })
+}
+
+/// Returns `true` if `path`, which may not exist yet, lies in `folder`.
+#[cfg(feature = "parquet")]
+fn is_beneath(path: &Path, folder: &Path) -> bool {
+    match (resolve(path), folder.canonicalize()) {
+        (Ok(path), Ok(folder)) => path.starts_with(folder),
+        _ => false,
+    }
 }
 
 /// The format that is asked for; without one, lines for people on a terminal, as long as no argument asks for data.

@@ -10,6 +10,10 @@ use super::super::stdout::STDOUT;
 use super::super::terminal::TerminalEscapes;
 use super::lines::LineSyntax;
 use crate::origin::Source;
+#[cfg(feature = "parquet")]
+use crate::record::FieldId;
+#[cfg(feature = "parquet")]
+use crate::sink::parquet::{Dataset, LeftParquet, ParquetFile, Partition};
 use crate::sink::{FileSink, PipeSink, Sink, partial_path};
 
 /// Names of standard output among the devices.
@@ -90,6 +94,51 @@ impl OutputPlace {
     }
 }
 
+/// Encoding of the records in their output.
+pub(super) enum RecordEncoding {
+    /// Lines.
+    Lines(LineSyntax),
+    /// Columns, in a file or in a folder of files.
+    #[cfg(feature = "parquet")]
+    Parquet {
+        /// The fields that are chosen; `None` for whole records.
+        fields: Option<Vec<FieldId>>,
+        partition: Option<Partition>,
+    },
+}
+
+impl RecordEncoding {
+    /// The syntax of the lines that the output receives.
+    fn syntax(&self) -> LineSyntax {
+        match self {
+            RecordEncoding::Lines(syntax) => *syntax,
+            #[cfg(feature = "parquet")]
+            RecordEncoding::Parquet { .. } => LineSyntax::Json,
+        }
+    }
+
+    /// Begins the file at `path`.
+    fn create(&self, path: &Path) -> io::Result<OutputSink> {
+        match self {
+            RecordEncoding::Lines(_) => FileSink::create(path).map(OutputSink::File),
+            #[cfg(feature = "parquet")]
+            RecordEncoding::Parquet { fields, partition } => {
+                let fields = fields.as_deref();
+                match partition {
+                    None => {
+                        let file = ParquetFile::create(path, fields)?;
+                        Ok(OutputSink::Parquet(Box::new(file)))
+                    }
+                    Some(Partition::Year) => {
+                        let folder = Dataset::create(path, fields)?;
+                        Ok(OutputSink::Dataset(Box::new(folder)))
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// Open output.
 pub(super) struct Output {
     name: String,
@@ -103,6 +152,10 @@ enum OutputSink {
     Stdout(PipeSink<Stdout>),
     Device(PipeSink<File>),
     File(FileSink),
+    #[cfg(feature = "parquet")]
+    Parquet(Box<ParquetFile>),
+    #[cfg(feature = "parquet")]
+    Dataset(Box<Dataset>),
 }
 
 impl OutputSink {
@@ -110,7 +163,7 @@ impl OutputSink {
         match self {
             OutputSink::Stdout(sink) => sink.0.is_terminal(),
             OutputSink::Device(sink) => sink.0.is_terminal(),
-            OutputSink::File(_) => false,
+            _ => false,
         }
     }
 }
@@ -119,7 +172,7 @@ impl Output {
     /// Opens the output, whose lines have this syntax. Waits for the reader of a named pipe.
     pub(super) fn open(
         content: OutputContent,
-        syntax: LineSyntax,
+        encoding: &RecordEncoding,
         place: &OutputPlace,
     ) -> Result<Output, CommandError> {
         let (name, sink) = match place {
@@ -128,12 +181,10 @@ impl Output {
                 Ok(OutputSink::Stdout(PipeSink(io::stdout()))),
             ),
             OutputPlace::Device(path) => (path.display().to_string(), open_device(path)),
-            OutputPlace::File(path) => (
-                path.display().to_string(),
-                FileSink::create(path).map(OutputSink::File),
-            ),
+            OutputPlace::File(path) => (path.display().to_string(), encoding.create(path)),
         };
         let sink = sink.map_err(|error| CommandError::output(&name, &error))?;
+        let syntax = encoding.syntax();
         Ok(Output {
             name,
             content,
@@ -152,7 +203,9 @@ impl Output {
     pub(super) fn file(&self) -> Option<&FileSink> {
         match &self.sink {
             OutputSink::File(file) => Some(file),
-            OutputSink::Stdout(_) | OutputSink::Device(_) => None,
+            #[cfg(feature = "parquet")]
+            OutputSink::Parquet(parquet) => Some(parquet.file()),
+            _ => None,
         }
     }
 
@@ -171,24 +224,35 @@ impl Output {
 
     /// Gives up a file that is not complete: an existing one stays as it is.
     pub(super) fn discard(&mut self) {
-        if let OutputSink::File(file) = &mut self.sink {
-            file.discard();
+        match &mut self.sink {
+            OutputSink::File(file) => file.discard(),
+            #[cfg(feature = "parquet")]
+            OutputSink::Parquet(parquet) => parquet.discard(),
+            #[cfg(feature = "parquet")]
+            OutputSink::Dataset(dataset) => dataset.discard(),
+            _ => {}
         }
     }
 
     /// Leaves a file that is not complete, and says so in a clause; `None` if there is none.
     pub(super) fn leave(&mut self) -> Option<String> {
-        let OutputSink::File(file) = &mut self.sink else {
-            return None;
-        };
-        let path = file.leave().transpose()?;
-        let counted = path.and_then(|path| {
-            let count = self.syntax.count_records(File::open(&path)?)?;
-            if count == 0 {
-                fs::remove_file(&path)?;
+        let counted = match &mut self.sink {
+            OutputSink::File(file) => {
+                let path = file.leave().transpose()?;
+                path.and_then(|path| {
+                    let count = self.syntax.count_records(File::open(&path)?)?;
+                    if count == 0 {
+                        fs::remove_file(&path)?;
+                    }
+                    Ok((count, path))
+                })
             }
-            Ok((count, path))
-        });
+            #[cfg(feature = "parquet")]
+            OutputSink::Parquet(parquet) => counted(parquet.leave().transpose()?),
+            #[cfg(feature = "parquet")]
+            OutputSink::Dataset(dataset) => counted(dataset.leave().transpose()?),
+            _ => return None,
+        };
         match counted {
             // The names of a table's columns.
             Ok((0, _)) => None,
@@ -215,8 +279,17 @@ impl Output {
             OutputSink::Stdout(sink) => sink,
             OutputSink::Device(sink) => sink,
             OutputSink::File(sink) => sink,
+            #[cfg(feature = "parquet")]
+            OutputSink::Parquet(sink) => &mut **sink,
+            #[cfg(feature = "parquet")]
+            OutputSink::Dataset(sink) => &mut **sink,
         }
     }
+}
+
+#[cfg(feature = "parquet")]
+fn counted(left: io::Result<LeftParquet>) -> io::Result<(u64, PathBuf)> {
+    left.map(|left| (left.records, left.path))
 }
 
 /// Opens a device or a pipe for writing. One of the process's own open files is written at its end.

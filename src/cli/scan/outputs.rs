@@ -6,7 +6,7 @@ use super::super::args::ScanArgs;
 use super::super::error::CommandError;
 use super::super::exit::Exit;
 use super::lines::LineSyntax;
-use super::output::{Output, OutputContent, OutputPlace};
+use super::output::{Output, OutputContent, OutputPlace, RecordEncoding};
 use crate::record::Summary;
 use crate::walk::DeviceInode;
 
@@ -71,15 +71,15 @@ pub(super) struct Outputs {
 }
 
 impl Outputs {
-    /// Opens all outputs. `records` is the syntax of the records; the others are JSON.
+    /// Opens all outputs. `records` is the encoding of the records; the others are JSON.
     pub(super) fn open(
         places: &OutputPlaces,
-        records: LineSyntax,
+        records: &RecordEncoding,
     ) -> Result<Outputs, CommandError> {
         let open = |content, place: &Option<OutputPlace>| {
             place
                 .as_ref()
-                .map(|place| Output::open(content, LineSyntax::Json, place))
+                .map(|place| Output::open(content, &RecordEncoding::Lines(LineSyntax::Json), place))
                 .transpose()
         };
         Ok(Outputs {

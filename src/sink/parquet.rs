@@ -1,0 +1,218 @@
+//! Parquet: lines of records become row groups of columns, in one file, or in a folder of files for each year.
+//!
+//! The files are written aside as those of other formats are. One that is left after an error or an interruption is complete:
+//! it holds the first records.
+
+mod dataset;
+
+pub use dataset::{Dataset, Partition};
+
+use std::fmt;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use arrow_array::RecordBatch;
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::errors::ParquetError;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::schema::types::ColumnPath;
+
+use super::{FileSink, Sink};
+use crate::limits::{PARQUET_GROUP_BYTES, PARQUET_GROUP_ROWS};
+use crate::record::{Columns, FieldId};
+
+/// Sink that writes records to one Parquet file.
+pub struct ParquetFile {
+    columns: Columns,
+    writer: GroupWriter,
+}
+
+/// An output that was not completed, and was left for the user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftParquet {
+    /// The file or folder.
+    pub path: PathBuf,
+    /// Number of records in it.
+    pub records: u64,
+}
+
+impl ParquetFile {
+    /// Begins the file at `path` of records with the fields `chosen`; `None` stands for whole records.
+    ///
+    /// # Errors
+    ///
+    /// As [`FileSink::create`].
+    pub fn create(path: &Path, chosen: Option<&[FieldId]>) -> io::Result<ParquetFile> {
+        let columns = Columns::new(chosen);
+        let writer = GroupWriter::create(path, &columns)?;
+        Ok(ParquetFile { columns, writer })
+    }
+
+    /// The file that is being written.
+    #[must_use]
+    pub fn file(&self) -> &FileSink {
+        self.writer.file()
+    }
+
+    /// Completes the partial file and leaves it for the user; `None` if there are no records.
+    ///
+    /// # Errors
+    ///
+    /// The error of the system.
+    pub fn leave(&mut self) -> io::Result<Option<LeftParquet>> {
+        if self.writer.records == 0 {
+            self.discard();
+            return Ok(None);
+        }
+        self.writer.close()?;
+        let records = self.writer.records;
+        let path = self.writer.file_mut().leave()?;
+        Ok(path.map(|path| LeftParquet { path, records }))
+    }
+
+    /// Removes the partial file.
+    pub fn discard(&mut self) {
+        self.writer.file_mut().discard();
+    }
+}
+
+impl Sink for ParquetFile {
+    fn put(&mut self, batch: &[u8]) -> io::Result<bool> {
+        let mut lines = batch.split_inclusive(|byte| *byte == b'\n').peekable();
+        while lines.peek().is_some() {
+            let batch = fill(&mut self.columns, &mut lines)?;
+            self.writer.write(&batch)?;
+        }
+        Ok(true)
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.writer.close()?;
+        self.writer.file_mut().finish()
+    }
+}
+
+/// Makes a batch of lines, until there are no more or the batch is full.
+fn fill<'l>(
+    columns: &mut Columns,
+    lines: &mut impl Iterator<Item = &'l [u8]>,
+) -> io::Result<RecordBatch> {
+    while !columns.is_full()
+        && let Some(line) = lines.next()
+    {
+        columns.append(line).map_err(io::Error::other)?;
+    }
+    let batch = columns.take_batch().map_err(io::Error::other)?;
+    Ok(batch.unwrap_or_else(|| RecordBatch::new_empty(columns.schema())))
+}
+
+/// Writer of row groups to one file.
+struct GroupWriter {
+    writer: ArrowWriter<PartialFile>,
+    /// Records written.
+    records: u64,
+    is_closed: bool,
+}
+
+impl GroupWriter {
+    fn create(path: &Path, columns: &Columns) -> io::Result<GroupWriter> {
+        let file = PartialFile(FileSink::create(path)?);
+        let writer = ArrowWriter::try_new(file, columns.schema(), Some(properties()));
+        Ok(GroupWriter {
+            writer: writer.map_err(io_error)?,
+            records: 0,
+            is_closed: false,
+        })
+    }
+
+    fn file(&self) -> &FileSink {
+        &self.writer.inner().0
+    }
+
+    fn file_mut(&mut self) -> &mut FileSink {
+        &mut self.writer.inner_mut().0
+    }
+
+    fn write(&mut self, batch: &RecordBatch) -> io::Result<()> {
+        self.writer.write(batch).map_err(io_error)?;
+        self.records += batch.num_rows() as u64;
+        if PARQUET_GROUP_BYTES <= self.writer.memory_size() {
+            self.end_group()?;
+        }
+        Ok(())
+    }
+
+    /// Bytes of the row group that is being written.
+    fn group_bytes(&self) -> usize {
+        self.writer.memory_size()
+    }
+
+    /// Writes the row group to the file.
+    fn end_group(&mut self) -> io::Result<()> {
+        self.writer.flush().map_err(io_error)
+    }
+
+    /// Writes the end of the file, which can be read then.
+    fn close(&mut self) -> io::Result<()> {
+        if !self.is_closed {
+            self.is_closed = true;
+            self.writer.finish().map_err(io_error)?;
+        }
+        Ok(())
+    }
+}
+
+/// The partial file as a stream.
+struct PartialFile(FileSink);
+
+impl Write for PartialFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.put(bytes).map(|_| bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Columns whose values are different in each record: a dictionary of them would be larger than they are.
+const DISTINCT_COLUMNS: &[&str] = &["id", "source.start", "source.end"];
+
+fn properties() -> WriterProperties {
+    let mut properties = WriterProperties::builder()
+        .set_created_by(concat!("urlspool ", env!("CARGO_PKG_VERSION")).to_owned())
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .set_max_row_group_row_count(Some(PARQUET_GROUP_ROWS))
+        .set_statistics_enabled(EnabledStatistics::Chunk);
+    for name in DISTINCT_COLUMNS {
+        let names: Vec<String> = name.split('.').map(str::to_owned).collect();
+        properties = properties.set_column_dictionary_enabled(ColumnPath::new(names), false);
+    }
+    for name in ["start", "end"] {
+        for parent in ["source", "message"] {
+            let path = ColumnPath::new(vec![parent.to_owned(), name.to_owned()]);
+            properties = properties.set_column_encoding(path, Encoding::DELTA_BINARY_PACKED);
+        }
+    }
+    properties.build()
+}
+
+/// The error of the file, or of the columns.
+fn io_error(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(source) => match source.downcast::<io::Error>() {
+            Ok(error) => *error,
+            Err(other) => io::Error::other(other),
+        },
+        other => io::Error::other(other),
+    }
+}
+
+impl fmt::Debug for ParquetFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ParquetFile")
+            .field("records", &self.writer.records)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,255 @@
+//! A folder of Parquet files, one folder for each year, as DuckDB, Spark and pyarrow read it: `year=1996/part-00000.parquet`.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use super::{GroupWriter, LeftParquet, fill};
+use crate::limits::{DATASET_GROUPS_BYTES, DATASET_OPEN_FILES};
+use crate::record::{Columns, FieldId};
+use crate::sink::{Sink, partial_path};
+
+/// The values by which records are divided into folders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Partition {
+    /// The year of the message; `undated` without a date.
+    Year,
+}
+
+/// Sink that writes a folder aside, as `FOLDER.partial`, and renames it when it is complete.
+pub struct Dataset {
+    columns: Columns,
+    target: PathBuf,
+    partial: PathBuf,
+    /// The files that are being written, by year.
+    open: BTreeMap<String, OpenPart>,
+    /// Number of files of each year.
+    parts: BTreeMap<String, u32>,
+    records: u64,
+    /// Number of batches so far.
+    batches: u64,
+    has_ended: bool,
+}
+
+struct OpenPart {
+    writer: GroupWriter,
+    /// The batch that it was used for last.
+    last_batch: u64,
+}
+
+impl Dataset {
+    /// Begins the folder at `target` of records with the fields `chosen`, among them the date; `None` stands for whole records.
+    ///
+    /// # Errors
+    ///
+    /// The error of the system; also if there is a folder that is not empty, or one that another run left.
+    pub fn create(target: &Path, chosen: Option<&[FieldId]>) -> io::Result<Dataset> {
+        match fs::read_dir(target).map(|mut entries| entries.next().is_none()) {
+            Ok(true) => {}
+            Ok(false) => {
+                let message = "the folder is not empty; name another, or remove it";
+                return Err(io::Error::other(message));
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+        let partial = partial_path(target);
+        fs::create_dir(&partial).map_err(|error| {
+            let path = partial.display();
+            let advice = match error.kind() {
+                ErrorKind::AlreadyExists => "; if no other run is writing it, remove it",
+                _ => "",
+            };
+            io::Error::new(error.kind(), format!("{path}: {error}{advice}"))
+        })?;
+        Ok(Dataset {
+            columns: Columns::new(chosen),
+            target: target.to_owned(),
+            partial,
+            open: BTreeMap::new(),
+            parts: BTreeMap::new(),
+            records: 0,
+            batches: 0,
+            has_ended: false,
+        })
+    }
+
+    /// Completes the files and leaves the folder for the user; `None` if there are no records.
+    ///
+    /// # Errors
+    ///
+    /// The error of the system.
+    pub fn leave(&mut self) -> io::Result<Option<LeftParquet>> {
+        if self.has_ended || self.records == 0 {
+            self.discard();
+            return Ok(None);
+        }
+        self.has_ended = true;
+        self.close_all()?;
+        Ok(Some(LeftParquet {
+            path: self.partial.clone(),
+            records: self.records,
+        }))
+    }
+
+    /// Removes the partial folder.
+    pub fn discard(&mut self) {
+        if !self.has_ended {
+            self.has_ended = true;
+            self.open.clear();
+            // If it cannot be removed, it is no worse than one that a run left.
+            let _ = fs::remove_dir_all(&self.partial);
+        }
+    }
+
+    /// Writes lines of one year.
+    fn write(&mut self, year: &str, lines: &[&[u8]]) -> io::Result<()> {
+        if !self.open.contains_key(year) {
+            self.open_part(year)?;
+        }
+        let mut lines = lines.iter().copied().peekable();
+        while lines.peek().is_some() {
+            let batch = fill(&mut self.columns, &mut lines)?;
+            self.records += batch.num_rows() as u64;
+            if let Some(part) = self.open.get_mut(year) {
+                part.last_batch = self.batches;
+                part.writer.write(&batch)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins the next file of a year, and completes the one that was not used for longest if too many are open.
+    fn open_part(&mut self, year: &str) -> io::Result<()> {
+        if DATASET_OPEN_FILES <= self.open.len() {
+            let oldest = self.open.iter().min_by_key(|(_, part)| part.last_batch);
+            let oldest = oldest.map(|(year, _)| year.clone()).unwrap_or_default();
+            if let Some(part) = self.open.remove(&oldest) {
+                complete(part)?;
+            }
+        }
+        let number = self.parts.entry(year.to_owned()).or_default();
+        let folder = self.partial.join(format!("year={year}"));
+        fs::create_dir_all(&folder)?;
+        let path = folder.join(format!("part-{number:05}.parquet"));
+        *number += 1;
+        let part = OpenPart {
+            writer: GroupWriter::create(&path, &self.columns)?,
+            last_batch: self.batches,
+        };
+        self.open.insert(year.to_owned(), part);
+        Ok(())
+    }
+
+    /// Ends the largest row groups, until all of them together are small enough.
+    fn limit_memory(&mut self) -> io::Result<()> {
+        let bytes = |part: &OpenPart| part.writer.group_bytes();
+        while DATASET_GROUPS_BYTES < self.open.values().map(bytes).sum() {
+            match self.open.values_mut().max_by_key(|part| bytes(part)) {
+                Some(part) => part.writer.end_group()?,
+                None => break,
+            }
+        }
+        Ok(())
+    }
+
+    fn close_all(&mut self) -> io::Result<()> {
+        std::mem::take(&mut self.open)
+            .into_values()
+            .try_for_each(complete)
+    }
+}
+
+fn complete(mut part: OpenPart) -> io::Result<()> {
+    part.writer.close()?;
+    part.writer.file_mut().finish()
+}
+
+impl Sink for Dataset {
+    fn put(&mut self, batch: &[u8]) -> io::Result<bool> {
+        let mut years: BTreeMap<&str, Vec<&[u8]>> = BTreeMap::new();
+        for line in batch.split_inclusive(|byte| *byte == b'\n') {
+            years.entry(year(line)).or_default().push(line);
+        }
+        self.batches += 1;
+        for (year, lines) in years {
+            self.write(year, &lines)?;
+        }
+        self.limit_memory()?;
+        Ok(true)
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        if self.has_ended {
+            return Ok(());
+        }
+        self.close_all()?;
+        File::open(&self.partial).and_then(|folder| folder.sync_all())?;
+        // An empty folder is replaced.
+        fs::rename(&self.partial, &self.target)?;
+        self.has_ended = true;
+        let parent = self
+            .target
+            .parent()
+            .filter(|path| !path.as_os_str().is_empty());
+        // A folder that may not be read cannot be synced. The files are complete all the same.
+        let _ = File::open(parent.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all());
+        Ok(())
+    }
+}
+
+impl Drop for Dataset {
+    fn drop(&mut self) {
+        if self.records == 0 {
+            self.discard();
+        }
+    }
+}
+
+impl fmt::Debug for Dataset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Dataset")
+            .field("target", &self.target)
+            .field("records", &self.records)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The year of a record's message. Only a key can stand between a comma and a colon: within strings, quotation marks are escaped.
+fn year(line: &[u8]) -> &str {
+    const KEYS: [&[u8]; 2] = [b",\"date\":\"", b"{\"date\":\""];
+    let found = KEYS.iter().find_map(|key| {
+        let at = memchr::memmem::find(line, key)? + key.len();
+        let digits = line[at..].iter().position(|byte| *byte == b'-')?;
+        str::from_utf8(&line[at..at + digits]).ok()
+    });
+    found.filter(|year| !year.is_empty()).unwrap_or("undated")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_year_is_that_of_the_date() {
+        for (line, expected) in [
+            (
+                r#"{"url":"x","message":{"id":null,"date":"1996-01-02T00:00:00Z"}}"#,
+                "1996",
+            ),
+            (
+                r#"{"url":"x","message":{"date":"0031-01-02T00:00:00Z"}}"#,
+                "0031",
+            ),
+            (
+                r#"{"url":"x,\"date\":\"1999-","message":{"date":null}}"#,
+                "undated",
+            ),
+            (r#"{"url":",","message":{"subject":"a"}}"#, "undated"),
+        ] {
+            assert_eq!(year(line.as_bytes()), expected, "{line}");
+        }
+    }
+}
