@@ -1,0 +1,141 @@
+"""Splits: byte ranges of files that workers scan, planned on one machine for any engine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from . import _urlspool
+from ._api import scan_stream
+from ._options import StrPath, StreamOptions, arguments
+
+if TYPE_CHECKING:
+    from ._urlspool import Records
+    from .records import BinaryFile
+
+_START_BYTES = 64 << 10
+"""Bytes by which the format of a file is known."""
+
+DEFAULT_SIZE = 128 << 20
+"""Size of a split, which a worker scans in seconds."""
+
+
+@dataclass(frozen=True)
+class Split:
+    """The messages of a file that begin in a byte range."""
+
+    path: str
+    start: int
+    end: int
+
+
+def plan(
+    roots: StrPath | Iterable[StrPath],
+    size: int = DEFAULT_SIZE,
+    storage_options: Mapping[str, Any] | None = None,
+) -> list[Split]:
+    """Divides the files beneath `roots` into splits of about `size` bytes.
+
+    Uncompressed mboxes are divided; every other file is one split. `roots` are local paths, or URLs that fsspec knows
+    (`s3://bucket/folder`), with its options.
+    """
+    if size < 1:
+        raise ValueError("size must be positive")
+    names = [roots] if isinstance(roots, (str, os.PathLike)) else list(roots)
+    found: list[Split] = []
+    for name in names:
+        for path, length in _files(os.fspath(name), storage_options or {}):
+            found += _splits_of(path, length, size, storage_options or {})
+    return found
+
+
+def balanced(splits: Iterable[Split], groups: int) -> list[list[Split]]:
+    """Distributes splits so that the groups have about the same number of bytes, the largest splits first.
+
+    >>> [[split.end for split in group] for group in balanced([Split("a", 0, n) for n in (5, 4, 3, 2)], 2)]
+    [[5, 2], [4, 3]]
+    """
+    found: list[list[Split]] = [[] for _ in range(max(1, groups))]
+    sizes = [0] * len(found)
+    for split in sorted(splits, key=lambda split: (split.start - split.end, split.path, split.start)):
+        smallest = sizes.index(min(sizes))
+        found[smallest].append(split)
+        sizes[smallest] += split.end - split.start
+    return [group for group in found if group]
+
+
+def scan_splits(
+    splits: Iterable[Split], storage_options: Mapping[str, Any] | None, options: Mapping[str, Any]
+) -> Iterator[Records]:
+    """Scans splits, one after the other. Each file is closed after its records are taken."""
+    for split in splits:
+        with closing(_open(split.path, storage_options or {})) as file:
+            yield scan_stream(file, start=split.start, end=split.end, path=split.path, **cast("Any", options))
+
+
+def check_options(options: Mapping[str, Any]) -> None:
+    """Raises the exception of an option that cannot be used, before workers are started."""
+    if options.get("unique") == "run":
+        raise ValueError("unique='run' holds within a split only; use links() or dropDuplicates")
+    given = arguments(options, StreamOptions)
+    _urlspool.scan_stream(EmptyFile(), "", 0, None, given).close()
+
+
+class EmptyFile:
+    """A file without bytes."""
+
+    def seek(self, offset: int, whence: int = 0, /) -> int:
+        return 0
+
+    def read(self, size: int = -1, /) -> bytes:
+        return b""
+
+
+def _is_url(path: str) -> bool:
+    return "://" in path
+
+
+def _open(path: str, storage_options: Mapping[str, Any]) -> Any:
+    if not _is_url(path):
+        return open(path, "rb")
+    import fsspec
+
+    filesystem, name = fsspec.core.url_to_fs(path, **storage_options)
+    # Ranges are read in requests of their own: a cache would read ahead.
+    return filesystem.open(name, "rb", cache_type="none")
+
+
+def _files(root: str, storage_options: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
+    """The files beneath a root with their sizes, in the order of their paths."""
+    if _is_url(root):
+        import fsspec
+
+        filesystem, name = fsspec.core.url_to_fs(root, **storage_options)
+        found = filesystem.find(name, detail=True)
+        for path in sorted(found):
+            if found[path]["type"] == "file":
+                yield filesystem.unstrip_protocol(path), found[path]["size"]
+    elif os.path.isdir(root):
+        for folder, folders, names in os.walk(root):
+            folders.sort()
+            for name in sorted(names):
+                path = os.path.join(folder, name)
+                if os.path.isfile(path) and not os.path.islink(path):
+                    yield path, os.path.getsize(path)
+    else:
+        yield root, os.path.getsize(root)
+
+
+def _splits_of(
+    path: str, length: int, size: int, storage_options: Mapping[str, Any]
+) -> Iterator[Split]:
+    parts = 1
+    if size < length:
+        with closing(_open(path, storage_options)) as file:
+            if _urlspool.is_splittable(cast("BinaryFile", file).read(_START_BYTES)):
+                parts = -(-length // size)
+    for part in range(parts):
+        yield Split(path, length * part // parts, length * (part + 1) // parts)

@@ -1,0 +1,162 @@
+"""Scans on a Spark cluster.
+
+    from pyspark.sql import SparkSession
+    import urlspool.spark
+
+    spark = SparkSession.builder.getOrCreate()
+    scan = urlspool.spark.scan(spark, ["s3://bucket/usenet"], {"schemes": ["http", "ftp"]})
+    scan.records.write.mode("overwrite").parquet("s3://bucket/urls")
+    scan.events.show()
+    urlspool.spark.links(spark.read.parquet("s3://bucket/urls")).show()
+
+The driver lists the files and plans byte ranges; each worker reads its ranges. A task that Spark repeats gives the same
+records, and the identifiers are those of a scan on one machine. The package must be installed on the workers.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ._api import scan_stream
+from ._options import StrPath
+from ._splits import DEFAULT_SIZE, EmptyFile, Split, balanced, check_options, plan, scan_splits
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_EVENT_SCHEMA = (
+    "type string, kind string, source struct<path: string, path_b64: string, member: array<string>,"
+    " member_b64: array<string>, start: bigint, end: bigint>, message string"
+)
+
+
+class Scan:
+    """The result of `scan`: two DataFrames of one pass over the files."""
+
+    def __init__(self, found: DataFrame) -> None:
+        self._found = found
+
+    @property
+    def records(self) -> DataFrame:
+        """The records, with the columns of `urlspool.schema()`."""
+        return self._found.where("record is not null").select("record.*")
+
+    @property
+    def events(self) -> DataFrame:
+        """Limits, damage and files that could not be read.
+
+        Spark computes a DataFrame for each action; `cache` the scan to read the files once for records and events.
+        """
+        from pyspark.sql.functions import from_json
+
+        events = self._found.where("event is not null")
+        return events.select(from_json("event", _EVENT_SCHEMA).alias("event")).select("event.*")
+
+    def cache(self) -> Scan:
+        """Keeps the result on the workers, in memory or on their disks, so that both DataFrames come from one pass."""
+        from pyspark import StorageLevel
+
+        self._found = self._found.persist(StorageLevel.MEMORY_AND_DISK)
+        return self
+
+    def unpersist(self) -> None:
+        """Frees what `cache` keeps."""
+        self._found.unpersist()
+
+
+def scan(
+    spark: SparkSession,
+    roots: StrPath | Iterable[StrPath],
+    options: Mapping[str, Any] | None = None,
+    *,
+    split_size: int = DEFAULT_SIZE,
+    partitions: int | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+) -> Scan:
+    """Prepares a scan of the files beneath `roots`: local paths that all workers see, or URLs that fsspec knows.
+
+    `options` are those of `urlspool.scan_stream`. `split_size` is the size of the ranges into which mboxes are divided, in
+    bytes; `partitions` the number of tasks, one for each split by default. `storage_options` are given to fsspec.
+    """
+    import pyarrow as pa
+    from pyspark.sql.pandas.types import from_arrow_schema
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    options = {"threads": 1, **(options or {})}
+    check_options(options)
+    splits = plan(roots, split_size, storage_options)
+    groups = balanced(splits, len(splits) if partitions is None else partitions)
+    given = json.dumps(dict(storage_options or {}))
+    fields = _columns(options)
+    columns = from_arrow_schema(fields)
+    result = StructType([StructField("record", columns), StructField("event", StringType())])
+    record_type = pa.struct(list(fields))
+
+    def scan_tasks(batches: Iterator[Any]) -> Iterator[Any]:
+        for batch in batches:
+            for text in batch.column(0).to_pylist():
+                group = [Split(*split) for split in json.loads(text)]
+                yield from _batches(group, json.loads(given), options, record_type)
+
+    tasks = [(json.dumps([(split.path, split.start, split.end) for split in group]),) for group in groups]
+    # One task for each group.
+    plans = spark.createDataFrame(tasks or [("[]",)], "splits string").repartitionByRange(max(1, len(tasks)), "splits")
+    return Scan(plans.mapInArrow(scan_tasks, result))
+
+
+def links(records: DataFrame) -> DataFrame:
+    """Folds records to one row for each `key`: the number of records and messages, the first and the last date."""
+    from pyspark.sql import functions as f
+
+    return records.where("key is not null").groupBy("key").agg(
+        f.min("url").alias("url"),
+        f.min("host").alias("host"),
+        f.count("*").alias("records"),
+        f.countDistinct("message.digest").alias("messages"),
+        f.min("message.date").alias("first"),
+        f.max("message.date").alias("last"),
+    )
+
+
+def _columns(options: Mapping[str, Any]) -> Any:
+    """The Arrow schema of records with these options. Spark counts time in microseconds."""
+    import pyarrow as pa
+
+    fields = pa.schema(scan_stream(EmptyFile(), **{**options, "threads": 1}))
+    return pa.schema([_in_microseconds(field) for field in fields])
+
+
+def _in_microseconds(field: Any) -> Any:
+    import pyarrow as pa
+
+    if pa.types.is_timestamp(field.type):
+        return field.with_type(pa.timestamp("us", tz="UTC"))
+    if pa.types.is_struct(field.type):
+        return field.with_type(pa.struct([_in_microseconds(child) for child in field.type]))
+    return field
+
+
+def _batches(
+    splits: Iterable[Split], storage_options: Mapping[str, Any], options: Mapping[str, Any], record_type: Any
+) -> Iterator[Any]:
+    """Record batches of two columns: a record or null, an event or null."""
+    import pyarrow as pa
+
+    with warnings.catch_warnings():
+        # They are rows.
+        warnings.simplefilter("ignore")
+        for records in scan_splits(splits, storage_options, options):
+            for batch in pa.RecordBatchReader.from_stream(records):
+                found = pa.StructArray.from_arrays(
+                    [column.cast(field.type) for column, field in zip(batch.columns, record_type)],
+                    fields=list(record_type),
+                )
+                nulls = pa.nulls(len(batch), pa.string())
+                yield pa.RecordBatch.from_arrays([found, nulls], names=["record", "event"])
+            events = [json.dumps(event) for event in records.events]
+            if events:
+                nulls = pa.nulls(len(events), record_type)
+                yield pa.RecordBatch.from_arrays([nulls, pa.array(events)], names=["record", "event"])

@@ -1,0 +1,126 @@
+"""Spark and Dask against one scan."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import urlspool
+from conftest import mailbox
+
+
+@pytest.fixture(scope="module")
+def mail(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    import gzip
+
+    folder = tmp_path_factory.mktemp("mail")
+    (folder / "a.mbox").write_bytes(mailbox(3000))
+    (folder / "b.gz").write_bytes(gzip.compress(mailbox(100)))
+    (folder / "c.gz").write_bytes(gzip.compress(mailbox(100))[:500])
+    return folder
+
+
+def expected(folder: Path) -> list[str]:
+    with pytest.warns(urlspool.ScanWarning):
+        return sorted(record["id"] for record in urlspool.scan(folder))
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[Any]:
+    sql = pytest.importorskip("pyspark.sql", reason="Spark is not installed")
+    os.environ.update(SPARK_LOCAL_IP="127.0.0.1", PYSPARK_PYTHON=sys.executable)
+    builder = sql.SparkSession.builder.master(os.environ.get("URLSPOOL_SPARK_MASTER", "local[2]"))
+    for key, value in {
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.ui.enabled": "false",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.parquet.compression.codec": "zstd",
+    }.items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    yield session
+    session.stop()
+
+
+def test_spark_gives_the_records_of_one_scan(spark: Any, mail: Path, tmp_path: Path) -> None:
+    import urlspool.spark
+
+    scan = urlspool.spark.scan(spark, mail, split_size=100_000).cache()
+    rows = scan.records.select("id").collect()
+    assert sorted(row.id for row in rows) == expected(mail)
+    [event] = scan.events.collect()
+    assert event.kind == "damage" and event.source.path.endswith("c.gz")
+    scan.records.write.parquet(str(tmp_path / "out"))
+    read = spark.read.parquet(str(tmp_path / "out"))
+    assert read.count() == len(rows)
+    assert read.schema == scan.records.schema
+    links = {row.key: row for row in urlspool.spark.links(read).collect()}
+    first = links["http://a.example/0"]
+    # Copies of a message have one digest.
+    assert (first.records, first.messages) == (3, 1)
+    assert first.first.year == 1990 and first.host == "a.example"
+    scan.unpersist()
+
+
+def test_spark_takes_options_and_balances_tasks(spark: Any, mail: Path, tmp_path: Path) -> None:
+    import urlspool.spark
+
+    options = {"schemes": ["ftp"], "fields": ["url", "message.date"]}
+    records = urlspool.spark.scan(spark, [mail], options, split_size=100_000, partitions=2).records
+    assert records.columns == ["url", "message"]
+    assert {row.url[:4] for row in records.collect()} == {"ftp:"}
+    assert urlspool.spark.scan(spark, tmp_path).records.count() == 0
+    with pytest.raises(ValueError, match="strict"):
+        urlspool.spark.scan(spark, mail, {"rules": "strict"})
+
+
+def test_dask_gives_the_records_of_one_scan(mail: Path, tmp_path: Path) -> None:
+    pytest.importorskip("dask.dataframe", reason="Dask is not installed")
+    import dask
+    import urlspool.dask
+
+    with dask.config.set(scheduler="threads"), pytest.warns(urlspool.ScanWarning):
+        frame = urlspool.dask.scan(mail, split_size=100_000)
+        assert frame.npartitions > 5
+        assert sorted(frame["id"].compute()) == expected(mail)
+    assert len(urlspool.dask.scan(tmp_path).compute()) == 0
+
+
+def test_objects_of_s3_are_read_in_ranges(mail: Path) -> None:
+    server = pytest.importorskip("moto.server", reason="moto is not installed")
+    pytest.importorskip("s3fs", reason="s3fs is not installed")
+    import boto3
+    import fsspec
+    from urlspool._splits import plan, scan_splits
+
+    thread = server.ThreadedMotoServer(ip_address="127.0.0.1", port=0)
+    thread.start()
+    try:
+        host, port = thread.get_host_and_port()
+        options = {
+            "key": "a",
+            "secret": "b",
+            "client_kwargs": {"endpoint_url": f"http://{host}:{port}", "region_name": "us-east-1"},
+        }
+        store = fsspec.filesystem("s3", **options)
+        boto3.client(
+            "s3",
+            endpoint_url=f"http://{host}:{port}",
+            aws_access_key_id="a",
+            aws_secret_access_key="b",
+            region_name="us-east-1",
+        ).create_bucket(Bucket="mail")
+        for path in mail.iterdir():
+            store.pipe(f"mail/{path.name}", path.read_bytes())
+        splits = plan("s3://mail", 100_000, options)
+        assert len(splits) > 5
+        with pytest.warns(urlspool.ScanWarning):
+            found = [record["id"] for records in scan_splits(splits, options, {}) for record in records]
+        assert sorted(found) == expected(mail)
+    finally:
+        thread.stop()

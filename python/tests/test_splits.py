@@ -1,0 +1,47 @@
+"""Plans of splits, and their scans through fsspec."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+import urlspool
+from conftest import mailbox
+from urlspool._splits import Split, check_options, plan, scan_splits
+
+
+def test_an_mbox_is_divided_and_other_files_are_not(folder: Path) -> None:
+    (folder / "sub").mkdir()
+    (folder / "sub" / "d.mbox").write_bytes(mailbox(1000))
+    splits = plan(folder, size=50_000)
+    assert [Path(split.path).name for split in splits[:3]] == ["a.mbox", "b.mbox.gz", "c.txt"]
+    parts = [split for split in splits if split.path.endswith("d.mbox")]
+    assert len(parts) > 5
+    assert [part.start for part in parts[1:]] == [part.end for part in parts[:-1]]
+    found = [record["id"] for records in scan_splits(splits, None, {}) for record in records]
+    whole = [record["id"] for record in urlspool.scan(folder)]
+    assert len(found) == len(whole) and sorted(found) == sorted(whole)
+
+
+def test_options_are_checked_before_workers_start() -> None:
+    check_options({"rules": "rfc1738"})
+    with pytest.raises(ValueError, match="within a split"):
+        check_options({"unique": "run"})
+    with pytest.raises(TypeError, match="unknown option"):
+        check_options({"include": "x"})
+
+
+def test_urls_of_fsspec_are_listed_and_read() -> None:
+    fsspec = pytest.importorskip("fsspec")
+    memory = fsspec.filesystem("memory")
+    data = mailbox(500)
+    memory.pipe("/mail/a.mbox", data)
+    splits = plan("memory://mail", size=20_000)
+    assert len(splits) > 3 and splits[0].path.startswith("memory://")
+    found = [record["id"] for records in scan_splits(splits, None, {}) for record in records]
+    assert found == [record["id"] for record in urlspool.scan_stream(io.BytesIO(data))]
+
+
+def test_splits_are_values() -> None:
+    assert Split("a", 0, 1) == Split("a", 0, 1)
