@@ -140,6 +140,8 @@ fn kill(kills: u64, when: When) -> Result<(), String> {
     let folder = Folder::in_memory();
     let root = folder.root();
     create_spools(root);
+    // An empty spool counts as absent.
+    fs::create_dir(root.join("mh/sub")).unwrap();
     let config = fs::read_to_string(root.join("c.toml")).unwrap();
     let config = config
         .replace("[state]", "tombstones = true\n[state]")
