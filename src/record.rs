@@ -73,7 +73,7 @@ pub use source_range::{SourceRange, read_source_range};
 pub use split_item::{read_item, write_item};
 pub use summary::Summary;
 pub use writer::{MessageTail, RecordWriter, close_line};
-pub use written_line::{GrepLine, is_written_line, parse_grep_line};
+pub use written_line::{ParsedGrepLine, is_written_line, parse_grep_line};
 
 use twox_hash::XxHash3_128;
 

@@ -66,7 +66,7 @@ pub fn is_written_line(start: &[u8]) -> bool {
 
 /// The place and the URL in a line of the format `grep`: `PATH:START: URL`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GrepLine<'l> {
+pub struct ParsedGrepLine<'l> {
     /// The file, and the members of an archive.
     pub names: &'l str,
     /// The offset of the URL's first byte.
@@ -78,10 +78,10 @@ pub struct GrepLine<'l> {
 /// Parses the first line of a file that begins with these bytes as a line of the format `grep`. Other programs write such lines,
 /// too.
 #[must_use]
-pub fn parse_grep_line(start: &[u8]) -> Option<GrepLine<'_>> {
+pub fn parse_grep_line(start: &[u8]) -> Option<ParsedGrepLine<'_>> {
     let (place, url) = first_line(start)?.rsplit_once(": ")?;
     let (names, offset) = place.rsplit_once(':')?;
-    Some(GrepLine {
+    Some(ParsedGrepLine {
         names,
         start: offset.parse().ok()?,
         url,
@@ -199,7 +199,7 @@ mod tests {
     #[test]
     fn a_line_for_people_has_a_place_and_a_url() {
         let line = |text| parse_grep_line(text);
-        let parsed = GrepLine {
+        let parsed = ParsedGrepLine {
             names: "a: b.tar!c",
             start: 12,
             url: "http://a.example/",

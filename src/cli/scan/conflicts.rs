@@ -15,7 +15,7 @@ use super::output::OutputPlace;
 use super::outputs::OutputPlaces;
 use crate::diagnostic::SkipReason;
 use crate::origin::Source;
-use crate::record::{GrepLine, is_written_line, parse_grep_line};
+use crate::record::{ParsedGrepLine, is_written_line, parse_grep_line};
 use crate::sink::{partial_path, resolve};
 use crate::walk::{DeviceInode, PathFilter, SymlinkPolicy, WalkStep, walk};
 
@@ -270,7 +270,7 @@ fn is_replaceable(path: &Path) -> bool {
 }
 
 /// Returns `true` if the URL of a line stands at its place, as in no line of `grep -n`.
-fn names_its_url(line: GrepLine<'_>) -> bool {
+fn names_its_url(line: ParsedGrepLine<'_>) -> bool {
     /// The shortest scheme with its colon.
     const COMPARED_BYTES: usize = 4;
     let file = FileLocation::parse(line.names).path;
