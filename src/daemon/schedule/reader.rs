@@ -165,9 +165,10 @@ impl SpoolReader {
     pub fn is_done(&self, now: MonotonicTime) -> bool {
         let is_due = |watched: &WatchedSpool| {
             watched.missing.is_waiting()
-                || watched
-                    .due
-                    .is_some_and(|due| due <= now.after(RESCAN_DELAY_MS))
+                || !watched.is_periodic
+                    && watched
+                        .due
+                        .is_some_and(|due| due <= now.after(RESCAN_DELAY_MS))
         };
         self.changed.is_empty()
             && self.unsettled.is_empty()

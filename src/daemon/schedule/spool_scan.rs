@@ -199,7 +199,11 @@ impl SpoolReader {
             1..=IMMEDIATE_RESCANS => 0,
             _ => 2 * RESCAN_DELAY_MS,
         };
-        watched.mark(now.after(wait_ms));
+        if watched.unstable_scans == 0 {
+            watched.mark_periodic(now.after(wait_ms));
+        } else {
+            watched.mark(now.after(wait_ms));
+        }
         if watched.missing.is_waiting() {
             watched.mark(now.plus(self.config.watch.gone_after));
         }

@@ -17,6 +17,8 @@ pub(super) struct WatchedSpool {
     pub(super) spool: Spool,
     /// Time of the next full scan; `None` if none is planned.
     pub(super) due: Option<MonotonicTime>,
+    /// `true` if that scan is only the next of the rescans at intervals, for which nothing has to wait.
+    pub(super) is_periodic: bool,
     /// Number of consecutive scans during which the spool changed.
     pub(super) unstable_scans: u32,
     /// `true` if the kernel reports changes in it; otherwise it is polled.
@@ -59,6 +61,7 @@ impl WatchedSpool {
         WatchedSpool {
             spool: spool.clone(),
             due: Some(now),
+            is_periodic: false,
             unstable_scans: 0,
             notices: true,
             present: true,
@@ -74,6 +77,14 @@ impl WatchedSpool {
     /// Marks the spool to be scanned at `at` or earlier.
     pub(super) fn mark(&mut self, at: MonotonicTime) {
         self.due = Some(self.due.map_or(at, |due| due.min(at)));
+        self.is_periodic = false;
+    }
+
+    /// Marks the spool to be scanned at `at` because an interval has passed, or earlier if another scan is planned.
+    pub(super) fn mark_periodic(&mut self, at: MonotonicTime) {
+        let is_planned = self.due.is_some();
+        self.mark(at);
+        self.is_periodic = !is_planned;
     }
 
     /// Returns `true` if the root is another one than at the last call.
