@@ -112,6 +112,54 @@ fn a_moved_message_is_written_once_with_deduplication_per_spool() {
     assert_eq!(move_messages("spool"), [[1, 1]; 3]);
 }
 
+/// One file in two mailboxes: its position is that of the mailbox for which it was read last.
+#[test]
+fn an_mbox_with_names_in_two_mailboxes_is_written_once_for_each() {
+    let folder = Folder::in_memory();
+    let (root, spool) = (folder.root(), folder.path("spool"));
+    configure(root, "");
+    fs::create_dir_all(spool.join("a")).unwrap();
+    fs::create_dir_all(spool.join("b")).unwrap();
+    fs::write(spool.join("a/box"), mbox(1)).unwrap();
+    fs::hard_link(spool.join("a/box"), spool.join("b/box")).unwrap();
+    for n in 1..=5 {
+        if 1 < n {
+            let mut file = OpenOptions::new()
+                .append(true)
+                .open(spool.join("a/box"))
+                .unwrap();
+            file.write_all(mbox(n).as_bytes()).unwrap();
+        }
+        assert_eq!(code(&once(root, &[])), 0);
+        let written = read_segments(&root.join("out"));
+        for earlier in 1..=n {
+            assert_eq!(times(&written, earlier), [2, 2], "message {earlier} of {n}");
+        }
+    }
+}
+
+/// The next rescan was always due, so that `--once` ended at its time limit.
+#[test]
+fn a_short_rescan_interval_does_not_keep_once_from_its_end() {
+    let folder = Folder::in_memory();
+    let (root, spool) = (folder.root(), folder.path("spool"));
+    configure(root, "");
+    let config = fs::read_to_string(root.join("c.toml")).unwrap();
+    let config = config.replace("[watch]\n", "[watch]\nsweep = \"1s\"\n");
+    assert!(config.contains("sweep"), "{config}");
+    fs::write(root.join("c.toml"), config).unwrap();
+    fs::create_dir_all(&spool).unwrap();
+    fs::write(spool.join("inbox"), mbox(1)).unwrap();
+    let begun = Instant::now();
+    assert_eq!(code(&once(root, &[])), 0);
+    assert!(
+        begun.elapsed() < Duration::from_secs(30),
+        "{:?}",
+        begun.elapsed()
+    );
+    assert_eq!(times(&read_segments(&root.join("out")), 1), [1, 1]);
+}
+
 #[test]
 fn an_article_is_ingested_when_its_writer_closes_it() {
     let folder = Folder::in_memory();

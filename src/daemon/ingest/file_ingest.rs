@@ -7,7 +7,7 @@ use std::path::Path;
 use super::blocks::ingest_file;
 use super::container::ingest_container;
 use super::context::IngestContext;
-use super::identity::FileVersion;
+use super::identity::{FileVersion, mailbox_scopes};
 use super::mailbox_progress::MailboxProgress;
 use super::mbox::{MboxFile, head_hash};
 use super::outcome::{FileOutcome, FileStanding, SettleState};
@@ -31,6 +31,7 @@ impl IngestContext<'_> {
             return Ok(FileStanding::Empty);
         }
         let spool = &self.spool.path;
+        let mailboxes = mailbox_scopes(&file.source.path, file.hint, spool);
         self.session.with(|committer| {
             let key = version.key(&file.source.path, file.hint);
             if committer.db.is_file_read(key)? {
@@ -39,7 +40,7 @@ impl IngestContext<'_> {
             if file.hint == FormatHint::Maildir {
                 return Ok(FileStanding::Unread);
             }
-            match committer.db.cursor(version.id)? {
+            match committer.db.cursor(version.id, &mailboxes)? {
                 Some(cursor) if cursor.size == version.size && cursor.mtime == version.mtime => {
                     read_standing(committer, cursor.pass, spool)
                 }
@@ -59,9 +60,10 @@ impl IngestContext<'_> {
         if file.hint == FormatHint::Maildir {
             return Ok(());
         }
+        let mailboxes = mailbox_scopes(&file.source.path, file.hint, &self.spool.path);
         let cursor = self
             .session
-            .with(|committer| committer.db.cursor(version.id))?;
+            .with(|committer| committer.db.cursor(version.id, &mailboxes))?;
         let Some(cursor) = cursor.filter(|cursor| version.size < cursor.last) else {
             return Ok(());
         };

@@ -82,9 +82,10 @@ impl MboxFile<'_> {
         &self,
         ingest: &mut MessageIngest<'_>,
     ) -> Result<FileOutcome, DaemonError> {
+        let mailbox = ingest.mailbox.key;
         let known = ingest
             .session
-            .with(|committer| committer.transaction()?.cursor(self.version.id))?;
+            .with(|committer| committer.transaction()?.cursor(self.version.id, &[mailbox]))?;
         let pass = self.pass(known, ingest)?;
         let mut chunk_bytes = CHUNK_BYTES.min(self.max_message_bytes);
         loop {

@@ -161,14 +161,23 @@ impl StateDb {
         Ok(())
     }
 
-    /// Position up to which an mbox was read; `None` if it is new.
-    pub(crate) fn cursor(&self, id: FileId) -> Result<Option<MboxCursor>, DaemonError> {
-        self.connection.find(
-            "SELECT first, last, guard, head, size, mtime, pass FROM file WHERE dev=?1 AND ino=?2 AND btime=?3",
+    /// Position up to which an mbox was read for one of the mailboxes of these keys; `None` if it is new to all of them.
+    ///
+    /// A file with names in two mailboxes has one position, that of the mailbox for which it was read last; for the other it is
+    /// read from its start, and messages that were seen are skipped.
+    pub(crate) fn cursor(
+        &self,
+        id: FileId,
+        mailboxes: &[Hash128],
+    ) -> Result<Option<MboxCursor>, DaemonError> {
+        let found = self.connection.find(
+            "SELECT first, last, guard, head, size, mtime, pass, key FROM file JOIN mailbox ON id=mailbox
+             WHERE file.dev=?1 AND ino=?2 AND btime=?3",
             params![id.dev.cast_signed(), id.ino.cast_signed(), id.btime],
             |row| {
                 let number = |index| row.get::<_, i64>(index).map(i64::cast_unsigned);
-                Ok(MboxCursor {
+                let mailbox = row.get(7).map(Hash128::from_be_bytes)?;
+                Ok((mailbox, MboxCursor {
                     first: number(0)?,
                     last: number(1)?,
                     guard: number(2)?,
@@ -176,9 +185,12 @@ impl StateDb {
                     size: number(4)?,
                     mtime: row.get(5)?,
                     pass: number(6)?,
-                })
+                }))
             },
-        )
+        )?;
+        Ok(found
+            .filter(|(mailbox, _)| mailboxes.contains(mailbox))
+            .map(|(_, cursor)| cursor))
     }
 
     /// Stores the position up to which an mbox was read.
