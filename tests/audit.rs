@@ -5,6 +5,7 @@ mod check;
 mod http_server;
 mod import;
 mod plan;
+mod report;
 
 use std::path::Path;
 

@@ -1,0 +1,273 @@
+//! `urlspool audit report`: counts, files, and text that must stay text.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use html5gum::{Token, Tokenizer};
+use rusqlite::Connection;
+
+use super::{audit, audited, loaded, message, rows};
+use crate::scene::{Folder, Rng};
+
+const DATED: &str = "Date: Tue, 2 Jan 1996 10:00:00 +0000\nList-Id: <l.m.test>\nSubject: A lamp\n";
+
+/// A planned audit of three links: of 1996, of 1996 in two messages, and undated.
+fn planned() -> Folder {
+    let folder = Folder::new();
+    let mail = [
+        message(1, DATED, "http://l.cern.ch/a and http://l.cern.ch/b\n"),
+        message(2, DATED, "http://l.cern.ch/b and gopher://l.cern.ch/\n"),
+        message(3, "", "http://www.w3.org/c\n"),
+    ];
+    loaded(&folder, &mail.concat());
+    audited(&folder, "plan", &["-q"]);
+    folder
+}
+
+fn run(folder: &Folder, sql: &str) {
+    let db = Connection::open(folder.path("urls.db")).unwrap();
+    db.execute_batch(sql).unwrap();
+}
+
+/// Stores a check of the link whose URL ends so.
+fn checked(folder: &Folder, end: &str, time: &str, state: &str, status: &str) {
+    run(
+        folder,
+        &format!(
+            "INSERT INTO audit_checks(key, checked_at, state, status, checker)
+             SELECT key, '{time}', '{state}', {status}, 'lychee 0.24.2' FROM audit_links WHERE url LIKE '%{end}'"
+        ),
+    );
+}
+
+/// The report in HTML, and the CSV files in `csv`.
+fn reported(folder: &Folder, options: &[&str]) -> String {
+    let (html, csv) = (folder.path("report.html"), folder.path("csv"));
+    let mut args = vec!["-o", html.to_str().unwrap(), "--csv", csv.to_str().unwrap()];
+    args.extend(options);
+    audited(folder, "report", &args);
+    fs::read_to_string(html).unwrap()
+}
+
+fn csv(folder: &Folder, name: &str) -> String {
+    fs::read_to_string(folder.path("csv").join(name)).unwrap()
+}
+
+#[test]
+fn the_newest_check_gives_the_state_and_unknown_links_are_counted() {
+    let folder = planned();
+    checked(&folder, "/a", "2026-11-20T10:00:00Z", "dead_page", "404");
+    checked(&folder, "/a", "2026-11-22T10:00:00Z", "alive", "200");
+    checked(&folder, "/b", "2026-11-22T10:00:00Z", "dead_page", "410");
+    run(
+        &folder,
+        "INSERT INTO audit_captures SELECT key, 'https://web.archive.org/cdx/search/cdx', '2026-11-22T10:00:00Z',
+           '19961219120000', url, 200, 'captured' FROM audit_links WHERE url LIKE '%/b'",
+    );
+    let html = reported(&folder, &[]);
+    assert_eq!(
+        csv(&folder, "cohorts-by-year.csv"),
+        "year,links,alive,redirected,dead_page,dead_host,unknown,archived\n1996,2,1,0,1,0,0,1\nundated,1,0,0,0,0,1,0\n"
+    );
+    assert_eq!(
+        csv(&folder, "dead-protocols.csv"),
+        "year,gopher,wais,prospero,telnet\n1996,1,0,0,0\n"
+    );
+    assert_eq!(csv(&folder, "exclusions.csv"), "reason,links\nscheme,1\n");
+    // Living after 370 months, and dead within 370: of two such links nothing is known but that one died.
+    assert_eq!(
+        csv(&folder, "lifetimes.csv"),
+        "end,after_months,until_months,weight\ndead,0,371,1.000000\ndead,370,,1.000000\n\
+         dead_or_redirected,0,371,1.000000\ndead_or_redirected,370,,1.000000\n"
+    );
+    let snapshot = "https://web.archive.org/web/19961219120000/http://l.cern.ch/b";
+    assert!(csv(&folder, "dead-links.csv").contains(&format!(",captured,{snapshot}\n")));
+    assert!(html.contains(&format!("href=\"{snapshot}\"")));
+    assert!(!html.contains("href=\"http://"), "a dead link is clickable");
+    assert_eq!(csv(&folder, "citations.csv").lines().count(), 3);
+}
+
+#[test]
+fn the_same_database_gives_the_same_files() {
+    let folder = planned();
+    checked(&folder, "/b", "2026-11-22T10:00:00Z", "dead_host", "NULL");
+    let html = reported(&folder, &[]);
+    let tables = csv(&folder, "by-host.csv");
+    assert_eq!(reported(&folder, &[]), html);
+    assert_eq!(csv(&folder, "by-host.csv"), tables);
+    let stdout = audited(&folder, "report", &["-o", "-"]).stdout;
+    assert_eq!(String::from_utf8(stdout).unwrap(), html);
+}
+
+#[test]
+fn senders_may_be_left_out() {
+    let folder = planned();
+    checked(&folder, "/b", "2026-11-22T10:00:00Z", "dead_page", "404");
+    let html = reported(&folder, &[]);
+    assert!(html.contains("a@m.test") && html.contains("&lt;1@m.test&gt;"));
+    let html = reported(&folder, &["--no-senders"]);
+    assert!(!html.contains("@m.test") && html.contains("A lamp"));
+    let citations = csv(&folder, "citations.csv");
+    assert!(!citations.contains("@m.test"), "{citations}");
+}
+
+#[test]
+fn the_database_is_never_overwritten() {
+    let folder = planned();
+    let database = folder.path("urls.db");
+    let before = fs::read(&database).unwrap();
+    let link = folder.path("link.html");
+    std::os::unix::fs::symlink(&database, &link).unwrap();
+    let hard = folder.path("hard.html");
+    fs::hard_link(&database, &hard).unwrap();
+    let named = folder.path("csv/by-host.csv");
+    fs::create_dir(folder.path("csv")).unwrap();
+    fs::hard_link(&database, &named).unwrap();
+    let csv = folder.path("csv");
+    for args in [
+        vec!["-o", database.to_str().unwrap()],
+        vec!["-o", link.to_str().unwrap()],
+        vec!["-o", hard.to_str().unwrap()],
+        vec!["-o", "/dev/null/none", "--csv", csv.to_str().unwrap()],
+    ] {
+        let ended = audit(&folder, "report", &args);
+        assert_eq!(ended.status, Some(2), "{args:?}: {}", ended.stderr);
+        assert!(ended.stderr.contains("would overwrite the database"));
+        assert_eq!(fs::read(&database).unwrap(), before);
+    }
+    let wal = format!("{}-wal", database.display());
+    let ended = audit(&folder, "report", &["-o", &wal]);
+    assert_eq!(ended.status, Some(2), "{}", ended.stderr);
+}
+
+#[test]
+fn a_report_that_fails_leaves_an_earlier_one() {
+    let folder = planned();
+    let before = reported(&folder, &[]);
+    run(&folder, "DROP TABLE audit_captures");
+    let html = folder.path("report.html");
+    let ended = audit(&folder, "report", &["-o", html.to_str().unwrap()]);
+    assert_eq!(ended.status, Some(74), "{}", ended.stderr);
+    assert_eq!(fs::read_to_string(&html).unwrap(), before);
+    assert!(!folder.path("report.html.partial").exists());
+}
+
+/// Pieces of text that mean something to HTML, terminals or spreadsheets.
+const HOSTILE: [&str; 24] = [
+    "<script>alert(1)</script>",
+    "\"><img src=x onerror=alert(1)>",
+    "' onmouseover='alert(1)",
+    "</title></style></script></bdi></td><b>",
+    "javascript:alert(1)",
+    "=HYPERLINK(\"http://e.test\")",
+    "+1",
+    "-1",
+    "@SUM(A1)",
+    "\t=1",
+    "\r=1",
+    "\n",
+    "\u{202e}gnp.exe\u{202c}",
+    "\u{2066}\u{200f}",
+    "\u{1b}]8;;http://e.test\u{7}x\u{1b}]8;;\u{7}",
+    "\u{1b}[2J\u{9b}31m",
+    "\u{2028}\u{2029}",
+    "&lt;b&gt;&amp;&#60;",
+    "]]><!--",
+    "-->",
+    "\u{0}",
+    "a,\"b\"",
+    "\u{1f4a9}",
+    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+];
+
+fn hostile(rng: &mut Rng) -> String {
+    let count = 1 + rng.below(6);
+    (0..count).map(|_| *rng.pick(&HOSTILE)).collect()
+}
+
+/// The elements and attributes of a page.
+fn markup(html: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for token in Tokenizer::new(html).map(|token| token.unwrap()) {
+        match token {
+            Token::StartTag(tag) => {
+                let name = String::from_utf8(tag.name.0).unwrap();
+                found.extend(tag.attributes.into_keys().map(|attribute| {
+                    format!("{name} {}", String::from_utf8(attribute.0).unwrap())
+                }));
+                found.insert(name);
+            }
+            Token::Comment(comment) => panic!("a comment: {comment:?}"),
+            Token::Error(error) => panic!("{error:?}"),
+            _ => {}
+        }
+    }
+    found
+}
+
+#[test]
+fn text_of_others_is_inert() {
+    let folder = planned();
+    for end in ["/a", "/b", "/c"] {
+        checked(&folder, end, "2026-11-22T10:00:00Z", "dead_page", "404");
+    }
+    let plain = markup(&reported(&folder, &[]));
+    let mut rng = Rng::seeded(100);
+    for round in 0..40 {
+        let db = Connection::open(folder.path("urls.db")).unwrap();
+        for sql in [
+            "UPDATE messages SET subject=?1, sender=?1, message_id=?1, list_id=?1, date=?1",
+            "UPDATE urls SET anchor=?1",
+            "UPDATE sources SET path=?1",
+            "UPDATE audit_links SET url='http://' || ?1, host=?1, domain=?1, tld=?1, list=?1",
+            "UPDATE audit_checks SET checker=?1, status=NULL, error=?1",
+            "INSERT OR REPLACE INTO audit_meta VALUES('sample', ?1), ('by', ?1), ('seed', ?1), ('force', ?1), ('planned_at', ?1)",
+            "UPDATE audit_strata SET stratum=?1",
+            "UPDATE audit_links SET year=?1, excluded=?1 WHERE planned=0",
+        ] {
+            db.execute(sql, [hostile(&mut rng)]).unwrap();
+        }
+        let html = reported(&folder, &[]);
+        let mut found = markup(&html);
+        // The table of the strata comes with the sample, and the year of the excluded link may be named.
+        found.retain(|part| !plain.contains(part));
+        assert!(found.is_empty(), "round {round}: {found:?}");
+        let controls: Vec<_> = html
+            .chars()
+            .filter(|c| c.is_control() && *c != '\n' || ('\u{2028}'..='\u{202e}').contains(c))
+            .collect();
+        assert!(controls.is_empty(), "round {round}: {controls:?}");
+        for link in html.split("href=\"").skip(1) {
+            let is_ours = link.starts_with('#') || link.starts_with("https://web.archive.org/web/");
+            assert!(is_ours, "round {round}: {}", &link[..40]);
+        }
+        assert_eq!(html.matches("<script>").count(), 1);
+        for name in [
+            "dead-links.csv",
+            "by-host.csv",
+            "by-list.csv",
+            "citations.csv",
+        ] {
+            check_cells(&csv(&folder, name), name);
+        }
+    }
+    assert!(!rows(&folder.path("urls.db"), "SELECT url FROM audit_links").is_empty());
+}
+
+/// Checks that no cell of a CSV file is a formula.
+#[track_caller]
+fn check_cells(text: &str, name: &str) {
+    let (mut is_quoted, mut is_start) = (false, true);
+    for c in text.chars() {
+        if is_start && c != '"' {
+            assert!(!"=+-@\t\r".contains(c), "a formula in {name}: {text}");
+            is_start = false;
+        }
+        match c {
+            '"' => is_quoted = !is_quoted,
+            ',' | '\n' if !is_quoted => is_start = true,
+            _ => {}
+        }
+    }
+    assert!(!is_quoted, "an open quotation mark in {name}");
+}
