@@ -54,13 +54,11 @@ pub(crate) fn read_small(
 }
 
 /// Appends the content of a file, with one call if the file still has `size` bytes.
-fn read_sized(mut opened: &File, size: u64, max: u64, bytes: &mut Vec<u8>) -> io::Result<()> {
-    let start = bytes.len();
+fn read_sized(opened: &File, size: u64, max: u64, bytes: &mut Vec<u8>) -> io::Result<()> {
     let expected = usize::try_from(size.min(max)).unwrap_or(usize::MAX);
-    // One byte more, which is filled if the file has grown.
-    bytes.resize(start + expected + 1, 0);
-    let read = opened.read(&mut bytes[start..])?;
-    bytes.truncate(start + read);
+    // One byte more, which is filled if the file has grown. Memory is not cleared first, which would cost time.
+    bytes.reserve(expected.saturating_add(1));
+    let read = rustix::io::read(opened, rustix::buffer::spare_capacity(bytes))?;
     if read != expected {
         opened
             .take(max.saturating_sub(read as u64))

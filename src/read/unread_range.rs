@@ -2,8 +2,9 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::sync::Arc;
+
+use rustix::io::Errno;
 
 /// Range of a file that was handed off without being read.
 #[derive(Debug)]
@@ -44,24 +45,19 @@ impl UnreadRange {
     ///
     /// The error of the file; `bytes` then holds the bytes before it.
     pub fn read(&self, bytes: &mut Vec<u8>) -> io::Result<()> {
-        // The old content is overwritten: clearing it first would cost time.
-        bytes.resize(self.len as usize, 0);
-        let mut done = 0;
-        while done < bytes.len() {
-            match self
-                .file
-                .read_at(&mut bytes[done..], self.offset + done as u64)
-            {
+        let len = usize::try_from(self.len).unwrap_or(usize::MAX);
+        bytes.clear();
+        bytes.reserve_exact(len);
+        while bytes.len() < len {
+            let at = self.offset + bytes.len() as u64;
+            // Into memory that is not cleared first, which would cost time. May read more than the range.
+            match rustix::io::pread(&self.file, rustix::buffer::spare_capacity(bytes), at) {
                 Ok(0) => break,
-                Ok(read) => done += read,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => {
-                    bytes.truncate(done);
-                    return Err(error);
-                }
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
             }
         }
-        bytes.truncate(done);
+        bytes.truncate(len);
         Ok(())
     }
 }
