@@ -223,9 +223,12 @@ impl<'w> BatchBuilder<'w> {
             if records.capacity() == 0 {
                 *records = self.pool.take_records();
             }
-            // One batch in a few is larger than those before it.
-            let usual_bytes = self.scratch.usual_bytes;
-            records.reserve((usual_bytes + usual_bytes / 2).min(self.max_reserved_bytes));
+            // One batch in a few is larger than those before it. The first one may have any size.
+            let reserved_bytes = match self.scratch.usual_bytes {
+                0 => self.max_reserved_bytes,
+                usual_bytes => usual_bytes + usual_bytes / 2,
+            };
+            records.reserve(reserved_bytes.min(self.max_reserved_bytes));
         }
     }
 
