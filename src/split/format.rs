@@ -195,7 +195,7 @@ fn header_kind(text: &[u8]) -> Option<HeaderKind> {
         "x-status",
         "disposition-notification-to",
     ];
-    /// Lines that are examined.
+    /// Maximum number of lines that are examined.
     const MAX_LINES: usize = 200;
     const NEWS: &[&str] = &["newsgroups", "article-i.d."];
     let one_of = |names: &[&str], name: &[u8]| {
@@ -206,12 +206,14 @@ fn header_kind(text: &[u8]) -> Option<HeaderKind> {
     let mut known = false;
     let mut start = 0;
     let ends = memchr::memchr_iter(b'\n', text).chain([text.len()]);
-    for (index, end) in ends.enumerate() {
+    for (index, end) in ends.enumerate().take(MAX_LINES) {
         let line = &text[std::mem::replace(&mut start, end + 1)..end];
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         match line.first() {
             None => break,
             Some(b' ' | b'\t') if index > 0 => continue,
+            // Only the name of a field of news matters then.
+            Some(first) if known && !matches!(first.to_ascii_lowercase(), b'n' | b'a') => continue,
             _ => {}
         }
         if !is_field(line) {
@@ -228,9 +230,6 @@ fn header_kind(text: &[u8]) -> Option<HeaderKind> {
             return Some(HeaderKind::News);
         }
         known = known || one_of(KNOWN, name);
-        if index > MAX_LINES {
-            break;
-        }
     }
     known.then_some(HeaderKind::Mail)
 }

@@ -161,20 +161,24 @@ fn doubt(message: &[u8]) -> Option<&'static str> {
     if has_time(line) || line[5..].trim_ascii_end().starts_with(b"-") {
         return None;
     }
-    if memmem::find(header, b"\n\n").is_none() && memmem::find(header, b"\n\r\n").is_none() {
-        // A header that is cut off had more fields.
-        return None;
+    let header = header.get(1..).unwrap_or_default();
+    let mut start = 0;
+    let mut known = 0;
+    for end in memchr::memchr_iter(b'\n', header) {
+        let line = &header[start..end];
+        if line.trim_ascii_end().is_empty() {
+            return Some(
+                "a `From ` line with one field after it: taken for a message, may be text",
+            );
+        }
+        known += usize::from(is_usual(line));
+        if known == 2 {
+            return None;
+        }
+        start = end + 1;
     }
-    let lines = header
-        .get(1..)
-        .unwrap_or_default()
-        .split(|&byte| byte == b'\n');
-    let known = lines
-        .take_while(|line| !line.trim_ascii_end().is_empty())
-        .filter(|line| is_usual(line))
-        .take(2);
-    (known.count() < 2)
-        .then_some("a `From ` line with one field after it: taken for a message, may be text")
+    // A header that is cut off had more fields.
+    None
 }
 
 /// Reports `From ` lines with a time and a field after them that do not begin a message because there is no blank line before them:
