@@ -48,12 +48,12 @@ pub fn parse_attribute(
     sink: &mut dyn FnMut(&FoundUrl<'_>),
 ) -> Result<(), RejectReason> {
     let trimmed = value.text.trim_ascii();
-    let text: Vec<u8> = trimmed
-        .iter()
-        .copied()
-        .filter(|byte| !matches!(byte, b'\t' | b'\n' | b'\r'))
-        .collect();
-    let is_broken = text.len() < trimmed.len();
+    let is_broken = memchr::memchr3(b'\t', b'\n', b'\r', trimmed).is_some();
+    let text = if is_broken {
+        Cow::Owned(without_line_ends(trimmed))
+    } else {
+        Cow::Borrowed(trimmed)
+    };
     let AbsoluteValue {
         full,
         context,
@@ -78,6 +78,14 @@ pub fn parse_attribute(
     };
     url.emit(&choice, sink);
     Ok(())
+}
+
+/// Returns `text` without tabs and line ends.
+fn without_line_ends(text: &[u8]) -> Vec<u8> {
+    text.iter()
+        .copied()
+        .filter(|byte| !matches!(byte, b'\t' | b'\n' | b'\r'))
+        .collect()
 }
 
 /// An attribute's value as an absolute URL.

@@ -20,11 +20,7 @@ const MAX_REFERENCE_BYTES: usize = 34;
 pub(super) fn align(raw: &[u8], start: usize, decoded: &[u8], text: usize, map: &mut ByteMap) {
     let (mut r, mut d) = (0, 0);
     while r < raw.len() && d < decoded.len() {
-        let equal = raw[r..]
-            .iter()
-            .zip(&decoded[d..])
-            .take_while(|(a, b)| a == b && **a != b'&')
-            .count();
+        let equal = equal_bytes(&raw[r..], &decoded[d..]);
         if equal > 0 {
             map.push_same(text + d, start + r);
             (r, d) = (r + equal, d + equal);
@@ -41,6 +37,20 @@ pub(super) fn align(raw: &[u8], start: usize, decoded: &[u8], text: usize, map: 
         let rest = Span::new(start + r.min(raw.len()), start + raw.len());
         map.push_whole(text + d, rest);
     }
+}
+
+/// Number of bytes at the start of `raw` and `decoded` that are equal, up to the next `&`.
+fn equal_bytes(raw: &[u8], decoded: &[u8]) -> usize {
+    let len = raw.len().min(decoded.len());
+    // Most texts differ at their references and line ends only: their bytes need not be compared one by one.
+    let usual = memchr::memchr2(b'&', b'\r', &raw[..len]).unwrap_or(len);
+    let skipped = if raw[..usual] == decoded[..usual] {
+        usual
+    } else {
+        0
+    };
+    let rest = raw[skipped..].iter().zip(&decoded[skipped..]);
+    skipped + rest.take_while(|(a, b)| a == b && **a != b'&').count()
 }
 
 /// Bytes that the tokeniser replaced.

@@ -3,7 +3,7 @@
 use html5gum::emitters::callback::CallbackEvent;
 
 use super::character_reference;
-use super::elements::{LINE_BREAKING, URL_ATTRIBUTES};
+use super::elements::{breaks_lines, url_attribute};
 use super::tokens::{ElementContent, tokenize};
 use super::url_values::{css_urls, refresh_url, srcset_urls, trimmed, words};
 use super::{HtmlLink, ParsedHtml, Unclosed};
@@ -170,7 +170,7 @@ impl<'h> HtmlReader<'h> {
 
     /// Adds a line break before or after the element `name`, if the layout has one there.
     fn break_line(&mut self, name: &[u8]) {
-        if std::str::from_utf8(name).is_ok_and(|name| LINE_BREAKING.contains(&name)) {
+        if breaks_lines(name) {
             self.line_break();
         }
     }
@@ -201,27 +201,28 @@ impl<'h> HtmlReader<'h> {
 
     fn value(&mut self, value: &[u8], span: Span) {
         let attribute = std::mem::take(&mut self.attribute);
-        let name = std::str::from_utf8(&attribute).unwrap_or("");
         let whole = [Span::new(0, value.len())];
-        match (self.element.as_slice(), name) {
-            (b"base", "href") => {
+        match (self.element.as_slice(), attribute.as_slice()) {
+            (b"base", b"href") => {
                 self.page.base.get_or_insert_with(|| value.to_vec());
                 self.links(value, span, whole, "href");
             }
-            (b"meta", "http-equiv") => {
+            (b"meta", b"http-equiv") => {
                 self.meta.is_refresh |= value.eq_ignore_ascii_case(b"refresh")
             }
-            (b"meta", "content") => {
+            (b"meta", b"content") => {
                 self.meta.content = Some(AttributeText {
                     value: value.to_vec(),
                     span,
                 });
             }
-            (_, "style") => self.style(value, span),
-            (_, "srcset" | "imagesrcset") => self.links(value, span, srcset_urls(value), "srcset"),
-            (_, "ping") => self.links(value, span, words(value), "ping"),
+            (_, b"style") => self.style(value, span),
+            (_, b"srcset" | b"imagesrcset") => {
+                self.links(value, span, srcset_urls(value), "srcset");
+            }
+            (_, b"ping") => self.links(value, span, words(value), "ping"),
             (_, name) => {
-                if let Some(known) = URL_ATTRIBUTES.iter().find(|known| **known == name) {
+                if let Some(known) = url_attribute(name) {
                     self.links(value, span, whole, known);
                 }
             }
