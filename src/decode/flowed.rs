@@ -1,5 +1,9 @@
 //! Undoes `format=flowed` (RFC 3676): stuffed blanks, and soft line breaks that delete their blank.
 
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+
 use super::MappedBytes;
 use crate::span::ByteMap;
 
@@ -19,12 +23,20 @@ pub(super) enum DelSp {
 ///
 /// With `DelSp=no` the blank before a soft line break stays, so that no URL written by the rules goes over it. The line breaks
 /// are kept: they tell which URLs a program broke nevertheless.
-pub(super) fn unflow(text: &[u8], delsp: DelSp) -> MappedBytes {
+///
+/// `None` if the text stays as it is.
+pub(super) fn unflow(text: &[u8], delsp: DelSp) -> Option<MappedBytes> {
     match delsp {
-        DelSp::Yes => joined(text),
-        DelSp::No => unstuffed(text),
+        DelSp::Yes => Some(joined(text)),
+        DelSp::No => {
+            let is_stuffed = text.starts_with(b" ") || STUFFED.find(text).is_some();
+            is_stuffed.then(|| unstuffed(text))
+        }
     }
 }
+
+/// Finds the line end before each stuffed line.
+static STUFFED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\n "));
 
 /// Removes the blank that stuffs a line (section 4.4), if no quote marks stand before it.
 fn unstuffed(text: &[u8]) -> MappedBytes {
@@ -118,7 +130,9 @@ mod tests {
     use crate::span::Span;
 
     fn shown(text: &str, delsp: DelSp) -> String {
-        let MappedBytes { bytes: out, map } = unflow(text.as_bytes(), delsp);
+        let Some(MappedBytes { bytes: out, map }) = unflow(text.as_bytes(), delsp) else {
+            return text.to_owned();
+        };
         for at in 0..out.len() {
             let raw = map.raw(Span::new(at, at + 1));
             let same = raw.of(text.as_bytes()) == &out[at..=at];

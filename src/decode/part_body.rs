@@ -97,7 +97,7 @@ impl<'b> PartBody<'b> {
         }
         match self.part.form {
             TextForm::Plain | TextForm::Other | TextForm::Html => {}
-            TextForm::Flowed(delsp) => steps.apply(|text| unflow(text, delsp)),
+            TextForm::Flowed(delsp) => steps.apply_if(|text| unflow(text, delsp)),
             TextForm::Folded => steps.apply(unfold),
         }
         let (text, open) = match self.part.form {

@@ -33,17 +33,20 @@ const BRACKETED_MARKS: [&[u8]; 4] = [b"[...]", b"[..]", b"(...)", b"(..)"];
 /// Returns the part of the URL `full` that was cut short. `tail` are the bytes that were trimmed off its end, `after` those
 /// that follow them.
 pub(super) fn shortened_part(full: &[u8], tail: &[u8], after: &[u8]) -> Option<ShortenedPart> {
+    let is_marked = has_mark(tail, after);
+    if !is_marked && !has_ellipsis(full) {
+        return None;
+    }
     let url = &full[..memchr::memchr(b'#', full).unwrap_or(full.len())];
     let components = components(url);
     if components.scheme.eq_ignore_ascii_case(b"mailto") {
-        let is_cut = has_mark(tail, after) || memchr::memmem::find(url, b"...").is_some();
-        return is_cut
-            .then(|| mailbox_part(components.path, has_mark(tail, after)))
+        return (is_marked || has_ellipsis(url))
+            .then(|| mailbox_part(components.path, is_marked))
             .flatten();
     }
     // Outlook Express ends its attribution with the identifier of an article and three dots.
     let is_news = components.scheme.eq_ignore_ascii_case(b"news");
-    if is_news || !has_mark(tail, after) {
+    if is_news || !is_marked {
         return has_elided_segment(components.path).then_some(ShortenedPart::Path);
     }
     let ends_with_host = components.host.is_some()
@@ -73,6 +76,11 @@ fn has_mark(tail: &[u8], after: &[u8]) -> bool {
     matches!(dots, 2..=4)
         || BRACKETED_MARKS.iter().any(|mark| tail.starts_with(mark))
         || matches!(tail, [] | [b'[' | b'(']) && after.starts_with("…".as_bytes())
+}
+
+/// Returns `true` if three dots in a row are in `text`.
+fn has_ellipsis(text: &[u8]) -> bool {
+    memchr::memchr_iter(b'.', text).any(|at| text[at..].starts_with(b"..."))
 }
 
 /// Returns `true` if an ellipsis stands for a part of a path. Only the path of a wrapped URL can end with dots.
