@@ -134,13 +134,13 @@ fn is_inert_value_simple(value: &[u8]) -> bool {
 }
 
 /// Returns `true` for a byte outside ASCII, a `?` of an encoded word (RFC 2047), a colon that no white space follows, and
-/// the last letter of `www.` or `ftp.`.
+/// the last letter of `www.` or `ftp.`, or of `www2.` or `ftp5.`.
 fn may_begin_url(byte: u8, next: u8) -> bool {
     let lower = byte | 0x20;
     byte >= 0x80
         || byte == b'?'
         || byte == b':' && next != b' ' && next != b'\n'
-        || next == b'.' && (lower == b'w' || lower == b'p')
+        || (next == b'.' || next.is_ascii_digit()) && (lower == b'w' || lower == b'p')
 }
 
 /// A prefix of field names, to be compared without regard to case, 8 bytes at a time.

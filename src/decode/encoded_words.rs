@@ -19,9 +19,23 @@ const MAX_WORDS: usize = 1_000;
 ///
 /// White space between two encoded words is not part of the text (section 6.2). Words that cannot be decoded stay as they
 /// are.
-pub(super) fn decode(raw: &[u8]) -> MappedBytes {
+pub(super) fn decode(raw: &[u8]) -> Vec<u8> {
+    let mut text = Vec::with_capacity(raw.len());
+    append(raw, &mut text, None);
+    text
+}
+
+/// Does the same as [`decode`], with the map to the raw bytes.
+pub(super) fn decode_with_map(raw: &[u8]) -> MappedBytes {
     let mut text = Vec::with_capacity(raw.len());
     let mut map = ByteMap::new();
+    append(raw, &mut text, Some(&mut map));
+    map.push_same(text.len(), raw.len());
+    MappedBytes { bytes: text, map }
+}
+
+/// Appends the decoded text, and to `map` where its bytes come from.
+fn append(raw: &[u8], text: &mut Vec<u8>, mut map: Option<&mut ByteMap>) {
     let mut at = 0;
     let mut after_word = false;
     for _ in 0..MAX_WORDS {
@@ -30,23 +44,22 @@ pub(super) fn decode(raw: &[u8]) -> MappedBytes {
         };
         let between = &raw[at..word.start];
         if !(after_word && between.iter().all(u8::is_ascii_whitespace)) {
-            plain(raw, at, word.start, &mut text, &mut map);
+            plain(raw, Span::new(at, word.start), text, map.as_deref_mut());
         }
-        word.decode(&mut text, &mut map);
+        word.decode(text, map.as_deref_mut());
         at = word.start + word.len;
         after_word = true;
     }
-    plain(raw, at, raw.len(), &mut text, &mut map);
-    map.push_same(text.len(), raw.len());
-    MappedBytes { bytes: text, map }
+    plain(raw, Span::new(at, raw.len()), text, map);
 }
 
 /// Appends bytes outside encoded words: UTF-8, or read as windows-1252.
-fn plain(raw: &[u8], from: usize, to: usize, text: &mut Vec<u8>, map: &mut ByteMap) {
-    let converted = charset::decode(&raw[from..to], None);
-    match converted.map {
-        None => map.push_same(text.len(), from),
-        Some(_) => map.push_whole(text.len(), Span::new(from, to)),
+fn plain(raw: &[u8], range: Span, text: &mut Vec<u8>, map: Option<&mut ByteMap>) {
+    let converted = charset::decode(range.of(raw), None);
+    match (map, converted.map) {
+        (None, _) => {}
+        (Some(map), None) => map.push_same(text.len(), range.start),
+        (Some(map), Some(_)) => map.push_whole(text.len(), range),
     }
     text.extend_from_slice(&converted.bytes);
 }
@@ -110,7 +123,7 @@ fn word_at(raw: &[u8], start: usize) -> Option<EncodedWord<'_>> {
 
 impl EncodedWord<'_> {
     /// Appends the decoded text and its map.
-    fn decode(&self, text: &mut Vec<u8>, map: &mut ByteMap) {
+    fn decode(&self, text: &mut Vec<u8>, map: Option<&mut ByteMap>) {
         let decoded = match self.encoding {
             WordEncoding::B => base64(self.text),
             WordEncoding::Q => q_encoding(self.text),
@@ -119,14 +132,18 @@ impl EncodedWord<'_> {
         let charset = self.charset.split(|&byte| byte == b'*').next();
         let charset = std::str::from_utf8(charset.unwrap_or_default()).ok();
         let converted = charset::decode(&decoded.bytes, charset);
-        if converted.map.is_none() {
-            for at in 0..decoded.bytes.len() {
-                let raw = decoded.map.raw(Span::new(at, at + 1));
-                let raw = Span::new(self.text_start + raw.start, self.text_start + raw.end);
-                map.push_whole(text.len() + at, raw);
+        match map {
+            None => {}
+            Some(map) if converted.map.is_none() => {
+                for at in 0..decoded.bytes.len() {
+                    let raw = decoded.map.raw(Span::new(at, at + 1));
+                    let raw = Span::new(self.text_start + raw.start, self.text_start + raw.end);
+                    map.push_whole(text.len() + at, raw);
+                }
             }
-        } else {
-            map.push_whole(text.len(), Span::new(self.start, self.start + self.len));
+            Some(map) => {
+                map.push_whole(text.len(), Span::new(self.start, self.start + self.len));
+            }
         }
         text.extend_from_slice(&converted.bytes);
     }
@@ -146,7 +163,7 @@ mod tests {
     use super::*;
 
     fn shown(raw: &str) -> String {
-        String::from_utf8(decode(raw.as_bytes()).bytes).unwrap()
+        String::from_utf8(decode(raw.as_bytes())).unwrap()
     }
 
     #[test]
@@ -182,7 +199,7 @@ mod tests {
     #[test]
     fn each_byte_is_mapped_to_its_place_in_the_word() {
         let raw = b"see =?utf-8?Q?http=3A//a.example/?= and =?utf-8?B?aHR0cDovL2I=?=";
-        let MappedBytes { bytes: text, map } = decode(raw);
+        let MappedBytes { bytes: text, map } = decode_with_map(raw);
         let span = |part: &str| {
             let at = String::from_utf8_lossy(&text).find(part).unwrap();
             map.raw(Span::new(at, at + part.len())).of(raw)

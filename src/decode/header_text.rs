@@ -12,7 +12,9 @@ pub(super) fn searchable_text(value: &[u8]) -> Option<ConvertedText<'_>> {
         return None;
     }
     if has_encoded_word(value) {
-        return Some(encoded_words::decode(value).into());
+        let text = encoded_words::decode(value);
+        // The map to the raw bytes takes more time than the text.
+        return may_hold_url(&text).then(|| encoded_words::decode_with_map(value).into());
     }
     if value.is_ascii() && memchr::memchr(ESC as u8, value).is_none() {
         return may_hold_url(value).then(|| ConvertedText::unchanged(value));
@@ -20,8 +22,8 @@ pub(super) fn searchable_text(value: &[u8]) -> Option<ConvertedText<'_>> {
     Some(charset::decode(value, None))
 }
 
-/// Returns `true` if a URL may begin in an ASCII value: after a colon (after one that white space follows only if there is
-/// a `<`), or with `www.` or `ftp.`.
+/// Returns `true` if a URL may begin in a value in UTF-8: after a colon (after one that white space follows only if there is
+/// a `<`), or with `www.` or `ftp.`, which may have a number.
 fn may_hold_url(value: &[u8]) -> bool {
     let mut marks = memchr::memchr2_iter(b':', b'.', value).peekable();
     if marks.peek().is_none() {
@@ -34,7 +36,13 @@ fn may_hold_url(value: &[u8]) -> bool {
             has_bracket || next.is_some_and(|next| !next.is_ascii_whitespace())
         }
         _ => {
-            let before = &value[at.saturating_sub(3)..at];
+            let digits = value[..at]
+                .iter()
+                .rev()
+                .take_while(|byte| byte.is_ascii_digit())
+                .count();
+            let end = at - digits;
+            let before = &value[end.saturating_sub(3)..end];
             before.eq_ignore_ascii_case(b"www") || before.eq_ignore_ascii_case(b"ftp")
         }
     })
@@ -60,7 +68,16 @@ mod tests {
         ] {
             assert!(!may_hold_url(value.as_bytes()), "{value}");
         }
-        for value in ["http://a", "a:b", "<URL: x>", "www.a", "see FTP.a", "10:30"] {
+        for value in [
+            "http://a",
+            "a:b",
+            "<URL: x>",
+            "www.a",
+            "see FTP.a",
+            "www2.a",
+            "Ftp15.a",
+            "10:30",
+        ] {
             assert!(may_hold_url(value.as_bytes()), "{value}");
         }
     }
@@ -71,7 +88,8 @@ mod tests {
             |value: &[u8]| has_encoded_word(value) || !value.is_ascii() || may_hold_url(value);
         for len in 0..70 {
             for mark in [
-                "://x", "www.", "P.", ": <", "<:", ":", "<", "?", "=?x?=", "\u{e9}", ". .", ":\n x",
+                "://x", "www.", "P.", "w2.", ": <", "<:", ":", "<", "?", "=?x?=", "\u{e9}", ". .",
+                ":\n x",
             ] {
                 for at in 0..=len {
                     let value =
