@@ -25,7 +25,7 @@ use crate::origin::Source;
 use crate::parse::{FoundUrl, Grammar, RejectReason, components};
 #[cfg(feature = "files")]
 use crate::record::hash_pieces;
-use crate::record::{IdDemand, Record, RecordOrigin};
+use crate::record::{Demand, Record, RecordOrigin};
 use crate::scan::{Rules, Scanner, SchemelessPolicy};
 #[cfg(feature = "files")]
 use crate::split::HeaderForm;
@@ -56,7 +56,11 @@ pub struct Options {
     /// `true` to remove the recipient's address from the URLs of redirectors.
     pub strip_recipient: bool,
     /// The use of the identifiers of records. Without it they are 0, and a scan is faster.
-    pub ids: IdDemand,
+    pub ids: Demand,
+    /// The use of the numbers of lines. Without it they are 0, and a scan is faster.
+    pub line_numbers: Demand,
+    /// The use of regions. Without it they are empty, and a scan is faster.
+    pub regions: Demand,
     /// The header data of messages that records need. Without the others a scan is faster.
     pub info: InfoFields,
     /// The limits.

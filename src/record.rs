@@ -157,13 +157,13 @@ pub struct RecordOrigin<'r> {
     pub message_end: u64,
 }
 
-/// The use of identifiers and digests, which cost a pass over the message.
+/// Use of a kind of values that cost a pass over the message: identifiers and digests, numbers of lines, or regions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum IdDemand {
+pub enum Demand {
     /// They are written.
     #[default]
     Needed,
-    /// They are not written, and 0 stands for each.
+    /// They are not written, and 0 or an empty text stands for each.
     Unneeded,
 }
 

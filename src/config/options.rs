@@ -3,7 +3,7 @@
 use super::Config;
 use crate::decode::{HeaderPolicy, HtmlPolicy, InfoFields};
 use crate::extract::Options;
-use crate::record::IdDemand;
+use crate::record::Demand;
 use crate::scan::SchemelessPolicy;
 
 impl Config {
@@ -38,7 +38,9 @@ impl Config {
             unique: extract.unique,
             context_bytes: extract.context,
             strip_recipient: extract.strip_recipient,
-            ids: IdDemand::default(),
+            ids: Demand::default(),
+            line_numbers: Demand::default(),
+            regions: Demand::default(),
             info: InfoFields::default(),
             limits: self.limits,
         }

@@ -10,7 +10,7 @@ use crate::parse::{
     FoundUrl, RedirectTarget, RejectReason, key, mismatch, parse_nested, parse_replacement,
     redirect_target, redirect_target_of, without_recipient,
 };
-use crate::record::{IdDemand, Record, RedirectSource, UrlContext, context_border, record_id};
+use crate::record::{Demand, Record, RedirectSource, UrlContext, context_border, record_id};
 use crate::repair::Join;
 use crate::scan::Rules;
 use crate::span::Span;
@@ -95,8 +95,8 @@ impl MessagePass<'_, '_> {
             ..
         } = &self.extractor.options;
         let ids = match self.extractor.options.ids {
-            IdDemand::Needed => self.next_ids(location, found),
-            IdDemand::Unneeded => RecordIds::default(),
+            Demand::Needed => self.next_ids(location, found),
+            Demand::Unneeded => RecordIds::default(),
         };
         self.count_steps(written_bytes(found), location.offset_map, found.raw);
         let mut origin = self.origin(location.offset_map, found.raw);

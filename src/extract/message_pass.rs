@@ -8,7 +8,7 @@ use crate::decode::{HeaderFields, MessageInfo, OffsetMap, RawRange, digest};
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::limits::{Limits, MESSAGE_STEPS, PREFILTER_BYTES};
 use crate::origin::Source;
-use crate::record::{RecordOrigin, hash_pieces};
+use crate::record::{Demand, RecordOrigin, hash_pieces};
 use crate::repair::LogicalLine;
 use crate::span::Span;
 use crate::split::{HeaderForm, Message};
@@ -203,11 +203,10 @@ impl<'s, 'm> MessagePass<'s, 'm> {
     pub(super) fn origin(&mut self, offset_map: &OffsetMap, span: Span) -> RecordOrigin<'s> {
         let RawRange { span: raw, exact } = offset_map.raw(span);
         let base = self.message.raw_start();
-        let before = self
-            .message
-            .fragment_of
-            .map_or(u64::from(self.message.envelope > 0), |head| head.line_ends);
-        let line = before + self.line_of(raw.start);
+        let line = match self.extractor.options.line_numbers {
+            Demand::Needed => self.line_of(raw.start),
+            Demand::Unneeded => 0,
+        };
         RecordOrigin {
             source: self.source,
             kind: self.message.kind,
@@ -235,6 +234,10 @@ impl<'s, 'm> MessagePass<'s, 'm> {
             number - line_ends(at, offset)
         };
         self.counted = CountedLine { offset: at, number };
-        number
+        let before = self
+            .message
+            .fragment_of
+            .map_or(u64::from(self.message.envelope > 0), |head| head.line_ends);
+        before + number
     }
 }

@@ -14,6 +14,7 @@ use crate::parse::{
     AttributeValue, Candidate, FoundUrl, ParseOutcome, RejectReason, parse_attribute,
     parse_candidate,
 };
+use crate::record::Demand;
 use crate::repair::{
     BareWord, Join, LineBreakPolicy, LogicalLine, WrappedText, prefilter, quote_depth,
     unfold_bare_word, unfold_wrapper,
@@ -214,8 +215,9 @@ impl MessagePass<'_, '_> {
     ) {
         let name;
         let region = match text.region {
+            _ if self.extractor.options.regions == Demand::Unneeded => "",
             Region::Header(field) => {
-                name = format!("header:{}", String::from_utf8_lossy(field));
+                name = ["header:", &String::from_utf8_lossy(field)].concat();
                 name.as_str()
             }
             Region::Body if text.page.is_some() => "html:text",

@@ -17,7 +17,7 @@ pub use json_fields::JsonFields;
 pub use table::{FormulaGuard, Table, TableSyntax, write_csv_text};
 
 use super::json_text::text;
-use super::{IdDemand, Record, RecordWriter, close_line};
+use super::{Demand, Record, RecordWriter, close_line};
 use crate::decode::InfoFields;
 
 /// The format of the lines of a run: what is written of each record.
@@ -108,17 +108,33 @@ impl LineFormat {
 
     /// Returns the use of identifiers in the lines.
     #[must_use]
-    pub fn ids(&self) -> IdDemand {
+    pub fn ids(&self) -> Demand {
         let is_id = |field: &FieldId| {
             matches!(
                 field,
                 FieldId::Id | FieldId::MessageDigest | FieldId::UnwrappedFrom
             )
         };
-        if self.fields().iter().any(is_id) {
-            IdDemand::Needed
+        self.demand(is_id)
+    }
+
+    /// Returns the use of line numbers in the lines.
+    #[must_use]
+    pub fn line_numbers(&self) -> Demand {
+        self.demand(|field| *field == FieldId::SourceLine)
+    }
+
+    /// Returns the use of regions in the lines.
+    #[must_use]
+    pub fn regions(&self) -> Demand {
+        self.demand(|field| *field == FieldId::Region)
+    }
+
+    fn demand(&self, is_wanted: impl Fn(&FieldId) -> bool) -> Demand {
+        if self.fields().iter().any(is_wanted) {
+            Demand::Needed
         } else {
-            IdDemand::Unneeded
+            Demand::Unneeded
         }
     }
 

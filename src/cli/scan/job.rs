@@ -54,6 +54,8 @@ pub(in crate::cli) fn job(args: &ScanArgs) -> Result<Job, CommandError> {
 pub(in crate::cli) fn options(config: &Config, job: &Job) -> Options {
     let mut options = config.options();
     options.ids = job.line_format.ids();
+    options.line_numbers = job.line_format.line_numbers();
+    options.regions = job.line_format.regions();
     options.info = job.line_format.info();
     options
 }
