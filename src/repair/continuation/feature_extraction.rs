@@ -39,11 +39,15 @@ pub(super) fn evaluate(
     least_points: f32,
 ) -> Option<Continuation> {
     let token = ContinuationToken::new(line_break.token_and(0))?;
-    if is_impossible(line_break, url, &token) {
+    let head = UrlHead::new(url)?;
+    if is_impossible(line_break, &head, &token) {
         return None;
     }
     let dropped = leftover_bytes(line_break, url);
-    let head = UrlHead::new(&url[..url.len() - dropped])?;
+    let head = match dropped {
+        0 => head,
+        _ => UrlHead::new(&url[..url.len() - dropped])?,
+    };
     if head.is_mailbox() && !head.address_continues(&token) {
         return None;
     }
@@ -67,8 +71,13 @@ pub(super) fn evaluate(
 }
 
 /// Returns `true` if the token cannot belong to the URL, whatever the other features.
-fn is_impossible(line_break: &LineBreak<'_>, url: &[u8], token: &ContinuationToken<'_>) -> bool {
-    let ends_with = |bytes: &[u8]| url.last().is_some_and(|last| bytes.contains(last));
+fn is_impossible(
+    line_break: &LineBreak<'_>,
+    head: &UrlHead<'_>,
+    token: &ContinuationToken<'_>,
+) -> bool {
+    let url = head.url;
+    let ends_with = |bytes: &[u8]| head.ends_with(bytes);
     // A URL inside the URL may be broken before its slashes.
     let inner_slashes = token.all.starts_with(b"//") && ends_with(b"-=:");
     let path_list = token.first() == b'/' && line_break.follow == FollowingLine::Slash;
@@ -83,17 +92,16 @@ fn is_impossible(line_break: &LineBreak<'_>, url: &[u8], token: &ContinuationTok
         && token.is_section_number()
         && url.last().is_some_and(u8::is_ascii_alphanumeric);
     // One site under the other.
-    let width = columns(line_break.upper_line());
     let site = token.begins_host()
-        && width < FILLED_COLUMNS
-        && UrlHead::new(url)
-            .is_some_and(|head| head.ends_with_alnum() && !head.is_host_incomplete());
+        && columns(line_break.upper_line()) < FILLED_COLUMNS
+        && head.ends_with_alnum()
+        && !head.is_host_incomplete();
     let listed = ends_with(b",;") && memmem::find(token.all, b"://").is_some();
     // A URL that begins in ASCII continues in ASCII.
     let foreign = !token.all.is_ascii() && url.is_ascii();
     token.begins_url()
-        || is_separator(line_break, url, token)
-        || is_reference(url, token)
+        || is_separator(line_break, head, token)
+        || is_reference(head, token)
         || is_other_notation(line_break, token)
         || listed
         || site
@@ -107,10 +115,11 @@ fn is_impossible(line_break: &LineBreak<'_>, url: &[u8], token: &ContinuationTok
 }
 
 /// Returns `true` if the token begins with a `;`, `:` or `@` that cannot continue the URL.
-fn is_separator(line_break: &LineBreak<'_>, url: &[u8], token: &ContinuationToken<'_>) -> bool {
-    let Some(head) = UrlHead::new(url) else {
-        return true;
-    };
+fn is_separator(
+    line_break: &LineBreak<'_>,
+    head: &UrlHead<'_>,
+    token: &ContinuationToken<'_>,
+) -> bool {
     match token.first() {
         b';' => !(token.begins_parameter() && head.has_query()),
         b':' => !(token.begins_port() && head.ends_with_host() && !head.has_port()),
@@ -124,15 +133,13 @@ fn is_separator(line_break: &LineBreak<'_>, url: &[u8], token: &ContinuationToke
     }
 }
 
-/// Returns `true` if `url` is a git repository and the token a branch or tag of it. Nothing but a page of a web interface
+/// Returns `true` if the URL is a git repository and the token a branch or tag of it. Nothing but a page of a web interface
 /// continues such a URL.
-fn is_reference(url: &[u8], token: &ContinuationToken<'_>) -> bool {
-    UrlHead::new(url).is_some_and(|head| {
-        let slash = head.ends_with(b"/");
-        let repository = head.ends_with_repository()
-            && (token.is_reference() || !token.is_repository_page(slash));
-        repository || token.is_reference() && head.ends_with_alnum()
-    })
+fn is_reference(head: &UrlHead<'_>, token: &ContinuationToken<'_>) -> bool {
+    let slash = head.ends_with(b"/");
+    let repository =
+        head.ends_with_repository() && (token.is_reference() || !token.is_repository_page(slash));
+    repository || token.is_reference() && head.ends_with_alnum()
 }
 
 /// Returns `true` if the line of the token is written in another notation: a line of a diffstat (`name | 12 +-`), a directive

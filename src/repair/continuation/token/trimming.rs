@@ -5,6 +5,10 @@
 /// Reason for counting brackets once: a token may be long and full of them. A test compares this with a count for each
 /// bracket removed.
 pub(in crate::repair::continuation) fn bare(text: &[u8]) -> &[u8] {
+    // Most texts end with a letter or digit.
+    if text.last().is_some_and(u8::is_ascii_alphanumeric) {
+        return text;
+    }
     let surplus = |open: u8, close: u8| {
         text.iter().fold(0_i64, |sum, &byte| {
             sum + i64::from(byte == close) - i64::from(byte == open)
