@@ -49,15 +49,14 @@ fn is_border(bytes: &[u8], at: usize) -> bool {
 
 /// Returns the message of a section. `None` for the section of options, and for an empty one.
 fn message(section: &[u8], start: u64) -> Option<Message<'_>> {
+    // The last section ends with the folder's final `^_`.
+    let section = section.strip_suffix(b"\x1F").unwrap_or(section);
     let rest = section.strip_prefix(b"\x1F\x0C")?;
     let labels = section.len() - rest.len() + mbox::blank_lines(rest).min(2);
     let after =
         |at: usize| memchr::memchr(b'\n', &section[at..]).map_or(section.len(), |end| at + end + 1);
     let header = after(labels);
-    // The last section ends with the folder's final `^_`.
-    let end = section
-        .strip_suffix(b"\x1F")
-        .map_or(section.len(), <[u8]>::len);
+    let end = section.len();
     let (envelope, header_form) = match eooh(&section[header..end]).map(|at| header + at) {
         None => (header, HeaderForm::Present),
         Some(line) if section[header..line].trim_ascii().is_empty() => {
@@ -109,6 +108,13 @@ fn header_end(text: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Found by the fuzz target `split`: a line of labels that goes up to the final `^_`.
+    #[test]
+    fn a_section_without_a_header_has_no_message() {
+        assert_eq!(message(b"\x1F\x0Crom:p:/A lex\x1F", 0), None);
+        assert_eq!(message(b"\x1F\x0C\x1F", 0), None);
+    }
 
     #[test]
     fn displayed_and_new_messages_are_read() {
