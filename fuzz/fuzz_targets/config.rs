@@ -16,7 +16,10 @@ fuzz_target!(|text: &str| {
         Err(error) => {
             let text = error.to_string();
             assert!(
-                !text.is_empty() && text.chars().all(|c| c == '\n' || !c.is_control()),
+                !text.is_empty()
+                    && text
+                        .chars()
+                        .all(|c| matches!(c, '\n' | '\t') || !c.is_control()),
                 "{text:?}"
             );
         }

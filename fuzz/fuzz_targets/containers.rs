@@ -78,7 +78,12 @@ fuzz_target!(|packed: &[u8]| {
         .iter()
         .chain(&streamed)
         .any(|step| step.contains("InvalidData") || step.contains("Damage"));
-    if !is_zip && !is_damaged {
+    // The place at which the ratio is exceeded depends on how much of the input was read ahead.
+    let is_limited = in_memory
+        .iter()
+        .chain(&streamed)
+        .any(|step| step.contains("Some(Other)") || step.contains("kind: Limit"));
+    if !is_zip && !is_damaged && !is_limited {
         assert_eq!(in_memory, streamed);
     }
 });
