@@ -193,6 +193,8 @@ impl LoadReport for NoReport {
         panic!("{input}: {reason}");
     }
 
+    fn kept_rows(&mut self) {}
+
     fn paused(&mut self, error: &LoadError) {
         panic!("{error}");
     }

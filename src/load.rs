@@ -127,6 +127,10 @@ pub trait LoadReport {
     /// Reports an input that cannot be read, or not to its end.
     fn failed_input(&mut self, input: &str, reason: &str);
 
+    /// Reports that [`LoadMode::Replace`] removed no rows, because an input was not read whole or has lines that are no records:
+    /// the rows that it lacks may be those.
+    fn kept_rows(&mut self);
+
     /// Reports that loading pauses until the target can be reached again.
     fn paused(&mut self, error: &LoadError);
 }

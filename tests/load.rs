@@ -4,6 +4,7 @@
 mod checking_server;
 #[cfg(feature = "elasticsearch")]
 mod elasticsearch;
+mod replace;
 mod search;
 mod segments;
 
@@ -159,23 +160,6 @@ fn gone_and_given_again_in_one_batch() {
     let all = [&lines, gone.as_bytes(), &lines, gone.as_bytes(), &lines].concat();
     loaded(&folder, &[], &all);
     assert_eq!(value::<i64>(&folder, "SELECT count(*) FROM urls"), 4);
-    check_database(&folder.path("urls.db"));
-}
-
-#[test]
-fn replace_removes_what_the_files_of_the_input_no_longer_hold() {
-    let folder = Folder::new();
-    let other = records(&folder, "other.mbox", MAIL);
-    loaded(&folder, &[], &other);
-    loaded(&folder, &[], &records(&folder, "a.mbox", MAIL));
-    let second = MAIL.split_at(MAIL.find("From b").unwrap()).1;
-    let after = records(&folder, "a.mbox", second);
-    let summary = loaded(&folder, &["--replace"], &after);
-    assert!(
-        summary.contains("0 of them new, 3 rows removed"),
-        "{summary}"
-    );
-    assert_eq!(value::<i64>(&folder, "SELECT count(*) FROM urls"), 5);
     check_database(&folder.path("urls.db"));
 }
 

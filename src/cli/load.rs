@@ -147,6 +147,12 @@ impl LoadReport for StderrReport {
         );
     }
 
+    fn kept_rows(&mut self) {
+        eprintln!(
+            "urlspool: --replace removed no rows, because the input was not read whole; mend it and load it again"
+        );
+    }
+
     fn paused(&mut self, error: &LoadError) {
         if self.paused.as_ref() != Some(error) {
             eprintln!("urlspool: paused: {}", escaped(&error.to_string()));

@@ -107,6 +107,14 @@ impl InputLines {
     }
 }
 
+/// Reads a file to its end. Returns the length and the hash of its lines, unpacked, as sidecars have them.
+pub(super) fn len_and_hash(path: &Path) -> io::Result<(u64, String)> {
+    let mut lines = InputLines::of_file(path)?;
+    let mut line = Vec::new();
+    while lines.next(&mut line)? != NextLine::End {}
+    Ok((lines.len(), lines.hash()))
+}
+
 /// The lines of an input that may be compressed. An archive is none.
 fn unpacked(input: Input, path: &Path) -> io::Result<InputLines> {
     // The records of one message repeat its header: they are compressed better than any mail.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use super::error::LoadError;
 use super::input::{InputError, LoadInput, inputs_of};
+use super::lines::len_and_hash;
 use super::parsed_lines::{LineTexts, ParsedItem, ParsedLine, ParsedRecord, each_parsed_line};
 use super::segment::SegmentFile;
 use super::target::{InputLine, LoadRow, RowOutcome, SegmentStatus, Target};
@@ -65,7 +66,11 @@ impl<'r> Loader<'r> {
             for argument in arguments {
                 loader.load_argument(argument)?;
             }
-            loader.batch.counts.removed += loader.target.finish_replacing()?;
+            if loader.counts.failures() == 0 {
+                loader.batch.counts.removed += loader.target.finish_replacing()?;
+            } else {
+                loader.report.kept_rows();
+            }
             loader.commit()
         })
     }
@@ -116,6 +121,11 @@ impl<'r> Loader<'r> {
     fn load_input(&mut self, input: &LoadInput) -> Result<(), LoadError> {
         let name = input.name();
         if let LoadInput::Segment(segment) = input {
+            if self.mode == LoadMode::Replace {
+                return Err(LoadError::Unusable(format!(
+                    "{name} is a segment, which holds only what was new in its files; --replace needs the whole scan of a file"
+                )));
+            }
             return self.load_segment(input, segment, &name);
         }
         match self.load_lines(input, &name, Commits::BetweenLines)? {
@@ -135,7 +145,15 @@ impl<'r> Loader<'r> {
         self.begin()?;
         match self.target.segment_status(&segment.id)? {
             SegmentStatus::New => self.load_new_segment(input, segment, name)?,
-            SegmentStatus::Loaded => self.batch.counts.known_segments += 1,
+            SegmentStatus::Loaded => {
+                if self.segments == LoadedSegments::Delete {
+                    // It, or its sidecar, may be another than the one that was loaded.
+                    let (len, hash) =
+                        len_and_hash(&segment.path).map_err(|error| unreadable(name, &error))?;
+                    check_segment(segment, name, len, &hash, "it was not removed")?;
+                }
+                self.batch.counts.known_segments += 1;
+            }
             SegmentStatus::OtherHash(other) => {
                 let id = &segment.id;
                 return Err(LoadError::Inconsistent(format!(
@@ -157,15 +175,9 @@ impl<'r> Loader<'r> {
         name: &str,
     ) -> Result<(), LoadError> {
         match self.load_lines(input, name, Commits::AfterInput)? {
-            InputEnd::Failed(error) => {
-                return Err(LoadError::Io(format!("cannot read {name}: {error}")));
-            }
-            InputEnd::Whole { len, hash } if len == segment.len && hash == segment.id.hash => {}
-            InputEnd::Whole { .. } => {
-                return Err(LoadError::Inconsistent(format!(
-                    "{name} is not what its sidecar {} describes; nothing of it was loaded",
-                    segment.meta.display()
-                )));
+            InputEnd::Failed(error) => return Err(unreadable(name, &error)),
+            InputEnd::Whole { len, hash } => {
+                check_segment(segment, name, len, &hash, "nothing of it was loaded")?;
             }
         }
         self.target.add_segment(&segment.id)?;
@@ -297,6 +309,27 @@ impl<'r> Loader<'r> {
     }
 }
 
+/// Compares what was read of a segment with its sidecar.
+fn check_segment(
+    segment: &SegmentFile,
+    name: &str,
+    len: u64,
+    hash: &str,
+    effect: &str,
+) -> Result<(), LoadError> {
+    if len == segment.len && hash == segment.id.hash {
+        return Ok(());
+    }
+    Err(LoadError::Inconsistent(format!(
+        "{name} is not what its sidecar {} describes; {effect}",
+        segment.meta.display()
+    )))
+}
+
+fn unreadable(name: &str, error: &io::Error) -> LoadError {
+    LoadError::Io(format!("cannot read {name}: {error}"))
+}
+
 /// The end of an input.
 #[derive(Debug)]
 enum InputEnd {
@@ -316,6 +349,11 @@ enum Commits {
 }
 
 impl LoadCounts {
+    /// Number of lines, records and files that were not loaded.
+    fn failures(&self) -> u64 {
+        self.bad_lines + self.refused_records + self.failed_files
+    }
+
     fn add(&mut self, other: &LoadCounts) {
         self.records += other.records;
         self.added += other.added;

@@ -269,7 +269,7 @@ impl Target for PostgresTarget {
         self.with(|client| {
             let removed = client.execute(
                 "WITH gone AS (DELETE FROM urls USING sources WHERE sources.id = urls.source
-                   AND sources.path IN (SELECT s.path FROM kept JOIN urls AS u USING(record_key) JOIN sources AS s ON s.id = u.source)
+                   AND (sources.path, coalesce(sources.path_b64, '')) IN (SELECT s.path, coalesce(s.path_b64, '') FROM kept JOIN urls AS u USING(record_key) JOIN sources AS s ON s.id = u.source)
                    AND NOT EXISTS (SELECT FROM kept WHERE kept.record_key = urls.record_key)
                    RETURNING urls.id, urls.link, urls.message, urls.source),
                  links AS (INSERT INTO changed_links SELECT DISTINCT link FROM gone WHERE link IS NOT NULL ON CONFLICT DO NOTHING),
@@ -285,6 +285,7 @@ impl Target for PostgresTarget {
 
     fn commit(&mut self) -> Result<ChangedRows, LoadError> {
         self.merge()?;
+        self.is_replacing = false;
         if self.has_removed {
             self.with(|client| client.batch_execute(RECOMPUTE_LINKS))?;
         }

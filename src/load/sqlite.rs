@@ -273,6 +273,7 @@ impl Target for SqliteTarget {
     }
 
     fn commit(&mut self) -> Result<ChangedRows, LoadError> {
+        self.is_replacing = false;
         let updated = self.batch.links.write(&self.db);
         self.named(updated)?;
         if self.batch.has_removed {

@@ -7,9 +7,9 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use twox_hash::XxHash3_64;
 
 use super::checking_server::{API_KEY, CheckingServer, Faults};
+use super::segments::segment;
 use super::{MAIL, records};
 use crate::scene::{Ended, Folder, ended, lines, urlspool};
 
@@ -52,17 +52,6 @@ fn stored(server: &CheckingServer) -> Vec<(String, String)> {
 fn name(record: &Value) -> (String, String) {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     (text(&record["id"]), text(&record["source"]["path"]))
-}
-
-/// Writes a segment and its sidecar.
-fn segment(folder: &Folder, seq: u64, lines: &[u8]) {
-    let hash = XxHash3_64::oneshot(lines);
-    let sidecar = json!({
-        "schema": 1, "instance": "an instance/1", "seq": seq, "name": format!("{seq:010}.jsonl"), "len": lines.len(),
-        "xxh3_64": format!("{hash:016x}"), "records": 1, "messages": 1, "epoch": 0, "age": 0, "mailboxes": [],
-    });
-    folder.write(format!("out/{seq:010}.meta"), format!("{sidecar}\n"));
-    folder.write(format!("out/{seq:010}.jsonl"), lines);
 }
 
 fn gone(record: &Value) -> String {

@@ -5,7 +5,10 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use super::{MAIL, check_database, load, loaded, value};
+use serde_json::json;
+use twox_hash::XxHash3_64;
+
+use super::{MAIL, check_database, load, loaded, records, value};
 use crate::scene::{Folder, done, urlspool};
 
 /// A daemon's folders: one mbox, segments in `out`.
@@ -96,6 +99,38 @@ fn loaded_segments_are_removed_and_other_files_stay() {
     assert_eq!(segments(&folder.path("out")), 1);
     assert!(folder.path("out/copy.jsonl").exists());
     assert_eq!(value::<i64>(&folder, "SELECT count(*) FROM urls"), 4);
+}
+
+/// Writes a segment and its sidecar. Returns the path of the segment.
+pub(super) fn segment(folder: &Folder, seq: u64, lines: &[u8]) -> String {
+    let hash = XxHash3_64::oneshot(lines);
+    let sidecar = json!({
+        "schema": 1, "instance": "an instance/1", "seq": seq, "name": format!("{seq:010}.jsonl"), "len": lines.len(),
+        "xxh3_64": format!("{hash:016x}"), "records": 1, "messages": 1, "epoch": 0, "age": 0, "mailboxes": [],
+    });
+    folder.write(format!("out/{seq:010}.meta"), format!("{sidecar}\n"));
+    folder.file(&format!("out/{seq:010}.jsonl"), lines)
+}
+
+#[test]
+fn a_known_segment_is_removed_only_if_its_sidecar_describes_it() {
+    let folder = Folder::new();
+    let lines = records(&folder, "a.mbox", MAIL);
+    let path = segment(&folder, 1, &lines);
+    loaded(&folder, &[&path], b"");
+    fs::write(&path, lines.repeat(2)).unwrap();
+    let ended = load(&folder, &[&path, "--delete-segments"], b"");
+    assert_eq!(ended.status, Some(78), "{}", ended.stderr);
+    assert!(ended.stderr.contains("not removed"), "{}", ended.stderr);
+    assert_eq!(segments(&folder.path("out")), 2);
+    // Of two files beside one sidecar each must be what it describes.
+    fs::write(&path, &lines).unwrap();
+    let other = zstd::encode_all(&b"other"[..], 1).unwrap();
+    folder.write("out/0000000001.jsonl.zst", other);
+    let out = folder.path("out").display().to_string();
+    let ended = load(&folder, &[&out, "--delete-segments"], b"");
+    assert_eq!(ended.status, Some(78), "{}", ended.stderr);
+    assert_eq!(segments(&folder.path("out")), 3);
 }
 
 #[test]

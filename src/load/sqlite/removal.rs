@@ -68,11 +68,13 @@ pub(super) fn keep(db: &Connection, id: i64) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Removes the rows of the input's files that are not rows of the input. Returns their number.
+/// Removes the rows of the input's files that are not rows of the input. Returns their number. Paths that are not UTF-8 may
+/// differ only in `path_b64`.
 pub(super) fn remove_replaced(db: &Connection) -> rusqlite::Result<u64> {
     let doomed = db.execute(
         "INSERT INTO doomed SELECT urls.id FROM urls JOIN sources ON sources.id = urls.source
-         WHERE sources.path IN (SELECT DISTINCT path FROM sources WHERE id IN
+         WHERE (sources.path, ifnull(sources.path_b64, '')) IN
+           (SELECT DISTINCT path, ifnull(path_b64, '') FROM sources WHERE id IN
            (SELECT source FROM urls JOIN kept USING(id)))
          AND urls.id NOT IN (SELECT id FROM kept)",
         [],

@@ -1,0 +1,94 @@
+//! `urlspool load --replace`: rows are removed only if the input shows that its files no longer hold them.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+
+use super::{MAIL, check_database, load, loaded, records, value};
+use crate::scene::{Folder, done};
+
+/// The second message of [`MAIL`].
+fn second_message() -> &'static str {
+    MAIL.split_at(MAIL.find("From b").unwrap()).1
+}
+
+#[test]
+fn replace_removes_what_the_files_of_the_input_no_longer_hold() {
+    let folder = Folder::new();
+    let other = records(&folder, "other.mbox", MAIL);
+    loaded(&folder, &[], &other);
+    loaded(&folder, &[], &records(&folder, "a.mbox", MAIL));
+    let after = records(&folder, "a.mbox", second_message());
+    let summary = loaded(&folder, &["--replace"], &after);
+    assert!(
+        summary.contains("0 of them new, 3 rows removed"),
+        "{summary}"
+    );
+    assert_eq!(value::<i64>(&folder, "SELECT count(*) FROM urls"), 5);
+    check_database(&folder.path("urls.db"));
+}
+
+/// Loads what is left of a file, with `args`; no row may be removed.
+#[track_caller]
+fn keeps_all_rows(folder: &Folder, args: &[&str], input: &[u8]) {
+    let args = [&["--replace"], args].concat();
+    let ended = load(folder, &args, input);
+    assert_eq!(ended.status, Some(1), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("--replace removed no rows"),
+        "{}",
+        ended.stderr
+    );
+    assert_eq!(value::<i64>(folder, "SELECT count(*) FROM urls"), 4);
+    check_database(&folder.path("urls.db"));
+}
+
+#[test]
+fn replace_removes_nothing_if_the_input_is_not_whole() {
+    let folder = Folder::new();
+    let whole = records(&folder, "a.mbox", MAIL);
+    loaded(&folder, &[], &whole);
+    let first_line = whole.split_inclusive(|byte| *byte == b'\n').next().unwrap();
+    let garbled = [first_line, &b"{\"schema\":1,\n"[..]].concat();
+    keeps_all_rows(&folder, &[], &garbled);
+    let rest = folder.file("rest.jsonl", first_line);
+    keeps_all_rows(&folder, &[&rest, "missing.jsonl"], b"");
+    let packed = zstd::encode_all(&*whole.repeat(40), 1).unwrap();
+    let cut = folder.file("cut.jsonl.zst", &packed[..packed.len() / 2]);
+    keeps_all_rows(&folder, &[&rest, &cut], b"");
+    let summary = loaded(&folder, &["--replace"], first_line);
+    assert!(summary.contains("3 rows removed"), "{summary}");
+}
+
+#[test]
+fn replace_refuses_segments() {
+    let folder = Folder::new();
+    let lines = records(&folder, "a.mbox", MAIL);
+    loaded(&folder, &[], &lines);
+    let segment = super::segments::segment(&folder, 1, &lines);
+    let ended = load(&folder, &["--replace", &segment], b"");
+    assert_eq!(ended.status, Some(2), "{}", ended.stderr);
+    assert!(ended.stderr.contains("is a segment"), "{}", ended.stderr);
+    assert_eq!(value::<i64>(&folder, "SELECT count(*) FROM urls"), 4);
+}
+
+#[test]
+fn replace_distinguishes_names_that_are_not_utf_8() {
+    let folder = Folder::new();
+    for name in [&b"a\xfe.mbox"[..], b"a\xff.mbox"] {
+        fs::create_dir_all(folder.path("mail")).unwrap();
+        fs::write(folder.path("mail").join(OsStr::from_bytes(name)), MAIL).unwrap();
+    }
+    let mail = folder.path("mail").display().to_string();
+    loaded(&folder, &[], &done(&["scan", &mail]).stdout);
+    assert_eq!(value::<i64>(&folder, "SELECT count(*) FROM urls"), 8);
+    fs::remove_file(folder.path("mail").join(OsStr::from_bytes(b"a\xfe.mbox"))).unwrap();
+    fs::write(
+        folder.path("mail").join(OsStr::from_bytes(b"a\xff.mbox")),
+        second_message(),
+    )
+    .unwrap();
+    let summary = loaded(&folder, &["--replace"], &done(&["scan", &mail]).stdout);
+    assert!(summary.contains("3 rows removed"), "{summary}");
+    assert_eq!(value::<i64>(&folder, "SELECT count(*) FROM urls"), 5);
+}
