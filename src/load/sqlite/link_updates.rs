@@ -35,9 +35,10 @@ const UPDATE_LINK: &str = "UPDATE links SET citations = citations + ?2, messages
   first = CASE WHEN first IS NULL OR ?4 < first THEN ?4 ELSE first END,
   last = CASE WHEN last IS NULL OR ?5 > last THEN ?5 ELSE last END WHERE id=?1";
 
-/// Returns `true` if a message of this digest cites the link already.
-const IS_CITED: &str = "SELECT EXISTS(SELECT 1 FROM urls WHERE link=?1
-  AND message IN (SELECT id FROM messages WHERE digest=?2))";
+/// Returns `true` if a message of this digest cites the link already. Copies of a message cite the same links, so the search
+/// ends at the first copy; the order of a plain join could be that of the link's rows, which are many.
+const IS_CITED: &str = "SELECT EXISTS(SELECT 1 FROM messages CROSS JOIN urls
+  ON urls.link=?1 AND urls.message = messages.id WHERE messages.digest=?2)";
 
 impl LinkUpdates {
     /// Counts a citation of the link `key` before its row is added. Returns the link's identifier.

@@ -96,18 +96,14 @@ fn add_source(db: &Connection, row: &LoadRow<'_>) -> rusqlite::Result<i64> {
 
 fn find_or_add_message(db: &Connection, row: &LoadRow<'_>) -> rusqlite::Result<MessageRow> {
     let digest = &*row.record.message.digest;
-    let mut find = db.prepare_cached("SELECT id, mailbox=?2 FROM messages WHERE digest=?1")?;
-    let mut rows = find.query(params![digest, &*row.record.source.mailbox])?;
-    let mut is_new = true;
-    while let Some(found) = rows.next()? {
-        is_new = false;
-        if found.get(1)? {
-            return Ok(MessageRow {
-                id: found.get(0)?,
-                is_new,
-            });
-        }
+    let mut find = db.prepare_cached("SELECT id FROM messages WHERE digest=?1 AND mailbox=?2")?;
+    let key = params![digest, &*row.record.source.mailbox];
+    if let Some(id) = find.query_row(key, |found| found.get(0)).optional()? {
+        return Ok(MessageRow { id, is_new: false });
     }
+    let mut has_copy =
+        db.prepare_cached("SELECT EXISTS(SELECT 1 FROM messages WHERE digest=?1)")?;
+    let is_new = !has_copy.query_row(params![digest], |found| found.get::<_, bool>(0))?;
     let id = add_message(db, row)?;
     Ok(MessageRow { id, is_new })
 }
