@@ -1,5 +1,8 @@
 //! The entry of a load: opens the target, and chooses what is done with the inputs.
 
+use std::fs;
+use std::path::{Path, PathBuf};
+
 #[cfg(feature = "elasticsearch")]
 use super::elasticsearch::ElasticsearchTarget;
 use super::error::LoadError;
@@ -11,6 +14,7 @@ use super::sqlite::SqliteTarget;
 use super::target::Target;
 use super::target_name::TargetName;
 use super::{LoadCounts, LoadJob, LoadMode, LoadReport};
+use crate::walk::DeviceInode;
 
 /// Loads records. Returns the numbers of the load; with [`LoadMode::Follow`] it returns only with an error.
 ///
@@ -18,6 +22,7 @@ use super::{LoadCounts, LoadJob, LoadMode, LoadReport};
 ///
 /// The target cannot be used, or the input contradicts it. What was committed before stays; the load can be repeated.
 pub fn load(job: &LoadJob, report: &mut dyn LoadReport) -> Result<LoadCounts, LoadError> {
+    refuse_target_among_inputs(job)?;
     let mut loader = Loader::new(open(job)?, job, report);
     match job.mode {
         LoadMode::Add => loader.load_all(&job.inputs)?,
@@ -28,6 +33,28 @@ pub fn load(job: &LoadJob, report: &mut dyn LoadReport) -> Result<LoadCounts, Lo
         }
     }
     Ok(loader.counts)
+}
+
+/// A file that is both read and written would be neither records nor a database.
+fn refuse_target_among_inputs(job: &LoadJob) -> Result<(), LoadError> {
+    #[cfg_attr(
+        not(any(feature = "postgres", feature = "elasticsearch")),
+        expect(irrefutable_let_patterns, reason = "there may be other targets")
+    )]
+    let TargetName::Sqlite(target) = &job.target else {
+        return Ok(());
+    };
+    let identity = |path: &Path| fs::metadata(path).ok().map(|found| DeviceInode::of(&found));
+    let found = identity(target);
+    let is_target =
+        |input: &&PathBuf| *input == target || (found.is_some() && identity(input) == found);
+    match job.inputs.iter().find(is_target) {
+        None => Ok(()),
+        Some(input) => Err(LoadError::Unusable(format!(
+            "{} is both an input and the target; load into another file",
+            input.display()
+        ))),
+    }
 }
 
 fn open(job: &LoadJob) -> Result<Box<dyn Target>, LoadError> {

@@ -33,6 +33,8 @@ pub enum TargetNameError {
     Password,
     /// It names no index, or none that a server accepts.
     Index,
+    /// It names no file, or a database in memory, which would be lost at the end of the load.
+    NoFile,
 }
 
 impl fmt::Display for TargetNameError {
@@ -49,6 +51,9 @@ impl fmt::Display for TargetNameError {
             TargetNameError::Index => out.write_str(
                 "an index is named by lower-case letters, digits, `-`, `_` and `.`, after the server: elasticsearch+https://HOST:PORT/INDEX",
             ),
+            TargetNameError::NoFile => {
+                out.write_str("a database is a file; write its name, such as urls.db")
+            }
             TargetNameError::Password => out.write_str(
                 "a password in an argument is seen by every user of the machine; put it into the environment (PGPASSWORD, ~/.pgpass, URLSPOOL_ELASTICSEARCH_API_KEY)",
             ),
@@ -63,18 +68,26 @@ impl TargetName {
     ///
     /// # Errors
     ///
-    /// The scheme is not known, or the program was built without it.
+    /// It names no file, the scheme is not known, or the program was built without it.
     pub fn parse(text: &str) -> Result<TargetName, TargetNameError> {
         if let Some(path) = text.strip_prefix("sqlite:") {
-            return Ok(TargetName::Sqlite(path.into()));
+            return sqlite(path);
         }
         match text.split_once("://") {
-            None => Ok(TargetName::Sqlite(text.into())),
+            None => sqlite(text),
             Some(("postgresql" | "postgres", rest)) => postgres(text, rest),
             Some(("elasticsearch+http", rest)) => elasticsearch("http", rest),
             Some(("elasticsearch+https", rest)) => elasticsearch("https", rest),
             Some((scheme, _)) => Err(TargetNameError::Unknown(format!("{scheme}://"))),
         }
+    }
+}
+
+/// The target of the name of a `SQLite` file.
+fn sqlite(path: &str) -> Result<TargetName, TargetNameError> {
+    match path {
+        "" | ":memory:" => Err(TargetNameError::NoFile),
+        path => Ok(TargetName::Sqlite(path.into())),
     }
 }
 
@@ -139,6 +152,9 @@ mod tests {
                 TargetName::parse(text),
                 Ok(TargetName::Sqlite("urls.db".into()))
             );
+        }
+        for text in ["", "sqlite:", ":memory:", "sqlite::memory:"] {
+            assert_eq!(TargetName::parse(text), Err(TargetNameError::NoFile));
         }
         let secret = TargetName::parse("postgresql://me:pass@host/db");
         assert_eq!(secret, Err(TargetNameError::Password));

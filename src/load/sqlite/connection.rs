@@ -1,7 +1,7 @@
 //! Opening a database: one that is ours, one that is empty, or none.
 
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
@@ -16,7 +16,7 @@ const STATEMENTS: usize = 64;
 
 /// Opens a database for a load. Creates it, and its tables, if there is none.
 pub(super) fn open_to_write(path: &Path) -> Result<Connection, LoadError> {
-    let db = Connection::open(path).map_err(|error| sqlite_error(path, &error))?;
+    let db = Connection::open(plain(path)).map_err(|error| sqlite_error(path, &error))?;
     prepare(&db, path)?;
     Ok(db)
 }
@@ -25,14 +25,14 @@ pub(super) fn open_to_write(path: &Path) -> Result<Connection, LoadError> {
 pub(crate) fn open_to_read(path: &Path) -> Result<Connection, LoadError> {
     if let Err(error) = File::open(path) {
         return Err(LoadError::Unusable(format!(
-            "cannot read {}: {error}; `urlspool load --into {}` makes a database",
+            "cannot open {}: {error}; `urlspool load --into {}` makes a database",
             path.display(),
             path.display()
         )));
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let db =
-        Connection::open_with_flags(path, flags).map_err(|error| sqlite_error(path, &error))?;
+    let db = Connection::open_with_flags(plain(path), flags)
+        .map_err(|error| sqlite_error(path, &error))?;
     match owner(&db).map_err(|error| sqlite_error(path, &error))? {
         Owner::Nobody => Err(LoadError::Unusable(format!(
             "{} is empty; `urlspool load --into {}` fills it",
@@ -41,6 +41,11 @@ pub(crate) fn open_to_read(path: &Path) -> Result<Connection, LoadError> {
         ))),
         owner => owner.check(path).map(|()| db),
     }
+}
+
+/// A path that `SQLite` takes for the name of a file: neither as `:memory:`, nor as a URI (`file:urls.db?mode=memory`).
+fn plain(path: &Path) -> PathBuf {
+    Path::new(".").join(path)
 }
 
 #[cfg(feature = "audit")]
@@ -87,7 +92,7 @@ fn create(db: &Connection) -> rusqlite::Result<()> {
 /// The program that a database belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Owner {
-    /// It is empty.
+    /// It is empty, and no program has marked it.
     Nobody,
     /// This program made it, with tables of this version.
     Ourselves { version: i32 },
@@ -112,10 +117,9 @@ impl Owner {
 
 fn owner(db: &Connection) -> rusqlite::Result<Owner> {
     let number = |sql: &str| db.query_row(sql, [], |row| row.get::<_, i32>(0));
-    if number("SELECT count(*) FROM sqlite_master")? == 0 {
-        return Ok(Owner::Nobody);
-    }
+    let is_empty = number("SELECT count(*) FROM sqlite_master")? == 0;
     Ok(match number("PRAGMA application_id")? {
+        0 | APPLICATION_ID if is_empty => Owner::Nobody,
         APPLICATION_ID => Owner::Ourselves {
             version: number("PRAGMA user_version")?,
         },
