@@ -5,6 +5,7 @@ use std::fmt;
 use data_encoding::BASE64;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::{SCHEMA, hash_pieces};
@@ -110,6 +111,23 @@ impl JsonList {
     pub fn json(&self) -> &str {
         self.0.get()
     }
+
+    /// Checks that it is a list, whose texts are texts. Only escapes can give a NUL, or half a pair of surrogates.
+    fn check(&self) -> Result<(), LineError> {
+        let json = self.json();
+        if !json.starts_with('[') {
+            return Err(LineError::NoRecord(format!("{json} is not a list")));
+        }
+        if !json.contains("\\u") {
+            return Ok(());
+        }
+        let values: Vec<Value> = serde_json::from_str(json).map_err(|error| no_record(&error))?;
+        let has_nul = |value: &Value| value.as_str().is_some_and(|text| text.contains('\0'));
+        if values.iter().any(has_nul) {
+            return Err(LineError::NoRecord(format!("{json} has a NUL")));
+        }
+        Ok(())
+    }
 }
 
 /// Messages that are gone from their mailbox for good.
@@ -127,7 +145,7 @@ pub struct GoneLine {
 pub enum LineError {
     /// It is no line that urlspool wrote. The others can be loaded.
     NoRecord(String),
-    /// It is a record of a URL, but of another version, or without fields that are needed. Others will be like it.
+    /// It is a record of a URL, but of another version, or without a field that is needed. Others will be like it.
     Unsuitable(String),
 }
 
@@ -188,17 +206,24 @@ pub fn read_record_line(line: &[u8]) -> Result<RecordLine, LineError> {
 
 fn read_url(line: &str) -> Result<RecordLine, LineError> {
     let record: UrlLine = serde_json::from_str(line).map_err(|error| {
-        if error.is_data() {
-            LineError::Unsuitable(plain(&error))
-        } else {
-            no_record(&error)
+        match serde_json::from_str::<LineHead>(line).map(|head| head.schema) {
+            Ok(Some(schema)) if schema != SCHEMA => other_schema(schema),
+            // The library has no kind of its own for it.
+            _ if error.to_string().starts_with("missing field `") => {
+                LineError::Unsuitable(plain(&error))
+            }
+            _ => no_record(&error),
         }
     })?;
     if record.schema != SCHEMA {
-        let schema = record.schema;
-        return Err(LineError::Unsuitable(format!("its schema is {schema}")));
+        return Err(other_schema(record.schema));
     }
+    record.check()?;
     Ok(RecordLine::Url(Box::new(record)))
+}
+
+fn other_schema(schema: u32) -> LineError {
+    LineError::Unsuitable(format!("its schema is {schema}"))
 }
 
 fn no_record(error: &serde_json::Error) -> LineError {
@@ -251,15 +276,40 @@ fn add_name(joined: &mut Vec<u8>, name: &[u8]) {
 }
 
 fn names(list: &JsonList) -> Result<Vec<String>, LineError> {
-    serde_json::from_str(list.json()).map_err(|error| LineError::Unsuitable(plain(&error)))
+    serde_json::from_str(list.json()).map_err(|error| no_record(&error))
 }
 
 fn from_base64(text: &str) -> Result<Vec<u8>, LineError> {
     let decoded = BASE64.decode(text.as_bytes());
-    decoded.map_err(|_| LineError::Unsuitable(format!("{text:?} is not base64")))
+    decoded.map_err(|_| LineError::NoRecord(format!("{text:?} is not base64")))
 }
 
+/// Maximum length of a digest, in bytes: no index of a database takes long texts. Ours have 32.
+const DIGEST_BYTES: usize = 128;
+
 impl UrlLine {
+    /// Checks what the types of the fields do not say, and databases refuse.
+    fn check(&self) -> Result<(), LineError> {
+        let len = self.message.digest.len();
+        if DIGEST_BYTES < len {
+            return Err(LineError::NoRecord(format!("its digest has {len} bytes")));
+        }
+        let lists = [
+            &self.conforms,
+            &self.warnings,
+            &self.hazards,
+            &self.repairs,
+            &self.message.newsgroups,
+            &self.message.references,
+        ];
+        let members = [&self.source.member, &self.source.member_b64];
+        let members = members.into_iter().filter_map(Option::as_ref);
+        lists
+            .into_iter()
+            .chain(members)
+            .try_for_each(JsonList::check)
+    }
+
     /// Returns the key of the record: a hash of `id` and of the file or member ([`SourceLine::source_key`]). It is the same for
     /// each copy of the record.
     #[must_use]
