@@ -117,8 +117,10 @@ CREATE TEMP TABLE changed_messages(id bigint PRIMARY KEY) ON COMMIT DELETE ROWS;
 /// row is decided on once. The last one returns the number of rows added.
 pub(super) const MERGE: &[&str] = &[
     "ANALYZE staging",
-    "DELETE FROM staging USING staging AS earlier
-       WHERE earlier.record_key = staging.record_key AND earlier.number < staging.number",
+    // Not a join of the table with itself, whose work is the square of the number of copies.
+    "DELETE FROM staging USING (SELECT number, row_number() OVER (PARTITION BY record_key ORDER BY number) AS copy
+         FROM staging) AS numbered
+       WHERE numbered.number = staging.number AND 1 < numbered.copy",
     "DELETE FROM staging USING urls WHERE urls.record_key = staging.record_key",
     "INSERT INTO sources(key, path, path_b64, member, member_b64, mailbox, kind)
        SELECT DISTINCT ON (source_key) source_key, path, path_b64, member, member_b64, mailbox, kind
