@@ -1,6 +1,9 @@
 //! Following folders of segments: each segment is loaded when it is sealed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
@@ -9,6 +12,7 @@ use super::error::LoadError;
 use super::input::segments_in;
 use super::loader::Loader;
 use crate::limits::{LOAD_FOLLOW_MS, LOAD_RETRY_MS};
+use crate::walk::DeviceInode;
 
 /// Loads the segments that appear in the folders among `arguments`, until an error ends the load. Waits while the target cannot
 /// be reached, and while another loader holds it.
@@ -57,11 +61,31 @@ fn pause(loader: &mut Loader<'_>, error: &LoadError) {
     thread::sleep(Duration::from_millis(LOAD_RETRY_MS));
 }
 
+/// Values by which a segment is recognized without reading it.
+#[derive(Debug, PartialEq, Eq)]
+struct SegmentVersion {
+    file: DeviceInode,
+    /// Seconds and nanoseconds since 1970.
+    modified: (i64, i64),
+    len: u64,
+}
+
+impl SegmentVersion {
+    fn of(path: &Path) -> io::Result<SegmentVersion> {
+        let metadata = fs::metadata(path)?;
+        Ok(SegmentVersion {
+            file: DeviceInode::of(&metadata),
+            modified: (metadata.mtime(), metadata.mtime_nsec()),
+            len: metadata.len(),
+        })
+    }
+}
+
 /// A folder of segments.
 struct FollowedFolder {
     path: PathBuf,
-    /// Segments that were loaded and not yet removed.
-    loaded: BTreeSet<PathBuf>,
+    /// Segments that were loaded and not yet removed. One that another instance writes under the same name is another file.
+    loaded: BTreeMap<PathBuf, SegmentVersion>,
     /// `true` if it could not be listed the last time, which is reported once.
     has_failed: bool,
 }
@@ -70,13 +94,22 @@ impl FollowedFolder {
     fn new(path: &Path) -> FollowedFolder {
         FollowedFolder {
             path: path.to_owned(),
-            loaded: BTreeSet::new(),
+            loaded: BTreeMap::new(),
             has_failed: false,
         }
     }
 
     fn load_new(&mut self, loader: &mut Loader<'_>) -> Result<(), LoadError> {
-        let segments = match segments_in(&self.path, |path| !self.loaded.contains(path)) {
+        let mut listed = BTreeMap::new();
+        let is_new = |path: &Path| {
+            let Ok(version) = SegmentVersion::of(path) else {
+                return false;
+            };
+            let is_new = self.loaded.get(path) != Some(&version);
+            listed.insert(path.to_owned(), version);
+            is_new
+        };
+        let segments = match segments_in(&self.path, is_new) {
             Ok(segments) => segments,
             Err(error) => {
                 if !std::mem::replace(&mut self.has_failed, true) {
@@ -86,16 +119,16 @@ impl FollowedFolder {
             }
         };
         self.has_failed = false;
-        if segments.is_empty() {
-            return Ok(());
-        }
-        let paths: Vec<_> = segments
+        let new: BTreeSet<_> = segments
             .iter()
             .map(|segment| segment.path.clone())
             .collect();
-        loader.load_segments(segments)?;
-        self.loaded.extend(paths);
-        self.loaded.retain(|path| path.exists());
+        if !segments.is_empty() {
+            loader.load_segments(segments)?;
+        }
+        // Those without a sidecar are not loaded, and those that are not listed are gone.
+        listed.retain(|path, version| new.contains(path) || self.loaded.get(path) == Some(version));
+        self.loaded = listed;
         Ok(())
     }
 }

@@ -82,11 +82,11 @@ pub(super) fn inputs_of(argument: &Path) -> Result<Vec<LoadInput>, InputError> {
     Ok(files.into_iter().map(LoadInput::at).collect())
 }
 
-/// Returns the segments of a folder whose numbers stand in `is_new`, in the order of their numbers. Files without a sidecar are
+/// Returns the segments of a folder whose paths satisfy `is_new`, in the order of their numbers. Files without a sidecar are
 /// skipped: the sidecar is published first, so they are no segments.
 pub(super) fn segments_in(
     folder: &Path,
-    is_new: impl Fn(&Path) -> bool,
+    mut is_new: impl FnMut(&Path) -> bool,
 ) -> Result<Vec<SegmentFile>, InputError> {
     let named = |error| InputError {
         path: folder.to_owned(),

@@ -158,6 +158,18 @@ fn following_loads_segments_as_they_are_sealed() {
     wait_for(4);
     daemon(&folder, &MAIL.replace("lamp", "lamps"), "none");
     wait_for(8);
+    // Another instance, with the number of a segment that was loaded.
+    let other = records(&folder, "b.mbox", MAIL);
+    let made = Folder::new();
+    segment(&made, 1, &other);
+    for name in ["out/0000000001.meta", "out/0000000001.jsonl"] {
+        let beside = folder.write(
+            format!("out/.{}", &name[4..]),
+            fs::read(made.path(name)).unwrap(),
+        );
+        fs::rename(beside, folder.path(name)).unwrap();
+    }
+    wait_for(12);
     following.kill().unwrap();
     following.wait().unwrap();
     check_database(&folder.path("urls.db"));
