@@ -43,6 +43,6 @@ pub use mismatch::mismatch;
 pub(crate) use redirector::redirector_names;
 pub use redirector::{RedirectTarget, redirect_target, redirect_target_of, without_recipient};
 pub use reject::{RejectReason, RejectReasonKind};
-pub use site::Site;
+pub use site::{Site, host_name};
 pub use verdict::{Grammar, Verdicts};
 pub use whatwg::WhatwgReading;

@@ -7,8 +7,10 @@ use super::error::{CommandError, CommandResult};
 use super::exit::Exit;
 use super::load::load_error;
 use super::stdout::StdoutLines;
+use super::terminal::escaped;
 use crate::diagnostic::EscapeForm;
 use crate::load::{self, LoadError, SearchQuery};
+use crate::parse::host_name;
 use crate::record::GrepStyle;
 
 impl From<LoadError> for CommandError {
@@ -31,10 +33,12 @@ pub(super) fn search(args: &SearchArgs) -> CommandResult {
         SearchFormat::Jsonl => StdoutLines::new(EscapeForm::Json),
     };
     let mut line = Vec::new();
+    let mut has_found = false;
     load::search(
         &args.database,
         &query,
         |row| -> Result<bool, CommandError> {
+            has_found = true;
             line.clear();
             match args.format {
                 SearchFormat::Grep => row.write_grep(style, &mut line),
@@ -44,13 +48,31 @@ pub(super) fn search(args: &SearchArgs) -> CommandResult {
         },
     )?;
     out.finish()?;
+    if !has_found {
+        eprintln!(
+            "urlspool: nothing found; all conditions must hold, and a word is found as a whole, not by its first letters"
+        );
+    }
     Ok(Exit::Done)
+}
+
+/// The host as records have it.
+fn host(text: &str) -> Result<String, CommandError> {
+    host_name(text).ok_or_else(|| {
+        let text = escaped(text);
+        CommandError::new(
+            Exit::Usage,
+            format!(
+                "--host {text} is not the name of a host; write it alone, such as info.cern.ch"
+            ),
+        )
+    })
 }
 
 fn query(args: &SearchArgs) -> Result<SearchQuery, CommandError> {
     let mut query = SearchQuery::default();
     query.words.clone_from(&args.words);
-    query.host.clone_from(&args.host);
+    query.host = args.host.as_deref().map(host).transpose()?;
     query.since = args.since.map(|date| date.start);
     query.until = args.until.map(|date| date.end);
     query.limit = args.limit;

@@ -42,6 +42,18 @@ impl<'u> Site<'u> {
     }
 }
 
+/// Returns a host in the form of [`Site::host`]; `None` if the text is not a host alone, but a URL, has a port, or is empty.
+#[must_use]
+pub fn host_name(text: &str) -> Option<String> {
+    let is_address = text.starts_with('[') && text.ends_with(']');
+    let is_other = |c: char| c.is_whitespace() || c.is_control() || "/\\@?#".contains(c);
+    if text.contains(is_other) || (text.contains(':') && !is_address) {
+        return None;
+    }
+    let host = normalized_host(text.as_bytes());
+    (!host.is_empty()).then(|| host.into_owned())
+}
+
 fn normalized_host(host: &[u8]) -> Cow<'_, str> {
     let host = match std::str::from_utf8(host) {
         Ok(host) => Cow::Borrowed(host.trim_end_matches('.')),

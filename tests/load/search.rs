@@ -48,6 +48,40 @@ fn hosts_dates_and_limits_choose() {
 }
 
 #[test]
+fn a_host_is_found_in_any_spelling() {
+    let folder = loaded_folder();
+    for host in ["f.example.", "F.EXAMPLE", "f.%65xample", "ｆ.example"] {
+        assert_eq!(found(&folder, &["--host", host]).len(), 1, "{host}");
+    }
+    for host in ["http://f.example/", "f.example:21", "f.example/x", ".", ""] {
+        let ended = search(&folder, &["--host", host]);
+        assert_eq!(ended.status, Some(2), "{host}: {}", ended.stderr);
+        let reason = "is not the name of a host";
+        assert!(ended.stderr.contains(reason), "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn any_limit_is_taken_and_an_empty_result_explained() {
+    let folder = loaded_folder();
+    let limit = u64::MAX.to_string();
+    assert_eq!(found(&folder, &["lamp", "--limit", &limit]).len(), 4);
+    assert_eq!(search(&folder, &["lamp"]).stderr, "");
+    let ended = search(&folder, &["lam"]);
+    assert_eq!(ended.status, Some(0));
+    assert!(ended.stderr.contains("nothing found"), "{}", ended.stderr);
+}
+
+#[test]
+fn a_database_in_a_missing_folder_is_named_once_with_the_reason() {
+    let mut command = urlspool(["load", "--into", "/no/such/x.db"]);
+    let ended = ended(&mut command, b"");
+    assert_eq!(ended.status, Some(74));
+    let message = "urlspool: cannot open /no/such/x.db: No such file or directory (os error 2)\n";
+    assert_eq!(ended.stderr, message);
+}
+
+#[test]
 fn a_match_leads_back_to_its_bytes() {
     let folder = loaded_folder();
     let line = search(&folder, &["--format", "jsonl", "other"]).stdout;

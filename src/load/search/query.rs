@@ -8,7 +8,7 @@ use rusqlite::types::Value;
 pub struct SearchQuery {
     /// Words of which each must occur in the URL, the text of the link, the subject or the sender.
     pub words: Vec<String>,
-    /// A host, or a registrable domain with all its hosts.
+    /// A host, or a registrable domain with all its hosts, as records have them ([`crate::parse::host_name`]).
     pub host: Option<String>,
     /// The earliest date: the first second, in seconds since 1970.
     pub since: Option<i64>,
@@ -32,6 +32,9 @@ const COLUMNS: &str =
 
 const TABLES: &str =
     "JOIN messages ON messages.id = urls.message JOIN sources ON sources.id = urls.source";
+
+/// The largest number that `LIMIT` takes.
+const MAX_LIMIT: u64 = i64::MAX.unsigned_abs();
 
 /// The first citations come first; those without a plausible date last.
 const ORDER: &str = "ORDER BY urls.cited NULLS LAST, urls.id";
@@ -64,7 +67,7 @@ impl SearchQuery {
             add("urls.cited < ?", instant(until).into());
         }
         let limit = match self.limit {
-            Some(limit) => format!(" LIMIT {limit}"),
+            Some(limit) => format!(" LIMIT {}", limit.min(MAX_LIMIT)),
             None => String::new(),
         };
         let filter = match &*conditions {

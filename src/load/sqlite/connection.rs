@@ -1,6 +1,6 @@
 //! Opening a database: one that is ours, one that is empty, or none.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ const STATEMENTS: usize = 64;
 
 /// Opens a database for a load. Creates it, and its tables, if there is none.
 pub(super) fn open_to_write(path: &Path) -> Result<Connection, LoadError> {
-    let db = Connection::open(plain(path)).map_err(|error| sqlite_error(path, &error))?;
+    let db = Connection::open(plain(path)).map_err(|error| open_error(path, &error))?;
     prepare(&db, path)?;
     Ok(db)
 }
@@ -40,6 +40,16 @@ pub(crate) fn open_to_read(path: &Path) -> Result<Connection, LoadError> {
             path.display()
         ))),
         owner => owner.check(path).map(|()| db),
+    }
+}
+
+/// The error of opening a file to write it. `SQLite` does not have the reason, which another attempt gives.
+fn open_error(path: &Path, error: &rusqlite::Error) -> LoadError {
+    match OpenOptions::new().append(true).create(true).open(path) {
+        Err(reason) if error.sqlite_error_code() == Some(ErrorCode::CannotOpen) => {
+            LoadError::Io(format!("cannot open {}: {reason}", path.display()))
+        }
+        _ => sqlite_error(path, error),
     }
 }
 
