@@ -42,10 +42,10 @@ pub fn unstuff(raw: &[u8]) -> Option<DecodedStep> {
     transfer::unstuff(raw).map(DecodedStep::from)
 }
 
-/// Undoes `format=flowed` without `DelSp`.
+/// Undoes `format=flowed` without `DelSp`; `None` if there is nothing to undo.
 #[must_use]
-pub fn unflow(text: &[u8]) -> DecodedStep {
-    flowed::unflow(text, flowed::DelSp::No).into()
+pub fn unflow(text: &[u8]) -> Option<DecodedStep> {
+    flowed::unflow(text, flowed::DelSp::No).map(DecodedStep::from)
 }
 
 /// Decodes UTF-7.
@@ -57,7 +57,7 @@ pub fn utf7(raw: &[u8]) -> DecodedStep {
 /// Decodes the encoded words of a header field.
 #[must_use]
 pub fn encoded_words(raw: &[u8]) -> DecodedStep {
-    encoded_words::decode(raw).into()
+    encoded_words::decode_with_map(raw).into()
 }
 
 /// Converts a text to UTF-8.

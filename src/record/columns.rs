@@ -24,7 +24,7 @@ use crate::limits::{ARROW_BATCH_BYTES, ARROW_BATCH_ROWS};
 /// Columns of records that are being filled.
 pub struct Columns {
     schema: SchemaRef,
-    columns: Vec<Column>,
+    fields: Vec<Column>,
     rows: usize,
     /// Bytes of the lines since the last batch.
     bytes: usize,
@@ -90,7 +90,7 @@ impl Columns {
     pub fn new(chosen: Option<&[FieldId]>) -> Columns {
         let schema = arrow_schema(chosen);
         Columns {
-            columns: schema.fields().iter().map(Column::new).collect(),
+            fields: schema.fields().iter().map(Column::new).collect(),
             schema,
             rows: 0,
             bytes: 0,
@@ -111,7 +111,7 @@ impl Columns {
     ///
     /// The line is not a record with the fields of the columns. The columns cannot be used any more.
     pub fn append(&mut self, line: &[u8]) -> Result<(), ColumnsError> {
-        read_object(&mut self.columns, &mut JsonCursor::new(line))?;
+        read_object(&mut self.fields, &mut JsonCursor::new(line))?;
         self.rows += 1;
         self.bytes += line.len();
         Ok(())
@@ -133,7 +133,7 @@ impl Columns {
             return Ok(None);
         }
         (self.rows, self.bytes) = (0, 0);
-        let arrays: Result<Vec<_>, _> = self.columns.iter_mut().map(Column::finish).collect();
+        let arrays: Result<Vec<_>, _> = self.fields.iter_mut().map(Column::finish).collect();
         RecordBatch::try_new(self.schema(), arrays?).map(Some)
     }
 }

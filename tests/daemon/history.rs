@@ -402,11 +402,9 @@ impl Model {
                 }
             }
             Action::Rebuild => self.rebuild(),
-            Action::RemoveRotated => {
-                if self.rotated.pop().is_some() {
-                    let number = self.rotated.len() + 1;
-                    fs::remove_file(self.root.join(format!("inbox.{number}"))).unwrap();
-                }
+            Action::RemoveRotated if self.rotated.pop().is_some() => {
+                let number = self.rotated.len() + 1;
+                fs::remove_file(self.root.join(format!("inbox.{number}"))).unwrap();
             }
             Action::Unmount => self.mount(true),
             Action::Mount => self.mount(false),

@@ -74,7 +74,10 @@ impl Spools<'_> {
             }
             9..=10 => {
                 if let Some(at) = self.any(self.maildir.len()) {
-                    let flags = ["", "S", "RS"][self.rng.below(3) as usize];
+                    let flags = ["", "S", "RS"]
+                        .into_iter()
+                        .nth(usize::try_from(self.rng.below(3)).unwrap())
+                        .unwrap();
                     let n = self.maildir[at].0;
                     let to = self.path(&format!("md/cur/{n}.M1.host:2,{flags}"));
                     fs::rename(&self.maildir[at].1, &to).unwrap();

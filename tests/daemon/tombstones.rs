@@ -36,7 +36,7 @@ impl Scene {
             dedupe: DedupeScope::Mailbox,
         }];
         for name in ["new", "cur", "tmp"] {
-            fs::create_dir_all(folder.path(&format!("spool/md/{name}"))).unwrap();
+            fs::create_dir_all(folder.path(format!("spool/md/{name}"))).unwrap();
         }
         Scene {
             folder,
@@ -48,7 +48,7 @@ impl Scene {
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.folder.path(&format!("spool/{name}"))
+        self.folder.path(format!("spool/{name}"))
     }
 
     fn write(&mut self, name: &str, text: &str) {

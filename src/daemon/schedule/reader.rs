@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::event::DaemonEvent;
 use super::retries::RetryTable;
-use super::watched_spool::WatchedSpool;
+use super::watched_spool::{ScanReason, WatchedSpool};
 use crate::config::Config;
 use crate::daemon::counters::Counters;
 use crate::daemon::error::DaemonError;
@@ -165,7 +165,7 @@ impl SpoolReader {
     pub fn is_done(&self, now: MonotonicTime) -> bool {
         let is_due = |watched: &WatchedSpool| {
             watched.missing.is_waiting()
-                || !watched.is_periodic
+                || watched.scan_reason == ScanReason::Needed
                     && watched
                         .due
                         .is_some_and(|due| due <= now.after(RESCAN_DELAY_MS))

@@ -200,7 +200,7 @@ impl SpoolReader {
             _ => 2 * RESCAN_DELAY_MS,
         };
         if watched.unstable_scans == 0 {
-            watched.mark_periodic(now.after(wait_ms));
+            watched.mark_interval(now.after(wait_ms));
         } else {
             watched.mark(now.after(wait_ms));
         }

@@ -17,8 +17,8 @@ pub(super) struct WatchedSpool {
     pub(super) spool: Spool,
     /// Time of the next full scan; `None` if none is planned.
     pub(super) due: Option<MonotonicTime>,
-    /// `true` if that scan is only the next of the rescans at intervals, for which nothing has to wait.
-    pub(super) is_periodic: bool,
+    /// Reason for that scan.
+    pub(super) scan_reason: ScanReason,
     /// Number of consecutive scans during which the spool changed.
     pub(super) unstable_scans: u32,
     /// `true` if the kernel reports changes in it; otherwise it is polled.
@@ -35,6 +35,15 @@ pub(super) struct WatchedSpool {
     pub(super) files: u64,
     /// Files that are missing, if tombstones are written.
     pub(super) missing: MissingFiles,
+}
+
+/// Reason for the next scan of a spool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ScanReason {
+    /// The spool is new or changed, or its last scan was not enough.
+    Needed,
+    /// The interval of rescans will have passed. Nothing has to wait for it.
+    Interval,
 }
 
 /// Folders and files of a spool that a scan could not examine.
@@ -61,7 +70,7 @@ impl WatchedSpool {
         WatchedSpool {
             spool: spool.clone(),
             due: Some(now),
-            is_periodic: false,
+            scan_reason: ScanReason::Needed,
             unstable_scans: 0,
             notices: true,
             present: true,
@@ -77,14 +86,16 @@ impl WatchedSpool {
     /// Marks the spool to be scanned at `at` or earlier.
     pub(super) fn mark(&mut self, at: MonotonicTime) {
         self.due = Some(self.due.map_or(at, |due| due.min(at)));
-        self.is_periodic = false;
+        self.scan_reason = ScanReason::Needed;
     }
 
     /// Marks the spool to be scanned at `at` because an interval has passed, or earlier if another scan is planned.
-    pub(super) fn mark_periodic(&mut self, at: MonotonicTime) {
+    pub(super) fn mark_interval(&mut self, at: MonotonicTime) {
         let is_planned = self.due.is_some();
         self.mark(at);
-        self.is_periodic = !is_planned;
+        if !is_planned {
+            self.scan_reason = ScanReason::Interval;
+        }
     }
 
     /// Returns `true` if the root is another one than at the last call.

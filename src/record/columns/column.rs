@@ -120,7 +120,7 @@ impl Column {
             Values::TextList(offsets, texts) => {
                 let items = Arc::new(texts.finish(None)?);
                 let item = schema::item(&self.field);
-                Arc::new(ListArray::try_new(item, offsets.finish()?, items, nulls)?)
+                Arc::new(ListArray::try_new(item, offsets.finish(), items, nulls)?)
             }
             Values::Object(columns) => {
                 let (fields, arrays) = finish_all(columns)?;
@@ -130,7 +130,7 @@ impl Column {
                 let (fields, arrays) = finish_all(columns)?;
                 let items = Arc::new(StructArray::try_new(fields, arrays, None)?);
                 let item = schema::item(&self.field);
-                Arc::new(ListArray::try_new(item, offsets.finish()?, items, nulls)?)
+                Arc::new(ListArray::try_new(item, offsets.finish(), items, nulls)?)
             }
         })
     }
@@ -218,6 +218,10 @@ impl Texts {
     }
 
     /// Ends a text, which is empty if nothing was appended since the last. A batch has fewer bytes than an `i32` can count.
+    #[expect(
+        clippy::cast_possible_wrap,
+        reason = "`ARROW_BATCH_BYTES` is far below the limit of an `i32`"
+    )]
     fn end_text(&mut self) {
         self.offsets.push(self.bytes.len() as i32);
     }
@@ -243,9 +247,9 @@ impl ListOffsets {
         self.0.push(before + items);
     }
 
-    fn finish(&mut self) -> Result<OffsetBuffer<i32>, ArrowError> {
+    fn finish(&mut self) -> OffsetBuffer<i32> {
         let offsets = take(&mut self.0);
         self.0.push(0);
-        Ok(OffsetBuffer::new(ScalarBuffer::from(offsets)))
+        OffsetBuffer::new(ScalarBuffer::from(offsets))
     }
 }

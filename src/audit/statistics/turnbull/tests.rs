@@ -122,10 +122,10 @@ fn the_textbook_example_has_its_known_values() {
 #[test]
 fn a_half_life_may_not_be_reached() {
     let curve = turnbull(&counts(&[(0, Some(24), 3.0), (24, None, 7.0)])).unwrap();
-    match curve.half_life() {
-        HalfLife::NotReached { survival } => assert!((survival - 0.7).abs() < 1e-5),
-        found => panic!("{found:?}"),
-    }
+    let HalfLife::NotReached { survival } = curve.half_life() else {
+        panic!("{:?}", curve.half_life());
+    };
+    assert!((survival - 0.7).abs() < 1e-5);
     assert_eq!(curve.end, 24);
     let living = turnbull(&counts(&[(24, None, 7.0)])).unwrap();
     assert_eq!(living.half_life(), HalfLife::NotReached { survival: 1.0 });
@@ -190,6 +190,6 @@ fn few_rounds_suffice() {
     }
     let innermost = innermost_intervals(&counts);
     let mut estimate = Estimate::new(&counts, &innermost).unwrap();
-    let rounds = (0_u32..).find(|_| estimate.improve()).unwrap();
+    let rounds = (0..SURVIVAL_ROUNDS).find(|_| estimate.improve()).unwrap();
     assert!(rounds < SURVIVAL_ROUNDS / 2, "{rounds} rounds");
 }
