@@ -117,7 +117,7 @@ mod tests {
         let page = record_page();
         for line in list(&schema["oneOf"]) {
             let fields = fields(line);
-            assert!(3 < fields.len());
+            assert!(2 < fields.len());
             for field in fields {
                 assert!(
                     page.contains(&format!("\\fB{}\\fR", field.name)),
