@@ -25,7 +25,7 @@ pub(super) fn open_to_write(path: &Path) -> Result<Connection, LoadError> {
 pub(crate) fn open_to_read(path: &Path) -> Result<Connection, LoadError> {
     if let Err(error) = File::open(path) {
         return Err(LoadError::Unusable(format!(
-            "cannot open {}: {error}; `urlspool load --into {}` makes a database",
+            "cannot read {}: {error}; `urlspool load --into {}` makes a database",
             path.display(),
             path.display()
         )));
