@@ -23,7 +23,7 @@ pub enum InputStep {
     },
     /// Messages of the stream.
     Block(MessageBlock),
-    /// Messages of the stream that are still to be read. Only after [`MessageSource::with_unread_blocks`].
+    /// Messages of the stream that are still to be read. Only after `MessageSource::with_unread_blocks`.
     Unread(UnreadMessages),
     /// The end of the stream.
     Ended(StreamEnd),
