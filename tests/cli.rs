@@ -218,7 +218,7 @@ fn a_hyphen_or_no_path_is_standard_input() {
     }
 }
 
-/// An empty file is skipped silently, a binary one with an event.
+/// An empty file is skipped without an event, a binary one with one.
 #[test]
 fn files_without_text_are_skipped() {
     let folder = Folder::new();
@@ -226,7 +226,8 @@ fn files_without_text_are_skipped() {
         folder.file("empty", ""),
         folder.file("binary", [0, 1, 2, 3, 0, 159, 146, 150]),
     );
-    assert_eq!(status(&["scan", &empty]), (0, String::new()));
+    let no_url = "urlspool: no URL was found\n".to_owned();
+    assert_eq!(status(&["scan", &empty]), (0, no_url));
     assert!(ended(&mut urlspool(["scan"]), b"").stdout.is_empty());
     let (status, stderr) = status(&["scan", &binary]);
     assert_eq!(status, 0);

@@ -152,6 +152,8 @@ fn an_empty_result_has_a_hint() {
     );
     let none = folder.file("none", "no link here\n");
     assert_eq!(hints(&[&none]), "urlspool: no URL was found\n");
+    let empty = folder.file("nothing", "");
+    assert_eq!(hints(&[&empty]), "urlspool: no URL was found\n");
     let hint = hints(&["--schemes", "gopher", &dated]);
     assert!(
         hint.contains("the one URL that was found is not among"),

@@ -62,7 +62,9 @@ pub(super) fn after(args: &ScanArgs, job: &Job, summary: &Summary) -> Vec<String
         hints.push(format!(
             "no message is within --since and --until ({dated} skipped)"
         ));
-    } else if summary.records == 0 && summary.files_read > 0 {
+    } else if summary.records == 0
+        && 0 < summary.files_read + count(&summary.files_skipped, SkipReason::Empty)
+    {
         hints.push(match summary.filtered {
             0 => "no URL was found".to_owned(),
             1 => {
