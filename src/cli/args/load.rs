@@ -29,7 +29,7 @@ pub(crate) struct LoadArgs {
     #[arg(long, value_name = "TARGET", required = true, value_parser = target_name)]
     pub(crate) into: TargetName,
 
-    /// Remove what the target holds of the same files and the input no longer does, in one transaction
+    /// Also remove rows of the files in the input that the input no longer holds, in one transaction
     #[arg(long, conflicts_with = "follow", help_heading = INPUT)]
     pub(crate) replace: bool,
 
