@@ -25,7 +25,7 @@ fn mbox() -> String {
         .collect()
 }
 
-/// What a command found in a folder: the URLs of its records, and its events of panics.
+/// Result of a command on a folder: the URLs of its records, and its events of panics.
 struct Found {
     urls: Vec<String>,
     panics: usize,

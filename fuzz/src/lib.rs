@@ -1,4 +1,4 @@
-//! What the fuzz targets share: simple twins of decoders, and checks of maps.
+//! Simple twins of decoders and checks of offset maps, for all fuzz targets.
 
 pub mod twins;
 

@@ -1,4 +1,4 @@
-//! What a run needs of a message's header before its URLs: the date, and the identity of an article.
+//! Values of a message's header that a run needs before its URLs: the date, and the identity of an article.
 
 use super::chunk::{ArticleChunk, ArticlePart};
 use crate::decode::{HeaderFields, KnownField, parse_date};

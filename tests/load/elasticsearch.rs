@@ -48,7 +48,7 @@ fn stored(server: &CheckingServer) -> Vec<(String, String)> {
     stored
 }
 
-/// What names a record: its identifier and its file.
+/// The name of a record: its identifier and its file.
 fn name(record: &Value) -> (String, String) {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     (text(&record["id"]), text(&record["source"]["path"]))

@@ -12,7 +12,7 @@ const MONTH_SECONDS: i64 = 2_629_800;
 pub(super) enum EndOfLife {
     /// The page or its host is gone.
     Dead,
-    /// The same, or it redirects elsewhere.
+    /// The page or its host is gone, or the link redirects to another domain or a front page.
     DeadOrRedirected,
 }
 

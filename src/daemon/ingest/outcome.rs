@@ -25,7 +25,7 @@ pub(super) enum EndCertainty {
     MidLine,
 }
 
-/// What is known of a version of a file before it is opened.
+/// Knowledge about a version of a file before it is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FileStanding {
     /// It was not read, or not completely.

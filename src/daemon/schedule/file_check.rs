@@ -37,7 +37,7 @@ struct CheckedFile<'f> {
 /// Result of the ingest of a file, or of one chunk of it.
 struct IngestedFile {
     outcome: FileOutcome,
-    /// What is known of the file after that, if holders are tracked; before that otherwise.
+    /// Knowledge about the file after the ingest if holders are tracked, otherwise before it.
     standing: FileStanding,
 }
 
