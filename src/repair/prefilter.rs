@@ -180,7 +180,10 @@ fn check_authority(
         None if prefix.ends_line(end) => true,
         _ => may_have_host(authority),
     };
-    if holds {
+    // The path of an FTP location, as in `ftp.a.example:x@y`, may contain an `@`.
+    let location = cut(cut(authority, b':').before, b'(').before;
+    let is_location = scheme == SchemeOrigin::Guessed && likely_host(location);
+    if holds || is_location {
         Ok(())
     } else if is_cut_short(host_of(authority, scheme)) {
         Err(PrefilterReject::Shortened)

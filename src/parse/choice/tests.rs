@@ -108,6 +108,18 @@ fn a_comma_before_the_next_scheme_ends_the_word() {
     assert_eq!(check(b"mailto:a,b+c://d@e/"), 1);
 }
 
+#[test]
+fn the_path_of_an_ftp_location_may_contain_an_at_sign() {
+    for text in [
+        "ftp.www.http:www.@#",
+        "ftp.a.example:x@y#z",
+        "ftp.a.example(192.0.2.1):x@#",
+        "ftp.a.example:x@&gt;",
+    ] {
+        assert_eq!(check(text.as_bytes()), 0, "{text}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4_000))]
 
