@@ -3,6 +3,7 @@
 //! Each [`Feature`] of the line break has a weight in points, and the sum gives the confidence. Where the URL ends, and
 //! what is trimmed from the continuation, is left to `parse`.
 
+mod exclusion;
 mod feature_extraction;
 mod features;
 mod line_break;

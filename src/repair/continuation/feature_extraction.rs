@@ -2,17 +2,16 @@
 
 use memchr::memmem;
 
+use super::exclusion::is_impossible;
 use super::line_break::{FollowingLine, LineBreak};
-use super::line_width::{WIDEST_COLUMNS, columns, indentation, prose_columns, trim_end};
+use super::line_width::{
+    FILLED_COLUMNS, WIDEST_COLUMNS, columns, indentation, prose_columns, trim_end,
+};
 use super::token::ContinuationToken;
 use super::url_head::UrlHead;
 use crate::repair::line::is_blank;
 
 use super::{Continuation, Feature, Features};
-
-/// Minimum number of columns of a full line. Mailers fill lines up to 65, 72 or 80 columns; a break after a hyphen or slash
-/// makes a line shorter.
-const FILLED_COLUMNS: usize = 64;
 
 /// Minimum number of columns of a line that no program breaks before a short word.
 const FULL_COLUMNS: usize = 70;
@@ -68,96 +67,6 @@ pub(super) fn evaluate(
         whole_line: line_break.whole_line,
         features,
     })
-}
-
-/// Returns `true` if the token cannot belong to the URL, whatever the other features.
-fn is_impossible(
-    line_break: &LineBreak<'_>,
-    head: &UrlHead<'_>,
-    token: &ContinuationToken<'_>,
-) -> bool {
-    let url = head.url;
-    let ends_with = |bytes: &[u8]| head.ends_with(bytes);
-    // A URL inside the URL may be broken before its slashes.
-    let inner_slashes = token.all.starts_with(b"//") && ends_with(b"-=:");
-    let path_list = token.first() == b'/' && line_break.follow == FollowingLine::Slash;
-    let assigned = token.assigned_value();
-    // `name="value"`: the next attribute of the element that has the URL as an attribute.
-    let attribute =
-        assigned.is_some_and(|value| matches!(value, [] | [b'\'', ..])) && !ends_with(b"?&");
-    // `; name=value`: a parameter of the header field that contains the URL.
-    let parameter = assigned.is_some() && ends_with(b";") && !url.contains(&b'?');
-    // `, name=http://...`: the next of several URLs.
-    let section = !line_break.whole_line
-        && token.is_section_number()
-        && url.last().is_some_and(u8::is_ascii_alphanumeric);
-    // One site under the other.
-    let site = token.begins_host()
-        && columns(line_break.upper_line()) < FILLED_COLUMNS
-        && head.ends_with_alnum()
-        && !head.is_host_incomplete();
-    let listed = ends_with(b",;") && memmem::find(token.all, b"://").is_some();
-    // A URL that begins in ASCII continues in ASCII.
-    let foreign = !token.all.is_ascii() && url.is_ascii();
-    token.begins_url()
-        || is_separator(line_break, head, token)
-        || is_reference(head, token)
-        || is_other_notation(line_break, token)
-        || listed
-        || site
-        || section
-        || token.is_punctuation()
-        || token.is_rule() && !inner_slashes
-        || path_list
-        || attribute
-        || parameter
-        || foreign
-}
-
-/// Returns `true` if the token begins with a `;`, `:` or `@` that cannot continue the URL.
-fn is_separator(
-    line_break: &LineBreak<'_>,
-    head: &UrlHead<'_>,
-    token: &ContinuationToken<'_>,
-) -> bool {
-    match token.first() {
-        b';' => !(token.begins_parameter() && head.has_query()),
-        b':' => !(token.begins_port() && head.ends_with_host() && !head.has_port()),
-        // The rest of a Message-ID, or a name in a path; not a decorator, a hunk of a diff or a person who is addressed.
-        b'@' => {
-            let address = token.begins_address_host() && head.ends_with_alnum();
-            let name = token.begins_name_in_path() && head.ends_with(b"/");
-            !(address || name) || !line_break.whole_line && !head.ends_with(b"/")
-        }
-        _ => false,
-    }
-}
-
-/// Returns `true` if the URL is a git repository and the token a branch or tag of it. Nothing but a page of a web interface
-/// continues such a URL.
-fn is_reference(head: &UrlHead<'_>, token: &ContinuationToken<'_>) -> bool {
-    let slash = head.ends_with(b"/");
-    let repository =
-        head.ends_with_repository() && (token.is_reference() || !token.is_repository_page(slash));
-    repository || token.is_reference() && head.ends_with_alnum()
-}
-
-/// Returns `true` if the line of the token is written in another notation: a line of a diffstat (`name | 12 +-`), a directive
-/// of the C preprocessor, or a comment or command that begins with a number sign and a word.
-fn is_other_notation(line_break: &LineBreak<'_>, token: &ContinuationToken<'_>) -> bool {
-    let rest = line_break.rest();
-    let rest = &rest[indentation(rest)..];
-    let diffstat = rest.strip_prefix(b"|").is_some_and(|count| {
-        let count = &count[indentation(count)..];
-        count.first().is_some_and(u8::is_ascii_digit) || count.starts_with(b"Bin ")
-    });
-    let command = token.first() == b'#'
-        && !line_break.whole_line
-        && line_break
-            .rest()
-            .first()
-            .is_some_and(|byte| is_blank(*byte));
-    diffstat || command || token.is_directive()
 }
 
 /// Number of bytes (0 or 1) at the end of `url` that are left over from another encoding: the soft `=` of quoted-printable,

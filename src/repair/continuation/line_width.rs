@@ -20,6 +20,10 @@ const NEARBY_LINE_BYTES: usize = 256;
 /// Maximum number of columns of lines that programs fill or people type. A wider line has not been broken.
 pub(super) const WIDEST_COLUMNS: usize = 100;
 
+/// Minimum number of columns of a full line. Mailers fill lines up to 65, 72 or 80 columns; a break after a hyphen or slash
+/// makes a line shorter.
+pub(super) const FILLED_COLUMNS: usize = 64;
+
 /// Minimum number of words of a line of prose.
 const PROSE_WORDS: usize = 4;
 
