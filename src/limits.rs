@@ -423,6 +423,11 @@ pub const INTERRUPT_WAIT_MS: u64 = 1_000;
 /// A commit costs a sync; a batch of this size takes about a second.
 pub const LOAD_BATCH_ROWS: usize = 50_000;
 
+/// Time, in seconds, after which a batch is committed although it is small, and for which a load waits for a line before it commits.
+///
+/// While a batch is open no other program can write to the database, and many wait for five seconds.
+pub const LOAD_BATCH_SECONDS: u64 = 2;
+
 /// Maximum size, in bytes, of a line that is loaded. A record repeats a URL of [`Limits::url_bytes`] less than twenty times.
 pub const LOAD_LINE_BYTES: usize = 16 << 20;
 

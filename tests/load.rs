@@ -7,6 +7,7 @@ mod elasticsearch;
 mod replace;
 mod search;
 mod segments;
+mod slow_input;
 
 use std::path::Path;
 

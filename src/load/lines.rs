@@ -69,6 +69,11 @@ impl InputLines {
         format!("{:016x}", self.hash.finish())
     }
 
+    /// Returns `true` if the next line has to be read, which may take long.
+    pub(super) fn is_drained(&self) -> bool {
+        self.reader.buffer().is_empty()
+    }
+
     /// Reads the next line into `line`.
     pub(super) fn next(&mut self, line: &mut Vec<u8>) -> io::Result<NextLine> {
         line.clear();

@@ -2,7 +2,9 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::time::Instant;
 
+use super::batch::Batch;
 use super::error::LoadError;
 use super::input::{InputError, LoadInput, inputs_of};
 use super::lines::len_and_hash;
@@ -10,7 +12,6 @@ use super::parsed_lines::{LineTexts, ParsedItem, ParsedLine, ParsedRecord, each_
 use super::segment::SegmentFile;
 use super::target::{InputLine, LoadRow, RowOutcome, SegmentStatus, Target};
 use super::{LoadCounts, LoadJob, LoadMode, LoadReport, LoadedSegments};
-use crate::limits::LOAD_BATCH_ROWS;
 use crate::record::{GoneLine, LineError, RecordLine};
 
 /// A load that is running.
@@ -21,17 +22,6 @@ pub(super) struct Loader<'r> {
     mode: LoadMode,
     segments: LoadedSegments,
     batch: Batch,
-}
-
-/// The uncommitted part of a load.
-#[derive(Debug, Default)]
-struct Batch {
-    /// `true` if a transaction is open.
-    is_open: bool,
-    rows: usize,
-    /// Segments that are removed after the commit.
-    to_delete: Vec<SegmentFile>,
-    counts: LoadCounts,
 }
 
 impl<'r> Loader<'r> {
@@ -90,7 +80,7 @@ impl<'r> Loader<'r> {
         work: impl FnOnce(&mut Self) -> Result<(), LoadError>,
     ) -> Result<(), LoadError> {
         work(self).inspect_err(|_| {
-            if std::mem::take(&mut self.batch).is_open {
+            if std::mem::take(&mut self.batch).opened.is_some() {
                 self.target.roll_back();
             }
         })
@@ -200,6 +190,10 @@ impl<'r> Loader<'r> {
         each_parsed_line(input, texts, |item| {
             match item {
                 ParsedItem::Line(line) => self.load_line(line, name)?,
+                ParsedItem::Idle if commits == Commits::BetweenLines => {
+                    return self.commit_between_lines();
+                }
+                ParsedItem::Idle => {}
                 ParsedItem::End { len, hash } => end = InputEnd::Whole { len, hash },
                 ParsedItem::Failed(error) => end = InputEnd::Failed(error),
             }
@@ -275,22 +269,31 @@ impl<'r> Loader<'r> {
     }
 
     fn begin(&mut self) -> Result<(), LoadError> {
-        if !self.batch.is_open {
+        if self.batch.opened.is_none() {
             self.target.begin()?;
-            self.batch.is_open = true;
+            self.batch.opened = Some(Instant::now());
         }
         Ok(())
     }
 
     fn commit_if_full(&mut self) -> Result<(), LoadError> {
-        if self.mode == LoadMode::Replace || self.batch.rows < LOAD_BATCH_ROWS {
-            return Ok(());
+        if self.batch.is_full() {
+            self.commit_between_lines()
+        } else {
+            Ok(())
         }
-        self.commit()
+    }
+
+    /// Commits, unless the whole load is one transaction.
+    fn commit_between_lines(&mut self) -> Result<(), LoadError> {
+        match self.mode {
+            LoadMode::Replace => Ok(()),
+            LoadMode::Add | LoadMode::Follow => self.commit(),
+        }
     }
 
     fn commit(&mut self) -> Result<(), LoadError> {
-        if !self.batch.is_open {
+        if self.batch.opened.is_none() {
             return Ok(());
         }
         let changed = self.target.commit()?;

@@ -4,18 +4,21 @@
 //! batches over a channel of bounded length.
 
 use std::io;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
+use std::time::Duration;
 
 use super::input::LoadInput;
 use super::lines::{InputLines, NextLine};
-use crate::limits::{LOAD_LINE_BYTES, LOAD_PARSED_BATCHES, LOAD_PARSED_BYTES};
+use crate::limits::{LOAD_BATCH_SECONDS, LOAD_LINE_BYTES, LOAD_PARSED_BATCHES, LOAD_PARSED_BYTES};
 use crate::record::{LineError, RecordLine, UrlLine, read_record_line};
 
 /// A line, or the end of the lines.
 #[derive(Debug)]
 pub(super) enum ParsedItem {
     Line(ParsedLine),
+    /// No line came for [`LOAD_BATCH_SECONDS`]: the input is a pipe whose writer is slow.
+    Idle,
     /// All lines were read.
     End {
         /// Length in bytes of the lines, before compression.
@@ -65,7 +68,14 @@ pub(super) fn each_parsed_line<E>(
         // The receiver is dropped before the scope waits for the thread, which then ends.
         let (sender, receiver): (_, Receiver<Vec<ParsedItem>>) = sync_channel(LOAD_PARSED_BATCHES);
         scope.spawn(move || parse_input(input, texts, &sender));
-        receiver.iter().flatten().try_for_each(&mut take)
+        let wait = Duration::from_secs(LOAD_BATCH_SECONDS);
+        loop {
+            match receiver.recv_timeout(wait) {
+                Ok(items) => items.into_iter().try_for_each(&mut take)?,
+                Err(RecvTimeoutError::Timeout) => take(ParsedItem::Idle)?,
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            }
+        }
     })
 }
 
@@ -110,7 +120,7 @@ fn parse_input(input: &LoadInput, texts: LineTexts, sender: &SyncSender<Vec<Pars
             content,
             json,
         }));
-        if begin + LOAD_PARSED_BYTES <= lines.len() {
+        if lines.is_drained() || begin + LOAD_PARSED_BYTES <= lines.len() {
             begin = lines.len();
             if sender.send(std::mem::take(&mut batch)).is_err() {
                 return;
