@@ -165,6 +165,33 @@ fn gone_and_given_again_in_one_batch() {
 }
 
 #[test]
+fn the_index_has_the_texts_of_the_message_that_was_loaded_first() {
+    let folder = Folder::new();
+    let lines = String::from_utf8(records(&folder, "a.mbox", MAIL)).unwrap();
+    let last = lines.lines().last().unwrap().to_owned() + "\n";
+    // Another record of the message, in another batch and in its own.
+    let other = last
+        .replace("The other lamp", "A wick")
+        .replace("John", "Jim");
+    let other = |offset: &str| other.replacen("\"id\":\"", &format!("\"id\":\"{offset}"), 1);
+    loaded(&folder, &[], (lines + &other("1")).as_bytes());
+    loaded(&folder, &[], other("2").as_bytes());
+    assert_eq!(value::<i64>(&folder, "SELECT count(*) FROM urls"), 6);
+    let found = "SELECT count(*) FROM search WHERE search MATCH 'other john'";
+    assert_eq!(value::<i64>(&folder, found), 3);
+    check_database(&folder.path("urls.db"));
+    let digest: String = value(
+        &folder,
+        "SELECT digest FROM messages WHERE message_id='<2@m.example>'",
+    );
+    let mailbox = folder.path("a.mbox");
+    let gone = format!("{{\"type\":\"gone\",\"mailbox\":{mailbox:?},\"digests\":[{digest:?}]}}\n");
+    loaded(&folder, &[], gone.as_bytes());
+    assert_eq!(value::<i64>(&folder, found), 0);
+    check_database(&folder.path("urls.db"));
+}
+
+#[test]
 fn lines_of_other_types_are_skipped_and_bad_lines_named() {
     let folder = Folder::new();
     let lines = records(&folder, "a.mbox", MAIL);

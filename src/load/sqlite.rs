@@ -24,7 +24,7 @@ use super::error::LoadError;
 use super::target::{ChangedRows, LoadRow, RowOutcome, SegmentId, SegmentStatus, Target};
 use crate::record::GoneLine;
 use link_updates::LinkUpdates;
-use row_ids::RowIds;
+use row_ids::{MessageTexts, RowIds};
 
 /// A database file that is being loaded.
 pub(super) struct SqliteTarget {
@@ -113,7 +113,7 @@ impl SqliteTarget {
                 cited,
             },
         )?;
-        insert_text(&self.db, id, row)?;
+        insert_text(&self.db, id, row, batch.ids.message_texts())?;
         Ok(id)
     }
 }
@@ -172,15 +172,21 @@ fn insert_url(
     Ok(())
 }
 
-fn insert_text(db: &Connection, id: i64, row: &LoadRow<'_>) -> rusqlite::Result<()> {
+/// Indexes the texts of a row, as the view `texts` has them: with others the index could not be kept up to date.
+fn insert_text(
+    db: &Connection,
+    id: i64,
+    row: &LoadRow<'_>,
+    message: Option<&MessageTexts>,
+) -> rusqlite::Result<()> {
     let record = row.record;
     let mut statement = db.prepare_cached(INSERT_TEXT)?;
     statement.execute(params![
         id,
         &*record.url,
         record.anchor.as_deref(),
-        record.message.subject.as_deref(),
-        record.message.from.as_deref(),
+        message.and_then(|message| message.subject.as_deref()),
+        message.and_then(|message| message.sender.as_deref()),
     ])?;
     Ok(())
 }

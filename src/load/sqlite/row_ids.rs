@@ -23,6 +23,15 @@ struct LastMessage {
     digest: String,
     mailbox: String,
     row: MessageRow,
+    texts: MessageTexts,
+}
+
+/// The texts of a row of `messages` that are searched. They are those of the record that was loaded first: a later one of its
+/// digest may have others.
+#[derive(Debug)]
+pub(super) struct MessageTexts {
+    pub(super) subject: Option<String>,
+    pub(super) sender: Option<String>,
 }
 
 /// A row of `messages`.
@@ -71,13 +80,19 @@ impl RowIds {
         if let Some(last) = self.message.as_ref().filter(is_same) {
             return Ok(last.row);
         }
-        let row = find_or_add_message(db, row)?;
+        let (row, texts) = find_or_add_message(db, row)?;
         self.message = Some(LastMessage {
             digest: digest.to_owned(),
             mailbox: mailbox.to_owned(),
             row,
+            texts,
         });
         Ok(row)
+    }
+
+    /// The texts of the row that [`RowIds::message`] returned last.
+    pub(super) fn message_texts(&self) -> Option<&MessageTexts> {
+        self.message.as_ref().map(|last| &last.texts)
     }
 }
 
@@ -94,18 +109,39 @@ fn add_source(db: &Connection, row: &LoadRow<'_>) -> rusqlite::Result<i64> {
     ])
 }
 
-fn find_or_add_message(db: &Connection, row: &LoadRow<'_>) -> rusqlite::Result<MessageRow> {
-    let digest = &*row.record.message.digest;
-    let mut find = db.prepare_cached("SELECT id FROM messages WHERE digest=?1 AND mailbox=?2")?;
+fn find_or_add_message(
+    db: &Connection,
+    row: &LoadRow<'_>,
+) -> rusqlite::Result<(MessageRow, MessageTexts)> {
+    let message = &row.record.message;
+    let digest = &*message.digest;
+    let mut find = db.prepare_cached(
+        "SELECT id, subject, sender FROM messages WHERE digest=?1 AND mailbox=?2",
+    )?;
     let key = params![digest, &*row.record.source.mailbox];
-    if let Some(id) = find.query_row(key, |found| found.get(0)).optional()? {
-        return Ok(MessageRow { id, is_new: false });
+    let found = find.query_row(key, |found| {
+        let row = MessageRow {
+            id: found.get(0)?,
+            is_new: false,
+        };
+        let texts = MessageTexts {
+            subject: found.get(1)?,
+            sender: found.get(2)?,
+        };
+        Ok((row, texts))
+    });
+    if let Some(found) = found.optional()? {
+        return Ok(found);
     }
     let mut has_copy =
         db.prepare_cached("SELECT EXISTS(SELECT 1 FROM messages WHERE digest=?1)")?;
     let is_new = !has_copy.query_row(params![digest], |found| found.get::<_, bool>(0))?;
     let id = add_message(db, row)?;
-    Ok(MessageRow { id, is_new })
+    let texts = MessageTexts {
+        subject: message.subject.clone(),
+        sender: message.from.clone(),
+    };
+    Ok((MessageRow { id, is_new }, texts))
 }
 
 fn add_message(db: &Connection, row: &LoadRow<'_>) -> rusqlite::Result<i64> {
