@@ -4,6 +4,7 @@
 mod checking_server;
 #[cfg(feature = "elasticsearch")]
 mod elasticsearch;
+mod folders;
 mod replace;
 mod search;
 mod segments;

@@ -1,10 +1,13 @@
 //! Inputs of a load: standard input, files, segments, and those of folders.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::segment::{SegmentFile, number};
+use crate::walk::DeviceInode;
 
 /// One input.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +22,15 @@ pub(super) enum LoadInput {
 pub(super) struct InputError {
     pub(super) path: PathBuf,
     pub(super) error: io::Error,
+}
+
+impl InputError {
+    fn new(path: &Path, error: io::Error) -> InputError {
+        InputError {
+            path: path.to_owned(),
+            error,
+        }
+    }
 }
 
 /// Endings of files of records, in folders.
@@ -52,34 +64,67 @@ impl LoadInput {
     }
 }
 
-/// Returns the inputs that an argument names: of a folder the files of records beneath it, in the order of their names.
-pub(super) fn inputs_of(argument: &Path) -> Result<Vec<LoadInput>, InputError> {
+/// Returns the inputs that an argument names: of a folder the files of records beneath it, in the order of their names. Links
+/// are followed; a folder that several links lead to is listed once.
+pub(super) fn inputs_of(argument: &Path) -> Vec<Result<LoadInput, InputError>> {
     if argument == Path::new(STDIN) {
-        return Ok(vec![LoadInput::Stdin]);
+        return vec![Ok(LoadInput::Stdin)];
     }
-    let named = |error| InputError {
-        path: argument.to_owned(),
-        error,
-    };
-    if !fs::metadata(argument).map_err(named)?.is_dir() {
-        return Ok(vec![LoadInput::at(argument.to_owned())]);
+    if !argument.is_dir() {
+        let found = fs::metadata(argument).map(|_| LoadInput::at(argument.to_owned()));
+        return vec![found.map_err(|error| InputError::new(argument, error))];
     }
     let mut files = Vec::new();
+    let mut failed = Vec::new();
+    let mut listed = HashSet::new();
     let mut folders = vec![argument.to_owned()];
     while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).map_err(named)? {
-            let entry = entry.map_err(named)?;
-            let (path, kind) = (entry.path(), entry.file_type().map_err(named)?);
-            match entry.file_name().to_str() {
-                Some(name) if name.starts_with('.') => {}
-                _ if kind.is_dir() => folders.push(path),
-                Some(name) if kind.is_file() && is_records(name) => files.push(path),
-                _ => {}
-            }
+        match entries_of(&folder, &mut listed) {
+            Err(error) => failed.push(Err(InputError::new(&folder, error))),
+            Ok(entries) => entries.into_iter().for_each(|entry| match entry {
+                FolderEntry::Folder(path) => folders.push(path),
+                FolderEntry::Records(path) => files.push(path),
+                FolderEntry::Failed(error) => failed.push(Err(error)),
+            }),
         }
     }
     files.sort();
-    Ok(files.into_iter().map(LoadInput::at).collect())
+    let files = files.into_iter().map(|path| Ok(LoadInput::at(path)));
+    files.chain(failed).collect()
+}
+
+/// An entry of a folder that matters to a load.
+enum FolderEntry {
+    Folder(PathBuf),
+    Records(PathBuf),
+    Failed(InputError),
+}
+
+/// Lists a folder, unless it is among those that were `listed`.
+fn entries_of(folder: &Path, listed: &mut HashSet<DeviceInode>) -> io::Result<Vec<FolderEntry>> {
+    if !listed.insert(DeviceInode::of(&fs::metadata(folder)?)) {
+        return Ok(Vec::new());
+    }
+    let mut entries = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let (path, name) = (entry.path(), name.as_bytes());
+        if name.starts_with(b".") {
+            continue;
+        }
+        match fs::metadata(&path) {
+            Ok(found) if found.is_dir() => entries.push(FolderEntry::Folder(path)),
+            _ if !is_records(name) => {}
+            Ok(found) if found.is_file() => entries.push(FolderEntry::Records(path)),
+            Ok(_) => {
+                let error = io::Error::other("is no regular file; name it itself to load it");
+                entries.push(FolderEntry::Failed(InputError::new(&path, error)));
+            }
+            Err(error) => entries.push(FolderEntry::Failed(InputError::new(&path, error))),
+        }
+    }
+    Ok(entries)
 }
 
 /// Returns the segments of a folder whose paths satisfy `is_new`, in the order of their numbers. Files without a sidecar are
@@ -88,10 +133,7 @@ pub(super) fn segments_in(
     folder: &Path,
     mut is_new: impl FnMut(&Path) -> bool,
 ) -> Result<Vec<SegmentFile>, InputError> {
-    let named = |error| InputError {
-        path: folder.to_owned(),
-        error,
-    };
+    let named = |error| InputError::new(folder, error);
     let mut paths = Vec::new();
     for entry in fs::read_dir(folder).map_err(named)? {
         let path = entry.map_err(named)?.path();
@@ -106,6 +148,9 @@ pub(super) fn segments_in(
         .collect())
 }
 
-fn is_records(name: &str) -> bool {
-    ENDINGS.iter().any(|ending| name.ends_with(ending))
+/// Returns `true` if a folder's file of this name holds records.
+pub(super) fn is_records(name: &[u8]) -> bool {
+    ENDINGS
+        .iter()
+        .any(|ending| name.ends_with(ending.as_bytes()))
 }

@@ -87,13 +87,13 @@ impl<'r> Loader<'r> {
     }
 
     fn load_argument(&mut self, argument: &std::path::Path) -> Result<(), LoadError> {
-        match inputs_of(argument) {
-            Ok(inputs) => inputs.iter().try_for_each(|input| self.load_input(input)),
-            Err(error) => {
-                self.input_failed(&error);
-                Ok(())
+        for input in inputs_of(argument) {
+            match input {
+                Ok(input) => self.load_input(&input)?,
+                Err(error) => self.input_failed(&error),
             }
         }
+        Ok(())
     }
 
     pub(super) fn input_failed(&mut self, failed: &InputError) {
@@ -138,18 +138,16 @@ impl<'r> Loader<'r> {
             SegmentStatus::Loaded => {
                 if self.segments == LoadedSegments::Delete {
                     // It, or its sidecar, may be another than the one that was loaded.
-                    let (len, hash) =
-                        len_and_hash(&segment.path).map_err(|error| unreadable(name, &error))?;
-                    check_segment(segment, name, len, &hash, "it was not removed")?;
+                    self.or_commit(check_file(segment, name, "it was not removed"))?;
                 }
                 self.batch.counts.known_segments += 1;
             }
             SegmentStatus::OtherHash(other) => {
                 let id = &segment.id;
-                return Err(LoadError::Inconsistent(format!(
+                return self.or_commit(Err(LoadError::Inconsistent(format!(
                     "{name}: segment {} of instance {}, epoch {}, has the hash {}, but one with the hash {other} was loaded; the output of a restored state must be loaded into a new database",
                     id.seq, id.instance, id.epoch, id.hash
-                )));
+                ))));
             }
         }
         if self.segments == LoadedSegments::Delete {
@@ -164,15 +162,26 @@ impl<'r> Loader<'r> {
         segment: &SegmentFile,
         name: &str,
     ) -> Result<(), LoadError> {
+        let effect = "nothing of it was loaded";
+        self.or_commit(check_file(segment, name, effect))?;
         match self.load_lines(input, name, Commits::AfterInput)? {
             InputEnd::Failed(error) => return Err(unreadable(name, &error)),
-            InputEnd::Whole { len, hash } => {
-                check_segment(segment, name, len, &hash, "nothing of it was loaded")?;
-            }
+            // It may have changed since.
+            InputEnd::Whole { len, hash } => check_segment(segment, name, len, &hash, effect)?,
         }
         self.target.add_segment(&segment.id)?;
         self.batch.counts.segments += 1;
         Ok(())
+    }
+
+    /// Commits the inputs before a segment that cannot be loaded. Nothing of the segment was written yet. None is removed: the
+    /// sidecar of one may be that of the file that is damaged.
+    fn or_commit(&mut self, checked: Result<(), LoadError>) -> Result<(), LoadError> {
+        if checked.is_err() {
+            self.batch.to_delete.clear();
+            self.commit()?;
+        }
+        checked
     }
 
     fn load_lines(
@@ -310,6 +319,12 @@ impl<'r> Loader<'r> {
         }
         Ok(())
     }
+}
+
+/// Reads a segment, and compares it with its sidecar.
+fn check_file(segment: &SegmentFile, name: &str, effect: &str) -> Result<(), LoadError> {
+    let (len, hash) = len_and_hash(&segment.path).map_err(|error| unreadable(name, &error))?;
+    check_segment(segment, name, len, &hash, effect)
 }
 
 /// Compares what was read of a segment with its sidecar.

@@ -21,10 +21,15 @@ pub(super) struct SegmentFile {
 }
 
 impl SegmentFile {
-    /// Returns the segment at `path`; `None` if the name has no number or there is no sidecar beside it.
+    /// Returns the segment at `path`; `None` if the name has no number, there is no sidecar beside it, or one of
+    /// them is no regular file.
     pub(super) fn at(path: &Path) -> Option<SegmentFile> {
         let number = number(path)?;
         let meta = path.with_file_name(format!("{number}.meta"));
+        // A pipe would be waited for without end.
+        if !(path.is_file() && meta.is_file()) {
+            return None;
+        }
         let sidecar = Sidecar::read(&fs::read(&meta).ok()?)?;
         (number.parse() == Ok(sidecar.seq)).then(|| SegmentFile {
             path: path.to_owned(),

@@ -1,0 +1,84 @@
+//! `urlspool load` of folders: every file of records is loaded, or named.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::symlink;
+
+use rustix::fs::{CWD, FileType, Mode, mknodat};
+
+use super::segments::segment;
+use super::{MAIL, load, loaded, records, value};
+use crate::scene::Folder;
+
+fn make_pipe(folder: &Folder, name: &str) {
+    let mode = Mode::RUSR | Mode::WUSR;
+    mknodat(CWD, folder.path(name), FileType::Fifo, mode, 0).unwrap();
+}
+
+#[test]
+fn links_and_names_that_are_not_utf_8_are_loaded() {
+    let folder = Folder::new();
+    let files = ["a.mbox", "b.mbox", "c.mbox"].map(|name| records(&folder, name, MAIL));
+    fs::create_dir_all(folder.path("in/more")).unwrap();
+    let odd = OsStr::from_bytes(b"in/a\xff.jsonl");
+    fs::write(folder.root().join(odd), &files[0]).unwrap();
+    folder.write("elsewhere/b", &files[1]);
+    symlink(folder.path("elsewhere/b"), folder.path("in/b.jsonl")).unwrap();
+    folder.write("other/c.jsonl", &files[2]);
+    symlink(folder.path("other"), folder.path("in/more/other")).unwrap();
+    symlink(folder.path("in"), folder.path("in/more/circle")).unwrap();
+    let input = folder.path("in").display().to_string();
+    let summary = loaded(&folder, &[&input], b"");
+    assert!(summary.contains("12 records, 12 of them new"), "{summary}");
+}
+
+#[test]
+fn pipes_and_dead_links_in_folders_are_named() {
+    let folder = Folder::new();
+    folder.write("in/a.jsonl", records(&folder, "a.mbox", MAIL));
+    make_pipe(&folder, "in/pipe.jsonl");
+    symlink("nowhere", folder.path("in/dead.jsonl")).unwrap();
+    symlink("nowhere", folder.path("in/dead.txt")).unwrap();
+    let input = folder.path("in").display().to_string();
+    let ended = load(&folder, &[&input], b"");
+    assert_eq!(ended.status, Some(1), "{}", ended.stderr);
+    for reason in ["pipe.jsonl: is no regular file", "dead.jsonl: No such file"] {
+        assert!(ended.stderr.contains(reason), "{}", ended.stderr);
+    }
+    assert!(!ended.stderr.contains("dead.txt"), "{}", ended.stderr);
+    assert_eq!(value::<i64>(&folder, "SELECT count(*) FROM urls"), 4);
+}
+
+#[test]
+fn a_pipe_named_like_a_segment_is_no_segment() {
+    let folder = Folder::new();
+    let path = segment(&folder, 1, &records(&folder, "a.mbox", MAIL));
+    fs::remove_file(path).unwrap();
+    make_pipe(&folder, "out/0000000001.jsonl");
+    segment(&folder, 2, &records(&folder, "b.mbox", MAIL));
+    make_pipe(&folder, "out/0000000003.meta");
+    folder.write("out/0000000003.jsonl", records(&folder, "c.mbox", MAIL));
+    let out = folder.path("out").display().to_string();
+    let ended = load(&folder, &[&out], b"");
+    assert_eq!(ended.status, Some(1), "{}", ended.stderr);
+    assert_eq!(value::<i64>(&folder, "SELECT count(*) FROM segments"), 1);
+    assert_eq!(value::<i64>(&folder, "SELECT count(*) FROM urls"), 8);
+}
+
+#[test]
+fn segments_before_a_damaged_one_are_loaded() {
+    let folder = Folder::new();
+    segment(&folder, 1, &records(&folder, "a.mbox", MAIL));
+    let damaged = segment(&folder, 2, &records(&folder, "b.mbox", MAIL));
+    segment(&folder, 3, &records(&folder, "c.mbox", MAIL));
+    fs::write(damaged, "").unwrap();
+    let out = folder.path("out").display().to_string();
+    for args in [&[&*out][..], &[&out, "--follow"]] {
+        let ended = load(&folder, args, b"");
+        assert_eq!(ended.status, Some(78), "{}", ended.stderr);
+        assert!(ended.stderr.contains("0000000002.meta"), "{}", ended.stderr);
+        assert_eq!(value::<i64>(&folder, "SELECT count(*) FROM segments"), 1);
+        assert_eq!(value::<i64>(&folder, "SELECT count(*) FROM urls"), 4);
+    }
+}
