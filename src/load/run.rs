@@ -1,12 +1,14 @@
 //! The entry of a load: opens the target, and chooses what is done with the inputs.
 
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 #[cfg(feature = "elasticsearch")]
 use super::elasticsearch::ElasticsearchTarget;
 use super::error::LoadError;
 use super::follow::{follow, load_patiently};
+use super::input::{LoadInput, inputs_of, is_records};
 use super::loader::Loader;
 #[cfg(feature = "postgres")]
 use super::postgres::PostgresTarget;
@@ -44,17 +46,49 @@ fn refuse_target_among_inputs(job: &LoadJob) -> Result<(), LoadError> {
     let TargetName::Sqlite(target) = &job.target else {
         return Ok(());
     };
-    let identity = |path: &Path| fs::metadata(path).ok().map(|found| DeviceInode::of(&found));
-    let found = identity(target);
-    let is_target =
-        |input: &&PathBuf| *input == target || (found.is_some() && identity(input) == found);
-    match job.inputs.iter().find(is_target) {
+    let found = match identity(target) {
+        Some(identity) => input_with(identity, &job.inputs),
+        None => input_after_creation(target, &job.inputs),
+    };
+    match found {
         None => Ok(()),
         Some(input) => Err(LoadError::Unusable(format!(
             "{} is both an input and the target; load into another file",
             input.display()
         ))),
     }
+}
+
+fn identity(path: &Path) -> Option<DeviceInode> {
+    fs::metadata(path).ok().map(|found| DeviceInode::of(&found))
+}
+
+/// Returns the input that is this file.
+fn input_with(target: DeviceInode, arguments: &[PathBuf]) -> Option<PathBuf> {
+    let inputs = arguments.iter().flat_map(|argument| inputs_of(argument));
+    let mut paths = inputs.filter_map(|input| match input {
+        Ok(LoadInput::File(path)) => Some(path),
+        Ok(LoadInput::Segment(segment)) => Some(segment.path),
+        Ok(LoadInput::Stdin) | Err(_) => None,
+    });
+    paths.find(|path| identity(path) == Some(target))
+}
+
+/// Returns the path of a target that is missing, if it will be an input as soon as it was created.
+fn input_after_creation(target: &Path, arguments: &[PathBuf]) -> Option<PathBuf> {
+    let is_argument = arguments.iter().any(|argument| argument == target);
+    let is_listed = || {
+        let folder = Path::new(".").join(target.parent()?).canonicalize().ok()?;
+        let name = target.file_name()?.as_bytes();
+        let holds = |argument: &PathBuf| {
+            argument.is_dir()
+                && argument
+                    .canonicalize()
+                    .is_ok_and(|path| folder.starts_with(path))
+        };
+        Some(is_records(name) && arguments.iter().any(holds))
+    };
+    (is_argument || is_listed() == Some(true)).then(|| target.to_owned())
 }
 
 fn open(job: &LoadJob) -> Result<Box<dyn Target>, LoadError> {

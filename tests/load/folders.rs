@@ -9,7 +9,7 @@ use rustix::fs::{CWD, FileType, Mode, mknodat};
 
 use super::segments::segment;
 use super::{MAIL, load, loaded, records, value};
-use crate::scene::Folder;
+use crate::scene::{Folder, ended, urlspool};
 
 fn make_pipe(folder: &Folder, name: &str) {
     let mode = Mode::RUSR | Mode::WUSR;
@@ -64,6 +64,28 @@ fn a_pipe_named_like_a_segment_is_no_segment() {
     assert_eq!(ended.status, Some(1), "{}", ended.stderr);
     assert_eq!(value::<i64>(&folder, "SELECT count(*) FROM segments"), 1);
     assert_eq!(value::<i64>(&folder, "SELECT count(*) FROM urls"), 8);
+}
+
+#[test]
+fn a_target_in_a_folder_of_the_input_is_refused() {
+    let folder = Folder::new();
+    folder.write("in/a.jsonl", records(&folder, "a.mbox", MAIL));
+    let input = folder.path("in").display().to_string();
+    let into = |target: &str| {
+        let mut command = urlspool(["load", "--into", target, &input]);
+        ended(command.current_dir(folder.root()), b"")
+    };
+    let refused = |target: &str| {
+        let ended = into(target);
+        assert_eq!(ended.status, Some(2), "{target}: {}", ended.stderr);
+        assert!(ended.stderr.contains("both an input"), "{}", ended.stderr);
+    };
+    refused("in/urls.jsonl");
+    assert!(!folder.path("in/urls.jsonl").exists());
+    assert_eq!(into("in/urls.db").status, Some(0));
+    assert_eq!(into("in/urls.db").status, Some(0));
+    fs::hard_link(folder.path("in/urls.db"), folder.path("in/urls.jsonl")).unwrap();
+    refused("in/urls.db");
 }
 
 #[test]
