@@ -255,6 +255,7 @@ fn lines_with_wrong_values_are_named_and_the_others_loaded() {
         ("\"path_b64\":null", "\"path_b64\":\"?\""),
         ("\"references\":[]", "\"references\":[\"a\\u0000\"]"),
         ("\"references\":[]", "\"references\":[\"\\ud800\"]"),
+        ("A lamp", "A \\u0000lamp"),
         ("\"references\":[]", "\"references\":5"),
         (
             "\"digest\":\"",
@@ -277,7 +278,7 @@ fn lines_with_wrong_values_are_named_and_the_others_loaded() {
     let ended = load(&folder, &[], mixed.as_bytes());
     assert_eq!(ended.status, Some(1), "{}", ended.stderr);
     assert!(
-        ended.stderr.contains("5 records, 4 of them new, 7 lines"),
+        ended.stderr.contains("5 records, 4 of them new, 8 lines"),
         "{}",
         ended.stderr
     );

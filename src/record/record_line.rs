@@ -192,13 +192,20 @@ pub fn read_record_line(line: &[u8]) -> Result<RecordLine, LineError> {
     let head: LineHead = serde_json::from_str(line).map_err(|error| no_record(&error))?;
     match head.line_type.as_deref() {
         Some("url") => read_url(line),
-        Some("gone") => serde_json::from_str(line)
-            .map(RecordLine::Gone)
-            .map_err(|error| no_record(&error)),
+        Some("gone") => read_gone(line),
         Some(_) => Ok(RecordLine::Other),
         None if head.id.is_some() || head.url.is_some() || head.schema.is_some() => read_url(line),
         None => Err(LineError::NoRecord("it has no `type`".to_owned())),
     }
+}
+
+fn read_gone(line: &str) -> Result<RecordLine, LineError> {
+    let gone: GoneLine = serde_json::from_str(line).map_err(|error| no_record(&error))?;
+    let has_nul = |text: &String| text.contains('\0');
+    if has_nul(&gone.mailbox) || gone.digests.iter().any(has_nul) {
+        return Err(nul());
+    }
+    Ok(RecordLine::Gone(gone))
 }
 
 fn read_url(line: &str) -> Result<RecordLine, LineError> {
@@ -216,11 +223,20 @@ fn read_url(line: &str) -> Result<RecordLine, LineError> {
         return Err(other_schema(record.schema));
     }
     record.check()?;
+    // Only an escape can give one.
+    if line.contains("\\u0000") {
+        record.check_texts()?;
+    }
     Ok(RecordLine::Url(Box::new(record)))
 }
 
 fn other_schema(schema: u32) -> LineError {
     LineError::Unsuitable(format!("its schema is {schema}"))
+}
+
+/// The error of a text with a NUL, which `PostgreSQL` refuses.
+fn nul() -> LineError {
+    LineError::NoRecord("a text has a NUL".to_owned())
 }
 
 fn no_record(error: &serde_json::Error) -> LineError {
@@ -307,6 +323,47 @@ impl UrlLine {
             .try_for_each(JsonList::check)
     }
 
+    /// Checks that no text has a NUL.
+    fn check_texts(&self) -> Result<(), LineError> {
+        let mut texts = self.texts().into_iter().flatten();
+        if texts.any(|text| text.contains('\0')) {
+            return Err(nul());
+        }
+        Ok(())
+    }
+
+    /// The fields that are texts.
+    fn texts(&self) -> [Option<&str>; 25] {
+        let (source, message) = (&self.source, &self.message);
+        [
+            Some(&*self.id),
+            Some(&*self.url),
+            Some(&*self.scheme),
+            Some(&*self.wrapper),
+            Some(&*self.region),
+            Some(&*source.path),
+            Some(&*source.mailbox),
+            Some(&*source.kind),
+            Some(&*message.digest),
+            self.fragment.as_deref(),
+            self.host.as_deref(),
+            self.domain.as_deref(),
+            self.key.as_deref(),
+            self.href.as_deref(),
+            self.form.as_deref(),
+            self.anchor.as_deref(),
+            self.unwrapped_from.as_deref(),
+            self.unwrapped_by.as_deref(),
+            source.path_b64.as_deref(),
+            message.id.as_deref(),
+            message.date.as_deref(),
+            message.date_raw.as_deref(),
+            message.from.as_deref(),
+            message.subject.as_deref(),
+            message.list_id.as_deref(),
+        ]
+    }
+
     /// Returns the key of the record: a hash of `id` and of the file or member ([`SourceLine::source_key`]). It is the same for
     /// each copy of the record.
     #[must_use]
@@ -323,61 +380,4 @@ impl UrlLine {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn refusal(line: &str) -> LineError {
-        read_record_line(line.as_bytes()).unwrap_err()
-    }
-
-    #[test]
-    fn a_gone_line_names_mailbox_and_digests() {
-        let line = br#"{"type":"gone","mailbox":"a\"b","digests":["00","11"]}"#;
-        let RecordLine::Gone(gone) = read_record_line(line).unwrap() else {
-            panic!("no gone line");
-        };
-        assert_eq!(&*gone.mailbox, "a\"b");
-        assert_eq!(gone.digests.len(), 2);
-    }
-
-    #[test]
-    fn lines_of_other_types_are_recognized() {
-        let line = br#"{"type":"event","kind":"skip"}"#;
-        assert!(matches!(read_record_line(line), Ok(RecordLine::Other)));
-    }
-
-    #[test]
-    fn what_is_no_record_is_distinguished_from_what_cannot_be_loaded() {
-        assert!(matches!(refusal("x"), LineError::NoRecord(_)));
-        assert!(matches!(refusal("{\"files\":1}"), LineError::NoRecord(_)));
-        assert!(matches!(refusal("[]"), LineError::NoRecord(_)));
-        for line in [
-            "{\"id\":\"00\",\"url\":\"http://a/\"}",
-            "{\"schema\":1,\"type\":\"url\",\"id\":\"00\"}",
-            "{\"schema\":2,\"type\":\"url\",\"id\":\"00\"}",
-        ] {
-            assert!(matches!(refusal(line), LineError::Unsuitable(_)), "{line}");
-        }
-    }
-
-    #[test]
-    fn keys_differ_by_path_and_member() {
-        let key = |path: &str, member: &str| {
-            let line = format!(
-                r#"{{"path":"{path}","mailbox":"","member":{member},"kind":"","start":0,"end":0,"line":1,"exact":true}}"#
-            );
-            let source: SourceLine = serde_json::from_str(&line).unwrap();
-            source.source_key().unwrap()
-        };
-        let keys = [
-            key("a", "null"),
-            key("b", "null"),
-            key("a", "[\"b\"]"),
-            key("a", "[\"b\",\"c\"]"),
-            key("a", "[\"bc\"]"),
-        ];
-        let distinct: std::collections::BTreeSet<_> = keys.iter().collect();
-        assert_eq!(distinct.len(), keys.len());
-        assert_eq!(key("a", "null"), key("a", "null"));
-    }
-}
+mod tests;
