@@ -2,22 +2,35 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Mutex;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use urlspool::extract::Unique;
-use urlspool::record::{MessageTail, RecordWriter};
+use urlspool::record::{LineFormat, MessageTail, RecordWriter};
 use urlspool::{ExtractedUrl, Finding, Message, Source, cli};
 
+use crate::dictionaries::RecordReader;
 use crate::errors;
-use crate::records::json_list;
+use crate::running_scan::lock;
 
 /// Prepared options, for many texts and messages.
 #[pyclass(frozen, module = "urlspool._urlspool")]
 pub(crate) struct Extractor {
     extractor: urlspool::Extractor,
+    format: LineFormat,
+    /// Encoders that are not in use: at most one for each thread. What they cached is worth more than a message.
+    encoders: Mutex<Vec<Encoder>>,
+}
+
+/// Buffers and caches for the records of one message.
+#[derive(Default)]
+struct Encoder {
+    writer: RecordWriter,
+    lines: Vec<u8>,
+    reader: RecordReader,
 }
 
 #[pymethods]
@@ -29,8 +42,11 @@ impl Extractor {
             let message = "unique is an option of scan and scan_stream";
             return Err(PyValueError::new_err(message));
         }
-        let extractor = urlspool::Extractor::new(request.options);
-        Ok(Extractor { extractor })
+        Ok(Extractor {
+            extractor: urlspool::Extractor::new(request.options),
+            format: request.job.line_format,
+            encoders: Mutex::default(),
+        })
     }
 
     /// The URLs of a text, with offsets in code points.
@@ -72,20 +88,32 @@ impl Extractor {
         message: &[u8],
         path: OsString,
     ) -> PyResult<Bound<'py, PyList>> {
-        let lines = py.detach(|| {
-            let source = Source::at(PathBuf::from(path));
-            let mut writer = RecordWriter::default();
-            writer.begin(MessageTail::Complete);
-            let mut lines = Vec::new();
-            let message = Message::parse(message);
-            urlspool::extract(&message, &source, &self.extractor, &mut |finding| {
-                if let Finding::Url(record) | Finding::Unwrapped(record) = finding {
-                    writer.write(record, &mut lines);
-                }
-            });
-            lines
+        let mut encoder = lock(&self.encoders).pop().unwrap_or_default();
+        encoder.lines.clear();
+        py.detach(|| self.encode(message, path, &mut encoder));
+        let records = encoder.reader.records(py, &encoder.lines);
+        if encoder.lines.capacity() <= KEPT_LINES_BYTES {
+            lock(&self.encoders).push(encoder);
+        }
+        records
+    }
+}
+
+/// Maximum capacity of the buffer of an encoder that is kept.
+const KEPT_LINES_BYTES: usize = 1 << 20;
+
+impl Extractor {
+    /// Encodes the records of a message.
+    fn encode(&self, message: &[u8], path: OsString, encoder: &mut Encoder) {
+        let Encoder { writer, lines, .. } = encoder;
+        let source = Source::at(PathBuf::from(path));
+        writer.begin(MessageTail::Complete);
+        let message = Message::parse(message);
+        urlspool::extract(&message, &source, &self.extractor, &mut |finding| {
+            if let Finding::Url(record) | Finding::Unwrapped(record) = finding {
+                self.format.write(record, writer, lines);
+            }
         });
-        json_list(py, &lines)
     }
 }
 

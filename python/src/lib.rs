@@ -2,6 +2,7 @@
 //! takes options as the command line has them.
 
 mod arrow_stream;
+mod dictionaries;
 mod errors;
 mod extractor;
 mod file_object;

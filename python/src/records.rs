@@ -15,6 +15,7 @@ use urlspool::origin::{FileRange, Source};
 use urlspool::record::{self, Columns, FieldId};
 
 use crate::arrow_stream::{schema_capsule, stream_capsule};
+use crate::dictionaries::RecordReader;
 use crate::file_object::{FileObject, RaisedException};
 use crate::running_scan::{OpenedFile, RunningScan, SharedOutcome, lock};
 
@@ -24,6 +25,7 @@ pub(crate) struct Records {
     scan: Mutex<Option<RunningScan>>,
     /// The records of the batch that was received last.
     current: Mutex<Option<Py<PyIterator>>>,
+    reader: Mutex<RecordReader>,
     fields: Option<Vec<FieldId>>,
     outcome: SharedOutcome,
 }
@@ -64,6 +66,7 @@ impl Records {
             outcome: scan.outcome(),
             scan: Mutex::new(Some(scan)),
             current: Mutex::new(None),
+            reader: Mutex::default(),
             fields,
         })
     }
@@ -94,7 +97,8 @@ impl Records {
         let Some(lines) = received? else {
             return Ok(None);
         };
-        Ok(Some(json_list(py, &lines)?.try_iter()?))
+        let records = lock(&self.reader).records(py, &lines)?;
+        Ok(Some(records.try_iter()?))
     }
 }
 
@@ -194,7 +198,7 @@ impl Records {
 }
 
 /// Reads lines of JSON as one list.
-pub(crate) fn json_list<'py>(py: Python<'py>, lines: &[u8]) -> PyResult<Bound<'py, PyList>> {
+fn json_list<'py>(py: Python<'py>, lines: &[u8]) -> PyResult<Bound<'py, PyList>> {
     static LOADS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let loads = LOADS.get_or_try_init(py, || {
         let json = py.import(intern!(py, "json"))?;

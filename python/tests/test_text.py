@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import concurrent.futures
+import json
+import pathlib
+import subprocess
+import sys
 import threading
 import time
 
@@ -83,6 +88,45 @@ def test_a_message_is_decoded() -> None:
     source = body["source"]
     assert mail[source["start"] : source["end"]] == b"http://a.example/=\nb=E9"
     assert [record["region"] for record in urlspool.extract(mail, no_headers=True)] == ["body"]
+
+
+def test_records_have_the_fields_that_are_chosen() -> None:
+    mail = b"Subject: see http://a.example/b\nDate: Mon, 01 Jan 1996 00:00:00 GMT\n\nftp://c.example/d#e and news:f.g\n"
+    whole = urlspool.extract(mail)
+    assert len(whole) == 3
+    assert urlspool.extract(mail, fields="url") == [{"url": record["url"]} for record in whole]
+    assert urlspool.extract(mail, fields=["source.line", "id", "part.type", "message.date"]) == [
+        {
+            "id": record["id"],
+            "source": {"line": record["source"]["line"]},
+            "message": {"date": "1996-01-01T00:00:00Z"},
+            "part": record["part"] and {"type": record["part"]["type"]},
+        }
+        for record in whole
+    ]
+    assert urlspool.extract(mail, slim=True)[0]["url"] == "http://a.example/b"
+    with pytest.raises(ValueError, match="nothing"):
+        urlspool.extract(mail, fields=["nothing"])
+
+
+def test_dictionaries_are_those_of_json(tmp_path: pathlib.Path) -> None:
+    text = "caf\u00e9 \U0001f600 \\ \" http://a.example:8080/%7Eb?c#d <URL:ftp://e.example/f\n g;type=a>\x01 https:h\n"
+    mail = f"Subject: \u00e9 \t\"x\"\nMessage-ID: <a@b>\n\n{text}".encode() + b"\xff http://b.example/\xe9?\xfe\n"
+    (tmp_path / "a").write_bytes(mail)
+    command = [sys.executable, "-m", "urlspool", "scan", "--context", "10", str(tmp_path / "a")]
+    lines = subprocess.run(command, capture_output=True, check=True).stdout.decode().splitlines()
+    records = urlspool.extract(mail, path=tmp_path / "a", context=10)
+    # As text, in which the order of the fields and the types of numbers are seen.
+    assert [json.dumps(record) for record in records] == [json.dumps(json.loads(line)) for line in lines]
+    assert len(records) >= 3
+
+
+def test_threads_share_the_options() -> None:
+    mails = [b"A: b\n\n" + b"http://a.example/%d and www.b.example\n" % number * 50 for number in range(40)]
+    expected = [urlspool.extract(mail, no_schemeless=True) for mail in mails]
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        for _ in range(5):
+            assert list(pool.map(lambda mail: urlspool.extract(mail, no_schemeless=True), mails)) == expected
 
 
 def test_the_interpreter_lock_is_released() -> None:

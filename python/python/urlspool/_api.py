@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
 from . import _urlspool
-from ._options import ExtractOptions, ScanOptions, StrPath, StreamOptions, arguments
+from ._options import ExtractOptions, RecordOptions, ScanOptions, StrPath, StreamOptions, arguments
 from .records import Record, Url
 
 if TYPE_CHECKING:
@@ -27,10 +27,10 @@ def _extractor(options: tuple[str, ...]) -> _urlspool.Extractor:
 _DEFAULT = _extractor(())
 
 
-def _prepared(options: Mapping[str, Any]) -> _urlspool.Extractor:
+def _prepared(options: Mapping[str, Any], allowed: type[Any]) -> _urlspool.Extractor:
     if not options:
         return _DEFAULT
-    return _extractor(tuple(arguments(options, ExtractOptions)))
+    return _extractor(tuple(arguments(options, allowed)))
 
 
 def urls(text: str | bytes, **options: Unpack[ExtractOptions]) -> list[Url]:
@@ -46,7 +46,7 @@ def urls(text: str | bytes, **options: Unpack[ExtractOptions]) -> list[Url]:
     >>> [url["url"] for url in urls("www.a.example, http://b.example/", no_schemeless=True)]
     ['http://b.example/']
     """
-    extractor = _prepared(options)
+    extractor = _prepared(options, ExtractOptions)
     if isinstance(text, str):
         try:
             return extractor.urls_of_str(text)
@@ -56,7 +56,7 @@ def urls(text: str | bytes, **options: Unpack[ExtractOptions]) -> list[Url]:
     return extractor.urls_of_bytes(bytes(text))
 
 
-def extract(message: bytes, *, path: StrPath = "", **options: Unpack[ExtractOptions]) -> list[Record]:
+def extract(message: bytes, *, path: StrPath = "", **options: Unpack[RecordOptions]) -> list[Record]:
     r"""Finds the URLs in a mail message or news article, which begins with its header.
 
     Returns records, as `urlspool scan` writes them; `path` is their `source.path`.
@@ -64,8 +64,13 @@ def extract(message: bytes, *, path: StrPath = "", **options: Unpack[ExtractOpti
     >>> [record] = extract(b"Subject: a\n\nsee http://a.example/%7Eb\n")
     >>> record["url"], record["key"], record["message"]["subject"], record["source"]["start"]
     ('http://a.example/%7Eb', 'http://a.example/~b', 'a', 16)
+
+    With `fields` they have only these, which takes less than half of the time:
+
+    >>> extract(b"Subject: a\n\nsee http://a.example/%7Eb\n", fields=["url", "source.start"])
+    [{'url': 'http://a.example/%7Eb', 'source': {'start': 16}}]
     """
-    return _prepared(options).extract(bytes(message), os.fspath(path))
+    return _prepared(options, RecordOptions).extract(bytes(message), os.fspath(path))
 
 
 def parse(url: str, *, fragment: bool = False) -> dict[str, Any]:
