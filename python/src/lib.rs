@@ -14,7 +14,8 @@ use std::ffi::OsString;
 use pyo3::prelude::*;
 
 use urlspool::origin::FormatHint;
-use urlspool::{cli, record, split};
+use urlspool::split::{self, Format};
+use urlspool::{cli, record};
 
 use crate::arrow_stream::ArrowSchema;
 use crate::extractor::Extractor;
@@ -50,10 +51,11 @@ fn scan_stream(
     Records::of_file(py, file, path, start..end.unwrap_or(u64::MAX), request)
 }
 
-/// Returns `True` if a file that begins with `start` can be read in ranges.
+/// Returns `True` if a file that begins with `start` can be read in ranges at no cost. A range of an mbox with Content-Length
+/// fields can be read too, but only by reading everything before it.
 #[pyfunction]
 fn is_splittable(start: &[u8]) -> bool {
-    split::splittable_format(start, None, FormatHint::None).is_some()
+    split::splittable_format(start, None, FormatHint::None) == Some(Format::Mbox)
 }
 
 /// Runs the command line, and returns its exit code.

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import urlspool
 from conftest import mailbox
-from urlspool._splits import Split, check_options, plan, scan_splits
+from urlspool._splits import LEAST_TASKS, Split, check_options, grouped, plan, scan_splits
 
 
 def test_an_mbox_is_divided_and_other_files_are_not(folder: Path) -> None:
@@ -22,6 +22,23 @@ def test_an_mbox_is_divided_and_other_files_are_not(folder: Path) -> None:
     found = [record["id"] for records in scan_splits(splits, None, {}) for record in records]
     whole = [record["id"] for record in urlspool.scan(folder)]
     assert len(found) == len(whole) and sorted(found) == sorted(whole)
+
+
+def test_an_mbox_with_content_length_is_one_split(tmp_path: Path) -> None:
+    message = b"From x Mon Jan  1 00:00:00 1996\nSubject: a\nContent-Length: 18\n\nhttp://a.example/\n\n"
+    (tmp_path / "a").write_bytes(message * 1000)
+    assert [(split.start, split.end) for split in plan(tmp_path, size=10_000)] == [(0, len(message) * 1000)]
+
+
+def test_small_files_share_tasks(tmp_path: Path) -> None:
+    for number in range(500):
+        (tmp_path / f"{number}").write_bytes(b"http://a.example/\n")
+    splits = plan(tmp_path)
+    assert len(splits) == 500
+    groups = grouped(splits, 128 << 20)
+    assert len(groups) == LEAST_TASKS and sorted(split for group in groups for split in group) == sorted(splits)
+    assert len(grouped(splits, 128 << 20, groups=7)) == 7
+    assert grouped([], 128 << 20) == []
 
 
 def test_options_are_checked_before_workers_start() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import heapq
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
@@ -22,8 +24,14 @@ _START_BYTES = 64 << 10
 DEFAULT_SIZE = 128 << 20
 """Size of a split, which a worker scans in seconds."""
 
+LEAST_TASKS = 200
+"""Number of tasks that many small files are distributed over: few enough to be planned at once, and more than most clusters have cores."""
 
-@dataclass(frozen=True)
+_PLAN_THREADS = 32
+"""Threads that read the beginnings of large files. A store answers in a few hundredths of a second, and a collection has thousands."""
+
+
+@dataclass(frozen=True, order=True)
 class Split:
     """The messages of a file that begin in a byte range."""
 
@@ -39,17 +47,33 @@ def plan(
 ) -> list[Split]:
     """Divides the files beneath `roots` into splits of about `size` bytes.
 
-    Uncompressed mboxes are divided; every other file is one split. `roots` are local paths, or URLs that fsspec knows
+    Uncompressed mboxes are divided; every other file is one split. So is an mbox with Content-Length fields, whose messages can
+    only be found from its start: each range of it would read everything before it once more. `roots` are local paths, or URLs that fsspec knows
     (`s3://bucket/folder`), with its options.
     """
     if size < 1:
         raise ValueError("size must be positive")
     names = [roots] if isinstance(roots, (str, os.PathLike)) else list(roots)
-    found: list[Split] = []
-    for name in names:
-        for path, length in _files(os.fspath(name), storage_options or {}):
-            found += _splits_of(path, length, size, storage_options or {})
-    return found
+    options = storage_options or {}
+    files = [file for name in names for file in _files(os.fspath(name), options)]
+    with ThreadPoolExecutor(_PLAN_THREADS) as pool:
+        parts = pool.map(lambda file: _splits_of(file[0], file[1], size, options), files)
+        return [split for splits in parts for split in splits]
+
+
+def grouped(splits: Sequence[Split], size: int, groups: int | None = None) -> list[list[Split]]:
+    """Distributes splits over tasks.
+
+    By default there is a task for each `size` bytes; of a folder of many small files no fewer than `LEAST_TASKS`, so that all
+    workers have some.
+
+    >>> len(grouped([Split("a", 0, 9)] * 1000, 128)), len(grouped([Split("a", 0, 128)] * 1000, 128))
+    (200, 1000)
+    """
+    if groups is None:
+        total = sum(split.end - split.start for split in splits)
+        groups = min(len(splits), max(LEAST_TASKS, -(-total // size)))
+    return balanced(splits, groups)
 
 
 def balanced(splits: Iterable[Split], groups: int) -> list[list[Split]]:
@@ -59,11 +83,11 @@ def balanced(splits: Iterable[Split], groups: int) -> list[list[Split]]:
     [[5, 2], [4, 3]]
     """
     found: list[list[Split]] = [[] for _ in range(max(1, groups))]
-    sizes = [0] * len(found)
+    sizes = [(0, group) for group in range(len(found))]
     for split in sorted(splits, key=lambda split: (split.start - split.end, split.path, split.start)):
-        smallest = sizes.index(min(sizes))
+        size, smallest = sizes[0]
         found[smallest].append(split)
-        sizes[smallest] += split.end - split.start
+        heapq.heapreplace(sizes, (size + split.end - split.start, smallest))
     return [group for group in found if group]
 
 
@@ -129,13 +153,10 @@ def _files(root: str, storage_options: Mapping[str, Any]) -> Iterator[tuple[str,
         yield root, os.path.getsize(root)
 
 
-def _splits_of(
-    path: str, length: int, size: int, storage_options: Mapping[str, Any]
-) -> Iterator[Split]:
+def _splits_of(path: str, length: int, size: int, storage_options: Mapping[str, Any]) -> list[Split]:
     parts = 1
     if size < length:
         with closing(_open(path, storage_options)) as file:
             if _urlspool.is_splittable(cast("BinaryFile", file).read(_START_BYTES)):
                 parts = -(-length // size)
-    for part in range(parts):
-        yield Split(path, length * part // parts, length * (part + 1) // parts)
+    return [Split(path, length * part // parts, length * (part + 1) // parts) for part in range(parts)]

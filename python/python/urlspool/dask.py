@@ -7,11 +7,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ._options import StrPath
-from ._splits import DEFAULT_SIZE, Split, check_options, plan, scan_splits
+from ._splits import DEFAULT_SIZE, Split, check_options, grouped, plan, scan_splits
 
 
 def scan(
@@ -19,31 +20,36 @@ def scan(
     options: Mapping[str, Any] | None = None,
     *,
     split_size: int = DEFAULT_SIZE,
+    partitions: int | None = None,
     storage_options: Mapping[str, Any] | None = None,
 ) -> Any:
-    """Prepares a scan of the files beneath `roots`, as a Dask DataFrame with one partition for each split.
+    """Prepares a scan of the files beneath `roots`, as a Dask DataFrame.
 
-    `options` are those of `urlspool.scan_stream`. Input that cannot be read is a `ScanWarning` on the worker; with
-    `strict=True` it is an exception.
+    `split_size` is the size of the ranges into which mboxes are divided, in bytes; `partitions` the number of tasks, by default
+    one for each `split_size` bytes, or 200 for many small files. `options` are those of `urlspool.scan_stream`. Input that cannot
+    be read is a `ScanWarning` on the worker; with `strict=True` it is an exception.
     """
     import dask.dataframe
 
     given = {"threads": 1, **(options or {})}
     check_options(given)
-    splits = plan(roots, split_size, storage_options) or [Split("/dev/null", 0, 0)]
+    splits = plan(roots, split_size, storage_options) or [_NO_MAIL]
     dataframe: Any = dask.dataframe
     return dataframe.from_map(
         _frame,
-        splits,
+        grouped(splits, split_size, partitions),
         options=given,
         storage_options=dict(storage_options or {}),
-        meta=_frame(Split("/dev/null", 0, 0), given, {}),
+        meta=_frame([_NO_MAIL], given, {}),
     )
 
 
-def _frame(split: Split, options: Mapping[str, Any], storage_options: Mapping[str, Any]) -> Any:
+_NO_MAIL = Split(os.devnull, 0, 0)
+
+
+def _frame(splits: Iterable[Split], options: Mapping[str, Any], storage_options: Mapping[str, Any]) -> Any:
     import pandas
     import pyarrow as pa
 
-    [table] = [pa.table(records) for records in scan_splits([split], storage_options, options)]
-    return table.to_pandas(types_mapper=pandas.ArrowDtype)
+    tables = [pa.table(records) for records in scan_splits(splits, storage_options, options)]
+    return pa.concat_tables(tables).to_pandas(types_mapper=pandas.ArrowDtype)

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._api import scan_stream
 from ._options import StrPath
-from ._splits import DEFAULT_SIZE, EmptyFile, Split, balanced, check_options, plan, scan_splits
+from ._splits import DEFAULT_SIZE, EmptyFile, Split, check_options, grouped, plan, scan_splits
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -79,7 +79,8 @@ def scan(
     """Prepares a scan of the files beneath `roots`: local paths that all workers see, or URLs that fsspec knows.
 
     `options` are those of `urlspool.scan_stream`. `split_size` is the size of the ranges into which mboxes are divided, in
-    bytes; `partitions` the number of tasks, one for each split by default. `storage_options` are given to fsspec.
+    bytes; `partitions` the number of tasks, by default one for each `split_size` bytes, or 200 for many small files.
+    `storage_options` are given to fsspec.
     """
     import pyarrow as pa
     from pyspark.sql.pandas.types import from_arrow_schema
@@ -88,7 +89,7 @@ def scan(
     options = {"threads": 1, **(options or {})}
     check_options(options)
     splits = plan(roots, split_size, storage_options)
-    groups = balanced(splits, len(splits) if partitions is None else partitions)
+    groups = grouped(splits, split_size, partitions)
     given = json.dumps(dict(storage_options or {}))
     fields = _columns(options)
     columns = from_arrow_schema(fields)
