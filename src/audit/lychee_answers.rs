@@ -92,15 +92,18 @@ enum MapKind {
 }
 
 fn answer(body: Body, kind: MapKind) -> Answer {
+    let last = body
+        .redirects
+        .and_then(|list| list.redirects.into_iter().next_back());
+    let last_url = last.as_ref().map_or(&body.url, |redirect| &redirect.url);
     let outcome = match (body.status.code, kind) {
         (_, MapKind::Excluded) => CheckOutcome::Failed(CheckFailure::Excluded),
         (Some(code), _) => CheckOutcome::Status(code),
         (None, MapKind::Timeout) => CheckOutcome::Failed(CheckFailure::Timeout),
-        (None, MapKind::Answered) => CheckOutcome::Failed(failure(&body.status.text)),
+        (None, MapKind::Answered) => {
+            CheckOutcome::Failed(failure(&body.status.text, last_url.starts_with("https:")))
+        }
     };
-    let last = body
-        .redirects
-        .and_then(|list| list.redirects.into_iter().next_back());
     Answer {
         url: body
             .remap
@@ -112,7 +115,7 @@ fn answer(body: Body, kind: MapKind) -> Answer {
 }
 
 /// The kind of a failure, by lychee's words. A name service or a network that fails on this side proves nothing.
-fn failure(text: &str) -> CheckFailure {
+fn failure(text: &str, is_https: bool) -> CheckFailure {
     let holds = |words: &[&str]| words.iter().any(|word| text.contains(word));
     if holds(&["DNS temporarily unavailable", "etwork unreachable"]) {
         CheckFailure::Other
@@ -122,9 +125,13 @@ fn failure(text: &str) -> CheckFailure {
         CheckFailure::Dns
     } else if holds(&["TLS", "SSL", "certificate", "corrupt message", "handshake"]) {
         CheckFailure::Tls
-    } else if holds(&["onnection refused", "No route to host", "Connection failed"]) {
+    } else if is_https && holds(&["Invalid response data"]) {
+        // A certificate that is not accepted, and an answer without TLS, if the checker uses a proxy.
+        CheckFailure::Tls
+    } else if holds(&["onnection refused", "No route to host", "HostUnreachable"]) {
         CheckFailure::Connect
     } else {
+        // "Connection failed" is one that a server closed during its handshake, too.
         CheckFailure::Other
     }
 }
@@ -204,8 +211,12 @@ mod tests {
                 CheckFailure::Connect,
             ),
             (
-                "Network error: Connection failed. Check network",
+                "Network error: I/O error (HostUnreachable). Check network",
                 CheckFailure::Connect,
+            ),
+            (
+                "Network error: Connection failed. Check network",
+                CheckFailure::Other,
             ),
             (
                 "Network error: No route to host. Check network routing",
@@ -235,6 +246,22 @@ mod tests {
         check("timeout_map", body, ("http://h/", outcome, None));
         let outcome = CheckOutcome::Failed(CheckFailure::Excluded);
         check("excluded_map", body, ("http://h/", outcome, None));
+    }
+
+    #[test]
+    fn malformed_data_under_https_are_a_failure_of_tls() {
+        let text = "Network error: Invalid response data. Server sent malformed response";
+        for (url, expected) in [
+            ("http://h/", CheckFailure::Other),
+            ("https://h/", CheckFailure::Tls),
+        ] {
+            let body = format!(r#"{{"url":"{url}","status":{{"text":"{text}"}}}}"#);
+            check(
+                "error_map",
+                &body,
+                (url, CheckOutcome::Failed(expected), None),
+            );
+        }
     }
 
     #[test]

@@ -86,8 +86,12 @@ impl GuardProxy {
             host_and_port(last_url).and_then(|host| self.shared.failures().get(&host).copied());
         match (failure, answer.outcome) {
             (Some(failure), _) => answer.outcome = CheckOutcome::Failed(failure),
-            // The connection was closed before an answer.
-            (None, CheckOutcome::Status(_)) => {
+            // The host was reached, and closed the connection before an answer.
+            (
+                None,
+                CheckOutcome::Status(_)
+                | CheckOutcome::Failed(CheckFailure::Dns | CheckFailure::Connect),
+            ) => {
                 answer.outcome = CheckOutcome::Failed(CheckFailure::Other);
             }
             (None, CheckOutcome::Failed(_)) => {}

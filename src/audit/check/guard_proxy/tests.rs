@@ -238,6 +238,24 @@ fn reasons_of_failures_are_known() {
 }
 
 #[test]
+fn a_host_that_was_reached_is_not_dead() {
+    let proxy = GuardProxy::with_resolver(&[], host_rules::system_resolver()).unwrap();
+    for failure in [CheckFailure::Connect, CheckFailure::Dns] {
+        // A server that closes a connection in the handshake of TLS seems to refuse it.
+        let answer = Answer {
+            url: "https://www.cern.ch/".to_owned(),
+            asked_url: "https://www.cern.ch/".to_owned(),
+            outcome: CheckOutcome::Failed(failure),
+            final_url: None,
+        };
+        assert_eq!(
+            proxy.explained(answer).outcome,
+            CheckOutcome::Failed(CheckFailure::Other)
+        );
+    }
+}
+
+#[test]
 fn what_a_server_answered_stays() {
     let proxy = GuardProxy::with_resolver(&[], host_rules::system_resolver()).unwrap();
     get(&proxy, "http://127.0.0.1/");
