@@ -2,7 +2,7 @@
 //!
 //! A `console` fence is a session. A line `$ COMMAND` is a command, the lines `> ` after it belong to it, and the lines up to
 //! the next command are its output, standard error included; a line `...` stands for any number of lines. The session runs
-//! in an empty folder that holds the repository's `corpus`; the program is found as `urlspool`.
+//! in an empty folder that holds the repository's `corpus` and `examples`; the program is found as `urlspool`.
 //!
 //! Sessions that need other tools than the usual ones of a POSIX system are tests of their own, which `.ci/run` starts where
 //! the tool is installed. An `sh` fence is not run; each has a reason.
@@ -27,14 +27,15 @@ fn pages() -> Vec<String> {
     pages
 }
 
-/// Tools of any POSIX system, and the two that nearly all have besides.
+/// Tools of any POSIX system, and those that nearly all have besides.
 const USUAL_TOOLS: &[&str] = &[
     "urlspool", "awk", "cat", "cmp", "cp", "cut", "dd", "echo", "expand", "grep", "gzip", "head",
-    "ls", "mkdir", "mv", "printf", "rm", "sed", "sort", "tail", "tar", "tr", "uniq", "wc",
+    "ls", "mkdir", "mv", "printf", "python3", "rm", "sed", "sort", "tail", "tar", "tr", "uniq",
+    "wc",
 ];
 
 /// Tools that a session may need, one in a session. There is a test for each.
-const OTHER_TOOLS: &[&str] = &["duckdb", "git", "jq", "sqlite3"];
+const OTHER_TOOLS: &[&str] = &["duckdb", "git", "jq", "lychee", "sqlite3"];
 
 /// The `sh` fences: page, first line, and the reason for which they are not run.
 const NOT_RUN: &[(&str, &str, &str)] = &[
@@ -176,6 +177,7 @@ fn matches(shown: &[String], printed: &[&str]) -> bool {
 fn run(session: &[Shown]) -> Vec<String> {
     let folder = Folder::new();
     symlink(corpus(), folder.path("corpus")).unwrap();
+    symlink(super::root().join("examples"), folder.path("examples")).unwrap();
     let program = Path::new(env!("CARGO_BIN_EXE_urlspool"));
     let path = env::var("PATH").unwrap();
     let path = format!("{}:{path}", program.parent().unwrap().display());
@@ -242,6 +244,12 @@ fn commands_with_git_print_what_the_pages_show() {
 #[ignore = "needs jq"]
 fn commands_with_jq_print_what_the_pages_show() {
     run_sessions(Some("jq"));
+}
+
+#[test]
+#[ignore = "needs lychee, and pywb for `examples/audit/servers.py`"]
+fn commands_with_lychee_print_what_the_pages_show() {
+    run_sessions(Some("lychee"));
 }
 
 #[test]

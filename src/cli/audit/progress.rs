@@ -53,6 +53,7 @@ impl AuditProgress for StderrProgress {
 fn shown(time: Duration) -> String {
     let seconds = time.as_secs();
     let (number, unit) = match seconds {
+        1 => (1, "second"),
         0..=119 => (seconds, "seconds"),
         120..=7_199 => (seconds / 60, "minutes"),
         7_200..=172_799 => (seconds / 3_600, "hours"),
@@ -68,6 +69,7 @@ mod tests {
     #[test]
     fn times_are_in_their_largest_unit() {
         for (seconds, expected) in [
+            (1, "1 second"),
             (90, "90 seconds"),
             (600, "10 minutes"),
             (36_000, "10 hours"),

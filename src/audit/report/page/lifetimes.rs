@@ -37,9 +37,10 @@ fn curves(html: &mut Html, content: &PageContent, survival: &Survival) {
         .raw(" links. ");
     html.count(ages.checked_again);
     html.raw(" of them were checked more than once: they ended between the last check that found them living and the first after it \
-              that found them dead. A link that was checked once ended before the check, or lives longer than its age then. ");
+              that found them dead. A link that was checked once ended before the check, or lives longer than its age then. \
+              Links with a result that are not counted, because the date of their first citation is not known or is after the check: ");
     html.count(ages.without_age);
-    html.raw(" links with a result are not counted, because the date of their first citation is not known or is after the check.</p>\n");
+    html.raw(".</p>\n");
     html.raw("<dl class=\"facts\"><dt>Half-life</dt><dd>");
     half_life_sentence(html, &survival.dead);
     html.raw("</dd><dt>Half-life if redirected links count as dead</dt><dd>");
