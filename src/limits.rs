@@ -410,6 +410,10 @@ pub const DAEMON_PARSER_THREADS: usize = 4;
 /// Maximum number of daemon threads that read spools. With more spools than that, some share a thread.
 pub const DAEMON_READER_THREADS: usize = 8;
 
+/// Maximum number of reader threads of earlier configurations that have not ended, each because its file system does not
+/// answer. With so many, a new configuration waits until one has ended.
+pub const RETIRED_READER_THREADS: usize = 4 * DAEMON_READER_THREADS;
+
 /// Maximum total size, in bytes, of the messages that the daemon parses at the same time. Their records are a few times as
 /// large and wait together.
 pub const PARSE_BATCH_BYTES: usize = 1 << 20;

@@ -98,11 +98,12 @@ fn supervise(
                 if supervisor.reader_ended(generation) {
                     return Ok(());
                 }
+                supervisor.reload_waiting()?;
             }
             Some(SupervisorEvent::Reload(config)) => {
                 log_changes(supervisor.config(), &config);
                 sandbox.warn_of_denied(&config);
-                supervisor.reload(*config)?;
+                supervisor.reload(config)?;
             }
             None => {}
         }

@@ -21,7 +21,7 @@ use crate::daemon::status::{DaemonState, Status};
 use crate::daemon::store::{CommitTiming, SharedCommitter};
 use crate::daemon::unix_time::UnixTime;
 use crate::extract::Extractor;
-use crate::limits::DAEMON_READER_THREADS;
+use crate::limits::{DAEMON_READER_THREADS, RETIRED_READER_THREADS};
 
 /// Maximum sleep between two commits.
 const MAX_SLEEP: Duration = Duration::from_millis(500);
@@ -62,6 +62,10 @@ pub(super) struct Supervisor {
     readers: Vec<ReaderThread>,
     /// Number of readers of this generation that have not ended.
     running: usize,
+    /// Number of readers of earlier generations that have not ended.
+    retired: usize,
+    /// A configuration that waits until readers of earlier generations have ended.
+    waiting: Option<Box<Config>>,
     /// Number of configurations before this one.
     generation: u64,
     /// Counters of the readers of earlier generations.
@@ -95,6 +99,8 @@ impl Supervisor {
             resources,
             readers: Vec::new(),
             running: 0,
+            retired: 0,
+            waiting: None,
             generation: 0,
             earlier: Counters::default(),
             stopping: false,
@@ -153,21 +159,42 @@ impl Supervisor {
     pub(super) fn reader_ended(&mut self, generation: u64) -> bool {
         if generation == self.generation {
             self.running -= 1;
+        } else {
+            self.retired -= 1;
         }
         self.running == 0 && self.mode == RunMode::Once
     }
 
-    /// Replaces the readers by readers of another configuration, as far as it takes effect without a restart.
-    pub(super) fn reload(&mut self, config: Config) -> Result<(), DaemonError> {
+    /// Replaces the readers by readers of another configuration, as far as it takes effect without a restart. It waits while
+    /// [`RETIRED_READER_THREADS`] readers of earlier configurations have not ended; a later one takes its place.
+    pub(super) fn reload(&mut self, config: Box<Config>) -> Result<(), DaemonError> {
+        if RETIRED_READER_THREADS < self.retired + self.running {
+            tracing::warn!(
+                "the new configuration waits: the file systems that {} threads read do not answer",
+                self.retired
+            );
+            self.waiting = Some(config);
+            return Ok(());
+        }
+        self.retired += self.running;
         for mut reader in self.readers.drain(..) {
             reader.retire();
             self.earlier.add(&reader.report().status.counts);
         }
         self.generation += 1;
-        self.config = config_changes::merge(&self.config, config);
+        self.config = config_changes::merge(&self.config, *config);
         self.resources.extractor = Arc::new(Extractor::new(self.config.options()));
         self.resources.committer.reconfigure(&self.config);
         self.start_readers()
+    }
+
+    /// Reloads the configuration that waits, if enough readers have ended.
+    pub(super) fn reload_waiting(&mut self) -> Result<(), DaemonError> {
+        let is_due = self.retired + self.running <= RETIRED_READER_THREADS;
+        match self.waiting.take_if(|_| is_due) {
+            Some(config) => self.reload(config),
+            None => Ok(()),
+        }
     }
 
     /// Commits and seals what is due, and resumes after a pause, even if all readers are blocked.
@@ -281,5 +308,43 @@ impl DaemonHost for ProcessHost {
 
     fn log(&mut self, record: &LogRecord<'_>) {
         self.log.write(record);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each SIGHUP left the threads of a file system that did not answer behind, without a limit.
+    #[test]
+    fn a_configuration_waits_while_too_many_readers_have_not_ended() {
+        let folder =
+            std::env::temp_dir().join(format!("urlspool-supervisor-{}", std::process::id()));
+        let place = |name: &str| folder.join(name).display().to_string();
+        let text = format!(
+            "[output]\ndir = {:?}\n[state]\ndir = {:?}\n[[spool]]\npath = {:?}\n",
+            place("out"),
+            place("state"),
+            place("mail")
+        );
+        let config = || Box::new(Config::parse(&text).expect("a configuration"));
+        let mut supervisor =
+            Supervisor::open(*config(), RunMode::Forever, ProcessHost::new()).expect("opens");
+        supervisor.start_readers().expect("starts");
+        supervisor.retired = RETIRED_READER_THREADS;
+        supervisor.reload(config()).expect("waits");
+        assert_eq!(
+            (supervisor.generation, supervisor.retired),
+            (0, RETIRED_READER_THREADS)
+        );
+        supervisor.reload_waiting().expect("still waits");
+        assert_eq!(supervisor.generation, 0);
+        assert!(!supervisor.reader_ended(u64::MAX));
+        supervisor.reload_waiting().expect("is reloaded");
+        assert_eq!(supervisor.generation, 1);
+        assert!(supervisor.waiting.is_none());
+        supervisor.drain().expect("ends");
+        drop(supervisor);
+        std::fs::remove_dir_all(&folder).expect("is removed");
     }
 }
