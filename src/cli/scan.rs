@@ -11,6 +11,7 @@ mod output;
 mod outputs;
 mod progress;
 mod report;
+mod stall;
 mod summary;
 
 use std::io::{IsTerminal, stderr};
@@ -98,6 +99,11 @@ fn open_outputs(
     interrupt::leave_outputs_on_signals(outputs.clone(), bar.clone()).map_err(|error| {
         CommandError::new(Exit::Output, format!("cannot wait for signals: {error}"))
     })?;
+    if !args.quiet {
+        stall::start_notice(outputs.clone(), bar.clone()).map_err(|error| {
+            CommandError::new(Exit::Output, format!("cannot start a thread: {error}"))
+        })?;
+    }
     Ok(ScanReport {
         outputs,
         events: event_output(args),
