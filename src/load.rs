@@ -10,6 +10,8 @@ mod dates;
 mod elasticsearch;
 mod error;
 mod follow;
+#[cfg(any(feature = "elasticsearch", feature = "postgres"))]
+mod gone_messages;
 #[cfg(any(feature = "audit", feature = "elasticsearch"))]
 mod http_agent;
 mod input;

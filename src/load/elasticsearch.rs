@@ -17,12 +17,13 @@ use serde_json::json;
 use super::LoadMode;
 use super::credentials::Credentials;
 use super::error::LoadError;
+use super::gone_messages::GoneMessages;
 use super::target::{
     ChangedRows, LoadRow, RefusedRecord, RowOutcome, SegmentId, SegmentStatus, Target,
 };
 use crate::record::GoneLine;
 use bulk::BulkRows;
-use gone::PendingGone;
+use gone::remove_documents;
 use http::{HttpClient, HttpRequest, path_part};
 use index::IndexNames;
 use lock::IndexLock;
@@ -40,7 +41,7 @@ pub(super) struct ElasticsearchTarget {
     /// `true` after the indexes were found or created.
     is_prepared: bool,
     rows: BulkRows,
-    gone: PendingGone,
+    gone: GoneMessages,
     /// Segments of this batch, to be stored.
     segments: Vec<SegmentId>,
     changed: ChangedRows,
@@ -81,7 +82,7 @@ impl ElasticsearchTarget {
             names,
             is_prepared: false,
             rows: BulkRows::default(),
-            gone: PendingGone::default(),
+            gone: GoneMessages::default(),
             segments: Vec::new(),
             changed: ChangedRows::default(),
             refused: Vec::new(),
@@ -109,7 +110,7 @@ impl ElasticsearchTarget {
             self.flush_rows()?;
         }
         let (client, index) = (&self.client, &self.names.records);
-        self.changed.removed += self.gone.flush(client, &mut self.lock, index)?;
+        self.changed.removed += remove_documents(&mut self.gone, client, &mut self.lock, index)?;
         Ok(())
     }
 

@@ -1,6 +1,6 @@
-//! Messages that are gone, whose documents wait to be removed by a query.
+//! Removal of the documents of messages that are gone, by queries.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -8,16 +8,9 @@ use serde_json::{Value, json};
 use super::http::{HttpClient, HttpRequest};
 use super::lock::IndexLock;
 use super::retry::{Backoff, Refusal};
-use crate::limits::{LOAD_PENDING_GONE, LOAD_QUERY_MAILBOXES};
+use crate::limits::LOAD_QUERY_MAILBOXES;
 use crate::load::error::LoadError;
-
-/// Messages that are gone.
-#[derive(Debug, Default)]
-pub(super) struct PendingGone {
-    /// Their digests, by mailbox.
-    digests: BTreeMap<String, BTreeSet<String>>,
-    count: usize,
-}
+use crate::load::gone_messages::GoneMessages;
 
 #[derive(Deserialize)]
 struct DeletedReply {
@@ -36,55 +29,26 @@ impl DeletedReply {
     }
 }
 
-impl PendingGone {
-    /// Adds a message.
-    pub(super) fn push(&mut self, mailbox: &str, digest: &str) {
-        let digests = self.digests.entry(mailbox.to_owned()).or_default();
-        self.count += usize::from(digests.insert(digest.to_owned()));
+/// Removes the documents of the messages, after which none waits. Returns the number of documents.
+pub(super) fn remove_documents(
+    gone: &mut GoneMessages,
+    client: &HttpClient,
+    lock: &mut IndexLock,
+    index: &str,
+) -> Result<u64, LoadError> {
+    if gone.is_empty() {
+        return Ok(0);
     }
-
-    /// Returns `true` if a message is among them.
-    pub(super) fn contains(&self, mailbox: &str, digest: &str) -> bool {
-        let digests = self.digests.get(mailbox);
-        digests.is_some_and(|digests| digests.contains(digest))
+    // A query finds only what was refreshed.
+    let refresh = HttpRequest::post(format!("/{index}/_refresh"), &json!({}));
+    lock.send(client, &refresh)?.succeeded()?;
+    let mailboxes: Vec<_> = gone.by_mailbox().collect();
+    let mut removed = 0;
+    for some in mailboxes.chunks(LOAD_QUERY_MAILBOXES) {
+        removed += delete(client, lock, index, &query(some))?;
     }
-
-    /// Returns `true` if none waits.
-    pub(super) fn is_empty(&self) -> bool {
-        self.count == 0
-    }
-
-    /// Returns `true` if no more may wait.
-    pub(super) fn is_full(&self) -> bool {
-        LOAD_PENDING_GONE <= self.count
-    }
-
-    /// Drops all.
-    pub(super) fn clear(&mut self) {
-        *self = PendingGone::default();
-    }
-
-    /// Removes the documents of the messages. Returns the number of documents.
-    pub(super) fn flush(
-        &mut self,
-        client: &HttpClient,
-        lock: &mut IndexLock,
-        index: &str,
-    ) -> Result<u64, LoadError> {
-        if self.is_empty() {
-            return Ok(0);
-        }
-        // A query finds only what was refreshed.
-        let refresh = HttpRequest::post(format!("/{index}/_refresh"), &json!({}));
-        lock.send(client, &refresh)?.succeeded()?;
-        let mailboxes: Vec<_> = self.digests.iter().collect();
-        let mut removed = 0;
-        for some in mailboxes.chunks(LOAD_QUERY_MAILBOXES) {
-            removed += delete(client, lock, index, &query(some))?;
-        }
-        self.clear();
-        Ok(removed)
-    }
+    gone.clear();
+    Ok(removed)
 }
 
 /// A query for the documents of messages.
