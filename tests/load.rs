@@ -5,6 +5,8 @@ mod checking_server;
 #[cfg(feature = "elasticsearch")]
 mod elasticsearch;
 mod folders;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod replace;
 mod search;
 mod segments;

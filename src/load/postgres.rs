@@ -2,6 +2,7 @@
 
 mod copy_row;
 mod pgpass;
+mod removal;
 mod schema;
 
 use std::io::Write;
@@ -12,11 +13,12 @@ use postgres::{Client, Config, NoTls};
 use super::credentials::{Credentials, Secret};
 use super::dates::{is_plausible, today};
 use super::error::LoadError;
+use super::gone_messages::GoneMessages;
 use super::records_view::RECORDS_VIEW;
 use super::target::{ChangedRows, LoadRow, RowOutcome, SegmentId, SegmentStatus, Target};
 use crate::limits::{LOAD_LOCK_SECONDS, LOAD_STAGED_BYTES};
 use crate::record::GoneLine;
-use schema::{MERGE, RECOMPUTE_LINKS, REMOVE_PARENTS, STAGING, TABLES, VERSION};
+use schema::{MERGE, RECOMPUTE_LINKS, RELATIONS, STAGING, TABLES, VERSION};
 
 /// A database of a server that is being loaded.
 pub(super) struct PostgresTarget {
@@ -29,8 +31,10 @@ pub(super) struct PostgresTarget {
     staged: String,
     /// Number of the next row.
     number: u64,
-    /// Rows that were added and not reported yet.
-    added: u64,
+    /// Messages whose rows are removed after those that wait were added. No row that waits came after its message was gone.
+    gone: GoneMessages,
+    /// Rows that were changed and not reported yet.
+    changed: ChangedRows,
     today: String,
     is_replacing: bool,
     has_removed: bool,
@@ -53,7 +57,8 @@ impl PostgresTarget {
             client: None,
             staged: String::new(),
             number: 0,
-            added: 0,
+            gone: GoneMessages::default(),
+            changed: ChangedRows::default(),
             today: String::new(),
             is_replacing: false,
             has_removed: false,
@@ -88,6 +93,18 @@ impl PostgresTarget {
         result.map_err(|error| named(&self.name, &error))
     }
 
+    /// Adds the rows that wait, then removes those of the messages that are gone.
+    fn flush(&mut self) -> Result<(), LoadError> {
+        self.merge()?;
+        if self.gone.is_empty() {
+            return Ok(());
+        }
+        self.has_removed = true;
+        let gone = std::mem::take(&mut self.gone);
+        self.changed.removed += self.with(|client| removal::remove_gone(client, &gone))?;
+        Ok(())
+    }
+
     /// Copies the rows that wait, and merges them into the tables.
     fn merge(&mut self) -> Result<(), LoadError> {
         if self.staged.is_empty() {
@@ -95,7 +112,7 @@ impl PostgresTarget {
         }
         let staged = std::mem::take(&mut self.staged);
         let is_replacing = self.is_replacing;
-        self.added += self.with(|client| {
+        self.changed.added += self.with(|client| {
             let mut copy = client.copy_in("COPY staging FROM STDIN")?;
             // The error of a write is that of the connection, which the end of the copy reports.
             let _ = copy.write_all(staged.as_bytes());
@@ -146,9 +163,9 @@ fn prepare(client: &mut Client, name: &str) -> Result<(), LoadError> {
                 "{name} has tables of version {version}; this program needs version {VERSION}; load into a new database"
             )));
         }
-    } else if number(client, &exists("urls"))? == 1 {
+    } else if let Some(table) = foreign_table(client).map_err(failed)? {
         return Err(LoadError::Unusable(format!(
-            "{name} has a table `urls` of another program; load into a new database"
+            "{name} has a table or view `{table}` of another program; load into a new database, or create a schema and name it in the target: ?options=-csearch_path%3DSCHEMA"
         )));
     } else {
         client.batch_execute(TABLES).map_err(failed)?;
@@ -157,6 +174,15 @@ fn prepare(client: &mut Client, name: &str) -> Result<(), LoadError> {
     client
         .batch_execute(&format!("COMMIT; {STAGING}"))
         .map_err(failed)
+}
+
+/// Returns the table or view of another program that has the name of one of ours, in the schema where ours would be created.
+fn foreign_table(client: &mut Client) -> Result<Option<String>, postgres::Error> {
+    let sql =
+        "SELECT relname::text FROM pg_class WHERE relnamespace = to_regnamespace(current_schema())
+       AND relname = ANY($1) ORDER BY relname LIMIT 1";
+    let row = client.query_opt(sql, &[&RELATIONS])?;
+    Ok(row.map(|row| row.get(0)))
 }
 
 /// Classifies an error, and names the server.
@@ -199,7 +225,8 @@ impl Target for PostgresTarget {
             self.connect()?;
         }
         self.staged.clear();
-        (self.added, self.has_removed) = (0, false);
+        self.gone.clear();
+        (self.changed, self.has_removed) = (ChangedRows::default(), false);
         self.today = today();
         self.with(|client| {
             client.batch_execute("BEGIN; LOCK TABLE urls IN SHARE ROW EXCLUSIVE MODE")
@@ -226,6 +253,10 @@ impl Target for PostgresTarget {
 
     fn put(&mut self, row: &LoadRow<'_>) -> Result<RowOutcome, LoadError> {
         let record = row.record;
+        let (mailbox, digest) = (&record.source.mailbox, &record.message.digest);
+        if self.gone.contains(mailbox, digest) {
+            self.flush()?;
+        }
         let is_cited = |date: &&str| is_plausible(&record.scheme, date, &self.today);
         let cited = record.message.date.as_deref().filter(is_cited);
         copy_row::append_row(row, self.number, cited, &mut self.staged);
@@ -237,24 +268,13 @@ impl Target for PostgresTarget {
     }
 
     fn remove(&mut self, gone: &GoneLine) -> Result<u64, LoadError> {
-        self.merge()?;
-        self.has_removed = true;
-        let digests: Vec<&str> = gone.digests.iter().map(|digest| &**digest).collect();
-        let mailbox: &str = &gone.mailbox;
-        self.with(|client| {
-            let removed = client.execute(
-                "WITH gone AS (DELETE FROM urls USING messages WHERE messages.id = urls.message
-                   AND messages.digest = ANY($1) AND messages.mailbox = $2
-                   RETURNING urls.id, urls.link, urls.message, urls.source),
-                 links AS (INSERT INTO changed_links SELECT DISTINCT link FROM gone WHERE link IS NOT NULL ON CONFLICT DO NOTHING),
-                 sources AS (INSERT INTO changed_sources SELECT DISTINCT source FROM gone ON CONFLICT DO NOTHING),
-                 owners AS (INSERT INTO changed_messages SELECT DISTINCT message FROM gone ON CONFLICT DO NOTHING)
-                 SELECT id FROM gone",
-                &[&digests, &mailbox],
-            )?;
-            client.batch_execute(REMOVE_PARENTS)?;
-            Ok(removed)
-        })
+        for digest in &gone.digests {
+            self.gone.push(&gone.mailbox, digest);
+            if self.gone.is_full() {
+                self.flush()?;
+            }
+        }
+        Ok(0)
     }
 
     fn begin_replacing(&mut self) -> Result<(), LoadError> {
@@ -263,41 +283,25 @@ impl Target for PostgresTarget {
     }
 
     fn finish_replacing(&mut self) -> Result<u64, LoadError> {
-        self.merge()?;
+        self.flush()?;
         self.is_replacing = false;
         self.has_removed = true;
-        self.with(|client| {
-            let removed = client.execute(
-                "WITH gone AS (DELETE FROM urls USING sources WHERE sources.id = urls.source
-                   AND (sources.path, coalesce(sources.path_b64, '')) IN (SELECT s.path, coalesce(s.path_b64, '') FROM kept JOIN urls AS u USING(record_key) JOIN sources AS s ON s.id = u.source)
-                   AND NOT EXISTS (SELECT FROM kept WHERE kept.record_key = urls.record_key)
-                   RETURNING urls.id, urls.link, urls.message, urls.source),
-                 links AS (INSERT INTO changed_links SELECT DISTINCT link FROM gone WHERE link IS NOT NULL ON CONFLICT DO NOTHING),
-                 places AS (INSERT INTO changed_sources SELECT DISTINCT source FROM gone ON CONFLICT DO NOTHING),
-                 owners AS (INSERT INTO changed_messages SELECT DISTINCT message FROM gone ON CONFLICT DO NOTHING)
-                 SELECT id FROM gone",
-                &[],
-            )?;
-            client.batch_execute(REMOVE_PARENTS)?;
-            Ok(removed)
-        })
+        self.with(removal::remove_replaced)
     }
 
     fn commit(&mut self) -> Result<ChangedRows, LoadError> {
-        self.merge()?;
+        self.flush()?;
         self.is_replacing = false;
         if self.has_removed {
             self.with(|client| client.batch_execute(RECOMPUTE_LINKS))?;
         }
         self.with(|client| client.batch_execute("COMMIT"))?;
-        Ok(ChangedRows {
-            added: std::mem::take(&mut self.added),
-            removed: 0,
-        })
+        Ok(std::mem::take(&mut self.changed))
     }
 
     fn roll_back(&mut self) {
         self.staged.clear();
+        self.gone.clear();
         self.is_replacing = false;
         // If it fails, the connection is closed, and the server rolls back.
         let _ = self.with(|client| client.batch_execute("ROLLBACK"));

@@ -3,6 +3,24 @@
 /// The version of the tables, in `urlspool_version`.
 pub(super) const VERSION: i32 = 1;
 
+/// The names of the tables, the view and their indexes, which must be free.
+pub(super) const RELATIONS: &[&str] = &[
+    "urlspool_version",
+    "urls",
+    "links",
+    "messages",
+    "sources",
+    "segments",
+    "records",
+    "messages_by_digest",
+    "links_by_host",
+    "links_by_domain",
+    "urls_by_link",
+    "urls_by_message",
+    "urls_by_source",
+    "urls_by_words",
+];
+
 /// The tables. Texts are compared as bytes, as `SQLite` does.
 pub(super) const TABLES: &str = "
 CREATE TABLE urlspool_version(version integer NOT NULL);

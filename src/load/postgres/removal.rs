@@ -1,0 +1,44 @@
+//! Removal of rows: of messages that are gone, and of files that were scanned again.
+
+use postgres::{Client, Error};
+
+use super::schema::REMOVE_PARENTS;
+use crate::load::gone_messages::GoneMessages;
+
+/// Removes the rows of messages that are gone. Returns their number.
+pub(super) fn remove_gone(client: &mut Client, gone: &GoneMessages) -> Result<u64, Error> {
+    let messages = gone
+        .by_mailbox()
+        .flat_map(|(mailbox, digests)| digests.iter().map(move |digest| (&**mailbox, &**digest)));
+    let (mailboxes, digests): (Vec<&str>, Vec<&str>) = messages.unzip();
+    let removed = client.execute(
+        "WITH gone AS (DELETE FROM urls USING messages, unnest($1::text[], $2::text[]) AS message(mailbox, digest)
+           WHERE messages.id = urls.message AND messages.digest = message.digest
+           AND md5(messages.mailbox) = md5(message.mailbox)
+           RETURNING urls.id, urls.link, urls.message, urls.source),
+         links AS (INSERT INTO changed_links SELECT DISTINCT link FROM gone WHERE link IS NOT NULL ON CONFLICT DO NOTHING),
+         sources AS (INSERT INTO changed_sources SELECT DISTINCT source FROM gone ON CONFLICT DO NOTHING),
+         owners AS (INSERT INTO changed_messages SELECT DISTINCT message FROM gone ON CONFLICT DO NOTHING)
+         SELECT id FROM gone",
+        &[&mailboxes, &digests],
+    )?;
+    client.batch_execute(REMOVE_PARENTS)?;
+    Ok(removed)
+}
+
+/// Removes the rows of the input's files that are not rows of the input. Returns their number.
+pub(super) fn remove_replaced(client: &mut Client) -> Result<u64, Error> {
+    let removed = client.execute(
+        "WITH gone AS (DELETE FROM urls USING sources WHERE sources.id = urls.source
+           AND (sources.path, coalesce(sources.path_b64, '')) IN (SELECT s.path, coalesce(s.path_b64, '') FROM kept JOIN urls AS u USING(record_key) JOIN sources AS s ON s.id = u.source)
+           AND NOT EXISTS (SELECT FROM kept WHERE kept.record_key = urls.record_key)
+           RETURNING urls.id, urls.link, urls.message, urls.source),
+         links AS (INSERT INTO changed_links SELECT DISTINCT link FROM gone WHERE link IS NOT NULL ON CONFLICT DO NOTHING),
+         places AS (INSERT INTO changed_sources SELECT DISTINCT source FROM gone ON CONFLICT DO NOTHING),
+         owners AS (INSERT INTO changed_messages SELECT DISTINCT message FROM gone ON CONFLICT DO NOTHING)
+         SELECT id FROM gone",
+        &[],
+    )?;
+    client.batch_execute(REMOVE_PARENTS)?;
+    Ok(removed)
+}

@@ -1,0 +1,130 @@
+//! Loads into `PostgreSQL`, on a server that the test starts.
+
+mod server;
+
+use std::time::{Duration, Instant};
+
+use super::{MAIL, records};
+use crate::scene::{Ended, Folder, ended, urlspool};
+use server::PostgresServer;
+
+fn load(target: &str, input: &[u8]) -> Ended {
+    ended(&mut urlspool(["load", "-v", "--into", target]), input)
+}
+
+#[track_caller]
+fn loaded(target: &str, input: &[u8]) -> String {
+    let ended = load(target, input);
+    assert_eq!(ended.status, Some(0), "{}", ended.stderr);
+    ended.stderr
+}
+
+#[track_caller]
+fn refused(target: &str, input: &[u8], reason: &str) {
+    let ended = load(target, input);
+    assert_eq!(ended.status, Some(2), "{target}: {}", ended.stderr);
+    assert!(ended.stderr.contains(reason), "{target}: {}", ended.stderr);
+}
+
+#[test]
+fn records_are_loaded_once() {
+    let Some(server) = PostgresServer::start("", &[]) else {
+        return;
+    };
+    let folder = Folder::new();
+    let lines = records(&folder, "a.mbox", MAIL);
+    let target = server.target();
+    assert!(loaded(&target, &lines).contains("4 records, 4 of them new"));
+    assert!(loaded(&target, &lines).contains("4 records, 0 of them new"));
+    let links = server.psql("SELECT host, citations, messages, first FROM links ORDER BY host");
+    assert_eq!(
+        links,
+        "f.example|1|1|1996-01-01T10:00:00Z\nm.example|3|2|1996-01-01T10:00:00Z"
+    );
+}
+
+#[test]
+fn tables_of_another_program_are_named_and_left_alone() {
+    let Some(server) = PostgresServer::start("", &[]) else {
+        return;
+    };
+    let folder = Folder::new();
+    let lines = records(&folder, "a.mbox", MAIL);
+    server.psql("CREATE TABLE messages(note text); CREATE SCHEMA apart");
+    refused(
+        &server.target(),
+        &lines,
+        "a table or view `messages` of another program",
+    );
+    assert_eq!(server.psql("SELECT to_regclass('urls') IS NULL"), "t");
+    // The way out that the message names.
+    let apart = format!("{}&options=-csearch_path%3Dapart", server.target());
+    loaded(&apart, &lines);
+    assert_eq!(server.psql("SELECT count(*) FROM apart.urls"), "4");
+    assert_eq!(server.psql("SELECT count(*) FROM messages"), "0");
+}
+
+/// The numbers of links are those of the rows.
+#[track_caller]
+fn check_links(server: &PostgresServer) {
+    let wrong = server.psql(
+        "SELECT count(*) FROM links WHERE (citations, messages, first, last) IS DISTINCT FROM
+           (SELECT ROW(count(*), count(DISTINCT digest), min(cited), max(cited))
+            FROM urls JOIN messages ON messages.id = urls.message WHERE urls.link = links.id)
+         OR citations = 0",
+    );
+    assert_eq!(wrong, "0");
+}
+
+#[test]
+fn messages_that_are_gone_are_removed_together_and_in_the_order_of_the_input() {
+    let Some(server) = PostgresServer::start("", &[]) else {
+        return;
+    };
+    let folder = Folder::new();
+    let count = 4000;
+    let mail: String = (0..count)
+        .map(|n| format!("From a Mon Jan  1 00:00:00 1996\nSubject: {n}\n\nhttp://m.example/ http://a{n}.example/\n\n"))
+        .collect();
+    let lines = String::from_utf8(records(&folder, "a.mbox", &mail)).unwrap();
+    let target = server.target();
+    loaded(&target, lines.as_bytes());
+    let digests = server.psql(
+        "SELECT digest FROM urls JOIN messages ON messages.id = urls.message GROUP BY digest ORDER BY min(urls.id)",
+    );
+    let mailbox = server.psql("SELECT DISTINCT mailbox FROM messages");
+    let gone = |digest: &str| {
+        format!("{{\"type\":\"gone\",\"mailbox\":{mailbox:?},\"digests\":[{digest:?}]}}\n")
+    };
+    // All are gone, each by a line of its own, and two of them are given again.
+    let all: String = digests.lines().map(gone).collect();
+    let again: Vec<_> = lines.lines().take(4).collect();
+    let begun = Instant::now();
+    let summary = loaded(&target, (all + &again.join("\n") + "\n").as_bytes());
+    // It takes a second, and took minutes when each line was a statement.
+    assert!(
+        begun.elapsed() < Duration::from_secs(30),
+        "{:?}",
+        begun.elapsed()
+    );
+    assert!(
+        summary.contains("4 of them new, 8000 rows removed"),
+        "{summary}"
+    );
+    assert_eq!(server.psql("SELECT count(*) FROM urls"), "4");
+    check_links(&server);
+    // Given and gone in one batch, in either order.
+    let first = gone(digests.lines().next().unwrap());
+    let input = [
+        &*again.join("\n"),
+        "\n",
+        &first,
+        &again.join("\n"),
+        "\n",
+        &first,
+    ]
+    .concat();
+    loaded(&target, input.as_bytes());
+    assert_eq!(server.psql("SELECT count(*) FROM urls"), "2");
+    check_links(&server);
+}
