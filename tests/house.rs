@@ -97,7 +97,7 @@ const NETWORK: &[&str] = &[
     "std::net::UdpSocket",
     "std::net::ToSocketAddrs",
     "std::os::unix::net",
-    "postgres::NoTls",
+    "postgres::Client",
     "ureq::Agent",
 ];
 const USES_NETWORK: &[&str] = &[

@@ -4,11 +4,13 @@ mod copy_row;
 mod pgpass;
 mod removal;
 mod schema;
+mod tls;
 
 use std::io::Write;
 
 use postgres::error::SqlState;
-use postgres::{Client, Config, NoTls};
+use postgres::{Client, Config};
+use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::credentials::{Credentials, Secret};
 use super::dates::{is_plausible, today};
@@ -19,10 +21,12 @@ use super::target::{ChangedRows, LoadRow, RowOutcome, SegmentId, SegmentStatus, 
 use crate::limits::{LOAD_LOCK_SECONDS, LOAD_STAGED_BYTES};
 use crate::record::GoneLine;
 use schema::{MERGE, RECOMPUTE_LINKS, RELATIONS, STAGING, TABLES, VERSION};
+use tls::TlsParameters;
 
 /// A database of a server that is being loaded.
 pub(super) struct PostgresTarget {
     config: Config,
+    tls: MakeRustlsConnect,
     /// The server, for messages.
     name: String,
     /// `None` after the connection broke.
@@ -44,15 +48,20 @@ impl PostgresTarget {
     /// Connects to a server, and creates the tables if there are none.
     pub(super) fn open(url: &str, credentials: &Credentials) -> Result<PostgresTarget, LoadError> {
         let name = url.to_owned();
+        let unusable = |reason: String| LoadError::Unusable(format!("{name}: {reason}"));
+        let (parameters, url) = TlsParameters::take(url).map_err(unusable)?;
         let mut config: Config = url
             .parse()
-            .map_err(|error| LoadError::Unusable(format!("{name}: {}", chain(&error))))?;
+            .map_err(|error: postgres::Error| unusable(chain(&error)))?;
+        config.ssl_mode(parameters.client_mode());
+        let tls = parameters.connector().map_err(unusable)?;
         if let Some(password) = password(&config, credentials) {
             config.password(password);
         }
         config.application_name("urlspool");
         let mut target = PostgresTarget {
             config,
+            tls,
             name,
             client: None,
             staged: String::new(),
@@ -68,7 +77,7 @@ impl PostgresTarget {
     }
 
     fn connect(&mut self) -> Result<(), LoadError> {
-        let connected = self.config.connect(NoTls);
+        let connected = self.config.connect(self.tls.clone());
         let mut client = connected.map_err(|error| named(&self.name, &error))?;
         prepare(&mut client, &self.name)?;
         self.client = Some(client);
@@ -188,6 +197,9 @@ fn foreign_table(client: &mut Client) -> Result<Option<String>, postgres::Error>
 /// Classifies an error, and names the server.
 fn named(name: &str, error: &postgres::Error) -> LoadError {
     let message = format!("{name}: {}", chain(error));
+    if tls::is_refusal(error) {
+        return LoadError::Unusable(message);
+    }
     match error.code() {
         Some(&SqlState::LOCK_NOT_AVAILABLE) => LoadError::Locked(format!(
             "another program is writing to {name}; try again when it has ended"

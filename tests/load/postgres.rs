@@ -1,6 +1,7 @@
 //! Loads into `PostgreSQL`, on a server that the test starts.
 
 mod server;
+mod tls;
 
 use std::time::{Duration, Instant};
 

@@ -120,6 +120,11 @@ impl PostgresServer {
         format!("postgresql:///postgres?host={folder}&port={port}&user=u")
     }
 
+    /// The target by a host, with these parameters.
+    pub(super) fn target_at(&self, host: &str, parameters: &str) -> String {
+        format!("postgresql://u@{host}:{}/postgres?{parameters}", self.port)
+    }
+
     /// Runs statements, and returns what psql prints.
     #[track_caller]
     pub(super) fn psql(&self, sql: &str) -> String {

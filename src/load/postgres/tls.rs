@@ -1,0 +1,291 @@
+//! TLS: the parameters `sslmode` and `sslrootcert` of a target, and the certificates that are trusted.
+//!
+//! The modes are those of `PostgreSQL`'s own programs. `prefer` and `require` encrypt, but check no certificate unless
+//! `sslrootcert` names the authority; `require` and `verify-full` never connect without encryption.
+
+use std::error::Error;
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use postgres::config::SslMode;
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{
+    CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme,
+};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+/// The encryption of a connection, and the check of the server's certificate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TlsMode {
+    /// None.
+    Disable,
+    /// If the server has it.
+    Prefer,
+    /// Always.
+    Require,
+    /// Always, with a certificate of a trusted authority for the host.
+    VerifyFull,
+}
+
+/// The parameters of a target that are about TLS.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct TlsParameters {
+    mode: TlsMode,
+    /// The file of trusted authorities, in PEM; those of the machine if it is `None`.
+    root_file: Option<PathBuf>,
+}
+
+impl TlsParameters {
+    /// Takes the parameters out of the URL of a target. Returns the rest of the URL, which the client reads.
+    ///
+    /// # Errors
+    ///
+    /// The mode is not known.
+    pub(super) fn take(url: &str) -> Result<(TlsParameters, String), String> {
+        let mut taken = TlsParameters {
+            mode: TlsMode::Prefer,
+            root_file: None,
+        };
+        let Some((start, query)) = url.split_once('?') else {
+            return Ok((taken, url.to_owned()));
+        };
+        let mut rest = Vec::new();
+        for parameter in query.split('&') {
+            match parameter.split_once('=') {
+                Some(("sslmode", name)) => taken.mode = mode(name)?,
+                Some(("sslrootcert", "system")) => taken.root_file = None,
+                Some(("sslrootcert", path)) => taken.root_file = Some(decoded(path)),
+                _ => rest.push(parameter),
+            }
+        }
+        let rest = if rest.is_empty() {
+            start.to_owned()
+        } else {
+            format!("{start}?{}", rest.join("&"))
+        };
+        Ok((taken, rest))
+    }
+
+    /// The mode of the client.
+    pub(super) fn client_mode(&self) -> SslMode {
+        match self.mode {
+            TlsMode::Disable => SslMode::Disable,
+            TlsMode::Prefer => SslMode::Prefer,
+            TlsMode::Require | TlsMode::VerifyFull => SslMode::Require,
+        }
+    }
+
+    /// Creates what makes connections.
+    ///
+    /// # Errors
+    ///
+    /// There are no certificates of authorities to check that of the server, or they cannot be read.
+    pub(super) fn connector(&self) -> Result<MakeRustlsConnect, String> {
+        let provider = Arc::new(ring::default_provider());
+        let builder = ClientConfig::builder_with_provider(provider.clone())
+            .with_safe_default_protocol_versions()
+            .map_err(|error| error.to_string())?;
+        let config = match self.mode {
+            TlsMode::VerifyFull => builder.with_root_certificates(self.roots()?),
+            TlsMode::Disable | TlsMode::Prefer | TlsMode::Require => {
+                let verifier = NamelessVerifier {
+                    authorities: self.authorities(&provider)?,
+                    provider,
+                };
+                builder
+                    .dangerous()
+                    .with_custom_certificate_verifier(Arc::new(verifier))
+            }
+        };
+        Ok(MakeRustlsConnect::new(config.with_no_client_auth()))
+    }
+
+    /// The check of the authority, if a file of authorities was named.
+    fn authorities(
+        &self,
+        provider: &Arc<CryptoProvider>,
+    ) -> Result<Option<Arc<WebPkiServerVerifier>>, String> {
+        if self.root_file.is_none() {
+            return Ok(None);
+        }
+        let roots = Arc::new(self.roots()?);
+        WebPkiServerVerifier::builder_with_provider(roots, provider.clone())
+            .build()
+            .map(Some)
+            .map_err(|error| error.to_string())
+    }
+
+    fn roots(&self) -> Result<RootCertStore, String> {
+        let mut store = RootCertStore::empty();
+        match &self.root_file {
+            Some(path) => {
+                for root in certificates(path)? {
+                    store
+                        .add(root)
+                        .map_err(|error| unreadable(path, &error.to_string()))?;
+                }
+            }
+            None => {
+                store.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+            }
+        }
+        if store.is_empty() {
+            return Err(
+                "there are no certificates of authorities; name their file: sslrootcert=FILE"
+                    .to_owned(),
+            );
+        }
+        Ok(store)
+    }
+}
+
+fn mode(name: &str) -> Result<TlsMode, String> {
+    match name {
+        "disable" => Ok(TlsMode::Disable),
+        "prefer" => Ok(TlsMode::Prefer),
+        "require" => Ok(TlsMode::Require),
+        "verify-full" => Ok(TlsMode::VerifyFull),
+        _ => Err(format!(
+            "`sslmode={name}` is no mode; write disable, prefer, require or verify-full"
+        )),
+    }
+}
+
+/// A path in a URL, with `%` and two digits for any byte.
+fn decoded(text: &str) -> PathBuf {
+    let mut pieces = text.split('%');
+    let mut bytes = pieces.next().unwrap_or_default().as_bytes().to_owned();
+    for piece in pieces {
+        let digits = piece.get(..2);
+        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                bytes.extend_from_slice(&piece.as_bytes()[2..]);
+            }
+            None => {
+                bytes.push(b'%');
+                bytes.extend_from_slice(piece.as_bytes());
+            }
+        }
+    }
+    OsString::from_vec(bytes).into()
+}
+
+/// The certificates of a file.
+fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
+    CertificateDer::pem_file_iter(path)
+        .and_then(Iterator::collect)
+        .map_err(|error| unreadable(path, &error.to_string()))
+}
+
+fn unreadable(path: &Path, reason: &str) -> String {
+    format!("cannot read {}: {reason}", path.display())
+}
+
+/// Returns `true` if a connection failed because the server has no TLS, or a certificate that is not trusted: another attempt
+/// would fail too.
+pub(super) fn is_refusal(error: &postgres::Error) -> bool {
+    let Some(cause) = error.source() else {
+        return false;
+    };
+    let tls = cause
+        .downcast_ref::<io::Error>()
+        .and_then(io::Error::get_ref)
+        .and_then(|error| error.downcast_ref());
+    // The client has no kind of its own for the former.
+    matches!(tls, Some(rustls::Error::InvalidCertificate(_)))
+        || cause.to_string() == "server does not support TLS"
+}
+
+/// A check of certificates that ignores the name of the server, and its authority too unless that was named.
+#[derive(Debug)]
+struct NamelessVerifier {
+    authorities: Option<Arc<WebPkiServerVerifier>>,
+    provider: Arc<CryptoProvider>,
+}
+
+impl ServerCertVerifier for NamelessVerifier {
+    fn verify_server_cert(
+        &self,
+        certificate: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        let Some(authorities) = &self.authorities else {
+            return Ok(ServerCertVerified::assertion());
+        };
+        match authorities.verify_server_cert(certificate, intermediates, name, ocsp_response, now) {
+            // The name is compared after everything else.
+            Err(rustls::Error::InvalidCertificate(
+                CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+            )) => Ok(ServerCertVerified::assertion()),
+            result => result,
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let algorithms = &self.provider.signature_verification_algorithms;
+        verify_tls12_signature(message, certificate, signed, algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let algorithms = &self.provider.signature_verification_algorithms;
+        verify_tls13_signature(message, certificate, signed, algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider
+            .signature_verification_algorithms
+            .supported_schemes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parameters_are_taken_out_of_the_url() {
+        let take = |url: &str| TlsParameters::take(url).unwrap();
+        let parameters = |mode, root_file: Option<&str>| TlsParameters {
+            mode,
+            root_file: root_file.map(PathBuf::from),
+        };
+        let plain = "postgresql://u@h/d";
+        assert_eq!(
+            take(plain),
+            (parameters(TlsMode::Prefer, None), plain.to_owned())
+        );
+        assert_eq!(
+            take("postgresql://u@h/d?sslmode=verify-full&port=9&sslrootcert=a%20b.crt"),
+            (
+                parameters(TlsMode::VerifyFull, Some("a b.crt")),
+                format!("{plain}?port=9")
+            )
+        );
+        assert_eq!(
+            take("postgresql://u@h/d?sslmode=require&sslrootcert=system"),
+            (parameters(TlsMode::Require, None), plain.to_owned())
+        );
+        assert!(TlsParameters::take("postgresql://h/?sslmode=Require").is_err());
+    }
+}
