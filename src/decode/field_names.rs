@@ -82,6 +82,8 @@ const TRACE: &[&str] = &[
     "authentication-results",
     "received-spf",
     "x-spam-*",
+    "x-spamd-*",
+    "x-rspamd-*",
     "x-google-*",
     "x-gm-*",
     "x-received",
@@ -268,6 +270,8 @@ mod tests {
             "ARC-Seal",
             "X-Spam-Level",
             "x-spam-",
+            "X-Spamd-Result",
+            "X-Rspamd-Server",
             "Path",
             "X-UIDL",
         ] {
