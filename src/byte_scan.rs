@@ -134,13 +134,14 @@ fn is_inert_value_simple(value: &[u8]) -> bool {
 }
 
 /// Returns `true` for a byte outside ASCII, a `?` of an encoded word (RFC 2047), a colon that no white space follows, and
-/// the last letter of `www.` or `ftp.`, or of `www2.` or `ftp5.`.
+/// the first of the last two letters of `www` or `ftp`: few words of names and addresses have them.
 fn may_begin_url(byte: u8, next: u8) -> bool {
-    let lower = byte | 0x20;
+    let (lower, next_lower) = (byte | 0x20, next | 0x20);
     byte >= 0x80
         || byte == b'?'
         || byte == b':' && next != b' ' && next != b'\n'
-        || (next == b'.' || next.is_ascii_digit()) && (lower == b'w' || lower == b'p')
+        || lower == b'w' && next_lower == b'w'
+        || lower == b't' && next_lower == b'p'
 }
 
 /// A prefix of field names, to be compared without regard to case, 8 bytes at a time.
