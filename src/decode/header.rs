@@ -235,13 +235,18 @@ pub(super) fn has_encoded_word(raw: &[u8]) -> bool {
     memchr::memchr_iter(b'?', raw).any(|at| at > 0 && raw[at - 1] == b'=')
 }
 
+/// Returns `true` if a value may hold an encoded word, or an escape sequence of a charset.
+fn has_shift_or_encoded_word(raw: &[u8]) -> bool {
+    memchr::memchr2_iter(ESC, b'?', raw).any(|at| raw[at] != b'?' || at > 0 && raw[at - 1] == b'=')
+}
+
 /// The text of a field's value: unfolded, with encoded words (RFC 2047) and 8-bit bytes decoded.
 #[must_use]
 pub(super) fn field_text(raw: &[u8]) -> String {
     // Nearly all values are ASCII without encoded words.
-    if let Some(text) = std::str::from_utf8(raw)
-        .ok()
-        .filter(|text| text.is_ascii() && !text.contains(ESC) && !has_encoded_word(raw))
+    if let Ok(text) = std::str::from_utf8(raw)
+        && text.is_ascii()
+        && !has_shift_or_encoded_word(raw)
     {
         return unfolded(text);
     }
@@ -258,7 +263,7 @@ pub(super) fn field_text(raw: &[u8]) -> String {
 }
 
 /// Begins the escape sequences of charsets that are ASCII otherwise.
-pub(super) const ESC: char = '\u{1b}';
+pub(super) const ESC: u8 = 0x1B;
 
 /// A value on one line: a line end and the blanks after it become one blank (RFC 5322 section 2.2.3).
 fn unfolded(raw: &str) -> String {

@@ -16,7 +16,7 @@ pub(super) fn searchable_text(value: &[u8]) -> Option<ConvertedText<'_>> {
         // The map to the raw bytes takes more time than the text.
         return may_hold_url(&text).then(|| encoded_words::decode_with_map(value).into());
     }
-    if value.is_ascii() && memchr::memchr(ESC as u8, value).is_none() {
+    if value.is_ascii() && memchr::memchr(ESC, value).is_none() {
         return may_hold_url(value).then(|| ConvertedText::unchanged(value));
     }
     Some(charset::decode(value, None))
