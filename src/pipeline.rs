@@ -23,5 +23,7 @@ pub use input_step::{
 };
 pub use job::{Job, Report};
 pub use messages::MessageSource;
+#[cfg(feature = "cli")]
+pub(crate) use run::reserve_descriptors;
 pub use run::{run, run_input};
 pub use scan::{Finished, Records, Scan, scan};

@@ -42,10 +42,12 @@ pub(super) fn scan(args: &ScanArgs) -> CommandResult {
         print_hints(args, &hints);
         return dry_run::dry_run(&job, args);
     }
+    // Before the thread that waits for signals is started.
+    raise_open_files();
+    pipeline::reserve_descriptors(&job);
     let mut report = open_outputs(args, &mut job, &mut hints)?;
     print_hints(args, &hints);
     let extractor = Extractor::new(job::options(&config, &job));
-    raise_open_files();
     let begun = Instant::now();
     let run = pipeline::run(&job, &extractor, &mut report);
     report.bar.finish_and_clear();

@@ -51,6 +51,16 @@ pub fn run_input(
     run_units(units, job, extractor, report)
 }
 
+/// Makes room in the process for the files that the threads of a job hold open.
+///
+/// [`run`] does it as well. A caller that has threads of its own does it before it starts them: after that it takes the system
+/// several milliseconds.
+pub(crate) fn reserve_descriptors(job: &Job) {
+    if job.threads > 1 {
+        walk::reserve_descriptors((job.threads * BATCHES_PER_THREAD + 2) * BATCH_FILES);
+    }
+}
+
 fn run_units(
     units: Units<'_>,
     job: &Job,
@@ -87,7 +97,7 @@ fn run_on_threads(
     writer: &mut Writer<'_>,
 ) -> io::Result<()> {
     let threads = context.job.threads;
-    walk::reserve_descriptors((threads * BATCHES_PER_THREAD + 2) * BATCH_FILES);
+    reserve_descriptors(context.job);
     let order = Order::default();
     thread::scope(|scope| {
         // Also after an error and a panic, so that the threads end.
