@@ -182,6 +182,12 @@ pub const LINE_LOOKBACK_BYTES: usize = 1_024;
 /// A dozen lines: a text that was encoded has a soft line break or an escape in one of them.
 pub const RESIDUE_SEARCH_BYTES: usize = 1_024;
 
+/// Maximum size, in bytes, of the run of characters in which residue of quoted-printable is decoded.
+///
+/// An encoded line has at most 76 characters (RFC 2045, section 6.7). Programs that removed the soft line breaks leave URLs of
+/// a few KiB. Bounds the work on a word that holds thousands of URL starts, each of which reads the rest of it.
+pub const RESIDUE_WORD_BYTES: usize = 4 << 10;
+
 /// Maximum number of lines by which a bare URL is continued.
 ///
 /// Mailers break lines at about 72 columns, and URLs above 800 bytes are rare.
@@ -340,7 +346,7 @@ pub const TRACE_FIELD_LINES: usize = 6;
 ///
 /// Words without blanks that contain thousands of URL starts are made to be slow. Once the limit is reached, only
 /// [`PREFILTER_BYTES`] of each word are read.
-pub const REJECTED_WORDS_RATIO: usize = 16;
+pub const REJECTED_WORDS_RATIO: usize = 4;
 
 /// Number of bytes of long words that may be rejected in any message, whatever its size: dozens of starts in the lines of
 /// programs and tables.

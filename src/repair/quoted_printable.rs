@@ -10,7 +10,9 @@ use super::line::{is_blank, is_line_end, line_end, line_start};
 use super::quote_marks::{QuoteMarks, QuoteStyle, common_marks, marks};
 use super::url_run::{url_run_end, word_terminator_len};
 use super::{LogicalLine, Repair};
-use crate::limits::{CONTINUATION_LINES, RESIDUE_SEARCH_BYTES};
+use crate::limits::{
+    CONTINUATION_LINES, PREFILTER_BYTES, RESIDUE_SEARCH_BYTES, RESIDUE_WORD_BYTES,
+};
 use crate::scan::Rules;
 use crate::span::Span;
 
@@ -98,9 +100,16 @@ fn is_at_line_end(text: &[u8], at: usize) -> bool {
 }
 
 /// Returns `true` if the run of `word`, which ends at `end`, holds residue.
+///
+/// A word of which only the beginning is read is taken as it is, so that a message with many of them costs no more than
+/// their bytes. So is a run of more than [`RESIDUE_WORD_BYTES`].
 pub(super) fn holds_residue(text: &[u8], word: &BareWord, end: usize) -> bool {
     let run = Span::new(word.from, end);
-    word.rules == Rules::Wide && may_be_residue(text, run) && is_residue(text, run)
+    word.rules == Rules::Wide
+        && PREFILTER_BYTES < word.max_bytes
+        && run.len() <= RESIDUE_WORD_BYTES
+        && may_be_residue(text, run)
+        && is_residue(text, run)
 }
 
 /// Appends the run of `word`, which ends at `end`, to `line`, and those of the next lines over soft line breaks, without
@@ -199,10 +208,28 @@ impl LogicalLine {
                     at += 3;
                 }
                 None => {
-                    self.append(&raw.text[at..=at], raw.text_offset(at));
-                    at += 1;
+                    let reach = joins.peek().map_or(raw.text.len(), |join| join.at);
+                    let end =
+                        memchr(b'=', &raw.text[at + 1..reach]).map_or(reach, |len| at + 1 + len);
+                    self.append_part(&raw, Span::new(at, end));
+                    at = end;
                 }
             }
+        }
+    }
+
+    /// Appends a part of another line.
+    fn append_part(&mut self, other: &LogicalLine, part: Span) {
+        let mut at = part.start;
+        while at < part.end {
+            let next = other.pieces.partition_point(|piece| piece.logical <= at);
+            let piece_end = other
+                .pieces
+                .get(next)
+                .map_or(part.end, |piece| piece.logical);
+            let end = piece_end.min(part.end);
+            self.append(&other.text[at..end], other.text_offset(at));
+            at = end;
         }
     }
 }
@@ -223,7 +250,7 @@ fn escaped(text: &[u8]) -> Option<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::repair::{LineBreakPolicy, unfold_bare_word};
+    use crate::repair::{Features, LineBreakPolicy, RepairSet, unfold_bare_word};
 
     /// The logical line of the word at `http` and the text that it comes from.
     fn unfolded(text: &str) -> (String, String) {
@@ -276,6 +303,76 @@ mod tests {
             "http://a.com/b=",
             "http://a.com/b=3D",
         );
+    }
+
+    /// A line of pieces between which one byte of the text was skipped; after every second one is a join.
+    fn in_pieces(pieces: &[&str]) -> LogicalLine {
+        let mut line = LogicalLine::default();
+        for (number, piece) in pieces.iter().enumerate() {
+            let from = line.text.len() + number;
+            line.append(piece.as_bytes(), from);
+            if number % 2 == 1 {
+                line.join(RepairSet::default(), 0.5, Features::default());
+            }
+        }
+        line
+    }
+
+    /// The simple twin of [`LogicalLine::decode_escapes`]: the bytes and their offsets in the text, one by one.
+    fn decoded_simply(raw: &LogicalLine, kind: ResidueText) -> Vec<(u8, usize)> {
+        let mut decoded = Vec::new();
+        let mut at = 0;
+        while at < raw.text.len() {
+            let (byte, len) = match escaped(&raw.text[at..]) {
+                Some(byte) if word_terminator_len(&[byte], Rules::Wide) > 0 => match kind {
+                    ResidueText::Word => break,
+                    ResidueText::Wrapped => (None, 3),
+                },
+                Some(byte) => (Some(byte), 3),
+                None => (Some(raw.text[at]), 1),
+            };
+            decoded.extend(byte.map(|byte| (byte, raw.text_offset(at + len - 1))));
+            at += len;
+        }
+        decoded
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn escapes_are_decoded_as_byte_by_byte(
+            pieces in proptest::collection::vec("[a=3D20C]{1,9}", 0..6),
+            is_word: bool,
+        ) {
+            let kind = if is_word { ResidueText::Word } else { ResidueText::Wrapped };
+            let pieces: Vec<&str> = pieces.iter().map(String::as_str).collect();
+            let raw = in_pieces(&pieces);
+            let mut line = raw.clone();
+            line.decode_escapes(kind);
+            let decoded: Vec<(u8, usize)> = line.text.iter().copied().zip((0..).map(|at| line.text_offset(at))).collect();
+            proptest::prop_assert_eq!(decoded, decoded_simply(&raw, kind));
+            let joins = line.joins.iter().all(|join| join.at <= line.text.len());
+            proptest::prop_assert!(joins && line.joins.len() <= raw.joins.len());
+        }
+    }
+
+    #[test]
+    fn long_words_and_words_that_are_not_read_whole_stay() {
+        let text = format!("http://a.com/{}", "=3D".repeat(RESIDUE_WORD_BYTES / 3));
+        check(&text, &text, &text);
+        let word = BareWord {
+            from: 0,
+            before: None,
+            rules: Rules::Wide,
+            breaks: LineBreakPolicy::Keep,
+            max_bytes: PREFILTER_BYTES,
+        };
+        let text = b"http://a.com/?b=3Dc&d=3De";
+        assert!(!holds_residue(text, &word, text.len()));
+        let whole = BareWord {
+            max_bytes: usize::MAX,
+            ..word
+        };
+        assert!(holds_residue(text, &whole, text.len()));
     }
 
     #[test]
