@@ -41,7 +41,7 @@ pub use open::open;
 pub(crate) use open::{open_stream, read_small};
 pub use packed_news_batch::{PackedNewsBatch, packed_news_batch};
 #[cfg(all(feature = "files", not(feature = "archives")))]
-pub use single_stream::{Streams, is_container};
+pub use single_stream::{SingleStream as Streams, is_container};
 #[cfg(feature = "files")]
 pub use sparse_read::{SparseRead, hole_len};
 #[cfg(feature = "files")]

@@ -21,7 +21,7 @@ pub(super) struct Answer {
 
 /// The output of lychee. Of its maps only these hold answers; each is by the input that the link stands in.
 #[derive(Debug, Deserialize)]
-struct Output {
+struct LycheeOutput {
     #[serde(rename = "success_map")]
     successes: AnswersByInput,
     #[serde(rename = "error_map", alias = "fail_map")]
@@ -37,13 +37,13 @@ type AnswersByInput = HashMap<String, Vec<Body>>;
 #[derive(Debug, Deserialize)]
 struct Body {
     url: String,
-    status: Status,
+    status: LycheeStatus,
     redirects: Option<Redirects>,
     remap: Option<Remap>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Status {
+struct LycheeStatus {
     #[serde(default)]
     text: String,
     code: Option<u16>,
@@ -51,16 +51,16 @@ struct Status {
 
 #[derive(Debug, Deserialize)]
 struct Redirects {
-    redirects: Vec<Url>,
+    redirects: Vec<LycheeUrl>,
 }
 
 #[derive(Debug, Deserialize)]
 struct Remap {
-    original: Url,
+    original: LycheeUrl,
 }
 
 #[derive(Debug, Deserialize)]
-struct Url {
+struct LycheeUrl {
     url: String,
 }
 
@@ -70,7 +70,7 @@ struct Url {
 ///
 /// It is no such output, or does not name successes: lychee lists them with `-v` only.
 pub(super) fn lychee_answers(json: &[u8]) -> Result<Vec<Answer>, String> {
-    let output: Output = serde_json::from_slice(json).map_err(|error| error.to_string())?;
+    let output: LycheeOutput = serde_json::from_slice(json).map_err(|error| error.to_string())?;
     let mut answers = Vec::new();
     for (map, kind) in [
         (output.successes, MapKind::Answered),

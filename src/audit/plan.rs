@@ -181,7 +181,7 @@ fn check_size(sample: Sample, strata: u64) -> Result<(), AuditError> {
 }
 
 /// Marks the links of the sample.
-fn mark(audit: &AuditDb, chosen: &[sample::Candidate]) -> rusqlite::Result<()> {
+fn mark(audit: &AuditDb, chosen: &[sample::SampleCandidate]) -> rusqlite::Result<()> {
     let mut statement = audit.db.prepare(
         "UPDATE audit_links SET planned=1 WHERE key=(SELECT key FROM links WHERE id=?1)",
     )?;

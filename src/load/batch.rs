@@ -8,7 +8,7 @@ use crate::limits::{LOAD_BATCH_ROWS, LOAD_BATCH_SECONDS};
 
 /// The uncommitted part of a load.
 #[derive(Debug, Default)]
-pub(super) struct Batch {
+pub(super) struct LoadBatch {
     /// The moment at which the transaction was opened; `None` if there is none.
     pub(super) opened: Option<Instant>,
     pub(super) rows: usize,
@@ -17,7 +17,7 @@ pub(super) struct Batch {
     pub(super) counts: LoadCounts,
 }
 
-impl Batch {
+impl LoadBatch {
     /// Returns `true` if it has as many rows as a batch may have, or is as old.
     pub(super) fn is_full(&self) -> bool {
         let max_age = Duration::from_secs(LOAD_BATCH_SECONDS);

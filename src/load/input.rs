@@ -82,9 +82,9 @@ pub(super) fn inputs_of(argument: &Path) -> Vec<Result<LoadInput, InputError>> {
         match entries_of(&folder, &mut listed) {
             Err(error) => failed.push(Err(InputError::new(&folder, error))),
             Ok(entries) => entries.into_iter().for_each(|entry| match entry {
-                FolderEntry::Folder(path) => folders.push(path),
-                FolderEntry::Records(path) => files.push(path),
-                FolderEntry::Failed(error) => failed.push(Err(error)),
+                InputEntry::Folder(path) => folders.push(path),
+                InputEntry::Records(path) => files.push(path),
+                InputEntry::Failed(error) => failed.push(Err(error)),
             }),
         }
     }
@@ -94,14 +94,14 @@ pub(super) fn inputs_of(argument: &Path) -> Vec<Result<LoadInput, InputError>> {
 }
 
 /// An entry of a folder that matters to a load.
-enum FolderEntry {
+enum InputEntry {
     Folder(PathBuf),
     Records(PathBuf),
     Failed(InputError),
 }
 
 /// Lists a folder, unless it is among those that were `listed`.
-fn entries_of(folder: &Path, listed: &mut HashSet<DeviceInode>) -> io::Result<Vec<FolderEntry>> {
+fn entries_of(folder: &Path, listed: &mut HashSet<DeviceInode>) -> io::Result<Vec<InputEntry>> {
     if !listed.insert(DeviceInode::of(&fs::metadata(folder)?)) {
         return Ok(Vec::new());
     }
@@ -114,14 +114,14 @@ fn entries_of(folder: &Path, listed: &mut HashSet<DeviceInode>) -> io::Result<Ve
             continue;
         }
         match fs::metadata(&path) {
-            Ok(found) if found.is_dir() => entries.push(FolderEntry::Folder(path)),
+            Ok(found) if found.is_dir() => entries.push(InputEntry::Folder(path)),
             _ if !is_records(name) => {}
-            Ok(found) if found.is_file() => entries.push(FolderEntry::Records(path)),
+            Ok(found) if found.is_file() => entries.push(InputEntry::Records(path)),
             Ok(_) => {
                 let error = io::Error::other("is no regular file; name it itself to load it");
-                entries.push(FolderEntry::Failed(InputError::new(&path, error)));
+                entries.push(InputEntry::Failed(InputError::new(&path, error)));
             }
-            Err(error) => entries.push(FolderEntry::Failed(InputError::new(&path, error))),
+            Err(error) => entries.push(InputEntry::Failed(InputError::new(&path, error))),
         }
     }
     Ok(entries)

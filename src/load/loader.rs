@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use super::batch::Batch;
+use super::batch::LoadBatch;
 use super::error::LoadError;
 use super::input::{InputError, LoadInput, inputs_of};
 use super::lines::len_and_hash;
@@ -21,7 +21,7 @@ pub(super) struct Loader<'r> {
     pub(super) counts: LoadCounts,
     mode: LoadMode,
     segments: LoadedSegments,
-    batch: Batch,
+    batch: LoadBatch,
 }
 
 impl<'r> Loader<'r> {
@@ -36,7 +36,7 @@ impl<'r> Loader<'r> {
             counts: LoadCounts::default(),
             mode: job.mode,
             segments: job.segments,
-            batch: Batch::default(),
+            batch: LoadBatch::default(),
         }
     }
 

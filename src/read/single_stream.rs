@@ -15,18 +15,18 @@ pub fn is_container(_: &[u8]) -> bool {
 }
 
 /// Iterator over the one step through a source.
-pub struct Streams {
+pub struct SingleStream {
     step: Option<StreamStep>,
     bytes_read: ByteCount,
 }
 
-impl Streams {
+impl SingleStream {
     /// Creates the steps through `input`, which is the content of `source`.
     #[must_use]
-    pub fn new(input: Input, source: Source, hint: FormatHint, _: &Limits) -> Streams {
+    pub fn new(input: Input, source: Source, hint: FormatHint, _: &Limits) -> SingleStream {
         let bytes_read = ByteCount::default();
         let input = input.counted(&bytes_read);
-        Streams {
+        SingleStream {
             step: Some(StreamStep::Stream {
                 source,
                 hint,
@@ -49,7 +49,7 @@ impl Streams {
     }
 }
 
-impl Iterator for Streams {
+impl Iterator for SingleStream {
     type Item = StreamStep;
 
     fn next(&mut self) -> Option<StreamStep> {

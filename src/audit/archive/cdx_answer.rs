@@ -16,7 +16,7 @@ pub(super) struct Capture {
 
 /// A line of pywb.
 #[derive(Deserialize)]
-struct Line {
+struct CdxLine {
     timestamp: String,
     url: String,
     status: Option<String>,
@@ -67,7 +67,7 @@ fn from_lines(body: &[u8]) -> Result<Vec<Capture>, String> {
         .filter(|line| !line.trim_ascii().is_empty());
     lines
         .map(|line| {
-            let line: Line = serde_json::from_slice(line).map_err(|error| error.to_string())?;
+            let line: CdxLine = serde_json::from_slice(line).map_err(|error| error.to_string())?;
             Ok(Capture {
                 status: line.status.and_then(|status| status.parse().ok()),
                 timestamp: line.timestamp,

@@ -7,7 +7,7 @@ use crate::audit::state::{CheckFailure, CheckOutcome};
 
 /// Columns of a file of results, by their place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Columns {
+struct CsvColumns {
     url: usize,
     status: usize,
     checked_at: usize,
@@ -19,7 +19,7 @@ struct Columns {
 pub(super) struct CsvResults<'b> {
     bytes: &'b [u8],
     reader: Reader<&'b [u8]>,
-    columns: Columns,
+    columns: CsvColumns,
     /// A place, and the number of its line.
     counted: (usize, u64),
 }
@@ -58,7 +58,7 @@ impl<'b> CsvResults<'b> {
                 format!("the first line has no column `{name}`; it must name the columns url, status and checked_at")
             })
         };
-        let columns = Columns {
+        let columns = CsvColumns {
             url: required("url")?,
             status: required("status")?,
             checked_at: required("checked_at")?,
@@ -105,7 +105,7 @@ impl CsvResults<'_> {
     }
 }
 
-impl Columns {
+impl CsvColumns {
     fn row(self, record: &StringRecord) -> Result<CsvRow, String> {
         let text = |place: usize| record.get(place).unwrap_or_default().trim();
         let optional = |place: Option<usize>| place.map(text).filter(|text| !text.is_empty());

@@ -8,7 +8,7 @@ use url::Url;
 
 use super::exclusion::{Exclusion, Lifted, LinkFacts, exclusion};
 use super::row_scan::RowFacts;
-use super::sample::{Candidate, rank};
+use super::sample::{SampleCandidate, rank};
 use super::{PlanCounts, Sample, StratumKind};
 use crate::audit::state::without_fragment;
 
@@ -22,7 +22,7 @@ pub(super) struct PlannedLinks<'l> {
     /// Strata so far.
     pub(super) strata: Strata,
     /// Links that the sample is taken from.
-    pub(super) candidates: Vec<Candidate>,
+    pub(super) candidates: Vec<SampleCandidate>,
 }
 
 /// Names of strata, and the number of their links.
@@ -217,7 +217,7 @@ impl<'l> PlannedLinks<'l> {
         match self.sample {
             None => self.counts.planned += 1,
             Some(sample) => {
-                let candidate = Candidate {
+                let candidate = SampleCandidate {
                     stratum: self.strata.count(stratum),
                     rank: rank(sample.seed, &link.key),
                     link: link.id,

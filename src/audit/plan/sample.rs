@@ -6,7 +6,7 @@ use twox_hash::XxHash3_64;
 
 /// A link that may be in the sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Candidate {
+pub(super) struct SampleCandidate {
     /// Index of its stratum.
     pub(super) stratum: u32,
     /// Rank by which links are taken, from [`rank`].
@@ -41,7 +41,10 @@ pub(super) fn allocation(populations: &BTreeMap<String, u64>, size: u64) -> BTre
 }
 
 /// Sorts the candidates, and keeps `size(stratum)` of each stratum.
-pub(super) fn select(mut candidates: Vec<Candidate>, size: impl Fn(u32) -> u64) -> Vec<Candidate> {
+pub(super) fn select(
+    mut candidates: Vec<SampleCandidate>,
+    size: impl Fn(u32) -> u64,
+) -> Vec<SampleCandidate> {
     candidates.sort_unstable();
     let (mut stratum, mut taken) = (None, 0);
     candidates.retain(|candidate| {
@@ -112,7 +115,7 @@ mod tests {
     #[test]
     fn the_lowest_ranks_of_each_stratum_are_taken() {
         let candidates: Vec<_> = (0..100)
-            .map(|link| Candidate {
+            .map(|link| SampleCandidate {
                 stratum: u32::from(link % 3 == 1) + 2 * u32::from(link % 3 == 2),
                 rank: rank(7, &link.to_string()),
                 link,

@@ -5,7 +5,7 @@ use crate::audit::statistics::Share;
 
 /// A column of a table.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Column {
+pub(super) struct TableColumn {
     title: &'static str,
     kind: ColumnKind,
 }
@@ -17,16 +17,16 @@ enum ColumnKind {
 }
 
 /// A column of texts.
-pub(super) const fn text_column(title: &'static str) -> Column {
-    Column {
+pub(super) const fn text_column(title: &'static str) -> TableColumn {
+    TableColumn {
         title,
         kind: ColumnKind::Text,
     }
 }
 
 /// A column of numbers, which are aligned at their ends.
-pub(super) const fn number_column(title: &'static str) -> Column {
-    Column {
+pub(super) const fn number_column(title: &'static str) -> TableColumn {
+    TableColumn {
         title,
         kind: ColumnKind::Number,
     }
@@ -50,7 +50,7 @@ pub(super) enum Cell<'t> {
 /// A table whose rows are being written.
 pub(super) struct HtmlTable<'h> {
     html: &'h mut Html,
-    columns: &'static [Column],
+    columns: &'static [TableColumn],
 }
 
 impl<'h> HtmlTable<'h> {
@@ -58,7 +58,7 @@ impl<'h> HtmlTable<'h> {
     pub(super) fn begin(
         html: &'h mut Html,
         caption: &'static str,
-        columns: &'static [Column],
+        columns: &'static [TableColumn],
     ) -> HtmlTable<'h> {
         html.raw("<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"")
             .raw(caption)
@@ -98,7 +98,7 @@ impl<'h> HtmlTable<'h> {
         self.html.raw("</tbody>\n</table>\n</div>\n");
     }
 
-    fn cell(&mut self, element: &'static str, cell: &Cell<'_>, column: Column) {
+    fn cell(&mut self, element: &'static str, cell: &Cell<'_>, column: TableColumn) {
         let html = &mut *self.html;
         html.raw("<").raw(element);
         if element == "th" {

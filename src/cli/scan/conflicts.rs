@@ -53,9 +53,9 @@ pub(super) fn check(
     places: &OutputPlaces,
     inputs: &NamedInputs<'_>,
 ) -> Result<OwnFiles, CommandError> {
-    let outputs: Vec<OutputFile> = places
+    let outputs: Vec<WrittenFile> = places
         .all()
-        .flat_map(|(content, place)| output_files(content.option(), place))
+        .flat_map(|(content, place)| written_files(content.option(), place))
         .collect();
     let mut on_stdout = places
         .all()
@@ -141,22 +141,22 @@ struct NamedFile {
 }
 
 /// File that an output writes: under its own name or, until it is complete, aside.
-struct OutputFile {
+struct WrittenFile {
     /// The option and its value.
     name: String,
     path: PathBuf,
     file: Identity,
 }
 
-impl OutputFile {
+impl WrittenFile {
     /// Returns `true` if two outputs write to one file.
-    fn clashes(&self, other: &OutputFile) -> bool {
+    fn clashes(&self, other: &WrittenFile) -> bool {
         self.file == other.file
     }
 }
 
 /// The files that an output writes.
-fn output_files(option: &str, place: &OutputPlace) -> Vec<OutputFile> {
+fn written_files(option: &str, place: &OutputPlace) -> Vec<WrittenFile> {
     let paths = match place {
         OutputPlace::Stdout => return Vec::new(),
         OutputPlace::Device(path) => vec![path.clone()],
@@ -167,7 +167,7 @@ fn output_files(option: &str, place: &OutputPlace) -> Vec<OutputFile> {
         },
     };
     let named = |path: PathBuf| {
-        Some(OutputFile {
+        Some(WrittenFile {
             name: format!("{option} {}", path.display()),
             file: Identity::of(&path)?,
             path,
@@ -202,7 +202,7 @@ impl NamedInputs<'_> {
     /// # Errors
     ///
     /// A usage error if it holds something that urlspool did not write.
-    fn is_beneath(&self, output: &OutputFile) -> Result<bool, CommandError> {
+    fn is_beneath(&self, output: &WrittenFile) -> Result<bool, CommandError> {
         if output.file.id().is_none() {
             return Ok(false);
         }
@@ -292,7 +292,7 @@ fn open_file(stream: io::Result<OwnedFd>) -> Option<Identity> {
 }
 
 /// Checks that no output by name is standard output, which has its own position in the file.
-fn check_standard_output(standard: &Identity, outputs: &[OutputFile]) -> Result<(), CommandError> {
+fn check_standard_output(standard: &Identity, outputs: &[WrittenFile]) -> Result<(), CommandError> {
     match outputs.iter().find(|output| output.file == *standard) {
         None => Ok(()),
         Some(output) => Err(refused(format!(

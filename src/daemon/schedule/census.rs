@@ -10,7 +10,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
-use super::missing_files::{Block, MissingFiles, MissingHolder, SpoolCensus, modification_time};
+use super::missing_files::{
+    CensusBlock, MissingFiles, MissingHolder, SpoolCensus, modification_time,
+};
 use super::reader::{RESCAN_DELAY_MS, ReaderHost, SpoolReader};
 use super::watched_spool::WatchedSpool;
 use crate::daemon::error::DaemonError;
@@ -239,7 +241,7 @@ impl SpoolReader {
         // Spools of one reader may hold the same mailbox.
         let blocks = self.spools.iter().map(|watched| &watched.missing.blocks);
         let blocks = blocks.flat_map(|blocks| mailboxes.iter().filter_map(|key| blocks.get(key)));
-        let blocks: Vec<Block> = blocks
+        let blocks: Vec<CensusBlock> = blocks
             .filter(|block| block.since <= until)
             .copied()
             .collect();

@@ -54,7 +54,7 @@ pub(super) struct MissingFiles {
     /// Files without content, with their modification times.
     pub(super) empty: HashMap<u64, i64>,
     /// Mailboxes of which messages may be in files that were not read.
-    pub(super) blocks: HashMap<Hash128, Block>,
+    pub(super) blocks: HashMap<Hash128, CensusBlock>,
     /// Time of the first complete census.
     pub(super) complete_since: Option<MonotonicTime>,
     /// Time of the last census.
@@ -74,7 +74,7 @@ pub(super) struct MissingHolder {
 
 /// Reason for which messages of a mailbox may be somewhere else.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Block {
+pub(super) struct CensusBlock {
     /// Since when.
     pub(super) since: MonotonicTime,
     /// `true` if a file cannot be read, so that waiting may not help.
@@ -155,7 +155,7 @@ impl MissingFiles {
             let id = file.version.id.hash();
             let since = *self.unread.get(&id).unwrap_or(&census.start);
             unread.insert(id, since);
-            let block = Block {
+            let block = CensusBlock {
                 since,
                 is_failure: is_failure(&file.path),
             };
@@ -166,7 +166,7 @@ impl MissingFiles {
         self.unread = unread;
         let version = |file: &UnreadFile| (file.version.id.hash(), file.version.mtime);
         self.empty = census.empty.iter().map(version).collect();
-        let block = Block {
+        let block = CensusBlock {
             since: MonotonicTime::default(),
             is_failure: false,
         };
@@ -180,7 +180,7 @@ impl MissingFiles {
     }
 }
 
-fn add_block(blocks: &mut HashMap<Hash128, Block>, mailbox: Hash128, block: Block) {
+fn add_block(blocks: &mut HashMap<Hash128, CensusBlock>, mailbox: Hash128, block: CensusBlock) {
     let known = blocks.entry(mailbox).or_insert(block);
     known.since = known.since.min(block.since);
     known.is_failure |= block.is_failure;

@@ -106,7 +106,7 @@ impl StatusSnapshot {
         }
     }
 
-    fn serve_clients<C: HttpClient>(
+    fn serve_clients<C: ClientStream>(
         &self,
         accept: impl Fn() -> io::Result<C> + Send + 'static,
     ) -> io::Result<()> {
@@ -126,7 +126,7 @@ impl StatusSnapshot {
             .map(|_| ())
     }
 
-    fn serve_client(&self, mut client: impl HttpClient) {
+    fn serve_client(&self, mut client: impl ClientStream) {
         // Without a timeout the next client waits longer.
         let _ = client.set_timeout(CLIENT_TIMEOUT);
         let request = read_request(&mut client);
@@ -225,19 +225,19 @@ impl HttpAnswer<'_> {
 }
 
 /// A connection of a client.
-trait HttpClient: Read + Write {
+trait ClientStream: Read + Write {
     /// Sets the time in which each read and each write must finish.
     fn set_timeout(&self, timeout: Duration) -> io::Result<()>;
 }
 
-impl HttpClient for UnixStream {
+impl ClientStream for UnixStream {
     fn set_timeout(&self, timeout: Duration) -> io::Result<()> {
         self.set_read_timeout(Some(timeout))
             .and_then(|()| self.set_write_timeout(Some(timeout)))
     }
 }
 
-impl HttpClient for TcpStream {
+impl ClientStream for TcpStream {
     fn set_timeout(&self, timeout: Duration) -> io::Result<()> {
         self.set_read_timeout(Some(timeout))
             .and_then(|()| self.set_write_timeout(Some(timeout)))

@@ -17,7 +17,7 @@ const VECTOR_BYTES: usize = 512 << 10;
 
 /// Appends the columns of the table `staging`.
 pub(super) fn append_row(row: &LoadRow<'_>, number: u64, cited: Option<&str>, out: &mut String) {
-    let (record, mut columns) = (row.record, Columns { out });
+    let (record, mut columns) = (row.record, CopyRow { out });
     let (source, message) = (&record.source, &record.message);
     columns.shown(number);
     columns.hash(row.record_key);
@@ -96,11 +96,11 @@ fn append_words(row: &LoadRow<'_>, out: &mut String) {
 }
 
 /// The columns of a row.
-struct Columns<'o> {
+struct CopyRow<'o> {
     out: &'o mut String,
 }
 
-impl Columns<'_> {
+impl CopyRow<'_> {
     fn text(&mut self, text: &str) {
         for c in text.chars() {
             match c {

@@ -3,7 +3,7 @@
 use super::PageContent;
 use crate::audit::report::chart::{BarRow, BarSeries, bars};
 use crate::audit::report::html::Html;
-use crate::audit::report::html_table::{Cell, Column, HtmlTable, number_column, text_column};
+use crate::audit::report::html_table::{Cell, HtmlTable, TableColumn, number_column, text_column};
 use crate::audit::report::tally::Tally;
 
 const SERIES: [BarSeries; 3] = [
@@ -21,7 +21,7 @@ const SERIES: [BarSeries; 3] = [
     },
 ];
 
-const COLUMNS: [Column; 7] = [
+const COLUMNS: [TableColumn; 7] = [
     text_column("Year"),
     number_column("Dead"),
     number_column("Archived"),

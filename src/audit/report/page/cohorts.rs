@@ -3,7 +3,7 @@
 use super::PageContent;
 use crate::audit::report::chart::{BarRow, BarSeries, bars, intervals};
 use crate::audit::report::html::Html;
-use crate::audit::report::html_table::{Cell, Column, HtmlTable, number_column, text_column};
+use crate::audit::report::html_table::{Cell, HtmlTable, TableColumn, number_column, text_column};
 use crate::audit::report::tally::Tally;
 use crate::audit::state::LinkState;
 
@@ -40,7 +40,7 @@ const SERIES: [(LinkState, BarSeries); 4] = [
 ];
 
 /// Columns of the table of years; those of the tables of groups are the same but the first.
-pub(super) const COLUMNS: [Column; 10] = [
+pub(super) const COLUMNS: [TableColumn; 10] = [
     text_column("Year"),
     number_column("Links"),
     number_column("Alive"),

@@ -4,13 +4,13 @@ use super::PageContent;
 use super::cohorts::{COLUMNS, cells};
 use crate::audit::report::figures::TallyMap;
 use crate::audit::report::html::Html;
-use crate::audit::report::html_table::{Cell, Column, HtmlTable, text_column};
+use crate::audit::report::html_table::{Cell, HtmlTable, TableColumn, text_column};
 use crate::limits::REPORT_GROUPS;
 
 /// A table of groups.
 struct GroupTable {
     caption: &'static str,
-    columns: [Column; COLUMNS.len()],
+    columns: [TableColumn; COLUMNS.len()],
 }
 
 const fn table(caption: &'static str, name: &'static str) -> GroupTable {

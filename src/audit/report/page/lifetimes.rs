@@ -4,11 +4,11 @@ use super::PageContent;
 use super::summary::half_life;
 use crate::audit::report::chart::{AgePoint, survival as survival_chart};
 use crate::audit::report::html::Html;
-use crate::audit::report::html_table::{Cell, Column, HtmlTable, number_column, text_column};
+use crate::audit::report::html_table::{Cell, HtmlTable, TableColumn, number_column, text_column};
 use crate::audit::report::survival::Survival;
 use crate::audit::statistics::{HalfLife, SurvivalCurve};
 
-const COLUMNS: [Column; 8] = [
+const COLUMNS: [TableColumn; 8] = [
     text_column("Age in years"),
     number_column("Links"),
     number_column("With a result"),

@@ -4,15 +4,15 @@ use super::PageContent;
 use crate::audit::plan::Exclusion;
 use crate::audit::report::figures::Period;
 use crate::audit::report::html::Html;
-use crate::audit::report::html_table::{Cell, Column, HtmlTable, number_column, text_column};
+use crate::audit::report::html_table::{Cell, HtmlTable, TableColumn, number_column, text_column};
 
-const EXCLUSION_COLUMNS: [Column; 3] = [
+const EXCLUSION_COLUMNS: [TableColumn; 3] = [
     text_column("Reason"),
     text_column("Meaning"),
     number_column("Links"),
 ];
 
-const STRATUM_COLUMNS: [Column; 3] = [
+const STRATUM_COLUMNS: [TableColumn; 3] = [
     text_column("Stratum"),
     number_column("Links"),
     number_column("In the sample"),

@@ -4,7 +4,7 @@ use super::PageContent;
 use crate::audit::report::chart::{BarRow, BarSeries, bars};
 use crate::audit::report::figures::DEAD_PROTOCOLS;
 use crate::audit::report::html::Html;
-use crate::audit::report::html_table::{Cell, Column, HtmlTable, number_column, text_column};
+use crate::audit::report::html_table::{Cell, HtmlTable, TableColumn, number_column, text_column};
 use crate::audit::statistics::ratio;
 
 const SERIES: [BarSeries; DEAD_PROTOCOLS.len()] = [
@@ -26,7 +26,7 @@ const SERIES: [BarSeries; DEAD_PROTOCOLS.len()] = [
     },
 ];
 
-const COLUMNS: [Column; DEAD_PROTOCOLS.len() + 1] = [
+const COLUMNS: [TableColumn; DEAD_PROTOCOLS.len() + 1] = [
     text_column("Year"),
     number_column(DEAD_PROTOCOLS[0]),
     number_column(DEAD_PROTOCOLS[1]),
