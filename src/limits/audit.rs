@@ -1,0 +1,70 @@
+//! Limits of audits and their reports.
+
+/// Memory, in KiB, for pages of the database of an audit. 600,000 links are planned in less than 256 MiB with it.
+pub const AUDIT_CACHE_KIB: u32 = 64 << 10;
+
+/// Number of links that are given to the link checker at once, and stored in one transaction.
+///
+/// After an interruption at most so many links are checked again.
+pub const AUDIT_BATCH_LINKS: usize = 500;
+
+/// Maximum size, in bytes, of the link checker's answers for one batch. An answer repeats its URLs about four times.
+pub const AUDIT_ANSWER_BYTES: u64 = 256 << 20;
+
+/// Bytes of the link checker's messages that are kept, to report the first.
+pub const AUDIT_CHECKER_MESSAGE_BYTES: u64 = 64 << 10;
+
+/// Interval, in milliseconds, at which the end of the link checker, and an interruption, are noticed.
+pub const AUDIT_POLL_MS: u64 = 20;
+
+/// Maximum size, in bytes, of the head of a request or answer that passes the proxy of the link checker.
+pub const AUDIT_HEAD_BYTES: usize = 256 << 10;
+
+/// Bytes of one connection that pass the proxy of the link checker, in each direction. A status comes before the page.
+pub const AUDIT_CONNECTION_BYTES: u64 = 16 << 20;
+
+/// Time, in seconds, in which the proxy of the link checker must reach a host. The checker's own limit is 20 seconds.
+pub const AUDIT_CONNECT_SECONDS: u64 = 18;
+
+/// Time, in seconds, after which the proxy of the link checker closes an idle connection.
+pub const AUDIT_IDLE_SECONDS: u64 = 120;
+
+/// Maximum size, in bytes, of a file of results that is imported. It is read as a whole, and a result takes about 200 bytes.
+pub const AUDIT_IMPORT_BYTES: u64 = 1 << 30;
+
+/// Captures that an archive is asked for: the nearest one may be of a redirect or an error.
+pub const AUDIT_CDX_CAPTURES: u32 = 50;
+
+/// Maximum size, in bytes, of an archive's answer. A capture takes about 300 bytes.
+pub const AUDIT_CDX_BYTES: u64 = 4 << 20;
+
+/// Time, in seconds, in which an archive must answer. The Wayback Machine can take half a minute.
+pub const AUDIT_CDX_SECONDS: u64 = 90;
+
+/// Refusals in a row after which an archive is asked no more.
+pub const AUDIT_REFUSALS: u32 = 5;
+
+/// Pause, in seconds, after a refusal without `Retry-After`.
+pub const AUDIT_REFUSAL_SECONDS: u64 = 60;
+
+/// Longest pause, in seconds, that is made for an archive; if it asks for more, the questions end.
+pub const AUDIT_RETRY_AFTER_SECONDS: u64 = 3_600;
+
+/// Answers in a row that are none of a CDX server, after which it is asked no more.
+pub const AUDIT_FAILED_ANSWERS: u32 = 20;
+
+/// Maximum number of rounds in which survival is estimated. Lifetimes of thirty years and twelve checks need a third of
+/// them, and a round takes less than a millisecond.
+pub const SURVIVAL_ROUNDS: u32 = 4_000;
+
+/// Number of dead links, the most cited ones, that a report shows with their citations. The CSV files have all.
+pub const REPORT_DEAD_LINKS: usize = 100;
+
+/// Maximum number of citations that a report shows of a link.
+pub const REPORT_CITATIONS: usize = 5;
+
+/// Maximum number of rows of a table of hosts, domains or lists in a report. The CSV files have all.
+pub const REPORT_GROUPS: usize = 100;
+
+/// Maximum number of characters of a text of others in a report. The CSV files have it whole.
+pub const REPORT_TEXT_CHARS: usize = 300;
