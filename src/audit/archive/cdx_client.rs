@@ -96,7 +96,9 @@ impl CdxClient {
         query
             .append_pair("url", url)
             .append_pair("output", "json")
-            .append_pair("limit", &AUDIT_CDX_CAPTURES.to_string());
+            .append_pair("limit", &AUDIT_CDX_CAPTURES.to_string())
+            // Else pywb gives captures of URLs with other queries where it has none of this one. Other servers do not know it.
+            .append_pair("allowFuzzy", "0");
         if let Some(cited) = cited {
             query
                 .append_pair("sort", "closest")
@@ -135,7 +137,7 @@ mod tests {
         let question = client.question("http://h.test/?a=1&b=%7E#x", Some("19960702134500"));
         assert_eq!(
             question.as_str(),
-            "https://a.test/cdx?k=1&url=http%3A%2F%2Fh.test%2F%3Fa%3D1%26b%3D%257E%23x&output=json&limit=50&sort=closest&closest=19960702134500"
+            "https://a.test/cdx?k=1&url=http%3A%2F%2Fh.test%2F%3Fa%3D1%26b%3D%257E%23x&output=json&limit=50&allowFuzzy=0&sort=closest&closest=19960702134500"
         );
     }
 
