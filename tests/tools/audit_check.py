@@ -1,27 +1,27 @@
 #!/usr/bin/env python3
-"""A whole audit with lychee and pywb, against a server that answers by a seeded plan.
+"""A whole audit with lychee and pywb, in a network of its own where a seeded plan answers for every host.
 
-usage: audit_check.py [URLSPOOL] [--links N] [--kills N] [--seed N] [--records FILE...]
+usage: audit_check.py [URLSPOOL] [--links N] [--seed N] [--records FILE] [--sample N] [--kills N] [--keep FOLDER]
 
-Makes an mbox that cites N links (or takes records that were scanned already), loads and plans it, checks the links with lychee
-against a local server, and asks a local pywb for captures of a known share. lychee's --remap leads the planned hosts to the server,
-which --allow-private permits. Then every count is computed again by SQL from the seeded plan alone, and compared.
+Makes an mbox that cites N links (or takes records that were scanned already), loads and plans it, checks the links with lychee, asks a
+local pywb for captures, and writes the report. Then the counts of each of its CSV files are computed again by DuckDB from the records
+and the seeded plan alone (audit_counts.py), and compared.
 
-The server answers: alive, 301 within and across hosts, a redirect to the front page, to a private address, 404, 410, 403, 429 with
-Retry-After, 500, slow, closed without an answer, and no server at all.
+The hosts are live, not there, without an address, refusing, unreachable, silent, private, without TLS; their pages alive, moved within
+the host, the domain and to others, to the front page, to private addresses and names, in circles, gone, forbidden, limited with
+Retry-After, broken, slow, closed and reset (audit_world.py). A private address is never contacted.
 
 With --kills, `check`, `archive` and `import` are killed N times in turn at random moments; the end must be the same.
 
-Needs lychee on PATH, and a Python with pywb and warcio (pip install pywb warcio): without pywb that part is skipped.
+Needs lychee on PATH and a network namespace (root, or namespaces of users); and a Python with pywb and warcio, and duckdb, for the
+captures and for the counts: what is missing is skipped.
 """
 
 import argparse
-import http.server
 import importlib.util
 import io
 import os
 import random
-import re
 import shlex
 import shutil
 import signal
@@ -30,98 +30,10 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-import zlib
 
-KINDS = ["alive", "within", "across", "front", "private", "404", "410", "403", "429", "500", "slow", "closed", "refused"]
-STATES = {
-    "alive": "alive", "within": "alive", "across": "redirected", "front": "redirected", "private": "unknown",
-    "404": "dead_page", "410": "dead_page", "403": "unknown", "429": "unknown", "500": "unknown", "slow": "dead_host",
-    "closed": "unknown", "refused": "dead_host",
-}
-WEIGHTS = [40, 10, 5, 5, 3, 15, 5, 3, 1, 3, 1, 3, 6]
-SEED = 1
-
-
-def kind_of(text):
-    """The kind of a link, by its host and path alone."""
-    return random.Random(f"{SEED}/{text}").choices(KINDS, WEIGHTS)[0]
-
-
-class Server(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    requests = 0
-    private = 0
-
-    def log_message(self, *args):
-        pass
-
-    def do_GET(self):
-        Server.requests += 1
-        text = self.path[1:]
-        kind = kind_of(text) if not text.startswith(("ok/", "index/")) and text else "alive"
-        port = self.server.server_address[1]
-        places = {
-            "within": f"http://127.0.0.1:{port}/ok/{text}",
-            "across": f"http://localhost:{port}/ok/{text}",
-            "front": f"http://127.0.0.1:{port}/",
-            "private": f"http://127.0.0.3:{PRIVATE_PORT}/",
-        }
-        if kind == "closed":
-            self.close_connection = True
-            self.connection.shutdown(socket.SHUT_RDWR)
-            return
-        if kind == "slow":
-            time.sleep(6)
-        code = {"404": 404, "410": 410, "403": 403, "429": 429, "500": 500}.get(kind, 301 if kind in places else 200)
-        self.send_response(code)
-        if kind in places:
-            self.send_header("Location", places[kind])
-        if kind == "429":
-            self.send_header("Retry-After", "1")
-        self.send_header("Content-Length", "2")
-        self.end_headers()
-        self.wfile.write(b"ok")
-
-
-class Private(http.server.BaseHTTPRequestHandler):
-    """A server that nobody may contact."""
-
-    def log_message(self, *args):
-        pass
-
-    def do_GET(self):
-        Server.private += 1
-        self.send_error(404)
-
-
-class QuietServer(http.server.ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, request, client_address):
-        """A checker that waits no longer closes its connection."""
-
-
-def serve(handler, address):
-    server = QuietServer((address, 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    return server.server_address[1]
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def mbox(path, links):
-    with open(path, "w") as out:
-        for number in range(links):
-            year = 1994 + number % 25
-            out.write(f"From a Mon Jan  1 00:00:00 1996\nFrom: a@m.test\nMessage-ID: <{number}@m.test>\n")
-            out.write(f"Date: 2 Jan {year} 10:{number // 60 % 60:02}:{number % 60:02} +0000\n\n")
-            out.write(f"http://h{number % (links // 3 + 1)}.cern.ch/page{number}?x={number}&y=%7E\n\n")
+import audit_world
+from audit_world import SLOW_SECONDS, TIMEOUT_SECONDS, Page, Plan, Trap, World, skip
 
 
 class Checks:
@@ -135,28 +47,32 @@ class Checks:
             self.failed += 1
             print(f"FAIL {name}: found {found}, expected {expected}")
 
+    def skip(self, name):
+        self.skipped += 1
+        print(f"SKIPPED: {name}")
+
+
+NOT_CHECKED = ["gopher://h.cern.ch/1", "telnet://h.cern.ch/", "wais://h.cern.ch/db", "http://h.cern.ch/unsubscribe?x=",
+               "http://u:p@h.cern.ch/", "http://10.0.0.1/", "http://www.example.com/", "http://h.cern.ch/a/..."]
+
+
+def mbox(path, links):
+    """Cites each link in a message of its own, and each tenth in one more, a year later; and some that are not checked."""
+    with open(path, "w") as out:
+        for number in range(links + links // 10):
+            link = number if number < links else (number - links) * 10
+            year = 1994 + link % 25 + (links <= number)
+            out.write(f"From a Mon Jan  1 00:00:00 1996\nFrom: a@m.test\nMessage-ID: <{number}@m.test>\n")
+            out.write(f"Date: 2 Jan {year} 10:{link // 60 % 60:02}:{link % 60:02} +0000\n" if link % 50 else "")
+            out.write(f"List-Id: <l{link % 7}.m.test>\n\n")
+            scheme = "https" if link % 3 == 0 else "http"
+            out.write(f"{scheme}://h{link % (links // 3 + 1)}.cern.ch/page{link}?x={link}&y=%7E\n")
+            out.write(f"{NOT_CHECKED[number % len(NOT_CHECKED)]}\n\n")
+
 
 def rows(database, sql):
     with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as db:
         return db.execute(sql).fetchall()
-
-
-def due_texts(database):
-    """The planned URLs, without their scheme: the server sees these as paths."""
-    return [url.split("://", 1)[1] for (url,) in rows(database, "SELECT DISTINCT url FROM audit_links WHERE planned")]
-
-
-def check_command(program, database, refused_port, refused):
-    """The command that checks. URLs without a server are led to a port where nobody listens, all others to the server."""
-    options = ["--timeout", "3", "--max-retries", "1", "--retry-wait-time", "1", "--host-concurrency", "64",
-               "--host-request-interval", "1ms"]
-    if refused:
-        texts = "|".join(re.escape(text) for text in refused)
-        options += ["--remap", f"^https?://({texts})$ http://127.0.0.1:{refused_port}/$1"]
-    # Not what a redirect names: 127.0.0.1 and localhost.
-    options += ["--remap", f"^https?://((?:[^1l]|1[^2]|12[^7]|l[^o]|lo[^c]).*)$ http://127.0.0.1:{PORT}/$1"]
-    return [program, "audit", "check", database, "--allow-private", "127.0.0.1", "--allow-private", "localhost",
-            "--checker-args", shlex.join(options)]
 
 
 def run(command, checks, name):
@@ -166,63 +82,158 @@ def run(command, checks, name):
     checks.equal(f"{name} ends", ended.returncode, 0)
 
 
-def killed_runs(command, kills, rng, longest):
-    """Runs a command, and kills it at random moments, with its process group. Returns how many kills hit it."""
-    hits = 0
-    for _ in range(kills):
+LONGEST_RUN_SECONDS = 8
+
+
+def killed_runs(command, kills, rng, restart):
+    """Runs a command, and kills it with its process group at random moments of its run until `kills` hit it.
+
+    Each run goes on where the one before was killed. When one has ended, its results are deleted by `restart`; those of the last kill
+    stay. Returns how many kills hit.
+    """
+    begun, hits = time.monotonic(), 0
+    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    longest = min(time.monotonic() - begun, LONGEST_RUN_SECONDS)
+    restart()
+    for _ in range(4 * kills):
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
-        time.sleep(rng.random() * longest)
-        hits += process.poll() is None
         try:
+            process.wait(rng.random() * longest)
+            restart()
+        except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        process.wait()
+            hits += process.wait() == -signal.SIGKILL
+        if hits == kills:
+            break
     return hits
 
 
-def compare_states(database, checks, texts):
-    expected = {}
-    for text in texts:
-        state = STATES[kind_of(text)]
-        expected[state] = expected.get(state, 0) + 1
-    newest = """SELECT state, count(DISTINCT url) FROM audit_links JOIN audit_checks USING(key)
-      WHERE planned AND id = (SELECT id FROM audit_checks c WHERE c.key = audit_links.key ORDER BY checked_at DESC, id DESC LIMIT 1)
-      GROUP BY 1"""
-    checks.equal("states", dict(rows(database, newest)), expected)
-    wrong = [
-        (text, kind_of(text), state, status, error)
-        for url, state, status, error in rows(database, "SELECT url, state, status, error FROM audit_links JOIN audit_checks USING(key)")
-        for text in [url.split("://", 1)[1]] if state != STATES[kind_of(text)]
-    ]
-    for line in wrong[:10]:
-        print("    ", *line)
-    checks.equal("links in a wrong state", len(wrong), 0)
-    checks.equal("contacts of the private server", Server.private, 0)
+def deletion(database, table, condition="true"):
+    """Deletes results, so that a run has something to do again."""
+    def delete():
+        with sqlite3.connect(database) as db:
+            db.execute(f"DELETE FROM {table} WHERE {condition}")
+    return delete
 
 
-def is_archived(text):
-    return zlib.crc32(text.encode()) % 100 < 40
+class Audit:
+    """A loaded and planned database, and the world of its links."""
+
+    def __init__(self, args, folder, checks):
+        self.args, self.folder, self.checks = args, folder, checks
+        self.rng, self.has_archive = random.Random(args.seed), False
+        self.program, self.database = os.path.abspath(args.program), f"{folder}/urls.db"
+        self.records = os.path.abspath(args.records) if args.records else f"{folder}/records.jsonl"
+        if not args.records:
+            mbox(f"{folder}/a.mbox", args.links)
+            with open(self.records, "wb") as out:
+                subprocess.run([self.program, "scan", "-q", f"{folder}/a.mbox"], check=True, stdout=out)
+        subprocess.run([self.program, "load", "-q", "--into", self.database, self.records], check=True)
+        sample = ["--sample", str(args.sample), "--by", "year", "--seed", str(args.seed)] if args.sample else []
+        run([self.program, "audit", "plan", self.database, "-q", *sample], checks, "plan")
+        self.urls = [url for (url,) in rows(self.database, "SELECT DISTINCT url FROM audit_links WHERE planned ORDER BY url")]
+        self.plan = Plan(args.seed, self.urls)
+        print(f"{len(self.urls)} URLs are planned, of {len(self.plan.hosts)} hosts")
+        self.world = World(self.plan, self.urls, folder)
+
+    def kill(self, name, command, restart):
+        if self.args.kills:
+            hits = killed_runs(command, self.args.kills, self.rng, restart)
+            self.checks.equal(f"kills that hit `{name}`", hits, self.args.kills)
+
+    def check(self):
+        checks, options = self.checks, [
+            "--timeout", str(TIMEOUT_SECONDS), "--max-retries", "0" if self.args.kills else "1", "--retry-wait-time", "1", "--host-concurrency", "64",
+            "--host-request-interval", "1ms", "--insecure"]
+        assert TIMEOUT_SECONDS < SLOW_SECONDS
+        command = [self.program, "audit", "check", self.database, "--checker-args", shlex.join(options)]
+        self.kill("check", command, deletion(self.database, "audit_checks"))
+        started, Page.requests = time.monotonic(), 0
+        run(command, checks, "check")
+        print(f"checked in {time.monotonic() - started:.1f} s, {Page.requests} requests")
+        run(command, checks, "check again")
+        wrong = []
+        for url, *found in rows(self.database, "SELECT url, state, status, error FROM audit_links JOIN audit_checks USING(key)"):
+            expected = self.plan.expected(url)
+            if tuple(found) != expected:
+                wrong.append((url, found, expected, self.plan.host(audit_world.urllib.parse.urlsplit(url).hostname)))
+        for line in wrong[:20]:
+            print("    ", *line)
+        checks.equal("links with another state, code or error than planned", len(wrong), 0)
+        checks.equal("URLs with a result", rows(self.database, "SELECT count(DISTINCT url) FROM audit_checks JOIN audit_links USING(key)")[0][0], len(self.urls))
+        most = rows(self.database, "SELECT count(*) FROM (SELECT key FROM audit_checks GROUP BY key HAVING count(*) > 1)")[0][0]
+        checks.equal("links with more than one result", most, 0)
+        checks.equal("contacts of private servers", Trap.contacts, 0)
+
+    def archive(self):
+        if importlib.util.find_spec("pywb") is None or importlib.util.find_spec("warcio") is None:
+            self.checks.skip("archive: pywb or warcio is not installed")
+            return
+        self.has_archive = True
+        pywb, port = start_pywb(self.folder, self.plan, self.urls)
+        try:
+            ask = [self.program, "audit", "archive", self.database, "--cdx", f"http://127.0.0.1:{port}/c/cdx", "--contact", "me@m.test",
+                   "--rate", "60000", "-q"]
+            self.kill("archive", ask, deletion(self.database, "audit_captures"))
+            started = time.monotonic()
+            run(ask, self.checks, "archive")
+            print(f"asked in {time.monotonic() - started:.1f} s")
+        finally:
+            pywb.terminate()
+            pywb.wait()
+
+    def report(self):
+        csv = f"{self.folder}/csv"
+        run([self.program, "audit", "report", self.database, "-o", f"{self.folder}/report.html", "--csv", csv], self.checks, "report")
+        if importlib.util.find_spec("duckdb") is None:
+            self.checks.skip("counts: duckdb is not installed")
+            return
+        import audit_counts
+        audit_counts.compare(self, csv)
+
+    def import_results(self):
+        """Imports results of all links, twice. After the report: they are older, and the newest result counts."""
+        results = f"{self.folder}/results.csv"
+        with open(results, "w") as out:
+            out.write("url,status,checked_at\n")
+            out.writelines(f"\"{url}\",404,2020-01-01\n" for url in self.urls)
+        command = [self.program, "audit", "import", self.database, results, "-q"]
+        self.kill("import", command, deletion(self.database, "audit_checks", "checker = 'imported'"))
+        for name in ("import", "import again"):
+            run(command, self.checks, name)
+        found = rows(self.database, "SELECT count(*) FROM audit_checks WHERE checker = 'imported'")
+        self.checks.equal("imported results", found, rows(self.database, "SELECT count(*) FROM audit_links WHERE planned"))
+        self.checks.equal("integrity", rows(self.database, "SELECT * FROM pragma_integrity_check"), [("ok",)])
 
 
-def start_pywb(folder, urls):
+def canonical_keys(urls):
+    """The planned URLs by the key under which pywb has them: it does not tell schemes, `www.` and letters' cases apart."""
+    from pywb.utils.canonicalize import canonicalize
+
+    keys = {}
+    for url in urls:
+        keys.setdefault(canonicalize(url), []).append(url)
+    return keys
+
+
+def start_pywb(folder, plan, urls):
     from warcio.statusandheaders import StatusAndHeaders
     from warcio.warcwriter import WARCWriter
 
     with open(f"{folder}/t.warc.gz", "wb") as out:
         writer = WARCWriter(out, gzip=True)
-        for url in urls:
-            text = url.split("://", 1)[1]
-            # A page that is not archived has a capture of an error.
-            captures = [("1993-01-01", "200 OK"), ("2022-01-01", "200 OK")] if is_archived(text) else [("2000-01-01", "404 Not Found")]
-            for day, status in captures:
-                head = StatusAndHeaders(status, [("Content-Type", "text/html")], protocol="HTTP/1.1")
+        for key, same in canonical_keys(urls).items():
+            for day, status in plan.captures(key):
+                head = StatusAndHeaders(f"{status} X", [("Content-Type", "text/html")], protocol="HTTP/1.1")
                 writer.write_record(writer.create_warc_record(
-                    url, "response", payload=io.BytesIO(b"page"), http_headers=head, warc_headers_dict={"WARC-Date": day + "T00:00:00Z"}))
+                    same[0], "response", payload=io.BytesIO(b"page"), http_headers=head,
+                    warc_headers_dict={"WARC-Date": f"{day[:4]}-{day[4:6]}-{day[6:]}T00:00:00Z"}))
     tools = os.path.dirname(sys.executable)
     for command in (["init", "c"], ["add", "c", "t.warc.gz"]):
         subprocess.run([f"{tools}/wb-manager", *command], cwd=folder, check=True, capture_output=True)
-    port = free_port()
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
     server = subprocess.Popen([f"{tools}/wayback", "-p", str(port), "-b", "127.0.0.1"], cwd=folder,
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     for _ in range(200):
@@ -233,96 +244,33 @@ def start_pywb(folder, urls):
     raise SystemExit("pywb did not start")
 
 
-def compare_captures(database, checks, texts):
-    expected = {"captured": sum(map(is_archived, texts)), "none": sum(not is_archived(text) for text in texts)}
-    expected = {name: count for name, count in expected.items() if count}
-    found = dict(rows(database, "SELECT outcome, count(DISTINCT url) FROM audit_captures JOIN audit_links USING(key) GROUP BY 1"))
-    checks.equal("captures", found, expected)
-    # 1993 and 2022: the middle lies in July 2007.
-    far = """SELECT count(*) FROM audit_captures JOIN audit_links USING(key) WHERE outcome = 'captured'
-      AND substr(timestamp, 1, 4) <> iif(first_cited IS NULL OR first_cited < '2007-07-03', '1993', '2022')"""
-    checks.equal("captures that are not the nearest", rows(database, far)[0][0], 0)
-
-
 def main():
-    global PORT, PRIVATE_PORT, SEED
     parser = argparse.ArgumentParser()
     parser.add_argument("program", nargs="?", default="target/release/urlspool")
     parser.add_argument("--links", type=int, default=1_200)
-    parser.add_argument("--kills", type=int, default=0)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--records", nargs="*", help="files of records instead of a generated mbox")
+    parser.add_argument("--records", help="a file of records instead of a generated mbox")
+    parser.add_argument("--sample", type=int, help="plan a sample of so many links")
+    parser.add_argument("--kills", type=int, default=0)
+    parser.add_argument("--keep", help="a folder that keeps database, report and CSV files")
     args = parser.parse_args()
-    SEED = args.seed
-    program = os.path.abspath(args.program)
-    if not os.path.exists(program):
-        print(f"{program} does not exist")
+    if not os.path.exists(args.program):
+        print(f"{args.program} does not exist")
         sys.exit(2)
     if shutil.which("lychee") is None:
-        print("SKIPPED: lychee is not installed")
-        sys.exit(77)
-    checks, rng = Checks(), random.Random(args.seed)
-    PORT, PRIVATE_PORT = serve(Server, "0.0.0.0"), serve(Private, "127.0.0.3")
+        skip("lychee is not installed")
+    audit_world.enter_network()
+    sys.stdout.reconfigure(line_buffering=True)
+    checks = Checks()
     with tempfile.TemporaryDirectory() as folder:
-        database = f"{folder}/urls.db"
-        if args.records:
-            subprocess.run([program, "load", "-q", "--into", database, *args.records], check=True)
-        else:
-            mbox(f"{folder}/a.mbox", args.links)
-            records = subprocess.run([program, "scan", "-q", f"{folder}/a.mbox"], check=True, capture_output=True).stdout
-            subprocess.run([program, "load", "-q", "--into", database], input=records, check=True)
-        plan = [program, "audit", "plan", database, "-q"]
-        if args.records:
-            plan += ["--sample", str(args.links), "--by", "scheme"]
-        run(plan, checks, "plan")
-        texts = due_texts(database)
-        print(f"{len(texts)} URLs are planned")
-        refused = [text for text in texts if kind_of(text) == "refused"]
-        command = check_command(program, database, free_port(), refused)
-        started = time.monotonic()
-        if args.kills:
-            hits = killed_runs(command, args.kills, rng, 12)
-            print(f"{hits} of {args.kills} kills hit `check`")
-        run(command, checks, "check")
-        print(f"checked in {time.monotonic() - started:.1f} s, {Server.requests} requests")
-        run(command, checks, "check again")
-        compare_states(database, checks, texts)
-        most = rows(database, "SELECT count(*) FROM (SELECT key FROM audit_checks GROUP BY key HAVING count(*) > 1)")[0][0]
-        checks.equal("links with more than one result", most, 0)
-
-        results = f"{folder}/results.csv"
-        with open(results, "w") as out:
-            out.write("url,status,checked_at\n")
-            for text in texts:
-                out.write(f"\"http://{text}\",404,2020-01-01\n")
-        imported = [program, "audit", "import", database, results, "-q"]
-        if args.kills:
-            hits = killed_runs(imported, args.kills, rng, 0.1)
-            print(f"{hits} of {args.kills} kills hit `import`")
-        for name in ("import", "import again"):
-            run(imported, checks, name)
-        count = rows(database, "SELECT count(*) FROM audit_checks WHERE checker = 'imported'")[0][0]
-        http = rows(database, "SELECT count(*) FROM audit_links WHERE planned AND url LIKE 'http://%'")[0][0]
-        checks.equal("imported results", count, http)
-        checks.equal("integrity", rows(database, "SELECT * FROM pragma_integrity_check"), [("ok",)])
-
-        if importlib.util.find_spec("pywb") is None:
-            checks.skipped += 1
-            print("SKIPPED: archive: pywb is not installed")
-        else:
-            urls = [url for (url,) in rows(database, "SELECT DISTINCT url FROM audit_links WHERE planned")]
-            pywb, port = start_pywb(folder, urls)
-            try:
-                ask = [program, "audit", "archive", database, "--cdx", f"http://127.0.0.1:{port}/c/cdx", "--contact", "me@m.test",
-                       "--rate", "60000", "-q"]
-                if args.kills:
-                    hits = killed_runs(ask, args.kills, rng, 1)
-                    print(f"{hits} of {args.kills} kills hit `archive`")
-                run(ask, checks, "archive")
-                compare_captures(database, checks, texts)
-            finally:
-                pywb.terminate()
-                pywb.wait()
+        if args.keep:
+            os.makedirs(args.keep, exist_ok=True)
+            folder = os.path.abspath(args.keep)
+        audit = Audit(args, folder, checks)
+        audit.check()
+        audit.archive()
+        audit.report()
+        audit.import_results()
     print(f"{checks.passed} passed, {checks.failed} failed, {checks.skipped} skipped")
     sys.exit(1 if checks.failed else 0)
 

@@ -79,12 +79,15 @@ class Rows:
         self.db.executemany(
             "INSERT INTO messages(id,digest,mailbox,message_id,date,sender,subject,newsgroups,list_id,reference_ids) "
             "VALUES(?,?,'m',?,?,?,?,'[]',?,'[]')", (self.message(n) for n in range(1, messages + 1)))
-        self.db.executemany(
-            "INSERT INTO audit_links VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", (self.link(n) for n in range(1, self.links + 1)))
+        self.urls = []
+        for number in range(1, self.links + 1):
+            link = self.link(number)
+            self.urls.append(link[1])
+            self.db.execute("INSERT INTO audit_links VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", link)
+            key, _, host, domain, scheme, _, first, last, citations, messages_of_it, *_ = link
+            self.db.execute("INSERT INTO links(id,key,scheme,host,domain,citations,messages,first,last) VALUES(?,?,?,?,?,?,?,?,?)",
+                            (number, key, scheme, host, domain, citations, messages_of_it, first, last))
         self.stratify()
-        self.db.execute("INSERT INTO links(id,key,scheme,host,domain,citations,messages,first,last) SELECT "
-                        "row_number() OVER (ORDER BY key), key,scheme,host,domain,citations,messages,first_cited,last_cited "
-                        "FROM audit_links")
         self.cite(messages)
         self.check()
         self.db.execute("COMMIT")
@@ -127,16 +130,21 @@ class Rows:
                         "WHERE excluded IS NULL GROUP BY 1")
 
     def cite(self, messages):
+        """Cites the links in the order of their identifiers, as a load numbers them, and earlier ones again in between."""
         columns = ("id,record_key,record_id,link,message,source,url,scheme,cited,conforms,warnings,hazards,wrapper,repairs,"
-                   "confidence,truncated,region,quote_depth,anchor,start,\"end\",line,exact")
-        marks = ",".join("?" * 23)
+                   "confidence,truncated,region,quote_depth,anchor,start,\"end\",line,exact,href")
+        marks = ",".join("?" * 24)
         r = self.random
 
         def row(number):
-            message = r.randrange(messages) + 1
-            return (number, number.to_bytes(16, "big"), f"{number:x}", min(self.links, int(r.paretovariate(0.4))), message,
-                    message % 100 + 1, "http://www.d1.org/", "http", time_of(r.random() * 12000), "[]", "[]", "[]", "none", "[]",
-                    1.0, 0, "body", 0, self.text(None), number * 80, number * 80 + 40, 1, 1)
+            message = (number - 1) * messages // self.rows + 1
+            newest = min(self.links, number * self.links // self.rows + 1)
+            is_new = number == 1 or newest > (number - 1) * self.links // self.rows + 1
+            link = newest if is_new else min(newest, int(r.paretovariate(0.4)))
+            url = self.urls[link - 1]
+            return (number, r.randbytes(16), f"{r.getrandbits(128):032x}", link, message, message % 100 + 1, url,
+                    url.split(":")[0], time_of(r.random() * 12000), "[]", "[]", "[]", "none", "[]", 1.0, 0, "body", 0,
+                    self.text(None), number * 80, number * 80 + 40, 1, 1, url)
 
         self.db.executemany(f"INSERT INTO urls({columns}) VALUES({marks})", (row(n) for n in range(1, self.rows + 1)))
 

@@ -1,0 +1,262 @@
+"""The counts of an audit's report, computed by DuckDB from the records and the seeded plan alone: a library of audit_check.py.
+
+From the records come the links, their citations, years and lists, and which of them are left out; from the plan the states and the
+captures. Only the sample is taken from the database, and the times of the checks.
+"""
+
+import csv
+import datetime
+import ipaddress
+import pathlib
+import re
+import sqlite3
+import urllib.parse
+
+# Links: `key`, from the rows of a file of records, each of which counts once.
+LINKS = """
+CREATE TABLE records AS SELECT row_number() OVER () AS row, * FROM
+  read_json('{records}', format='newline_delimited', maximum_object_size=67108864, union_by_name=true, columns={{
+    type: 'VARCHAR', id: 'VARCHAR', key: 'VARCHAR', href: 'VARCHAR', url: 'VARCHAR', scheme: 'VARCHAR', host: 'VARCHAR',
+    domain: 'VARCHAR', confidence: 'DOUBLE', region: 'VARCHAR', source: 'STRUCT(path VARCHAR, member VARCHAR[])',
+    message: 'STRUCT(digest VARCHAR, date VARCHAR, newsgroups VARCHAR[], list_id VARCHAR)'}})
+  WHERE type = 'url' AND key IS NOT NULL;
+DELETE FROM records WHERE row NOT IN (SELECT min(row) FROM records GROUP BY id, source);
+CREATE VIEW rows AS SELECT *, message.date AS date, NOT starts_with(region, 'header:') AS in_body,
+  NOT starts_with(region, 'header:') AND 0.8 <= confidence AS confident,
+  CASE WHEN length(date) = 20 AND (CASE WHEN scheme IN ('http', 'https') THEN '1991-01-01' ELSE '1970-01-02' END) <= left(date, 10)
+    AND left(date, 10) <= '{today}' THEN date END AS cited,
+  coalesce(message.list_id, message.newsgroups[1], source.path) AS list FROM records;
+CREATE TABLE links AS SELECT key, any_value(scheme) AS scheme, any_value(host) AS host, any_value(domain) AS domain,
+  count(*) AS citations, count(DISTINCT message.digest) AS messages, min(cited) AS first_cited, max(cited) AS last_cited,
+  bool_or(in_body) AS in_body, bool_or(confident) AS confident,
+  coalesce(left(min(cited), 4), CASE WHEN count(date) > 0 THEN 'implausible' ELSE 'undated' END) AS year FROM rows GROUP BY key;
+CREATE TABLE firsts AS SELECT key, coalesce(regexp_replace(href, '#.*', ''), url) AS url, href IS NOT NULL AS has_href, list FROM rows
+  QUALIFY row_number() OVER (PARTITION BY key ORDER BY confident DESC, cited NULLS LAST, row) = 1;
+"""
+
+RESERVED = re.compile(
+    r"(^|\.)(example|example\.(com|net|org)|test|invalid|localhost|localdomain|local|internal|intranet|private|corp|home|lan|mail|alt|onion"
+    r"|i2p|home\.arpa|in-addr\.arpa|ip6\.arpa)\.?$")
+SPECIAL = [ipaddress.ip_network(text) for text in (
+    "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "224.0.0.0/4", "100.64.0.0/10", "192.0.0.0/24", "2001::/23")]
+
+
+def action_words():
+    """The words of the program's one list, which this computation does not choose anew."""
+    source = (pathlib.Path(__file__).parents[2] / "src/audit/plan/action_words.rs").read_text()
+    lists = re.findall(r"const ACTION_\w+: \[&str; \d+\] = \[(.*?)\];", source, re.S)
+    return [re.findall(r'"([^"]+)"', words) for words in lists]
+
+
+WORDS, TEXTS, PREFIXES = action_words()
+
+
+def asks_for_action(text):
+    runs = re.findall(r"[A-Za-z]+", text)
+    tokens = {token.lower() for run in runs for token in [run, *re.sub(r"([a-z])([A-Z])", r"\1 \2", run).split()]}
+    return (any(word in text.lower() for word in TEXTS) or not tokens.isdisjoint(WORDS)
+            or any(token.startswith(tuple(PREFIXES)) for token in tokens))
+
+
+def is_public(host):
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return "." in host.rstrip(".") and not RESERVED.search(host)
+    if address.version == 6 and address.ipv4_mapped:
+        address = address.ipv4_mapped
+    elif address.version == 6 and int(address) >> 32 == 0:
+        address = ipaddress.ip_address(int(address) & 0xFFFFFFFF)
+    elif address.version == 6 and address not in ipaddress.ip_network("2000::/3"):
+        return False
+    return address.is_global and not any(address.version == net.version and address in net for net in SPECIAL)
+
+
+def exclusion(scheme, url, has_href, in_body, confident):
+    """The reason for which a link is left out, as docs/audit.md defines them."""
+    if scheme not in ("http", "https"):
+        return "scheme"
+    if not has_href:
+        return "no-href"
+    parts = urllib.parse.urlsplit(url)
+    text = urllib.parse.unquote(parts.path) + ("?" + urllib.parse.unquote(parts.query) if "?" in url else "")
+    reasons = [
+        ("header-only", not in_body),
+        ("credentials", bool(parts.username or parts.password)),
+        ("action", asks_for_action(text)),
+        ("shortened", text.endswith("..") or "..." in text or "\u2026" in text),
+        ("confidence", not confident),
+        ("private-host", not is_public(parts.hostname)),
+    ]
+    return next((reason for reason, applies in reasons if applies), None)
+
+
+def tld(host, has_href):
+    last = (host or "").rsplit(".", 1)[-1]
+    if not host or "." not in host or not last or host.startswith("[") or re.fullmatch(r"[\d.]+", host) and has_href:
+        return None
+    return last
+
+
+def nearest(captures, cited):
+    """The day of the capture with a 2xx status that is nearest to the citation; the earliest without one."""
+    days = sorted(day for day, status in captures if status == 200)
+    if cited is None:
+        return days[0] if days else None
+    at = datetime.datetime.fromisoformat(cited.replace("Z", "+00:00"))
+    apart = {day: abs(datetime.datetime.strptime(day + "+0000", "%Y%m%d%z") - at) for day in days}
+    return min(days, key=lambda day: (apart[day], day), default=None)
+
+
+def fill(db, audit):
+    """Makes the tables `expected` of links: what the records and the plan say."""
+    today = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
+    db.execute(LINKS.format(records=audit.records.replace("'", "''"), today=today))
+    for table in ("audit_links", "audit_checks", "audit_strata"):
+        copy_table(db, audit, table)
+    rows = db.execute("SELECT key, scheme, host, url, has_href, in_body, confident FROM links JOIN firsts USING(key)").fetchall()
+    facts = f"{audit.folder}/facts.csv"
+    archived = archive_keys(audit)
+    cited = dict(db.execute("SELECT url, min(first_cited) FROM links JOIN firsts USING(key) GROUP BY url").fetchall())
+    planned = set(audit.urls)
+    with open(facts, "w", newline="") as out:
+        writer = csv.writer(out)
+        writer.writerow(["key", "reason", "tld", "state", "result", "capture", "outcome"])
+        for key, scheme, host, url, has_href, in_body, confident in rows:
+            state, status, error = audit.plan.expected(url) if url in planned else ("unknown", None, None)
+            capture = nearest(audit.plan.captures(archived[url]), cited[url]) if url in archived else None
+            outcome = "unknown" if url not in archived else "none" if capture is None else "captured"
+            writer.writerow([key, exclusion(scheme, url, has_href, in_body, confident) or "", tld(host, has_href) or "", state,
+                             status or error or "", capture or "", outcome])
+    db.execute(f"""CREATE TABLE expected AS SELECT links.*, firsts.url, firsts.list, nullif(f.reason, '') AS reason, f.tld, f.state,
+        f.result, f.capture, f.outcome, f.state IN ('dead_page', 'dead_host') AS dead
+      FROM links JOIN firsts USING(key)
+        JOIN read_csv('{facts}', header=true, all_varchar=true, nullstr='\\N', allow_quoted_nulls=true, quote='"', escape='"') AS f USING(key)""")
+    db.execute("""CREATE TABLE planned AS SELECT expected.*, chosen.stratum FROM expected JOIN audit_links AS chosen USING(key) WHERE chosen.planned = 1""")
+
+
+def copy_table(db, audit, table):
+    """Copies a table of the audit by way of a file: DuckDB reads SQLite only with an extension from the network."""
+    path = f"{audit.folder}/{table}.csv"
+    with sqlite3.connect(f"file:{audit.database}?mode=ro", uri=True) as source, open(path, "w", newline="", encoding="utf-8") as out:
+        rows = source.execute(f"SELECT * FROM {table}")
+        writer = csv.writer(out, quoting=csv.QUOTE_ALL)
+        writer.writerow([column[0] for column in rows.description])
+        writer.writerows(["\\N" if cell is None else cell for cell in row] for row in rows)
+    numbers = {"audit_links": ("citations", "messages", "planned"), "audit_strata": ("population", "sampled")}.get(table, ())
+    casts = ", ".join(f"{name}::BIGINT AS {name}" for name in numbers)
+    db.execute(f"""CREATE TABLE {table} AS SELECT * {f"REPLACE ({casts})" if numbers else ""}
+      FROM read_csv('{path}', header=true, all_varchar=true, nullstr='\\N', allow_quoted_nulls=true, quote='"', escape='"')""")
+
+
+def archive_keys(audit):
+    """The canonical key of each planned URL, if an archive was asked."""
+    from audit_check import canonical_keys
+
+    if not audit.has_archive:
+        return {}
+    return {url: key for key, urls in canonical_keys(audit.urls).items() for url in urls}
+
+
+STATES = "count(*), " + ", ".join(f"count_if(state = '{state}')" for state in (
+    "alive", "redirected", "dead_page", "dead_host", "unknown")) + ", count_if(outcome = 'captured')"
+
+# Each CSV file: its columns that are compared, and the same by SQL.
+COLUMNS = "links,alive,redirected,dead_page,dead_host,unknown,archived"
+TABLES = {
+    "cohorts-by-year.csv": (f"year,{COLUMNS}", f"SELECT year, {STATES} FROM planned GROUP BY 1"),
+    **{f"by-{name}.csv": (f"{name},{COLUMNS}", f"SELECT coalesce({name}, ''), {STATES} FROM planned GROUP BY 1")
+       for name in ("scheme", "tld", "domain", "host", "list")},
+    "by-age.csv": (f"age_years,{COLUMNS}", f"""SELECT date_diff('second', first_cited::TIMESTAMP, checked_at::TIMESTAMP) // 31557600,
+        {STATES} FROM planned JOIN audit_checks USING(key, state) WHERE first_cited <= checked_at AND state <> 'unknown' GROUP BY 1"""),
+    "shares-by-year.csv": ("year,population,known,dead,dead_archived,lost,not_asked", """
+        SELECT year, count(*), count_if(p AND state <> 'unknown'), count_if(p AND dead), count_if(p AND dead AND outcome = 'captured'),
+          count_if(p AND dead AND outcome = 'none'), count_if(p AND dead AND outcome = 'unknown')
+        FROM (SELECT *, key IN (SELECT key FROM planned) AS p FROM expected WHERE reason IS NULL) GROUP BY 1"""),
+    "exclusions.csv": ("reason,links", "SELECT reason, count(*) FROM expected WHERE reason IS NOT NULL GROUP BY 1"),
+    "dead-protocols.csv": ("year,gopher,wais,prospero,telnet", """SELECT year, count_if(scheme = 'gopher'), count_if(scheme = 'wais'),
+        count_if(scheme = 'prospero'), count_if(scheme = 'telnet') FROM expected
+        WHERE scheme IN ('gopher', 'wais', 'prospero', 'telnet') GROUP BY 1"""),
+    "dead-links.csv": ("url,state,result,citations,messages,first_cited,last_cited,list,archive", """SELECT url, state, result, citations,
+        messages, coalesce(first_cited, ''), coalesce(last_cited, ''), list, outcome FROM planned WHERE dead"""),
+}
+
+
+def plain(cell):
+    """A cell as the database has it: the report guards formulas by an apostrophe."""
+    text = "" if cell is None else str(cell)
+    return text[1:] if re.match(r"'[=+\-@\t\r]", text) else text
+
+
+def compare_table(checks, folder, name, db):
+    columns, sql = TABLES[name]
+    with open(f"{folder}/{name}", newline="", encoding="utf-8") as file:
+        found = sorted([plain(row[column]) for column in columns.split(",")] for row in csv.DictReader(file))
+    expected = sorted([plain(cell) for cell in row] for row in db.execute(sql).fetchall())
+    if found != expected:
+        for row in [row for row in expected if row not in found][:3]:
+            print("     expected", row)
+        for row in [row for row in found if row not in expected][:3]:
+            print("     found   ", row)
+    checks.equal(f"{name}: {len(expected)} rows", found == expected and len(found) > 0, len(expected) > 0)
+
+
+def compare(audit, folder):
+    import duckdb
+
+    db = duckdb.connect()
+    db.execute("SET threads=1")
+    fill(db, audit)
+    differ = db.execute("""SELECT key, reason, l.excluded FROM expected FULL JOIN audit_links AS l USING(key) WHERE expected.url IS DISTINCT FROM l.url
+      OR expected.citations <> l.citations OR expected.messages <> l.messages OR expected.first_cited IS DISTINCT FROM l.first_cited
+      OR expected.last_cited IS DISTINCT FROM l.last_cited OR expected.year <> l.year OR expected.list <> l.list
+      OR reason IS DISTINCT FROM l.excluded""").fetchall()
+    for row in differ[:10]:
+        print("    ", *row)
+    links = db.execute("SELECT count(*) FROM expected").fetchone()[0]
+    audit.checks.equal(f"planned otherwise than the records say, of {links} links", len(differ), 0)
+    for name in TABLES:
+        compare_table(audit.checks, folder, name, db)
+    compare_snapshots(audit.checks, folder, db)
+    compare_lifetimes(audit.checks, folder, db)
+    compare_citations(audit.checks, folder, db)
+
+
+def compare_snapshots(checks, folder, db):
+    """The snapshot of a captured link is the nearest capture."""
+    with open(f"{folder}/dead-links.csv", newline="", encoding="utf-8") as file:
+        found = sorted((plain(row["url"]), re.search(r"/(\d{8})\d{6}[a-z_]*/", row["snapshot"]).group(1))
+                       for row in csv.DictReader(file) if row["archive"] == "captured")
+    expected = sorted(db.execute("SELECT url, capture FROM planned WHERE dead AND outcome = 'captured'").fetchall())
+    checks.equal(f"snapshots of {len(expected)} dead links", found == expected, True)
+
+
+def compare_lifetimes(checks, folder, db):
+    """With one check a link ended before it, or did not end yet; in months of a twelfth of 365.25 days."""
+    with open(f"{folder}/lifetimes.csv", newline="", encoding="utf-8") as file:
+        found = sorted((row["end"], int(row["after_months"]), int(row["until_months"] or -1), float(row["weight"]))
+                       for row in csv.DictReader(file))
+    expected = sorted(db.execute("""WITH ages AS (SELECT state, s.population / s.sampled AS weight,
+          date_diff('second', first_cited::TIMESTAMP, checked_at::TIMESTAMP) // 2629800 AS months
+        FROM planned JOIN audit_checks USING(key, state) JOIN audit_strata AS s USING(stratum)
+        WHERE state <> 'unknown' AND first_cited <= checked_at),
+      ends AS (SELECT 'dead' AS name, ['dead_page', 'dead_host'] AS states
+        UNION ALL SELECT 'dead_or_redirected', ['dead_page', 'dead_host', 'redirected'])
+      SELECT name, CASE WHEN list_contains(states, state) THEN 0 ELSE months END,
+        CASE WHEN list_contains(states, state) THEN months + 1 ELSE -1 END, sum(weight) FROM ages, ends GROUP BY ALL""").fetchall())
+    same = len(found) == len(expected) and all(
+        one[:3] == other[:3] and abs(one[3] - other[3]) < 1e-5 * other[3] for one, other in zip(found, expected))
+    checks.equal(f"lifetimes.csv: {len(expected)} rows", same, True)
+
+
+def compare_citations(checks, folder, db):
+    """Of each of the most cited dead links at most five citations are shown, one for each message."""
+    with open(f"{folder}/citations.csv", newline="", encoding="utf-8") as file:
+        found = {}
+        for row in csv.DictReader(file):
+            url = plain(row["url"])
+            found[url] = found.get(url, 0) + 1
+    # Of links that are cited equally often those with the first keys are shown.
+    expected = dict(db.execute("""SELECT url, sum(least(5, messages)) FROM (SELECT * FROM planned WHERE dead
+      ORDER BY citations DESC, key LIMIT 100) GROUP BY 1""").fetchall())
+    checks.equal(f"citations.csv: {len(found)} links", found == expected, True)

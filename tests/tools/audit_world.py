@@ -1,0 +1,357 @@
+"""A world for an audit, in a network of its own: a library of audit_check.py.
+
+enter_network() starts the program again in network and mount namespaces: no packet leaves the machine, every name is answered by a
+name server here, and the addresses of planned hosts belong to this machine. So links are checked as they are, without `--remap`.
+A seeded plan decides what each host and each page answers, and what a local pywb holds of it.
+"""
+
+import os
+import random
+import re
+import shutil
+import socket
+import socketserver
+import ssl
+import struct
+import subprocess
+import sys
+import threading
+import time
+import urllib.parse
+import http.server
+
+ENTERED = "URLSPOOL_AUDIT_NETWORK"
+
+# Addresses of this machine, in its own network.
+LIVE, PLAIN, SILENT, REFUSED, PRIVATE, METADATA = (
+    "151.1.1.1", "151.1.1.2", "151.1.1.3", "151.1.1.9", "10.1.1.1", "169.254.169.254")
+UNREACHABLE = "153.1.1.1"
+
+# What a host may be: weight, state of its links, error, address; NXDOMAIN and SERVFAIL are answers of the name server.
+HOSTS = {
+    "live": (80, None, None, LIVE),
+    "no host": (6, "dead_host", "dns", "NXDOMAIN"),
+    "no address": (2, "dead_host", "dns", ""),
+    "no answer of the name server": (1, "unknown", "other", "SERVFAIL"),
+    "refused": (4, "dead_host", "connect", REFUSED),
+    "unreachable": (2, "dead_host", "connect", UNREACHABLE),
+    "silent": (1, "dead_host", "timeout", SILENT),
+    "private": (1, "unknown", "excluded", PRIVATE),
+    # Its https is no TLS. Its http is live.
+    "tls": (3, "unknown", "tls", PLAIN),
+}
+
+# What a page of a live host may be: weight, state, HTTP code at the end of redirects, error.
+PAGES = {
+    "alive": (40, "alive", 200, None),
+    "moved within the host": (8, "alive", 200, None),
+    "moved three times": (2, "alive", 200, None),
+    "moved within the domain": (4, "alive", 200, None),
+    "moved to another host": (6, "redirected", 200, None),
+    "moved to the front page": (5, "redirected", 200, None),
+    "moved to no host": (2, "dead_host", None, "dns"),
+    "moved to a private name": (1, "unknown", None, "excluded"),
+    "moved to a private address": (2, "unknown", None, "excluded"),
+    "moved in a circle": (1, "unknown", 301, None),
+    "moved to a page that is gone": (2, "dead_page", 404, None),
+    "404": (15, "dead_page", 404, None),
+    "410": (5, "dead_page", 410, None),
+    "401": (1, "unknown", 401, None),
+    "403": (2, "unknown", 403, None),
+    "429": (1, "unknown", 429, None),
+    "451": (1, "unknown", 451, None),
+    "500": (2, "unknown", 500, None),
+    "503": (1, "unknown", 503, None),
+    "slow": (1, "dead_host", None, "timeout"),
+    "closed": (1, "unknown", None, "other"),
+    "reset": (1, "unknown", None, "other"),
+}
+
+# lychee checks neither pages of this host, which refuses it, nor names of XML.
+LYCHEE_EXCLUDES = re.compile(r"https?://(www\.)?(twitter|x)\.com/|https?://www\.w3\.org/1999/xhtml$")
+# For videos lychee asks another host for a picture.
+ALWAYS_ALIVE = {"www.youtube.com", "youtube.com", "m.youtube.com", "youtu.be", "img.youtube.com", "elsewhere.moved.net"}
+NO_HOST, PRIVATE_NAME, OTHER_NAME = "gone.moved.net", "inside.moved.net", "other-name."
+STEP = "/_step"
+SLOW_SECONDS, TIMEOUT_SECONDS = 6, 3
+# A silent host with many links would take minutes.
+SILENT_LINKS = 20
+
+
+def skip(reason):
+    print(f"SKIPPED: {reason}")
+    sys.exit(77)
+
+
+def enter_network():
+    """Starts this program again in a network of its own, unless it is there. Ends with 77 where none can be made."""
+    if os.environ.get(ENTERED):
+        set_up_network()
+        return
+    for tool in ("unshare", "ip", "mount", "openssl"):
+        if shutil.which(tool) is None:
+            skip(f"{tool} is not installed: no network of its own can be made")
+    unshare = ["unshare", "-mn"] if os.geteuid() == 0 else ["unshare", "-rmn"]
+    if subprocess.run([*unshare, "ip", "link", "set", "lo", "up"], capture_output=True).returncode != 0:
+        skip(f"`{' '.join(unshare)}` may not make a network of its own here")
+    os.environ[ENTERED] = "1"
+    os.execvp(unshare[0], [*unshare, sys.executable, *sys.argv])
+
+
+def set_up_network():
+    """Brings the network up: public and private networks that are this machine, one that cannot be reached, a name server."""
+    routes = ["local 151.1.1.0/24 dev lo", f"local {PRIVATE} dev lo", f"local {METADATA} dev lo", f"unreachable {UNREACHABLE}"]
+    subprocess.run("ip link set lo up".split(), check=True)
+    for route in routes:
+        subprocess.run(f"ip route add {route}".split(), check=True)
+    resolver = f"/tmp/urlspool-audit-resolv.{os.getpid()}"
+    with open(resolver, "w") as out:
+        out.write("nameserver 127.0.0.1\noptions timeout:5 attempts:3\n")
+    subprocess.run(["mount", "--bind", resolver, "/etc/resolv.conf"], check=True)
+    os.unlink(resolver)
+
+
+def is_address(host):
+    return host.replace(".", "").isdigit()
+
+
+def begin_of(path):
+    """The page where a redirect in steps began."""
+    while path.startswith(STEP):
+        path = path[len(STEP):]
+    return path
+
+
+class Plan:
+    """What each host, page and archive answers. It depends on the seed and the URLs alone."""
+
+    def __init__(self, seed, urls):
+        self.seed = seed
+        links, has_ports = {}, set()
+        for url in urls:
+            parts = urllib.parse.urlsplit(url)
+            host = parts.hostname.rstrip(".")
+            links[host] = links.get(host, 0) + 1
+            if parts.port is not None:
+                has_ports.add(host)
+        self.hosts = {host: self.choose_host(host, count, host in has_ports) for host, count in links.items()}
+
+    def choose(self, text, table):
+        names = list(table)
+        return random.Random(f"{self.seed}/{text}").choices(names, [table[name][0] for name in names])[0]
+
+    def choose_host(self, host, links, has_ports):
+        if host in ALWAYS_ALIVE or is_address(host):
+            return "live"
+        if ":" in host:
+            return "no answer of the name server"  # no network has IPv6: this proves nothing either
+        kind = self.choose(host, HOSTS)
+        # A server of these kinds listens at the usual ports alone.
+        return "live" if kind == "silent" and SILENT_LINKS < links or kind in ("silent", "tls") and has_ports else kind
+
+    def host(self, host):
+        """The kind of a host. One that nobody planned does not exist."""
+        host = host.rstrip(".")
+        if host in ALWAYS_ALIVE or host.startswith(OTHER_NAME):
+            return "live"
+        if host == PRIVATE_NAME:
+            return "private"
+        return self.hosts.get(host, "no host")
+
+    def page(self, host, path):
+        """The kind of a page. `host` has its port."""
+        if host in ALWAYS_ALIVE or path.startswith("/_alive/"):
+            return "alive"
+        if path.startswith("/_gone/"):
+            return "404"
+        kind = self.choose(host + urllib.parse.unquote(path), PAGES)
+        # A front page that leads to itself would be a circle; one that is gone would be no front page.
+        if kind == "moved to the front page" and (path == "/" or self.page(host, "/") != "alive"):
+            return "alive"
+        if kind == "moved within the domain" and is_address(host.split(":")[0]):
+            return "alive"
+        return kind
+
+    def place(self, kind, host, path):
+        """Where a page of this kind has moved to."""
+        # A client does not follow an address with brackets, which some links have.
+        quoted = urllib.parse.quote(path, safe="/?&=%:;,+")
+        text = quoted.strip("/") or "front"
+        steps = (len(path) - len(begin_of(path))) // len(STEP)
+        return {
+            "moved within the host": f"/_alive/{text}",
+            "moved three times": f"{STEP}{quoted}" if steps < 2 else f"/_alive/{text}",
+            "moved to another host": f"http://elsewhere.moved.net/_alive/{text}",
+            "moved to the front page": f"http://{host}/",
+            "moved to no host": f"http://{NO_HOST}/{text}",
+            "moved to a private name": f"http://{PRIVATE_NAME}/{text}",
+            "moved to a private address": f"http://{METADATA}/{text}",
+            "moved within the domain": f"http://{OTHER_NAME}{host}/_alive/{text}",
+            "moved in a circle": f"http://{host}{quoted}",
+            "moved to a page that is gone": f"/_gone/{text}",
+        }.get(kind)
+
+    def expected(self, url):
+        """State, HTTP code and error of a check of this URL."""
+        parts = urllib.parse.urlsplit(url)
+        if LYCHEE_EXCLUDES.match(url):
+            return "unknown", None, "excluded"
+        kind = self.host(parts.hostname)
+        if kind != "live" and not (kind == "tls" and parts.scheme == "http"):
+            _, state, error, _ = HOSTS[kind]
+            return state, None, error
+        path = (parts.path or "/") + (f"?{parts.query}" if "?" in url else "")
+        path = path if path[:2] != "//" else "/" + path.lstrip("/")  # as http.server has it
+        _, state, status, error = PAGES[self.page(parts.netloc, path)]
+        return state, status, error
+
+    def captures(self, key):
+        """The captures of a page in the archive, by its canonical key: day and status."""
+        return random.Random(f"{self.seed}/archive/{key}").choices([
+            [("19930101", 200), ("20220101", 200)],
+            [("20000101", 404), ("20220101", 200)],
+            [("20000101", 404)],
+            [("20000101", 301)],
+            [],
+        ], [40, 5, 10, 5, 40])[0]
+
+
+class NameServer(socketserver.BaseRequestHandler):
+    """Answers questions for addresses by the plan."""
+
+    def handle(self):
+        question, to = self.request
+        labels, at = [], 12
+        while question[at]:
+            labels.append(question[at + 1:at + 1 + question[at]].decode("ascii", "replace"))
+            at += 1 + question[at]
+        kind, = struct.unpack("!H", question[at + 1:at + 3])
+        answer = HOSTS[self.server.plan.host(".".join(labels).lower())][3]
+        code = {"NXDOMAIN": 3, "SERVFAIL": 2}.get(answer, 0)
+        has_address = kind == 1 and code == 0 and answer != ""
+        reply = question[:2] + struct.pack("!HHHHH", 0x8180 | code, 1, int(has_address), 0, 0) + question[12:at + 5]
+        if has_address:
+            reply += b"\xc0\x0c" + struct.pack("!HHIH", 1, 1, 60, 4) + socket.inet_aton(answer)
+        to.sendto(reply, self.client_address)
+
+
+class Page(http.server.BaseHTTPRequestHandler):
+    """Answers for pages by the plan, with or without TLS, as the client begins."""
+
+    protocol_version = "HTTP/1.1"
+    requests = 0
+    lock = threading.Lock()
+
+    def setup(self):
+        begins_tls = self.request.recv(1, socket.MSG_PEEK) == b"\x16"
+        if begins_tls:
+            self.request = self.server.tls.wrap_socket(self.request, server_side=True)
+        super().setup()
+
+    def log_message(self, *args):
+        pass
+
+    def do_GET(self):
+        with Page.lock:
+            Page.requests += 1
+        host, plan = self.headers["Host"].lower(), self.server.plan
+        path = self.path
+        kind = plan.page(host, begin_of(path))
+        if kind in ("closed", "reset"):
+            if kind == "reset":
+                self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            else:
+                self.connection.shutdown(socket.SHUT_RDWR)
+            self.close_connection = True
+            return
+        if kind == "slow":
+            time.sleep(SLOW_SECONDS)
+        place = plan.place(kind, host, path)
+        self.send_response(int(kind) if kind.isdigit() else 301 if place else 200)
+        if place:
+            self.send_header("Location", place)
+        if kind == "429":
+            self.send_header("Retry-After", "1")
+        self.send_header("Content-Length", "2")
+        self.end_headers()
+        self.wfile.write(b"ok")
+
+
+class Silence(socketserver.BaseRequestHandler):
+    """Accepts a connection and says nothing."""
+
+    def handle(self):
+        time.sleep(SLOW_SECONDS)
+
+
+class NoTls(socketserver.BaseRequestHandler):
+    """Answers in HTTP to whatever comes."""
+
+    def handle(self):
+        self.request.recv(1 << 16)
+        self.request.sendall(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+
+
+class Trap(socketserver.BaseRequestHandler):
+    """A server of a private address, which nobody may contact."""
+
+    contacts = 0
+
+    def handle(self):
+        Trap.contacts += 1
+
+
+class Server(socketserver.ThreadingTCPServer):
+    daemon_threads = allow_reuse_address = True
+    request_queue_size = 1024
+    plan = tls = None
+
+    def handle_error(self, request, client_address):
+        """A checker that waits no longer closes its connection."""
+
+
+class World:
+    """The running servers of a plan."""
+
+    def __init__(self, plan, urls, folder):
+        self.plan = plan
+        names = socketserver.ThreadingUDPServer(("127.0.0.1", 53), NameServer)
+        names.daemon_threads, names.plan = True, plan
+        threading.Thread(target=names.serve_forever, daemon=True).start()
+        tls = self.certificate(folder)
+        places = {(LIVE, 80), (LIVE, 443), (PLAIN, 80)}
+        for url in urls:
+            parts = urllib.parse.urlsplit(url)
+            port = parts.port or {"http": 80, "https": 443}[parts.scheme]
+            if plan.host(parts.hostname) == "live":
+                places.add((self.address(parts.hostname), port))
+            if plan.host(parts.hostname) == "tls" and parts.scheme == "http":
+                places.add((PLAIN, port))
+        for address, port in sorted(places):
+            self.serve(Page, address, port, tls)
+        self.serve(NoTls, PLAIN, 443, None)
+        for port in (80, 443):
+            self.serve(Silence, SILENT, port, None)
+            for address in (PRIVATE, METADATA):
+                self.serve(Trap, address, port, None)
+
+    def address(self, host):
+        """The address of a live host. That of a host without a name is made one of this machine."""
+        if not is_address(host):
+            return LIVE
+        subprocess.run(f"ip route replace local {host} dev lo".split(), check=True)
+        return host
+
+    def certificate(self, folder):
+        """A context with a certificate that nobody knows: lychee is told to accept it."""
+        files = [f"{folder}/key.pem", f"{folder}/certificate.pem"]
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+                        "-subj", "/CN=audit", "-keyout", files[0], "-out", files[1]], check=True, capture_output=True)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(files[1], files[0])
+        return context
+
+    def serve(self, handler, address, port, tls):
+        server = Server((address, port), handler)
+        server.plan, server.tls = self.plan, tls
+        threading.Thread(target=server.serve_forever, daemon=True).start()
