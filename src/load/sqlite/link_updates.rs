@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::row_ids::MessageRow;
-use crate::limits::LOAD_PENDING_LINKS;
+use crate::limits::{LOAD_PENDING_LINK_BYTES, LOAD_PENDING_LINKS};
 use crate::record::UrlLine;
 
 /// Changes of the links' numbers by the rows of a transaction, not written yet.
@@ -13,6 +13,8 @@ use crate::record::UrlLine;
 pub(super) struct LinkUpdates {
     /// The changes, by the key of the link.
     pending: HashMap<String, LinkUpdate>,
+    /// Size of their keys.
+    key_bytes: usize,
     /// The last message, if it is new, and the links that it cites so far.
     last_message: Option<i64>,
     cited: HashSet<i64>,
@@ -50,7 +52,7 @@ impl LinkUpdates {
         message: MessageRow,
         date: Option<&str>,
     ) -> rusqlite::Result<i64> {
-        if LOAD_PENDING_LINKS <= self.pending.len() {
+        if LOAD_PENDING_LINKS <= self.pending.len() || LOAD_PENDING_LINK_BYTES <= self.key_bytes {
             self.write(db)?;
         }
         if !self.pending.contains_key(key) {
@@ -59,6 +61,7 @@ impl LinkUpdates {
                 ..LinkUpdate::default()
             };
             self.pending.insert(key.to_owned(), update);
+            self.key_bytes += key.len();
         }
         let id = self.pending.get(key).map_or(0, |update| update.id);
         let is_first = self.is_first_citation(db, id, record, message)?;
@@ -90,6 +93,7 @@ impl LinkUpdates {
 
     /// Writes the numbers to the table.
     pub(super) fn write(&mut self, db: &Connection) -> rusqlite::Result<()> {
+        self.key_bytes = 0;
         let mut statement = db.prepare_cached(UPDATE_LINK)?;
         for (_, update) in self.pending.drain() {
             let LinkUpdate {
@@ -129,5 +133,47 @@ fn find_or_add(db: &Connection, key: &str, record: &UrlLine) -> rusqlite::Result
             record.host.as_deref(),
             record.domain.as_deref()
         ]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::sqlite::schema::TABLES;
+    use crate::record::{RecordLine, read_record_line};
+
+    /// Some record.
+    fn record() -> UrlLine {
+        let line = br#"{"schema":1,"type":"url","id":"00","url":"http://a/","fragment":null,"scheme":"http","host":"a","domain":null,
+            "port":80,"key":"http://a/","href":null,"conforms":[],"warnings":[],"hazards":[],"form":null,"wrapper":"none","repairs":[],
+            "confidence":1.0,"truncated":false,"region":"body","quote_depth":0,"anchor":null,"mismatch":null,"unwrapped_from":null,
+            "unwrapped_by":null,"source":{"path":"a","path_b64":null,"mailbox":"a","member":null,"member_b64":null,"kind":"mbox",
+            "start":0,"end":9,"line":1,"exact":true},"message":{"start":0,"end":9,"id":null,"digest":"00","date":null,
+            "date_raw":null,"from":null,"subject":null,"newsgroups":[],"list_id":null,"references":[]},"count":null}"#;
+        match read_record_line(line).unwrap() {
+            RecordLine::Url(record) => *record,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn keys_that_wait_are_limited_in_size() {
+        let db = Connection::open_in_memory().unwrap();
+        db.execute_batch(TABLES).unwrap();
+        let (record, mut updates) = (record(), LinkUpdates::default());
+        let message = MessageRow {
+            id: 1,
+            is_new: true,
+        };
+        let long = "a".repeat(4 << 20);
+        for n in 0..20 {
+            let key = format!("http://{n}.example/{long}");
+            updates.cite(&db, &key, &record, message, None).unwrap();
+            let waiting: usize = updates.pending.keys().map(String::len).sum();
+            assert!(waiting <= LOAD_PENDING_LINK_BYTES + key.len());
+        }
+        updates.write(&db).unwrap();
+        let cited = "SELECT count(*) FROM links WHERE citations=1 AND messages=1";
+        assert_eq!(db.query_row(cited, [], |row| row.get(0)), Ok(20));
     }
 }
