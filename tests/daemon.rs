@@ -12,6 +12,7 @@ mod failures;
 mod history;
 mod kills;
 mod lives;
+mod migration;
 mod operator;
 mod removals;
 mod spools;
