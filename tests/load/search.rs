@@ -1,5 +1,12 @@
 //! `urlspool search`.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use rusqlite::Connection;
+
 use super::{MAIL, loaded, records};
 use crate::scene::{Ended, Folder, ended, urlspool};
 
@@ -104,4 +111,45 @@ fn a_search_without_conditions_or_database_is_refused() {
     let ended = search(&empty, &["lamp"]);
     assert_eq!(ended.status, Some(2));
     assert!(ended.stderr.contains("is empty"), "{}", ended.stderr);
+}
+
+/// A search by a user who may not write in the folder. Root is not bound by that, so that `nobody` runs a copy of the program.
+fn search_without_privileges(folder: &Folder) -> Ended {
+    const NOBODY: u32 = 65_534;
+    let (place, database) = (Folder::new(), folder.path("urls.db"));
+    let mut command = urlspool(["search"]);
+    if rustix::process::geteuid().is_root() {
+        let copy = place.path("urlspool");
+        fs::copy(env!("CARGO_BIN_EXE_urlspool"), &copy).unwrap();
+        command = Command::new(copy);
+        command.arg("search").uid(NOBODY).gid(NOBODY);
+    }
+    let set = |mode| fs::set_permissions(folder.root(), fs::Permissions::from_mode(mode)).unwrap();
+    set(0o555);
+    let ended = ended(command.arg(database).arg("other"), b"");
+    set(0o755);
+    ended
+}
+
+#[test]
+fn a_database_in_a_folder_that_cannot_be_written_is_searched() {
+    let folder = loaded_folder();
+    let ended = search_without_privileges(&folder);
+    assert_eq!(ended.status, Some(0), "{}", ended.stderr);
+    assert!(ended.text().contains("http://m.example/lamp"));
+    // With changes that only a writer can read, the way out is named.
+    let db = Connection::open(folder.path("urls.db")).unwrap();
+    db.execute_batch("PRAGMA wal_autocheckpoint=0; DELETE FROM segments; INSERT INTO segments VALUES('a',0,1,'b')")
+        .unwrap();
+    let log = fs::read(folder.path("urls.db-wal")).unwrap();
+    assert!(!log.is_empty());
+    drop(db);
+    folder.write("urls.db-wal", log);
+    let ended = search_without_privileges(&folder);
+    assert_eq!(ended.status, Some(74), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("search once as that user"),
+        "{}",
+        ended.stderr
+    );
 }

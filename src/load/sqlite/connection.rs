@@ -1,6 +1,7 @@
 //! Opening a database: one that is ours, one that is empty, or none.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -30,10 +31,8 @@ pub(crate) fn open_to_read(path: &Path) -> Result<Connection, LoadError> {
             path.display()
         )));
     }
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let db = Connection::open_with_flags(plain(path), flags)
-        .map_err(|error| sqlite_error(path, &error))?;
-    match owner(&db).map_err(|error| sqlite_error(path, &error))? {
+    let (db, owner) = open_unchanged(path)?;
+    match owner {
         Owner::Nobody => Err(LoadError::Unusable(format!(
             "{} is empty; `urlspool load --into {}` fills it",
             path.display(),
@@ -41,6 +40,59 @@ pub(crate) fn open_to_read(path: &Path) -> Result<Connection, LoadError> {
         ))),
         owner => owner.check(path).map(|()| db),
     }
+}
+
+/// Opens a database to read it, and finds out whose it is.
+fn open_unchanged(path: &Path) -> Result<(Connection, Owner), LoadError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let open = |name: &Path, flags| -> rusqlite::Result<(Connection, Owner)> {
+        let db = Connection::open_with_flags(name, flags)?;
+        let owner = owner(&db)?;
+        Ok((db, owner))
+    };
+    let error = match open(&plain(path), flags) {
+        Ok(opened) => return Ok(opened),
+        Err(error) => error,
+    };
+    let cannot_write = [ErrorCode::CannotOpen, ErrorCode::ReadOnly];
+    if !error
+        .sqlite_error_code()
+        .is_some_and(|code| cannot_write.contains(&code))
+    {
+        return Err(sqlite_error(path, &error));
+    }
+    // SQLite needs files beside the database, which this user cannot create. Without a log the database is the whole.
+    let has_log = fs::metadata(beside(path, "-wal")).is_ok_and(|log| 0 < log.len());
+    if has_log {
+        let name = path.display();
+        return Err(LoadError::Io(format!(
+            "{name} has changes in {name}-wal that can be read only by a user who may write in its folder; search once as that user, or copy both files elsewhere"
+        )));
+    }
+    let flags = flags | OpenFlags::SQLITE_OPEN_URI;
+    open(&immutable(path), flags).map_err(|error| sqlite_error(path, &error))
+}
+
+/// The path of a file beside a database.
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
+}
+
+/// A URI of a database that nobody changes while it is read.
+fn immutable(path: &Path) -> PathBuf {
+    let mut uri = String::from("file:");
+    for byte in plain(path).as_os_str().as_bytes() {
+        match byte {
+            b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => {
+                uri.push(char::from(*byte));
+            }
+            _ => uri.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    uri.push_str("?immutable=1");
+    uri.into()
 }
 
 /// The error of opening a file to write it. `SQLite` does not have the reason, which another attempt gives.
