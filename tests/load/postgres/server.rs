@@ -151,8 +151,6 @@ impl PostgresServer {
 
 impl Drop for PostgresServer {
     fn drop(&mut self) {
-        if !std::thread::panicking() {
-            self.program("pg_ctl", ["-D", "data", "-m", "immediate", "stop"]);
-        }
+        self.program("pg_ctl", ["-D", "data", "-m", "immediate", "stop"]);
     }
 }
