@@ -6,9 +6,13 @@ mod candidates;
 mod page;
 mod wording;
 
+use std::ffi::{OsStr, OsString};
 use std::fmt::Display;
 use std::io;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
+
+use data_encoding::BASE64;
 
 use self::page::{Page, PageStyle};
 use self::wording::format_text;
@@ -26,7 +30,11 @@ use crate::split::{Format, SplitOutput};
 use crate::walk::{self, PathFilter, SymlinkPolicy, WalkStep, WalkedFile};
 
 pub(super) fn explain(args: &ExplainArgs, color: When) -> CommandResult {
-    let location = MessageLocation::parse(&args.place);
+    let location = if args.base64 {
+        MessageLocation::parse_base64(&args.place)?
+    } else {
+        MessageLocation::parse(&args.place)
+    };
     let path = &location.file.path;
     let unreadable = |error: io::Error| CommandError::unreadable(path, error);
     let options = Options {
@@ -162,16 +170,30 @@ struct MessageLocation {
 impl MessageLocation {
     /// Parses `FILE[!MEMBER][:OFFSET]`. Without an offset, it is the first message. If the whole text names an existing
     /// file, it is that file.
-    fn parse(text: &str) -> MessageLocation {
-        let offset = text
-            .rsplit_once(':')
-            .filter(|_| !Path::new(text).exists())
-            .and_then(|(names, offset)| Some((names, offset.parse().ok()?)));
-        let (names, offset) = offset.unwrap_or((text, 0));
+    fn parse(text: &OsStr) -> MessageLocation {
+        let (names, offset) = if Path::new(text).exists() {
+            (text.as_bytes(), 0)
+        } else {
+            split_offset(text.as_bytes())
+        };
         MessageLocation {
-            file: FileLocation::parse(names),
+            file: FileLocation::parse(OsStr::from_bytes(names)),
             offset,
         }
+    }
+
+    /// Parses the same with the file in base64, whose alphabet has neither `!` nor `:`.
+    fn parse_base64(text: &OsStr) -> Result<MessageLocation, CommandError> {
+        let (names, offset) = split_offset(text.as_bytes());
+        let end = memchr::memchr(b'!', names).unwrap_or(names.len());
+        let path = BASE64.decode(&names[..end]).map_err(|error| {
+            let file = String::from_utf8_lossy(&names[..end]);
+            CommandError::new(Exit::Usage, format!("`{file}` is not base64: {error}"))
+        })?;
+        Ok(MessageLocation {
+            file: FileLocation::of_file(OsString::from_vec(path).into(), &names[end..]),
+            offset,
+        })
     }
 
     /// The noun for what is opened.
@@ -182,6 +204,14 @@ impl MessageLocation {
             "member"
         }
     }
+}
+
+/// Divides names from the offset after the last colon, which is 0 if there is none.
+fn split_offset(text: &[u8]) -> (&[u8], u64) {
+    let parse = |at: usize| std::str::from_utf8(&text[at + 1..]).ok()?.parse().ok();
+    let colon = memchr::memrchr(b':', text);
+    let found = colon.and_then(|at| Some((&text[..at], parse(at)?)));
+    found.unwrap_or((text, 0))
 }
 
 #[cfg(test)]
@@ -198,7 +228,7 @@ mod tests {
                 },
                 offset,
             };
-            assert_eq!(MessageLocation::parse(text), expected);
+            assert_eq!(MessageLocation::parse(text.as_ref()), expected);
         };
         check("no/such:12", "no/such", 12);
         check("no/such:x", "no/such:x", 0);

@@ -1,6 +1,8 @@
 //! Locations as users write them: a file, or a member of an archive.
 
+use std::ffi::OsStr;
 use std::fmt;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::diagnostic::{Diagnostic, SkipReason};
@@ -18,17 +20,31 @@ pub(super) struct FileLocation {
 
 impl FileLocation {
     /// Parses a location. The longest text before a `!` that names an existing file is the file.
-    pub(super) fn parse(text: &str) -> FileLocation {
-        let marks = text.match_indices('!').map(|(at, _)| at);
-        let ends = marks.chain([text.len()]);
-        let is_file = |end: &usize| Path::new(&text[..*end]).is_file();
+    pub(super) fn parse(text: impl AsRef<OsStr>) -> FileLocation {
+        let text = text.as_ref().as_bytes();
+        let path = |end: usize| Path::new(OsStr::from_bytes(&text[..end]));
+        let ends = memchr::memchr_iter(b'!', text).chain([text.len()]);
+        let is_file = |end: &usize| path(*end).is_file();
         let end = ends.rev().find(is_file).unwrap_or(text.len());
-        let names = text[end..].split('!').skip(1);
         FileLocation {
-            path: PathBuf::from(&text[..end]),
-            member: names.map(|name| name.as_bytes().to_owned()).collect(),
+            path: path(end).to_owned(),
+            member: names(&text[end..]),
         }
     }
+
+    /// The file at `path`, or the member of it with the names in `text`, each after a `!`.
+    pub(super) fn of_file(path: PathBuf, text: &[u8]) -> FileLocation {
+        FileLocation {
+            path,
+            member: names(text),
+        }
+    }
+}
+
+/// The names of members, each after a `!`.
+fn names(text: &[u8]) -> Vec<Vec<u8>> {
+    let names = text.split(|byte| *byte == b'!').skip(1);
+    names.map(<[u8]>::to_owned).collect()
 }
 
 /// The unpacked bytes of a file or member, not yet read.

@@ -1,6 +1,8 @@
 //! `show` and `parse`: from a record back to its bytes, and from a URL to its parts.
 
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::process::Command;
 
 use serde_json::Value;
 
@@ -229,6 +231,39 @@ fn check_exits_with_status_1_on_a_reject() {
     assert_eq!(
         ended(&mut urlspool(["parse", "http://h/~"]), b"").status,
         Some(0)
+    );
+}
+
+#[test]
+fn a_file_whose_name_is_not_utf_8_is_explained() {
+    let folder = Folder::new();
+    let mail = b"Subject: a\n\nsee http://a.example/\n";
+    let path = folder.write(b"a\xff!b.eml", mail);
+    let encoded = data_encoding::BASE64.encode(path.as_os_str().as_bytes());
+    let explained = |command: &mut Command| {
+        let ended = ended(command, b"");
+        assert_eq!(ended.status, Some(0), "{}", ended.stderr);
+        assert!(
+            ended.text().contains("http://a.example/"),
+            "{}",
+            ended.text()
+        );
+    };
+    let mut place = path.into_os_string();
+    place.push(":12");
+    explained(urlspool(["explain"]).arg(&place));
+    explained(&mut urlspool(["explain", "--base64", &encoded]));
+    explained(&mut urlspool([
+        "explain",
+        "--base64",
+        &format!("{encoded}:12"),
+    ]));
+    let ended = ended(&mut urlspool(["explain", "--base64", "a/b.eml:1"]), b"");
+    assert_eq!(ended.status, Some(2));
+    assert!(
+        ended.stderr.contains("`a/b.eml` is not base64"),
+        "{}",
+        ended.stderr
     );
 }
 

@@ -1,5 +1,7 @@
 //! The arguments of `parse`, `show` and `explain`.
 
+use std::ffi::OsString;
+
 use super::values::{KindOption, named};
 use crate::config::NamedValue;
 use crate::scan::Rules;
@@ -39,7 +41,11 @@ pub(crate) struct ExplainArgs {
     /// A file, a member of it if it is an archive, and the offset of a byte of the message; without an offset, the first
     /// message
     #[arg(value_name = "FILE[!MEMBER][:OFFSET]")]
-    pub(crate) place: String,
+    pub(crate) place: OsString,
+
+    /// FILE is written in base64, as the field `source.path_b64` of records has names that are not UTF-8
+    #[arg(long)]
+    pub(crate) base64: bool,
 
     /// Kind of the file, which decides how it is divided into messages
     #[arg(long, value_parser = named::<KindOption>(), default_value = "auto")]
