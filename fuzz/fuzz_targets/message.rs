@@ -22,7 +22,7 @@ fn holds(decoded: &[u8], raw: &[u8]) -> bool {
     raw.is_empty() || decoded.windows(raw.len()).any(|window| window == raw)
 }
 
-/// Checks that the raw bytes of a record, decoded by a twin, hold its text. Of texts with references, encoded words and
+/// Checks that the raw bytes of a record, decoded by a twin, hold its text. Of texts with references, tags, encoded words and
 /// charsets that are not ASCII no twin is made.
 fn check_range(message: &[u8], record: &Record<'_>) {
     let (start, end) = (record.origin.start as usize, record.origin.end as usize);
@@ -38,7 +38,8 @@ fn check_range(message: &[u8], record: &Record<'_>) {
             .map(|(byte, _)| byte)
             .collect::<Vec<u8>>()
     };
-    let is_coded = range.contains(&b'&') || range.windows(2).any(|bytes| bytes == b"=?");
+    let is_coded = range.iter().any(|byte| matches!(byte, b'&' | b'<'))
+        || range.windows(2).any(|bytes| bytes == b"=?");
     let is_wide =
         !record.raw.is_ascii() || !range.is_ascii() || range.contains(&0) || range.contains(&0x1B);
     let has_shift = range
