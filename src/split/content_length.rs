@@ -8,7 +8,7 @@
 
 use memchr::memmem;
 
-use super::mbox::{envelope, is_decided, message, next_message, separator};
+use super::mbox::{begins_message, envelope, is_decided, message, next_message, separator};
 use super::number::decimal;
 use super::{AtEof, SplitOutput};
 use crate::diagnostic::{Diagnostic, DiagnosticKind};
@@ -128,11 +128,24 @@ enum LengthTarget {
 /// Follows the Content-Length of the message at `start`. A message longer than `max` has none.
 fn length_target(bytes: &[u8], start: usize, at_eof: AtEof, max: usize) -> LengthTarget {
     let header = start + envelope(&bytes[start..]);
-    let measured = header_end(&bytes[header..])
-        .map(|end| header + end)
+    let measured = body_start(bytes, header)
         .and_then(|body| body.checked_add(content_length(&bytes[header..body])?))
         .filter(|&at| at - start <= max);
     measured.map_or(LengthTarget::NoBorder, |at| border_at(bytes, at, at_eof))
+}
+
+/// Returns the position after the blank line of the header at `header`. `None` if the next message begins before any: its
+/// fields are not those of this one.
+fn body_start(bytes: &[u8], header: usize) -> Option<usize> {
+    let mut line = header;
+    loop {
+        match &bytes[line..] {
+            [b'\n', ..] => return Some(line + 1),
+            [b'\r', b'\n', ..] => return Some(line + 2),
+            rest if rest.starts_with(b"From ") && begins_message(bytes, line) => return None,
+            rest => line += memchr::memchr(b'\n', rest)? + 1,
+        }
+    }
 }
 
 /// Decides if a message border is at `measured`, or after one or two line ends there.
@@ -187,6 +200,19 @@ mod tests {
             "From a\nA: b\ncontent-length:  {}\n\n{body}",
             body.len() + off_by
         )
+    }
+
+    /// The length of the next message was followed, if the buffer reached as far as that.
+    #[test]
+    fn a_header_without_a_blank_line_ends_at_the_next_message() {
+        let text = "From - Tue Apr  2 15:50:00 1996\nContent-Length: 32\nFrom: a@b.example\n\
+            From - Tue Apr  2 15:51:00 1996\nX-Mozilla-Status: 0001\n\nFrom the start, 32 bytes of text\n\n\
+            From - Tue Apr  2 15:52:00 1996\nFrom: a@b.example\n\nx\n";
+        let second = text.find("From - Tue Apr  2 15:51").expect("a second");
+        let third = text.find("From - Tue Apr  2 15:52").expect("a third");
+        assert_eq!(divided(text).0, [0, second as u64, third as u64]);
+        let cut = &text.as_bytes()[..second + 60];
+        assert_eq!(last_border(cut, AtEof::No, usize::MAX), Some(second));
     }
 
     #[test]
