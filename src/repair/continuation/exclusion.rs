@@ -1,5 +1,8 @@
 //! Line breaks that cannot belong to a URL, whatever their features.
 
+#[cfg(test)]
+mod tests;
+
 use memchr::memmem;
 
 use super::line_break::{FollowingLine, LineBreak};

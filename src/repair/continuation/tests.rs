@@ -10,7 +10,8 @@ use super::*;
 use crate::limits::LINE_LOOKBACK_BYTES;
 
 /// The first line of a URL, so full that a mailer broke it after its last slash. It has 69 columns.
-const FULL: &str = "http://www.a.example/archives/of/the/working/group/on/long/addresses/";
+pub(super) const FULL: &str =
+    "http://www.a.example/archives/of/the/working/group/on/long/addresses/";
 
 /// A full line in the middle of such a URL.
 const MIDDLE: &str = "which/nobody/could/ever/remember/but/which/machines/made/in/plenty/and/";
@@ -33,7 +34,7 @@ fn pieces(text: &str, start: usize) -> Vec<(Span, bool)> {
 /// Checks that the URL whose head is marked with `«` and `»` is continued by the other tokens marked so, and that a token
 /// marked with `‹` and `›` is merely possible. `¶` is a line end: LF, CRLF and CR in turn.
 #[track_caller]
-fn check(marked: &str) {
+pub(super) fn check(marked: &str) {
     for line_end in ["\n", "\r\n", "\r"] {
         let marked = marked.replace('¶', line_end);
         let text = marked.replace(['«', '»', '‹', '›'], "");
@@ -48,7 +49,7 @@ fn check(marked: &str) {
 }
 
 /// The names of the features of the first continuation of the URL at the start of `text`.
-fn features(text: &str) -> Vec<&'static str> {
+pub(super) fn features(text: &str) -> Vec<&'static str> {
     let head = Span::new(0, text.find('\n').unwrap());
     continuations(text.as_bytes(), head)
         .first()
@@ -152,44 +153,6 @@ fn an_escape_a_query_and_a_fragment_continue_a_url() {
     check(&format!("«{FULL}minutes%2»¶«0of»"));
     check("«http://a.example/cgi/find»¶«?minutes»");
     check("«http://a.example/minutes.html»¶«#drafts»");
-}
-
-#[test]
-fn rules_bullets_and_numbers_are_not_joined() {
-    for sign in [
-        "-----",
-        "=====",
-        "__x",
-        "...",
-        "~~~~",
-        "-o-",
-        "/* x",
-        "* x",
-        "12. Minutes",
-        "3) Minutes",
-        "++",
-    ] {
-        check(&format!("«{FULL}»¶{sign}"));
-    }
-}
-
-#[test]
-fn a_number_of_four_digits_is_not_a_list_item() {
-    check(&format!("«{FULL}»¶«1997.»"));
-    check(&format!("«{FULL}»¶997."));
-}
-
-#[test]
-fn attributes_and_parameters_are_not_joined() {
-    check(&format!("«{FULL}»¶name='minutes'"));
-    check("access-type=x; url=«http://a.example/minutes;»¶size=1997");
-}
-
-#[test]
-fn opening_and_closing_punctuation_begins_no_token() {
-    for first in "[({*\\'^!,;:)]}$\"<`".chars() {
-        check(&format!("«{FULL}»¶{first}drafts/index.html"));
-    }
 }
 
 #[test]
@@ -389,42 +352,6 @@ fn continuations_of_any_bytes_are_in_order_and_only_the_last_is_uncertain() {
         }
     }
     assert!(joined > 150, "only {joined} continuations were tried");
-}
-
-#[test]
-fn a_git_repository_is_not_continued_by_a_branch_or_tag() {
-    let repository = "git://git.a.example/pub/scm/linux/kernel/git/minutes/minutes.git";
-    for reference in [
-        "tags/minutes-2023",
-        "for-linus",
-        "minutes_pull",
-        "refs/heads/next",
-    ] {
-        check(&format!("  «{repository}»¶    {reference}¶"));
-        check(&format!("  «{repository}/»¶    {reference}¶"));
-    }
-    check(&format!("«{repository}/»¶«commit/?id=0123456789»¶"));
-    check(&format!("«{repository}»¶«/commit/?id=0123456789»¶"));
-    check("«https://a.example/archives/of/the/working/group/linux»¶tags/minutes-2023¶");
-}
-
-#[test]
-fn other_notations_do_not_continue_a_url() {
-    check(&format!("«{FULL}»¶drafts/index.html | 12 +++---"));
-    for directive in ["include", "ifdef", "endif", "define"] {
-        check(&format!("«{FULL}minutes»¶#{directive} <minutes.h>"));
-        check(&format!("«{FULL}minutes»¶#{directive}"));
-    }
-    check(&format!("«{FULL}minutes»¶#syz fix: minutes"));
-    check(&format!("«{FULL}index.html»¶?http://b.example/"));
-    check("«https://a.example/archives/of/the/compiler-hint.html#toc170»¶5.5.1 Tail calls");
-}
-
-#[test]
-fn names_of_files_hosts_and_mail_addresses_form_lists() {
-    check(&format!("«{FULL}»¶‹drafts/one.c›¶drafts/two.c"));
-    check("«http://a.example/details/minutes»¶archive.org/details/minutes");
-    check(&format!("«{FULL}minutes»¶‹joe@b.com›¶"));
 }
 
 #[test]
