@@ -14,7 +14,8 @@ What the programs do, each from its documentation or from mail that it wrote:
 - pine's composer breaks at blanks, and cuts a word that is longer than the line at its 80th column.
 - Outlook and Outlook Express, in plain text, break at 76 columns: at blanks, and inside of words that are longer than a line.
 - Netscape and early Mozilla break at 72 columns: at blanks, and after `/`, `-` and `?` of a long word.
-- Apple Mail breaks after `/` and `-`, and leaves a blank before the line end (DelSp, whose label some lists remove).
+- Apple Mail breaks after `/` and `-`, and leaves a blank before the line end, or two where it broke at a blank (DelSp of RFC
+  3676, whose label some lists remove).
 - Thunderbird writes format=flowed: it breaks at blanks alone, and leaves a blank before the line end.
 - Lotus Notes breaks at 75 columns: at blanks, and after punctuation of a long word.
 - Quoting adds `> ` to each line; Gmail, Outlook Express and others break the quoted lines again, and the rest of a line
@@ -120,6 +121,9 @@ def url_of(random, least, most):
 
 # Wrapping: a paragraph (words with URLs among them) to lines.
 
+# Marks a line that ends inside a word, until the lines are finished.
+INSIDE = "\0"
+
 
 def fill(text, columns, long_word, room=lambda line: True):
     """Breaks at blanks; `long_word` divides a word that is longer than a line into pieces that fit on lines."""
@@ -137,7 +141,7 @@ def fill(text, columns, long_word, room=lambda line: True):
                 line = ""
             elif line:
                 lines.append(line)
-            lines.extend(pieces[:-1])
+            lines.extend(piece + INSIDE for piece in pieces[:-1])
             line = pieces[-1]
         elif line and len(line) + 1 + len(word) > columns:
             lines.append(line)
@@ -198,24 +202,32 @@ def rewrapped(random, lines, columns, marked):
     return out
 
 
+def plain(lines):
+    return [line.removesuffix(INSIDE) for line in lines]
+
+
 def flow(lines):
     return [line + " " for line in lines[:-1]] + lines[-1:]
 
 
+def flow_delsp(lines):
+    return [line.removesuffix(INSIDE) + (" " if line.endswith(INSIDE) else "  ") for line in lines[:-1]] + lines[-1:]
+
+
 CLIENTS = {
     # name: (columns, what is done with a word that is longer than a line, what is done with the lines)
-    "vim": (72, whole, None),
-    "emacs": (70, whole, None),
-    "fmt": (75, whole, None),
-    "gmail": (78, whole, None),
-    "pine": (79, cut, None),
-    "outlook": (76, cut, None),
-    "netscape": (72, after("/-?"), None),
-    "apple-mail": (70, after("/-"), flow),
+    "vim": (72, whole, plain),
+    "emacs": (70, whole, plain),
+    "fmt": (75, whole, plain),
+    "gmail": (78, whole, plain),
+    "pine": (79, cut, plain),
+    "outlook": (76, cut, plain),
+    "netscape": (72, after("/-?"), plain),
+    "apple-mail": (70, after("/-"), flow_delsp),
     "thunderbird": (72, whole, flow),
-    "notes": (75, after("/-?&=._"), None),
-    "usenet": (79, cut, None),
-    "quoted-printable": (75, None, None),
+    "notes": (75, after("/-?&=._"), plain),
+    "usenet": (79, cut, plain),
+    "quoted-printable": (75, None, plain),
 }
 
 
@@ -298,10 +310,9 @@ def message(random, client):
     wrap = (lambda text: [text]) if long_word is None else lambda text: fill(text, columns, long_word)
     lines = []
     for paragraph in paragraphs:
-        made = wrap(paragraph)
-        lines.extend(finish(made) if finish else made)
+        lines.extend(finish(wrap(paragraph)))
     lines.extend(tail)
-    lines = [line for line in fill(" ".join(sentence(random) for _ in range(5)), columns, whole)] + [""] + lines
+    lines = finish(fill(" ".join(sentence(random) for _ in range(5)), columns, whole)) + [""] + lines
     depth = random.choice([0, 0, 0, 1, 1, 2])
     for _ in range(depth):
         lines = quoted(lines, random.choice(["> ", "> ", ">"]))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fits the weights of line-break features on labelled line breaks, and measures them on archives they were not fitted on.
 
-usage: join_calibration.py PROGRAM LABELS... [--threshold P] [--weights] [--wrong]
+usage: join_calibration.py PROGRAM LABELS... [--threshold P] [--fit NAME,...] [--weights] [--wrong]
 
 PROGRAM is the example `join_evidence` (cargo build --release --example join_evidence). LABELS are JSON lines:
 
@@ -18,6 +18,9 @@ made that is right; then a table of stated confidence against the observed rate;
 everything, in quarters of a point, as features.rs holds them; with --wrong the URLs that are read wrongly when held out, or
 with the program's own weights.
 
+With --fit only the weights of these features are fitted, and all others are those of the program (features.rs): so a new
+feature gets its weight, and no line break without it changes.
+
 The fit is a logistic regression with a normal prior on each weight: its mean is +1 or -1 by the direction that the feature
 is evidence for, -3 for the base, and its deviation 2. The direction is what a person knows without data, so that no label
 reaches the archive that is held out.
@@ -27,6 +30,8 @@ import collections
 import json
 import math
 import os
+import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -34,9 +39,10 @@ import tempfile
 # Features that speak against a continuation. All others speak for it.
 AGAINST = set(
     "head-punct head-ext head-barehost short-alnum overlong fits blank-between many-cap tok-cap tok-label tok-stop tok-addr "
-    "head-whole many-word tok-pair code list tok-host tok-site outdent".split()
+    "head-whole many-word tok-pair code list tok-host tok-site outdent two-blanks".split()
 )
 BASE = "base"
+ROW = re.compile(r'row\(Feature::\w+, "([\w-]+)", (-?[\d.]+)\)')
 DEVIATION = 2.0
 # Generated line breaks count less than those that people sent: each program makes as many as the others, whatever its share.
 TIMES = collections.defaultdict(lambda: 1.0, generated=0.3)
@@ -144,19 +150,26 @@ def solve(matrix, vector):
     return result
 
 
-def fit(breaks, names):
-    """The weights that are likeliest after the labels, by Newton's method."""
+def program_weights():
+    """The weights of the program, by the names of the features."""
+    source = pathlib.Path(__file__).resolve().parents[2] / "src/repair/continuation/features.rs"
+    return {name: float(points) for name, points in ROW.findall(source.read_text(encoding="utf-8"))}
+
+
+def fit(breaks, names, fixed):
+    """The weights of `names` that are likeliest after the labels, by Newton's method, and the `fixed` weights of the others."""
     place = {name: at for at, name in enumerate(names)}
     groups = collections.Counter()
     for step in breaks:
-        groups[tuple(sorted(place[name] for name in step.features)), step.right] += step.times
+        present = tuple(sorted(place[name] for name in step.features if name in place))
+        groups[present, sum(fixed[name] for name in step.features if name not in place), step.right] += step.times
     mean = [prior(name) for name in names]
     weights = mean[:]
     for _ in range(25):
         gradient = [(weight - middle) / DEVIATION**2 for weight, middle in zip(weights, mean)]
         curve = [[1 / DEVIATION**2 if row == column else 0.0 for column in range(len(names))] for row in range(len(names))]
-        for (present, right), times in groups.items():
-            expected = logistic(sum(weights[at] for at in present))
+        for (present, other_points, right), times in groups.items():
+            expected = logistic(other_points + sum(weights[at] for at in present))
             slope = times * expected * (1 - expected)
             for at in present:
                 gradient[at] += times * (expected - right)
@@ -166,7 +179,7 @@ def fit(breaks, names):
         weights = [weight - change for weight, change in zip(weights, step)]
         if max(map(abs, step)) < 1e-6:
             break
-    return dict(zip(names, weights))
+    return {**fixed, **dict(zip(names, weights))}
 
 
 def logistic(points):
@@ -202,6 +215,10 @@ def report(title, urls, confidence_of, threshold):
     print(f"\n{title}")
     for key, row in sorted(rows.items()):
         print(f"  {' '.join(key):24} joined {rate(row[0], row[1]):32} left alone {rate(row[2], row[3]):34} joins right {rate(row[4], row[5])}")
+    print("\n| sample | broken URLs joined as meant | whole URLs left alone | joins made that are right |\n|---|---|---|---|")
+    for key, row in sorted(rows.items()):
+        if key[0] == "sample":
+            print(f"| {key[1]} | {row[0]} of {row[1]} | {row[2]:,} of {row[3]:,} | {row[4]} of {row[5]} |")
 
 
 def reliability(title, urls, confidence_of):
@@ -214,11 +231,11 @@ def reliability(title, urls, confidence_of):
             row[0] += step.right
             row[1] += 1
             row[2] += stated
-    print(f"\n{title}\n  stated       line breaks   mean stated   observed")
+    print(f"\n{title}\n\n| stated | line breaks | mean stated | observed | interval (95 %) |\n|---|---|---|---|---|")
     for tenth, (right, total, stated) in enumerate(bins):
         if total:
             low, high = interval(right, total)
-            print(f"  {tenth / 10:.1f}-{tenth / 10 + 0.1:.1f}   {total:10}   {stated / total:11.3f}   {right / total:8.3f} ({low:.3f}-{high:.3f})")
+            print(f"| {tenth / 10:.1f}-{tenth / 10 + 0.1:.1f} | {total} | {stated / total:.3f} | {right / total:.3f} | {abs(low):.3f}-{high:.3f} |")
 
 
 def main():
@@ -226,6 +243,7 @@ def main():
     options.add_argument("program")
     options.add_argument("labels", nargs="+")
     options.add_argument("--threshold", type=float, default=0.7)
+    options.add_argument("--fit", metavar="NAME,...")
     options.add_argument("--weights", action="store_true")
     options.add_argument("--wrong", action="store_true")
     args = options.parse_args()
@@ -235,11 +253,13 @@ def main():
     names = sorted({name for url in urls for step in url.breaks for name in step.features})
     if BASE not in names:
         sys.exit("no line breaks in the labels")
+    fixed = program_weights() if args.fit else {}
+    fitted = args.fit.split(",") if args.fit else names
     steps = lambda some: [step for url in some for step in url.breaks]
     archives = sorted({url.label["archive"] for url in urls})
     weights = {}
     for archive in archives:
-        weights[archive] = fit(steps(url for url in urls if url.label["archive"] != archive), names)
+        weights[archive] = fit(steps(url for url in urls if url.label["archive"] != archive), fitted, fixed)
     held_out = lambda url: lambda step: logistic(sum(weights[url.label["archive"]][name] for name in step.features))
     stated = lambda url: lambda step: step.stated
     report(f"Held out by archive, threshold {args.threshold}", urls, held_out, args.threshold)
@@ -249,9 +269,9 @@ def main():
     report(f"The program's weights, threshold {args.threshold}", urls, stated, args.threshold)
     reliability("The program's weights: stated against observed, all samples", urls, stated)
     if args.weights:
-        everything = fit(steps(urls), names)
+        everything = fit(steps(urls), fitted, fixed)
         print("\nWeights")
-        for name in names:
+        for name in fitted:
             print(f"  {name:16} {round(everything[name] * 4) / 4:+.2f}   ({everything[name]:+.2f})")
     if args.wrong:
         for title, confidence_of in (("held out", held_out), ("program", stated)):
