@@ -127,18 +127,6 @@ const GAPS: &[Gap] = &[
         reason: "an address broken after its at sign is rejected before the next line is read",
     },
     Gap {
-        path: "text/joins.txt",
-        difference: Difference::Missing,
-        url: "http://je01.example/institute/catalogue/trac/ticket/2085",
-        reason: "the confidence stays below 0.7: the next line could be prose",
-    },
-    Gap {
-        path: "text/joins.txt",
-        difference: Difference::Surplus,
-        url: "http://je01.example/institute/catalogue/trac/",
-        reason: "as above; the joined URL is an alternate",
-    },
-    Gap {
         path: "text/wrappers.txt",
         difference: Difference::Surplus,
         url: "URN:none",

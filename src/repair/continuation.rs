@@ -9,6 +9,7 @@ mod features;
 mod line_break;
 mod line_prefix;
 mod line_width;
+mod soft_break;
 mod token;
 mod url_head;
 
@@ -27,7 +28,8 @@ use line_break::LineBreak;
 pub(super) struct Continuation {
     /// The range of the text to append to the URL: the token of the next line, not trimmed. Never empty.
     pub(super) token: Span,
-    /// Number of bytes to remove from the end of the URL first: 1 for a `=` or `\` left over from another encoding, else 0.
+    /// Number of bytes to remove from the end of the URL first: 1 for a `=` or `\` left over from another encoding, 2 for a soft
+    /// hyphen, else 0.
     pub(super) dropped: usize,
     /// `true` if quote marks were skipped before the token.
     pub(super) quoted: bool,

@@ -63,7 +63,7 @@ fn is_separator(
 ) -> bool {
     match token.first() {
         b';' => !(token.begins_parameter() && head.has_query()),
-        b':' => !(token.begins_port() && head.ends_with_host() && !head.has_port()),
+        b':' => !(token.begins_port() && head.is_host() && !head.has_port()),
         // The rest of a Message-ID, or a name in a path; not a decorator, a hunk of a diff or a person who is addressed.
         b'@' => {
             let address = token.begins_address_host() && head.ends_with_alnum();

@@ -1,5 +1,8 @@
 //! Extracts the features of one line break.
 
+#[cfg(test)]
+mod tests;
+
 use memchr::memmem;
 
 use super::exclusion::is_impossible;
@@ -7,7 +10,8 @@ use super::line_break::{FollowingLine, LineBreak};
 use super::line_width::{
     FILLED_COLUMNS, WIDEST_COLUMNS, columns, indentation, prose_columns, trim_end,
 };
-use super::token::ContinuationToken;
+use super::soft_break::SoftBreak;
+use super::token::{ContinuationToken, LONG_TOKEN};
 use super::url_head::UrlHead;
 use crate::repair::line::is_blank;
 
@@ -23,8 +27,8 @@ const CUT_COLUMNS: [usize; 3] = [76, 79, 80];
 /// section 6.7), and encoders differ in what they count.
 const SOFT_COLUMNS: std::ops::RangeInclusive<usize> = 70..=79;
 
-/// Minimum number of columns of a token that is longer than words of prose.
-const LONG_TOKEN: usize = 20;
+/// U+00AD, which is visible only where a line was broken at it.
+const SOFT_HYPHEN: &[u8] = "\u{AD}".as_bytes();
 
 /// Number of bytes after the token that are searched for the partner of a bracket before the URL: a full stop and the
 /// bracket.
@@ -58,7 +62,9 @@ pub(super) fn evaluate(
     add_layout(&mut features, line_break, &head);
     // Last, because the width of the surrounding prose is expensive to compute and can only lower the sum.
     if features.points() >= least_points {
-        features.add([(Feature::RoomForToken, has_room_for(line_break, &token))]);
+        let was_cut = features.has(Feature::CutColumn) && is_rejoined_cut(line_break);
+        let has_room = !was_cut && has_room_for(line_break, &token);
+        features.add([(Feature::RoomForToken, has_room)]);
     }
     (features.points() >= least_points).then_some(Continuation {
         token: line_break.token,
@@ -69,8 +75,8 @@ pub(super) fn evaluate(
     })
 }
 
-/// Number of bytes (0 or 1) at the end of `url` that are left over from another encoding: the soft `=` of quoted-printable,
-/// or the `\` by which programs and shells join lines.
+/// Number of bytes (0 to 2) at the end of `url` that a program inserted to break the line: the soft `=` of quoted-printable,
+/// the `\` by which programs and shells join lines, or a soft hyphen.
 fn leftover_bytes(line_break: &LineBreak<'_>, url: &[u8]) -> usize {
     let is_soft = |line: &[u8]| line.ends_with(b"=") && SOFT_COLUMNS.contains(&columns(line));
     let holds = |line: &[u8], escape: &[u8]| memmem::find(line, escape).is_some();
@@ -78,8 +84,12 @@ fn leftover_bytes(line_break: &LineBreak<'_>, url: &[u8]) -> usize {
     let encoded =
         |line: &[u8]| is_soft(trim_end(line)) || holds(line, b"=3D") || holds(line, b"=20");
     let soft = is_soft(line_break.upper_line())
-        && (!url.contains(&b'?') || line_break.nearby().any(encoded));
-    usize::from(url.ends_with(b"\\") || soft)
+        && (!url.contains(&b'?') || holds(url, b"=3D") || line_break.nearby().any(encoded));
+    if url.ends_with(SOFT_HYPHEN) {
+        SOFT_HYPHEN.len()
+    } else {
+        usize::from(url.ends_with(b"\\") || soft)
+    }
 }
 
 /// Adds the features of the end of the URL, without the leftover byte.
@@ -96,9 +106,13 @@ fn add_head(features: &mut Features, head: &UrlHead<'_>, token: &ContinuationTok
             Feature::EndsInsideEscape,
             head.ends_inside_escape() && token.first().is_ascii_hexdigit(),
         ),
+        (Feature::AwaitsCommit, head.awaits_commit(token)),
         (
             Feature::EndsWithFileExtension,
-            head.ends_with_file() && !token.begins_query() && !inside_query,
+            head.ends_with_file()
+                && !token.begins_query()
+                && !inside_query
+                && !token.completes_extension(head.url),
         ),
         (
             Feature::EndsWithHost,
@@ -117,12 +131,14 @@ fn add_line(
     token: &ContinuationToken<'_>,
 ) {
     let width = columns(line_break.upper_line());
+    let was_cut = is_rejoined_cut(line_break);
+    let soft_break = SoftBreak::at(line_break);
     let of_its_own = token.is_stop_word() || token.is_address() && !head.ends_with(b"-");
     let alone = line_break.whole_line && !of_its_own;
     features.add([
         (
             Feature::ShortLine,
-            width < FULL_COLUMNS && head.ends_with_alnum(),
+            width < FULL_COLUMNS && head.ends_with_alnum() && !was_cut,
         ),
         (
             Feature::OverlongLine,
@@ -130,7 +146,15 @@ fn add_line(
         ),
         (
             Feature::CutColumn,
-            CUT_COLUMNS.contains(&width) && head.ends_with_alnum(),
+            (CUT_COLUMNS.contains(&width) || was_cut) && head.ends_with_alnum(),
+        ),
+        (
+            Feature::BrokenInsideWord,
+            soft_break == Some(SoftBreak::InsideWord),
+        ),
+        (
+            Feature::BrokenAtBlank,
+            soft_break == Some(SoftBreak::AtBlank),
         ),
         (
             Feature::FullLine,
@@ -207,8 +231,15 @@ fn add_token(
         ),
         (
             Feature::PathAfterHost,
-            head.ends_with_host()
-                && (token.first() == b'/' && token.begins_path() || token.begins_port()),
+            head.ends_with_host() && token.first() == b'/' && token.begins_path()
+                || head.is_host() && token.begins_port(),
+        ),
+        (
+            Feature::CompoundToken,
+            head.ends_with(b"/")
+                && features.has(Feature::FullLine)
+                && line_break.follow != FollowingLine::Alike
+                && token.is_compound(extension),
         ),
         (Feature::TokenEndsWithSlash, token.bare.ends_with(b"/")),
         (
@@ -313,6 +344,13 @@ fn is_bullet(before: &[u8]) -> bool {
         rest = &after[indentation(after)..];
     }
     true
+}
+
+/// Returns `true` if the upper line is the rest of a longer one, which ended at one of [`CUT_COLUMNS`].
+fn is_rejoined_cut(line_break: &LineBreak<'_>) -> bool {
+    line_break
+        .rejoined_columns()
+        .is_some_and(|columns| CUT_COLUMNS.contains(&columns))
 }
 
 /// Returns `true` if the token would have fitted on the line of the URL, given the width of the surrounding prose.

@@ -13,8 +13,8 @@
 pub enum Feature {
     /// Always present: most line breaks after a URL end it.
     Bias,
-    /// The URL ends with a `=` of quoted-printable or a `\` that joins lines, left over from another encoding. An encoder
-    /// inserts these only within a line.
+    /// The URL ends with a `=` of quoted-printable or a `\` that joins lines, left over from another encoding, or with a soft
+    /// hyphen. Programs insert these only within a line.
     SoftLineEnd,
     /// The URL ends with a hyphen. Mailers prefer to break lines after one.
     EndsWithHyphen,
@@ -27,8 +27,16 @@ pub enum Feature {
     /// The URL ends with a whole identifier: that of a commit, a line number of a source file, or the host of a Message-ID.
     EndsWithIdentifier,
     /// The line of the URL ends at a column at which programs cut words, whatever they are, and the URL ends with a letter or
-    /// digit: 76, 79 or 80.
+    /// digit: 76, 79 or 80. A line that another program has broken again counts with its rest.
     CutColumn,
+    /// The URL ends with the `=`, `?` or `&` of a query, and the token is the whole identifier of a commit, or a parameter with
+    /// one: the page of a commit has no other form.
+    AwaitsCommit,
+    /// A program that leaves blanks at soft line ends (RFC 3676, `DelSp`) broke the lines around, and it broke the line of the
+    /// URL inside a word.
+    BrokenInsideWord,
+    /// Like [`Feature::BrokenInsideWord`], but it broke the line of the URL at a blank: the blank ends the URL.
+    BrokenAtBlank,
     /// The URL ends inside a `%` escape, and the token begins with a hexadecimal digit: the escape is incomplete without it.
     EndsInsideEscape,
     /// The path ends with the extension of a file, and the token does not begin a query: such URLs are usually complete.
@@ -96,6 +104,9 @@ pub enum Feature {
     NumberToken,
     /// The URL is a scheme and a complete host, and the token is the path, or a port.
     PathAfterHost,
+    /// The URL ends with a slash on a full line, where programs prefer to break, and the token has two marks of a URL: digits
+    /// among letters, URL punctuation, hyphens, or a length that no word has; or it ends with the extension of a file.
+    CompoundToken,
     /// The token ends with a slash, as the URLs of directories do.
     TokenEndsWithSlash,
     /// The token is a capitalized word, and the URL does not end with a hyphen: probably a name or a new sentence.
@@ -140,15 +151,18 @@ struct FeatureRow {
 }
 
 /// Every feature, in the order of declaration.
-const ROWS: [FeatureRow; 50] = [
+const ROWS: [FeatureRow; 54] = [
     row(Feature::Bias, "base", -4.0),
     row(Feature::SoftLineEnd, "head-soft", 2.0),
     row(Feature::EndsWithHyphen, "head-hyphen", 4.0),
     row(Feature::EndsWithPunctuation, "head-punct", -2.0),
     row(Feature::EndsInsideQuery, "head-query", 1.25),
-    row(Feature::CompletesCommit, "head-commit", 2.0),
+    row(Feature::CompletesCommit, "head-commit", 2.25),
     row(Feature::EndsWithIdentifier, "head-whole", -2.25),
     row(Feature::CutColumn, "cut-column", 2.0),
+    row(Feature::AwaitsCommit, "awaits-commit", 2.25),
+    row(Feature::BrokenInsideWord, "soft-blank", 3.0),
+    row(Feature::BrokenAtBlank, "two-blanks", -1.0),
     row(Feature::EndsInsideEscape, "head-escape", 1.25),
     row(Feature::EndsWithFileExtension, "head-ext", -2.5),
     row(Feature::EndsWithHost, "head-barehost", -1.75),
@@ -177,6 +191,7 @@ const ROWS: [FeatureRow; 50] = [
     row(Feature::TinyToken, "tok-tiny", 2.5),
     row(Feature::NumberToken, "tok-number", 1.75),
     row(Feature::PathAfterHost, "host-path", 1.0),
+    row(Feature::CompoundToken, "tok-compound", 1.75),
     row(Feature::TokenEndsWithSlash, "tok-slash", 3.25),
     row(Feature::CapitalizedToken, "tok-cap", -3.5),
     row(Feature::FieldLabel, "tok-label", -2.75),

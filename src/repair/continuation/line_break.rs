@@ -1,12 +1,18 @@
 //! A line break after a URL: the upper line with the URL, and the lower line with the token.
 
 use super::line_prefix::{LinePrefix, common_lead};
-use super::line_width::{TextLine, columns, indentation, nearby, rest_of_line, trim_end};
+use super::line_width::{
+    FILLED_COLUMNS, TextLine, columns, indentation, nearby, rest_of_line, trim_end,
+};
+use super::token::ContinuationToken;
 use crate::limits::CONTINUATION_BYTES;
 use crate::repair::line::line_start;
 use crate::repair::url_run::{INERT, word_terminator_len};
 use crate::scan::Rules;
 use crate::span::Span;
+
+/// Maximum number of bytes of the rest of a line that was broken again. Quote marks and a narrower program take as many columns.
+const REST_BYTES: usize = 16;
 
 /// The start of the line after the lower line, without its quote marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +36,10 @@ struct UpperLine {
     piece: usize,
     /// `true` if the URL begins in an earlier line and was continued in this one.
     is_continued: bool,
+    /// The range of the white space after the URL on its line.
+    blanks_after: Span,
+    /// The number of columns of the line before, if this line is the rest of it: see [`LineBreak::rejoined_columns`].
+    cut_columns: usize,
 }
 
 /// Quote marks of the lines at a line break.
@@ -79,6 +89,8 @@ impl<'t> LineBreak<'t> {
             line: Span::new(start, head.end),
             piece: head.start,
             is_continued: false,
+            blanks_after: rest.span,
+            cut_columns: 0,
         };
         LineBreak::between(text, upper, rest.next)
     }
@@ -90,6 +102,8 @@ impl<'t> LineBreak<'t> {
             line,
             piece: self.token.start,
             is_continued: true,
+            blanks_after: Span::new(self.token.end, self.lower.span.end),
+            cut_columns: self.cut_columns(),
         };
         if self.lower.cut {
             None
@@ -160,6 +174,37 @@ impl<'t> LineBreak<'t> {
     /// The upper line, up to the last byte of the URL.
     pub(super) fn upper_line(&self) -> &'t [u8] {
         self.upper.line.of(self.text)
+    }
+
+    /// The white space after the URL on its line.
+    pub(super) fn blanks_after(&self) -> &'t [u8] {
+        self.upper.blanks_after.of(self.text)
+    }
+
+    /// The number of columns of the upper line as its author wrote it, if a program broke it again: the line before, which is
+    /// full, and the upper line, which has only the rest of a word. The quote marks that were added since do not count.
+    pub(super) fn rejoined_columns(&self) -> Option<usize> {
+        (0 < self.upper.cut_columns).then(|| self.upper.cut_columns + self.body_columns())
+    }
+
+    /// The number of columns of the upper line, if it is full and was cut inside a word, of which the lower line holds the rest;
+    /// else 0.
+    fn cut_columns(&self) -> usize {
+        let line = self.upper_line();
+        let is_cut = line.last().is_some_and(u8::is_ascii_alphanumeric);
+        let is_full = FILLED_COLUMNS <= columns(line);
+        if is_cut && is_full && self.token.len() <= REST_BYTES {
+            self.body_columns()
+        } else {
+            0
+        }
+    }
+
+    /// The number of columns of the upper line after its quote marks and the blank that follows them.
+    fn body_columns(&self) -> usize {
+        let marks = self.upper.line.start < self.upper_body;
+        let body = &self.text[self.upper_body..self.upper.line.end];
+        columns(body) - usize::from(marks && body.starts_with(b" "))
     }
 
     /// The text of the upper line between the quote marks and the URL, or its last piece.
@@ -263,7 +308,7 @@ fn following_line(text: &[u8], at: usize, upper: &LinePrefix<'_>, token: &[u8]) 
 }
 
 /// Returns `true` if `token` and `line` are single words of one kind: both mail addresses, or both paths, or both names of
-/// files with an extension.
+/// files with an extension. A host is none of these.
 fn is_alike(token: &[u8], line: &[u8]) -> bool {
     let is_word = |word: &[u8]| {
         word.first().is_some_and(u8::is_ascii_alphanumeric)
@@ -282,5 +327,8 @@ fn is_alike(token: &[u8], line: &[u8]) -> bool {
             file.is_some_and(|len| (2..=6).contains(&len)),
         ]
     };
-    is_word(token) && is_word(line) && kind(token) == kind(line) && kind(line).contains(&true)
+    let is_host =
+        ContinuationToken::new(line).is_some_and(|line| line.begins_url() || line.begins_host());
+    let same = kind(token) == kind(line) && kind(line).contains(&true);
+    is_word(token) && is_word(line) && same && !is_host
 }

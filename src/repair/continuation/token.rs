@@ -14,6 +14,7 @@ use super::line_prefix::is_word;
 pub(super) use extension::has_extension;
 pub(super) use host::is_top_domain;
 pub(super) use trimming::bare;
+pub(super) use url_part::LONG_TOKEN;
 
 /// Bytes that no continuation begins with: they open something, or programs break lines after them.
 const NEVER_FIRST: &[u8] = b"[({*|\\'^!,)]}$";
@@ -45,9 +46,10 @@ impl<'t> ContinuationToken<'t> {
         self.all[0]
     }
 
-    /// Returns `true` if the token begins with a byte that no continuation begins with, or contains no word.
+    /// Returns `true` if the token begins with a byte that no continuation begins with, or contains no letter or digit.
     pub(super) fn is_punctuation(&self) -> bool {
-        NEVER_FIRST.contains(&self.first()) || !self.all.iter().any(|&byte| is_word(byte))
+        let is_text = |&byte: &u8| is_word(byte) && byte != b'_';
+        NEVER_FIRST.contains(&self.first()) || !self.all.iter().any(is_text)
     }
 
     /// Returns `true` if the token is an identifier: a decimal number, or a hexadecimal number with digits.

@@ -136,6 +136,24 @@ impl<'u> UrlHead<'u> {
         line || message || COMMIT_DIGITS.contains(&hexadecimal_end(last))
     }
 
+    /// Returns `true` if the URL ends before the value of a parameter, or before a parameter, and `token` begins with a whole
+    /// identifier of a commit there.
+    pub(super) fn awaits_commit(&self, token: &ContinuationToken<'_>) -> bool {
+        let value = match self.path.last() {
+            Some(b'=') => Some(token.all),
+            Some(b'?' | b'&') => token.assigned_value(),
+            _ => None,
+        };
+        value.is_some_and(|value| {
+            let digits = value
+                .iter()
+                .take_while(|byte| is_commit_digit(**byte))
+                .count();
+            let ends = value.get(digits).is_none_or(|&next| !is_word(next));
+            COMMIT_DIGITS.contains(&digits) && ends && self.path.contains(&b'?')
+        })
+    }
+
     /// Returns `true` if the URL ends with the name of a git repository, with or without a slash after it.
     ///
     /// `git request-pull` writes the URL of a repository and, after a blank, the name of a branch or tag; a mailer breaks the
@@ -155,6 +173,11 @@ impl<'u> UrlHead<'u> {
         self.host.contains(&b':')
     }
 
+    /// Returns `true` if the URL is a scheme and a host without path, complete or not.
+    pub(super) fn is_host(&self) -> bool {
+        self.path.is_empty() && !self.host.is_empty()
+    }
+
     /// Returns `true` if the URL is a scheme and a complete host without path.
     pub(super) fn ends_with_host(&self) -> bool {
         self.path.is_empty() && !self.is_host_incomplete()
@@ -166,15 +189,16 @@ impl<'u> UrlHead<'u> {
     }
 
     /// Returns `true` if the URL ends inside its host, after a dot, colon or hyphen or before all of it, and `token` can
-    /// continue the host.
+    /// continue the host; or if it ends with a host of one name, and `token` is its port.
     pub(super) fn host_continues(&self, token: &ContinuationToken<'_>) -> bool {
         if self.is_mailbox {
             return self.address_continues(token);
         }
         let joint = self.host.last().is_none_or(|last| b".:-".contains(last));
-        self.is_host_incomplete()
-            && joint
-            && (token.first().is_ascii_lowercase() || token.first().is_ascii_digit())
+        let domain = self.is_host() && self.host.ends_with(b".") && token.begins_top_domain();
+        let port = self.is_host() && token.begins_port();
+        let label = joint && (token.first().is_ascii_lowercase() || token.first().is_ascii_digit());
+        domain || self.is_host_incomplete() && (port || label)
     }
 
     /// Returns `true` if the URL ends inside its host: the last label is not a known top-level domain.

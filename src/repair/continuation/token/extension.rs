@@ -22,7 +22,7 @@ pub(in crate::repair::continuation) fn has_extension(text: &[u8]) -> bool {
     })
 }
 
-/// Returns `true` if `end` completes an extension that begins at the end of `url`: `.ht` and `ml`.
+/// Returns `true` if `end` completes an extension that begins at the end of `url`: `.ht` and `ml`, `.h` and `tm`.
 pub(super) fn completes_extension(url: &[u8], end: &[u8]) -> bool {
     let letters = end
         .iter()
@@ -36,7 +36,7 @@ pub(super) fn completes_extension(url: &[u8], end: &[u8]) -> bool {
             && row[..begun.len()].eq_ignore_ascii_case(begun)
             && row[begun.len()..].eq_ignore_ascii_case(end)
     };
-    letters && !has_extension(url) && EXTENSIONS.iter().any(completes)
+    letters && EXTENSIONS.iter().any(completes)
 }
 
 /// The text after the last dot of `text`, if it is not longer than an extension.

@@ -48,6 +48,17 @@ impl ContinuationToken<'_> {
         is_host(&host[..end])
     }
 
+    /// Returns `true` if the token begins with a top-level domain and a path or port: `uk/x`, `com:80/`.
+    pub(in crate::repair::continuation) fn begins_top_domain(&self) -> bool {
+        let letters = self
+            .all
+            .iter()
+            .take_while(|byte| byte.is_ascii_lowercase())
+            .count();
+        let (label, rest) = self.all.split_at(letters);
+        (is_top_domain(label) || COUNTRIES.contains(&label)) && matches!(rest, [b'/' | b':', ..])
+    }
+
     /// Returns `true` if the token can be the rest of a host: labels with a dot between them, or a label alone.
     pub(in crate::repair::continuation) fn begins_host_rest(&self) -> bool {
         self.bare.split(|&byte| byte == b'.').all(|label| {

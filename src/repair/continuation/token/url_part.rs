@@ -1,9 +1,13 @@
 //! Parts of a URL in a token: scheme, path, query, extension.
 
 use super::super::line_prefix::is_word;
+use super::super::line_width::columns;
 use super::extension::{EXTENSIONS, completes_extension, has_extension};
 use super::trimming::bare;
 use super::{ContinuationToken, all};
+
+/// Minimum number of columns of a token that is longer than words of prose.
+pub(in crate::repair::continuation) const LONG_TOKEN: usize = 20;
 
 /// Bytes that separate the parts of a URL.
 const DELIMITERS: &[u8] = b"/_%=&?#~";
@@ -99,6 +103,24 @@ impl ContinuationToken<'_> {
             .unwrap_or(self.bare.len());
         let whole = has_extension(&self.bare[..path]) && !self.bare.contains(&b'@');
         whole || completes_extension(url, self.bare)
+    }
+
+    /// Returns `true` if the token completes an extension that `url` begins.
+    pub(in crate::repair::continuation) fn completes_extension(&self, url: &[u8]) -> bool {
+        completes_extension(url, self.bare)
+    }
+
+    /// Returns `true` if the token ends with the extension of a file (`extension`), or has two marks of a URL: letters and digits,
+    /// URL punctuation, two separators, two hyphens, a length of [`LONG_TOKEN`].
+    pub(in crate::repair::continuation) fn is_compound(&self, extension: bool) -> bool {
+        let marks = [
+            self.is_mixed(),
+            self.has_delimiter_inside(),
+            self.delimiters() >= 2,
+            self.is_hyphenated(),
+            LONG_TOKEN <= columns(self.all),
+        ];
+        extension || 2 <= marks.iter().filter(|mark| **mark).count()
     }
 
     /// The number of bytes that separate the parts of a URL.
