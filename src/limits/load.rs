@@ -22,7 +22,7 @@ pub const LOAD_PARSED_BATCHES: usize = 4;
 /// Number of links whose numbers are held in memory before they are written to the database.
 pub const LOAD_PENDING_LINKS: usize = 100_000;
 
-/// Size, in bytes, of the keys of these links. A key is as long as a URL, which may have [`Limits::url_bytes`].
+/// Size, in bytes, of the keys of these links. A key is as long as a URL, which may have `Limits::url_bytes`.
 pub const LOAD_PENDING_LINK_BYTES: usize = 32 << 20;
 
 /// Size, in bytes, of the rows that are sent to a server at once.
