@@ -68,6 +68,7 @@ const CLOCK: &[&str] = &[
 ];
 const USES_CLOCK: &[&str] = &[
     "daemon/service/",
+    "load/batch.rs",
     "load/dates.rs",
     "load/elasticsearch/lock.rs",
     "audit/archive/pace.rs",

@@ -10,7 +10,7 @@ use crate::limits::{LOAD_BATCH_ROWS, LOAD_BATCH_SECONDS};
 #[derive(Debug, Default)]
 pub(super) struct LoadBatch {
     /// The moment at which the transaction was opened; `None` if there is none.
-    pub(super) opened: Option<Instant>,
+    opened: Option<Instant>,
     pub(super) rows: usize,
     /// Segments that are removed after the commit.
     pub(super) to_delete: Vec<SegmentFile>,
@@ -18,6 +18,16 @@ pub(super) struct LoadBatch {
 }
 
 impl LoadBatch {
+    /// Notes that a transaction was opened.
+    pub(super) fn open(&mut self) {
+        self.opened = Some(Instant::now());
+    }
+
+    /// Returns `true` if a transaction is open.
+    pub(super) fn is_open(&self) -> bool {
+        self.opened.is_some()
+    }
+
     /// Returns `true` if it has as many rows as a batch may have, or is as old.
     pub(super) fn is_full(&self) -> bool {
         let max_age = Duration::from_secs(LOAD_BATCH_SECONDS);

@@ -2,7 +2,6 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::time::Instant;
 
 use super::batch::LoadBatch;
 use super::error::LoadError;
@@ -80,7 +79,7 @@ impl<'r> Loader<'r> {
         work: impl FnOnce(&mut Self) -> Result<(), LoadError>,
     ) -> Result<(), LoadError> {
         work(self).inspect_err(|_| {
-            if std::mem::take(&mut self.batch).opened.is_some() {
+            if std::mem::take(&mut self.batch).is_open() {
                 self.target.roll_back();
             }
         })
@@ -278,9 +277,9 @@ impl<'r> Loader<'r> {
     }
 
     fn begin(&mut self) -> Result<(), LoadError> {
-        if self.batch.opened.is_none() {
+        if !self.batch.is_open() {
             self.target.begin()?;
-            self.batch.opened = Some(Instant::now());
+            self.batch.open();
         }
         Ok(())
     }
@@ -302,7 +301,7 @@ impl<'r> Loader<'r> {
     }
 
     fn commit(&mut self) -> Result<(), LoadError> {
-        if self.batch.opened.is_none() {
+        if !self.batch.is_open() {
             return Ok(());
         }
         let changed = self.target.commit()?;
