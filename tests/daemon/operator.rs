@@ -1,9 +1,12 @@
 //! The daemon as its operator sees it: log, status, health, metrics, file modes, sockets, sidecars, the unit.
 
+mod documentation;
+mod permissions;
+
 use std::fs;
 use std::hash::Hasher;
 use std::io::{Read, Write};
-use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::os::unix::fs::chown;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -13,7 +16,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::cli::{PROGRAM, code, configure, once, program};
-use super::{mbox_message, message};
+use super::mbox_message;
 use crate::scene::Folder;
 
 const NOBODY: u32 = 65_534;
@@ -144,71 +147,6 @@ fn a_reload_logs_what_changed_and_what_waits_for_a_restart() {
     });
     daemon.stop();
     assert!(!root.join("out2").exists());
-}
-
-#[test]
-fn an_unreadable_folder_is_a_failure_until_it_can_be_read() {
-    let folder = Folder::new();
-    let root = folder.root();
-    configure(root, "");
-    let config = fs::read_to_string(root.join("c.toml")).unwrap();
-    let config = config.replace("[watch]\n", "[watch]\nsweep = \"200ms\"\n");
-    fs::write(root.join("c.toml"), config).unwrap();
-    let locked = root.join("spool/locked");
-    fs::create_dir(&locked).unwrap();
-    fs::write(locked.join("1"), message(1, 1)).unwrap();
-    fs::set_permissions(&locked, fs::Permissions::from_mode(0o000)).unwrap();
-    let daemon = Operated::start(root, without_privileges(root));
-    daemon.until("the status has the failure", |daemon| {
-        daemon.status()["healthy"] == false
-    });
-    let status = daemon.status();
-    let spool = &status["spools"][0];
-    assert_eq!(
-        (&spool["state"], &spool["unreadable"]),
-        (&"unreadable".into(), &1.into())
-    );
-    let locked_path = locked.display().to_string();
-    for text in [&spool["error"], &status["issues"][0], &status["last_error"]] {
-        assert!(text.as_str().unwrap().contains(&locked_path), "{status}");
-    }
-    let health = daemon.get("/healthz");
-    assert!(
-        health.starts_with("HTTP/1.1 503 ") && health.contains(&locked_path),
-        "{health}"
-    );
-    assert!(
-        daemon
-            .get("/metrics")
-            .contains("\nurlspool_unreadable_spools 1\n")
-    );
-
-    fs::set_permissions(&locked, fs::Permissions::from_mode(0o755)).unwrap();
-    daemon.until("the status is healthy", |daemon| {
-        daemon.status()["healthy"] == true
-    });
-    assert!(daemon.get("/healthz").starts_with("HTTP/1.1 200 "));
-    assert_eq!(daemon.status()["spools"][0]["error"], Value::Null);
-    daemon.until("its mail is read", |daemon| {
-        daemon.status()["counts"]["records"] == 2
-    });
-    assert!(daemon.logged(&format!(
-        "{}: changes are polled",
-        root.join("spool").display()
-    )));
-    assert!(!daemon.log().contains("\\\""), "{}", daemon.log());
-    let log = daemon.stop();
-    let messages = |text: &str| {
-        let lines = log.iter();
-        lines
-            .filter(|line| line["fields"]["message"].as_str().unwrap().contains(text))
-            .count()
-    };
-    assert_eq!(messages("can be read completely again"), 1, "{log:?}");
-    let unreadable = log
-        .iter()
-        .filter(|line| line["fields"]["kind"] == "unreadable");
-    assert_eq!(unreadable.count(), 1, "reported once, not at each scan");
 }
 
 #[test]
@@ -352,61 +290,6 @@ fn sockets_are_removed_at_exit() {
     assert!(!sockets.iter().any(|path| path.exists()));
 }
 
-/// Runs the daemon with this umask. Returns the different modes of all files, folders and sockets, with one path each.
-fn modes(umask: &str) -> Vec<(u32, String)> {
-    let folder = Folder::in_memory();
-    let root = folder.root();
-    configure(root, "");
-    let config = fs::read_to_string(root.join("c.toml")).unwrap();
-    let config = config.replace("[output]\n", "[output]\ncompress = \"zstd\"\n");
-    fs::write(root.join("c.toml"), config).unwrap();
-    fs::write(root.join("spool/inbox"), mbox_message(1, 1)).unwrap();
-    let mut command = Command::new("sh");
-    command.args(["-c", &format!("umask {umask}; exec {PROGRAM} \"$@\""), "sh"]);
-    let daemon = Operated::start(root, command);
-    daemon.until("the segment is sealed", |daemon| {
-        daemon.logged("sealed a segment")
-    });
-    let mut folders = vec![root.join("out"), root.join("state")];
-    let mut found = vec![root.join("m.sock")];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else {
-                found.push(path);
-            }
-        }
-        found.push(folder);
-    }
-    assert!(found.len() > 9, "{found:?}");
-    let mut modes: Vec<_> = found
-        .iter()
-        .map(|path| {
-            (
-                fs::symlink_metadata(path).unwrap().mode(),
-                path.display().to_string(),
-            )
-        })
-        .collect();
-    modes.sort();
-    modes.dedup_by_key(|(mode, _)| *mode);
-    daemon.stop();
-    modes
-}
-
-#[test]
-fn the_group_may_read_everything_and_others_nothing() {
-    let numbers = |umask| {
-        let modes: Vec<_> = modes(umask).into_iter().map(|(mode, _)| mode).collect();
-        modes
-    };
-    assert_eq!(numbers("000"), [0o40_750, 0o100_640, 0o140_660]);
-    assert_eq!(numbers("022"), [0o40_750, 0o100_640, 0o140_660]);
-    assert_eq!(numbers("077"), [0o40_700, 0o100_600, 0o140_600]);
-}
-
 #[test]
 fn a_sidecar_names_its_hash_and_counts_messages() {
     let folder = Folder::in_memory();
@@ -470,121 +353,4 @@ fn a_rebuild_says_when_records_will_be_written_again() {
         none.contains("no sidecars and no snapshot were found"),
         "{none}"
     );
-}
-
-#[test]
-fn every_field_and_metric_is_documented() {
-    let folder = Folder::in_memory();
-    let root = folder.root();
-    configure(root, "");
-    fs::write(root.join("spool/inbox"), mbox_message(1, 1)).unwrap();
-    assert_eq!(code(&once(root, &[])), 0);
-    let daemon = Operated::start(root, Command::new(PROGRAM));
-    let (status, metrics) = (daemon.status(), daemon.get("/metrics"));
-    daemon.stop();
-    let meta = fs::read(root.join("out/0000000001.meta")).unwrap();
-    let meta: Value = serde_json::from_slice(&meta).unwrap();
-    let keys = |value: &Value| {
-        let keys: Vec<String> = value.as_object().unwrap().keys().cloned().collect();
-        keys
-    };
-    let mut names = [
-        keys(&status),
-        keys(&status["spools"][0]),
-        keys(&status["last_sealed"]),
-        keys(&meta),
-    ]
-    .concat();
-    let types = metrics
-        .lines()
-        .filter_map(|line| line.strip_prefix("# TYPE "));
-    names.extend(types.map(|line| line.split(' ').next().unwrap().to_owned()));
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/daemon.md");
-    let page = fs::read_to_string(path).unwrap();
-    let missing: Vec<&String> = names
-        .iter()
-        .filter(|name| !page.contains(&format!("`{name}`")))
-        .collect();
-    assert!(names.len() > 60 && missing.is_empty(), "{missing:?}");
-}
-
-/// Row 105: labels come from the configuration, never from mail.
-#[test]
-fn row_105_mail_adds_no_series_to_the_metrics() {
-    let series = |messages: u64| {
-        let folder = Folder::in_memory();
-        let root = folder.root();
-        configure(root, "");
-        for n in 1..=messages {
-            fs::write(
-                root.join(format!("spool/{n}")),
-                format!(
-                    "From: u{n}@h{n}.example\nNewsgroups: g{n}.x\nSubject: {n}\nMessage-ID: <{n}@x>\n\n\
-                     scheme{n}://h{n}.example/\nhttp://h{n}.example/\n"
-                ),
-            )
-            .unwrap();
-        }
-        let daemon = Operated::start(root, Command::new(PROGRAM));
-        let read = format!("urlspool_messages_total {messages}");
-        daemon.until("all messages are read", |daemon| {
-            daemon.get("/metrics").lines().any(|line| line == read)
-        });
-        let metrics = daemon.get("/metrics");
-        daemon.stop();
-        assert!(
-            !metrics.contains("h1.example") && !metrics.contains("g1.x"),
-            "{metrics}"
-        );
-        let (_, metrics) = metrics.split_once("\r\n\r\n").unwrap();
-        metrics
-            .lines()
-            .filter(|line| !line.starts_with('#') && !line.is_empty())
-            .map(|line| {
-                line.rsplit_once(' ')
-                    .unwrap()
-                    .0
-                    .replace(&root.display().to_string(), "")
-            })
-            .collect::<std::collections::BTreeSet<_>>()
-    };
-    let few = series(1);
-    assert!(few.len() > 20, "{few:?}");
-    assert_eq!(series(60), few);
-}
-
-/// The unit agrees with the default configuration and the exit statuses.
-#[test]
-fn the_unit_fits_the_program() {
-    let read =
-        |path: &str| fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
-    let (unit, config) = (
-        read("config/urlspool.service"),
-        read("config/urlspool.toml"),
-    );
-    for line in [
-        "RestartPreventExitStatus=2 78",
-        "RuntimeDirectory=urlspool",
-        "RuntimeDirectoryMode=0750",
-        "StateDirectory=urlspool",
-        "StateDirectoryMode=0750",
-        "UMask=0027",
-        "Group=urlspool",
-        "PrivateNetwork=yes",
-    ] {
-        assert!(unit.lines().any(|found| found == line), "{line}");
-    }
-    for key in [
-        "dir = \"/var/lib/urlspool/out\"",
-        "dir = \"/var/lib/urlspool/state\"",
-        "listen = \"unix:/run/urlspool/metrics.sock\"",
-    ] {
-        assert!(config.lines().any(|found| found == key), "{key}");
-    }
-    for line in ["#   PrivateNetwork=no", "#   IPAddressAllow=localhost"] {
-        assert!(
-            unit.lines().any(|found| found == line),
-            "the drop-in for TCP: {line}"
-        );
-    }
 }

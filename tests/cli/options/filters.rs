@@ -1,0 +1,248 @@
+//! Options that leave out URLs, messages or files.
+
+use std::fs;
+
+use serde_json::Value;
+
+use super::{DATED, MIXED, found};
+use crate::scene::{Folder, done};
+
+/// `--unique` goes by the key: case of the host and a default port are no difference.
+#[test]
+fn duplicates_are_dropped_within_a_message_or_the_run() {
+    let again = "From a\nA: b\n\nhttp://a.example/x HTTP://A.EXAMPLE:80/x\n\nFrom b\nA: b\n\nhttp://a.example/x\n";
+    assert_eq!(found(again, &[]).len(), 3);
+    assert_eq!(found(again, &["--unique", "none"]).len(), 3);
+    assert_eq!(
+        found(again, &["--unique", "message"]),
+        ["http://a.example/x", "http://a.example/x"]
+    );
+    assert_eq!(found(again, &["--unique", "run"]), ["http://a.example/x"]);
+}
+
+/// A URL taken out of a redirector has a count of its own, also as a duplicate.
+#[test]
+fn duplicates_out_of_redirectors_are_dropped_too() {
+    let folder = Folder::new();
+    let article =
+        |n, text| format!("Newsgroups: a.b\nMessage-ID: <{n}@a>\nFrom: j@a.example\n\n{text}\n");
+    folder.write(
+        "a/1",
+        article(1, "http://web.archive.org/web/2002/http://x.example/"),
+    );
+    folder.write(
+        "a/2",
+        article(
+            2,
+            "http://web.archive.org/web/2001/http://web.archive.org/web/2002/http://x.example/",
+        ),
+    );
+    let (root, summary) = (folder.root().to_str().unwrap(), folder.file("summary", ""));
+    let scan = done(&[
+        "scan",
+        "--unique",
+        "run",
+        "--summary",
+        &summary,
+        "--include",
+        "a/*",
+        root,
+    ]);
+    let summary: Value = serde_json::from_slice(&fs::read(summary).unwrap()).unwrap();
+    assert_eq!(
+        (
+            scan.records().len(),
+            &summary["records"],
+            &summary["unwrapped"]
+        ),
+        (3, &2.into(), &1.into())
+    );
+}
+
+/// A filter takes records away and changes none of those that stay.
+#[test]
+fn filters_are_pure() {
+    let folder = Folder::new();
+    let file = folder.file("file", MIXED);
+    let all = done(&["scan", &file]).records();
+    let conforms = |record: &Value, name: &str| {
+        record["conforms"]
+            .as_array()
+            .unwrap()
+            .contains(&name.into())
+    };
+    for (options, passes) in [
+        (
+            ["--accept", "rfc1738"],
+            &(|record: &Value| conforms(record, "rfc1738")) as &dyn Fn(&Value) -> bool,
+        ),
+        (["--accept", "rfc3986"], &|record| {
+            conforms(record, "rfc3986")
+        }),
+        (["--accept", "rfc1738,rfc3986"], &|record| {
+            conforms(record, "rfc1738") || conforms(record, "rfc3986")
+        }),
+        (["--schemes", "gopher"], &|record| {
+            record["scheme"] == "gopher"
+        }),
+        (["--schemes", "HTTP,ftp"], &|record| {
+            record["scheme"] == "http" || record["scheme"] == "ftp"
+        }),
+    ] {
+        let want: Vec<_> = all
+            .iter()
+            .filter(|record| passes(record))
+            .cloned()
+            .collect();
+        assert_eq!(
+            done(&["scan", &file, options[0], options[1]]).records(),
+            want,
+            "{options:?}"
+        );
+        assert!(
+            !want.is_empty() && want.len() < all.len(),
+            "{options:?} filters nothing, or all"
+        );
+    }
+}
+
+#[test]
+fn since_and_until_take_whole_periods() {
+    let (s, july, august, undated) = (
+        "http://s.example/",
+        "http://july.example/",
+        "http://august.example/",
+        "http://undated.example/",
+    );
+    assert_eq!(
+        found(DATED, &["--since", "1998-08-01"]),
+        [august, july, undated]
+    );
+    assert_eq!(found(DATED, &["--until", "1998-07-31"]), [s, july, undated]);
+    assert_eq!(
+        found(DATED, &["--since", "1997-01-01", "--until", "1997-12-31"]),
+        [undated]
+    );
+    assert_eq!(
+        found(
+            DATED,
+            &["--since", "1996-07-01T00:00:00Z", "--until", "1999-01-01"]
+        )
+        .len(),
+        5
+    );
+    // A period ends with its last second, whatever its length.
+    for period in ["1996", "1996-07", "1996-07-01"] {
+        assert_eq!(
+            found(DATED, &["--since", period, "--until", period]),
+            [s, july, undated],
+            "{period}"
+        );
+    }
+    assert_eq!(found(DATED, &["--since", "1997"]), [august, july, undated]);
+    assert_eq!(
+        found(DATED, &["--until", "1996-07-01T00:00:00Z"]),
+        [undated],
+        "a moment has no length"
+    );
+}
+
+#[test]
+fn patterns_choose_files_beneath_a_root() {
+    let folder = Folder::new();
+    for name in ["a.mbox", "b.txt", "deep/c.mbox", "deep/d.txt"] {
+        folder.write(
+            name,
+            format!("see http://{}.example/\n", name.replace('/', "-")),
+        );
+    }
+    let root = folder.root().to_str().unwrap();
+    let found = |options: &[&str]| done(&[&["scan", root], options].concat()).urls();
+    let urls = |names: &[&str]| {
+        names
+            .iter()
+            .map(|name| format!("http://{name}.example/"))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        found(&[]),
+        urls(&["a.mbox", "b.txt", "deep-c.mbox", "deep-d.txt"])
+    );
+    assert_eq!(
+        found(&["--include", "*.mbox"]),
+        urls(&["a.mbox", "deep-c.mbox"])
+    );
+    for exclude in [
+        "deep/*",
+        "deep",
+        "deep/",
+        "/deep",
+        "d*p",
+        &format!("{root}/deep"),
+    ] {
+        assert_eq!(
+            found(&["--exclude", exclude]),
+            urls(&["a.mbox", "b.txt"]),
+            "{exclude}"
+        );
+    }
+    assert_eq!(
+        found(&["--include", "deep"]),
+        urls(&["deep-c.mbox", "deep-d.txt"])
+    );
+    assert_eq!(
+        found(&["--include", "/*.mbox"]),
+        urls(&["a.mbox"]),
+        "an asterisk matches no slash"
+    );
+    assert_eq!(
+        found(&[
+            "--include",
+            "*.mbox",
+            "--exclude",
+            "deep/*",
+            "--include",
+            "b.*"
+        ]),
+        urls(&["a.mbox", "b.txt"])
+    );
+}
+
+#[test]
+fn headers_and_hosts_without_a_scheme_can_be_skipped() {
+    let text = "From: jane@m.example\nX-URL: http://x.example/\n\nsee www.w.example or http://b.example/\n";
+    assert_eq!(
+        found(text, &[]),
+        [
+            "http://x.example/",
+            "http://www.w.example",
+            "http://b.example/"
+        ]
+    );
+    assert_eq!(
+        found(text, &["--no-headers"]),
+        ["http://www.w.example", "http://b.example/"]
+    );
+    assert_eq!(
+        found(text, &["--no-schemeless"]),
+        ["http://x.example/", "http://b.example/"]
+    );
+    assert_eq!(found("www.w.example\n", &["--rules", "rfc1738"]), [""; 0]);
+}
+
+/// An excluded folder is not even listed.
+#[test]
+fn an_excluded_folder_is_not_entered() {
+    let folder = Folder::new();
+    folder.write("in/a", "http://a.example/\n");
+    folder.write("in/spam/b", "http://b.example/\n");
+    let (root, summary) = (folder.path("in"), folder.file("summary", ""));
+    let root = root.to_str().unwrap();
+    let scan = done(&["scan", "--exclude", "spam", "--summary", &summary, root]);
+    assert_eq!(scan.urls(), ["http://a.example/"]);
+    let summary: Value = serde_json::from_slice(&fs::read(summary).unwrap()).unwrap();
+    assert_eq!(
+        (&summary["files"], &summary["files_skipped"]),
+        (&1.into(), &serde_json::json!({}))
+    );
+}

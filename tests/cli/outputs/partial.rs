@@ -1,0 +1,105 @@
+//! Partial files of scans that were interrupted.
+
+use std::fs;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use super::super::MAIL;
+use super::scan_in;
+use crate::scene::{Folder, lines, urlspool};
+
+/// Starts a scan of a long text, whose reading does not end. One thread writes what it has before it reads on.
+fn endless_scan(folder: &Folder, args: &[&str]) -> Child {
+    let mut child = urlspool(["scan"])
+        .args(args)
+        .current_dir(folder.root())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // More than one unit of work.
+    let line = format!("see http://m.example/lamp{}\n", " and so on".repeat(40));
+    let text = line.repeat(15_000);
+    // Standard input stays open.
+    std::io::Write::write_all(child.stdin.as_mut().unwrap(), text.as_bytes()).unwrap();
+    child
+}
+
+fn wait_for(mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(
+            begun.elapsed() < Duration::from_mins(1),
+            "it takes too long"
+        );
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Ctrl-C left half a file under its final name.
+#[test]
+fn an_interrupted_scan_leaves_whole_lines_in_a_partial_file() {
+    let folder = Folder::new();
+    folder.write("out", "old\n");
+    let child = endless_scan(&folder, &["-j1", "-o", "out", "-"]);
+    let partial = folder.path("out.partial");
+    wait_for(|| partial.metadata().is_ok_and(|metadata| 0 < metadata.len()));
+    let process = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(process, rustix::process::Signal::INT).unwrap();
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(130));
+    let count = lines(&fs::read(&partial).unwrap()).len();
+    let stderr = String::from_utf8(ended.stderr).unwrap();
+    let expected = format!("out.partial holds the first {count} records");
+    assert!(0 < count && stderr.contains(&expected), "{stderr}");
+    assert_eq!(fs::read(folder.path("out")).unwrap(), b"old\n");
+    // A closed terminal: nobody reads the message.
+    fs::remove_file(&partial).unwrap();
+    let mut child = endless_scan(&folder, &["-j1", "-o", "out", "--events", "events", "-"]);
+    wait_for(|| partial.metadata().is_ok_and(|metadata| 0 < metadata.len()));
+    drop(child.stderr.take());
+    let process = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(process, rustix::process::Signal::HUP).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(partial.exists() && !folder.path("events.partial").exists());
+    // The next scan replaces both.
+    folder.write("mail", MAIL);
+    assert_eq!(scan_in(&folder, &["-o", "out", "mail"]).status, Some(0));
+    assert!(!partial.exists());
+}
+
+/// The names of the columns and the line feeds in quoted texts were counted too.
+#[test]
+fn a_partial_table_is_counted_in_records() {
+    let folder = Folder::new();
+    folder.write("mail", "http://m.example/ and <URL:http://n.exa\nmple/>\n");
+    for format in ["csv", "tsv"] {
+        let format = ["--format", format, "--fields", "raw,source.start"];
+        let args = [&["-j1", "-o", "out", "--events", "/dev/full"], &format[..]].concat();
+        let ended = scan_in(&folder, &[&args[..], &["mail", "none"]].concat());
+        let expected = "; out.partial holds the first 2 records";
+        assert!(ended.stderr.contains(expected), "{}", ended.stderr);
+        fs::remove_file(folder.path("out.partial")).unwrap();
+        // A table without rows is no reason to keep a file.
+        let args = [&args[..], &["none", "mail/none"]].concat();
+        let ended = scan_in(&folder, &args);
+        assert!(
+            !ended.stderr.contains("holds the first"),
+            "{}",
+            ended.stderr
+        );
+        assert!(!folder.path("out.partial").exists());
+    }
+}
+
+/// The records of an interrupted run were removed for nothing.
+#[test]
+fn a_partial_file_stays_if_no_input_exists() {
+    let folder = Folder::new();
+    let partial = folder.write("out.partial", "old\n");
+    let ended = scan_in(&folder, &["-o", "out", "--rejects", "rejects", "none"]);
+    assert_eq!(ended.status, Some(1), "{}", ended.stderr);
+    assert_eq!(fs::read(&partial).unwrap(), b"old\n");
+    assert!(!folder.path("out").exists() && !folder.path("rejects").exists());
+}

@@ -1,0 +1,129 @@
+//! The status, the metrics and the unit, as they are documented.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::super::cli::{PROGRAM, code, configure, once};
+use super::super::mbox_message;
+use super::Operated;
+use crate::scene::Folder;
+
+#[test]
+fn every_field_and_metric_is_documented() {
+    let folder = Folder::in_memory();
+    let root = folder.root();
+    configure(root, "");
+    fs::write(root.join("spool/inbox"), mbox_message(1, 1)).unwrap();
+    assert_eq!(code(&once(root, &[])), 0);
+    let daemon = Operated::start(root, Command::new(PROGRAM));
+    let (status, metrics) = (daemon.status(), daemon.get("/metrics"));
+    daemon.stop();
+    let meta = fs::read(root.join("out/0000000001.meta")).unwrap();
+    let meta: Value = serde_json::from_slice(&meta).unwrap();
+    let keys = |value: &Value| {
+        let keys: Vec<String> = value.as_object().unwrap().keys().cloned().collect();
+        keys
+    };
+    let mut names = [
+        keys(&status),
+        keys(&status["spools"][0]),
+        keys(&status["last_sealed"]),
+        keys(&meta),
+    ]
+    .concat();
+    let types = metrics
+        .lines()
+        .filter_map(|line| line.strip_prefix("# TYPE "));
+    names.extend(types.map(|line| line.split(' ').next().unwrap().to_owned()));
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/daemon.md");
+    let page = fs::read_to_string(path).unwrap();
+    let missing: Vec<&String> = names
+        .iter()
+        .filter(|name| !page.contains(&format!("`{name}`")))
+        .collect();
+    assert!(names.len() > 60 && missing.is_empty(), "{missing:?}");
+}
+
+/// Row 105: labels come from the configuration, never from mail.
+#[test]
+fn row_105_mail_adds_no_series_to_the_metrics() {
+    let series = |messages: u64| {
+        let folder = Folder::in_memory();
+        let root = folder.root();
+        configure(root, "");
+        for n in 1..=messages {
+            fs::write(
+                root.join(format!("spool/{n}")),
+                format!(
+                    "From: u{n}@h{n}.example\nNewsgroups: g{n}.x\nSubject: {n}\nMessage-ID: <{n}@x>\n\n\
+                     scheme{n}://h{n}.example/\nhttp://h{n}.example/\n"
+                ),
+            )
+            .unwrap();
+        }
+        let daemon = Operated::start(root, Command::new(PROGRAM));
+        let read = format!("urlspool_messages_total {messages}");
+        daemon.until("all messages are read", |daemon| {
+            daemon.get("/metrics").lines().any(|line| line == read)
+        });
+        let metrics = daemon.get("/metrics");
+        daemon.stop();
+        assert!(
+            !metrics.contains("h1.example") && !metrics.contains("g1.x"),
+            "{metrics}"
+        );
+        let (_, metrics) = metrics.split_once("\r\n\r\n").unwrap();
+        metrics
+            .lines()
+            .filter(|line| !line.starts_with('#') && !line.is_empty())
+            .map(|line| {
+                line.rsplit_once(' ')
+                    .unwrap()
+                    .0
+                    .replace(&root.display().to_string(), "")
+            })
+            .collect::<std::collections::BTreeSet<_>>()
+    };
+    let few = series(1);
+    assert!(few.len() > 20, "{few:?}");
+    assert_eq!(series(60), few);
+}
+
+/// The unit agrees with the default configuration and the exit statuses.
+#[test]
+fn the_unit_fits_the_program() {
+    let read =
+        |path: &str| fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
+    let (unit, config) = (
+        read("config/urlspool.service"),
+        read("config/urlspool.toml"),
+    );
+    for line in [
+        "RestartPreventExitStatus=2 78",
+        "RuntimeDirectory=urlspool",
+        "RuntimeDirectoryMode=0750",
+        "StateDirectory=urlspool",
+        "StateDirectoryMode=0750",
+        "UMask=0027",
+        "Group=urlspool",
+        "PrivateNetwork=yes",
+    ] {
+        assert!(unit.lines().any(|found| found == line), "{line}");
+    }
+    for key in [
+        "dir = \"/var/lib/urlspool/out\"",
+        "dir = \"/var/lib/urlspool/state\"",
+        "listen = \"unix:/run/urlspool/metrics.sock\"",
+    ] {
+        assert!(config.lines().any(|found| found == key), "{key}");
+    }
+    for line in ["#   PrivateNetwork=no", "#   IPAddressAllow=localhost"] {
+        assert!(
+            unit.lines().any(|found| found == line),
+            "the drop-in for TCP: {line}"
+        );
+    }
+}

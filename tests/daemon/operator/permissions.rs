@@ -1,0 +1,132 @@
+//! Permissions: of folders that are read, and of files that are written.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::super::cli::{PROGRAM, configure};
+use super::super::{mbox_message, message};
+use super::{Operated, without_privileges};
+use crate::scene::Folder;
+
+#[test]
+fn an_unreadable_folder_is_a_failure_until_it_can_be_read() {
+    let folder = Folder::new();
+    let root = folder.root();
+    configure(root, "");
+    let config = fs::read_to_string(root.join("c.toml")).unwrap();
+    let config = config.replace("[watch]\n", "[watch]\nsweep = \"200ms\"\n");
+    fs::write(root.join("c.toml"), config).unwrap();
+    let locked = root.join("spool/locked");
+    fs::create_dir(&locked).unwrap();
+    fs::write(locked.join("1"), message(1, 1)).unwrap();
+    fs::set_permissions(&locked, fs::Permissions::from_mode(0o000)).unwrap();
+    let daemon = Operated::start(root, without_privileges(root));
+    daemon.until("the status has the failure", |daemon| {
+        daemon.status()["healthy"] == false
+    });
+    let status = daemon.status();
+    let spool = &status["spools"][0];
+    assert_eq!(
+        (&spool["state"], &spool["unreadable"]),
+        (&"unreadable".into(), &1.into())
+    );
+    let locked_path = locked.display().to_string();
+    for text in [&spool["error"], &status["issues"][0], &status["last_error"]] {
+        assert!(text.as_str().unwrap().contains(&locked_path), "{status}");
+    }
+    let health = daemon.get("/healthz");
+    assert!(
+        health.starts_with("HTTP/1.1 503 ") && health.contains(&locked_path),
+        "{health}"
+    );
+    assert!(
+        daemon
+            .get("/metrics")
+            .contains("\nurlspool_unreadable_spools 1\n")
+    );
+
+    fs::set_permissions(&locked, fs::Permissions::from_mode(0o755)).unwrap();
+    daemon.until("the status is healthy", |daemon| {
+        daemon.status()["healthy"] == true
+    });
+    assert!(daemon.get("/healthz").starts_with("HTTP/1.1 200 "));
+    assert_eq!(daemon.status()["spools"][0]["error"], Value::Null);
+    daemon.until("its mail is read", |daemon| {
+        daemon.status()["counts"]["records"] == 2
+    });
+    assert!(daemon.logged(&format!(
+        "{}: changes are polled",
+        root.join("spool").display()
+    )));
+    assert!(!daemon.log().contains("\\\""), "{}", daemon.log());
+    let log = daemon.stop();
+    let messages = |text: &str| {
+        let lines = log.iter();
+        lines
+            .filter(|line| line["fields"]["message"].as_str().unwrap().contains(text))
+            .count()
+    };
+    assert_eq!(messages("can be read completely again"), 1, "{log:?}");
+    let unreadable = log
+        .iter()
+        .filter(|line| line["fields"]["kind"] == "unreadable");
+    assert_eq!(unreadable.count(), 1, "reported once, not at each scan");
+}
+
+/// Runs the daemon with this umask. Returns the different modes of all files, folders and sockets, with one path each.
+fn modes(umask: &str) -> Vec<(u32, String)> {
+    let folder = Folder::in_memory();
+    let root = folder.root();
+    configure(root, "");
+    let config = fs::read_to_string(root.join("c.toml")).unwrap();
+    let config = config.replace("[output]\n", "[output]\ncompress = \"zstd\"\n");
+    fs::write(root.join("c.toml"), config).unwrap();
+    fs::write(root.join("spool/inbox"), mbox_message(1, 1)).unwrap();
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("umask {umask}; exec {PROGRAM} \"$@\""), "sh"]);
+    let daemon = Operated::start(root, command);
+    daemon.until("the segment is sealed", |daemon| {
+        daemon.logged("sealed a segment")
+    });
+    let mut folders = vec![root.join("out"), root.join("state")];
+    let mut found = vec![root.join("m.sock")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                found.push(path);
+            }
+        }
+        found.push(folder);
+    }
+    assert!(found.len() > 9, "{found:?}");
+    let mut modes: Vec<_> = found
+        .iter()
+        .map(|path| {
+            (
+                fs::symlink_metadata(path).unwrap().mode(),
+                path.display().to_string(),
+            )
+        })
+        .collect();
+    modes.sort();
+    modes.dedup_by_key(|(mode, _)| *mode);
+    daemon.stop();
+    modes
+}
+
+#[test]
+fn the_group_may_read_everything_and_others_nothing() {
+    let numbers = |umask| {
+        let modes: Vec<_> = modes(umask).into_iter().map(|(mode, _)| mode).collect();
+        modes
+    };
+    assert_eq!(numbers("000"), [0o40_750, 0o100_640, 0o140_660]);
+    assert_eq!(numbers("022"), [0o40_750, 0o100_640, 0o140_660]);
+    assert_eq!(numbers("077"), [0o40_700, 0o100_600, 0o140_600]);
+}

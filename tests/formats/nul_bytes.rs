@@ -1,0 +1,56 @@
+//! Messages after NUL bytes.
+
+use std::fs;
+use std::io::{Seek, SeekFrom, Write};
+use std::process::Command;
+
+use serde_json::Value;
+use urlspool::limits::SNIFF_BYTES;
+
+use crate::scene::Folder;
+
+/// NUL bytes before the first message, stored or a hole, are not part of it.
+#[test]
+fn messages_after_nul_bytes_are_found() {
+    const MESSAGES: usize = 300;
+    let folder = Folder::new();
+    let path = folder.path("inbox");
+    let words = "words and words\n".repeat(20);
+    let message = |n: usize| format!("From a\nSubject: x\n\nhttp://h{n}.example/\n{words}\n");
+    let mbox = (0..MESSAGES).map(message).collect::<Vec<_>>().concat();
+    assert!(mbox.len() > SNIFF_BYTES);
+    for zeros in [1, 65_535, 65_536, 65_537, 200_000] {
+        for is_stored in [true, false] {
+            fs::write(
+                &path,
+                if is_stored {
+                    vec![0; zeros]
+                } else {
+                    Vec::new()
+                },
+            )
+            .unwrap();
+            let mut file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+            file.seek(SeekFrom::Start(zeros as u64)).unwrap();
+            file.write_all(mbox.as_bytes()).unwrap();
+            let scan = ["scan", "-q", "--kind", "mbox"];
+            let output = Command::new(env!("CARGO_BIN_EXE_urlspool"))
+                .args(scan)
+                .arg(&path)
+                .output()
+                .unwrap();
+            let records = String::from_utf8(output.stdout).unwrap();
+            let first: Value = serde_json::from_str(records.lines().next().unwrap()).unwrap();
+            assert_eq!(
+                records.lines().count(),
+                MESSAGES,
+                "{zeros} zeros, stored: {is_stored}"
+            );
+            assert_eq!(
+                first["source"]["start"],
+                zeros + mbox.find("http").unwrap(),
+                "{zeros} zeros, stored: {is_stored}"
+            );
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! Hostile encodings: damaged transfer encodings, encoded words, charsets, line ends.
+
+use std::fmt::Write as _;
+
+use super::{check, message, urls};
+use crate::scene::{Folder, ended, scan, urlspool};
+
+// Row 67: transfer encodings.
+
+#[test]
+fn row_67_damaged_transfer_encodings_are_read_as_mail_readers_do() {
+    let digits = "c2VlIGh0dHA6Ly9hLmV4YW1wbGUvYiBub3c=";
+    let a = "http://a.example/b";
+    for (name, encoding, body) in [
+        (
+            "junk between digits",
+            "base64",
+            "c2VlIGh0dH!A6Ly9h\n*LmV4YW1w bGUvYiBub3c=\n".to_owned(),
+        ),
+        (
+            "no padding",
+            "base64",
+            digits.trim_end_matches('=').to_owned(),
+        ),
+        ("too much padding", "base64", format!("{digits}===\n")),
+        (
+            "padding over lines",
+            "base64",
+            "c2VlIGh0dHA6Ly9hLmV4YW1wbGUvYiBub3cgIA=\n=\n".to_owned(),
+        ),
+        (
+            "text after the digits",
+            "base64",
+            format!("{digits}\n\n-- \nlist footer\n"),
+        ),
+        (
+            "a comment after its name",
+            "base64 (why not)",
+            digits.to_owned(),
+        ),
+        ("upper case", "BASE64", digits.to_owned()),
+        (
+            "a soft break inside",
+            "quoted-printable",
+            "see http://a.exam=\nple/b now".to_owned(),
+        ),
+        (
+            "a soft break with blanks",
+            "quoted-printable",
+            "see http://a.exam= \t\nple/b now".to_owned(),
+        ),
+        (
+            "escapes that are none",
+            "quoted-printable",
+            "=ZZ see http://a.example/b =4".to_owned(),
+        ),
+        (
+            "a soft break at the end",
+            "quoted-printable",
+            "http://a.example/b=".to_owned(),
+        ),
+        (
+            "an unknown encoding",
+            "x-unknown",
+            "http://a.example/b".to_owned(),
+        ),
+        (
+            "uuencode without an end",
+            "7bit",
+            "http://a.example/b\n\nbegin 644 x\n#0V%T\n".to_owned(),
+        ),
+        (
+            "yEnc without an end",
+            "7bit",
+            "http://a.example/b\n\n=ybegin line=128 size=9 name=x\nabc\n".to_owned(),
+        ),
+    ] {
+        check(
+            name,
+            message(&format!("Content-Transfer-Encoding: {encoding}\n"), &body),
+            &[a],
+        );
+    }
+    let two = "Content-Transfer-Encoding: 7bit\nContent-Transfer-Encoding: base64\n";
+    check("two encodings", message(two, digits), &[a]);
+    check(
+        "plain text labelled as base64",
+        message("Content-Transfer-Encoding: base64\n", &format!("{a} now")),
+        &[a],
+    );
+}
+
+// Row 68: encoded words and continued parameters.
+
+#[test]
+fn row_68_floods_of_encoded_words_and_continuations_are_bounded() {
+    let words = "=?utf-8?q?a?= =?utf-8?q?b?=\n ".repeat(50_000);
+    check(
+        "words",
+        message(&format!("Subject: {words}\n"), "http://a.example/\n"),
+        &["http://a.example/"],
+    );
+    let mut continued = "Content-Type: multipart/mixed".to_owned();
+    for number in 0..20_000 {
+        write!(continued, ";\n boundary*{number}=b").unwrap();
+    }
+    check(
+        "continuations",
+        message(&format!("{continued}\n"), "http://a.example/\n"),
+        &["http://a.example/"],
+    );
+    for gap in ["999999999", "99999999999999999999999", "00", "-1", ""] {
+        let header = format!("Content-Type: multipart/mixed; boundary*0=b; boundary*{gap}=c\n");
+        check(
+            gap,
+            message(&header, "--b\n\nhttp://a.example/\n--b--\n"),
+            &["http://a.example/"],
+        );
+    }
+    check(
+        "open words",
+        message(
+            &format!("Subject: {}\n", "=?utf-8?q?".repeat(100_000)),
+            "http://a.example/\n",
+        ),
+        &["http://a.example/"],
+    );
+}
+
+// Row 69: parameters, comments, quotes.
+
+#[test]
+fn row_69_floods_of_punctuation_in_structured_fields_are_text() {
+    for (name, value) in [
+        ("semicolons", ";".repeat(500_000)),
+        ("comments", "(".repeat(500_000)),
+        (
+            "closed comments",
+            "(".repeat(200_000) + &")".repeat(200_000),
+        ),
+        ("quotes", "\"".repeat(500_001)),
+        ("an open quote", format!("; a=\"{}", "b".repeat(500_000))),
+        ("backslashes", format!("; a=\"{}", "\\".repeat(500_000))),
+        ("parameters", "; a=b".repeat(100_000)),
+    ] {
+        for field in [
+            "Content-Type: text/plain",
+            "Date: Mon",
+            "Content-Transfer-Encoding: 7bit",
+            "To: a",
+        ] {
+            check(
+                name,
+                message(&format!("{field}{value}\n"), "http://a.example/\n"),
+                &["http://a.example/"],
+            );
+        }
+    }
+}
+
+// Row 70: NUL bytes.
+
+#[test]
+fn row_70_nul_bytes_end_nothing_but_words() {
+    let mail = "Subject: a\0b http://s.example/\n\0X-A: \0http://a.example/\n\n\0http://b.example/\0 \0\nhttp://c.example/x\0y\n\0";
+    let found = urls(mail);
+    for url in [
+        "http://s.example/",
+        "http://a.example/",
+        "http://b.example/",
+        "http://c.example/x",
+    ] {
+        assert!(found.iter().any(|found| found == url), "{url}: {found:?}");
+    }
+    let plain = "From: a@b.example\n\nsee http://a.example/x and http://b.example/y\n";
+    let sprinkled = plain
+        .replace(" and ", "\0 \0and\0 \0")
+        .replace("see", "s\0ee");
+    assert_eq!(urls(sprinkled), urls(plain));
+}
+
+// Row 71: charsets.
+
+#[test]
+fn row_71_any_bytes_under_any_charset_give_valid_records() {
+    let bodies: [&[u8]; 10] = [
+        b"\xFF\xFEh\0t\0t\0p\0:\0/\0/\0a\0.\0b\0/\0\x00\xD8 \0",
+        b"\xC0\xAF\xE0\x80\xAF http://a.example/ \xED\xA0\x80\xED\xB0\x80",
+        b"\x1B$B$\" http://a.example/ \x1B$B",
+        b"\x1B$)C\x0E0! http://a.example/ \x0E",
+        b"~{VPND http://a.example/ ~",
+        b"x\xEF\xBB\xBFhttp://a.example/ \xEF\xBB\xBF",
+        b"+AGg-ttp://a.example/ +2D0- +////",
+        b"\x81\x30\x81\x30 http://a.example/ \x81\x30",
+        b"\xA4\xA2 http://a.example/ \x8F\xA2",
+        b"\0\0\0h\0\0\0t http://a.example/ \x83",
+    ];
+    let charsets = [
+        "utf-8",
+        "us-ascii",
+        "utf-16",
+        "utf-16be",
+        "utf-32",
+        "utf-7",
+        "iso-2022-jp",
+        "iso-2022-kr",
+        "iso-2022-cn",
+        "hz-gb-2312",
+        "gb18030",
+        "big5",
+        "euc-jp",
+        "euc-kr",
+        "shift_jis",
+        "x-user-defined",
+        "replacement",
+        "no-such-charset",
+        "\u{fffd}",
+        "",
+        "=?x?=",
+    ];
+    let folder = Folder::new();
+    for (at, charset) in charsets.iter().enumerate() {
+        let mut mbox = Vec::new();
+        for body in bodies {
+            mbox.extend_from_slice(b"From a@b.example Mon Jan  1 10:00:00 1996\n");
+            mbox.extend_from_slice(
+                message(
+                    &format!("Content-Type: text/plain; charset=\"{charset}\"\n"),
+                    "",
+                )
+                .as_bytes(),
+            );
+            mbox.extend_from_slice(body);
+            mbox.extend_from_slice(b"\n\n");
+        }
+        let ended = ended(
+            &mut urlspool(["scan", "-q", &folder.file("box", &mbox)]),
+            b"",
+        );
+        assert_eq!(ended.status, Some(0), "{charset}: {}", ended.stderr);
+        // Reading the records checks that they are UTF-8 and JSON.
+        let found = ended.records().len();
+        assert!(
+            found >= 5 || charset.starts_with("utf-16"),
+            "{at} {charset}: {found}"
+        );
+    }
+}
+
+// Row 72: line ends.
+
+#[test]
+fn row_72_line_ends_of_all_kinds_divide_lines() {
+    let mail = "From a@b.example Mon Jan  1 10:00:00 1996\nSubject: http://s.example/\nTo: c@d.example\n\nhttp://a.example/\n<URL:http://b.\n  example/>\n\n";
+    let lf = mail.repeat(3);
+    let want: Vec<_> = scan(&lf, &[])
+        .records
+        .iter()
+        .map(|record| record["url"].clone())
+        .collect();
+    assert_eq!(want.len(), 9);
+    let crlf = lf.replace('\n', "\r\n");
+    let mixed: String = crlf
+        .split_inclusive('\n')
+        .enumerate()
+        .map(|(at, line)| {
+            if at % 2 == 0 {
+                line.replace('\r', "")
+            } else {
+                line.to_owned()
+            }
+        })
+        .collect();
+    let separators = crlf.replace("1996\r\n", "1996\n");
+    let cr = lf.replace('\n', "\r");
+    for (name, text) in [
+        ("CRLF", &crlf),
+        ("mixed", &mixed),
+        ("LF after separators", &separators),
+        ("CR", &cr),
+    ] {
+        let found: Vec<_> = scan(text, &[])
+            .records
+            .iter()
+            .map(|record| record["url"].clone())
+            .collect();
+        assert_eq!(found, want, "{name}");
+    }
+    check(
+        "next line",
+        message(
+            "",
+            "http://a.example/\u{85}http://b.example/\u{2028}http://c.example/",
+        ),
+        &[
+            "http://a.example/",
+            "http://b.example/",
+            "http://c.example/",
+        ],
+    );
+}

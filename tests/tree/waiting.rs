@@ -1,0 +1,88 @@
+//! Reads that wait: a FIFO, an interrupt.
+
+use std::io::Write;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use std::{fs, thread};
+
+use super::RACE_TIMEOUT;
+use crate::containers::{mail, scan};
+use crate::scene::{Folder, urlspool};
+
+/// Row 90 and 94: an entry that is not a regular file, or no longer when it is opened, is neither read nor waited for.
+#[test]
+fn a_fifo_blocks_no_scan() {
+    let folder = Folder::with("mail", mail(1).as_bytes());
+    let fifo = folder.path("fifo");
+    assert!(
+        Command::new("mkfifo")
+            .arg(&fifo)
+            .status()
+            .unwrap()
+            .success()
+    );
+    std::os::unix::fs::symlink("/dev/zero", folder.path("zero")).unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(folder.path("socket")).unwrap();
+    let output = scan(folder.root());
+    assert_eq!(output.urls().len(), 1);
+    assert_eq!(output.summary.files_skipped.values().sum::<u64>(), 3);
+    let stale = urlspool::walk::WalkedFile::named(fifo);
+    assert!(urlspool::read::open(&stale).is_err());
+}
+
+/// Returns `true` if the process handles the signal of this number.
+fn catches(child: &Child, signal: u32) -> bool {
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    caught.is_some_and(|mask| mask & 1 << (signal - 1) != 0)
+}
+
+/// Row 96: an interrupt ends the wait for a source that gives no bytes and does not end, as on a file system that hangs.
+#[test]
+fn an_interrupt_ends_a_read_that_waits() {
+    // A shell makes its background processes ignore SIGINT, and all processes that these start.
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let ignored = status
+        .lines()
+        .find_map(|line| line.strip_prefix("SigIgn:"))
+        .unwrap();
+    let is_ignored = u64::from_str_radix(ignored.trim(), 16).unwrap() & 0b10 != 0;
+    let interrupt = if is_ignored { "-TERM" } else { "-INT" };
+    for threads in ["1", "3"] {
+        let mut command = urlspool(["scan", "-j", threads, "-"]);
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(mail(1).as_bytes()).unwrap();
+        let begun = Instant::now();
+        while !catches(&child, if is_ignored { 15 } else { 2 }) && begun.elapsed() < RACE_TIMEOUT {
+            thread::sleep(Duration::from_millis(5));
+        }
+        thread::sleep(Duration::from_millis(200));
+        assert!(child.try_wait().unwrap().is_none(), "it does not wait");
+        assert!(
+            Command::new("kill")
+                .args([interrupt, &child.id().to_string()])
+                .status()
+                .unwrap()
+                .success()
+        );
+        let begun = Instant::now();
+        let status = loop {
+            match child.try_wait().unwrap() {
+                Some(status) => break status,
+                None if begun.elapsed() < RACE_TIMEOUT => thread::sleep(Duration::from_millis(5)),
+                None => {
+                    child.kill().unwrap();
+                    panic!("it goes on waiting");
+                }
+            }
+        };
+        assert_eq!(status.code(), Some(130), "{status}");
+        drop(stdin);
+    }
+}
