@@ -3,6 +3,8 @@
 //! Each rule is a function from source text to its violations. A unit test shows that it finds a small bad example.
 
 mod circles;
+mod lengths;
+mod names;
 mod rules;
 mod source;
 
@@ -254,6 +256,12 @@ fn a_module_uses_only_what_is_declared_above_it() {
 fn no_files_use_each_other_in_a_circle() {
     let circles = circles::circles(&sources());
     assert!(circles.is_empty(), "{circles:#?}");
+}
+
+#[test]
+fn each_type_has_a_name_of_its_own() {
+    let shared = names::shared_names(&sources());
+    assert!(shared.is_empty(), "{shared:#?}");
 }
 
 #[test]
