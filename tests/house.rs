@@ -79,6 +79,7 @@ const USES_CLOCK: &[&str] = &[
     "audit/check/guard_proxy/host_rules.rs",
     "cli/scan.rs",
     "cli/scan/interrupt.rs",
+    "cli/scan/stall.rs",
 ];
 
 /// The environment, and the files that may use it (the table in ARCHITECTURE).
