@@ -108,7 +108,7 @@ const NETWORK: &[&str] = &[
 const USES_NETWORK: &[&str] = &[
     "audit/archive/cdx_client.rs",
     "audit/check/guard_proxy",
-    "load/postgres.rs",
+    "load/postgres",
     "load/elasticsearch/http.rs",
     "load/http_agent.rs",
     "daemon/service/status_server.rs",
