@@ -275,13 +275,14 @@ def s3_server(files: list[pathlib.Path], max_bytes: int) -> Iterator[tuple[list[
         options = {"key": "a", "secret": "b", "client_kwargs": endpoint}
         store = s3fs.S3FileSystem(**options)
         urllib.request.urlopen(urllib.request.Request(f"{endpoint['endpoint_url']}/mail", method="PUT")).close()
-        stored = []
+        stored: dict[str, pathlib.Path] = {}
         for path in files:
-            if path.stat().st_size <= max_bytes:
+            # An object is compared by the name of its file.
+            if path.stat().st_size <= max_bytes and path.name not in stored:
                 max_bytes -= path.stat().st_size
                 store.put_file(str(path), f"mail/{path.name}")
-                stored.append(path)
-        yield stored, options
+                stored[path.name] = path
+        yield list(stored.values()), options
     finally:
         server.kill()
         server.wait()
