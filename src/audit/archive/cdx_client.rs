@@ -95,6 +95,8 @@ impl CdxClient {
         let mut query = question.query_pairs_mut();
         query
             .append_pair("url", url)
+            // Else a URL that ends in `*` asks for all URLs that begin so.
+            .append_pair("matchType", "exact")
             .append_pair("output", "json")
             .append_pair("limit", &AUDIT_CDX_CAPTURES.to_string())
             // Else pywb gives captures of URLs with other queries where it has none of this one. Other servers do not know it.
@@ -137,7 +139,7 @@ mod tests {
         let question = client.question("http://h.test/?a=1&b=%7E#x", Some("19960702134500"));
         assert_eq!(
             question.as_str(),
-            "https://a.test/cdx?k=1&url=http%3A%2F%2Fh.test%2F%3Fa%3D1%26b%3D%257E%23x&output=json&limit=50&allowFuzzy=0&sort=closest&closest=19960702134500"
+            "https://a.test/cdx?k=1&url=http%3A%2F%2Fh.test%2F%3Fa%3D1%26b%3D%257E%23x&matchType=exact&output=json&limit=50&allowFuzzy=0&sort=closest&closest=19960702134500"
         );
     }
 
