@@ -64,9 +64,9 @@ fn both_kinds_of_servers_are_understood() {
             .find(|request| request.target.contains("%2F0&"))
             .unwrap();
         assert!(
-            first
-                .target
-                .starts_with("/cdx?url=http%3A%2F%2Fl.cern.ch%2F0&matchType=exact&output=json&limit="),
+            first.target.starts_with(
+                "/cdx?url=http%3A%2F%2Fl.cern.ch%2F0&matchType=exact&output=json&limit="
+            ),
             "{first:?}"
         );
         assert!(first.target.contains("closest=19960102100000"), "{first:?}");
