@@ -60,8 +60,8 @@ pub const DAEMON_PARSER_THREADS: usize = 4;
 pub const DAEMON_READER_THREADS: usize = 8;
 
 /// Maximum number of reader threads of earlier configurations that have not ended, each because its file system does not
-/// answer. With so many, a new configuration waits until one has ended.
-pub const RETIRED_READER_THREADS: usize = 4 * DAEMON_READER_THREADS;
+/// answer. With so many, a new configuration waits until one has ended. As many as four configurations have.
+pub const RETIRED_READER_THREADS: usize = 32;
 
 /// Maximum total size, in bytes, of the messages that the daemon parses at the same time. Their records are a few times as
 /// large and wait together.

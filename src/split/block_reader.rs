@@ -237,10 +237,7 @@ impl<R: SparseRead> BlockReader<R> {
         self.buffer.reserve(missing);
         match self.stream.append(missing, &mut self.buffer) {
             Ok(read) => self.ended = read < missing,
-            Err(error) => {
-                self.ended = true;
-                self.error = Some(error);
-            }
+            Err(error) => (self.ended, self.error) = (true, Some(error)),
         }
         if self.has_cr_line_ends {
             cr_to_lf(&mut self.buffer[undecided..]);

@@ -9,7 +9,7 @@ fn features_at(text: &str, url: &str) -> Vec<&'static str> {
     crate::repair::continuation::line_break_evidence(text.as_bytes(), head)[0]
         .features
         .iter()
-        .map(|feature| feature.name())
+        .map(crate::repair::continuation::features::Feature::name)
         .collect()
 }
 
