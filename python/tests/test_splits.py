@@ -30,6 +30,21 @@ def test_an_mbox_with_content_length_is_one_split(tmp_path: Path) -> None:
     assert [(split.start, split.end) for split in plan(tmp_path, size=10_000)] == [(0, len(message) * 1000)]
 
 
+def test_unfinished_messages_of_a_maildir_are_not_planned(tmp_path: Path) -> None:
+    for place in ("cur", "new", "tmp"):
+        (tmp_path / "box" / place).mkdir(parents=True)
+        (tmp_path / "box" / place / place).write_bytes(mailbox(1))
+    (tmp_path / "tmp").mkdir()
+    (tmp_path / "tmp" / "a").write_bytes(mailbox(1))
+    assert [Path(split.path).name for split in plan(tmp_path)] == ["cur", "new", "a"]
+    fsspec = pytest.importorskip("fsspec")
+    store = fsspec.filesystem("memory")
+    for name in ("box/cur/cur", "box/tmp/tmp", "tmp/a"):
+        store.pipe_file(f"/maildir/{name}", mailbox(1))
+    assert [split.path.rpartition("/")[2] for split in plan("memory://maildir")] == ["cur", "a"]
+    store.rm("/maildir", recursive=True)
+
+
 def test_small_files_share_tasks(tmp_path: Path) -> None:
     for number in range(500):
         (tmp_path / f"{number}").write_bytes(b"http://a.example/\n")

@@ -133,17 +133,23 @@ def _open(path: str, storage_options: Mapping[str, Any]) -> Any:
 
 
 def _files(root: str, storage_options: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
-    """The files beneath a root with their sizes, in the order of their paths."""
+    """The files beneath a root with their sizes, in the order of their paths.
+
+    Without those in the `tmp` of a Maildir, which may be incomplete (maildir(5)), as in a scan of a folder.
+    """
     if _is_url(root):
         import fsspec
 
         filesystem, name = fsspec.core.url_to_fs(root, **storage_options)
         found = filesystem.find(name, detail=True)
+        folders = {path.rpartition("/")[0] for path in found}
         for path in sorted(found):
-            if found[path]["type"] == "file":
+            if found[path]["type"] == "file" and not _is_unfinished(path, folders):
                 yield filesystem.unstrip_protocol(path), found[path]["size"]
     elif os.path.isdir(root):
         for folder, folders, names in os.walk(root):
+            if {"cur", "new", "tmp"} <= set(folders):
+                folders.remove("tmp")
             folders.sort()
             for name in sorted(names):
                 path = os.path.join(folder, name)
@@ -151,6 +157,12 @@ def _files(root: str, storage_options: Mapping[str, Any]) -> Iterator[tuple[str,
                     yield path, os.path.getsize(path)
     else:
         yield root, os.path.getsize(root)
+
+
+def _is_unfinished(path: str, folders: set[str]) -> bool:
+    """True if a path of a store is in the `tmp` of a Maildir. Stores have no empty folders, so that `cur` or `new` may be missing."""
+    maildir, _, name = path.rpartition("/")[0].rpartition("/")
+    return name == "tmp" and not folders.isdisjoint((f"{maildir}/cur", f"{maildir}/new"))
 
 
 def _splits_of(path: str, length: int, size: int, storage_options: Mapping[str, Any]) -> list[Split]:
