@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::{GroupWriter, LeftParquet, fill};
 use crate::limits::{DATASET_GROUPS_BYTES, DATASET_OPEN_FILES};
 use crate::record::{Columns, FieldId};
-use crate::sink::{Sink, partial_path};
+use crate::sink::{Sink, partial_path, resolve};
 
 /// The values by which records are divided into folders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +55,9 @@ impl Dataset {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
-        let partial = partial_path(target);
+        // A final slash, or a link, is not part of the name.
+        let target = resolve(target)?;
+        let partial = partial_path(&target);
         fs::create_dir(&partial).map_err(|error| {
             let path = partial.display();
             let advice = match error.kind() {
@@ -66,7 +68,7 @@ impl Dataset {
         })?;
         Ok(Dataset {
             columns: Columns::new(chosen),
-            target: target.to_owned(),
+            target,
             partial,
             open: BTreeMap::new(),
             parts: BTreeMap::new(),
