@@ -1,7 +1,11 @@
 //! `urlspool show`.
 
+use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
+
+use memchr::memrchr;
 
 use super::args::ShowArgs;
 use super::error::{CommandError, CommandResult};
@@ -64,9 +68,12 @@ impl From<SourceRange> for Place {
 }
 
 /// Parses `PATH:START-END` or `PATH:START`, with members as `PATH!MEMBER!MEMBER`, as [`FileLocation::parse`] does.
-fn parse_place(text: &str) -> Result<Place, CommandError> {
+fn parse_place(text: &OsStr) -> Result<Place, CommandError> {
     let place = || {
-        let (names, range) = text.rsplit_once(':')?;
+        let bytes = text.as_bytes();
+        let colon = memrchr(b':', bytes)?;
+        let names = OsStr::from_bytes(&bytes[..colon]);
+        let range = std::str::from_utf8(&bytes[colon + 1..]).ok()?;
         let (start, end) = match range.split_once('-') {
             Some((start, end)) => (start, Some(end.parse().ok()?)),
             None => (range, None),
@@ -84,7 +91,10 @@ fn parse_place(text: &str) -> Result<Place, CommandError> {
         let form = "PATH:START-END or PATH:START, with PATH!MEMBER for a member of an archive";
         CommandError::new(
             Exit::Usage,
-            format!("{text:?} is not a place; write it as {form}"),
+            format!(
+                "{:?} is not a place; write it as {form}",
+                text.to_string_lossy()
+            ),
         )
     })
 }

@@ -1,5 +1,6 @@
 //! `show` and `parse`: from a record back to its bytes, and from a URL to its parts.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::process::Command;
@@ -112,6 +113,14 @@ fn show_takes_a_place_as_an_argument() {
     assert_eq!(
         done(&["show", &format!("{file}:4-22")]).text(),
         "http://s.example/x\n"
+    );
+    let name = OsStr::from_bytes(b"\xE9");
+    fs::write(folder.root().join(name), "see http://s.example/y").unwrap();
+    let mut place = folder.root().join(name).into_os_string();
+    place.push(":4");
+    assert_eq!(
+        ended(urlspool(["show"]).arg(place), b"").stdout,
+        b"http://s.example/y\n"
     );
 }
 

@@ -32,7 +32,7 @@ pub(crate) struct ShowArgs {
     /// PATH:START-END, in bytes, or PATH:START for the rest of the line, with PATH!MEMBER for a member of an archive;
     /// without it, records are read from standard input
     #[arg(value_name = "PLACE")]
-    pub(crate) place: Option<String>,
+    pub(crate) place: Option<OsString>,
 }
 
 /// The arguments of `explain`.
