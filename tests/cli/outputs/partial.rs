@@ -1,7 +1,7 @@
 //! Partial files of scans that were interrupted.
 
 use std::fs;
-use std::process::{Child, Stdio};
+use std::process::{Child, ChildStdin, Stdio};
 use std::time::{Duration, Instant};
 
 use super::super::MAIL;
@@ -9,7 +9,8 @@ use super::scan_in;
 use crate::scene::{Folder, lines, urlspool};
 
 /// Starts a scan of a long text, whose reading does not end. One thread writes what it has before it reads on.
-fn endless_scan(folder: &Folder, args: &[&str]) -> Child {
+/// A scan of standard input, which stays open as long as the second value lives.
+fn endless_scan(folder: &Folder, args: &[&str]) -> (Child, ChildStdin) {
     let mut child = urlspool(["scan"])
         .args(args)
         .current_dir(folder.root())
@@ -21,9 +22,9 @@ fn endless_scan(folder: &Folder, args: &[&str]) -> Child {
     // More than one unit of work.
     let line = format!("see http://m.example/lamp{}\n", " and so on".repeat(40));
     let text = line.repeat(15_000);
-    // Standard input stays open.
-    std::io::Write::write_all(child.stdin.as_mut().unwrap(), text.as_bytes()).unwrap();
-    child
+    let mut stdin = child.stdin.take().unwrap();
+    std::io::Write::write_all(&mut stdin, text.as_bytes()).unwrap();
+    (child, stdin)
 }
 
 fn wait_for(mut is_so: impl FnMut() -> bool) {
@@ -42,12 +43,13 @@ fn wait_for(mut is_so: impl FnMut() -> bool) {
 fn an_interrupted_scan_leaves_whole_lines_in_a_partial_file() {
     let folder = Folder::new();
     folder.write("out", "old\n");
-    let child = endless_scan(&folder, &["-j1", "-o", "out", "-"]);
+    let (child, stdin) = endless_scan(&folder, &["-j1", "-o", "out", "-"]);
     let partial = folder.path("out.partial");
     wait_for(|| partial.metadata().is_ok_and(|metadata| 0 < metadata.len()));
     let process = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(process, rustix::process::Signal::INT).unwrap();
     let ended = child.wait_with_output().unwrap();
+    drop(stdin);
     assert_eq!(ended.status.code(), Some(130));
     let count = lines(&fs::read(&partial).unwrap()).len();
     let stderr = String::from_utf8(ended.stderr).unwrap();
@@ -56,12 +58,14 @@ fn an_interrupted_scan_leaves_whole_lines_in_a_partial_file() {
     assert_eq!(fs::read(folder.path("out")).unwrap(), b"old\n");
     // A closed terminal: nobody reads the message.
     fs::remove_file(&partial).unwrap();
-    let mut child = endless_scan(&folder, &["-j1", "-o", "out", "--events", "events", "-"]);
+    let (mut child, stdin) =
+        endless_scan(&folder, &["-j1", "-o", "out", "--events", "events", "-"]);
     wait_for(|| partial.metadata().is_ok_and(|metadata| 0 < metadata.len()));
     drop(child.stderr.take());
     let process = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(process, rustix::process::Signal::HUP).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130));
+    drop(stdin);
     assert!(partial.exists() && !folder.path("events.partial").exists());
     // The next scan replaces both.
     folder.write("mail", MAIL);
