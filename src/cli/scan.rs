@@ -23,6 +23,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use self::conflicts::{NamedInputs, OwnFiles};
 use self::outputs::{OutputPlaces, Outputs, SharedOutputs};
 use self::report::{EventColor, EventCounts, EventOutput, ScanReport};
+use self::stall::ScanInput;
 use super::args::ScanArgs;
 use super::config_path::scan_config;
 use super::error::{CommandError, CommandResult};
@@ -102,7 +103,12 @@ fn open_outputs(
         CommandError::new(Exit::Output, format!("cannot wait for signals: {error}"))
     })?;
     if !args.quiet {
-        stall::start_notice(outputs.clone(), bar.clone()).map_err(|error| {
+        let input = if job.items.is_none() && job.roots.iter().any(|root| root == Source::STDIN) {
+            ScanInput::Stdin
+        } else {
+            ScanInput::Files
+        };
+        stall::start_notice(outputs.clone(), bar.clone(), input).map_err(|error| {
             CommandError::new(Exit::Output, format!("cannot start a thread: {error}"))
         })?;
     }

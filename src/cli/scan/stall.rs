@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -25,8 +24,22 @@ const WORKING: Duration = Duration::from_millis(10);
 /// Maximum number of files that the notice names.
 const NAMED_FILES: usize = 3;
 
+/// The input of a scan, as it matters for the notice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ScanInput {
+    /// Files alone.
+    Files,
+    /// Standard input too, for which a scan waits as its user wants.
+    Stdin,
+}
+
 /// Starts the thread that prints the notice. It ends with the process.
-pub(super) fn start_notice(outputs: SharedOutputs, bar: ProgressBar) -> io::Result<()> {
+pub(super) fn start_notice(
+    outputs: SharedOutputs,
+    bar: ProgressBar,
+    input: ScanInput,
+) -> io::Result<()> {
+    let inherited = files_that_are_read();
     let mut detector = StallDetector::new(processor_time(), Instant::now());
     let watch = move || {
         loop {
@@ -36,9 +49,12 @@ pub(super) fn start_notice(outputs: SharedOutputs, bar: ProgressBar) -> io::Resu
                 // Held while somebody writes, perhaps to a pipe whose reader has stopped.
                 is_writing: outputs.try_lock().is_none(),
             };
-            if let Some(stalled) = detector.look(activity, Instant::now())
-                && let Some(notice) = notice(&files_that_are_read(), stalled)
-            {
+            if let Some(stalled) = detector.look(activity, Instant::now()) {
+                let mut files = files_that_are_read();
+                files.retain(|file| !inherited.contains(file));
+                let Some(notice) = notice(&files, stalled, input) else {
+                    continue;
+                };
                 bar.suspend(|| drop(writeln!(io::stderr(), "urlspool: {}", escaped(&notice))));
             }
         }
@@ -119,21 +135,34 @@ fn is_read_only(info: &str) -> bool {
         .is_some_and(|flags| matches!(flags.trim().as_bytes().last(), Some(b'0' | b'4')))
 }
 
-/// The notice for `files`; `None` if there are none: then the scan waits for standard input, as its user wants.
-fn notice(files: &[PathBuf], stalled: Duration) -> Option<String> {
-    let (first, others) = files.split_first()?;
-    let mut names = String::from_utf8_lossy(first.as_os_str().as_bytes()).into_owned();
-    for other in others.iter().take(NAMED_FILES - 1) {
-        names += ", ";
-        names += &other.to_string_lossy();
-    }
+/// The notice for `files`. Without any, a file cannot be opened, unless the scan waits for standard input: then `None`.
+fn notice(files: &[PathBuf], stalled: Duration, input: ScanInput) -> Option<String> {
+    let names = match (files, input) {
+        ([], ScanInput::Stdin) => return None,
+        ([], ScanInput::Files) => {
+            "a file cannot be opened (a named pipe that nobody writes, or a file system that does not answer)"
+                .to_owned()
+        }
+        _ => names_of(files),
+    };
+    Some(format!(
+        "{names}: no data for {} s; Ctrl-C ends the scan and keeps what was written",
+        stalled.as_secs()
+    ))
+}
+
+/// The first names of `files`, and the number of the others.
+fn names_of(files: &[PathBuf]) -> String {
+    let named: Vec<_> = files
+        .iter()
+        .take(NAMED_FILES)
+        .map(|file| file.to_string_lossy())
+        .collect();
+    let mut names = named.join(", ");
     if let Some(more @ 1..) = files.len().checked_sub(NAMED_FILES) {
         names += &format!(" and {more} more");
     }
-    Some(format!(
-        "{names}: no data for {} s, the file system may not answer; Ctrl-C ends the scan and keeps what was written",
-        stalled.as_secs()
-    ))
+    names
 }
 
 #[cfg(test)]
@@ -182,8 +211,9 @@ mod tests {
     #[test]
     fn the_notice_names_some_files() {
         let files: Vec<PathBuf> = ["/a", "/b", "/c", "/d"].map(PathBuf::from).to_vec();
-        let text = |count| notice(&files[..count], STALL_TIMEOUT);
-        assert_eq!(text(0), None);
+        let text = |count| notice(&files[..count], STALL_TIMEOUT, ScanInput::Files);
+        assert_eq!(notice(&[], STALL_TIMEOUT, ScanInput::Stdin), None);
+        assert!(text(0).is_some_and(|text| text.starts_with("a file cannot be opened")));
         assert!(text(2).is_some_and(|text| text.starts_with("/a, /b: no data for 30 s")));
         assert!(text(4).is_some_and(|text| text.starts_with("/a, /b, /c and 1 more: no")));
     }
