@@ -4,12 +4,14 @@ use std::fs;
 use std::process::{Child, ChildStdin, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
+
 use super::super::MAIL;
 use super::scan_in;
 use crate::scene::{Folder, lines, urlspool};
 
-/// Starts a scan of a long text, whose reading does not end. One thread writes what it has before it reads on.
-/// A scan of standard input, which stays open as long as the second value lives.
+/// Starts a scan of a long text on standard input, which stays open as long as the second value lives. One thread writes
+/// what it has before it reads on.
 fn endless_scan(folder: &Folder, args: &[&str]) -> (Child, ChildStdin) {
     let mut child = urlspool(["scan"])
         .args(args)
@@ -38,6 +40,21 @@ fn wait_for(mut is_so: impl FnMut() -> bool) {
     }
 }
 
+/// SIGHUP, or SIGTERM if this process ignores the former (under `nohup`): then its children ignore it too.
+fn hangup() -> Signal {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status
+        .lines()
+        .find_map(|line| line.strip_prefix("SigIgn:"))
+        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .unwrap_or(0);
+    if ignored & 1 == 0 {
+        Signal::HUP
+    } else {
+        Signal::TERM
+    }
+}
+
 /// Ctrl-C left half a file under its final name.
 #[test]
 fn an_interrupted_scan_leaves_whole_lines_in_a_partial_file() {
@@ -47,7 +64,7 @@ fn an_interrupted_scan_leaves_whole_lines_in_a_partial_file() {
     let partial = folder.path("out.partial");
     wait_for(|| partial.metadata().is_ok_and(|metadata| 0 < metadata.len()));
     let process = rustix::process::Pid::from_child(&child);
-    rustix::process::kill_process(process, rustix::process::Signal::INT).unwrap();
+    rustix::process::kill_process(process, Signal::INT).unwrap();
     let ended = child.wait_with_output().unwrap();
     drop(stdin);
     assert_eq!(ended.status.code(), Some(130));
@@ -63,7 +80,7 @@ fn an_interrupted_scan_leaves_whole_lines_in_a_partial_file() {
     wait_for(|| partial.metadata().is_ok_and(|metadata| 0 < metadata.len()));
     drop(child.stderr.take());
     let process = rustix::process::Pid::from_child(&child);
-    rustix::process::kill_process(process, rustix::process::Signal::HUP).unwrap();
+    rustix::process::kill_process(process, hangup()).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130));
     drop(stdin);
     assert!(partial.exists() && !folder.path("events.partial").exists());
