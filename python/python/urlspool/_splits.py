@@ -142,9 +142,9 @@ def _files(root: str, storage_options: Mapping[str, Any]) -> Iterator[tuple[str,
 
         filesystem, name = fsspec.core.url_to_fs(root, **storage_options)
         found = filesystem.find(name, detail=True)
-        folders = {path.rpartition("/")[0] for path in found}
+        parents = {path.rpartition("/")[0] for path in found}
         for path in sorted(found):
-            if found[path]["type"] == "file" and not _is_unfinished(path, folders):
+            if found[path]["type"] == "file" and not _is_unfinished(path, parents):
                 yield filesystem.unstrip_protocol(path), found[path]["size"]
     elif os.path.isdir(root):
         for folder, folders, names in os.walk(root):
