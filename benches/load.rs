@@ -20,7 +20,9 @@ use std::time::Instant;
 use generate::{Kind, mbox};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
-use urlspool::load::{LoadError, LoadJob, LoadReport, TargetName, load};
+use urlspool::load::{
+    LoadError, LoadInputError, LoadJob, LoadReport, RecordRefusal, TargetName, load,
+};
 use urlspool::record::LineError;
 
 /// The allocator of the program: records are allocated on one thread and freed on another.
@@ -185,12 +187,12 @@ impl LoadReport for NoReport {
         panic!("{input}, line {line}: {error}");
     }
 
-    fn refused_record(&mut self, input: &str, line: u64, reason: &str) {
-        panic!("{input}, line {line}: {reason}");
+    fn refused_record(&mut self, input: &str, line: u64, refusal: &RecordRefusal) {
+        panic!("{input}, line {line}: {refusal}");
     }
 
-    fn failed_input(&mut self, input: &str, reason: &str) {
-        panic!("{input}: {reason}");
+    fn failed_input(&mut self, input: &str, error: &LoadInputError) {
+        panic!("{input}: {error}");
     }
 
     fn kept_rows(&mut self) {}

@@ -21,6 +21,7 @@ mod parsed_lines;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod records_view;
+mod refusal;
 mod run;
 mod search;
 mod segment;
@@ -33,6 +34,7 @@ pub use credentials::{Credentials, Secret};
 pub use error::LoadError;
 #[cfg(feature = "audit")]
 pub(crate) use http_agent::http_agent;
+pub use refusal::{LoadInputError, RecordRefusal};
 pub use run::load;
 pub use search::{SearchQuery, search};
 #[cfg(feature = "audit")]
@@ -125,10 +127,10 @@ pub trait LoadReport {
     fn bad_line(&mut self, input: &str, line: u64, error: &LineError);
 
     /// Reports a record that the target refused. The others are loaded.
-    fn refused_record(&mut self, input: &str, line: u64, reason: &str);
+    fn refused_record(&mut self, input: &str, line: u64, refusal: &RecordRefusal);
 
-    /// Reports an input that cannot be read, or not to its end.
-    fn failed_input(&mut self, input: &str, reason: &str);
+    /// Reports an input that cannot be read, or not to its end, or a segment that was loaded and cannot be removed.
+    fn failed_input(&mut self, input: &str, failure: &LoadInputError);
 
     /// Reports that [`LoadMode::Replace`] removed no rows, because an input was not read whole or has lines that are no records:
     /// the rows that it lacks may be those.

@@ -8,7 +8,8 @@ use super::error::{CommandError, CommandResult};
 use super::exit::Exit;
 use super::terminal::escaped;
 use crate::load::{
-    self, Credentials, LoadCounts, LoadError, LoadJob, LoadMode, LoadReport, LoadedSegments, Secret,
+    self, Credentials, LoadCounts, LoadError, LoadInputError, LoadJob, LoadMode, LoadReport,
+    LoadedSegments, RecordRefusal, Secret,
 };
 use crate::record::LineError;
 
@@ -128,23 +129,31 @@ impl LoadReport for StderrReport {
         }
     }
 
-    fn refused_record(&mut self, input: &str, line: u64, reason: &str) {
+    fn refused_record(&mut self, input: &str, line: u64, refusal: &RecordRefusal) {
         self.refused_records += 1;
         if self.refused_records <= NAMED_LINES {
             eprintln!(
                 "urlspool: {}, line {line}: the server refused the record: {}",
                 escaped(input),
-                escaped(reason)
+                escaped(&refusal.to_string())
             );
         }
     }
 
-    fn failed_input(&mut self, input: &str, reason: &str) {
-        eprintln!(
-            "urlspool: cannot read {}: {}",
-            escaped(input),
-            escaped(reason)
-        );
+    fn failed_input(&mut self, input: &str, failure: &LoadInputError) {
+        let input = escaped(input);
+        match failure {
+            LoadInputError::Read(error) => {
+                eprintln!(
+                    "urlspool: cannot read {input}: {}",
+                    escaped(&error.to_string())
+                );
+            }
+            LoadInputError::Remove(error) => eprintln!(
+                "urlspool: cannot remove {input}, which was loaded: {}",
+                escaped(&error.to_string())
+            ),
+        }
     }
 
     fn kept_rows(&mut self) {

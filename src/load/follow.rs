@@ -113,7 +113,7 @@ impl FollowedFolder {
             Ok(segments) => segments,
             Err(error) => {
                 if !std::mem::replace(&mut self.has_failed, true) {
-                    loader.input_failed(&error);
+                    loader.input_failed(error);
                 }
                 return Ok(());
             }

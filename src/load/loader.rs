@@ -8,6 +8,7 @@ use super::error::LoadError;
 use super::input::{InputError, LoadInput, inputs_of};
 use super::lines::len_and_hash;
 use super::parsed_lines::{LineTexts, ParsedItem, ParsedLine, ParsedRecord, each_parsed_line};
+use super::refusal::LoadInputError;
 use super::segment::SegmentFile;
 use super::target::{InputLine, LoadRow, RowOutcome, SegmentStatus, Target};
 use super::{LoadCounts, LoadJob, LoadMode, LoadReport, LoadedSegments};
@@ -89,22 +90,20 @@ impl<'r> Loader<'r> {
         for input in inputs_of(argument) {
             match input {
                 Ok(input) => self.load_input(&input)?,
-                Err(error) => self.input_failed(&error),
+                Err(error) => self.input_failed(error),
             }
         }
         Ok(())
     }
 
-    pub(super) fn input_failed(&mut self, failed: &InputError) {
-        self.failed(
-            &failed.path.display().to_string(),
-            &failed.error.to_string(),
-        );
+    pub(super) fn input_failed(&mut self, failed: InputError) {
+        let name = failed.path.display().to_string();
+        self.failed(&name, &LoadInputError::Read(failed.error));
     }
 
-    fn failed(&mut self, input: &str, reason: &str) {
+    fn failed(&mut self, input: &str, failure: &LoadInputError) {
         self.counts.failed_files += 1;
-        self.report.failed_input(input, reason);
+        self.report.failed_input(input, failure);
     }
 
     fn load_input(&mut self, input: &LoadInput) -> Result<(), LoadError> {
@@ -119,7 +118,7 @@ impl<'r> Loader<'r> {
         }
         match self.load_lines(input, &name, Commits::BetweenLines)? {
             InputEnd::Whole { .. } => {}
-            InputEnd::Failed(error) => self.failed(&name, &error.to_string()),
+            InputEnd::Failed(error) => self.failed(&name, &LoadInputError::Read(error)),
         }
         Ok(())
     }
@@ -267,7 +266,7 @@ impl<'r> Loader<'r> {
         for refused in self.target.take_refused() {
             self.counts.refused_records += 1;
             self.report
-                .refused_record(&refused.input, refused.line, &refused.reason);
+                .refused_record(&refused.input, refused.line, &refused.refusal);
         }
     }
 
@@ -313,7 +312,7 @@ impl<'r> Loader<'r> {
         for segment in batch.to_delete {
             if let Err(error) = segment.delete() {
                 let name = segment.path.display().to_string();
-                self.failed(&name, &format!("cannot be removed: {error}"));
+                self.failed(&name, &LoadInputError::Remove(error));
             }
         }
         Ok(())

@@ -6,6 +6,7 @@ mod removal;
 mod schema;
 mod tls;
 
+use std::fmt::Display;
 use std::io::Write;
 
 use postgres::error::SqlState;
@@ -48,13 +49,13 @@ impl PostgresTarget {
     /// Connects to a server, and creates the tables if there are none.
     pub(super) fn open(url: &str, credentials: &Credentials) -> Result<PostgresTarget, LoadError> {
         let name = url.to_owned();
-        let unusable = |reason: String| LoadError::Unusable(format!("{name}: {reason}"));
-        let (parameters, url) = TlsParameters::take(url).map_err(unusable)?;
+        let unusable = |reason: &dyn Display| LoadError::Unusable(format!("{name}: {reason}"));
+        let (parameters, url) = TlsParameters::take(url).map_err(|error| unusable(&error))?;
         let mut config: Config = url
             .parse()
-            .map_err(|error: postgres::Error| unusable(chain(&error)))?;
+            .map_err(|error: postgres::Error| unusable(&chain(&error)))?;
         config.ssl_mode(parameters.client_mode());
-        let tls = parameters.connector().map_err(unusable)?;
+        let tls = parameters.connector().map_err(|error| unusable(&error))?;
         if let Some(password) = password(&config, credentials) {
             config.password(password);
         }

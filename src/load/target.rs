@@ -1,6 +1,7 @@
 //! Targets: what takes rows, and commits them together with the segments that they came from.
 
 use super::error::LoadError;
+use super::refusal::RecordRefusal;
 use crate::record::{GoneLine, UrlLine};
 
 /// The name of a segment: no two segments of one daemon have the same.
@@ -80,7 +81,7 @@ pub(super) struct RefusedRecord {
     pub(super) input: String,
     /// The number of its line.
     pub(super) line: u64,
-    pub(super) reason: String,
+    pub(super) refusal: RecordRefusal,
 }
 
 /// A database or an index.

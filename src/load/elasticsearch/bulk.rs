@@ -7,11 +7,13 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde::Deserialize;
 
-use super::http::{HttpClient, HttpReply, HttpRequest, ServerError};
+use super::http::{HttpClient, HttpReply, HttpRequest};
 use super::lock::IndexLock;
 use super::retry::{Backoff, Refusal};
+use super::server_error::{RetryReason, ServerError, StatedError};
 use crate::limits::LOAD_BULK_BYTES;
 use crate::load::error::LoadError;
+use crate::load::refusal::RecordRefusal;
 use crate::load::target::{LoadRow, RefusedRecord};
 
 /// Documents that wait.
@@ -53,7 +55,7 @@ struct ReplyItem {
 #[derive(Deserialize)]
 struct ItemResult {
     status: u16,
-    error: Option<ServerError>,
+    error: Option<StatedError>,
 }
 
 /// The decision on one document.
@@ -62,9 +64,9 @@ enum ItemOutcome {
     /// The index holds it.
     Known,
     /// The server is busy.
-    Again(String),
+    Again(ServerError),
     /// The server cannot take this document.
-    Refused(String),
+    Refused(RecordRefusal),
 }
 
 impl BulkRows {
@@ -127,21 +129,21 @@ impl BulkRows {
                 match result {
                     ItemOutcome::Added => outcome.added += 1,
                     ItemOutcome::Known => {}
-                    ItemOutcome::Again(reason) => {
-                        busy = Some(reason);
+                    ItemOutcome::Again(error) => {
+                        busy = Some(error);
                         again.push(item);
                     }
-                    ItemOutcome::Refused(reason) => {
-                        outcome.refused.push(self.items[item].refused(reason));
+                    ItemOutcome::Refused(refusal) => {
+                        outcome.refused.push(self.items[item].refused(refusal));
                     }
                 }
             }
             if again.len() < waiting.len() {
                 backoff.reset();
             }
-            if let Some(reason) = busy {
-                backoff.wait(Refusal {
-                    reason,
+            if let Some(error) = busy {
+                backoff.wait(&Refusal {
+                    reason: RetryReason::Documents(error),
                     retry_after: None,
                 })?;
             }
@@ -176,11 +178,11 @@ impl BulkRows {
 }
 
 impl BulkItem {
-    fn refused(&self, reason: String) -> RefusedRecord {
+    fn refused(&self, refusal: RecordRefusal) -> RefusedRecord {
         RefusedRecord {
             input: self.input.to_string(),
             line: self.number,
-            reason,
+            refusal,
         }
     }
 }
@@ -188,8 +190,7 @@ impl BulkItem {
 /// The outcomes of a request of `count` documents, in their order.
 fn item_outcomes(reply: HttpReply, count: usize) -> Result<Vec<ItemOutcome>, LoadError> {
     if reply.status == 413 {
-        let reason = "it is longer than the server accepts".to_owned();
-        return Ok(vec![ItemOutcome::Refused(reason)]);
+        return Ok(vec![ItemOutcome::Refused(RecordRefusal::TooLong)]);
     }
     let results: BulkReply = reply.succeeded()?.json()?;
     if results.items.len() != count {
@@ -210,15 +211,14 @@ impl ItemResult {
     ///
     /// The server will take no document: a right or the index is missing, or the index is read-only.
     fn outcome(self) -> Result<ItemOutcome, LoadError> {
-        let error = self.error.map_or_else(String::new, |error| {
-            format!("{}: {}", error.kind, error.reason)
-        });
+        let status = ServerError::Status(self.status);
+        let error = self.error.map_or(status, ServerError::Stated);
         Ok(match self.status {
             200..300 => ItemOutcome::Added,
             409 => ItemOutcome::Known,
             429 | 500.. => ItemOutcome::Again(error),
             401 | 403 | 404 => return Err(LoadError::Io(format!("the server refuses: {error}"))),
-            _ => ItemOutcome::Refused(error),
+            _ => ItemOutcome::Refused(error.into()),
         })
     }
 }

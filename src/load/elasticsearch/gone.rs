@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::http::{HttpClient, HttpRequest};
 use super::lock::IndexLock;
 use super::retry::{Backoff, Refusal};
+use super::server_error::RetryReason;
 use crate::limits::LOAD_QUERY_MAILBOXES;
 use crate::load::error::LoadError;
 use crate::load::gone_messages::GoneMessages;
@@ -81,8 +82,8 @@ fn delete(
         if reply.is_complete() {
             return Ok(removed);
         }
-        backoff.wait(Refusal {
-            reason: "the server does not remove all documents of messages that are gone".to_owned(),
+        backoff.wait(&Refusal {
+            reason: RetryReason::Removal,
             retry_after: None,
         })?;
     }

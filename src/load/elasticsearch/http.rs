@@ -10,6 +10,7 @@ use ureq::http::{Method, Request, Response};
 use ureq::{Agent, Body};
 
 use super::retry::{Attempt, Refusal, retried};
+use super::server_error::{RetryReason, ServerError, StatedError};
 use crate::limits::{LOAD_REPLY_BYTES, LOAD_REPLY_SECONDS};
 use crate::load::credentials::Secret;
 use crate::load::error::LoadError;
@@ -93,18 +94,9 @@ pub(super) struct HttpReply {
     body: Vec<u8>,
 }
 
-/// The error of an answer.
-#[derive(Debug, Deserialize)]
-pub(super) struct ServerError {
-    #[serde(rename = "type", default)]
-    pub(super) kind: String,
-    #[serde(default)]
-    pub(super) reason: String,
-}
-
 #[derive(Deserialize)]
 struct ErrorReply {
-    error: ServerError,
+    error: StatedError,
 }
 
 impl HttpReply {
@@ -124,10 +116,9 @@ impl HttpReply {
 
     /// The error of the body, or its status.
     pub(super) fn error(&self) -> ServerError {
-        let read = serde_json::from_slice::<ErrorReply>(&self.body).map(|reply| reply.error);
-        read.unwrap_or_else(|_| ServerError {
-            kind: String::new(),
-            reason: format!("it answers with HTTP status {}", self.status),
+        let read = serde_json::from_slice::<ErrorReply>(&self.body);
+        read.map_or(ServerError::Status(self.status), |reply| {
+            ServerError::Stated(reply.error)
         })
     }
 
@@ -136,10 +127,8 @@ impl HttpReply {
         if self.is_success() {
             return Ok(self);
         }
-        let ServerError { kind, reason } = self.error();
-        Err(LoadError::Io(format!(
-            "the server refuses: {kind} {reason}"
-        )))
+        let error = self.error();
+        Err(LoadError::Io(format!("the server refuses: {error}")))
     }
 }
 
@@ -168,7 +157,7 @@ impl HttpClient {
     pub(super) fn exchange(&self, request: &HttpRequest) -> Result<Attempt<HttpReply>, LoadError> {
         let response = match self.run(request) {
             Ok(response) => response,
-            Err(error) => return self.failed(&error),
+            Err(error) => return self.failed(error),
         };
         let retry_after = retry_after(&response);
         let status = response.status().as_u16();
@@ -176,20 +165,23 @@ impl HttpClient {
         let body = body.with_config().limit(LOAD_REPLY_BYTES).read_to_vec();
         let reply = match body {
             Ok(body) => HttpReply { status, body },
-            Err(error) => return self.failed(&error),
+            Err(error) => return self.failed(error),
         };
         match status {
             401 | 403 => Err(LoadError::Unusable(format!(
                 "{}: {}; a key with the right to write comes from URLSPOOL_ELASTICSEARCH_API_KEY",
                 self.server,
-                reply.error().reason
+                reply.error()
             ))),
             300..=399 => Err(LoadError::Unusable(format!(
                 "{} redirects to another place; name that place",
                 self.server
             ))),
             429 | 500.. => Ok(Attempt::Again(Refusal {
-                reason: format!("{}: {}", self.server, reply.error().reason),
+                reason: RetryReason::Busy {
+                    server: self.server.clone(),
+                    error: reply.error(),
+                },
                 retry_after,
             })),
             _ => Ok(Attempt::Done(reply)),
@@ -219,9 +211,8 @@ impl HttpClient {
     }
 
     /// Classifies an error: a server that is not trusted will not be trusted later.
-    fn failed<T>(&self, error: &ureq::Error) -> Result<Attempt<T>, LoadError> {
-        let reason = format!("{}: {error}", self.server);
-        let is_final = match error {
+    fn failed<T>(&self, error: ureq::Error) -> Result<Attempt<T>, LoadError> {
+        let is_final = match &error {
             ureq::Error::Io(error) => is_tls(error),
             ureq::Error::Rustls(_)
             | ureq::Error::Tls(_)
@@ -231,10 +222,13 @@ impl HttpClient {
             _ => false,
         };
         if is_final {
-            return Err(LoadError::Unusable(reason));
+            return Err(LoadError::Unusable(format!("{}: {error}", self.server)));
         }
         Ok(Attempt::Again(Refusal {
-            reason,
+            reason: RetryReason::Connection {
+                server: self.server.clone(),
+                error,
+            },
             retry_after: None,
         }))
     }

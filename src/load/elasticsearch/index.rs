@@ -76,7 +76,7 @@ fn create(client: &HttpClient, index: &str, body: &Value) -> Result<(), LoadErro
 
 /// Another loader may have created it meanwhile, or an answer was lost.
 fn is_there_already(reply: &HttpReply) -> bool {
-    reply.status == 400 && reply.error().kind == "resource_already_exists_exception"
+    reply.status == 400 && reply.error().is("resource_already_exists_exception")
 }
 
 /// The index of segments and of the lock.

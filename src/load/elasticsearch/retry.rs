@@ -3,6 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
+use super::server_error::RetryReason;
 use crate::limits::{LOAD_ATTEMPTS, LOAD_BACKOFF_MS, LOAD_RETRY_AFTER_SECONDS};
 use crate::load::error::LoadError;
 
@@ -17,7 +18,7 @@ pub(super) enum Attempt<T> {
 /// The reason why an attempt has to be repeated.
 #[derive(Debug)]
 pub(super) struct Refusal {
-    pub(super) reason: String,
+    pub(super) reason: RetryReason,
     /// The time that the server asks to wait.
     pub(super) retry_after: Option<Duration>,
 }
@@ -34,7 +35,7 @@ pub(super) fn retried<T>(
     loop {
         match attempt()? {
             Attempt::Done(value) => return Ok(value),
-            Attempt::Again(refusal) => backoff.wait(refusal)?,
+            Attempt::Again(refusal) => backoff.wait(&refusal)?,
         }
     }
 }
@@ -56,10 +57,10 @@ impl Backoff {
     /// # Errors
     ///
     /// There were [`LOAD_ATTEMPTS`] attempts.
-    pub(super) fn wait(&mut self, refusal: Refusal) -> Result<(), LoadError> {
+    pub(super) fn wait(&mut self, refusal: &Refusal) -> Result<(), LoadError> {
         self.failed += 1;
         if LOAD_ATTEMPTS <= self.failed {
-            return Err(LoadError::Unreachable(refusal.reason));
+            return Err(LoadError::Unreachable(refusal.reason.to_string()));
         }
         thread::sleep(pause(self.failed, refusal.retry_after));
         Ok(())

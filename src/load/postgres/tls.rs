@@ -5,16 +5,16 @@
 
 use std::error::Error;
 use std::ffi::OsString;
-use std::io;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::{fmt, io};
 
 use postgres::config::SslMode;
-use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{VerifierBuilderError, WebPkiServerVerifier};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
-use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{
     CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme,
@@ -42,13 +42,52 @@ pub(super) struct TlsParameters {
     root_file: Option<PathBuf>,
 }
 
+/// The reason why the parameters cannot be used.
+#[derive(Debug)]
+pub(super) enum TlsError {
+    /// `sslmode` has another value.
+    UnknownMode(String),
+    /// Neither the file nor the machine has certificates of authorities.
+    NoAuthorities,
+    /// The file of authorities cannot be read as PEM.
+    Pem(PathBuf, pem::Error),
+    /// A certificate of the file is none.
+    Certificate(PathBuf, rustls::Error),
+    /// The certificates of the file cannot check others.
+    Authorities(VerifierBuilderError),
+    /// The library has no version of the protocol.
+    Protocol(rustls::Error),
+}
+
+impl fmt::Display for TlsError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TlsError::UnknownMode(name) => write!(
+                out,
+                "`sslmode={name}` is no mode; write disable, prefer, require or verify-full"
+            ),
+            TlsError::NoAuthorities => out.write_str(
+                "there are no certificates of authorities; name their file: sslrootcert=FILE",
+            ),
+            TlsError::Pem(path, error) => write!(out, "cannot read {}: {error}", path.display()),
+            TlsError::Certificate(path, error) => {
+                write!(out, "cannot read {}: {error}", path.display())
+            }
+            TlsError::Authorities(error) => error.fmt(out),
+            TlsError::Protocol(error) => error.fmt(out),
+        }
+    }
+}
+
+impl Error for TlsError {}
+
 impl TlsParameters {
     /// Takes the parameters out of the URL of a target. Returns the rest of the URL, which the client reads.
     ///
     /// # Errors
     ///
     /// The mode is not known.
-    pub(super) fn take(url: &str) -> Result<(TlsParameters, String), String> {
+    pub(super) fn take(url: &str) -> Result<(TlsParameters, String), TlsError> {
         let mut taken = TlsParameters {
             mode: TlsMode::Prefer,
             root_file: None,
@@ -87,11 +126,11 @@ impl TlsParameters {
     /// # Errors
     ///
     /// There are no certificates of authorities to check that of the server, or they cannot be read.
-    pub(super) fn connector(&self) -> Result<MakeRustlsConnect, String> {
+    pub(super) fn connector(&self) -> Result<MakeRustlsConnect, TlsError> {
         let provider = Arc::new(ring::default_provider());
         let builder = ClientConfig::builder_with_provider(provider.clone())
             .with_safe_default_protocol_versions()
-            .map_err(|error| error.to_string())?;
+            .map_err(TlsError::Protocol)?;
         let config = match self.mode {
             TlsMode::VerifyFull => builder.with_root_certificates(self.roots()?),
             TlsMode::Disable | TlsMode::Prefer | TlsMode::Require => {
@@ -111,7 +150,7 @@ impl TlsParameters {
     fn authorities(
         &self,
         provider: &Arc<CryptoProvider>,
-    ) -> Result<Option<Arc<WebPkiServerVerifier>>, String> {
+    ) -> Result<Option<Arc<WebPkiServerVerifier>>, TlsError> {
         if self.root_file.is_none() {
             return Ok(None);
         }
@@ -119,17 +158,17 @@ impl TlsParameters {
         WebPkiServerVerifier::builder_with_provider(roots, provider.clone())
             .build()
             .map(Some)
-            .map_err(|error| error.to_string())
+            .map_err(TlsError::Authorities)
     }
 
-    fn roots(&self) -> Result<RootCertStore, String> {
+    fn roots(&self) -> Result<RootCertStore, TlsError> {
         let mut store = RootCertStore::empty();
         match &self.root_file {
             Some(path) => {
                 for root in certificates(path)? {
                     store
                         .add(root)
-                        .map_err(|error| unreadable(path, &error.to_string()))?;
+                        .map_err(|error| TlsError::Certificate(path.clone(), error))?;
                 }
             }
             None => {
@@ -137,24 +176,19 @@ impl TlsParameters {
             }
         }
         if store.is_empty() {
-            return Err(
-                "there are no certificates of authorities; name their file: sslrootcert=FILE"
-                    .to_owned(),
-            );
+            return Err(TlsError::NoAuthorities);
         }
         Ok(store)
     }
 }
 
-fn mode(name: &str) -> Result<TlsMode, String> {
+fn mode(name: &str) -> Result<TlsMode, TlsError> {
     match name {
         "disable" => Ok(TlsMode::Disable),
         "prefer" => Ok(TlsMode::Prefer),
         "require" => Ok(TlsMode::Require),
         "verify-full" => Ok(TlsMode::VerifyFull),
-        _ => Err(format!(
-            "`sslmode={name}` is no mode; write disable, prefer, require or verify-full"
-        )),
+        _ => Err(TlsError::UnknownMode(name.to_owned())),
     }
 }
 
@@ -179,14 +213,10 @@ fn decoded(text: &str) -> PathBuf {
 }
 
 /// The certificates of a file.
-fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
+fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     CertificateDer::pem_file_iter(path)
         .and_then(Iterator::collect)
-        .map_err(|error| unreadable(path, &error.to_string()))
-}
-
-fn unreadable(path: &Path, reason: &str) -> String {
-    format!("cannot read {}: {reason}", path.display())
+        .map_err(|error| TlsError::Pem(path.to_owned(), error))
 }
 
 /// Returns `true` if a connection failed because the server has no TLS, or a certificate that is not trusted: another attempt
