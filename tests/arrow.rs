@@ -75,7 +75,11 @@ fn rows(batch: &RecordBatch) -> Vec<Value> {
 }
 
 fn check(format: &LineFormat, chosen: Option<&[FieldId]>) {
-    let lines = lines(format);
+    // Each object stands once after another one, and once after itself.
+    let lines: Vec<_> = lines(format)
+        .into_iter()
+        .flat_map(|line| [line.clone(), line])
+        .collect();
     let mut columns = Columns::new(chosen);
     for half in lines.chunks(lines.len() / 2 + 1) {
         for line in half {

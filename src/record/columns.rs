@@ -90,7 +90,7 @@ impl Columns {
     pub fn new(chosen: Option<&[FieldId]>) -> Columns {
         let schema = arrow_schema(chosen);
         Columns {
-            fields: schema.fields().iter().map(Column::new).collect(),
+            fields: Column::all(schema.fields()),
             schema,
             rows: 0,
             bytes: 0,

@@ -79,7 +79,7 @@ impl ParquetFile {
 
 impl Sink for ParquetFile {
     fn put(&mut self, batch: &[u8]) -> io::Result<bool> {
-        let mut lines = batch.split_inclusive(|byte| *byte == b'\n').peekable();
+        let mut lines = lines(batch).peekable();
         while lines.peek().is_some() {
             let batch = fill(&mut self.columns, &mut lines)?;
             self.writer.write(&batch)?;
@@ -91,6 +91,16 @@ impl Sink for ParquetFile {
         self.writer.close()?;
         self.writer.file_mut().finish()
     }
+}
+
+/// Returns the lines of a batch, which are whole.
+fn lines(batch: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut start = 0;
+    memchr::memchr_iter(b'\n', batch).map(move |end| {
+        let line = &batch[start..end];
+        start = end + 1;
+        line
+    })
 }
 
 /// Makes a batch of lines, until there are no more or the batch is full.

@@ -15,7 +15,7 @@ use super::{ColumnsError, Expected};
 
 /// A column of a batch that is being filled.
 pub(super) struct Column {
-    /// The key as it stands before the value in a line, with its quotation marks and colon.
+    /// The bytes before the value in a line: the bracket or comma, and the key with its quotation marks and colon.
     key: Vec<u8>,
     field: FieldRef,
     values: Values,
@@ -29,8 +29,15 @@ enum Values {
     Number(Vec<f64>),
     Boolean(BooleanBufferBuilder),
     TextList(ListOffsets, Texts),
-    Object(Vec<Column>),
+    Object(ObjectColumns),
     ObjectList(ListOffsets, Vec<Column>),
+}
+
+/// The fields of objects.
+struct ObjectColumns {
+    columns: Vec<Column>,
+    /// The last value as it stands in its line; empty if it is null, or if there is none. Records of one message repeat it.
+    last: Vec<u8>,
 }
 
 /// Texts one after the other.
@@ -43,9 +50,16 @@ struct Texts {
 struct ListOffsets(Vec<i32>);
 
 impl Column {
-    /// An empty column.
-    pub(super) fn new(field: &FieldRef) -> Column {
-        let children = |fields: &Fields| fields.iter().map(Column::new).collect();
+    /// Empty columns of the fields of an object.
+    pub(super) fn all(fields: &Fields) -> Vec<Column> {
+        let brackets = std::iter::once(b'{').chain(std::iter::repeat(b','));
+        let columns = brackets
+            .zip(fields)
+            .map(|(before, field)| Column::new(before, field));
+        columns.collect()
+    }
+
+    fn new(before: u8, field: &FieldRef) -> Column {
         let values = match schema::column_type(field) {
             ColumnType::Text => Values::Text(Texts::new()),
             ColumnType::Instant => Values::Instant(Vec::new()),
@@ -53,13 +67,16 @@ impl Column {
             ColumnType::Number => Values::Number(Vec::new()),
             ColumnType::Boolean => Values::Boolean(BooleanBufferBuilder::new(0)),
             ColumnType::TextList => Values::TextList(ListOffsets::new(), Texts::new()),
-            ColumnType::Object(fields) => Values::Object(children(fields)),
+            ColumnType::Object(fields) => Values::Object(ObjectColumns {
+                columns: Column::all(fields),
+                last: Vec::new(),
+            }),
             ColumnType::ObjectList(fields) => {
-                Values::ObjectList(ListOffsets::new(), children(fields))
+                Values::ObjectList(ListOffsets::new(), Column::all(fields))
             }
         };
         Column {
-            key: format!("\"{}\":", field.name()).into_bytes(),
+            key: format!("{}\"{}\":", char::from(before), field.name()).into_bytes(),
             field: Arc::clone(field),
             values,
             nulls: NullBufferBuilder::new(0),
@@ -82,7 +99,7 @@ impl Column {
                 let items = read_list(line, |line| texts.read(line))?;
                 offsets.push(items);
             }
-            Values::Object(columns) => read_object(columns, line)?,
+            Values::Object(object) => object.read(line)?,
             Values::ObjectList(offsets, columns) => {
                 let items = read_list(line, |line| read_object(columns, line))?;
                 offsets.push(items);
@@ -100,9 +117,31 @@ impl Column {
             Values::Number(values) => values.push(0.0),
             Values::Boolean(values) => values.append(false),
             Values::TextList(offsets, _) | Values::ObjectList(offsets, _) => offsets.push(0),
-            Values::Object(columns) => columns.iter_mut().for_each(Column::push_null),
+            Values::Object(object) => object.push_null(),
         }
         self.nulls.append_null();
+    }
+
+    /// Appends the last `count` values once more.
+    fn repeat(&mut self, count: usize) {
+        let first = self.nulls.len() - count;
+        match &mut self.values {
+            Values::Text(texts) => texts.repeat(count),
+            Values::Instant(values) | Values::Integer(values) => values.extend_from_within(first..),
+            Values::Number(values) => values.extend_from_within(first..),
+            Values::Boolean(values) => {
+                (first..first + count).for_each(|at| values.append(values.get_bit(at)));
+            }
+            Values::TextList(offsets, texts) => texts.repeat(offsets.repeat(count)),
+            Values::Object(object) => object.repeat(count),
+            Values::ObjectList(offsets, columns) => {
+                let items = offsets.repeat(count);
+                columns.iter_mut().for_each(|column| column.repeat(items));
+            }
+        }
+        for at in first..first + count {
+            self.nulls.append(self.nulls.is_valid(at));
+        }
     }
 
     /// Returns the values as an array, and begins with none.
@@ -122,8 +161,9 @@ impl Column {
                 let item = schema::item(&self.field);
                 Arc::new(ListArray::try_new(item, offsets.finish(), items, nulls)?)
             }
-            Values::Object(columns) => {
-                let (fields, arrays) = finish_all(columns)?;
+            Values::Object(object) => {
+                object.last.clear();
+                let (fields, arrays) = finish_all(&mut object.columns)?;
                 Arc::new(StructArray::try_new(fields, arrays, nulls)?)
             }
             Values::ObjectList(offsets, columns) => {
@@ -141,12 +181,9 @@ pub(super) fn read_object(
     columns: &mut [Column],
     line: &mut JsonCursor<'_>,
 ) -> Result<(), ColumnsError> {
-    let mut before: &[u8] = b"{";
     for column in columns {
-        line.expect(before, Expected::Field)?;
         line.expect(&column.key, Expected::Field)?;
         column.read(line)?;
-        before = b",";
     }
     line.expect(b"}", Expected::End)
 }
@@ -197,10 +234,45 @@ fn finish_all(columns: &mut [Column]) -> Result<(Fields, Vec<ArrayRef>), ArrowEr
     Ok((fields, arrays?))
 }
 
+/// An offset, or a difference of later and earlier ones, as an index.
+#[expect(clippy::cast_sign_loss, reason = "offsets only grow")]
+fn index(offset: i32) -> usize {
+    offset as usize
+}
+
 /// Returns the values, and leaves room for as many.
 fn take<T>(values: &mut Vec<T>) -> Vec<T> {
     let next = Vec::with_capacity(values.len());
     std::mem::replace(values, next)
+}
+
+impl ObjectColumns {
+    /// Appends the object that is next in a line. One that is the last once more is compared as a whole, and not read.
+    fn read(&mut self, line: &mut JsonCursor<'_>) -> Result<(), ColumnsError> {
+        if !self.last.is_empty() && line.advance_past(&self.last) {
+            self.columns.iter_mut().for_each(|column| column.repeat(1));
+            return Ok(());
+        }
+        let object = line.rest();
+        read_object(&mut self.columns, line)?;
+        self.last.clear();
+        let len = object.len() - line.rest().len();
+        self.last.extend_from_slice(&object[..len]);
+        Ok(())
+    }
+
+    /// Appends a null, which is null in all fields.
+    fn push_null(&mut self) {
+        self.last.clear();
+        self.columns.iter_mut().for_each(Column::push_null);
+    }
+
+    /// Appends the last `count` values once more, so that the last remains the last.
+    fn repeat(&mut self, count: usize) {
+        self.columns
+            .iter_mut()
+            .for_each(|column| column.repeat(count));
+    }
 }
 
 impl Texts {
@@ -226,6 +298,16 @@ impl Texts {
         self.offsets.push(self.bytes.len() as i32);
     }
 
+    /// Appends the last `count` texts once more.
+    fn repeat(&mut self, count: usize) {
+        let first = self.offsets.len() - 1 - count;
+        for text in first..first + count {
+            let [start, end] = [index(self.offsets[text]), index(self.offsets[text + 1])];
+            self.bytes.extend_from_within(start..end);
+            self.end_text();
+        }
+    }
+
     fn finish(
         &mut self,
         nulls: Option<arrow_buffer::NullBuffer>,
@@ -245,6 +327,16 @@ impl ListOffsets {
     fn push(&mut self, items: i32) {
         let before = self.0.last().copied().unwrap_or_default();
         self.0.push(before + items);
+    }
+
+    /// Appends the last `count` lists once more. Returns the number of their items.
+    fn repeat(&mut self, count: usize) -> usize {
+        let first = self.0.len() - 1 - count;
+        let before = self.0[first];
+        for list in first..first + count {
+            self.push(self.0[list + 1] - self.0[list]);
+        }
+        index(self.0[first + count] - before)
     }
 
     fn finish(&mut self) -> OffsetBuffer<i32> {

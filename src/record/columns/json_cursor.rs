@@ -41,6 +41,11 @@ impl<'l> JsonCursor<'l> {
         self.advance_past(b"null")
     }
 
+    /// The bytes that were not read.
+    pub(super) fn rest(&self) -> &'l [u8] {
+        &self.line[self.at..]
+    }
+
     /// Appends the text of a string to `out`.
     pub(super) fn text(&mut self, out: &mut Vec<u8>) -> Result<(), ColumnsError> {
         self.expect(b"\"", Expected::Text)?;

@@ -11,7 +11,7 @@ fn a_line_with_other_fields_is_refused() {
     let mut columns = Columns::new(None);
     let error = columns.append(b"{\"schema\":1,\"url\":\"x\"}").unwrap_err();
     assert_eq!(error.expected, Expected::Field);
-    assert_eq!(error.offset, 12);
+    assert_eq!(error.offset, 11);
     for (line, expected) in [
         (&b"{\"schema\":\"1\"}"[..], Expected::Integer),
         (b"x", Expected::Field),

@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use super::{GroupWriter, LeftParquet, fill};
+use super::{GroupWriter, LeftParquet, fill, lines};
 use crate::limits::{DATASET_GROUPS_BYTES, DATASET_OPEN_FILES};
 use crate::record::{Columns, FieldId};
 use crate::sink::{Sink, partial_path, resolve};
@@ -172,7 +172,7 @@ fn complete(mut part: OpenPart) -> io::Result<()> {
 impl Sink for Dataset {
     fn put(&mut self, batch: &[u8]) -> io::Result<bool> {
         let mut years: BTreeMap<&str, Vec<&[u8]>> = BTreeMap::new();
-        for line in batch.split_inclusive(|byte| *byte == b'\n') {
+        for line in lines(batch) {
             years.entry(year(line)).or_default().push(line);
         }
         self.batches += 1;
