@@ -1,0 +1,282 @@
+#!/usr/bin/env python3
+"""Figures of Arrow and Parquet: rates beside JSON lines, sizes, memory, and the counts that other programs read.
+
+usage: arrow_figures.py BINARY [--rounds N] [--threads N] [--large-mb N] PATH...
+
+    rates       `scan --format parquet` (a file, and --partition year) and `urlspool.scan` into pyarrow and polars, beside
+                `scan` to JSON lines and its reading by pyarrow, polars and DuckDB. In turns; for each the fastest round in
+                seconds and in processor time, and the maximum resident memory
+    sizes       the Parquet file has at most a tenth of the bytes of the JSON lines
+    counts      records, records of each host and of each year are equal in the JSON lines, read by Python's `json`, and in both
+                Parquet outputs, read by pyarrow, polars, DuckDB and Spark
+    memory      with --large-mb: maximum resident memory of the scan to Parquet and of `scan_stream` over the mboxes of PATH,
+                repeated to N MB and to a quarter of that. It may not grow by more than 48 MiB
+
+BINARY needs the feature `parquet`. Needs the package urlspool in this Python, and `pip install pyarrow polars duckdb`; Spark with
+`pip install pyspark` and Java. The exit code is 77 if they are not installed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from typing import Any, NamedTuple
+
+from cluster_engines import spark_session
+from cluster_inputs import mboxes, write_large_mbox
+
+SETUP = """
+import sys, warnings, urlspool
+warnings.simplefilter("ignore")
+output, threads, paths = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
+"""
+TO_PYARROW = "import pyarrow; print(pyarrow.table(urlspool.scan(paths, threads=threads)).num_rows)"
+TO_POLARS = "import polars; print(polars.DataFrame(urlspool.scan(paths, threads=threads)).height)"
+READ_PYARROW = """
+import pyarrow as pa, pyarrow.json
+options = pyarrow.json.ParseOptions(explicit_schema=pa.schema(urlspool.schema()))
+read = pyarrow.json.ReadOptions(use_threads=1 < threads)
+print(pyarrow.json.read_json(output, read_options=read, parse_options=options).num_rows)
+"""
+READ_POLARS = "import polars; print(polars.read_ndjson(output, infer_schema_length=None).height)"
+READ_DUCKDB = """
+import duckdb
+duckdb.sql(f"set threads = {threads}")
+print(duckdb.sql(f"from read_json('{output}')").to_arrow_table().num_rows)
+"""
+STREAM = """
+import pyarrow as pa
+with open(paths[0], "rb") as file:
+    print(sum(map(len, pa.RecordBatchReader.from_stream(urlspool.scan_stream(file, threads=threads)))))
+"""
+
+
+class Outputs:
+    """The outputs of a scan in each format."""
+
+    def __init__(self, folder: pathlib.Path) -> None:
+        self.lines = str(folder / "records.jsonl")
+        self.parquet = str(folder / "records.parquet")
+        self.years = str(folder / "years")
+
+
+class Counts(NamedTuple):
+    """Number of records of each host, and of each year; both without those that have none."""
+
+    records: int
+    hosts: dict[str, int]
+    years: dict[str, int]
+
+
+class Figure:
+    """The least use of resources of a command, and the number of rows that it printed."""
+
+    def __init__(self, command: list[str], threads: int, output: str | None = None) -> None:
+        self.command = command
+        self.environment = {**os.environ, "POLARS_MAX_THREADS": str(threads)}
+        # A folder that the command would not replace.
+        self.output = output
+        self.seconds = self.processor_seconds = float("inf")
+        self.resident_mib = 0
+        self.printed = ""
+
+    def run(self) -> None:
+        if self.output:
+            shutil.rmtree(self.output, ignore_errors=True)
+        begun = time.monotonic()
+        process = subprocess.Popen(self.command, env=self.environment, stdout=subprocess.PIPE, text=True)
+        assert process.stdout
+        with process.stdout:
+            self.printed = process.stdout.read().strip()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        # Damage in the input is an exit code of its own.
+        if process.returncode not in (0, 1):
+            raise SystemExit(f"{self.command} ended with {process.returncode}")
+        self.seconds = min(self.seconds, time.monotonic() - begun)
+        self.processor_seconds = min(self.processor_seconds, usage.ru_utime + usage.ru_stime)
+        self.resident_mib = max(self.resident_mib, usage.ru_maxrss >> 10)
+
+
+def python(code: str, outputs: Outputs, threads: int, paths: list[str]) -> Figure:
+    return Figure([sys.executable, "-c", SETUP + code, outputs.lines, str(threads), *paths], threads)
+
+
+def rates(options: argparse.Namespace, outputs: Outputs) -> int:
+    """Prints rates and sizes. Returns the number of failures."""
+    threads, paths = options.threads, options.paths
+    scan = [options.binary, "scan", "-q", f"-j{threads}", *paths]
+    parquet = [*scan, "--format", "parquet"]
+    figures = {
+        "scan to JSON lines": Figure([*scan, "-o", outputs.lines], threads),
+        "scan to Parquet": Figure([*parquet, "-o", outputs.parquet], threads),
+        "scan to Parquet by year": Figure([*parquet, "--partition", "year", "-o", outputs.years], threads, outputs.years),
+        "scan into pyarrow": python(TO_PYARROW, outputs, threads, paths),
+        "scan into polars": python(TO_POLARS, outputs, threads, paths),
+        "JSON lines into pyarrow": python(READ_PYARROW, outputs, threads, paths),
+        "JSON lines into polars": python(READ_POLARS, outputs, threads, paths),
+        "JSON lines into DuckDB": python(READ_DUCKDB, outputs, threads, paths),
+    }
+    for _ in range(options.rounds):
+        for figure in figures.values():
+            figure.run()
+    with open(outputs.lines, "rb") as file:
+        records = sum(1 for _ in file)
+    print(f"{'':24} {'seconds':>8} {'processor':>9} {'records/s':>9} {'MiB':>5}")
+    for name, figure in figures.items():
+        rate = records / figure.seconds
+        print(f"{name:24} {figure.seconds:8.2f} {figure.processor_seconds:9.2f} {rate:9.0f} {figure.resident_mib:5}", flush=True)
+    failed = sum(figure.printed not in ("", str(records)) for figure in figures.values())
+    sizes = os.path.getsize(outputs.lines), os.path.getsize(outputs.parquet)
+    print(f"{records} records: JSON lines {sizes[0]} bytes, Parquet {sizes[1]} bytes, {100 * sizes[1] / sizes[0]:.1f} %")
+    return failed + (sizes[0] < 10 * sizes[1])
+
+
+def counts(outputs: Outputs, folder: pathlib.Path) -> int:
+    """Compares the counts of other programs with those of the JSON lines. Returns the number of failures."""
+    expected = counts_of_lines(outputs.lines)
+    found = {
+        "pyarrow": counts_of_pyarrow(outputs),
+        "polars": counts_of_polars(outputs),
+        "DuckDB": counts_of_duckdb(outputs),
+    }
+    if importlib.util.find_spec("pyspark") and shutil.which("java"):
+        with spark_session("local[1]", folder) as session:
+            found["Spark"] = counts_of_spark(session, outputs)
+    else:
+        print("SKIPPED: Spark is not installed")
+    for reader, their in found.items():
+        equal = "as in" if their == expected else "UNLIKE"
+        sizes = f"{their.records} records, {len(their.hosts)} hosts, {len(their.years)} years"
+        print(f"{reader} reads {sizes} in the Parquet files, {equal} the JSON lines", flush=True)
+    return sum(their != expected for their in found.values())
+
+
+def counts_of_lines(lines: str) -> Counts:
+    hosts, years = Counter[str](), Counter[str]()
+    records = 0
+    with open(lines, "rb") as file:
+        for line in file:
+            record = json.loads(line)
+            records += 1
+            if record["host"] is not None:
+                hosts[record["host"]] += 1
+            years[year(record["message"]["date"] and record["message"]["date"].split("-")[0])] += 1
+    return Counts(records, dict(hosts), dict(years))
+
+
+def year(value: object) -> str:
+    """A year as text: readers take the names of folders for numbers if they all are."""
+    return "undated" if value in (None, "undated") else str(int(str(value)))
+
+
+def counted(records: int, hosts: list[tuple[str, int]], years: list[tuple[object, int]]) -> Counts:
+    return Counts(
+        records,
+        {host: number for host, number in hosts if host is not None},
+        {year(value): number for value, number in years},
+    )
+
+
+def counts_of_pyarrow(outputs: Outputs) -> Counts:
+    import pyarrow.dataset
+
+    whole = pyarrow.dataset.dataset(outputs.parquet).to_table(columns=["id", "host"])
+    by_year = pyarrow.dataset.dataset(outputs.years, partitioning="hive").to_table(columns=["year"])
+    hosts = whole.group_by("host").aggregate([([], "count_all")]).to_pydict()
+    years = by_year.group_by("year").aggregate([([], "count_all")]).to_pydict()
+    return counted(
+        whole.num_rows, list(zip(hosts["host"], hosts["count_all"])), list(zip(years["year"], years["count_all"]))
+    )
+
+
+def counts_of_polars(outputs: Outputs) -> Counts:
+    import polars
+
+    whole = polars.scan_parquet(outputs.parquet).select("id", "host").collect()
+    by_year = polars.scan_parquet(outputs.years, hive_partitioning=True, try_parse_hive_dates=False).select("year").collect()
+    return counted(whole.height, whole.group_by("host").len().rows(), by_year.group_by("year").len().rows())
+
+
+def counts_of_duckdb(outputs: Outputs) -> Counts:
+    import duckdb
+
+    by_year = f"read_parquet('{outputs.years}/*/*.parquet', hive_partitioning = true)"
+    [[records]] = duckdb.sql(f"select count(id) from '{outputs.parquet}'").fetchall()
+    return counted(
+        records,
+        duckdb.sql(f"select host, count(*) from '{outputs.parquet}' group by all").fetchall(),
+        duckdb.sql(f"select year, count(*) from {by_year} group by all").fetchall(),
+    )
+
+
+def counts_of_spark(session: Any, outputs: Outputs) -> Counts:
+    whole = session.read.parquet(outputs.parquet)
+    by_year = session.read.parquet(outputs.years)
+    return counted(
+        whole.where("id is not null").count(),
+        [tuple(row) for row in whole.groupBy("host").count().collect()],
+        [tuple(row) for row in by_year.groupBy("year").count().collect()],
+    )
+
+
+def memory(options: argparse.Namespace, folder: pathlib.Path) -> int:
+    """Prints the memory of scans of two sizes. Returns the number of those that grow."""
+    resident: dict[str, list[int]] = {}
+    folder = folder / "memory"
+    folder.mkdir()
+    outputs = Outputs(folder)
+    large = folder / "large.mbox"
+    for megabytes in (options.large_mb // 4, options.large_mb):
+        write_large_mbox(mboxes(options.paths), large, megabytes * 1_000_000)
+        to_parquet = [options.binary, "scan", "-q", f"-j{options.threads}", str(large), "--format", "parquet"]
+        figures = {
+            "scan to Parquet": Figure([*to_parquet, "-o", outputs.parquet], options.threads),
+            "scan to Parquet by year": Figure(
+                [*to_parquet, "--partition", "year", "-o", outputs.years], options.threads, outputs.years
+            ),
+            "scan_stream into Arrow batches": python(STREAM, outputs, options.threads, [str(large)]),
+        }
+        for name, figure in figures.items():
+            figure.run()
+            print(f"{name}: {figure.seconds:.1f} s, {figure.resident_mib} MiB at most", flush=True)
+            resident.setdefault(name, []).append(figure.resident_mib)
+    shutil.rmtree(folder)
+    return sum(small + 48 < big for small, big in resident.values())
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("binary")
+    parser.add_argument("paths", nargs="+", metavar="PATH")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--large-mb", type=int, default=0)
+    options = parser.parse_args()
+    for module in ("duckdb", "polars", "pyarrow", "urlspool"):
+        if importlib.util.find_spec(module) is None:
+            print(f"SKIPPED: {module} is not installed")
+            return 77
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        outputs = Outputs(folder)
+        failed = rates(options, outputs)
+        # Before the counts: the memory of a child is at least that of its parent.
+        if options.large_mb:
+            failed += memory(options, folder)
+        failed += counts(outputs, folder)
+    print(f"{0 if failed else 1} passed, {failed} failed, 0 skipped")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
