@@ -19,9 +19,7 @@ use super::LoadMode;
 use super::credentials::Credentials;
 use super::error::LoadError;
 use super::gone_messages::GoneMessages;
-use super::target::{
-    ChangedRows, LoadRow, RefusedRecord, RowOutcome, SegmentId, SegmentStatus, Target,
-};
+use super::target::{ChangedRows, LoadRow, RefusedRecord, SegmentId, SegmentStatus, Target};
 use crate::record::GoneLine;
 use bulk::BulkRows;
 use gone::remove_documents;
@@ -197,19 +195,19 @@ impl Target for ElasticsearchTarget {
         Ok(())
     }
 
-    fn put(&mut self, row: &LoadRow<'_>) -> Result<RowOutcome, LoadError> {
-        let record = row.record;
-        if self
-            .gone
-            .contains(&record.source.mailbox, &record.message.digest)
-        {
-            self.flush()?;
+    fn put(&mut self, rows: &[LoadRow<'_>]) -> Result<u64, LoadError> {
+        for row in rows {
+            let record = row.record;
+            let (mailbox, digest) = (&record.source.mailbox, &record.message.digest);
+            if self.gone.contains(mailbox, digest) {
+                self.flush()?;
+            }
+            self.rows.push(row);
+            if self.rows.is_full() {
+                self.flush_rows()?;
+            }
         }
-        self.rows.push(row);
-        if self.rows.is_full() {
-            self.flush_rows()?;
-        }
-        Ok(RowOutcome::Known)
+        Ok(0)
     }
 
     fn remove(&mut self, gone: &GoneLine) -> Result<u64, LoadError> {

@@ -7,10 +7,12 @@ use super::batch::LoadBatch;
 use super::error::LoadError;
 use super::input::{InputError, LoadInput, inputs_of};
 use super::lines::len_and_hash;
-use super::parsed_lines::{LineTexts, ParsedItem, ParsedLine, ParsedRecord, each_parsed_line};
+use super::parsed_lines::{
+    LineTexts, LinesRead, ParsedInput, ParsedLine, ParsedRecord, each_parsed_input,
+};
 use super::refusal::LoadInputError;
 use super::segment::SegmentFile;
-use super::target::{InputLine, LoadRow, RowOutcome, SegmentStatus, Target};
+use super::target::{LoadRow, SegmentStatus, Target};
 use super::{LoadCounts, LoadJob, LoadMode, LoadReport, LoadedSegments};
 use crate::record::{GoneLine, LineError, RecordLine};
 
@@ -117,8 +119,8 @@ impl<'r> Loader<'r> {
             return self.load_segment(input, segment, &name);
         }
         match self.load_lines(input, &name, Commits::BetweenLines)? {
-            InputEnd::Whole { .. } => {}
-            InputEnd::Failed(error) => self.failed(&name, &LoadInputError::Read(error)),
+            Ok(_) => {}
+            Err(error) => self.failed(&name, &LoadInputError::Read(error)),
         }
         Ok(())
     }
@@ -163,9 +165,9 @@ impl<'r> Loader<'r> {
         let effect = "nothing of it was loaded";
         self.or_commit(check_file(segment, name, effect))?;
         match self.load_lines(input, name, Commits::AfterInput)? {
-            InputEnd::Failed(error) => return Err(unreadable(name, &error)),
+            Err(error) => return Err(unreadable(name, &error)),
             // It may have changed since.
-            InputEnd::Whole { len, hash } => check_segment(segment, name, len, &hash, effect)?,
+            Ok(read) => check_segment(segment, name, read.len, &read.hash, effect)?,
         }
         self.target.add_segment(&segment.id)?;
         self.batch.counts.segments += 1;
@@ -187,70 +189,80 @@ impl<'r> Loader<'r> {
         input: &LoadInput,
         name: &str,
         commits: Commits,
-    ) -> Result<InputEnd, LoadError> {
+    ) -> Result<io::Result<LinesRead>, LoadError> {
         let texts = if self.target.needs_lines() {
             LineTexts::Keep
         } else {
             LineTexts::Drop
         };
-        let mut end = InputEnd::Failed(io::ErrorKind::UnexpectedEof.into());
-        each_parsed_line(input, texts, |item| {
-            match item {
-                ParsedItem::Line(line) => self.load_line(line, name)?,
-                ParsedItem::Idle if commits == Commits::BetweenLines => {
-                    return self.commit_between_lines();
-                }
-                ParsedItem::Idle => {}
-                ParsedItem::End { len, hash } => end = InputEnd::Whole { len, hash },
-                ParsedItem::Failed(error) => end = InputEnd::Failed(error),
+        let mut end = Err(io::ErrorKind::UnexpectedEof.into());
+        each_parsed_input(input, texts, |parsed| match parsed {
+            ParsedInput::Lines(lines) => self.load_parsed(lines, name, commits),
+            ParsedInput::Idle if commits == Commits::BetweenLines => self.commit_between_lines(),
+            ParsedInput::Idle => Ok(()),
+            ParsedInput::End(read) => {
+                end = Ok(read);
+                Ok(())
             }
-            match commits {
-                Commits::BetweenLines => self.commit_if_full(),
-                Commits::AfterInput => Ok(()),
+            ParsedInput::Failed(error) => {
+                end = Err(error);
+                Ok(())
             }
         })?;
         Ok(end)
     }
 
-    fn load_line(&mut self, line: ParsedLine, name: &str) -> Result<(), LoadError> {
-        let number = line.number;
-        match line.content {
-            Ok(ParsedRecord::Url {
-                record,
-                source_key,
-                record_key,
-            }) => self.put(&LoadRow {
-                record: &record,
-                source_key,
-                record_key,
-                line: InputLine {
-                    input: name,
-                    number,
-                    json: &line.json,
-                },
-            }),
-            Ok(ParsedRecord::Other(RecordLine::Gone(gone))) => self.remove(&gone),
-            Ok(ParsedRecord::Other(_)) => {
-                self.batch.counts.other_lines += 1;
-                Ok(())
+    /// Loads lines that follow each other. Records between lines of other types are put together.
+    fn load_parsed(
+        &mut self,
+        lines: &[ParsedLine],
+        name: &str,
+        commits: Commits,
+    ) -> Result<(), LoadError> {
+        let mut rows = Vec::with_capacity(lines.len());
+        for line in lines {
+            match line.row(name) {
+                Some(row) => rows.push(row),
+                None => {
+                    self.put(&rows)?;
+                    rows.clear();
+                    self.load_other_line(line, name)?;
+                }
             }
-            Err(error @ LineError::NoRecord(_)) => {
-                self.bad_line(name, number, &error);
-                Ok(())
-            }
-            Err(error) => Err(LoadError::Unusable(format!(
-                "{name}, line {number}: {error}"
-            ))),
+        }
+        self.put(&rows)?;
+        match commits {
+            Commits::BetweenLines => self.commit_if_full(),
+            Commits::AfterInput => Ok(()),
         }
     }
 
-    fn put(&mut self, row: &LoadRow<'_>) -> Result<(), LoadError> {
-        self.begin()?;
-        self.batch.rows += 1;
-        self.batch.counts.records += 1;
-        if self.target.put(row)? == RowOutcome::Added {
-            self.batch.counts.added += 1;
+    fn load_other_line(&mut self, line: &ParsedLine, name: &str) -> Result<(), LoadError> {
+        match &line.content {
+            Ok(ParsedRecord::Other(RecordLine::Gone(gone))) => return self.remove(gone),
+            Ok(_) => self.batch.counts.other_lines += 1,
+            Err(error @ LineError::NoRecord(_)) => {
+                self.counts.bad_lines += 1;
+                self.report.bad_line(name, line.number, error);
+            }
+            Err(error) => {
+                let number = line.number;
+                return Err(LoadError::Unusable(format!(
+                    "{name}, line {number}: {error}"
+                )));
+            }
         }
+        Ok(())
+    }
+
+    fn put(&mut self, rows: &[LoadRow<'_>]) -> Result<(), LoadError> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        self.begin()?;
+        self.batch.rows += rows.len();
+        self.batch.counts.records += rows.len() as u64;
+        self.batch.counts.added += self.target.put(rows)?;
         self.report_refused();
         Ok(())
     }
@@ -268,11 +280,6 @@ impl<'r> Loader<'r> {
             self.report
                 .refused_record(&refused.input, refused.line, &refused.refusal);
         }
-    }
-
-    fn bad_line(&mut self, name: &str, number: u64, error: &LineError) {
-        self.counts.bad_lines += 1;
-        self.report.bad_line(name, number, error);
     }
 
     fn begin(&mut self) -> Result<(), LoadError> {
@@ -344,15 +351,6 @@ fn check_segment(
 
 fn unreadable(name: &str, error: &io::Error) -> LoadError {
     LoadError::Io(format!("cannot read {name}: {error}"))
-}
-
-/// The end of an input.
-#[derive(Debug)]
-enum InputEnd {
-    /// All lines were read: their length and hash.
-    Whole { len: u64, hash: String },
-    /// It cannot be read, or not to its end.
-    Failed(io::Error),
 }
 
 /// Places at which a batch may end.

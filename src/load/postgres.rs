@@ -18,7 +18,7 @@ use super::dates::{is_plausible, today};
 use super::error::LoadError;
 use super::gone_messages::GoneMessages;
 use super::records_view::RECORDS_VIEW;
-use super::target::{ChangedRows, LoadRow, RowOutcome, SegmentId, SegmentStatus, Target};
+use super::target::{ChangedRows, LoadRow, SegmentId, SegmentStatus, Target};
 use crate::limits::{LOAD_LOCK_SECONDS, LOAD_STAGED_BYTES};
 use crate::record::GoneLine;
 use schema::{MERGE, RECOMPUTE_LINKS, RELATIONS, STAGING, TABLES, VERSION};
@@ -264,20 +264,22 @@ impl Target for PostgresTarget {
         Ok(())
     }
 
-    fn put(&mut self, row: &LoadRow<'_>) -> Result<RowOutcome, LoadError> {
-        let record = row.record;
-        let (mailbox, digest) = (&record.source.mailbox, &record.message.digest);
-        if self.gone.contains(mailbox, digest) {
-            self.flush()?;
+    fn put(&mut self, rows: &[LoadRow<'_>]) -> Result<u64, LoadError> {
+        for row in rows {
+            let record = row.record;
+            let (mailbox, digest) = (&record.source.mailbox, &record.message.digest);
+            if self.gone.contains(mailbox, digest) {
+                self.flush()?;
+            }
+            let is_cited = |date: &&str| is_plausible(&record.scheme, date, &self.today);
+            let cited = record.message.date.as_deref().filter(is_cited);
+            copy_row::append_row(row, self.number, cited, &mut self.staged);
+            self.number += 1;
+            if LOAD_STAGED_BYTES <= self.staged.len() {
+                self.merge()?;
+            }
         }
-        let is_cited = |date: &&str| is_plausible(&record.scheme, date, &self.today);
-        let cited = record.message.date.as_deref().filter(is_cited);
-        copy_row::append_row(row, self.number, cited, &mut self.staged);
-        self.number += 1;
-        if LOAD_STAGED_BYTES <= self.staged.len() {
-            self.merge()?;
-        }
-        Ok(RowOutcome::Known)
+        Ok(0)
     }
 
     fn remove(&mut self, gone: &GoneLine) -> Result<u64, LoadError> {

@@ -7,6 +7,7 @@ mod connection;
 mod link_updates;
 mod removal;
 mod row_ids;
+mod row_statements;
 mod schema;
 
 #[cfg(feature = "audit")]
@@ -21,16 +22,20 @@ use rusqlite::{Connection, OptionalExtension, Params, params};
 
 use super::dates::{is_plausible, today};
 use super::error::LoadError;
-use super::target::{ChangedRows, LoadRow, RowOutcome, SegmentId, SegmentStatus, Target};
+use super::target::{ChangedRows, LoadRow, SegmentId, SegmentStatus, Target};
 use crate::record::GoneLine;
-use link_updates::LinkUpdates;
-use row_ids::{MessageTexts, RowIds};
+use link_updates::{LinkUpdates, NewCitation, SinceLast};
+use row_ids::{RowIds, next_id};
+use row_statements::{RowParents, RowStatements};
 
 /// A database file that is being loaded.
 pub(super) struct SqliteTarget {
     db: Connection,
     path: PathBuf,
     batch: SqliteBatch,
+    links: LinkUpdates,
+    /// `PRAGMA data_version` of the last transaction: another one if another program wrote since.
+    data_version: Option<i64>,
     /// `true` from [`Target::begin_replacing`] to the commit.
     is_replacing: bool,
 }
@@ -43,15 +48,20 @@ struct SqliteBatch {
     /// Identifier of the next row of `urls`.
     next_url: i64,
     ids: RowIds,
-    links: LinkUpdates,
+    last_outcome: RowOutcome,
     /// `true` if rows were removed.
     has_removed: bool,
 }
 
-const INSERT_URL: &str = "INSERT INTO urls VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24,?25,?26,?27,?28,?29,?30,?31,?32,?33)";
-
-const INSERT_TEXT: &str =
-    "INSERT INTO search(rowid, url, anchor, subject, sender) VALUES(?1,?2,?3,?4,?5)";
+/// Effect of a row of the input.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum RowOutcome {
+    /// It was added.
+    #[default]
+    Added,
+    /// The database held it already.
+    Known,
+}
 
 impl SqliteTarget {
     /// Opens a database, or creates it.
@@ -60,6 +70,8 @@ impl SqliteTarget {
             db: connection::open_to_write(path)?,
             path: path.to_owned(),
             batch: SqliteBatch::default(),
+            links: LinkUpdates::default(),
+            data_version: None,
             is_replacing: false,
         })
     }
@@ -76,135 +88,107 @@ impl SqliteTarget {
         result.map_err(|error| sqlite_error(&self.path, &error))
     }
 
-    fn known_url(&self, key: &[u8; 16]) -> rusqlite::Result<Option<i64>> {
-        let mut statement = self
-            .db
-            .prepare_cached("SELECT id FROM urls WHERE record_key=?1")?;
-        statement
-            .query_row(params![key], |row| row.get(0))
-            .optional()
+    /// Adds the rows that are not there. Returns their number.
+    fn put_rows(&mut self, rows: &[LoadRow<'_>]) -> rusqlite::Result<u64> {
+        let mut statements = RowStatements::prepare(&self.db)?;
+        let mut added = 0;
+        for row in rows {
+            let (batch, links) = (&mut self.batch, &mut self.links);
+            let outcome = batch.put(links, &self.db, &mut statements, row)?;
+            added += u64::from(outcome == RowOutcome::Added);
+            if self.is_replacing {
+                removal::keep(&self.db, row.record_key)?;
+            }
+        }
+        Ok(added)
     }
 
-    /// Adds the row of a record that is not there.
-    fn add(&mut self, row: &LoadRow<'_>) -> rusqlite::Result<i64> {
-        let record = row.record;
-        let batch = &mut self.batch;
-        let source = batch.ids.source(&self.db, row)?;
-        let message = batch.ids.message(&self.db, row)?;
-        let cited = record
-            .message
-            .date
-            .as_deref()
-            .filter(|date| is_plausible(&record.scheme, date, &batch.today));
-        let link = match record.key.as_deref() {
-            None => None,
-            Some(key) => Some(batch.links.cite(&self.db, key, record, message, cited)?),
+    /// Finds out if another program wrote to the database since the last call.
+    fn since_last(&mut self) -> rusqlite::Result<SinceLast> {
+        let mut statement = self.db.prepare_cached("PRAGMA data_version")?;
+        let version = statement.query_row([], |row| row.get(0))?;
+        let is_same = self.data_version.replace(version) == Some(version);
+        Ok(if is_same {
+            SinceLast::Unchanged
+        } else {
+            SinceLast::Changed
+        })
+    }
+
+    fn begin_batch(&mut self) -> rusqlite::Result<()> {
+        let since_last = self.since_last()?;
+        self.links.begin(&self.db, since_last)?;
+        self.batch = SqliteBatch {
+            today: today(),
+            next_url: next_id(&self.db, "urls")?,
+            ids: RowIds::new(&self.db)?,
+            last_outcome: RowOutcome::Added,
+            has_removed: false,
         };
-        let id = batch.next_url;
-        batch.next_url += 1;
-        insert_url(
-            &self.db,
-            id,
-            row,
-            &RowParents {
-                link,
-                source,
-                message: message.id,
-                cited,
-            },
-        )?;
-        insert_text(&self.db, id, row, batch.ids.message_texts())?;
-        Ok(id)
+        Ok(())
     }
 }
 
-/// The rows that a row of `urls` refers to, and its plausible date.
-struct RowParents<'d> {
-    link: Option<i64>,
-    source: i64,
-    message: i64,
-    cited: Option<&'d str>,
-}
+impl SqliteBatch {
+    /// Adds the row of a record, and what it refers to, unless it is there.
+    fn put(
+        &mut self,
+        links: &mut LinkUpdates,
+        db: &Connection,
+        statements: &mut RowStatements<'_>,
+        row: &LoadRow<'_>,
+    ) -> rusqlite::Result<RowOutcome> {
+        // Known rows follow each other. Then a lookup is cheaper than a row that is not added.
+        let is_known = self.last_outcome == RowOutcome::Known
+            && statements.find_url(row.record_key)?.is_some();
+        self.last_outcome = if is_known {
+            RowOutcome::Known
+        } else {
+            self.add(links, db, statements, row)?
+        };
+        Ok(self.last_outcome)
+    }
 
-fn insert_url(
-    db: &Connection,
-    id: i64,
-    row: &LoadRow<'_>,
-    parents: &RowParents<'_>,
-) -> rusqlite::Result<()> {
-    let record = row.record;
-    let mut statement = db.prepare_cached(INSERT_URL)?;
-    statement.execute(params![
-        id,
-        row.record_key.to_be_bytes(),
-        &*record.id,
-        parents.link,
-        parents.message,
-        parents.source,
-        &*record.url,
-        record.fragment.as_deref(),
-        &*record.scheme,
-        record.host.as_deref(),
-        record.domain.as_deref(),
-        record.port,
-        record.href.as_deref(),
-        parents.cited,
-        record.conforms.json(),
-        record.warnings.json(),
-        record.hazards.json(),
-        record.form.as_deref(),
-        &*record.wrapper,
-        record.repairs.json(),
-        record.confidence,
-        record.truncated,
-        &*record.region,
-        record.quote_depth,
-        record.anchor.as_deref(),
-        record.mismatch,
-        record.unwrapped_from.as_deref(),
-        record.unwrapped_by.as_deref(),
-        record.source.start,
-        record.source.end,
-        record.source.line,
-        record.source.exact,
-        record.count,
-    ])?;
-    Ok(())
-}
-
-/// Indexes the texts of a row, as the view `texts` has them: with others the index could not be kept up to date.
-fn insert_text(
-    db: &Connection,
-    id: i64,
-    row: &LoadRow<'_>,
-    message: Option<&MessageTexts>,
-) -> rusqlite::Result<()> {
-    let record = row.record;
-    let mut statement = db.prepare_cached(INSERT_TEXT)?;
-    statement.execute(params![
-        id,
-        &*record.url,
-        record.anchor.as_deref(),
-        message.and_then(|message| message.subject.as_deref()),
-        message.and_then(|message| message.sender.as_deref()),
-    ])?;
-    Ok(())
+    fn add(
+        &mut self,
+        links: &mut LinkUpdates,
+        db: &Connection,
+        statements: &mut RowStatements<'_>,
+        row: &LoadRow<'_>,
+    ) -> rusqlite::Result<RowOutcome> {
+        let record = row.record;
+        let source = self.ids.source(statements, row)?;
+        let message = self.ids.message(statements, row)?;
+        let date = record.message.date.as_deref();
+        let cited = date.filter(|date| is_plausible(&record.scheme, date, &self.today));
+        let key = record.key.as_deref();
+        let citation = key.map(|key| links.cite(db, statements, key, record, message));
+        let citation = citation.transpose()?;
+        let id = self.next_url;
+        let parents = RowParents {
+            link: citation.as_ref().map(NewCitation::link_id),
+            source,
+            message: message.id,
+            cited,
+        };
+        if !statements.insert_url(id, row, &parents)? {
+            return Ok(RowOutcome::Known);
+        }
+        self.next_url += 1;
+        let texts = self.ids.store(statements, row)?;
+        statements.insert_text(id, record, texts)?;
+        if let Some(citation) = citation {
+            links.count(&citation, message, cited);
+        }
+        Ok(RowOutcome::Added)
+    }
 }
 
 impl Target for SqliteTarget {
     fn begin(&mut self) -> Result<(), LoadError> {
         self.run("BEGIN IMMEDIATE", [])?;
-        let next_url = self
-            .db
-            .query_row("SELECT ifnull(max(id), 0) + 1 FROM urls", [], |row| {
-                row.get(0)
-            });
-        self.batch = SqliteBatch {
-            today: today(),
-            next_url: self.named(next_url)?,
-            ..SqliteBatch::default()
-        };
-        Ok(())
+        let begun = self.begin_batch();
+        self.named(begun)
     }
 
     fn segment_status(&mut self, segment: &SegmentId) -> Result<SegmentStatus, LoadError> {
@@ -242,27 +226,13 @@ impl Target for SqliteTarget {
         Ok(())
     }
 
-    fn put(&mut self, row: &LoadRow<'_>) -> Result<RowOutcome, LoadError> {
-        let known = self.named(self.known_url(&row.record_key.to_be_bytes()))?;
-        let id = match known {
-            Some(id) => id,
-            None => {
-                let added = self.add(row);
-                self.named(added)?
-            }
-        };
-        if self.is_replacing {
-            self.named(removal::keep(&self.db, id))?;
-        }
-        Ok(if known.is_some() {
-            RowOutcome::Known
-        } else {
-            RowOutcome::Added
-        })
+    fn put(&mut self, rows: &[LoadRow<'_>]) -> Result<u64, LoadError> {
+        let added = self.put_rows(rows);
+        self.named(added)
     }
 
     fn remove(&mut self, gone: &GoneLine) -> Result<u64, LoadError> {
-        self.batch.ids = RowIds::default();
+        self.batch.ids.forget();
         self.batch.has_removed = true;
         self.named(removal::remove_gone(&self.db, gone))
     }
@@ -280,9 +250,10 @@ impl Target for SqliteTarget {
 
     fn commit(&mut self) -> Result<ChangedRows, LoadError> {
         self.is_replacing = false;
-        let updated = self.batch.links.write(&self.db);
+        let updated = self.links.write(&self.db);
         self.named(updated)?;
         if self.batch.has_removed {
+            self.links.forget();
             self.named(removal::recompute_links(&self.db))?;
         }
         self.run("COMMIT", [])?;
@@ -292,6 +263,10 @@ impl Target for SqliteTarget {
     fn roll_back(&mut self) {
         // If it fails, the transaction was rolled back already, or ends with the connection.
         let _ = self.db.execute_batch("ROLLBACK");
+        self.links.forget();
         self.is_replacing = false;
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -59,15 +59,6 @@ pub(super) struct InputLine<'r> {
     pub(super) json: &'r [u8],
 }
 
-/// Effect of a row of the input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum RowOutcome {
-    /// It was added.
-    Added,
-    /// The target held it already.
-    Known,
-}
-
 /// Rows that a target changed since it last reported rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ChangedRows {
@@ -104,9 +95,9 @@ pub(super) trait Target {
     /// Marks a segment as loaded.
     fn add_segment(&mut self, segment: &SegmentId) -> Result<(), LoadError>;
 
-    /// Adds the row of a record, unless it is there. A target that learns only later how many rows were new returns
-    /// [`RowOutcome::Known`] here and counts in [`Target::commit`].
-    fn put(&mut self, row: &LoadRow<'_>) -> Result<RowOutcome, LoadError>;
+    /// Adds the rows of records, unless they are there. Returns the number of those that were added, or 0 if that is learnt only
+    /// in [`Target::commit`].
+    fn put(&mut self, rows: &[LoadRow<'_>]) -> Result<u64, LoadError>;
 
     /// Removes the rows of messages that are gone. Returns their number, or 0 if that is learnt only in [`Target::commit`].
     fn remove(&mut self, gone: &GoneLine) -> Result<u64, LoadError>;

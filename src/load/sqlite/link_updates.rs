@@ -1,115 +1,242 @@
 //! The numbers of links, collected while rows are added and written together.
+//!
+//! Links that were found or added stay in memory after a commit, until another program changes the database: the next batch
+//! cites many of them again.
 
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 
-use super::row_ids::MessageRow;
+use super::row_ids::{MessageRow, next_id};
+use super::row_statements::RowStatements;
 use crate::limits::{LOAD_PENDING_LINK_BYTES, LOAD_PENDING_LINKS};
 use crate::record::UrlLine;
 
-/// Changes of the links' numbers by the rows of a transaction, not written yet.
+/// Links that were cited, with the changes of their numbers that are not written yet.
 #[derive(Debug, Default)]
 pub(super) struct LinkUpdates {
-    /// The changes, by the key of the link.
-    pending: HashMap<String, LinkUpdate>,
-    /// Size of their keys.
+    /// Identifiers, and places in `links`, by the key of the link.
+    places: HashMap<Rc<str>, LinkPlace>,
+    links: Vec<LinkUpdate>,
+    /// Size of the keys.
     key_bytes: usize,
+    /// Identifier of the next new link.
+    next_id: i64,
     /// The last message, if it is new, and the links that it cites so far.
     last_message: Option<i64>,
     cited: HashSet<i64>,
 }
 
-/// Changes of one link's numbers.
-#[derive(Debug, Default)]
+/// A link, and the changes of its numbers.
+#[derive(Debug)]
 struct LinkUpdate {
     id: i64,
+    key: Rc<str>,
+    /// The fields of a link that has no row yet.
+    new: Option<NewLink>,
     citations: i64,
     messages: i64,
     first: Option<String>,
     last: Option<String>,
 }
 
-const INSERT_LINK: &str =
-    "INSERT INTO links(key, scheme, host, domain, citations, messages) VALUES(?1,?2,?3,?4,0,0)";
+#[derive(Debug)]
+struct NewLink {
+    scheme: String,
+    host: Option<String>,
+    domain: Option<String>,
+}
+
+/// A link in memory, until the next one is found.
+#[derive(Clone, Copy, Debug)]
+struct LinkPlace {
+    id: i64,
+    place: usize,
+}
+
+/// A citation that is not counted yet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NewCitation {
+    link: LinkPlace,
+    /// `true` if no message of this digest cites the link so far.
+    is_first: bool,
+}
+
+/// The database since the last transaction of this connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SinceLast {
+    /// Nobody else wrote to it.
+    Unchanged,
+    /// Links may be others.
+    Changed,
+}
+
+const INSERT_LINK: &str = "INSERT INTO links VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9)";
 
 const UPDATE_LINK: &str = "UPDATE links SET citations = citations + ?2, messages = messages + ?3,
   first = CASE WHEN first IS NULL OR ?4 < first THEN ?4 ELSE first END,
   last = CASE WHEN last IS NULL OR ?5 > last THEN ?5 ELSE last END WHERE id=?1";
 
-/// Returns `true` if a message of this digest cites the link already. Copies of a message cite the same links, so the search
-/// ends at the first copy; the order of a plain join could be that of the link's rows, which are many.
-const IS_CITED: &str = "SELECT EXISTS(SELECT 1 FROM messages CROSS JOIN urls
-  ON urls.link=?1 AND urls.message = messages.id WHERE messages.digest=?2)";
-
 impl LinkUpdates {
-    /// Counts a citation of the link `key` before its row is added. Returns the link's identifier.
+    /// Begins a transaction.
+    pub(super) fn begin(&mut self, db: &Connection, since_last: SinceLast) -> rusqlite::Result<()> {
+        // A link that was found, and not cited after all, has no row.
+        if since_last == SinceLast::Changed || self.links.iter().any(|link| link.new.is_some()) {
+            self.forget();
+        }
+        self.last_message = None;
+        self.next_id = next_id(db, "links")?;
+        Ok(())
+    }
+
+    /// Forgets all links.
+    pub(super) fn forget(&mut self) {
+        self.places.clear();
+        self.links.clear();
+        self.key_bytes = 0;
+    }
+
+    /// Returns the citation of the link `key` by a record whose row is not added yet.
     pub(super) fn cite(
         &mut self,
         db: &Connection,
+        statements: &mut RowStatements<'_>,
         key: &str,
         record: &UrlLine,
         message: MessageRow,
-        date: Option<&str>,
-    ) -> rusqlite::Result<i64> {
-        if LOAD_PENDING_LINKS <= self.pending.len() || LOAD_PENDING_LINK_BYTES <= self.key_bytes {
+    ) -> rusqlite::Result<NewCitation> {
+        let link = self.find(db, statements, key, record)?;
+        let digest = &*record.message.digest;
+        let is_first = self.is_first_citation(statements, link, message, digest)?;
+        Ok(NewCitation { link, is_first })
+    }
+
+    /// Returns the link `key` of a record. A new link has a row only if it is cited.
+    fn find(
+        &mut self,
+        db: &Connection,
+        statements: &mut RowStatements<'_>,
+        key: &str,
+        record: &UrlLine,
+    ) -> rusqlite::Result<LinkPlace> {
+        if let Some(link) = self.places.get(key) {
+            return Ok(*link);
+        }
+        if LOAD_PENDING_LINKS <= self.links.len() || LOAD_PENDING_LINK_BYTES <= self.key_bytes {
             self.write(db)?;
+            self.forget();
         }
-        if !self.pending.contains_key(key) {
-            let update = LinkUpdate {
-                id: find_or_add(db, key, record)?,
-                ..LinkUpdate::default()
-            };
-            self.pending.insert(key.to_owned(), update);
-            self.key_bytes += key.len();
-        }
-        let id = self.pending.get(key).map_or(0, |update| update.id);
-        let is_first = self.is_first_citation(db, id, record, message)?;
-        if let Some(update) = self.pending.get_mut(key) {
-            update.add(is_first, date);
-        }
-        Ok(id)
+        let found = statements.find_link(key)?;
+        let id = found.unwrap_or(self.next_id);
+        let new = match found {
+            Some(_) => None,
+            None => {
+                self.next_id += 1;
+                Some(NewLink::of(record))
+            }
+        };
+        let key: Rc<str> = key.into();
+        let link = LinkPlace {
+            id,
+            place: self.links.len(),
+        };
+        self.key_bytes += key.len();
+        self.links.push(LinkUpdate::of(id, Rc::clone(&key), new));
+        self.places.insert(key, link);
+        Ok(link)
     }
 
     /// Returns `true` if no message of this digest cites the link so far.
     fn is_first_citation(
         &mut self,
-        db: &Connection,
-        link: i64,
-        record: &UrlLine,
+        statements: &mut RowStatements<'_>,
+        link: LinkPlace,
         message: MessageRow,
+        digest: &str,
     ) -> rusqlite::Result<bool> {
         if !message.is_new {
-            let mut is_cited = db.prepare_cached(IS_CITED)?;
-            let params = params![link, &*record.message.digest];
-            return is_cited.query_row(params, |row| row.get::<_, bool>(0).map(|cited| !cited));
+            return statements.is_cited(link.id, digest).map(|cited| !cited);
         }
         if self.last_message != Some(message.id) {
             self.last_message = Some(message.id);
             self.cited.clear();
         }
-        Ok(self.cited.insert(link))
+        Ok(!self.cited.contains(&link.id))
     }
 
-    /// Writes the numbers to the table.
+    /// Counts a citation by a row that was added.
+    pub(super) fn count(
+        &mut self,
+        citation: &NewCitation,
+        message: MessageRow,
+        date: Option<&str>,
+    ) {
+        let NewCitation { link, is_first } = *citation;
+        if message.is_new {
+            self.cited.insert(link.id);
+        }
+        if let Some(update) = self.links.get_mut(link.place) {
+            update.add(is_first, date);
+        }
+    }
+
+    /// Writes the numbers to the table, in the order of its rows.
     pub(super) fn write(&mut self, db: &Connection) -> rusqlite::Result<()> {
-        self.key_bytes = 0;
-        let mut statement = db.prepare_cached(UPDATE_LINK)?;
-        for (_, update) in self.pending.drain() {
-            let LinkUpdate {
-                id,
-                citations,
-                messages,
-                first,
-                last,
-            } = update;
-            statement.execute(params![id, citations, messages, first, last])?;
+        let mut cited: Vec<_> = self
+            .links
+            .iter_mut()
+            .filter(|link| 0 < link.citations)
+            .collect();
+        cited.sort_unstable_by_key(|link| link.id);
+        let mut insert = db.prepare_cached(INSERT_LINK)?;
+        let mut update = db.prepare_cached(UPDATE_LINK)?;
+        for link in cited {
+            let (citations, messages) = (link.citations, link.messages);
+            let (first, last) = (link.first.take(), link.last.take());
+            (link.citations, link.messages) = (0, 0);
+            match link.new.take() {
+                None => update.execute(params![link.id, citations, messages, first, last])?,
+                Some(new) => insert.execute(params![
+                    link.id, &*link.key, new.scheme, new.host, new.domain, citations, messages,
+                    first, last
+                ])?,
+            };
         }
         Ok(())
     }
 }
 
+impl NewCitation {
+    /// Identifier of the link's row.
+    pub(super) fn link_id(&self) -> i64 {
+        self.link.id
+    }
+}
+
+impl NewLink {
+    fn of(record: &UrlLine) -> NewLink {
+        NewLink {
+            scheme: record.scheme.clone(),
+            host: record.host.clone(),
+            domain: record.domain.clone(),
+        }
+    }
+}
+
 impl LinkUpdate {
+    fn of(id: i64, key: Rc<str>, new: Option<NewLink>) -> LinkUpdate {
+        LinkUpdate {
+            id,
+            key,
+            new,
+            citations: 0,
+            messages: 0,
+            first: None,
+            last: None,
+        }
+    }
+
     fn add(&mut self, is_first_of_message: bool, date: Option<&str>) {
         self.citations += 1;
         self.messages += i64::from(is_first_of_message);
@@ -123,23 +250,10 @@ impl LinkUpdate {
     }
 }
 
-fn find_or_add(db: &Connection, key: &str, record: &UrlLine) -> rusqlite::Result<i64> {
-    let mut find = db.prepare_cached("SELECT id FROM links WHERE key=?1")?;
-    match find.query_row(params![key], |row| row.get(0)).optional()? {
-        Some(id) => Ok(id),
-        None => db.prepare_cached(INSERT_LINK)?.insert(params![
-            key,
-            &*record.scheme,
-            record.host.as_deref(),
-            record.domain.as_deref()
-        ]),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::sqlite::schema::TABLES;
+    use crate::load::sqlite::schema::{TABLES, search_table};
     use crate::record::{RecordLine, read_record_line};
 
     /// Some record.
@@ -160,16 +274,20 @@ mod tests {
     fn keys_that_wait_are_limited_in_size() {
         let db = Connection::open_in_memory().unwrap();
         db.execute_batch(TABLES).unwrap();
+        db.execute_batch(&search_table()).unwrap();
         let (record, mut updates) = (record(), LinkUpdates::default());
         let message = MessageRow {
             id: 1,
             is_new: true,
         };
         let long = "a".repeat(4 << 20);
+        updates.begin(&db, SinceLast::Unchanged).unwrap();
+        let mut statements = RowStatements::prepare(&db).unwrap();
         for n in 0..20 {
             let key = format!("http://{n}.example/{long}");
-            updates.cite(&db, &key, &record, message, None).unwrap();
-            let waiting: usize = updates.pending.keys().map(String::len).sum();
+            let cited = updates.cite(&db, &mut statements, &key, &record, message);
+            updates.count(&cited.unwrap(), message, None);
+            let waiting: usize = updates.places.keys().map(|key| key.len()).sum();
             assert!(waiting <= LOAD_PENDING_LINK_BYTES + key.len());
         }
         updates.write(&db).unwrap();

@@ -62,9 +62,9 @@ pub(super) fn begin_replacing(db: &Connection) -> rusqlite::Result<()> {
 }
 
 /// Remembers a row of the input.
-pub(super) fn keep(db: &Connection, id: i64) -> rusqlite::Result<()> {
-    db.prepare_cached("INSERT OR IGNORE INTO kept VALUES(?1)")?
-        .execute(params![id])?;
+pub(super) fn keep(db: &Connection, record_key: u128) -> rusqlite::Result<()> {
+    db.prepare_cached("INSERT OR IGNORE INTO kept SELECT id FROM urls WHERE record_key=?1")?
+        .execute(params![record_key.to_be_bytes()])?;
     Ok(())
 }
 

@@ -1,0 +1,123 @@
+use std::fs;
+
+use super::*;
+use crate::load::target::InputLine;
+use crate::record::{RecordLine, UrlLine, read_record_line};
+
+/// The record `id` of a message that cites `key`.
+fn record(id: &str, digest: &str, key: &str) -> UrlLine {
+    let line = format!(
+        r#"{{"schema":1,"type":"url","id":"{id}","url":"{key}","fragment":null,"scheme":"http","host":"a","domain":null,
+        "port":80,"key":"{key}","href":null,"conforms":[],"warnings":[],"hazards":[],"form":null,"wrapper":"none","repairs":[],
+        "confidence":1.0,"truncated":false,"region":"body","quote_depth":0,"anchor":null,"mismatch":null,"unwrapped_from":null,
+        "unwrapped_by":null,"source":{{"path":"a","path_b64":null,"mailbox":"a","member":null,"member_b64":null,"kind":"mbox",
+        "start":0,"end":9,"line":1,"exact":true}},"message":{{"start":0,"end":9,"id":null,"digest":"{digest}","date":null,
+        "date_raw":null,"from":null,"subject":null,"newsgroups":[],"list_id":null,"references":[]}},"count":null}}"#
+    );
+    match read_record_line(line.as_bytes()).unwrap() {
+        RecordLine::Url(record) => *record,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn put(target: &mut SqliteTarget, record: &UrlLine) -> u64 {
+    let source_key = record.source.source_key().unwrap();
+    let line = InputLine {
+        input: "a",
+        number: 1,
+        json: b"",
+    };
+    let row = LoadRow {
+        record,
+        line,
+        source_key,
+        record_key: record.record_key(source_key),
+    };
+    target.put(&[row]).unwrap()
+}
+
+/// The links with their numbers, and the numbers of their rows.
+fn links(path: &Path) -> Vec<(String, i64, i64, i64)> {
+    let db = Connection::open(path).unwrap();
+    let sql = "SELECT key, citations, messages, (SELECT count(*) FROM urls WHERE link = links.id) FROM links ORDER BY key";
+    let mut statement = db.prepare(sql).unwrap();
+    let rows = statement.query_map([], |row| {
+        Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+    });
+    rows.and_then(Iterator::collect).unwrap()
+}
+
+fn database(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("urlspool-{}-{name}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    folder.join("urls.db")
+}
+
+const KEY: &str = "http://a/";
+
+#[test]
+fn a_link_that_another_program_removed_is_added_again() {
+    let path = database("removed");
+    let mut first = SqliteTarget::open(&path).unwrap();
+    first.begin().unwrap();
+    assert_eq!(put(&mut first, &record("00", "00", KEY)), 1);
+    first.commit().unwrap();
+    let mut second = SqliteTarget::open(&path).unwrap();
+    let gone = GoneLine {
+        mailbox: "a".to_owned(),
+        digests: vec!["00".to_owned()],
+    };
+    second.begin().unwrap();
+    assert_eq!(second.remove(&gone).unwrap(), 1);
+    second.commit().unwrap();
+    assert_eq!(links(&path), []);
+    first.begin().unwrap();
+    assert_eq!(put(&mut first, &record("01", "01", KEY)), 1);
+    first.commit().unwrap();
+    assert_eq!(links(&path), [(KEY.to_owned(), 1, 1, 1)]);
+    fs::remove_dir_all(path.parent().unwrap()).unwrap();
+}
+
+#[test]
+fn links_are_found_again_in_the_next_transaction_and_after_a_rollback() {
+    let path = database("again");
+    let mut target = SqliteTarget::open(&path).unwrap();
+    target.begin().unwrap();
+    put(&mut target, &record("00", "00", KEY));
+    target.roll_back();
+    for (id, digest) in [("01", "01"), ("02", "02")] {
+        target.begin().unwrap();
+        put(&mut target, &record(id, digest, "http://b/"));
+        put(&mut target, &record(&format!("{id}0"), digest, KEY));
+        put(&mut target, &record(&format!("{id}1"), digest, KEY));
+        target.commit().unwrap();
+    }
+    let expected = [(KEY.to_owned(), 4, 2, 4), ("http://b/".to_owned(), 2, 2, 2)];
+    assert_eq!(links(&path), expected);
+    fs::remove_dir_all(path.parent().unwrap()).unwrap();
+}
+
+#[test]
+fn a_known_record_adds_neither_a_link_nor_a_message() {
+    let path = database("known");
+    let mut target = SqliteTarget::open(&path).unwrap();
+    target.begin().unwrap();
+    assert_eq!(put(&mut target, &record("00", "00", KEY)), 1);
+    // No scan gives two records with one identifier; a file that was edited may.
+    assert_eq!(put(&mut target, &record("00", "01", "http://b/")), 0);
+    assert_eq!(put(&mut target, &record("00", "00", KEY)), 0);
+    assert_eq!(put(&mut target, &record("02", "02", "http://c/")), 1);
+    target.commit().unwrap();
+    let expected = [(KEY.to_owned(), 1, 1, 1), ("http://c/".to_owned(), 1, 1, 1)];
+    assert_eq!(links(&path), expected);
+    target.begin().unwrap();
+    assert_eq!(put(&mut target, &record("03", "03", "http://d/")), 1);
+    target.commit().unwrap();
+    assert_eq!(links(&path).len(), 3);
+    let db = Connection::open(&path).unwrap();
+    let messages = "SELECT count(*) FROM messages WHERE id IN (SELECT message FROM urls)";
+    assert_eq!(db.query_row(messages, [], |row| row.get(0)), Ok(3));
+    let all = "SELECT count(*) FROM messages";
+    assert_eq!(db.query_row(all, [], |row| row.get(0)), Ok(3));
+    fs::remove_dir_all(path.parent().unwrap()).unwrap();
+}
