@@ -6,12 +6,13 @@ mod expected;
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::LazyLock;
 use std::{env, fs};
 
 use serde_json::Value;
 
 use self::expected::{Difference, GAPS};
-use crate::scene::{self, Folder, corpus, done, lines, names, url};
+use crate::scene::{self, Ended, Folder, corpus, done, lines, names, url};
 
 /// Folders of which each file and each folder is one case.
 const CASE_FOLDERS: &[&str] = &["mail", "text"];
@@ -37,13 +38,22 @@ fn cases() -> Vec<String> {
     in_folders.chain([SPOOL.to_owned()]).collect()
 }
 
+/// The output of the scan of each case, in their order. The tests share it.
+fn scanned() -> &'static [(String, Ended)] {
+    static SCANNED: LazyLock<Vec<(String, Ended)>> = LazyLock::new(|| {
+        let scan = |case: String| {
+            let ended = done(&["scan", &case]);
+            (case, ended)
+        };
+        cases().into_iter().map(scan).collect()
+    });
+    &SCANNED
+}
+
 /// The records of the cases, by path.
 fn found() -> BTreeMap<String, Vec<Value>> {
     let mut found: BTreeMap<_, Vec<Value>> = BTreeMap::new();
-    for record in cases()
-        .iter()
-        .flat_map(|case| done(&["scan", case]).records())
-    {
+    for record in scanned().iter().flat_map(|(_, ended)| ended.records()) {
         found
             .entry(record["source"]["path"].as_str().unwrap().to_owned())
             .or_default()
@@ -56,18 +66,18 @@ fn found() -> BTreeMap<String, Vec<Value>> {
 fn golden() {
     let bless = env::var_os("URLSPOOL_BLESS").is_some_and(|value| value == "1");
     let mut differences = Vec::new();
-    for case in cases() {
+    for (case, ended) in scanned() {
         let path = corpus().join("golden").join(format!("{case}.golden.jsonl"));
-        let got = done(&["scan", &case]).stdout;
+        let got = &ended.stdout;
         if bless {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(&path, &got).unwrap();
+            fs::write(&path, got).unwrap();
             continue;
         }
         let want = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        differences.extend(different(&case, &lines(&want), &lines(&got)));
+        differences.extend(different(case, &lines(&want), &lines(got)));
         assert!(
-            !differences.is_empty() || want == got,
+            !differences.is_empty() || want == *got,
             "{case}: the values are the same, the bytes are not"
         );
     }
@@ -149,10 +159,10 @@ fn a_copy_with_crlf_gives_the_same_urls() {
         };
         folder.write(name, copy);
     }
-    for case in cases() {
-        let plain = done(&["scan", &case]).records();
+    for (case, ended) in scanned() {
+        let plain = ended.records();
         let copy = scene::ended(
-            scene::urlspool(["scan", &case]).current_dir(folder.root()),
+            scene::urlspool(["scan", case]).current_dir(folder.root()),
             b"",
         )
         .records();

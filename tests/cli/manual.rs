@@ -271,7 +271,7 @@ fn the_log_is_coloured_where_it_is_wanted() {
         "c.toml",
         format!(
             "[output]\ndir = \"{root}/out\"\n[state]\ndir = \"{root}/state\"\n[watch]\nconfine = \"none\"\n\
-             [metrics]\nlisten = \"\"\n[[spool]]\npath = \"{root}/spool\"\n"
+             settle = \"10ms\"\n[metrics]\nlisten = \"\"\n[[spool]]\npath = \"{root}/spool\"\n"
         ),
     );
     let log = |color: &str| {

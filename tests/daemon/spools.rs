@@ -17,9 +17,10 @@ struct Running {
 }
 
 impl Running {
+    /// Starts a daemon, which writes its log to the file `log`.
     fn start(root: &Path) -> Running {
         let child = program(root, &["watch"])
-            .stderr(Stdio::null())
+            .stderr(File::create(root.join("log")).unwrap())
             .spawn()
             .unwrap();
         let running = Running { child };
@@ -301,6 +302,10 @@ fn a_restored_spool_is_watched_again() {
             read_segments(&root.join("out")).urls.len() as u64 == 2 * n
         });
     };
+    let logged = |text: &str| {
+        let log = fs::read_to_string(root.join("log")).unwrap();
+        log.matches(text).count() as u64
+    };
     deliver(1);
     for n in 2..5 {
         assert!(
@@ -314,9 +319,13 @@ fn a_restored_spool_is_watched_again() {
         );
         fs::remove_dir_all(&spool).unwrap();
         std::thread::sleep(Duration::from_millis(100 * n));
+        until("its absence is noticed", || logged("is missing") == n - 1);
         fs::rename(root.join("backup"), &spool).unwrap();
-        // Found by a notification, not by the first scan.
-        std::thread::sleep(Duration::from_secs(2));
+        until("its return is noticed", || {
+            logged("is available again") == n - 1
+        });
+        // Found by a notification, not by the scan that begins now.
+        std::thread::sleep(Duration::from_millis(500));
         deliver(n);
     }
     assert_eq!(running.stop(root).ids.len(), 8);
