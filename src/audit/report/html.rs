@@ -47,6 +47,22 @@ impl Html {
         self
     }
 
+    /// Appends a whole number and the noun for it.
+    pub(super) fn counted(
+        &mut self,
+        count: u64,
+        one: &'static str,
+        many: &'static str,
+    ) -> &mut Html {
+        let noun = if count == 1 { one } else { many };
+        self.count(count).raw(" ").raw(noun)
+    }
+
+    /// Appends a day, which no line break divides.
+    pub(super) fn day(&mut self, day: &str) -> &mut Html {
+        self.raw("<span class=\"whole\">").text(day).raw("</span>")
+    }
+
     /// Appends a whole number without commas, as attributes need it.
     pub(super) fn digits(&mut self, number: u64) -> &mut Html {
         self.0.push_str(&number.to_string());
@@ -115,6 +131,8 @@ mod tests {
         ] {
             check(|html| html.count(count), expected);
         }
+        check(|html| html.counted(1, "link", "links"), "1 link");
+        check(|html| html.counted(1_000, "link", "links"), "1,000 links");
         check(|html| html.percent(0.4567), "45.7\u{a0}%");
         check(|html| html.coordinate(1.0 / 3.0), "0.33");
     }

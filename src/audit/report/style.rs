@@ -15,6 +15,7 @@ p,ul,ol,dl{margin:.5rem 0;max-width:46rem}
 li{margin:.15rem 0}
 a{color:var(--link)}
 bdi,.url{overflow-wrap:anywhere}
+.whole{white-space:nowrap}
 .soft,.none{color:var(--soft)}
 nav ul{list-style:none;padding:0;display:flex;flex-wrap:wrap;gap:.2rem 1.1rem}
 .cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(12.5rem,1fr));gap:.8rem;margin:1.2rem 0;padding:0;max-width:none}
@@ -50,7 +51,7 @@ th,td{padding:.22rem .6rem;text-align:left;vertical-align:top;border-bottom:1px 
 thead th{vertical-align:bottom;font-weight:600;border-bottom:2px solid var(--soft)}
 tbody th bdi{display:inline-block;min-width:7rem;max-width:24rem}
 .n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
-tbody th,tfoot th{position:sticky;left:0;background:var(--paper)}
+thead th:first-child,tbody th,tfoot th{position:sticky;left:0;background:var(--paper)}
 tfoot th,tfoot td{font-weight:600;border-top:2px solid var(--soft)}
 thead button{font:inherit;color:inherit;background:none;border:0;padding:0;text-align:inherit;cursor:pointer;text-decoration:underline dotted}
 th[aria-sort=ascending] button::after{content:" \25B2"}
@@ -74,8 +75,9 @@ nav{display:none}
 .scroll{overflow:visible}
 table{font-size:7.5pt}
 th,td{padding:.1rem .25rem}
-thead{display:table-header-group}
+thead{display:table-header-group;break-inside:avoid}
 tfoot{display:table-row-group}
+thead th:first-child,tbody th,tfoot th{position:static}
 tr,figure,.cited>li,.cards div{break-inside:avoid}
 h2,h3,caption{break-after:avoid}
 thead button{text-decoration:none}
@@ -115,7 +117,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
 "#;
 
 /// SHA-256 of [`STYLE`], as a content security policy has it.
-pub(super) const STYLE_HASH: &str = "sha256-wVr7h+ZXVvelXGcKBzwTbmAbWMzXSkG/ECtJX+yKjOg=";
+pub(super) const STYLE_HASH: &str = "sha256-imGzHtPAKStrHPYU+GrnPVBVBcpBGyfCtDT1u12j0MQ=";
 
 /// SHA-256 of [`SCRIPT`].
 pub(super) const SCRIPT_HASH: &str = "sha256-KVmP2XFslLMdlClTCWOgKVpTRMMrcOUgFo/rLll6U4U=";

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use super::super::args::AuditArchiveArgs;
 use super::super::error::CommandResult;
 use super::super::exit::Exit;
+use super::counted;
 use super::progress::StderrProgress;
 use super::stop::stop_on_signals;
 use crate::audit::{ArchiveCounts, ArchiveJob, archive as ask_archive};
@@ -35,9 +36,9 @@ pub(super) fn archive(args: &AuditArchiveArgs) -> CommandResult {
 
 fn summary(counts: &ArchiveCounts) -> String {
     let mut text = format!(
-        "{} of {} URLs asked for, {} archived, {} not",
+        "{} of {} asked for, {} archived, {} not",
         counts.asked(),
-        counts.due,
+        counted(counts.due, "URL", "URLs"),
         counts.captured,
         counts.none
     );

@@ -4,7 +4,8 @@ use super::super::args::AuditImportArgs;
 use super::super::error::CommandResult;
 use super::super::exit::Exit;
 use super::super::terminal::escaped;
-use crate::audit::{ImportJob, ImportReport, import as import_results};
+use super::counted;
+use crate::audit::{ImportCounts, ImportJob, ImportReport, import as import_results};
 
 /// Bad lines that are named; the others are counted.
 const NAMED_LINES: u64 = 20;
@@ -20,22 +21,33 @@ pub(super) fn import(args: &AuditImportArgs) -> CommandResult {
     let counts = import_results(&job, &mut report)?;
     report.finish();
     if !args.quiet {
-        let mut text = format!("{} results, {} of them new", counts.read, counts.added);
-        for (count, noun) in [
-            (counts.unmatched, "of URLs that are not planned"),
-            (counts.bad_lines, "lines that are no result"),
-        ] {
-            if count > 0 {
-                text.push_str(&format!(", {count} {noun}"));
-            }
-        }
-        eprintln!("urlspool: {text}");
+        eprintln!("urlspool: {}", summary(&counts));
     }
     Ok(if counts.bad_lines == 0 {
         Exit::Done
     } else {
         Exit::SomeFailed
     })
+}
+
+fn summary(counts: &ImportCounts) -> String {
+    let results = counted(counts.read, "result", "results");
+    let mut text = format!("{results}, {} of them new", counts.added);
+    if counts.unmatched > 0 {
+        text.push_str(&format!(
+            ", {} of URLs that are not planned",
+            counts.unmatched
+        ));
+    }
+    if counts.bad_lines > 0 {
+        let lines = counted(
+            counts.bad_lines,
+            "line that is no result",
+            "lines that are no result",
+        );
+        text.push_str(&format!(", {lines}"));
+    }
+    text
 }
 
 /// Reports bad lines on standard error.
@@ -49,7 +61,8 @@ impl BadLines {
     fn finish(&self) {
         if NAMED_LINES < self.count {
             let more = self.count - NAMED_LINES;
-            eprintln!("urlspool: {more} more lines are no results");
+            let lines = counted(more, "more line is no result", "more lines are no results");
+            eprintln!("urlspool: {lines}");
         }
     }
 }

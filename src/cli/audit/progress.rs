@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::counted;
 use crate::audit::AuditProgress;
 
 /// A bar on standard error; hidden where that is no terminal.
@@ -37,7 +38,8 @@ impl AuditProgress for StderrProgress {
     fn expected(&mut self, due: u64, time: Duration) {
         if !self.is_quiet {
             eprintln!(
-                "urlspool: {due} URLs to ask for, which takes {} or more",
+                "urlspool: {} to ask for, which takes {} or more",
+                counted(due, "URL", "URLs"),
                 shown(time)
             );
         }

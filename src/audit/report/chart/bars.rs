@@ -125,7 +125,7 @@ fn label(html: &mut Html, name: &str, y: f64) {
 
 fn count(html: &mut Html, count: u64, y: f64) {
     html.raw("<text class=\"tick\" x=\"")
-        .coordinate(LEFT + WIDTH + 1.5)
+        .coordinate(LEFT + WIDTH + 2.5)
         .raw("%\" y=\"")
         .coordinate(y + BASE)
         .raw("\">")

@@ -36,12 +36,13 @@ fn entry(html: &mut Html, cited: &CitedLink, senders: SenderPolicy) {
     html.raw(" (")
         .text(&link.result)
         .raw(", ")
-        .text(day(&link.checked_at))
+        .day(day(&link.checked_at))
         .raw("); ");
-    times(html, link.citations, "citation", "citations").raw(" in ");
-    times(html, link.messages, "message", "messages");
+    html.counted(link.citations, "citation", "citations")
+        .raw(" in ")
+        .counted(link.messages, "message", "messages");
     if let Some(first) = &link.first_cited {
-        html.raw(", first on ").text(day(first));
+        html.raw(", first on ").day(day(first));
     }
     html.raw("; ");
     snapshot(html, link);
@@ -96,17 +97,6 @@ fn citation_line(html: &mut Html, citation: &Citation, senders: SenderPolicy) {
         }
     }
     html.raw("</li>\n");
-}
-
-fn times<'h>(
-    html: &'h mut Html,
-    count: u64,
-    one: &'static str,
-    many: &'static str,
-) -> &'h mut Html {
-    html.count(count)
-        .raw(" ")
-        .raw(if count == 1 { one } else { many })
 }
 
 /// The day of a date.

@@ -53,7 +53,7 @@ fn group_table(html: &mut Html, map: &TallyMap, group: &'static GroupTable) {
     let more = sorted.len().saturating_sub(REPORT_GROUPS);
     if 0 < more {
         html.raw("<p class=\"soft\">The table has those with most links; ")
-            .count(more as u64)
-            .raw(" more are in the CSV file.</p>\n");
+            .counted(more as u64, "more is", "more are")
+            .raw(" in the CSV file.</p>\n");
     }
 }

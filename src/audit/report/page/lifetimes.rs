@@ -32,11 +32,10 @@ pub(super) fn section(html: &mut Html, content: &PageContent) {
 
 fn curves(html: &mut Html, content: &PageContent, survival: &Survival) {
     let ages = &content.figures.ages;
-    html.raw("<p>Survival is counted from the first citation, of ")
-        .count(ages.links)
-        .raw(" links. ");
-    html.count(ages.checked_again);
-    html.raw(" of them were checked more than once: they ended between the last check that found them living and the first after it \
+    html.raw("<p>Survival is counted from the first citation, of ");
+    html.counted(ages.links, "link", "links").raw(". ");
+    html.counted(ages.checked_again, "of them was", "of them were");
+    html.raw(" checked more than once. Such links ended between the last check that found them living and the first after it \
               that found them dead. A link that was checked once ended before the check, or lives longer than its age then. \
               Links with a result that are not counted, because the date of their first citation is not known or is after the check: ");
     html.count(ages.without_age);

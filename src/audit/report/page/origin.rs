@@ -52,7 +52,11 @@ fn facts(html: &mut Html, content: &PageContent) {
         None => html.raw("none: all links that may be checked are planned"),
         Some(size) => html
             .text(size)
-            .raw(" links, by ")
+            .raw(if size == "1" {
+                " link, by "
+            } else {
+                " links, by "
+            })
             .text(value("by"))
             .raw(", seed ")
             .text(value("seed")),
@@ -77,8 +81,8 @@ fn period<'h>(html: &'h mut Html, period: &Period) -> &'h mut Html {
     let day = |time: &str| time.split('T').next().unwrap_or_default().to_owned();
     match period.ends().map(|(first, last)| (day(first), day(last))) {
         None => html.raw("never"),
-        Some((first, last)) if first == last => html.raw("on ").text(&first),
-        Some((first, last)) => html.raw("from ").text(&first).raw(" to ").text(&last),
+        Some((first, last)) if first == last => html.raw("on ").day(&first),
+        Some((first, last)) => html.raw("from ").day(&first).raw(" to ").day(&last),
     }
 }
 
