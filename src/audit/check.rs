@@ -3,6 +3,7 @@
 //! lychee reaches the network only through a proxy of this process (`check/guard_proxy.rs`), which resolves each name, refuses
 //! hosts that are not public, also at the end of redirects, and knows why a host could not be reached.
 
+mod batch_replies;
 mod checker;
 mod due_links;
 mod guard_proxy;
@@ -19,6 +20,7 @@ use super::lychee_answers::Answer;
 use super::results::{CheckResult, ResultStore};
 use super::state::{CheckFailure, CheckOutcome, LinkState};
 use crate::limits::AUDIT_BATCH_LINKS;
+use batch_replies::BatchReplies;
 use checker::{BatchEnd, Checker};
 use guard_proxy::GuardProxy;
 
@@ -36,6 +38,8 @@ pub struct CheckJob {
     pub max_age: Duration,
     /// Hosts, or addresses, that are contacted although they are private.
     pub private_hosts: Vec<String>,
+    /// `true` to store results of a batch in which no host answered, although this machine may have had no network.
+    pub accepts_unreachable: bool,
     /// A folder for temporary files.
     pub temporary: PathBuf,
     /// Maximum number of links to check; `None` checks all that are due.
@@ -52,6 +56,7 @@ impl CheckJob {
             checker_args: Vec::new(),
             max_age: Duration::from_hours(30 * 24),
             private_hosts: Vec::new(),
+            accepts_unreachable: false,
             temporary,
             limit: None,
         }
@@ -68,6 +73,8 @@ pub struct CheckCounts {
     pub checked: u64,
     /// Results by state.
     pub states: BTreeMap<LinkState, u64>,
+    /// URLs for which a server replied; part of `checked`.
+    pub replies: u64,
     /// URLs that the checker or the proxy refused to ask for; part of `checked`.
     pub excluded: u64,
     /// URLs that the checker gave no answer for; part of `checked`.
@@ -91,7 +98,7 @@ pub trait AuditProgress {
 ///
 /// # Errors
 ///
-/// The checker cannot be run, or the database cannot be written. Batches before stay.
+/// The checker cannot be run, none of many hosts answered, or the database cannot be written. Batches before stay.
 pub fn check(
     job: &CheckJob,
     stop: &AtomicBool,
@@ -120,7 +127,16 @@ pub fn check(
             }
         };
         let answers = answers.into_iter().map(|answer| proxy.explained(answer));
-        store(&audit, checker.version(), batch, answers, &mut counts)?;
+        let answers = by_url(answers);
+        let checked_at = now();
+        let results = results(batch, &answers, &checked_at);
+        let replies = BatchReplies::of(&results);
+        if !job.accepts_unreachable && replies.are_missing(counts.replies) {
+            return Err(AuditError::Unreachable(replies.doubt()));
+        }
+        store(&audit, checker.version(), &results)?;
+        counts.add(&results, replies.replies);
+        counts.unmatched += unmatched(batch, &answers);
         progress.done(counts.checked, counts.due);
         if stop.load(Ordering::Relaxed) {
             counts.is_interrupted = true;
@@ -130,49 +146,59 @@ pub fn check(
     Ok(counts)
 }
 
+/// The answers of a batch by the URL that was given.
+fn by_url(answers: impl Iterator<Item = Answer>) -> HashMap<String, Answer> {
+    answers.map(|answer| (answer.url.clone(), answer)).collect()
+}
+
+/// Number of answers for URLs that are not in the batch.
+fn unmatched(batch: &[String], answers: &HashMap<String, Answer>) -> u64 {
+    let matched = batch.iter().filter(|url| answers.contains_key(*url));
+    (answers.len() - matched.count()) as u64
+}
+
+/// The result of each URL of a batch.
+fn results<'r>(
+    batch: &'r [String],
+    answers: &'r HashMap<String, Answer>,
+    checked_at: &'r str,
+) -> Vec<CheckResult<'r>> {
+    let result = |url| {
+        let answer = answers.get(url);
+        let unanswered = CheckOutcome::Failed(CheckFailure::Unanswered);
+        CheckResult {
+            url,
+            asked_url: answer.map_or(url, |answer| &answer.asked_url),
+            outcome: answer.map_or(unanswered, |answer| answer.outcome),
+            final_url: answer.and_then(|answer| answer.final_url.as_deref()),
+            checked_at,
+        }
+    };
+    batch.iter().map(|url| result(url.as_str())).collect()
+}
+
 /// Stores the results of a batch, in one transaction.
-fn store(
-    audit: &AuditDb,
-    checker: &str,
-    batch: &[String],
-    answers: impl Iterator<Item = Answer>,
-    counts: &mut CheckCounts,
-) -> Result<(), AuditError> {
-    let mut by_url: HashMap<String, Answer> = HashMap::new();
-    for answer in answers {
-        by_url.insert(answer.url.clone(), answer);
-    }
-    let checked_at = now();
+fn store(audit: &AuditDb, checker: &str, results: &[CheckResult<'_>]) -> Result<(), AuditError> {
     audit.run("BEGIN IMMEDIATE")?;
     let mut store = ResultStore::new(audit, checker)?;
-    for url in batch {
-        let answer = by_url.remove(url);
-        let result = CheckResult {
-            url,
-            asked_url: answer.as_ref().map_or(url, |answer| &answer.asked_url),
-            outcome: answer
-                .as_ref()
-                .map_or(CheckOutcome::Failed(CheckFailure::Unanswered), |answer| {
-                    answer.outcome
-                }),
-            final_url: answer
-                .as_ref()
-                .and_then(|answer| answer.final_url.as_deref()),
-            checked_at: &checked_at,
-        };
-        store.put(&result)?;
-        count(counts, &result);
+    for result in results {
+        store.put(result)?;
     }
-    counts.unmatched += by_url.len() as u64;
     audit.run("COMMIT")
 }
 
-fn count(counts: &mut CheckCounts, result: &CheckResult<'_>) {
-    counts.checked += 1;
-    *counts.states.entry(result.state()).or_default() += 1;
-    match result.outcome {
-        CheckOutcome::Failed(CheckFailure::Excluded) => counts.excluded += 1,
-        CheckOutcome::Failed(CheckFailure::Unanswered) => counts.unanswered += 1,
-        _ => {}
+impl CheckCounts {
+    /// Counts the results of a batch, `replies` of which are from a server.
+    fn add(&mut self, results: &[CheckResult<'_>], replies: u64) {
+        self.replies += replies;
+        for result in results {
+            self.checked += 1;
+            *self.states.entry(result.state()).or_default() += 1;
+            match result.outcome {
+                CheckOutcome::Failed(CheckFailure::Excluded) => self.excluded += 1,
+                CheckOutcome::Failed(CheckFailure::Unanswered) => self.unanswered += 1,
+                _ => {}
+            }
+        }
     }
 }

@@ -8,6 +8,13 @@ pub const AUDIT_CACHE_KIB: u32 = 64 << 10;
 /// After an interruption at most so many links are checked again.
 pub const AUDIT_BATCH_LINKS: usize = 500;
 
+/// Number of hosts in a batch from which on their silence is that of this machine's network, so that it is not stored. Of old links
+/// half have a dead host: ten in a row are dead once in a thousand audits.
+pub const AUDIT_SILENT_HOSTS: usize = 10;
+
+/// [`AUDIT_SILENT_HOSTS`] once a server has replied: the last batches of a check may be small, and hold dead hosts only.
+pub const AUDIT_SILENT_HOSTS_LATER: usize = 50;
+
 /// Maximum size, in bytes, of the link checker's answers for one batch. An answer repeats its URLs about four times.
 pub const AUDIT_ANSWER_BYTES: u64 = 256 << 20;
 

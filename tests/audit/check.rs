@@ -63,7 +63,7 @@ fn each_answer_gives_a_state() {
         "9 of 9 URLs",
         "1 not contacted",
         "3 without an answer",
-        "1 answers for URLs",
+        "1 answer for a URL",
     ] {
         assert!(end.stderr.contains(part), "{part}: {}", end.stderr);
     }
@@ -172,7 +172,11 @@ fn a_result_is_due_again_after_its_age() {
     let database = rusqlite::Connection::open(folder.path("urls.db")).unwrap();
     database.execute_batch(old).unwrap();
     let third = audited(&folder, "check", &["--checker", &checker]);
-    assert!(third.stderr.contains("1 of 1 URLs"), "{}", third.stderr);
+    assert!(
+        third.stderr.contains("1 of 1 URL checked"),
+        "{}",
+        third.stderr
+    );
     assert_eq!(results(&folder).len(), 5, "the older result stays");
 }
 
@@ -217,6 +221,65 @@ fn a_checker_that_cannot_be_run_ends_with_69() {
         failing.stderr
     );
     assert!(results(&folder).is_empty());
+}
+
+/// A planned database with a URL of each of `hosts` hosts, none of which answers in time.
+fn silent(hosts: usize) -> Folder {
+    let urls: Vec<_> = (0..hosts)
+        .map(|number| format!("http://h{number}.cern.ch/t"))
+        .collect();
+    planned(&urls.join("\n"))
+}
+
+#[test]
+fn the_silence_of_all_hosts_is_not_stored() {
+    let folder = silent(10);
+    let checker = fake_checker(&folder);
+    let end = audit(&folder, "check", &["--checker", &checker]);
+    assert_eq!(end.status, Some(69), "{}", end.stderr);
+    for part in [
+        "none of 10 hosts answered (10 URLs: 10 no answer in time)",
+        "no network",
+        "--accept-unreachable",
+    ] {
+        assert!(end.stderr.contains(part), "{part}: {}", end.stderr);
+    }
+    assert!(results(&folder).is_empty());
+    let args = ["--accept-unreachable", "--checker", &checker];
+    let end = audited(&folder, "check", &args);
+    assert!(end.stderr.contains("10 on dead hosts"), "{}", end.stderr);
+    assert_eq!(results(&folder).len(), 10);
+}
+
+#[test]
+fn the_silence_of_few_hosts_is_stored_and_reported() {
+    let folder = silent(9);
+    let checker = fake_checker(&folder);
+    let end = audited(&folder, "check", &["--checker", &checker]);
+    assert!(end.stderr.contains("no server answered"), "{}", end.stderr);
+    assert!(end.stderr.contains("--max-age 0h"), "{}", end.stderr);
+    assert_eq!(results(&folder).len(), 9);
+    let report = audited(&folder, "report", &["-o", "-"]).stdout;
+    let report = String::from_utf8(report).unwrap();
+    assert!(report.contains("No server replied in any check."));
+}
+
+#[test]
+fn one_reply_shows_that_the_network_works() {
+    let urls: Vec<_> = (0..60)
+        .map(|number| format!("http://h{number}.cern.ch/t"))
+        .collect();
+    let folder = planned(&format!("http://l.cern.ch/d\n{}", urls.join("\n")));
+    let checker = fake_checker(&folder);
+    let end = audited(&folder, "check", &["--checker", &checker]);
+    let expected = "61 of 61 URLs checked, 1 dead page, 60 on dead hosts\n";
+    assert!(end.stderr.ends_with(expected), "{}", end.stderr);
+    let report = audited(&folder, "report", &["-o", "-"]).stdout;
+    assert!(
+        !String::from_utf8(report)
+            .unwrap()
+            .contains("No server replied")
+    );
 }
 
 #[test]

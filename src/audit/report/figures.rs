@@ -86,6 +86,8 @@ pub(super) struct Ages {
 pub(super) struct Sources {
     /// Number of checks of planned links.
     pub(super) checks: u64,
+    /// Checks in which a server replied: with a status, or with something that is no TLS.
+    pub(super) replies: u64,
     /// Names and versions of the checkers.
     pub(super) checkers: BTreeSet<String>,
     pub(super) checked: Period,
@@ -154,6 +156,7 @@ impl Sources {
     fn add(&mut self, link: &AuditedLink<'_>) {
         self.checks += link.checks.len() as u64;
         for check in link.checks {
+            self.replies += u64::from(check.has_reply());
             self.checked.add(&check.checked_at);
             add_name(&mut self.checkers, &check.checker);
         }

@@ -7,7 +7,7 @@ use rusqlite::{Row, Rows, Statement};
 use super::tally::ArchiveAnswer;
 use crate::audit::database::AuditDb;
 use crate::audit::error::AuditError;
-use crate::audit::state::LinkState;
+use crate::audit::state::{CheckFailure, LinkState};
 
 const LINKS: &str =
     "SELECT key, url, host, domain, scheme, tld, first_cited, last_cited, citations, messages, year, list, stratum,
@@ -66,6 +66,13 @@ pub(super) struct StoredCheck {
     pub(super) status: Option<i64>,
     pub(super) error: Option<String>,
     pub(super) checker: String,
+}
+
+impl StoredCheck {
+    /// Returns `true` if a server replied.
+    pub(super) fn has_reply(&self) -> bool {
+        self.status.is_some() || self.error.as_deref() == Some(CheckFailure::Tls.name())
+    }
 }
 
 /// The answer of an archive.

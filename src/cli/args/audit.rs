@@ -111,6 +111,10 @@ pub(crate) struct AuditCheckArgs {
     #[arg(long, value_name = "HOST", help_heading = CHECKER)]
     pub(crate) allow_private: Vec<String>,
 
+    /// Store results although none of ten or more hosts answered, as if this machine had no network
+    #[arg(long, help_heading = CHECKER)]
+    pub(crate) accept_unreachable: bool,
+
     /// Check links again whose last result is older: a number with h, d or w for hours, days or weeks
     #[arg(long, value_name = "AGE", value_parser = age, default_value = "30d", help_heading = INPUT)]
     pub(crate) max_age: Duration,

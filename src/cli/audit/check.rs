@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use super::super::args::AuditCheckArgs;
 use super::super::error::{CommandError, CommandResult};
 use super::super::exit::Exit;
+use super::counted;
 use super::progress::StderrProgress;
 use super::stop::stop_on_signals;
 use crate::audit::{CheckCounts, CheckJob, LinkState, check as check_links};
@@ -18,14 +19,19 @@ pub(super) fn check(args: &AuditCheckArgs) -> CommandResult {
         .map_err(|reason| CommandError::new(Exit::Usage, reason))?;
     job.max_age = args.max_age;
     job.private_hosts.clone_from(&args.allow_private);
+    job.accepts_unreachable = args.accept_unreachable;
     job.limit = args.limit;
     let stop = Arc::new(AtomicBool::new(false));
     stop_on_signals(&stop)?;
     let mut progress = StderrProgress::new(args.quiet);
-    let counts = check_links(&job, &stop, &mut progress)?;
+    let counts = check_links(&job, &stop, &mut progress);
     progress.finish();
+    let counts = counts?;
     if !args.quiet {
         eprintln!("urlspool: {}", summary(&counts));
+        if is_silent(&counts) {
+            eprintln!("urlspool: {NO_REPLY}");
+        }
     }
     Ok(if counts.is_interrupted {
         Exit::Interrupted
@@ -34,12 +40,26 @@ pub(super) fn check(args: &AuditCheckArgs) -> CommandResult {
     })
 }
 
+/// The way out if the silence of a few hosts was stored, and was that of the network.
+const NO_REPLY: &str = "no server answered; if this machine had no network, run it again with `--max-age 0h`: the newest results \
+                        count";
+
+/// Returns `true` if no server replied although the checker asked for some.
+fn is_silent(counts: &CheckCounts) -> bool {
+    counts.replies == 0 && counts.excluded + counts.unanswered < counts.checked
+}
+
 fn summary(counts: &CheckCounts) -> String {
-    let mut text = format!("{} of {} URLs checked", counts.checked, counts.due);
+    let mut text = format!(
+        "{} of {} checked",
+        counts.checked,
+        counted(counts.due, "URL", "URLs")
+    );
     for state in LinkState::ALL {
         let count = counts.states.get(&state).copied().unwrap_or(0);
         if count > 0 {
-            text.push_str(&format!(", {count} {}", state.name().replace('_', " ")));
+            let (one, many) = nouns(state);
+            text.push_str(&format!(", {}", counted(count, one, many)));
         }
     }
     for (count, noun) in [
@@ -54,13 +74,27 @@ fn summary(counts: &CheckCounts) -> String {
         }
     }
     if counts.unmatched > 0 {
-        text.push_str(&format!(
-            "; {} answers for URLs that were not asked for",
-            counts.unmatched
-        ));
+        let answers = counted(
+            counts.unmatched,
+            "answer for a URL that was not asked for",
+            "answers for URLs that were not asked for",
+        );
+        text.push_str(&format!("; {answers}"));
     }
     if counts.is_interrupted {
         text.push_str("; interrupted, run it again to go on");
     }
     text
+}
+
+/// The words for one link of a state, and for several.
+fn nouns(state: LinkState) -> (&'static str, &'static str) {
+    match state {
+        LinkState::Alive => ("alive", "alive"),
+        LinkState::Redirected => ("redirected", "redirected"),
+        LinkState::DeadPage => ("dead page", "dead pages"),
+        // Links, of which several may have one host.
+        LinkState::DeadHost => ("on a dead host", "on dead hosts"),
+        LinkState::Unknown => ("unknown", "unknown"),
+    }
 }

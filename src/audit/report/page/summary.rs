@@ -8,6 +8,10 @@ use crate::audit::statistics::{HalfLife, Share};
 /// Number of months in a year of age.
 const YEAR_MONTHS: f64 = 12.0;
 
+/// A note to figures that a machine without a network would give too.
+const NO_REPLY: &str = "<p>No server replied in any check. Perhaps the machine that checked had no network; \
+                        check the links again before you cite these figures.</p>\n";
+
 pub(super) fn section(html: &mut Html, content: &PageContent) {
     let total = &content.figures.total;
     html.raw("<section aria-label=\"Summary\">\n<dl class=\"cards\">\n<div><dt>Links cited</dt><dd><span class=\"figure\">")
@@ -33,7 +37,12 @@ pub(super) fn section(html: &mut Html, content: &PageContent) {
         "Lost, of the dead links that an archive was asked for",
         total.lost_share(),
     );
-    html.raw("</dl>\n</section>\n");
+    html.raw("</dl>\n");
+    let sources = &content.figures.sources;
+    if 0 < sources.checks && sources.replies == 0 {
+        html.raw(NO_REPLY);
+    }
+    html.raw("</section>\n");
 }
 
 fn card(html: &mut Html, title: &'static str, share: Option<Share>) {
@@ -44,8 +53,8 @@ fn card(html: &mut Html, title: &'static str, share: Option<Share>) {
         None => html.raw("not known</span>"),
         Some(share) => {
             html.percent(share.share)
-                .raw("</span><br>95\u{a0}% interval ");
-            interval(html, &share)
+                .raw("</span><br>95\u{a0}% interval <span class=\"whole\">");
+            interval(html, &share).raw("</span>")
         }
     };
     html.raw("</dd></div>\n");
