@@ -3,7 +3,7 @@
 #
 #   python/check.sh [--release] [--engines]
 #
-# --release builds as for publication (minutes); --engines installs Spark, Dask, moto, polars, pandas and DuckDB as well (1 GB).
+# --release builds as for publication (minutes); --engines installs Spark, Dask, moto, polars, pandas, DuckDB and matplotlib as well (1 GB).
 # Needs cargo and Python 3.9 or later with venv; pip must reach an index.
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -44,9 +44,9 @@ run_tests
 echo "types agree"
 
 if [ $engines = no ]; then
-  echo "SKIPPED: pandas, polars, DuckDB, Dask, Spark and S3, which --engines installs"
-elif ! "$python" -m pip install --quiet pandas polars duckdb 'dask[dataframe,distributed]' 'pyspark>=4' s3fs 'moto[server,s3]'; then
-  echo "SKIPPED: pandas, polars, DuckDB, Dask, Spark and S3, which cannot be installed here"
+  echo "SKIPPED: pandas, polars, DuckDB, matplotlib, Dask, Spark and S3, which --engines installs"
+elif ! "$python" -m pip install --quiet matplotlib pandas polars duckdb 'dask[dataframe,distributed]' 'pyspark>=4' s3fs 'moto[server,s3]'; then
+  echo "SKIPPED: pandas, polars, DuckDB, matplotlib, Dask, Spark and S3, which cannot be installed here"
 else
   run_tests
   # Without Java it tries Dask alone.
