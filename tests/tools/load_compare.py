@@ -6,7 +6,8 @@
 The same queries must give the same answers in all three, and full-text queries the same in the first two: N words that occur in the
 records, and pairs of them. Prints rates, memory and sizes, of one run: of the loads, of DuckDB's `read_json` of the same lines, and of
 `.import` of SQLite's shell and `\\copy` of psql, which write the rows of `urls` from CSV without indexes, links, messages or words. With
---rows the records are repeated under other paths until there are so many, and the times of searches are those of that many rows.
+--rows the records are repeated as those of other messages in other files until there are so many, and the times of searches are those
+of that many rows.
 BINARY needs the feature `postgres`; DuckDB is the Python package. What is not there is named, and the rest is compared.
 """
 
@@ -84,23 +85,31 @@ class Timed:
         if process.returncode:
             raise subprocess.CalledProcessError(process.returncode, command)
         self.seconds, self.mib = time.time() - begun, usage.ru_maxrss >> 10
+        self.processor = usage.ru_utime + usage.ru_stime
 
     def show(self, name, rows, database_mib=None):
         size = f", database {database_mib} MiB" if database_mib is not None else ""
-        print(f"{name}: {self.seconds:.1f} s, {rows / self.seconds:.0f} rows/s, memory {self.mib} MiB{size}")
+        rate = f"{self.seconds:.1f} s, {rows / self.seconds:.0f} rows/s, processor {self.processor:.1f} s"
+        print(f"{name}: {rate}, memory {self.mib} MiB{size}")
 
 
 def repeated(path, rows, folder):
-    """A file of at least so many records: the same under other paths."""
+    """A file of so many records: the same again as those of other messages in other files, with the same links."""
     out = os.path.join(folder, "repeated.jsonl")
     with open(path, encoding="utf-8") as lines:
         records = [line for line in lines if line.startswith('{"schema":1,"type":"url"')]
     with open(out, "w", encoding="utf-8") as file:
-        for copy in range(-(-rows // len(records))):
-            for line in records:
-                place = line.replace('"source":{"path":"', f'"source":{{"path":"copy{copy}', 1)
-                file.write(place.replace('"mailbox":"', f'"mailbox":"copy{copy}', 1))
+        for number in range(rows):
+            copy, index = divmod(number, len(records))
+            file.write(of_other_message(records[index], copy) if copy else records[index])
     return out
+
+
+def of_other_message(line, copy):
+    """A record with another identifier, digest, path and mailbox."""
+    line = re.sub('"(id|digest)":"[0-9a-f]{4}', lambda start: f'{start[0][:-4]}{copy:04x}', line)
+    line = line.replace('"source":{"path":"', f'"source":{{"path":"copy{copy}', 1)
+    return line.replace('"mailbox":"', f'"mailbox":"copy{copy}', 1)
 
 
 def import_csv(database, folder, rows):

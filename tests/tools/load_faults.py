@@ -24,6 +24,9 @@ import time
 from load_kills import CHECKS
 from postgresql import Postgresql, initdb
 
+# The disk is full at half the size of the database and 2 MiB: a smaller database would fit.
+MIN_DATABASE_MIB = 8
+
 passed = failed = skipped = 0
 
 
@@ -126,11 +129,16 @@ def main():
     folder = tempfile.mkdtemp(prefix="urlspool-faults")
     undisturbed = os.path.join(folder, "urls.db")
     expect("exit code of an undisturbed load", load(binary, undisturbed, records).returncode, 0)
+    whole_mib = os.path.getsize(undisturbed) >> 20
+    if whole_mib < MIN_DATABASE_MIB:
+        shutil.rmtree(folder)
+        parser.error(f"{records} makes a database of {whole_mib} MiB, which a full disk would hold; give records that make one of "
+                     f"{MIN_DATABASE_MIB} MiB (20,000 are enough)")
     with sqlite3.connect(undisturbed) as db:
         wanted = contents(lambda query: db.execute(query).fetchall())
     expect("checks of an undisturbed load", wanted[1], [0] * len(CHECKS))
     for part in [
-        lambda: full_disk(binary, records, wanted, os.path.getsize(undisturbed) >> 20),
+        lambda: full_disk(binary, records, wanted, whole_mib),
         lambda: cut_connections(binary, records, wanted, args.rounds),
     ]:
         reason = part()
