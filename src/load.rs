@@ -3,6 +3,8 @@
 //! A target takes rows and commits them together with the segments that they came from (`load/target.rs`); a load that is
 //! interrupted at any moment and repeated gives the same rows. `load/loader.rs` reads the lines and decides when to commit.
 
+#[cfg(any(feature = "elasticsearch", feature = "postgres"))]
+mod authority_file;
 mod batch;
 mod credentials;
 mod dates;

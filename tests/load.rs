@@ -1,5 +1,7 @@
 //! `urlspool load` and `urlspool search`: each record once, whatever happens in between.
 
+#[cfg(any(feature = "elasticsearch", feature = "postgres"))]
+mod authority;
 #[cfg(feature = "elasticsearch")]
 mod checking_server;
 #[cfg(feature = "elasticsearch")]

@@ -4,9 +4,7 @@
 //! `sslrootcert` names the authority; `require` and `verify-full` never connect without encryption.
 
 use std::error::Error;
-use std::ffi::OsString;
-use std::os::unix::ffi::OsStringExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::{fmt, io};
 
@@ -14,12 +12,14 @@ use postgres::config::SslMode;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{VerifierBuilderError, WebPkiServerVerifier};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
-use rustls::pki_types::pem::{self, PemObject};
+use rustls::pki_types::pem;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{
     CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme,
 };
 use tokio_postgres_rustls::MakeRustlsConnect;
+
+use crate::load::authority_file::{certificates, decoded_path};
 
 /// The encryption of a connection, and the check of the server's certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +100,7 @@ impl TlsParameters {
             match parameter.split_once('=') {
                 Some(("sslmode", name)) => taken.mode = mode(name)?,
                 Some(("sslrootcert", "system")) => taken.root_file = None,
-                Some(("sslrootcert", path)) => taken.root_file = Some(decoded(path)),
+                Some(("sslrootcert", path)) => taken.root_file = Some(decoded_path(path)),
                 _ => rest.push(parameter),
             }
         }
@@ -165,7 +165,8 @@ impl TlsParameters {
         let mut store = RootCertStore::empty();
         match &self.root_file {
             Some(path) => {
-                for root in certificates(path)? {
+                let roots = certificates(path);
+                for root in roots.map_err(|error| TlsError::Pem(path.clone(), error))? {
                     store
                         .add(root)
                         .map_err(|error| TlsError::Certificate(path.clone(), error))?;
@@ -190,33 +191,6 @@ fn mode(name: &str) -> Result<TlsMode, TlsError> {
         "verify-full" => Ok(TlsMode::VerifyFull),
         _ => Err(TlsError::UnknownMode(name.to_owned())),
     }
-}
-
-/// A path in a URL, with `%` and two digits for any byte.
-fn decoded(text: &str) -> PathBuf {
-    let mut pieces = text.split('%');
-    let mut bytes = pieces.next().unwrap_or_default().as_bytes().to_owned();
-    for piece in pieces {
-        let digits = piece.get(..2);
-        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                bytes.extend_from_slice(&piece.as_bytes()[2..]);
-            }
-            None => {
-                bytes.push(b'%');
-                bytes.extend_from_slice(piece.as_bytes());
-            }
-        }
-    }
-    OsString::from_vec(bytes).into()
-}
-
-/// The certificates of a file.
-fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
-    CertificateDer::pem_file_iter(path)
-        .and_then(Iterator::collect)
-        .map_err(|error| TlsError::Pem(path.to_owned(), error))
 }
 
 /// Returns `true` if a connection failed because the server has no TLS, or a certificate that is not trusted: another attempt

@@ -1,72 +1,19 @@
-//! Connections by TLS. The certificates are made by `openssl`.
+//! Connections by TLS.
 
 use std::fs;
-use std::process::Command;
 
 use super::server::PostgresServer;
 use super::{loaded, refused};
+use crate::load::authority::Authority;
 use crate::load::{MAIL, records};
 use crate::scene::Folder;
-
-/// An authority, and the certificate of a server that it signed.
-struct Authority {
-    folder: Folder,
-}
-
-impl Authority {
-    /// An authority whose server is named `localhost`; `None` if `openssl` is not installed.
-    fn new() -> Option<Authority> {
-        if Command::new("openssl").arg("version").output().is_err() {
-            eprintln!("SKIPPED: openssl is not installed");
-            return None;
-        }
-        let folder = Folder::new();
-        folder.write(
-            "server.ext",
-            "subjectAltName=DNS:localhost\nbasicConstraints=CA:FALSE\n",
-        );
-        for args in [
-            "req -x509 -newkey rsa:2048 -nodes -days 30 -subj /CN=authority -keyout root.key -out root.crt",
-            "req -new -newkey rsa:2048 -nodes -subj /CN=localhost -keyout server.key -out server.csr",
-            "x509 -req -in server.csr -CA root.crt -CAkey root.key -CAcreateserial -days 30 -extfile server.ext -out server.crt",
-        ] {
-            let made = Command::new("openssl")
-                .args(args.split(' '))
-                .current_dir(folder.root())
-                .output()
-                .unwrap();
-            assert!(
-                made.status.success(),
-                "{}",
-                String::from_utf8_lossy(&made.stderr)
-            );
-        }
-        Some(Authority { folder })
-    }
-
-    fn root(&self) -> String {
-        self.folder.path("root.crt").display().to_string()
-    }
-
-    /// A server that accepts connections by hosts only if they are encrypted.
-    fn server(&self) -> Option<PostgresServer> {
-        let file = |name: &str| fs::read(self.folder.path(name)).unwrap();
-        let hosts = b"local all all trust\nhostssl all all all trust\n";
-        let files = [
-            ("server.crt", &*file("server.crt")),
-            ("server.key", &*file("server.key")),
-            ("pg_hba.conf", hosts),
-        ];
-        PostgresServer::start("ssl=on", &files)
-    }
-}
 
 #[test]
 fn connections_are_encrypted_and_certificates_checked_as_the_target_says() {
     let Some(authority) = Authority::new() else {
         return;
     };
-    let Some(server) = authority.server() else {
+    let Some(server) = encrypted_server(&authority) else {
         return;
     };
     let other = Authority::new().unwrap();
@@ -143,4 +90,16 @@ fn a_server_without_tls_is_refused_if_it_is_required() {
             &lines,
         );
     }
+}
+
+/// A server that accepts connections by hosts only if they are encrypted.
+fn encrypted_server(authority: &Authority) -> Option<PostgresServer> {
+    let file = |name: &str| fs::read(authority.file(name)).unwrap();
+    let hosts = b"local all all trust\nhostssl all all all trust\n";
+    let files = [
+        ("server.crt", &*file("server.crt")),
+        ("server.key", &*file("server.key")),
+        ("pg_hba.conf", hosts),
+    ];
+    PostgresServer::start("ssl=on", &files)
 }

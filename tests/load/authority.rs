@@ -1,0 +1,53 @@
+//! Authorities for connections by TLS. Their certificates are made by `openssl`.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::scene::Folder;
+
+/// An authority, and the certificate of a server that it signed.
+pub(crate) struct Authority {
+    folder: Folder,
+}
+
+impl Authority {
+    /// An authority whose server is named `localhost`; `None` if `openssl` is not installed.
+    pub(crate) fn new() -> Option<Authority> {
+        if Command::new("openssl").arg("version").output().is_err() {
+            eprintln!("SKIPPED: openssl is not installed");
+            return None;
+        }
+        let folder = Folder::new();
+        folder.write(
+            "server.ext",
+            "subjectAltName=DNS:localhost\nbasicConstraints=CA:FALSE\n",
+        );
+        for args in [
+            "req -x509 -newkey rsa:2048 -nodes -days 30 -subj /CN=authority -keyout root.key -out root.crt",
+            "req -new -newkey rsa:2048 -nodes -subj /CN=localhost -keyout server.key -out server.csr",
+            "x509 -req -in server.csr -CA root.crt -CAkey root.key -CAcreateserial -days 30 -extfile server.ext -out server.crt",
+        ] {
+            let made = Command::new("openssl")
+                .args(args.split(' '))
+                .current_dir(folder.root())
+                .output()
+                .unwrap();
+            assert!(
+                made.status.success(),
+                "{}",
+                String::from_utf8_lossy(&made.stderr)
+            );
+        }
+        Some(Authority { folder })
+    }
+
+    /// The file of the certificate of the authority.
+    pub(crate) fn root(&self) -> String {
+        self.folder.path("root.crt").display().to_string()
+    }
+
+    /// The path of one of its files: `server.crt`, `server.key`.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.folder.path(name)
+    }
+}
