@@ -35,12 +35,14 @@ mod words;
 pub use credentials::{Credentials, Secret};
 pub use error::LoadError;
 #[cfg(feature = "audit")]
-pub(crate) use http_agent::http_agent;
+pub(crate) use http_agent::{TrustedAuthorities, http_agent};
 pub use refusal::{LoadInputError, RecordRefusal};
 pub use run::load;
 pub use search::{SearchQuery, search};
 #[cfg(feature = "audit")]
 pub(crate) use sqlite::{open_to_extend, open_to_read, sqlite_error};
+#[cfg(feature = "elasticsearch")]
+pub use target_name::IndexServer;
 pub use target_name::{TargetName, TargetNameError};
 
 use std::path::PathBuf;

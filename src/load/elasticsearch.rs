@@ -16,10 +16,13 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::LoadMode;
+use super::authority_file::certificates;
 use super::credentials::Credentials;
 use super::error::LoadError;
 use super::gone_messages::GoneMessages;
+use super::http_agent::TrustedAuthorities;
 use super::target::{ChangedRows, LoadRow, RefusedRecord, SegmentId, SegmentStatus, Target};
+use super::target_name::IndexServer;
 use crate::record::GoneLine;
 use bulk::BulkRows;
 use gone::remove_documents;
@@ -62,7 +65,7 @@ struct SegmentSource {
 impl ElasticsearchTarget {
     /// Names an index. The server is contacted by the first batch.
     pub(super) fn open(
-        server: &str,
+        server: &IndexServer,
         index: &str,
         credentials: &Credentials,
         mode: LoadMode,
@@ -70,12 +73,18 @@ impl ElasticsearchTarget {
         if mode == LoadMode::Replace {
             return Err(no_transactions());
         }
+        let authorities = authorities(server)?;
+        let server = &*server.url;
         let names = IndexNames {
             records: path_part(index),
             segments: path_part(&format!("{index}-segments")),
         };
         Ok(ElasticsearchTarget {
-            client: HttpClient::new(server, credentials.elasticsearch_api_key.as_ref()),
+            client: HttpClient::new(
+                server,
+                &authorities,
+                credentials.elasticsearch_api_key.as_ref(),
+            ),
             lock: IndexLock::new(names.segments.clone(), format!("{server}/{index}")),
             index: index.to_owned(),
             names,
@@ -154,6 +163,22 @@ impl ElasticsearchTarget {
         }
         reply.succeeded().map(|_| ())
     }
+}
+
+/// The authorities of a server's certificate.
+fn authorities(server: &IndexServer) -> Result<TrustedAuthorities, LoadError> {
+    let Some(path) = &server.root_file else {
+        return Ok(TrustedAuthorities::Machine);
+    };
+    let found = certificates(path)
+        .map_err(|error| LoadError::Unusable(format!("cannot read {}: {error}", path.display())))?;
+    if found.is_empty() {
+        return Err(LoadError::Unusable(format!(
+            "{} has no certificates of authorities in PEM",
+            path.display()
+        )));
+    }
+    Ok(TrustedAuthorities::Named(found))
 }
 
 /// The refusal to replace.

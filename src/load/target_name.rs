@@ -3,6 +3,9 @@
 use std::fmt;
 use std::path::PathBuf;
 
+#[cfg(feature = "elasticsearch")]
+use super::authority_file::decoded_path;
+
 /// The database or index that records are loaded into.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -15,11 +18,22 @@ pub enum TargetName {
     /// An index of an Elasticsearch or `OpenSearch` server.
     #[cfg(feature = "elasticsearch")]
     Elasticsearch {
-        /// The URL of the server, without a slash at its end.
-        server: String,
+        /// The server.
+        server: IndexServer,
         /// The name of the index.
         index: String,
     },
+}
+
+/// A server of indexes.
+#[cfg(feature = "elasticsearch")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct IndexServer {
+    /// Its URL, without a slash at its end.
+    pub url: String,
+    /// The file of the authorities that are trusted, in PEM; those of the machine if it is `None`.
+    pub root_file: Option<PathBuf>,
 }
 
 /// The reason why a text names no target.
@@ -31,6 +45,8 @@ pub enum TargetNameError {
     NotBuilt(&'static str),
     /// It holds a password.
     Password,
+    /// It has a parameter that the target does not have.
+    Parameter(String),
     /// It names no index, or none that a server accepts.
     Index,
     /// It names no file, or a database in memory, which would be lost at the end of the load.
@@ -50,6 +66,10 @@ impl fmt::Display for TargetNameError {
             ),
             TargetNameError::Index => out.write_str(
                 "an index is named by lower-case letters, digits, `-`, `_` and `.`, after the server: elasticsearch+https://HOST:PORT/INDEX",
+            ),
+            TargetNameError::Parameter(name) => write!(
+                out,
+                "`{name}` is no parameter of this target; that of elasticsearch+https is ?sslrootcert=FILE"
             ),
             TargetNameError::NoFile => {
                 out.write_str("a database is a file; write its name, such as urls.db")
@@ -107,9 +127,13 @@ fn postgres(url: &str, rest: &str) -> Result<TargetName, TargetNameError> {
     }
 }
 
-/// The target of an Elasticsearch URL: a server, perhaps with a path, and an index after the last slash.
+/// The target of an Elasticsearch URL: a server, perhaps with a path, an index after the last slash, and perhaps a parameter.
 fn elasticsearch(scheme: &str, rest: &str) -> Result<TargetName, TargetNameError> {
-    let (server, index) = rest.rsplit_once('/').ok_or(TargetNameError::Index)?;
+    let (place, query) = match rest.split_once('?') {
+        Some((place, query)) => (place, Some(query)),
+        None => (rest, None),
+    };
+    let (server, index) = place.rsplit_once('/').ok_or(TargetNameError::Index)?;
     let host = server.split('/').next().unwrap_or_default();
     if host.contains('@') {
         return Err(TargetNameError::Password);
@@ -117,15 +141,30 @@ fn elasticsearch(scheme: &str, rest: &str) -> Result<TargetName, TargetNameError
     if host.is_empty() || !is_index_name(index) {
         return Err(TargetNameError::Index);
     }
+    let root_file = query.map(|query| root_file(scheme, query)).transpose()?;
     #[cfg(feature = "elasticsearch")]
     return Ok(TargetName::Elasticsearch {
-        server: format!("{scheme}://{server}"),
+        server: IndexServer {
+            url: format!("{scheme}://{server}"),
+            root_file: root_file.map(decoded_path),
+        },
         index: index.to_owned(),
     });
     #[cfg(not(feature = "elasticsearch"))]
     {
-        let _ = scheme;
+        let _ = root_file;
         Err(TargetNameError::NotBuilt("elasticsearch"))
+    }
+}
+
+/// The file that the parameter of an Elasticsearch URL names.
+fn root_file<'q>(scheme: &str, query: &'q str) -> Result<&'q str, TargetNameError> {
+    match query.split_once('=') {
+        Some(("sslrootcert", file)) if scheme == "https" && !file.is_empty() => Ok(file),
+        other => {
+            let name = other.map_or(query, |(name, _)| name);
+            Err(TargetNameError::Parameter(name.to_owned()))
+        }
     }
 }
 
@@ -181,8 +220,40 @@ mod tests {
         assert_eq!(
             TargetName::parse("elasticsearch+https://host:9200/search/urls-1996"),
             Ok(TargetName::Elasticsearch {
-                server: "https://host:9200/search".to_owned(),
+                server: IndexServer {
+                    url: "https://host:9200/search".to_owned(),
+                    root_file: None
+                },
                 index: "urls-1996".to_owned()
+            })
+        );
+    }
+    #[test]
+    fn the_parameter_of_an_index_names_a_file_of_authorities() {
+        for (text, name) in [
+            ("elasticsearch+https://host/urls?pipeline=x", "pipeline"),
+            ("elasticsearch+https://host/urls?", ""),
+            (
+                "elasticsearch+https://host/urls?sslrootcert=",
+                "sslrootcert",
+            ),
+            (
+                "elasticsearch+http://host/urls?sslrootcert=a.crt",
+                "sslrootcert",
+            ),
+        ] {
+            let expected = TargetNameError::Parameter(name.to_owned());
+            assert_eq!(TargetName::parse(text), Err(expected), "{text}");
+        }
+        #[cfg(feature = "elasticsearch")]
+        assert_eq!(
+            TargetName::parse("elasticsearch+https://host/urls?sslrootcert=/etc/a%20b.crt"),
+            Ok(TargetName::Elasticsearch {
+                server: IndexServer {
+                    url: "https://host".to_owned(),
+                    root_file: Some("/etc/a b.crt".into())
+                },
+                index: "urls".to_owned()
             })
         );
     }

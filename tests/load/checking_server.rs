@@ -6,11 +6,17 @@ mod http;
 
 pub(crate) use documents::Documents;
 
+use std::io::{BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+
+use super::authority::Authority;
 use crate::scene::Rng;
 use http::{Answer, Request, read_request, write_answer};
 
@@ -31,6 +37,8 @@ pub(crate) struct Faults {
 /// A server on a port of this machine, until it is dropped.
 pub(crate) struct CheckingServer {
     address: SocketAddr,
+    /// The encryption of its connections.
+    tls: Option<Arc<ServerConfig>>,
     shared: Arc<Shared>,
 }
 
@@ -63,6 +71,24 @@ enum Fate {
 impl CheckingServer {
     /// A server without indexes.
     pub(crate) fn start(seed: u64) -> CheckingServer {
+        CheckingServer::start_with(seed, None)
+    }
+
+    /// A server of encrypted connections, whose certificate is for `localhost`.
+    pub(crate) fn start_encrypted(seed: u64, authority: &Authority) -> CheckingServer {
+        let file = |name| authority.file(name);
+        let certificates = CertificateDer::pem_file_iter(file("server.crt")).unwrap();
+        let key = PrivateKeyDer::from_pem_file(file("server.key")).unwrap();
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(certificates.map(Result::unwrap).collect(), key);
+        CheckingServer::start_with(seed, Some(Arc::new(config.unwrap())))
+    }
+
+    fn start_with(seed: u64, tls: Option<Arc<ServerConfig>>) -> CheckingServer {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let shared = Arc::new(Shared {
@@ -75,22 +101,38 @@ impl CheckingServer {
             }),
             is_ended: AtomicBool::new(false),
         });
-        let server = Arc::clone(&shared);
+        let (server, config) = (Arc::clone(&shared), tls.clone());
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 if server.is_ended.load(Ordering::Relaxed) {
                     return;
                 }
-                let server = Arc::clone(&server);
-                thread::spawn(move || server.serve(&stream));
+                let (server, config) = (Arc::clone(&server), config.clone());
+                thread::spawn(move || match config {
+                    None => server.serve(stream),
+                    Some(config) => {
+                        let connection = ServerConnection::new(config).unwrap();
+                        server.serve(StreamOwned::new(connection, stream));
+                    }
+                });
             }
         });
-        CheckingServer { address, shared }
+        CheckingServer {
+            address,
+            tls,
+            shared,
+        }
     }
 
     /// The target that names an index of the server.
     pub(crate) fn target(&self, index: &str) -> String {
-        format!("elasticsearch+http://{}/{index}", self.address)
+        match self.tls {
+            None => format!("elasticsearch+http://{}/{index}", self.address),
+            Some(_) => {
+                let port = self.address.port();
+                format!("elasticsearch+https://localhost:{port}/{index}")
+            }
+        }
     }
 
     pub(crate) fn state(&self) -> MutexGuard<'_, State> {
@@ -117,8 +159,8 @@ impl Drop for CheckingServer {
 
 impl Shared {
     /// Answers the requests of a connection. Each is processed as a whole before the next one of any connection.
-    fn serve(&self, stream: &TcpStream) {
-        let mut reader = std::io::BufReader::new(stream);
+    fn serve(&self, stream: impl Read + Write) {
+        let mut reader = BufReader::new(stream);
         while let Ok(Some(request)) = read_request(&mut reader) {
             let mut state = self.state.lock().unwrap();
             if state.is_away {
@@ -128,7 +170,7 @@ impl Shared {
             drop(state);
             let is_whole = fate != Fate::CutWithin;
             let is_cut = matches!(fate, Fate::CutBefore | Fate::CutAfter);
-            if is_cut || write_answer(stream, &answer, is_whole).is_err() || !is_whole {
+            if is_cut || write_answer(reader.get_mut(), &answer, is_whole).is_err() || !is_whole {
                 return;
             }
         }

@@ -1,6 +1,7 @@
 //! Loads into Elasticsearch and `OpenSearch`, against a checking server: none of these is here.
 
 mod kills;
+mod tls;
 
 use std::fs;
 use std::process::{Command, Stdio};

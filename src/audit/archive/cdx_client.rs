@@ -10,7 +10,7 @@ use super::cdx_answer::{Capture, captures};
 use crate::audit::clock::seconds_until;
 use crate::audit::error::AuditError;
 use crate::limits::{AUDIT_CDX_BYTES, AUDIT_CDX_CAPTURES, AUDIT_CDX_SECONDS};
-use crate::load::http_agent;
+use crate::load::{TrustedAuthorities, http_agent};
 
 /// A CDX server.
 pub(super) struct CdxClient {
@@ -52,7 +52,7 @@ impl CdxClient {
         );
         let timeout = Duration::from_secs(AUDIT_CDX_SECONDS);
         Ok(CdxClient {
-            agent: http_agent(server, &user_agent, timeout),
+            agent: http_agent(server, &TrustedAuthorities::Machine, &user_agent, timeout),
             server: url,
         })
     }

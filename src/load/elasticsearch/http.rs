@@ -14,7 +14,7 @@ use super::server_error::{RetryReason, ServerError, StatedError};
 use crate::limits::{LOAD_REPLY_BYTES, LOAD_REPLY_SECONDS};
 use crate::load::credentials::Secret;
 use crate::load::error::LoadError;
-use crate::load::http_agent::http_agent;
+use crate::load::http_agent::{TrustedAuthorities, http_agent};
 
 /// A client of one server.
 pub(super) struct HttpClient {
@@ -134,10 +134,15 @@ impl HttpReply {
 
 impl HttpClient {
     /// A client of the server at a URL without a slash at its end.
-    pub(super) fn new(server: &str, api_key: Option<&Secret>) -> HttpClient {
+    pub(super) fn new(
+        server: &str,
+        authorities: &TrustedAuthorities,
+        api_key: Option<&Secret>,
+    ) -> HttpClient {
         let timeout = Duration::from_secs(LOAD_REPLY_SECONDS);
         let agent = http_agent(
             server,
+            authorities,
             concat!("urlspool/", env!("CARGO_PKG_VERSION")),
             timeout,
         );
@@ -212,17 +217,19 @@ impl HttpClient {
 
     /// Classifies an error: a server that is not trusted will not be trusted later.
     fn failed<T>(&self, error: ureq::Error) -> Result<Attempt<T>, LoadError> {
-        let is_final = match &error {
-            ureq::Error::Io(error) => is_tls(error),
+        let reason = match &error {
+            ureq::Error::Io(error) if is_tls(error) => Some(format!(
+                "{error}; the file of the authority of its certificate is named so: ?sslrootcert=FILE"
+            )),
             ureq::Error::Rustls(_)
             | ureq::Error::Tls(_)
             | ureq::Error::Pem(_)
             | ureq::Error::Http(_)
-            | ureq::Error::BadUri(_) => true,
-            _ => false,
+            | ureq::Error::BadUri(_) => Some(error.to_string()),
+            _ => None,
         };
-        if is_final {
-            return Err(LoadError::Unusable(format!("{}: {error}", self.server)));
+        if let Some(reason) = reason {
+            return Err(LoadError::Unusable(format!("{}: {reason}", self.server)));
         }
         Ok(Attempt::Again(Refusal {
             reason: RetryReason::Connection {

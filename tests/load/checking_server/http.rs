@@ -1,7 +1,6 @@
 //! HTTP/1.1, as far as the checking server needs it.
 
 use std::io::{self, BufRead, Write};
-use std::net::TcpStream;
 
 use serde_json::{Value, json};
 
@@ -100,7 +99,7 @@ pub(super) fn read_request(reader: &mut impl BufRead) -> io::Result<Option<Reque
 
 /// Writes an answer, or its first half.
 pub(super) fn write_answer(
-    mut stream: &TcpStream,
+    stream: &mut impl Write,
     answer: &Answer,
     is_whole: bool,
 ) -> io::Result<()> {
@@ -120,5 +119,6 @@ pub(super) fn write_answer(
     } else {
         bytes.len() / 2
     };
-    stream.write_all(&bytes[..end])
+    stream.write_all(&bytes[..end])?;
+    stream.flush()
 }

@@ -1,0 +1,71 @@
+//! Connections by TLS to the checking server.
+
+use super::{count, load_command};
+use crate::load::authority::Authority;
+use crate::load::checking_server::{API_KEY, CheckingServer};
+use crate::load::{MAIL, records};
+use crate::scene::{Ended, Folder, ended, urlspool};
+
+fn load_into(target: &str, input: &[u8]) -> Ended {
+    let mut command = urlspool(["load", "--into", target]);
+    ended(
+        command.env("URLSPOOL_ELASTICSEARCH_API_KEY", API_KEY),
+        input,
+    )
+}
+
+#[track_caller]
+fn refused(target: &str, input: &[u8], reason: &str) {
+    let ended = load_into(target, input);
+    assert_eq!(ended.status, Some(2), "{target}: {}", ended.stderr);
+    assert!(ended.stderr.contains(reason), "{target}: {}", ended.stderr);
+}
+
+#[test]
+fn the_authority_of_the_server_must_be_the_named_one() {
+    let (Some(authority), Some(other)) = (Authority::new(), Authority::new()) else {
+        return;
+    };
+    let (folder, server) = (
+        Folder::new(),
+        CheckingServer::start_encrypted(1, &authority),
+    );
+    let input = records(&folder, "a.mbox", MAIL);
+    let target = server.target("mail");
+    let named = |root: &str| format!("{target}?sslrootcert={root}");
+    // Of the machine's authorities none has signed it.
+    refused(&target, &input, "invalid peer certificate");
+    refused(&target, &input, "?sslrootcert=FILE");
+    refused(&named(&other.root()), &input, "invalid peer certificate");
+    let by_address = named(&authority.root()).replace("localhost", "127.0.0.1");
+    refused(&by_address, &input, "invalid peer certificate");
+    refused(&named("/no/such.crt"), &input, "cannot read /no/such.crt");
+    let empty = folder.file("empty.crt", "");
+    refused(&named(&empty), &input, "has no certificates of authorities");
+    assert_eq!(
+        server.state().requests,
+        0,
+        "a server that is not trusted was asked"
+    );
+    let ended = load_into(&named(&authority.root()), &input);
+    assert_eq!(ended.status, Some(0), "{}", ended.stderr);
+    assert_eq!(count(&server), 4);
+    server.check();
+}
+
+#[test]
+fn the_environment_names_authorities_too() {
+    let Some(authority) = Authority::new() else {
+        return;
+    };
+    let (folder, server) = (
+        Folder::new(),
+        CheckingServer::start_encrypted(2, &authority),
+    );
+    let input = records(&folder, "a.mbox", MAIL);
+    let mut command = load_command(&server, &[]);
+    let ended = ended(command.env("SSL_CERT_FILE", authority.root()), &input);
+    assert_eq!(ended.status, Some(0), "{}", ended.stderr);
+    assert_eq!(count(&server), 4);
+    server.check();
+}
