@@ -77,7 +77,7 @@ fn words(failure: CheckFailure) -> &'static str {
         CheckFailure::Connect => "refused or not reached",
         CheckFailure::Timeout => "no answer in time",
         CheckFailure::Tls => "no secure connection",
-        CheckFailure::Other => "name service, network or connection failed",
+        CheckFailure::Other => "failed in the name service, network or connection",
         CheckFailure::Excluded => "private, or excluded by the checker",
         CheckFailure::Unanswered => "without an answer of the checker",
     }

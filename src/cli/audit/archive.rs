@@ -45,6 +45,9 @@ fn summary(counts: &ArchiveCounts) -> String {
     if counts.failed > 0 {
         text.push_str(&format!(", {} without an answer", counts.failed));
     }
+    if counts.due == 0 {
+        text.push_str("; this server was asked for all that is planned, or its captures are known");
+    }
     if counts.is_interrupted {
         text.push_str("; interrupted, run it again to go on");
     }

@@ -81,6 +81,9 @@ fn summary(counts: &CheckCounts) -> String {
         );
         text.push_str(&format!("; {answers}"));
     }
+    if counts.due == 0 {
+        text.push_str("; all that is planned has a result younger than `--max-age`");
+    }
     if counts.is_interrupted {
         text.push_str("; interrupted, run it again to go on");
     }

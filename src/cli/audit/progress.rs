@@ -36,7 +36,7 @@ impl StderrProgress {
 
 impl AuditProgress for StderrProgress {
     fn expected(&mut self, due: u64, time: Duration) {
-        if !self.is_quiet {
+        if !self.is_quiet && 0 < due {
             eprintln!(
                 "urlspool: {} to ask for, which takes {} or more",
                 counted(due, "URL", "URLs"),
