@@ -315,3 +315,6 @@ impl ReleasedRows {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

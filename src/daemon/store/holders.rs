@@ -349,3 +349,6 @@ pub(crate) enum HolderSpool {
     /// It belongs to another spool, in which the file was found before.
     Other,
 }
+
+#[cfg(test)]
+mod tests;

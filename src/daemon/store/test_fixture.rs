@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::commit_pace::BATCH_BYTES;
 use super::shared_committer::SharedCommitter;
+use super::state_db::{MissingTables, StateDb};
 use crate::config::Config;
 use crate::daemon::host::{DaemonHost, LogRecord, MonotonicTime};
 
@@ -40,6 +41,15 @@ impl StoreFixture {
 
     pub(crate) fn committer(&mut self) -> Arc<SharedCommitter> {
         SharedCommitter::open(&self.config(), self).unwrap()
+    }
+
+    /// The state alone, with holders tracked, and a transaction open.
+    pub(super) fn state(&self) -> StateDb {
+        let path = self.folder.join("state.db");
+        let state = StateDb::open(&path, MissingTables::Create).unwrap();
+        state.set_tracking(true).unwrap();
+        state.begin().unwrap();
+        state
     }
 
     /// Number of lines in all sealed segments.
