@@ -1,6 +1,7 @@
 //! Reported bugs, each as the smallest input that shows it. The name of a test states the rule that was broken; its
 //! comment describes the bug.
 
+use urlspool::config::Config;
 use urlspool::grammar::{RejectKind, RejectPart, url};
 
 use crate::scene::{Folder, done, ended, urlspool};
@@ -73,4 +74,22 @@ fn a_blank_after_the_scheme_inside_a_wrapper_is_ignored() {
         found("write to <mailto: a@b.example>\n"),
         [("mailto:a@b.example".to_owned(), "<>".to_owned())]
     );
+}
+
+/// A value with an escape of TOML was repeated as the character that it stands for, so that an error could control a terminal.
+#[test]
+fn an_error_of_the_configuration_has_no_control_characters() {
+    for (text, shown) in [
+        ("[[spool]]\npath = \"/a\"\nkind = \"a\\fb\"\n", "`a\\u{c}b`"),
+        ("\"a\\u001bb\" = 1\n", "`a\\u{1b}b`"),
+        ("[state]\ndir = \"~a\\u001bb\"\n", "~a\\u{1b}b"),
+        (
+            "[[spool]]\npath = \"/a\\u009b\"\n[[spool]]\npath = \"/a\\u009b\"\n",
+            "/a\\u{9b}",
+        ),
+    ] {
+        let error = Config::parse(text).unwrap_err().to_string();
+        assert!(error.contains(shown), "{error:?}");
+        assert!(!error.chars().any(char::is_control), "{error:?}");
+    }
 }

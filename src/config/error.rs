@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::syntax_error::SyntaxError;
+use crate::diagnostic::printable;
 
 /// The reason why a configuration cannot be used.
 #[derive(Debug)]
@@ -83,7 +84,7 @@ impl ConfigError {
 }
 
 impl fmt::Display for ConfigError {
-    /// Writes one line.
+    /// Writes one line without control characters.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ConfigError::Unreadable(error) => error.fmt(f),
@@ -95,7 +96,7 @@ impl fmt::Display for ConfigError {
             ConfigError::Home { key, path } => write!(
                 f,
                 "{key} {}: only `~/` stands for a home folder, and only if HOME is set; write the whole path",
-                path.display()
+                shown(path)
             ),
             ConfigError::Zero { key } => write!(f, "{key} must be more than 0"),
             ConfigError::SchemeName { name } => write!(
@@ -116,21 +117,26 @@ impl fmt::Display for ConfigError {
             ConfigError::OneFolder { dir } => write!(
                 f,
                 "output.dir and state.dir are both {}; choose two folders",
-                dir.display()
+                shown(dir)
             ),
             ConfigError::SpoolTwice { path } => write!(
                 f,
                 "the spool {} is given twice; remove one [[spool]]",
-                path.display()
+                shown(path)
             ),
             ConfigError::DirInSpool { key, dir, spool } => write!(
                 f,
                 "{key} {} is in the spool {}, which would be read again; choose a folder outside it",
-                dir.display(),
-                spool.display()
+                shown(dir),
+                shown(spool)
             ),
         }
     }
+}
+
+/// A path, as messages show it.
+fn shown(path: &Path) -> String {
+    printable(&path.display().to_string())
 }
 
 impl std::error::Error for ConfigError {
@@ -165,7 +171,7 @@ impl ConfigFileError {
 
 impl fmt::Display for ConfigFileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = self.path.display();
+        let path = shown(&self.path);
         match &self.error {
             ConfigError::Unreadable(error) => write!(f, "cannot read {path}: {error}"),
             ConfigError::Syntax(error) => write!(f, "{path}, {error}"),

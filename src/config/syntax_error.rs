@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 
+use crate::diagnostic::printable;
+
 /// Maximum number of characters in a line that is quoted.
 const QUOTED_CHARS: usize = 160;
 
@@ -14,7 +16,7 @@ pub struct SyntaxError {
     pub line: usize,
     /// The number of the character in its line, from 1.
     pub column: usize,
-    /// The reason, in one line.
+    /// The reason, in one line without control characters.
     pub message: String,
     /// The text of the line.
     quoted: String,
@@ -34,7 +36,7 @@ impl SyntaxError {
         SyntaxError {
             line: 1 + text[..line_start].matches('\n').count(),
             column: 1 + column,
-            message,
+            message: printable(&message),
             quoted: quoted.to_owned(),
             width: width
                 .min(quoted.chars().count().saturating_sub(column))
