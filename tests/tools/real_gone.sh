@@ -12,14 +12,15 @@ program=$(readlink -f "${1:-target/release/urlspool}")
 [ "$(id -u)" = 0 ] || { echo "SKIPPED: needs root" >&2; exit 77; }
 lda=/usr/lib/dovecot/dovecot-lda
 for p in dovecot doveadm "$lda"; do command -v "$p" >/dev/null || { echo "SKIPPED: $p is not installed" >&2; exit 77; }; done
-port=${IMAP_PORT:-$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')}
+. "$(dirname "$(readlink -f "$0")")/servers.sh"
+imap_port=${IMAP_PORT:-$(free_port)}
 work=$(mktemp -d)
 chmod 755 "$work" # the server runs as another user
-user=urlspool-$$ watch='' load='' dovecot=''
+user=urlspool-$$ watch='' load=''
 end() {
   [ -z "$watch" ] || kill "$watch" 2>/dev/null || true
   [ -z "$load" ] || kill "$load" 2>/dev/null || true
-  [ -z "$dovecot" ] || doveadm -c "$dovecot" stop 2>/dev/null || true
+  stop_dovecot
   wait
   userdel "$user" >/dev/null 2>&1 || true
   rm -rf "$work"
@@ -76,38 +77,10 @@ tool make "$work/messages" "${MESSAGES:-30}"
 
 for kind in mbox maildir; do
   d=$work/$kind
-  mkdir -p "$d/spool/mail" "$d/run"
+  mkdir -p "$d/spool/mail"
   chown -R "$user" "$d/spool"
   location=mbox:$d/spool/mail/folders:INBOX=$d/spool/mail/inbox
   [ "$kind" = mbox ] || location=maildir:$d/spool/mail
-  cat >"$d/dovecot.conf" <<CONF
-protocols = imap
-mail_location = $location
-base_dir = $d/run
-log_path = $d/log
-first_valid_uid = 100
-mbox_write_locks = dotlock fcntl
-listen = 127.0.0.1
-ssl = no
-disable_plaintext_auth = no
-auth_mechanisms = plain
-passdb {
-  driver = static
-  args = password=pw
-}
-userdb {
-  driver = static
-  args = uid=$user gid=$user home=$d/spool/mail
-}
-service imap-login {
-  inet_listener imap {
-    port = $port
-  }
-  inet_listener imaps {
-    port = 0
-  }
-}
-CONF
   cat >"$d/urlspool.toml" <<CONF
 [output]
 dir = "$d/out"
@@ -124,9 +97,8 @@ listen = ""
 [[spool]]
 path = "$d/spool"
 CONF
-  dovecot -c "$d/dovecot.conf"
-  dovecot=$d/dovecot.conf
-  for _ in $(seq 100); do (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null && break; sleep 0.1; done
+  start_dovecot "$d" "$location" "$d/spool/mail"
+  wait_until_open "$imap_port"
   mkdir -p "$d/out"
   "$program" watch --config "$d/urlspool.toml" 2>"$d/watch.log" &
   watch=$!
@@ -135,14 +107,13 @@ CONF
   deliver() { local f; for f in "$work/messages/"*; do "$lda" -c "$dovecot" -f a@h.example -d "$user" <"$f"; done; }
   check() { tool compare "$program" "$d/spool" "$d/urls.db" "$kind: $1" || { tail "$d/watch.log" "$d/load.log" >&2; exit 1; }; }
   deliver; check "delivered"
-  tool imap "$port" "$user" third; check "every third expunged"
-  tool imap "$port" "$user" half; check "flagged, every second expunged"
-  tool imap "$port" "$user" all; check "all expunged"
+  tool imap "$imap_port" "$user" third; check "every third expunged"
+  tool imap "$imap_port" "$user" half; check "flagged, every second expunged"
+  tool imap "$imap_port" "$user" all; check "all expunged"
   deliver; check "delivered again"
   kill "$watch" "$load"
   wait "$watch" "$load" || true
   watch='' load=''
-  doveadm -c "$dovecot" stop
-  dovecot=''
-  for _ in $(seq 100); do (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || break; sleep 0.1; done
+  stop_dovecot
+  wait_until_closed "$imap_port"
 done

@@ -14,25 +14,17 @@
 set -euo pipefail
 program=$(readlink -f "${1:-target/release/urlspool}")
 [ -x "$program" ] || { echo "there is no program $program" >&2; exit 2; }
-free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+here=$(dirname "$(readlink -f "$0")")
+. "$here/servers.sh"
 news_port=${NEWS_PORT:-$(free_port)} imap_port=${IMAP_PORT:-$(free_port)}
 smtp_port=${SMTP_PORT:-$(free_port)} http_port=${HTTP_PORT:-$(free_port)}
 messages=${MESSAGES:-12}
 work=$(mktemp -d)
 chmod 755 "$work" # the servers run as other users
-failed=0 rows=() skipped=() innd='' dovecot='' postfix='' httpd='' user=''
-bin=/usr/lib/news/bin
-
-as_news() { setpriv --reuid=news --regid=news --clear-groups env HOME="$work" INNCONF="$work/inn/etc/inn.conf" PATH="$bin:$PATH" "$@"; }
-stop_inn() {
-  [ -n "$innd" ] || return 0
-  as_news ctlinnd -s shutdown done >/dev/null 2>&1 || kill "$innd" 2>/dev/null || true
-  wait "$innd" 2>/dev/null || true
-  innd=''
-}
+failed=0 rows=() httpd='' user=''
 end() {
   stop_inn
-  [ -z "$dovecot" ] || doveadm -c "$dovecot" stop 2>/dev/null || true
+  stop_dovecot
   [ -z "$postfix" ] || postfix -c "$postfix" stop >/dev/null 2>&1 || true
   [ -z "$httpd" ] || kill "$httpd" 2>/dev/null || true
   # Only a user that this script made, see below.
@@ -40,137 +32,11 @@ end() {
   rm -rf "$work"
 }
 trap end EXIT
-skip() { echo "SKIPPED: $*" >&2; skipped+=("$*"); }
-# The first argument is the name of the test.
-have() { local p; for p in "${@:2}"; do command -v "$p" >/dev/null || { skip "$1: $p is not installed"; return 1; }; done; }
-have_root() { [ "$(id -u)" = 0 ] || { skip "$1: needs root"; return 1; }; }
 # A server that does not start on this machine cannot be tested here.
 skip_unstarted() { skip "$1: it does not start: $(tail -n 1 "$2" 2>/dev/null)"; }
 # Checks that a spool has the property that the test is about.
 must() { "$@" || { echo "the spool is not as the test needs it: $*" >&2; exit 2; }; }
-wait_until_open() { local i; for i in $(seq 100); do (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null && return 0; sleep 0.1; done; echo "no server listens on port $1" >&2; return 1; }
-wait_until_closed() { local i; for i in $(seq 100); do (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null || return 0; sleep 0.1; done; echo "port $1 is still open" >&2; return 1; }
-
-cat >"$work/tool.py" <<'PY'
-import base64, imaplib, json, os, quopri, smtplib, socket, sys
-
-def make(tag, count, folder, groups):
-    """Writes messages folder/N, and folder/posted: a line with Message-ID and URL for each URL in them."""
-    os.makedirs(folder)
-    with open(f"{folder}/posted", "w") as posted:
-        for n in range(int(count)):
-            u = f"http://h.example/{tag}/{n}"
-            # Text that writers change or that readers misread: `From ` lines that look like separators or not, with and
-            # without a header after them, and lines that begin with dots, alone and inside a broken URL.
-            body = f"""Plain {u}/plain and wrapped <URL:{u}/wrapped>.
-From here on {u}/from
->From there {u}/quoted-from
->>From everywhere {u}/quoted-twice
-
-From someone@other.example Thu Jan  4 12:00:00 1996
-Subject: not a message {u}/separator
-
-Broken <URL:{u}/bro
-ken> and before a dot <URL:{u}/page
-.html> and before two <URL:{u}/up/
-../dots>.
-.
-..
-.{u}/dot
-..{u}/two-dots
-
-. {u}/dot-space
-Long: <URL:{u}/{'long/' * 20}end>
-From the end {u}/last
-"""
-            paths = ["plain", "wrapped", "from", "quoted-from", "quoted-twice", "separator", "broken", "page.html", "up/../dots",
-                     "dot", "two-dots", "dot-space", "long/" * 20 + "end", "last"]
-            encoding = ["7bit", "quoted-printable", "base64"][n % 3]
-            if encoding == "quoted-printable":
-                body = quopri.encodestring(body.encode()).decode()
-            if encoding == "base64":
-                body = base64.encodebytes(body.encode()).decode()
-            head = ["From: Author <author@h.example>", f"Subject: {tag} {n}", f"Message-ID: <{tag}.{n}@h.example>",
-                    "MIME-Version: 1.0", "Content-Type: text/plain; charset=us-ascii", f"Content-Transfer-Encoding: {encoding}"]
-            if groups:
-                # Every second article is cross-posted.
-                head += ["Newsgroups: " + (groups if n % 2 else groups.split(",")[0])]
-            else:
-                head += ["To: reader@test.invalid", "Date: Thu, 04 Jan 1996 12:00:00 +0000"]
-            with open(f"{folder}/{n}", "w") as f:
-                f.write("\n".join(head) + "\n\n" + body)
-            for path in paths:
-                posted.write(f"<{tag}.{n}@h.example> {u}/{path}\n")
-
-def files(folder):
-    return [f"{folder}/{name}" for name in sorted((n for n in os.listdir(folder) if n.isdigit()), key=int)]
-
-def post(port, folder):
-    """Posts by NNTP, as a newsreader does."""
-    with socket.create_connection(("127.0.0.1", int(port))) as s:
-        f = s.makefile("rwb")
-        def send(data, code):
-            f.write(data)
-            f.flush()
-            answer = f.readline().decode()
-            assert answer.startswith(code), answer
-        send(b"", "20")
-        send(b"MODE READER\r\n", "20")
-        for name in files(folder):
-            send(b"POST\r\n", "340")
-            lines = open(name, "rb").read().split(b"\n")[:-1]
-            send(b"".join((b"." if l.startswith(b".") else b"") + l + b"\r\n" for l in lines) + b".\r\n", "240")
-        send(b"QUIT\r\n", "205")
-
-def batch(folder):
-    """Writes an rnews batch to standard output, as one server sends it to another, with Path and Date."""
-    import email.utils
-    for name in files(folder):
-        article = f"Path: far.example!not-for-mail\nDate: {email.utils.formatdate()}\n".encode() + open(name, "rb").read()
-        sys.stdout.buffer.write(b"#! rnews %d\n" % len(article) + article)
-
-def smtp(port, folder, to):
-    with smtplib.SMTP("127.0.0.1", int(port)) as s:
-        for name in files(folder):
-            s.sendmail("author@h.example", [to], open(name, "rb").read())
-
-def expunge(port, user, folder):
-    """Removes every third message, as a client does, and its URLs from `posted`."""
-    with imaplib.IMAP4("127.0.0.1", int(port)) as i:
-        i.login(user, "pw")
-        i.select("INBOX")
-        removed = set()
-        for n in i.search(None, "ALL")[1][0].split()[::3]:
-            removed.add(i.fetch(n, "(BODY.PEEK[HEADER.FIELDS (MESSAGE-ID)])")[1][0][1].decode().split()[1])
-            i.store(n, "+FLAGS", r"(\Deleted)")
-        assert removed
-        i.expunge()
-        i.close()
-    left = [l for l in open(f"{folder}/posted") if l.split()[0] not in removed]
-    open(f"{folder}/posted", "w").writelines(left)
-
-def fetch(url, name):
-    import urllib.request
-    with urllib.request.urlopen(url, timeout=30) as answer, open(name, "wb") as f:
-        f.write(answer.read())
-
-def repeated(folder, mbox):
-    """Repeats the lines of `posted` as often as a compressed mbox has each message. It must have all of them."""
-    import collections, gzip
-    counts = collections.Counter(l.split()[1].decode() for l in gzip.open(mbox) if l.startswith(b"Message-ID: "))
-    lines = list(open(f"{folder}/posted"))
-    assert counts and set(counts) == {l.split()[0] for l in lines}, counts
-    open(f"{folder}/posted", "w").writelines(l for l in lines for _ in range(counts[l.split()[0]]))
-
-def pairs():
-    """Prints the Message-ID and URL of each record on standard input."""
-    for line in sys.stdin:
-        record = json.loads(line)
-        print(record["message"]["id"], record["url"])
-
-globals()[sys.argv[1]](*sys.argv[2:])
-PY
-tool() { python3 "$work/tool.py" "$@"; }
+tool() { python3 "$here/real_servers.py" "$@"; }
 
 compare() { # name, folder of the posted messages, spool: checks that each URL is found as often as posted, in its message
   local posted=$2/posted equal=yes
@@ -215,38 +81,6 @@ if [ "$(id -u)" = 0 ] && useradd --home-dir "$work/home" --create-home --shell /
   user=urlspool-$$
 fi
 
-start_postfix() { # folder, line of main.cf
-  local d=$1
-  mkdir -p "$d"/{conf,queue,data,mail}
-  chmod 1777 "$d/mail"
-  cp -r /etc/postfix/postfix-files /etc/postfix/postfix-files.d /etc/postfix/dynamicmaps.cf "$d/conf/"
-  cat >"$d/conf/main.cf" <<CONF
-compatibility_level = 3.6
-queue_directory = $d/queue
-data_directory = $d/data
-maillog_file = $d/maillog
-maillog_file_prefixes = $d
-inet_interfaces = 127.0.0.1
-inet_protocols = ipv4
-myhostname = mx.test.invalid
-mydestination = test.invalid
-mynetworks = 127.0.0.0/8
-alias_maps =
-alias_database =
-local_recipient_maps = unix:passwd.byname
-mailbox_delivery_lock = fcntl, dotlock
-mail_spool_directory = $d/mail
-default_transport = error:no outside mail
-relay_transport = error:no outside mail
-$2
-CONF
-  sed -e "s/^smtp  *inet .*/127.0.0.1:$smtp_port inet n - n - - smtpd/" /usr/share/postfix/master.cf.dist >"$d/conf/master.cf"
-  postconf -c "$d/conf" -F '*/*/chroot=n'
-  chown -R postfix "$d/data"
-  postfix -c "$d/conf" start >/dev/null 2>&1
-  postfix=$d/conf
-  wait_until_open "$smtp_port"
-}
 if have_root postfix && have postfix postfix postconf; then
   if [ -z "$user" ]; then skip "postfix: a user cannot be made"; else
     for kind in mbox maildir; do
@@ -266,39 +100,6 @@ if have_root postfix && have postfix postfix postconf; then
   fi
 fi
 
-start_inn() { # wireformat
-  local d=$work/inn
-  rm -rf "$d"
-  mkdir -p "$d"/{etc,db,run,log,tmp} "$d"/spool/{articles,overview,incoming/bad,incoming/tmp,outgoing,archive,innfeed}
-  cp -r /etc/news/. "$d/etc/"
-  # In inn.conf the first of two equal keys counts, so the old ones are removed.
-  sed -i -E '/^#?(domain|pathhost|port|nnrpdpostport|wireformat|path(etc|db|spool|articles|overview|incoming|outgoing|archive|run|log|tmp)|bindaddress6?|doinnwatch):/d' "$d/etc/inn.conf"
-  cat >>"$d/etc/inn.conf" <<CONF
-domain: test.invalid
-pathhost: news.test.invalid
-port: $news_port
-nnrpdpostport: $news_port
-wireformat: $1
-doinnwatch: false
-pathetc: $d/etc
-pathdb: $d/db
-pathspool: $d/spool
-pathrun: $d/run
-pathlog: $d/log
-pathtmp: $d/tmp
-CONF
-  # No feeds: no article is sent to other servers.
-  printf 'ME:*::\n' >"$d/etc/newsfeeds"
-  # innd overwrites the numbers in place, so they need their full width.
-  printf '%s 0000000000 0000000001 %s\n' control n control.cancel n junk n local.test y local.urls y >"$d/db/active"
-  : >"$d/db/newsgroups"
-  : >"$d/db/active.times"
-  chown -R news:news "$d"
-  (cd "$d/db" && as_news touch history && as_news makedbz -i -o) >"$d/log/makedbz" 2>&1
-  as_news innd -f -P "$news_port" -4 127.0.0.1 -6 ::1 >"$d/log/out" 2>&1 &
-  innd=$!
-  wait_until_open "$news_port"
-}
 if have_root inn && { [ -x "$bin/innd" ] || { skip "inn: inn2 is not installed"; false; }; }; then
   for wire in true false; do
     start_inn "$wire" || { skip_unstarted "inn wireformat=$wire" "$work/inn/log/out"; stop_inn; continue; }
@@ -327,38 +128,9 @@ if have_root dovecot && have dovecot dovecot doveadm; then # mboxcl2: `From ` li
   lda=/usr/lib/dovecot/dovecot-lda
   if [ ! -x "$lda" ]; then skip "dovecot: $lda is not installed"; elif [ -z "$user" ]; then skip "dovecot: a user cannot be made"; else
     d=$work/dovecot
-    mkdir -p "$d/mail" "$d/run"
+    mkdir -p "$d/mail"
     chown "$user" "$d/mail"
-    cat >"$d/dovecot.conf" <<CONF
-protocols = imap
-mail_location = mbox:$d/mail/folders:INBOX=$d/mail/inbox
-base_dir = $d/run
-log_path = $d/log
-first_valid_uid = 100
-mbox_write_locks = dotlock fcntl
-listen = 127.0.0.1
-ssl = no
-disable_plaintext_auth = no
-auth_mechanisms = plain
-passdb {
-  driver = static
-  args = password=pw
-}
-userdb {
-  driver = static
-  args = uid=$user gid=$user home=$d/mail
-}
-service imap-login {
-  inet_listener imap {
-    port = $imap_port
-  }
-  inet_listener imaps {
-    port = 0
-  }
-}
-CONF
-    dovecot -c "$d/dovecot.conf" || true
-    dovecot=$d/dovecot.conf
+    start_dovecot "$d" "mbox:$d/mail/folders:INBOX=$d/mail/inbox" "$d/mail" || true
   fi
   if [ -n "$dovecot" ] && ! wait_until_open "$imap_port"; then skip_unstarted dovecot "$d/log"; elif [ -n "$dovecot" ]; then
     tool make dovecot "$messages" "$d/posted" ''
@@ -371,8 +143,7 @@ CONF
     must test "$before" != "$(stat -c %i:%s "$d/mail/inbox")"
     must grep -q '^From someone@other.example' "$d/mail/inbox"
     compare "dovecot after EXPUNGE" "$d/posted" "$d/mail/inbox"
-    doveadm -c "$dovecot" stop
-    dovecot=''
+    stop_dovecot
     wait_until_closed "$imap_port"
   fi
 fi

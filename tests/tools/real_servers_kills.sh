@@ -4,8 +4,8 @@
 #
 #   tests/tools/real_servers_kills.sh [PROGRAM] [ROUNDS]
 #
-# Needs root and python3; a server that is not installed is reported as skipped. real_servers.sh, whose functions this script uses, says
-# how to install the servers. Everything listens on 127.0.0.1 only. Eight rounds, the default, take about five minutes. The exit code is
+# Needs root and python3; a server that is not installed is reported as skipped. real_servers.sh says how to install the
+# servers. Everything listens on 127.0.0.1 only. Eight rounds, the default, take about five minutes. The exit code is
 # 1 if URLs differ, 77 if no server could be tried.
 set -euo pipefail
 program=$(readlink -f "${1:-target/release/urlspool}")
@@ -14,21 +14,16 @@ rounds=${2:-8}
 messages=${MESSAGES:-12}
 news_port=${NEWS_PORT:-11129} imap_port=${IMAP_PORT:-10153} smtp_port=${SMTP_PORT:-10035}
 here=$(dirname "$(readlink -f "$0")")
+. "$here/servers.sh"
 work=$(mktemp -d)
 chmod 755 "$work" # the servers run as other users
-skipped=() innd='' postfix='' dovecot='' user='' killer='' tried=0
-bin=/usr/lib/news/bin
-for name in as_news skip have have_root; do eval "$(sed -n "/^$name() {/p" "$here/real_servers.sh")"; done
-for name in wait_until_open wait_until_closed; do eval "$(sed -n "/^$name() {/p" "$here/real_servers.sh")"; done
-for name in stop_inn start_postfix start_inn; do eval "$(sed -n "/^$name() {/,/^}\$/p" "$here/real_servers.sh")"; done
-sed -n '/^cat >"$work\/tool.py"/,/^PY$/p' "$here/real_servers.sh" | sed '1d;$d' >"$work/tool.py"
-sed -n '/^ *cat >"$d\/dovecot.conf"/,/^CONF$/p' "$here/real_servers.sh" >"$work/dovecot.sh"
-tool() { python3 "$work/tool.py" "$@"; }
+user='' killer='' tried=0
+tool() { python3 "$here/real_servers.py" "$@"; }
 end() {
   [ -z "$killer" ] || kill "$killer" 2>/dev/null || true
   [ ! -s "$work/daemon" ] || kill -9 "$(cat "$work/daemon")" 2>/dev/null || true
   stop_inn
-  [ -z "$dovecot" ] || doveadm -c "$dovecot" stop 2>/dev/null || true
+  stop_dovecot
   [ -z "$postfix" ] || postfix -c "$postfix" stop >/dev/null 2>&1 || true
   [ -z "$user" ] || userdel -r "$user" >/dev/null 2>&1 || true
   rm -rf "$work"
@@ -65,11 +60,8 @@ if have_root inn && { [ -x "$bin/innd" ] || { skip "inn: inn2 is not installed";
 fi
 if have_root dovecot && have dovecot dovecot doveadm && [ -n "$user" ]; then
   d=$work/dovecot
-  mkdir -p "$d/run"
   chown "$user" "$d/mail"
-  . "$work/dovecot.sh"
-  dovecot -c "$d/dovecot.conf"
-  dovecot=$d/dovecot.conf
+  start_dovecot "$d" "mbox:$d/mail/folders:INBOX=$d/mail/inbox" "$d/mail"
   wait_until_open "$imap_port"
 fi
 
