@@ -47,7 +47,8 @@ pub use host::{DaemonHost, LogRecord, MonotonicTime};
 pub use schedule::{DaemonEvent, ReaderHost, SpoolReader};
 pub use service::{RunMode, StateSource, ask, run};
 pub use status::{
-    DaemonState, FailedFile, LastError, LastSealed, SealedSegment, SpoolState, SpoolStatus, Status,
+    DaemonState, FailedFile, LastError, LastSealed, ReadFailure, SealedSegment, SpoolState,
+    SpoolStatus, Status,
 };
 pub use store::rebuild_state;
 pub use unix_time::UnixTime;

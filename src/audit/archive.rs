@@ -21,7 +21,7 @@ use crate::limits::{
     AUDIT_FAILED_ANSWERS, AUDIT_REFUSAL_SECONDS, AUDIT_REFUSALS, AUDIT_RETRY_AFTER_SECONDS,
 };
 use cdx_answer::{Capture, nearest};
-use cdx_client::{CdxClient, CdxReply};
+use cdx_client::{CdxClient, CdxFailure, CdxRefusal, CdxReply};
 use pace::Pace;
 
 /// Questions to an archive.
@@ -238,7 +238,7 @@ impl Asking<'_> {
     }
 
     /// Ends the questions after too many failed answers: the server is perhaps no CDX server.
-    fn failed(&mut self, reason: &str) -> Result<(), AuditError> {
+    fn failed(&mut self, reason: &CdxFailure) -> Result<(), AuditError> {
         self.failed_in_a_row += 1;
         if self.failed_in_a_row < AUDIT_FAILED_ANSWERS {
             return Ok(());
@@ -249,7 +249,11 @@ impl Asking<'_> {
     }
 
     /// Puts off the next question, or ends the questions after too many refusals.
-    fn refused(&mut self, reason: &str, retry_after: Option<Duration>) -> Result<(), AuditError> {
+    fn refused(
+        &mut self,
+        reason: &CdxRefusal,
+        retry_after: Option<Duration>,
+    ) -> Result<(), AuditError> {
         self.refusals += 1;
         if AUDIT_REFUSALS <= self.refusals {
             return Err(self.ended(&format!(

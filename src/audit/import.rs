@@ -1,6 +1,7 @@
 //! Imports results of checks that were made elsewhere: the JSON of lychee, or the CSV of any checker.
 
 mod csv_results;
+mod line_error;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,6 +16,8 @@ use super::results::{CheckResult, ResultStore, StoredLinks};
 use super::state::without_fragment;
 use crate::limits::AUDIT_IMPORT_BYTES;
 use csv_results::CsvResults;
+
+pub use line_error::ResultLineError;
 
 /// Results to import.
 #[derive(Clone, Debug)]
@@ -83,7 +86,7 @@ pub struct ImportCounts {
 /// Receives the lines of CSV that are no result.
 pub trait ImportReport {
     /// Reports a line. The others are imported.
-    fn bad_line(&mut self, line: u64, reason: &str);
+    fn bad_line(&mut self, line: u64, error: &ResultLineError);
 }
 
 /// Imports results, in one transaction. Results that are there already are not added again.
@@ -148,15 +151,14 @@ fn import_csv(
     bytes: &[u8],
     report: &mut dyn ImportReport,
 ) -> Result<ImportCounts, AuditError> {
-    let unusable =
-        |reason: String| AuditError::Unusable(format!("{}: {reason}", job.results.display()));
-    let mut results = CsvResults::new(bytes).map_err(unusable)?;
+    let mut results = CsvResults::new(bytes)
+        .map_err(|error| AuditError::Unusable(format!("{}: {error}", job.results.display())))?;
     let mut importer = Importer::new(audit, &job.checker)?;
     while let Some(line) = results.next_line() {
         match line.result {
-            Err(reason) => {
+            Err(error) => {
                 importer.counts.bad_lines += 1;
-                report.bad_line(line.number, &reason);
+                report.bad_line(line.number, &error);
             }
             Ok(row) => importer.put(&CheckResult {
                 url: &row.url,

@@ -69,8 +69,8 @@ struct LycheeUrl {
 /// # Errors
 ///
 /// It is no such output, or does not name successes: lychee lists them with `-v` only.
-pub(super) fn lychee_answers(json: &[u8]) -> Result<Vec<Answer>, String> {
-    let output: LycheeOutput = serde_json::from_slice(json).map_err(|error| error.to_string())?;
+pub(super) fn lychee_answers(json: &[u8]) -> Result<Vec<Answer>, serde_json::Error> {
+    let output: LycheeOutput = serde_json::from_slice(json)?;
     let mut answers = Vec::new();
     for (map, kind) in [
         (output.successes, MapKind::Answered),

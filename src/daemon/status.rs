@@ -4,9 +4,12 @@
 
 mod health;
 
+use std::{fmt, io};
+
 use serde::{Serialize, Serializer};
 
 use super::counters::Counters;
+use super::error::PauseReason;
 use super::unix_time::UnixTime;
 use crate::limits::REPORTED_FAILURES;
 
@@ -56,7 +59,8 @@ pub struct Status {
     /// Activity of the daemon.
     pub state: DaemonState,
     /// Reason for a pause; `None` otherwise.
-    pub why: Option<String>,
+    #[serde(serialize_with = "displayed")]
+    pub why: Option<PauseReason>,
     /// Number of the open segment.
     pub segment: u64,
     /// Committed bytes of the open segment.
@@ -202,18 +206,65 @@ pub struct FailedFile {
     /// Its path.
     pub path: String,
     /// The last error.
-    pub why: String,
+    pub why: ReadFailure,
     /// Number of attempts.
     pub tries: u64,
     /// `true` if it is skipped until it changes.
     pub quarantined: bool,
 }
 
+/// The error of a file that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ReadFailure {
+    /// An error of the operating system, by its number.
+    Os(i32),
+    /// Another error, such as that of damaged data.
+    Other(String),
+}
+
+impl ReadFailure {
+    /// The failure that an error is.
+    pub(crate) fn of(error: &io::Error) -> ReadFailure {
+        match error.raw_os_error() {
+            Some(number) => ReadFailure::Os(number),
+            None => ReadFailure::Other(error.to_string()),
+        }
+    }
+}
+
+impl fmt::Display for ReadFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ReadFailure::Os(number) => io::Error::from_raw_os_error(*number).fmt(f),
+            ReadFailure::Other(error) => f.write_str(error),
+        }
+    }
+}
+
+impl Serialize for ReadFailure {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// Serializes a reason as the text that it is shown as.
+#[expect(clippy::ref_option, reason = "serde passes a reference to the field")]
+fn displayed<S: Serializer>(
+    reason: &Option<PauseReason>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match reason {
+        Some(reason) => serializer.collect_str(reason),
+        None => serializer.serialize_none(),
+    }
+}
+
 /// State of the committer, which all readers share.
 #[derive(Debug)]
 pub(crate) struct CommitterStatus {
     /// Reason for the pause; `None` if work is not paused.
-    pub(crate) pause_reason: Option<String>,
+    pub(crate) pause_reason: Option<PauseReason>,
     /// Number of the open segment; 0 during a pause.
     pub(crate) segment: u64,
     /// Committed bytes of the open segment; 0 during a pause.

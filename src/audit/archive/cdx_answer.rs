@@ -1,5 +1,7 @@
 //! The answers of CDX servers: the one array of the Wayback Machine, and the object per line of pywb.
 
+use std::fmt;
+
 use jiff::civil::DateTime;
 use serde::Deserialize;
 
@@ -22,12 +24,38 @@ struct CdxLine {
     status: Option<String>,
 }
 
+/// The reason why an answer has neither form.
+#[derive(Debug)]
+pub(super) enum CdxAnswerError {
+    /// It is not JSON with the fields of either form.
+    Json(serde_json::Error),
+    /// Its first row does not name this column.
+    MissingColumn(&'static str),
+}
+
+impl fmt::Display for CdxAnswerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CdxAnswerError::Json(error) => error.fmt(f),
+            CdxAnswerError::MissingColumn(name) => write!(f, "it has no column `{name}`"),
+        }
+    }
+}
+
+impl std::error::Error for CdxAnswerError {}
+
+impl From<serde_json::Error> for CdxAnswerError {
+    fn from(error: serde_json::Error) -> CdxAnswerError {
+        CdxAnswerError::Json(error)
+    }
+}
+
 /// Reads an answer.
 ///
 /// # Errors
 ///
 /// It has neither form.
-pub(super) fn captures(body: &[u8]) -> Result<Vec<Capture>, String> {
+pub(super) fn captures(body: &[u8]) -> Result<Vec<Capture>, CdxAnswerError> {
     match body.trim_ascii_start().first() {
         None => Ok(Vec::new()),
         Some(b'[') => from_array(body),
@@ -36,16 +64,15 @@ pub(super) fn captures(body: &[u8]) -> Result<Vec<Capture>, String> {
 }
 
 /// Reads an array of rows, of which the first names the columns.
-fn from_array(body: &[u8]) -> Result<Vec<Capture>, String> {
-    let mut rows: Vec<Vec<String>> =
-        serde_json::from_slice(body).map_err(|error| error.to_string())?;
+fn from_array(body: &[u8]) -> Result<Vec<Capture>, CdxAnswerError> {
+    let mut rows: Vec<Vec<String>> = serde_json::from_slice(body)?;
     if rows.is_empty() {
         return Ok(Vec::new());
     }
     let names = rows.remove(0);
-    let column = |name: &str| {
+    let column = |name: &'static str| {
         let place = names.iter().position(|column| column == name);
-        place.ok_or_else(|| format!("it has no column `{name}`"))
+        place.ok_or(CdxAnswerError::MissingColumn(name))
     };
     let (timestamp, original, status) = (
         column("timestamp")?,
@@ -61,13 +88,13 @@ fn from_array(body: &[u8]) -> Result<Vec<Capture>, String> {
     Ok(captures.collect())
 }
 
-fn from_lines(body: &[u8]) -> Result<Vec<Capture>, String> {
+fn from_lines(body: &[u8]) -> Result<Vec<Capture>, CdxAnswerError> {
     let lines = body
         .split(|&byte| byte == b'\n')
         .filter(|line| !line.trim_ascii().is_empty());
     lines
         .map(|line| {
-            let line: CdxLine = serde_json::from_slice(line).map_err(|error| error.to_string())?;
+            let line: CdxLine = serde_json::from_slice(line)?;
             Ok(Capture {
                 status: line.status.and_then(|status| status.parse().ok()),
                 timestamp: line.timestamp,

@@ -1,12 +1,13 @@
 //! One question to a CDX server.
 
+use std::fmt;
 use std::time::Duration;
 
 use ureq::http::Response;
 use ureq::{Agent, Body};
 use url::Url;
 
-use super::cdx_answer::{Capture, captures};
+use super::cdx_answer::{Capture, CdxAnswerError, captures};
 use crate::audit::clock::seconds_until;
 use crate::audit::error::AuditError;
 use crate::limits::{AUDIT_CDX_BYTES, AUDIT_CDX_CAPTURES, AUDIT_CDX_SECONDS};
@@ -25,11 +26,47 @@ pub(super) enum CdxReply {
     Captures(Vec<Capture>),
     /// The server wants to be asked later, or cannot be reached.
     Refused {
-        reason: String,
+        reason: CdxRefusal,
         retry_after: Option<Duration>,
     },
     /// The server does not answer this question.
-    Failed(String),
+    Failed(CdxFailure),
+}
+
+/// The reason why a server is asked again later.
+#[derive(Debug)]
+pub(super) enum CdxRefusal {
+    /// It answers with this HTTP status.
+    Status(u16),
+    /// The connection failed.
+    Connection(ureq::Error),
+}
+
+impl fmt::Display for CdxRefusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CdxRefusal::Status(status) => write!(f, "HTTP status {status}"),
+            CdxRefusal::Connection(error) => error.fmt(f),
+        }
+    }
+}
+
+/// The reason why an answer gives no captures.
+#[derive(Debug)]
+pub(super) enum CdxFailure {
+    /// It has this HTTP status.
+    Status(u16),
+    /// Its body is not that of a CDX server.
+    Answer(CdxAnswerError),
+}
+
+impl fmt::Display for CdxFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CdxFailure::Status(status) => write!(f, "HTTP status {status}"),
+            CdxFailure::Answer(error) => error.fmt(f),
+        }
+    }
 }
 
 impl CdxClient {
@@ -66,27 +103,28 @@ impl CdxClient {
         let question = self.question(url, cited);
         let response = match self.agent.get(question.as_str()).call() {
             Ok(response) => response,
-            Err(error) => return Ok(refused(error.to_string(), None)),
+            Err(error) => return Ok(refused(CdxRefusal::Connection(error), None)),
         };
         let status = response.status().as_u16();
         let retry_after = retry_after(&response);
         let mut body = response.into_body();
         let body = body.with_config().limit(AUDIT_CDX_BYTES).read_to_vec();
         Ok(match (status, body) {
-            (429 | 503, _) => refused(format!("HTTP status {status}"), retry_after),
+            (429 | 503, _) => refused(CdxRefusal::Status(status), retry_after),
             (300..=399, _) => {
                 return Err(AuditError::Unusable(format!(
                     "{} redirects to another place; name that place with `--cdx`",
                     self.server
                 )));
             }
-            (_, Err(error)) => refused(error.to_string(), None),
-            (200..=299, Ok(body)) => {
-                captures(&body).map_or_else(CdxReply::Failed, CdxReply::Captures)
-            }
+            (_, Err(error)) => refused(CdxRefusal::Connection(error), None),
+            (200..=299, Ok(body)) => match captures(&body) {
+                Ok(captures) => CdxReply::Captures(captures),
+                Err(error) => CdxReply::Failed(CdxFailure::Answer(error)),
+            },
             // Some versions of pywb say so where there is no capture.
             (404, Ok(body)) if says_no_captures(&body) => CdxReply::Captures(Vec::new()),
-            _ => CdxReply::Failed(format!("HTTP status {status}")),
+            _ => CdxReply::Failed(CdxFailure::Status(status)),
         })
     }
 
@@ -111,7 +149,7 @@ impl CdxClient {
     }
 }
 
-fn refused(reason: String, retry_after: Option<Duration>) -> CdxReply {
+fn refused(reason: CdxRefusal, retry_after: Option<Duration>) -> CdxReply {
     CdxReply::Refused {
         reason,
         retry_after,

@@ -146,7 +146,12 @@ impl<'j> Checker<'j> {
         command
     }
 
-    fn failed(&self, code: Option<i32>, messages: &[u8], error: Option<String>) -> AuditError {
+    fn failed(
+        &self,
+        code: Option<i32>,
+        messages: &[u8],
+        error: Option<serde_json::Error>,
+    ) -> AuditError {
         let messages = String::from_utf8_lossy(messages);
         let message = messages
             .lines()

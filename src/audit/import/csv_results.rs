@@ -1,8 +1,11 @@
 //! Results of checks as CSV: `url,status,checked_at`, and perhaps `final_url,error`, in any order and beside other columns.
 
+use std::fmt;
+
 use csv::{Reader, StringRecord};
 
 use super::CheckTime;
+use super::line_error::ResultLineError;
 use crate::audit::state::{CheckFailure, CheckOutcome};
 
 /// Columns of a file of results, by their place.
@@ -25,12 +28,12 @@ pub(super) struct CsvResults<'b> {
 }
 
 /// A line after the first one.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) struct CsvLine {
     /// Its number, from 1.
     pub(super) number: u64,
     /// The result, or the reason for which it is none.
-    pub(super) result: Result<CsvRow, String>,
+    pub(super) result: Result<CsvRow, ResultLineError>,
 }
 
 /// The result in a line.
@@ -42,22 +45,41 @@ pub(super) struct CsvRow {
     pub(super) final_url: Option<String>,
 }
 
+/// The reason why the first line does not name the columns.
+#[derive(Debug)]
+pub(super) enum CsvHeaderError {
+    /// It is no CSV.
+    Csv(csv::Error),
+    /// It does not name this column.
+    MissingColumn(&'static str),
+}
+
+impl fmt::Display for CsvHeaderError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CsvHeaderError::Csv(error) => error.fmt(f),
+            CsvHeaderError::MissingColumn(name) => write!(
+                f,
+                "the first line has no column `{name}`; it must name the columns url, status and checked_at"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for CsvHeaderError {}
+
 impl<'b> CsvResults<'b> {
     /// Reads the names of the columns.
     ///
     /// # Errors
     ///
     /// A column is missing; or the first line is no CSV.
-    pub(super) fn new(bytes: &'b [u8]) -> Result<CsvResults<'b>, String> {
+    pub(super) fn new(bytes: &'b [u8]) -> Result<CsvResults<'b>, CsvHeaderError> {
         let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(bytes);
-        let header = reader.headers().map_err(|error| error.to_string())?;
+        let header = reader.headers().map_err(CsvHeaderError::Csv)?;
         let place = |name: &str| header.iter().position(|column| column.trim() == name);
-        let required = |name: &str| {
-            place(name).ok_or_else(|| {
-                format!("the first line has no column `{name}`; it must name the columns url, status and checked_at")
-            })
-        };
+        let required = |name: &'static str| place(name).ok_or(CsvHeaderError::MissingColumn(name));
         let columns = CsvColumns {
             url: required("url")?,
             status: required("status")?,
@@ -81,7 +103,7 @@ impl<'b> CsvResults<'b> {
         let result = match read {
             Ok(false) => return None,
             Ok(true) => self.columns.row(&record),
-            Err(error) => Err(error.to_string()),
+            Err(error) => Err(ResultLineError::Csv(error)),
         };
         Some(CsvLine { number, result })
     }
@@ -106,38 +128,38 @@ impl CsvResults<'_> {
 }
 
 impl CsvColumns {
-    fn row(self, record: &StringRecord) -> Result<CsvRow, String> {
+    fn row(self, record: &StringRecord) -> Result<CsvRow, ResultLineError> {
         let text = |place: usize| record.get(place).unwrap_or_default().trim();
         let optional = |place: Option<usize>| place.map(text).filter(|text| !text.is_empty());
         let url = text(self.url);
         if url.is_empty() {
-            return Err("it has no url".to_owned());
+            return Err(ResultLineError::NoUrl);
         }
         let checked_at = text(self.checked_at);
         Ok(CsvRow {
             url: url.to_owned(),
             outcome: outcome(text(self.status), optional(self.error))?,
             checked_at: CheckTime::parse(checked_at)
-                .ok_or_else(|| format!("checked_at is no time: {checked_at:?}"))?,
+                .ok_or_else(|| ResultLineError::Time(checked_at.to_owned()))?,
             final_url: optional(self.final_url).map(str::to_owned),
         })
     }
 }
 
 /// The outcome that a status and an error stand for. One of them is there.
-fn outcome(status: &str, error: Option<&str>) -> Result<CheckOutcome, String> {
+fn outcome(status: &str, error: Option<&str>) -> Result<CheckOutcome, ResultLineError> {
     if !status.is_empty() {
         return match status.parse() {
             Ok(code @ 100..=999) => Ok(CheckOutcome::Status(code)),
-            _ => Err(format!("status is no HTTP code: {status:?}")),
+            _ => Err(ResultLineError::Status(status.to_owned())),
         };
     }
     let named = |name: &str| CheckFailure::named(name).filter(|failure| is_importable(*failure));
     match error {
-        None => Err("it has neither status nor error".to_owned()),
-        Some(name) => named(name).map(CheckOutcome::Failed).ok_or_else(|| {
-            format!("error is none of dns, connect, timeout, tls and other: {name:?}")
-        }),
+        None => Err(ResultLineError::NoOutcome),
+        Some(name) => named(name)
+            .map(CheckOutcome::Failed)
+            .ok_or_else(|| ResultLineError::Failure(name.to_owned())),
     }
 }
 
@@ -175,7 +197,10 @@ mod tests {
             ("url\tstatus", "url"),
         ] {
             let error = CsvResults::new(header.as_bytes()).err().unwrap();
-            assert!(error.contains(&format!("no column `{name}`")), "{error}");
+            assert!(
+                matches!(error, CsvHeaderError::MissingColumn(missing) if missing == name),
+                "{error}"
+            );
         }
     }
 

@@ -1,5 +1,6 @@
 //! The arguments of `audit` and its steps.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -130,7 +131,7 @@ pub(crate) struct AuditCheckArgs {
 
 impl AuditCheckArgs {
     /// Returns the words of `--checker-args`.
-    pub(crate) fn words(&self) -> Result<Vec<String>, String> {
+    pub(crate) fn words(&self) -> Result<Vec<String>, AuditValueError> {
         shell_words(&self.checker_args)
     }
 }
@@ -187,27 +188,54 @@ pub(crate) struct AuditArchiveArgs {
     pub(crate) quiet: bool,
 }
 
-fn check_time(text: &str) -> Result<CheckTime, String> {
-    CheckTime::parse(text)
-        .ok_or_else(|| "write it as 2026-11-22 or 2026-11-22T10:00:00Z".to_owned())
+/// The reason why the value of an option cannot be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AuditValueError {
+    /// It is no time.
+    Time,
+    /// It is no age.
+    Age,
+    /// The words end with a backslash.
+    LastBackslash,
+    /// The words have a quote that is not closed.
+    OpenQuote(char),
+}
+
+impl fmt::Display for AuditValueError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AuditValueError::Time => f.write_str("write it as 2026-11-22 or 2026-11-22T10:00:00Z"),
+            AuditValueError::Age => f.write_str("write a number with h, d or w, for example 30d"),
+            AuditValueError::LastBackslash => f.write_str("--checker-args ends with a backslash"),
+            AuditValueError::OpenQuote(quote) => {
+                write!(f, "--checker-args has an open quote: {quote}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for AuditValueError {}
+
+fn check_time(text: &str) -> Result<CheckTime, AuditValueError> {
+    CheckTime::parse(text).ok_or(AuditValueError::Time)
 }
 
 /// Parses an age such as `30d`.
-fn age(text: &str) -> Result<Duration, String> {
-    let wrong = || "write a number with h, d or w, for example 30d".to_owned();
-    let unit = text.chars().last().ok_or_else(wrong)?;
+fn age(text: &str) -> Result<Duration, AuditValueError> {
+    let wrong = AuditValueError::Age;
+    let unit = text.chars().last().ok_or(wrong)?;
     let hours: u64 = match unit {
         'h' => 1,
         'd' => 24,
         'w' => 7 * 24,
-        _ => return Err(wrong()),
+        _ => return Err(wrong),
     };
-    let number: u32 = text[..text.len() - 1].parse().map_err(|_| wrong())?;
+    let number: u32 = text[..text.len() - 1].parse().map_err(|_| wrong)?;
     Ok(Duration::from_hours(hours * u64::from(number)))
 }
 
 /// Divides a text into words at blanks. Quotes and backslashes are those of a shell; nothing is expanded.
-fn shell_words(text: &str) -> Result<Vec<String>, String> {
+fn shell_words(text: &str) -> Result<Vec<String>, AuditValueError> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quote = None;
@@ -220,7 +248,7 @@ fn shell_words(text: &str) -> Result<Vec<String>, String> {
                 word.get_or_insert_default();
             }
             ('\\', None | Some('"')) => {
-                let next = chars.next().ok_or("it ends with a backslash")?;
+                let next = chars.next().ok_or(AuditValueError::LastBackslash)?;
                 word.get_or_insert_default().push(next);
             }
             (c, None) if c.is_whitespace() => words.extend(word.take()),
@@ -228,7 +256,7 @@ fn shell_words(text: &str) -> Result<Vec<String>, String> {
         }
     }
     if let Some(quote) = quote {
-        return Err(format!("--checker-args has an open quote: {quote}"));
+        return Err(AuditValueError::OpenQuote(quote));
     }
     words.extend(word);
     Ok(words)
@@ -299,7 +327,8 @@ mod tests {
             words("-u 'a (b)' \"c d\"e '' \\ x"),
             ["-u", "a (b)", "c de", "", " x"]
         );
-        assert!(shell_words("'a").is_err() && shell_words("a\\").is_err());
+        assert_eq!(shell_words("'a"), Err(AuditValueError::OpenQuote('\'')));
+        assert_eq!(shell_words("a\\"), Err(AuditValueError::LastBackslash));
     }
 
     #[test]

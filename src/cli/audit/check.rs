@@ -16,7 +16,7 @@ pub(super) fn check(args: &AuditCheckArgs) -> CommandResult {
     job.checker.clone_from(&args.checker);
     job.checker_args = args
         .words()
-        .map_err(|reason| CommandError::new(Exit::Usage, reason))?;
+        .map_err(|error| CommandError::new(Exit::Usage, error.to_string()))?;
     job.max_age = args.max_age;
     job.private_hosts.clone_from(&args.allow_private);
     job.accepts_unreachable = args.accept_unreachable;

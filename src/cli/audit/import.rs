@@ -5,7 +5,9 @@ use super::super::error::CommandResult;
 use super::super::exit::Exit;
 use super::super::terminal::escaped;
 use super::counted;
-use crate::audit::{ImportCounts, ImportJob, ImportReport, import as import_results};
+use crate::audit::{
+    ImportCounts, ImportJob, ImportReport, ResultLineError, import as import_results,
+};
 
 /// Bad lines that are named; the others are counted.
 const NAMED_LINES: u64 = 20;
@@ -68,10 +70,10 @@ impl BadLines {
 }
 
 impl ImportReport for BadLines {
-    fn bad_line(&mut self, line: u64, reason: &str) {
+    fn bad_line(&mut self, line: u64, error: &ResultLineError) {
         self.count += 1;
         if self.count <= NAMED_LINES {
-            let (file, reason) = (escaped(&self.file), escaped(reason));
+            let (file, reason) = (escaped(&self.file), escaped(&error.to_string()));
             eprintln!("urlspool: {file}, line {line}: {reason}");
         }
     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::daemon::host::MonotonicTime;
 use crate::daemon::ingest::FileVersion;
-use crate::daemon::status::FailedFile;
+use crate::daemon::status::{FailedFile, ReadFailure};
 use crate::limits::{
     QUARANTINE_MS, REMEMBERED_FAILURES, REPORTED_FAILURES, RETRY_FIRST_MS, RETRY_MAX_MS,
 };
@@ -113,7 +113,7 @@ pub(crate) struct RetryTable {
 #[derive(Debug)]
 struct RetryEntry {
     version: InodeVersion,
-    why: String,
+    why: ReadFailure,
     tries: u64,
     since: MonotonicTime,
     wait_ms: u64,
@@ -132,7 +132,7 @@ impl RetryTable {
         else {
             return self.insert(failed, now);
         };
-        entry.why = failed.error.to_string();
+        entry.why = ReadFailure::of(failed.error);
         entry.tries += 1;
         entry.wait_ms = (entry.wait_ms * 2).min(RETRY_MAX_MS);
         let is_lasting = entry.since.after(QUARANTINE_MS) <= now;
@@ -151,7 +151,7 @@ impl RetryTable {
         }
         let entry = RetryEntry {
             version: failed.version,
-            why: failed.error.to_string(),
+            why: ReadFailure::of(failed.error),
             tries: 1,
             since: now,
             wait_ms: RETRY_FIRST_MS,

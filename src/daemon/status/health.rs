@@ -3,12 +3,13 @@
 use std::fmt;
 
 use super::{DaemonState, SpoolState, Status};
+use crate::daemon::error::PauseReason;
 
 /// A condition in which mail is not read as it should be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum HealthIssue<'s> {
     /// Work is paused for lack of space.
-    Paused { reason: &'s str },
+    Paused { reason: Option<&'s PauseReason> },
     /// The daemon is stopping.
     Stopping,
     /// No spool's file system answers.
@@ -24,7 +25,12 @@ pub(crate) enum HealthIssue<'s> {
 impl fmt::Display for HealthIssue<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            HealthIssue::Paused { reason } => write!(f, "paused for lack of space: {reason}"),
+            HealthIssue::Paused {
+                reason: Some(reason),
+            } => write!(f, "paused for lack of space: {reason}"),
+            HealthIssue::Paused { reason: None } => {
+                f.write_str("paused for lack of space: unknown")
+            }
             HealthIssue::Stopping => f.write_str("the daemon is stopping"),
             HealthIssue::AllStalled => f.write_str("the file system of no spool answers"),
             HealthIssue::Unreadable {
@@ -51,7 +57,7 @@ impl Status {
         let state = match self.state {
             DaemonState::Running => None,
             DaemonState::Paused => Some(HealthIssue::Paused {
-                reason: self.why.as_deref().unwrap_or("unknown"),
+                reason: self.why.as_ref(),
             }),
             DaemonState::Stopping => Some(HealthIssue::Stopping),
         };

@@ -235,7 +235,7 @@ impl SharedCommitter {
         let pace = self.lock();
         let committer = pace.open().map(|open| &open.committer);
         CommitterStatus {
-            pause_reason: pace.pause_reason().map(ToString::to_string),
+            pause_reason: pace.pause_reason().cloned(),
             segment: committer.map_or(0, Committer::seq),
             committed_bytes: committer.map_or(0, Committer::committed),
             last_sealed: pace.last_sealed.clone(),
