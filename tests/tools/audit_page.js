@@ -103,6 +103,13 @@ const unsorted = (page) => page.evaluate(() => {
   return problems;
 });
 
+// Chromium repeats the head of a table on each printed page only if it has no boxes of buttons.
+async function shortHeads(page) {
+  await page.emulateMediaType("print");
+  return page.evaluate(() => [...document.querySelectorAll("thead button")]
+    .filter((button) => getComputedStyle(button).display !== "contents").map((button) => `a box of ${button.textContent}`));
+}
+
 // Nothing that acts but the report's own script and its links.
 const active = (page) => page.evaluate(() => {
   const problems = [];
@@ -148,6 +155,7 @@ async function main() {
     const { page, logged } = await opened(browser, file, SIZES.desktop, "light");
     await page.pdf({ path: path.join(folder, `${name}.pdf`), format: "A4", printBackground: true });
     check(`${name}, print: console`, logged);
+    check(`${name}, print: heads of tables`, await shortHeads(page));
     await page.close();
   }
   await browser.close();

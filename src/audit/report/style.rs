@@ -80,7 +80,7 @@ tfoot{display:table-row-group}
 thead th:first-child,tbody th,tfoot th{position:static}
 tr,figure,.cited>li,.cards div{break-inside:avoid}
 h2,h3,caption{break-after:avoid}
-thead button{text-decoration:none}
+thead button{display:contents;text-decoration:none}
 tbody th bdi{max-width:14rem}
 }
 "#;
@@ -117,7 +117,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
 "#;
 
 /// SHA-256 of [`STYLE`], as a content security policy has it.
-pub(super) const STYLE_HASH: &str = "sha256-imGzHtPAKStrHPYU+GrnPVBVBcpBGyfCtDT1u12j0MQ=";
+pub(super) const STYLE_HASH: &str = "sha256-PLU7M1qalWRL8SMAc6E7jEEM4vaCcRcwKObsXMpu+pM=";
 
 /// SHA-256 of [`SCRIPT`].
 pub(super) const SCRIPT_HASH: &str = "sha256-KVmP2XFslLMdlClTCWOgKVpTRMMrcOUgFo/rLll6U4U=";
