@@ -88,7 +88,8 @@ fn an_error_of_the_configuration_has_no_control_characters() {
             "/a\\u{9b}",
         ),
     ] {
-        let error = Config::parse(text).unwrap_err().to_string();
+        let read = Config::read_from(text.as_bytes()).and_then(|config| config.check_watch());
+        let error = read.unwrap_err().to_string();
         assert!(error.contains(shown), "{error:?}");
         assert!(!error.chars().any(char::is_control), "{error:?}");
     }
