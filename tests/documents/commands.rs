@@ -47,6 +47,11 @@ const NOT_RUN: &[(&str, &str, &str)] = &[
     ("README.md", "cargo install", "it installs"),
     ("docs/daemon.md", "curl --unix-socket", "it needs a daemon"),
     (
+        "docs/loading.md",
+        "cargo bench --bench load",
+        "it measures for minutes",
+    ),
+    (
         "docs/performance.md",
         "cargo install ripgrep",
         "it measures for minutes",
