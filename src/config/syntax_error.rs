@@ -26,7 +26,7 @@ pub struct SyntaxError {
 
 impl SyntaxError {
     /// The error at the bytes `at` of `text`.
-    pub(super) fn at(text: &str, at: &Range<usize>, message: String) -> SyntaxError {
+    pub(super) fn at(text: &str, at: &Range<usize>, message: &str) -> SyntaxError {
         let start = text.floor_char_boundary(at.start);
         let line_start = text[..start].rfind('\n').map_or(0, |end| end + 1);
         let quoted = text[line_start..].lines().next().unwrap_or_default();
@@ -36,7 +36,7 @@ impl SyntaxError {
         SyntaxError {
             line: 1 + text[..line_start].matches('\n').count(),
             column: 1 + column,
-            message: printable(&message),
+            message: printable(message),
             quoted: quoted.to_owned(),
             width: width
                 .min(quoted.chars().count().saturating_sub(column))
@@ -55,7 +55,7 @@ impl SyntaxError {
         );
         let message = message.replace("expected a map", "expected a table");
         let at = error.span().unwrap_or(0..0);
-        SyntaxError::at(text, &at, plain(&message))
+        SyntaxError::at(text, &at, &plain(&message))
     }
 
     /// The line with a mark below the characters at fault, as lines to print after the message. Empty if it is long.
@@ -109,10 +109,10 @@ mod tests {
 
     #[test]
     fn the_characters_at_fault_are_marked() {
-        let error = SyntaxError::at("a = 1\n\u{e9} = bad\n", &(11..14), "no".to_owned());
+        let error = SyntaxError::at("a = 1\n\u{e9} = bad\n", &(11..14), "no");
         assert_eq!(error.to_string(), "line 2, column 5: no");
         assert_eq!(error.excerpt(), ["  2 | \u{e9} = bad", "    |     ^^^"]);
-        let end = SyntaxError::at("a = ", &(4..4), "no value".to_owned());
+        let end = SyntaxError::at("a = ", &(4..4), "no value");
         assert_eq!(end.excerpt(), ["  1 | a = ", "    |     ^"]);
     }
 }

@@ -63,7 +63,7 @@ impl KeySearch<'_> {
                     let advice = advice(key.get_ref(), known, root);
                     let message = format!("unknown key `{path}`{advice}");
                     self.errors
-                        .push(SyntaxError::at(self.text, &key.span(), message));
+                        .push(SyntaxError::at(self.text, &key.span(), &message));
                 }
                 (Some(Value::Table(known)), DeValue::Table(found)) => {
                     self.table(found, known, &path, root);
@@ -83,7 +83,7 @@ impl KeySearch<'_> {
                 {
                     let message = format!("there may be several tables `{path}`; write [[{path}]]");
                     self.errors
-                        .push(SyntaxError::at(self.text, &key.span(), message));
+                        .push(SyntaxError::at(self.text, &key.span(), &message));
                 }
                 (Some(_), _) => {}
             }
