@@ -1,19 +1,21 @@
 #!/usr/bin/env bash
-# A real IMAP server removes mail while `urlspool watch` with tombstones and `urlspool load --follow` run: the database must hold the
-# URLs of the mail that is still there, and no others, after each step.
+# Real servers remove messages while `urlspool watch` with tombstones and `urlspool load --follow` run: Dovecot expunges mail in an mbox
+# and in a Maildir, INN cancels and expires articles in a news spool. After each step the database must hold the URLs of the messages that
+# are still there, and no others.
 #
 #   tests/tools/real_gone.sh [PROGRAM]
 #
-# Needs python3, root, and Dovecot (apt-get install dovecot-imapd; `real_servers.sh` says more). MESSAGES is the number of messages for
-# each mailbox (30), IMAP_PORT a port (default: a free one). The exit code is 1 if the database differs, 77 if Dovecot is missing.
+# Needs python3, root, and Dovecot or INN (apt-get install dovecot-imapd inn2; `real_servers.sh` says more); what is missing is skipped
+# aloud. MESSAGES is the number of messages for each spool (30), IMAP_PORT and NEWS_PORT ports (default: free ones). The exit code is 1 if
+# the database differs, 77 if there is no server.
 set -euo pipefail
 program=$(readlink -f "${1:-target/release/urlspool}")
 [ -x "$program" ] || { echo "there is no program $program" >&2; exit 2; }
 [ "$(id -u)" = 0 ] || { echo "SKIPPED: needs root" >&2; exit 77; }
-lda=/usr/lib/dovecot/dovecot-lda
-for p in dovecot doveadm "$lda"; do command -v "$p" >/dev/null || { echo "SKIPPED: $p is not installed" >&2; exit 77; }; done
-. "$(dirname "$(readlink -f "$0")")/servers.sh"
-imap_port=${IMAP_PORT:-$(free_port)}
+here=$(dirname "$(readlink -f "$0")")
+. "$here/servers.sh"
+lda=/usr/lib/dovecot/dovecot-lda messages=${MESSAGES:-30}
+imap_port=${IMAP_PORT:-$(free_port)} news_port=${NEWS_PORT:-$(free_port)}
 work=$(mktemp -d)
 chmod 755 "$work" # the server runs as another user
 user=urlspool-$$ watch='' load=''
@@ -21,6 +23,7 @@ end() {
   [ -z "$watch" ] || kill "$watch" 2>/dev/null || true
   [ -z "$load" ] || kill "$load" 2>/dev/null || true
   stop_dovecot
+  stop_inn
   wait
   userdel "$user" >/dev/null 2>&1 || true
   rm -rf "$work"
@@ -73,14 +76,11 @@ def compare(program, spool, database, step):
 globals()[sys.argv[1]](*sys.argv[2:])
 PY
 tool() { python3 "$work/tool.py" "$@"; }
-tool make "$work/messages" "${MESSAGES:-30}"
 
-for kind in mbox maildir; do
-  d=$work/$kind
-  mkdir -p "$d/spool/mail"
-  chown -R "$user" "$d/spool"
-  location=mbox:$d/spool/mail/folders:INBOX=$d/spool/mail/inbox
-  [ "$kind" = mbox ] || location=maildir:$d/spool/mail
+# Starts the daemon and the loader for a spool.
+follow() { # folder, spool
+  local d=$1
+  mkdir -p "$d/out"
   cat >"$d/urlspool.toml" <<CONF
 [output]
 dir = "$d/out"
@@ -95,25 +95,77 @@ gone_after = "1s"
 [metrics]
 listen = ""
 [[spool]]
-path = "$d/spool"
+path = "$2"
 CONF
-  start_dovecot "$d" "$location" "$d/spool/mail"
-  wait_until_open "$imap_port"
-  mkdir -p "$d/out"
   "$program" watch --config "$d/urlspool.toml" 2>"$d/watch.log" &
   watch=$!
   "$program" load --into "$d/urls.db" --follow --delete-segments "$d/out" 2>"$d/load.log" &
   load=$!
-  deliver() { local f; for f in "$work/messages/"*; do "$lda" -c "$dovecot" -f a@h.example -d "$user" <"$f"; done; }
-  check() { tool compare "$program" "$d/spool" "$d/urls.db" "$kind: $1" || { tail "$d/watch.log" "$d/load.log" >&2; exit 1; }; }
-  deliver; check "delivered"
-  tool imap "$imap_port" "$user" third; check "every third expunged"
-  tool imap "$imap_port" "$user" half; check "flagged, every second expunged"
-  tool imap "$imap_port" "$user" all; check "all expunged"
-  deliver; check "delivered again"
+}
+unfollow() {
   kill "$watch" "$load"
   wait "$watch" "$load" || true
   watch='' load=''
-  stop_dovecot
-  wait_until_closed "$imap_port"
-done
+}
+# Compares the database with the spool after a step.
+check() { # folder, spool, step
+  tool compare "$program" "$2" "$1/urls.db" "$3" || { tail "$1/watch.log" "$1/load.log" >&2; exit 1; }
+}
+
+tried=no
+if have "expunged mail" dovecot doveadm "$lda"; then
+  tried=yes
+  tool make "$work/messages" "$messages"
+  for kind in mbox maildir; do
+    d=$work/$kind
+    mkdir -p "$d/spool/mail"
+    chown -R "$user" "$d/spool"
+    location=mbox:$d/spool/mail/folders:INBOX=$d/spool/mail/inbox
+    [ "$kind" = mbox ] || location=maildir:$d/spool/mail
+    start_dovecot "$d" "$location" "$d/spool/mail"
+    wait_until_open "$imap_port"
+    follow "$d" "$d/spool"
+    deliver() { local f; for f in "$work/messages/"*; do "$lda" -c "$dovecot" -f a@h.example -d "$user" <"$f"; done; }
+    deliver; check "$d" "$d/spool" "$kind: delivered"
+    tool imap "$imap_port" "$user" third; check "$d" "$d/spool" "$kind: every third expunged"
+    tool imap "$imap_port" "$user" half; check "$d" "$d/spool" "$kind: flagged, every second expunged"
+    tool imap "$imap_port" "$user" all; check "$d" "$d/spool" "$kind: all expunged"
+    deliver; check "$d" "$d/spool" "$kind: delivered again"
+    unfollow
+    stop_dovecot
+    wait_until_closed "$imap_port"
+  done
+fi
+
+# Removes the articles that rules of expire.ctl(5) let expire, with their lines in the overview, as news.daily does every night.
+expire() { # rules
+  printf '%s\n' /remember/:0 "$@" >"$work/inn/etc/expire.ctl"
+  as_news expireover -e >"$work/inn/log/expireover" 2>&1 || { cat "$work/inn/log/expireover" >&2; exit 2; }
+}
+
+if [ ! -x "$bin/innd" ]; then
+  skip "expired news: inn2 is not installed"
+elif ! start_inn false; then
+  skip "expired news: innd does not start: $(tail -n 1 "$work/inn/log/out")"
+else
+  tried=yes
+  d=$work/news spool=$work/inn/spool/articles
+  news() { python3 "$here/real_servers.py" "$@"; }
+  news make single "$messages" "$work/posted-single" local.test
+  news make crossed "$messages" "$work/posted-crossed" local.urls,local.test
+  follow "$d" "$spool"
+  # Every second article of the latter is in both groups.
+  news post "$news_port" "$work/posted-single"
+  news post "$news_port" "$work/posted-crossed"
+  check "$d" "$spool" "news: posted"
+  for n in $(seq 0 3 $((messages - 1))); do as_news ctlinnd -s cancel "<single.$n@h.example>"; done
+  check "$d" "$spool" "news: every third cancelled"
+  expire '*:A:never:never:never' 'local.test:A:0:0:0'
+  check "$d" "$spool" "news: one group expired"
+  expire '*:A:0:0:0'
+  check "$d" "$spool" "news: all expired"
+  unfollow
+  stop_inn
+fi
+
+[ "$tried" = yes ] || exit 77
