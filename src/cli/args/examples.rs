@@ -5,7 +5,7 @@ pub(super) const PROGRAM: &str = "Exit codes:
   0  done
   1  done, but some input could not be read (`parse --check`: some URL was rejected; `load`: a line is no record)
   2  the arguments or the configuration cannot be used
- 69  `status`: no daemon answers; `load`: the server cannot be reached
+ 69  `status`: no daemon answers; `load`: the server cannot be reached; `audit check`: the checker fails, or no server replies
  74  the output, the state or the database cannot be written
  75  `watch`: another instance is running with the same state; `load`: another program is writing to the database
  78  `watch`: the state and the output contradict each other; `load`: a segment contradicts its sidecar or the database
