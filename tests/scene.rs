@@ -6,7 +6,7 @@ mod rng;
 mod run_output;
 mod scan;
 
-pub(crate) use host::TestHost;
+pub(crate) use host::{TestHost, when_unlocked};
 pub(crate) use rng::Rng;
 pub(crate) use run_output::RunOutput;
 pub(crate) use scan::scan;

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use urlspool::config::{Config, DedupeScope, Spool};
 use urlspool::daemon::{
-    DaemonError, DaemonEvent, DaemonHost, MonotonicTime, SpoolReader, Status, rebuild_state,
+    DaemonEvent, DaemonHost, MonotonicTime, SpoolReader, Status, rebuild_state,
 };
 
 use super::{mbox_message, message, read_segments};
-use crate::scene::{Folder, TestHost};
+use crate::scene::{Folder, TestHost, when_unlocked};
 
 const DAY_MS: u64 = 86_400_000;
 
@@ -31,13 +31,7 @@ fn config(root: &Path, spools: &[PathBuf]) -> Config {
 }
 
 fn open(config: &Config, host: &mut dyn DaemonHost) -> SpoolReader {
-    loop {
-        match SpoolReader::open(config.clone(), host) {
-            // Another test has forked, and its child holds the lock until it executes another program.
-            Err(DaemonError::Locked { .. }) => std::thread::sleep(Duration::from_millis(1)),
-            opened => return opened.unwrap(),
-        }
-    }
+    when_unlocked(|| SpoolReader::open(config.clone(), host)).unwrap()
 }
 
 /// Lets `ms` milliseconds pass, in which the daemon works whenever it is due.
@@ -250,12 +244,7 @@ fn a_rebuilt_state_has_the_read_positions() {
     assert!(before > 10, "the incomplete message was ingested");
 
     let config = config(root, std::slice::from_ref(&spool));
-    let mut rebuilt = || loop {
-        match rebuild_state(&config, &mut host) {
-            Err(DaemonError::Locked { .. }) => std::thread::sleep(Duration::from_millis(1)),
-            done => return done.unwrap(),
-        }
-    };
+    let mut rebuilt = || when_unlocked(|| rebuild_state(&config, &mut host)).unwrap();
     rebuilt();
     rebuilt();
     let mut daemon = open(&config, &mut host);

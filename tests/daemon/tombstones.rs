@@ -11,7 +11,7 @@ use urlspool::daemon::{DaemonEvent, SpoolReader, rebuild_state};
 
 use super::lives::{LifeEvent, Lives};
 use super::{mbox_message, message};
-use crate::scene::{Folder, TestHost, done};
+use crate::scene::{Folder, TestHost, done, when_unlocked};
 
 /// A spool, and a daemon that watches it.
 struct Scene {
@@ -72,7 +72,9 @@ impl Scene {
         self.host.ms += seconds * 1_000;
         let mut daemon = match self.daemon.take() {
             Some(daemon) => daemon,
-            None => SpoolReader::open(self.config.clone(), &mut self.host).unwrap(),
+            None => {
+                when_unlocked(|| SpoolReader::open(self.config.clone(), &mut self.host)).unwrap()
+            }
         };
         daemon.handle(DaemonEvent::Overflow, self.host.time());
         daemon.work(&mut self.host).unwrap();
@@ -291,7 +293,7 @@ fn messages_that_are_gone_before_a_rebuild_are_written_after_it() {
     scene.write("inbox", &mbox(&[2, 3]));
     scene.check(&[2, 3], 1);
     scene.write("inbox", &mbox(&[3]));
-    rebuild_state(&scene.config, &mut scene.host).unwrap();
+    when_unlocked(|| rebuild_state(&scene.config, &mut scene.host)).unwrap();
     scene.check(&[3], 2);
     scene.write("inbox", &mbox(&[1, 2, 3]));
     scene.check(&[1, 2, 3], 2);

@@ -1,10 +1,28 @@
 //! The daemon's host in tests that run the daemon in their own process.
 
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use urlspool::daemon::{
-    DaemonEvent, DaemonHost, LogRecord, MonotonicTime, ReaderHost, SpoolReader,
+    DaemonError, DaemonEvent, DaemonHost, LogRecord, MonotonicTime, ReaderHost, SpoolReader,
 };
+
+/// Opens a state, again and again for a minute while it is locked: when another test starts a program, its child holds all locks of this
+/// process until it executes the program.
+pub(crate) fn when_unlocked<T>(
+    mut open: impl FnMut() -> Result<T, DaemonError>,
+) -> Result<T, DaemonError> {
+    let begun = Instant::now();
+    loop {
+        match open() {
+            Err(DaemonError::Locked { .. }) if begun.elapsed() < Duration::from_secs(60) => {
+                thread::sleep(Duration::from_millis(1));
+            }
+            result => return result,
+        }
+    }
+}
 
 /// A host with a clock that the test sets. It keeps what the daemon reports.
 #[derive(Default)]

@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use urlspool::config::{Config, DedupeScope, Spool};
-use urlspool::daemon::{DaemonError, DaemonEvent, SpoolReader};
+use urlspool::daemon::{DaemonEvent, SpoolReader};
 
 use super::absences::Absences;
 use super::action::{Action, Tombstones};
 use crate::daemon::lives::Lives;
 use crate::daemon::{mbox_message, read_segments};
-use crate::scene::TestHost;
+use crate::scene::{TestHost, when_unlocked};
 
 /// A message in the mbox.
 #[derive(Clone)]
@@ -114,13 +114,9 @@ impl Model {
     }
 
     fn daemon(&mut self) -> &mut SpoolReader {
-        while self.daemon.is_none() {
-            match SpoolReader::open(self.config.clone(), &mut self.host) {
-                Ok(daemon) => self.daemon = Some(daemon),
-                // Another test has forked, and its child holds the lock until it executes another program.
-                Err(DaemonError::Locked { .. }) => std::thread::sleep(Duration::from_millis(1)),
-                Err(fault) => panic!("{fault}"),
-            }
+        if self.daemon.is_none() {
+            let open = || SpoolReader::open(self.config.clone(), &mut self.host);
+            self.daemon = Some(when_unlocked(open).unwrap());
         }
         self.daemon.as_mut().unwrap()
     }

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::path::PathBuf;
-use std::time::Duration;
 
-use urlspool::daemon::{DaemonError, DaemonEvent, rebuild_state};
+use urlspool::daemon::{DaemonEvent, rebuild_state};
 
 use super::{Model, Writer, Writing, YEAR, text};
 use crate::daemon::history::action::Action;
 use crate::daemon::message;
+use crate::scene::when_unlocked;
 
 impl Model {
     pub(super) fn act(&mut self, action: Action) {
@@ -101,10 +101,7 @@ impl Model {
     fn rebuild(&mut self) {
         self.daemon();
         self.daemon.take().unwrap().close().unwrap();
-        while let Err(fault) = rebuild_state(&self.config, &mut self.host) {
-            assert!(matches!(fault, DaemonError::Locked { .. }), "{fault}");
-            std::thread::sleep(Duration::from_millis(1));
-        }
+        when_unlocked(|| rebuild_state(&self.config, &mut self.host)).unwrap();
     }
 
     /// Lets more days pass than state is kept. The backup, which would then be older, is discarded.
