@@ -16,7 +16,7 @@ pub(crate) fn when_unlocked<T>(
     let begun = Instant::now();
     loop {
         match open() {
-            Err(DaemonError::Locked { .. }) if begun.elapsed() < Duration::from_secs(60) => {
+            Err(DaemonError::Locked { .. }) if begun.elapsed() < Duration::from_mins(1) => {
                 thread::sleep(Duration::from_millis(1));
             }
             result => return result,
