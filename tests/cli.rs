@@ -18,7 +18,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::scene::{Ended, Folder, done, ended, lines, urlspool};
+use crate::scene::{Ended, Folder, copy_program, done, ended, lines, urlspool};
 
 const MAIL: &str = "From: jane@m.example\nSubject: a lamp\n\nsee http://m.example/lamp\n";
 
@@ -65,7 +65,7 @@ fn scan_without_privileges(path: &Path) -> Ended {
     let mut command = urlspool(["scan"]);
     if rustix::process::geteuid().is_root() {
         let copy = place.path("urlspool");
-        fs::copy(env!("CARGO_BIN_EXE_urlspool"), &copy).unwrap();
+        copy_program(&copy);
         command = Command::new(copy);
         command.arg("scan").uid(NOBODY).gid(NOBODY);
     }

@@ -67,6 +67,15 @@ pub(crate) fn urlspool<A: AsRef<OsStr>>(args: impl IntoIterator<Item = A>) -> Co
     command
 }
 
+/// Copies the program to `copy`, for users who may not enter the folder of the build. Another process writes the copy: while this one
+/// had it open, a child that another test starts would have it open too, and the system executes no file that is open for writing.
+#[track_caller]
+pub(crate) fn copy_program(copy: &Path) {
+    let mut command = Command::new("cp");
+    command.arg(env!("CARGO_BIN_EXE_urlspool")).arg(copy);
+    assert!(command.status().expect("it starts").success());
+}
+
 /// Exit status and output of a command.
 #[derive(Debug)]
 pub(crate) struct Ended {

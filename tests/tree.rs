@@ -19,7 +19,7 @@ use urlspool::limits::Limits;
 use urlspool::walk::SymlinkPolicy;
 
 use crate::containers::{mail, scan, scan_with, shown, tar};
-use crate::scene::{Folder, ended};
+use crate::scene::{Folder, copy_program, ended};
 
 /// Maximum time to wait for both outcomes of a race.
 const RACE_TIMEOUT: Duration = Duration::from_mins(1);
@@ -184,10 +184,7 @@ fn each_file_that_cannot_be_opened_is_one_event() {
     fs::set_permissions(root.join("shut"), fs::Permissions::from_mode(0o0)).unwrap();
     // The folder of the program may be closed to nobody.
     let program = folder.path("urlspool");
-    let built = env!("CARGO_BIN_EXE_urlspool");
-    if fs::hard_link(built, &program).is_err() {
-        fs::copy(built, &program).unwrap();
-    }
+    copy_program(&program);
     for follow in [&[][..], &["--follow"]] {
         let mut command = Command::new(&program);
         command

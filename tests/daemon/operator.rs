@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use super::cli::{PROGRAM, code, configure, once, program};
 use super::mbox_message;
-use crate::scene::Folder;
+use crate::scene::{Folder, copy_program};
 
 const NOBODY: u32 = 65_534;
 
@@ -104,7 +104,7 @@ fn without_privileges(root: &Path) -> Command {
         return Command::new(PROGRAM);
     }
     let copy = root.join("urlspool");
-    fs::copy(PROGRAM, &copy).unwrap();
+    copy_program(&copy);
     for path in ["", "c.toml", "spool"] {
         chown(root.join(path), Some(NOBODY), Some(NOBODY)).unwrap();
     }

@@ -8,7 +8,7 @@ use std::process::Command;
 use rusqlite::Connection;
 
 use super::{MAIL, loaded, records};
-use crate::scene::{Ended, Folder, ended, urlspool};
+use crate::scene::{Ended, Folder, copy_program, ended, urlspool};
 
 #[track_caller]
 fn search(folder: &Folder, args: &[&str]) -> Ended {
@@ -120,7 +120,7 @@ fn search_without_privileges(folder: &Folder) -> Ended {
     let mut command = urlspool(["search"]);
     if rustix::process::geteuid().is_root() {
         let copy = place.path("urlspool");
-        fs::copy(env!("CARGO_BIN_EXE_urlspool"), &copy).unwrap();
+        copy_program(&copy);
         command = Command::new(copy);
         command.arg("search").uid(NOBODY).gid(NOBODY);
     }
