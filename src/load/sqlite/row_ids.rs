@@ -1,7 +1,7 @@
 //! Identifiers of sources and messages. Records of one message follow each other, so the last of each is kept.
 //!
-//! A new source or message has an identifier before it has a row: its row is added after that of its first record, which may turn
-//! out to be there.
+//! A new source or message has an identifier before it has a row: its row is added with the first record that is added, since records
+//! before may turn out to be there.
 
 use rusqlite::Connection;
 
@@ -29,8 +29,8 @@ struct LastMessage {
     digest: String,
     mailbox: String,
     row: MessageRow,
-    texts: MessageTexts,
-    is_stored: bool,
+    /// The texts of the row in the table; `None` as long as it is not added.
+    texts: Option<MessageTexts>,
 }
 
 /// A row of `messages`.
@@ -94,8 +94,10 @@ impl RowIds {
         } else {
             None
         };
-        let is_stored = found.is_some();
-        let (id, texts) = found.unwrap_or_else(|| (self.next_message, texts_of(row)));
+        let (id, texts) = match found {
+            Some((id, texts)) => (id, Some(texts)),
+            None => (self.next_message, None),
+        };
         let is_new = !has_digest;
         let row = MessageRow { id, is_new };
         self.message = Some(LastMessage {
@@ -103,7 +105,6 @@ impl RowIds {
             mailbox: mailbox.to_owned(),
             row,
             texts,
-            is_stored,
         });
         Ok(row)
     }
@@ -122,12 +123,15 @@ impl RowIds {
         let Some(message) = self.message.as_mut() else {
             return Ok(None);
         };
-        if !message.is_stored {
-            statements.insert_message(message.row.id, &message.mailbox, &row.record.message)?;
-            message.is_stored = true;
-            self.next_message += 1;
-        }
-        Ok(Some(&message.texts))
+        let texts = match message.texts.take() {
+            Some(texts) => texts,
+            None => {
+                statements.insert_message(message.row.id, &message.mailbox, &row.record.message)?;
+                self.next_message += 1;
+                texts_of(row)
+            }
+        };
+        Ok(Some(message.texts.insert(texts)))
     }
 }
 

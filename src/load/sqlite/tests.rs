@@ -97,6 +97,46 @@ fn links_are_found_again_in_the_next_transaction_and_after_a_rollback() {
     fs::remove_dir_all(path.parent().unwrap()).unwrap();
 }
 
+/// The words of the full-text index are those of `messages`.
+#[test]
+fn a_message_has_the_texts_of_the_record_that_was_added_first() {
+    let path = database("texts");
+    let with_subject = |id: &str, subject: &str| {
+        let mut record = record(id, "01", KEY);
+        record.message.subject = Some(subject.to_owned());
+        record
+    };
+    let mut target = SqliteTarget::open(&path).unwrap();
+    target.begin().unwrap();
+    assert_eq!(put(&mut target, &record("00", "00", KEY)), 1);
+    // Edited: a known record, as one of another message.
+    assert_eq!(put(&mut target, &with_subject("00", "edited")), 0);
+    assert_eq!(put(&mut target, &with_subject("02", "added")), 1);
+    assert_eq!(put(&mut target, &with_subject("03", "later")), 1);
+    target.commit().unwrap();
+    let db = Connection::open(&path).unwrap();
+    let check = "INSERT INTO search(search, rank) VALUES('integrity-check', 1)";
+    assert_eq!(db.execute(check, []), Ok(1));
+    let rows = |word: &str| {
+        let sql = "SELECT count(*) FROM search WHERE search MATCH ?1";
+        db.query_row(sql, [word], |row| row.get::<_, i64>(0))
+    };
+    assert_eq!(
+        (rows("edited"), rows("added"), rows("later")),
+        (Ok(0), Ok(2), Ok(0))
+    );
+    let gone = GoneLine {
+        mailbox: "a".to_owned(),
+        digests: vec!["01".to_owned()],
+    };
+    target.begin().unwrap();
+    assert_eq!(target.remove(&gone).unwrap(), 2);
+    target.commit().unwrap();
+    assert_eq!((rows("edited"), rows("added")), (Ok(0), Ok(0)));
+    assert_eq!(db.execute(check, []), Ok(1));
+    fs::remove_dir_all(path.parent().unwrap()).unwrap();
+}
+
 #[test]
 fn a_known_record_adds_neither_a_link_nor_a_message() {
     let path = database("known");
