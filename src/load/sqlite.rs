@@ -178,7 +178,7 @@ impl SqliteBatch {
         let texts = self.ids.store(statements, row)?;
         statements.insert_text(id, record, texts)?;
         if let Some(citation) = citation {
-            links.count(&citation, message, cited);
+            links.count(&citation, record, message, cited);
         }
         Ok(RowOutcome::Added)
     }

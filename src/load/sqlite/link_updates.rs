@@ -33,7 +33,8 @@ pub(super) struct LinkUpdates {
 struct LinkUpdate {
     id: i64,
     key: Rc<str>,
-    /// The fields of a link that has no row yet.
+    is_stored: bool,
+    /// The fields of a cited link that has no row yet, from the first record that cites it.
     new: Option<NewLink>,
     citations: i64,
     messages: i64,
@@ -82,7 +83,7 @@ impl LinkUpdates {
     /// Begins a transaction.
     pub(super) fn begin(&mut self, db: &Connection, since_last: SinceLast) -> rusqlite::Result<()> {
         // A link that was found, and not cited after all, has no row.
-        if since_last == SinceLast::Changed || self.links.iter().any(|link| link.new.is_some()) {
+        if since_last == SinceLast::Changed || self.links.iter().any(|link| !link.is_stored) {
             self.forget();
         }
         self.last_message = None;
@@ -106,19 +107,18 @@ impl LinkUpdates {
         record: &UrlLine,
         message: MessageRow,
     ) -> rusqlite::Result<NewCitation> {
-        let link = self.find(db, statements, key, record)?;
+        let link = self.find(db, statements, key)?;
         let digest = &*record.message.digest;
         let is_first = self.is_first_citation(statements, link, message, digest)?;
         Ok(NewCitation { link, is_first })
     }
 
-    /// Returns the link `key` of a record. A new link has a row only if it is cited.
+    /// Returns the link `key`. A new link has a row only if it is cited.
     fn find(
         &mut self,
         db: &Connection,
         statements: &mut RowStatements<'_>,
         key: &str,
-        record: &UrlLine,
     ) -> rusqlite::Result<LinkPlace> {
         if let Some(link) = self.places.get(key) {
             return Ok(*link);
@@ -129,20 +129,17 @@ impl LinkUpdates {
         }
         let found = statements.find_link(key)?;
         let id = found.unwrap_or(self.next_id);
-        let new = match found {
-            Some(_) => None,
-            None => {
-                self.next_id += 1;
-                Some(NewLink::of(record))
-            }
-        };
+        if found.is_none() {
+            self.next_id += 1;
+        }
         let key: Rc<str> = key.into();
         let link = LinkPlace {
             id,
             place: self.links.len(),
         };
         self.key_bytes += key.len();
-        self.links.push(LinkUpdate::of(id, Rc::clone(&key), new));
+        let update = LinkUpdate::new(id, Rc::clone(&key), found.is_some());
+        self.links.push(update);
         self.places.insert(key, link);
         Ok(link)
     }
@@ -165,10 +162,11 @@ impl LinkUpdates {
         Ok(!self.cited.contains(&link.id))
     }
 
-    /// Counts a citation by a row that was added.
+    /// Counts a citation by a record whose row was added.
     pub(super) fn count(
         &mut self,
         citation: &NewCitation,
+        record: &UrlLine,
         message: MessageRow,
         date: Option<&str>,
     ) {
@@ -177,6 +175,9 @@ impl LinkUpdates {
             self.cited.insert(link.id);
         }
         if let Some(update) = self.links.get_mut(link.place) {
+            if !update.is_stored && update.new.is_none() {
+                update.new = Some(NewLink::of(record));
+            }
             update.add(is_first, date);
         }
     }
@@ -195,6 +196,7 @@ impl LinkUpdates {
             let (citations, messages) = (link.citations, link.messages);
             let (first, last) = (link.first.take(), link.last.take());
             (link.citations, link.messages) = (0, 0);
+            link.is_stored = true;
             match link.new.take() {
                 None => update.execute(params![link.id, citations, messages, first, last])?,
                 Some(new) => insert.execute(params![
@@ -225,11 +227,12 @@ impl NewLink {
 }
 
 impl LinkUpdate {
-    fn of(id: i64, key: Rc<str>, new: Option<NewLink>) -> LinkUpdate {
+    fn new(id: i64, key: Rc<str>, is_stored: bool) -> LinkUpdate {
         LinkUpdate {
             id,
             key,
-            new,
+            is_stored,
+            new: None,
             citations: 0,
             messages: 0,
             first: None,
@@ -286,7 +289,7 @@ mod tests {
         for n in 0..20 {
             let key = format!("http://{n}.example/{long}");
             let cited = updates.cite(&db, &mut statements, &key, &record, message);
-            updates.count(&cited.unwrap(), message, None);
+            updates.count(&cited.unwrap(), &record, message, None);
             let waiting: usize = updates.places.keys().map(|key| key.len()).sum();
             assert!(waiting <= LOAD_PENDING_LINK_BYTES + key.len());
         }

@@ -138,6 +138,28 @@ fn a_message_has_the_texts_of_the_record_that_was_added_first() {
 }
 
 #[test]
+fn a_link_has_the_fields_of_the_record_that_was_added_first() {
+    let path = database("fields");
+    let with_host = |id: &str, key: &str, host: &str| {
+        let mut record = record(id, "00", key);
+        record.host = Some(host.to_owned());
+        record
+    };
+    let mut target = SqliteTarget::open(&path).unwrap();
+    target.begin().unwrap();
+    assert_eq!(put(&mut target, &with_host("00", "http://a/", "a")), 1);
+    assert_eq!(put(&mut target, &with_host("00", "http://b/", "edited")), 0);
+    assert_eq!(put(&mut target, &with_host("01", "http://b/", "b")), 1);
+    assert_eq!(put(&mut target, &with_host("02", "http://b/", "later")), 1);
+    target.commit().unwrap();
+    let db = Connection::open(&path).unwrap();
+    let sql = "SELECT group_concat(host, ' ') FROM (SELECT host FROM links ORDER BY key)";
+    let hosts = db.query_row(sql, [], |row| row.get::<_, String>(0));
+    assert_eq!(hosts.as_deref(), Ok("a b"));
+    fs::remove_dir_all(path.parent().unwrap()).unwrap();
+}
+
+#[test]
 fn a_known_record_adds_neither_a_link_nor_a_message() {
     let path = database("known");
     let mut target = SqliteTarget::open(&path).unwrap();
