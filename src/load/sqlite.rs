@@ -188,6 +188,9 @@ impl Target for SqliteTarget {
     fn begin(&mut self) -> Result<(), LoadError> {
         self.run("BEGIN IMMEDIATE", [])?;
         let begun = self.begin_batch();
+        if begun.is_err() {
+            self.roll_back();
+        }
         self.named(begun)
     }
 
