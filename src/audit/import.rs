@@ -3,7 +3,8 @@
 mod csv_results;
 mod line_error;
 
-use std::fs;
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use url::Url;
@@ -96,7 +97,7 @@ pub trait ImportReport {
 /// The file cannot be read, or is neither JSON of lychee nor CSV with the columns that are needed.
 pub fn import(job: &ImportJob, report: &mut dyn ImportReport) -> Result<ImportCounts, AuditError> {
     let audit = AuditDb::open_to_write(&job.database)?;
-    let bytes = read(&job.results)?;
+    let bytes = read(&job.results, AUDIT_IMPORT_BYTES)?;
     audit.run("BEGIN IMMEDIATE")?;
     let is_json = bytes.trim_ascii_start().starts_with(b"{");
     let counts = if is_json {
@@ -108,17 +109,21 @@ pub fn import(job: &ImportJob, report: &mut dyn ImportReport) -> Result<ImportCo
     Ok(counts)
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, AuditError> {
-    let unreadable =
-        |error| AuditError::Unusable(format!("cannot read {}: {error}", path.display()));
-    let size = fs::metadata(path).map_err(unreadable)?.len();
-    if AUDIT_IMPORT_BYTES < size {
+/// Reads a file of at most `limit` bytes. The size of a pipe or device is not known before.
+fn read(path: &Path, limit: u64) -> Result<Vec<u8>, AuditError> {
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(limit + 1).read_to_end(&mut bytes))
+        .map_err(|error| {
+            AuditError::Unusable(format!("cannot read {}: {error}", path.display()))
+        })?;
+    if limit < bytes.len() as u64 {
         return Err(AuditError::Unusable(format!(
-            "{} has {size} bytes; import it in parts of at most {AUDIT_IMPORT_BYTES} bytes",
+            "{} has more than {limit} bytes; import it in parts of at most so many",
             path.display()
         )));
     }
-    fs::read(path).map_err(unreadable)
+    Ok(bytes)
 }
 
 fn import_json(audit: &AuditDb, job: &ImportJob, bytes: &[u8]) -> Result<ImportCounts, AuditError> {
@@ -226,6 +231,14 @@ mod tests {
             let found = CheckTime::parse(text).map(CheckTime::text);
             assert_eq!(found.as_deref(), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn results_without_an_end_are_refused() {
+        let error = read(Path::new("/dev/zero"), 1_000).unwrap_err();
+        let expected = "/dev/zero has more than 1000 bytes; import it in parts of at most so many";
+        assert_eq!(error.to_string(), expected);
+        assert_eq!(read(Path::new("/dev/null"), 0).unwrap(), b"");
     }
 
     #[test]
