@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::http_server::{HttpServer, answer};
 use super::{audit, audited, loaded, message, rows};
-use crate::scene::{Folder, urlspool};
+use crate::scene::{Folder, ended, urlspool};
 
 const DATED: &str = "Date: Tue, 2 Jan 1996 10:00:00 +0000\n";
 
@@ -72,6 +72,16 @@ fn each_answer_gives_a_state() {
         "SELECT DISTINCT checker FROM audit_checks",
     );
     assert_eq!(checker_names, ["fake 1.0"]);
+}
+
+#[test]
+fn the_checker_is_named_from_the_folder_of_the_user() {
+    let folder = planned("http://l.cern.ch/a");
+    fake_checker(&folder);
+    let mut check = urlspool(["audit", "check", "urls.db", "--checker", "./fake.sh"]);
+    let end = ended(check.current_dir(folder.root()), b"");
+    assert_eq!(end.status, Some(0), "{}", end.stderr);
+    assert_eq!(results(&folder), ["a|alive|200|-|-"]);
 }
 
 #[test]

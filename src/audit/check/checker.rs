@@ -42,6 +42,7 @@ const PROXY_VARIABLES: [&str; 6] = [
 #[derive(Debug)]
 pub(super) struct Checker<'j> {
     job: &'j CheckJob,
+    program: PathBuf,
     version: String,
 }
 
@@ -57,7 +58,8 @@ pub(super) enum BatchEnd {
 impl<'j> Checker<'j> {
     /// Finds the program, and asks it for its version.
     pub(super) fn find(job: &'j CheckJob) -> Result<Checker<'j>, AuditError> {
-        let output = Command::new(&job.checker)
+        let program = program(&job.checker).map_err(|error| not_run(&job.checker, &error))?;
+        let output = Command::new(&program)
             .arg("--version")
             .stdin(Stdio::null())
             .output();
@@ -69,7 +71,11 @@ impl<'j> Checker<'j> {
                 job.checker.display()
             )));
         }
-        Ok(Checker { job, version })
+        Ok(Checker {
+            job,
+            program,
+            version,
+        })
     }
 
     /// Returns name and version of the program.
@@ -110,7 +116,7 @@ impl<'j> Checker<'j> {
     }
 
     fn command(&self, folder: &Path, proxy: &GuardProxy) -> Command {
-        let mut command = Command::new(&self.job.checker);
+        let mut command = Command::new(&self.program);
         command.current_dir(folder).args([
             "--format",
             "json",
@@ -168,6 +174,14 @@ impl<'j> Checker<'j> {
             self.job.checker.display()
         ))
     }
+}
+
+/// Returns the program to run from any folder. A name without a slash is looked for on PATH.
+fn program(checker: &Path) -> io::Result<PathBuf> {
+    if checker.components().count() == 1 && checker.file_name() == Some(checker.as_os_str()) {
+        return Ok(checker.to_owned());
+    }
+    std::path::absolute(checker)
 }
 
 fn not_run(checker: &Path, error: &io::Error) -> AuditError {
