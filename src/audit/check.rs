@@ -75,6 +75,8 @@ pub struct CheckCounts {
     pub states: BTreeMap<LinkState, u64>,
     /// URLs for which a server replied; part of `checked`.
     pub replies: u64,
+    /// URLs of batches in which servers were asked and none replied; part of `checked`.
+    pub silent: u64,
     /// URLs that the checker or the proxy refused to ask for; part of `checked`.
     pub excluded: u64,
     /// URLs that the checker gave no answer for; part of `checked`.
@@ -135,7 +137,7 @@ pub fn check(
             return Err(AuditError::Unreachable(replies.doubt()));
         }
         store(&audit, checker.version(), &results)?;
-        counts.add(&results, replies.replies);
+        counts.add(&results, &replies);
         counts.unmatched += unmatched(batch, &answers);
         progress.done(counts.checked, counts.due);
         if stop.load(Ordering::Relaxed) {
@@ -188,9 +190,12 @@ fn store(audit: &AuditDb, checker: &str, results: &[CheckResult<'_>]) -> Result<
 }
 
 impl CheckCounts {
-    /// Counts the results of a batch, `replies` of which are from a server.
-    fn add(&mut self, results: &[CheckResult<'_>], replies: u64) {
-        self.replies += replies;
+    /// Counts the results of a batch and its replies.
+    fn add(&mut self, results: &[CheckResult<'_>], replies: &BatchReplies) {
+        self.replies += replies.replies;
+        if replies.are_silent() {
+            self.silent += results.len() as u64;
+        }
         for result in results {
             self.checked += 1;
             *self.states.entry(result.state()).or_default() += 1;
@@ -200,5 +205,39 @@ impl CheckCounts {
                 _ => {}
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Counts a batch of one result.
+    fn add(counts: &mut CheckCounts, outcome: CheckOutcome) {
+        let results = [CheckResult {
+            url: "http://h.test/",
+            asked_url: "http://h.test/",
+            outcome,
+            final_url: None,
+            checked_at: "2026-11-22T10:00:00Z",
+        }];
+        counts.add(&results, &BatchReplies::of(&results));
+    }
+
+    #[test]
+    fn silent_batches_are_counted_after_replies_too() {
+        let mut counts = CheckCounts::default();
+        for (outcome, silent) in [
+            (CheckOutcome::Status(200), 0),
+            (CheckOutcome::Failed(CheckFailure::Timeout), 1),
+            (CheckOutcome::Failed(CheckFailure::Excluded), 1),
+            (CheckOutcome::Failed(CheckFailure::Unanswered), 1),
+            (CheckOutcome::Failed(CheckFailure::Dns), 2),
+            (CheckOutcome::Failed(CheckFailure::Tls), 2),
+        ] {
+            add(&mut counts, outcome);
+            assert_eq!(counts.silent, silent, "{outcome:?}");
+        }
+        assert_eq!((counts.checked, counts.replies), (6, 2));
     }
 }

@@ -43,6 +43,14 @@ impl BatchReplies {
         }
     }
 
+    /// Returns `true` if the checker asked servers, and none replied.
+    pub(super) fn are_silent(&self) -> bool {
+        let is_asked = |failure: &CheckFailure| {
+            !matches!(failure, CheckFailure::Excluded | CheckFailure::Unanswered)
+        };
+        self.replies == 0 && self.failures.keys().any(is_asked)
+    }
+
     /// Returns `true` if no server replied, of so many hosts that the network of this machine is in doubt. `earlier` is the number of
     /// replies in batches before: a network that has worked is doubted later.
     pub(super) fn are_missing(&self, earlier: u64) -> bool {

@@ -29,8 +29,8 @@ pub(super) fn check(args: &AuditCheckArgs) -> CommandResult {
     let counts = counts?;
     if !args.quiet {
         eprintln!("urlspool: {}", summary(&counts));
-        if is_silent(&counts) {
-            eprintln!("urlspool: {NO_REPLY}");
+        if counts.silent > 0 {
+            eprintln!("urlspool: {}", silence(counts.silent));
         }
     }
     Ok(if counts.is_interrupted {
@@ -40,13 +40,13 @@ pub(super) fn check(args: &AuditCheckArgs) -> CommandResult {
     })
 }
 
-/// The way out if the silence of a few hosts was stored, and was that of the network.
-const NO_REPLY: &str = "no server answered; if this machine had no network, run it again with `--max-age 0h`: the newest results \
-                        count";
-
-/// Returns `true` if no server replied although the checker asked for some.
-fn is_silent(counts: &CheckCounts) -> bool {
-    counts.replies == 0 && counts.excluded + counts.unanswered < counts.checked
+/// The way out if the silence of all hosts of a batch was stored, and was that of the network.
+fn silence(urls: u64) -> String {
+    let urls = counted(urls, "URL, which was", "URLs, which were");
+    format!(
+        "no server answered for {urls} checked together; if this machine had no network then, run the check again with \
+         `--max-age 0h`: the newest results count"
+    )
 }
 
 fn summary(counts: &CheckCounts) -> String {
