@@ -10,6 +10,7 @@
 //! | `message_output` | extraction of one message |
 //! | `message_ingest` | messages: duplicates, records and state of the batch |
 //! | `context` | what the ingest of a file needs besides the file |
+//! | `mbox_lock` | the locks of an mbox's writers |
 //! | `blocks` `container` `mbox` | files of one kind each |
 //! | `file_ingest` | the choice between them |
 
@@ -20,6 +21,7 @@ mod file_ingest;
 mod identity;
 mod mailbox_progress;
 mod mbox;
+mod mbox_lock;
 mod message_ingest;
 mod message_output;
 mod outcome;

@@ -7,16 +7,14 @@
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
-
-use rustix::fs::{FlockOperation, fcntl_lock};
+use std::path::Path;
 
 use super::identity::{FileVersion, PiecePosition, guard_hash};
+use super::mbox_lock::with_lock;
 use super::message_ingest::MessageIngest;
 use super::outcome::{EndCertainty, FileOutcome, SettleState};
 use crate::daemon::error::DaemonError;
 use crate::daemon::store::{HolderKey, MboxCursor};
-use crate::planted_faults::{PlantedFault, is_planted};
 use crate::read::{SparseRead, hole_len};
 use crate::split::{Block, BlockReader, BlockRole, Format, Message};
 
@@ -89,7 +87,9 @@ impl MboxFile<'_> {
         let pass = self.pass(known, ingest)?;
         let mut chunk_bytes = CHUNK_BYTES.min(self.max_message_bytes);
         loop {
-            let chunk = match self.with_lock(|| self.read_chunk(known, pass, chunk_bytes)) {
+            let chunk = match with_lock(self.file, self.path, || {
+                self.read_chunk(known, pass, chunk_bytes)
+            }) {
                 Ok(Some(chunk)) => chunk,
                 Ok(None) => return Ok(FileOutcome::Waiting),
                 Err(error) => return Ok(FileOutcome::Failed(error)),
@@ -249,28 +249,6 @@ impl MboxFile<'_> {
             (None, true) => FileOutcome::Waiting,
             (None, false) => FileOutcome::Partial,
         })
-    }
-
-    /// Calls `work` while no writer holds a lock. Returns `None` if one does.
-    fn with_lock<T>(&self, work: impl FnOnce() -> io::Result<T>) -> io::Result<Option<T>> {
-        if is_planted(PlantedFault::NoLock) {
-            return work().map(Some);
-        }
-        let mut lock_file = self.path.as_os_str().to_owned();
-        lock_file.push(".lock");
-        if PathBuf::from(lock_file).symlink_metadata().is_ok() {
-            return Ok(None);
-        }
-        // Other errors are ignored: on file systems without locks no writer honours any.
-        if let Err(rustix::io::Errno::AGAIN | rustix::io::Errno::ACCESS) =
-            fcntl_lock(self.file, FlockOperation::NonBlockingLockShared)
-        {
-            return Ok(None);
-        }
-        let done = work();
-        // Should this fail, closing the file releases the lock.
-        let _ = fcntl_lock(self.file, FlockOperation::NonBlockingUnlock);
-        done.map(Some)
     }
 
     /// Reads up to `bytes` bytes from the start of the last message that was ingested, or from the start of the file if
