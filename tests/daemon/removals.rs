@@ -101,8 +101,8 @@ impl Spools<'_> {
         (len > 0).then(|| self.rng.below(len as u64) as usize)
     }
 
-    /// Rewrites the mbox in place, under both locks of its writers.
-    fn write_inbox(&self) {
+    /// Rewrites the mbox in place, sometimes slowly, under both locks of its writers.
+    fn write_inbox(&mut self) {
         let lock = self.path("spool/inbox.lock");
         File::create(&lock).unwrap();
         let messages = self.inbox.iter().map(|n| mbox_message(*n, n % 30));
@@ -112,6 +112,10 @@ impl Spools<'_> {
         let mut file = options.open(self.path("spool/inbox")).unwrap();
         rustix::fs::fcntl_lock(&file, FlockOperation::LockExclusive).unwrap();
         file.set_len(0).unwrap();
+        if self.rng.below(10) == 0 {
+            // Longer than two scans, with the time between them.
+            std::thread::sleep(Duration::from_millis(200));
+        }
         file.write_all(text.as_bytes()).unwrap();
         fs::remove_file(lock).unwrap();
     }

@@ -286,6 +286,29 @@ fn a_mailbox_that_cannot_be_read_hides_messages() {
 }
 
 #[test]
+fn a_mailbox_that_is_rewritten_slowly_under_its_lock_loses_nothing() {
+    let mut scene = Scene::new();
+    scene.write("inbox", &mbox(&[1, 2]));
+    scene.check(&[1, 2], 0);
+    // It is empty before the mail program writes it again.
+    scene.write("inbox.lock", "");
+    scene.write("inbox", "");
+    for _ in 0..20 {
+        scene.scan_after(100);
+    }
+    scene.write("inbox", &mbox(&[2]));
+    scene.remove("inbox.lock");
+    let lives = scene.check(&[2], 1);
+    assert_eq!(lives.times_gone(2), 0);
+    // All messages are removed, and the lock is released later.
+    scene.write("inbox.lock", "");
+    scene.write("inbox", "");
+    scene.scan_after(100);
+    scene.remove("inbox.lock");
+    scene.check(&[], 2);
+}
+
+#[test]
 fn messages_that_are_gone_before_a_rebuild_are_written_after_it() {
     let mut scene = Scene::new();
     scene.write("inbox", &mbox(&[1, 2, 3]));

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FlockOperation, fcntl_lock};
 
 use crate::planted_faults::{PlantedFault, is_planted};
+use crate::read;
+use crate::walk::WalkedFile;
 
 /// Calls `work` while no writer holds a lock of an mbox. Returns `None` if one does.
 pub(super) fn with_lock<T>(
@@ -32,4 +34,13 @@ pub(super) fn with_lock<T>(
     // Should this fail, closing the file releases the lock.
     let _ = fcntl_lock(file, FlockOperation::NonBlockingUnlock);
     done.map(Some)
+}
+
+/// Returns `true` if a writer holds a lock of a file, or if that cannot be told. A file that is missing is not locked.
+pub(crate) fn is_locked(file: &WalkedFile) -> bool {
+    let with_lock = |opened| with_lock(&opened, &file.source.path, || Ok(()));
+    match read::open(file).and_then(with_lock) {
+        Ok(done) => done.is_none(),
+        Err(error) => error.kind() != io::ErrorKind::NotFound,
+    }
 }

@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::daemon::host::MonotonicTime;
-use crate::daemon::ingest::{FileStanding, FileVersion, mailbox_scopes, path_key};
+use crate::daemon::ingest::{FileStanding, FileVersion, is_locked, mailbox_scopes, path_key};
 use crate::daemon::store::{Hash128, HolderKey};
 use crate::limits::SURVEYED_FILES;
 use crate::origin::FormatHint;
@@ -104,6 +104,8 @@ impl SpoolCensus {
         match standing {
             FileStanding::Read(holder) => self.holders.push(holder),
             FileStanding::Unread => self.unread.push(unread),
+            // A mail program rewrites a mailbox in place, under its lock.
+            FileStanding::Empty if is_locked(file) => self.unread.push(unread),
             FileStanding::Empty => self.empty.push(unread),
         }
         if SURVEYED_FILES < self.holders.len() + self.unread.len() + self.empty.len() {
@@ -146,7 +148,7 @@ impl MissingFiles {
         let mut unread = HashMap::new();
         let mut blocks = std::mem::take(&mut self.blocks);
         blocks.clear();
-        // A mailbox is empty for a moment while it is rewritten in place.
+        // A mail program that takes no lock rewrites a mailbox in place, which is empty for a moment.
         let is_new = |file: &&UnreadFile| {
             self.empty.get(&file.version.id.hash()) != Some(&file.version.mtime)
         };
