@@ -21,7 +21,9 @@ mod statistics;
 pub use archive::{ArchiveCounts, ArchiveJob, archive};
 pub use check::{AuditProgress, CheckCounts, CheckJob, check};
 pub use error::AuditError;
-pub use import::{CheckTime, ImportCounts, ImportJob, ImportReport, ResultLineError, import};
+pub use import::{
+    CheckTime, ImportCounts, ImportJob, ImportReport, ResultError, ResultPlace, import,
+};
 pub use plan::{Exclusion, PlanCounts, PlanJob, Sample, Stratum, StratumKind, plan};
 pub use report::{ReportJob, SenderPolicy, report};
 pub use state::{CheckFailure, CheckOutcome, LinkState, link_state, without_fragment};

@@ -1,24 +1,26 @@
 //! Imports results of checks that were made elsewhere: the JSON of lychee, or the CSV of any checker.
 
+mod check_time;
 mod csv_results;
-mod line_error;
+mod result_error;
 
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use jiff::Timestamp;
 use url::Url;
 
-use super::clock::shown;
 use super::database::AuditDb;
 use super::error::AuditError;
 use super::lychee_answers::lychee_answers;
 use super::results::{CheckResult, ResultStore, StoredLinks};
-use super::state::without_fragment;
+use super::state::{CheckOutcome, without_fragment};
 use crate::limits::AUDIT_IMPORT_BYTES;
 use csv_results::CsvResults;
 
-pub use line_error::ResultLineError;
+pub use check_time::CheckTime;
+pub use result_error::ResultError;
 
 /// Results to import.
 #[derive(Clone, Debug)]
@@ -47,47 +49,37 @@ impl ImportJob {
     }
 }
 
-/// A time of a check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CheckTime(jiff::Timestamp);
-
-impl CheckTime {
-    /// Parses `2026-11-22`, `2026-11-22T10:00:00Z`, or a time with another offset. A time without an offset is in UTC.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<CheckTime> {
-        let text = text.trim();
-        let with_offset = || text.parse::<jiff::Timestamp>().ok();
-        let in_utc = || {
-            let time = text.parse::<jiff::civil::DateTime>().ok()?;
-            Some(time.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp())
-        };
-        with_offset().or_else(in_utc).map(CheckTime)
-    }
-
-    /// Returns the time as the tables have it.
-    fn text(self) -> String {
-        shown(self.0)
-    }
-}
-
 /// Numbers of an import.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ImportCounts {
-    /// Results that were read.
+    /// Results that were read: all that follow but those that are refused.
     pub read: u64,
-    /// Results of planned links that were not there before.
+    /// Results of planned links that were stored.
     pub added: u64,
+    /// Results that an earlier import had stored.
+    pub known: u64,
+    /// Results with the URL and time of an earlier one in the file, which was stored instead.
+    pub repeated: u64,
     /// Results of URLs that are not planned.
     pub unmatched: u64,
-    /// Lines of CSV that are no result.
-    pub bad_lines: u64,
+    /// Results that are not imported for a reason of their own.
+    pub refused: u64,
 }
 
-/// Receives the lines of CSV that are no result.
+/// The place of a result in its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResultPlace<'r> {
+    /// The line in CSV, from 1.
+    Line(u64),
+    /// The URL in JSON.
+    Url(&'r str),
+}
+
+/// Receives the results that are refused.
 pub trait ImportReport {
-    /// Reports a line. The others are imported.
-    fn bad_line(&mut self, line: u64, error: &ResultLineError);
+    /// Reports a result. The others are imported.
+    fn refused(&mut self, place: ResultPlace<'_>, error: &ResultError);
 }
 
 /// Imports results, in one transaction. Results that are there already are not added again.
@@ -101,7 +93,7 @@ pub fn import(job: &ImportJob, report: &mut dyn ImportReport) -> Result<ImportCo
     audit.run("BEGIN IMMEDIATE")?;
     let is_json = bytes.trim_ascii_start().starts_with(b"{");
     let counts = if is_json {
-        import_json(&audit, job, &bytes)?
+        import_json(&audit, job, &bytes, report)?
     } else {
         import_csv(&audit, job, &bytes, report)?
     };
@@ -126,19 +118,33 @@ fn read(path: &Path, limit: u64) -> Result<Vec<u8>, AuditError> {
     Ok(bytes)
 }
 
-fn import_json(audit: &AuditDb, job: &ImportJob, bytes: &[u8]) -> Result<ImportCounts, AuditError> {
+fn import_json(
+    audit: &AuditDb,
+    job: &ImportJob,
+    bytes: &[u8],
+    report: &mut dyn ImportReport,
+) -> Result<ImportCounts, AuditError> {
     let path = job.results.display();
     let Some(checked_at) = job.checked_at else {
         return Err(AuditError::Unusable(format!(
             "{path} holds no times; give the day of the check with `--checked-at`"
         )));
     };
+    let checked_at = checked_at
+        .text(Timestamp::now())
+        .map_err(|error| AuditError::Unusable(format!("`--checked-at`: {error}")))?;
     let answers = lychee_answers(bytes).map_err(|error| {
         AuditError::Unusable(format!("{path} is not the JSON of lychee: {error}"))
     })?;
-    let checked_at = checked_at.text();
-    let mut importer = Importer::new(audit, "lychee")?;
+    let mut importer = Importer::new(audit, "lychee", report)?;
     for answer in answers {
+        if let CheckOutcome::Status(code) = answer.outcome
+            && !is_http_code(code)
+        {
+            let error = ResultError::Status(code.to_string());
+            importer.refuse(ResultPlace::Url(&answer.url), &error);
+            continue;
+        }
         importer.put(&CheckResult {
             url: &answer.url,
             asked_url: &answer.asked_url,
@@ -156,37 +162,46 @@ fn import_csv(
     bytes: &[u8],
     report: &mut dyn ImportReport,
 ) -> Result<ImportCounts, AuditError> {
-    let mut results = CsvResults::new(bytes)
+    let mut results = CsvResults::new(bytes, Timestamp::now())
         .map_err(|error| AuditError::Unusable(format!("{}: {error}", job.results.display())))?;
-    let mut importer = Importer::new(audit, &job.checker)?;
+    let mut importer = Importer::new(audit, &job.checker, report)?;
     while let Some(line) = results.next_line() {
         match line.result {
-            Err(error) => {
-                importer.counts.bad_lines += 1;
-                report.bad_line(line.number, &error);
-            }
+            Err(error) => importer.refuse(ResultPlace::Line(line.number), &error),
             Ok(row) => importer.put(&CheckResult {
                 url: &row.url,
                 asked_url: &row.url,
                 outcome: row.outcome,
                 final_url: row.final_url.as_deref(),
-                checked_at: &row.checked_at.text(),
+                checked_at: &row.checked_at,
             })?,
         }
     }
     Ok(importer.counts)
 }
 
+/// Returns `true` for a code that a server sends: those of RFC 9110, section 15, and 999, with which LinkedIn refuses programs.
+/// Other numbers are codes of a checker's own.
+fn is_http_code(code: u16) -> bool {
+    matches!(code, 100..=599 | 999)
+}
+
 /// Stores results, and counts them.
-struct Importer<'d> {
+struct Importer<'d, 'r> {
     store: ResultStore<'d>,
+    report: &'r mut dyn ImportReport,
     counts: ImportCounts,
 }
 
-impl<'d> Importer<'d> {
-    fn new(audit: &'d AuditDb, checker: &str) -> Result<Importer<'d>, AuditError> {
+impl<'d, 'r> Importer<'d, 'r> {
+    fn new(
+        audit: &'d AuditDb,
+        checker: &str,
+        report: &'r mut dyn ImportReport,
+    ) -> Result<Importer<'d, 'r>, AuditError> {
         Ok(Importer {
             store: ResultStore::new(audit, checker)?,
+            report,
             counts: ImportCounts::default(),
         })
     }
@@ -194,13 +209,27 @@ impl<'d> Importer<'d> {
     fn put(&mut self, result: &CheckResult<'_>) -> Result<(), AuditError> {
         self.counts.read += 1;
         let url = planned_form(result.url);
-        let StoredLinks { planned, added } = self.store.put(&CheckResult {
+        let stored = self.store.put(&CheckResult {
             url: &url,
             ..*result
         })?;
-        self.counts.added += added;
-        self.counts.unmatched += u64::from(planned == 0);
+        let count = match stored {
+            StoredLinks { planned: 0, .. } => &mut self.counts.unmatched,
+            StoredLinks {
+                repeated: 0,
+                added: 0,
+                ..
+            } => &mut self.counts.known,
+            StoredLinks { added: 0, .. } => &mut self.counts.repeated,
+            _ => &mut self.counts.added,
+        };
+        *count += 1;
         Ok(())
+    }
+
+    fn refuse(&mut self, place: ResultPlace<'_>, error: &ResultError) {
+        self.counts.refused += 1;
+        self.report.refused(place, error);
     }
 }
 
@@ -215,23 +244,6 @@ fn planned_form(url: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn times_are_read_in_usual_forms() {
-        for (text, expected) in [
-            ("2026-11-22", Some("2026-11-22T00:00:00Z")),
-            ("2026-11-22T10:00:00Z", Some("2026-11-22T10:00:00Z")),
-            ("2026-11-22T10:00:00.75+02:00", Some("2026-11-22T08:00:00Z")),
-            ("2026-11-22 10:00:00", Some("2026-11-22T10:00:00Z")),
-            (" 2026-11-22T10:00 ", Some("2026-11-22T10:00:00Z")),
-            ("yesterday", None),
-            ("", None),
-            ("2026-13-01", None),
-        ] {
-            let found = CheckTime::parse(text).map(CheckTime::text);
-            assert_eq!(found.as_deref(), expected, "{text}");
-        }
-    }
 
     #[test]
     fn results_without_an_end_are_refused() {

@@ -1,6 +1,6 @@
 //! The answers of lychee, in its JSON (`--format json -v`), versions 0.15 to 0.24.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
@@ -32,7 +32,7 @@ struct LycheeOutput {
     excluded: AnswersByInput,
 }
 
-type AnswersByInput = HashMap<String, Vec<Body>>;
+type AnswersByInput = BTreeMap<String, Vec<Body>>;
 
 #[derive(Debug, Deserialize)]
 struct Body {

@@ -33,6 +33,8 @@ pub(super) struct StoredLinks {
     pub(super) planned: u64,
     /// Those that did not have the result before.
     pub(super) added: u64,
+    /// Those that have one with its time and checker since the store was prepared.
+    pub(super) repeated: u64,
 }
 
 /// The statements that store results.
@@ -40,6 +42,9 @@ pub(super) struct ResultStore<'d> {
     audit: &'d AuditDb,
     keys: CachedStatement<'d>,
     insert: CachedStatement<'d>,
+    is_known: CachedStatement<'d>,
+    /// The largest identifier of a result before.
+    last_known: i64,
     checker: String,
 }
 
@@ -53,6 +58,14 @@ impl<'d> ResultStore<'d> {
                 "INSERT OR IGNORE INTO audit_checks(key, checked_at, state, status, error, final_url, checker)
                  VALUES(?1,?2,?3,?4,?5,?6,?7)",
             )?,
+            is_known: prepare(
+                "SELECT id <= ?4 FROM audit_checks WHERE key=?1 AND checked_at=?2 AND checker=?3",
+            )?,
+            last_known: audit.named(audit.db.query_row(
+                "SELECT ifnull(max(id), 0) FROM audit_checks",
+                [],
+                |row| row.get(0),
+            ))?,
             audit,
             checker: checker.to_owned(),
         })
@@ -72,12 +85,14 @@ impl<'d> ResultStore<'d> {
         let mut stored = StoredLinks {
             planned: 0,
             added: 0,
+            repeated: 0,
         };
         let mut keys = self.keys.query([result.url])?;
         while let Some(row) = keys.next()? {
             stored.planned += 1;
-            stored.added += self.insert.execute(params![
-                row.get_ref(0)?.as_str()?,
+            let key = row.get_ref(0)?.as_str()?;
+            let added = self.insert.execute(params![
+                key,
                 result.checked_at,
                 result.state().name(),
                 status,
@@ -85,6 +100,12 @@ impl<'d> ResultStore<'d> {
                 result.final_url,
                 self.checker,
             ])? as u64;
+            stored.added += added;
+            if added == 0 {
+                let known = params![key, result.checked_at, self.checker, self.last_known];
+                let is_known: bool = self.is_known.query_row(known, |row| row.get(0))?;
+                stored.repeated += u64::from(!is_known);
+            }
         }
         Ok(stored)
     }

@@ -39,6 +39,13 @@ pub const AUDIT_IDLE_SECONDS: u64 = 120;
 /// Maximum size, in bytes, of a file of results that is imported. It is read as a whole, and a result takes about 200 bytes.
 pub const AUDIT_IMPORT_BYTES: u64 = 1 << 30;
 
+/// Earliest time, in seconds since 1970, of a check that is imported: 1990-01-01, before the first server of the Web.
+pub const AUDIT_FIRST_CHECK_SECONDS: i64 = 631_152_000;
+
+/// Hours that the time of a check that is imported may lie ahead: a day has begun in the first time zone 14 hours before UTC, and
+/// clocks differ.
+pub const AUDIT_CHECK_AHEAD_HOURS: i64 = 24;
+
 /// Captures that an archive is asked for: the nearest one may be of a redirect or an error.
 pub const AUDIT_CDX_CAPTURES: u32 = 50;
 

@@ -35,7 +35,9 @@ fn csv_is_imported_once() {
     let file = folder.file("results.csv", csv);
     let first = audited(&folder, "import", &[&file, "--checker", "mine 2"]);
     assert!(
-        first.stderr.contains("4 results, 2 of them new, 2 of URLs"),
+        first
+            .stderr
+            .contains("4 results, 2 new, 2 of URLs that are not planned"),
         "{}",
         first.stderr
     );
@@ -46,7 +48,9 @@ fn csv_is_imported_once() {
     assert_eq!(results(&folder), expected);
     let second = audited(&folder, "import", &[&file, "--checker", "mine 2"]);
     assert!(
-        second.stderr.contains("4 results, 0 of them new"),
+        second
+            .stderr
+            .contains("4 results, 0 new, 2 imported before, 2 of URLs"),
         "{}",
         second.stderr
     );
@@ -61,7 +65,7 @@ fn bad_lines_are_named_and_the_others_imported() {
     assert_eq!(end.status, Some(1));
     assert!(
         end.stderr
-            .contains("r.csv, line 2: status is no HTTP code: \"x\""),
+            .contains("r.csv, line 2: the status \"x\" is not an HTTP code"),
         "{}",
         end.stderr
     );
@@ -69,6 +73,66 @@ fn bad_lines_are_named_and_the_others_imported() {
         results(&folder),
         ["http://l.cern.ch/b|2026-11-22T00:00:00Z|dead_page|410|-|-|imported"]
     );
+}
+
+#[test]
+fn times_and_codes_that_no_check_has_are_refused() {
+    let folder = planned();
+    let csv = "url,status,checked_at\nhttp://l.cern.ch/a,404,2203-01-01\nhttp://l.cern.ch/a,404,1970-01-01\n\
+        http://l.cern.ch/a,0,2026-01-01\nhttp://l.cern.ch/a,666,2026-01-01\nhttp://l.cern.ch/b,999,2026-01-01\n";
+    let file = folder.file("r.csv", csv);
+    let end = audit(&folder, "import", &[&file]);
+    assert_eq!(end.status, Some(1));
+    for part in [
+        "r.csv, line 2: the time 2203-01-01T00:00:00Z lies in the future",
+        "r.csv, line 3: the time 1970-01-01T00:00:00Z is before 1990",
+        "r.csv, line 4: the status \"0\" is not an HTTP code",
+        "r.csv, line 5: the status \"666\" is not an HTTP code",
+        "1 result, 1 new; 4 refused",
+    ] {
+        assert!(end.stderr.contains(part), "{part}: {}", end.stderr);
+    }
+    assert_eq!(
+        results(&folder),
+        ["http://l.cern.ch/b|2026-01-01T00:00:00Z|unknown|999|-|-|imported"]
+    );
+}
+
+#[test]
+fn json_with_times_and_codes_that_no_check_has_is_refused() {
+    let folder = planned();
+    let json = r#"{"success_map":{},"error_map":{"l":[{"url":"http://l.cern.ch/a","status":{"text":"x","code":666}},
+        {"url":"http://l.cern.ch/b","status":{"text":"x","code":404}}]},"excluded_map":{}}"#;
+    let file = folder.file("l.json", json);
+    let future = audit(&folder, "import", &[&file, "--checked-at", "2203-01-01"]);
+    assert_eq!(future.status, Some(2));
+    let reason = "`--checked-at`: the time 2203-01-01T00:00:00Z lies in the future";
+    assert!(future.stderr.contains(reason), "{}", future.stderr);
+    let end = audit(&folder, "import", &[&file, "--checked-at", "2026-01-01"]);
+    assert_eq!(end.status, Some(1));
+    let reason = "l.json, http://l.cern.ch/a: the status \"666\" is not an HTTP code";
+    assert!(end.stderr.contains(reason), "{}", end.stderr);
+    assert_eq!(results(&folder).len(), 1);
+}
+
+#[test]
+fn repeated_results_are_counted() {
+    let folder = planned();
+    let csv = "url,status,checked_at\nhttp://l.cern.ch/a,404,2026-01-01\nhttp://l.cern.ch/a,200,2026-01-01T00:00:00Z\n\
+        http://l.cern.ch/a,200,2026-01-02\n";
+    let file = folder.file("r.csv", csv);
+    let end = audited(&folder, "import", &[&file]);
+    let expected =
+        "3 results, 2 new, 1 with URL and time of an earlier one in the file, which counts\n";
+    assert!(end.stderr.ends_with(expected), "{}", end.stderr);
+    let states = rows(
+        &folder.path("urls.db"),
+        "SELECT state FROM audit_checks ORDER BY checked_at",
+    );
+    assert_eq!(states, ["dead_page", "alive"]);
+    let again = audited(&folder, "import", &[&file]);
+    let expected = "3 results, 0 new, 3 imported before\n";
+    assert!(again.stderr.ends_with(expected), "{}", again.stderr);
 }
 
 #[test]

@@ -3,9 +3,11 @@
 use std::fmt;
 
 use csv::{Reader, StringRecord};
+use jiff::Timestamp;
 
 use super::CheckTime;
-use super::line_error::ResultLineError;
+use super::is_http_code;
+use super::result_error::ResultError;
 use crate::audit::state::{CheckFailure, CheckOutcome};
 
 /// Columns of a file of results, by their place.
@@ -25,6 +27,8 @@ pub(super) struct CsvResults<'b> {
     columns: CsvColumns,
     /// A place, and the number of its line.
     counted: (usize, u64),
+    /// The present time.
+    now: Timestamp,
 }
 
 /// A line after the first one.
@@ -33,7 +37,7 @@ pub(super) struct CsvLine {
     /// Its number, from 1.
     pub(super) number: u64,
     /// The result, or the reason for which it is none.
-    pub(super) result: Result<CsvRow, ResultLineError>,
+    pub(super) result: Result<CsvRow, ResultError>,
 }
 
 /// The result in a line.
@@ -41,7 +45,8 @@ pub(super) struct CsvLine {
 pub(super) struct CsvRow {
     pub(super) url: String,
     pub(super) outcome: CheckOutcome,
-    pub(super) checked_at: CheckTime,
+    /// Time in UTC, as the tables have it.
+    pub(super) checked_at: String,
     pub(super) final_url: Option<String>,
 }
 
@@ -69,12 +74,12 @@ impl fmt::Display for CsvHeaderError {
 impl std::error::Error for CsvHeaderError {}
 
 impl<'b> CsvResults<'b> {
-    /// Reads the names of the columns.
+    /// Reads the names of the columns. Results may not be newer than `now`.
     ///
     /// # Errors
     ///
     /// A column is missing; or the first line is no CSV.
-    pub(super) fn new(bytes: &'b [u8]) -> Result<CsvResults<'b>, CsvHeaderError> {
+    pub(super) fn new(bytes: &'b [u8], now: Timestamp) -> Result<CsvResults<'b>, CsvHeaderError> {
         let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(bytes);
         let header = reader.headers().map_err(CsvHeaderError::Csv)?;
@@ -92,6 +97,7 @@ impl<'b> CsvResults<'b> {
             reader,
             columns,
             counted: (0, 1),
+            now,
         })
     }
 
@@ -102,8 +108,8 @@ impl<'b> CsvResults<'b> {
         let number = self.line_at(record.position().map_or(0, csv::Position::byte));
         let result = match read {
             Ok(false) => return None,
-            Ok(true) => self.columns.row(&record),
-            Err(error) => Err(ResultLineError::Csv(error)),
+            Ok(true) => self.columns.row(&record, self.now),
+            Err(error) => Err(ResultError::Csv(error)),
         };
         Some(CsvLine { number, result })
     }
@@ -128,38 +134,39 @@ impl CsvResults<'_> {
 }
 
 impl CsvColumns {
-    fn row(self, record: &StringRecord) -> Result<CsvRow, ResultLineError> {
+    fn row(self, record: &StringRecord, now: Timestamp) -> Result<CsvRow, ResultError> {
         let text = |place: usize| record.get(place).unwrap_or_default().trim();
         let optional = |place: Option<usize>| place.map(text).filter(|text| !text.is_empty());
         let url = text(self.url);
         if url.is_empty() {
-            return Err(ResultLineError::NoUrl);
+            return Err(ResultError::NoUrl);
         }
         let checked_at = text(self.checked_at);
         Ok(CsvRow {
             url: url.to_owned(),
             outcome: outcome(text(self.status), optional(self.error))?,
             checked_at: CheckTime::parse(checked_at)
-                .ok_or_else(|| ResultLineError::Time(checked_at.to_owned()))?,
+                .ok_or_else(|| ResultError::Time(checked_at.to_owned()))?
+                .text(now)?,
             final_url: optional(self.final_url).map(str::to_owned),
         })
     }
 }
 
 /// The outcome that a status and an error stand for. One of them is there.
-fn outcome(status: &str, error: Option<&str>) -> Result<CheckOutcome, ResultLineError> {
+fn outcome(status: &str, error: Option<&str>) -> Result<CheckOutcome, ResultError> {
     if !status.is_empty() {
         return match status.parse() {
-            Ok(code @ 100..=999) => Ok(CheckOutcome::Status(code)),
-            _ => Err(ResultLineError::Status(status.to_owned())),
+            Ok(code) if is_http_code(code) => Ok(CheckOutcome::Status(code)),
+            _ => Err(ResultError::Status(status.to_owned())),
         };
     }
     let named = |name: &str| CheckFailure::named(name).filter(|failure| is_importable(*failure));
     match error {
-        None => Err(ResultLineError::NoOutcome),
+        None => Err(ResultError::NoOutcome),
         Some(name) => named(name)
             .map(CheckOutcome::Failed)
-            .ok_or_else(|| ResultLineError::Failure(name.to_owned())),
+            .ok_or_else(|| ResultError::Failure(name.to_owned())),
     }
 }
 
@@ -172,8 +179,12 @@ fn is_importable(failure: CheckFailure) -> bool {
 mod tests {
     use super::*;
 
+    fn now() -> Timestamp {
+        "2026-11-23T09:00:00Z".parse().unwrap()
+    }
+
     fn lines(text: &str) -> Vec<CsvLine> {
-        let mut results = CsvResults::new(text.as_bytes()).unwrap();
+        let mut results = CsvResults::new(text.as_bytes(), now()).unwrap();
         std::iter::from_fn(|| results.next_line()).collect()
     }
 
@@ -196,7 +207,7 @@ mod tests {
             ("", "url"),
             ("url\tstatus", "url"),
         ] {
-            let error = CsvResults::new(header.as_bytes()).err().unwrap();
+            let error = CsvResults::new(header.as_bytes(), now()).err().unwrap();
             assert!(
                 matches!(error, CsvHeaderError::MissingColumn(missing) if missing == name),
                 "{error}"
@@ -215,13 +226,19 @@ mod tests {
             http://h/6,200,soon,,\n\
             ,200,2026-11-22,,\n\
             http://h/8\n\
-            http://h/9,410,2026-11-22\n";
+            http://h/9,410,2026-11-22\n\
+            http://h/10,99,2026-11-22\n\
+            http://h/11,600,2026-11-22\n\
+            http://h/12,599,2026-11-22\n\
+            http://h/13,999,2026-11-22\n\
+            http://h/14,200,2031-11-22\n\
+            http://h/15,200,1970-01-01\n";
         let found: Vec<_> = lines(text)
             .iter()
             .map(|line| (line.number, line.result.is_ok()))
             .collect();
-        let good = [2, 3, 10];
-        let expected: Vec<_> = (2..=10)
+        let good = [2, 3, 10, 13, 14];
+        let expected: Vec<_> = (2..=16)
             .map(|number| (number, good.contains(&number)))
             .collect();
         assert_eq!(found, expected);

@@ -6,17 +6,17 @@ use super::super::exit::Exit;
 use super::super::terminal::escaped;
 use super::counted;
 use crate::audit::{
-    ImportCounts, ImportJob, ImportReport, ResultLineError, import as import_results,
+    ImportCounts, ImportJob, ImportReport, ResultError, ResultPlace, import as import_results,
 };
 
-/// Bad lines that are named; the others are counted.
-const NAMED_LINES: u64 = 20;
+/// Refused results that are named; the others are counted.
+const NAMED_RESULTS: u64 = 20;
 
 pub(super) fn import(args: &AuditImportArgs) -> CommandResult {
     let mut job = ImportJob::new(args.database.clone(), args.results.clone());
     job.checked_at = args.checked_at;
     job.checker.clone_from(&args.checker);
-    let mut report = BadLines {
+    let mut report = RefusedResults {
         file: args.results.display().to_string(),
         count: 0,
     };
@@ -25,7 +25,7 @@ pub(super) fn import(args: &AuditImportArgs) -> CommandResult {
     if !args.quiet {
         eprintln!("urlspool: {}", summary(&counts));
     }
-    Ok(if counts.bad_lines == 0 {
+    Ok(if counts.refused == 0 {
         Exit::Done
     } else {
         Exit::SomeFailed
@@ -34,47 +34,55 @@ pub(super) fn import(args: &AuditImportArgs) -> CommandResult {
 
 fn summary(counts: &ImportCounts) -> String {
     let results = counted(counts.read, "result", "results");
-    let mut text = format!("{results}, {} of them new", counts.added);
-    if counts.unmatched > 0 {
-        text.push_str(&format!(
-            ", {} of URLs that are not planned",
-            counts.unmatched
-        ));
+    let mut text = format!("{results}, {} new", counts.added);
+    for (count, words) in [
+        (counts.known, "imported before"),
+        (
+            counts.repeated,
+            "with URL and time of an earlier one in the file, which counts",
+        ),
+        (counts.unmatched, "of URLs that are not planned"),
+    ] {
+        if count > 0 {
+            text.push_str(&format!(", {count} {words}"));
+        }
     }
-    if counts.bad_lines > 0 {
-        let lines = counted(
-            counts.bad_lines,
-            "line that is no result",
-            "lines that are no result",
-        );
-        text.push_str(&format!(", {lines}"));
+    if counts.refused > 0 {
+        text.push_str(&format!("; {} refused", counts.refused));
     }
     text
 }
 
-/// Reports bad lines on standard error.
-struct BadLines {
+/// Reports refused results on standard error.
+struct RefusedResults {
     file: String,
     count: u64,
 }
 
-impl BadLines {
-    /// Reports the number of bad lines that were not named.
+impl RefusedResults {
+    /// Reports the number of refused results that were not named.
     fn finish(&self) {
-        if NAMED_LINES < self.count {
-            let more = self.count - NAMED_LINES;
-            let lines = counted(more, "more line is no result", "more lines are no results");
-            eprintln!("urlspool: {lines}");
+        if NAMED_RESULTS < self.count {
+            let more = counted(
+                self.count - NAMED_RESULTS,
+                "more result is refused",
+                "more results are refused",
+            );
+            eprintln!("urlspool: {}: {more}", escaped(&self.file));
         }
     }
 }
 
-impl ImportReport for BadLines {
-    fn bad_line(&mut self, line: u64, error: &ResultLineError) {
+impl ImportReport for RefusedResults {
+    fn refused(&mut self, place: ResultPlace<'_>, error: &ResultError) {
         self.count += 1;
-        if self.count <= NAMED_LINES {
-            let (file, reason) = (escaped(&self.file), escaped(&error.to_string()));
-            eprintln!("urlspool: {file}, line {line}: {reason}");
+        if self.count <= NAMED_RESULTS {
+            let place = match place {
+                ResultPlace::Line(line) => format!("line {line}"),
+                ResultPlace::Url(url) => url.to_owned(),
+            };
+            let message = format!("{}, {place}: {error}", self.file);
+            eprintln!("urlspool: {}", escaped(&message));
         }
     }
 }
