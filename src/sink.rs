@@ -3,10 +3,12 @@
 mod file;
 #[cfg(feature = "parquet")]
 pub mod parquet;
+mod place;
 #[cfg(feature = "daemon")]
 pub mod segment;
 
 pub use file::{FileSink, partial_path, resolve};
+pub use place::{OutputPlace, open_device};
 
 use std::io::{self, ErrorKind, Write};
 

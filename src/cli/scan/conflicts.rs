@@ -11,12 +11,11 @@ use rustix::stdio::{stderr, stdin, stdout};
 use super::super::error::CommandError;
 use super::super::exit::Exit;
 use super::super::location::FileLocation;
-use super::output::OutputPlace;
 use super::outputs::OutputPlaces;
 use crate::diagnostic::SkipReason;
 use crate::origin::Source;
 use crate::record::{ParsedGrepLine, is_written_line, parse_grep_line};
-use crate::sink::{partial_path, resolve};
+use crate::sink::{OutputPlace, partial_path, resolve};
 use crate::walk::{DeviceInode, PathFilter, SymlinkPolicy, WalkStep, walk};
 
 /// A name by which standard output can be read, if it is a file.

@@ -10,11 +10,12 @@ use super::super::args::{FieldNameArgument, OutputFormat, ScanArgs};
 use super::super::error::CommandError;
 use super::super::exit::Exit;
 use super::lines::LineSyntax;
-use super::output::{OutputPlace, RecordEncoding};
+use super::output::RecordEncoding;
 use crate::record::{
     FieldId, FormulaGuard, GrepStyle, JsonFields, LineFormat, SLIM_FIELDS, TABLE_FIELDS, Table,
     TableSyntax,
 };
+use crate::sink::OutputPlace;
 #[cfg(feature = "parquet")]
 use crate::sink::{parquet::Partition, resolve};
 

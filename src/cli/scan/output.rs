@@ -1,26 +1,18 @@
-//! One output of a scan: its place, and the sink that writes it.
+//! One output of a scan, and the sink that writes it.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, IsTerminal, Stdout};
-use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use super::super::error::CommandError;
 use super::super::stdout::STDOUT;
 use super::super::terminal::TerminalEscapes;
 use super::lines::LineSyntax;
-use crate::origin::Source;
 #[cfg(feature = "parquet")]
 use crate::record::FieldId;
 #[cfg(feature = "parquet")]
 use crate::sink::parquet::{Dataset, LeftParquet, ParquetFile, Partition};
-use crate::sink::{FileSink, PipeSink, Sink, partial_path};
-
-/// Names of standard output among the devices.
-const STDOUT_PATHS: &[&str] = &["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
-
-/// Folder of the process's own open files. They are written where they stand, whatever they are.
-const OPEN_FILES: &[&str] = &["/dev/fd", "/proc/self/fd"];
+use crate::sink::{FileSink, OutputPlace, PipeSink, Sink, open_device, partial_path};
 
 /// Content of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,39 +49,6 @@ impl OutputContent {
             OutputContent::Rejects => "rejects",
             OutputContent::Events => "events",
             OutputContent::Summary => "lines",
-        }
-    }
-}
-
-/// Place of an output.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum OutputPlace {
-    /// Standard output, by the name `-` or by none.
-    Stdout,
-    /// A device or a pipe, which is written in place.
-    Device(PathBuf),
-    /// A regular file, which may not exist yet.
-    File(PathBuf),
-}
-
-impl OutputPlace {
-    /// The place that the value of an option names.
-    pub(super) fn of(path: &Path) -> OutputPlace {
-        let is_stdout = path.as_os_str() == Source::STDIN
-            || STDOUT_PATHS.iter().any(|name| path == Path::new(name));
-        if is_stdout {
-            return OutputPlace::Stdout;
-        }
-        let is_open_file = path == Path::new("/dev/stderr")
-            || OPEN_FILES.iter().any(|folder| path.starts_with(folder));
-        let is_device = |metadata: fs::Metadata| {
-            let kind = metadata.file_type();
-            kind.is_fifo() || kind.is_char_device() || kind.is_block_device() || kind.is_socket()
-        };
-        if is_open_file || path.metadata().is_ok_and(is_device) {
-            OutputPlace::Device(path.to_owned())
-        } else {
-            OutputPlace::File(path.to_owned())
         }
     }
 }
@@ -180,7 +139,10 @@ impl Output {
                 STDOUT.to_owned(),
                 Ok(OutputSink::Stdout(PipeSink(io::stdout()))),
             ),
-            OutputPlace::Device(path) => (path.display().to_string(), open_device(path)),
+            OutputPlace::Device(path) => (
+                path.display().to_string(),
+                open_device(path).map(OutputSink::Device),
+            ),
             OutputPlace::File(path) => (path.display().to_string(), encoding.create(path)),
         };
         let sink = sink.map_err(|error| CommandError::output(&name, &error))?;
@@ -290,29 +252,4 @@ impl Output {
 #[cfg(feature = "parquet")]
 fn counted(left: io::Result<LeftParquet>) -> io::Result<(u64, PathBuf)> {
     left.map(|left| (left.records, left.path))
-}
-
-/// Opens a device or a pipe for writing. One of the process's own open files is written at its end.
-fn open_device(path: &Path) -> io::Result<OutputSink> {
-    let file = OpenOptions::new().append(true).open(path)?;
-    Ok(OutputSink::Device(PipeSink(file)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn devices_are_told_from_files() {
-        let place = |path: &str| OutputPlace::of(Path::new(path));
-        for path in ["-", "/dev/stdout", "/dev/fd/1"] {
-            assert_eq!(place(path), OutputPlace::Stdout, "{path}");
-        }
-        for path in ["/dev/null", "/dev/stderr", "/dev/fd/63"] {
-            assert_eq!(place(path), OutputPlace::Device(path.into()), "{path}");
-        }
-        for path in ["./-", "out.jsonl", "/dev/shm/out.jsonl"] {
-            assert_eq!(place(path), OutputPlace::File(path.into()), "{path}");
-        }
-    }
 }

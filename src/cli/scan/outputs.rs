@@ -6,8 +6,9 @@ use super::super::args::ScanArgs;
 use super::super::error::CommandError;
 use super::super::exit::Exit;
 use super::lines::LineSyntax;
-use super::output::{Output, OutputContent, OutputPlace, RecordEncoding};
+use super::output::{Output, OutputContent, RecordEncoding};
 use crate::record::Summary;
+use crate::sink::OutputPlace;
 use crate::walk::DeviceInode;
 
 /// The places of all outputs.

@@ -8,8 +8,8 @@ use std::io::IsTerminal;
 use std::os::unix::fs::FileTypeExt;
 
 use super::super::args::{ScanArgs, When};
-use super::output::OutputPlace;
 use crate::pipeline::Job;
+use crate::sink::OutputPlace;
 use crate::walk::{self, WalkStep};
 
 /// The progress bar of a scan, hidden if none is wanted.

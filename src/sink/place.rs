@@ -1,0 +1,77 @@
+//! Places of outputs: standard output, a device or pipe, or a file.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+
+use super::PipeSink;
+use crate::origin::Source;
+
+/// Names of standard output among the devices.
+const STDOUT_PATHS: &[&str] = &["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
+
+/// Folder of the process's own open files. They are written where they stand, whatever they are.
+const OPEN_FILES: &[&str] = &["/dev/fd", "/proc/self/fd"];
+
+/// Place of an output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OutputPlace {
+    /// Standard output, by the name `-` or by none.
+    Stdout,
+    /// A device or a pipe, which is written in place.
+    Device(PathBuf),
+    /// A regular file, which may not exist yet.
+    File(PathBuf),
+}
+
+impl OutputPlace {
+    /// Returns the place that the value of an option names.
+    #[must_use]
+    pub fn of(path: &Path) -> OutputPlace {
+        let is_stdout = path.as_os_str() == Source::STDIN
+            || STDOUT_PATHS.iter().any(|name| path == Path::new(name));
+        if is_stdout {
+            return OutputPlace::Stdout;
+        }
+        let is_open_file = path == Path::new("/dev/stderr")
+            || OPEN_FILES.iter().any(|folder| path.starts_with(folder));
+        let is_device = |metadata: fs::Metadata| {
+            let kind = metadata.file_type();
+            kind.is_fifo() || kind.is_char_device() || kind.is_block_device() || kind.is_socket()
+        };
+        if is_open_file || path.metadata().is_ok_and(is_device) {
+            OutputPlace::Device(path.to_owned())
+        } else {
+            OutputPlace::File(path.to_owned())
+        }
+    }
+}
+
+/// Opens a device or a pipe for writing. One of the process's own open files is written at its end.
+///
+/// # Errors
+///
+/// The error of the system.
+pub fn open_device(path: &Path) -> io::Result<PipeSink<File>> {
+    Ok(PipeSink(OpenOptions::new().append(true).open(path)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_are_told_from_files() {
+        let place = |path: &str| OutputPlace::of(Path::new(path));
+        for path in ["-", "/dev/stdout", "/dev/fd/1"] {
+            assert_eq!(place(path), OutputPlace::Stdout, "{path}");
+        }
+        for path in ["/dev/null", "/dev/stderr", "/dev/fd/63"] {
+            assert_eq!(place(path), OutputPlace::Device(path.into()), "{path}");
+        }
+        for path in ["./-", "out.jsonl", "/dev/shm/out.jsonl"] {
+            assert_eq!(place(path), OutputPlace::File(path.into()), "{path}");
+        }
+    }
+}
