@@ -25,5 +25,5 @@ pub use import::{
     CheckTime, ImportCounts, ImportJob, ImportReport, ResultError, ResultPlace, import,
 };
 pub use plan::{Exclusion, PlanCounts, PlanJob, Sample, Stratum, StratumKind, plan};
-pub use report::{ReportJob, SenderPolicy, report};
+pub use report::{ReportFiles, ReportJob, SenderPolicy, report};
 pub use state::{CheckFailure, CheckOutcome, LinkState, link_state, without_fragment};

@@ -69,12 +69,20 @@ pub enum SenderPolicy {
     LeftOut,
 }
 
+/// Files of a report that was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ReportFiles {
+    /// Number of CSV files; 0 if no folder was named.
+    pub csv_files: usize,
+}
+
 /// Writes a report. Files that exist are replaced when the new ones are complete.
 ///
 /// # Errors
 ///
 /// The database cannot be read or has no audit, a file cannot be written, or a file would overwrite the database.
-pub fn report(job: &ReportJob) -> Result<(), AuditError> {
+pub fn report(job: &ReportJob) -> Result<ReportFiles, AuditError> {
     let audit = AuditDb::open_to_read(&job.database)?;
     output_file::check(job, csv_files::NAMES)?;
     let mut output = OutputFile::create(&job.output)?;
@@ -88,10 +96,13 @@ pub fn report(job: &ReportJob) -> Result<(), AuditError> {
         files.write(&content)?;
     }
     output.put(&page(&content))?;
+    let mut written = ReportFiles { csv_files: 0 };
     if let Some(files) = csv_files {
         files.finish()?;
+        written.csv_files = csv_files::NAMES.len();
     }
-    output.finish()
+    output.finish()?;
+    Ok(written)
 }
 
 /// Reads the audit. Dead links are written to their file as they are read.

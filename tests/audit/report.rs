@@ -2,12 +2,15 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 
 use html5gum::{Token, Tokenizer};
 use rusqlite::Connection;
 
 use super::{audit, audited, loaded, message, rows};
-use crate::scene::{Folder, Rng};
+use crate::scene::{Folder, Rng, copy_program, ended, urlspool};
 
 const DATED: &str = "Date: Tue, 2 Jan 1996 10:00:00 +0000\nList-Id: <l.m.test>\nSubject: A lamp\n";
 
@@ -138,6 +141,66 @@ fn the_database_is_never_overwritten() {
     let wal = format!("{}-wal", database.display());
     let ended = audit(&folder, "report", &["-o", &wal]);
     assert_eq!(ended.status, Some(2), "{}", ended.stderr);
+}
+
+#[test]
+fn an_open_file_of_the_process_is_not_the_database() {
+    let folder = planned();
+    let database = folder.path("urls.db");
+    let before = fs::read(&database).unwrap();
+    let script = "exec \"$0\" audit report \"$1\" -o /dev/fd/3 3>>\"$1\"";
+    let mut shell = Command::new("sh");
+    shell.args(["-c", script, env!("CARGO_BIN_EXE_urlspool")]);
+    let end = ended(shell.arg(&database), b"");
+    assert_eq!(end.status, Some(2), "{}", end.stderr);
+    assert_eq!(fs::read(&database).unwrap(), before);
+}
+
+#[test]
+fn the_files_of_a_report_are_named_on_standard_error() {
+    let folder = planned();
+    let (html, csv) = (folder.path("report.html"), folder.path("csv"));
+    let args = ["-o", html.to_str().unwrap(), "--csv", csv.to_str().unwrap()];
+    let end = audited(&folder, "report", &args);
+    let files = fs::read_dir(&csv).unwrap().count();
+    let expected = format!(
+        "urlspool: wrote {} and {files} CSV files in {}\n",
+        html.display(),
+        csv.display()
+    );
+    assert_eq!(end.stderr, expected);
+    let end = audited(&folder, "report", &[&args[..], &["-q"]].concat());
+    assert_eq!(end.stderr, "");
+    let end = audited(&folder, "report", &["-o", "-"]);
+    assert_eq!(
+        end.stderr,
+        "urlspool: wrote the report to standard output\n"
+    );
+}
+
+/// Root is not bound by permissions, so that `nobody` runs a copy of the program.
+#[test]
+fn a_database_in_a_folder_that_cannot_be_written_is_reported() {
+    const NOBODY: u32 = 65_534;
+    let (folder, place) = (planned(), Folder::new());
+    let set = |mode| fs::set_permissions(folder.root(), fs::Permissions::from_mode(mode)).unwrap();
+    set(0o555);
+    for output in ["/dev/null", "/dev/stdout", "-"] {
+        let mut command = urlspool(["audit", "report"]);
+        if rustix::process::geteuid().is_root() {
+            let copy = place.path("urlspool");
+            copy_program(&copy);
+            command = Command::new(copy);
+            command.args(["audit", "report"]).uid(NOBODY).gid(NOBODY);
+        }
+        let end = ended(
+            command.arg(folder.path("urls.db")).args(["-o", output]),
+            b"",
+        );
+        assert_eq!(end.status, Some(0), "{output}: {}", end.stderr);
+        assert_eq!(end.stdout.is_empty(), output == "/dev/null", "{output}");
+    }
+    set(0o755);
 }
 
 #[test]

@@ -148,7 +148,7 @@ fn a_database_in_a_folder_that_cannot_be_written_is_searched() {
     let ended = search_without_privileges(&folder);
     assert_eq!(ended.status, Some(74), "{}", ended.stderr);
     assert!(
-        ended.stderr.contains("search once as that user"),
+        ended.stderr.contains("run this once as that user"),
         "{}",
         ended.stderr
     );

@@ -1,13 +1,14 @@
-//! Files of a report: written aside, renamed when they are complete, and never over the database.
+//! Files of a report: written aside, renamed when they are complete, and never over the database. Devices and pipes are written in
+//! place.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::io::{self, Stdout};
 use std::path::{Path, PathBuf};
 
 use super::ReportJob;
 use crate::audit::error::AuditError;
-use crate::origin::Source;
-use crate::sink::{FileSink, PipeSink, Sink, partial_path, resolve};
+use crate::sink::{FileSink, OutputPlace, PipeSink, Sink, open_device, partial_path, resolve};
 use crate::walk::DeviceInode;
 
 /// Bytes that are collected before they are written.
@@ -25,6 +26,7 @@ pub(super) struct OutputFile {
 
 enum ReportSink {
     Stdout(PipeSink<Stdout>),
+    Device(PipeSink<File>),
     File(FileSink),
 }
 
@@ -32,11 +34,12 @@ impl OutputFile {
     /// Begins the file at `path`; `-` is standard output.
     pub(super) fn create(path: &Path) -> Result<OutputFile, AuditError> {
         let name = path.display().to_string();
-        let sink = if is_stdout(path) {
-            ReportSink::Stdout(PipeSink(io::stdout()))
-        } else {
-            ReportSink::File(FileSink::create(path).map_err(|error| unwritable(&name, &error))?)
+        let sink = match OutputPlace::of(path) {
+            OutputPlace::Stdout => Ok(ReportSink::Stdout(PipeSink(io::stdout()))),
+            OutputPlace::Device(path) => open_device(&path).map(ReportSink::Device),
+            OutputPlace::File(path) => FileSink::create(&path).map(ReportSink::File),
         };
+        let sink = sink.map_err(|error| unwritable(&name, &error))?;
         Ok(OutputFile {
             name,
             sink,
@@ -71,6 +74,7 @@ impl OutputFile {
     fn sink(&mut self) -> &mut dyn Sink {
         match &mut self.sink {
             ReportSink::Stdout(sink) => sink,
+            ReportSink::Device(sink) => sink,
             ReportSink::File(sink) => sink,
         }
     }
@@ -82,10 +86,6 @@ impl Drop for OutputFile {
             file.discard();
         }
     }
-}
-
-fn is_stdout(path: &Path) -> bool {
-    path.as_os_str() == Source::STDIN
 }
 
 fn unwritable(name: &str, error: &io::Error) -> AuditError {
@@ -105,11 +105,8 @@ pub(super) fn check(job: &ReportJob, names: &[&str]) -> Result<(), AuditError> {
     let mut outputs: Vec<(PathBuf, FileIdentity)> = Vec::new();
     let folder = job.csv_folder.iter();
     let csv = folder.flat_map(|folder| names.iter().map(move |name| folder.join(name)));
-    let report = (!is_stdout(&job.output)).then(|| job.output.clone());
-    for path in report.into_iter().chain(csv) {
-        let partial =
-            resolve(&path).map_or_else(|_| partial_path(&path), |path| partial_path(&path));
-        for written in [path.clone(), partial] {
+    for path in [job.output.clone()].into_iter().chain(csv) {
+        for written in written_files(path) {
             let identity = FileIdentity::of(&written);
             if database.contains(&identity) {
                 return Err(AuditError::Unusable(format!(
@@ -128,6 +125,18 @@ pub(super) fn check(job: &ReportJob, names: &[&str]) -> Result<(), AuditError> {
         }
     }
     Ok(())
+}
+
+/// Returns the files that are written for an output. An open file of this process, such as `/dev/fd/3`, may be a regular one.
+fn written_files(path: PathBuf) -> Vec<PathBuf> {
+    match OutputPlace::of(&path) {
+        OutputPlace::Stdout => Vec::new(),
+        OutputPlace::Device(path) => vec![path],
+        OutputPlace::File(path) => {
+            let target = resolve(&path).unwrap_or_else(|_| path.clone());
+            vec![path, partial_path(&target)]
+        }
+    }
 }
 
 /// The identity of a file that may not exist yet.

@@ -269,7 +269,7 @@ pub(crate) struct AuditReportArgs {
     #[arg(value_name = "DB")]
     pub(crate) database: PathBuf,
 
-    /// Write the report to FILE; `-` is standard output
+    /// Write the report to FILE, which is replaced when it is complete; `-` is standard output
     #[arg(short, long, value_name = "FILE", required = true, help_heading = OUTPUT)]
     pub(crate) output: PathBuf,
 
@@ -280,6 +280,10 @@ pub(crate) struct AuditReportArgs {
     /// Name neither senders nor Message-IDs
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) no_senders: bool,
+
+    /// Report only errors
+    #[arg(short, long, help_heading = GENERAL)]
+    pub(crate) quiet: bool,
 }
 
 impl NamedValue for StratumKind {

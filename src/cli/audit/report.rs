@@ -3,7 +3,10 @@
 use super::super::args::AuditReportArgs;
 use super::super::error::CommandResult;
 use super::super::exit::Exit;
-use crate::audit::{ReportJob, SenderPolicy, report as write_report};
+use super::super::stdout::STDOUT;
+use super::super::terminal::escaped;
+use crate::audit::{ReportFiles, ReportJob, SenderPolicy, report as write_report};
+use crate::sink::OutputPlace;
 
 pub(super) fn report(args: &AuditReportArgs) -> CommandResult {
     let mut job = ReportJob::new(args.database.clone(), args.output.clone());
@@ -11,6 +14,21 @@ pub(super) fn report(args: &AuditReportArgs) -> CommandResult {
     if args.no_senders {
         job.senders = SenderPolicy::LeftOut;
     }
-    write_report(&job)?;
+    let written = write_report(&job)?;
+    if !args.quiet {
+        eprintln!("urlspool: {}", escaped(&summary(&job, written)));
+    }
     Ok(Exit::Done)
+}
+
+fn summary(job: &ReportJob, written: ReportFiles) -> String {
+    let mut text = match OutputPlace::of(&job.output) {
+        OutputPlace::Stdout => format!("wrote the report to {STDOUT}"),
+        OutputPlace::Device(path) | OutputPlace::File(path) => format!("wrote {}", path.display()),
+    };
+    if let Some(folder) = &job.csv_folder {
+        let (count, folder) = (written.csv_files, folder.display());
+        text.push_str(&format!(" and {count} CSV files in {folder}"));
+    }
+    text
 }

@@ -66,7 +66,7 @@ fn open_unchanged(path: &Path) -> Result<(Connection, Owner), LoadError> {
     if has_log {
         let name = path.display();
         return Err(LoadError::Io(format!(
-            "{name} has changes in {name}-wal that can be read only by a user who may write in its folder; search once as that user, or copy both files elsewhere"
+            "{name} has changes in {name}-wal that can be read only by a user who may write in its folder; run this once as that user, or copy both files elsewhere"
         )));
     }
     let flags = flags | OpenFlags::SQLITE_OPEN_URI;
