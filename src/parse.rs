@@ -24,6 +24,7 @@ mod hyphen;
 mod key;
 mod markup;
 mod mismatch;
+mod public_suffix;
 mod redirector;
 mod refusal;
 mod reject;

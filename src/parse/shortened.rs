@@ -4,6 +4,7 @@
 //! and people write `...` or `[...]` for what they leave out.
 
 use super::components::components;
+use super::public_suffix::has_known_suffix;
 use super::site::Site;
 
 /// Part of a URL that its author cut short.
@@ -99,7 +100,7 @@ fn mailbox_part(mailbox: &[u8], is_cut: bool) -> Option<ShortenedPart> {
 /// Returns `true` if `host`, in lower case, ends with a domain that exists, or is an address.
 fn is_complete(host: &str) -> bool {
     let last = host.rsplit('.').next().unwrap_or(host);
-    let is_public = || psl::suffix(host.as_bytes()).is_some_and(|suffix| suffix.is_known());
+    let is_public = || has_known_suffix(host);
     host.ends_with(']')
         || host.parse::<std::net::Ipv4Addr>().is_ok()
         || RESERVED_DOMAINS.contains(&last)

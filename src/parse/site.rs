@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 
 use super::components::UrlComponents;
+use super::public_suffix::registrable_domain;
 use crate::grammar::{Scheme, decode};
 
 /// Host and port of an authority.
@@ -38,7 +39,7 @@ impl<'u> Site<'u> {
         if self.host.starts_with('[') || is_number(last) {
             return None;
         }
-        psl::domain_str(&self.host).filter(|domain| !domain.starts_with('.'))
+        registrable_domain(&self.host)
     }
 }
 
