@@ -3,12 +3,15 @@
 //! lychee reaches the network only through a proxy of this process (`check/guard_proxy.rs`), which resolves each name, refuses
 //! hosts that are not public, also at the end of redirects, and knows why a host could not be reached.
 
+mod batch_answers;
+mod batch_folder;
 mod batch_replies;
 mod checker;
+mod control_links;
 mod due_links;
 mod guard_proxy;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -16,12 +19,14 @@ use std::time::Duration;
 use super::clock::{now, time_before};
 use super::database::AuditDb;
 use super::error::AuditError;
-use super::lychee_answers::Answer;
 use super::results::{CheckResult, ResultStore};
 use super::state::{CheckFailure, CheckOutcome, LinkState};
 use crate::limits::AUDIT_BATCH_LINKS;
+use batch_answers::BatchAnswers;
 use batch_replies::BatchReplies;
 use checker::{BatchEnd, Checker};
+use control_links::control_links;
+use due_links::due_links;
 use guard_proxy::GuardProxy;
 
 /// Links to check.
@@ -38,7 +43,8 @@ pub struct CheckJob {
     pub max_age: Duration,
     /// Hosts, or addresses, that are contacted although they are private.
     pub private_hosts: Vec<String>,
-    /// `true` to store results of a batch in which no host answered, although this machine may have had no network.
+    /// `true` to store results of batches in which no server replied, although this machine may have had no network. It holds until
+    /// a server replies.
     pub accepts_unreachable: bool,
     /// A folder for temporary files.
     pub temporary: PathBuf,
@@ -73,9 +79,11 @@ pub struct CheckCounts {
     pub checked: u64,
     /// Results by state.
     pub states: BTreeMap<LinkState, u64>,
+    /// URLs that are planned.
+    pub planned: u64,
     /// URLs for which a server replied; part of `checked`.
-    pub replies: u64,
-    /// URLs of batches in which servers were asked and none replied; part of `checked`.
+    pub replied: u64,
+    /// URLs of batches in which servers were asked and none replied, nor a host that had replied before; part of `checked`.
     pub silent: u64,
     /// URLs that the checker or the proxy refused to ask for; part of `checked`.
     pub excluded: u64,
@@ -100,7 +108,7 @@ pub trait AuditProgress {
 ///
 /// # Errors
 ///
-/// The checker cannot be run, none of many hosts answered, or the database cannot be written. Batches before stay.
+/// The checker cannot be run, none of many hosts replied, or the database cannot be written. Batches before stay.
 pub fn check(
     job: &CheckJob,
     stop: &AtomicBool,
@@ -109,74 +117,112 @@ pub fn check(
     let audit = AuditDb::open_to_write(&job.database)?;
     let checker = Checker::find(job)?;
     audit.set_meta("checker", checker.version())?;
-    let mut due = due_links::due_links(&audit, &time_before(job.max_age))?;
+    let mut due = due_links(&audit, &time_before(job.max_age))?;
     due.truncate(
         job.limit
             .and_then(|limit| usize::try_from(limit).ok())
             .unwrap_or(usize::MAX),
     );
-    let mut counts = CheckCounts {
-        due: due.len() as u64,
-        ..CheckCounts::default()
+    let mut checking = Checking {
+        counts: CheckCounts {
+            due: due.len() as u64,
+            planned: audit.planned_urls()?,
+            ..CheckCounts::default()
+        },
+        audit: &audit,
+        checker: &checker,
+        job,
+        stop,
+        has_reply: false,
     };
     for batch in due.chunks(AUDIT_BATCH_LINKS) {
-        let proxy = GuardProxy::start(&job.private_hosts)?;
-        let answers = match checker.run(batch, &proxy, stop)? {
-            BatchEnd::Answered(answers) => answers,
-            BatchEnd::Stopped => {
-                counts.is_interrupted = true;
-                return Ok(counts);
-            }
-        };
-        let answers = answers.into_iter().map(|answer| proxy.explained(answer));
-        let answers = by_url(answers);
-        let checked_at = now();
-        let results = results(batch, &answers, &checked_at);
-        let replies = BatchReplies::of(&results);
-        if !job.accepts_unreachable && replies.are_missing(counts.replies) {
-            return Err(AuditError::Unreachable(replies.doubt()));
-        }
-        store(&audit, checker.version(), &results)?;
-        counts.add(&results, &replies);
-        counts.unmatched += unmatched(batch, &answers);
-        progress.done(counts.checked, counts.due);
-        if stop.load(Ordering::Relaxed) {
-            counts.is_interrupted = true;
+        let end = checking.check_batch(batch)?;
+        progress.done(checking.counts.checked, checking.counts.due);
+        if end == BatchStep::Stopped || stop.load(Ordering::Relaxed) {
+            checking.counts.is_interrupted = true;
             break;
         }
     }
-    Ok(counts)
+    Ok(checking.counts)
 }
 
-/// The answers of a batch by the URL that was given.
-fn by_url(answers: impl Iterator<Item = Answer>) -> HashMap<String, Answer> {
-    answers.map(|answer| (answer.url.clone(), answer)).collect()
+/// A check under way.
+struct Checking<'a> {
+    audit: &'a AuditDb,
+    checker: &'a Checker<'a>,
+    job: &'a CheckJob,
+    stop: &'a AtomicBool,
+    counts: CheckCounts,
+    /// `true` once a server has replied.
+    has_reply: bool,
 }
 
-/// Number of answers for URLs that are not in the batch.
-fn unmatched(batch: &[String], answers: &HashMap<String, Answer>) -> u64 {
-    let matched = batch.iter().filter(|url| answers.contains_key(*url));
-    (answers.len() - matched.count()) as u64
+/// The end of a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum BatchStep {
+    /// Its results are stored.
+    Stored,
+    /// The check was stopped before.
+    Stopped,
 }
 
-/// The result of each URL of a batch.
-fn results<'r>(
-    batch: &'r [String],
-    answers: &'r HashMap<String, Answer>,
-    checked_at: &'r str,
-) -> Vec<CheckResult<'r>> {
-    let result = |url| {
-        let answer = answers.get(url);
-        let unanswered = CheckOutcome::Failed(CheckFailure::Unanswered);
-        CheckResult {
-            url,
-            asked_url: answer.map_or(url, |answer| &answer.asked_url),
-            outcome: answer.map_or(unanswered, |answer| answer.outcome),
-            final_url: answer.and_then(|answer| answer.final_url.as_deref()),
-            checked_at,
+impl Checking<'_> {
+    /// Checks a batch, and stores its results.
+    fn check_batch(&mut self, batch: &[String]) -> Result<BatchStep, AuditError> {
+        let Some(answers) = self.ask(batch)? else {
+            return Ok(BatchStep::Stopped);
+        };
+        let checked_at = now();
+        let results = answers.results(batch, &checked_at);
+        let replies = BatchReplies::of(&results);
+        let mut control = BatchReplies::default();
+        if replies.replied_urls == 0 {
+            match self.control_replies(&replies)? {
+                Some(replies) => control = replies,
+                None => return Ok(BatchStep::Stopped),
+            }
+            let doubt = replies.doubt(&control, answers.last_message.as_deref());
+            // Hosts that replied in this run are no archive whose hosts are all gone.
+            let is_accepted = self.job.accepts_unreachable && !self.has_reply;
+            if let Some(silence) = doubt.filter(|_| !is_accepted) {
+                return Err(AuditError::Silence(silence));
+            }
         }
-    };
-    batch.iter().map(|url| result(url.as_str())).collect()
+        self.has_reply |= 0 < replies.replied_urls + control.replied_urls;
+        store(self.audit, self.checker.version(), &results)?;
+        self.counts.add(&results, &replies);
+        if replies.are_silent() && control.replied_urls == 0 {
+            self.counts.silent += results.len() as u64;
+        }
+        self.counts.unmatched += answers.unmatched(batch);
+        Ok(BatchStep::Stored)
+    }
+
+    /// Asks hosts that replied in earlier checks, and are not in a silent batch. Their results are not stored. Returns `None` if it was
+    /// stopped.
+    fn control_replies(&self, batch: &BatchReplies) -> Result<Option<BatchReplies>, AuditError> {
+        let urls = control_links(self.audit, |host| batch.is_silent_host(host))?;
+        if urls.is_empty() {
+            return Ok(Some(BatchReplies::default()));
+        }
+        let answers = self.ask(&urls)?;
+        Ok(answers.map(|answers| BatchReplies::of(&answers.results(&urls, ""))))
+    }
+
+    /// Runs the checker on URLs. Returns `None` if it was stopped.
+    fn ask(&self, urls: &[String]) -> Result<Option<BatchAnswers>, AuditError> {
+        let proxy = GuardProxy::start(&self.job.private_hosts)?;
+        match self.checker.run(urls, &proxy, self.stop)? {
+            BatchEnd::Answered {
+                answers,
+                last_message,
+            } => {
+                let answers = answers.into_iter().map(|answer| proxy.explained(answer));
+                Ok(Some(BatchAnswers::new(answers, last_message)))
+            }
+            BatchEnd::Stopped => Ok(None),
+        }
+    }
 }
 
 /// Stores the results of a batch, in one transaction.
@@ -192,10 +238,7 @@ fn store(audit: &AuditDb, checker: &str, results: &[CheckResult<'_>]) -> Result<
 impl CheckCounts {
     /// Counts the results of a batch and its replies.
     fn add(&mut self, results: &[CheckResult<'_>], replies: &BatchReplies) {
-        self.replies += replies.replies;
-        if replies.are_silent() {
-            self.silent += results.len() as u64;
-        }
+        self.replied += replies.replied_urls;
         for result in results {
             self.checked += 1;
             *self.states.entry(result.state()).or_default() += 1;
@@ -205,39 +248,5 @@ impl CheckCounts {
                 _ => {}
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Counts a batch of one result.
-    fn add(counts: &mut CheckCounts, outcome: CheckOutcome) {
-        let results = [CheckResult {
-            url: "http://h.test/",
-            asked_url: "http://h.test/",
-            outcome,
-            final_url: None,
-            checked_at: "2026-11-22T10:00:00Z",
-        }];
-        counts.add(&results, &BatchReplies::of(&results));
-    }
-
-    #[test]
-    fn silent_batches_are_counted_after_replies_too() {
-        let mut counts = CheckCounts::default();
-        for (outcome, silent) in [
-            (CheckOutcome::Status(200), 0),
-            (CheckOutcome::Failed(CheckFailure::Timeout), 1),
-            (CheckOutcome::Failed(CheckFailure::Excluded), 1),
-            (CheckOutcome::Failed(CheckFailure::Unanswered), 1),
-            (CheckOutcome::Failed(CheckFailure::Dns), 2),
-            (CheckOutcome::Failed(CheckFailure::Tls), 2),
-        ] {
-            add(&mut counts, outcome);
-            assert_eq!(counts.silent, silent, "{outcome:?}");
-        }
-        assert_eq!((counts.checked, counts.replies), (6, 2));
     }
 }

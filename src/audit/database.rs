@@ -72,6 +72,13 @@ impl AuditDb {
         self.named(self.db.execute(sql, params![name, value]).map(drop))
     }
 
+    /// Returns the number of URLs that are planned.
+    pub(super) fn planned_urls(&self) -> Result<u64, AuditError> {
+        let sql = "SELECT count(DISTINCT url) FROM audit_links WHERE planned";
+        let count = self.db.query_row(sql, [], |row| row.get::<_, i64>(0));
+        self.named(count).map(i64::cast_unsigned)
+    }
+
     /// Adds the name of the file to an error.
     pub(super) fn named<T>(&self, result: rusqlite::Result<T>) -> Result<T, AuditError> {
         result.map_err(|error| sqlite_error(&self.path, &error).into())

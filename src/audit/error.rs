@@ -1,8 +1,14 @@
 //! Errors that end a step of an audit.
 
+mod checker_error;
+mod silence;
+
 use std::fmt;
 
 use crate::load::LoadError;
+
+pub use checker_error::CheckerError;
+pub use silence::Silence;
 
 /// The error that ends a step of an audit. Each case has an exit code.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,7 +18,11 @@ pub enum AuditError {
     Database(LoadError),
     /// An argument, a file of results or the plan cannot be used as it is.
     Unusable(String),
-    /// The checker cannot be run, or the server cannot be reached.
+    /// The link checker gives no results.
+    Checker(CheckerError),
+    /// No server replied.
+    Silence(Silence),
+    /// The archive cannot be reached, or refuses.
     Unreachable(String),
     /// A file cannot be read or written.
     Io(String),
@@ -24,10 +34,18 @@ impl From<LoadError> for AuditError {
     }
 }
 
+impl From<CheckerError> for AuditError {
+    fn from(error: CheckerError) -> AuditError {
+        AuditError::Checker(error)
+    }
+}
+
 impl fmt::Display for AuditError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             AuditError::Database(error) => error.fmt(out),
+            AuditError::Checker(error) => error.fmt(out),
+            AuditError::Silence(silence) => silence.fmt(out),
             AuditError::Unusable(message)
             | AuditError::Unreachable(message)
             | AuditError::Io(message) => out.write_str(message),

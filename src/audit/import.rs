@@ -180,7 +180,7 @@ fn import_csv(
     Ok(importer.counts)
 }
 
-/// Returns `true` for a code that a server sends: those of RFC 9110, section 15, and 999, with which LinkedIn refuses programs.
+/// Returns `true` for a code that a server sends: those of RFC 9110, section 15, and 999, with which `LinkedIn` refuses programs.
 /// Other numbers are codes of a checker's own.
 fn is_http_code(code: u16) -> bool {
     matches!(code, 100..=599 | 999)

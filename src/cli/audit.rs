@@ -29,7 +29,9 @@ impl From<AuditError> for CommandError {
         let exit = match &error {
             AuditError::Database(error) => return load_error(error),
             AuditError::Unusable(_) => Exit::Usage,
-            AuditError::Unreachable(_) => Exit::Unreachable,
+            AuditError::Checker(_) | AuditError::Silence(_) | AuditError::Unreachable(_) => {
+                Exit::Unreachable
+            }
             AuditError::Io(_) => Exit::Output,
         };
         CommandError::new(exit, error.to_string())

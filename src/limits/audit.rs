@@ -8,17 +8,17 @@ pub const AUDIT_CACHE_KIB: u32 = 64 << 10;
 /// After an interruption at most so many links are checked again.
 pub const AUDIT_BATCH_LINKS: usize = 500;
 
-/// Number of hosts in a batch from which on their silence is that of this machine's network, so that it is not stored. Of old links
-/// half have a dead host: ten in a row are dead once in a thousand audits.
+/// Number of hosts from which on their silence is that of this machine's network, so that it is not stored: those of a batch, and
+/// those that replied in earlier checks. Of old links half have a dead host: ten in a row are dead once in a thousand audits.
 pub const AUDIT_SILENT_HOSTS: usize = 10;
 
-/// [`AUDIT_SILENT_HOSTS`] once a server has replied: the last batches of a check may be small, and hold dead hosts only.
-pub const AUDIT_SILENT_HOSTS_LATER: usize = 50;
+/// Number of hosts that replied in earlier checks, and are asked again if a whole batch is silent.
+pub const AUDIT_CONTROL_HOSTS: usize = 10;
 
 /// Maximum size, in bytes, of the link checker's answers for one batch. An answer repeats its URLs about four times.
 pub const AUDIT_ANSWER_BYTES: u64 = 256 << 20;
 
-/// Bytes of the link checker's messages that are kept, to report the first.
+/// Bytes of the link checker's messages that are kept, to report the first or the last of them.
 pub const AUDIT_CHECKER_MESSAGE_BYTES: u64 = 64 << 10;
 
 /// Interval, in milliseconds, at which the end of the link checker, and an interruption, are noticed.

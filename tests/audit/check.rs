@@ -2,12 +2,16 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::process::Stdio;
+use std::path::Path;
+use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use super::http_server::{HttpServer, answer};
 use super::{audit, audited, loaded, message, rows};
 use crate::scene::{Folder, ended, urlspool};
+
+mod order;
+mod silence;
 
 const DATED: &str = "Date: Tue, 2 Jan 1996 10:00:00 +0000\n";
 
@@ -177,7 +181,7 @@ fn a_result_is_due_again_after_its_age() {
     let checker = fake_checker(&folder);
     audited(&folder, "check", &["--checker", &checker]);
     let again = audited(&folder, "check", &["--checker", &checker]);
-    let nothing = "0 of 0 URLs checked; all that is planned has a result";
+    let nothing = "0 of 0 URLs checked; each planned link has a result that is not older";
     assert!(again.stderr.contains(nothing), "{}", again.stderr);
     let old = "UPDATE audit_checks SET checked_at='2001-01-01T00:00:00Z' WHERE key LIKE '%/d'";
     let database = rusqlite::Connection::open(folder.path("urls.db")).unwrap();
@@ -234,65 +238,6 @@ fn a_checker_that_cannot_be_run_ends_with_69() {
     assert!(results(&folder).is_empty());
 }
 
-/// A planned database with a URL of each of `hosts` hosts, none of which answers in time.
-fn silent(hosts: usize) -> Folder {
-    let urls: Vec<_> = (0..hosts)
-        .map(|number| format!("http://h{number}.cern.ch/t"))
-        .collect();
-    planned(&urls.join("\n"))
-}
-
-#[test]
-fn the_silence_of_all_hosts_is_not_stored() {
-    let folder = silent(10);
-    let checker = fake_checker(&folder);
-    let end = audit(&folder, "check", &["--checker", &checker]);
-    assert_eq!(end.status, Some(69), "{}", end.stderr);
-    for part in [
-        "none of 10 hosts answered (10 URLs: 10 no answer in time)",
-        "no network",
-        "--accept-unreachable",
-    ] {
-        assert!(end.stderr.contains(part), "{part}: {}", end.stderr);
-    }
-    assert!(results(&folder).is_empty());
-    let args = ["--accept-unreachable", "--checker", &checker];
-    let end = audited(&folder, "check", &args);
-    assert!(end.stderr.contains("10 on dead hosts"), "{}", end.stderr);
-    assert_eq!(results(&folder).len(), 10);
-}
-
-#[test]
-fn the_silence_of_few_hosts_is_stored_and_reported() {
-    let folder = silent(9);
-    let checker = fake_checker(&folder);
-    let end = audited(&folder, "check", &["--checker", &checker]);
-    assert!(end.stderr.contains("no server answered"), "{}", end.stderr);
-    assert!(end.stderr.contains("--max-age 0h"), "{}", end.stderr);
-    assert_eq!(results(&folder).len(), 9);
-    let report = audited(&folder, "report", &["-o", "-"]).stdout;
-    let report = String::from_utf8(report).unwrap();
-    assert!(report.contains("No server replied in any check."));
-}
-
-#[test]
-fn one_reply_shows_that_the_network_works() {
-    let urls: Vec<_> = (0..60)
-        .map(|number| format!("http://h{number}.cern.ch/t"))
-        .collect();
-    let folder = planned(&format!("http://l.cern.ch/d\n{}", urls.join("\n")));
-    let checker = fake_checker(&folder);
-    let end = audited(&folder, "check", &["--checker", &checker]);
-    let expected = "61 of 61 URLs checked, 1 dead page, 60 on dead hosts\n";
-    assert!(end.stderr.ends_with(expected), "{}", end.stderr);
-    let report = audited(&folder, "report", &["-o", "-"]).stdout;
-    assert!(
-        !String::from_utf8(report)
-            .unwrap()
-            .contains("No server replied")
-    );
-}
-
 #[test]
 fn without_a_plan_a_step_names_the_way_out() {
     let folder = Folder::new();
@@ -302,23 +247,54 @@ fn without_a_plan_a_step_names_the_way_out() {
     assert!(end.stderr.contains("urlspool audit plan"), "{}", end.stderr);
 }
 
-#[test]
-fn an_interruption_kills_the_checker_and_stores_no_part_of_a_batch() {
-    let folder = planned("http://l.cern.ch/a");
-    let checker = fake_checker(&folder);
+/// Starts a check that hangs in its checker.
+fn hanging(folder: &Folder, checker: &str, temporary: &Path) -> Child {
     folder.write("hang", "");
     let child = urlspool(["audit", "check"])
         .arg(folder.path("urls.db"))
-        .args(["--checker", &checker])
+        .args(["--checker", checker])
+        .env("TMPDIR", temporary)
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     for _ in 0..500 {
-        if log(&folder).contains("hanging") {
+        if log(folder).contains("hanging") {
             break;
         }
         std::thread::sleep(Duration::from_millis(20));
     }
+    child
+}
+
+#[test]
+fn a_check_removes_what_a_killed_one_left() {
+    let folder = planned("http://l.cern.ch/a");
+    let checker = fake_checker(&folder);
+    let temporary = folder.path("tmp");
+    fs::create_dir(&temporary).unwrap();
+    let mut child = hanging(&folder, &checker, &temporary);
+    let orphan = log(&folder).lines().find_map(|line| {
+        let number = line.strip_prefix("hanging ")?;
+        rustix::process::Pid::from_raw(number.parse().unwrap())
+    });
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let signal = rustix::process::Signal::KILL;
+    rustix::process::kill_process(orphan.unwrap(), signal).unwrap();
+    assert_eq!(fs::read_dir(&temporary).unwrap().count(), 1);
+    fs::remove_file(folder.path("hang")).unwrap();
+    let mut check = urlspool(["audit", "check"]);
+    check.arg(folder.path("urls.db")).env("TMPDIR", &temporary);
+    let end = ended(check.args(["--checker", &checker]), b"");
+    assert_eq!(end.status, Some(0), "{}", end.stderr);
+    assert_eq!(fs::read_dir(&temporary).unwrap().count(), 0);
+}
+
+#[test]
+fn an_interruption_kills_the_checker_and_stores_no_part_of_a_batch() {
+    let folder = planned("http://l.cern.ch/a");
+    let checker = fake_checker(&folder);
+    let child = hanging(&folder, &checker, &std::env::temp_dir());
     let pid = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
     let output = child.wait_with_output().unwrap();

@@ -12,7 +12,7 @@ if [ -e "$folder/fail" ]; then
     exit 3
 fi
 if [ -e "$folder/hang" ]; then
-    echo hanging >> "$folder/fake.log"
+    echo "hanging $$" >> "$folder/fake.log"
     exec sleep 600
 fi
 for file; do :; done
@@ -31,6 +31,16 @@ answers() {
         comma=,
     done
 }
+# The file down holds a number of runs, after which nothing answers in time.
+if [ -e "$folder/down" ] && [ "$(wc -l < "$folder/fake.log")" -gt "$(cat "$folder/down")" ]; then
+    echo "{\"success_map\":{},\"error_map\":{},\"excluded_map\":{},\"timeout_map\":{\"t\":[$(answers '[:alnum:]' '{"text":"Timeout"}')]}}"
+    exit 2
+fi
+if [ -e "$folder/mute" ]; then
+    printf 'a warning\nlost the answers\n\n' >&2
+    echo '{"success_map":{},"error_map":{},"excluded_map":{}}'
+    exit 0
+fi
 # a: alive, m: moved; d: dead; n: no connection; t: timeout; x: excluded; s: silence; u: an answer for another URL.
 cat <<END
 {"success_map":{"l":[$(answers a '{"text":"200 OK","code":200}')],

@@ -1,19 +1,20 @@
-//! The replies of servers in the answers for a batch. Without any it is more likely that this machine has no network than that
+//! The replies of servers in the results of a batch. Without any it is more likely that this machine has no network than that
 //! all hosts are gone.
 
 use std::collections::{BTreeMap, HashSet};
 
 use url::Url;
 
+use crate::audit::error::Silence;
 use crate::audit::results::CheckResult;
 use crate::audit::state::{CheckFailure, CheckOutcome};
-use crate::limits::{AUDIT_SILENT_HOSTS, AUDIT_SILENT_HOSTS_LATER};
+use crate::limits::AUDIT_SILENT_HOSTS;
 
 /// The replies and failures of a batch.
 #[derive(Debug, Default)]
 pub(super) struct BatchReplies {
     /// URLs for which a server replied: with a status, or with something that is no TLS.
-    pub(super) replies: u64,
+    pub(super) replied_urls: u64,
     failures: BTreeMap<CheckFailure, u64>,
     /// Hosts of the URLs without a reply.
     silent_hosts: HashSet<String>,
@@ -26,7 +27,7 @@ impl BatchReplies {
         for result in results {
             match result.outcome {
                 CheckOutcome::Status(_) | CheckOutcome::Failed(CheckFailure::Tls) => {
-                    counts.replies += 1;
+                    counts.replied_urls += 1;
                 }
                 CheckOutcome::Failed(failure) => counts.add_failure(result.url, failure),
             }
@@ -43,51 +44,34 @@ impl BatchReplies {
         }
     }
 
+    /// Returns `true` if a host is among those of the URLs without a reply.
+    pub(super) fn is_silent_host(&self, host: &str) -> bool {
+        self.silent_hosts.contains(host)
+    }
+
     /// Returns `true` if the checker asked servers, and none replied.
     pub(super) fn are_silent(&self) -> bool {
         let is_asked = |failure: &CheckFailure| {
             !matches!(failure, CheckFailure::Excluded | CheckFailure::Unanswered)
         };
-        self.replies == 0 && self.failures.keys().any(is_asked)
+        self.replied_urls == 0 && self.failures.keys().any(is_asked)
     }
 
-    /// Returns `true` if no server replied, of so many hosts that the network of this machine is in doubt. `earlier` is the number of
-    /// replies in batches before: a network that has worked is doubted later.
-    pub(super) fn are_missing(&self, earlier: u64) -> bool {
-        let limit = match earlier {
-            0 => AUDIT_SILENT_HOSTS,
-            _ => AUDIT_SILENT_HOSTS_LATER,
-        };
-        self.replies == 0 && limit <= self.silent_hosts.len()
-    }
-
-    /// Returns the reason for which the results are not stored, and the way out.
-    pub(super) fn doubt(&self) -> String {
-        let urls: u64 = self.failures.values().sum();
-        let reasons: Vec<_> = self
-            .failures
-            .iter()
-            .map(|(failure, count)| format!("{count} {}", words(*failure)))
-            .collect();
-        format!(
-            "none of {} hosts answered ({urls} URLs: {}), so these results are not stored. Perhaps this machine has no network, or \
-             needs a proxy to reach it. When the network works, run the check again; if it does, `--accept-unreachable` \
-             stores such results; or check elsewhere, and use `urlspool audit import`",
-            self.silent_hosts.len(),
-            reasons.join(", ")
-        )
-    }
-}
-
-fn words(failure: CheckFailure) -> &'static str {
-    match failure {
-        CheckFailure::Dns => "no such host",
-        CheckFailure::Connect => "refused or not reached",
-        CheckFailure::Timeout => "no answer in time",
-        CheckFailure::Tls => "no secure connection",
-        CheckFailure::Other => "failed in the name service, network or connection",
-        CheckFailure::Excluded => "private, or excluded by the checker",
-        CheckFailure::Unanswered => "without an answer of the checker",
+    /// Returns the reason for which the results of a batch without replies are in doubt, if so many hosts are silent, those of the
+    /// control links included, that the network of this machine, or the checker, has probably failed.
+    pub(super) fn doubt(
+        &self,
+        control: &BatchReplies,
+        checker_message: Option<&str>,
+    ) -> Option<Silence> {
+        let (hosts, control_hosts) = (self.silent_hosts.len(), control.silent_hosts.len());
+        let is_doubtful = control.replied_urls == 0 && AUDIT_SILENT_HOSTS <= hosts + control_hosts;
+        is_doubtful.then(|| Silence {
+            hosts,
+            control_hosts,
+            failures: self.failures.clone(),
+            checker_message: checker_message.map(str::to_owned),
+        })
     }
 }
 
@@ -95,7 +79,11 @@ fn words(failure: CheckFailure) -> &'static str {
 mod tests {
     use super::*;
 
-    fn replies(urls: &[String], outcome: CheckOutcome) -> BatchReplies {
+    const DNS: CheckOutcome = CheckOutcome::Failed(CheckFailure::Dns);
+
+    fn replies(hosts: usize, outcome: CheckOutcome) -> BatchReplies {
+        let url = |number: usize| format!("http://h{}.test/{number}", number % hosts);
+        let urls: Vec<_> = (0..2 * hosts).map(url).collect();
         let result = |url| CheckResult {
             url,
             asked_url: url,
@@ -107,47 +95,52 @@ mod tests {
         BatchReplies::of(&results)
     }
 
-    fn urls(hosts: usize) -> Vec<String> {
-        let url = |number: usize| format!("http://h{}.test/{number}", number % hosts);
-        (0..2 * hosts).map(url).collect()
+    fn is_doubtful(batch: &BatchReplies, control: &BatchReplies) -> bool {
+        batch.doubt(control, None).is_some()
     }
 
     #[test]
     fn silence_of_many_hosts_is_doubted() {
-        let enough = urls(AUDIT_SILENT_HOSTS);
-        let few = urls(AUDIT_SILENT_HOSTS - 1);
+        let none = BatchReplies::default();
         for failure in CheckFailure::ALL {
+            if failure == CheckFailure::Tls {
+                continue;
+            }
             let outcome = CheckOutcome::Failed(failure);
-            let is_reply = failure == CheckFailure::Tls;
-            assert_eq!(
-                replies(&enough, outcome).are_missing(0),
-                !is_reply,
-                "{failure:?}"
-            );
-            assert!(!replies(&few, outcome).are_missing(0), "{failure:?}");
+            let [few, enough] = [AUDIT_SILENT_HOSTS - 1, AUDIT_SILENT_HOSTS]
+                .map(|hosts| is_doubtful(&replies(hosts, outcome), &none));
+            assert_eq!((few, enough), (false, true), "{failure:?}");
         }
-        let status = CheckOutcome::Status(503);
-        assert!(!replies(&enough, status).are_missing(0));
-    }
-
-    #[test]
-    fn a_network_that_has_worked_is_doubted_later() {
-        let dns = CheckOutcome::Failed(CheckFailure::Dns);
-        let few = replies(&urls(AUDIT_SILENT_HOSTS_LATER - 1), dns);
-        assert!(few.are_missing(0) && !few.are_missing(1));
-        assert!(replies(&urls(AUDIT_SILENT_HOSTS_LATER), dns).are_missing(1));
-    }
-
-    #[test]
-    fn the_doubt_names_reasons_and_the_way_out() {
-        let dns = CheckOutcome::Failed(CheckFailure::Dns);
-        let text = replies(&urls(12), dns).doubt();
-        for part in [
-            "none of 12 hosts answered (24 URLs: 24 no such host)",
-            "--accept-unreachable",
-            "audit import",
+        for reply in [
+            CheckOutcome::Status(503),
+            CheckOutcome::Failed(CheckFailure::Tls),
         ] {
-            assert!(text.contains(part), "{part}: {text}");
+            assert_eq!(replies(1, reply).replied_urls, 2);
         }
+    }
+
+    #[test]
+    fn only_servers_that_were_asked_are_silent() {
+        for (outcome, is_silent) in [
+            (CheckOutcome::Status(503), false),
+            (CheckOutcome::Failed(CheckFailure::Tls), false),
+            (CheckOutcome::Failed(CheckFailure::Excluded), false),
+            (CheckOutcome::Failed(CheckFailure::Unanswered), false),
+            (CheckOutcome::Failed(CheckFailure::Timeout), true),
+            (DNS, true),
+        ] {
+            assert_eq!(replies(1, outcome).are_silent(), is_silent, "{outcome:?}");
+        }
+    }
+
+    #[test]
+    fn control_links_decide_whose_silence_it_is() {
+        let replied = replies(1, CheckOutcome::Status(404));
+        let silent = replies(4, DNS);
+        let many = replies(500, DNS);
+        assert!(!is_doubtful(&many, &replied));
+        assert!(is_doubtful(&many, &silent));
+        assert!(!is_doubtful(&replies(AUDIT_SILENT_HOSTS - 5, DNS), &silent));
+        assert!(is_doubtful(&replies(AUDIT_SILENT_HOSTS - 4, DNS), &silent));
     }
 }

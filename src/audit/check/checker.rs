@@ -4,7 +4,6 @@
 //! configuration file of another folder.
 
 use std::fmt::Write;
-use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -13,13 +12,11 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use super::CheckJob;
+use super::batch_folder::{BatchFolder, LINKS, remove_abandoned};
 use super::guard_proxy::GuardProxy;
-use crate::audit::error::AuditError;
+use crate::audit::error::{AuditError, CheckerError};
 use crate::audit::lychee_answers::{Answer, lychee_answers};
 use crate::limits::{AUDIT_ANSWER_BYTES, AUDIT_CHECKER_MESSAGE_BYTES, AUDIT_POLL_MS};
-
-/// Name of the file with the links.
-const LINKS: &str = "links.html";
 
 /// Options of lychee that a user can replace: one request at a time to a host, and pauses in between.
 const DEFAULTS: [(&str, &str); 3] = [
@@ -50,14 +47,19 @@ pub(super) struct Checker<'j> {
 #[derive(Debug)]
 pub(super) enum BatchEnd {
     /// The checker ended.
-    Answered(Vec<Answer>),
+    Answered {
+        answers: Vec<Answer>,
+        /// Its last message on standard error.
+        last_message: Option<String>,
+    },
     /// It was killed, because the check was stopped.
     Stopped,
 }
 
 impl<'j> Checker<'j> {
-    /// Finds the program, and asks it for its version.
+    /// Finds the program, and asks it for its version. Removes temporary files of checks that were killed.
     pub(super) fn find(job: &'j CheckJob) -> Result<Checker<'j>, AuditError> {
+        remove_abandoned(&job.temporary);
         let program = program(&job.checker).map_err(|error| not_run(&job.checker, &error))?;
         let output = Command::new(&program)
             .arg("--version")
@@ -66,10 +68,8 @@ impl<'j> Checker<'j> {
         let output = output.map_err(|error| not_run(&job.checker, &error))?;
         let version = String::from_utf8_lossy(&output.stdout).trim().to_owned();
         if !output.status.success() || version.is_empty() || version.contains('\n') {
-            return Err(AuditError::Unreachable(format!(
-                "{} does not tell its version as lychee does",
-                job.checker.display()
-            )));
+            let checker = job.checker.clone();
+            return Err(CheckerError::NoVersion { checker }.into());
         }
         Ok(Checker {
             job,
@@ -93,7 +93,7 @@ impl<'j> Checker<'j> {
         let folder = BatchFolder::create(&self.job.temporary)?;
         folder.write(&page(batch))?;
         let mut child = self
-            .command(&folder.0, proxy)
+            .command(folder.path(), proxy)
             .spawn()
             .map_err(|error| not_run(&self.job.checker, &error))?;
         let output = read_in_thread(child.stdout.take(), AUDIT_ANSWER_BYTES);
@@ -104,13 +104,17 @@ impl<'j> Checker<'j> {
             Err(error) => return Err(not_run(&self.job.checker, &error)),
         };
         let (output, messages) = (collected(output), collected(messages));
+        let messages = String::from_utf8_lossy(&messages);
         // A signal from the terminal reaches the checker too, perhaps first.
         if stop.load(Ordering::Relaxed) {
             return Ok(BatchEnd::Stopped);
         }
         match (code, lychee_answers(&output)) {
             // 2: some links are dead.
-            (Some(0 | 2), Ok(answers)) => Ok(BatchEnd::Answered(answers)),
+            (Some(0 | 2), Ok(answers)) => Ok(BatchEnd::Answered {
+                answers,
+                last_message: lines(&messages).next_back().map(str::to_owned),
+            }),
             (_, answers) => Err(self.failed(code, &messages, answers.err())),
         }
     }
@@ -152,28 +156,29 @@ impl<'j> Checker<'j> {
         command
     }
 
+    /// The error of a checker that ended with this code. `unreadable` is the reason why its output is not lychee's.
     fn failed(
         &self,
         code: Option<i32>,
-        messages: &[u8],
-        error: Option<serde_json::Error>,
+        messages: &str,
+        unreadable: Option<serde_json::Error>,
     ) -> AuditError {
-        let messages = String::from_utf8_lossy(messages);
-        let message = messages
-            .lines()
-            .map(str::trim)
-            .find(|line| !line.is_empty());
-        let end = code.map_or("a signal".to_owned(), |code| format!("exit code {code}"));
-        let reason = match (message, error) {
-            (Some(message), _) => message.to_owned(),
-            (None, Some(error)) => format!("its output is not the JSON of lychee: {error}"),
-            (None, None) => "it gave no reason".to_owned(),
+        let message = lines(messages).next().map(str::to_owned);
+        let not_json =
+            || unreadable.map(|error| format!("its output is not the JSON of lychee: {error}"));
+        let error = CheckerError::Ended {
+            checker: self.job.checker.clone(),
+            code,
+            reason: message.or_else(not_json),
         };
-        AuditError::Unreachable(format!(
-            "{} ended with {end}: {reason}",
-            self.job.checker.display()
-        ))
+        error.into()
     }
+}
+
+/// The lines of the checker's messages that are not blank.
+fn lines(messages: &str) -> impl DoubleEndedIterator<Item = &str> {
+    let lines = messages.lines().map(str::trim);
+    lines.filter(|line| !line.is_empty())
 }
 
 /// Returns the program to run from any folder. A name without a slash is looked for on PATH.
@@ -185,10 +190,11 @@ fn program(checker: &Path) -> io::Result<PathBuf> {
 }
 
 fn not_run(checker: &Path, error: &io::Error) -> AuditError {
-    AuditError::Unreachable(format!(
-        "cannot run {}: {error}; install lychee (`cargo install lychee`), or name it with `--checker PATH`",
-        checker.display()
-    ))
+    let error = CheckerError::NotRun {
+        checker: checker.to_owned(),
+        reason: error.to_string(),
+    };
+    error.into()
 }
 
 /// The links as an HTML page.
@@ -249,40 +255,6 @@ fn collected(thread: Option<JoinHandle<Vec<u8>>>) -> Vec<u8> {
         .unwrap_or_default()
 }
 
-/// A temporary folder, which is removed with its file.
-struct BatchFolder(PathBuf);
-
-impl BatchFolder {
-    fn create(parent: &Path) -> Result<BatchFolder, AuditError> {
-        let name = |number: u32| format!("urlspool-audit-{}-{number}", std::process::id());
-        let mut number = 0;
-        loop {
-            let path = parent.join(name(number));
-            match fs::create_dir(&path) {
-                Ok(()) => return Ok(BatchFolder(path)),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
-                Err(error) => {
-                    let path = path.display();
-                    return Err(AuditError::Io(format!("cannot create {path}: {error}")));
-                }
-            }
-        }
-    }
-
-    fn write(&self, page: &str) -> Result<(), AuditError> {
-        let path = self.0.join(LINKS);
-        fs::write(&path, page)
-            .map_err(|error| AuditError::Io(format!("cannot write {}: {error}", path.display())))
-    }
-}
-
-impl Drop for BatchFolder {
-    fn drop(&mut self) {
-        // It lies in the folder for temporary files, which others clean.
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -293,17 +265,5 @@ mod tests {
         let line = page.lines().nth(1);
         let expected = "<a href=\"http://h.test/?a=1&amp;amp=2&amp;quot;&quot;&lt;\">link</a>";
         assert_eq!(line, Some(expected));
-    }
-
-    #[test]
-    fn a_temporary_folder_has_a_new_name_and_is_removed() {
-        let parent = std::env::temp_dir();
-        let first = BatchFolder::create(&parent).unwrap();
-        let second = BatchFolder::create(&parent).unwrap();
-        assert_ne!(first.0, second.0);
-        let path = first.0.clone();
-        first.write("x").unwrap();
-        drop(first);
-        assert!(!path.exists());
     }
 }

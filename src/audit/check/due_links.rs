@@ -1,24 +1,39 @@
-//! The links that are due.
+//! The links that are due, and their order.
 
 use twox_hash::XxHash3_64;
 
 use crate::audit::database::AuditDb;
 use crate::audit::error::AuditError;
 
-/// Planned URLs without a result since a time. Of several keys with one URL each must have a result.
-const DUE: &str = "SELECT DISTINCT url FROM audit_links WHERE planned AND NOT EXISTS
-  (SELECT 1 FROM audit_checks WHERE audit_checks.key = audit_links.key AND ?1 <= checked_at)";
+/// Planned URLs without a result since a time, with the time of the last result; '' without any. Of several keys with one URL each
+/// must have a result.
+const DUE: &str = "SELECT url, min(ifnull((SELECT max(checked_at) FROM audit_checks WHERE audit_checks.key = audit_links.key), ''))
+  FROM audit_links WHERE planned AND NOT EXISTS
+  (SELECT 1 FROM audit_checks WHERE audit_checks.key = audit_links.key AND ?1 <= checked_at) GROUP BY url";
 
-/// Returns the URLs that are due, in an order that depends on them alone and puts those of one host far apart: a batch should not
-/// wait for the pauses between requests to one host.
-pub(super) fn due_links(audit: &AuditDb, since: &str) -> Result<Vec<String>, AuditError> {
-    let mut urls = audit.named(urls(audit, since))?;
-    urls.sort_by_cached_key(|url| XxHash3_64::oneshot(url.as_bytes()));
-    Ok(urls)
+/// A URL that is due.
+struct DueLink {
+    url: String,
+    last_checked: String,
 }
 
-fn urls(audit: &AuditDb, since: &str) -> rusqlite::Result<Vec<String>> {
+/// Returns the URLs that are due: first those without a result, then those whose last result is oldest, so that checks with a limit
+/// reach them all. Those of one time are in an order that depends on them alone and puts those of one host far apart: a batch should
+/// not wait for the pauses between requests to one host.
+pub(super) fn due_links(audit: &AuditDb, since: &str) -> Result<Vec<String>, AuditError> {
+    let mut due = audit.named(due_urls(audit, since))?;
+    let hash = |url: &str| XxHash3_64::oneshot(url.as_bytes());
+    due.sort_by_cached_key(|due| (due.last_checked.clone(), hash(&due.url)));
+    Ok(due.into_iter().map(|due| due.url).collect())
+}
+
+fn due_urls(audit: &AuditDb, since: &str) -> rusqlite::Result<Vec<DueLink>> {
     let mut statement = audit.db.prepare(DUE)?;
-    let rows = statement.query_map([since], |row| row.get(0))?;
+    let rows = statement.query_map([since], |row| {
+        Ok(DueLink {
+            url: row.get(0)?,
+            last_checked: row.get(1)?,
+        })
+    })?;
     rows.collect()
 }

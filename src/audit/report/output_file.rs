@@ -106,7 +106,7 @@ pub(super) fn check(job: &ReportJob, names: &[&str]) -> Result<(), AuditError> {
     let folder = job.csv_folder.iter();
     let csv = folder.flat_map(|folder| names.iter().map(move |name| folder.join(name)));
     for path in [job.output.clone()].into_iter().chain(csv) {
-        for written in written_files(path) {
+        for written in written_files(&path) {
             let identity = FileIdentity::of(&written);
             if database.contains(&identity) {
                 return Err(AuditError::Unusable(format!(
@@ -128,8 +128,8 @@ pub(super) fn check(job: &ReportJob, names: &[&str]) -> Result<(), AuditError> {
 }
 
 /// Returns the files that are written for an output. An open file of this process, such as `/dev/fd/3`, may be a regular one.
-fn written_files(path: PathBuf) -> Vec<PathBuf> {
-    match OutputPlace::of(&path) {
+fn written_files(path: &Path) -> Vec<PathBuf> {
+    match OutputPlace::of(path) {
         OutputPlace::Stdout => Vec::new(),
         OutputPlace::Device(path) => vec![path],
         OutputPlace::File(path) => {

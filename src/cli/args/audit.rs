@@ -112,7 +112,11 @@ pub(crate) struct AuditCheckArgs {
     #[arg(long, value_name = "HOST", help_heading = CHECKER)]
     pub(crate) allow_private: Vec<String>,
 
-    /// Store results although none of ten or more hosts answered, as if this machine had no network
+    /// Store results although no server replied, as if this machine had no network
+    ///
+    /// Without it nothing is stored of a batch in which none of ten or more hosts replied, those included that replied in earlier
+    /// checks and are asked again. It is meant for an archive whose hosts are all gone, so it holds until the first reply of the run:
+    /// a silence after that ends the check.
     #[arg(long, help_heading = CHECKER)]
     pub(crate) accept_unreachable: bool,
 
@@ -120,8 +124,8 @@ pub(crate) struct AuditCheckArgs {
     #[arg(long, value_name = "AGE", value_parser = age, default_value = "30d", help_heading = INPUT)]
     pub(crate) max_age: Duration,
 
-    /// Check at most N links
-    #[arg(long, value_name = "N", help_heading = INPUT)]
+    /// Check at most N links: first those without a result, then those whose last result is oldest
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = INPUT)]
     pub(crate) limit: Option<u64>,
 
     /// Report only errors
@@ -180,7 +184,7 @@ pub(crate) struct AuditArchiveArgs {
     pub(crate) rate: u32,
 
     /// Ask for at most N links
-    #[arg(long, value_name = "N", help_heading = INPUT)]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = INPUT)]
     pub(crate) limit: Option<u64>,
 
     /// Report only errors

@@ -40,11 +40,11 @@ pub(super) fn check(args: &AuditCheckArgs) -> CommandResult {
     })
 }
 
-/// The way out if the silence of all hosts of a batch was stored, and was that of the network.
+/// The way out if a silence that was stored was that of the network.
 fn silence(urls: u64) -> String {
-    let urls = counted(urls, "URL, which was", "URLs, which were");
+    let urls = counted(urls, "URL", "URLs");
     format!(
-        "no server answered for {urls} checked together; if this machine had no network then, run the check again with \
+        "no server replied for {urls} that were checked together; if this machine had no network then, check them again with \
          `--max-age 0h`: the newest results count"
     )
 }
@@ -65,7 +65,7 @@ fn summary(counts: &CheckCounts) -> String {
     for (count, noun) in [
         (
             counts.excluded,
-            "not contacted (private hosts, or the checker's own rules)",
+            "not contacted (private, or excluded by the checker)",
         ),
         (counts.unanswered, "without an answer of the checker"),
     ] {
@@ -82,7 +82,11 @@ fn summary(counts: &CheckCounts) -> String {
         text.push_str(&format!("; {answers}"));
     }
     if counts.due == 0 {
-        text.push_str("; all that is planned has a result younger than `--max-age`");
+        text.push_str(if counts.planned == 0 {
+            "; the plan holds no links to check, and `urlspool audit plan` prints why they are left out"
+        } else {
+            "; each planned link has a result that is not older than `--max-age`"
+        });
     }
     if counts.is_interrupted {
         text.push_str("; interrupted, run it again to go on");
