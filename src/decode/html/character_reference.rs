@@ -13,6 +13,21 @@ const MAX_DECODED_BYTES: usize = 8;
 /// Maximum length of a reference, `&CounterClockwiseContourIntegral;`.
 const MAX_REFERENCE_BYTES: usize = 34;
 
+/// Names of references that are decoded without a semicolon too (HTML, section 13.5).
+const NAMES_WITHOUT_SEMICOLON: [&str; 106] = [
+    "AElig", "AMP", "Aacute", "Acirc", "Agrave", "Aring", "Atilde", "Auml", "COPY", "Ccedil",
+    "ETH", "Eacute", "Ecirc", "Egrave", "Euml", "GT", "Iacute", "Icirc", "Igrave", "Iuml", "LT",
+    "Ntilde", "Oacute", "Ocirc", "Ograve", "Oslash", "Otilde", "Ouml", "QUOT", "REG", "THORN",
+    "Uacute", "Ucirc", "Ugrave", "Uuml", "Yacute", "aacute", "acirc", "acute", "aelig", "agrave",
+    "amp", "aring", "atilde", "auml", "brvbar", "ccedil", "cedil", "cent", "copy", "curren", "deg",
+    "divide", "eacute", "ecirc", "egrave", "eth", "euml", "frac12", "frac14", "frac34", "gt",
+    "iacute", "icirc", "iexcl", "igrave", "iquest", "iuml", "laquo", "lt", "macr", "micro",
+    "middot", "nbsp", "not", "ntilde", "oacute", "ocirc", "ograve", "ordf", "ordm", "oslash",
+    "otilde", "ouml", "para", "plusmn", "pound", "quot", "raquo", "reg", "sect", "shy", "sup1",
+    "sup2", "sup3", "szlig", "thorn", "times", "uacute", "ucirc", "ugrave", "uml", "uuml",
+    "yacute", "yen", "yuml",
+];
+
 /// Maps the bytes of `decoded`, which will be at the offset `text`, to `raw`, which begins at the offset `start`.
 ///
 /// The two differ in line ends and references only. Where no reference explains a difference, the rest is mapped as a
@@ -78,7 +93,7 @@ fn difference(raw: &[u8], decoded: &[u8]) -> Option<Replacement> {
 
 /// The replacement of the reference, or of the literal `&`, at the start of `raw`.
 ///
-/// Tries all lengths that a reference and its decoded text may have, until the bytes after both are equal.
+/// Tries the lengths that a reference and its decoded text may have, until the bytes after both are equal.
 fn reference(raw: &[u8], decoded: &[u8]) -> Option<Replacement> {
     let continues = |raw_len: usize, decoded_len: usize| {
         let rest = &raw[raw_len..];
@@ -89,17 +104,8 @@ fn reference(raw: &[u8], decoded: &[u8]) -> Option<Replacement> {
             .count();
         decoded_len <= decoded.len() && decoded[decoded_len..].starts_with(&rest[..len])
     };
-    let name = raw[1..]
-        .iter()
-        .take(MAX_REFERENCE_BYTES)
-        .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'#')
-        .count()
-        + 1;
-    let with_semicolon = (raw.get(name) == Some(&b';')).then_some(name + 1);
-    // With a semicolon, without one, and for old names (`&copy2`) the first letters only.
-    let ends = with_semicolon.into_iter().chain((2..=name).rev());
     let max_decoded = MAX_DECODED_BYTES.min(decoded.len());
-    let as_reference = ends.flat_map(|raw_len| {
+    let as_reference = reference_lengths(raw).flat_map(|raw_len| {
         (1..=max_decoded).map(move |decoded_len| Replacement {
             raw_len,
             decoded_len,
@@ -114,6 +120,40 @@ fn reference(raw: &[u8], decoded: &[u8]) -> Option<Replacement> {
         .into_iter()
         .chain(as_reference)
         .find(|it| continues(it.raw_len, it.decoded_len))
+}
+
+/// Returns the lengths that the reference at the start of `raw` may have: with its semicolon, and without one.
+fn reference_lengths(raw: &[u8]) -> impl Iterator<Item = usize> + use<> {
+    let count = |from: usize, max: usize, is_part: fn(&u8) -> bool| {
+        raw.iter()
+            .skip(from)
+            .take(max)
+            .take_while(|byte| is_part(byte))
+            .count()
+    };
+    let (complete, short) = match raw {
+        [_, b'#', b'x' | b'X', ..] => {
+            let end = 3 + count(3, raw.len(), u8::is_ascii_hexdigit);
+            (end, Some(end))
+        }
+        [_, b'#', ..] => {
+            let end = 2 + count(2, raw.len(), u8::is_ascii_digit);
+            (end, Some(end))
+        }
+        _ => {
+            let name = &raw[1..];
+            let names = NAMES_WITHOUT_SEMICOLON.iter();
+            let longest = names
+                .filter(|known| name.starts_with(known.as_bytes()))
+                .map(|known| known.len());
+            (
+                1 + count(1, MAX_REFERENCE_BYTES, u8::is_ascii_alphanumeric),
+                longest.max().map(|len| 1 + len),
+            )
+        }
+    };
+    let with_semicolon = (raw.get(complete) == Some(&b';')).then_some(complete + 1);
+    with_semicolon.into_iter().chain(short)
 }
 
 #[cfg(test)]
@@ -146,5 +186,26 @@ mod tests {
         );
         check("&amp;amp;x", "&amp;x", "x", "x");
         check("a\r\nb", "a\nb", "\nb", "\r\nb");
+    }
+
+    #[test]
+    fn a_reference_ends_where_its_syntax_ends() {
+        let letters = "t".repeat(40);
+        for (reference, text) in [
+            ("&#10", "\n"),
+            ("&#x3c", "<"),
+            ("&lt", "<"),
+            ("&not", "\u{ac}"),
+            ("&middot", "\u{b7}"),
+            ("&amp", "&"),
+        ] {
+            let decoded = format!("{text}{letters}");
+            check(
+                &format!("{reference}{letters}"),
+                &decoded,
+                &letters,
+                &letters,
+            );
+        }
     }
 }
