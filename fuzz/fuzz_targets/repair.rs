@@ -95,12 +95,6 @@ fuzz_target!(|input: &[u8]| {
         if let Some(WrappedText::Closed(close)) = wrapped {
             let mut again = LogicalLine::default();
             let cut = unfold_wrapper(&text[..=close], &start, rules, WRAPPER_BYTES, &mut again);
-            assert_eq!(
-                cut,
-                WrappedText::Closed(close),
-                "cut after its end: {}",
-                text.escape_ascii()
-            );
             // Text after the wrapper may show that it was quoted-printable.
             let is_residue = |line: &LogicalLine| {
                 line.repairs().has(Repair::QuotedPrintable)
@@ -112,6 +106,12 @@ fuzz_target!(|input: &[u8]| {
             if is_residue(&line) || is_residue(&again) {
                 continue;
             }
+            assert_eq!(
+                cut,
+                WrappedText::Closed(close),
+                "cut after its end: {}",
+                text.escape_ascii()
+            );
             assert_eq!(
                 again.text(),
                 line.text(),
