@@ -2,6 +2,10 @@
 # Power cuts: the daemon writes to an ext4 image. At a random moment the file system is shut down without a flush (EXT4_IOC_SHUTDOWN,
 # NOLOGFLUSH) and mounted again, and the daemon is started again. At the end each URL must be written once.
 #
+# Power fails on all disks at once, but they are shut down one after the other. An fdatasync that runs during a shutdown may return
+# success for bytes that are lost (Linux 6.18: 12 of 300 cuts of a program that only appends), so the disk of the state is the first:
+# no commit may follow such a sync.
+#
 #   tests/tools/powercut.sh [CUTS] [PROGRAM]
 #
 # Needs root, loop devices, mkfs.ext4 and python3. 50 cuts, the default, take about a minute. DISKS=2 puts the state on a disk of its
@@ -16,7 +20,7 @@ skip() { echo "SKIPPED: power cuts: $*" >&2; exit 77; }
 for need in mkfs.ext4 python3 losetup; do command -v "$need" >/dev/null || skip "$need is not installed"; done
 work=$(mktemp -d)
 disks=(disk)
-[ "${DISKS:-1}" = 1 ] || disks+=(state)
+[ "${DISKS:-1}" = 1 ] || disks=(state disk)
 trap 'kill "${writer:-0}" 2>/dev/null || true; for disk in "${disks[@]}"; do umount "$work/$disk" 2>/dev/null || true; done; rm -rf "$work"' EXIT
 mkdir -p "$work/spool/md/"{new,cur,tmp} "$work/spool/mh"
 for disk in "${disks[@]}"; do
@@ -30,7 +34,7 @@ cat >"$work/c.toml" <<TOML
 dir = "$work/disk/out"
 seal_interval = "250ms"
 [state]
-dir = "$work/${disks[-1]}/state"
+dir = "$work/${disks[0]}/state"
 commit_interval = "20ms"
 [watch]
 settle = "100ms"
