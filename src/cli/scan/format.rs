@@ -65,6 +65,13 @@ pub(super) fn line_format(args: &ScanArgs) -> Result<LineFormat, CommandError> {
 }
 
 /// Returns the way in which the records of a scan, which have this format, are written to their output.
+#[cfg_attr(
+    not(feature = "parquet"),
+    expect(
+        clippy::unnecessary_wraps,
+        reason = "only Parquet has options that can be wrong"
+    )
+)]
 pub(super) fn encoding(
     args: &ScanArgs,
     format: &LineFormat,

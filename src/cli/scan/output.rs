@@ -122,7 +122,9 @@ impl OutputSink {
         match self {
             OutputSink::Stdout(sink) => sink.0.is_terminal(),
             OutputSink::Device(sink) => sink.0.is_terminal(),
-            _ => false,
+            OutputSink::File(_) => false,
+            #[cfg(feature = "parquet")]
+            OutputSink::Parquet(_) | OutputSink::Dataset(_) => false,
         }
     }
 }
