@@ -20,7 +20,10 @@ mod statistics;
 
 pub use archive::{ArchiveCounts, ArchiveJob, archive};
 pub use check::{AuditProgress, CheckCounts, CheckJob, check};
-pub use error::{AuditError, CheckerError, Silence};
+pub use error::{
+    ArchiveEnd, ArchiveError, AuditError, CheckerError, ImportError, ImportErrorReason,
+    OutputError, PlanError, Silence,
+};
 pub use import::{
     CheckTime, ImportCounts, ImportJob, ImportReport, ResultError, ResultPlace, import,
 };

@@ -16,7 +16,7 @@ use twox_hash::XxHash3_64;
 use super::check::AuditProgress;
 use super::clock::now;
 use super::database::AuditDb;
-use super::error::AuditError;
+use super::error::{ArchiveEnd, ArchiveError, AuditError};
 use crate::limits::{
     AUDIT_FAILED_ANSWERS, AUDIT_REFUSAL_SECONDS, AUDIT_REFUSALS, AUDIT_RETRY_AFTER_SECONDS,
 };
@@ -243,9 +243,10 @@ impl Asking<'_> {
         if self.failed_in_a_row < AUDIT_FAILED_ANSWERS {
             return Ok(());
         }
-        Err(self.ended(&format!(
-            "{AUDIT_FAILED_ANSWERS} answers in a row are not those of a CDX server: {reason}"
-        )))
+        Err(self.ended(ArchiveEnd::NoCdxServer {
+            answers: AUDIT_FAILED_ANSWERS,
+            reason: reason.to_string(),
+        }))
     }
 
     /// Puts off the next question, or ends the questions after too many refusals.
@@ -256,26 +257,29 @@ impl Asking<'_> {
     ) -> Result<(), AuditError> {
         self.refusals += 1;
         if AUDIT_REFUSALS <= self.refusals {
-            return Err(self.ended(&format!(
-                "{reason}, {AUDIT_REFUSALS} times in a row; run it again later, it goes on from here"
-            )));
+            return Err(self.ended(ArchiveEnd::Refusals {
+                refusals: AUDIT_REFUSALS,
+                reason: reason.to_string(),
+            }));
         }
         let pause = retry_after.unwrap_or(Duration::from_secs(AUDIT_REFUSAL_SECONDS));
         if Duration::from_secs(AUDIT_RETRY_AFTER_SECONDS) < pause {
-            let minutes = pause.as_secs().div_ceil(60);
-            return Err(self.ended(&format!(
-                "{reason}; the server asks for a pause of {minutes} minutes, run it again after that"
-            )));
+            return Err(self.ended(ArchiveEnd::Pause {
+                reason: reason.to_string(),
+                minutes: pause.as_secs().div_ceil(60),
+            }));
         }
         self.pace.put_off(pause);
         Ok(())
     }
 
-    fn ended(&self, reason: &str) -> AuditError {
-        let (asked, due) = (self.counts.asked(), self.counts.due);
-        AuditError::Unreachable(format!(
-            "{}: {reason} ({asked} of {due} URLs are asked for)",
-            self.job.server
-        ))
+    fn ended(&self, end: ArchiveEnd) -> AuditError {
+        let error = ArchiveError::Ended {
+            server: self.job.server.clone(),
+            end,
+            asked: self.counts.asked(),
+            due: self.counts.due,
+        };
+        error.into()
     }
 }

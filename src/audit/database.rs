@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::error::AuditError;
+use super::error::{AuditError, PlanError};
 use super::schema::{META_VERSION, TABLES, VERSION};
 use crate::load::{open_to_extend, open_to_read, sqlite_error};
 
@@ -86,10 +86,8 @@ impl AuditDb {
 
     fn require_plan(&self) -> Result<(), AuditError> {
         if !self.has_tables()? {
-            let path = self.path.display();
-            return Err(AuditError::Unusable(format!(
-                "{path} has no plan of an audit; make one with `urlspool audit plan {path}`"
-            )));
+            let database = self.path.clone();
+            return Err(PlanError::NoPlan { database }.into());
         }
         self.check_version()
     }
@@ -100,13 +98,15 @@ impl AuditDb {
     }
 
     fn check_version(&self) -> Result<(), AuditError> {
-        let version = self.meta(META_VERSION)?.unwrap_or_default();
-        if version == VERSION.to_string() {
+        let found = self.meta(META_VERSION)?.unwrap_or_default();
+        if found == VERSION.to_string() {
             return Ok(());
         }
-        Err(AuditError::Unusable(format!(
-            "{} has audit tables of version {version}; this program needs version {VERSION}",
-            self.path.display()
-        )))
+        let error = PlanError::TableVersion {
+            database: self.path.clone(),
+            found,
+            needed: VERSION,
+        };
+        Err(error.into())
     }
 }

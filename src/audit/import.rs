@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use url::Url;
 
 use super::database::AuditDb;
-use super::error::AuditError;
+use super::error::{AuditError, ImportError, ImportErrorReason};
 use super::lychee_answers::lychee_answers;
 use super::results::{CheckResult, ResultStore, StoredLinks};
 use super::state::{CheckOutcome, without_fragment};
@@ -106,16 +106,16 @@ fn read(path: &Path, limit: u64) -> Result<Vec<u8>, AuditError> {
     let mut bytes = Vec::new();
     File::open(path)
         .and_then(|file| file.take(limit + 1).read_to_end(&mut bytes))
-        .map_err(|error| {
-            AuditError::Unusable(format!("cannot read {}: {error}", path.display()))
-        })?;
+        .map_err(|error| refused(path, ImportErrorReason::Unreadable(error.to_string())))?;
     if limit < bytes.len() as u64 {
-        return Err(AuditError::Unusable(format!(
-            "{} has more than {limit} bytes; import it in parts of at most so many",
-            path.display()
-        )));
+        return Err(refused(path, ImportErrorReason::TooLong(limit)));
     }
     Ok(bytes)
+}
+
+fn refused(file: &Path, reason: ImportErrorReason) -> AuditError {
+    let file = file.to_owned();
+    AuditError::Import(ImportError { file, reason })
 }
 
 fn import_json(
@@ -124,18 +124,15 @@ fn import_json(
     bytes: &[u8],
     report: &mut dyn ImportReport,
 ) -> Result<ImportCounts, AuditError> {
-    let path = job.results.display();
+    let refused = |reason| refused(&job.results, reason);
     let Some(checked_at) = job.checked_at else {
-        return Err(AuditError::Unusable(format!(
-            "{path} holds no times; give the day of the check with `--checked-at`"
-        )));
+        return Err(refused(ImportErrorReason::NoTime));
     };
     let checked_at = checked_at
         .text(Timestamp::now())
-        .map_err(|error| AuditError::Unusable(format!("`--checked-at`: {error}")))?;
-    let answers = lychee_answers(bytes).map_err(|error| {
-        AuditError::Unusable(format!("{path} is not the JSON of lychee: {error}"))
-    })?;
+        .map_err(|error| refused(ImportErrorReason::Time(error.to_string())))?;
+    let answers = lychee_answers(bytes)
+        .map_err(|error| refused(ImportErrorReason::NotLychee(error.to_string())))?;
     let mut importer = Importer::new(audit, "lychee", report)?;
     for answer in answers {
         if let CheckOutcome::Status(code) = answer.outcome
@@ -163,7 +160,7 @@ fn import_csv(
     report: &mut dyn ImportReport,
 ) -> Result<ImportCounts, AuditError> {
     let mut results = CsvResults::new(bytes, Timestamp::now())
-        .map_err(|error| AuditError::Unusable(format!("{}: {error}", job.results.display())))?;
+        .map_err(|error| refused(&job.results, ImportErrorReason::Header(error.to_string())))?;
     let mut importer = Importer::new(audit, &job.checker, report)?;
     while let Some(line) = results.next_line() {
         match line.result {

@@ -17,7 +17,7 @@ use rusqlite::params;
 
 use super::clock::now;
 use super::database::AuditDb;
-use super::error::AuditError;
+use super::error::{AuditError, PlanError};
 use crate::limits::AUDIT_CACHE_KIB;
 use exclusion::Lifted;
 use link_rows::PlannedLinks;
@@ -174,10 +174,8 @@ fn check_size(sample: Sample, strata: u64) -> Result<(), AuditError> {
     if strata <= sample.size {
         return Ok(());
     }
-    Err(AuditError::Unusable(format!(
-        "a sample of {} is too small for {strata} strata; give `--sample` at least {strata}, or another `--by`",
-        sample.size
-    )))
+    let size = sample.size;
+    Err(PlanError::SmallSample { size, strata }.into())
 }
 
 /// Marks the links of the sample.

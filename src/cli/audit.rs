@@ -12,7 +12,7 @@ use super::args::{AuditArgs, AuditStep};
 use super::error::{CommandError, CommandResult};
 use super::exit::Exit;
 use super::load::load_error;
-use crate::audit::AuditError;
+use crate::audit::{ArchiveError, AuditError, OutputError};
 
 pub(super) fn audit(args: &AuditArgs) -> CommandResult {
     match &args.step {
@@ -28,11 +28,15 @@ impl From<AuditError> for CommandError {
     fn from(error: AuditError) -> CommandError {
         let exit = match &error {
             AuditError::Database(error) => return load_error(error),
-            AuditError::Unusable(_) => Exit::Usage,
-            AuditError::Checker(_) | AuditError::Silence(_) | AuditError::Unreachable(_) => {
-                Exit::Unreachable
-            }
-            AuditError::Io(_) => Exit::Output,
+            AuditError::Plan(_) | AuditError::Import(_) => Exit::Usage,
+            AuditError::Checker(_)
+            | AuditError::Silence(_)
+            | AuditError::Archive(ArchiveError::Ended { .. }) => Exit::Unreachable,
+            AuditError::Archive(_)
+            | AuditError::Output(
+                OutputError::OverwritesDatabase { .. } | OutputError::SameFile { .. },
+            ) => Exit::Usage,
+            AuditError::Output(_) => Exit::Output,
         };
         CommandError::new(exit, error.to_string())
     }

@@ -132,6 +132,29 @@ fn a_busy_server_is_asked_again_when_it_says() {
 }
 
 #[test]
+fn a_server_and_a_contact_are_named_as_they_should_be() {
+    let folder = planned(1);
+    for (args, reason) in [
+        (
+            ["--cdx", "foo", "--contact", "me@m.test"],
+            "`--cdx foo` is not the URL of a CDX server (relative URL without a base); write it like https://",
+        ),
+        (
+            ["--cdx", "ftp://a.test/", "--contact", "me@m.test"],
+            "`--cdx ftp://a.test/` is not the URL of a CDX server; write it like https://",
+        ),
+        (
+            ["--cdx", "http://a.test/", "--contact", ""],
+            "`--contact \"\"` is neither a mail address nor a page",
+        ),
+    ] {
+        let end = audit(&folder, "archive", &args);
+        assert_eq!(end.status, Some(2), "{args:?}");
+        assert!(end.stderr.contains(reason), "{}", end.stderr);
+    }
+}
+
+#[test]
 fn repeated_refusals_end_the_questions_and_keep_the_answers() {
     let server = HttpServer::start(|_, number| match number {
         0 | 1 => answer("200 OK", "", PYWB),
@@ -140,7 +163,7 @@ fn repeated_refusals_end_the_questions_and_keep_the_answers() {
     let folder = planned(4);
     let end = asked(&folder, &server.url("/cdx"), &[]);
     assert_eq!(end.status, Some(69), "{}", end.stderr);
-    assert!(end.stderr.contains("5 times in a row"), "{}", end.stderr);
+    assert!(end.stderr.contains("5 refusals in a row"), "{}", end.stderr);
     assert!(end.stderr.contains("2 of 4 URLs"), "{}", end.stderr);
     assert_eq!(server.seen().len(), 7);
     assert_eq!(captures(&folder).len(), 2);

@@ -106,7 +106,7 @@ fn json_with_times_and_codes_that_no_check_has_is_refused() {
     let file = folder.file("l.json", json);
     let future = audit(&folder, "import", &[&file, "--checked-at", "2203-01-01"]);
     assert_eq!(future.status, Some(2));
-    let reason = "`--checked-at`: the time 2203-01-01T00:00:00Z lies in the future";
+    let reason = "l.json: the time 2203-01-01T00:00:00Z lies in the future";
     assert!(future.stderr.contains(reason), "{}", future.stderr);
     let end = audit(&folder, "import", &[&file, "--checked-at", "2026-01-01"]);
     assert_eq!(end.status, Some(1));

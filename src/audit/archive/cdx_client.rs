@@ -9,7 +9,7 @@ use url::Url;
 
 use super::cdx_answer::{Capture, CdxAnswerError, captures};
 use crate::audit::clock::seconds_until;
-use crate::audit::error::AuditError;
+use crate::audit::error::ArchiveError;
 use crate::limits::{AUDIT_CDX_BYTES, AUDIT_CDX_CAPTURES, AUDIT_CDX_SECONDS};
 use crate::load::{TrustedAuthorities, http_agent};
 
@@ -71,16 +71,11 @@ impl fmt::Display for CdxFailure {
 
 impl CdxClient {
     /// Creates a client. `contact` tells the server's owners whom to write to.
-    pub(super) fn new(server: &str, contact: &str) -> Result<CdxClient, AuditError> {
-        let unusable = |reason: &str| AuditError::Unusable(format!("{server}: {reason}"));
-        let url = Url::parse(server).map_err(|error| unusable(&error.to_string()))?;
-        if !matches!(url.scheme(), "http" | "https") {
-            return Err(unusable("a CDX server has a URL of http or https"));
-        }
-        if contact.trim().is_empty() || !contact.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
-            return Err(AuditError::Unusable(
-                "give a mail address or a page as `--contact`, in ASCII".to_owned(),
-            ));
+    pub(super) fn new(server: &str, contact: &str) -> Result<CdxClient, ArchiveError> {
+        let url = server_url(server)?;
+        if !is_contact(contact) {
+            let contact = contact.to_owned();
+            return Err(ArchiveError::Contact { contact });
         }
         let user_agent = format!(
             "urlspool/{} (link-rot audit; {})",
@@ -99,7 +94,7 @@ impl CdxClient {
     /// # Errors
     ///
     /// The server redirects: the user should name the other place.
-    pub(super) fn ask(&self, url: &str, cited: Option<&str>) -> Result<CdxReply, AuditError> {
+    pub(super) fn ask(&self, url: &str, cited: Option<&str>) -> Result<CdxReply, ArchiveError> {
         let question = self.question(url, cited);
         let response = match self.agent.get(question.as_str()).call() {
             Ok(response) => response,
@@ -112,10 +107,8 @@ impl CdxClient {
         Ok(match (status, body) {
             (429 | 503, _) => refused(CdxRefusal::Status(status), retry_after),
             (300..=399, _) => {
-                return Err(AuditError::Unusable(format!(
-                    "{} redirects to another place; name that place with `--cdx`",
-                    self.server
-                )));
+                let server = self.server.to_string();
+                return Err(ArchiveError::Redirect { server });
             }
             (_, Err(error)) => refused(CdxRefusal::Connection(error), None),
             (200..=299, Ok(body)) => match captures(&body) {
@@ -147,6 +140,25 @@ impl CdxClient {
         drop(query);
         question
     }
+}
+
+/// The URL of a server.
+fn server_url(server: &str) -> Result<Url, ArchiveError> {
+    let unusable = |reason: Option<String>| ArchiveError::Server {
+        server: server.to_owned(),
+        reason,
+    };
+    let url = Url::parse(server).map_err(|error| unusable(Some(error.to_string())))?;
+    if matches!(url.scheme(), "http" | "https") {
+        Ok(url)
+    } else {
+        Err(unusable(None))
+    }
+}
+
+/// Returns `true` for a text that may be a mail address or a page, and part of a field of HTTP.
+fn is_contact(contact: &str) -> bool {
+    contact.contains(['@', '.']) && contact.bytes().all(|byte| (b' '..=b'~').contains(&byte))
 }
 
 fn refused(reason: CdxRefusal, retry_after: Option<Duration>) -> CdxReply {
@@ -186,7 +198,9 @@ mod tests {
         for (server, contact) in [
             ("a.test", "a@b.test"),
             ("file:///x", "a@b.test"),
+            ("http://a.test/", ""),
             ("http://a.test/", " "),
+            ("http://a.test/", "me"),
             ("http://a.test/", "a\nb"),
         ] {
             assert!(

@@ -11,7 +11,7 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use rustix::process::{Pid, geteuid, test_kill_process};
 
-use crate::audit::error::AuditError;
+use crate::audit::error::{AuditError, OutputError};
 
 /// Name of the file with the links.
 pub(super) const LINKS: &str = "links.html";
@@ -40,10 +40,7 @@ impl BatchFolder {
                 Ok(Some(lock)) => return Ok(BatchFolder { path, _lock: lock }),
                 Ok(None) => number += 1,
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
-                Err(error) => {
-                    let path = path.display();
-                    return Err(AuditError::Io(format!("cannot create {path}: {error}")));
-                }
+                Err(error) => return Err(OutputError::not_created(&path, &error).into()),
             }
         }
     }
@@ -56,8 +53,8 @@ impl BatchFolder {
     /// Writes the file with the links.
     pub(super) fn write(&self, page: &str) -> Result<(), AuditError> {
         let path = self.path.join(LINKS);
-        fs::write(&path, page)
-            .map_err(|error| AuditError::Io(format!("cannot write {}: {error}", path.display())))
+        let written = fs::write(&path, page);
+        written.map_err(|error| OutputError::not_written(&path, &error).into())
     }
 }
 

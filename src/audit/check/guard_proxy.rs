@@ -19,7 +19,7 @@ use std::thread;
 
 use url::Url;
 
-use crate::audit::error::AuditError;
+use crate::audit::error::{AuditError, OutputError};
 use crate::audit::lychee_answers::Answer;
 use crate::audit::state::{CheckFailure, CheckOutcome};
 use host_rules::{HostRules, Resolve};
@@ -45,9 +45,8 @@ impl GuardProxy {
     /// Starts a proxy on the loopback interface. It also connects to `private_hosts`: names, or addresses.
     pub(super) fn start(private_hosts: &[String]) -> Result<GuardProxy, AuditError> {
         GuardProxy::with_resolver(private_hosts, host_rules::system_resolver()).map_err(|error| {
-            AuditError::Io(format!(
-                "cannot start a proxy for the link checker: {error}"
-            ))
+            let reason = error.to_string();
+            OutputError::NoProxy { reason }.into()
         })
     }
 

@@ -10,7 +10,7 @@ use super::output_file::OutputFile;
 use super::page::PageContent;
 use super::survival::Survival;
 use super::tally::{ArchiveAnswer, Tally};
-use crate::audit::error::AuditError;
+use crate::audit::error::{AuditError, OutputError};
 use crate::audit::state::LinkState;
 use crate::audit::statistics::{LifetimeCounts, SurvivalCurve};
 
@@ -47,9 +47,8 @@ pub(super) struct CsvFiles {
 impl CsvFiles {
     /// Begins all files. Creates the folder if it is missing.
     pub(super) fn create(folder: &Path) -> Result<CsvFiles, AuditError> {
-        std::fs::create_dir_all(folder).map_err(|error| {
-            AuditError::Io(format!("cannot create {}: {error}", folder.display()))
-        })?;
+        std::fs::create_dir_all(folder)
+            .map_err(|error| OutputError::not_created(folder, &error))?;
         let mut files: Vec<_> = NAMES
             .iter()
             .map(|name| OutputFile::create(&folder.join(name)))

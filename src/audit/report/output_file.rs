@@ -7,7 +7,7 @@ use std::io::{self, Stdout};
 use std::path::{Path, PathBuf};
 
 use super::ReportJob;
-use crate::audit::error::AuditError;
+use crate::audit::error::{AuditError, OutputError};
 use crate::sink::{FileSink, OutputPlace, PipeSink, Sink, open_device, partial_path, resolve};
 use crate::walk::DeviceInode;
 
@@ -19,7 +19,7 @@ const DATABASE_ENDS: [&str; 4] = ["", "-wal", "-shm", "-journal"];
 
 /// A file that is being written. It is discarded if it is dropped before [`OutputFile::finish`].
 pub(super) struct OutputFile {
-    name: String,
+    path: PathBuf,
     sink: ReportSink,
     buffer: Vec<u8>,
 }
@@ -33,15 +33,14 @@ enum ReportSink {
 impl OutputFile {
     /// Begins the file at `path`; `-` is standard output.
     pub(super) fn create(path: &Path) -> Result<OutputFile, AuditError> {
-        let name = path.display().to_string();
         let sink = match OutputPlace::of(path) {
             OutputPlace::Stdout => Ok(ReportSink::Stdout(PipeSink(io::stdout()))),
             OutputPlace::Device(path) => open_device(&path).map(ReportSink::Device),
             OutputPlace::File(path) => FileSink::create(&path).map(ReportSink::File),
         };
-        let sink = sink.map_err(|error| unwritable(&name, &error))?;
+        let sink = sink.map_err(|error| unwritable(path, &error))?;
         Ok(OutputFile {
-            name,
+            path: path.to_owned(),
             sink,
             buffer: Vec::new(),
         })
@@ -60,7 +59,7 @@ impl OutputFile {
     pub(super) fn finish(mut self) -> Result<(), AuditError> {
         self.flush()?;
         let finished = self.sink().finish();
-        finished.map_err(|error| unwritable(&self.name, &error))
+        finished.map_err(|error| unwritable(&self.path, &error))
     }
 
     fn flush(&mut self) -> Result<(), AuditError> {
@@ -68,7 +67,7 @@ impl OutputFile {
         // A reader of standard output that has gone wants no more.
         let put = self.sink().put(&buffer);
         put.map(drop)
-            .map_err(|error| unwritable(&self.name, &error))
+            .map_err(|error| unwritable(&self.path, &error))
     }
 
     fn sink(&mut self) -> &mut dyn Sink {
@@ -88,8 +87,8 @@ impl Drop for OutputFile {
     }
 }
 
-fn unwritable(name: &str, error: &io::Error) -> AuditError {
-    AuditError::Io(format!("cannot write {name}: {error}"))
+fn unwritable(path: &Path, error: &io::Error) -> AuditError {
+    OutputError::not_written(path, error).into()
 }
 
 /// Checks that no file of a report is the database, or another of its files. `names` are those of the CSV files.
@@ -109,17 +108,11 @@ pub(super) fn check(job: &ReportJob, names: &[&str]) -> Result<(), AuditError> {
         for written in written_files(&path) {
             let identity = FileIdentity::of(&written);
             if database.contains(&identity) {
-                return Err(AuditError::Unusable(format!(
-                    "{} would overwrite the database; name another file",
-                    written.display()
-                )));
+                return Err(OutputError::OverwritesDatabase { file: written }.into());
             }
             if let Some((other, _)) = outputs.iter().find(|(_, other)| *other == identity) {
-                return Err(AuditError::Unusable(format!(
-                    "{} and {} would be the same file; name two files",
-                    other.display(),
-                    written.display()
-                )));
+                let names = [other.clone(), written];
+                return Err(OutputError::SameFile { names }.into());
             }
             outputs.push((written, identity));
         }
