@@ -1,6 +1,7 @@
 //! The documents against the sources: what a page says of files must be true.
 
 mod commands;
+mod exit_codes;
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Subcommand;
 
 use super::values::named;
-use super::{GENERAL, INPUT, OUTPUT};
+use super::{GENERAL, INPUT, OUTPUT, examples};
 use crate::audit::{CheckTime, Exclusion, StratumKind};
 use crate::config::NamedValue;
 
@@ -32,30 +32,35 @@ pub(crate) enum AuditStep {
     /// Each link is planned once, whatever the number of its citations. Never planned are links cited only in header fields
     /// (unsubscribe links), with a user or password, that ask for an action, that were cut short or read with a confidence
     /// below 0.8, and of private or reserved hosts. A plan can be repeated after more was loaded; results are kept.
+    #[command(after_help = examples::AUDIT_PLAN)]
     Plan(AuditPlanArgs),
     /// Check the planned links that are due with lychee, and store what it finds
     ///
     /// lychee runs on batches of 500 links, each stored when it is complete; after an interruption the
     /// check goes on from there. It reaches the network only through a proxy of this program, which connects to public
     /// addresses only, also at the end of redirects.
+    #[command(after_help = examples::AUDIT_CHECK)]
     Check(AuditCheckArgs),
     /// Import results of checks: the JSON of lychee, or CSV of any checker
     ///
     /// CSV has a first line with the columns `url`, `status` and `checked_at`, and may have `final_url` and `error`. A status is an HTTP
     /// code, or empty with an error of dns, connect, timeout, tls or other. Results that are there already are not added
     /// again.
+    #[command(after_help = examples::AUDIT_IMPORT)]
     Import(AuditImportArgs),
     /// Ask a CDX server for the captures of the planned links that are nearest to their first citations
     ///
     /// A CDX server is the index of a web archive: the Wayback Machine has one, and so has pywb. Dead links come first. Each
     /// answer is stored when it comes; after an interruption the questions go on from there. The questions end if the server
     /// refuses five times in a row.
+    #[command(after_help = examples::AUDIT_ARCHIVE)]
     Archive(AuditArchiveArgs),
     /// Write a report: one HTML file without outside resources, and CSV files
     ///
     /// Links by year of their first citation, host, domain, list and scheme; survival and half-life; archived and lost links; the
     /// most cited dead links with where they were cited and their snapshots; the method in words. The same database gives the
     /// same files.
+    #[command(after_help = examples::AUDIT_REPORT)]
     Report(AuditReportArgs),
 }
 

@@ -3,12 +3,19 @@
 
 pub(super) const PROGRAM: &str = "Exit codes:
   0  done
-  1  done, but some input could not be read (`parse --check`: some URL was rejected; `load`: a line is no record)
+  1  done, but some input could not be read (`parse --check`: some URL was rejected;
+     `load`: a line is no record; `audit import`: a result is refused;
+     `audit archive`: a URL has no answer)
   2  the arguments or the configuration cannot be used
- 69  `status`: no daemon answers; `load`: the server cannot be reached; `audit check`: the checker fails, or no server replies
+ 69  `status`: no daemon answers; `load`: the server cannot be reached;
+     `audit check`: the checker fails, or no server replies;
+     `audit archive`: the server cannot be reached, refuses, or is no CDX server
  74  the output, the state or the database cannot be written
- 75  `watch`: another instance is running with the same state; `load`: another program is writing to the database
- 78  `watch`: the state and the output contradict each other; `load`: a segment contradicts its sidecar or the database
+ 75  `watch`: another instance is running with the same state;
+     `load`, `audit`: another program is writing to the database
+ 78  `watch`: the state and the output contradict each other;
+     `load`: a segment contradicts its sidecar or the database;
+     `load`, `audit`: the database is damaged
 130  interrupted
 
 Environment:
@@ -85,6 +92,73 @@ pub(super) const AUDIT: &str = "Examples:
   urlspool audit import urls.db lychee.json --checked-at 2026-11-22
   urlspool audit archive urls.db --cdx https://web.archive.org/cdx/search/cdx --contact you@your.site
   urlspool audit report urls.db -o report.html --csv tables";
+
+#[cfg(feature = "audit")]
+pub(super) const AUDIT_PLAN: &str = "Exit codes:
+  0  done
+  2  the arguments or the database cannot be used, or the sample is too small
+ 74  the database cannot be read or written
+ 75  another program is writing to the database
+ 78  the database is damaged
+
+Examples:
+  urlspool audit plan urls.db
+  urlspool audit plan urls.db --sample 5000 --by year --seed 1";
+
+#[cfg(feature = "audit")]
+pub(super) const AUDIT_CHECK: &str = "Exit codes:
+  0  all that was due is checked, or --limit is reached
+  2  the arguments or the database cannot be used, or it has no plan
+ 69  the checker cannot be run, ends with an error or gives no answers, or no server replies
+ 74  the database or a temporary file cannot be written, or the proxy cannot be started
+ 75  another program is writing to the database
+ 78  the database is damaged
+130  interrupted; run it again to go on
+
+Examples:
+  urlspool audit check urls.db
+  urlspool audit check urls.db --limit 5000
+  urlspool audit check urls.db --max-age 12w --checker-args '--timeout 60'";
+
+#[cfg(feature = "audit")]
+pub(super) const AUDIT_IMPORT: &str = "Exit codes:
+  0  done
+  1  done, but some results are refused
+  2  the arguments, the database, its plan or the file of results cannot be used
+ 74  the database cannot be read or written
+ 75  another program is writing to the database
+ 78  the database is damaged
+
+Examples:
+  urlspool audit import urls.db results.csv
+  urlspool audit import urls.db lychee.json --checked-at 2026-11-22";
+
+#[cfg(feature = "audit")]
+pub(super) const AUDIT_ARCHIVE: &str = "Exit codes:
+  0  all that was due is asked for, or --limit is reached
+  1  done, but some URLs have no answer; run it again to ask for them
+  2  the arguments or the database cannot be used, it has no plan, or the server redirects
+ 69  the server cannot be reached, refuses, or is no CDX server; run it again to go on
+ 74  the database cannot be read or written
+ 75  another program is writing to the database
+ 78  the database is damaged
+130  interrupted; run it again to go on
+
+Examples:
+  urlspool audit archive urls.db --cdx https://web.archive.org/cdx/search/cdx --contact you@your.site
+  urlspool audit archive urls.db --cdx http://localhost:8080/web/cdx --contact you@your.site --rate 600";
+
+#[cfg(feature = "audit")]
+pub(super) const AUDIT_REPORT: &str = "Exit codes:
+  0  done
+  2  the arguments or the database cannot be used, it has no plan, or would be overwritten
+ 74  the database cannot be read, or a file cannot be written
+ 75  another program has locked the database
+ 78  the database is damaged
+
+Examples:
+  urlspool audit report urls.db -o report.html
+  urlspool audit report urls.db -o report.html --csv tables --no-senders";
 
 pub(super) const SCHEMA: &str = "Examples:
   urlspool schema > record.schema.json

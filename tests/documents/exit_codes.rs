@@ -1,0 +1,74 @@
+//! Exit codes: the help, the README and the page of audits name the same ones.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::read;
+use crate::scene::done;
+
+/// The rows of a table of exit codes, by code: the text of all cells after it.
+fn table(page: &str) -> BTreeMap<u8, &str> {
+    let rows = page.lines().filter_map(|line| {
+        let (code, text) = line.strip_prefix("| ")?.split_once(" | ")?;
+        Some((code.parse().ok()?, text))
+    });
+    rows.collect()
+}
+
+/// The exit codes in the help of a command, by code: the text after each, on one line.
+fn in_help(command: &[&str]) -> BTreeMap<u8, String> {
+    let ended = done(&[command, &["--help"]].concat());
+    let help = ended.text();
+    let (_, block) = help.split_once("Exit codes:\n").unwrap();
+    let mut codes = BTreeMap::new();
+    let mut last = None;
+    for line in block.lines().take_while(|line| !line.is_empty()) {
+        let (first, rest) = line.trim().split_once(' ').unwrap_or_default();
+        if let Ok(code) = first.parse::<u8>() {
+            last = Some(code);
+            codes.insert(code, rest.trim().to_owned());
+        } else {
+            let text = codes.get_mut(&last.unwrap()).unwrap();
+            *text = format!("{text} {}", line.trim());
+        }
+    }
+    assert!(!codes.is_empty());
+    codes
+}
+
+#[test]
+fn the_readme_names_the_exit_codes_of_the_help() {
+    let readme = read("README.md");
+    let (_, section) = readme.split_once("## Exit codes").unwrap();
+    let (help, page) = (in_help(&[]), table(section));
+    assert!(help.keys().eq(page.keys()), "{help:?} {page:?}");
+    for (code, text) in &help {
+        let clauses = text.split(['(', ';', ')']).map(str::trim);
+        for clause in clauses.filter(|clause| clause.starts_with('`')) {
+            assert!(page[code].contains(clause), "{code}: {clause}");
+        }
+    }
+}
+
+#[test]
+fn the_page_of_audits_names_the_exit_codes_of_each_step() {
+    let page = read("docs/audit.md");
+    let (_, section) = page.split_once("## Exit codes").unwrap();
+    let page = table(section.split("\n## ").next().unwrap());
+    let program = in_help(&[]);
+    for step in ["plan", "check", "import", "archive", "report"] {
+        let help: BTreeSet<_> = in_help(&["audit", step]).into_keys().collect();
+        let is_meant = |steps: &str| steps == "all" || steps.contains(&format!("`{step}`"));
+        let rows = page
+            .iter()
+            .filter(|(_, row)| is_meant(row.split(" | ").next().unwrap()));
+        let named: BTreeSet<_> = rows.map(|(code, _)| *code).collect();
+        assert_eq!(named, help, "{step}");
+        for code in help.intersection(&[1, 69].into()) {
+            let name = format!("`audit {step}`");
+            assert!(
+                program[code].contains(&name),
+                "{code} of {step} in the help of the program"
+            );
+        }
+    }
+}
