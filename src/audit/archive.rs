@@ -60,6 +60,8 @@ impl ArchiveJob {
 pub struct ArchiveCounts {
     /// URLs that are due at the start.
     pub due: u64,
+    /// URLs that are planned.
+    pub planned: u64,
     /// URLs with a capture.
     pub captured: u64,
     /// URLs without a capture.
@@ -115,6 +117,7 @@ pub fn archive(
         job,
         counts: ArchiveCounts {
             due: due.len() as u64,
+            planned: audit.planned_urls()?,
             ..ArchiveCounts::default()
         },
         pace: Pace::new(job.rate),

@@ -65,8 +65,8 @@ fn each_answer_gives_a_state() {
     );
     for part in [
         "9 of 9 URLs",
-        "1 not contacted",
-        "3 without an answer",
+        "; 1 of them not contacted",
+        "; 3 of them without an answer",
         "1 answer for a URL",
     ] {
         assert!(end.stderr.contains(part), "{part}: {}", end.stderr);

@@ -36,8 +36,8 @@ pub(super) enum CdxAnswerError {
 impl fmt::Display for CdxAnswerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            CdxAnswerError::Json(error) => error.fmt(f),
-            CdxAnswerError::MissingColumn(name) => write!(f, "it has no column `{name}`"),
+            CdxAnswerError::Json(error) => write!(f, "no JSON of a CDX server, {error}"),
+            CdxAnswerError::MissingColumn(name) => write!(f, "no column `{name}`"),
         }
     }
 }

@@ -87,7 +87,10 @@ impl fmt::Display for ArchiveError {
                 end,
                 asked,
                 due,
-            } => write!(f, "{server}: {end} ({asked} of {due} URLs are asked for)"),
+            } => write!(
+                f,
+                "{server}: {end}. {asked} of {due} URLs were asked for, and their answers are stored"
+            ),
         }
     }
 }
@@ -97,11 +100,11 @@ impl fmt::Display for ArchiveEnd {
         match self {
             ArchiveEnd::NoCdxServer { answers, reason } => write!(
                 f,
-                "{answers} answers in a row are not those of a CDX server, the last one because of {reason}; check the address of `--cdx`"
+                "{answers} answers in a row are not those of a CDX server (the last: {reason}); check the address of `--cdx`"
             ),
             ArchiveEnd::Refusals { refusals, reason } => write!(
                 f,
-                "{refusals} refusals in a row, the last one because of {reason}; run it again later, it goes on from here"
+                "{refusals} refusals in a row (the last: {reason}); run it again later, it goes on from here"
             ),
             ArchiveEnd::Pause { reason, minutes } => write!(
                 f,

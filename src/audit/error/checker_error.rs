@@ -48,10 +48,10 @@ impl fmt::Display for CheckerError {
                 code,
                 reason,
             } => {
-                write!(f, "{} ended with ", checker.display())?;
+                let checker = checker.display();
                 match code {
-                    Some(code) => write!(f, "exit code {code}: ")?,
-                    None => f.write_str("a signal: ")?,
+                    Some(code) => write!(f, "{checker} ended with exit code {code}: ")?,
+                    None => write!(f, "{checker} was ended by a signal: ")?,
                 }
                 f.write_str(reason.as_deref().unwrap_or("it printed no message"))
             }

@@ -71,11 +71,11 @@ impl Exclusion {
     #[must_use]
     pub fn meaning(self) -> &'static str {
         match self {
-            Exclusion::Scheme => "no link checker speaks the protocol",
+            Exclusion::Scheme => "link checkers do not speak its protocol",
             Exclusion::NoHref => "no browser would fetch it",
-            Exclusion::HeaderOnly => "cited only in header fields, as List-Unsubscribe",
-            Exclusion::Credentials => "with a user or a password",
-            Exclusion::Action => "its path or query asks for an action, as unsubscribe",
+            Exclusion::HeaderOnly => "cited only in header fields, such as List-Unsubscribe",
+            Exclusion::Credentials => "its URL holds a user name or a password",
+            Exclusion::Action => "its path or query asks for an action, such as unsubscribe",
             Exclusion::Shortened => "its author cut it short",
             Exclusion::Confidence => "read with a confidence below 0.8",
             Exclusion::PrivateHost => "its host is private, reserved or not public",

@@ -29,9 +29,10 @@ pub(crate) struct AuditArgs {
 pub(crate) enum AuditStep {
     /// Plan which links are checked, and print how many are not and why
     ///
-    /// Each link is planned once, whatever the number of its citations. Never planned are links cited only in header fields
-    /// (unsubscribe links), with a user or password, that ask for an action, that were cut short or read with a confidence
-    /// below 0.8, and of private or reserved hosts. A plan can be repeated after more was loaded; results are kept.
+    /// Each link is planned once, whatever the number of its citations. Left out are links cited only in header fields (most of
+    /// them unsubscribe from a list), with a user name or password, that ask for an action, that were cut short or read with a
+    /// confidence below 0.8 (`--force` plans these too), and those of private or reserved hosts (`--allow-private`). A plan can be
+    /// repeated after more was loaded; results are kept.
     #[command(after_help = examples::AUDIT_PLAN)]
     Plan(AuditPlanArgs),
     /// Check the planned links that are due with lychee, and store what it finds
@@ -44,8 +45,8 @@ pub(crate) enum AuditStep {
     /// Import results of checks: the JSON of lychee, or CSV of any checker
     ///
     /// CSV has a first line with the columns `url`, `status` and `checked_at`, and may have `final_url` and `error`. A status is an HTTP
-    /// code, or empty with an error of dns, connect, timeout, tls or other. Results that are there already are not added
-    /// again.
+    /// code, or empty with an error of dns, connect, timeout, tls or other. Times before 1990 or in the future are refused. A result that
+    /// was imported before is not added again.
     #[command(after_help = examples::AUDIT_IMPORT)]
     Import(AuditImportArgs),
     /// Ask a CDX server for the captures of the planned links that are nearest to their first citations
@@ -72,7 +73,7 @@ pub(crate) struct AuditPlanArgs {
     pub(crate) database: PathBuf,
 
     /// Plan a sample of N links, equally divided among the strata
-    #[arg(long, value_name = "N", help_heading = INPUT)]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = INPUT)]
     pub(crate) sample: Option<u64>,
 
     /// The strata of the sample
@@ -83,7 +84,7 @@ pub(crate) struct AuditPlanArgs {
     #[arg(long, value_name = "S", default_value_t = 0, requires = "sample", help_heading = INPUT)]
     pub(crate) seed: u64,
 
-    /// Plan links of this kind too, which are left out for caution
+    /// Plan links of this kind too, which are left out as a precaution
     #[arg(long, value_name = "REASON", value_parser = named::<Exclusion>(), help_heading = INPUT)]
     pub(crate) force: Vec<Exclusion>,
 
@@ -215,9 +216,11 @@ impl fmt::Display for AuditValueError {
         match self {
             AuditValueError::Time => f.write_str("write it as 2026-11-22 or 2026-11-22T10:00:00Z"),
             AuditValueError::Age => f.write_str("write a number with h, d or w, for example 30d"),
-            AuditValueError::LastBackslash => f.write_str("--checker-args ends with a backslash"),
+            AuditValueError::LastBackslash => {
+                f.write_str("--checker-args ends with a backslash, which escapes nothing")
+            }
             AuditValueError::OpenQuote(quote) => {
-                write!(f, "--checker-args has an open quote: {quote}")
+                write!(f, "--checker-args has a quote that is not closed: {quote}")
             }
         }
     }

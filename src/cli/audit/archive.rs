@@ -46,7 +46,11 @@ fn summary(counts: &ArchiveCounts) -> String {
         text.push_str(&format!(", {} without an answer", counts.failed));
     }
     if counts.due == 0 {
-        text.push_str("; this server was asked for all that is planned, or its captures are known");
+        text.push_str(if counts.planned == 0 {
+            "; the plan holds no links, and `urlspool audit plan` prints why they are left out"
+        } else {
+            "; this server was asked for each planned link before, or an archive is known to hold it"
+        });
     }
     if counts.is_interrupted {
         text.push_str("; interrupted, run it again to go on");

@@ -70,7 +70,7 @@ fn summary(counts: &CheckCounts) -> String {
         (counts.unanswered, "without an answer of the checker"),
     ] {
         if count > 0 {
-            text.push_str(&format!(", among these {count} {noun}"));
+            text.push_str(&format!("; {count} of them {noun}"));
         }
     }
     if counts.unmatched > 0 {

@@ -1,7 +1,7 @@
 //! `urlspool audit plan`.
 
 use super::super::args::AuditPlanArgs;
-use super::super::error::{CommandError, CommandResult};
+use super::super::error::CommandResult;
 use super::super::exit::Exit;
 use super::super::stdout::print;
 use super::super::terminal::escaped;
@@ -11,12 +11,6 @@ use crate::audit::{PlanCounts, PlanJob, Sample, plan as make_plan};
 const LISTED_STRATA: usize = 60;
 
 pub(super) fn plan(args: &AuditPlanArgs) -> CommandResult {
-    if args.sample == Some(0) {
-        return Err(CommandError::new(
-            Exit::Usage,
-            "a sample has at least one link",
-        ));
-    }
     let mut job = PlanJob::new(args.database.clone());
     job.lifted.clone_from(&args.force);
     job.private_hosts.clone_from(&args.allow_private);

@@ -17,7 +17,7 @@ pub(super) fn stop_on_signals(stop: &Arc<AtomicBool>) -> Result<(), CommandError
         flag::register_conditional_shutdown(signal, code, Arc::clone(stop))
             .and_then(|_| flag::register(signal, Arc::clone(stop)))
             .map_err(|error| {
-                CommandError::new(Exit::Output, format!("cannot wait for signals: {error}"))
+                CommandError::new(Exit::Output, format!("cannot catch signals: {error}"))
             })?;
     }
     Ok(())
