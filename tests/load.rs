@@ -2,6 +2,7 @@
 
 #[cfg(any(feature = "elasticsearch", feature = "postgres"))]
 mod authority;
+mod bad_lines;
 #[cfg(feature = "elasticsearch")]
 mod checking_server;
 #[cfg(feature = "elasticsearch")]
@@ -13,6 +14,7 @@ mod replace;
 mod search;
 mod segments;
 mod slow_input;
+mod target_files;
 
 use std::path::Path;
 
@@ -197,124 +199,6 @@ fn the_index_has_the_texts_of_the_message_that_was_loaded_first() {
 }
 
 #[test]
-fn lines_of_other_types_are_skipped_and_bad_lines_named() {
-    let folder = Folder::new();
-    let lines = records(&folder, "a.mbox", MAIL);
-    let mixed = [
-        &b"{\"type\":\"event\",\"kind\":\"skip\"}\nno record\n\n"[..],
-        &lines,
-    ]
-    .concat();
-    let path = folder.file("mixed.jsonl", &mixed);
-    let ended = load(&folder, &[&path], b"");
-    assert_eq!(ended.status, Some(1));
-    assert!(
-        ended
-            .stderr
-            .contains("mixed.jsonl, line 2: no record: expected ident"),
-        "{}",
-        ended.stderr
-    );
-    assert!(
-        ended
-            .stderr
-            .contains("4 of them new, 1 lines of other types skipped"),
-        "{}",
-        ended.stderr
-    );
-}
-
-#[test]
-fn records_without_needed_fields_and_of_other_versions_are_refused() {
-    let folder = Folder::new();
-    let mail = folder.file("a.mbox", MAIL);
-    let whole = String::from_utf8(done(&["scan", &mail]).stdout).unwrap();
-    for lines in [
-        done(&["scan", "--slim", &mail]).stdout,
-        done(&["scan", "--fields", "url", &mail]).stdout,
-        whole
-            .replace("{\"schema\":1,", "{\"schema\":2,")
-            .into_bytes(),
-    ] {
-        let ended = load(&folder, &[], &lines);
-        assert_eq!(ended.status, Some(2), "{}", ended.stderr);
-        assert!(
-            ended
-                .stderr
-                .contains("standard input, line 1: a record that cannot be loaded"),
-            "{}",
-            ended.stderr
-        );
-    }
-}
-
-#[test]
-fn lines_with_wrong_values_are_named_and_the_others_loaded() {
-    let folder = Folder::new();
-    let lines = String::from_utf8(records(&folder, "a.mbox", MAIL)).unwrap();
-    let line = lines.lines().next().unwrap();
-    let wrong = [
-        ("\"port\":80", "\"port\":70000"),
-        ("\"port\":80", "\"port\":80,\"port\":80"),
-        ("\"path_b64\":null", "\"path_b64\":\"?\""),
-        ("\"references\":[]", "\"references\":[\"a\\u0000\"]"),
-        ("\"references\":[]", "\"references\":[\"\\ud800\"]"),
-        ("A lamp", "A \\u0000lamp"),
-        ("\"references\":[]", "\"references\":5"),
-        (
-            "\"digest\":\"",
-            &format!("\"digest\":\"{}", "0".repeat(9000)),
-        ),
-    ]
-    .map(|(from, to)| {
-        let changed = line.replacen(from, to, 1);
-        assert_ne!(changed, line, "{from}");
-        changed + "\n"
-    });
-    for wrong in &wrong {
-        let ended = load(&folder, &[], wrong.as_bytes());
-        assert_eq!(ended.status, Some(1), "{wrong}: {}", ended.stderr);
-        let reason = "standard input, line 1: no record: ";
-        assert!(ended.stderr.contains(reason), "{}", ended.stderr);
-    }
-    let right = line.replace("\"references\":[]", r#""references":["\\u0000"]"#) + "\n";
-    let mixed = [&*wrong.concat(), &right, &lines].concat();
-    let ended = load(&folder, &[], mixed.as_bytes());
-    assert_eq!(ended.status, Some(1), "{}", ended.stderr);
-    assert!(
-        ended.stderr.contains("5 records, 4 of them new, 8 lines"),
-        "{}",
-        ended.stderr
-    );
-    check_database(&folder.path("urls.db"));
-}
-
-#[test]
-fn targets_that_keep_nothing_are_refused() {
-    let folder = Folder::new();
-    let lines = records(&folder, "a.mbox", MAIL);
-    let into = |target: &str, args: &[&str]| {
-        let mut command = urlspool(["load", "--into", target]);
-        ended(command.args(args).current_dir(folder.root()), &lines)
-    };
-    for target in ["", "sqlite:", ":memory:", "sqlite::memory:"] {
-        let ended = into(target, &[]);
-        assert_eq!(ended.status, Some(2), "{target}: {}", ended.stderr);
-        assert!(ended.stderr.contains("is a file"), "{}", ended.stderr);
-    }
-    let name = "file:urls.db?mode=memory";
-    assert_eq!(into(name, &[]).status, Some(0));
-    check_database(&folder.path(name));
-    let input = folder.file("a.jsonl", &lines);
-    for path in ["a.jsonl", "./a.jsonl", &input] {
-        let ended = into("a.jsonl", &[path]);
-        assert_eq!(ended.status, Some(2), "{}", ended.stderr);
-        assert!(ended.stderr.contains("both an input"), "{}", ended.stderr);
-    }
-    assert_eq!(std::fs::read(&input).unwrap(), lines);
-}
-
-#[test]
 fn copies_in_many_mailboxes_are_loaded_in_linear_time() {
     let folder = Folder::new();
     let lines = String::from_utf8(records(&folder, "a.mbox", MAIL)).unwrap();
@@ -332,33 +216,6 @@ fn copies_in_many_mailboxes_are_loaded_in_linear_time() {
     );
     assert_eq!(value::<i64>(&folder, "SELECT max(messages) FROM links"), 2);
     check_database(&folder.path("urls.db"));
-}
-
-#[test]
-fn a_file_of_another_program_is_refused_and_unchanged() {
-    let folder = Folder::new();
-    let lines = records(&folder, "a.mbox", MAIL);
-    Connection::open(folder.path("urls.db"))
-        .unwrap()
-        .execute_batch("CREATE TABLE notes(text)")
-        .unwrap();
-    let marked = folder.path("marked.db");
-    Connection::open(&marked)
-        .unwrap()
-        .execute_batch("PRAGMA application_id=7")
-        .unwrap();
-    let into = ended(urlspool(["load", "--into"]).arg(marked), &lines);
-    assert_eq!(into.status, Some(2), "{}", into.stderr);
-    let before = std::fs::read(folder.path("urls.db")).unwrap();
-    let ended = load(&folder, &[], &lines);
-    assert_eq!(ended.status, Some(2), "{}", ended.stderr);
-    assert!(ended.stderr.contains("another program"), "{}", ended.stderr);
-    assert_eq!(std::fs::read(folder.path("urls.db")).unwrap(), before);
-    folder.write(
-        "urls.db",
-        "some text, which is longer than the header of a database".repeat(9),
-    );
-    assert_eq!(load(&folder, &[], &lines).status, Some(2));
 }
 
 #[test]

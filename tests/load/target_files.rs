@@ -1,0 +1,58 @@
+//! Targets that are no databases of this program.
+
+use rusqlite::Connection;
+
+use super::{MAIL, check_database, load, records};
+use crate::scene::{Folder, ended, urlspool};
+
+#[test]
+fn targets_that_keep_nothing_are_refused() {
+    let folder = Folder::new();
+    let lines = records(&folder, "a.mbox", MAIL);
+    let into = |target: &str, args: &[&str]| {
+        let mut command = urlspool(["load", "--into", target]);
+        ended(command.args(args).current_dir(folder.root()), &lines)
+    };
+    for target in ["", "sqlite:", ":memory:", "sqlite::memory:"] {
+        let ended = into(target, &[]);
+        assert_eq!(ended.status, Some(2), "{target}: {}", ended.stderr);
+        assert!(ended.stderr.contains("is a file"), "{}", ended.stderr);
+    }
+    let name = "file:urls.db?mode=memory";
+    assert_eq!(into(name, &[]).status, Some(0));
+    check_database(&folder.path(name));
+    let input = folder.file("a.jsonl", &lines);
+    for path in ["a.jsonl", "./a.jsonl", &input] {
+        let ended = into("a.jsonl", &[path]);
+        assert_eq!(ended.status, Some(2), "{}", ended.stderr);
+        assert!(ended.stderr.contains("both an input"), "{}", ended.stderr);
+    }
+    assert_eq!(std::fs::read(&input).unwrap(), lines);
+}
+
+#[test]
+fn a_file_of_another_program_is_refused_and_unchanged() {
+    let folder = Folder::new();
+    let lines = records(&folder, "a.mbox", MAIL);
+    Connection::open(folder.path("urls.db"))
+        .unwrap()
+        .execute_batch("CREATE TABLE notes(text)")
+        .unwrap();
+    let marked = folder.path("marked.db");
+    Connection::open(&marked)
+        .unwrap()
+        .execute_batch("PRAGMA application_id=7")
+        .unwrap();
+    let into = ended(urlspool(["load", "--into"]).arg(marked), &lines);
+    assert_eq!(into.status, Some(2), "{}", into.stderr);
+    let before = std::fs::read(folder.path("urls.db")).unwrap();
+    let ended = load(&folder, &[], &lines);
+    assert_eq!(ended.status, Some(2), "{}", ended.stderr);
+    assert!(ended.stderr.contains("another program"), "{}", ended.stderr);
+    assert_eq!(std::fs::read(folder.path("urls.db")).unwrap(), before);
+    folder.write(
+        "urls.db",
+        "some text, which is longer than the header of a database".repeat(9),
+    );
+    assert_eq!(load(&folder, &[], &lines).status, Some(2));
+}
