@@ -20,6 +20,7 @@ mod gone;
 mod json_path;
 mod json_text;
 mod line;
+mod line_error;
 mod location;
 mod object;
 mod owned;
@@ -57,12 +58,13 @@ pub use format::{
 pub use found_row::FoundRow;
 pub use gone::write_gone;
 pub use line::json_line;
+pub use line_error::{ExpectedValue, LineError, LineFault, UnsuitableRecord};
 pub use owned::{OwnedMessage, OwnedPart, OwnedRecord, OwnedSource};
 pub use parsed::write_parsed;
 pub use parts::{Decoded, Parts};
 pub use read_error::RecordReadError;
 pub use record_line::{
-    GoneLine, JsonList, LineError, MessageLine, RecordLine, SourceLine, UrlLine, read_record_line,
+    GoneLine, JsonList, MessageLine, RecordLine, SourceLine, UrlLine, read_record_line,
 };
 pub use reject::write_reject;
 pub use schema::{

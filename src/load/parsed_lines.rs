@@ -12,7 +12,7 @@ use super::input::LoadInput;
 use super::lines::{InputLines, NextLine};
 use super::target::{InputLine, LoadRow};
 use crate::limits::{LOAD_BATCH_SECONDS, LOAD_LINE_BYTES, LOAD_PARSED_BATCHES, LOAD_PARSED_BYTES};
-use crate::record::{LineError, RecordLine, UrlLine, read_record_line};
+use crate::record::{LineError, LineFault, RecordLine, UrlLine, read_record_line};
 
 /// Lines, or their end.
 #[derive(Debug)]
@@ -207,5 +207,7 @@ fn parse(line: &[u8]) -> Result<ParsedRecord, LineError> {
 }
 
 fn too_long() -> LineError {
-    LineError::NoRecord(format!("it is longer than {LOAD_LINE_BYTES} bytes"))
+    LineError::NoRecord(LineFault::TooLong {
+        max_bytes: LOAD_LINE_BYTES,
+    })
 }
