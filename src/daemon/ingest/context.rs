@@ -1,5 +1,6 @@
 //! Everything that the ingest of a file needs besides the file.
 
+use std::collections::VecDeque;
 use std::path::Path;
 
 use super::identity::{FileVersion, mailbox_key, path_key};
@@ -82,6 +83,7 @@ impl IngestContext<'_> {
             mailbox,
             growing,
             holder: None,
+            positions: VecDeque::new(),
         }
     }
 

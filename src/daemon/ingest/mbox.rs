@@ -11,7 +11,7 @@ use std::path::Path;
 
 use super::identity::{FileVersion, PiecePosition, guard_hash};
 use super::mbox_lock::with_lock;
-use super::message_ingest::MessageIngest;
+use super::message_ingest::{MboxPosition, MessageIngest};
 use super::outcome::{EndCertainty, FileOutcome, SettleState};
 use crate::daemon::error::DaemonError;
 use crate::daemon::store::{HolderKey, MboxCursor};
@@ -81,9 +81,10 @@ impl MboxFile<'_> {
         ingest: &mut MessageIngest<'_>,
     ) -> Result<FileOutcome, DaemonError> {
         let mailbox = ingest.mailbox.key;
-        let known = ingest
-            .session
-            .with(|committer| committer.transaction()?.cursor(self.version.id, &[mailbox]))?;
+        let known = ingest.session.with(|committer| {
+            committer.store_cursor(self.version.id)?;
+            committer.transaction()?.cursor(self.version.id, &[mailbox])
+        })?;
         let pass = self.pass(known, ingest)?;
         let mut chunk_bytes = CHUNK_BYTES.min(self.max_message_bytes);
         loop {
@@ -122,17 +123,24 @@ impl MboxFile<'_> {
                 (true, true) => EndCertainty::EndOfFile,
                 (true, false) => EndCertainty::MidLine,
             };
+            let after = |message: &Message<'_>| {
+                let start = (message.start - block.offset) as usize;
+                let end = (message.end() - block.offset) as usize;
+                MboxCursor {
+                    first: message.start,
+                    last: message.end(),
+                    guard: guard_hash(&block.bytes[start..end]),
+                    ..chunk.cursor
+                }
+            };
+            if ingest.holder.is_some() {
+                let position = |message| self.position(after(message), &chunk.head);
+                ingest.positions = complete.iter().map(position).collect();
+            }
             ingest.ingest(complete, None, end)?;
             let is_complete = is_settled || messages.is_empty() && chunk.at_end;
-            let mut cursor = chunk.cursor;
-            if let Some(last) = complete.last() {
-                let start = (last.start - block.offset) as usize;
-                let end = (last.end() - block.offset) as usize;
-                (cursor.first, cursor.last) = (last.start, last.end());
-                cursor.guard = guard_hash(&block.bytes[start..end]);
-            }
             let progress = MboxProgress {
-                cursor,
+                cursor: complete.last().map_or(chunk.cursor, after),
                 head: &chunk.head,
                 complete: is_complete.then_some(chunk.version),
                 at_end: chunk.at_end,
@@ -157,6 +165,12 @@ impl MboxFile<'_> {
             BlockReader::new(from_start, Vec::new(), self.format, self.max_message_bytes);
         let mut first_digest = 0;
         let mut end = start;
+        // No position is between two pieces. Should the message be interrupted, the file is read again in another pass.
+        let unknown = MboxCursor {
+            guard: !cursor.guard,
+            ..cursor
+        };
+        self.move_cursor(unknown, head, ingest)?;
         loop {
             let mut block = match reader.next_block() {
                 Ok(Some(block)) => block,
@@ -173,6 +187,7 @@ impl MboxFile<'_> {
             end = block.offset + block.bytes.len() as u64;
             let at_end = self.version.size <= end;
             if at_end && self.settle_state != SettleState::Settled {
+                self.move_cursor(cursor, head, ingest)?;
                 return Ok(FileOutcome::Waiting);
             }
             let position = (block.role != BlockRole::FirstFragment).then_some(PiecePosition {
@@ -234,21 +249,51 @@ impl MboxFile<'_> {
         progress: &MboxProgress<'_>,
         ingest: &mut MessageIngest<'_>,
     ) -> Result<FileOutcome, DaemonError> {
-        let mut cursor = progress.cursor;
+        let MboxPosition { file, mut cursor } = self.position(progress.cursor, progress.head);
         cursor.size = progress.complete.map_or(0, |version| version.size);
         cursor.mtime = progress.complete.map_or(0, |version| version.mtime);
-        let head_bytes = cursor.last.min(progress.head.len() as u64);
-        cursor.head = guard_hash(&progress.head[..head_bytes as usize]);
         let mailbox = ingest.mailbox.id;
         ingest.session.with(|committer| {
-            let state = committer.transaction()?;
-            state.put_cursor(self.version.id, mailbox, &cursor)
+            committer.move_cursor(file, mailbox, cursor);
+            committer.store_cursor(file)
         })?;
         Ok(match (progress.complete, progress.at_end) {
             (Some(_), _) => FileOutcome::Complete,
             (None, true) => FileOutcome::Waiting,
             (None, false) => FileOutcome::Partial,
         })
+    }
+
+    /// Sets the position that the next commit stores, if holders are tracked.
+    fn move_cursor(
+        &self,
+        cursor: MboxCursor,
+        head: &[u8],
+        ingest: &MessageIngest<'_>,
+    ) -> Result<(), DaemonError> {
+        if ingest.holder.is_none() {
+            return Ok(());
+        }
+        let MboxPosition { file, cursor } = self.position(cursor, head);
+        ingest.session.with(|committer| {
+            committer.move_cursor(file, ingest.mailbox.id, cursor);
+            Ok(())
+        })
+    }
+
+    /// A position from which something is unread. `cursor` lacks the hash of `head`, the first bytes of the file.
+    fn position(&self, cursor: MboxCursor, head: &[u8]) -> MboxPosition {
+        let head_bytes = cursor.last.min(head.len() as u64);
+        let cursor = MboxCursor {
+            head: guard_hash(&head[..head_bytes as usize]),
+            size: 0,
+            mtime: 0,
+            ..cursor
+        };
+        MboxPosition {
+            file: self.version.id,
+            cursor,
+        }
     }
 
     /// Reads up to `bytes` bytes from the start of the last message that was ingested, or from the start of the file if
@@ -350,3 +395,6 @@ impl io::Read for OffsetReader<'_> {
         Ok(bytes)
     }
 }
+
+#[cfg(test)]
+mod tests;

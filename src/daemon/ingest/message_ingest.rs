@@ -1,6 +1,6 @@
 //! Ingest of messages: skips those that are recorded, extracts the others, and adds records and state to the batch.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::os::unix::ffi::OsStringExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -17,7 +17,7 @@ use super::parser_pool::ParserPool;
 use crate::daemon::counters::Counters;
 use crate::daemon::error::DaemonError;
 use crate::daemon::store::{
-    GivenMessage, GrowingMessage, Hash128, HolderKey, Session, message_link,
+    FileId, GivenMessage, GrowingMessage, Hash128, HolderKey, MboxCursor, Session, message_link,
 };
 use crate::decode::HeaderFields;
 use crate::diagnostic::Event;
@@ -41,6 +41,16 @@ pub(super) struct MessageIngest<'i> {
     pub(super) growing: Vec<GrowingMessage>,
     /// The holder of the messages; `None` if holders are not tracked.
     pub(super) holder: Option<HolderKey>,
+    /// The positions after the next messages, of an mbox whose holders are tracked. A commit between two messages stores the one
+    /// between them: else messages that are removed from the mbox before it is read again would stay held.
+    pub(super) positions: VecDeque<MboxPosition>,
+}
+
+/// Position in an mbox after one of its messages.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MboxPosition {
+    pub(super) file: FileId,
+    pub(super) cursor: MboxCursor,
 }
 
 /// A message and its identity.
@@ -257,6 +267,7 @@ impl MessageIngest<'_> {
         let mut growing = output
             .as_ref()
             .and_then(|output| self.growing_state(message, output, given.as_ref()));
+        let position = self.positions.pop_front();
         // One call, so that no commit can come between the parts of a message.
         let drops_earlier = self.session.with(|committer| {
             // Another reader may have added the same message in the meantime.
@@ -284,6 +295,9 @@ impl MessageIngest<'_> {
             }
             if let Some(growing) = &growing {
                 state.put_growing(mailbox, growing)?;
+            }
+            if let Some(MboxPosition { file, cursor }) = position {
+                committer.move_cursor(file, mailbox, cursor);
             }
             Ok(drops_earlier)
         })?;

@@ -8,6 +8,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::gone::GoneMessage;
+use super::keys::{FileId, MailboxId};
+use super::mail_rows::MboxCursor;
 use super::segment_rows::{SegmentPhase, UnsealedSegment};
 use super::state_db::StateDb;
 use super::state_paths::meta_name;
@@ -45,6 +47,16 @@ struct PendingBatch {
     messages: u64,
     /// Number of messages that are gone; each has a line.
     gone: u64,
+    /// The positions after the last messages of mboxes that are being read, which the commit stores. At most one for each reader.
+    cursors: Vec<PendingCursor>,
+}
+
+/// Position in an mbox that is stored with the next commit.
+#[derive(Debug)]
+struct PendingCursor {
+    file: FileId,
+    mailbox: MailboxId,
+    cursor: MboxCursor,
 }
 
 /// Size of the batch that waits for a commit.
@@ -107,6 +119,40 @@ impl Committer {
         self.batch.gone += gone.len() as u64;
     }
 
+    /// Sets the position in an mbox that the next commit stores: after the last message that was added, so that no commit holds
+    /// messages after its position. Takes the place of the one before; costs no statement.
+    pub(crate) fn move_cursor(&mut self, file: FileId, mailbox: MailboxId, cursor: MboxCursor) {
+        self.batch.cursors.retain(|pending| pending.file != file);
+        let pending = PendingCursor {
+            file,
+            mailbox,
+            cursor,
+        };
+        self.batch.cursors.push(pending);
+    }
+
+    /// Stores the position in an mbox that waits for the next commit, if one does.
+    pub(crate) fn store_cursor(&mut self, file: FileId) -> Result<(), DaemonError> {
+        let cursors = std::mem::take(&mut self.batch.cursors);
+        let (stored, others) = cursors
+            .into_iter()
+            .partition(|pending| pending.file == file);
+        self.batch.cursors = others;
+        self.store_cursors(stored)
+    }
+
+    fn store_cursors(&mut self, cursors: Vec<PendingCursor>) -> Result<(), DaemonError> {
+        for PendingCursor {
+            file,
+            mailbox,
+            cursor,
+        } in &cursors
+        {
+            self.transaction()?.put_cursor(*file, *mailbox, cursor)?;
+        }
+        Ok(())
+    }
+
     /// Size of the batch.
     pub(crate) fn pending(&self) -> PendingSize {
         PendingSize {
@@ -136,6 +182,8 @@ impl Committer {
             return Ok(CommittedCounts::default());
         }
         self.transaction()?;
+        let cursors = std::mem::take(&mut self.batch.cursors);
+        self.store_cursors(cursors)?;
         let batch = std::mem::take(&mut self.batch);
         if is_planted(PlantedFault::StateBeforeData) {
             self.commit_state_first(&batch)?;

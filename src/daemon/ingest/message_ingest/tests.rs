@@ -38,6 +38,7 @@ fn a_chunk_with_many_records_is_committed_in_batches() {
         mailbox: MailboxProgress::new(id, 2),
         growing: Vec::new(),
         holder: None,
+        positions: VecDeque::new(),
     };
     let found = ingest.split(&block, Format::Mbox);
     ingest.ingest(&found, None, EndCertainty::Certain).unwrap();
@@ -99,6 +100,7 @@ fn two_readers_of_one_mailbox_record_a_message_once() {
             mailbox,
             growing: Vec::new(),
             holder: None,
+            positions: VecDeque::new(),
         });
     }
     // Each asks whether the message is recorded before either of them adds it.
