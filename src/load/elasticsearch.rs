@@ -82,7 +82,7 @@ impl ElasticsearchTarget {
         Ok(ElasticsearchTarget {
             client: HttpClient::new(
                 server,
-                &authorities,
+                authorities,
                 credentials.elasticsearch_api_key.as_ref(),
             ),
             lock: IndexLock::new(names.segments.clone(), format!("{server}/{index}")),
@@ -170,15 +170,9 @@ fn authorities(server: &IndexServer) -> Result<TrustedAuthorities, LoadError> {
     let Some(path) = &server.root_file else {
         return Ok(TrustedAuthorities::Machine);
     };
-    let found = certificates(path)
-        .map_err(|error| LoadError::Unusable(format!("cannot read {}: {error}", path.display())))?;
-    if found.is_empty() {
-        return Err(LoadError::Unusable(format!(
-            "{} has no certificates of authorities in PEM",
-            path.display()
-        )));
-    }
-    Ok(TrustedAuthorities::Named(found))
+    certificates(path)
+        .map(TrustedAuthorities::Named)
+        .map_err(|error| LoadError::Unusable(error.to_string()))
 }
 
 /// The refusal to replace.

@@ -69,7 +69,7 @@ impl fmt::Display for TargetNameError {
             ),
             TargetNameError::Parameter(name) => write!(
                 out,
-                "`{name}` is no parameter of this target; that of elasticsearch+https is ?sslrootcert=FILE"
+                "`{name}` is no parameter of this target; elasticsearch+https has one, ?sslrootcert=FILE, where FILE may be `system`"
             ),
             TargetNameError::NoFile => {
                 out.write_str("a database is a file; write its name, such as urls.db")
@@ -141,7 +141,10 @@ fn elasticsearch(scheme: &str, rest: &str) -> Result<TargetName, TargetNameError
     if host.is_empty() || !is_index_name(index) {
         return Err(TargetNameError::Index);
     }
-    let root_file = query.map(|query| root_file(scheme, query)).transpose()?;
+    let root_file = match query {
+        Some(query) => root_file(scheme, query)?,
+        None => None,
+    };
     #[cfg(feature = "elasticsearch")]
     return Ok(TargetName::Elasticsearch {
         server: IndexServer {
@@ -157,16 +160,28 @@ fn elasticsearch(scheme: &str, rest: &str) -> Result<TargetName, TargetNameError
     }
 }
 
-/// The file that the parameter of an Elasticsearch URL names.
-fn root_file<'q>(scheme: &str, query: &'q str) -> Result<&'q str, TargetNameError> {
-    match query.split_once('=') {
-        Some(("sslrootcert", file)) if scheme == "https" && !file.is_empty() => Ok(file),
-        other => {
-            let name = other.map_or(query, |(name, _)| name);
-            Err(TargetNameError::Parameter(name.to_owned()))
+/// The file that the parameter of an Elasticsearch URL names; `None` if it names the authorities of the machine.
+fn root_file<'q>(scheme: &str, query: &'q str) -> Result<Option<&'q str>, TargetNameError> {
+    let mut named = None;
+    for parameter in query.split('&') {
+        match parameter.split_once('=') {
+            Some(("sslrootcert", file))
+                if scheme == "https" && !file.is_empty() && named.is_none() =>
+            {
+                named = Some(file);
+            }
+            other => {
+                let name = other.map_or(parameter, |(name, _)| name);
+                return Err(TargetNameError::Parameter(name.to_owned()));
+            }
         }
     }
+    Ok(named.filter(|file| *file != MACHINE_AUTHORITIES))
 }
+
+/// The value of `sslrootcert` that names the authorities of the machine, as for `PostgreSQL`'s own programs. A file of this name
+/// is `./system`.
+pub(super) const MACHINE_AUTHORITIES: &str = "system";
 
 /// Maximum size of the name of an index, in bytes: servers accept 255, and the index of segments has a longer name.
 const INDEX_NAME_BYTES: usize = 240;
@@ -228,6 +243,7 @@ mod tests {
             })
         );
     }
+
     #[test]
     fn the_parameter_of_an_index_names_a_file_of_authorities() {
         for (text, name) in [
@@ -241,10 +257,21 @@ mod tests {
                 "elasticsearch+http://host/urls?sslrootcert=a.crt",
                 "sslrootcert",
             ),
+            ("elasticsearch+https://host/urls?sslrootcert=a&x=b", "x"),
+            ("elasticsearch+https://host/urls?sslrootcert=a&", ""),
+            (
+                "elasticsearch+https://host/urls?sslrootcert=a&sslrootcert=b",
+                "sslrootcert",
+            ),
         ] {
             let expected = TargetNameError::Parameter(name.to_owned());
             assert_eq!(TargetName::parse(text), Err(expected), "{text}");
         }
+        #[cfg(feature = "elasticsearch")]
+        assert_eq!(
+            TargetName::parse("elasticsearch+https://host/urls?sslrootcert=system"),
+            TargetName::parse("elasticsearch+https://host/urls")
+        );
         #[cfg(feature = "elasticsearch")]
         assert_eq!(
             TargetName::parse("elasticsearch+https://host/urls?sslrootcert=/etc/a%20b.crt"),

@@ -5,6 +5,10 @@ use std::process::Command;
 
 use crate::scene::Folder;
 
+/// PEM of a certificate whose bytes are none.
+pub(crate) const NO_CERTIFICATE: &str =
+    "-----BEGIN CERTIFICATE-----\nbm8gY2VydGlmaWNhdGU=\n-----END CERTIFICATE-----\n";
+
 /// An authority, and the certificate of a server that it signed.
 pub(crate) struct Authority {
     folder: Folder,

@@ -3,6 +3,7 @@
 use std::io;
 use std::time::Duration;
 
+use rustls::CertificateError;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -20,6 +21,7 @@ use crate::load::http_agent::{TrustedAuthorities, http_agent};
 pub(super) struct HttpClient {
     agent: Agent,
     server: String,
+    authorities: TrustedAuthorities,
     authorization: Option<Secret>,
 }
 
@@ -136,19 +138,20 @@ impl HttpClient {
     /// A client of the server at a URL without a slash at its end.
     pub(super) fn new(
         server: &str,
-        authorities: &TrustedAuthorities,
+        authorities: TrustedAuthorities,
         api_key: Option<&Secret>,
     ) -> HttpClient {
         let timeout = Duration::from_secs(LOAD_REPLY_SECONDS);
         let agent = http_agent(
             server,
-            authorities,
+            &authorities,
             concat!("urlspool/", env!("CARGO_PKG_VERSION")),
             timeout,
         );
         HttpClient {
             agent,
             server: server.to_owned(),
+            authorities,
             authorization: api_key.map(|key| Secret::new(format!("ApiKey {}", key.text()))),
         }
     }
@@ -215,12 +218,23 @@ impl HttpClient {
         }
     }
 
+    /// The way out after an error of TLS, if there is one in the target's name.
+    fn advice(&self, error: &rustls::Error) -> &'static str {
+        let unknown = rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer);
+        match self.authorities {
+            TrustedAuthorities::Machine if *error == unknown => {
+                "; this machine does not know the authority of the server's certificate: name its file by ?sslrootcert=FILE after the index"
+            }
+            _ => "",
+        }
+    }
+
     /// Classifies an error: a server that is not trusted will not be trusted later.
     fn failed<T>(&self, error: ureq::Error) -> Result<Attempt<T>, LoadError> {
         let reason = match &error {
-            ureq::Error::Io(error) if is_tls(error) => Some(format!(
-                "{error}; the file of the authority of its certificate is named so: ?sslrootcert=FILE"
-            )),
+            ureq::Error::Io(error) => {
+                tls_error(error).map(|error| format!("{error}{}", self.advice(error)))
+            }
             ureq::Error::Rustls(_)
             | ureq::Error::Tls(_)
             | ureq::Error::Pem(_)
@@ -241,10 +255,9 @@ impl HttpClient {
     }
 }
 
-fn is_tls(error: &io::Error) -> bool {
-    error
-        .get_ref()
-        .is_some_and(<dyn std::error::Error + Send + Sync>::is::<rustls::Error>)
+/// The error of TLS that ended a connection, if there was one.
+fn tls_error(error: &io::Error) -> Option<&rustls::Error> {
+    error.get_ref()?.downcast_ref()
 }
 
 /// The seconds of `Retry-After`. A date is not read: clocks differ.

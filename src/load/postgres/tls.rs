@@ -12,14 +12,14 @@ use postgres::config::SslMode;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{VerifierBuilderError, WebPkiServerVerifier};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
-use rustls::pki_types::pem;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{
     CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme,
 };
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::load::authority_file::{certificates, decoded_path};
+use crate::load::authority_file::{AuthorityFileError, certificates, decoded_path};
+use crate::load::target_name::MACHINE_AUTHORITIES;
 
 /// The encryption of a connection, and the check of the server's certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,12 +47,12 @@ pub(super) struct TlsParameters {
 pub(super) enum TlsError {
     /// `sslmode` has another value.
     UnknownMode(String),
-    /// Neither the file nor the machine has certificates of authorities.
+    /// The machine has no certificates of authorities.
     NoAuthorities,
-    /// The file of authorities cannot be read as PEM.
-    Pem(PathBuf, pem::Error),
-    /// A certificate of the file is none.
-    Certificate(PathBuf, rustls::Error),
+    /// The authorities of the machine were named, and a mode that does not check the name of the server.
+    WeakMode,
+    /// The file of authorities cannot be used.
+    File(AuthorityFileError),
     /// The certificates of the file cannot check others.
     Authorities(VerifierBuilderError),
     /// The library has no version of the protocol.
@@ -69,10 +69,10 @@ impl fmt::Display for TlsError {
             TlsError::NoAuthorities => out.write_str(
                 "there are no certificates of authorities; name their file: sslrootcert=FILE",
             ),
-            TlsError::Pem(path, error) => write!(out, "cannot read {}: {error}", path.display()),
-            TlsError::Certificate(path, error) => {
-                write!(out, "cannot read {}: {error}", path.display())
-            }
+            TlsError::WeakMode => out.write_str(
+                "`sslrootcert=system` needs `sslmode=verify-full`: anybody can have a certificate of one of these authorities",
+            ),
+            TlsError::File(error) => error.fmt(out),
             TlsError::Authorities(error) => error.fmt(out),
             TlsError::Protocol(error) => error.fmt(out),
         }
@@ -86,30 +86,35 @@ impl TlsParameters {
     ///
     /// # Errors
     ///
-    /// The mode is not known.
+    /// The mode is not known, or does not go with the authorities.
     pub(super) fn take(url: &str) -> Result<(TlsParameters, String), TlsError> {
-        let mut taken = TlsParameters {
-            mode: TlsMode::Prefer,
-            root_file: None,
+        let (start, query) = match url.split_once('?') {
+            Some((start, query)) => (start, query.split('&').collect()),
+            None => (url, Vec::new()),
         };
-        let Some((start, query)) = url.split_once('?') else {
-            return Ok((taken, url.to_owned()));
-        };
+        let (mut stated_mode, mut root_file, mut is_machine) = (None, None, false);
         let mut rest = Vec::new();
-        for parameter in query.split('&') {
+        for parameter in query {
             match parameter.split_once('=') {
-                Some(("sslmode", name)) => taken.mode = mode(name)?,
-                Some(("sslrootcert", "system")) => taken.root_file = None,
-                Some(("sslrootcert", path)) => taken.root_file = Some(decoded_path(path)),
+                Some(("sslmode", name)) => stated_mode = Some(mode(name)?),
+                Some(("sslrootcert", path)) => {
+                    is_machine = path == MACHINE_AUTHORITIES;
+                    root_file = (!is_machine).then(|| decoded_path(path));
+                }
                 _ => rest.push(parameter),
             }
         }
+        let mode = match (stated_mode, is_machine) {
+            (None | Some(TlsMode::VerifyFull), true) => TlsMode::VerifyFull,
+            (Some(_), true) => return Err(TlsError::WeakMode),
+            (stated, false) => stated.unwrap_or(TlsMode::Prefer),
+        };
         let rest = if rest.is_empty() {
             start.to_owned()
         } else {
             format!("{start}?{}", rest.join("&"))
         };
-        Ok((taken, rest))
+        Ok((TlsParameters { mode, root_file }, rest))
     }
 
     /// The mode of the client.
@@ -165,12 +170,8 @@ impl TlsParameters {
         let mut store = RootCertStore::empty();
         match &self.root_file {
             Some(path) => {
-                let roots = certificates(path);
-                for root in roots.map_err(|error| TlsError::Pem(path.clone(), error))? {
-                    store
-                        .add(root)
-                        .map_err(|error| TlsError::Certificate(path.clone(), error))?;
-                }
+                // Each of them can be read.
+                store.add_parsable_certificates(certificates(path).map_err(TlsError::File)?);
             }
             None => {
                 store.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
@@ -287,9 +288,10 @@ mod tests {
             )
         );
         assert_eq!(
-            take("postgresql://u@h/d?sslmode=require&sslrootcert=system"),
-            (parameters(TlsMode::Require, None), plain.to_owned())
+            take("postgresql://u@h/d?sslrootcert=system"),
+            (parameters(TlsMode::VerifyFull, None), plain.to_owned())
         );
+        assert!(TlsParameters::take("postgresql://h/?sslmode=require&sslrootcert=system").is_err());
         assert!(TlsParameters::take("postgresql://h/?sslmode=Require").is_err());
     }
 }

@@ -1,7 +1,9 @@
 //! Connections by TLS to the checking server.
 
+use std::fs;
+
 use super::{count, load_command};
-use crate::load::authority::Authority;
+use crate::load::authority::{Authority, NO_CERTIFICATE};
 use crate::load::checking_server::{API_KEY, CheckingServer};
 use crate::load::{MAIL, records};
 use crate::scene::{Ended, Folder, ended, urlspool};
@@ -36,12 +38,28 @@ fn the_authority_of_the_server_must_be_the_named_one() {
     // Of the machine's authorities none has signed it.
     refused(&target, &input, "invalid peer certificate");
     refused(&target, &input, "?sslrootcert=FILE");
-    refused(&named(&other.root()), &input, "invalid peer certificate");
     let by_address = named(&authority.root()).replace("localhost", "127.0.0.1");
-    refused(&by_address, &input, "invalid peer certificate");
+    for target in [named(&other.root()), by_address] {
+        refused(&target, &input, "invalid peer certificate");
+        let ended = load_into(&target, &input);
+        assert!(!ended.stderr.contains("=FILE"), "{}", ended.stderr);
+    }
     refused(&named("/no/such.crt"), &input, "cannot read /no/such.crt");
     let empty = folder.file("empty.crt", "");
     refused(&named(&empty), &input, "has no certificates of authorities");
+    let wrong = folder.file("wrong.crt", NO_CERTIFICATE);
+    refused(
+        &named(&wrong),
+        &input,
+        &format!("certificate 1 in {wrong} cannot be read"),
+    );
+    let mixed = fs::read_to_string(authority.root()).unwrap() + NO_CERTIFICATE;
+    let mixed = folder.file("mixed.crt", mixed);
+    refused(
+        &named(&mixed),
+        &input,
+        &format!("certificate 2 in {mixed} cannot be read"),
+    );
     assert_eq!(
         server.state().requests,
         0,

@@ -4,9 +4,9 @@ use std::fs;
 
 use super::server::PostgresServer;
 use super::{loaded, refused};
-use crate::load::authority::Authority;
+use crate::load::authority::{Authority, NO_CERTIFICATE};
 use crate::load::{MAIL, records};
-use crate::scene::Folder;
+use crate::scene::{Folder, ended, urlspool};
 
 #[test]
 fn connections_are_encrypted_and_certificates_checked_as_the_target_says() {
@@ -65,6 +65,24 @@ fn connections_are_encrypted_and_certificates_checked_as_the_target_says() {
         &lines,
         "`sslmode=allow`",
     );
+    refused(
+        &server.target_at("localhost", "sslmode=require&sslrootcert=system"),
+        &lines,
+        "needs `sslmode=verify-full`",
+    );
+    let no_certificate = folder.file("wrong.crt", NO_CERTIFICATE);
+    refused(
+        &server.target_at("localhost", &format!("sslrootcert={no_certificate}")),
+        &lines,
+        &format!("certificate 1 in {no_certificate} cannot be read"),
+    );
+    for parameters in ["sslmode=verify-full", "sslrootcert=system"] {
+        let target = server.target_at("localhost", parameters);
+        refused(&target, &lines, "invalid peer certificate");
+        let mut command = urlspool(["load", "--into", &target]);
+        let ended = ended(command.env("SSL_CERT_FILE", &root), &lines);
+        assert_eq!(ended.status, Some(0), "{parameters}: {}", ended.stderr);
+    }
     let missing = "sslmode=verify-full&sslrootcert=/no/such.crt";
     refused(
         &server.target_at("localhost", missing),
