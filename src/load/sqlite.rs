@@ -4,6 +4,7 @@
 //! commit nobody else changes the tables, so that identifiers can be kept in memory.
 
 mod connection;
+mod file_check;
 mod link_updates;
 mod removal;
 mod row_ids;

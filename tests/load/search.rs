@@ -84,7 +84,7 @@ fn a_database_in_a_missing_folder_is_named_once_with_the_reason() {
     let mut command = urlspool(["load", "--into", "/no/such/x.db"]);
     let ended = ended(&mut command, b"");
     assert_eq!(ended.status, Some(74));
-    let message = "urlspool: cannot open /no/such/x.db: No such file or directory (os error 2)\n";
+    let message = "urlspool: cannot open /no/such/x.db: No such file or directory (os error 2); create the folder /no/such first\n";
     assert_eq!(ended.stderr, message);
 }
 

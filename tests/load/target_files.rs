@@ -45,14 +45,58 @@ fn a_file_of_another_program_is_refused_and_unchanged() {
         .unwrap();
     let into = ended(urlspool(["load", "--into"]).arg(marked), &lines);
     assert_eq!(into.status, Some(2), "{}", into.stderr);
+    let numbered = folder.path("numbered.db");
+    Connection::open(&numbered)
+        .unwrap()
+        .execute_batch("PRAGMA user_version=7")
+        .unwrap();
+    let before = std::fs::read(&numbered).unwrap();
+    let into = ended(urlspool(["load", "--into"]).arg(&numbered), &lines);
+    assert_eq!(into.status, Some(2), "{}", into.stderr);
+    assert_eq!(std::fs::read(&numbered).unwrap(), before);
     let before = std::fs::read(folder.path("urls.db")).unwrap();
     let ended = load(&folder, &[], &lines);
     assert_eq!(ended.status, Some(2), "{}", ended.stderr);
     assert!(ended.stderr.contains("another program"), "{}", ended.stderr);
     assert_eq!(std::fs::read(folder.path("urls.db")).unwrap(), before);
-    folder.write(
-        "urls.db",
-        "some text, which is longer than the header of a database".repeat(9),
-    );
-    assert_eq!(load(&folder, &[], &lines).status, Some(2));
+}
+
+#[test]
+fn a_file_that_is_no_database_is_refused_and_unchanged() {
+    let folder = Folder::new();
+    let lines = records(&folder, "a.mbox", MAIL);
+    let text = "some text, which is longer than the header of a database".repeat(99);
+    for len in [1, 2, 15, 16, 17, 100, 511, 512, 4096] {
+        for content in [&text[..len], &format!("SQLite format 3\0{text}")[..len]] {
+            folder.write("urls.db", content);
+            let ended = load(&folder, &[], &lines);
+            assert_eq!(ended.status, Some(2), "{len}: {}", ended.stderr);
+            assert!(
+                ended.stderr.contains("urls.db is not a database of SQLite"),
+                "{len}: {}",
+                ended.stderr
+            );
+            let left = std::fs::read(folder.path("urls.db")).unwrap();
+            assert_eq!(left, content.as_bytes(), "{len}");
+        }
+    }
+    folder.write("urls.db", "");
+    assert_eq!(load(&folder, &[], &lines).status, Some(0));
+}
+
+#[test]
+fn a_target_that_can_be_no_file_is_refused() {
+    let folder = Folder::new();
+    let lines = records(&folder, "a.mbox", MAIL);
+    for (target, reason) in [
+        (
+            folder.root().display().to_string(),
+            "is a folder; name a file, such as",
+        ),
+        ("/dev/null".to_owned(), "/dev/null is no regular file"),
+    ] {
+        let ended = ended(&mut urlspool(["load", "--into", &target]), &lines);
+        assert_eq!(ended.status, Some(2), "{target}: {}", ended.stderr);
+        assert!(ended.stderr.contains(reason), "{target}: {}", ended.stderr);
+    }
 }

@@ -1,12 +1,13 @@
 //! Opening a database: one that is ours, one that is empty, or none.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
+use super::file_check::{check_to_read, check_to_write, no_database};
 use super::schema::{APPLICATION_ID, TABLES, VERSION, search_table};
 use crate::limits::{LOAD_CACHE_KIB, LOAD_LOCK_SECONDS};
 use crate::load::error::LoadError;
@@ -17,6 +18,7 @@ const STATEMENTS: usize = 64;
 
 /// Opens a database for a load. Creates it, and its tables, if there is none.
 pub(super) fn open_to_write(path: &Path) -> Result<Connection, LoadError> {
+    check_to_write(path)?;
     let db = Connection::open(plain(path)).map_err(|error| open_error(path, &error))?;
     prepare(&db, path)?;
     Ok(db)
@@ -24,13 +26,7 @@ pub(super) fn open_to_write(path: &Path) -> Result<Connection, LoadError> {
 
 /// Opens a database to search it.
 pub(crate) fn open_to_read(path: &Path) -> Result<Connection, LoadError> {
-    if let Err(error) = File::open(path) {
-        return Err(LoadError::Unusable(format!(
-            "cannot read {}: {error}; `urlspool load --into {}` makes a database",
-            path.display(),
-            path.display()
-        )));
-    }
+    check_to_read(path)?;
     let (db, owner) = open_unchanged(path)?;
     match owner {
         Owner::Nobody => Err(LoadError::Unusable(format!(
@@ -181,7 +177,9 @@ fn owner(db: &Connection) -> rusqlite::Result<Owner> {
     let number = |sql: &str| db.query_row(sql, [], |row| row.get::<_, i32>(0));
     let is_empty = number("SELECT count(*) FROM sqlite_master")? == 0;
     Ok(match number("PRAGMA application_id")? {
-        0 | APPLICATION_ID if is_empty => Owner::Nobody,
+        APPLICATION_ID if is_empty => Owner::Nobody,
+        // Another program may have marked it so, before it creates its tables.
+        0 if is_empty && number("PRAGMA user_version")? == 0 => Owner::Nobody,
         APPLICATION_ID => Owner::Ourselves {
             version: number("PRAGMA user_version")?,
         },
@@ -196,9 +194,7 @@ pub(crate) fn sqlite_error(path: &Path, error: &rusqlite::Error) -> LoadError {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => LoadError::Locked(format!(
             "another program is writing to {name}; try again when it has ended"
         )),
-        Some(ErrorCode::NotADatabase) => {
-            LoadError::Unusable(format!("{name} is not a database of SQLite"))
-        }
+        Some(ErrorCode::NotADatabase) => no_database(path),
         Some(ErrorCode::DatabaseCorrupt) => {
             LoadError::Inconsistent(format!("{name} is damaged: {error}"))
         }
