@@ -191,8 +191,8 @@ impl LoadReport for NoReport {
         panic!("{input}, line {line}: {refusal}");
     }
 
-    fn failed_input(&mut self, input: &str, error: &LoadInputError) {
-        panic!("{input}: {error}");
+    fn failed_input(&mut self, failure: &LoadInputError) {
+        panic!("{failure}");
     }
 
     fn kept_rows(&mut self) {}

@@ -134,7 +134,7 @@ pub trait LoadReport {
     fn refused_record(&mut self, input: &str, line: u64, refusal: &RecordRefusal);
 
     /// Reports an input that cannot be read, or not to its end, or a segment that was loaded and cannot be removed.
-    fn failed_input(&mut self, input: &str, failure: &LoadInputError);
+    fn failed_input(&mut self, failure: &LoadInputError);
 
     /// Reports that [`LoadMode::Replace`] removed no rows, because an input was not read whole or has lines that are no records:
     /// the rows that it lacks may be those.

@@ -140,20 +140,8 @@ impl LoadReport for StderrReport {
         }
     }
 
-    fn failed_input(&mut self, input: &str, failure: &LoadInputError) {
-        let input = escaped(input);
-        match failure {
-            LoadInputError::Read(error) => {
-                eprintln!(
-                    "urlspool: cannot read {input}: {}",
-                    escaped(&error.to_string())
-                );
-            }
-            LoadInputError::Remove(error) => eprintln!(
-                "urlspool: cannot remove {input}, which was loaded: {}",
-                escaped(&error.to_string())
-            ),
-        }
+    fn failed_input(&mut self, failure: &LoadInputError) {
+        eprintln!("urlspool: {}", escaped(&failure.to_string()));
     }
 
     fn kept_rows(&mut self) {

@@ -99,13 +99,15 @@ impl<'r> Loader<'r> {
     }
 
     pub(super) fn input_failed(&mut self, failed: InputError) {
-        let name = failed.path.display().to_string();
-        self.failed(&name, &LoadInputError::Read(failed.error));
+        self.failed(&LoadInputError::Read {
+            input: failed.path.display().to_string(),
+            error: failed.error,
+        });
     }
 
-    fn failed(&mut self, input: &str, failure: &LoadInputError) {
+    fn failed(&mut self, failure: &LoadInputError) {
         self.counts.failed_files += 1;
-        self.report.failed_input(input, failure);
+        self.report.failed_input(failure);
     }
 
     fn load_input(&mut self, input: &LoadInput) -> Result<(), LoadError> {
@@ -120,7 +122,7 @@ impl<'r> Loader<'r> {
         }
         match self.load_lines(input, &name, Commits::BetweenLines)? {
             Ok(_) => {}
-            Err(error) => self.failed(&name, &LoadInputError::Read(error)),
+            Err(error) => self.failed(&LoadInputError::Read { input: name, error }),
         }
         Ok(())
     }
@@ -318,8 +320,10 @@ impl<'r> Loader<'r> {
         self.counts.add(&batch.counts);
         for segment in batch.to_delete {
             if let Err(error) = segment.delete() {
-                let name = segment.path.display().to_string();
-                self.failed(&name, &LoadInputError::Remove(error));
+                self.failed(&LoadInputError::Remove {
+                    input: segment.path.display().to_string(),
+                    error,
+                });
             }
         }
         Ok(())

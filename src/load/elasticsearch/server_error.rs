@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::load::refusal::RecordRefusal;
 
 /// The error of an answer.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum ServerError {
     /// The body states it.
     Stated(StatedError),
@@ -16,7 +16,7 @@ pub(super) enum ServerError {
 }
 
 /// An error as the body of an answer states it.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 pub(super) struct StatedError {
     #[serde(rename = "type", default)]
     pub(super) kind: String,
@@ -33,10 +33,7 @@ impl ServerError {
 
 impl fmt::Display for ServerError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ServerError::Stated(StatedError { kind, reason }) => write!(out, "{kind}: {reason}"),
-            ServerError::Status(status) => write!(out, "it answers with HTTP status {status}"),
-        }
+        RecordRefusal::from(self.clone()).fmt(out)
     }
 }
 
