@@ -10,7 +10,7 @@ mod zips;
 
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use serde_json::Value;
 use urlspool::diagnostic::DiagnosticKind;
@@ -18,7 +18,7 @@ use urlspool::limits::Limits;
 use urlspool::walk::SymlinkPolicy;
 use urlspool::{Extractor, Job, Options, Summary, run};
 
-use crate::scene::{Folder, RunOutput};
+use crate::scene::{Folder, RunOutput, program_command};
 
 /// The members' names, joined by `!`, and the URLs.
 fn places(output: &RunOutput) -> Vec<String> {
@@ -306,7 +306,7 @@ fn a_truncated_gzip_gives_the_urls_before_its_end() {
 
 /// Returns the output of `urlspool show` for these records.
 pub(crate) fn shown(records: &[u8]) -> String {
-    let mut show = Command::new(env!("CARGO_BIN_EXE_urlspool"))
+    let mut show = program_command()
         .arg("show")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

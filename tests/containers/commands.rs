@@ -1,9 +1,7 @@
 //! Containers as the commands show and explain read them.
 
-use std::process::Command;
-
 use super::{Zipped, gzip, mail, mbox, scan, shown, tar, zip};
-use crate::scene::Folder;
+use crate::scene::{Folder, program_command};
 
 #[test]
 fn show_prints_the_bytes_of_records_in_containers() {
@@ -17,23 +15,17 @@ fn show_prints_the_bytes_of_records_in_containers() {
         "http://n9.example/\nhttp://n0.example/\nhttp://n1.example/\nhttp://n2.example/\n";
     assert_eq!(shown(&output.records), expected);
     let place = format!("{}!in.zip!m.mbox.gz:0-12", folder.path("a!b.tgz").display());
-    let output = Command::new(env!("CARGO_BIN_EXE_urlspool"))
-        .args(["show", &place])
-        .output()
-        .unwrap();
+    let output = program_command().args(["show", &place]).output().unwrap();
     assert_eq!(output.stdout, b"From a@b Mon\n");
     let nowhere = format!("{}!nothing:0-12", folder.path("a!b.tgz").display());
-    let output = Command::new(env!("CARGO_BIN_EXE_urlspool"))
-        .args(["show", &nowhere])
-        .output()
-        .unwrap();
+    let output = program_command().args(["show", &nowhere]).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
 }
 
 #[test]
 fn explain_reads_containers() {
     let explained = |place: String| {
-        let output = Command::new(env!("CARGO_BIN_EXE_urlspool"))
+        let output = program_command()
             .args(["explain", &place])
             .output()
             .unwrap();

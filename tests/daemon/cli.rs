@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use super::{mbox_message, message, read_segments};
-use crate::scene::Folder;
+use crate::scene::{Folder, program_command};
 
 pub(super) const PROGRAM: &str = env!("CARGO_BIN_EXE_urlspool");
 
@@ -23,7 +23,7 @@ pub(super) fn configure(root: &Path, more: &str) {
 }
 
 pub(super) fn program(root: &Path, args: &[&str]) -> Command {
-    let mut command = Command::new(PROGRAM);
+    let mut command = program_command();
     command.args(args).arg("--config").arg(root.join("c.toml"));
     command
 }
@@ -60,11 +60,7 @@ fn watch_and_scan_find_the_same_records() {
         .status();
     assert!(copied.unwrap().success());
     assert_eq!(code(&once(folder.root(), &[])), 0);
-    let scan = Command::new(PROGRAM)
-        .arg("scan")
-        .arg(&spool)
-        .output()
-        .unwrap();
+    let scan = program_command().arg("scan").arg(&spool).output().unwrap();
     let id = |line: &str| {
         serde_json::from_str::<serde_json::Value>(line).unwrap()["id"]
             .as_str()

@@ -15,9 +15,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::cli::{PROGRAM, code, configure, once, program};
+use super::cli::{code, configure, once, program};
 use super::mbox_message;
-use crate::scene::{Folder, copy_program};
+use crate::scene::{Folder, copy_program, program_command};
 
 const NOBODY: u32 = 65_534;
 
@@ -101,7 +101,7 @@ impl<'f> Operated<'f> {
 /// A user who is bound by permissions runs the program. Root is not, so that `nobody` runs a copy of it.
 fn without_privileges(root: &Path) -> Command {
     if !rustix::process::geteuid().is_root() {
-        return Command::new(PROGRAM);
+        return program_command();
     }
     let copy = root.join("urlspool");
     copy_program(&copy);
@@ -118,7 +118,7 @@ fn a_reload_logs_what_changed_and_what_waits_for_a_restart() {
     let folder = Folder::in_memory();
     let root = folder.root();
     configure(root, "");
-    let daemon = Operated::start(root, Command::new(PROGRAM));
+    let daemon = Operated::start(root, program_command());
     daemon.signal("-HUP");
     daemon.until("the reload without changes is logged", |daemon| {
         daemon.logged("read the configuration again: nothing has changed")
@@ -162,7 +162,7 @@ fn the_log_names_segments_spools_and_the_metrics_address_without_nested_quotes()
     fs::write(root.join("spool/a \"cut\" name.gz"), b"\x1f\x8b\x08\0cut").unwrap();
     let no_boundary = "From: a@b.example\nContent-Type: multipart/mixed\n\nno boundary\n";
     fs::write(root.join("spool/odd.eml"), no_boundary).unwrap();
-    let daemon = Operated::start(root, Command::new(PROGRAM));
+    let daemon = Operated::start(root, program_command());
     let path = root.display();
     assert!(daemon.logged(&format!("metrics are served at unix:{path}/m.sock\"")));
     daemon.until("the segment is sealed", |daemon| {
@@ -237,7 +237,7 @@ fn the_status_names_process_start_last_segment_and_last_error() {
     )
     .unwrap();
     assert_eq!(code(&once(root, &[])), 0);
-    let daemon = Operated::start(root, Command::new(PROGRAM));
+    let daemon = Operated::start(root, program_command());
     let status = daemon.status();
     assert_eq!(status["version"], env!("CARGO_PKG_VERSION"));
     assert_eq!(status["pid"], daemon.child.id());
@@ -282,7 +282,7 @@ fn sockets_are_removed_at_exit() {
     let root = folder.root();
     configure(root, "");
     let sockets = [root.join("state/control.sock"), root.join("m.sock")];
-    let daemon = Operated::start(root, Command::new(PROGRAM));
+    let daemon = Operated::start(root, program_command());
     assert!(sockets.iter().all(|path| path.exists()));
     daemon.stop();
     assert!(!sockets.iter().any(|path| path.exists()));

@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use super::{FORMATS, MESSAGES, mails};
-use crate::scene::Folder;
+use crate::scene::{Folder, program_command};
 
 /// Returns the ids in the lines of a segment or a scan, each with the folder beneath `at` that it came from.
 fn ids(at: &Path, lines: &[u8]) -> BTreeSet<(String, String)> {
@@ -37,7 +37,6 @@ fn the_daemon_finds_in_every_format_what_a_scan_finds() {
     let mails = mails();
     let folder = Folder::new();
     let spools = folder.path("spools");
-    let program = || Command::new(env!("CARGO_BIN_EXE_urlspool"));
     let mut config = format!(
         "[output]\ndir = \"{0}/out\"\n[state]\ndir = \"{0}/state\"\n[watch]\nsettle = \"10ms\"\n[metrics]\nlisten = \"\"\n",
         folder.root().display()
@@ -62,7 +61,7 @@ fn the_daemon_finds_in_every_format_what_a_scan_finds() {
         config += &format!("[[spool]]\npath = \"{}\"\n", spool.display());
     }
     folder.write("c.toml", config);
-    let watched = program()
+    let watched = program_command()
         .args(["watch", "--once", "--config"])
         .arg(folder.path("c.toml"))
         .output()
@@ -83,7 +82,7 @@ fn the_daemon_finds_in_every_format_what_a_scan_finds() {
     }
     // One by one: a scan writes a news article once, wherever it is stored.
     let scan = |spool: &PathBuf| {
-        program()
+        program_command()
             .args(["scan", "--quiet"])
             .arg(spool)
             .output()

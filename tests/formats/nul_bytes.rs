@@ -2,12 +2,11 @@
 
 use std::fs;
 use std::io::{Seek, SeekFrom, Write};
-use std::process::Command;
 
 use serde_json::Value;
 use urlspool::limits::SNIFF_BYTES;
 
-use crate::scene::Folder;
+use crate::scene::{Folder, program_command};
 
 /// NUL bytes before the first message, stored or a hole, are not part of it.
 #[test]
@@ -34,11 +33,7 @@ fn messages_after_nul_bytes_are_found() {
             file.seek(SeekFrom::Start(zeros as u64)).unwrap();
             file.write_all(mbox.as_bytes()).unwrap();
             let scan = ["scan", "-q", "--kind", "mbox"];
-            let output = Command::new(env!("CARGO_BIN_EXE_urlspool"))
-                .args(scan)
-                .arg(&path)
-                .output()
-                .unwrap();
+            let output = program_command().args(scan).arg(&path).output().unwrap();
             let records = String::from_utf8(output.stdout).unwrap();
             let first: Value = serde_json::from_str(records.lines().next().unwrap()).unwrap();
             assert_eq!(

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use urlspool::limits::Limits;
 use urlspool::origin::{FileRange, FormatHint, SourceKind};
@@ -11,7 +10,7 @@ use urlspool::split::{Format, OpenedStream, open};
 use urlspool::{Extractor, Job, Options, Source, run};
 
 use super::{Quoting, lines, maildir, mails, mbox};
-use crate::scene::{Folder, Rng};
+use crate::scene::{Folder, Rng, program_command};
 
 /// The records of parts of a file, one part after the other.
 fn in_parts(path: &Path, borders: &[u64], extractor: &Extractor) -> String {
@@ -181,7 +180,7 @@ fn splits_are_printed_and_read() {
     mbox(&mails[..30], "\n", &folder.path("b"), Quoting::Never, true);
     maildir(&mails[30..40], "\n", &folder.path("c"));
     let urlspool = |args: &[&str]| {
-        let output = Command::new(env!("CARGO_BIN_EXE_urlspool"))
+        let output = program_command()
             .args(args)
             .current_dir(folder.root())
             .output()

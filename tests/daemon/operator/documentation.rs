@@ -2,14 +2,13 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use serde_json::Value;
 
-use super::super::cli::{PROGRAM, code, configure, once};
+use super::super::cli::{code, configure, once};
 use super::super::mbox_message;
 use super::Operated;
-use crate::scene::Folder;
+use crate::scene::{Folder, program_command};
 
 #[test]
 fn every_field_and_metric_is_documented() {
@@ -18,7 +17,7 @@ fn every_field_and_metric_is_documented() {
     configure(root, "");
     fs::write(root.join("spool/inbox"), mbox_message(1, 1)).unwrap();
     assert_eq!(code(&once(root, &[])), 0);
-    let daemon = Operated::start(root, Command::new(PROGRAM));
+    let daemon = Operated::start(root, program_command());
     let (status, metrics) = (daemon.status(), daemon.get("/metrics"));
     daemon.stop();
     let meta = fs::read(root.join("out/0000000001.meta")).unwrap();
@@ -64,7 +63,7 @@ fn row_105_mail_adds_no_series_to_the_metrics() {
             )
             .unwrap();
         }
-        let daemon = Operated::start(root, Command::new(PROGRAM));
+        let daemon = Operated::start(root, program_command());
         let read = format!("urlspool_messages_total {messages}");
         daemon.until("all messages are read", |daemon| {
             daemon.get("/metrics").lines().any(|line| line == read)
