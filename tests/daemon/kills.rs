@@ -272,6 +272,7 @@ fn planted_faults_are_caught() {
         let output = histories
             .arg("each_url_is_written_once_after_any_history")
             .env("URLSPOOL_PLANTED", fault)
+            .env("URLSPOOL_HISTORIES", "60")
             .output()
             .unwrap();
         println!("{fault}: {}", String::from_utf8_lossy(&output.stdout));

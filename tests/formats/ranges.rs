@@ -70,7 +70,8 @@ fn ranges_of_an_mbox_have_the_records_of_the_file_wherever_it_is_cut() {
     let extractor = Extractor::new(Options::default());
     let scan = |borders: &[u64]| in_parts(&path, borders, &extractor);
     let mut records = 0;
-    for _ in 0..20 {
+    let mailboxes = std::env::var("URLSPOOL_MAILBOXES").map_or(10, |value| value.parse().unwrap());
+    for _ in 0..mailboxes {
         let text = random_mbox(&mut rng);
         fs::write(&path, &text).unwrap();
         let size = text.len() as u64;
@@ -82,7 +83,7 @@ fn ranges_of_an_mbox_have_the_records_of_the_file_wherever_it_is_cut() {
         let tiny: Vec<u64> = (0..size).step_by(1 + rng.below(20)).chain([size]).collect();
         assert_eq!(scan(&tiny), whole, "{text:?}");
     }
-    assert!(records > 75, "{records}");
+    assert!(3 * mailboxes < records, "{records}");
 }
 
 /// The blocks of an mbox, each with its offset and its bytes, and the number of those that were handed off unread.
