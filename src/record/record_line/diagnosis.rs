@@ -101,7 +101,7 @@ fn is_expected(value: &Value, expected: ExpectedValue) -> bool {
         ExpectedValue::Count => value.as_i64().is_some_and(|number| 0 <= number),
         ExpectedValue::Port => value
             .as_u64()
-            .is_some_and(|number| number <= u64::from(u16::MAX)),
+            .is_some_and(|number| u16::try_from(number).is_ok()),
         ExpectedValue::Probability => value
             .as_f64()
             .is_some_and(|number| (0.0..=1.0).contains(&number)),
