@@ -134,19 +134,19 @@ impl Committer {
     /// Stores the position in an mbox that waits for the next commit, if one does.
     pub(crate) fn store_cursor(&mut self, file: FileId) -> Result<(), DaemonError> {
         let cursors = std::mem::take(&mut self.batch.cursors);
-        let (stored, others) = cursors
+        let (stored, others): (Vec<_>, Vec<_>) = cursors
             .into_iter()
             .partition(|pending| pending.file == file);
         self.batch.cursors = others;
-        self.store_cursors(stored)
+        self.store_cursors(&stored)
     }
 
-    fn store_cursors(&mut self, cursors: Vec<PendingCursor>) -> Result<(), DaemonError> {
+    fn store_cursors(&mut self, cursors: &[PendingCursor]) -> Result<(), DaemonError> {
         for PendingCursor {
             file,
             mailbox,
             cursor,
-        } in &cursors
+        } in cursors
         {
             self.transaction()?.put_cursor(*file, *mailbox, cursor)?;
         }
@@ -183,7 +183,7 @@ impl Committer {
         }
         self.transaction()?;
         let cursors = std::mem::take(&mut self.batch.cursors);
-        self.store_cursors(cursors)?;
+        self.store_cursors(&cursors)?;
         let batch = std::mem::take(&mut self.batch);
         if is_planted(PlantedFault::StateBeforeData) {
             self.commit_state_first(&batch)?;

@@ -64,8 +64,10 @@ impl Scene {
             let state = committer.transaction()?;
             let cursor = state.cursor(version.id, &[key])?.unwrap();
             let mut gone = 0;
-            for holder in state.holders_after(spool, None)? {
-                while holder.key != cursor.pass {
+            let mut holders = state.holders_after(spool, None)?;
+            holders.retain(|holder| holder.key != cursor.pass);
+            for holder in holders {
+                loop {
                     let released = state.release_holder(holder.key)?;
                     gone += released.gone.len();
                     if released.is_done {
