@@ -111,11 +111,20 @@ impl MboxFile<'_> {
             } else {
                 terminated_messages(&messages)
             };
-            if complete.is_empty() && !chunk.at_end {
+            let last = chunk.cursor.last;
+            let is_new = |message: &Message<'_>| last < message.end();
+            if !complete.last().is_some_and(is_new) && !chunk.at_end {
                 if self.max_message_bytes <= chunk_bytes {
-                    return self.ingest_oversized(chunk.cursor, &chunk.head, ingest);
+                    let after_last = MboxCursor {
+                        first: last,
+                        guard: guard_hash(&[]),
+                        ..chunk.cursor
+                    };
+                    if let Some(outcome) = self.ingest_oversized(after_last, &chunk.head, ingest)? {
+                        return Ok(outcome);
+                    }
                 }
-                chunk_bytes = (chunk_bytes * 2).min(self.max_message_bytes);
+                chunk_bytes *= 2;
                 continue;
             }
             let end = match (is_settled, block.bytes.ends_with(b"\n")) {
@@ -149,13 +158,13 @@ impl MboxFile<'_> {
         }
     }
 
-    /// Ingests a message that is too large to be held, piece by piece.
+    /// Ingests a message that is too large to be held, piece by piece. Returns `None` if it can be held.
     fn ingest_oversized(
         &self,
         cursor: MboxCursor,
         head: &[u8],
         ingest: &mut MessageIngest<'_>,
-    ) -> Result<FileOutcome, DaemonError> {
+    ) -> Result<Option<FileOutcome>, DaemonError> {
         let start = cursor.first;
         let from_start = OffsetReader {
             file: self.file,
@@ -165,21 +174,18 @@ impl MboxFile<'_> {
             BlockReader::new(from_start, Vec::new(), self.format, self.max_message_bytes);
         let mut first_digest = 0;
         let mut end = start;
-        // No position is between two pieces. Should the message be interrupted, the file is read again in another pass.
-        let unknown = MboxCursor {
-            guard: !cursor.guard,
-            ..cursor
-        };
-        self.move_cursor(unknown, head, ingest)?;
         loop {
             let mut block = match reader.next_block() {
                 Ok(Some(block)) => block,
                 Ok(None) => break,
-                Err(error) => return Ok(FileOutcome::Failed(error)),
+                Err(error) => return Ok(Some(FileOutcome::Failed(error))),
             };
             block.offset += start;
             if let BlockRole::LaterFragment(begun) = &mut block.role {
                 begun.start += start;
+            }
+            if block.role == BlockRole::Whole && end == start {
+                return Ok(None);
             }
             if block.role == BlockRole::Whole {
                 break;
@@ -187,8 +193,7 @@ impl MboxFile<'_> {
             end = block.offset + block.bytes.len() as u64;
             let at_end = self.version.size <= end;
             if at_end && self.settle_state != SettleState::Settled {
-                self.move_cursor(cursor, head, ingest)?;
-                return Ok(FileOutcome::Waiting);
+                return Ok(Some(FileOutcome::Waiting));
             }
             let position = (block.role != BlockRole::FirstFragment).then_some(PiecePosition {
                 first_digest,
@@ -200,6 +205,16 @@ impl MboxFile<'_> {
                 EndCertainty::Certain
             };
             let pieces = ingest.split(&block, self.format);
+            if position.is_none() && ingest.holder.is_some() {
+                // An interrupted message is read again from its start, if it still begins so.
+                let begun = MboxCursor {
+                    first: start,
+                    last: end,
+                    guard: guard_hash(&block.bytes),
+                    ..cursor
+                };
+                ingest.positions = [self.position(begun, head)].into();
+            }
             let digest = ingest.ingest(&pieces, position, message_end)?;
             if position.is_none() {
                 first_digest = digest;
@@ -218,7 +233,7 @@ impl MboxFile<'_> {
             complete: (self.version.size <= end).then_some(self.version),
             at_end: false,
         };
-        self.save(&progress, ingest)
+        self.save(&progress, ingest).map(Some)
     }
 
     /// Returns the holder of the messages if the file is read from its start, and whether it must be.
@@ -261,23 +276,6 @@ impl MboxFile<'_> {
             (Some(_), _) => FileOutcome::Complete,
             (None, true) => FileOutcome::Waiting,
             (None, false) => FileOutcome::Partial,
-        })
-    }
-
-    /// Sets the position that the next commit stores, if holders are tracked.
-    fn move_cursor(
-        &self,
-        cursor: MboxCursor,
-        head: &[u8],
-        ingest: &MessageIngest<'_>,
-    ) -> Result<(), DaemonError> {
-        if ingest.holder.is_none() {
-            return Ok(());
-        }
-        let MboxPosition { file, cursor } = self.position(cursor, head);
-        ingest.session.with(|committer| {
-            committer.move_cursor(file, ingest.mailbox.id, cursor);
-            Ok(())
         })
     }
 

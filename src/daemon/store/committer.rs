@@ -47,7 +47,7 @@ struct PendingBatch {
     messages: u64,
     /// Number of messages that are gone; each has a line.
     gone: u64,
-    /// The positions after the last messages of mboxes that are being read, which the commit stores. At most one for each reader.
+    /// The positions after the last messages of mboxes that are being read, which the commit stores.
     cursors: Vec<PendingCursor>,
 }
 

@@ -18,11 +18,41 @@ use crate::origin::Source;
 struct Scene {
     store: StoreFixture,
     path: PathBuf,
+    settle_state: SettleState,
+    max_message_bytes: usize,
+}
+
+/// Result of one check of the mbox.
+#[derive(Debug)]
+struct Ingested {
+    outcome: FileOutcome,
+    /// Number of messages that are gone.
+    gone: usize,
+}
+
+impl Ingested {
+    /// Checks that everything was read, and returns the number of messages that are gone.
+    #[track_caller]
+    fn complete(self) -> usize {
+        assert!(matches!(self.outcome, FileOutcome::Complete), "{self:?}");
+        self.gone
+    }
 }
 
 impl Scene {
-    /// Ingests the mbox after `opened` was called with the state open. Then lets go the holders of all passes but the last one, and returns the number of messages that are gone.
-    fn ingest(&mut self, text: &str, opened: impl FnOnce()) -> Result<usize, DaemonError> {
+    fn new(name: &str) -> Scene {
+        let store = StoreFixture::new(name);
+        let path = store.folder.join("inbox");
+        Scene {
+            store,
+            path,
+            settle_state: SettleState::Settled,
+            max_message_bytes: Config::default().options().limits.message_bytes,
+        }
+    }
+
+    /// Ingests the mbox, whose text is `text`, after `opened` was called with the state open. Then releases the holders of all passes but the last one, and counts the messages that are gone.
+    fn ingest(&mut self, text: &str, opened: impl FnOnce()) -> Result<Ingested, DaemonError> {
         fs::write(&self.path, text).unwrap();
         let mut config = self.store.config();
         config.output.tombstones = true;
@@ -56,11 +86,18 @@ impl Scene {
             spool,
             format: Format::Mbox,
             version,
-            settle_state: SettleState::Settled,
-            max_message_bytes: Config::default().options().limits.message_bytes,
+            settle_state: self.settle_state,
+            max_message_bytes: self.max_message_bytes,
         };
-        assert!(matches!(mbox.ingest(&mut ingest)?, FileOutcome::Complete));
+        let mut outcome = FileOutcome::Partial;
+        let mut chunks = 0;
+        while matches!(outcome, FileOutcome::Partial) {
+            outcome = mbox.ingest(&mut ingest)?;
+            chunks += 1;
+            assert!(chunks < 20, "no end");
+        }
         let gone = session.with(|committer| {
+            committer.store_cursor(version.id)?;
             let state = committer.transaction()?;
             let cursor = state.cursor(version.id, &[key])?.unwrap();
             let mut gone = 0;
@@ -78,7 +115,7 @@ impl Scene {
             Ok(gone)
         })?;
         shared.close()?;
-        Ok(gone)
+        Ok(Ingested { outcome, gone })
     }
 }
 
@@ -91,9 +128,7 @@ fn letters(numbers: std::ops::Range<u32>) -> String {
 
 #[test]
 fn a_message_that_is_removed_after_an_interruption_is_gone() {
-    let store = StoreFixture::new("interrupted");
-    let path = store.folder.join("inbox");
-    let mut scene = Scene { store, path };
+    let mut scene = Scene::new("interrupted");
     // The first segment cannot be published: the chunk is interrupted after a commit.
     let segment = scene.store.config().output.dir.join("0000000001.jsonl");
     let block = || fs::create_dir_all(segment.join("x")).unwrap();
@@ -103,6 +138,51 @@ fn a_message_that_is_removed_after_an_interruption_is_gone() {
         "{interrupted:?}"
     );
     fs::remove_dir_all(&segment).unwrap();
-    assert_eq!(scene.ingest(&letters(1..12), || ()).unwrap(), 1);
-    assert_eq!(scene.ingest(&letters(3..12), || ()).unwrap(), 2);
+    let mut next = |numbers| scene.ingest(&letters(numbers), || ()).unwrap().complete();
+    assert_eq!((next(1..12), next(3..12)), (1, 2));
+}
+
+#[test]
+fn a_message_that_is_removed_after_a_part_of_it_was_read_is_gone() {
+    for before in [0..0, 0..3] {
+        let mut scene = Scene::new("large");
+        scene.max_message_bytes = CHUNK_BYTES;
+        let first = letters(before);
+        let large = letters(7..8) + &"and so on\n".repeat(3 * CHUNK_BYTES / 10);
+        scene.settle_state = SettleState::Changing;
+        let begun = scene.ingest(&(first.clone() + &large), || ()).unwrap();
+        assert!(matches!(begun.outcome, FileOutcome::Waiting), "{begun:?}");
+        scene.settle_state = SettleState::Settled;
+        let next = first + &letters(8..9);
+        assert_eq!(scene.ingest(&next, || ()).unwrap().complete(), 1);
+    }
+}
+
+#[test]
+fn a_large_message_that_is_read_in_two_checks_is_not_gone() {
+    let mut scene = Scene::new("continued");
+    scene.max_message_bytes = CHUNK_BYTES;
+    let large = letters(0..2) + &"and so on\n".repeat(3 * CHUNK_BYTES / 10);
+    scene.settle_state = SettleState::Changing;
+    scene.ingest(&large, || ()).unwrap();
+    scene.settle_state = SettleState::Settled;
+    let more = large + "the end\n";
+    assert_eq!(scene.ingest(&more, || ()).unwrap().complete(), 0);
+}
+
+#[test]
+fn a_message_larger_than_a_chunk_follows_a_small_one() {
+    let sizes = [CHUNK_BYTES / 2, CHUNK_BYTES + 1, 3 * CHUNK_BYTES];
+    for large_bytes in sizes {
+        let large = letters(1..2) + &"and so on\n".repeat(large_bytes / 10) + "\n";
+        let text = letters(0..1) + &large + &letters(2..3);
+        // The largest message that is held: smaller than all, than one, and than none of them.
+        for max_message_bytes in [CHUNK_BYTES, 2 * CHUNK_BYTES, 8 * CHUNK_BYTES] {
+            let mut scene = Scene::new(&format!("larger-{large_bytes}-{max_message_bytes}"));
+            scene.max_message_bytes = max_message_bytes;
+            assert_eq!(scene.ingest(&text, || ()).unwrap().complete(), 0);
+            let gone = scene.ingest(&letters(0..1), || ()).unwrap().complete();
+            assert_eq!(gone, 2, "{large_bytes} {max_message_bytes}");
+        }
+    }
 }
