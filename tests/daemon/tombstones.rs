@@ -228,6 +228,20 @@ fn a_message_is_gone_from_the_folder_that_it_leaves() {
 }
 
 #[test]
+fn an_mbox_that_is_renamed_is_another_mailbox() {
+    let mut scene = Scene::new();
+    scene.write("inbox", &mbox(&[1, 2]));
+    scene.check(&[1, 2], 0);
+    scene.rename("inbox", "saved");
+    let lives = scene.check(&[1, 2], 2);
+    assert_eq!((lives.times_gone(1), lives.times_gone(2)), (1, 1));
+    scene.rename("saved", "inbox");
+    scene.check(&[1, 2], 4);
+    scene.write("inbox", &mbox(&[2]));
+    scene.check(&[2], 5);
+}
+
+#[test]
 fn a_message_that_grew_is_gone_with_both_digests() {
     let mut scene = Scene::new();
     let whole = mbox(&[1]);

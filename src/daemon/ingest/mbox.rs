@@ -253,7 +253,7 @@ impl MboxFile<'_> {
             }
             Ok(PassChoice {
                 is_known: state.is_holder(last)?,
-                next: self.version.id.next_pass(last),
+                next: self.version.id.next_pass(ingest.mailbox.key, last),
             })
         })
     }

@@ -66,9 +66,11 @@ impl FileId {
         XxHash3_64::oneshot(numbers.map(u64::to_le_bytes).as_flattened())
     }
 
-    /// The pass over an mbox that follows the pass `last`, which is 0 before the first. No two passes are the same.
-    pub(crate) fn next_pass(self, last: u64) -> u64 {
-        let numbers = [self.hash(), last];
+    /// The pass over an mbox that follows the pass `last`, which is 0 before the first of this file in this mailbox.
+    pub(crate) fn next_pass(self, mailbox: Hash128, last: u64) -> u64 {
+        // The two halves of the key.
+        let (low, high) = (mailbox as u64, (mailbox >> 64) as u64);
+        let numbers = [self.hash(), last, low, high];
         XxHash3_64::oneshot(numbers.map(u64::to_le_bytes).as_flattened())
     }
 }
