@@ -1,6 +1,7 @@
 //! Results of checks as CSV: `url,status,checked_at`, and perhaps `final_url,error`, in any order and beside other columns.
 
 use std::fmt;
+use std::io::{self, Read};
 
 use csv::{Reader, StringRecord};
 use jiff::Timestamp;
@@ -9,6 +10,12 @@ use super::CheckTime;
 use super::is_http_code;
 use super::result_error::ResultError;
 use crate::audit::state::{CheckFailure, CheckOutcome};
+
+/// Text of the only field of a line that is read after the file. A record that takes it in has a quote that is never closed.
+const END: &str = "end";
+
+/// The bytes that are read after the file.
+const END_LINE: &[u8] = b"\nend\n";
 
 /// Columns of a file of results, by their place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +30,7 @@ struct CsvColumns {
 /// The lines of a file of results.
 pub(super) struct CsvResults<'b> {
     bytes: &'b [u8],
-    reader: Reader<&'b [u8]>,
+    reader: Reader<io::Chain<&'b [u8], &'static [u8]>>,
     columns: CsvColumns,
     /// A place, and the number of its line.
     counted: (usize, u64),
@@ -81,7 +88,9 @@ impl<'b> CsvResults<'b> {
     /// A column is missing; or the first line is no CSV.
     pub(super) fn new(bytes: &'b [u8], now: Timestamp) -> Result<CsvResults<'b>, CsvHeaderError> {
         let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
-        let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(bytes);
+        let mut reader = csv::ReaderBuilder::new()
+            .flexible(true)
+            .from_reader(bytes.chain(END_LINE));
         let header = reader.headers().map_err(CsvHeaderError::Csv)?;
         let place = |name: &str| header.iter().position(|column| column.trim() == name);
         let required = |name: &'static str| place(name).ok_or(CsvHeaderError::MissingColumn(name));
@@ -108,6 +117,10 @@ impl<'b> CsvResults<'b> {
         let number = self.line_at(record.position().map_or(0, csv::Position::byte));
         let result = match read {
             Ok(false) => return None,
+            Ok(true) if self.is_past_end() => match record.iter().collect::<Vec<_>>()[..] {
+                [END] => return None,
+                _ => Err(ResultError::OpenQuote),
+            },
             Ok(true) => self.columns.row(&record, self.now),
             Err(error) => Err(ResultError::Csv(error)),
         };
@@ -116,6 +129,11 @@ impl<'b> CsvResults<'b> {
 }
 
 impl CsvResults<'_> {
+    /// Returns `true` if more was read than the file and a line end after it.
+    fn is_past_end(&self) -> bool {
+        self.bytes.len() as u64 + 1 < self.reader.position().byte()
+    }
+
     /// The number of the line of a record that begins at `offset`, which comes after the last one. The crate's own number is too
     /// low after CRLF: it stands between CR and LF then.
     fn line_at(&mut self, offset: u64) -> u64 {
@@ -137,6 +155,11 @@ impl CsvColumns {
     fn row(self, record: &StringRecord, now: Timestamp) -> Result<CsvRow, ResultError> {
         let text = |place: usize| record.get(place).unwrap_or_default().trim();
         let optional = |place: Option<usize>| place.map(text).filter(|text| !text.is_empty());
+        let read = [Some(self.url), Some(self.status), Some(self.checked_at)];
+        let mut read = read.into_iter().chain([self.final_url, self.error]);
+        if read.any(|place| optional(place).is_some_and(|text| text.contains(['\n', '\r']))) {
+            return Err(ResultError::LineBreak);
+        }
         let url = text(self.url);
         if url.is_empty() {
             return Err(ResultError::NoUrl);
@@ -213,6 +236,35 @@ mod tests {
                 "{error}"
             );
         }
+    }
+
+    #[test]
+    fn a_quote_that_is_not_closed_is_no_result() {
+        let header = "url,status,checked_at,final_url,note\n";
+        let good = "http://h/1,200,2026-11-22,http://i/,\n";
+        for end in ["", "\n", "\n\n", "\r\n", "\"", "\"\n\n"] {
+            let is_closed = end.starts_with('"');
+            for bad in ["http://h/2,200,2026-11-22,,\"5 inch", "\"http://h/2,200"] {
+                let text = format!("{header}{good}{bad}\n{good}{good}{end}");
+                let found: Vec<_> = lines(&text).into_iter().map(|line| line.result).collect();
+                let is_open = matches!(found[1..], [Err(ResultError::OpenQuote)]);
+                assert!(
+                    found[0].is_ok() && is_open != is_closed,
+                    "{text}: {found:?}"
+                );
+            }
+            let found = lines(&format!("{header}{good}{}", end.replace('"', "")));
+            assert!(found.len() == 1 && found[0].result.is_ok(), "{found:?}");
+        }
+        let closed_later =
+            format!("{header}http://h/2,200,2026-11-22,\"http://i/\n{good}\"\n{good}");
+        let found = lines(&closed_later);
+        assert!(
+            matches!(found[0].result, Err(ResultError::LineBreak)),
+            "{found:?}"
+        );
+        assert!(found.len() == 2 && found[1].result.is_ok(), "{found:?}");
+        assert_eq!(found[1].number, 5);
     }
 
     #[test]

@@ -8,6 +8,10 @@ use std::fmt;
 pub enum ResultError {
     /// Its line is no CSV.
     Csv(csv::Error),
+    /// A quote in its line is closed nowhere in the file.
+    OpenQuote,
+    /// Its URL, or another text that is read, has a line break.
+    LineBreak,
     /// It has no URL.
     NoUrl,
     /// It has neither a status nor an error.
@@ -27,7 +31,16 @@ pub enum ResultError {
 impl fmt::Display for ResultError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ResultError::Csv(error) => error.fmt(f),
+            ResultError::Csv(error) => match error.kind() {
+                csv::ErrorKind::Utf8 { .. } => f.write_str("it is not UTF-8"),
+                _ => error.fmt(f),
+            },
+            ResultError::OpenQuote => f.write_str(
+                "a quote is never closed, so the rest of the file cannot be read; close it and import the file again",
+            ),
+            ResultError::LineBreak => {
+                f.write_str("a text that is read has a line break; perhaps a quote is not closed")
+            }
             ResultError::NoUrl => f.write_str("the url is empty"),
             ResultError::NoOutcome => f.write_str("status and error are empty; one is needed"),
             ResultError::Status(status) => write!(
