@@ -93,10 +93,12 @@ fn unwritable(path: &Path, error: &io::Error) -> AuditError {
 
 /// Checks that no file of a report is the database, or another of its files. `names` are those of the CSV files.
 pub(super) fn check(job: &ReportJob, names: &[&str]) -> Result<(), AuditError> {
+    // SQLite names the others after the file that a link leads to.
+    let database = resolve(&job.database).unwrap_or_else(|_| job.database.clone());
     let database: Vec<_> = DATABASE_ENDS
         .iter()
         .map(|end| {
-            let mut path = OsString::from(&job.database);
+            let mut path = OsString::from(&database);
             path.push(end);
             FileIdentity::of(Path::new(&path))
         })
