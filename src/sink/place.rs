@@ -2,6 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
+use std::os::fd::AsFd;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +11,9 @@ use crate::origin::Source;
 
 /// Names of standard output among the devices.
 const STDOUT_PATHS: &[&str] = &["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
+
+/// Names of standard error among the devices.
+const STDERR_PATHS: &[&str] = &["/dev/stderr", "/dev/fd/2", "/proc/self/fd/2"];
 
 /// Folder of the process's own open files. They are written where they stand, whatever they are.
 const OPEN_FILES: &[&str] = &["/dev/fd", "/proc/self/fd"];
@@ -34,8 +38,8 @@ impl OutputPlace {
         if is_stdout {
             return OutputPlace::Stdout;
         }
-        let is_open_file = path == Path::new("/dev/stderr")
-            || OPEN_FILES.iter().any(|folder| path.starts_with(folder));
+        let is_open_file =
+            is_stderr(path) || OPEN_FILES.iter().any(|folder| path.starts_with(folder));
         let is_device = |metadata: fs::Metadata| {
             let kind = metadata.file_type();
             kind.is_fifo() || kind.is_char_device() || kind.is_block_device() || kind.is_socket()
@@ -48,13 +52,22 @@ impl OutputPlace {
     }
 }
 
-/// Opens a device or a pipe for writing. One of the process's own open files is written at its end.
+/// Opens a device or a pipe for writing. One of the process's own open files is written at its end; standard error, which messages
+/// are written to as well, where they end.
 ///
 /// # Errors
 ///
 /// The error of the system.
 pub fn open_device(path: &Path) -> io::Result<PipeSink<File>> {
+    if is_stderr(path) {
+        let shared = io::stderr().as_fd().try_clone_to_owned()?;
+        return Ok(PipeSink(File::from(shared)));
+    }
     Ok(PipeSink(OpenOptions::new().append(true).open(path)?))
+}
+
+fn is_stderr(path: &Path) -> bool {
+    STDERR_PATHS.iter().any(|name| path == Path::new(name))
 }
 
 #[cfg(test)]

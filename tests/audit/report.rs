@@ -141,6 +141,38 @@ fn the_database_is_never_overwritten() {
     let wal = format!("{}-wal", database.display());
     let ended = audit(&folder, "report", &["-o", &wal]);
     assert_eq!(ended.status, Some(2), "{}", ended.stderr);
+    let mut by_link = urlspool(["audit", "report"]);
+    let ended = crate::scene::ended(by_link.arg(&link).args(["-o", &wal]), b"");
+    assert_eq!(ended.status, Some(2), "{}", ended.stderr);
+    assert!(ended.stderr.contains("would overwrite the database"));
+}
+
+#[test]
+fn a_report_to_standard_error_is_whole() {
+    let folder = planned();
+    let script = "exec \"$0\" audit report \"$1\" -o \"$2\" 2>\"$3\"";
+    let file = folder.path("err.html");
+    for output in ["/dev/stderr", "/dev/fd/2"] {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", script, env!("CARGO_BIN_EXE_urlspool")]);
+        let end = ended(
+            shell
+                .arg(folder.path("urls.db"))
+                .args([output.as_ref(), file.as_os_str()]),
+            b"",
+        );
+        assert_eq!(end.status, Some(0), "{output}");
+        let text = fs::read_to_string(&file).unwrap();
+        assert!(
+            text.starts_with("<!doctype html>"),
+            "{output}: {}",
+            &text[..80]
+        );
+        assert!(
+            text.ends_with(&format!("</html>\nurlspool: wrote {output}\n")),
+            "{output}"
+        );
+    }
 }
 
 #[test]
