@@ -201,7 +201,7 @@ impl Checking<'_> {
     /// Asks hosts that replied in earlier checks, and are not in a silent batch. Their results are not stored. Returns `None` if it was
     /// stopped.
     fn control_replies(&self, batch: &BatchReplies) -> Result<Option<BatchReplies>, AuditError> {
-        let urls = control_links(self.audit, |host| batch.is_silent_host(host))?;
+        let urls = control_links(self.audit, batch.silent_hosts())?;
         if urls.is_empty() {
             return Ok(Some(BatchReplies::default()));
         }

@@ -37,16 +37,15 @@ impl BatchReplies {
 
     fn add_failure(&mut self, url: &str, failure: CheckFailure) {
         *self.failures.entry(failure).or_default() += 1;
-        let url = Url::parse(url).ok();
-        let host = url.as_ref().and_then(Url::host_str).unwrap_or_default();
-        if !self.silent_hosts.contains(host) {
-            self.silent_hosts.insert(host.to_owned());
+        let host = host_of(url);
+        if !self.silent_hosts.contains(&host) {
+            self.silent_hosts.insert(host);
         }
     }
 
-    /// Returns `true` if a host is among those of the URLs without a reply.
-    pub(super) fn is_silent_host(&self, host: &str) -> bool {
-        self.silent_hosts.contains(host)
+    /// Returns the hosts of the URLs without a reply, as [`host_of`] writes them.
+    pub(super) fn silent_hosts(&self) -> &HashSet<String> {
+        &self.silent_hosts
     }
 
     /// Returns `true` if the checker asked servers, and none replied.
@@ -73,6 +72,13 @@ impl BatchReplies {
             checker_message: checker_message.map(str::to_owned),
         })
     }
+}
+
+/// The host of a URL as the checker asks for it: `http://0x7f.1/` and `http://127.0.0.1/` have one host. Without a dot at its end.
+pub(super) fn host_of(url: &str) -> String {
+    let url = Url::parse(url).ok();
+    let host = url.as_ref().and_then(Url::host_str).unwrap_or_default();
+    host.trim_end_matches('.').to_owned()
 }
 
 #[cfg(test)]

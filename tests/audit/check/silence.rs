@@ -123,6 +123,30 @@ fn a_network_that_fails_later_is_no_death_of_hosts() {
 }
 
 #[test]
+fn a_host_of_the_batch_is_asked_once_however_it_is_written() {
+    // Five hosts in all, of which each has replied once: too few to doubt the network.
+    let urls: Vec<_> = (0..5)
+        .map(|host| format!("http://h{host}.cern.ch./t"))
+        .collect();
+    let folder = planned(&urls.join("\n"));
+    let known: String = urls
+        .iter()
+        .map(|url| format!("{url},200,2026-01-01\n"))
+        .collect();
+    let file = folder.file("known.csv", format!("url,status,checked_at\n{known}"));
+    audited(&folder, "import", &["-q", &file]);
+    let checker = fake_checker(&folder);
+    let args = ["--max-age", "0h", "--checker", &checker];
+    let end = audited(&folder, "check", &args);
+    assert!(
+        end.stderr.contains("no server replied for 5 URLs"),
+        "{}",
+        end.stderr
+    );
+    assert_eq!(log(&folder).lines().count(), 1, "no control links");
+}
+
+#[test]
 fn unreachable_hosts_are_accepted_until_the_first_reply() {
     let urls: Vec<_> = (0..510)
         .map(|host| format!("http://h{host}.cern.ch/a"))
