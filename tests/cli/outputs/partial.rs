@@ -40,16 +40,17 @@ fn wait_for(mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// SIGHUP, or SIGTERM if this process ignores the former (under `nohup`): then its children ignore it too.
-fn hangup() -> Signal {
+/// Returns `signal`, or SIGTERM if this process ignores it (SIGHUP under `nohup`, SIGINT in the background of a script): then its
+/// children ignore it too.
+fn unless_ignored(signal: Signal) -> Signal {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status
         .lines()
         .find_map(|line| line.strip_prefix("SigIgn:"))
         .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
         .unwrap_or(0);
-    if ignored & 1 == 0 {
-        Signal::HUP
+    if ignored & (1 << (signal.as_raw() - 1)) == 0 {
+        signal
     } else {
         Signal::TERM
     }
@@ -64,7 +65,7 @@ fn an_interrupted_scan_leaves_whole_lines_in_a_partial_file() {
     let partial = folder.path("out.partial");
     wait_for(|| partial.metadata().is_ok_and(|metadata| 0 < metadata.len()));
     let process = rustix::process::Pid::from_child(&child);
-    rustix::process::kill_process(process, Signal::INT).unwrap();
+    rustix::process::kill_process(process, unless_ignored(Signal::INT)).unwrap();
     let ended = child.wait_with_output().unwrap();
     drop(stdin);
     assert_eq!(ended.status.code(), Some(130));
@@ -80,7 +81,7 @@ fn an_interrupted_scan_leaves_whole_lines_in_a_partial_file() {
     wait_for(|| partial.metadata().is_ok_and(|metadata| 0 < metadata.len()));
     drop(child.stderr.take());
     let process = rustix::process::Pid::from_child(&child);
-    rustix::process::kill_process(process, hangup()).unwrap();
+    rustix::process::kill_process(process, unless_ignored(Signal::HUP)).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130));
     drop(stdin);
     assert!(partial.exists() && !folder.path("events.partial").exists());
