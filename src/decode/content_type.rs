@@ -215,8 +215,6 @@ mod tests {
     use super::*;
 
     proptest::proptest! {
-        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(2_000))]
-
         #[test]
         fn simple_content_types_are_read_as_mailparse_reads_them(
             text in "(text/plain|TEXT/html|text|a/b+c|application/octet-stream)?(;|; |;\t|;\n |;\r\n\t| ;)?(charset|Format|charset\\*|name|name\\*0|delsp)?(=| =|= )?(\"?[a-zA-Z0-9./_+ ;=-]{0,6}\"?|utf-8|Flowed|yes|a\\.txt|\"us-ascii\"|=\\?x\\?)(;| )?"

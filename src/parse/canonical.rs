@@ -191,8 +191,6 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(4_000))]
-
         #[test]
         fn the_crates_give_the_same_answers(
             scheme in "(http|https|ftp|mailto|news|[a-z0-9+.-]{1,4})",

@@ -121,8 +121,6 @@ fn the_path_of_an_ftp_location_may_contain_an_at_sign() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4_000))]
-
     #[test]
     fn no_rejected_word_is_a_url(
         text in "((http|news|mailto|tel|file|urn|doi|x|foo|URL|data)(:|://)|www\\.|ftp\\.|[a-z]{1,3}|[-./,;|@#?:'()\\[\\]*!&_\\\\]|&gt;| |\\n|\x0C\\n|\u{a0}\\n){1,20}"

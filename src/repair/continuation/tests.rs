@@ -327,7 +327,7 @@ fn random_text() -> impl Strategy<Value = Vec<u8>> {
 fn continuations_of_any_bytes_are_in_order_and_only_the_last_is_uncertain() {
     let (texts, mut runner) = (random_text(), TestRunner::deterministic());
     let mut joined = 0;
-    for _ in 0..3_000 {
+    for _ in 0..1_000 {
         let text = texts.new_tree(&mut runner).unwrap().current();
         for start in memchr::memmem::find_iter(&text, b"http://") {
             let len = text[start..]
@@ -351,7 +351,7 @@ fn continuations_of_any_bytes_are_in_order_and_only_the_last_is_uncertain() {
             joined += steps.len();
         }
     }
-    assert!(joined > 150, "only {joined} continuations were tried");
+    assert!(joined > 50, "only {joined} continuations were tried");
 }
 
 #[test]

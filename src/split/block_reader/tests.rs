@@ -126,7 +126,10 @@ fn a_message_beyond_the_limit_comes_in_fragments() {
 
 #[test]
 fn a_separator_is_found_wherever_a_fragment_ends() {
-    let large = format!("From a\nA: b\n\n{}\n", "words <and words\n".repeat(125_000));
+    let large = format!(
+        "From a\nA: b\n\n{}\n",
+        format!("words {}\n", "<and words ".repeat(20)).repeat(10_000)
+    );
     for shift in 0..24 {
         let text = format!("{large}{}\n\nFrom b\nC: d\n\nx\n", "y".repeat(shift));
         let at = (large.len() + shift + 2) as u64;

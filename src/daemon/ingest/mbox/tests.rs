@@ -174,7 +174,8 @@ fn a_large_message_that_is_read_in_two_checks_is_not_gone() {
 fn a_message_larger_than_a_chunk_follows_a_small_one() {
     let sizes = [CHUNK_BYTES / 2, CHUNK_BYTES + 1, 3 * CHUNK_BYTES];
     for large_bytes in sizes {
-        let large = letters(1..2) + &"and so on\n".repeat(large_bytes / 10) + "\n";
+        let large =
+            letters(1..2) + &("and so on ".repeat(20) + "\n").repeat(large_bytes / 200) + "\n";
         let text = letters(0..1) + &large + &letters(2..3);
         // The largest message that is held: smaller than all, than one, and than none of them.
         for max_message_bytes in [CHUNK_BYTES, 2 * CHUNK_BYTES, 8 * CHUNK_BYTES] {
