@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Times urlspool and other programs on the same files, in turns, and prints one table of ratios.
 
-    cargo bench --bench inputs -- /tmp/inputs          writes the generated inputs
+    cargo bench -p benches --bench inputs -- /tmp/inputs          writes the generated inputs
     benches/compare.py [-n RUNS] [--programs LIST] FILE_OR_FOLDER...
 
 Each program reads each input once before it is timed, so that the input is in the page cache. Then all run in turns; the
 table shows the median of each program, with minimum and maximum. A program that is not installed is skipped and reported.
-`linkify` is the benchmark of that name here (`cargo bench --bench linkify --no-run`); `uri-find` needs Perl's URI::Find.
+`linkify` is the benchmark of that name here (`cargo bench -p benches --bench linkify --no-run`); `uri-find` needs Perl's URI::Find.
 """
 import argparse, glob, os, shutil, statistics, subprocess, sys, tempfile, time
 

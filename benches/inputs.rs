@@ -1,4 +1,4 @@
-//! Writes the generated archives to a folder: `cargo bench --bench inputs -- FOLDER [MEBIBYTES]`.
+//! Writes the generated archives to a folder: `cargo bench -p benches --bench inputs -- FOLDER [MEBIBYTES]`.
 //!
 //! Prints one line per archive, with tabs: name, number of messages, number of URLs. A check compares them with a scan.
 

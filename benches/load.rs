@@ -1,8 +1,9 @@
 //! Compares `load` into `SQLite` with its ceiling: the same rows, inserted by prepared statements from memory.
 //!
-//! `cargo bench --bench load [-- RECORDS.jsonl]`; without a file, records of generated mail. Both write the same tables, with the
-//! same indexes, in transactions of the same size. The ceiling reads no JSON, looks nothing up and counts nothing: all
-//! identifiers and the numbers of links are known. Both are measured until the database is closed. The number of rows is asserted.
+//! `cargo bench -p benches --bench load [-- RECORDS.jsonl]`; without a file, records of generated mail. Both write the same tables,
+//! with the same indexes, in transactions of the same size. The ceiling reads no JSON, looks nothing up and counts nothing: all
+//! identifiers and the numbers of links are known. Both are measured until the database is closed. The number of rows is
+//! asserted.
 //!
 //! On a machine that others use, wall times say little: the second line compares the processor time of the thread that writes, which
 //! bounds the rate where the thread that parses has a core of its own. It is printed on Linux.
@@ -13,8 +14,8 @@ mod generate;
 mod rng;
 
 use std::fs;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Instant;
 
 use generate::{Kind, mbox};
@@ -24,6 +25,7 @@ use urlspool::load::{
     LoadError, LoadInputError, LoadJob, LoadReport, RecordRefusal, TargetName, load,
 };
 use urlspool::record::LineError;
+use urlspool::{Event, Extractor, Job, Options, Report, Summary, run};
 
 /// The allocator of the program: records are allocated on one thread and freed on another.
 #[global_allocator]
@@ -109,16 +111,37 @@ fn processor_seconds() -> Option<f64> {
     Some(nanoseconds / 1e9)
 }
 
+/// A file of the records of a scan.
+struct RecordFile(fs::File);
+
+impl Report for RecordFile {
+    fn records(&mut self, batch: &[u8]) -> io::Result<bool> {
+        self.0.write_all(batch)?;
+        Ok(true)
+    }
+
+    fn rejects(&mut self, _: &[u8]) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn event(&mut self, event: &Event) -> io::Result<()> {
+        panic!("generated mail has no events: {event:?}")
+    }
+
+    fn progress(&mut self, _: &Summary) {}
+}
+
 /// A file of the records of generated mail.
 fn generated(folder: &Path, is_test: bool) -> PathBuf {
     let bytes = if is_test { 1 << 20 } else { INPUT_BYTES };
     let (mail, records) = (folder.join("mail.mbox"), folder.join("records.jsonl"));
     fs::write(&mail, mbox(Kind::Dense, bytes).bytes).expect("mail can be written");
-    let status = Command::new(env!("CARGO_BIN_EXE_urlspool"))
-        .args(["scan", "-q", "-o"])
-        .args([&records, &mail])
-        .status();
-    assert!(status.expect("the program starts").success());
+    let job = Job {
+        roots: vec![mail],
+        ..Job::default()
+    };
+    let mut file = RecordFile(fs::File::create(&records).expect("a file can be created"));
+    run(&job, &Extractor::new(Options::default()), &mut file).expect("records can be written");
     records
 }
 

@@ -30,7 +30,7 @@ scan() {
     "$1" scan -q --format urls --unique message "$folder/inputs" corpus >"$2.urls" 2>/dev/null || [ $? -eq 1 ]
 }
 
-cargo bench --locked --bench inputs -- "$folder/inputs" 24
+cargo bench --locked -p benches --bench inputs -- "$folder/inputs" 24
 rm -rf "$folder/profile"
 build "-Cprofile-generate=$folder/profile" trained
 scan "$folder/trained/$host/dist/urlspool" "$folder/trained"

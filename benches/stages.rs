@@ -1,4 +1,4 @@
-//! Measures the speed of each stage, and of all stages together: `cargo bench --bench stages`.
+//! Measures the speed of each stage, and of all stages together: `cargo bench -p benches --bench stages`.
 //!
 //! Each benchmark asserts its count, so that a fast wrong answer fails.
 

@@ -48,7 +48,7 @@ const NOT_RUN: &[(&str, &str, &str)] = &[
     ("docs/daemon.md", "curl --unix-socket", "it needs a daemon"),
     (
         "docs/loading.md",
-        "cargo bench --bench load",
+        "cargo bench -p benches --bench load",
         "it measures for minutes",
     ),
     (
