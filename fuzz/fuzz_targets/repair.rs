@@ -1,5 +1,6 @@
-//! Repair: a logical line depends on its own text only. The same lines come out of a wrapper that is cut after its `>`, of a
-//! text after blank lines, and of one with CRLF line ends; and each byte of a line is the byte of the text that it names.
+//! Repair: a logical line depends on its own text only. The same lines come out of a wrapper that is cut after its `>` (of one
+//! over several lines: after the last of them), of a text after blank lines, and of one with CRLF line ends; and each byte of a
+//! line is the byte of the text that it names.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -94,7 +95,17 @@ fuzz_target!(|input: &[u8]| {
         check_origin(text, &line);
         if let Some(WrappedText::Closed(close)) = wrapped {
             let mut again = LogicalLine::default();
-            let cut = unfold_wrapper(&text[..=close], &start, rules, WRAPPER_BYTES, &mut again);
+            // A last line of quote marks and the `>` alone is a quoted blank line; what follows shows that it is not.
+            let rest = &text[close..];
+            let len = if text[start.at..close].contains(&b'\n') {
+                rest.iter()
+                    .position(|&byte| byte == b'\n')
+                    .unwrap_or(rest.len())
+            } else {
+                1
+            };
+            let cut = &text[..close + len];
+            let cut = unfold_wrapper(cut, &start, rules, WRAPPER_BYTES, &mut again);
             // Text after the wrapper may show that it was quoted-printable.
             let is_residue = |line: &LogicalLine| {
                 line.repairs().has(Repair::QuotedPrintable)
