@@ -35,7 +35,7 @@ use std::process::ExitCode;
 use clap::{ColorChoice, CommandFactory, FromArgMatches};
 
 use crate::config::NamedValue;
-use crate::diagnostic::{EscapeForm, printable_lines};
+use crate::diagnostic::{EscapeForm, printable, printable_lines};
 use crate::record;
 use args::{Args, Command, When};
 use error::CommandResult;
@@ -53,9 +53,9 @@ pub fn run() -> ExitCode {
 }
 
 fn run_arguments(arguments: Vec<OsString>) -> Exit {
-    let args = match parse_args(arguments) {
+    let args = match parse_args(arguments.clone()) {
         Ok(args) => args,
-        Err(error) => return usage(&error),
+        Err(error) => return usage(&error, &arguments),
     };
     match command(args) {
         Ok(exit) => exit,
@@ -88,15 +88,21 @@ fn color_choice(arguments: &[OsString]) -> ColorChoice {
     choice.clap_choice()
 }
 
-/// Prints the help, the version, or the error in the arguments. An error repeats an argument, which may be a hostile file name.
-fn usage(error: &clap::Error) -> Exit {
-    let text = error.render().to_string();
-    let shown = printable_lines(text.as_bytes(), EscapeForm::Text);
+/// Prints the help, the version, or the error in the arguments.
+///
+/// An error repeats an argument, which may be a hostile file name. It is that of the arguments without what a terminal would
+/// obey, since its own text holds control characters for colours.
+fn usage(error: &clap::Error, arguments: &[OsString]) -> Exit {
+    let escape = |argument: &OsString| printable(&argument.to_string_lossy()).into();
+    let escaped: Vec<OsString> = arguments.iter().map(escape).collect();
     // If the message cannot be printed, nothing else can be.
-    let _ = if *shown == *text.as_bytes() {
+    let _ = if escaped == arguments {
+        error.print()
+    } else if let Err(error) = parse_args(escaped) {
         error.print()
     } else {
-        io::stderr().write_all(&shown)
+        let text = error.render().to_string();
+        io::stderr().write_all(&printable_lines(text.as_bytes(), EscapeForm::Text))
     };
     if error.use_stderr() {
         Exit::Usage

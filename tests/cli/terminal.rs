@@ -231,3 +231,33 @@ fn row_97_no_command_shows_control_characters() {
         assert!(!shown.is_empty(), "{args:?}");
     }
 }
+
+/// An error in the arguments has colours on a terminal, and nothing else that it obeys.
+#[test]
+fn row_97_errors_in_arguments_have_no_control_characters() {
+    for argument in [
+        "--\u{1b}]0;title\u{7}z",
+        "--a\u{1b}c",
+        "--a\u{8}\rb",
+        "--threads=\u{9b}31m",
+        "--a\nurlspool: done",
+    ] {
+        let shown = on_terminal(urlspool(["scan", argument]).env_remove("NO_COLOR"), true);
+        assert!(shown.contains("\u{1b}[1m"), "no colours: {shown:?}");
+        let mut plain = String::new();
+        for (number, part) in shown.split("\u{1b}[").enumerate() {
+            let text = if number == 0 {
+                Some(part)
+            } else {
+                part.split_once('m').map(|(_, text)| text)
+            };
+            plain.push_str(text.unwrap());
+        }
+        assert!(
+            !plain.contains(|c: char| c.is_control() && c != '\n' && c != '\r'),
+            "{plain:?}"
+        );
+        let first: String = plain.lines().take(1).collect();
+        assert!(first.contains("\\u{"), "{plain:?}");
+    }
+}
