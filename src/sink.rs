@@ -7,7 +7,7 @@ mod place;
 #[cfg(feature = "daemon")]
 pub mod segment;
 
-pub use file::{FileSink, partial_path, resolve};
+pub use file::{FileSink, discardable_path, partial_path, resolve};
 pub use place::{OutputPlace, open_device};
 
 use std::io::{self, ErrorKind, Write};

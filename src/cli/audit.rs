@@ -34,7 +34,9 @@ impl From<AuditError> for CommandError {
             | AuditError::Archive(ArchiveError::Ended { .. }) => Exit::Unreachable,
             AuditError::Archive(_)
             | AuditError::Output(
-                OutputError::OverwritesDatabase { .. } | OutputError::SameFile { .. },
+                OutputError::OverwritesDatabase { .. }
+                | OutputError::SameFile { .. }
+                | OutputError::NoFolder { .. },
             ) => Exit::Usage,
             AuditError::Output(_) => Exit::Output,
         };

@@ -46,9 +46,23 @@ impl FileSink {
     /// The error of the system; also if the existing file is no regular file, or may not be written, or if another run is
     /// writing it.
     pub fn create(path: &Path) -> io::Result<FileSink> {
+        FileSink::create_aside(path, partial_path)
+    }
+
+    /// Begins the file at `path` as [`FileSink::create`] does, but writes it as `FILE.urlspool-partial`: for files that are never
+    /// left on purpose, so that a user's `FILE.partial` stays.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`FileSink::create`].
+    pub fn create_discardable(path: &Path) -> io::Result<FileSink> {
+        FileSink::create_aside(path, discardable_path)
+    }
+
+    fn create_aside(path: &Path, aside: fn(&Path) -> PathBuf) -> io::Result<FileSink> {
         let target = resolve(path)?;
         let existing = writable_file(&target)?;
-        let partial = partial_path(&target);
+        let partial = aside(&target);
         remove_left(&partial)?;
         let mode = if existing.is_some() { 0o600 } else { 0o666 };
         let file = OpenOptions::new()
@@ -169,8 +183,18 @@ impl Drop for FileSink {
 /// Returns the path of the file while it is written.
 #[must_use]
 pub fn partial_path(target: &Path) -> PathBuf {
-    let mut path = OsString::from(target);
-    path.push(".partial");
+    with_end(target, ".partial")
+}
+
+/// Returns the path of a file of [`FileSink::create_discardable`] while it is written.
+#[must_use]
+pub fn discardable_path(target: &Path) -> PathBuf {
+    with_end(target, ".urlspool-partial")
+}
+
+fn with_end(path: &Path, end: &str) -> PathBuf {
+    let mut path = OsString::from(path);
+    path.push(end);
     PathBuf::from(path)
 }
 

@@ -22,7 +22,8 @@ impl DeviceInode {
         }
     }
 
-    pub(super) fn of_stat(stat: &Stat) -> DeviceInode {
+    /// Returns the identity of the file that has this status.
+    pub(crate) fn of_stat(stat: &Stat) -> DeviceInode {
         DeviceInode {
             device: stat.st_dev,
             inode: stat.st_ino,

@@ -12,6 +12,8 @@ use rusqlite::Connection;
 use super::{audit, audited, loaded, message, rows};
 use crate::scene::{Folder, Rng, copy_program, ended, urlspool};
 
+mod outputs;
+
 const DATED: &str = "Date: Tue, 2 Jan 1996 10:00:00 +0000\nList-Id: <l.m.test>\nSubject: A lamp\n";
 
 /// A planned audit of three links: of 1996, of 1996 in two messages, and undated.
@@ -244,7 +246,7 @@ fn a_report_that_fails_leaves_an_earlier_one() {
     let ended = audit(&folder, "report", &["-o", html.to_str().unwrap()]);
     assert_eq!(ended.status, Some(74), "{}", ended.stderr);
     assert_eq!(fs::read_to_string(&html).unwrap(), before);
-    assert!(!folder.path("report.html.partial").exists());
+    assert!(!folder.path("report.html.urlspool-partial").exists());
 }
 
 /// Pieces of text that mean something to HTML, terminals or spreadsheets.

@@ -25,6 +25,11 @@ pub enum OutputError {
         /// The error of the system.
         reason: String,
     },
+    /// The folder for CSV files is a file.
+    NoFolder {
+        /// The path that was given for it.
+        folder: PathBuf,
+    },
     /// A folder cannot be created.
     NotCreated {
         /// The folder.
@@ -76,6 +81,11 @@ impl fmt::Display for OutputError {
             OutputError::NotWritten { file, reason } => {
                 write!(f, "cannot write {}: {reason}", file.display())
             }
+            OutputError::NoFolder { folder } => write!(
+                f,
+                "{} is a file; name a folder for the CSV files with `--csv`",
+                folder.display()
+            ),
             OutputError::NotCreated { folder, reason } => {
                 write!(f, "cannot create {}: {reason}", folder.display())
             }

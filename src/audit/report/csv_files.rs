@@ -47,8 +47,7 @@ pub(super) struct CsvFiles {
 impl CsvFiles {
     /// Begins all files. Creates the folder if it is missing.
     pub(super) fn create(folder: &Path) -> Result<CsvFiles, AuditError> {
-        std::fs::create_dir_all(folder)
-            .map_err(|error| OutputError::not_created(folder, &error))?;
+        create_folder(folder)?;
         let mut files: Vec<_> = NAMES
             .iter()
             .map(|name| OutputFile::create(&folder.join(name)))
@@ -109,6 +108,17 @@ impl CsvFiles {
         self.dead_links.finish()?;
         self.others.into_iter().try_for_each(OutputFile::finish)
     }
+}
+
+/// Creates the folder if it is missing.
+fn create_folder(folder: &Path) -> Result<(), AuditError> {
+    std::fs::create_dir_all(folder).map_err(|error| {
+        if folder.exists() {
+            let folder = folder.to_owned();
+            return OutputError::NoFolder { folder }.into();
+        }
+        OutputError::not_created(folder, &error).into()
+    })
 }
 
 /// A table that is written from the numbers of a report.

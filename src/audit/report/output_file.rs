@@ -6,9 +6,12 @@ use std::fs::File;
 use std::io::{self, Stdout};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{FileType, fstat};
+use rustix::stdio::stdout;
+
 use super::ReportJob;
 use crate::audit::error::{AuditError, OutputError};
-use crate::sink::{FileSink, OutputPlace, PipeSink, Sink, open_device, partial_path, resolve};
+use crate::sink::{FileSink, OutputPlace, PipeSink, Sink, discardable_path, open_device, resolve};
 use crate::walk::DeviceInode;
 
 /// Bytes that are collected before they are written.
@@ -36,7 +39,7 @@ impl OutputFile {
         let sink = match OutputPlace::of(path) {
             OutputPlace::Stdout => Ok(ReportSink::Stdout(PipeSink(io::stdout()))),
             OutputPlace::Device(path) => open_device(&path).map(ReportSink::Device),
-            OutputPlace::File(path) => FileSink::create(&path).map(ReportSink::File),
+            OutputPlace::File(path) => FileSink::create_discardable(&path).map(ReportSink::File),
         };
         let sink = sink.map_err(|error| unwritable(path, &error))?;
         Ok(OutputFile {
@@ -107,8 +110,7 @@ pub(super) fn check(job: &ReportJob, names: &[&str]) -> Result<(), AuditError> {
     let folder = job.csv_folder.iter();
     let csv = folder.flat_map(|folder| names.iter().map(move |name| folder.join(name)));
     for path in [job.output.clone()].into_iter().chain(csv) {
-        for written in written_files(&path) {
-            let identity = FileIdentity::of(&written);
+        for (written, identity) in written_files(&path) {
             if database.contains(&identity) {
                 return Err(OutputError::OverwritesDatabase { file: written }.into());
             }
@@ -122,14 +124,22 @@ pub(super) fn check(job: &ReportJob, names: &[&str]) -> Result<(), AuditError> {
     Ok(())
 }
 
-/// Returns the files that are written for an output. An open file of this process, such as `/dev/fd/3`, may be a regular one.
-fn written_files(path: &Path) -> Vec<PathBuf> {
+/// Returns the files that are written for an output, with their names for messages. An open file of this process, such as
+/// `/dev/fd/3` or standard output, may be a regular one.
+fn written_files(path: &Path) -> Vec<(PathBuf, FileIdentity)> {
+    let named = |path: PathBuf| {
+        let identity = FileIdentity::of(&path);
+        (path, identity)
+    };
     match OutputPlace::of(path) {
-        OutputPlace::Stdout => Vec::new(),
-        OutputPlace::Device(path) => vec![path],
+        OutputPlace::Stdout => FileIdentity::of_stdout()
+            .map(|identity| (PathBuf::from("standard output"), identity))
+            .into_iter()
+            .collect(),
+        OutputPlace::Device(path) => vec![named(path)],
         OutputPlace::File(path) => {
             let target = resolve(&path).unwrap_or_else(|_| path.clone());
-            vec![path, partial_path(&target)]
+            vec![named(path), named(discardable_path(&target))]
         }
     }
 }
@@ -148,5 +158,12 @@ impl FileIdentity {
             Ok(metadata) => FileIdentity::Existing(DeviceInode::of(&metadata)),
             Err(_) => FileIdentity::Missing(resolve(path).unwrap_or_else(|_| path.to_owned())),
         }
+    }
+
+    /// The identity of standard output; `None` if that is no regular file.
+    fn of_stdout() -> Option<FileIdentity> {
+        let stat = fstat(stdout()).ok()?;
+        let is_file = FileType::from_raw_mode(stat.st_mode).is_file();
+        is_file.then(|| FileIdentity::Existing(DeviceInode::of_stat(&stat)))
     }
 }

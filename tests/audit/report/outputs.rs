@@ -1,0 +1,59 @@
+//! Files of a report beside those of the user.
+
+use std::fs;
+use std::process::Command;
+
+use super::planned;
+use crate::audit::{audit, audited};
+use crate::scene::ended;
+
+/// It was removed as one that an earlier run had left.
+#[test]
+fn a_file_of_the_user_beside_the_report_stays() {
+    let folder = planned();
+    let mine = folder.path("report.html.partial");
+    fs::write(&mine, "mine").unwrap();
+    let left = folder.path("report.html.urlspool-partial");
+    fs::write(&left, "of a run that was killed").unwrap();
+    let html = folder.path("report.html");
+    audited(&folder, "report", &["-o", html.to_str().unwrap()]);
+    assert_eq!(fs::read(&mine).unwrap(), b"mine");
+    assert!(html.exists() && !left.exists());
+}
+
+#[test]
+fn a_file_in_the_place_of_the_folder_is_named() {
+    let folder = planned();
+    let tables = folder.file("tables", "mine");
+    let args = ["-o", "/dev/null", "--csv", &tables];
+    let end = audit(&folder, "report", &args);
+    assert_eq!(end.status, Some(2), "{}", end.stderr);
+    let expected = format!("urlspool: {tables} is a file; name a folder for the CSV files");
+    assert!(end.stderr.starts_with(&expected), "{}", end.stderr);
+    assert_eq!(fs::read(&tables).unwrap(), b"mine");
+}
+
+#[test]
+fn standard_output_is_not_the_database() {
+    let folder = planned();
+    let database = folder.path("urls.db");
+    let before = fs::read(&database).unwrap();
+    for output in ["-", "/dev/stdout"] {
+        for end in ["", "-journal"] {
+            let script = format!("exec \"$0\" audit report \"$1\" -o {output} >>\"$1{end}\"");
+            let mut shell = Command::new("sh");
+            shell.args(["-c", &script, env!("CARGO_BIN_EXE_urlspool")]);
+            let end = ended(shell.arg(&database), b"");
+            assert_eq!(end.status, Some(2), "{output}: {}", end.stderr);
+            let expected = "standard output would overwrite the database";
+            assert!(end.stderr.contains(expected), "{}", end.stderr);
+            assert_eq!(fs::read(&database).unwrap(), before);
+        }
+    }
+    let script = "mkdir csv && exec \"$0\" audit report \"$1\" -o - --csv csv >csv/by-host.csv";
+    let mut shell = Command::new("sh");
+    shell.args(["-c", script, env!("CARGO_BIN_EXE_urlspool")]);
+    let end = ended(shell.arg(&database).current_dir(folder.root()), b"");
+    assert_eq!(end.status, Some(2), "{}", end.stderr);
+    assert!(end.stderr.contains("would be the same file"));
+}
