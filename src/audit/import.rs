@@ -22,6 +22,12 @@ use csv_results::CsvResults;
 pub use check_time::CheckTime;
 pub use result_error::ResultError;
 
+/// Bytes with which Windows programs begin a file in UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// Name of a checker that was not named.
+const UNNAMED_CHECKER: &str = "imported";
+
 /// Results to import.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -30,10 +36,10 @@ pub struct ImportJob {
     pub database: PathBuf,
     /// The file of results.
     pub results: PathBuf,
-    /// Time of the check, for JSON, which does not hold it.
+    /// Time of the check, for JSON, which does not hold it. CSV has times of its own.
     pub checked_at: Option<CheckTime>,
-    /// Name of the checker, for CSV; lychee's JSON is lychee's.
-    pub checker: String,
+    /// Name of the checker, for CSV; `None` stores `imported`. JSON is lychee's.
+    pub checker: Option<String>,
 }
 
 impl ImportJob {
@@ -44,7 +50,7 @@ impl ImportJob {
             database,
             results,
             checked_at: None,
-            checker: "imported".to_owned(),
+            checker: None,
         }
     }
 }
@@ -90,12 +96,13 @@ pub trait ImportReport {
 pub fn import(job: &ImportJob, report: &mut dyn ImportReport) -> Result<ImportCounts, AuditError> {
     let audit = AuditDb::open_to_write(&job.database)?;
     let bytes = read(&job.results, AUDIT_IMPORT_BYTES)?;
+    let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&bytes);
     audit.run("BEGIN IMMEDIATE")?;
     let is_json = bytes.trim_ascii_start().starts_with(b"{");
     let counts = if is_json {
-        import_json(&audit, job, &bytes, report)?
+        import_json(&audit, job, bytes, report)?
     } else {
-        import_csv(&audit, job, &bytes, report)?
+        import_csv(&audit, job, bytes, report)?
     };
     audit.run("COMMIT")?;
     Ok(counts)
@@ -125,6 +132,9 @@ fn import_json(
     report: &mut dyn ImportReport,
 ) -> Result<ImportCounts, AuditError> {
     let refused = |reason| refused(&job.results, reason);
+    if job.checker.is_some() {
+        return Err(refused(ImportErrorReason::OwnChecker));
+    }
     let Some(checked_at) = job.checked_at else {
         return Err(refused(ImportErrorReason::NoTime));
     };
@@ -135,20 +145,14 @@ fn import_json(
         .map_err(|error| refused(ImportErrorReason::NotLychee(error.to_string())))?;
     let mut importer = Importer::new(audit, "lychee", report)?;
     for answer in answers {
-        if let CheckOutcome::Status(code) = answer.outcome
-            && !is_http_code(code)
-        {
-            let error = ResultError::Status(code.to_string());
-            importer.refuse(ResultPlace::Url(&answer.url), &error);
-            continue;
-        }
-        importer.put(&CheckResult {
+        let result = CheckResult {
             url: &answer.url,
             asked_url: &answer.asked_url,
             outcome: answer.outcome,
             final_url: answer.final_url.as_deref(),
             checked_at: &checked_at,
-        })?;
+        };
+        importer.put(ResultPlace::Url(&answer.url), &result)?;
     }
     Ok(importer.counts)
 }
@@ -161,20 +165,41 @@ fn import_csv(
 ) -> Result<ImportCounts, AuditError> {
     let mut results = CsvResults::new(bytes, Timestamp::now())
         .map_err(|error| refused(&job.results, ImportErrorReason::Header(error.to_string())))?;
-    let mut importer = Importer::new(audit, &job.checker, report)?;
+    if job.checked_at.is_some() {
+        return Err(refused(&job.results, ImportErrorReason::OwnTimes));
+    }
+    let checker = job.checker.as_deref().unwrap_or(UNNAMED_CHECKER);
+    let mut importer = Importer::new(audit, checker, report)?;
     while let Some(line) = results.next_line() {
+        let place = ResultPlace::Line(line.number);
         match line.result {
-            Err(error) => importer.refuse(ResultPlace::Line(line.number), &error),
-            Ok(row) => importer.put(&CheckResult {
-                url: &row.url,
-                asked_url: &row.url,
-                outcome: row.outcome,
-                final_url: row.final_url.as_deref(),
-                checked_at: &row.checked_at,
-            })?,
+            Err(error) => importer.refuse(place, &error),
+            Ok(row) => {
+                let result = CheckResult {
+                    url: &row.url,
+                    asked_url: &row.url,
+                    outcome: row.outcome,
+                    final_url: row.final_url.as_deref(),
+                    checked_at: &row.checked_at,
+                };
+                importer.put(place, &result)?;
+            }
         }
     }
     Ok(importer.counts)
+}
+
+/// Returns the reason why a result cannot be that of a check.
+fn fault(result: &CheckResult<'_>) -> Option<ResultError> {
+    if let CheckOutcome::Status(code) = result.outcome
+        && !is_http_code(code)
+    {
+        return Some(ResultError::Status(code.to_string()));
+    }
+    let is_page =
+        |url: &str| Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
+    let no_page = result.final_url.filter(|url| !is_page(url));
+    no_page.map(|url| ResultError::FinalUrl(url.to_owned()))
 }
 
 /// Returns `true` for a code that a server sends: those of RFC 9110, section 15, and 999, with which `LinkedIn` refuses programs.
@@ -203,7 +228,12 @@ impl<'d, 'r> Importer<'d, 'r> {
         })
     }
 
-    fn put(&mut self, result: &CheckResult<'_>) -> Result<(), AuditError> {
+    /// Stores a result, or refuses it.
+    fn put(&mut self, place: ResultPlace<'_>, result: &CheckResult<'_>) -> Result<(), AuditError> {
+        if let Some(error) = fault(result) {
+            self.refuse(place, &error);
+            return Ok(());
+        }
         self.counts.read += 1;
         let url = planned_form(result.url);
         let stored = self.store.put(&CheckResult {

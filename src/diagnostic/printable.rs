@@ -18,6 +18,15 @@ pub fn printable(text: &str) -> String {
     shown
 }
 
+/// Returns the first `max_chars` characters of a text, with an ellipsis if there are more.
+#[must_use]
+pub fn shortened(text: &str, max_chars: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(max_chars) {
+        None => Cow::Borrowed(text),
+        Some((end, _)) => Cow::Owned(format!("{}\u{2026}", &text[..end])),
+    }
+}
+
 /// Form of the escapes in lines for a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EscapeForm {

@@ -4,6 +4,8 @@ use std::error::Error;
 use std::fmt;
 
 use super::SCHEMA;
+use crate::diagnostic::shortened;
+use crate::limits::MESSAGE_VALUE_CHARS;
 
 /// The reason why a line cannot be loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -122,7 +124,11 @@ impl fmt::Display for LineFault {
             LineFault::NoType => out.write_str("the field `type` is missing"),
             LineFault::TooLong { max_bytes } => write!(out, "it is longer than {max_bytes} bytes"),
             LineFault::Missing(field) => write!(out, "the field `{field}` is missing"),
-            LineFault::Duplicate(field) => write!(out, "the field `{field}` stands in it twice"),
+            LineFault::Duplicate(field) => write!(
+                out,
+                "the field `{}` stands in it twice",
+                shortened(field, MESSAGE_VALUE_CHARS)
+            ),
             LineFault::Invalid { field, expected } => {
                 write!(out, "the field `{field}` must be {expected}")
             }

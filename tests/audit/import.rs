@@ -84,7 +84,7 @@ fn times_and_codes_that_no_check_has_are_refused() {
     let end = audit(&folder, "import", &[&file]);
     assert_eq!(end.status, Some(1));
     for part in [
-        "r.csv, line 2: the time 2203-01-01T00:00:00Z lies in the future",
+        "r.csv, line 2: the time 2203-01-01T00:00:00Z lies more than 24 hours ahead",
         "r.csv, line 3: the time 1970-01-01T00:00:00Z is before 1990",
         "r.csv, line 4: the status \"0\" is not an HTTP code",
         "r.csv, line 5: the status \"666\" is not an HTTP code",
@@ -106,7 +106,7 @@ fn json_with_times_and_codes_that_no_check_has_is_refused() {
     let file = folder.file("l.json", json);
     let future = audit(&folder, "import", &[&file, "--checked-at", "2203-01-01"]);
     assert_eq!(future.status, Some(2));
-    let reason = "l.json: the time 2203-01-01T00:00:00Z lies in the future";
+    let reason = "l.json: the time 2203-01-01T00:00:00Z lies more than 24 hours ahead";
     assert!(future.stderr.contains(reason), "{}", future.stderr);
     let end = audit(&folder, "import", &[&file, "--checked-at", "2026-01-01"]);
     assert_eq!(end.status, Some(1));
@@ -186,4 +186,113 @@ fn what_is_neither_is_refused_with_its_name() {
     let missing = audit(&folder, "import", &["/nonexistent.csv"]);
     assert_eq!(missing.status, Some(2));
     assert!(results(&folder).is_empty());
+}
+
+/// JSON after a byte order mark was taken for CSV.
+#[test]
+fn a_byte_order_mark_changes_nothing() {
+    let folder = planned();
+    let json = "\u{FEFF}{\"success_map\":{\"l\":[{\"url\":\"http://l.cern.ch/a\",\"status\":{\"text\":\"x\",\"code\":200}}]},
+        \"error_map\":{},\"excluded_map\":{}}";
+    let file = folder.file("l.json", json);
+    audited(&folder, "import", &[&file, "--checked-at", "2026-01-01"]);
+    let csv =
+        "\u{FEFF}url,status,checked_at\nhttp://l.cern.ch/b,404,2026-01-01\nhttp://l.cern.ch/b,x,\n";
+    let end = audit(&folder, "import", &[&folder.file("r.csv", csv)]);
+    assert!(end.stderr.contains("r.csv, line 3: "), "{}", end.stderr);
+    assert_eq!(
+        results(&folder),
+        [
+            "http://l.cern.ch/a|2026-01-01T00:00:00Z|alive|200|-|-|lychee",
+            "http://l.cern.ch/b|2026-01-01T00:00:00Z|dead_page|404|-|-|imported",
+        ]
+    );
+}
+
+/// Both options were ignored.
+#[test]
+fn options_that_a_file_has_no_use_for_are_refused() {
+    let folder = planned();
+    let csv = folder.file(
+        "r.csv",
+        "url,status,checked_at\nhttp://l.cern.ch/a,404,2026-01-01\n",
+    );
+    let json = folder.file(
+        "l.json",
+        "{\"success_map\":{},\"error_map\":{},\"excluded_map\":{}}",
+    );
+    let time = ["--checked-at", "2026-01-01"];
+    for (args, reason) in [
+        (
+            &[&csv[..], time[0], time[1]][..],
+            "r.csv is CSV, whose column `checked_at` holds the times",
+        ),
+        (
+            &[&json, time[0], time[1], "--checker", "mine"],
+            "l.json is the JSON of lychee, which is its checker",
+        ),
+        (
+            &[&csv, "--checker", ""],
+            "invalid value '' for '--checker <NAME>': write name and version",
+        ),
+        (
+            &[&csv, "--checker", " "],
+            "invalid value ' ' for '--checker <NAME>'",
+        ),
+    ] {
+        let end = audit(&folder, "import", args);
+        assert_eq!(end.status, Some(2), "{args:?}");
+        assert!(end.stderr.contains(reason), "{}", end.stderr);
+    }
+    assert!(results(&folder).is_empty());
+}
+
+#[test]
+fn ends_of_redirects_are_pages() {
+    let folder = planned();
+    let csv = "url,status,checked_at,final_url\nhttp://l.cern.ch/a,200,2026-01-01,javascript:alert(1)\n\
+        http://l.cern.ch/a,200,2026-01-02,/b\nhttp://l.cern.ch/b,200,2026-01-01,HTTPS://l.cern.ch/b\n";
+    let end = audit(&folder, "import", &[&folder.file("r.csv", csv)]);
+    assert_eq!(end.status, Some(1));
+    for part in [
+        "line 2: the final_url \"javascript:alert(1)\" is not a URL of http or https",
+        "line 3: the final_url \"/b\" is not",
+        "1 result, 1 new; 2 refused",
+    ] {
+        assert!(end.stderr.contains(part), "{part}: {}", end.stderr);
+    }
+    let json = r#"{"success_map":{"l":[{"url":"http://l.cern.ch/a","status":{"text":"x","code":200},
+        "redirects":{"redirects":[{"url":"mailto:a@b.test"}]}}]},"error_map":{},"excluded_map":{}}"#;
+    let file = folder.file("l.json", json);
+    let end = audit(&folder, "import", &[&file, "--checked-at", "2026-01-01"]);
+    let reason = "l.json, http://l.cern.ch/a: the final_url \"mailto:a@b.test\" is not";
+    assert!(end.stderr.contains(reason), "{}", end.stderr);
+    assert_eq!(results(&folder).len(), 1);
+}
+
+#[test]
+fn a_status_counts_before_an_error() {
+    let folder = planned();
+    let csv = "url,status,checked_at,error\nhttp://l.cern.ch/a,404.0,2026-01-01T01:00:00+09:00[Asia/Tokyo],timeout\n\
+        http://l.cern.ch/b,,2026-01-01T01:00:00[Asia/Tokyo],dns\n";
+    let end = audit(&folder, "import", &[&folder.file("r.csv", csv)]);
+    let reason = "line 3: the time \"2026-01-01T01:00:00[Asia/Tokyo]\" is not like";
+    assert!(end.stderr.contains(reason), "{}", end.stderr);
+    assert_eq!(
+        results(&folder),
+        ["http://l.cern.ch/a|2025-12-31T16:00:00Z|dead_page|404|-|-|imported"]
+    );
+}
+
+#[test]
+fn long_values_are_cut_in_messages() {
+    let folder = planned();
+    let long = "x".repeat(10_000);
+    let csv = format!("url,status,checked_at\nhttp://l.cern.ch/a,{long},2026-01-01\n");
+    let end = audit(&folder, "import", &[&folder.file("r.csv", &csv)]);
+    let start = end.stderr.lines().next().unwrap_or_default();
+    assert!(
+        start.contains("xxx\u{2026}\" is not") && start.len() < 600,
+        "{start}"
+    );
 }

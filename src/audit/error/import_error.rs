@@ -23,6 +23,10 @@ pub enum ImportErrorReason {
     TooLong(u64),
     /// It is JSON, which holds no times, and none was given.
     NoTime,
+    /// It is CSV, which holds times, and one was given.
+    OwnTimes,
+    /// It is the JSON of lychee, and another checker was named.
+    OwnChecker,
     /// The time that was given cannot be that of a check.
     Time(String),
     /// It is not the JSON of lychee.
@@ -43,6 +47,14 @@ impl fmt::Display for ImportError {
             ImportErrorReason::NoTime => write!(
                 f,
                 "{file} is JSON, which holds no times; give the day of the check with `--checked-at`"
+            ),
+            ImportErrorReason::OwnTimes => write!(
+                f,
+                "{file} is CSV, whose column `checked_at` holds the times; import it without `--checked-at`"
+            ),
+            ImportErrorReason::OwnChecker => write!(
+                f,
+                "{file} is the JSON of lychee, which is its checker; import it without `--checker`"
             ),
             ImportErrorReason::Time(error) => write!(
                 f,

@@ -13,12 +13,16 @@ use crate::limits::{AUDIT_CHECK_AHEAD_HOURS, AUDIT_FIRST_CHECK_SECONDS};
 pub struct CheckTime(Timestamp);
 
 impl CheckTime {
-    /// Parses `2026-11-22`, `2026-11-22T10:00:00Z`, or a time with another offset. A time without an offset is in UTC.
+    /// Parses `2026-11-22`, `2026-11-22T10:00:00Z`, or a time with another offset, after which RFC 9557 allows a time zone in brackets. A
+    /// time without an offset is in UTC, and has no time zone: the offsets of names are not known here.
     #[must_use]
     pub fn parse(text: &str) -> Option<CheckTime> {
         let text = text.trim();
         let with_offset = || text.parse::<Timestamp>().ok();
         let in_utc = || {
+            if text.contains('[') {
+                return None;
+            }
             let time = text.parse::<DateTime>().ok()?;
             Some(time.to_zoned(TimeZone::UTC).ok()?.timestamp())
         };
@@ -61,6 +65,16 @@ mod tests {
             ("2026-11-22T10:00:00.75+02:00", Some("2026-11-22T08:00:00Z")),
             ("2026-11-22 10:00:00", Some("2026-11-22T10:00:00Z")),
             (" 2026-11-22T10:00 ", Some("2026-11-22T10:00:00Z")),
+            (
+                "2026-11-22T10:00:00+09:00[Asia/Tokyo]",
+                Some("2026-11-22T01:00:00Z"),
+            ),
+            (
+                "2026-11-22T10:00:00Z[Asia/Tokyo]",
+                Some("2026-11-22T10:00:00Z"),
+            ),
+            ("2026-11-22T10:00:00[Asia/Tokyo]", None),
+            ("2026-11-22[Asia/Tokyo]", None),
             ("yesterday", None),
             ("", None),
             ("2026-13-01", None),

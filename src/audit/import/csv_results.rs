@@ -69,7 +69,12 @@ pub(super) enum CsvHeaderError {
 impl fmt::Display for CsvHeaderError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            CsvHeaderError::Csv(error) => error.fmt(f),
+            CsvHeaderError::Csv(error) => match error.kind() {
+                csv::ErrorKind::Utf8 { .. } => {
+                    f.write_str("the first line is not UTF-8; save the file as UTF-8")
+                }
+                _ => error.fmt(f),
+            },
             CsvHeaderError::MissingColumn(name) => write!(
                 f,
                 "the first line has no column `{name}`; it must name the columns url, status and checked_at"
@@ -87,7 +92,6 @@ impl<'b> CsvResults<'b> {
     ///
     /// A column is missing; or the first line is no CSV.
     pub(super) fn new(bytes: &'b [u8], now: Timestamp) -> Result<CsvResults<'b>, CsvHeaderError> {
-        let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
         let mut reader = csv::ReaderBuilder::new()
             .flexible(true)
             .from_reader(bytes.chain(END_LINE));
@@ -176,10 +180,12 @@ impl CsvColumns {
     }
 }
 
-/// The outcome that a status and an error stand for. One of them is there.
+/// The outcome that a status and an error stand for. With a status the error is not read: a server has answered.
 fn outcome(status: &str, error: Option<&str>) -> Result<CheckOutcome, ResultError> {
     if !status.is_empty() {
-        return match status.parse() {
+        // pandas writes a column of whole numbers so, if some are missing.
+        let code = status.strip_suffix(".0").unwrap_or(status);
+        return match code.parse() {
             Ok(code) if is_http_code(code) => Ok(CheckOutcome::Status(code)),
             _ => Err(ResultError::Status(status.to_owned())),
         };
@@ -213,7 +219,7 @@ mod tests {
 
     #[test]
     fn columns_are_found_by_name() {
-        let text = "\u{FEFF}note,checked_at,status,url\r\n\"a,\nb\",2026-11-22,404,http://h/\r\n";
+        let text = "note,checked_at,status,url\r\n\"a,\nb\",2026-11-22,404,http://h/\r\n";
         let [line] = &lines(text)[..] else { panic!() };
         let row = line.result.as_ref().unwrap();
         assert_eq!(
@@ -284,13 +290,16 @@ mod tests {
             http://h/12,599,2026-11-22\n\
             http://h/13,999,2026-11-22\n\
             http://h/14,200,2031-11-22\n\
-            http://h/15,200,1970-01-01\n";
+            http://h/15,200,1970-01-01\n\
+            http://h/16,404.0,2026-11-22\n\
+            http://h/17,404.5,2026-11-22\n\
+            http://h/18,410,2026-11-22,,reset by peer\n";
         let found: Vec<_> = lines(text)
             .iter()
             .map(|line| (line.number, line.result.is_ok()))
             .collect();
-        let good = [2, 3, 10, 13, 14];
-        let expected: Vec<_> = (2..=16)
+        let good = [2, 3, 10, 13, 14, 17, 19];
+        let expected: Vec<_> = (2..=19)
             .map(|number| (number, good.contains(&number)))
             .collect();
         assert_eq!(found, expected);

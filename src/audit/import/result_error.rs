@@ -1,6 +1,10 @@
 //! Reasons why a result of a check is not imported.
 
+use std::borrow::Cow;
 use std::fmt;
+
+use crate::diagnostic::shortened;
+use crate::limits::{AUDIT_CHECK_AHEAD_HOURS, MESSAGE_VALUE_CHARS};
 
 /// The reason why a result of a check is not imported.
 #[derive(Debug)]
@@ -20,9 +24,11 @@ pub enum ResultError {
     Status(String),
     /// Its error is none of those that can be imported.
     Failure(String),
+    /// Its URL at the end of redirects is not one of http or https.
+    FinalUrl(String),
     /// Its time is none.
     Time(String),
-    /// Its time lies in the future.
+    /// Its time lies further ahead than time zones and clocks explain.
     FutureTime(String),
     /// Its time lies before the beginning of the Web.
     EarlyTime(String),
@@ -45,22 +51,38 @@ impl fmt::Display for ResultError {
             ResultError::NoOutcome => f.write_str("status and error are empty; one is needed"),
             ResultError::Status(status) => write!(
                 f,
-                "the status {status:?} is not an HTTP code of 100 to 599, nor 999"
+                "the status {:?} is not an HTTP code of 100 to 599, nor 999",
+                value(status)
             ),
             ResultError::Failure(name) => write!(
                 f,
-                "the error {name:?} is not one of dns, connect, timeout, tls and other"
+                "the error {:?} is not one of dns, connect, timeout, tls and other",
+                value(name)
+            ),
+            ResultError::FinalUrl(url) => write!(
+                f,
+                "the final_url {:?} is not a URL of http or https",
+                value(url)
             ),
             ResultError::Time(time) => write!(
                 f,
-                "the time {time:?} is not like 2026-11-22 or 2026-11-22T10:00:00Z"
+                "the time {:?} is not like 2026-11-22, 2026-11-22T10:00:00Z or 2026-11-22T10:00:00+01:00",
+                value(time)
             ),
-            ResultError::FutureTime(time) => write!(f, "the time {time} lies in the future"),
+            ResultError::FutureTime(time) => write!(
+                f,
+                "the time {time} lies more than {AUDIT_CHECK_AHEAD_HOURS} hours ahead"
+            ),
             ResultError::EarlyTime(time) => {
                 write!(f, "the time {time} is before 1990, when there was no Web")
             }
         }
     }
+}
+
+/// A value of the file, for a message.
+fn value(text: &str) -> Cow<'_, str> {
+    shortened(text, MESSAGE_VALUE_CHARS)
 }
 
 impl std::error::Error for ResultError {}

@@ -1,6 +1,6 @@
 //! The text of an HTML page. Only constants are written as they are; everything else is escaped.
 
-use crate::diagnostic::printable;
+use crate::diagnostic::{printable, shortened};
 use crate::limits::REPORT_TEXT_CHARS;
 
 /// An HTML text that is being written.
@@ -32,7 +32,9 @@ impl Html {
 
     /// Appends text of others, isolated from the direction of the text around it; of a long one only the beginning.
     pub(super) fn foreign(&mut self, text: &str) -> &mut Html {
-        self.raw("<bdi>").text(&shortened(text)).raw("</bdi>")
+        self.raw("<bdi>")
+            .text(&shortened(text, REPORT_TEXT_CHARS))
+            .raw("</bdi>")
     }
 
     /// Appends a whole number, with commas between thousands.
@@ -84,14 +86,6 @@ impl Html {
     /// Returns the page.
     pub(super) fn into_bytes(self) -> Vec<u8> {
         self.0.into_bytes()
-    }
-}
-
-/// The beginning of a text, with an ellipsis if it is cut.
-fn shortened(text: &str) -> String {
-    match text.char_indices().nth(REPORT_TEXT_CHARS) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}\u{2026}", &text[..end]),
     }
 }
 

@@ -45,8 +45,8 @@ pub(crate) enum AuditStep {
     /// Import results of checks: the JSON of lychee, or CSV of any checker
     ///
     /// CSV has a first line with the columns `url`, `status` and `checked_at`, and may have `final_url` and `error`. A status is an HTTP
-    /// code, or empty with an error of dns, connect, timeout, tls or other. Times before 1990 or in the future are refused. A result that
-    /// was imported before is not added again.
+    /// code, or empty with an error of dns, connect, timeout, tls or other. Times before 1990 or more than 24 hours ahead are refused. A
+    /// result that was imported before is not added again.
     #[command(after_help = examples::AUDIT_IMPORT)]
     Import(AuditImportArgs),
     /// Ask a CDX server for the captures of the planned links that are nearest to their first citations
@@ -157,13 +157,13 @@ pub(crate) struct AuditImportArgs {
     #[arg(value_name = "RESULTS")]
     pub(crate) results: PathBuf,
 
-    /// Time of the check, which the JSON of lychee does not hold: 2026-11-22, or 2026-11-22T10:00:00Z
+    /// Time of the check, for the JSON of lychee, which does not hold it: 2026-11-22, or 2026-11-22T10:00:00Z
     #[arg(long, value_name = "TIME", value_parser = check_time, help_heading = INPUT)]
     pub(crate) checked_at: Option<CheckTime>,
 
-    /// Name and version of the checker that wrote the CSV, for the report
-    #[arg(long, value_name = "NAME", default_value = "imported", help_heading = INPUT)]
-    pub(crate) checker: String,
+    /// Name and version of the checker that wrote the CSV, for the report; without it the report names it `imported`
+    #[arg(long, value_name = "NAME", value_parser = checker_name, help_heading = INPUT)]
+    pub(crate) checker: Option<String>,
 
     /// Report only errors
     #[arg(short, long, help_heading = GENERAL)]
@@ -205,6 +205,8 @@ pub(crate) enum AuditValueError {
     Time,
     /// It is no age.
     Age,
+    /// It names no checker.
+    Checker,
     /// The words end with a backslash.
     LastBackslash,
     /// The words have a quote that is not closed.
@@ -216,6 +218,9 @@ impl fmt::Display for AuditValueError {
         match self {
             AuditValueError::Time => f.write_str("write it as 2026-11-22 or 2026-11-22T10:00:00Z"),
             AuditValueError::Age => f.write_str("write a number with h, d or w, for example 30d"),
+            AuditValueError::Checker => {
+                f.write_str("write name and version, for example 'linkchecker 10.6'")
+            }
             AuditValueError::LastBackslash => {
                 f.write_str("--checker-args ends with a backslash, which escapes nothing")
             }
@@ -230,6 +235,13 @@ impl std::error::Error for AuditValueError {}
 
 fn check_time(text: &str) -> Result<CheckTime, AuditValueError> {
     CheckTime::parse(text).ok_or(AuditValueError::Time)
+}
+
+fn checker_name(text: &str) -> Result<String, AuditValueError> {
+    if text.trim().is_empty() {
+        return Err(AuditValueError::Checker);
+    }
+    Ok(text.to_owned())
 }
 
 /// Parses an age such as `30d`.

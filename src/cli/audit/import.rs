@@ -8,6 +8,8 @@ use super::counted;
 use crate::audit::{
     ImportCounts, ImportJob, ImportReport, ResultError, ResultPlace, import as import_results,
 };
+use crate::diagnostic::shortened;
+use crate::limits::MESSAGE_VALUE_CHARS;
 
 /// Refused results that are named; the others are counted.
 const NAMED_RESULTS: u64 = 20;
@@ -79,7 +81,7 @@ impl ImportReport for RefusedResults {
         if self.count <= NAMED_RESULTS {
             let place = match place {
                 ResultPlace::Line(line) => format!("line {line}"),
-                ResultPlace::Url(url) => url.to_owned(),
+                ResultPlace::Url(url) => shortened(url, MESSAGE_VALUE_CHARS).into_owned(),
             };
             let message = format!("{}, {place}: {error}", self.file);
             eprintln!("urlspool: {}", escaped(&message));
