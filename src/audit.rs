@@ -28,5 +28,6 @@ pub use import::{
     CheckTime, ImportCounts, ImportJob, ImportReport, ResultError, ResultPlace, import,
 };
 pub use plan::{Exclusion, PlanCounts, PlanJob, Sample, Stratum, StratumKind, plan};
+pub use public_host::host_in_url;
 pub use report::{ReportFiles, ReportJob, SenderPolicy, report};
 pub use state::{CheckFailure, CheckOutcome, LinkState, link_state, without_fragment};

@@ -61,6 +61,19 @@ const NOT_PUBLIC_V6: [(Ipv6Addr, u32); 3] = [
     (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20),
 ];
 
+/// Reads the name or the address of a host, and returns it as URLs have it: in lower case, an IPv6 address in brackets. Returns `None` for
+/// another text, such as a URL, a host with a port, a pattern or a list.
+#[must_use]
+pub fn host_in_url(text: &str) -> Option<String> {
+    let bracketed = text.parse::<Ipv6Addr>().map(|_| format!("[{text}]"));
+    let host = Host::parse(bracketed.as_deref().unwrap_or(text)).ok()?;
+    let is_usual = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    match &host {
+        Host::Domain(name) if !name.chars().all(is_usual) || name == "." => None,
+        _ => Some(host.to_string()),
+    }
+}
+
 /// Returns `true` if the host of a URL is a public name or address. A name may still resolve to an address that is not.
 pub(super) fn is_public(url: &Url) -> bool {
     match url.host() {
@@ -124,6 +137,33 @@ mod tests {
     #[track_caller]
     fn check(url: &str, expected: bool) {
         assert_eq!(is_public(&Url::parse(url).unwrap()), expected, "{url}");
+    }
+
+    #[test]
+    fn a_host_is_one_name_or_one_address() {
+        for (text, expected) in [
+            ("wiki", Some("wiki")),
+            ("Wiki.Corp.", Some("wiki.corp.")),
+            ("my_host-1.lan", Some("my_host-1.lan")),
+            ("b\u{fc}cher.lan", Some("xn--bcher-kva.lan")),
+            ("127.1", Some("127.0.0.1")),
+            ("::1", Some("[::1]")),
+            ("[FD00::1]", Some("[fd00::1]")),
+            ("", None),
+            (" ", None),
+            (".", None),
+            ("a,b", None),
+            ("a,b c", None),
+            (" wiki", None),
+            ("wiki:8080", None),
+            ("http://wiki/", None),
+            ("wiki/a", None),
+            ("*.corp", None),
+            ("10.0.0.0/8", None),
+            ("u@wiki", None),
+        ] {
+            assert_eq!(host_in_url(text).as_deref(), expected, "{text}");
+        }
     }
 
     #[test]

@@ -91,6 +91,36 @@ fn exclusions_are_lifted_by_name() {
     assert_eq!(refused.status, Some(2));
 }
 
+/// Lists, URLs and hosts with a port were taken, and permitted no host.
+#[test]
+fn a_private_host_is_one_name_or_address() {
+    let folder = Folder::new();
+    loaded(
+        &folder,
+        &message(1, DATED, "http://wiki/a http://[::1]/a\n"),
+    );
+    for host in [
+        "",
+        "a,b c",
+        "wiki,wiki2",
+        "http://wiki/",
+        "wiki:80",
+        "*.corp",
+    ] {
+        for step in ["plan", "check"] {
+            let end = audit(&folder, step, &["--allow-private", host]);
+            assert_eq!(end.status, Some(2), "{step} {host}");
+            let expected = format!(
+                "invalid value '{host}' for '--allow-private <HOST>': write one name or address"
+            );
+            assert!(end.stderr.contains(&expected), "{step}: {}", end.stderr);
+        }
+    }
+    let hosts = ["--allow-private", "WIKI", "--allow-private", "::1"];
+    audited(&folder, "plan", &hosts);
+    assert_eq!(plan_of(&folder), ["+http://[::1]/a|", "+http://wiki/a|"]);
+}
+
 #[test]
 fn a_link_without_a_plausible_date_has_a_row_of_its_own() {
     let folder = Folder::new();

@@ -8,7 +8,7 @@ use clap::Subcommand;
 
 use super::values::named;
 use super::{GENERAL, INPUT, OUTPUT, examples};
-use crate::audit::{CheckTime, Exclusion, StratumKind};
+use crate::audit::{CheckTime, Exclusion, StratumKind, host_in_url};
 use crate::config::NamedValue;
 
 /// Heading of options of the link checker in the help.
@@ -89,7 +89,7 @@ pub(crate) struct AuditPlanArgs {
     pub(crate) force: Vec<Exclusion>,
 
     /// Plan links of this host although it is private; give the option to `check` too
-    #[arg(long, value_name = "HOST", help_heading = INPUT)]
+    #[arg(long, value_name = "HOST", value_parser = host, help_heading = INPUT)]
     pub(crate) allow_private: Vec<String>,
 
     /// Report only errors
@@ -115,7 +115,7 @@ pub(crate) struct AuditCheckArgs {
     pub(crate) checker_args: String,
 
     /// Contact this host, a name or an address, although it is private
-    #[arg(long, value_name = "HOST", help_heading = CHECKER)]
+    #[arg(long, value_name = "HOST", value_parser = host, help_heading = CHECKER)]
     pub(crate) allow_private: Vec<String>,
 
     /// Store results although no server replied, as if this machine had no network
@@ -207,6 +207,8 @@ pub(crate) enum AuditValueError {
     Age,
     /// It names no checker.
     Checker,
+    /// It is no host, or more than one.
+    Host,
     /// The words end with a backslash.
     LastBackslash,
     /// The words have a quote that is not closed.
@@ -221,6 +223,9 @@ impl fmt::Display for AuditValueError {
             AuditValueError::Checker => {
                 f.write_str("write name and version, for example 'linkchecker 10.6'")
             }
+            AuditValueError::Host => f.write_str(
+                "write one name or address, without scheme, port and path; give the option again for another host",
+            ),
             AuditValueError::LastBackslash => {
                 f.write_str("--checker-args ends with a backslash, which escapes nothing")
             }
@@ -242,6 +247,10 @@ fn checker_name(text: &str) -> Result<String, AuditValueError> {
         return Err(AuditValueError::Checker);
     }
     Ok(text.to_owned())
+}
+
+fn host(text: &str) -> Result<String, AuditValueError> {
+    host_in_url(text).ok_or(AuditValueError::Host)
 }
 
 /// Parses an age such as `30d`.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use url::{Host, Url};
 
-use crate::audit::public_host::{is_public, is_public_address};
+use crate::audit::public_host::{host_in_url, is_public, is_public_address};
 use crate::audit::state::CheckFailure;
 use crate::limits::AUDIT_CONNECT_SECONDS;
 
@@ -20,7 +20,7 @@ pub(super) fn system_resolver() -> Resolve {
 
 /// Rules by which hosts are connected to.
 pub(super) struct HostRules {
-    /// Names, and addresses, that may be private.
+    /// Names, and addresses, that may be private, as URLs have them.
     private_hosts: Vec<String>,
     resolve: Resolve,
 }
@@ -30,7 +30,7 @@ impl HostRules {
         HostRules {
             private_hosts: private_hosts
                 .iter()
-                .map(|host| host.to_ascii_lowercase())
+                .map(|host| host_in_url(host).unwrap_or_else(|| host.clone()))
                 .collect(),
             resolve,
         }
@@ -67,9 +67,15 @@ impl HostRules {
             Some(Host::Ipv6(address)) => vec![SocketAddr::new(address.into(), port)],
             _ => (self.resolve)(host, port).map_err(|error| resolve_failure(&error))?,
         };
-        let may_connect = |address: IpAddr| {
-            is_public_address(address) || is_allowed(host) || is_allowed(&address.to_string())
+        let is_named = |address: IpAddr| {
+            let in_url: Host<&str> = match address {
+                IpAddr::V4(address) => Host::Ipv4(address),
+                IpAddr::V6(address) => Host::Ipv6(address),
+            };
+            is_allowed(&in_url.to_string())
         };
+        let may_connect =
+            |address: IpAddr| is_public_address(address) || is_allowed(host) || is_named(address);
         if addresses.iter().all(|address| may_connect(address.ip())) {
             Ok(addresses)
         } else {
@@ -110,6 +116,30 @@ fn connect_failure(error: &io::Error) -> CheckFailure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_allowed_address_is_read_in_every_notation() {
+        let host_at = |address: &'static str, allowed: &str| {
+            let resolve =
+                move |_: &str, port| Ok(vec![SocketAddr::new(address.parse().unwrap(), port)]);
+            let rules = HostRules::new(&[allowed.to_owned()], Box::new(resolve));
+            let url = |host: &str| Url::parse(&format!("http://{host}/")).unwrap();
+            [address, "h.cern.ch"].map(|host| {
+                let in_url = host_in_url(host).unwrap();
+                rules.addresses(&url(&in_url)).is_ok()
+            })
+        };
+        for (address, allowed) in [
+            ("::1", "::1"),
+            ("::1", "[::1]"),
+            ("fd00::1", "FD00:0::1"),
+            ("::ffff:10.0.0.1", "::ffff:10.0.0.1"),
+            ("127.0.0.1", "127.1"),
+        ] {
+            assert_eq!(host_at(address, allowed), [true, true], "{allowed}");
+        }
+        assert_eq!(host_at("::1", "::2"), [false, false]);
+    }
 
     #[test]
     fn only_a_name_that_does_not_exist_is_a_dead_host() {
