@@ -55,7 +55,7 @@ impl ArchiveJob {
 }
 
 /// Numbers of the questions to an archive.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ArchiveCounts {
     /// URLs that are due at the start.
@@ -68,6 +68,10 @@ pub struct ArchiveCounts {
     pub none: u64,
     /// URLs for which the server gave no answer. They are due again.
     pub failed: u64,
+    /// The reason of the last of these; `None` without any.
+    pub last_failure: Option<String>,
+    /// The reason for which the server refused, if it did at the end.
+    pub last_refusal: Option<String>,
     /// `true` if it was interrupted.
     pub is_interrupted: bool,
 }
@@ -183,7 +187,9 @@ impl Asking<'_> {
             if !self.pace.wait(stop) {
                 return Ok(false);
             }
-            match client.ask(&due.url, due.cited.as_deref())? {
+            let reply = client.ask(&due.url, due.cited.as_deref())?;
+            self.counts.last_refusal = None;
+            match reply {
                 CdxReply::Captures(captures) => {
                     (self.refusals, self.failed_in_a_row) = (0, 0);
                     self.store_nearest(due, &captures)?;
@@ -193,6 +199,7 @@ impl Asking<'_> {
                     self.refusals = 0;
                     self.store(due, None, "failed")?;
                     self.counts.failed += 1;
+                    self.counts.last_failure = Some(reason.to_string());
                     self.failed(&reason)?;
                     return Ok(true);
                 }
@@ -259,6 +266,7 @@ impl Asking<'_> {
         retry_after: Option<Duration>,
     ) -> Result<(), AuditError> {
         self.refusals += 1;
+        self.counts.last_refusal = Some(reason.to_string());
         if AUDIT_REFUSALS <= self.refusals {
             return Err(self.ended(ArchiveEnd::Refusals {
                 refusals: AUDIT_REFUSALS,

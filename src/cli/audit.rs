@@ -43,8 +43,3 @@ impl From<AuditError> for CommandError {
         CommandError::new(exit, error.to_string())
     }
 }
-
-/// A number with the noun for it: `1 URL`, `2 URLs`.
-fn counted(count: u64, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
-}

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::args::LoadArgs;
 use super::error::{CommandError, CommandResult};
 use super::exit::Exit;
-use super::terminal::escaped;
+use super::terminal::{counted, escaped};
 use crate::load::{
     self, Credentials, LoadCounts, LoadError, LoadInputError, LoadJob, LoadMode, LoadReport,
     LoadedSegments, RecordRefusal, Secret,
@@ -78,17 +78,33 @@ pub(super) fn load_error(error: &LoadError) -> CommandError {
 }
 
 fn summary(counts: &LoadCounts) -> String {
-    let mut text = format!("{} records, {} of them new", counts.records, counts.added);
-    for (count, noun) in [
-        (counts.removed, "rows removed"),
-        (counts.segments, "segments loaded"),
-        (counts.known_segments, "segments known before"),
-        (counts.other_lines, "lines of other types skipped"),
-        (counts.bad_lines, "lines that are no record"),
-        (counts.refused_records, "records refused by the server"),
+    let records = counted(counts.records, "record", "records");
+    let mut text = format!("{records}, {} of them new", counts.added);
+    for (count, one, many, words) in [
+        (counts.removed, "row", "rows", "removed"),
+        (counts.segments, "segment", "segments", "loaded"),
+        (counts.known_segments, "segment", "segments", "known before"),
+        (
+            counts.other_lines,
+            "line",
+            "lines",
+            "of other types skipped",
+        ),
+        (
+            counts.bad_lines,
+            "line that is",
+            "lines that are",
+            "no record",
+        ),
+        (
+            counts.refused_records,
+            "record",
+            "records",
+            "refused by the server",
+        ),
     ] {
         if count > 0 {
-            text.push_str(&format!(", {count} {noun}"));
+            text.push_str(&format!(", {} {words}", counted(count, one, many)));
         }
     }
     text
@@ -108,11 +124,13 @@ impl StderrReport {
     fn finish(&self) {
         if NAMED_LINES < self.bad_lines {
             let more = self.bad_lines - NAMED_LINES;
-            eprintln!("urlspool: {more} more lines are no records");
+            let more = counted(more, "more line is no record", "more lines are no records");
+            eprintln!("urlspool: {more}");
         }
         if NAMED_LINES < self.refused_records {
             let more = self.refused_records - NAMED_LINES;
-            eprintln!("urlspool: {more} more records were refused by the server");
+            let more = counted(more, "more record was refused", "more records were refused");
+            eprintln!("urlspool: {more} by the server");
         }
     }
 }

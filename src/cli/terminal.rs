@@ -36,6 +36,11 @@ impl TerminalEscapes {
     }
 }
 
+/// Returns a number with the noun for it: `1 URL`, `2 URLs`.
+pub(super) fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
 impl When {
     /// Returns `true` if the thing is to be done on standard error.
     pub(crate) fn on_stderr(self) -> bool {

@@ -1,10 +1,11 @@
 //! `urlspool audit archive`, with a CDX server of the test.
 
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use super::http_server::{HttpServer, answer};
 use super::{audit, audited, loaded, message, rows};
-use crate::scene::{Ended, Folder};
+use crate::scene::{Ended, Folder, urlspool};
 
 /// A planned database with links of 1996.
 fn planned(links: usize) -> Folder {
@@ -181,7 +182,11 @@ fn answers_that_are_none_are_due_again_and_too_many_of_them_an_error() {
     let folder = planned(3);
     let end = asked(&folder, &server.url("/"), &[]);
     assert_eq!(end.status, Some(1), "{}", end.stderr);
-    assert!(end.stderr.contains("3 without an answer"), "{}", end.stderr);
+    assert!(
+        end.stderr.contains("3 without an answer (the last: "),
+        "{}",
+        end.stderr
+    );
     assert_eq!(captures(&folder)[0], "0|-|-|-|failed");
     asked(&folder, &server.url("/"), &[]);
     assert_eq!(server.seen().len(), 6);
@@ -194,6 +199,48 @@ fn answers_that_are_none_are_due_again_and_too_many_of_them_an_error() {
         end.stderr
     );
     assert_eq!(server.seen().len(), 26);
+}
+
+/// The number of minutes filled half a line.
+#[test]
+fn an_absurd_pause_is_named_in_few_words() {
+    for seconds in ["31536061", "18446744073709551615", "1106804644422573096960"] {
+        let server = HttpServer::start(move |_, _| {
+            let pause = format!("Retry-After: {seconds}\r\n");
+            answer("429 Too Many Requests", &pause, "")
+        });
+        let end = asked(&planned(1), &server.url("/cdx"), &[]);
+        assert_eq!(end.status, Some(69), "{}", end.stderr);
+        let expected = "HTTP status 429, and the server asks for a pause of more than 365 days; ";
+        assert!(end.stderr.contains(expected), "{}", end.stderr);
+    }
+}
+
+#[test]
+fn an_interruption_while_the_server_refuses_names_the_reason() {
+    let server = HttpServer::start(|_, _| answer("429 Too Many Requests", "", ""));
+    let folder = planned(2);
+    let child = urlspool(["audit", "archive"])
+        .arg(folder.path("urls.db"))
+        .args(["--cdx", &server.url("/cdx"), "--contact", "me@m.test"])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    for _ in 0..500 {
+        if !server.seen().is_empty() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::thread::sleep(Duration::from_millis(500));
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let expected =
+        "; the server refused at the end (HTTP status 429); interrupted, run it again to go on";
+    assert!(stderr.contains(expected), "{stderr}");
 }
 
 #[test]

@@ -224,6 +224,13 @@ fn a_checker_that_cannot_be_run_ends_with_69() {
         "{}",
         missing.stderr
     );
+    let folder_of_it = folder.root().to_str().unwrap();
+    for checker in [".", "/", folder_of_it] {
+        let end = audit(&folder, "check", &["--checker", checker]);
+        assert_eq!(end.status, Some(69), "{}", end.stderr);
+        let expected = format!("cannot run {checker}: it is a folder; install lychee");
+        assert!(end.stderr.contains(&expected), "{}", end.stderr);
+    }
     let other = audit(&folder, "check", &["--checker", "false"]);
     assert_eq!(other.status, Some(69), "{}", other.stderr);
     let checker = fake_checker(&folder);
@@ -235,6 +242,9 @@ fn a_checker_that_cannot_be_run_ends_with_69() {
         "{}",
         failing.stderr
     );
+    folder.write("fail", "x".repeat(10_000));
+    let failing = audit(&folder, "check", &["--checker", &checker]);
+    assert!(failing.stderr.len() < 600, "{}", failing.stderr.len());
     assert!(results(&folder).is_empty());
 }
 

@@ -8,7 +8,7 @@ fi
 folder=${0%/*}
 echo "$* $http_proxy $https_proxy $ALL_PROXY" >> "$folder/fake.log"
 if [ -e "$folder/fail" ]; then
-    echo "no such option" >&2
+    echo "no such option$(cat "$folder/fail")" >&2
     exit 3
 fi
 if [ -e "$folder/hang" ]; then

@@ -25,7 +25,7 @@ fn lines_of_other_types_are_skipped_and_bad_lines_named() {
     assert!(
         ended
             .stderr
-            .contains("4 of them new, 1 lines of other types skipped"),
+            .contains("4 of them new, 1 line of other types skipped"),
         "{}",
         ended.stderr
     );

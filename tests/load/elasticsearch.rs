@@ -137,7 +137,7 @@ fn a_document_that_is_refused_is_named_and_the_others_are_loaded() {
     assert_eq!(ended.status, Some(1), "{}", ended.stderr);
     for text in [
         "a.jsonl, line 3: the server refused the record: document_parsing_exception: a reason",
-        "4 records, 3 of them new, 1 records refused by the server",
+        "4 records, 3 of them new, 1 record refused by the server",
     ] {
         assert!(ended.stderr.contains(text), "{}", ended.stderr);
     }
@@ -164,7 +164,7 @@ fn a_segment_is_loaded_once_and_another_hash_is_an_error() {
     let (folder, server) = (Folder::new(), CheckingServer::start(1));
     segment(&folder, 1, &records(&folder, "a.mbox", MAIL));
     let out = folder.path("out").display().to_string();
-    assert!(loaded(&server, &[&out], b"").contains("1 segments loaded"));
+    assert!(loaded(&server, &[&out], b"").contains("1 segment loaded"));
     let summary = loaded(&server, &[&out, &out], b"");
     assert!(
         summary.contains("0 records, 0 of them new, 2 segments known"),

@@ -39,16 +39,16 @@ fn a_segment_is_loaded_once_and_known_by_its_sidecar() {
         daemon(&folder, MAIL, compress);
         let out = folder.path("out").display().to_string();
         let summary = loaded(&folder, &[&out], b"");
-        assert!(summary.contains("1 segments loaded"), "{summary}");
+        assert!(summary.contains("1 segment loaded"), "{summary}");
         let summary = loaded(&folder, &[&out], b"");
         assert!(
-            summary.contains("0 records, 0 of them new, 1 segments known before"),
+            summary.contains("0 records, 0 of them new, 1 segment known before"),
             "{summary}"
         );
         daemon(&folder, &MAIL.replace("lamp", "lamps"), compress);
         let summary = loaded(&folder, &[&out], b"");
         assert!(
-            summary.contains("1 segments loaded, 1 segments known"),
+            summary.contains("1 segment loaded, 1 segment known"),
             "{summary}"
         );
         assert_eq!(value::<i64>(&folder, "SELECT count(*) FROM segments"), 2);

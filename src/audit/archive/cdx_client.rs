@@ -174,8 +174,18 @@ fn says_no_captures(body: &[u8]) -> bool {
 
 /// The time of `Retry-After`: seconds, or a date.
 fn retry_after(response: &Response<Body>) -> Option<Duration> {
-    let value = response.headers().get("retry-after")?.to_str().ok()?.trim();
-    let seconds = value.parse().ok().or_else(|| seconds_until(value))?;
+    let value = response.headers().get("retry-after")?.to_str().ok()?;
+    wait_of(value.trim())
+}
+
+/// Parses the time of `Retry-After`. More seconds than a number holds are the most that it holds.
+fn wait_of(value: &str) -> Option<Duration> {
+    let is_number = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
+    let seconds = if is_number {
+        value.parse().unwrap_or(u64::MAX)
+    } else {
+        seconds_until(value)?
+    };
     Some(Duration::from_secs(seconds))
 }
 
@@ -191,6 +201,21 @@ mod tests {
             question.as_str(),
             "https://a.test/cdx?k=1&url=http%3A%2F%2Fh.test%2F%3Fa%3D1%26b%3D%257E%23x&matchType=exact&output=json&limit=50&allowFuzzy=0&sort=closest&closest=19960702134500"
         );
+    }
+
+    #[test]
+    fn a_wait_is_a_number_or_a_date() {
+        for (value, expected) in [
+            ("0", Some(0)),
+            ("120", Some(120)),
+            ("18446744073709551616", Some(u64::MAX)),
+            ("Sun, 06 Nov 1994 08:49:37 GMT", Some(0)),
+            ("", None),
+            ("-1", None),
+            ("soon", None),
+        ] {
+            assert_eq!(wait_of(value), expected.map(Duration::from_secs), "{value}");
+        }
     }
 
     #[test]

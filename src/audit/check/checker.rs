@@ -186,6 +186,9 @@ fn program(checker: &Path) -> io::Result<PathBuf> {
     if checker.components().count() == 1 && checker.file_name() == Some(checker.as_os_str()) {
         return Ok(checker.to_owned());
     }
+    if checker.is_dir() {
+        return Err(io::Error::other("it is a folder"));
+    }
     std::path::absolute(checker)
 }
 

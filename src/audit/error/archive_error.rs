@@ -2,6 +2,12 @@
 
 use std::fmt;
 
+/// Minutes of a day.
+const DAY_MINUTES: u64 = 24 * 60;
+
+/// Minutes of the longest pause that a message names.
+const NAMED_PAUSE_MINUTES: u64 = 365 * DAY_MINUTES;
+
 /// A reason why an archive is not asked, or asked no more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -106,10 +112,20 @@ impl fmt::Display for ArchiveEnd {
                 f,
                 "{refusals} refusals in a row (the last: {reason}); run it again later, it goes on from here"
             ),
-            ArchiveEnd::Pause { reason, minutes } => write!(
-                f,
-                "{reason}, and the server asks for a pause of {minutes} minutes; run it again after that, it goes on from here"
-            ),
+            ArchiveEnd::Pause { reason, minutes } => {
+                write!(f, "{reason}, and the server asks for a pause of ")?;
+                if NAMED_PAUSE_MINUTES < *minutes {
+                    let days = NAMED_PAUSE_MINUTES / DAY_MINUTES;
+                    return write!(
+                        f,
+                        "more than {days} days; write to its owners, or name another server"
+                    );
+                }
+                write!(
+                    f,
+                    "{minutes} minutes; run it again after that, it goes on from here"
+                )
+            }
         }
     }
 }

@@ -3,6 +3,9 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use crate::diagnostic::shortened;
+use crate::limits::MESSAGE_VALUE_CHARS;
+
 /// The reason why the link checker gives no results. Its path is as the user named it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -53,7 +56,8 @@ impl fmt::Display for CheckerError {
                     Some(code) => write!(f, "{checker} ended with exit code {code}: ")?,
                     None => write!(f, "{checker} was ended by a signal: ")?,
                 }
-                f.write_str(reason.as_deref().unwrap_or("it printed no message"))
+                let reason = reason.as_deref().unwrap_or("it printed no message");
+                f.write_str(&shortened(reason, MESSAGE_VALUE_CHARS))
             }
         }
     }

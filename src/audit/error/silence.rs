@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::audit::state::CheckFailure;
+use crate::diagnostic::shortened;
+use crate::limits::MESSAGE_VALUE_CHARS;
 
 /// The reason why the results of a batch without replies are not stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +55,10 @@ impl fmt::Display for Silence {
         if self.has(|failure| failure == CheckFailure::Unanswered) {
             f.write_str(". The output of the checker lacks these URLs; ")?;
             match &self.checker_message {
-                Some(message) => write!(f, "its last message is: {message}")?,
+                Some(message) => {
+                    let message = shortened(message, MESSAGE_VALUE_CHARS);
+                    write!(f, "its last message is: {message}")?;
+                }
                 None => f.write_str("it printed no message")?,
             }
         }

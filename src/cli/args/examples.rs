@@ -71,7 +71,16 @@ pub(super) const SHOW: &str = "Examples:
   urlspool show 'a.zip!b.tar!c.mbox:0-80'     member of an archive in an archive";
 
 #[cfg(feature = "load")]
-pub(super) const LOAD: &str = "Examples:
+pub(super) const LOAD: &str = "Exit codes:
+  0  done
+  1  done, but some lines are no record, some input could not be read, or the server refused a record
+  2  the arguments, the target or the records cannot be used
+ 69  the server cannot be reached
+ 74  the database cannot be read or written, or a segment cannot be read
+ 75  another program is writing to the database
+ 78  the database is damaged, or a segment contradicts its sidecar or the database
+
+Examples:
   urlspool scan ~/Mail | urlspool load --into urls.db
   urlspool load --into urls.db urls.jsonl
   urlspool load --into urls.db --replace urls.jsonl     after a new scan of the same files

@@ -20,12 +20,13 @@ pub(crate) struct LoadArgs {
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
 
-    /// The database or index: FILE or sqlite:FILE for SQLite, or the URL of a server
+    /// The database or index: `FILE` or `sqlite:FILE` for SQLite, or the URL of a server
     ///
     /// A file that does not exist is created. `postgresql://USER@HOST/DATABASE` is a database of PostgreSQL, and
-    /// `elasticsearch+https://HOST:PORT/INDEX` (or `elasticsearch+http`) an index of Elasticsearch or `OpenSearch`; these need a
+    /// `elasticsearch+https://HOST:PORT/INDEX` (or `elasticsearch+http`) an index of Elasticsearch or OpenSearch; these need a
     /// program that was built with the features `postgres` and `elasticsearch`. A password is never part of the argument:
-    /// it comes from PGPASSWORD or ~/.pgpass, an API key from `URLSPOOL_ELASTICSEARCH_API_KEY`.
+    /// it comes from `PGPASSWORD` or `~/.pgpass`, an API key from `URLSPOOL_ELASTICSEARCH_API_KEY`.
+    #[expect(clippy::doc_markdown, reason = "a name in the help, which is no code")]
     #[arg(long, value_name = "TARGET", required = true, value_parser = target_name)]
     pub(crate) into: TargetName,
 

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use super::super::args::AuditArchiveArgs;
 use super::super::error::CommandResult;
 use super::super::exit::Exit;
-use super::counted;
+use super::super::terminal::{counted, escaped};
 use super::progress::StderrProgress;
 use super::stop::stop_on_signals;
 use crate::audit::{ArchiveCounts, ArchiveJob, archive as ask_archive};
@@ -23,7 +23,7 @@ pub(super) fn archive(args: &AuditArchiveArgs) -> CommandResult {
     progress.finish();
     let counts = counts?;
     if !args.quiet {
-        eprintln!("urlspool: {}", summary(&counts));
+        eprintln!("urlspool: {}", escaped(&summary(&counts)));
     }
     Ok(if counts.is_interrupted {
         Exit::Interrupted
@@ -44,6 +44,12 @@ fn summary(counts: &ArchiveCounts) -> String {
     );
     if counts.failed > 0 {
         text.push_str(&format!(", {} without an answer", counts.failed));
+    }
+    if let Some(reason) = &counts.last_failure {
+        text.push_str(&format!(" (the last: {reason})"));
+    }
+    if let Some(reason) = &counts.last_refusal {
+        text.push_str(&format!("; the server refused at the end ({reason})"));
     }
     if counts.due == 0 {
         text.push_str(if counts.planned == 0 {

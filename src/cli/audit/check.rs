@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use super::super::args::AuditCheckArgs;
 use super::super::error::{CommandError, CommandResult};
 use super::super::exit::Exit;
-use super::counted;
+use super::super::terminal::counted;
 use super::progress::StderrProgress;
 use super::stop::stop_on_signals;
 use crate::audit::{CheckCounts, CheckJob, LinkState, check as check_links};

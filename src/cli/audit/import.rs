@@ -3,8 +3,7 @@
 use super::super::args::AuditImportArgs;
 use super::super::error::CommandResult;
 use super::super::exit::Exit;
-use super::super::terminal::escaped;
-use super::counted;
+use super::super::terminal::{counted, escaped};
 use crate::audit::{
     ImportCounts, ImportJob, ImportReport, ResultError, ResultPlace, import as import_results,
 };

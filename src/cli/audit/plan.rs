@@ -6,6 +6,8 @@ use super::super::exit::Exit;
 use super::super::stdout::print;
 use super::super::terminal::escaped;
 use crate::audit::{PlanCounts, PlanJob, Sample, plan as make_plan};
+use crate::diagnostic::shortened;
+use crate::limits::MESSAGE_VALUE_CHARS;
 
 /// Number of strata that are listed; more are only counted.
 const LISTED_STRATA: usize = 60;
@@ -48,7 +50,8 @@ fn summary(counts: &PlanCounts, is_sample: bool) -> String {
         text += &format!("strata: {}\n", counts.strata.len());
         for stratum in counts.strata.iter().take(LISTED_STRATA) {
             let of = format!("of {}", stratum.population);
-            text += &row(stratum.sampled, 2, &stratum.name, &of);
+            let name = shortened(&stratum.name, MESSAGE_VALUE_CHARS);
+            text += &row(stratum.sampled, 2, &name, &of);
         }
     }
     text

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::counted;
+use super::super::terminal::counted;
 use crate::audit::AuditProgress;
 
 /// A bar on standard error; hidden where that is no terminal.
