@@ -214,7 +214,10 @@ impl<R: SparseRead> BlockReader<R> {
     fn last_border(&self) -> Option<usize> {
         let (buffer, max) = (&self.buffer, self.max_message_bytes);
         match self.format {
-            Format::Mbox => mbox::last_separator(buffer, 0).filter(|&at| at > 0),
+            // Blank lines at the start of the file belong to the first message.
+            Format::Mbox => {
+                mbox::last_separator(buffer, 0).filter(|&at| mbox::blank_lines(buffer) < at)
+            }
             Format::Mboxcl => content_length::last_border(buffer, AtEof::No, max),
             Format::Rnews => rnews::last_border(buffer, max),
             Format::Mmdf => mmdf::last_line(buffer),

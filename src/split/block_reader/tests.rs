@@ -6,7 +6,7 @@ use super::super::byte_range::first_message;
 use super::super::format::Format;
 use super::super::{SplitOutput, messages};
 use super::BlockReader;
-use crate::limits::MESSAGE_PREFIX_BYTES;
+use crate::limits::{BLOCK_BYTES, MESSAGE_PREFIX_BYTES};
 use crate::read::SparseRead;
 
 /// Returns the length, offset and role of each block of a text that is read byte by byte.
@@ -139,6 +139,19 @@ fn a_separator_is_found_wherever_a_fragment_ends() {
                 .any(|&(_, offset, _)| offset == at),
             "{shift}"
         );
+    }
+}
+
+/// The last separator of the first block is that of the first message.
+#[test]
+fn blank_lines_before_a_large_first_message_belong_to_it() {
+    let large = format!("From a\nA: b\n\n{}", "words\n".repeat(BLOCK_BYTES / 3));
+    for blank in ["", "\n", "\r\n\n", &"\n".repeat(40_000)] {
+        let text = format!("{blank}{large}\nFrom b\nC: d\n\nx\n");
+        for format in [Format::Mbox, Format::Mboxcl] {
+            let seen = blocks(text.as_bytes(), format, 8 * BLOCK_BYTES);
+            assert!(large.len() < seen[0].0, "{format:?}: {seen:?}");
+        }
     }
 }
 

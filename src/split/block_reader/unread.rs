@@ -19,6 +19,9 @@ impl<R: SparseRead> BlockReader<R> {
         if !is_plain || self.fragment.is_some() || self.stop.is_some() || self.ended {
             return None;
         }
+        if self.offset == 0 && self.begins_with_blank_line() {
+            return None;
+        }
         if self.peek_pause_blocks > 0 {
             self.peek_pause_blocks -= 1;
             return None;
@@ -32,6 +35,17 @@ impl<R: SparseRead> BlockReader<R> {
         let offset = self.offset;
         self.offset += len as u64;
         Some(UnreadBlock { offset, range })
+    }
+
+    /// Returns `true` if the next byte ends a line: then only reading tells where the first message of the file begins.
+    fn begins_with_blank_line(&self) -> bool {
+        let mut first = [0];
+        match self.buffer.first() {
+            Some(&byte) => first = [byte],
+            None if !self.stream.peek_ahead(0, &mut first) => return false,
+            None => {}
+        }
+        mbox::blank_lines(&first) > 0
     }
 
     /// Returns the length of the next block up to its last separator, if the stream has all of the block. Peeks backwards from its
