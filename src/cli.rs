@@ -49,13 +49,13 @@ pub fn run() -> ExitCode {
     if std::env::var_os("RUST_BACKTRACE").is_none() {
         std::panic::set_hook(Box::new(|_| {}));
     }
-    run_arguments(std::env::args_os().collect()).into()
+    run_arguments(&std::env::args_os().collect::<Vec<_>>()).into()
 }
 
-fn run_arguments(arguments: Vec<OsString>) -> Exit {
-    let args = match parse_args(arguments.clone()) {
+fn run_arguments(arguments: &[OsString]) -> Exit {
+    let args = match parse_args(arguments) {
         Ok(args) => args,
-        Err(error) => return usage(&error, &arguments),
+        Err(error) => return usage(&error, arguments),
     };
     match command(args) {
         Ok(exit) => exit,
@@ -66,8 +66,8 @@ fn run_arguments(arguments: Vec<OsString>) -> Exit {
     }
 }
 
-fn parse_args(arguments: Vec<OsString>) -> Result<Args, clap::Error> {
-    let mut command = Args::command().color(color_choice(&arguments));
+fn parse_args(arguments: &[OsString]) -> Result<Args, clap::Error> {
+    let mut command = Args::command().color(color_choice(arguments));
     let mut matches = command.try_get_matches_from_mut(arguments)?;
     Args::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
 }
@@ -98,7 +98,7 @@ fn usage(error: &clap::Error, arguments: &[OsString]) -> Exit {
     // If the message cannot be printed, nothing else can be.
     let _ = if escaped == arguments {
         error.print()
-    } else if let Err(error) = parse_args(escaped) {
+    } else if let Err(error) = parse_args(&escaped) {
         error.print()
     } else {
         let text = error.render().to_string();

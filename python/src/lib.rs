@@ -61,7 +61,7 @@ fn is_splittable(start: &[u8]) -> bool {
 /// Runs the command line, and returns its exit code.
 #[pyfunction]
 fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
-    py.detach(|| cli::run_with(arguments))
+    py.detach(|| cli::run_with(&arguments))
 }
 
 #[pymodule]

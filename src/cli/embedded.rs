@@ -49,7 +49,7 @@ impl From<CommandError> for OptionError {
 ///
 /// Writes to standard output and standard error as the program does.
 #[must_use]
-pub fn run_with(arguments: Vec<OsString>) -> u8 {
+pub fn run_with(arguments: &[OsString]) -> u8 {
     run_arguments(arguments).code()
 }
 
@@ -66,7 +66,7 @@ pub fn scan_request(
     arguments.extend(options);
     arguments.push("--".into());
     arguments.extend(paths);
-    let args = parse_args(arguments).map_err(|error| OptionError(reason(&error)))?;
+    let args = parse_args(&arguments).map_err(|error| OptionError(reason(&error)))?;
     match args.command {
         Command::Scan(args) => Ok(request(&args)?),
         _ => Err(OptionError("not the options of a scan".to_owned())),
