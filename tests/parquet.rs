@@ -41,6 +41,35 @@ fn ids(path: &Path) -> Vec<String> {
     texts.collect()
 }
 
+/// The columns of texts that are in no order: their range would let no reader skip a row group. All others have one.
+const UNORDERED_COLUMNS: [&str; 15] = [
+    "id",
+    "url",
+    "fragment",
+    "path",
+    "query",
+    "key",
+    "href",
+    "parts.list.item.name",
+    "parts.list.item.value",
+    "raw",
+    "anchor",
+    "message.id",
+    "message.digest",
+    "message.subject",
+    "message.references.list.item",
+];
+
+fn columns_without_statistics(path: &Path) -> Vec<String> {
+    let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(path).unwrap()).unwrap();
+    let group = reader.metadata().row_group(0);
+    let columns = group.columns().iter();
+    let without = columns.filter(|column| column.statistics().is_none());
+    without
+        .map(|column| column.column_path().string())
+        .collect()
+}
+
 fn id(record: &Value) -> String {
     record["id"].as_str().unwrap().to_owned()
 }
@@ -55,13 +84,7 @@ fn a_file_holds_the_records_of_the_lines() {
     assert_eq!(ids(&path), records.iter().map(id).collect::<Vec<_>>());
     let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(&path).unwrap()).unwrap();
     assert_eq!(reader.schema().fields(), arrow_schema(None).fields());
-    let group = reader.metadata().row_group(0);
-    assert!(
-        group
-            .columns()
-            .iter()
-            .all(|column| column.statistics().is_some())
-    );
+    assert_eq!(columns_without_statistics(&path), UNORDERED_COLUMNS);
     assert!(!PathBuf::from(format!("{name}.partial")).exists());
     // It is replaced as a whole.
     scanned(&["mail", "--format", "parquet", "--slim", "-o", name]);

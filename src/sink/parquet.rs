@@ -186,8 +186,47 @@ impl Write for PartialFile {
     }
 }
 
-/// Columns whose values are different in each record: a dictionary of them would be larger than they are.
-const DISTINCT_COLUMNS: &[&str] = &["id", "source.start", "source.end"];
+/// Columns whose values differ in most records: a dictionary of them would be about as large as they are.
+const DISTINCT_COLUMNS: &[&str] = &[
+    "id",
+    "url",
+    "fragment",
+    "path",
+    "query",
+    "key",
+    "href",
+    "parts.list.item.value",
+    "raw",
+    "anchor",
+    "source.start",
+    "source.end",
+];
+
+/// Columns without minimum, maximum and number of nulls: their texts are in no order, so that each row group has all of their range
+/// and no reader can skip one.
+const UNORDERED_COLUMNS: &[&str] = &[
+    "id",
+    "url",
+    "fragment",
+    "path",
+    "query",
+    "key",
+    "href",
+    "parts.list.item.name",
+    "parts.list.item.value",
+    "raw",
+    "anchor",
+    "message.id",
+    "message.digest",
+    "message.subject",
+    "message.references.list.item",
+];
+
+/// Columns that are stored without zstd, which at best halves the hex digits of hashes, and leaves differences of numbers as they are.
+const UNCOMPRESSED_COLUMNS: &[&str] = &["id", "source.start", "source.end", "message.digest"];
+
+/// Columns of numbers that grow: their differences are small.
+const GROWING_COLUMNS: &[&str] = &["source.start", "source.end", "message.start", "message.end"];
 
 fn properties() -> WriterProperties {
     let mut properties = WriterProperties::builder()
@@ -196,16 +235,25 @@ fn properties() -> WriterProperties {
         .set_max_row_group_row_count(Some(PARQUET_GROUP_ROWS))
         .set_statistics_enabled(EnabledStatistics::Chunk);
     for name in DISTINCT_COLUMNS {
-        let names: Vec<String> = name.split('.').map(str::to_owned).collect();
-        properties = properties.set_column_dictionary_enabled(ColumnPath::new(names), false);
+        properties = properties.set_column_dictionary_enabled(column_path(name), false);
     }
-    for name in ["start", "end"] {
-        for parent in ["source", "message"] {
-            let path = ColumnPath::new(vec![parent.to_owned(), name.to_owned()]);
-            properties = properties.set_column_encoding(path, Encoding::DELTA_BINARY_PACKED);
-        }
+    for name in UNORDERED_COLUMNS {
+        properties =
+            properties.set_column_statistics_enabled(column_path(name), EnabledStatistics::None);
+    }
+    for name in UNCOMPRESSED_COLUMNS {
+        properties =
+            properties.set_column_compression(column_path(name), Compression::UNCOMPRESSED);
+    }
+    for name in GROWING_COLUMNS {
+        properties =
+            properties.set_column_encoding(column_path(name), Encoding::DELTA_BINARY_PACKED);
     }
     properties.build()
+}
+
+fn column_path(name: &str) -> ColumnPath {
+    ColumnPath::new(name.split('.').map(str::to_owned).collect())
 }
 
 /// The error of the file, or of the columns.
@@ -224,5 +272,33 @@ impl fmt::Debug for ParquetFile {
         f.debug_struct("ParquetFile")
             .field("records", &self.writer.records)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use parquet::arrow::ArrowSchemaConverter;
+
+    use super::*;
+
+    /// A column that is misspelt, or whose field has another name now, would have the properties of all others.
+    #[test]
+    fn columns_with_properties_of_their_own_are_columns_of_records() {
+        let schema = Columns::new(None).schema();
+        let schema = ArrowSchemaConverter::new().convert(&schema).unwrap();
+        let columns: Vec<_> = schema
+            .columns()
+            .iter()
+            .map(|column| column.path().string())
+            .collect();
+        let lists = [
+            DISTINCT_COLUMNS,
+            UNORDERED_COLUMNS,
+            UNCOMPRESSED_COLUMNS,
+            GROWING_COLUMNS,
+        ];
+        for name in lists.concat() {
+            assert!(columns.iter().any(|column| column == name), "{name}");
+        }
     }
 }
