@@ -39,7 +39,9 @@ fn check_range(message: &[u8], record: &Record<'_>) {
             .collect::<Vec<u8>>()
     };
     let is_coded = range.iter().any(|byte| matches!(byte, b'&' | b'<'))
-        || range.windows(2).any(|bytes| bytes == b"=?");
+        || range
+            .windows(2)
+            .any(|bytes| bytes == b"=?" || bytes == b"?=");
     let is_wide =
         !record.raw.is_ascii() || !range.is_ascii() || range.contains(&0) || range.contains(&0x1B);
     let has_shift = range
