@@ -222,9 +222,6 @@ const UNORDERED_COLUMNS: &[&str] = &[
     "message.references.list.item",
 ];
 
-/// Columns that are stored without zstd, which at best halves the hex digits of hashes, and leaves differences of numbers as they are.
-const UNCOMPRESSED_COLUMNS: &[&str] = &["id", "source.start", "source.end", "message.digest"];
-
 /// Columns of numbers that grow: their differences are small.
 const GROWING_COLUMNS: &[&str] = &["source.start", "source.end", "message.start", "message.end"];
 
@@ -240,10 +237,6 @@ fn properties() -> WriterProperties {
     for name in UNORDERED_COLUMNS {
         properties =
             properties.set_column_statistics_enabled(column_path(name), EnabledStatistics::None);
-    }
-    for name in UNCOMPRESSED_COLUMNS {
-        properties =
-            properties.set_column_compression(column_path(name), Compression::UNCOMPRESSED);
     }
     for name in GROWING_COLUMNS {
         properties =
@@ -291,12 +284,7 @@ mod tests {
             .iter()
             .map(|column| column.path().string())
             .collect();
-        let lists = [
-            DISTINCT_COLUMNS,
-            UNORDERED_COLUMNS,
-            UNCOMPRESSED_COLUMNS,
-            GROWING_COLUMNS,
-        ];
+        let lists = [DISTINCT_COLUMNS, UNORDERED_COLUMNS, GROWING_COLUMNS];
         for name in lists.concat() {
             assert!(columns.iter().any(|column| column == name), "{name}");
         }
