@@ -346,7 +346,7 @@ fn deferred_files_come_at_their_place() {
     // Records of nine kilobytes each, so that each message gives several batches.
     let long = "a".repeat(4_000);
     let rich = |name: &str| {
-        let urls: String = (0..500)
+        let urls: String = (0..300)
             .map(|number| format!("http://{name}.example/{number}\n"))
             .collect();
         format!("From a\nFrom: {long}\nSubject: {long}\n\n{urls}\n")
@@ -364,7 +364,7 @@ fn deferred_files_come_at_their_place() {
     }
     let roots = || vec![folder.path("")];
     let one = run_over(roots(), None, 1, Limits::default());
-    assert_eq!(one.urls().len(), 2 * 4 * 500);
+    assert_eq!(one.urls().len(), 2 * 4 * 300);
     for threads in [2, 4] {
         let many = run_over(roots(), None, threads, Limits::default());
         assert!(one == many, "{threads} threads give another result");

@@ -238,7 +238,7 @@ fn each_file_that_cannot_be_opened_is_one_event() {
 /// Row 92: small files are opened ahead of the threads that read them, but no more of them than the process may open.
 #[test]
 fn few_open_files_are_enough() {
-    const FILES: usize = 500;
+    const FILES: usize = 300;
     const FOLDERS: usize = 5;
     let folder = Folder::new();
     let root = folder.path("root");

@@ -1,6 +1,6 @@
 //! Damage to state and segments: the daemon refuses to start, or loses and duplicates nothing.
 //!
-//! `URLSPOOL_FLIPS` sets how often the database is damaged (default 30).
+//! `URLSPOOL_FLIPS` sets how often the database is damaged (default 12).
 
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
@@ -144,7 +144,7 @@ fn refused(root: &Path, name: &str, rng: &mut Rng) -> Result<bool, String> {
 
 #[test]
 fn a_damaged_database_is_refused_or_does_no_harm() {
-    let flips: u64 = std::env::var("URLSPOOL_FLIPS").map_or(30, |value| value.parse().unwrap());
+    let flips: u64 = std::env::var("URLSPOOL_FLIPS").map_or(12, |value| value.parse().unwrap());
     let folder = Folder::in_memory();
     let [root, clean, idle, unclean] =
         ["x", "clean", "idle", "unclean"].map(|name| folder.path(name));

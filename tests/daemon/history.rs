@@ -2,7 +2,7 @@
 //!
 //! With tombstones, the model also predicts which messages are gone, see `history/absences.rs`.
 //!
-//! `URLSPOOL_HISTORIES` sets their number (default 60). A list that fails is shortened as far as it still fails.
+//! `URLSPOOL_HISTORIES` sets their number (default 15). A list that fails is shortened as far as it still fails.
 
 mod absences;
 mod action;
@@ -45,7 +45,7 @@ fn shrink(mut actions: Vec<Action>, tombstones: Tombstones) -> Vec<Action> {
 fn run_histories(tombstones: Tombstones) {
     let number =
         |name: &str, usual: u64| std::env::var(name).map_or(usual, |value| value.parse().unwrap());
-    let (histories, seed) = (number("URLSPOOL_HISTORIES", 30), number("URLSPOOL_SEED", 1));
+    let (histories, seed) = (number("URLSPOOL_HISTORIES", 15), number("URLSPOOL_SEED", 1));
     for history in seed..seed + histories {
         let mut rng = Rng::seeded(history);
         let actions: Vec<Action> = (0..60).map(|_| action(&mut rng, tombstones)).collect();

@@ -70,7 +70,7 @@ fn ranges_of_an_mbox_have_the_records_of_the_file_wherever_it_is_cut() {
     let extractor = Extractor::new(Options::default());
     let scan = |borders: &[u64]| in_parts(&path, borders, &extractor);
     let mut records = 0;
-    let mailboxes = std::env::var("URLSPOOL_MAILBOXES").map_or(10, |value| value.parse().unwrap());
+    let mailboxes = std::env::var("URLSPOOL_MAILBOXES").map_or(5, |value| value.parse().unwrap());
     for _ in 0..mailboxes {
         let text = random_mbox(&mut rng);
         fs::write(&path, &text).unwrap();
