@@ -37,6 +37,7 @@ impl TerminalEscapes {
 }
 
 /// Returns a number with the noun for it: `1 URL`, `2 URLs`.
+#[cfg(feature = "load")]
 pub(super) fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
