@@ -35,6 +35,20 @@ def inputs(folder):
             archive.writestr(name, MAIL)
 
 
+def whole_calls(trace):
+    """Returns the calls of a trace. One that another thread's call interrupts has two lines, which are put together."""
+    calls, begun = [], {}
+    with open(trace, errors="replace") as file:
+        for line in file:
+            thread, call = line.split(None, 1)
+            if call.endswith(" <unfinished ...>\n"):
+                begun[thread] = call.removesuffix(" <unfinished ...>\n")
+                continue
+            resumed = re.match(r"<\.\.\. \w+ resumed>", call)
+            calls.append(begun.pop(thread, "") + call[resumed.end() :] if resumed else call)
+    return calls + list(begun.values())
+
+
 def main():
     if not shutil.which("strace"):
         print("SKIPPED: strace is not installed")
@@ -54,8 +68,7 @@ def main():
     # One in the Maildir and in mail.gz, four in each archive, twice a file: URL of each.
     assert records == 2 * (2 + 2 * len(MEMBERS)), f"{records} records"
     calls = {}
-    with open(trace, errors="replace") as file:
-        lines = [line.split(None, 1)[1] for line in file]
+    lines = whole_calls(trace)
     faults = []
     for line in lines:
         name = line.split("(", 1)[0]
