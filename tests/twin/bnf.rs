@@ -2,7 +2,7 @@
 //!
 //! Slow and simple. Uses nothing of `urlspool`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::iter::Peekable;
 use std::str::SplitWhitespace;
 use std::sync::LazyLock;
@@ -138,7 +138,7 @@ pub(crate) fn verdict(input: &[u8]) -> Verdict {
     };
     let mut matching = Vec::new();
     for &form in forms(&text[..colon]) {
-        let mut ends = BTreeSet::new();
+        let mut ends = Vec::new();
         matcher.read(&RULES[form], 0, &mut ends);
         if ends.contains(&text.len()) {
             matching.push(form);
@@ -258,8 +258,8 @@ struct Matcher<'a> {
 }
 
 impl Matcher<'_> {
-    /// Adds to `ends` all offsets where `term` can end if it starts at `at`.
-    fn read(&mut self, term: &Term, at: usize, ends: &mut BTreeSet<usize>) {
+    /// Adds to `ends` all offsets where `term` can end if it starts at `at`, each once.
+    fn read(&mut self, term: &Term, at: usize, ends: &mut Vec<usize>) {
         match term {
             Term::Text(text) => {
                 let same = self.input[at..]
@@ -278,38 +278,36 @@ impl Matcher<'_> {
             }
             Term::Rule(name) => self.read(&RULES[name], at, ends),
             Term::Sequence(items) => {
-                let starts = BTreeSet::from([at]);
-                ends.extend(
-                    items
-                        .iter()
-                        .fold(starts, |starts, item| self.read_from_all(item, &starts)),
-                );
+                let found = items
+                    .iter()
+                    .fold(vec![at], |starts, item| self.read_from_all(item, &starts));
+                add(ends, &found);
             }
             Term::Choice(alternatives) => alternatives
                 .iter()
                 .for_each(|term| self.read(term, at, ends)),
             Term::Optional(inside) => {
-                ends.insert(at);
+                add(ends, &[at]);
                 self.read(inside, at, ends);
             }
             Term::Repeat { least, item } => {
-                let starts = BTreeSet::from([at]);
-                let first = (0..*least).fold(starts, |starts, _| self.read_from_all(item, &starts));
-                ends.extend(self.closure(item, first));
+                let first =
+                    (0..*least).fold(vec![at], |starts, _| self.read_from_all(item, &starts));
+                add(ends, &self.closure(item, first));
             }
         }
     }
 
     /// Records that a literal or range has been compared with the input up to `place`.
-    fn compared(&mut self, place: usize, fits: bool, ends: &mut BTreeSet<usize>) {
+    fn compared(&mut self, place: usize, fits: bool, ends: &mut Vec<usize>) {
         self.reached = self.reached.max(place);
         if fits {
-            ends.insert(place);
+            add(ends, &[place]);
         }
     }
 
-    fn read_from_all(&mut self, term: &Term, starts: &BTreeSet<usize>) -> BTreeSet<usize> {
-        let mut ends = BTreeSet::new();
+    fn read_from_all(&mut self, term: &Term, starts: &[usize]) -> Vec<usize> {
+        let mut ends = Vec::new();
         for &start in starts {
             self.read(term, start, &mut ends);
         }
@@ -317,13 +315,23 @@ impl Matcher<'_> {
     }
 
     /// Returns `ends`, and all offsets that any number of `item`s reaches from there.
-    fn closure(&mut self, item: &Term, mut ends: BTreeSet<usize>) -> BTreeSet<usize> {
+    fn closure(&mut self, item: &Term, mut ends: Vec<usize>) -> Vec<usize> {
         let mut fresh = ends.clone();
         while !fresh.is_empty() {
-            fresh = &self.read_from_all(item, &fresh) - &ends;
+            fresh = self.read_from_all(item, &fresh);
+            fresh.retain(|end| !ends.contains(end));
             ends.extend(&fresh);
         }
         ends
+    }
+}
+
+/// Adds to `ends` what it does not have of `found`. A list of few offsets is searched faster than a tree.
+fn add(ends: &mut Vec<usize>, found: &[usize]) {
+    for end in found {
+        if !ends.contains(end) {
+            ends.push(*end);
+        }
     }
 }
 
