@@ -23,7 +23,7 @@ use self::writers::{babyl, emlx, maildir, mh, mmdf, rnews, timehash, tradspool, 
 use crate::scene::{Folder, Rng};
 
 /// Messages in the set.
-const MESSAGES: usize = 100;
+const MESSAGES: usize = 60;
 
 /// A message as its author sent it, with LF line ends.
 struct Mail {
@@ -155,11 +155,11 @@ const FORMATS: [(&str, Writer); 17] = [
         });
     }),
     ("mixed folder", |mails, ends, at| {
-        mbox(&mails[..20], ends, &at.join("a"), Quoting::Again, false);
-        maildir(&mails[20..40], ends, &at.join("b"));
-        mmdf(&mails[40..60], ends, &at.join("c"));
-        emlx(&mails[60..80], ends, &at.join("c"));
-        rnews(&mails[80..], ends, &at.join("d"));
+        mbox(&mails[..12], ends, &at.join("a"), Quoting::Again, false);
+        maildir(&mails[12..24], ends, &at.join("b"));
+        mmdf(&mails[24..36], ends, &at.join("c"));
+        emlx(&mails[36..48], ends, &at.join("c"));
+        rnews(&mails[48..], ends, &at.join("d"));
     }),
 ];
 
@@ -251,7 +251,7 @@ fn scanned(at: &Path, threads: usize) -> Scanned {
         .split(|&byte| byte == b'\n')
         .filter(|line| !line.is_empty())
     {
-        let record: Value = serde_json::from_slice(line).unwrap();
+        let record: Value = str::from_utf8(line).unwrap().parse().unwrap();
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         *found
             .entry((text(&record["message"]["id"]), text(&record["url"])))

@@ -171,7 +171,7 @@ fn row_79_the_work_on_a_message_is_limited_in_steps() {
     let page = mail("Content-Type: text/html\n", &page);
     let records = |per_byte: usize| {
         let set = format!("steps_per_byte={per_byte}");
-        let output = scan(&page, &["--limit", &set]);
+        let output = scan(&page, &["--limit", &set, "--fields", "url"]);
         assert_eq!(output.events, ["limit"], "{:?}", output.messages);
         assert!(output.urls().contains(URL));
         output.records.len()

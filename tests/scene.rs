@@ -177,7 +177,10 @@ pub(crate) fn lines(bytes: &[u8]) -> Vec<Value> {
         "the last line has no end"
     );
     text.lines()
-        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
+        .map(|line| {
+            line.parse()
+                .unwrap_or_else(|error| panic!("{error}: {line}"))
+        })
         .collect()
 }
 

@@ -181,11 +181,9 @@ fn every_format_is_the_same_for_any_number_of_threads() {
     for (format, unique) in [
         ("jsonl", "none"),
         ("jsonl", "message"),
-        ("jsonl", "run"),
         ("urls", "none"),
         ("hrefs", "message"),
         ("csv", "run"),
-        ("tsv", "none"),
         ("grep", "run"),
     ] {
         let run = |threads| scan(&["--format", format, "--unique", unique, "-j", threads]);

@@ -234,19 +234,19 @@ fn articles_that_expire_during_a_scan_are_no_error() {
     let (root, group) = (folder.root(), folder.path("spool/comp/test"));
     configure(root, "");
     fs::create_dir_all(&group).unwrap();
-    for n in 1..=4_000 {
+    for n in 1..=2_000 {
         fs::write(group.join(n.to_string()), message(n, 0)).unwrap();
     }
     let mut running = program(root, &["watch", "--once"])
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    for n in (1..=4_000).filter(|n| n % 2 == 0) {
+    for n in (1..=2_000).filter(|n| n % 2 == 0) {
         fs::remove_file(group.join(n.to_string())).unwrap();
     }
     assert_eq!(running.wait().unwrap().code(), Some(0));
     let written = read_segments(&root.join("out"));
-    for n in 1..=4_000 {
+    for n in 1..=2_000 {
         let times = times(&written, n);
         assert!(
             times == [1, 1] || n % 2 == 0 && times == [0, 0],

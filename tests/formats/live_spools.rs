@@ -13,7 +13,7 @@ use crate::scene::{Folder, program_command};
 /// Returns the ids in the lines of a segment or a scan, each with the folder beneath `at` that it came from.
 fn ids(at: &Path, lines: &[u8]) -> BTreeSet<(String, String)> {
     let record = |line: &[u8]| -> (String, String) {
-        let record: Value = serde_json::from_slice(line).unwrap();
+        let record: Value = str::from_utf8(line).unwrap().parse().unwrap();
         let path = record["source"]["path"]
             .as_str()
             .unwrap()
