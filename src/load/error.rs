@@ -1,6 +1,10 @@
 //! Errors that end a load or a search.
 
+mod inconsistent_error;
+
 use std::fmt;
+
+pub use inconsistent_error::{InconsistentError, OmittedStep};
 
 /// The error that ends a load or a search. Each case has an exit code.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,17 +19,23 @@ pub enum LoadError {
     /// Another program holds the target.
     Locked(String),
     /// The input contradicts itself or the target.
-    Inconsistent(String),
+    Inconsistent(InconsistentError),
+}
+
+impl From<InconsistentError> for LoadError {
+    fn from(error: InconsistentError) -> LoadError {
+        LoadError::Inconsistent(error)
+    }
 }
 
 impl fmt::Display for LoadError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             LoadError::Unusable(message)
             | LoadError::Unreachable(message)
             | LoadError::Io(message)
-            | LoadError::Locked(message)
-            | LoadError::Inconsistent(message) => out.write_str(message),
+            | LoadError::Locked(message) => f.write_str(message),
+            LoadError::Inconsistent(error) => error.fmt(f),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use super::batch::LoadBatch;
-use super::error::LoadError;
+use super::error::{InconsistentError, LoadError, OmittedStep};
 use super::input::{InputError, LoadInput, inputs_of};
 use super::lines::len_and_hash;
 use super::parsed_lines::{
@@ -140,16 +140,21 @@ impl<'r> Loader<'r> {
             SegmentStatus::Loaded => {
                 if self.segments == LoadedSegments::Delete {
                     // It, or its sidecar, may be another than the one that was loaded.
-                    self.or_commit(check_file(segment, name, "it was not removed"))?;
+                    self.or_commit(check_file(segment, name, OmittedStep::Removal))?;
                 }
                 self.batch.counts.known_segments += 1;
             }
             SegmentStatus::OtherHash(other) => {
-                let id = &segment.id;
-                return self.or_commit(Err(LoadError::Inconsistent(format!(
-                    "{name}: segment {} of instance {}, epoch {}, has the hash {}, but one with the hash {other} was loaded; the output of a restored state must be loaded into a new database",
-                    id.seq, id.instance, id.epoch, id.hash
-                ))));
+                let id = segment.id.clone();
+                return self.or_commit(Err(InconsistentError::OtherSegment {
+                    input: name.to_owned(),
+                    seq: id.seq,
+                    instance: id.instance,
+                    epoch: id.epoch,
+                    hash: id.hash,
+                    loaded_hash: other,
+                }
+                .into()));
             }
         }
         if self.segments == LoadedSegments::Delete {
@@ -164,12 +169,12 @@ impl<'r> Loader<'r> {
         segment: &SegmentFile,
         name: &str,
     ) -> Result<(), LoadError> {
-        let effect = "nothing of it was loaded";
-        self.or_commit(check_file(segment, name, effect))?;
+        let omitted = OmittedStep::Load;
+        self.or_commit(check_file(segment, name, omitted))?;
         match self.load_lines(input, name, Commits::AfterInput)? {
             Err(error) => return Err(unreadable(name, &error)),
             // It may have changed since.
-            Ok(read) => check_segment(segment, name, read.len, &read.hash, effect)?,
+            Ok(read) => check_segment(segment, name, read.len, &read.hash, omitted)?,
         }
         self.target.add_segment(&segment.id)?;
         self.batch.counts.segments += 1;
@@ -331,9 +336,9 @@ impl<'r> Loader<'r> {
 }
 
 /// Reads a segment, and compares it with its sidecar.
-fn check_file(segment: &SegmentFile, name: &str, effect: &str) -> Result<(), LoadError> {
+fn check_file(segment: &SegmentFile, name: &str, omitted: OmittedStep) -> Result<(), LoadError> {
     let (len, hash) = len_and_hash(&segment.path).map_err(|error| unreadable(name, &error))?;
-    check_segment(segment, name, len, &hash, effect)
+    check_segment(segment, name, len, &hash, omitted)
 }
 
 /// Compares what was read of a segment with its sidecar.
@@ -342,15 +347,17 @@ fn check_segment(
     name: &str,
     len: u64,
     hash: &str,
-    effect: &str,
+    omitted: OmittedStep,
 ) -> Result<(), LoadError> {
     if len == segment.len && hash == segment.id.hash {
         return Ok(());
     }
-    Err(LoadError::Inconsistent(format!(
-        "{name} is not what its sidecar {} describes; {effect}",
-        segment.meta.display()
-    )))
+    Err(InconsistentError::Sidecar {
+        input: name.to_owned(),
+        sidecar: segment.meta.clone(),
+        omitted,
+    }
+    .into())
 }
 
 fn unreadable(name: &str, error: &io::Error) -> LoadError {

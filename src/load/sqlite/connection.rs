@@ -10,7 +10,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use super::file_check::{check_to_read, check_to_write, no_database};
 use super::schema::{APPLICATION_ID, TABLES, VERSION, search_table};
 use crate::limits::{LOAD_CACHE_KIB, LOAD_LOCK_SECONDS};
-use crate::load::error::LoadError;
+use crate::load::error::{InconsistentError, LoadError};
 use crate::load::records_view::RECORDS_VIEW;
 
 /// Number of prepared statements that are cached: more than the program has.
@@ -195,9 +195,11 @@ pub(crate) fn sqlite_error(path: &Path, error: &rusqlite::Error) -> LoadError {
             "another program is writing to {name}; try again when it has ended"
         )),
         Some(ErrorCode::NotADatabase) => no_database(path),
-        Some(ErrorCode::DatabaseCorrupt) => {
-            LoadError::Inconsistent(format!("{name} is damaged: {error}"))
+        Some(ErrorCode::DatabaseCorrupt) => InconsistentError::Damaged {
+            file: path.to_owned(),
+            reason: error.to_string(),
         }
+        .into(),
         _ => LoadError::Io(format!("{name}: {error}")),
     }
 }
