@@ -1,10 +1,12 @@
 //! Errors that end a load or a search.
 
 mod inconsistent_error;
+mod locked_error;
 
 use std::fmt;
 
 pub use inconsistent_error::{InconsistentError, OmittedStep};
+pub use locked_error::LockedError;
 
 /// The error that ends a load or a search. Each case has an exit code.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +19,7 @@ pub enum LoadError {
     /// The target cannot be read or written.
     Io(String),
     /// Another program holds the target.
-    Locked(String),
+    Locked(LockedError),
     /// The input contradicts itself or the target.
     Inconsistent(InconsistentError),
 }
@@ -28,13 +30,19 @@ impl From<InconsistentError> for LoadError {
     }
 }
 
+impl From<LockedError> for LoadError {
+    fn from(error: LockedError) -> LoadError {
+        LoadError::Locked(error)
+    }
+}
+
 impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             LoadError::Unusable(message)
             | LoadError::Unreachable(message)
-            | LoadError::Io(message)
-            | LoadError::Locked(message) => f.write_str(message),
+            | LoadError::Io(message) => f.write_str(message),
+            LoadError::Locked(error) => error.fmt(f),
             LoadError::Inconsistent(error) => error.fmt(f),
         }
     }

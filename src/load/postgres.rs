@@ -15,7 +15,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::credentials::{Credentials, Secret};
 use super::dates::{is_plausible, today};
-use super::error::LoadError;
+use super::error::{LoadError, LockedError};
 use super::gone_messages::GoneMessages;
 use super::records_view::RECORDS_VIEW;
 use super::target::{ChangedRows, LoadRow, SegmentId, SegmentStatus, Target};
@@ -202,9 +202,10 @@ fn named(name: &str, error: &postgres::Error) -> LoadError {
         return LoadError::Unusable(message);
     }
     match error.code() {
-        Some(&SqlState::LOCK_NOT_AVAILABLE) => LoadError::Locked(format!(
-            "another program is writing to {name}; try again when it has ended"
-        )),
+        Some(&SqlState::LOCK_NOT_AVAILABLE) => LockedError::Server {
+            server: name.to_owned(),
+        }
+        .into(),
         Some(
             &SqlState::ADMIN_SHUTDOWN
             | &SqlState::CRASH_SHUTDOWN

@@ -16,7 +16,7 @@ use super::retry::{Attempt, retried};
 use crate::limits::{
     LOAD_INDEX_LOCK_SECONDS, LOAD_INDEX_POLL_MS, LOAD_LEASE_SECONDS, LOAD_RENEW_SECONDS,
 };
-use crate::load::error::LoadError;
+use crate::load::error::{LoadError, LockedError};
 
 /// The name of the document.
 const LOCK: &str = "lock";
@@ -200,9 +200,9 @@ impl IndexLock {
 
     fn lost(&mut self) -> LoadError {
         self.held = None;
-        LoadError::Locked(format!(
-            "another program is loading into {}; try again when it has ended",
-            self.name
-        ))
+        LockedError::Index {
+            index: self.name.clone(),
+        }
+        .into()
     }
 }

@@ -10,7 +10,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use super::file_check::{check_to_read, check_to_write, no_database};
 use super::schema::{APPLICATION_ID, TABLES, VERSION, search_table};
 use crate::limits::{LOAD_CACHE_KIB, LOAD_LOCK_SECONDS};
-use crate::load::error::{InconsistentError, LoadError};
+use crate::load::error::{InconsistentError, LoadError, LockedError};
 use crate::load::records_view::RECORDS_VIEW;
 
 /// Number of prepared statements that are cached: more than the program has.
@@ -191,9 +191,10 @@ fn owner(db: &Connection) -> rusqlite::Result<Owner> {
 pub(crate) fn sqlite_error(path: &Path, error: &rusqlite::Error) -> LoadError {
     let name = path.display();
     match error.sqlite_error_code() {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => LoadError::Locked(format!(
-            "another program is writing to {name}; try again when it has ended"
-        )),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => LockedError::File {
+            file: path.to_owned(),
+        }
+        .into(),
         Some(ErrorCode::NotADatabase) => no_database(path),
         Some(ErrorCode::DatabaseCorrupt) => InconsistentError::Damaged {
             file: path.to_owned(),
