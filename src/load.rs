@@ -33,7 +33,9 @@ mod target_name;
 mod words;
 
 pub use credentials::{Credentials, Secret};
-pub use error::{InconsistentError, LoadError, LockedError, OmittedStep};
+pub use error::{
+    InconsistentError, LoadError, LockedError, OmittedStep, ServerError, UnreachableError,
+};
 #[cfg(feature = "audit")]
 pub(crate) use http_agent::{TrustedAuthorities, http_agent};
 pub use refusal::{LoadInputError, RecordRefusal};

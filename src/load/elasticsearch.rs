@@ -10,7 +10,7 @@ mod http;
 mod index;
 mod lock;
 mod retry;
-mod server_error;
+mod stated_error;
 
 use serde::Deserialize;
 use serde_json::json;

@@ -2,11 +2,15 @@
 
 mod inconsistent_error;
 mod locked_error;
+mod server_error;
+mod unreachable_error;
 
 use std::fmt;
 
 pub use inconsistent_error::{InconsistentError, OmittedStep};
 pub use locked_error::LockedError;
+pub use server_error::ServerError;
+pub use unreachable_error::UnreachableError;
 
 /// The error that ends a load or a search. Each case has an exit code.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +19,7 @@ pub enum LoadError {
     /// The target or the input cannot be used as it is.
     Unusable(String),
     /// The server cannot be reached.
-    Unreachable(String),
+    Unreachable(UnreachableError),
     /// The target cannot be read or written.
     Io(String),
     /// Another program holds the target.
@@ -30,6 +34,12 @@ impl From<InconsistentError> for LoadError {
     }
 }
 
+impl From<UnreachableError> for LoadError {
+    fn from(error: UnreachableError) -> LoadError {
+        LoadError::Unreachable(error)
+    }
+}
+
 impl From<LockedError> for LoadError {
     fn from(error: LockedError) -> LoadError {
         LoadError::Locked(error)
@@ -39,9 +49,8 @@ impl From<LockedError> for LoadError {
 impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            LoadError::Unusable(message)
-            | LoadError::Unreachable(message)
-            | LoadError::Io(message) => f.write_str(message),
+            LoadError::Unusable(message) | LoadError::Io(message) => f.write_str(message),
+            LoadError::Unreachable(error) => error.fmt(f),
             LoadError::Locked(error) => error.fmt(f),
             LoadError::Inconsistent(error) => error.fmt(f),
         }

@@ -15,7 +15,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::credentials::{Credentials, Secret};
 use super::dates::{is_plausible, today};
-use super::error::{LoadError, LockedError};
+use super::error::{LoadError, LockedError, UnreachableError};
 use super::gone_messages::GoneMessages;
 use super::records_view::RECORDS_VIEW;
 use super::target::{ChangedRows, LoadRow, SegmentId, SegmentStatus, Target};
@@ -91,10 +91,8 @@ impl PostgresTarget {
         work: impl FnOnce(&mut Client) -> Result<T, postgres::Error>,
     ) -> Result<T, LoadError> {
         let Some(client) = &mut self.client else {
-            return Err(LoadError::Unreachable(format!(
-                "{}: the connection is closed",
-                self.name
-            )));
+            let server = self.name.clone();
+            return Err(UnreachableError::Closed { server }.into());
         };
         let result = work(client);
         if client.is_closed() {
@@ -197,22 +195,20 @@ fn foreign_table(client: &mut Client) -> Result<Option<String>, postgres::Error>
 
 /// Classifies an error, and names the server.
 fn named(name: &str, error: &postgres::Error) -> LoadError {
-    let message = format!("{name}: {}", chain(error));
+    let (server, reason) = (name.to_owned(), chain(error));
+    let message = format!("{server}: {reason}");
     if tls::is_refusal(error) {
         return LoadError::Unusable(message);
     }
     match error.code() {
-        Some(&SqlState::LOCK_NOT_AVAILABLE) => LockedError::Server {
-            server: name.to_owned(),
-        }
-        .into(),
+        Some(&SqlState::LOCK_NOT_AVAILABLE) => LockedError::Server { server }.into(),
         Some(
             &SqlState::ADMIN_SHUTDOWN
             | &SqlState::CRASH_SHUTDOWN
             | &SqlState::CANNOT_CONNECT_NOW
             | &SqlState::TOO_MANY_CONNECTIONS,
         )
-        | None => LoadError::Unreachable(message),
+        | None => UnreachableError::Connection { server, reason }.into(),
         Some(
             &SqlState::INVALID_CATALOG_NAME
             | &SqlState::INVALID_PASSWORD

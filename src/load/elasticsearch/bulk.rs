@@ -10,9 +10,9 @@ use serde::Deserialize;
 use super::http::{HttpClient, HttpReply, HttpRequest};
 use super::lock::IndexLock;
 use super::retry::{Backoff, Refusal};
-use super::server_error::{RetryReason, ServerError, StatedError};
+use super::stated_error::StatedError;
 use crate::limits::LOAD_BULK_BYTES;
-use crate::load::error::LoadError;
+use crate::load::error::{LoadError, ServerError, UnreachableError};
 use crate::load::refusal::RecordRefusal;
 use crate::load::target::{LoadRow, RefusedRecord};
 
@@ -143,7 +143,7 @@ impl BulkRows {
             }
             if let Some(error) = busy {
                 backoff.wait(&Refusal {
-                    reason: RetryReason::Documents(error),
+                    reason: UnreachableError::BusyForDocuments(error),
                     retry_after: None,
                 })?;
             }
@@ -212,7 +212,7 @@ impl ItemResult {
     /// The server will take no document: a right or the index is missing, or the index is read-only.
     fn outcome(self) -> Result<ItemOutcome, LoadError> {
         let status = ServerError::Status(self.status);
-        let error = self.error.map_or(status, ServerError::Stated);
+        let error = self.error.map_or(status, ServerError::from);
         Ok(match self.status {
             200..300 => ItemOutcome::Added,
             409 => ItemOutcome::Known,

@@ -8,9 +8,8 @@ use serde_json::{Value, json};
 use super::http::{HttpClient, HttpRequest};
 use super::lock::IndexLock;
 use super::retry::{Backoff, Refusal};
-use super::server_error::RetryReason;
 use crate::limits::LOAD_QUERY_MAILBOXES;
-use crate::load::error::LoadError;
+use crate::load::error::{LoadError, UnreachableError};
 use crate::load::gone_messages::GoneMessages;
 
 #[derive(Deserialize)]
@@ -83,7 +82,7 @@ fn delete(
             return Ok(removed);
         }
         backoff.wait(&Refusal {
-            reason: RetryReason::Removal,
+            reason: UnreachableError::IncompleteRemoval,
             retry_after: None,
         })?;
     }

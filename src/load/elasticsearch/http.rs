@@ -11,10 +11,10 @@ use ureq::http::{Method, Request, Response};
 use ureq::{Agent, Body};
 
 use super::retry::{Attempt, Refusal, retried};
-use super::server_error::{RetryReason, ServerError, StatedError};
+use super::stated_error::StatedError;
 use crate::limits::{LOAD_REPLY_BYTES, LOAD_REPLY_SECONDS};
 use crate::load::credentials::Secret;
-use crate::load::error::LoadError;
+use crate::load::error::{LoadError, ServerError, UnreachableError};
 use crate::load::http_agent::{TrustedAuthorities, http_agent};
 
 /// A client of one server.
@@ -119,9 +119,7 @@ impl HttpReply {
     /// The error of the body, or its status.
     pub(super) fn error(&self) -> ServerError {
         let read = serde_json::from_slice::<ErrorReply>(&self.body);
-        read.map_or(ServerError::Status(self.status), |reply| {
-            ServerError::Stated(reply.error)
-        })
+        read.map_or(ServerError::Status(self.status), |reply| reply.error.into())
     }
 
     /// Returns the answer if the request succeeded.
@@ -165,7 +163,7 @@ impl HttpClient {
     pub(super) fn exchange(&self, request: &HttpRequest) -> Result<Attempt<HttpReply>, LoadError> {
         let response = match self.run(request) {
             Ok(response) => response,
-            Err(error) => return self.failed(error),
+            Err(error) => return self.failed(&error),
         };
         let retry_after = retry_after(&response);
         let status = response.status().as_u16();
@@ -173,7 +171,7 @@ impl HttpClient {
         let body = body.with_config().limit(LOAD_REPLY_BYTES).read_to_vec();
         let reply = match body {
             Ok(body) => HttpReply { status, body },
-            Err(error) => return self.failed(error),
+            Err(error) => return self.failed(&error),
         };
         match status {
             401 | 403 => Err(LoadError::Unusable(format!(
@@ -186,7 +184,7 @@ impl HttpClient {
                 self.server
             ))),
             429 | 500.. => Ok(Attempt::Again(Refusal {
-                reason: RetryReason::Busy {
+                reason: UnreachableError::Busy {
                     server: self.server.clone(),
                     error: reply.error(),
                 },
@@ -230,8 +228,8 @@ impl HttpClient {
     }
 
     /// Classifies an error: a server that is not trusted will not be trusted later.
-    fn failed<T>(&self, error: ureq::Error) -> Result<Attempt<T>, LoadError> {
-        let reason = match &error {
+    fn failed<T>(&self, error: &ureq::Error) -> Result<Attempt<T>, LoadError> {
+        let reason = match error {
             ureq::Error::Io(error) => {
                 tls_error(error).map(|error| format!("{error}{}", self.advice(error)))
             }
@@ -246,9 +244,9 @@ impl HttpClient {
             return Err(LoadError::Unusable(format!("{}: {reason}", self.server)));
         }
         Ok(Attempt::Again(Refusal {
-            reason: RetryReason::Connection {
+            reason: UnreachableError::Connection {
                 server: self.server.clone(),
-                error,
+                reason: error.to_string(),
             },
             retry_after: None,
         }))

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::http::{HttpClient, HttpReply, HttpRequest};
-use crate::load::error::LoadError;
+use crate::load::error::{LoadError, ServerError};
 use crate::record::{ELASTICSEARCH_VERSION, elasticsearch_template};
 
 /// The names of the indexes, as parts of paths.
@@ -76,7 +76,8 @@ fn create(client: &HttpClient, index: &str, body: &Value) -> Result<(), LoadErro
 
 /// Another loader may have created it meanwhile, or an answer was lost.
 fn is_there_already(reply: &HttpReply) -> bool {
-    reply.status == 400 && reply.error().is("resource_already_exists_exception")
+    reply.status == 400
+        && matches!(reply.error(), ServerError::Stated { kind, .. } if kind == "resource_already_exists_exception")
 }
 
 /// The index of segments and of the lock.

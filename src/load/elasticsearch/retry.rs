@@ -3,9 +3,8 @@
 use std::thread;
 use std::time::Duration;
 
-use super::server_error::RetryReason;
 use crate::limits::{LOAD_ATTEMPTS, LOAD_BACKOFF_MS, LOAD_RETRY_AFTER_SECONDS};
-use crate::load::error::LoadError;
+use crate::load::error::{LoadError, UnreachableError};
 
 /// The result of one attempt.
 #[derive(Debug)]
@@ -18,7 +17,8 @@ pub(super) enum Attempt<T> {
 /// The reason why an attempt has to be repeated.
 #[derive(Debug)]
 pub(super) struct Refusal {
-    pub(super) reason: RetryReason,
+    /// It ends the load after the last attempt.
+    pub(super) reason: UnreachableError,
     /// The time that the server asks to wait.
     pub(super) retry_after: Option<Duration>,
 }
@@ -60,7 +60,7 @@ impl Backoff {
     pub(super) fn wait(&mut self, refusal: &Refusal) -> Result<(), LoadError> {
         self.failed += 1;
         if LOAD_ATTEMPTS <= self.failed {
-            return Err(LoadError::Unreachable(refusal.reason.to_string()));
+            return Err(refusal.reason.clone().into());
         }
         thread::sleep(pause(self.failed, refusal.retry_after));
         Ok(())
