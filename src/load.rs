@@ -34,7 +34,8 @@ mod words;
 
 pub use credentials::{Credentials, Secret};
 pub use error::{
-    InconsistentError, LoadError, LockedError, OmittedStep, ServerError, UnreachableError,
+    InconsistentError, LoadError, LoadIoError, LockedError, OmittedStep, ServerError,
+    UnreachableError,
 };
 #[cfg(feature = "audit")]
 pub(crate) use http_agent::{TrustedAuthorities, http_agent};

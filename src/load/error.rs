@@ -1,6 +1,7 @@
 //! Errors that end a load or a search.
 
 mod inconsistent_error;
+mod load_io_error;
 mod locked_error;
 mod server_error;
 mod unreachable_error;
@@ -8,6 +9,7 @@ mod unreachable_error;
 use std::fmt;
 
 pub use inconsistent_error::{InconsistentError, OmittedStep};
+pub use load_io_error::LoadIoError;
 pub use locked_error::LockedError;
 pub use server_error::ServerError;
 pub use unreachable_error::UnreachableError;
@@ -21,7 +23,7 @@ pub enum LoadError {
     /// The server cannot be reached.
     Unreachable(UnreachableError),
     /// The target cannot be read or written.
-    Io(String),
+    Io(LoadIoError),
     /// Another program holds the target.
     Locked(LockedError),
     /// The input contradicts itself or the target.
@@ -40,6 +42,12 @@ impl From<UnreachableError> for LoadError {
     }
 }
 
+impl From<LoadIoError> for LoadError {
+    fn from(error: LoadIoError) -> LoadError {
+        LoadError::Io(error)
+    }
+}
+
 impl From<LockedError> for LoadError {
     fn from(error: LockedError) -> LoadError {
         LoadError::Locked(error)
@@ -49,8 +57,9 @@ impl From<LockedError> for LoadError {
 impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            LoadError::Unusable(message) | LoadError::Io(message) => f.write_str(message),
+            LoadError::Unusable(message) => f.write_str(message),
             LoadError::Unreachable(error) => error.fmt(f),
+            LoadError::Io(error) => error.fmt(f),
             LoadError::Locked(error) => error.fmt(f),
             LoadError::Inconsistent(error) => error.fmt(f),
         }

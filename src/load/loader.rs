@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use super::batch::LoadBatch;
-use super::error::{InconsistentError, LoadError, OmittedStep};
+use super::error::{InconsistentError, LoadError, LoadIoError, OmittedStep};
 use super::input::{InputError, LoadInput, inputs_of};
 use super::lines::len_and_hash;
 use super::parsed_lines::{
@@ -361,7 +361,11 @@ fn check_segment(
 }
 
 fn unreadable(name: &str, error: &io::Error) -> LoadError {
-    LoadError::Io(format!("cannot read {name}: {error}"))
+    LoadIoError::Segment {
+        input: name.to_owned(),
+        reason: error.to_string(),
+    }
+    .into()
 }
 
 /// Places at which a batch may end.

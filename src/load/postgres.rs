@@ -15,7 +15,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::credentials::{Credentials, Secret};
 use super::dates::{is_plausible, today};
-use super::error::{LoadError, LockedError, UnreachableError};
+use super::error::{LoadError, LoadIoError, LockedError, UnreachableError};
 use super::gone_messages::GoneMessages;
 use super::records_view::RECORDS_VIEW;
 use super::target::{ChangedRows, LoadRow, SegmentId, SegmentStatus, Target};
@@ -214,7 +214,7 @@ fn named(name: &str, error: &postgres::Error) -> LoadError {
             | &SqlState::INVALID_PASSWORD
             | &SqlState::INVALID_AUTHORIZATION_SPECIFICATION,
         ) => LoadError::Unusable(message),
-        Some(_) => LoadError::Io(message),
+        Some(_) => LoadIoError::Server { server, reason }.into(),
     }
 }
 

@@ -12,7 +12,7 @@ use super::lock::IndexLock;
 use super::retry::{Backoff, Refusal};
 use super::stated_error::StatedError;
 use crate::limits::LOAD_BULK_BYTES;
-use crate::load::error::{LoadError, ServerError, UnreachableError};
+use crate::load::error::{LoadError, LoadIoError, ServerError, UnreachableError};
 use crate::load::refusal::RecordRefusal;
 use crate::load::target::{LoadRow, RefusedRecord};
 
@@ -157,11 +157,11 @@ impl BulkRows {
     /// The request that creates some of the documents.
     fn request(&self, index: &str, items: &[usize]) -> Result<HttpRequest, LoadError> {
         let path = format!("/{index}/_bulk?filter_path=items.*.status,items.*.error");
-        let compressed = self.compressed(items).map_err(|error| {
-            LoadError::Io(format!(
-                "the lines of a request cannot be compressed: {error}"
-            ))
-        })?;
+        let compressed = self
+            .compressed(items)
+            .map_err(|error| LoadIoError::NotCompressed {
+                reason: error.to_string(),
+            })?;
         Ok(HttpRequest::post_lines(path, compressed))
     }
 
@@ -194,10 +194,11 @@ fn item_outcomes(reply: HttpReply, count: usize) -> Result<Vec<ItemOutcome>, Loa
     }
     let results: BulkReply = reply.succeeded()?.json()?;
     if results.items.len() != count {
-        let answered = results.items.len();
-        return Err(LoadError::Io(format!(
-            "the server answers for {answered} documents to a request of {count}"
-        )));
+        return Err(LoadIoError::AnswerCount {
+            answered: results.items.len(),
+            requested: count,
+        }
+        .into());
     }
     results
         .items
@@ -217,7 +218,7 @@ impl ItemResult {
             200..300 => ItemOutcome::Added,
             409 => ItemOutcome::Known,
             429 | 500.. => ItemOutcome::Again(error),
-            401 | 403 | 404 => return Err(LoadError::Io(format!("the server refuses: {error}"))),
+            401 | 403 | 404 => return Err(LoadIoError::Refused(error).into()),
             _ => ItemOutcome::Refused(error.into()),
         })
     }

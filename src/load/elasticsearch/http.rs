@@ -14,7 +14,7 @@ use super::retry::{Attempt, Refusal, retried};
 use super::stated_error::StatedError;
 use crate::limits::{LOAD_REPLY_BYTES, LOAD_REPLY_SECONDS};
 use crate::load::credentials::Secret;
-use crate::load::error::{LoadError, ServerError, UnreachableError};
+use crate::load::error::{LoadError, LoadIoError, ServerError, UnreachableError};
 use crate::load::http_agent::{TrustedAuthorities, http_agent};
 
 /// A client of one server.
@@ -110,9 +110,8 @@ impl HttpReply {
     /// Reads the body.
     pub(super) fn json<T: DeserializeOwned>(&self) -> Result<T, LoadError> {
         serde_json::from_slice(&self.body).map_err(|error| {
-            LoadError::Io(format!(
-                "the server gives an answer that is not known: {error}; is it Elasticsearch or OpenSearch?"
-            ))
+            let reason = error.to_string();
+            LoadIoError::UnknownAnswer { reason }.into()
         })
     }
 
@@ -127,8 +126,7 @@ impl HttpReply {
         if self.is_success() {
             return Ok(self);
         }
-        let error = self.error();
-        Err(LoadError::Io(format!("the server refuses: {error}")))
+        Err(LoadIoError::Refused(self.error()).into())
     }
 }
 

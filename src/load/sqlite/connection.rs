@@ -10,7 +10,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use super::file_check::{check_to_read, check_to_write, no_database};
 use super::schema::{APPLICATION_ID, TABLES, VERSION, search_table};
 use crate::limits::{LOAD_CACHE_KIB, LOAD_LOCK_SECONDS};
-use crate::load::error::{InconsistentError, LoadError, LockedError};
+use crate::load::error::{InconsistentError, LoadError, LoadIoError, LockedError};
 use crate::load::records_view::RECORDS_VIEW;
 
 /// Number of prepared statements that are cached: more than the program has.
@@ -60,10 +60,8 @@ fn open_unchanged(path: &Path) -> Result<(Connection, Owner), LoadError> {
     // SQLite needs files beside the database, which this user cannot create. Without a log the database is the whole.
     let has_log = fs::metadata(beside(path, "-wal")).is_ok_and(|log| 0 < log.len());
     if has_log {
-        let name = path.display();
-        return Err(LoadError::Io(format!(
-            "{name} has changes in {name}-wal that can be read only by a user who may write in its folder; run this once as that user, or copy both files elsewhere"
-        )));
+        let file = path.to_owned();
+        return Err(LoadIoError::UnreadableLog { file }.into());
     }
     let flags = flags | OpenFlags::SQLITE_OPEN_URI;
     open(&immutable(path), flags).map_err(|error| sqlite_error(path, &error))
@@ -95,7 +93,11 @@ fn immutable(path: &Path) -> PathBuf {
 fn open_error(path: &Path, error: &rusqlite::Error) -> LoadError {
     match OpenOptions::new().append(true).create(true).open(path) {
         Err(reason) if error.sqlite_error_code() == Some(ErrorCode::CannotOpen) => {
-            LoadError::Io(format!("cannot open {}: {reason}", path.display()))
+            LoadIoError::NotOpened {
+                file: path.to_owned(),
+                reason: reason.to_string(),
+            }
+            .into()
         }
         _ => sqlite_error(path, error),
     }
@@ -189,18 +191,13 @@ fn owner(db: &Connection) -> rusqlite::Result<Owner> {
 
 /// Classifies an error of `SQLite`, and names the file.
 pub(crate) fn sqlite_error(path: &Path, error: &rusqlite::Error) -> LoadError {
-    let name = path.display();
+    let (file, reason) = (path.to_owned(), error.to_string());
     match error.sqlite_error_code() {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => LockedError::File {
-            file: path.to_owned(),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            LockedError::File { file }.into()
         }
-        .into(),
         Some(ErrorCode::NotADatabase) => no_database(path),
-        Some(ErrorCode::DatabaseCorrupt) => InconsistentError::Damaged {
-            file: path.to_owned(),
-            reason: error.to_string(),
-        }
-        .into(),
-        _ => LoadError::Io(format!("{name}: {error}")),
+        Some(ErrorCode::DatabaseCorrupt) => InconsistentError::Damaged { file, reason }.into(),
+        _ => LoadIoError::File { file, reason }.into(),
     }
 }

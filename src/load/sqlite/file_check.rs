@@ -6,7 +6,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use crate::load::error::LoadError;
+use crate::load::error::{LoadError, LoadIoError};
 
 /// Length in bytes of a file that `SQLite` takes for an empty one, and would overwrite.
 const TAKEN_FOR_EMPTY: u64 = 1;
@@ -66,11 +66,12 @@ fn check_kind(path: &Path, found: &fs::Metadata) -> Result<(), LoadError> {
 fn check_folder(path: &Path, error: &io::Error) -> Result<(), LoadError> {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() && !folder.exists() => {
-            Err(LoadError::Io(format!(
-                "cannot open {}: {error}; create the folder {} first",
-                path.display(),
-                folder.display()
-            )))
+            Err(LoadIoError::MissingFolder {
+                file: path.to_owned(),
+                folder: folder.to_owned(),
+                reason: error.to_string(),
+            }
+            .into())
         }
         _ => Ok(()),
     }
