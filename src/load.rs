@@ -35,7 +35,8 @@ mod words;
 pub use credentials::{Credentials, Secret};
 pub use error::{
     InconsistentError, LoadError, LoadIoError, LockedError, OmittedStep, ServerError,
-    UnreachableError,
+    UnreachableError, UnusableError, UnusableFile, UnusableFileReason, UnusableServer,
+    UnusableServerReason,
 };
 #[cfg(feature = "audit")]
 pub(crate) use http_agent::{TrustedAuthorities, http_agent};

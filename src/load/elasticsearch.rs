@@ -18,7 +18,7 @@ use serde_json::json;
 use super::LoadMode;
 use super::authority_file::certificates;
 use super::credentials::Credentials;
-use super::error::LoadError;
+use super::error::{LoadError, UnusableError};
 use super::gone_messages::GoneMessages;
 use super::http_agent::TrustedAuthorities;
 use super::target::{ChangedRows, LoadRow, RefusedRecord, SegmentId, SegmentStatus, Target};
@@ -71,7 +71,7 @@ impl ElasticsearchTarget {
         mode: LoadMode,
     ) -> Result<ElasticsearchTarget, LoadError> {
         if mode == LoadMode::Replace {
-            return Err(no_transactions());
+            return Err(UnusableError::NoTransactions.into());
         }
         let authorities = authorities(server)?;
         let server = &*server.url;
@@ -172,15 +172,10 @@ fn authorities(server: &IndexServer) -> Result<TrustedAuthorities, LoadError> {
     };
     certificates(path)
         .map(TrustedAuthorities::Named)
-        .map_err(|error| LoadError::Unusable(error.to_string()))
-}
-
-/// The refusal to replace.
-fn no_transactions() -> LoadError {
-    LoadError::Unusable(
-        "--replace needs a transaction, which Elasticsearch does not have; load into a new index, and let an alias name it"
-            .to_owned(),
-    )
+        .map_err(|error| {
+            let reason = error.to_string();
+            UnusableError::AuthorityFile { reason }.into()
+        })
 }
 
 impl Target for ElasticsearchTarget {
@@ -240,11 +235,11 @@ impl Target for ElasticsearchTarget {
     }
 
     fn begin_replacing(&mut self) -> Result<(), LoadError> {
-        Err(no_transactions())
+        Err(UnusableError::NoTransactions.into())
     }
 
     fn finish_replacing(&mut self) -> Result<u64, LoadError> {
-        Err(no_transactions())
+        Err(UnusableError::NoTransactions.into())
     }
 
     fn commit(&mut self) -> Result<ChangedRows, LoadError> {

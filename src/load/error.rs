@@ -5,6 +5,9 @@ mod load_io_error;
 mod locked_error;
 mod server_error;
 mod unreachable_error;
+mod unusable_error;
+mod unusable_file;
+mod unusable_server;
 
 use std::fmt;
 
@@ -13,13 +16,16 @@ pub use load_io_error::LoadIoError;
 pub use locked_error::LockedError;
 pub use server_error::ServerError;
 pub use unreachable_error::UnreachableError;
+pub use unusable_error::UnusableError;
+pub use unusable_file::{UnusableFile, UnusableFileReason};
+pub use unusable_server::{UnusableServer, UnusableServerReason};
 
 /// The error that ends a load or a search. Each case has an exit code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LoadError {
     /// The target or the input cannot be used as it is.
-    Unusable(String),
+    Unusable(UnusableError),
     /// The server cannot be reached.
     Unreachable(UnreachableError),
     /// The target cannot be read or written.
@@ -33,6 +39,24 @@ pub enum LoadError {
 impl From<InconsistentError> for LoadError {
     fn from(error: InconsistentError) -> LoadError {
         LoadError::Inconsistent(error)
+    }
+}
+
+impl From<UnusableError> for LoadError {
+    fn from(error: UnusableError) -> LoadError {
+        LoadError::Unusable(error)
+    }
+}
+
+impl From<UnusableFile> for LoadError {
+    fn from(error: UnusableFile) -> LoadError {
+        UnusableError::File(error).into()
+    }
+}
+
+impl From<UnusableServer> for LoadError {
+    fn from(error: UnusableServer) -> LoadError {
+        UnusableError::Server(error).into()
     }
 }
 
@@ -57,7 +81,7 @@ impl From<LockedError> for LoadError {
 impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            LoadError::Unusable(message) => f.write_str(message),
+            LoadError::Unusable(error) => error.fmt(f),
             LoadError::Unreachable(error) => error.fmt(f),
             LoadError::Io(error) => error.fmt(f),
             LoadError::Locked(error) => error.fmt(f),
@@ -67,3 +91,6 @@ impl fmt::Display for LoadError {
 }
 
 impl std::error::Error for LoadError {}
+
+#[cfg(test)]
+mod tests;

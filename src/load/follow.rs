@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use super::error::LoadError;
+use super::error::{LoadError, UnusableError};
 use super::input::segments_in;
 use super::loader::Loader;
 use crate::limits::{LOAD_FOLLOW_MS, LOAD_RETRY_MS};
@@ -23,9 +23,7 @@ pub(super) fn follow(loader: &mut Loader<'_>, arguments: &[PathBuf]) -> Result<(
         .map(|path| FollowedFolder::new(path))
         .collect();
     if folders.is_empty() {
-        return Err(LoadError::Unusable(
-            "--follow needs a folder of segments, and there is none among the paths".to_owned(),
-        ));
+        return Err(UnusableError::NoFolder.into());
     }
     loop {
         thread::sleep(Duration::from_millis(LOAD_FOLLOW_MS));

@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use super::batch::LoadBatch;
-use super::error::{InconsistentError, LoadError, LoadIoError, OmittedStep};
+use super::error::{InconsistentError, LoadError, LoadIoError, OmittedStep, UnusableError};
 use super::input::{InputError, LoadInput, inputs_of};
 use super::lines::len_and_hash;
 use super::parsed_lines::{
@@ -114,9 +114,7 @@ impl<'r> Loader<'r> {
         let name = input.name();
         if let LoadInput::Segment(segment) = input {
             if self.mode == LoadMode::Replace {
-                return Err(LoadError::Unusable(format!(
-                    "{name} is a segment, which holds only what was new in its files; --replace needs the whole scan of a file"
-                )));
+                return Err(UnusableError::ReplacingSegment { input: name }.into());
             }
             return self.load_segment(input, segment, &name);
         }
@@ -253,10 +251,12 @@ impl<'r> Loader<'r> {
                 self.report.bad_line(name, line.number, error);
             }
             Err(error) => {
-                let number = line.number;
-                return Err(LoadError::Unusable(format!(
-                    "{name}, line {number}: {error}"
-                )));
+                return Err(UnusableError::Record {
+                    input: name.to_owned(),
+                    line: line.number,
+                    error: error.clone(),
+                }
+                .into());
             }
         }
         Ok(())

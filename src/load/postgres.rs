@@ -15,7 +15,9 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::credentials::{Credentials, Secret};
 use super::dates::{is_plausible, today};
-use super::error::{LoadError, LoadIoError, LockedError, UnreachableError};
+use super::error::{
+    LoadError, LoadIoError, LockedError, UnreachableError, UnusableServer, UnusableServerReason,
+};
 use super::gone_messages::GoneMessages;
 use super::records_view::RECORDS_VIEW;
 use super::target::{ChangedRows, LoadRow, SegmentId, SegmentStatus, Target};
@@ -49,13 +51,16 @@ impl PostgresTarget {
     /// Connects to a server, and creates the tables if there are none.
     pub(super) fn open(url: &str, credentials: &Credentials) -> Result<PostgresTarget, LoadError> {
         let name = url.to_owned();
-        let unusable = |reason: &dyn Display| LoadError::Unusable(format!("{name}: {reason}"));
-        let (parameters, url) = TlsParameters::take(url).map_err(|error| unusable(&error))?;
+        let refused = |reason: &dyn Display| {
+            let reason = UnusableServerReason::Parameters(reason.to_string());
+            unusable(&name, reason)
+        };
+        let (parameters, url) = TlsParameters::take(url).map_err(|error| refused(&error))?;
         let mut config: Config = url
             .parse()
-            .map_err(|error: postgres::Error| unusable(&chain(&error)))?;
+            .map_err(|error: postgres::Error| refused(&chain(&error)))?;
         config.ssl_mode(parameters.client_mode());
-        let tls = parameters.connector().map_err(|error| unusable(&error))?;
+        let tls = parameters.connector().map_err(|error| refused(&error))?;
         if let Some(password) = password(&config, credentials) {
             config.password(password);
         }
@@ -167,14 +172,15 @@ fn prepare(client: &mut Client, name: &str) -> Result<(), LoadError> {
     if number(client, &exists("urlspool_version"))? == 1 {
         let version = number(client, "SELECT version::bigint FROM urlspool_version")?;
         if version != i64::from(VERSION) {
-            return Err(LoadError::Unusable(format!(
-                "{name} has tables of version {version}; this program needs version {VERSION}; load into a new database"
-            )));
+            let reason = UnusableServerReason::TableVersion {
+                found: version,
+                needed: VERSION.into(),
+            };
+            return Err(unusable(name, reason));
         }
     } else if let Some(table) = foreign_table(client).map_err(failed)? {
-        return Err(LoadError::Unusable(format!(
-            "{name} has a table or view `{table}` of another program; load into a new database, or create a schema and name it in the target: ?options=-csearch_path%3DSCHEMA"
-        )));
+        let reason = UnusableServerReason::OtherProgram { table };
+        return Err(unusable(name, reason));
     } else {
         client.batch_execute(TABLES).map_err(failed)?;
         client.batch_execute(RECORDS_VIEW).map_err(failed)?;
@@ -196,9 +202,8 @@ fn foreign_table(client: &mut Client) -> Result<Option<String>, postgres::Error>
 /// Classifies an error, and names the server.
 fn named(name: &str, error: &postgres::Error) -> LoadError {
     let (server, reason) = (name.to_owned(), chain(error));
-    let message = format!("{server}: {reason}");
     if tls::is_refusal(error) {
-        return LoadError::Unusable(message);
+        return unusable(name, UnusableServerReason::Connection(reason));
     }
     match error.code() {
         Some(&SqlState::LOCK_NOT_AVAILABLE) => LockedError::Server { server }.into(),
@@ -213,9 +218,15 @@ fn named(name: &str, error: &postgres::Error) -> LoadError {
             &SqlState::INVALID_CATALOG_NAME
             | &SqlState::INVALID_PASSWORD
             | &SqlState::INVALID_AUTHORIZATION_SPECIFICATION,
-        ) => LoadError::Unusable(message),
+        ) => unusable(name, UnusableServerReason::Connection(reason)),
         Some(_) => LoadIoError::Server { server, reason }.into(),
     }
+}
+
+/// The error of a server that cannot be used as it is.
+fn unusable(name: &str, reason: UnusableServerReason) -> LoadError {
+    let server = name.to_owned();
+    UnusableServer { server, reason }.into()
 }
 
 /// An error with its causes.

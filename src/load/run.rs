@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 #[cfg(feature = "elasticsearch")]
 use super::elasticsearch::ElasticsearchTarget;
-use super::error::LoadError;
+use super::error::{LoadError, UnusableError};
 use super::follow::{follow, load_patiently};
 use super::input::{LoadInput, inputs_of, is_records};
 use super::loader::Loader;
@@ -52,10 +52,7 @@ fn refuse_target_among_inputs(job: &LoadJob) -> Result<(), LoadError> {
     };
     match found {
         None => Ok(()),
-        Some(input) => Err(LoadError::Unusable(format!(
-            "{} is both an input and the target; load into another file",
-            input.display()
-        ))),
+        Some(file) => Err(UnusableError::InputIsTarget { file }.into()),
     }
 }
 

@@ -14,7 +14,9 @@ use super::retry::{Attempt, Refusal, retried};
 use super::stated_error::StatedError;
 use crate::limits::{LOAD_REPLY_BYTES, LOAD_REPLY_SECONDS};
 use crate::load::credentials::Secret;
-use crate::load::error::{LoadError, LoadIoError, ServerError, UnreachableError};
+use crate::load::error::{
+    LoadError, LoadIoError, ServerError, UnreachableError, UnusableServer, UnusableServerReason,
+};
 use crate::load::http_agent::{TrustedAuthorities, http_agent};
 
 /// A client of one server.
@@ -172,15 +174,8 @@ impl HttpClient {
             Err(error) => return self.failed(&error),
         };
         match status {
-            401 | 403 => Err(LoadError::Unusable(format!(
-                "{}: {}; a key with the right to write comes from URLSPOOL_ELASTICSEARCH_API_KEY",
-                self.server,
-                reply.error()
-            ))),
-            300..=399 => Err(LoadError::Unusable(format!(
-                "{} redirects to another place; name that place",
-                self.server
-            ))),
+            401 | 403 => Err(self.unusable(UnusableServerReason::NoPermission(reply.error()))),
+            300..=399 => Err(self.unusable(UnusableServerReason::Redirect)),
             429 | 500.. => Ok(Attempt::Again(Refusal {
                 reason: UnreachableError::Busy {
                     server: self.server.clone(),
@@ -214,32 +209,35 @@ impl HttpClient {
         }
     }
 
-    /// The way out after an error of TLS, if there is one in the target's name.
-    fn advice(&self, error: &rustls::Error) -> &'static str {
+    fn unusable(&self, reason: UnusableServerReason) -> LoadError {
+        let server = self.server.clone();
+        UnusableServer { server, reason }.into()
+    }
+
+    /// Classifies an error of TLS: for one there may be a way out in the target's name.
+    fn tls_reason(&self, error: &rustls::Error) -> UnusableServerReason {
         let unknown = rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer);
         match self.authorities {
             TrustedAuthorities::Machine if *error == unknown => {
-                "; this machine does not know the authority of the server's certificate: name its file by ?sslrootcert=FILE after the index"
+                UnusableServerReason::UnknownAuthority(error.to_string())
             }
-            _ => "",
+            _ => UnusableServerReason::Connection(error.to_string()),
         }
     }
 
     /// Classifies an error: a server that is not trusted will not be trusted later.
     fn failed<T>(&self, error: &ureq::Error) -> Result<Attempt<T>, LoadError> {
         let reason = match error {
-            ureq::Error::Io(error) => {
-                tls_error(error).map(|error| format!("{error}{}", self.advice(error)))
-            }
+            ureq::Error::Io(error) => tls_error(error).map(|error| self.tls_reason(error)),
             ureq::Error::Rustls(_)
             | ureq::Error::Tls(_)
             | ureq::Error::Pem(_)
             | ureq::Error::Http(_)
-            | ureq::Error::BadUri(_) => Some(error.to_string()),
+            | ureq::Error::BadUri(_) => Some(UnusableServerReason::Connection(error.to_string())),
             _ => None,
         };
         if let Some(reason) = reason {
-            return Err(LoadError::Unusable(format!("{}: {reason}", self.server)));
+            return Err(self.unusable(reason));
         }
         Ok(Attempt::Again(Refusal {
             reason: UnreachableError::Connection {

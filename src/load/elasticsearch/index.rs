@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::http::{HttpClient, HttpReply, HttpRequest};
-use crate::load::error::{LoadError, ServerError};
+use crate::load::error::{LoadError, ServerError, UnusableError};
 use crate::record::{ELASTICSEARCH_VERSION, elasticsearch_template};
 
 /// The names of the indexes, as parts of paths.
@@ -52,14 +52,16 @@ fn is_there(client: &HttpClient, index: &str) -> Result<bool, LoadError> {
         match mapping["mappings"]["_meta"]["urlspool"].as_u64() {
             Some(ELASTICSEARCH_VERSION) => {}
             Some(version) => {
-                return Err(LoadError::Unusable(format!(
-                    "the index {index} has version {version}; this program needs version {ELASTICSEARCH_VERSION}; load into a new index"
-                )));
+                return Err(UnusableError::IndexVersion {
+                    index: index.to_owned(),
+                    found: version,
+                    needed: ELASTICSEARCH_VERSION,
+                }
+                .into());
             }
             None => {
-                return Err(LoadError::Unusable(format!(
-                    "the index {index} was not created by `urlspool load`; load into a new index"
-                )));
+                let index = index.to_owned();
+                return Err(UnusableError::OtherIndex { index }.into());
             }
         }
     }

@@ -7,10 +7,12 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::file_check::{check_to_read, check_to_write, no_database};
+use super::file_check::{check_to_read, check_to_write, unusable};
 use super::schema::{APPLICATION_ID, TABLES, VERSION, search_table};
 use crate::limits::{LOAD_CACHE_KIB, LOAD_LOCK_SECONDS};
-use crate::load::error::{InconsistentError, LoadError, LoadIoError, LockedError};
+use crate::load::error::{
+    InconsistentError, LoadError, LoadIoError, LockedError, UnusableFileReason,
+};
 use crate::load::records_view::RECORDS_VIEW;
 
 /// Number of prepared statements that are cached: more than the program has.
@@ -29,11 +31,7 @@ pub(crate) fn open_to_read(path: &Path) -> Result<Connection, LoadError> {
     check_to_read(path)?;
     let (db, owner) = open_unchanged(path)?;
     match owner {
-        Owner::Nobody => Err(LoadError::Unusable(format!(
-            "{} is empty; `urlspool load --into {}` fills it",
-            path.display(),
-            path.display()
-        ))),
+        Owner::Nobody => Err(unusable(path, UnusableFileReason::Empty)),
         owner => owner.check(path).map(|()| db),
     }
 }
@@ -162,16 +160,15 @@ enum Owner {
 
 impl Owner {
     fn check(self, path: &Path) -> Result<(), LoadError> {
-        let path = path.display();
-        match self {
-            Owner::Nobody | Owner::Ourselves { version: VERSION } => Ok(()),
-            Owner::Ourselves { version } => Err(LoadError::Unusable(format!(
-                "{path} has tables of version {version}; this program needs version {VERSION}; load into a new file"
-            ))),
-            Owner::Other => Err(LoadError::Unusable(format!(
-                "{path} is the database of another program; load into a new file"
-            ))),
-        }
+        let reason = match self {
+            Owner::Nobody | Owner::Ourselves { version: VERSION } => return Ok(()),
+            Owner::Ourselves { version } => UnusableFileReason::TableVersion {
+                found: version,
+                needed: VERSION,
+            },
+            Owner::Other => UnusableFileReason::OtherProgram,
+        };
+        Err(unusable(path, reason))
     }
 }
 
@@ -196,7 +193,7 @@ pub(crate) fn sqlite_error(path: &Path, error: &rusqlite::Error) -> LoadError {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             LockedError::File { file }.into()
         }
-        Some(ErrorCode::NotADatabase) => no_database(path),
+        Some(ErrorCode::NotADatabase) => unusable(path, UnusableFileReason::NoDatabase),
         Some(ErrorCode::DatabaseCorrupt) => InconsistentError::Damaged { file, reason }.into(),
         _ => LoadIoError::File { file, reason }.into(),
     }

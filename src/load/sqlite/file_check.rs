@@ -6,7 +6,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use crate::load::error::{LoadError, LoadIoError};
+use crate::load::error::{LoadError, LoadIoError, UnusableFile, UnusableFileReason};
 
 /// Length in bytes of a file that `SQLite` takes for an empty one, and would overwrite.
 const TAKEN_FOR_EMPTY: u64 = 1;
@@ -26,40 +26,29 @@ pub(super) fn check_to_read(path: &Path) -> Result<(), LoadError> {
     match fs::metadata(path) {
         Ok(found) => check_kind(path, &found),
         Err(error) => {
-            let name = path.display();
-            Err(LoadError::Unusable(format!(
-                "cannot read {name}: {error}; `urlspool load --into {name}` makes a database"
-            )))
+            let reason = UnusableFileReason::Unreadable(error.to_string());
+            Err(unusable(path, reason))
         }
     }
 }
 
-/// The error of a file that is neither empty nor a database.
-pub(super) fn no_database(path: &Path) -> LoadError {
-    LoadError::Unusable(format!(
-        "{} is not a database of SQLite; name a new file, or one that was loaded",
-        path.display()
-    ))
+/// The error of a file that cannot be used as a database.
+pub(super) fn unusable(path: &Path, reason: UnusableFileReason) -> LoadError {
+    let file = path.to_owned();
+    UnusableFile { file, reason }.into()
 }
 
 fn check_kind(path: &Path, found: &fs::Metadata) -> Result<(), LoadError> {
-    let name = path.display();
-    if found.is_dir() {
-        let file = path.join("urls.db");
-        let file = file.display();
-        return Err(LoadError::Unusable(format!(
-            "{name} is a folder; name a file, such as {file}"
-        )));
-    }
-    if !found.is_file() {
-        return Err(LoadError::Unusable(format!(
-            "{name} is no regular file, which a database needs; name a new file"
-        )));
-    }
-    if found.len() == TAKEN_FOR_EMPTY {
-        return Err(no_database(path));
-    }
-    Ok(())
+    let reason = if found.is_dir() {
+        UnusableFileReason::Folder
+    } else if !found.is_file() {
+        UnusableFileReason::NoRegularFile
+    } else if found.len() == TAKEN_FOR_EMPTY {
+        UnusableFileReason::NoDatabase
+    } else {
+        return Ok(());
+    };
+    Err(unusable(path, reason))
 }
 
 /// Checks the folder of a file that is missing.
