@@ -21,6 +21,7 @@ mod search;
 mod show;
 mod sources;
 mod splits;
+mod stderr;
 mod stdout;
 mod terminal;
 #[cfg(feature = "daemon")]
@@ -40,6 +41,7 @@ use crate::record;
 use args::{Args, Command, When};
 use error::CommandResult;
 use exit::Exit;
+use stderr::print_message;
 use stdout::print;
 
 /// Runs the program with the arguments of the process.
@@ -60,7 +62,7 @@ fn run_arguments(arguments: &[OsString]) -> Exit {
     match command(args) {
         Ok(exit) => exit,
         Err(error) => {
-            eprintln!("urlspool: {error}");
+            print_message(format_args!("urlspool: {error}"));
             error.exit
         }
     }

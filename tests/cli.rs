@@ -7,6 +7,7 @@ mod options;
 mod outputs;
 mod reference;
 mod show;
+mod stderr;
 mod terminal;
 
 use std::fs;

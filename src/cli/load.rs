@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use super::args::LoadArgs;
 use super::error::{CommandError, CommandResult};
 use super::exit::Exit;
+use super::stderr::print_message;
 use super::terminal::{counted, escaped};
 use crate::load::{
     self, Credentials, LoadCounts, LoadError, LoadInputError, LoadJob, LoadMode, LoadReport,
@@ -22,7 +23,7 @@ pub(super) fn load(args: &LoadArgs) -> CommandResult {
     report.finish();
     let is_wanted = args.verbose || std::io::stderr().is_terminal();
     if is_wanted && !args.quiet {
-        eprintln!("urlspool: {}", summary(&counts));
+        print_message(format_args!("urlspool: {}", summary(&counts)));
     }
     let failed = counts.bad_lines + counts.refused_records + counts.failed_files;
     Ok(if failed == 0 {
@@ -125,12 +126,12 @@ impl StderrReport {
         if NAMED_LINES < self.bad_lines {
             let more = self.bad_lines - NAMED_LINES;
             let more = counted(more, "more line is no record", "more lines are no records");
-            eprintln!("urlspool: {more}");
+            print_message(format_args!("urlspool: {more}"));
         }
         if NAMED_LINES < self.refused_records {
             let more = self.refused_records - NAMED_LINES;
             let more = counted(more, "more record was refused", "more records were refused");
-            eprintln!("urlspool: {more} by the server");
+            print_message(format_args!("urlspool: {more} by the server"));
         }
     }
 }
@@ -139,38 +140,41 @@ impl LoadReport for StderrReport {
     fn bad_line(&mut self, input: &str, line: u64, error: &LineError) {
         self.bad_lines += 1;
         if self.bad_lines <= NAMED_LINES {
-            eprintln!(
+            print_message(format_args!(
                 "urlspool: {}, line {line}: {}",
                 escaped(input),
                 escaped(&error.to_string())
-            );
+            ));
         }
     }
 
     fn refused_record(&mut self, input: &str, line: u64, refusal: &RecordRefusal) {
         self.refused_records += 1;
         if self.refused_records <= NAMED_LINES {
-            eprintln!(
+            print_message(format_args!(
                 "urlspool: {}, line {line}: the server refused the record: {}",
                 escaped(input),
                 escaped(&refusal.to_string())
-            );
+            ));
         }
     }
 
     fn failed_input(&mut self, failure: &LoadInputError) {
-        eprintln!("urlspool: {}", escaped(&failure.to_string()));
+        print_message(format_args!("urlspool: {}", escaped(&failure.to_string())));
     }
 
     fn kept_rows(&mut self) {
-        eprintln!(
+        print_message(format_args!(
             "urlspool: --replace removed no rows, because the input was not read whole; mend it and load it again"
-        );
+        ));
     }
 
     fn paused(&mut self, error: &LoadError) {
         if self.paused.as_ref() != Some(error) {
-            eprintln!("urlspool: paused: {}", escaped(&error.to_string()));
+            print_message(format_args!(
+                "urlspool: paused: {}",
+                escaped(&error.to_string())
+            ));
             self.paused = Some(error.clone());
         }
     }

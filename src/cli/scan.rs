@@ -28,6 +28,7 @@ use super::args::ScanArgs;
 use super::config_path::scan_config;
 use super::error::{CommandError, CommandResult};
 use super::exit::Exit;
+use super::stderr::print_message;
 use super::terminal::escaped;
 use crate::extract::Extractor;
 use crate::limits::{PREOPENED_FILES, RESERVED_DESCRIPTORS};
@@ -165,7 +166,7 @@ fn is_input_missing(job: &Job) -> bool {
 fn print_hints(args: &ScanArgs, hints: &[String]) {
     if !args.quiet {
         for hint in hints {
-            eprintln!("urlspool: {}", escaped(hint));
+            print_message(format_args!("urlspool: {}", escaped(hint)));
         }
     }
 }
@@ -176,10 +177,13 @@ fn print_totals(args: &ScanArgs, summary: &Summary, counts: EventCounts, begun: 
         return;
     }
     if args.verbose {
-        eprintln!("{}", summary::text(summary));
+        print_message(format_args!("{}", summary::text(summary)));
     }
     if stderr().is_terminal() && !progress::may_be_paged(&OutputPlaces::of(args).records) {
-        eprintln!("{}", summary::last_line(summary, counts, begun.elapsed()));
+        print_message(format_args!(
+            "{}",
+            summary::last_line(summary, counts, begun.elapsed())
+        ));
     }
 }
 

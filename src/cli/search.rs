@@ -6,6 +6,7 @@ use super::args::{SearchArgs, SearchFormat};
 use super::error::{CommandError, CommandResult};
 use super::exit::Exit;
 use super::load::load_error;
+use super::stderr::print_message;
 use super::stdout::StdoutLines;
 use super::terminal::escaped;
 use crate::diagnostic::EscapeForm;
@@ -49,9 +50,9 @@ pub(super) fn search(args: &SearchArgs) -> CommandResult {
     )?;
     out.finish()?;
     if !has_found {
-        eprintln!(
+        print_message(format_args!(
             "urlspool: nothing found; all conditions must hold, and a word is found as a whole, not by its first letters"
-        );
+        ));
     }
     Ok(Exit::Done)
 }

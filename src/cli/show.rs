@@ -11,6 +11,7 @@ use super::args::ShowArgs;
 use super::error::{CommandError, CommandResult};
 use super::exit::Exit;
 use super::location::{FileLocation, open_member};
+use super::stderr::print_message;
 use super::stdout::StdoutLines;
 use super::terminal::escaped;
 use crate::diagnostic::EscapeForm;
@@ -37,7 +38,10 @@ pub(super) fn show(args: &ShowArgs) -> CommandResult {
             }
             Err(error) => {
                 let path = range.path.to_string_lossy();
-                eprintln!("urlspool: cannot read {}: {error}", escaped(&path));
+                print_message(format_args!(
+                    "urlspool: cannot read {}: {error}",
+                    escaped(&path)
+                ));
                 exit = Exit::SomeFailed;
             }
         }

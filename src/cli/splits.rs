@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use super::args::SplitsArgs;
 use super::error::{CommandError, CommandResult};
 use super::exit::Exit;
+use super::stderr::print_message;
 use super::stdout::StdoutLines;
 use super::terminal::escaped;
 use crate::diagnostic::EscapeForm;
@@ -46,11 +47,11 @@ pub(super) fn splits(args: &SplitsArgs) -> CommandResult {
 
 fn failed(source: &Source, message: &str) -> Exit {
     let path = source.path.to_string_lossy();
-    eprintln!(
+    print_message(format_args!(
         "urlspool: cannot read {}: {}",
         escaped(&path),
         escaped(message)
-    );
+    ));
     Exit::SomeFailed
 }
 

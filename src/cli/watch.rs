@@ -57,6 +57,8 @@ pub(super) fn status(args: &StatusArgs) -> CommandResult {
 fn start_log(format: LogFormat, color: When) {
     let log = tracing_subscriber::fmt()
         .with_writer(io::stderr)
+        // A line that cannot be written is lost; by default the library panics then.
+        .log_internal_errors(false)
         .with_target(false);
     match format {
         LogFormat::Text => log.with_ansi(color.colors(&io::stderr())).init(),

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use super::super::args::AuditArchiveArgs;
 use super::super::error::CommandResult;
 use super::super::exit::Exit;
+use super::super::stderr::print_message;
 use super::super::terminal::{counted, escaped};
 use super::progress::StderrProgress;
 use super::stop::stop_on_signals;
@@ -23,7 +24,7 @@ pub(super) fn archive(args: &AuditArchiveArgs) -> CommandResult {
     progress.finish();
     let counts = counts?;
     if !args.quiet {
-        eprintln!("urlspool: {}", escaped(&summary(&counts)));
+        print_message(format_args!("urlspool: {}", escaped(&summary(&counts))));
     }
     Ok(if counts.is_interrupted {
         Exit::Interrupted

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use super::super::args::AuditCheckArgs;
 use super::super::error::{CommandError, CommandResult};
 use super::super::exit::Exit;
+use super::super::stderr::print_message;
 use super::super::terminal::counted;
 use super::progress::StderrProgress;
 use super::stop::stop_on_signals;
@@ -28,9 +29,9 @@ pub(super) fn check(args: &AuditCheckArgs) -> CommandResult {
     progress.finish();
     let counts = counts?;
     if !args.quiet {
-        eprintln!("urlspool: {}", summary(&counts));
+        print_message(format_args!("urlspool: {}", summary(&counts)));
         if counts.silent > 0 {
-            eprintln!("urlspool: {}", silence(counts.silent));
+            print_message(format_args!("urlspool: {}", silence(counts.silent)));
         }
     }
     Ok(if counts.is_interrupted {

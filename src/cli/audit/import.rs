@@ -3,6 +3,7 @@
 use super::super::args::AuditImportArgs;
 use super::super::error::CommandResult;
 use super::super::exit::Exit;
+use super::super::stderr::print_message;
 use super::super::terminal::{counted, escaped};
 use crate::audit::{
     ImportCounts, ImportJob, ImportReport, ResultError, ResultPlace, import as import_results,
@@ -24,7 +25,7 @@ pub(super) fn import(args: &AuditImportArgs) -> CommandResult {
     let counts = import_results(&job, &mut report)?;
     report.finish();
     if !args.quiet {
-        eprintln!("urlspool: {}", summary(&counts));
+        print_message(format_args!("urlspool: {}", summary(&counts)));
     }
     Ok(if counts.refused == 0 {
         Exit::Done
@@ -69,7 +70,7 @@ impl RefusedResults {
                 "more result is refused",
                 "more results are refused",
             );
-            eprintln!("urlspool: {}: {more}", escaped(&self.file));
+            print_message(format_args!("urlspool: {}: {more}", escaped(&self.file)));
         }
     }
 }
@@ -83,7 +84,7 @@ impl ImportReport for RefusedResults {
                 ResultPlace::Url(url) => shortened(url, MESSAGE_VALUE_CHARS).into_owned(),
             };
             let message = format!("{}, {place}: {error}", self.file);
-            eprintln!("urlspool: {}", escaped(&message));
+            print_message(format_args!("urlspool: {}", escaped(&message)));
         }
     }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::super::stderr::print_message;
 use super::super::terminal::counted;
 use crate::audit::AuditProgress;
 
@@ -37,11 +38,11 @@ impl StderrProgress {
 impl AuditProgress for StderrProgress {
     fn expected(&mut self, due: u64, time: Duration) {
         if !self.is_quiet && 0 < due {
-            eprintln!(
+            print_message(format_args!(
                 "urlspool: {} to ask for, which takes {} or more",
                 counted(due, "URL", "URLs"),
                 shown(time)
-            );
+            ));
         }
     }
 

@@ -3,6 +3,7 @@
 use super::super::args::AuditReportArgs;
 use super::super::error::CommandResult;
 use super::super::exit::Exit;
+use super::super::stderr::print_message;
 use super::super::stdout::STDOUT;
 use super::super::terminal::escaped;
 use crate::audit::{ReportFiles, ReportJob, SenderPolicy, report as write_report};
@@ -16,7 +17,10 @@ pub(super) fn report(args: &AuditReportArgs) -> CommandResult {
     }
     let written = write_report(&job)?;
     if !args.quiet {
-        eprintln!("urlspool: {}", escaped(&summary(&job, written)));
+        print_message(format_args!(
+            "urlspool: {}",
+            escaped(&summary(&job, written))
+        ));
     }
     Ok(Exit::Done)
 }

@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use super::super::args::ScanArgs;
 use super::super::error::CommandResult;
 use super::super::exit::Exit;
+use super::super::stderr::print_message;
 use super::super::stdout::StdoutLines;
 use super::super::terminal::escaped;
 use crate::diagnostic::EscapeForm;
@@ -109,5 +110,9 @@ fn report_skip(source: &Source, reason: &str, args: &ScanArgs) {
 
 fn report(source: &Source, message: &str) {
     let path = source.path.to_string_lossy();
-    eprintln!("urlspool: {}: {}", escaped(&path), escaped(message));
+    print_message(format_args!(
+        "urlspool: {}: {}",
+        escaped(&path),
+        escaped(message)
+    ));
 }
