@@ -54,8 +54,8 @@ pub fn splittable_format(start: &[u8], given: Option<Format>, hint: FormatHint) 
 /// Returns the offset of the first message of an mbox that begins in `range`, or an offset after `range` in some cases where none
 /// does.
 ///
-/// Without Content-Length fields it reads a window around the start of `range`. With them it reads the file from its start, at the
-/// speed of reading.
+/// Without Content-Length fields it reads the blank lines at the start of the file and a window around the start of `range`. With them it
+/// reads the file from its start, at the speed of reading.
 ///
 /// # Errors
 ///
@@ -78,15 +78,30 @@ pub(super) fn first_message<S: SparseRead + Seek>(
     first_separator(stream, range)
 }
 
+/// Returns the length of the blank lines with which a stream begins. Reads window by window, to `end` at most.
+fn blank_start<S: SparseRead>(stream: &mut S, end: u64) -> io::Result<u64> {
+    let mut blank = 0;
+    let mut window = Vec::new();
+    while blank < end {
+        window.clear();
+        stream.take(SNIFF_BYTES as u64).read_to_end(&mut window)?;
+        let lines = mbox::blank_lines(&window);
+        blank += lines as u64;
+        if lines < SNIFF_BYTES {
+            break;
+        }
+    }
+    Ok(blank)
+}
+
 /// Returns the offset of the first separator in `range`, which does not begin at 0. Reads window by window.
 fn first_separator<S: SparseRead + Seek>(
     stream: &mut S,
     range: &Range<u64>,
 ) -> io::Result<Option<u64>> {
     // Blank lines at the start of the file belong to the first message.
-    let mut blank = Vec::new();
-    stream.take(SNIFF_BYTES as u64).read_to_end(&mut blank)?;
-    let start = range.start.max(mbox::blank_lines(&blank) as u64 + 1);
+    let blank = blank_start(stream, range.end)?;
+    let start = range.start.max(blank + 1);
     let mut offset = start.saturating_sub(CONTEXT_BYTES as u64);
     stream.seek(SeekFrom::Start(offset))?;
     let mut window = Vec::new();

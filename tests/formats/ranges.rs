@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use urlspool::limits::Limits;
+use urlspool::limits::{Limits, SNIFF_BYTES};
 use urlspool::origin::{FileRange, FormatHint, SourceKind};
 use urlspool::read::{Input, StreamStep, Streams};
 use urlspool::split::{Format, OpenedStream, open};
@@ -84,6 +84,36 @@ fn ranges_of_an_mbox_have_the_records_of_the_file_wherever_it_is_cut() {
         assert_eq!(scan(&tiny), whole, "{text:?}");
     }
     assert!(3 * mailboxes < records, "{records}");
+}
+
+/// More blank lines than are read to detect a format.
+#[test]
+fn blank_lines_before_the_first_message_are_in_no_other_range() {
+    let folder = Folder::new();
+    let message = |n: u32| format!("From a\nSubject: x\n\nhttp://h{n}.test/\n\n");
+    let blank = 2 * SNIFF_BYTES;
+    let text = "\n".repeat(blank) + &(0..3).map(message).collect::<String>();
+    let path = folder.write("inbox", &text);
+    let extractor = Extractor::new(Options::default());
+    let (blank, size) = (blank as u64, text.len() as u64);
+    // Detection finds a text; a range is one of an mbox.
+    let whole = in_parts(&path, &[0, 1, size], &extractor);
+    assert_eq!(whole.lines().count(), 3);
+    for cut in [
+        2,
+        blank / 2 - 1,
+        blank / 2,
+        blank - 1,
+        blank,
+        blank + 1,
+        size - 1,
+    ] {
+        let parts = in_parts(&path, &[0, cut, size], &extractor);
+        assert_eq!(parts, whole, "cut at {cut}");
+    }
+    let step = SNIFF_BYTES / 3;
+    let many: Vec<u64> = (0..size).step_by(step).chain([size]).collect();
+    assert_eq!(in_parts(&path, &many, &extractor), whole);
 }
 
 /// The blocks of an mbox, each with its offset and its bytes, and the number of those that were handed off unread.
