@@ -61,17 +61,36 @@ const NOT_PUBLIC_V6: [(Ipv6Addr, u32); 3] = [
     (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20),
 ];
 
-/// Reads the name or the address of a host, and returns it as URLs have it: in lower case, an IPv6 address in brackets. Returns `None` for
-/// another text, such as a URL, a host with a port, a pattern or a list.
+/// Reads the name or the address of a host, and returns it as URLs have it: in lower case, an IPv6 address in brackets, without the final
+/// dot of a name; an IPv4 address that is mapped to IPv6 as an IPv4 address. Returns `None` for another text, such as a URL, a host with a
+/// port, a pattern or a list.
 #[must_use]
 pub fn host_in_url(text: &str) -> Option<String> {
     let bracketed = text.parse::<Ipv6Addr>().map(|_| format!("[{text}]"));
     let host = Host::parse(bracketed.as_deref().unwrap_or(text)).ok()?;
-    let is_usual = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     match &host {
-        Host::Domain(name) if !name.chars().all(is_usual) || name == "." => None,
-        _ => Some(host.to_string()),
+        Host::Domain(name) => {
+            let name = name.strip_suffix('.').unwrap_or(name);
+            name.split('.').all(is_label).then(|| name.to_owned())
+        }
+        Host::Ipv4(address) => Some(address.to_string()),
+        Host::Ipv6(address) => Some(match address.to_ipv4_mapped() {
+            Some(address) => address.to_string(),
+            None => host.to_string(),
+        }),
     }
+}
+
+fn is_label(text: &str) -> bool {
+    let is_usual = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    text.bytes().all(is_usual) && text.bytes().any(|byte| byte.is_ascii_alphanumeric())
+}
+
+/// Returns `true` if `hosts` has the host of a URL, in any notation.
+pub(super) fn is_among(host: &str, hosts: &[String]) -> bool {
+    let comparable = |text: &str| host_in_url(text).unwrap_or_else(|| text.to_ascii_lowercase());
+    let host = comparable(host);
+    hosts.iter().any(|listed| comparable(listed) == host)
 }
 
 /// Returns `true` if the host of a URL is a public name or address. A name may still resolve to an address that is not.
@@ -143,15 +162,19 @@ mod tests {
     fn a_host_is_one_name_or_one_address() {
         for (text, expected) in [
             ("wiki", Some("wiki")),
-            ("Wiki.Corp.", Some("wiki.corp.")),
+            ("Wiki.Corp.", Some("wiki.corp")),
             ("my_host-1.lan", Some("my_host-1.lan")),
             ("b\u{fc}cher.lan", Some("xn--bcher-kva.lan")),
             ("127.1", Some("127.0.0.1")),
             ("::1", Some("[::1]")),
             ("[FD00::1]", Some("[fd00::1]")),
+            ("::ffff:10.0.0.1", Some("10.0.0.1")),
             ("", None),
             (" ", None),
             (".", None),
+            ("..", None),
+            ("a..b", None),
+            ("-", None),
             ("a,b", None),
             ("a,b c", None),
             (" wiki", None),

@@ -3,7 +3,7 @@
 use url::Url;
 
 use super::action_words::asks_for_action;
-use crate::audit::public_host::is_public;
+use crate::audit::public_host::{is_among, is_public};
 use crate::grammar::decode;
 
 /// Minimum confidence of a link that is checked: below it a reading is a guess, or its end was cut off.
@@ -145,10 +145,7 @@ fn is_shortened(text: &[u8]) -> bool {
 }
 
 fn is_allowed(url: &Url, hosts: &[String]) -> bool {
-    let host = url.host_str().unwrap_or_default();
-    hosts
-        .iter()
-        .any(|allowed| allowed.eq_ignore_ascii_case(host))
+    is_among(url.host_str().unwrap_or_default(), hosts)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use url::{Host, Url};
 
-use crate::audit::public_host::{host_in_url, is_public, is_public_address};
+use crate::audit::public_host::{is_among, is_public, is_public_address};
 use crate::audit::state::CheckFailure;
 use crate::limits::AUDIT_CONNECT_SECONDS;
 
@@ -20,7 +20,7 @@ pub(super) fn system_resolver() -> Resolve {
 
 /// Rules by which hosts are connected to.
 pub(super) struct HostRules {
-    /// Names, and addresses, that may be private, as URLs have them.
+    /// Names, and addresses, that may be private.
     private_hosts: Vec<String>,
     resolve: Resolve,
 }
@@ -28,10 +28,7 @@ pub(super) struct HostRules {
 impl HostRules {
     pub(super) fn new(private_hosts: &[String], resolve: Resolve) -> HostRules {
         HostRules {
-            private_hosts: private_hosts
-                .iter()
-                .map(|host| host_in_url(host).unwrap_or_else(|| host.clone()))
-                .collect(),
+            private_hosts: private_hosts.to_vec(),
             resolve,
         }
     }
@@ -58,7 +55,7 @@ impl HostRules {
     fn addresses(&self, url: &Url) -> Result<Vec<SocketAddr>, CheckFailure> {
         let port = url.port_or_known_default().ok_or(CheckFailure::Excluded)?;
         let host = url.host_str().unwrap_or_default();
-        let is_allowed = |host: &str| self.private_hosts.iter().any(|allowed| allowed == host);
+        let is_allowed = |host: &str| is_among(host, &self.private_hosts);
         if !is_public(url) && !is_allowed(host) {
             return Err(CheckFailure::Excluded);
         }
@@ -116,6 +113,7 @@ fn connect_failure(error: &io::Error) -> CheckFailure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::audit::public_host::host_in_url;
 
     #[test]
     fn an_allowed_address_is_read_in_every_notation() {
@@ -134,6 +132,8 @@ mod tests {
             ("::1", "[::1]"),
             ("fd00::1", "FD00:0::1"),
             ("::ffff:10.0.0.1", "::ffff:10.0.0.1"),
+            ("::ffff:10.0.0.1", "10.0.0.1"),
+            ("10.0.0.1", "::ffff:10.0.0.1"),
             ("127.0.0.1", "127.1"),
         ] {
             assert_eq!(host_at(address, allowed), [true, true], "{allowed}");
