@@ -85,11 +85,12 @@ pub struct ReportFiles {
 pub fn report(job: &ReportJob) -> Result<ReportFiles, AuditError> {
     let audit = AuditDb::open_to_read(&job.database)?;
     output_file::check(job, csv_files::NAMES)?;
-    let mut output = OutputFile::create(&job.output)?;
+    // The page may be in the folder of the tables, which is created.
     let mut csv_files = match &job.csv_folder {
         Some(folder) => Some(CsvFiles::create(folder)?),
         None => None,
     };
+    let mut output = OutputFile::create(&job.output)?;
     audit.run(&format!("PRAGMA cache_size=-{AUDIT_CACHE_KIB}; BEGIN"))?;
     let content = content(&audit, job, csv_files.as_mut())?;
     if let Some(files) = &mut csv_files {

@@ -106,8 +106,11 @@ pub(super) fn check(job: &ReportJob, names: &[&str]) -> Result<(), AuditError> {
             FileIdentity::of(Path::new(&path))
         })
         .collect();
-    let mut outputs: Vec<(PathBuf, FileIdentity)> = Vec::new();
     let folder = job.csv_folder.iter();
+    let mut outputs: Vec<(PathBuf, FileIdentity)> = folder
+        .clone()
+        .map(|folder| (folder.clone(), FileIdentity::of(folder)))
+        .collect();
     let csv = folder.flat_map(|folder| names.iter().map(move |name| folder.join(name)));
     for path in [job.output.clone()].into_iter().chain(csv) {
         for (written, identity) in written_files(&path) {

@@ -34,6 +34,28 @@ fn a_file_in_the_place_of_the_folder_is_named() {
 }
 
 #[test]
+fn the_page_may_be_in_the_new_folder_of_the_tables() {
+    let folder = planned();
+    let tables = folder.path("out");
+    let page = tables.join("report.html");
+    let [page, tables] = [&page, &tables].map(|path| path.to_str().unwrap());
+    audited(&folder, "report", &["-o", page, "--csv", tables]);
+    assert!(fs::read_dir(tables).unwrap().count() > 2);
+    assert!(fs::exists(page).unwrap());
+}
+
+#[test]
+fn the_page_is_not_the_folder_of_the_tables() {
+    let folder = planned();
+    let same = folder.path("same");
+    let same = same.to_str().unwrap();
+    let end = audit(&folder, "report", &["-o", same, "--csv", same]);
+    assert_eq!(end.status, Some(2), "{}", end.stderr);
+    assert!(end.stderr.contains("name two files"), "{}", end.stderr);
+    assert!(!fs::exists(same).unwrap());
+}
+
+#[test]
 fn standard_output_is_not_the_database() {
     let folder = planned();
     let database = folder.path("urls.db");
