@@ -165,7 +165,7 @@ fn repeated_refusals_end_the_questions_and_keep_the_answers() {
     let end = asked(&folder, &server.url("/cdx"), &[]);
     assert_eq!(end.status, Some(69), "{}", end.stderr);
     assert!(end.stderr.contains("5 refusals in a row"), "{}", end.stderr);
-    assert!(end.stderr.contains("2 of 4 URLs"), "{}", end.stderr);
+    assert!(end.stderr.contains("asked for: 2 of 4;"), "{}", end.stderr);
     assert_eq!(server.seen().len(), 7);
     assert_eq!(captures(&folder).len(), 2);
     let long =

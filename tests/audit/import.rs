@@ -255,8 +255,8 @@ fn ends_of_redirects_are_pages() {
     let end = audit(&folder, "import", &[&folder.file("r.csv", csv)]);
     assert_eq!(end.status, Some(1));
     for part in [
-        "line 2: the final_url \"javascript:alert(1)\" is not a URL of http or https",
-        "line 3: the final_url \"/b\" is not",
+        "line 2: the final URL \"javascript:alert(1)\" is not a URL of http or https",
+        "line 3: the final URL \"/b\" is not",
         "1 result, 1 new; 2 refused",
     ] {
         assert!(end.stderr.contains(part), "{part}: {}", end.stderr);
@@ -265,7 +265,7 @@ fn ends_of_redirects_are_pages() {
         "redirects":{"redirects":[{"url":"mailto:a@b.test"}]}}]},"error_map":{},"excluded_map":{}}"#;
     let file = folder.file("l.json", json);
     let end = audit(&folder, "import", &[&file, "--checked-at", "2026-01-01"]);
-    let reason = "l.json, http://l.cern.ch/a: the final_url \"mailto:a@b.test\" is not";
+    let reason = "l.json, http://l.cern.ch/a: the final URL \"mailto:a@b.test\" is not";
     assert!(end.stderr.contains(reason), "{}", end.stderr);
     assert_eq!(results(&folder).len(), 1);
 }
@@ -294,5 +294,13 @@ fn long_values_are_cut_in_messages() {
     assert!(
         start.contains("xxx\u{2026}\" is not") && start.len() < 600,
         "{start}"
+    );
+    let json = folder.file("r.json", format!("{{\"success_map\":\"{long}\"}}"));
+    let end = audit(&folder, "import", &[&json, "--checked-at", "2026-01-01"]);
+    let stderr = &end.stderr;
+    assert_eq!(end.status, Some(2), "{stderr}");
+    assert!(
+        stderr.contains("xxx\u{2026}; it is written by") && stderr.len() < 600,
+        "{stderr}"
     );
 }

@@ -5,6 +5,9 @@ use std::fmt;
 use jiff::civil::DateTime;
 use serde::Deserialize;
 
+use crate::diagnostic::shortened;
+use crate::limits::MESSAGE_VALUE_CHARS;
+
 /// A capture of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Capture {
@@ -36,7 +39,11 @@ pub(super) enum CdxAnswerError {
 impl fmt::Display for CdxAnswerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            CdxAnswerError::Json(error) => write!(f, "no JSON of a CDX server, {error}"),
+            CdxAnswerError::Json(error) => {
+                let error = error.to_string();
+                let error = shortened(&error, MESSAGE_VALUE_CHARS);
+                write!(f, "no JSON of a CDX server, {error}")
+            }
             CdxAnswerError::MissingColumn(name) => write!(f, "no column `{name}`"),
         }
     }

@@ -95,7 +95,7 @@ impl fmt::Display for ArchiveError {
                 due,
             } => write!(
                 f,
-                "{server}: {end}. {asked} of {due} URLs were asked for, and their answers are stored"
+                "{server}: {end}. URLs that were asked for: {asked} of {due}; their answers are stored"
             ),
         }
     }

@@ -3,6 +3,9 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use crate::diagnostic::shortened;
+use crate::limits::MESSAGE_VALUE_CHARS;
+
 /// A file of results that cannot be imported, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -62,7 +65,8 @@ impl fmt::Display for ImportError {
             ),
             ImportErrorReason::NotLychee(error) => write!(
                 f,
-                "{file} is not the JSON of lychee: {error}; it is written by `lychee --format json -v`"
+                "{file} is not the JSON of lychee: {}; it is written by `lychee --format json -v`",
+                shortened(error, MESSAGE_VALUE_CHARS)
             ),
             ImportErrorReason::Header(error) => write!(f, "{file}: {error}"),
         }

@@ -185,8 +185,9 @@ fn outcome(status: &str, error: Option<&str>) -> Result<CheckOutcome, ResultErro
     if !status.is_empty() {
         // pandas writes a column of whole numbers so, if some are missing.
         let code = status.strip_suffix(".0").unwrap_or(status);
+        let is_number = code.bytes().all(|byte| byte.is_ascii_digit());
         return match code.parse() {
-            Ok(code) if is_http_code(code) => Ok(CheckOutcome::Status(code)),
+            Ok(code) if is_number && is_http_code(code) => Ok(CheckOutcome::Status(code)),
             _ => Err(ResultError::Status(status.to_owned())),
         };
     }

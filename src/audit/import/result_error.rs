@@ -61,7 +61,7 @@ impl fmt::Display for ResultError {
             ),
             ResultError::FinalUrl(url) => write!(
                 f,
-                "the final_url {:?} is not a URL of http or https",
+                "the final URL {:?} is not a URL of http or https",
                 value(url)
             ),
             ResultError::Time(time) => write!(
