@@ -10,7 +10,7 @@ pub const RFC1738_WRAPPER_BYTES: usize = 2_000;
 /// The number of combinations doubles with each hyphen. With more hyphens only two are tried: all kept and all dropped.
 pub const AMBIGUOUS_HYPHENS: usize = 4;
 
-/// Maximum number of characters of a value of others in a message. A message is read on a terminal, and a URL has fewer in most cases.
+/// Maximum number of characters of a foreign value that a message quotes. A message is read on a terminal, and most URLs are shorter.
 pub const MESSAGE_VALUE_CHARS: usize = 200;
 
 /// Maximum number of characters in the name of a scheme. The longest registered one has 36.
