@@ -17,6 +17,9 @@ use crate::walk::DeviceInode;
 /// Bytes that are collected before they are written.
 const BUFFER_BYTES: usize = 256 << 10;
 
+/// The name of standard output in messages.
+const STDOUT_NAME: &str = "standard output";
+
 /// Files that SQLite keeps beside a database, by the ends of their names.
 const DATABASE_ENDS: [&str; 4] = ["", "-wal", "-shm", "-journal"];
 
@@ -91,7 +94,11 @@ impl Drop for OutputFile {
 }
 
 fn unwritable(path: &Path, error: &io::Error) -> AuditError {
-    OutputError::not_written(path, error).into()
+    let name = match OutputPlace::of(path) {
+        OutputPlace::Stdout => Path::new(STDOUT_NAME),
+        _ => path,
+    };
+    OutputError::not_written(name, error).into()
 }
 
 /// Checks that no file of a report is the database, or another of its files. `names` are those of the CSV files.
@@ -136,7 +143,7 @@ fn written_files(path: &Path) -> Vec<(PathBuf, FileIdentity)> {
     };
     match OutputPlace::of(path) {
         OutputPlace::Stdout => FileIdentity::of_stdout()
-            .map(|identity| (PathBuf::from("standard output"), identity))
+            .map(|identity| (PathBuf::from(STDOUT_NAME), identity))
             .into_iter()
             .collect(),
         OutputPlace::Device(path) => vec![named(path)],

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use super::planned;
 use crate::audit::{audit, audited};
-use crate::scene::ended;
+use crate::scene::{ended, urlspool};
 
 /// It was removed as one that an earlier run had left.
 #[test]
@@ -53,6 +53,19 @@ fn the_page_is_not_the_folder_of_the_tables() {
     assert_eq!(end.status, Some(2), "{}", end.stderr);
     assert!(end.stderr.contains("name two files"), "{}", end.stderr);
     assert!(!fs::exists(same).unwrap());
+}
+
+#[test]
+fn a_full_standard_output_is_named() {
+    let folder = planned();
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let mut report = urlspool(["audit", "report", "-o", "-"]);
+    let report = report.arg(folder.path("urls.db")).stdout(full);
+    let end = report.output().unwrap();
+    assert_eq!(end.status.code(), Some(74), "{end:?}");
+    let stderr = String::from_utf8(end.stderr).unwrap();
+    let expected = "urlspool: cannot write standard output: ";
+    assert!(stderr.contains(expected), "{stderr}");
 }
 
 #[test]
