@@ -27,13 +27,15 @@ struct CdxLine {
     status: Option<String>,
 }
 
-/// The reason why an answer has neither form.
+/// The reason why an answer cannot be used.
 #[derive(Debug)]
 pub(super) enum CdxAnswerError {
     /// It is not JSON with the fields of either form.
     Json(serde_json::Error),
     /// Its first row does not name this column.
     MissingColumn(&'static str),
+    /// It has captures, and none of them has a time.
+    NoTimes,
 }
 
 impl fmt::Display for CdxAnswerError {
@@ -45,6 +47,7 @@ impl fmt::Display for CdxAnswerError {
                 write!(f, "no JSON of a CDX server, {error}")
             }
             CdxAnswerError::MissingColumn(name) => write!(f, "no column `{name}`"),
+            CdxAnswerError::NoTimes => f.write_str("no capture has a timestamp of 14 digits"),
         }
     }
 }
@@ -61,12 +64,18 @@ impl From<serde_json::Error> for CdxAnswerError {
 ///
 /// # Errors
 ///
-/// It has neither form.
+/// It has neither form, or captures without times.
 pub(super) fn captures(body: &[u8]) -> Result<Vec<Capture>, CdxAnswerError> {
-    match body.trim_ascii_start().first() {
-        None => Ok(Vec::new()),
-        Some(b'[') => from_array(body),
-        Some(_) => from_lines(body),
+    let captures = match body.trim_ascii_start().first() {
+        None => return Ok(Vec::new()),
+        Some(b'[') => from_array(body)?,
+        Some(_) => from_lines(body)?,
+    };
+    let has_time = |capture: &Capture| time(&capture.timestamp).is_some();
+    if captures.is_empty() || captures.iter().any(has_time) {
+        Ok(captures)
+    } else {
+        Err(CdxAnswerError::NoTimes)
     }
 }
 
@@ -181,6 +190,7 @@ mod tests {
             "[1]",
             "[[\"a\"]]",
             "{\"message\":\"x\"}",
+            r#"{"timestamp":"yesterday","url":"http://h/","status":"200"}"#,
             "org,h)/ 1997",
         ] {
             assert!(captures(body.as_bytes()).is_err(), "{body}");
