@@ -100,3 +100,20 @@ fn a_target_that_can_be_no_file_is_refused() {
         assert!(ended.stderr.contains(reason), "{target}: {}", ended.stderr);
     }
 }
+
+/// `SQLite` removes the log of a database that is gone.
+#[test]
+fn a_file_with_the_name_of_a_log_stays() {
+    let lines = records(&Folder::new(), "a.mbox", MAIL);
+    for ending in ["wal", "journal"] {
+        let folder = Folder::new();
+        let log = folder.write(format!("urls.db-{ending}"), "mine");
+        let ended = load(&folder, &[], &lines);
+        assert_eq!(ended.status, Some(2), "{}", ended.stderr);
+        let reason = format!("urls.db-{ending} would be removed");
+        assert!(ended.stderr.contains(&reason), "{}", ended.stderr);
+        assert_eq!(std::fs::read(&log).unwrap(), b"mine");
+        std::fs::remove_file(log).unwrap();
+        assert_eq!(load(&folder, &[], &lines).status, Some(0));
+    }
+}

@@ -34,6 +34,12 @@ fn files_that_cannot_be_used_are_named_with_the_way_out() {
         "cannot read mail/urls: denied; `urlspool load --into mail/urls` makes a database",
     );
     check_file(
+        UnusableFileReason::LeftLog {
+            log: "mail/urls-wal".into(),
+        },
+        "mail/urls-wal would be removed, as the log of a database mail/urls that does not exist; move it away, or load into another file",
+    );
+    check_file(
         UnusableFileReason::Folder,
         "mail/urls is a folder; name a file, such as mail/urls/urls.db",
     );

@@ -36,6 +36,11 @@ pub enum UnusableFileReason {
     },
     /// It is the database of another program.
     OtherProgram,
+    /// It is missing, and `SQLite` would remove a file that stands beside its name.
+    LeftLog {
+        /// That file.
+        log: PathBuf,
+    },
 }
 
 impl fmt::Display for UnusableFile {
@@ -69,6 +74,11 @@ impl fmt::Display for UnusableFile {
             UnusableFileReason::OtherProgram => write!(
                 f,
                 "{name} is the database of another program; load into a new file"
+            ),
+            UnusableFileReason::LeftLog { log } => write!(
+                f,
+                "{} would be removed, as the log of a database {name} that does not exist; move it away, or load into another file",
+                log.display()
             ),
         }
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::file_check::{check_to_read, check_to_write, unusable};
+use super::file_check::{beside, check_to_read, check_to_write, unusable};
 use super::schema::{APPLICATION_ID, TABLES, VERSION, search_table};
 use crate::limits::{LOAD_CACHE_KIB, LOAD_LOCK_SECONDS};
 use crate::load::error::{
@@ -63,13 +63,6 @@ fn open_unchanged(path: &Path) -> Result<(Connection, Owner), LoadError> {
     }
     let flags = flags | OpenFlags::SQLITE_OPEN_URI;
     open(&immutable(path), flags).map_err(|error| sqlite_error(path, &error))
-}
-
-/// The path of a file beside a database.
-fn beside(path: &Path, ending: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(ending);
-    name.into()
 }
 
 /// A URI of a database that nobody changes while it is read.

@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::load::error::{LoadError, LoadIoError, UnusableFile, UnusableFileReason};
 
@@ -15,7 +15,10 @@ const TAKEN_FOR_EMPTY: u64 = 1;
 pub(super) fn check_to_write(path: &Path) -> Result<(), LoadError> {
     match fs::metadata(path) {
         Ok(found) => check_kind(path, &found),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => check_folder(path, &error),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            check_folder(path, &error)?;
+            check_logs(path)
+        }
         // The attempt to open it has the reason.
         Err(_) => Ok(()),
     }
@@ -49,6 +52,24 @@ fn check_kind(path: &Path, found: &fs::Metadata) -> Result<(), LoadError> {
         return Ok(());
     };
     Err(unusable(path, reason))
+}
+
+/// Checks that no log of a database stands beside the name of a file that is missing: `SQLite` removes it, whoever made it.
+fn check_logs(path: &Path) -> Result<(), LoadError> {
+    for ending in ["-wal", "-journal"] {
+        let log = beside(path, ending);
+        if fs::metadata(&log).is_ok_and(|found| 0 < found.len()) {
+            return Err(unusable(path, UnusableFileReason::LeftLog { log }));
+        }
+    }
+    Ok(())
+}
+
+/// The path of a file beside a database.
+pub(super) fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
 }
 
 /// Checks the folder of a file that is missing.
