@@ -1,5 +1,7 @@
 //! Targets that are no databases of this program.
 
+use std::os::unix::fs::symlink;
+
 use rusqlite::Connection;
 
 use super::{MAIL, check_database, load, records};
@@ -101,19 +103,42 @@ fn a_target_that_can_be_no_file_is_refused() {
     }
 }
 
-/// `SQLite` removes the log of a database that is gone.
+/// `SQLite` removes the logs of a database that is missing or empty.
 #[test]
 fn a_file_with_the_name_of_a_log_stays() {
     let lines = records(&Folder::new(), "a.mbox", MAIL);
-    for ending in ["wal", "journal"] {
-        let folder = Folder::new();
-        let log = folder.write(format!("urls.db-{ending}"), "mine");
+    let missing: fn(&Folder) = |_| {};
+    let empty = |folder: &Folder| drop(folder.write("urls.db", ""));
+    let link = |folder: &Folder| symlink("real.db", folder.path("urls.db")).unwrap();
+    for (prepare, name) in [(missing, "urls.db"), (empty, "urls.db"), (link, "real.db")] {
+        for ending in ["wal", "shm", "journal"] {
+            let folder = Folder::new();
+            prepare(&folder);
+            let log = folder.write(format!("{name}-{ending}"), "mine and nobody else's");
+            let ended = load(&folder, &[], &lines);
+            assert_eq!(ended.status, Some(2), "{name}-{ending} {}", ended.stderr);
+            let reason = format!("{name}-{ending} stands where");
+            assert!(ended.stderr.contains(&reason), "{}", ended.stderr);
+            assert_eq!(std::fs::read(&log).unwrap(), b"mine and nobody else's");
+            std::fs::remove_file(log).unwrap();
+            assert_eq!(load(&folder, &[], &lines).status, Some(0));
+        }
+    }
+}
+
+/// The journal of a loader that creates the database is no file of another program.
+#[test]
+fn a_database_that_is_being_created_is_waited_for() {
+    let folder = Folder::new();
+    let lines = records(&folder, "a.mbox", MAIL);
+    for journal in [
+        &b"\0\0\0\0\0\0\0\0\0\0\0\0"[..],
+        b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7\0\0\0\0",
+    ] {
+        folder.write("urls.db", "");
+        folder.write("urls.db-journal", journal);
         let ended = load(&folder, &[], &lines);
-        assert_eq!(ended.status, Some(2), "{}", ended.stderr);
-        let reason = format!("urls.db-{ending} would be removed");
-        assert!(ended.stderr.contains(&reason), "{}", ended.stderr);
-        assert_eq!(std::fs::read(&log).unwrap(), b"mine");
-        std::fs::remove_file(log).unwrap();
-        assert_eq!(load(&folder, &[], &lines).status, Some(0));
+        assert_eq!(ended.status, Some(0), "{}", ended.stderr);
+        std::fs::remove_file(folder.path("urls.db")).unwrap();
     }
 }

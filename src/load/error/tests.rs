@@ -37,7 +37,7 @@ fn files_that_cannot_be_used_are_named_with_the_way_out() {
         UnusableFileReason::LeftLog {
             log: "mail/urls-wal".into(),
         },
-        "mail/urls-wal would be removed, as the log of a database mail/urls that does not exist; move it away, or load into another file",
+        "mail/urls-wal stands where the log of the new database mail/urls would be written and removed; move it away, or load into another file",
     );
     check_file(
         UnusableFileReason::Folder,

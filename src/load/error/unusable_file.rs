@@ -36,9 +36,9 @@ pub enum UnusableFileReason {
     },
     /// It is the database of another program.
     OtherProgram,
-    /// It is missing, and `SQLite` would remove a file that stands beside its name.
+    /// It is missing or empty, and something stands where `SQLite` would write and remove its log.
     LeftLog {
-        /// That file.
+        /// The place of the log.
         log: PathBuf,
     },
 }
@@ -77,7 +77,7 @@ impl fmt::Display for UnusableFile {
             ),
             UnusableFileReason::LeftLog { log } => write!(
                 f,
-                "{} would be removed, as the log of a database {name} that does not exist; move it away, or load into another file",
+                "{} stands where the log of the new database {name} would be written and removed; move it away, or load into another file",
                 log.display()
             ),
         }

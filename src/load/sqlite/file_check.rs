@@ -1,12 +1,13 @@
 //! Checks of the name of a database before `SQLite` opens it.
 //!
-//! Only the metadata of the file is read: to close a file that was opened would release the locks of this process on it.
+//! Only the metadata of the database is read: to close a file that was opened would release the locks of this process on it.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use crate::load::error::{LoadError, LoadIoError, UnusableFile, UnusableFileReason};
+use crate::sink::resolve;
 
 /// Length in bytes of a file that `SQLite` takes for an empty one, and would overwrite.
 const TAKEN_FOR_EMPTY: u64 = 1;
@@ -14,14 +15,12 @@ const TAKEN_FOR_EMPTY: u64 = 1;
 /// Checks a file that is loaded into. It may be missing.
 pub(super) fn check_to_write(path: &Path) -> Result<(), LoadError> {
     match fs::metadata(path) {
-        Ok(found) => check_kind(path, &found),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            check_folder(path, &error)?;
-            check_logs(path)
-        }
+        Ok(found) => check_kind(path, &found)?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => check_folder(path, &error)?,
         // The attempt to open it has the reason.
-        Err(_) => Ok(()),
+        Err(_) => return Ok(()),
     }
+    check_logs(path)
 }
 
 /// Checks a file that is searched.
@@ -54,16 +53,38 @@ fn check_kind(path: &Path, found: &fs::Metadata) -> Result<(), LoadError> {
     Err(unusable(path, reason))
 }
 
-/// Checks that no log of a database stands beside the name of a file that is missing: `SQLite` removes it, whoever made it.
+/// Checks that nothing stands in the places of the logs of a database that is missing or empty: `SQLite` removes it, whoever made it.
 fn check_logs(path: &Path) -> Result<(), LoadError> {
-    for ending in ["-wal", "-journal"] {
-        let log = beside(path, ending);
-        if fs::metadata(&log).is_ok_and(|found| 0 < found.len()) {
+    // The logs are named after the file that a link leads to.
+    let database = resolve(path).unwrap_or_else(|_| path.to_owned());
+    for ending in ["-wal", "-shm", JOURNAL] {
+        let log = beside(&database, ending);
+        let is_another_loader = ending == JOURNAL && database.exists() && is_journal(&log);
+        // The database is looked at last: if it holds something now, another loader made the log.
+        if holds(&log) && !is_another_loader && !holds(&database) {
             return Err(unusable(path, UnusableFileReason::LeftLog { log }));
         }
     }
     Ok(())
 }
+
+/// The end of the name of the only log that a database without content can have, which is being created.
+const JOURNAL: &str = "-journal";
+
+/// Returns `true` for a file with content, or a folder.
+fn holds(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| 0 < found.len())
+}
+
+/// Returns `true` for a file that begins as a rollback journal does: with its magic number, or zeros until it is complete (section 3 of
+/// `SQLite`'s file format).
+fn is_journal(path: &Path) -> bool {
+    let mut start = [0; 8];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
+    read.is_ok() && (start == JOURNAL_MAGIC || start == [0; 8])
+}
+
+const JOURNAL_MAGIC: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
 
 /// The path of a file beside a database.
 pub(super) fn beside(path: &Path, ending: &str) -> PathBuf {
