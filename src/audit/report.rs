@@ -16,6 +16,7 @@ mod provenance;
 mod snapshot;
 mod style;
 mod survival;
+mod table_folder;
 mod tally;
 
 use std::path::PathBuf;
@@ -31,6 +32,7 @@ use output_file::OutputFile;
 use page::{PageContent, page};
 use provenance::Provenance;
 use survival::Survival;
+use table_folder::TableFolder;
 
 /// A report to write.
 #[derive(Clone, Debug)]
@@ -84,13 +86,12 @@ pub struct ReportFiles {
 /// The database cannot be read or has no audit, a file cannot be written, or a file would overwrite the database.
 pub fn report(job: &ReportJob) -> Result<ReportFiles, AuditError> {
     let audit = AuditDb::open_to_read(&job.database)?;
+    // First: paths in a folder can be compared when it exists, and the page may be in it.
+    let folder = job.csv_folder.as_deref().map(TableFolder::create);
+    let folder = folder.transpose()?;
     output_file::check(job, csv_files::NAMES)?;
-    // The page may be in the folder of the tables, which is created.
-    let mut csv_files = match &job.csv_folder {
-        Some(folder) => Some(CsvFiles::create(folder)?),
-        None => None,
-    };
     let mut output = OutputFile::create(&job.output)?;
+    let mut csv_files = folder.as_ref().map(CsvFiles::create).transpose()?;
     audit.run(&format!("PRAGMA cache_size=-{AUDIT_CACHE_KIB}; BEGIN"))?;
     let content = content(&audit, job, csv_files.as_mut())?;
     if let Some(files) = &mut csv_files {

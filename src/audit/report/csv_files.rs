@@ -1,7 +1,5 @@
 //! The CSV files: all rows of the tables, and what the curves are made from.
 
-use std::path::Path;
-
 use super::SenderPolicy;
 use super::csv::{CsvCell, csv_count, csv_share, csv_text, put_row};
 use super::dead_links::{CitedLink, DeadLink};
@@ -9,8 +7,9 @@ use super::figures::{Figures, TallyMap};
 use super::output_file::OutputFile;
 use super::page::PageContent;
 use super::survival::Survival;
+use super::table_folder::TableFolder;
 use super::tally::{ArchiveAnswer, Tally};
-use crate::audit::error::{AuditError, OutputError};
+use crate::audit::error::AuditError;
 use crate::audit::state::LinkState;
 use crate::audit::statistics::{LifetimeCounts, SurvivalCurve};
 
@@ -45,12 +44,11 @@ pub(super) struct CsvFiles {
 }
 
 impl CsvFiles {
-    /// Begins all files. Creates the folder if it is missing.
-    pub(super) fn create(folder: &Path) -> Result<CsvFiles, AuditError> {
-        create_folder(folder)?;
+    /// Begins all files.
+    pub(super) fn create(folder: &TableFolder) -> Result<CsvFiles, AuditError> {
         let mut files: Vec<_> = NAMES
             .iter()
-            .map(|name| OutputFile::create(&folder.join(name)))
+            .map(|name| OutputFile::create(&folder.path().join(name)))
             .collect::<Result<_, _>>()?;
         let others = files.split_off(1);
         let mut dead_links = files.remove(0);
@@ -108,17 +106,6 @@ impl CsvFiles {
         self.dead_links.finish()?;
         self.others.into_iter().try_for_each(OutputFile::finish)
     }
-}
-
-/// Creates the folder if it is missing.
-fn create_folder(folder: &Path) -> Result<(), AuditError> {
-    std::fs::create_dir_all(folder).map_err(|error| {
-        if folder.exists() {
-            let folder = folder.to_owned();
-            return OutputError::NoFolder { folder }.into();
-        }
-        OutputError::not_created(folder, &error).into()
-    })
 }
 
 /// A table that is written from the numbers of a report.

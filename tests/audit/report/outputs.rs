@@ -45,14 +45,24 @@ fn the_page_may_be_in_the_new_folder_of_the_tables() {
 }
 
 #[test]
-fn the_page_is_not_the_folder_of_the_tables() {
+fn a_failed_report_leaves_no_new_folder() {
     let folder = planned();
-    let same = folder.path("same");
-    let same = same.to_str().unwrap();
-    let end = audit(&folder, "report", &["-o", same, "--csv", same]);
-    assert_eq!(end.status, Some(2), "{}", end.stderr);
-    assert!(end.stderr.contains("name two files"), "{}", end.stderr);
-    assert!(!fs::exists(same).unwrap());
+    let out = folder.path("out").display().to_string();
+    for (page, status, reason) in [
+        (out.clone(), 2, "name two files"),
+        (format!("{out}/dead-links.csv"), 2, "name two files"),
+        (
+            format!("{out}/../out/./dead-links.csv"),
+            2,
+            "name two files",
+        ),
+        (format!("{out}/missing/report.html"), 74, "No such file"),
+    ] {
+        let end = audit(&folder, "report", &["-o", &page, "--csv", &out]);
+        assert_eq!(end.status, Some(status), "{page}: {}", end.stderr);
+        assert!(end.stderr.contains(reason), "{page}: {}", end.stderr);
+        assert!(!fs::exists(&out).unwrap(), "{page}");
+    }
 }
 
 #[test]
