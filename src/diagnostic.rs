@@ -3,7 +3,7 @@
 mod printable;
 mod skip;
 
-pub use printable::{EscapeForm, printable, printable_lines, shortened};
+pub use printable::{EscapeForm, printable, printable_lines, shortened, shortened_inside};
 pub use skip::SkipReason;
 
 use crate::origin::Source;

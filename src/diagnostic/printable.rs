@@ -27,6 +27,20 @@ pub fn shortened(text: &str, max_chars: usize) -> Cow<'_, str> {
     }
 }
 
+/// Returns the first and the last characters of a text, with an ellipsis between them if it has more than `max_chars`: errors of parsers
+/// quote a value first, and name its line last.
+#[must_use]
+pub fn shortened_inside(text: &str, max_chars: usize) -> Cow<'_, str> {
+    if text.char_indices().nth(max_chars).is_none() {
+        return Cow::Borrowed(text);
+    }
+    let tail = max_chars / 2;
+    let start = text.char_indices().nth_back(tail);
+    // The character before the tail, which is cut, always exists: there are more than `max_chars`.
+    let end = start.map_or("", |(at, c)| &text[at + c.len_utf8()..]);
+    Cow::Owned(format!("{}{end}", shortened(text, max_chars - tail)))
+}
+
 /// Form of the escapes in lines for a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EscapeForm {

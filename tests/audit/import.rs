@@ -300,7 +300,7 @@ fn long_values_are_cut_in_messages() {
     let stderr = &end.stderr;
     assert_eq!(end.status, Some(2), "{stderr}");
     assert!(
-        stderr.contains("xxx\u{2026}; it is written by") && stderr.len() < 600,
+        stderr.contains("xxx\u{2026}") && stderr.contains("at line 1 column") && stderr.len() < 600,
         "{stderr}"
     );
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use jiff::civil::DateTime;
 use serde::Deserialize;
 
-use crate::diagnostic::shortened;
+use crate::diagnostic::shortened_inside;
 use crate::limits::MESSAGE_VALUE_CHARS;
 
 /// A capture of a page.
@@ -34,7 +34,7 @@ pub(super) enum CdxAnswerError {
     Json(serde_json::Error),
     /// Its first row does not name this column.
     MissingColumn(&'static str),
-    /// It has captures, and none of them has a time.
+    /// It has captures with a 2xx status, and none of them has a time.
     NoTimes,
 }
 
@@ -43,11 +43,13 @@ impl fmt::Display for CdxAnswerError {
         match self {
             CdxAnswerError::Json(error) => {
                 let error = error.to_string();
-                let error = shortened(&error, MESSAGE_VALUE_CHARS);
+                let error = shortened_inside(&error, MESSAGE_VALUE_CHARS);
                 write!(f, "no JSON of a CDX server, {error}")
             }
             CdxAnswerError::MissingColumn(name) => write!(f, "no column `{name}`"),
-            CdxAnswerError::NoTimes => f.write_str("no capture has a timestamp of 14 digits"),
+            CdxAnswerError::NoTimes => {
+                f.write_str("no capture with a 2xx status has a timestamp of 14 digits")
+            }
         }
     }
 }
@@ -71,12 +73,11 @@ pub(super) fn captures(body: &[u8]) -> Result<Vec<Capture>, CdxAnswerError> {
         Some(b'[') => from_array(body)?,
         Some(_) => from_lines(body)?,
     };
-    let has_time = |capture: &Capture| time(&capture.timestamp).is_some();
-    if captures.is_empty() || captures.iter().any(has_time) {
-        Ok(captures)
-    } else {
-        Err(CdxAnswerError::NoTimes)
+    let is_good = good(&captures).next().is_some();
+    if is_good && good(&captures).all(|capture| time(&capture.timestamp).is_none()) {
+        return Err(CdxAnswerError::NoTimes);
     }
+    Ok(captures)
 }
 
 /// Reads an array of rows, of which the first names the columns.
@@ -130,14 +131,18 @@ pub(super) fn nearest<'c>(captures: &'c [Capture], cited: Option<&str>) -> Optio
             Some(at.duration_since(cited).as_secs().saturating_abs())
         })
     };
-    let good = captures.iter().filter(|capture| {
-        capture
-            .status
-            .is_some_and(|status| (200..300).contains(&status))
-    });
-    good.filter_map(|capture| Some((distance(capture)?, &capture.timestamp, capture)))
+    good(captures)
+        .filter_map(|capture| Some((distance(capture)?, &capture.timestamp, capture)))
         .min_by_key(|(distance, timestamp, _)| (*distance, *timestamp))
         .map(|(.., capture)| capture)
+}
+
+/// The captures with a 2xx status.
+fn good(captures: &[Capture]) -> impl Iterator<Item = &Capture> {
+    let is_good = |status: u16| (200..300).contains(&status);
+    captures
+        .iter()
+        .filter(move |capture| capture.status.is_some_and(is_good))
 }
 
 /// The time of 14 digits: `19961231235959`.
@@ -191,10 +196,25 @@ mod tests {
             "[[\"a\"]]",
             "{\"message\":\"x\"}",
             r#"{"timestamp":"yesterday","url":"http://h/","status":"200"}"#,
+            r#"{"timestamp":"19970101000000","url":"http://h/","status":"404"}
+            {"timestamp":"yesterday","url":"http://h/","status":"200"}"#,
             "org,h)/ 1997",
         ] {
             assert!(captures(body.as_bytes()).is_err(), "{body}");
         }
+    }
+
+    #[test]
+    fn long_values_are_cut_in_messages() {
+        let body = format!("\"{}\"", "L".repeat(300_000));
+        let error = captures(format!("[{body}]").as_bytes())
+            .unwrap_err()
+            .to_string();
+        assert!(error.chars().count() < 2 * MESSAGE_VALUE_CHARS, "{error}");
+        assert!(
+            error.contains("LLL\u{2026}") && error.contains("at line 1 column"),
+            "{error}"
+        );
     }
 
     #[test]

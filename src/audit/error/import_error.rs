@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::diagnostic::shortened;
+use crate::diagnostic::shortened_inside;
 use crate::limits::MESSAGE_VALUE_CHARS;
 
 /// A file of results that cannot be imported, and the reason.
@@ -66,7 +66,7 @@ impl fmt::Display for ImportError {
             ImportErrorReason::NotLychee(error) => write!(
                 f,
                 "{file} is not the JSON of lychee: {}; it is written by `lychee --format json -v`",
-                shortened(error, MESSAGE_VALUE_CHARS)
+                shortened_inside(error, MESSAGE_VALUE_CHARS)
             ),
             ImportErrorReason::Header(error) => write!(f, "{file}: {error}"),
         }

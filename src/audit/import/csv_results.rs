@@ -294,13 +294,14 @@ mod tests {
             http://h/15,200,1970-01-01\n\
             http://h/16,404.0,2026-11-22\n\
             http://h/17,404.5,2026-11-22\n\
-            http://h/18,410,2026-11-22,,reset by peer\n";
+            http://h/18,410,2026-11-22,,reset by peer\n\
+            http://h/19,+200,2026-11-22\n";
         let found: Vec<_> = lines(text)
             .iter()
             .map(|line| (line.number, line.result.is_ok()))
             .collect();
         let good = [2, 3, 10, 13, 14, 17, 19];
-        let expected: Vec<_> = (2..=19)
+        let expected: Vec<_> = (2..=20)
             .map(|number| (number, good.contains(&number)))
             .collect();
         assert_eq!(found, expected);
