@@ -2,6 +2,8 @@
 //!
 //!     cargo run --example scan_folder corpus/mail
 
+#![allow(clippy::print_stderr)]
+
 use std::collections::BTreeMap;
 use std::env;
 use std::error::Error;

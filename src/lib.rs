@@ -79,9 +79,6 @@
 //! There is no `unsafe` code, no memory mapping, no recursion on input, no regular expression, no unpacking to disk and no
 //! tree of an HTML document. The stages from `split` to `extract` use no clock, no randomness and no environment.
 
-// It panics if standard error cannot be written; `cli` has a function that does not.
-#![warn(clippy::print_stderr)]
-
 pub mod grammar;
 
 pub mod span;

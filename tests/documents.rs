@@ -3,7 +3,6 @@
 mod commands;
 mod exit_codes;
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -15,67 +14,30 @@ fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap()
 }
 
-/// All files beneath a folder, as paths from the root of the repository.
+/// Returns all files beneath a folder, as paths from the root of the repository.
 fn files_beneath(folder: &str) -> Vec<PathBuf> {
-    let mut folders = vec![root().join(folder)];
-    let mut files = Vec::new();
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else {
-                files.push(path.strip_prefix(root()).unwrap().to_owned());
-            }
-        }
-    }
+    let files = crate::scene::files(&root().join(folder));
     assert!(!files.is_empty(), "{folder} has no files");
     files
-}
-
-/// The files that have a row of their own in a table, between backticks in its first column.
-fn files_with_a_row(page: &str) -> BTreeSet<&str> {
-    let rows = page.lines().filter_map(|line| line.strip_prefix("| `"));
-    rows.filter_map(|row| row.split_once("` | "))
-        .map(|(file, _)| file)
-        .filter(|file| file.ends_with(".rs"))
+        .iter()
+        .map(|path| path.strip_prefix(root()).unwrap().to_owned())
         .collect()
 }
 
 #[test]
-fn the_architecture_has_one_row_for_each_source_file() {
-    let page = read("ARCHITECTURE.md");
-    let in_page = files_with_a_row(&page);
-    let sources: Vec<_> = files_beneath("src")
-        .iter()
-        .map(|file| {
-            file.strip_prefix("src")
+fn each_source_file_says_what_it_is_for_in_its_first_line() {
+    let sources = files_beneath("src").into_iter();
+    let silent: Vec<_> = sources
+        .filter(|path| path.extension().is_some_and(|end| end == "rs"))
+        .filter(|path| {
+            !fs::read_to_string(root().join(path))
                 .unwrap()
-                .to_str()
-                .unwrap()
-                .to_owned()
+                .starts_with("//! ")
         })
-        .filter(|file| !file.ends_with("tests.rs"))
         .collect();
-    let in_src: BTreeSet<_> = sources.iter().map(String::as_str).collect();
-    let missing: Vec<_> = in_src.difference(&in_page).collect();
     assert!(
-        missing.is_empty(),
-        "ARCHITECTURE.md has no row for {missing:?}"
-    );
-    let unknown: Vec<_> = in_page.difference(&in_src).collect();
-    assert!(
-        unknown.is_empty(),
-        "ARCHITECTURE.md has rows for files that do not exist: {unknown:?}"
-    );
-}
-
-#[test]
-fn the_readme_is_a_first_page() {
-    let lines = read("README.md").lines().count();
-    assert!(
-        lines <= 200,
-        "README.md has {lines} lines; details belong into docs/"
+        silent.is_empty(),
+        "no `//!` in the first line of {silent:?}"
     );
 }
 

@@ -1,5 +1,7 @@
 //! The one test binary: a module per subject.
 
+#![allow(clippy::print_stderr, clippy::unwrap_used)]
+
 #[cfg(feature = "arrow")]
 mod arrow;
 mod audit;
