@@ -3,6 +3,8 @@
 mod printable;
 mod skip;
 
+#[cfg(any(feature = "audit", feature = "cli"))]
+pub(crate) use printable::counted;
 pub use printable::{EscapeForm, printable, printable_lines, shortened, shortened_inside};
 pub use skip::SkipReason;
 

@@ -39,6 +39,8 @@ mod host;
 mod reject;
 mod scheme;
 
+#[cfg(any(feature = "audit", feature = "elasticsearch"))]
+pub(crate) use escape::encode;
 pub use escape::{decode, escaped_byte, normalize};
 pub use forms::{
     FileUrl, FtpCommand, FtpPath, FtpUrl, GopherPath, GopherUrl, HttpUrl, IpSchemepart, MailtoUrl,

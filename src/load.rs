@@ -39,10 +39,12 @@ pub use error::{
     UnusableServerReason,
 };
 #[cfg(feature = "audit")]
-pub(crate) use http_agent::{TrustedAuthorities, http_agent};
+pub(crate) use http_agent::{TrustedAuthorities, http_agent, retry_after};
 pub use refusal::{LoadInputError, RecordRefusal};
 pub use run::load;
 pub use search::{SearchQuery, search};
+#[cfg(any(feature = "audit", feature = "cli"))]
+pub(crate) use sqlite::is_file_of_database;
 #[cfg(feature = "audit")]
 pub(crate) use sqlite::{open_to_extend, open_to_read, sqlite_error};
 #[cfg(feature = "elasticsearch")]

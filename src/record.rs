@@ -50,9 +50,11 @@ pub use fields::{
     EVENT_FIELDS, Field, FieldType, FieldValues, GONE_FIELDS, Nullable, RECORD_FIELDS,
     REJECT_FIELDS,
 };
+#[cfg(feature = "audit")]
+pub(crate) use format::is_formula;
 pub use format::{
     FieldId, FormulaGuard, GrepStyle, JsonFields, LineFormat, SLIM_FIELDS, TABLE_FIELDS, Table,
-    TableSyntax, write_csv_text,
+    TableSyntax,
 };
 #[cfg(feature = "load")]
 pub use found_row::FoundRow;

@@ -8,7 +8,7 @@ mod place;
 pub mod segment;
 
 pub use file::{FileSink, discardable_path, partial_path, resolve};
-pub use place::{OutputPlace, open_device};
+pub use place::{FileIdentity, OutputPlace, open_device};
 
 use std::io::{self, ErrorKind, Write};
 

@@ -71,10 +71,11 @@ const USES_CLOCK: &[&str] = &[
     "daemon/service/",
     "load/batch.rs",
     "load/dates.rs",
+    "load/http_agent.rs",
     "load/elasticsearch/lock.rs",
-    "audit/archive/pace.rs",
-    "audit/clock.rs",
-    "audit/check/guard_proxy/host_rules.rs",
+    "audit/archive.rs",
+    "audit/times.rs",
+    "audit/check/guard_proxy.rs",
     "cli/scan.rs",
     "cli/scan/interrupt.rs",
     "cli/scan/stall.rs",
@@ -85,7 +86,7 @@ const ENVIRONMENT: &[&str] = &["std::env", "sd_notify"];
 const USES_ENVIRONMENT: &[&str] = &[
     "config.rs",
     "cli.rs",
-    "cli/audit/check.rs",
+    "cli/audit.rs",
     "cli/config_path.rs",
     "cli/load.rs",
     "cli/terminal.rs",
@@ -104,7 +105,7 @@ const NETWORK: &[&str] = &[
     "ureq::Agent",
 ];
 const USES_NETWORK: &[&str] = &[
-    "audit/archive/cdx_client.rs",
+    "audit/archive/cdx.rs",
     "audit/check/guard_proxy",
     "load/postgres",
     "load/elasticsearch/http.rs",

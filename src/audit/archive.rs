@@ -1,28 +1,27 @@
-//! Asks a CDX server, of the Wayback Machine or of pywb, for the captures that are nearest to the first citations.
+//! Asks a CDX server, of the Wayback Machine or of pywb, for the captures that are nearest to the
+//! first citations.
 //!
 //! Each answer is stored when it comes, so that an interruption loses nothing.
 
-mod cdx_answer;
-mod cdx_client;
-mod pace;
+mod cdx;
 
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rusqlite::params;
 use twox_hash::XxHash3_64;
 
 use super::check::AuditProgress;
-use super::clock::now;
 use super::database::AuditDb;
-use super::error::{ArchiveEnd, ArchiveError, AuditError};
+use super::error::AuditError;
+use super::times::now;
 use crate::limits::{
-    AUDIT_FAILED_ANSWERS, AUDIT_REFUSAL_SECONDS, AUDIT_REFUSALS, AUDIT_RETRY_AFTER_SECONDS,
+    AUDIT_FAILED_ANSWERS, AUDIT_POLL_MS, AUDIT_REFUSAL_SECONDS, AUDIT_REFUSALS,
+    AUDIT_RETRY_AFTER_SECONDS,
 };
-use cdx_answer::{Capture, nearest};
-use cdx_client::{CdxClient, CdxFailure, CdxRefusal, CdxReply};
-use pace::Pace;
+use cdx::{Capture, CdxClient, CdxReply, nearest};
 
 /// Questions to an archive.
 #[derive(Clone, Debug)]
@@ -93,20 +92,30 @@ struct DueUrl {
 }
 
 /// URLs that no archive is known to have, and that this server was not asked for.
-const DUE: &str = "SELECT url, min(first_cited), max(ifnull((SELECT state IN ('dead_page', 'dead_host') FROM audit_checks
-      WHERE audit_checks.key = audit_links.key ORDER BY checked_at DESC, id DESC LIMIT 1), 0))
-  FROM audit_links WHERE planned AND NOT EXISTS (SELECT 1 FROM audit_captures WHERE audit_captures.key = audit_links.key
-    AND (outcome = 'captured' OR outcome = 'none' AND server = ?1)) GROUP BY url";
+const DUE: &str = "
+SELECT url, min(first_cited),
+  max(ifnull((SELECT state IN ('dead_page', 'dead_host') FROM audit_checks
+    WHERE audit_checks.key = audit_links.key ORDER BY checked_at DESC, id DESC LIMIT 1), 0))
+FROM audit_links
+WHERE planned AND NOT EXISTS (SELECT 1 FROM audit_captures
+  WHERE audit_captures.key = audit_links.key
+    AND (outcome = 'captured' OR outcome = 'none' AND server = ?1))
+GROUP BY url";
 
-const STORE: &str = "INSERT INTO audit_captures SELECT key, ?2, ?3, ?4, ?5, ?6, ?7 FROM audit_links WHERE url=?1 AND planned
-  ON CONFLICT(key) DO UPDATE SET server=excluded.server, asked_at=excluded.asked_at, timestamp=excluded.timestamp,
-    original=excluded.original, status=excluded.status, outcome=excluded.outcome WHERE outcome <> 'captured'";
+const STORE: &str = "
+INSERT INTO audit_captures
+SELECT key, ?2, ?3, ?4, ?5, ?6, ?7 FROM audit_links WHERE url=?1 AND planned
+ON CONFLICT(key) DO UPDATE SET server=excluded.server, asked_at=excluded.asked_at,
+  timestamp=excluded.timestamp, original=excluded.original, status=excluded.status,
+  outcome=excluded.outcome
+WHERE outcome <> 'captured'";
 
 /// Asks an archive for the links that are due, dead ones first. Sets `stop` to end it.
 ///
 /// # Errors
 ///
-/// The server cannot be used, or refuses repeatedly; the database cannot be written. Answers before stay.
+/// The server cannot be used, or refuses repeatedly; the database cannot be written. Answers before
+/// stay.
 pub fn archive(
     job: &ArchiveJob,
     stop: &AtomicBool,
@@ -163,7 +172,6 @@ fn due_urls(audit: &AuditDb, job: &ArchiveJob) -> Result<Vec<DueUrl>, AuditError
     Ok(due)
 }
 
-/// Questions under way.
 struct Asking<'a> {
     audit: &'a AuditDb,
     job: &'a ArchiveJob,
@@ -199,14 +207,14 @@ impl Asking<'_> {
                     self.refusals = 0;
                     self.store(due, None, "failed")?;
                     self.counts.failed += 1;
-                    self.counts.last_failure = Some(reason.to_string());
                     self.failed(&reason)?;
+                    self.counts.last_failure = Some(reason);
                     return Ok(true);
                 }
                 CdxReply::Refused {
                     reason,
                     retry_after,
-                } => self.refused(&reason, retry_after)?,
+                } => self.refused(reason, retry_after)?,
             }
         }
     }
@@ -248,49 +256,127 @@ impl Asking<'_> {
     }
 
     /// Ends the questions after too many failed answers: the server is perhaps no CDX server.
-    fn failed(&mut self, reason: &CdxFailure) -> Result<(), AuditError> {
+    fn failed(&mut self, reason: &str) -> Result<(), AuditError> {
         self.failed_in_a_row += 1;
         if self.failed_in_a_row < AUDIT_FAILED_ANSWERS {
             return Ok(());
         }
-        Err(self.ended(ArchiveEnd::NoCdxServer {
-            answers: AUDIT_FAILED_ANSWERS,
-            reason: reason.to_string(),
-        }))
+        Err(self.ended(&format!(
+            "{AUDIT_FAILED_ANSWERS} answers in a row are not those of a CDX server (the last: \
+             {reason}); check the address of `--cdx`"
+        )))
     }
 
     /// Puts off the next question, or ends the questions after too many refusals.
-    fn refused(
-        &mut self,
-        reason: &CdxRefusal,
-        retry_after: Option<Duration>,
-    ) -> Result<(), AuditError> {
+    fn refused(&mut self, reason: String, retry_after: Option<Duration>) -> Result<(), AuditError> {
         self.refusals += 1;
-        self.counts.last_refusal = Some(reason.to_string());
         if AUDIT_REFUSALS <= self.refusals {
-            return Err(self.ended(ArchiveEnd::Refusals {
-                refusals: AUDIT_REFUSALS,
-                reason: reason.to_string(),
-            }));
+            return Err(self.ended(&format!(
+                "{AUDIT_REFUSALS} refusals in a row (the last: {reason}); run it again later, it \
+                 goes on from here"
+            )));
         }
         let pause = retry_after.unwrap_or(Duration::from_secs(AUDIT_REFUSAL_SECONDS));
         if Duration::from_secs(AUDIT_RETRY_AFTER_SECONDS) < pause {
-            return Err(self.ended(ArchiveEnd::Pause {
-                reason: reason.to_string(),
-                minutes: pause.as_secs().div_ceil(60),
-            }));
+            return Err(self.ended(&long_pause(&reason, pause)));
         }
+        self.counts.last_refusal = Some(reason);
         self.pace.put_off(pause);
         Ok(())
     }
 
-    fn ended(&self, end: ArchiveEnd) -> AuditError {
-        let error = ArchiveError::Ended {
-            server: self.job.server.clone(),
-            end,
-            asked: self.counts.asked(),
-            due: self.counts.due,
-        };
-        error.into()
+    /// Returns the error that ends the questions. Answers before are stored.
+    fn ended(&self, reason: &str) -> AuditError {
+        let (server, asked, due) = (&self.job.server, self.counts.asked(), self.counts.due);
+        AuditError::no_answers(format!(
+            "{server}: {reason}. URLs that were asked for: {asked} of {due}; their answers are \
+             stored"
+        ))
+    }
+}
+
+/// Returns the reason for which questions end that the server puts off for too long.
+fn long_pause(reason: &str, pause: Duration) -> String {
+    const DAY_SECONDS: u64 = 24 * 60 * 60;
+    /// Days of the longest pause that is named.
+    const NAMED_DAYS: u64 = 365;
+    let asked = format!("{reason}, and the server asks for a pause of");
+    if NAMED_DAYS * DAY_SECONDS < pause.as_secs() {
+        return format!(
+            "{asked} more than {NAMED_DAYS} days; write to its owners, or name another server"
+        );
+    }
+    let minutes = pause.as_secs().div_ceil(60);
+    format!("{asked} {minutes} minutes; run it again after that, it goes on from here")
+}
+
+/// The time between the starts of two questions.
+#[derive(Debug)]
+struct Pace {
+    interval: Duration,
+    next: Instant,
+}
+
+impl Pace {
+    /// Creates the pace of `rate` questions a minute. The first one is free.
+    fn new(rate: u32) -> Pace {
+        Pace {
+            interval: Duration::from_mins(1) / rate.max(1),
+            next: Instant::now(),
+        }
+    }
+
+    /// Returns the time that `questions` take at least.
+    fn expected(&self, questions: u64) -> Duration {
+        let questions = u32::try_from(questions).unwrap_or(u32::MAX);
+        self.interval.saturating_mul(questions)
+    }
+
+    /// Waits until the next question may be asked. Returns `false` if it was stopped.
+    fn wait(&mut self, stop: &AtomicBool) -> bool {
+        if !wait_until(self.next, stop) {
+            return false;
+        }
+        self.next = Instant::now() + self.interval;
+        true
+    }
+
+    /// Puts off the next question.
+    fn put_off(&mut self, pause: Duration) {
+        self.next = self.next.max(Instant::now() + pause);
+    }
+}
+
+/// Waits for a time. Returns `false` if it was stopped.
+fn wait_until(time: Instant, stop: &AtomicBool) -> bool {
+    loop {
+        if stop.load(Ordering::Relaxed) {
+            return false;
+        }
+        let left = time.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return true;
+        }
+        thread::sleep(left.min(Duration::from_millis(AUDIT_POLL_MS)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn questions_have_their_distance_and_a_stop_ends_it() {
+        let mut pace = Pace::new(1_200);
+        assert_eq!(pace.expected(1_200), Duration::from_mins(1));
+        let stop = AtomicBool::new(false);
+        let begun = Instant::now();
+        for _ in 0..5 {
+            assert!(pace.wait(&stop));
+        }
+        assert!(Duration::from_millis(200) <= begun.elapsed());
+        pace.put_off(Duration::from_hours(1));
+        stop.store(true, Ordering::Relaxed);
+        assert!(!pace.wait(&stop));
     }
 }

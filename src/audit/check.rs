@@ -1,33 +1,28 @@
 //! Checks the links that are due, in batches, with lychee.
 //!
-//! lychee reaches the network only through a proxy of this process (`check/guard_proxy.rs`), which resolves each name, refuses
-//! hosts that are not public, also at the end of redirects, and knows why a host could not be reached.
+//! lychee reaches the network only through a proxy of this process (`check/guard_proxy.rs`), which
+//! resolves each name, refuses hosts that are not public, also at the end of redirects, and knows
+//! why a host could not be reached.
 
-mod batch_answers;
-mod batch_folder;
-mod batch_replies;
 mod checker;
-mod control_links;
-mod due_links;
 mod guard_proxy;
+mod replies;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::clock::{now, time_before};
-use super::database::AuditDb;
+use twox_hash::XxHash3_64;
+
+use super::database::{AuditDb, CheckResult, ResultStore};
 use super::error::AuditError;
-use super::results::{CheckResult, ResultStore};
 use super::state::{CheckFailure, CheckOutcome, LinkState};
-use crate::limits::AUDIT_BATCH_LINKS;
-use batch_answers::BatchAnswers;
-use batch_replies::BatchReplies;
+use super::times::{now, time_before};
+use crate::limits::{AUDIT_BATCH_LINKS, AUDIT_CONTROL_HOSTS};
 use checker::{BatchEnd, Checker};
-use control_links::control_links;
-use due_links::due_links;
 use guard_proxy::GuardProxy;
+use replies::{BatchAnswers, BatchReplies, host_of};
 
 /// Links to check.
 #[derive(Clone, Debug)]
@@ -43,8 +38,8 @@ pub struct CheckJob {
     pub max_age: Duration,
     /// Hosts, or addresses, that are contacted although they are private.
     pub private_hosts: Vec<String>,
-    /// `true` to store results of batches in which no server replied, although this machine may have had no network. It holds until
-    /// a server replies.
+    /// `true` to store results of batches in which no server replied, although this machine may
+    /// have had no network. It holds until a server replies.
     pub accepts_unreachable: bool,
     /// A folder for temporary files.
     pub temporary: PathBuf,
@@ -53,7 +48,8 @@ pub struct CheckJob {
 }
 
 impl CheckJob {
-    /// Creates the check of all links of `database` that have no result of the last 30 days, with the program `lychee`.
+    /// Creates the check of all links of `database` that have no result of the last 30 days, with
+    /// the program `lychee`.
     #[must_use]
     pub fn new(database: PathBuf, temporary: PathBuf) -> CheckJob {
         CheckJob {
@@ -83,7 +79,8 @@ pub struct CheckCounts {
     pub planned: u64,
     /// URLs for which a server replied; part of `checked`.
     pub replied: u64,
-    /// URLs of batches in which servers were asked and none replied, nor a host that had replied before; part of `checked`.
+    /// URLs of batches in which servers were asked and none replied, nor a host that had replied
+    /// before; part of `checked`.
     pub silent: u64,
     /// URLs that the checker or the proxy refused to ask for; part of `checked`.
     pub excluded: u64,
@@ -104,11 +101,13 @@ pub trait AuditProgress {
     fn done(&mut self, done: u64, due: u64);
 }
 
-/// Checks the links that are due. Sets `stop` to end it: the checker is killed, and the present batch has no results.
+/// Checks the links that are due. Sets `stop` to end it: the checker is killed, and the present
+/// batch has no results.
 ///
 /// # Errors
 ///
-/// The checker cannot be run, none of many hosts replied, or the database cannot be written. Batches before stay.
+/// The checker cannot be run, none of many hosts replied, or the database cannot be written.
+/// Batches before stay.
 pub fn check(
     job: &CheckJob,
     stop: &AtomicBool,
@@ -146,7 +145,6 @@ pub fn check(
     Ok(checking.counts)
 }
 
-/// A check under way.
 struct Checking<'a> {
     audit: &'a AuditDb,
     checker: &'a Checker<'a>,
@@ -184,8 +182,8 @@ impl Checking<'_> {
             let doubt = replies.doubt(&control, answers.last_message.as_deref());
             // Hosts that replied in this run are no archive whose hosts are all gone.
             let is_accepted = self.job.accepts_unreachable && !self.has_reply;
-            if let Some(silence) = doubt.filter(|_| !is_accepted) {
-                return Err(AuditError::Silence(silence));
+            if let Some(reason) = doubt.filter(|_| !is_accepted) {
+                return Err(AuditError::no_answers(reason));
             }
         }
         self.has_reply |= 0 < replies.replied_urls + control.replied_urls;
@@ -198,8 +196,8 @@ impl Checking<'_> {
         Ok(BatchStep::Stored)
     }
 
-    /// Asks hosts that replied in earlier checks, and are not in a silent batch. Their results are not stored. Returns `None` if it was
-    /// stopped.
+    /// Asks hosts that replied in earlier checks, and are not in a silent batch. Their results are
+    /// not stored. Returns `None` if it was stopped.
     fn control_replies(&self, batch: &BatchReplies) -> Result<Option<BatchReplies>, AuditError> {
         let urls = control_links(self.audit, batch.silent_hosts())?;
         if urls.is_empty() {
@@ -249,4 +247,70 @@ impl CheckCounts {
             }
         }
     }
+}
+
+/// Planned URLs without a result since a time, with the time of the last result in seconds since
+/// 1970; 0 without any. Of several keys with one URL each must have a result.
+const DUE: &str = "
+SELECT url, min(ifnull((SELECT unixepoch(max(checked_at)) FROM audit_checks
+  WHERE audit_checks.key = audit_links.key), 0))
+FROM audit_links
+WHERE planned AND NOT EXISTS (SELECT 1 FROM audit_checks
+  WHERE audit_checks.key = audit_links.key AND ?1 <= checked_at)
+GROUP BY url";
+
+/// A URL that is due.
+struct DueLink {
+    url: String,
+    /// Seconds since 1970; 0 without a result.
+    last_checked: i64,
+}
+
+/// Returns the URLs that are due: first those without a result, then those whose last result is
+/// oldest, so that checks with a limit reach them all. Those of one time are in an order that
+/// depends on them alone and puts those of one host far apart: a batch should not wait for the
+/// pauses between requests to one host.
+fn due_links(audit: &AuditDb, since: &str) -> Result<Vec<String>, AuditError> {
+    let mut due = audit.named(due_urls(audit, since))?;
+    let hash = |url: &str| XxHash3_64::oneshot(url.as_bytes());
+    due.sort_by_cached_key(|due| (due.last_checked, hash(&due.url)));
+    Ok(due.into_iter().map(|due| due.url).collect())
+}
+
+fn due_urls(audit: &AuditDb, since: &str) -> rusqlite::Result<Vec<DueLink>> {
+    let mut statement = audit.db.prepare(DUE)?;
+    let rows = statement.query_map([since], |row| {
+        Ok(DueLink {
+            url: row.get(0)?,
+            last_checked: row.get(1)?,
+        })
+    })?;
+    rows.collect()
+}
+
+/// A planned URL of each host with its newest reply.
+const REPLIED: &str = "
+SELECT url, host, max(checked_at) FROM audit_links JOIN audit_checks USING(key)
+WHERE planned AND host IS NOT NULL AND (status IS NOT NULL OR error = 'tls')
+GROUP BY host ORDER BY 3 DESC, host";
+
+/// Returns the URLs of the hosts with the newest replies, one of each, at most
+/// [`AUDIT_CONTROL_HOSTS`]. `asked` are hosts that have just been asked.
+fn control_links(audit: &AuditDb, asked: &HashSet<String>) -> Result<Vec<String>, AuditError> {
+    audit.named(urls(audit, asked.clone()))
+}
+
+fn urls(audit: &AuditDb, mut asked: HashSet<String>) -> rusqlite::Result<Vec<String>> {
+    let mut statement = audit.db.prepare(REPLIED)?;
+    let mut rows = statement.query([])?;
+    let mut urls = Vec::new();
+    while urls.len() < AUDIT_CONTROL_HOSTS
+        && let Some(row) = rows.next()?
+    {
+        let url: String = row.get(0)?;
+        if asked.insert(host_of(&url)) {
+            urls.push(url);
+        }
+    }
+    Ok(urls)
 }

@@ -1,17 +1,20 @@
-//! The database of an audit: the file that was loaded, and errors that name it.
+//! The database of an audit: the file that was loaded, its tables for audits, and errors that name
+//! it.
+//!
+//! The tables refer to links by their key, not by `links.id`: rows of links are removed and made
+//! again when messages are.
 
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
-use super::error::{AuditError, PlanError};
-use super::schema::{META_VERSION, TABLES, VERSION};
+use super::error::AuditError;
+use super::state::{CheckOutcome, LinkState, link_state};
 use crate::load::{open_to_extend, open_to_read, sqlite_error};
 
 /// A loaded database, opened for a step of an audit.
 #[derive(Debug)]
 pub(super) struct AuditDb {
-    /// The connection.
     pub(super) db: Connection,
     path: PathBuf,
 }
@@ -86,8 +89,10 @@ impl AuditDb {
 
     fn require_plan(&self) -> Result<(), AuditError> {
         if !self.has_tables()? {
-            let database = self.path.clone();
-            return Err(PlanError::NoPlan { database }.into());
+            let name = self.path.display();
+            return Err(AuditError::unusable(format!(
+                "{name} has no plan of an audit; make one with `urlspool audit plan {name}`"
+            )));
         }
         self.check_version()
     }
@@ -102,11 +107,198 @@ impl AuditDb {
         if found == VERSION.to_string() {
             return Ok(());
         }
-        let error = PlanError::TableVersion {
-            database: self.path.clone(),
-            found,
-            needed: VERSION,
+        Err(AuditError::unusable(format!(
+            "{} has audit tables of version {found}, and this program needs version {VERSION}; use \
+             the urlspool that planned it, or load the records into a new database and plan that",
+            self.path.display()
+        )))
+    }
+}
+
+/// The version of the tables, a value of `audit_meta`.
+const VERSION: u32 = 1;
+
+/// Name of the value of `audit_meta` that holds [`VERSION`].
+const META_VERSION: &str = "version";
+
+/// The tables. `docs/audit.md` describes them for users.
+const TABLES: &str = "
+-- Values of the audit. version: of these tables; program: the version that planned; planned_at:
+-- time of the plan, in UTC; sample, by, seed: of the sample, empty without one; force: exclusions
+-- that were lifted, allow_private: hosts that may be private, both separated by commas; checker:
+-- name and version of the checker that ran last; cdx: the server that was asked last.
+CREATE TABLE audit_meta(
+  name TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+) WITHOUT ROWID;
+
+-- The links of the database at the time of the plan. key: of links; url: what is checked, the href
+-- of its first row without the fragment, or the first url if no row has an href; tld: the last
+-- label of a host that is a name; first_cited, last_cited: links.first, links.last; year: of
+-- first_cited, or 'implausible' if a message has a date, else 'undated'; list: list_id of the first
+-- row, else its first newsgroup, else its path; stratum: of the sample, '' without one; planned: 1
+-- if it is to be checked; excluded: the reason for which it is not, NULL if there is none. Without
+-- either it is not in the sample.
+CREATE TABLE audit_links(
+  key TEXT PRIMARY KEY,
+  url TEXT NOT NULL,
+  host TEXT,
+  domain TEXT,
+  scheme TEXT NOT NULL,
+  tld TEXT,
+  first_cited TEXT,
+  last_cited TEXT,
+  citations INTEGER NOT NULL,
+  messages INTEGER NOT NULL,
+  year TEXT NOT NULL,
+  list TEXT NOT NULL,
+  stratum TEXT NOT NULL,
+  planned INTEGER NOT NULL,
+  excluded TEXT
+) WITHOUT ROWID;
+
+-- Strata of the sample; one, '', without a sample. population: its links that are not excluded;
+-- sampled: its links that are planned.
+CREATE TABLE audit_strata(
+  stratum TEXT PRIMARY KEY,
+  population INTEGER NOT NULL,
+  sampled INTEGER NOT NULL
+) WITHOUT ROWID;
+
+-- Results of checks; the newest of a key counts. checked_at: time in UTC, as 2026-11-22T10:00:00Z;
+-- state: alive, redirected, dead_page, dead_host, unknown; status: the HTTP code, NULL if there is
+-- an error; error: dns, connect, timeout, tls, other, or 'excluded' (the checker refused the link),
+-- 'unanswered' (it gave no answer for it); final_url: after redirects, NULL without any; checker:
+-- its name and version.
+CREATE TABLE audit_checks(
+  id INTEGER PRIMARY KEY,
+  key TEXT NOT NULL,
+  checked_at TEXT NOT NULL,
+  state TEXT NOT NULL,
+  status INTEGER,
+  error TEXT,
+  final_url TEXT,
+  checker TEXT NOT NULL,
+  UNIQUE(key, checked_at, checker)
+);
+
+-- Captures of archives. server: the CDX server; asked_at: time in UTC; timestamp: of the capture
+-- that is nearest to the first citation, 14 digits; original: its URL; status: its HTTP code, NULL
+-- if the server does not know it; outcome: captured (with a 2xx status), none, failed.
+CREATE TABLE audit_captures(
+  key TEXT PRIMARY KEY,
+  server TEXT NOT NULL,
+  asked_at TEXT NOT NULL,
+  timestamp TEXT,
+  original TEXT,
+  status INTEGER,
+  outcome TEXT NOT NULL
+) WITHOUT ROWID;
+
+-- Results are matched by URL.
+CREATE INDEX audit_links_by_url ON audit_links(url) WHERE planned;
+";
+
+/// The result of a check of one URL.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CheckResult<'r> {
+    pub(super) url: &'r str,
+    /// The URL that was asked for: another one if the checker was told to map URLs.
+    pub(super) asked_url: &'r str,
+    pub(super) outcome: CheckOutcome,
+    /// The end of redirects; `None` without any.
+    pub(super) final_url: Option<&'r str>,
+    /// Time in UTC.
+    pub(super) checked_at: &'r str,
+}
+
+impl CheckResult<'_> {
+    pub(super) fn state(&self) -> LinkState {
+        link_state(self.asked_url, self.outcome, self.final_url)
+    }
+}
+
+/// Number of links that a result belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct StoredLinks {
+    /// Planned links with the URL: several keys may have one href.
+    pub(super) planned: u64,
+    /// Those that did not have the result before.
+    pub(super) added: u64,
+    /// Those that have one with its time and checker since the store was prepared.
+    pub(super) repeated: u64,
+}
+
+/// The statements that store results.
+pub(super) struct ResultStore<'d> {
+    audit: &'d AuditDb,
+    keys: CachedStatement<'d>,
+    insert: CachedStatement<'d>,
+    is_known: CachedStatement<'d>,
+    /// The largest identifier of a result before.
+    last_known: i64,
+    checker: String,
+}
+
+impl<'d> ResultStore<'d> {
+    /// Prepares to store results of `checker`.
+    pub(super) fn new(audit: &'d AuditDb, checker: &str) -> Result<ResultStore<'d>, AuditError> {
+        let prepare = |sql: &str| audit.named(audit.db.prepare_cached(sql));
+        Ok(ResultStore {
+            keys: prepare("SELECT key FROM audit_links WHERE url=?1 AND planned")?,
+            insert: prepare(
+                "INSERT OR IGNORE INTO audit_checks(key, checked_at, state, status, error,
+                   final_url, checker) VALUES(?1,?2,?3,?4,?5,?6,?7)",
+            )?,
+            is_known: prepare(
+                "SELECT id <= ?4 FROM audit_checks WHERE key=?1 AND checked_at=?2 AND checker=?3",
+            )?,
+            last_known: audit.named(audit.db.query_row(
+                "SELECT ifnull(max(id), 0) FROM audit_checks",
+                [],
+                |row| row.get(0),
+            ))?,
+            audit,
+            checker: checker.to_owned(),
+        })
+    }
+
+    /// Stores a result for each planned link with its URL.
+    pub(super) fn put(&mut self, result: &CheckResult<'_>) -> Result<StoredLinks, AuditError> {
+        let stored = self.insert_all(result);
+        self.audit.named(stored)
+    }
+
+    fn insert_all(&mut self, result: &CheckResult<'_>) -> rusqlite::Result<StoredLinks> {
+        let (status, error) = match result.outcome {
+            CheckOutcome::Status(code) => (Some(code), None),
+            CheckOutcome::Failed(failure) => (None, Some(failure.name())),
         };
-        Err(error.into())
+        let mut stored = StoredLinks {
+            planned: 0,
+            added: 0,
+            repeated: 0,
+        };
+        let mut keys = self.keys.query([result.url])?;
+        while let Some(row) = keys.next()? {
+            stored.planned += 1;
+            let key = row.get_ref(0)?.as_str()?;
+            let added = self.insert.execute(params![
+                key,
+                result.checked_at,
+                result.state().name(),
+                status,
+                error,
+                result.final_url,
+                self.checker,
+            ])? as u64;
+            stored.added += added;
+            if added == 0 {
+                let known = params![key, result.checked_at, self.checker, self.last_known];
+                let is_known: bool = self.is_known.query_row(known, |row| row.get(0))?;
+                stored.repeated += u64::from(!is_known);
+            }
+        }
+        Ok(stored)
     }
 }

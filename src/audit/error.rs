@@ -1,91 +1,75 @@
-//! Errors that end a step of an audit.
+//! The error that ends a step of an audit.
 
-mod archive_error;
-mod checker_error;
-mod import_error;
-mod output_error;
-mod plan_error;
-mod silence;
+use std::error::Error as StdError;
+use std::io;
 
-use std::fmt;
+use thiserror::Error;
 
 use crate::load::LoadError;
 
-pub use archive_error::{ArchiveEnd, ArchiveError};
-pub use checker_error::CheckerError;
-pub use import_error::{ImportError, ImportErrorReason};
-pub use output_error::OutputError;
-pub use plan_error::PlanError;
-pub use silence::Silence;
-
-/// The error that ends a step of an audit.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The error that ends a step of an audit. Each kind has an exit code of its own.
+#[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum AuditError {
     /// The database cannot be read or written, or is not one that was loaded.
-    Database(LoadError),
-    /// The database has no plan, or none can be made.
-    Plan(PlanError),
-    /// The link checker gives no results.
-    Checker(CheckerError),
-    /// No server replied.
-    Silence(Silence),
-    /// Results cannot be imported.
-    Import(ImportError),
-    /// The archive is not asked, or asked no more.
-    Archive(ArchiveError),
-    /// A file cannot be written.
-    Output(OutputError),
+    #[error(transparent)]
+    Database(#[from] LoadError),
+    /// An argument, the plan or a file of results cannot be used as it is.
+    #[error("{message}")]
+    Unusable {
+        /// The reason and the way out.
+        message: String,
+        /// The error beneath.
+        source: Option<Box<dyn StdError + Send + Sync>>,
+    },
+    /// The link checker, the servers that it asks, or the archive give no answers.
+    #[error("{message}")]
+    NoAnswers {
+        /// The reason and the way out.
+        message: String,
+        /// The error beneath.
+        source: Option<Box<dyn StdError + Send + Sync>>,
+    },
+    /// A file, a folder or the proxy of the link checker cannot be made.
+    #[error("{message}")]
+    Output {
+        /// The reason.
+        message: String,
+        /// The error beneath.
+        source: io::Error,
+    },
 }
 
 impl AuditError {
-    fn inner(&self) -> &(dyn std::error::Error + 'static) {
-        match self {
-            AuditError::Database(error) => error,
-            AuditError::Plan(error) => error,
-            AuditError::Checker(error) => error,
-            AuditError::Silence(error) => error,
-            AuditError::Import(error) => error,
-            AuditError::Archive(error) => error,
-            AuditError::Output(error) => error,
+    pub(super) fn unusable(message: impl Into<String>) -> AuditError {
+        AuditError::Unusable {
+            message: message.into(),
+            source: None,
         }
     }
-}
 
-impl From<LoadError> for AuditError {
-    fn from(error: LoadError) -> AuditError {
-        AuditError::Database(error)
+    pub(super) fn no_answers(message: impl Into<String>) -> AuditError {
+        AuditError::NoAnswers {
+            message: message.into(),
+            source: None,
+        }
+    }
+
+    /// Creates the error of something that cannot be made: `cannot write a.html: no space left`.
+    pub(super) fn output(action: &str, source: io::Error) -> AuditError {
+        AuditError::Output {
+            message: format!("cannot {action}: {source}"),
+            source,
+        }
+    }
+
+    /// Adds the error beneath one of its own.
+    pub(super) fn caused_by(mut self, error: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        if let AuditError::Unusable { source, .. } | AuditError::NoAnswers { source, .. } =
+            &mut self
+        {
+            *source = Some(error.into());
+        }
+        self
     }
 }
-
-impl From<PlanError> for AuditError {
-    fn from(error: PlanError) -> AuditError {
-        AuditError::Plan(error)
-    }
-}
-
-impl From<CheckerError> for AuditError {
-    fn from(error: CheckerError) -> AuditError {
-        AuditError::Checker(error)
-    }
-}
-
-impl From<ArchiveError> for AuditError {
-    fn from(error: ArchiveError) -> AuditError {
-        AuditError::Archive(error)
-    }
-}
-
-impl From<OutputError> for AuditError {
-    fn from(error: OutputError) -> AuditError {
-        AuditError::Output(error)
-    }
-}
-
-impl fmt::Display for AuditError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}", self.inner())
-    }
-}
-
-impl std::error::Error for AuditError {}

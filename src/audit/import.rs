@@ -1,8 +1,7 @@
-//! Imports results of checks that were made elsewhere: the JSON of lychee, or the CSV of any checker.
+//! Imports results of checks that were made elsewhere: the JSON of lychee, or the CSV of any
+//! checker.
 
-mod check_time;
-mod csv_results;
-mod result_error;
+mod csv_file;
 
 use std::fs::File;
 use std::io::Read;
@@ -11,16 +10,14 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use url::Url;
 
-use super::database::AuditDb;
-use super::error::{AuditError, ImportError, ImportErrorReason};
-use super::lychee_answers::lychee_answers;
-use super::results::{CheckResult, ResultStore, StoredLinks};
+use super::database::{AuditDb, CheckResult, ResultStore, StoredLinks};
+use super::error::AuditError;
+use super::lychee::lychee_answers;
 use super::state::{CheckOutcome, without_fragment};
-use crate::limits::AUDIT_IMPORT_BYTES;
-use csv_results::CsvResults;
-
-pub use check_time::CheckTime;
-pub use result_error::ResultError;
+use super::times::CheckTime;
+use crate::diagnostic::{shortened, shortened_inside};
+use crate::limits::{AUDIT_IMPORT_BYTES, MESSAGE_VALUE_CHARS};
+use csv_file::CsvResults;
 
 /// Bytes with which Windows programs begin a file in UTF-8.
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
@@ -84,8 +81,8 @@ pub enum ResultPlace<'r> {
 
 /// Receives the results that are refused.
 pub trait ImportReport {
-    /// Reports a result. The others are imported.
-    fn refused(&mut self, place: ResultPlace<'_>, error: &ResultError);
+    /// Reports a result and the reason. The others are imported.
+    fn refused(&mut self, place: ResultPlace<'_>, reason: &str);
 }
 
 /// Imports results, in one transaction. Results that are there already are not added again.
@@ -113,16 +110,17 @@ fn read(path: &Path, limit: u64) -> Result<Vec<u8>, AuditError> {
     let mut bytes = Vec::new();
     File::open(path)
         .and_then(|file| file.take(limit + 1).read_to_end(&mut bytes))
-        .map_err(|error| refused(path, ImportErrorReason::Unreadable(error.to_string())))?;
+        .map_err(|error| {
+            let message = format!("cannot read {}: {error}", path.display());
+            AuditError::unusable(message).caused_by(error)
+        })?;
     if limit < bytes.len() as u64 {
-        return Err(refused(path, ImportErrorReason::TooLong(limit)));
+        return Err(AuditError::unusable(format!(
+            "{} has more than {limit} bytes; import it in parts of at most so many",
+            path.display()
+        )));
     }
     Ok(bytes)
-}
-
-fn refused(file: &Path, reason: ImportErrorReason) -> AuditError {
-    let file = file.to_owned();
-    AuditError::Import(ImportError { file, reason })
 }
 
 fn import_json(
@@ -131,18 +129,29 @@ fn import_json(
     bytes: &[u8],
     report: &mut dyn ImportReport,
 ) -> Result<ImportCounts, AuditError> {
-    let refused = |reason| refused(&job.results, reason);
+    let file = job.results.display();
     if job.checker.is_some() {
-        return Err(refused(ImportErrorReason::OwnChecker));
+        return Err(AuditError::unusable(format!(
+            "{file} is the JSON of lychee, which is its checker; import it without `--checker`"
+        )));
     }
     let Some(checked_at) = job.checked_at else {
-        return Err(refused(ImportErrorReason::NoTime));
+        return Err(AuditError::unusable(format!(
+            "{file} is JSON, which holds no times; give the day of the check with `--checked-at`"
+        )));
     };
-    let checked_at = checked_at
-        .text(Timestamp::now())
-        .map_err(|error| refused(ImportErrorReason::Time(error.to_string())))?;
-    let answers = lychee_answers(bytes)
-        .map_err(|error| refused(ImportErrorReason::NotLychee(error.to_string())))?;
+    let checked_at = checked_at.text(Timestamp::now()).map_err(|reason| {
+        AuditError::unusable(format!(
+            "cannot import {file}: {reason}; give the time of the check with `--checked-at`"
+        ))
+    })?;
+    let answers = lychee_answers(bytes).map_err(|error| {
+        let message = format!(
+            "{file} is not the JSON of lychee: {}; it is written by `lychee --format json -v`",
+            shortened_inside(&error.to_string(), MESSAGE_VALUE_CHARS)
+        );
+        AuditError::unusable(message).caused_by(error)
+    })?;
     let mut importer = Importer::new(audit, "lychee", report)?;
     for answer in answers {
         let result = CheckResult {
@@ -163,17 +172,21 @@ fn import_csv(
     bytes: &[u8],
     report: &mut dyn ImportReport,
 ) -> Result<ImportCounts, AuditError> {
+    let file = job.results.display();
     let mut results = CsvResults::new(bytes, Timestamp::now())
-        .map_err(|error| refused(&job.results, ImportErrorReason::Header(error.to_string())))?;
+        .map_err(|reason| AuditError::unusable(format!("{file}: {reason}")))?;
     if job.checked_at.is_some() {
-        return Err(refused(&job.results, ImportErrorReason::OwnTimes));
+        return Err(AuditError::unusable(format!(
+            "{file} is CSV, whose column `checked_at` holds the times; import it without \
+             `--checked-at`"
+        )));
     }
     let checker = job.checker.as_deref().unwrap_or(UNNAMED_CHECKER);
     let mut importer = Importer::new(audit, checker, report)?;
     while let Some(line) = results.next_line() {
         let place = ResultPlace::Line(line.number);
         match line.result {
-            Err(error) => importer.refuse(place, &error),
+            Err(reason) => importer.refuse(place, &reason),
             Ok(row) => {
                 let result = CheckResult {
                     url: &row.url,
@@ -190,20 +203,35 @@ fn import_csv(
 }
 
 /// Returns the reason why a result cannot be that of a check.
-fn fault(result: &CheckResult<'_>) -> Option<ResultError> {
+fn fault(result: &CheckResult<'_>) -> Option<String> {
     if let CheckOutcome::Status(code) = result.outcome
         && !is_http_code(code)
     {
-        return Some(ResultError::Status(code.to_string()));
+        return Some(not_http_code(&code.to_string()));
     }
     let is_page =
         |url: &str| Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
-    let no_page = result.final_url.filter(|url| !is_page(url));
-    no_page.map(|url| ResultError::FinalUrl(url.to_owned()))
+    let no_page = result.final_url.filter(|url| !is_page(url))?;
+    Some(format!(
+        "the final URL {} is not a URL of http or https",
+        quoted(no_page)
+    ))
 }
 
-/// Returns `true` for a code that a server sends: those of RFC 9110, section 15, and 999, with which `LinkedIn` refuses programs.
-/// Other numbers are codes of a checker's own.
+fn not_http_code(status: &str) -> String {
+    format!(
+        "the status {} is not an HTTP code of 100 to 599, nor 999",
+        quoted(status)
+    )
+}
+
+/// Quotes a value of the file for a message.
+fn quoted(text: &str) -> String {
+    format!("{:?}", shortened(text, MESSAGE_VALUE_CHARS))
+}
+
+/// Returns `true` for a code that a server sends: those of RFC 9110, section 15, and 999, with
+/// which `LinkedIn` refuses programs. Other numbers are codes of a checker's own.
 fn is_http_code(code: u16) -> bool {
     matches!(code, 100..=599 | 999)
 }
@@ -230,8 +258,8 @@ impl<'d, 'r> Importer<'d, 'r> {
 
     /// Stores a result, or refuses it.
     fn put(&mut self, place: ResultPlace<'_>, result: &CheckResult<'_>) -> Result<(), AuditError> {
-        if let Some(error) = fault(result) {
-            self.refuse(place, &error);
+        if let Some(reason) = fault(result) {
+            self.refuse(place, &reason);
             return Ok(());
         }
         self.counts.read += 1;
@@ -254,9 +282,9 @@ impl<'d, 'r> Importer<'d, 'r> {
         Ok(())
     }
 
-    fn refuse(&mut self, place: ResultPlace<'_>, error: &ResultError) {
+    fn refuse(&mut self, place: ResultPlace<'_>, reason: &str) {
         self.counts.refused += 1;
-        self.report.refused(place, error);
+        self.report.refused(place, reason);
     }
 }
 

@@ -1,14 +1,15 @@
 //! Hosts of the public Internet: which names and addresses an audit may contact.
 //!
-//! A host is judged as WHATWG reads it, so that `0x7f.1` is 127.0.0.1. An address that embeds another one (mapped, 6to4,
-//! NAT64) is as public as that.
+//! A host is judged as WHATWG reads it, so that `0x7f.1` is 127.0.0.1. An address that embeds
+//! another one (mapped, 6to4, NAT64) is as public as that.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use url::{Host, Url};
 
-/// Last labels, and domains, that are reserved or local: RFC 2606, RFC 6761, RFC 6762, RFC 7686, RFC 8375, RFC 9476 and ICANN's
-/// resolution about `internal`; `intranet` and the others are used in local networks (ICANN, name collisions).
+/// Last labels, and domains, that are reserved or local: RFC 2606, RFC 6761, RFC 6762, RFC 7686,
+/// RFC 8375, RFC 9476 and ICANN's resolution about `internal`; `intranet` and the others are used
+/// in local networks (ICANN, name collisions).
 const RESERVED_NAMES: [&str; 22] = [
     "example",
     "example.com",
@@ -34,7 +35,8 @@ const RESERVED_NAMES: [&str; 22] = [
     "ip6.arpa",
 ];
 
-/// IPv4 networks that are not public (IANA's registry of special-purpose addresses, multicast): address, length of the prefix.
+/// IPv4 networks that are not public (IANA's registry of special-purpose addresses, multicast):
+/// address, length of the prefix.
 const NOT_PUBLIC_V4: [(Ipv4Addr, u32); 16] = [
     (Ipv4Addr::UNSPECIFIED, 8),
     (Ipv4Addr::new(10, 0, 0, 0), 8),
@@ -54,16 +56,18 @@ const NOT_PUBLIC_V4: [(Ipv4Addr, u32); 16] = [
     (Ipv4Addr::new(224, 0, 0, 0), 3),
 ];
 
-/// Networks of public IPv6 addresses (`2000::/3`) that are not public: protocol assignments, documentation.
+/// Networks of public IPv6 addresses (`2000::/3`) that are not public: protocol assignments,
+/// documentation.
 const NOT_PUBLIC_V6: [(Ipv6Addr, u32); 3] = [
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23),
     (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32),
     (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20),
 ];
 
-/// Reads the name or the address of a host, and returns it as URLs have it: in lower case, an IPv6 address in brackets, without the final
-/// dot of a name; an IPv4 address that is mapped to IPv6 as an IPv4 address. Returns `None` for another text, such as a URL, a host with a
-/// port, a pattern or a list.
+/// Reads the name or the address of a host, and returns it as URLs have it: in lower case, an IPv6
+/// address in brackets, without the final dot of a name; an IPv4 address that is mapped to IPv6 as
+/// an IPv4 address. Returns `None` for another text, such as a URL, a host with a port, a pattern
+/// or a list.
 #[must_use]
 pub fn host_in_url(text: &str) -> Option<String> {
     let bracketed = text.parse::<Ipv6Addr>().map(|_| format!("[{text}]"));
@@ -93,7 +97,8 @@ pub(super) fn is_among(host: &str, hosts: &[String]) -> bool {
     hosts.iter().any(|listed| comparable(listed) == host)
 }
 
-/// Returns `true` if the host of a URL is a public name or address. A name may still resolve to an address that is not.
+/// Returns `true` if the host of a URL is a public name or address. A name may still resolve to an
+/// address that is not.
 pub(super) fn is_public(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => is_public_name(name),
@@ -103,7 +108,8 @@ pub(super) fn is_public(url: &Url) -> bool {
     }
 }
 
-/// Returns `true` for a name with a domain that the public name service may have. `name` is in lower case.
+/// Returns `true` for a name with a domain that the public name service may have. `name` is in
+/// lower case.
 fn is_public_name(name: &str) -> bool {
     let name = name.strip_suffix('.').unwrap_or(name);
     let is_beneath = |domain: &&str| {
@@ -138,7 +144,8 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
     address.segments()[0] >> 13 == 1 && !NOT_PUBLIC_V6.iter().any(is_in)
 }
 
-/// The IPv4 address in an IPv6 address: mapped and compatible (RFC 4291), NAT64 (RFC 6052), 6to4 (RFC 3056).
+/// The IPv4 address in an IPv6 address: mapped and compatible (RFC 4291), NAT64 (RFC 6052), 6to4
+/// (RFC 3056).
 fn embedded_v4(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let of = |high: u16, low: u16| Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low));
     match address.segments() {
@@ -273,7 +280,8 @@ mod tests {
         }
     }
 
-    /// Every address that std's own predicates call private, loopback or otherwise special is not public.
+    /// Every address that std's own predicates call private, loopback or otherwise special is not
+    /// public.
     #[test]
     fn no_special_address_is_public() {
         let mut state = 0x9e37_79b9_7f4a_7c15_u64;

@@ -1,23 +1,14 @@
-//! The report of an audit: one HTML file and CSV files, from one view of the database. Nothing is taken from the clock, so that the
-//! same database gives the same files.
+//! The report of an audit: one HTML file and CSV files, from one view of the database. Nothing is
+//! taken from the clock, so that the same database gives the same files.
 
-mod chart;
-mod checked_life;
-mod csv;
+mod charts;
 mod csv_files;
 mod dead_links;
 mod figures;
 mod html;
-mod html_table;
-mod link_reader;
+mod links;
 mod output_file;
 mod page;
-mod provenance;
-mod snapshot;
-mod style;
-mod survival;
-mod table_folder;
-mod tally;
 
 use std::path::PathBuf;
 
@@ -26,13 +17,10 @@ use super::error::AuditError;
 use crate::limits::AUDIT_CACHE_KIB;
 use csv_files::CsvFiles;
 use dead_links::{DeadLink, MostCited};
-use figures::Figures;
-use link_reader::for_each_link;
-use output_file::OutputFile;
+use figures::{Figures, Survival};
+use links::{Provenance, for_each_link};
+use output_file::{OutputFile, TableFolder};
 use page::{PageContent, page};
-use provenance::Provenance;
-use survival::Survival;
-use table_folder::TableFolder;
 
 /// A report to write.
 #[derive(Clone, Debug)]
@@ -83,25 +71,27 @@ pub struct ReportFiles {
 ///
 /// # Errors
 ///
-/// The database cannot be read or has no audit, a file cannot be written, or a file would overwrite the database.
+/// The database cannot be read or has no audit, a file cannot be written, or a file would overwrite
+/// the database.
 pub fn report(job: &ReportJob) -> Result<ReportFiles, AuditError> {
     let audit = AuditDb::open_to_read(&job.database)?;
     // First: paths in a folder can be compared when it exists, and the page may be in it.
     let folder = job.csv_folder.as_deref().map(TableFolder::create);
     let folder = folder.transpose()?;
-    output_file::check(job, csv_files::NAMES)?;
+    output_file::check(job, &csv_files::names())?;
     let mut output = OutputFile::create(&job.output)?;
-    let mut csv_files = folder.as_ref().map(CsvFiles::create).transpose()?;
+    let begin = |folder| CsvFiles::create(folder, job.senders);
+    let mut csv_files = folder.as_ref().map(begin).transpose()?;
     audit.run(&format!("PRAGMA cache_size=-{AUDIT_CACHE_KIB}; BEGIN"))?;
     let content = content(&audit, job, csv_files.as_mut())?;
     if let Some(files) = &mut csv_files {
-        files.write(&content)?;
+        files.write_all(&content)?;
     }
-    output.put(&page(&content))?;
+    output.put(page(&content).as_bytes())?;
     let mut written = ReportFiles { csv_files: 0 };
     if let Some(files) = csv_files {
         files.finish()?;
-        written.csv_files = csv_files::NAMES.len();
+        written.csv_files = csv_files::names().len();
     }
     output.finish()?;
     Ok(written)

@@ -1,4 +1,5 @@
-//! The state of a link, from the result of a check. The definitions are fixed, so that audits can be compared.
+//! The state of a link, from the result of a check. The definitions are fixed, so that audits can
+//! be compared.
 
 use crate::parse::{Site, UrlComponents, components};
 
@@ -13,7 +14,7 @@ pub enum LinkState {
     DeadPage,
     /// There is no such host, or it does not answer.
     DeadHost,
-    /// The result says neither, or there is none.
+    /// No check, or a result that proves neither life nor death.
     Unknown,
 }
 
@@ -111,12 +112,14 @@ pub enum CheckOutcome {
     Failed(CheckFailure),
 }
 
-/// Returns the state of the link `url` after a check. `final_url` is where redirects led; `None` without any.
+/// Returns the state of the link `url` after a check. `final_url` is where redirects led; `None`
+/// without any.
 #[must_use]
 pub fn link_state(url: &str, outcome: CheckOutcome, final_url: Option<&str>) -> LinkState {
     match outcome {
         CheckOutcome::Status(200..=299) => answered_state(url, final_url.unwrap_or(url)),
-        // Asks for a login, or for patience; or the page exists, and a law forbids to show it (451).
+        // Asks for a login, or for patience; or the page exists, and a law forbids to show it
+        // (451).
         CheckOutcome::Status(401 | 403 | 407 | 408 | 425 | 429 | 451) => LinkState::Unknown,
         CheckOutcome::Status(400..=499) => LinkState::DeadPage,
         CheckOutcome::Status(_) => LinkState::Unknown,
@@ -138,7 +141,7 @@ fn answered_state(url: &str, final_url: &str) -> LinkState {
     }
 }
 
-/// Returns the registrable domain; the host where there is none.
+/// Returns the registrable domain, or the host of an address or a single label.
 fn domain_or_host(url: &UrlComponents<'_>) -> Option<String> {
     let site = Site::of(url)?;
     Some(site.domain().unwrap_or(&site.host).to_owned())

@@ -1,26 +1,37 @@
-//! `urlspool audit`: the steps of an audit.
+//! `urlspool audit`: the steps of an audit, and the summaries that they print.
 
-mod archive;
-mod check;
-mod import;
-mod plan;
 mod progress;
-mod report;
-mod stop;
 
-use super::args::{AuditArgs, AuditStep};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use super::args::{
+    AuditArchiveArgs, AuditArgs, AuditCheckArgs, AuditImportArgs, AuditPlanArgs, AuditReportArgs,
+    AuditStep,
+};
 use super::error::{CommandError, CommandResult};
 use super::exit::Exit;
 use super::load::load_error;
-use crate::audit::{ArchiveError, AuditError, OutputError};
+use super::stderr::print_message;
+use super::stdout::{STDOUT, check_is_not_database, print};
+use super::terminal::{counted, escaped};
+use crate::audit::{
+    self, ArchiveCounts, ArchiveJob, AuditError, CheckCounts, CheckJob, ImportCounts, ImportJob,
+    ImportReport, LinkState, PlanCounts, PlanJob, ReportFiles, ReportJob, ResultPlace, Sample,
+    SenderPolicy,
+};
+use crate::diagnostic::shortened;
+use crate::limits::MESSAGE_VALUE_CHARS;
+use crate::sink::OutputPlace;
+use progress::{StderrProgress, stop_on_signals};
 
 pub(super) fn audit(args: &AuditArgs) -> CommandResult {
     match &args.step {
-        AuditStep::Plan(args) => plan::plan(args),
-        AuditStep::Check(args) => check::check(args),
-        AuditStep::Import(args) => import::import(args),
-        AuditStep::Archive(args) => archive::archive(args),
-        AuditStep::Report(args) => report::report(args),
+        AuditStep::Plan(args) => plan(args),
+        AuditStep::Check(args) => check(args),
+        AuditStep::Import(args) => import(args),
+        AuditStep::Archive(args) => archive(args),
+        AuditStep::Report(args) => report(args),
     }
 }
 
@@ -28,18 +39,326 @@ impl From<AuditError> for CommandError {
     fn from(error: AuditError) -> CommandError {
         let exit = match &error {
             AuditError::Database(error) => return load_error(error),
-            AuditError::Plan(_) | AuditError::Import(_) => Exit::Usage,
-            AuditError::Checker(_)
-            | AuditError::Silence(_)
-            | AuditError::Archive(ArchiveError::Ended { .. }) => Exit::Unreachable,
-            AuditError::Archive(_)
-            | AuditError::Output(
-                OutputError::OverwritesDatabase { .. }
-                | OutputError::SameFile { .. }
-                | OutputError::NoFolder { .. },
-            ) => Exit::Usage,
-            AuditError::Output(_) => Exit::Output,
+            AuditError::Unusable { .. } => Exit::Usage,
+            AuditError::NoAnswers { .. } => Exit::Unreachable,
+            AuditError::Output { .. } => Exit::Output,
         };
         CommandError::new(exit, error.to_string())
     }
+}
+
+/// Number of strata that are listed; more are only counted.
+const LISTED_STRATA: usize = 60;
+
+fn plan(args: &AuditPlanArgs) -> CommandResult {
+    check_is_not_database(&args.database)?;
+    let mut job = PlanJob::new(args.database.clone());
+    job.lifted.clone_from(&args.force);
+    job.private_hosts.clone_from(&args.allow_private);
+    job.sample = args.sample.map(|size| Sample {
+        size,
+        by: args.by,
+        seed: args.seed,
+    });
+    let counts = audit::plan(&job)?;
+    if args.quiet {
+        return Ok(Exit::Done);
+    }
+    print(plan_summary(&counts, job.sample.is_some()).as_bytes())
+}
+
+/// The numbers of a plan, as a table.
+fn plan_summary(counts: &PlanCounts, is_sample: bool) -> String {
+    let mut text = row(counts.links, 0, "links", "");
+    text += &row(counts.planned, 1, "to check", "");
+    if is_sample {
+        text += &row(counts.outside_the_sample, 1, "not in the sample", "");
+    }
+    let excluded = counts.excluded.values().sum();
+    text += &row(excluded, 1, "left out", "");
+    for (reason, count) in &counts.excluded {
+        text += &row(*count, 2, reason.name(), reason.meaning());
+    }
+    if !counts.schemes.is_empty() {
+        text += "schemes that are left out\n";
+        for (scheme, count) in &counts.schemes {
+            text += &row(*count, 2, scheme, "");
+        }
+    }
+    if is_sample {
+        text += &format!("strata: {}\n", counts.strata.len());
+        for stratum in counts.strata.iter().take(LISTED_STRATA) {
+            let of = format!("of {}", stratum.population);
+            let name = shortened(&stratum.name, MESSAGE_VALUE_CHARS);
+            text += &row(stratum.sampled, 2, &name, &of);
+        }
+    }
+    text
+}
+
+fn row(count: u64, depth: usize, name: &str, note: &str) -> String {
+    let indent = "  ".repeat(depth);
+    let (name, note) = (escaped(name), escaped(note));
+    let line = format!("{count:>10}  {indent}{name:<17}  {note}");
+    format!("{}\n", line.trim_end())
+}
+
+fn check(args: &AuditCheckArgs) -> CommandResult {
+    let mut job = CheckJob::new(args.database.clone(), std::env::temp_dir());
+    job.checker.clone_from(&args.checker);
+    job.checker_args = shlex::split(&args.checker_args).ok_or_else(|| {
+        let message = "`--checker-args` has a quote that is not closed, or ends with a backslash";
+        CommandError::new(Exit::Usage, message)
+    })?;
+    job.max_age = args.max_age;
+    job.private_hosts.clone_from(&args.allow_private);
+    job.accepts_unreachable = args.accept_unreachable;
+    job.limit = args.limit;
+    let stop = Arc::new(AtomicBool::new(false));
+    stop_on_signals(&stop)?;
+    let mut progress = StderrProgress::new(args.quiet);
+    let counts = audit::check(&job, &stop, &mut progress);
+    progress.finish();
+    let counts = counts?;
+    if !args.quiet {
+        print_message(format_args!("urlspool: {}", check_summary(&counts)));
+        if counts.silent > 0 {
+            print_message(format_args!("urlspool: {}", silence(counts.silent)));
+        }
+    }
+    Ok(if counts.is_interrupted {
+        Exit::Interrupted
+    } else {
+        Exit::Done
+    })
+}
+
+/// Returns the way out for stored results that a network without connection would give too.
+fn silence(urls: u64) -> String {
+    let urls = counted(urls, "URL", "URLs");
+    format!(
+        "no server replied for {urls} that were checked together; if this machine had no network \
+         then, check them again with `--max-age 0h`: the newest results count"
+    )
+}
+
+fn check_summary(counts: &CheckCounts) -> String {
+    let mut text = format!(
+        "{} of {} checked",
+        counts.checked,
+        counted(counts.due, "URL", "URLs")
+    );
+    for state in LinkState::ALL {
+        let count = counts.states.get(&state).copied().unwrap_or(0);
+        if count > 0 {
+            let (one, many) = nouns(state);
+            text.push_str(&format!(", {}", counted(count, one, many)));
+        }
+    }
+    for (count, noun) in [
+        (
+            counts.excluded,
+            "not contacted (private, or excluded by the checker)",
+        ),
+        (counts.unanswered, "without an answer of the checker"),
+    ] {
+        if count > 0 {
+            text.push_str(&format!("; {count} of them {noun}"));
+        }
+    }
+    if counts.unmatched > 0 {
+        let answers = counted(
+            counts.unmatched,
+            "answer for a URL that was not asked for",
+            "answers for URLs that were not asked for",
+        );
+        text.push_str(&format!("; {answers}"));
+    }
+    if counts.due == 0 {
+        text.push_str(if counts.planned == 0 {
+            "; the plan holds no links to check, and `urlspool audit plan` prints why they are left \
+             out"
+        } else {
+            "; each planned link has a result that is not older than `--max-age`"
+        });
+    }
+    if counts.is_interrupted {
+        text.push_str("; interrupted, run it again to go on");
+    }
+    text
+}
+
+/// The words for one link of a state, and for several.
+fn nouns(state: LinkState) -> (&'static str, &'static str) {
+    match state {
+        LinkState::Alive => ("alive", "alive"),
+        LinkState::Redirected => ("redirected", "redirected"),
+        LinkState::DeadPage => ("dead page", "dead pages"),
+        // Several links may have one host.
+        LinkState::DeadHost => ("on a dead host", "on dead hosts"),
+        LinkState::Unknown => ("unknown", "unknown"),
+    }
+}
+
+/// Refused results that are named; the others are counted.
+const NAMED_RESULTS: u64 = 20;
+
+fn import(args: &AuditImportArgs) -> CommandResult {
+    let mut job = ImportJob::new(args.database.clone(), args.results.clone());
+    job.checked_at = args.checked_at;
+    job.checker.clone_from(&args.checker);
+    let mut report = RefusedResults {
+        file: args.results.display().to_string(),
+        count: 0,
+    };
+    let counts = audit::import(&job, &mut report)?;
+    report.finish();
+    if !args.quiet {
+        print_message(format_args!("urlspool: {}", import_summary(&counts)));
+    }
+    Ok(if counts.refused == 0 {
+        Exit::Done
+    } else {
+        Exit::SomeFailed
+    })
+}
+
+fn import_summary(counts: &ImportCounts) -> String {
+    let results = counted(counts.read, "result", "results");
+    let mut text = format!("{results}, {} new", counts.added);
+    for (count, words) in [
+        (counts.known, "imported before"),
+        (
+            counts.repeated,
+            "with URL and time of an earlier one in the file, which counts",
+        ),
+        (counts.unmatched, "of URLs that are not planned"),
+    ] {
+        if count > 0 {
+            text.push_str(&format!(", {count} {words}"));
+        }
+    }
+    if counts.refused > 0 {
+        text.push_str(&format!("; {} refused", counts.refused));
+    }
+    text
+}
+
+/// Reports refused results on standard error.
+struct RefusedResults {
+    file: String,
+    count: u64,
+}
+
+impl RefusedResults {
+    /// Reports the number of refused results that were not named.
+    fn finish(&self) {
+        if NAMED_RESULTS < self.count {
+            let more = counted(
+                self.count - NAMED_RESULTS,
+                "more result is refused",
+                "more results are refused",
+            );
+            print_message(format_args!("urlspool: {}: {more}", escaped(&self.file)));
+        }
+    }
+}
+
+impl ImportReport for RefusedResults {
+    fn refused(&mut self, place: ResultPlace<'_>, reason: &str) {
+        self.count += 1;
+        if self.count <= NAMED_RESULTS {
+            let place = match place {
+                ResultPlace::Line(line) => format!("line {line}"),
+                ResultPlace::Url(url) => shortened(url, MESSAGE_VALUE_CHARS).into_owned(),
+            };
+            let message = format!("{}, {place}: {reason}", self.file);
+            print_message(format_args!("urlspool: {}", escaped(&message)));
+        }
+    }
+}
+
+fn archive(args: &AuditArchiveArgs) -> CommandResult {
+    let (server, contact) = (args.cdx.clone(), args.contact.clone());
+    let mut job = ArchiveJob::new(args.database.clone(), server, contact);
+    job.rate = args.rate;
+    job.limit = args.limit;
+    let stop = Arc::new(AtomicBool::new(false));
+    stop_on_signals(&stop)?;
+    let mut progress = StderrProgress::new(args.quiet);
+    let counts = audit::archive(&job, &stop, &mut progress);
+    progress.finish();
+    let counts = counts?;
+    if !args.quiet {
+        print_message(format_args!(
+            "urlspool: {}",
+            escaped(&archive_summary(&counts))
+        ));
+    }
+    Ok(if counts.is_interrupted {
+        Exit::Interrupted
+    } else if counts.failed > 0 {
+        Exit::SomeFailed
+    } else {
+        Exit::Done
+    })
+}
+
+fn archive_summary(counts: &ArchiveCounts) -> String {
+    let mut text = format!(
+        "{} of {} asked for, {} archived, {} not",
+        counts.asked(),
+        counted(counts.due, "URL", "URLs"),
+        counts.captured,
+        counts.none
+    );
+    if counts.failed > 0 {
+        text.push_str(&format!(", {} without an answer", counts.failed));
+    }
+    if let Some(reason) = &counts.last_failure {
+        text.push_str(&format!(" (the last: {reason})"));
+    }
+    if let Some(reason) = &counts.last_refusal {
+        text.push_str(&format!("; the server refused at the end ({reason})"));
+    }
+    if counts.due == 0 {
+        text.push_str(if counts.planned == 0 {
+            "; the plan holds no links, and `urlspool audit plan` prints why they are left out"
+        } else {
+            "; this server was asked for each planned link before, or an archive is known to hold \
+             it"
+        });
+    }
+    if counts.is_interrupted {
+        text.push_str("; interrupted, run it again to go on");
+    }
+    text
+}
+
+fn report(args: &AuditReportArgs) -> CommandResult {
+    let mut job = ReportJob::new(args.database.clone(), args.output.clone());
+    job.csv_folder.clone_from(&args.csv);
+    if args.no_senders {
+        job.senders = SenderPolicy::LeftOut;
+    }
+    let written = audit::report(&job)?;
+    if !args.quiet {
+        print_message(format_args!(
+            "urlspool: {}",
+            escaped(&report_summary(&job, written))
+        ));
+    }
+    Ok(Exit::Done)
+}
+
+fn report_summary(job: &ReportJob, written: ReportFiles) -> String {
+    let mut text = match OutputPlace::of(&job.output) {
+        OutputPlace::Stdout => format!("wrote the report to {STDOUT}"),
+        OutputPlace::Device(path) | OutputPlace::File(path) => format!("wrote {}", path.display()),
+    };
+    if let Some(folder) = &job.csv_folder {
+        let (count, folder) = (written.csv_files, folder.display());
+        text.push_str(&format!(" and {count} CSV files in {folder}"));
+    }
+    text
 }

@@ -2,10 +2,17 @@
 
 use std::io::{self, BufWriter, IsTerminal, Stdout};
 
+#[cfg(feature = "load")]
+use std::path::Path;
+
 use super::error::{CommandError, CommandResult};
 use super::exit::Exit;
 use super::terminal::TerminalEscapes;
 use crate::diagnostic::EscapeForm;
+#[cfg(feature = "load")]
+use crate::load::is_file_of_database;
+#[cfg(feature = "load")]
+use crate::sink::FileIdentity;
 use crate::sink::{PipeSink, Sink};
 
 /// The name of standard output in messages.
@@ -17,6 +24,20 @@ pub(super) fn print(bytes: &[u8]) -> CommandResult {
     out.put(bytes)?;
     out.finish()?;
     Ok(Exit::Done)
+}
+
+/// Checks that standard output is not a file of the database that a command reads.
+#[cfg(feature = "load")]
+pub(super) fn check_is_not_database(database: &Path) -> Result<(), CommandError> {
+    let is_database = |stdout| is_file_of_database(database, &stdout);
+    if !FileIdentity::of_stdout().is_some_and(is_database) {
+        return Ok(());
+    }
+    let name = database.display();
+    Err(CommandError::new(
+        Exit::Usage,
+        format!("{STDOUT} would overwrite the database {name}; write it to another file"),
+    ))
 }
 
 /// Buffered standard output. On a terminal nothing is written that the terminal would obey.

@@ -5,6 +5,8 @@ use std::ffi::OsString;
 use std::io::IsTerminal;
 
 use super::args::When;
+#[cfg(feature = "load")]
+pub(super) use crate::diagnostic::counted;
 pub(crate) use crate::diagnostic::printable as escaped;
 use crate::diagnostic::{EscapeForm, printable_lines};
 
@@ -34,12 +36,6 @@ impl TerminalEscapes {
             TerminalEscapes::On(form) => printable_lines(lines, form),
         }
     }
-}
-
-/// Returns a number with the noun for it: `1 URL`, `2 URLs`.
-#[cfg(feature = "load")]
-pub(super) fn counted(count: u64, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 impl When {

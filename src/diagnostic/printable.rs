@@ -75,6 +75,12 @@ pub fn printable_lines(lines: &[u8], form: EscapeForm) -> Cow<'_, [u8]> {
     Cow::Owned(shown.into_bytes())
 }
 
+/// Returns a number with the noun for it: `1 URL`, `2 URLs`.
+#[cfg(any(feature = "audit", feature = "cli"))]
+pub(crate) fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
 /// Appends the escape of a character. None that is escaped needs more than four digits.
 fn push_escape(c: char, form: EscapeForm, shown: &mut String) {
     match form {

@@ -40,6 +40,20 @@ fn hex(digit: u8) -> Option<u8> {
     })
 }
 
+/// Encodes the bytes of `text` that `is_kept` refuses: a space becomes `%20`.
+#[cfg(any(feature = "audit", feature = "elasticsearch"))]
+pub(crate) fn encode(text: &[u8], is_kept: impl Fn(u8) -> bool) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    for &byte in text {
+        if is_kept(byte) {
+            encoded.push(char::from(byte));
+        } else {
+            encoded.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    encoded
+}
+
 /// Decodes the escapes of `text` once: `%2541` becomes `%41`.
 ///
 /// A `%` that does not begin an escape is kept.

@@ -1,6 +1,7 @@
 //! Limits of audits and their reports.
 
-/// Memory, in KiB, for pages of the database of an audit. 600,000 links are planned in less than 256 MiB with it.
+/// Memory, in KiB, for pages of the database of an audit. 600,000 links are planned in less than
+/// 256 MiB with it.
 pub const AUDIT_CACHE_KIB: u32 = 64 << 10;
 
 /// Number of links that are given to the link checker at once, and stored in one transaction.
@@ -8,42 +9,50 @@ pub const AUDIT_CACHE_KIB: u32 = 64 << 10;
 /// After an interruption at most so many links are checked again.
 pub const AUDIT_BATCH_LINKS: usize = 500;
 
-/// Number of hosts from which on their silence is that of this machine's network, so that it is not stored: those of a batch, and
-/// those that replied in earlier checks. Of old links half have a dead host: ten in a row are dead once in a thousand audits.
+/// Number of hosts from which on their silence is that of this machine's network, so that it is not
+/// stored: those of a batch, and those that replied in earlier checks. Of old links half have a
+/// dead host: ten in a row are dead once in a thousand audits.
 pub const AUDIT_SILENT_HOSTS: usize = 10;
 
 /// Number of hosts that replied in earlier checks, and are asked again if a whole batch is silent.
 pub const AUDIT_CONTROL_HOSTS: usize = 10;
 
-/// Maximum size, in bytes, of the link checker's answers for one batch. An answer repeats its URLs about four times.
+/// Maximum size, in bytes, of the link checker's answers for one batch. An answer repeats its URLs
+/// about four times.
 pub const AUDIT_ANSWER_BYTES: u64 = 256 << 20;
 
 /// Bytes of the link checker's messages that are kept, to report the first or the last of them.
 pub const AUDIT_CHECKER_MESSAGE_BYTES: u64 = 64 << 10;
 
-/// Interval, in milliseconds, at which the end of the link checker, and an interruption, are noticed.
+/// Interval, in milliseconds, at which the end of the link checker, and an interruption, are
+/// noticed.
 pub const AUDIT_POLL_MS: u64 = 20;
 
-/// Maximum size, in bytes, of the head of a request or answer that passes the proxy of the link checker.
+/// Maximum size, in bytes, of the head of a request or answer that passes the proxy of the link
+/// checker.
 pub const AUDIT_HEAD_BYTES: usize = 256 << 10;
 
-/// Bytes of one connection that pass the proxy of the link checker, in each direction. A status comes before the page.
+/// Bytes of one connection that pass the proxy of the link checker, in each direction. A status
+/// comes before the page.
 pub const AUDIT_CONNECTION_BYTES: u64 = 16 << 20;
 
-/// Time, in seconds, in which the proxy of the link checker must reach a host. The checker's own limit is 20 seconds.
+/// Time, in seconds, in which the proxy of the link checker must reach a host. The checker's own
+/// limit is 20 seconds.
 pub const AUDIT_CONNECT_SECONDS: u64 = 18;
 
 /// Time, in seconds, after which the proxy of the link checker closes an idle connection.
 pub const AUDIT_IDLE_SECONDS: u64 = 120;
 
-/// Maximum size, in bytes, of a file of results that is imported. It is read as a whole, and a result takes about 200 bytes.
+/// Maximum size, in bytes, of a file of results that is imported. It is read as a whole, and a
+/// result takes about 200 bytes.
 pub const AUDIT_IMPORT_BYTES: u64 = 1 << 30;
 
-/// Earliest time, in seconds since 1970, of a check that is imported: 1990-01-01, before the first server of the Web.
+/// Earliest time, in seconds since 1970, of a check that is imported: 1990-01-01, before the first
+/// server of the Web.
 pub const AUDIT_FIRST_CHECK_SECONDS: i64 = 631_152_000;
 
-/// Hours that the time of a check that is imported may lie ahead: a day has begun in the first time zone 14 hours before UTC, and
-/// clocks differ.
+/// Hours that the time of a check that is imported may lie ahead: a day has begun in the first time
+/// zone 14 hours before UTC, and clocks differ.
 pub const AUDIT_CHECK_AHEAD_HOURS: i64 = 24;
 
 /// Captures that an archive is asked for: the nearest one may be of a redirect or an error.
@@ -67,17 +76,19 @@ pub const AUDIT_RETRY_AFTER_SECONDS: u64 = 3_600;
 /// Answers in a row that are none of a CDX server, after which it is asked no more.
 pub const AUDIT_FAILED_ANSWERS: u32 = 20;
 
-/// Maximum number of rounds in which survival is estimated. Lifetimes of thirty years and twelve checks need a third of
-/// them, and a round takes less than a millisecond.
+/// Maximum number of rounds in which survival is estimated. Lifetimes of thirty years and twelve
+/// checks need a third of them, and a round takes less than a millisecond.
 pub const SURVIVAL_ROUNDS: u32 = 4_000;
 
-/// Number of dead links, the most cited ones, that a report shows with their citations. The CSV files have all.
+/// Number of dead links, the most cited ones, that a report shows with their citations. The CSV
+/// files have all.
 pub const REPORT_DEAD_LINKS: usize = 100;
 
 /// Maximum number of citations that a report shows of a link.
 pub const REPORT_CITATIONS: usize = 5;
 
-/// Maximum number of rows of a table of hosts, domains or lists in a report. The CSV files have all.
+/// Maximum number of rows of a table of hosts, domains or lists in a report. The CSV files have
+/// all.
 pub const REPORT_GROUPS: usize = 100;
 
 /// Maximum number of characters of a text of others in a report. The CSV files have it whole.

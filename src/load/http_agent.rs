@@ -1,11 +1,13 @@
-//! HTTP clients: of the server that a load or an audit was given, and of no other.
+//! HTTP clients: of the server that a load or an audit was given, and of no other; and the pauses
+//! that it asks for.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use rustls::pki_types::CertificateDer;
-use ureq::Agent;
+use ureq::http::Response;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
+use ureq::{Agent, Body};
 
 /// Authorities whose certificates are trusted.
 #[derive(Clone, Debug)]
@@ -54,4 +56,50 @@ fn trusted_roots(server: &str, authorities: &TrustedAuthorities) -> RootCerts {
         .iter()
         .map(|root| Certificate::from_der(root).to_owned());
     RootCerts::Specific(Arc::new(roots.collect()))
+}
+
+/// Returns the time that `Retry-After` asks to wait.
+pub(crate) fn retry_after(response: &Response<Body>) -> Option<Duration> {
+    let value = response.headers().get("retry-after")?.to_str().ok()?;
+    pause(value.trim())
+}
+
+/// Parses the value of `Retry-After`: seconds, or a date (`Sun, 06 Nov 1994 08:49:37 GMT`). More
+/// seconds than a number holds are the most that it holds; for a date that has passed they are 0.
+fn pause(value: &str) -> Option<Duration> {
+    let is_number = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
+    let seconds = if is_number {
+        value.parse().unwrap_or(u64::MAX)
+    } else {
+        let date = jiff::fmt::rfc2822::parse(value).ok()?.timestamp();
+        let left = date.duration_since(jiff::Timestamp::now()).as_secs();
+        u64::try_from(left).unwrap_or(0)
+    };
+    Some(Duration::from_secs(seconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pause_is_a_number_or_a_date() {
+        for (value, expected) in [
+            ("0", Some(0)),
+            ("120", Some(120)),
+            ("18446744073709551616", Some(u64::MAX)),
+            ("Sun, 06 Nov 1994 08:49:37 GMT", Some(0)),
+            ("", None),
+            ("-1", None),
+            ("soon", None),
+        ] {
+            assert_eq!(pause(value), expected.map(Duration::from_secs), "{value}");
+        }
+    }
+
+    #[test]
+    fn a_date_to_come_is_a_pause() {
+        let pause = pause("Tue, 31 Dec 2097 00:00:00 GMT");
+        assert!(pause.is_some_and(|pause| Duration::from_hours(1_000) < pause));
+    }
 }

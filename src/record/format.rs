@@ -14,7 +14,9 @@ pub use field_id::{FieldId, SLIM_FIELDS, TABLE_FIELDS};
 pub(super) use grep::GrepLine;
 pub use grep::GrepStyle;
 pub use json_fields::JsonFields;
-pub use table::{FormulaGuard, Table, TableSyntax, write_csv_text};
+#[cfg(feature = "audit")]
+pub(crate) use table::is_formula;
+pub use table::{FormulaGuard, Table, TableSyntax};
 
 use super::json_text::text;
 use super::{Demand, Record, RecordWriter, close_line};

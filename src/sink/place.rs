@@ -6,8 +6,12 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-use super::PipeSink;
+use rustix::fs::{FileType, fstat};
+use rustix::stdio::stdout;
+
+use super::{PipeSink, resolve};
 use crate::origin::Source;
+use crate::walk::DeviceInode;
 
 /// Names of standard output among the devices.
 const STDOUT_PATHS: &[&str] = &["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
@@ -64,6 +68,34 @@ pub fn open_device(path: &Path) -> io::Result<PipeSink<File>> {
         return Ok(PipeSink(File::from(shared)));
     }
     Ok(PipeSink(OpenOptions::new().append(true).open(path)?))
+}
+
+/// The identity of a file that may not exist yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileIdentity {
+    /// The file exists.
+    Existing(DeviceInode),
+    /// It does not; the path with links resolved.
+    Missing(PathBuf),
+}
+
+impl FileIdentity {
+    /// Returns the identity of the file at `path`.
+    #[must_use]
+    pub fn of(path: &Path) -> FileIdentity {
+        match path.metadata() {
+            Ok(metadata) => FileIdentity::Existing(DeviceInode::of(&metadata)),
+            Err(_) => FileIdentity::Missing(resolve(path).unwrap_or_else(|_| path.to_owned())),
+        }
+    }
+
+    /// Returns the identity of standard output; `None` if that is no regular file.
+    #[must_use]
+    pub fn of_stdout() -> Option<FileIdentity> {
+        let stat = fstat(stdout()).ok()?;
+        let is_file = FileType::from_raw_mode(stat.st_mode).is_file();
+        is_file.then(|| FileIdentity::Existing(DeviceInode::of_stat(&stat)))
+    }
 }
 
 fn is_stderr(path: &Path) -> bool {

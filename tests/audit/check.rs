@@ -134,6 +134,20 @@ fn lychee_says_what_servers_answer() {
 }
 
 #[test]
+fn words_of_the_checker_are_quoted_as_in_a_shell() {
+    let folder = planned("http://l.cern.ch/a");
+    let checker = fake_checker(&folder);
+    for words in ["-u 'x", "-u \"x", "-u x\\"] {
+        let args = ["--checker", &checker, "--checker-args", words];
+        let end = audit(&folder, "check", &args);
+        assert_eq!(end.status, Some(2), "{words}: {}", end.stderr);
+        let expected = "`--checker-args` has a quote that is not closed";
+        assert!(end.stderr.contains(expected), "{words}: {}", end.stderr);
+    }
+    assert_eq!(log(&folder), "");
+}
+
+#[test]
 fn the_checker_is_run_through_the_proxy() {
     let folder = planned("http://l.cern.ch/a");
     let checker = fake_checker(&folder);

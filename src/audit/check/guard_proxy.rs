@@ -1,30 +1,37 @@
-//! The proxy through which the link checker reaches the network: it connects to public addresses only.
+//! The proxy through which the link checker reaches the network: it connects to public addresses
+//! only.
 //!
-//! The checker resolves no name itself. For each connection, also after a redirect, the proxy judges the host, resolves it,
-//! judges all its addresses, and connects to one of those that it judged. So neither a redirect, a name with a private address, nor an
-//! answer of the name service that changes leads to a private host.
+//! The checker resolves no name itself. For each connection, also after a redirect, the proxy
+//! judges the host, resolves it, judges all its addresses, and connects to one of those that it
+//! judged. So neither a redirect, a name with a private address, nor an answer of the name service
+//! that changes leads to a private host.
 //!
-//! The proxy speaks HTTP/1.1: `CONNECT`, and requests with an absolute URL, one for each connection.
+//! The proxy speaks HTTP/1.1: `CONNECT`, and requests with an absolute URL, one for each
+//! connection.
 
-mod connection;
-mod host_rules;
 mod http_head;
 
 use std::collections::HashMap;
-use std::io;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::{Duration, Instant};
 
-use url::Url;
+use url::{Host, Url};
 
-use crate::audit::error::{AuditError, OutputError};
-use crate::audit::lychee_answers::Answer;
+use crate::audit::error::AuditError;
+use crate::audit::lychee::Answer;
+use crate::audit::public_host::{is_among, is_public, is_public_address};
 use crate::audit::state::{CheckFailure, CheckOutcome};
-use host_rules::{HostRules, Resolve};
+use crate::limits::{AUDIT_CONNECT_SECONDS, AUDIT_CONNECTION_BYTES, AUDIT_IDLE_SECONDS};
+use http_head::{
+    ProxyRequest, answer_for_checker, is_interim, proxy_request, read_head, request_for_server,
+};
 
-/// HTTP code with which the proxy answers for a host that it did not reach. No server is known to use it.
+/// HTTP code with which the proxy answers for a host that it did not reach. No server is known to
+/// use it.
 const NOT_REACHED: u16 = 599;
 
 /// A running proxy. It ends when it is dropped; open connections end with their peers.
@@ -42,12 +49,11 @@ struct Shared {
 }
 
 impl GuardProxy {
-    /// Starts a proxy on the loopback interface. It also connects to `private_hosts`: names, or addresses.
+    /// Starts a proxy on the loopback interface. It also connects to `private_hosts`: names, or
+    /// addresses.
     pub(super) fn start(private_hosts: &[String]) -> Result<GuardProxy, AuditError> {
-        GuardProxy::with_resolver(private_hosts, host_rules::system_resolver()).map_err(|error| {
-            let reason = error.to_string();
-            OutputError::NoProxy { reason }.into()
-        })
+        GuardProxy::with_resolver(private_hosts, system_resolver())
+            .map_err(|error| AuditError::output("start a proxy for the link checker", error))
     }
 
     fn with_resolver(private_hosts: &[String], resolve: Resolve) -> io::Result<GuardProxy> {
@@ -70,7 +76,8 @@ impl GuardProxy {
         format!("http://{}", self.address)
     }
 
-    /// Replaces what the checker says of a host that was not reached by the reason that the proxy knows.
+    /// Replaces what the checker says of a host that was not reached by the reason that the proxy
+    /// knows.
     pub(super) fn explained(&self, mut answer: Answer) -> Answer {
         let last_url = answer.final_url.as_deref().unwrap_or(&answer.asked_url);
         let may_be_ours = match answer.outcome {
@@ -144,10 +151,207 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
         let shared = Arc::clone(shared);
         let serve = move || {
             // A connection that breaks is one that the checker or the server closed.
-            let _ = connection::serve(stream, &shared);
+            let _ = serve(stream, &shared);
         };
         // Without a thread the connection is closed, which the checker reports.
         let _ = thread::Builder::new().spawn(serve);
+    }
+}
+
+/// Serves one request.
+///
+/// # Errors
+///
+/// The checker closed the connection, or does not speak HTTP.
+fn serve(mut client: TcpStream, shared: &Shared) -> io::Result<()> {
+    set_timeouts(&client)?;
+    let request = read_head(&mut client, Vec::new())?;
+    let (url, is_tunnel) = match proxy_request(&request.head) {
+        Some(ProxyRequest::Connect(url)) => (url, true),
+        Some(ProxyRequest::Forward(url)) => (url, false),
+        None => return client.write_all(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"),
+    };
+    let Ok(mut server) = shared.connect(&url) else {
+        return write_not_reached(&mut client);
+    };
+    set_timeouts(&server)?;
+    if is_tunnel {
+        client.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n")?;
+        server.write_all(&request.rest)?;
+        return relay(&client, &server);
+    }
+    server.write_all(&request_for_server(&request.head))?;
+    server.write_all(&request.rest)?;
+    let upload = relay_in_thread(&client, &server)?;
+    let answered = forward_answer(&mut client, &mut server);
+    let _ = server.shutdown(Shutdown::Both);
+    let _ = client.shutdown(Shutdown::Both);
+    let _ = upload.join();
+    answered
+}
+
+fn set_timeouts(stream: &TcpStream) -> io::Result<()> {
+    let idle = Some(Duration::from_secs(AUDIT_IDLE_SECONDS));
+    stream.set_read_timeout(idle)?;
+    stream.set_write_timeout(idle)?;
+    stream.set_nodelay(true)
+}
+
+/// Answers that the host was not reached. The reason is in [`Shared::failures`].
+fn write_not_reached(client: &mut TcpStream) -> io::Result<()> {
+    let answer = format!(
+        "HTTP/1.1 {NOT_REACHED} Not Reached\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    );
+    client.write_all(answer.as_bytes())
+}
+
+/// Passes on the answer of a server.
+fn forward_answer(client: &mut TcpStream, server: &mut TcpStream) -> io::Result<()> {
+    let mut rest = Vec::new();
+    loop {
+        let answer = match read_head(server, rest) {
+            Ok(answer) if !answer.head.is_empty() => answer,
+            // Closed or reset before an answer; what waits too long is ended by the checker itself.
+            _ => return write_not_reached(client),
+        };
+        rest = answer.rest;
+        if is_interim(&answer.head) {
+            client.write_all(&answer.head)?;
+        } else if answer.head.starts_with(b"HTTP/1") {
+            client.write_all(&answer_for_checker(&answer.head))?;
+            break;
+        } else {
+            // Servers before HTTP/1.0 send a page alone, which the checker refuses.
+            client.write_all(&answer.head)?;
+            break;
+        }
+    }
+    client.write_all(&rest)?;
+    copy(server, client)
+}
+
+/// Passes bytes on in both directions, until either side closes.
+fn relay(client: &TcpStream, server: &TcpStream) -> io::Result<()> {
+    let upload = relay_in_thread(client, server)?;
+    let copied = copy(&mut &*server, &mut &*client);
+    let _ = client.shutdown(Shutdown::Both);
+    let _ = upload.join();
+    copied
+}
+
+/// Passes bytes of the checker on to the server, in a thread.
+fn relay_in_thread(client: &TcpStream, server: &TcpStream) -> io::Result<thread::JoinHandle<()>> {
+    let (mut from, mut to) = (client.try_clone()?, server.try_clone()?);
+    thread::Builder::new().spawn(move || {
+        // The checker closes when it waits no longer: that ends the other direction too.
+        let _ = copy(&mut from, &mut to);
+        let _ = to.shutdown(Shutdown::Both);
+    })
+}
+
+/// Copies at most [`AUDIT_CONNECTION_BYTES`].
+fn copy(from: &mut impl Read, to: &mut impl Write) -> io::Result<()> {
+    io::copy(&mut from.take(AUDIT_CONNECTION_BYTES), to).map(drop)
+}
+
+/// Resolves a name and a port.
+type Resolve = Box<dyn Fn(&str, u16) -> io::Result<Vec<SocketAddr>> + Send + Sync>;
+
+/// Returns the resolver of the system.
+fn system_resolver() -> Resolve {
+    Box::new(|name, port| Ok((name, port).to_socket_addrs()?.collect()))
+}
+
+/// Rules by which hosts are connected to.
+struct HostRules {
+    /// Names, and addresses, that may be private.
+    private_hosts: Vec<String>,
+    resolve: Resolve,
+}
+
+impl HostRules {
+    fn new(private_hosts: &[String], resolve: Resolve) -> HostRules {
+        HostRules {
+            private_hosts: private_hosts.to_vec(),
+            resolve,
+        }
+    }
+
+    /// Connects to the host of a URL, if it is public and all its addresses are.
+    fn connect(&self, url: &Url) -> Result<TcpStream, CheckFailure> {
+        let addresses = self.addresses(url)?;
+        let deadline = Instant::now() + Duration::from_secs(AUDIT_CONNECT_SECONDS);
+        let mut failures = Vec::new();
+        for (at, address) in addresses.iter().enumerate() {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let share = left / (addresses.len() - at) as u32;
+            match TcpStream::connect_timeout(address, share.max(Duration::from_millis(1))) {
+                Ok(stream) => return Ok(stream),
+                Err(error) => failures.push(connect_failure(&error)),
+            }
+        }
+        // An address that refuses says more than one that this machine has no way to.
+        failures.sort_unstable();
+        Err(failures.first().copied().unwrap_or(CheckFailure::Dns))
+    }
+
+    /// Returns the addresses of a host that is to be connected to.
+    fn addresses(&self, url: &Url) -> Result<Vec<SocketAddr>, CheckFailure> {
+        let port = url.port_or_known_default().ok_or(CheckFailure::Excluded)?;
+        let host = url.host_str().unwrap_or_default();
+        let is_allowed = |host: &str| is_among(host, &self.private_hosts);
+        if !is_public(url) && !is_allowed(host) {
+            return Err(CheckFailure::Excluded);
+        }
+        let addresses = match url.host() {
+            Some(Host::Ipv4(address)) => vec![SocketAddr::new(address.into(), port)],
+            Some(Host::Ipv6(address)) => vec![SocketAddr::new(address.into(), port)],
+            _ => (self.resolve)(host, port).map_err(|error| resolve_failure(&error))?,
+        };
+        let is_named = |address: IpAddr| {
+            let in_url: Host<&str> = match address {
+                IpAddr::V4(address) => Host::Ipv4(address),
+                IpAddr::V6(address) => Host::Ipv6(address),
+            };
+            is_allowed(&in_url.to_string())
+        };
+        let may_connect =
+            |address: IpAddr| is_public_address(address) || is_allowed(host) || is_named(address);
+        if addresses.iter().all(|address| may_connect(address.ip())) {
+            Ok(addresses)
+        } else {
+            Err(CheckFailure::Excluded)
+        }
+    }
+}
+
+/// The failure of a name service: a name that does not exist, or a service that does not answer,
+/// which proves nothing.
+///
+/// The standard library has no other form of these errors than the words of the C library.
+fn resolve_failure(error: &io::Error) -> CheckFailure {
+    let text = error.to_string();
+    let is_temporary = [
+        "Temporary failure",
+        "Try again",
+        "System error",
+        "Out of memory",
+    ]
+    .iter()
+    .any(|words| text.contains(words));
+    if is_temporary {
+        CheckFailure::Other
+    } else {
+        CheckFailure::Dns
+    }
+}
+
+/// The failure of a connection. Without a network of its own this machine proves nothing.
+fn connect_failure(error: &io::Error) -> CheckFailure {
+    match error.kind() {
+        ErrorKind::ConnectionRefused | ErrorKind::HostUnreachable => CheckFailure::Connect,
+        ErrorKind::TimedOut | ErrorKind::WouldBlock => CheckFailure::Timeout,
+        _ => CheckFailure::Other,
     }
 }
 

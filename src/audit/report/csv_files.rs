@@ -1,278 +1,292 @@
 //! The CSV files: all rows of the tables, and what the curves are made from.
 
+use csv::{Writer, WriterBuilder};
+use serde::{Serialize, Serializer};
+
 use super::SenderPolicy;
-use super::csv::{CsvCell, csv_count, csv_share, csv_text, put_row};
 use super::dead_links::{CitedLink, DeadLink};
-use super::figures::{Figures, TallyMap};
-use super::output_file::OutputFile;
+use super::figures::{Tally, TallyMap};
+use super::links::ArchiveAnswer;
+use super::output_file::{OutputFile, TableFolder, unwritable};
 use super::page::PageContent;
-use super::survival::Survival;
-use super::table_folder::TableFolder;
-use super::tally::{ArchiveAnswer, Tally};
 use crate::audit::error::AuditError;
 use crate::audit::state::LinkState;
-use crate::audit::statistics::{LifetimeCounts, SurvivalCurve};
+use crate::audit::statistics::Share;
+use crate::record::is_formula;
 
-/// Names of the files.
-pub(super) const NAMES: &[&str] = &[
-    DEAD_LINKS,
-    "cohorts-by-year.csv",
-    "shares-by-year.csv",
-    "by-scheme.csv",
-    "by-tld.csv",
-    "by-domain.csv",
-    "by-host.csv",
-    "by-list.csv",
-    "by-age.csv",
-    "survival.csv",
-    "lifetimes.csv",
-    "dead-protocols.csv",
-    "exclusions.csv",
-    "citations.csv",
-];
+/// Bytes that are collected before they are written.
+const BUFFER_BYTES: usize = 256 << 10;
+
+/// Columns of [`counts`].
+const COUNTS: &str = "links,alive,redirected,dead_page,dead_host,unknown,archived";
+
+/// Columns of the share of dead links and its interval.
+const DEAD_SHARE: &str = "dead_share,dead_low,dead_high";
 
 const DEAD_LINKS: &str = "dead-links.csv";
 
-const DEAD_LINK_COLUMNS: &str =
-    "url,state,result,checked_at,citations,messages,first_cited,last_cited,list,archive,snapshot\n";
+const CITATIONS: &str = "citations.csv";
+
+/// The files, each with its columns.
+const TABLES: [(&str, &[&str]); 14] = [
+    (
+        DEAD_LINKS,
+        &[
+            "url,state,result,checked_at,citations,messages,first_cited,last_cited,list",
+            "archive,snapshot",
+        ],
+    ),
+    ("cohorts-by-year.csv", &["year", COUNTS]),
+    (
+        "shares-by-year.csv",
+        &[
+            "year,population,known,dead",
+            DEAD_SHARE,
+            "dead_archived,lost,not_asked,lost_share,lost_low,lost_high",
+        ],
+    ),
+    ("by-scheme.csv", &["scheme", COUNTS, DEAD_SHARE]),
+    ("by-tld.csv", &["tld", COUNTS, DEAD_SHARE]),
+    ("by-domain.csv", &["domain", COUNTS, DEAD_SHARE]),
+    ("by-host.csv", &["host", COUNTS, DEAD_SHARE]),
+    ("by-list.csv", &["list", COUNTS, DEAD_SHARE]),
+    (
+        "by-age.csv",
+        &[
+            "age_years",
+            COUNTS,
+            "surviving_share,surviving_low,surviving_high",
+        ],
+    ),
+    ("survival.csv", &["end,after_months,until_months,survival"]),
+    ("lifetimes.csv", &["end,after_months,until_months,weight"]),
+    ("dead-protocols.csv", &["year,gopher,wais,prospero,telnet"]),
+    ("exclusions.csv", &["reason,links"]),
+    (CITATIONS, &["url,date,subject,anchor,list,place"]),
+];
+
+/// Columns of [`CITATIONS`] that are written if senders are named.
+const SENDERS: &str = "sender,message_id";
+
+/// The names of the two definitions of an end, in the first column of survival and lifetimes.
+const ENDS: [&str; 2] = ["dead", "dead_or_redirected"];
+
+/// Returns the names of the files.
+pub(super) fn names() -> [&'static str; TABLES.len()] {
+    TABLES.map(|(name, _)| name)
+}
 
 /// The files of a folder, begun before the database is read.
 pub(super) struct CsvFiles {
-    dead_links: OutputFile,
-    /// The others, in the order of [`NAMES`].
-    others: Vec<OutputFile>,
+    /// In the order of [`TABLES`].
+    files: Vec<Writer<OutputFile>>,
+    senders: SenderPolicy,
 }
 
 impl CsvFiles {
-    /// Begins all files.
-    pub(super) fn create(folder: &TableFolder) -> Result<CsvFiles, AuditError> {
-        let mut files: Vec<_> = NAMES
+    /// Begins all files with their columns.
+    pub(super) fn create(
+        folder: &TableFolder,
+        senders: SenderPolicy,
+    ) -> Result<CsvFiles, AuditError> {
+        let begin = |(name, columns): &(&str, &[&str])| {
+            let file = OutputFile::create(&folder.path().join(name))?;
+            let mut file = WriterBuilder::new()
+                .has_headers(false)
+                .buffer_capacity(BUFFER_BYTES)
+                .from_writer(file);
+            let are_named = *name == CITATIONS && senders == SenderPolicy::Named;
+            let columns = columns.iter().copied().chain(are_named.then_some(SENDERS));
+            put(
+                &mut file,
+                columns
+                    .flat_map(|columns| columns.split(','))
+                    .collect::<Vec<_>>(),
+            )?;
+            Ok(file)
+        };
+        let files = TABLES
             .iter()
-            .map(|name| OutputFile::create(&folder.path().join(name)))
-            .collect::<Result<_, _>>()?;
-        let others = files.split_off(1);
-        let mut dead_links = files.remove(0);
-        dead_links.put(DEAD_LINK_COLUMNS.as_bytes())?;
-        Ok(CsvFiles { dead_links, others })
+            .map(begin)
+            .collect::<Result<_, AuditError>>()?;
+        Ok(CsvFiles { files, senders })
     }
 
-    /// Appends a dead link.
     pub(super) fn add_dead_link(&mut self, link: &DeadLink) -> Result<(), AuditError> {
         let archive = match link.archive {
             ArchiveAnswer::Captured => "captured",
             ArchiveAnswer::None => "none",
             ArchiveAnswer::Unknown => "unknown",
         };
-        put_row(
-            &mut self.dead_links,
-            &[
-                csv_text(&link.url),
-                csv_text(link.state.name()),
-                csv_text(&link.result),
-                csv_text(&link.checked_at),
-                csv_count(link.citations),
-                csv_count(link.messages),
-                CsvCell::Text(link.first_cited.as_deref()),
-                CsvCell::Text(link.last_cited.as_deref()),
-                csv_text(&link.list),
-                csv_text(archive),
-                CsvCell::Text(link.snapshot.as_deref()),
-            ],
-        )
+        let row = (
+            Text(&link.url),
+            link.state.name(),
+            Text(&link.result),
+            Text(&link.checked_at),
+            link.citations,
+            link.messages,
+            link.first_cited.as_deref().map(Text),
+            link.last_cited.as_deref().map(Text),
+            Text(&link.list),
+            archive,
+            link.snapshot.as_deref().map(Text),
+        );
+        self.write(DEAD_LINKS, [row])
     }
 
-    /// Writes all files but that of the dead links.
-    pub(super) fn write(&mut self, content: &PageContent) -> Result<(), AuditError> {
-        let (figures, groups) = (&content.figures, &content.figures.groups);
-        let mut files = self.others.iter_mut();
-        let mut write = |table: CsvTable<'_>| files.next().map_or(Ok(()), |file| table.write(file));
-        write(CsvTable::Cohorts(figures))?;
-        write(CsvTable::Shares(figures))?;
-        write(CsvTable::Group("scheme", &groups.schemes))?;
-        write(CsvTable::Group("tld", &groups.tlds))?;
-        write(CsvTable::Group("domain", &groups.domains))?;
-        write(CsvTable::Group("host", &groups.hosts))?;
-        write(CsvTable::Group("list", &groups.lists))?;
-        write(CsvTable::Ages(figures))?;
-        write(CsvTable::Survival(content.survival.as_ref()))?;
-        write(CsvTable::Lifetimes(figures))?;
-        write(CsvTable::Protocols(figures))?;
-        write(CsvTable::Exclusions(figures))?;
-        write(CsvTable::Citations(&content.most_cited, content.senders))
+    /// Writes all files except `dead-links.csv`.
+    pub(super) fn write_all(&mut self, content: &PageContent) -> Result<(), AuditError> {
+        let figures = &content.figures;
+        let years = figures.years.iter();
+        let cohorts = years.map(|(year, tally)| (Text(year), counts(tally)));
+        self.write("cohorts-by-year.csv", cohorts)?;
+        let populations = figures.populations.iter();
+        let shares = populations.map(|(year, population)| {
+            let tally = figures.years.get(year).copied().unwrap_or_default();
+            (
+                (Text(year), population, tally.known(), tally.dead()),
+                share(tally.dead_share()),
+                (tally.dead_archived, tally.lost, tally.unanswered()),
+                share(tally.lost_share()),
+            )
+        });
+        self.write("shares-by-year.csv", shares)?;
+        self.write_group("by-scheme.csv", &figures.groups.schemes)?;
+        self.write_group("by-tld.csv", &figures.groups.tlds)?;
+        self.write_group("by-domain.csv", &figures.groups.domains)?;
+        self.write_group("by-host.csv", &figures.groups.hosts)?;
+        self.write_group("by-list.csv", &figures.groups.lists)?;
+        let ages = figures.ages.by_year.iter();
+        let ages =
+            ages.map(|(years, tally)| (years, counts(tally), share(tally.surviving_share())));
+        self.write("by-age.csv", ages)?;
+        let protocols = figures.protocols.iter();
+        let protocols = protocols.map(|(year, counts)| (Text(year), counts));
+        self.write("dead-protocols.csv", protocols)?;
+        let excluded = figures.excluded.iter();
+        let excluded = excluded.map(|(reason, links)| (Text(reason), links));
+        self.write("exclusions.csv", excluded)?;
+        self.write_survival(content)?;
+        self.write_citations(&content.most_cited)
     }
 
     /// Gives all files their names.
     pub(super) fn finish(self) -> Result<(), AuditError> {
-        self.dead_links.finish()?;
-        self.others.into_iter().try_for_each(OutputFile::finish)
+        for file in self.files {
+            let path = file.get_ref().path().to_owned();
+            let file = file
+                .into_inner()
+                .map_err(|error| unwritable(&path, error.into_error()))?;
+            file.finish()?;
+        }
+        Ok(())
+    }
+
+    fn write<R: Serialize>(
+        &mut self,
+        name: &str,
+        rows: impl IntoIterator<Item = R>,
+    ) -> Result<(), AuditError> {
+        let file = self
+            .files
+            .iter_mut()
+            .zip(names())
+            .find(|(_, of)| *of == name);
+        let Some((file, _)) = file else { return Ok(()) };
+        rows.into_iter().try_for_each(|row| put(file, row))
+    }
+
+    fn write_group(&mut self, name: &str, groups: &TallyMap) -> Result<(), AuditError> {
+        let groups = groups.sorted().into_iter();
+        let rows =
+            groups.map(|(name, tally)| (Text(name), counts(tally), share(tally.dead_share())));
+        self.write(name, rows)
+    }
+
+    fn write_survival(&mut self, content: &PageContent) -> Result<(), AuditError> {
+        let curves = content
+            .survival
+            .iter()
+            .flat_map(|both| [&both.dead, &both.strict]);
+        let steps = ENDS.into_iter().zip(curves).flat_map(|(end, curve)| {
+            let steps = curve.steps.iter();
+            steps.map(move |step| (end, step.after, step.until, Number(step.survival)))
+        });
+        self.write("survival.csv", steps)?;
+        let ages = &content.figures.ages;
+        let lifetimes = ENDS
+            .into_iter()
+            .zip([&ages.lifetimes, &ages.strict_lifetimes]);
+        let lifetimes = lifetimes.flat_map(|(end, lifetimes)| {
+            let lifetimes = lifetimes.iter();
+            lifetimes.map(move |(life, weight)| (end, life.after, life.until, Number(weight)))
+        });
+        self.write("lifetimes.csv", lifetimes)
+    }
+
+    fn write_citations(&mut self, links: &[CitedLink]) -> Result<(), AuditError> {
+        let are_named = self.senders == SenderPolicy::Named;
+        let rows = links.iter().flat_map(|link| {
+            link.citations.iter().map(move |citation| {
+                let mut cells = vec![
+                    Some(Text(&link.link.url)),
+                    citation.date.as_deref().map(Text),
+                    citation.subject.as_deref().map(Text),
+                    citation.anchor.as_deref().map(Text),
+                    citation.list.as_deref().map(Text),
+                    Some(Text(&citation.place)),
+                ];
+                if are_named {
+                    cells.extend([
+                        citation.sender.as_deref().map(Text),
+                        citation.message_id.as_deref().map(Text),
+                    ]);
+                }
+                cells
+            })
+        });
+        self.write(CITATIONS, rows)
     }
 }
 
-/// A table that is written from the numbers of a report.
-enum CsvTable<'c> {
-    Cohorts(&'c Figures),
-    Shares(&'c Figures),
-    /// The name of the first column, and the groups.
-    Group(&'static str, &'c TallyMap),
-    Ages(&'c Figures),
-    Survival(Option<&'c Survival>),
-    Lifetimes(&'c Figures),
-    Protocols(&'c Figures),
-    Exclusions(&'c Figures),
-    Citations(&'c [CitedLink], SenderPolicy),
+fn put(file: &mut Writer<OutputFile>, row: impl Serialize) -> Result<(), AuditError> {
+    file.serialize(row)
+        .map_err(|error| unwritable(file.get_ref().path(), error.into()))
 }
 
-impl CsvTable<'_> {
-    fn write(&self, file: &mut OutputFile) -> Result<(), AuditError> {
-        match self {
-            CsvTable::Cohorts(figures) => cohorts(file, figures),
-            CsvTable::Shares(figures) => shares(file, figures),
-            CsvTable::Group(name, map) => group(file, name, map),
-            CsvTable::Ages(figures) => ages(file, figures),
-            CsvTable::Survival(survival) => curves(file, *survival),
-            CsvTable::Lifetimes(figures) => lifetimes(file, figures),
-            CsvTable::Protocols(figures) => protocols(file, figures),
-            CsvTable::Exclusions(figures) => exclusions(file, figures),
-            CsvTable::Citations(links, senders) => citations(file, links, *senders),
+/// Returns the cells of [`COUNTS`].
+fn counts(tally: &Tally) -> (u64, [u64; LinkState::ALL.len()], u64) {
+    let states = LinkState::ALL.map(|state| tally.count(state));
+    (tally.links(), states, tally.archived)
+}
+
+/// Returns the cells of a share and the ends of its interval.
+fn share(share: Option<Share>) -> [Option<Number>; 3] {
+    [
+        share.map(|share| Number(share.share)),
+        share.map(|share| Number(share.interval.low)),
+        share.map(|share| Number(share.interval.high)),
+    ]
+}
+
+/// A text of others. One that a spreadsheet would take for a formula begins with an apostrophe.
+struct Text<'t>(&'t str);
+
+impl Serialize for Text<'_> {
+    fn serialize<S: Serializer>(&self, cell: S) -> Result<S::Ok, S::Error> {
+        if is_formula(self.0.as_bytes()) {
+            cell.collect_str(&format_args!("'{}", self.0))
+        } else {
+            cell.serialize_str(self.0)
         }
     }
 }
 
-/// The numbers of links in all states, and of archived ones.
-fn counts(tally: &Tally) -> Vec<CsvCell<'static>> {
-    let mut cells = vec![csv_count(tally.links())];
-    cells.extend(LinkState::ALL.map(|state| csv_count(tally.count(state))));
-    cells.push(csv_count(tally.archived));
-    cells
-}
+/// A number with six decimal places.
+struct Number(f64);
 
-fn cohorts(file: &mut OutputFile, figures: &Figures) -> Result<(), AuditError> {
-    file.put(b"year,links,alive,redirected,dead_page,dead_host,unknown,archived\n")?;
-    figures.years.iter().try_for_each(|(year, tally)| {
-        let mut cells = vec![csv_text(year)];
-        cells.extend(counts(tally));
-        put_row(file, &cells)
-    })
-}
-
-fn shares(file: &mut OutputFile, figures: &Figures) -> Result<(), AuditError> {
-    file.put(
-        b"year,population,known,dead,dead_share,dead_low,dead_high,dead_archived,lost,not_asked,lost_share,lost_low,lost_high\n",
-    )?;
-    figures
-        .populations
-        .iter()
-        .try_for_each(|(year, population)| {
-            let tally = figures.years.get(year).copied().unwrap_or_default();
-            let mut cells = vec![csv_text(year), csv_count(*population)];
-            cells.extend([tally.known(), tally.dead()].map(csv_count));
-            cells.extend(csv_share(tally.dead_share()));
-            cells.extend([tally.dead_archived, tally.lost, tally.unanswered()].map(csv_count));
-            cells.extend(csv_share(tally.lost_share()));
-            put_row(file, &cells)
-        })
-}
-
-fn group(file: &mut OutputFile, name: &str, map: &TallyMap) -> Result<(), AuditError> {
-    let columns =
-        "links,alive,redirected,dead_page,dead_host,unknown,archived,dead_share,dead_low,dead_high";
-    file.put(format!("{name},{columns}\n").as_bytes())?;
-    map.sorted().into_iter().try_for_each(|(name, tally)| {
-        let mut cells = vec![csv_text(name)];
-        cells.extend(counts(tally));
-        cells.extend(csv_share(tally.dead_share()));
-        put_row(file, &cells)
-    })
-}
-
-fn ages(file: &mut OutputFile, figures: &Figures) -> Result<(), AuditError> {
-    file.put(
-        b"age_years,links,alive,redirected,dead_page,dead_host,unknown,archived,surviving_share,surviving_low,surviving_high\n",
-    )?;
-    figures.ages.by_year.iter().try_for_each(|(years, tally)| {
-        let mut cells = vec![csv_count(u64::from(*years))];
-        cells.extend(counts(tally));
-        cells.extend(csv_share(tally.surviving_share()));
-        put_row(file, &cells)
-    })
-}
-
-/// The names of the two definitions of an end, in the first column of survival and lifetimes.
-const ENDS: [&str; 2] = ["dead", "dead_or_redirected"];
-
-fn curves(file: &mut OutputFile, survival: Option<&Survival>) -> Result<(), AuditError> {
-    file.put(b"end,after_months,until_months,survival\n")?;
-    let curves: Vec<&SurvivalCurve> =
-        survival.map_or(Vec::new(), |both| vec![&both.dead, &both.strict]);
-    for (end, curve) in ENDS.into_iter().zip(curves) {
-        for step in &curve.steps {
-            let months = [step.after, step.until].map(|month| csv_count(u64::from(month)));
-            let survival = CsvCell::Number(Some(step.survival));
-            put_row(file, &[csv_text(end), months[0], months[1], survival])?;
-        }
+impl Serialize for Number {
+    fn serialize<S: Serializer>(&self, cell: S) -> Result<S::Ok, S::Error> {
+        cell.collect_str(&format_args!("{:.6}", self.0))
     }
-    Ok(())
-}
-
-fn lifetimes(file: &mut OutputFile, figures: &Figures) -> Result<(), AuditError> {
-    file.put(b"end,after_months,until_months,weight\n")?;
-    let both: [&LifetimeCounts; 2] = [&figures.ages.lifetimes, &figures.ages.strict_lifetimes];
-    for (end, lifetimes) in ENDS.into_iter().zip(both) {
-        for (lifetime, weight) in lifetimes.iter() {
-            let after = csv_count(u64::from(lifetime.after));
-            let until = CsvCell::Count(lifetime.until.map(u64::from));
-            put_row(
-                file,
-                &[csv_text(end), after, until, CsvCell::Number(Some(weight))],
-            )?;
-        }
-    }
-    Ok(())
-}
-
-fn protocols(file: &mut OutputFile, figures: &Figures) -> Result<(), AuditError> {
-    file.put(b"year,gopher,wais,prospero,telnet\n")?;
-    figures.protocols.iter().try_for_each(|(year, counts)| {
-        let mut cells = vec![csv_text(year)];
-        cells.extend(counts.map(csv_count));
-        put_row(file, &cells)
-    })
-}
-
-fn exclusions(file: &mut OutputFile, figures: &Figures) -> Result<(), AuditError> {
-    file.put(b"reason,links\n")?;
-    let mut excluded = figures.excluded.iter();
-    excluded.try_for_each(|(reason, count)| put_row(file, &[csv_text(reason), csv_count(*count)]))
-}
-
-fn citations(
-    file: &mut OutputFile,
-    links: &[CitedLink],
-    senders: SenderPolicy,
-) -> Result<(), AuditError> {
-    let is_named = senders == SenderPolicy::Named;
-    let columns: &[u8] = if is_named {
-        b"url,date,subject,anchor,list,place,sender,message_id\n"
-    } else {
-        b"url,date,subject,anchor,list,place\n"
-    };
-    file.put(columns)?;
-    for link in links {
-        for citation in &link.citations {
-            let mut cells = vec![
-                csv_text(&link.link.url),
-                CsvCell::Text(citation.date.as_deref()),
-                CsvCell::Text(citation.subject.as_deref()),
-                CsvCell::Text(citation.anchor.as_deref()),
-                CsvCell::Text(citation.list.as_deref()),
-                csv_text(&citation.place),
-            ];
-            if is_named {
-                cells.push(CsvCell::Text(citation.sender.as_deref()));
-                cells.push(CsvCell::Text(citation.message_id.as_deref()));
-            }
-            put_row(file, &cells)?;
-        }
-    }
-    Ok(())
 }

@@ -1,12 +1,11 @@
-//! All numbers of a report but those of single links, from one pass over the links.
+//! All numbers of a report but those of single links, from one pass over the links: numbers of
+//! groups, lifetimes, and the survival that is estimated from them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::checked_life::{EndOfLife, StateAtAge, lifetime, whole_months};
-use super::link_reader::{AuditedLink, StoredCheck};
-use super::tally::Tally;
+use super::links::{ArchiveAnswer, AuditedLink, StoredCheck};
 use crate::audit::state::LinkState;
-use crate::audit::statistics::LifetimeCounts;
+use crate::audit::statistics::{Lifetime, LifetimeCounts, Share, SurvivalCurve, Trials, turnbull};
 
 /// Number of months in a year of age.
 const YEAR_MONTHS: u32 = 12;
@@ -43,7 +42,6 @@ pub(super) struct Groups {
     pub(super) tlds: TallyMap,
 }
 
-/// Tallies by name.
 #[derive(Debug, Default)]
 pub(super) struct TallyMap(HashMap<String, Tally>);
 
@@ -75,7 +73,8 @@ pub(super) struct Ages {
     pub(super) by_year: BTreeMap<u32, Tally>,
     /// Links that have a lifetime.
     pub(super) links: u64,
-    /// Links with a result and no lifetime, because the date of the first citation is not known or is after the checks.
+    /// Links with a result and no lifetime, because the date of the first citation is not known or
+    /// is after the checks.
     pub(super) without_age: u64,
     /// Links that were checked more than once.
     pub(super) checked_again: u64,
@@ -225,5 +224,306 @@ fn entry<'m, T: Default>(map: &'m mut BTreeMap<String, T>, name: &str) -> &'m mu
 fn add_name(names: &mut BTreeSet<String>, name: &str) {
     if !names.contains(name) {
         names.insert(name.to_owned());
+    }
+}
+
+/// The numbers of a group of links that were planned.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Tally {
+    /// Links by state, in the order of [`LinkState::ALL`].
+    counts: [u64; LinkState::ALL.len()],
+    /// The weights of these links.
+    weights: [f64; LinkState::ALL.len()],
+    /// The links whose state is known.
+    known: Trials,
+    /// Links of any state with a capture in the archive.
+    pub(super) archived: u64,
+    /// Dead links with a capture.
+    pub(super) dead_archived: u64,
+    /// Dead links without a capture in an archive that was asked.
+    pub(super) lost: u64,
+    /// The dead links for which the archive answered.
+    answered: Trials,
+    /// The weight of the lost ones.
+    lost_weight: f64,
+}
+
+impl Tally {
+    pub(super) fn add(&mut self, state: LinkState, archive: ArchiveAnswer, weight: f64) {
+        let index = index_of(state);
+        self.counts[index] += 1;
+        self.weights[index] += weight;
+        if state != LinkState::Unknown {
+            self.known.add(weight);
+        }
+        if archive == ArchiveAnswer::Captured {
+            self.archived += 1;
+        }
+        if is_dead(state) {
+            self.add_dead(archive, weight);
+        }
+    }
+
+    fn add_dead(&mut self, archive: ArchiveAnswer, weight: f64) {
+        match archive {
+            ArchiveAnswer::Captured => self.dead_archived += 1,
+            ArchiveAnswer::None => {
+                self.lost += 1;
+                self.lost_weight += weight;
+            }
+            ArchiveAnswer::Unknown => return,
+        }
+        self.answered.add(weight);
+    }
+
+    /// Number of links in a state.
+    pub(super) fn count(&self, state: LinkState) -> u64 {
+        self.counts[index_of(state)]
+    }
+
+    pub(super) fn links(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+
+    /// Number of links whose state is known.
+    pub(super) fn known(&self) -> u64 {
+        self.links() - self.count(LinkState::Unknown)
+    }
+
+    pub(super) fn dead(&self) -> u64 {
+        self.count(LinkState::DeadPage) + self.count(LinkState::DeadHost)
+    }
+
+    /// Number of dead links for which the archive did not answer.
+    pub(super) fn unanswered(&self) -> u64 {
+        self.dead() - self.dead_archived - self.lost
+    }
+
+    /// The share of a state among the links whose state is known.
+    pub(super) fn share(&self, state: LinkState) -> Option<Share> {
+        self.known.share(self.weights[index_of(state)])
+    }
+
+    /// The share of dead links among those whose state is known.
+    pub(super) fn dead_share(&self) -> Option<Share> {
+        let weight = |state| self.weights[index_of(state)];
+        self.known
+            .share(weight(LinkState::DeadPage) + weight(LinkState::DeadHost))
+    }
+
+    /// The share of living links, redirected ones among them, among those whose state is known.
+    pub(super) fn surviving_share(&self) -> Option<Share> {
+        let weight = |state| self.weights[index_of(state)];
+        self.known
+            .share(weight(LinkState::Alive) + weight(LinkState::Redirected))
+    }
+
+    /// The archive's answers among the dead links, which are at least one.
+    pub(super) fn archive_shares(&self) -> ArchiveShares {
+        let weight = |state| self.weights[index_of(state)];
+        let dead = weight(LinkState::DeadPage) + weight(LinkState::DeadHost);
+        ArchiveShares {
+            archived: (self.answered.weight - self.lost_weight) / dead,
+            unanswered: (dead - self.answered.weight) / dead,
+            lost: self.lost_weight / dead,
+        }
+    }
+
+    /// The share of lost links among the dead ones for which the archive answered.
+    pub(super) fn lost_share(&self) -> Option<Share> {
+        self.answered.share(self.lost_weight)
+    }
+}
+
+/// Shares of dead links by the answer of the archive; their sum is 1.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ArchiveShares {
+    pub(super) archived: f64,
+    pub(super) unanswered: f64,
+    pub(super) lost: f64,
+}
+
+/// Returns `true` if the page or its host is gone.
+pub(super) fn is_dead(state: LinkState) -> bool {
+    matches!(state, LinkState::DeadPage | LinkState::DeadHost)
+}
+
+fn index_of(state: LinkState) -> usize {
+    match state {
+        LinkState::Alive => 0,
+        LinkState::Redirected => 1,
+        LinkState::DeadPage => 2,
+        LinkState::DeadHost => 3,
+        LinkState::Unknown => 4,
+    }
+}
+
+/// Length of a month in seconds: a twelfth of 365.25 days.
+const MONTH_SECONDS: i64 = 2_629_800;
+
+/// The end of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum EndOfLife {
+    /// The page or its host is gone.
+    Dead,
+    /// The page or its host is gone, or the link redirects to another domain or a front page.
+    DeadOrRedirected,
+}
+
+impl EndOfLife {
+    fn holds(self, state: LinkState) -> bool {
+        match self {
+            EndOfLife::Dead => is_dead(state),
+            EndOfLife::DeadOrRedirected => is_dead(state) || state == LinkState::Redirected,
+        }
+    }
+}
+
+/// A result of a check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct StateAtAge {
+    /// Seconds from the first citation to the check.
+    age_seconds: i64,
+    state: LinkState,
+}
+
+/// Returns the lifetime that checks show, which are in the order of their time: it ended between
+/// the last check that found the link living and the first after it that found it dead. Checks
+/// without a result, and those before the first citation, show nothing.
+fn lifetime(checks: &[StateAtAge], end: EndOfLife) -> Option<Lifetime> {
+    let mut found = None;
+    let known = checks
+        .iter()
+        .filter(|check| check.state != LinkState::Unknown && 0 <= check.age_seconds);
+    for check in known {
+        found = Some(match (found, end.holds(check.state)) {
+            (_, false) => Lifetime {
+                after: whole_months(check.age_seconds),
+                until: None,
+            },
+            (None, true) => Lifetime {
+                after: 0,
+                until: Some(begun_months(check.age_seconds)),
+            },
+            (Some(Lifetime { after, until: None }), true) => Lifetime {
+                after,
+                until: Some(begun_months(check.age_seconds)),
+            },
+            (Some(earlier), true) => earlier,
+        });
+    }
+    found
+}
+
+/// Months that have passed.
+fn whole_months(seconds: i64) -> u32 {
+    u32::try_from(seconds / MONTH_SECONDS).unwrap_or_default()
+}
+
+/// Months that have begun, so that the end of a life is after its `after`.
+fn begun_months(seconds: i64) -> u32 {
+    whole_months(seconds) + 1
+}
+
+/// Estimated survival from the first citation.
+#[derive(Clone, Debug)]
+pub(super) struct Survival {
+    /// To the death of the page or its host.
+    pub(super) dead: SurvivalCurve,
+    /// To its death or a redirect elsewhere.
+    pub(super) strict: SurvivalCurve,
+}
+
+impl Survival {
+    /// Estimates survival; `None` if no link has a lifetime.
+    pub(super) fn of(ages: &Ages) -> Option<Survival> {
+        Some(Survival {
+            dead: turnbull(&ages.lifetimes)?,
+            strict: turnbull(&ages.strict_lifetimes)?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_links_are_counted_and_change_no_share() {
+        let mut tally = Tally::default();
+        for (state, archive) in [
+            (LinkState::Alive, ArchiveAnswer::Captured),
+            (LinkState::Redirected, ArchiveAnswer::Unknown),
+            (LinkState::DeadPage, ArchiveAnswer::Captured),
+            (LinkState::DeadHost, ArchiveAnswer::None),
+            (LinkState::DeadHost, ArchiveAnswer::Unknown),
+            (LinkState::Unknown, ArchiveAnswer::Captured),
+        ] {
+            tally.add(state, archive, 2.0);
+        }
+        assert_eq!((tally.links(), tally.known(), tally.dead()), (6, 5, 3));
+        assert_eq!((tally.archived, tally.dead_archived), (3, 1));
+        assert_eq!((tally.lost, tally.unanswered()), (1, 1));
+        let share = |share: Option<Share>| share.unwrap().share;
+        assert!((share(tally.dead_share()) - 0.6).abs() < 1e-12);
+        assert!((share(tally.surviving_share()) - 0.4).abs() < 1e-12);
+        assert!((share(tally.lost_share()) - 0.5).abs() < 1e-12);
+        let shares = tally.archive_shares();
+        for share in [shares.archived, shares.unanswered, shares.lost] {
+            assert!((share - 1.0 / 3.0).abs() < 1e-12, "{shares:?}");
+        }
+        assert!((share(tally.share(LinkState::DeadHost)) - 0.4).abs() < 1e-12);
+        for (index, state) in LinkState::ALL.into_iter().enumerate() {
+            assert_eq!(index_of(state), index);
+        }
+    }
+
+    #[track_caller]
+    fn check(states: &[(i64, LinkState)], expected: Option<(u32, Option<u32>)>) {
+        let checks: Vec<_> = states
+            .iter()
+            .map(|&(months, state)| StateAtAge {
+                age_seconds: months * MONTH_SECONDS + 1,
+                state,
+            })
+            .collect();
+        let found = lifetime(&checks, EndOfLife::Dead).map(|life| (life.after, life.until));
+        assert_eq!(found, expected, "{states:?}");
+    }
+
+    #[test]
+    fn a_lifetime_ends_between_the_last_living_and_the_first_dead_check() {
+        use LinkState::{Alive, DeadHost, DeadPage, Redirected, Unknown};
+        check(&[], None);
+        check(&[(5, Unknown)], None);
+        check(&[(-2, Alive)], None);
+        check(&[(5, Alive)], Some((5, None)));
+        check(&[(5, DeadPage)], Some((0, Some(6))));
+        check(&[(5, Alive), (7, DeadHost)], Some((5, Some(8))));
+        check(&[(5, Alive), (5, DeadHost)], Some((5, Some(6))));
+        check(
+            &[(5, Redirected), (7, DeadHost), (9, DeadPage)],
+            Some((5, Some(8))),
+        );
+        check(
+            &[(5, Alive), (6, Unknown), (7, DeadHost)],
+            Some((5, Some(8))),
+        );
+        // It came back.
+        check(&[(5, DeadHost), (7, Alive)], Some((7, None)));
+        check(
+            &[(5, DeadHost), (7, Alive), (9, DeadPage)],
+            Some((7, Some(10))),
+        );
+    }
+
+    #[test]
+    fn redirected_links_may_count_as_ended() {
+        let checks = [StateAtAge {
+            age_seconds: 0,
+            state: LinkState::Redirected,
+        }];
+        let strict = lifetime(&checks, EndOfLife::DeadOrRedirected).unwrap();
+        assert_eq!((strict.after, strict.until), (0, Some(1)));
     }
 }

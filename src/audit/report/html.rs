@@ -1,91 +1,167 @@
-//! The text of an HTML page. Only constants are written as they are; everything else is escaped.
+//! Values of the page as HTML: text that is escaped, numbers for readers, tables.
 
+use std::fmt::Write;
+
+use maud::{Escaper, Markup, Render, html};
+
+use crate::audit::statistics::Share;
 use crate::diagnostic::{printable, shortened};
 use crate::limits::REPORT_TEXT_CHARS;
 
-/// An HTML text that is being written.
-#[derive(Debug, Default)]
-pub(super) struct Html(String);
+/// Text of the database. Control characters and those that change the direction of writing are
+/// shown as escapes.
+pub(super) struct Text<'t>(pub(super) &'t str);
 
-impl Html {
-    /// Appends markup, which is a constant of this program.
-    pub(super) fn raw(&mut self, markup: &'static str) -> &mut Html {
-        self.0.push_str(markup);
-        self
+impl Render for Text<'_> {
+    fn render_to(&self, page: &mut String) {
+        // Writing to a `String` does not fail.
+        let _ = Escaper::new(page).write_str(&printable(self.0));
     }
+}
 
-    /// Appends text, for the content of an element or between the quotation marks of an attribute. Control characters and those that
-    /// change the direction of writing are shown as escapes.
-    pub(super) fn text(&mut self, text: &str) -> &mut Html {
-        for c in printable(text).chars() {
-            match c {
-                '&' => self.0.push_str("&amp;"),
-                '<' => self.0.push_str("&lt;"),
-                '>' => self.0.push_str("&gt;"),
-                '"' => self.0.push_str("&quot;"),
-                '\'' => self.0.push_str("&#39;"),
-                _ => self.0.push(c),
+/// Returns text of others, isolated from the direction of the text around it; of a long one only
+/// the beginning.
+pub(super) fn foreign(text: &str) -> Markup {
+    html! { bdi { (Text(&shortened(text, REPORT_TEXT_CHARS))) } }
+}
+
+/// Returns the day of a time, which no line break divides.
+pub(super) fn day(time: &str) -> Markup {
+    html! { span.whole { (Text(date(time))) } }
+}
+
+/// Returns the part of a time before its `T`.
+pub(super) fn date(time: &str) -> &str {
+    time.split('T').next().unwrap_or(time)
+}
+
+/// Returns a number with commas between thousands.
+pub(super) fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if 0 < index && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Returns a number and the noun for it: `1,000 links`.
+pub(super) fn grouped_noun(count: u64, one: &str, many: &str) -> String {
+    format!("{} {}", grouped(count), if count == 1 { one } else { many })
+}
+
+/// Returns a number with two decimal places, for coordinates.
+pub(super) fn coordinate(number: f64) -> String {
+    format!("{number:.2}")
+}
+
+/// Returns a share as a percentage.
+pub(super) fn percent(share: f64) -> String {
+    format!("{:.1}\u{a0}%", share * 100.0)
+}
+
+/// Returns the interval of a share as percentages: `12.1–15.0 %`.
+pub(super) fn interval(share: &Share) -> String {
+    let (low, high) = (share.interval.low * 100.0, percent(share.interval.high));
+    format!("{low:.1}\u{2013}{high}")
+}
+
+/// A column of a table.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Column {
+    title: &'static str,
+    /// `n` for numbers, which are aligned at their ends.
+    class: Option<&'static str>,
+}
+
+/// Creates a column of texts.
+pub(super) const fn text_column(title: &'static str) -> Column {
+    Column { title, class: None }
+}
+
+/// Creates a column of numbers.
+pub(super) const fn number_column(title: &'static str) -> Column {
+    let class = Some("n");
+    Column { title, class }
+}
+
+/// A cell of a table.
+#[derive(Clone, Debug)]
+pub(super) enum Cell<'t> {
+    /// A text of others.
+    Foreign(&'t str),
+    /// A text of this program.
+    Own(&'static str),
+    /// A number of links.
+    Count(u64),
+    /// An estimated share, in percent.
+    Share(Option<Share>),
+    /// The confidence interval of a share.
+    Interval(Option<Share>),
+}
+
+impl Cell<'_> {
+    /// Returns the number by which the cell is sorted, if its text does not show it.
+    fn sort_value(&self) -> Option<String> {
+        match self {
+            Cell::Foreign(_) | Cell::Own(_) => None,
+            Cell::Count(count) => Some(count.to_string()),
+            Cell::Share(share) | Cell::Interval(share) => {
+                Some(coordinate(share.map_or(-1.0, |share| share.share * 100.0)))
             }
         }
-        self
     }
+}
 
-    /// Appends text of others, isolated from the direction of the text around it; of a long one only the beginning.
-    pub(super) fn foreign(&mut self, text: &str) -> &mut Html {
-        self.raw("<bdi>")
-            .text(&shortened(text, REPORT_TEXT_CHARS))
-            .raw("</bdi>")
-    }
-
-    /// Appends a whole number, with commas between thousands.
-    pub(super) fn count(&mut self, count: u64) -> &mut Html {
-        let digits = count.to_string();
-        for (index, digit) in digits.chars().enumerate() {
-            if 0 < index && (digits.len() - index).is_multiple_of(3) {
-                self.0.push(',');
-            }
-            self.0.push(digit);
+impl Render for Cell<'_> {
+    fn render(&self) -> Markup {
+        match self {
+            Cell::Foreign("") => html! { span.none { "none" } },
+            Cell::Foreign(text) => foreign(text),
+            Cell::Own(text) => html! { (text) },
+            Cell::Count(count) => html! { (grouped(*count)) },
+            Cell::Share(None) | Cell::Interval(None) => html! { "\u{2013}" },
+            Cell::Share(Some(share)) => html! { (percent(share.share)) },
+            Cell::Interval(Some(share)) => html! { (interval(share)) },
         }
-        self
     }
+}
 
-    /// Appends a whole number and the noun for it.
-    pub(super) fn counted(
-        &mut self,
-        count: u64,
-        one: &'static str,
-        many: &'static str,
-    ) -> &mut Html {
-        let noun = if count == 1 { one } else { many };
-        self.count(count).raw(" ").raw(noun)
+/// Returns a table. The first cell of a row is its name; the row `last` is not sorted.
+pub(super) fn table<'t>(
+    caption: &str,
+    columns: &[Column],
+    rows: impl Iterator<Item = Vec<Cell<'t>>>,
+    last: Option<Vec<Cell<'t>>>,
+) -> Markup {
+    html! {
+        div.scroll role="region" tabindex="0" aria-label=(caption) { "\n"
+            table.sortable { "\n"
+                caption { (caption) } "\n"
+                thead { tr { @for column in columns {
+                    th scope="col" class=[column.class] { (column.title) }
+                } } } "\n"
+                tbody { "\n" @for cells in rows { (row(columns, &cells)) } } "\n"
+                @if let Some(cells) = last { tfoot { "\n" (row(columns, &cells)) } "\n" }
+            } "\n"
+        } "\n"
     }
+}
 
-    /// Appends a day, which no line break divides.
-    pub(super) fn day(&mut self, day: &str) -> &mut Html {
-        self.raw("<span class=\"whole\">").text(day).raw("</span>")
-    }
-
-    /// Appends a whole number without commas, as attributes need it.
-    pub(super) fn digits(&mut self, number: u64) -> &mut Html {
-        self.0.push_str(&number.to_string());
-        self
-    }
-
-    /// Appends a number with two decimal places, for coordinates.
-    pub(super) fn coordinate(&mut self, number: f64) -> &mut Html {
-        self.0.push_str(&format!("{number:.2}"));
-        self
-    }
-
-    /// Appends a share as a percentage.
-    pub(super) fn percent(&mut self, share: f64) -> &mut Html {
-        self.0.push_str(&format!("{:.1}\u{a0}%", share * 100.0));
-        self
-    }
-
-    /// Returns the page.
-    pub(super) fn into_bytes(self) -> Vec<u8> {
-        self.0.into_bytes()
+fn row(columns: &[Column], cells: &[Cell<'_>]) -> Markup {
+    let mut cells = cells.iter().zip(columns);
+    html! {
+        tr {
+            @if let Some((name, column)) = cells.next() {
+                th scope="row" class=[column.class] data-v=[name.sort_value()] { (name) }
+            }
+            @for (cell, column) in cells {
+                td class=[column.class] data-v=[cell.sort_value()] { (cell) }
+            }
+        } "\n"
     }
 }
 
@@ -93,26 +169,17 @@ impl Html {
 mod tests {
     use super::*;
 
-    #[track_caller]
-    fn check(write: impl FnOnce(&mut Html) -> &mut Html, expected: &str) {
-        let mut html = Html::default();
-        write(&mut html);
-        assert_eq!(html.0, expected);
-    }
-
     #[test]
     fn text_holds_no_markup_and_no_control() {
-        check(
-            |html| html.text("<b a=\"'\">&\u{1b}[0m\u{202e}\u{e9}\n"),
-            "&lt;b a=&quot;&#39;&quot;&gt;&amp;\\u{1b}[0m\\u{202e}\u{e9}\\u{a}",
+        let text = Text("<b a=\"'\">&\u{1b}[0m\u{202e}\u{e9}\n").render();
+        assert_eq!(
+            text.0,
+            "&lt;b a=&quot;'&quot;&gt;&amp;\\u{1b}[0m\\u{202e}\u{e9}\\u{a}"
         );
-        let long = "\u{e9}".repeat(REPORT_TEXT_CHARS + 1);
         let cut = "\u{e9}".repeat(REPORT_TEXT_CHARS);
-        check(
-            |html| html.foreign(&long),
-            &format!("<bdi>{cut}\u{2026}</bdi>"),
-        );
-        check(|html| html.foreign(&cut), &format!("<bdi>{cut}</bdi>"));
+        let long = format!("{cut}\u{e9}");
+        assert_eq!(foreign(&long).0, format!("<bdi>{cut}\u{2026}</bdi>"));
+        assert_eq!(foreign(&cut).0, format!("<bdi>{cut}</bdi>"));
     }
 
     #[test]
@@ -123,11 +190,11 @@ mod tests {
             (1000, "1,000"),
             (1_234_567, "1,234,567"),
         ] {
-            check(|html| html.count(count), expected);
+            assert_eq!(grouped(count), expected);
         }
-        check(|html| html.counted(1, "link", "links"), "1 link");
-        check(|html| html.counted(1_000, "link", "links"), "1,000 links");
-        check(|html| html.percent(0.4567), "45.7\u{a0}%");
-        check(|html| html.coordinate(1.0 / 3.0), "0.33");
+        assert_eq!(grouped_noun(1, "link", "links"), "1 link");
+        assert_eq!(grouped_noun(1_000, "link", "links"), "1,000 links");
+        assert_eq!(percent(0.4567), "45.7\u{a0}%");
+        assert_eq!(coordinate(1.0 / 3.0), "0.33");
     }
 }

@@ -1,33 +1,25 @@
-//! Files of a report: written aside, renamed when they are complete, and never over the database. Devices and pipes are written in
-//! place.
+//! Files of a report: written aside, renamed when they are complete, and never over the database.
+//!
+//! Devices and pipes are written in place. A folder of CSV files does not stay if a report fails.
 
-use std::ffi::OsString;
-use std::fs::File;
-use std::io::{self, Stdout};
+use std::fs::{self, File};
+use std::io::{self, Stdout, Write};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FileType, fstat};
-use rustix::stdio::stdout;
-
 use super::ReportJob;
-use crate::audit::error::{AuditError, OutputError};
-use crate::sink::{FileSink, OutputPlace, PipeSink, Sink, discardable_path, open_device, resolve};
-use crate::walk::DeviceInode;
-
-/// Bytes that are collected before they are written.
-const BUFFER_BYTES: usize = 256 << 10;
+use crate::audit::error::AuditError;
+use crate::load::is_file_of_database;
+use crate::sink::{
+    FileIdentity, FileSink, OutputPlace, PipeSink, Sink, discardable_path, open_device, resolve,
+};
 
 /// The name of standard output in messages.
 const STDOUT_NAME: &str = "standard output";
-
-/// Files that SQLite keeps beside a database, by the ends of their names.
-const DATABASE_ENDS: [&str; 4] = ["", "-wal", "-shm", "-journal"];
 
 /// A file that is being written. It is discarded if it is dropped before [`OutputFile::finish`].
 pub(super) struct OutputFile {
     path: PathBuf,
     sink: ReportSink,
-    buffer: Vec<u8>,
 }
 
 enum ReportSink {
@@ -44,36 +36,27 @@ impl OutputFile {
             OutputPlace::Device(path) => open_device(&path).map(ReportSink::Device),
             OutputPlace::File(path) => FileSink::create_discardable(&path).map(ReportSink::File),
         };
-        let sink = sink.map_err(|error| unwritable(path, &error))?;
+        let sink = sink.map_err(|error| unwritable(path, error))?;
         Ok(OutputFile {
             path: path.to_owned(),
             sink,
-            buffer: Vec::new(),
         })
     }
 
-    /// Appends text.
+    /// Returns the path as the user gave it.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
     pub(super) fn put(&mut self, text: &[u8]) -> Result<(), AuditError> {
-        self.buffer.extend_from_slice(text);
-        if BUFFER_BYTES < self.buffer.len() {
-            self.flush()?;
-        }
-        Ok(())
+        let put = self.write_all(text);
+        put.map_err(|error| unwritable(&self.path, error))
     }
 
     /// Gives the file its name.
     pub(super) fn finish(mut self) -> Result<(), AuditError> {
-        self.flush()?;
         let finished = self.sink().finish();
-        finished.map_err(|error| unwritable(&self.path, &error))
-    }
-
-    fn flush(&mut self) -> Result<(), AuditError> {
-        let buffer = std::mem::take(&mut self.buffer);
-        // A reader of standard output that has gone wants no more.
-        let put = self.sink().put(&buffer);
-        put.map(drop)
-            .map_err(|error| unwritable(&self.path, &error))
+        finished.map_err(|error| unwritable(&self.path, error))
     }
 
     fn sink(&mut self) -> &mut dyn Sink {
@@ -85,6 +68,17 @@ impl OutputFile {
     }
 }
 
+impl Write for OutputFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // A reader of standard output that has gone wants no more.
+        self.sink().put(bytes).map(|_| bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 impl Drop for OutputFile {
     fn drop(&mut self) {
         if let ReportSink::File(file) = &mut self.sink {
@@ -93,26 +87,17 @@ impl Drop for OutputFile {
     }
 }
 
-fn unwritable(path: &Path, error: &io::Error) -> AuditError {
+pub(super) fn unwritable(path: &Path, error: io::Error) -> AuditError {
     let name = match OutputPlace::of(path) {
         OutputPlace::Stdout => Path::new(STDOUT_NAME),
         _ => path,
     };
-    OutputError::not_written(name, error).into()
+    AuditError::output(&format!("write {}", name.display()), error)
 }
 
-/// Checks that no file of a report is the database, or another of its files. `names` are those of the CSV files.
+/// Checks that no file of a report is the database, or another of its files. `names` are those of
+/// the CSV files.
 pub(super) fn check(job: &ReportJob, names: &[&str]) -> Result<(), AuditError> {
-    // SQLite names the others after the file that a link leads to.
-    let database = resolve(&job.database).unwrap_or_else(|_| job.database.clone());
-    let database: Vec<_> = DATABASE_ENDS
-        .iter()
-        .map(|end| {
-            let mut path = OsString::from(&database);
-            path.push(end);
-            FileIdentity::of(Path::new(&path))
-        })
-        .collect();
     let folder = job.csv_folder.iter();
     let mut outputs: Vec<(PathBuf, FileIdentity)> = folder
         .clone()
@@ -121,12 +106,18 @@ pub(super) fn check(job: &ReportJob, names: &[&str]) -> Result<(), AuditError> {
     let csv = folder.flat_map(|folder| names.iter().map(move |name| folder.join(name)));
     for path in [job.output.clone()].into_iter().chain(csv) {
         for (written, identity) in written_files(&path) {
-            if database.contains(&identity) {
-                return Err(OutputError::OverwritesDatabase { file: written }.into());
+            if is_file_of_database(&job.database, &identity) {
+                return Err(AuditError::unusable(format!(
+                    "{} would overwrite the database; name another file",
+                    written.display()
+                )));
             }
             if let Some((other, _)) = outputs.iter().find(|(_, other)| *other == identity) {
-                let names = [other.clone(), written];
-                return Err(OutputError::SameFile { names }.into());
+                return Err(AuditError::unusable(format!(
+                    "{} and {} would be the same file; name two files",
+                    other.display(),
+                    written.display()
+                )));
             }
             outputs.push((written, identity));
         }
@@ -134,8 +125,8 @@ pub(super) fn check(job: &ReportJob, names: &[&str]) -> Result<(), AuditError> {
     Ok(())
 }
 
-/// Returns the files that are written for an output, with their names for messages. An open file of this process, such as
-/// `/dev/fd/3` or standard output, may be a regular one.
+/// Returns the files that are written for an output, with their names for messages. An open file of
+/// this process, such as `/dev/fd/3` or standard output, may be a regular one.
 fn written_files(path: &Path) -> Vec<(PathBuf, FileIdentity)> {
     let named = |path: PathBuf| {
         let identity = FileIdentity::of(&path);
@@ -154,26 +145,47 @@ fn written_files(path: &Path) -> Vec<(PathBuf, FileIdentity)> {
     }
 }
 
-/// The identity of a file that may not exist yet.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum FileIdentity {
-    Existing(DeviceInode),
-    /// The path with links resolved.
-    Missing(PathBuf),
+/// The folder of the CSV files. If this run created it, it is removed when it is dropped without
+/// files.
+pub(super) struct TableFolder {
+    path: PathBuf,
+    is_new: bool,
 }
 
-impl FileIdentity {
-    fn of(path: &Path) -> FileIdentity {
-        match path.metadata() {
-            Ok(metadata) => FileIdentity::Existing(DeviceInode::of(&metadata)),
-            Err(_) => FileIdentity::Missing(resolve(path).unwrap_or_else(|_| path.to_owned())),
+impl TableFolder {
+    /// Creates the folder if it is missing.
+    ///
+    /// # Errors
+    ///
+    /// The path is a file, or the folder cannot be created.
+    pub(super) fn create(path: &Path) -> Result<TableFolder, AuditError> {
+        let is_new = !path.exists();
+        match fs::create_dir_all(path) {
+            Ok(()) => Ok(TableFolder {
+                path: path.to_owned(),
+                is_new,
+            }),
+            Err(_) if path.exists() => Err(AuditError::unusable(format!(
+                "{} is a file; name a folder for the CSV files with `--csv`",
+                path.display()
+            ))),
+            Err(error) => {
+                let action = format!("create {}", path.display());
+                Err(AuditError::output(&action, error))
+            }
         }
     }
 
-    /// The identity of standard output; `None` if that is no regular file.
-    fn of_stdout() -> Option<FileIdentity> {
-        let stat = fstat(stdout()).ok()?;
-        let is_file = FileType::from_raw_mode(stat.st_mode).is_file();
-        is_file.then(|| FileIdentity::Existing(DeviceInode::of_stat(&stat)))
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for TableFolder {
+    fn drop(&mut self) {
+        if self.is_new {
+            // The system keeps a folder that is not empty.
+            let _ = fs::remove_dir(&self.path);
+        }
     }
 }

@@ -1,14 +1,17 @@
-//! Turnbull's non-parametric maximum likelihood estimate of survival from interval-censored lifetimes.
+//! Turnbull's non-parametric maximum likelihood estimate of survival from interval-censored
+//! lifetimes: links are checked now and then.
 //!
-//! The likelihood can be raised only by probability in the innermost intervals: those from the start of one lifetime to the end of
-//! another with no start or end between. Rounds of expectation and maximization alternate with the iterative convex minorant
-//! (Wellner and Zhan 1997) until the gradient proves that no estimate is likelier by more than [`DISTANCE`].
+//! The likelihood can be raised only by probability in the innermost intervals: those from the
+//! start of one lifetime to the end of another with no start or end between. Rounds of expectation
+//! and maximization alternate with the iterative convex minorant (Wellner and Zhan 1997) until the
+//! gradient proves that no estimate is likelier by more than [`DISTANCE`].
 
-use super::isotonic::{WeightedValue, isotonic};
-use super::lifetime::{Lifetime, LifetimeCounts};
+use std::collections::BTreeMap;
+
 use crate::limits::SURVIVAL_ROUNDS;
 
-/// Distance from the maximum of the logarithm of the likelihood at which the estimate ends. A standard error is a distance of 0.5.
+/// Distance from the maximum of the logarithm of the likelihood at which the estimate ends. A
+/// standard error is a distance of 0.5.
 const DISTANCE: f64 = 1e-6;
 
 /// The relative distance that rounding allows.
@@ -52,7 +55,6 @@ pub(in crate::audit) enum HalfLife {
 }
 
 impl SurvivalCurve {
-    /// Returns the half-life.
     pub(in crate::audit) fn half_life(&self) -> HalfLife {
         match self.steps.iter().find(|step| step.survival <= 0.5) {
             Some(step) => HalfLife::Between {
@@ -96,7 +98,8 @@ pub(in crate::audit) fn turnbull(lifetimes: &LifetimeCounts) -> Option<SurvivalC
 
 /// The innermost intervals, in order.
 fn innermost_intervals(lifetimes: &LifetimeCounts) -> Vec<Lifetime> {
-    /// In the order of borders at one age: a lifetime that is longer than an age begins after those that end there.
+    /// In the order of borders at one age: a lifetime that is longer than an age begins after those
+    /// that end there.
     #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     enum Border {
         End,
@@ -175,8 +178,9 @@ impl Estimate {
         false
     }
 
-    /// Gives each interval the share of the lifetimes that are expected in it. Returns the largest slope of the likelihood towards
-    /// one interval, relative to the weight; it bounds the distance from the maximum.
+    /// Gives each interval the share of the lifetimes that are expected in it. Returns the largest
+    /// slope of the likelihood towards one interval, relative to the weight; it bounds the distance
+    /// from the maximum.
     fn expect_and_maximize(&mut self) -> f64 {
         let mut slopes = vec![0.0; self.reached.len()];
         for one in &self.observations {
@@ -241,5 +245,332 @@ impl Estimate {
     }
 }
 
+/// A value and its weight, which is positive.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct WeightedValue {
+    value: f64,
+    weight: f64,
+}
+
+/// Values that are replaced by their mean.
+#[derive(Clone, Copy, Debug)]
+struct Pool {
+    mean: f64,
+    weight: f64,
+    len: usize,
+}
+
+/// Returns the non-decreasing values with the smallest weighted sum of squared distances to
+/// `values`.
+///
+/// Linear in the number of values.
+fn isotonic(values: &[WeightedValue]) -> Vec<f64> {
+    let mut pools: Vec<Pool> = Vec::new();
+    for value in values {
+        let mut pool = Pool {
+            mean: value.value,
+            weight: value.weight,
+            len: 1,
+        };
+        while let Some(last) = pools.pop_if(|last| pool.mean <= last.mean) {
+            let weight = last.weight + pool.weight;
+            pool = Pool {
+                mean: (last.mean * last.weight + pool.mean * pool.weight) / weight,
+                weight,
+                len: last.len + pool.len,
+            };
+        }
+        pools.push(pool);
+    }
+    let repeated = pools
+        .into_iter()
+        .flat_map(|pool| std::iter::repeat_n(pool.mean, pool.len));
+    repeated.collect()
+}
+
+/// A lifetime in months, as far as checks show it: longer than `after`, and at most `until`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::audit) struct Lifetime {
+    /// Age at the last check that found the link living; 0 without one.
+    pub(in crate::audit) after: u32,
+    /// Age at the first check after it that found the link dead; `None` if there is none. Larger
+    /// than `after`.
+    pub(in crate::audit) until: Option<u32>,
+}
+
+/// Lifetimes and the sums of the weights of the links that have them.
+#[derive(Clone, Debug, Default)]
+pub(in crate::audit) struct LifetimeCounts(BTreeMap<Lifetime, f64>);
+
+impl LifetimeCounts {
+    pub(in crate::audit) fn add(&mut self, lifetime: Lifetime, weight: f64) {
+        *self.0.entry(lifetime).or_default() += weight;
+    }
+
+    /// The distinct lifetimes in order, each with its weight.
+    pub(in crate::audit) fn iter(&self) -> impl Iterator<Item = (Lifetime, f64)> {
+        self.0.iter().map(|(lifetime, weight)| (*lifetime, *weight))
+    }
+}
+
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    fn counts(lifetimes: &[(u32, Option<u32>, f64)]) -> LifetimeCounts {
+        let mut counts = LifetimeCounts::default();
+        for &(after, until, weight) in lifetimes {
+            counts.add(Lifetime { after, until }, weight);
+        }
+        counts
+    }
+
+    #[track_caller]
+    fn check(lifetimes: &[(u32, Option<u32>, f64)], expected: &[(u32, u32, f64)]) {
+        let curve = turnbull(&counts(lifetimes)).unwrap();
+        let found: Vec<_> = curve
+            .steps
+            .iter()
+            .map(|step| (step.after, step.until))
+            .collect();
+        let intervals: Vec<_> = expected.iter().map(|step| (step.0, step.1)).collect();
+        assert_eq!(found, intervals);
+        for (step, expected) in curve.steps.iter().zip(expected) {
+            let error = (step.survival - expected.2).abs();
+            assert!(error < 1e-5, "{step:?} instead of {expected:?}");
+        }
+        assert!(curve.is_converged);
+    }
+
+    /// With one check of each link the estimate is the isotonic regression of the shares by age.
+    #[test]
+    fn one_check_gives_isotonic_shares() {
+        let mut lifetimes = Vec::new();
+        let shares = [(12, 90.0), (24, 70.0), (36, 80.0), (48, 40.0)];
+        for (age, living) in shares {
+            lifetimes.push((age, None, living));
+            lifetimes.push((0, Some(age), 100.0 - living));
+        }
+        check(&lifetimes, &[(0, 12, 0.9), (12, 24, 0.75), (36, 48, 0.4)]);
+        let curve = turnbull(&counts(&lifetimes)).unwrap();
+        let expected = HalfLife::Between {
+            after: 36,
+            until: 48,
+        };
+        assert_eq!(curve.half_life(), expected);
+    }
+
+    /// Exact lifetimes and right-censored ones give the estimate of Kaplan and Meier: 5/6, then 5/6
+    /// * 2/4, then 0.
+    #[test]
+    fn exact_lifetimes_give_kaplan_and_meier() {
+        let lifetimes = [
+            (4, Some(5), 1.0),
+            (6, None, 1.0),
+            (9, Some(10), 2.0),
+            (11, None, 1.0),
+            (14, Some(15), 1.0),
+        ];
+        check(
+            &lifetimes,
+            &[(4, 5, 5.0 / 6.0), (9, 10, 5.0 / 12.0), (14, 15, 0.0)],
+        );
+    }
+
+    /// Months until retraction of the breast after radiotherapy (Finkelstein and Wolfe 1985), the
+    /// usual example. The probabilities are those that are printed for it, for instance by the
+    /// package `interval` of R.
+    #[test]
+    fn the_textbook_example_has_its_known_values() {
+        let until = |pairs: &[(u32, u32)]| -> Vec<_> {
+            pairs
+                .iter()
+                .map(|&(after, until)| (after, Some(until), 1.0))
+                .collect()
+        };
+        let mut lifetimes = until(&[
+            (25, 37),
+            (6, 10),
+            (0, 5),
+            (0, 7),
+            (26, 40),
+            (27, 34),
+            (7, 16),
+            (36, 44),
+            (5, 11),
+            (19, 35),
+            (7, 14),
+            (36, 48),
+            (17, 25),
+            (37, 44),
+            (0, 8),
+            (4, 11),
+            (17, 25),
+            (19, 26),
+            (11, 15),
+            (11, 18),
+            (5, 12),
+        ]);
+        let living = [
+            45, 37, 46, 18, 46, 46, 24, 46, 36, 17, 46, 37, 24, 40, 32, 33, 15, 46, 37, 22, 38, 34,
+            46, 36, 46,
+        ];
+        lifetimes.extend(living.map(|after| (after, None, 1.0)));
+        let masses = [
+            (4, 5, 0.0463),
+            (6, 7, 0.0334),
+            (7, 8, 0.0887),
+            (11, 12, 0.0708),
+            (24, 25, 0.0926),
+            (33, 34, 0.0818),
+            (38, 40, 0.1209),
+            (46, 48, 0.4656),
+        ];
+        let curve = turnbull(&counts(&lifetimes)).unwrap();
+        let mut before = 1.0;
+        assert_eq!(curve.steps.len(), masses.len());
+        for (step, (after, until, mass)) in curve.steps.iter().zip(masses) {
+            assert_eq!((step.after, step.until), (after, until));
+            assert!((before - step.survival - mass).abs() < 6e-5, "{step:?}");
+            before = step.survival;
+        }
+    }
+
+    #[test]
+    fn a_half_life_may_not_be_reached() {
+        let curve = turnbull(&counts(&[(0, Some(24), 3.0), (24, None, 7.0)])).unwrap();
+        let HalfLife::NotReached { survival } = curve.half_life() else {
+            panic!("{:?}", curve.half_life());
+        };
+        assert!((survival - 0.7).abs() < 1e-5);
+        assert_eq!(curve.end, 24);
+        let living = turnbull(&counts(&[(24, None, 7.0)])).unwrap();
+        assert_eq!(living.half_life(), HalfLife::NotReached { survival: 1.0 });
+        assert_eq!(turnbull(&LifetimeCounts::default()), None);
+    }
+
+    /// No shift of probability towards an interval raises the likelihood, which proves the maximum:
+    /// the likelihood is concave.
+    #[test]
+    fn random_lifetimes_have_the_largest_likelihood() {
+        let mut seed = 20_u64;
+        let mut below = |limit: u32| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (seed >> 33) as u32 % limit
+        };
+        for size in 1..60 {
+            let mut lifetimes = Vec::new();
+            for _ in 0..size * 4 {
+                let after = below(size + 2);
+                let until = (below(4) > 0).then(|| after + 1 + below(size));
+                lifetimes.push((after, until, f64::from(1 + below(9))));
+            }
+            let counts = counts(&lifetimes);
+            let innermost = innermost_intervals(&counts);
+            let mut estimate = Estimate::new(&counts, &innermost).unwrap();
+            assert!((0..SURVIVAL_ROUNDS).any(|_| estimate.improve()), "{size}");
+            let gap = estimate.expect_and_maximize();
+            assert!(gap <= SMALLEST_GAP.max(DISTANCE / estimate.weight) * 2.0);
+            assert!(estimate.reached.is_sorted(), "{:?}", estimate.reached);
+        }
+    }
+
+    /// Links of thirty years, checked twelve times.
+    #[test]
+    fn few_rounds_suffice() {
+        let mut counts = LifetimeCounts::default();
+        for month in 1..360_u32 {
+            for check in 0..12 {
+                let age = month + 6 * check;
+                let weight = f64::from(1 + (month * 7 + check * 13) % 50);
+                counts.add(
+                    Lifetime {
+                        after: age,
+                        until: Some(age + 6),
+                    },
+                    weight,
+                );
+                counts.add(
+                    Lifetime {
+                        after: age,
+                        until: None,
+                    },
+                    weight,
+                );
+                counts.add(
+                    Lifetime {
+                        after: 0,
+                        until: Some(age),
+                    },
+                    weight,
+                );
+            }
+        }
+        let innermost = innermost_intervals(&counts);
+        let mut estimate = Estimate::new(&counts, &innermost).unwrap();
+        let rounds = (0..SURVIVAL_ROUNDS).find(|_| estimate.improve()).unwrap();
+        assert!(rounds < SURVIVAL_ROUNDS / 2, "{rounds} rounds");
+    }
+
+    fn fitted(values: &[(f64, f64)]) -> Vec<f64> {
+        let weighted: Vec<_> = values
+            .iter()
+            .map(|&(value, weight)| WeightedValue { value, weight })
+            .collect();
+        isotonic(&weighted)
+    }
+
+    #[test]
+    fn violators_get_their_weighted_mean() {
+        assert_eq!(fitted(&[]), [] as [f64; 0]);
+        assert_eq!(
+            fitted(&[(1.0, 1.0), (2.0, 1.0), (3.0, 1.0)]),
+            [1.0, 2.0, 3.0]
+        );
+        assert_eq!(
+            fitted(&[(1.0, 1.0), (4.0, 1.0), (2.0, 3.0)]),
+            [1.0, 2.5, 2.5]
+        );
+        assert_eq!(
+            fitted(&[(3.0, 1.0), (2.0, 1.0), (1.0, 1.0)]),
+            [2.0, 2.0, 2.0]
+        );
+    }
+
+    /// The fit by its formula: the largest of the smallest means of the blocks that hold a
+    /// position.
+    fn by_formula(values: &[(f64, f64)]) -> Vec<f64> {
+        let mean = |from: usize, to: usize| {
+            let block = &values[from..=to];
+            let weight: f64 = block.iter().map(|value| value.1).sum();
+            block.iter().map(|value| value.0 * value.1).sum::<f64>() / weight
+        };
+        let smallest = |from: usize, at: usize| {
+            (at..values.len())
+                .map(|to| mean(from, to))
+                .fold(f64::INFINITY, f64::min)
+        };
+        (0..values.len())
+            .map(|at| {
+                (0..=at)
+                    .map(|from| smallest(from, at))
+                    .fold(f64::NEG_INFINITY, f64::max)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn the_fit_is_that_of_the_formula() {
+        let mut seed = 7_u64;
+        let mut next = || {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            f64::from((seed >> 40) as u32 % 1000) / 100.0
+        };
+        for len in 1..40 {
+            let values: Vec<_> = (0..len).map(|_| (next(), next() + 0.1)).collect();
+            for (found, expected) in fitted(&values).into_iter().zip(by_formula(&values)) {
+                assert!((found - expected).abs() < 1e-9, "{values:?}");
+            }
+        }
+    }
+}

@@ -1,6 +1,5 @@
 //! The arguments of `audit` and its steps.
 
-use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -29,38 +28,41 @@ pub(crate) struct AuditArgs {
 pub(crate) enum AuditStep {
     /// Plan which links are checked, and print how many are not and why
     ///
-    /// Each link is planned once, whatever the number of its citations. Left out are links cited only in header fields (most of
-    /// them unsubscribe from a list), with a user name or password, that ask for an action, that were cut short or read with a
-    /// confidence below 0.8 (`--force` plans these too), and those of private or reserved hosts (`--allow-private`). A plan can be
+    /// Each link is planned once, whatever the number of its citations. Left out are links cited
+    /// only in header fields (most of them unsubscribe from a list), with a user name or password,
+    /// that ask for an action, that were cut short or read with a confidence below 0.8 (`--force`
+    /// plans these too), and those of private or reserved hosts (`--allow-private`). A plan can be
     /// repeated after more was loaded; results are kept.
     #[command(after_help = examples::AUDIT_PLAN)]
     Plan(AuditPlanArgs),
     /// Check the planned links that are due with lychee, and store what it finds
     ///
-    /// lychee runs on batches of 500 links, each stored when it is complete; after an interruption the
-    /// check goes on from there. It reaches the network only through a proxy of this program, which connects to public
-    /// addresses only, also at the end of redirects.
+    /// lychee runs on batches of 500 links, each stored when it is complete; after an interruption
+    /// the check goes on from there. It reaches the network only through a proxy of this program,
+    /// which connects to public addresses only, also at the end of redirects.
     #[command(after_help = examples::AUDIT_CHECK)]
     Check(AuditCheckArgs),
     /// Import results of checks: the JSON of lychee, or CSV of any checker
     ///
-    /// CSV has a first line with the columns `url`, `status` and `checked_at`, and may have `final_url` and `error`. A status is an HTTP
-    /// code, or empty with an error of dns, connect, timeout, tls or other. Times before 1990 or more than 24 hours ahead are refused. A
-    /// result that was imported before is not added again.
+    /// CSV has a first line with the columns `url`, `status` and `checked_at`, and may have
+    /// `final_url` and `error`. A status is an HTTP code, or empty with an error of dns, connect,
+    /// timeout, tls or other. Times before 1990 or more than 24 hours ahead are refused. A result
+    /// that was imported before is not added again.
     #[command(after_help = examples::AUDIT_IMPORT)]
     Import(AuditImportArgs),
-    /// Ask a CDX server for the captures of the planned links that are nearest to their first citations
+    /// Ask a CDX server for the captures of the planned links that are nearest to their first
+    /// citations
     ///
-    /// A CDX server is the index of a web archive: the Wayback Machine has one, and so has pywb. Dead links come first. Each
-    /// answer is stored when it comes; after an interruption the questions go on from there. The questions end if the server
-    /// refuses five times in a row.
+    /// A CDX server is the index of a web archive: the Wayback Machine has one, and so has pywb.
+    /// Dead links come first. Each answer is stored when it comes; after an interruption the
+    /// questions go on from there. The questions end if the server refuses five times in a row.
     #[command(after_help = examples::AUDIT_ARCHIVE)]
     Archive(AuditArchiveArgs),
     /// Write a report: one HTML file without outside resources, and CSV files
     ///
-    /// Links by year of their first citation, host, domain, list and scheme; survival and half-life; archived and lost links; the
-    /// most cited dead links with where they were cited and their snapshots; the method in words. The same database gives the
-    /// same files.
+    /// Links by year of their first citation, host, domain, list and scheme; survival and
+    /// half-life; archived and lost links; the most cited dead links with where they were cited and
+    /// their snapshots; the method in words. The same database gives the same files.
     #[command(after_help = examples::AUDIT_REPORT)]
     Report(AuditReportArgs),
 }
@@ -108,7 +110,8 @@ pub(crate) struct AuditCheckArgs {
     #[arg(long, value_name = "PATH", default_value = "lychee", help_heading = CHECKER)]
     pub(crate) checker: PathBuf,
 
-    /// Options for lychee, separated by blanks, quoted as in a shell, for example `--timeout 60 --user-agent 'x (y)'`
+    /// Options for lychee, separated by blanks, quoted as in a shell, for example `--timeout 60
+    /// --user-agent 'x (y)'`
     ///
     /// Without other values lychee sends one request at a time to a host, half a second apart.
     #[arg(long, value_name = "ARGS", allow_hyphen_values = true, default_value = "", hide_default_value = true, help_heading = CHECKER)]
@@ -120,13 +123,15 @@ pub(crate) struct AuditCheckArgs {
 
     /// Store results although no server replied, as if this machine had no network
     ///
-    /// Without it nothing is stored of a batch in which none of ten or more hosts replied, those included that replied in earlier
-    /// checks and are asked again. It is meant for an archive whose hosts are all gone, so it holds until the first reply of the run:
-    /// a silence after that ends the check.
+    /// Without it nothing is stored of a batch in which none of ten or more hosts replied, those
+    /// included that replied in earlier checks and are asked again. It is meant for an archive
+    /// whose hosts are all gone, so it holds until the first reply of the run: a silence after that
+    /// ends the check.
     #[arg(long, help_heading = CHECKER)]
     pub(crate) accept_unreachable: bool,
 
-    /// Check links again whose last result is older: a number with h, d or w for hours, days or weeks
+    /// Check links again whose last result is older: a number with h, d or w for hours, days or
+    /// weeks
     #[arg(long, value_name = "AGE", value_parser = age, default_value = "30d", help_heading = INPUT)]
     pub(crate) max_age: Duration,
 
@@ -137,13 +142,6 @@ pub(crate) struct AuditCheckArgs {
     /// Report only errors
     #[arg(short, long, help_heading = GENERAL)]
     pub(crate) quiet: bool,
-}
-
-impl AuditCheckArgs {
-    /// Returns the words of `--checker-args`.
-    pub(crate) fn words(&self) -> Result<Vec<String>, AuditValueError> {
-        shell_words(&self.checker_args)
-    }
 }
 
 /// The arguments of `audit import`.
@@ -157,11 +155,13 @@ pub(crate) struct AuditImportArgs {
     #[arg(value_name = "RESULTS")]
     pub(crate) results: PathBuf,
 
-    /// Time of the check, for the JSON of lychee, which does not hold it: 2026-11-22, or 2026-11-22T10:00:00Z
+    /// Time of the check, for the JSON of lychee, which does not hold it: 2026-11-22, or
+    /// 2026-11-22T10:00:00Z
     #[arg(long, value_name = "TIME", value_parser = check_time, help_heading = INPUT)]
     pub(crate) checked_at: Option<CheckTime>,
 
-    /// Name and version of the checker that wrote the CSV, for the report; without it the report names it `imported`
+    /// Name and version of the checker that wrote the CSV, for the report; without it the report
+    /// names it `imported`
     #[arg(long, value_name = "NAME", value_parser = checker_name, help_heading = INPUT)]
     pub(crate) checker: Option<String>,
 
@@ -177,7 +177,8 @@ pub(crate) struct AuditArchiveArgs {
     #[arg(value_name = "DB")]
     pub(crate) database: PathBuf,
 
-    /// The CDX server: `https://web.archive.org/cdx/search/cdx`, or `http://HOST/COLLECTION/cdx` of pywb
+    /// The CDX server: `https://web.archive.org/cdx/search/cdx`, or `http://HOST/COLLECTION/cdx` of
+    /// pywb
     #[arg(long, value_name = "URL", required = true, help_heading = SERVER)]
     pub(crate) cdx: String,
 
@@ -198,64 +199,27 @@ pub(crate) struct AuditArchiveArgs {
     pub(crate) quiet: bool,
 }
 
-/// The reason why the value of an option cannot be used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum AuditValueError {
-    /// It is no time.
-    Time,
-    /// It is no age.
-    Age,
-    /// It names no checker.
-    Checker,
-    /// It is no host, or more than one.
-    Host,
-    /// The words end with a backslash.
-    LastBackslash,
-    /// The words have a quote that is not closed.
-    OpenQuote(char),
+fn check_time(text: &str) -> Result<CheckTime, &'static str> {
+    CheckTime::parse(text).ok_or("write it as 2026-11-22 or 2026-11-22T10:00:00Z")
 }
 
-impl fmt::Display for AuditValueError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            AuditValueError::Time => f.write_str("write it as 2026-11-22 or 2026-11-22T10:00:00Z"),
-            AuditValueError::Age => f.write_str("write a number with h, d or w, for example 30d"),
-            AuditValueError::Checker => {
-                f.write_str("write name and version, for example 'linkchecker 10.6'")
-            }
-            AuditValueError::Host => f.write_str(
-                "write one name or address, without scheme, port and path; give the option again for another host",
-            ),
-            AuditValueError::LastBackslash => {
-                f.write_str("--checker-args ends with a backslash, which escapes nothing")
-            }
-            AuditValueError::OpenQuote(quote) => {
-                write!(f, "--checker-args has a quote that is not closed: {quote}")
-            }
-        }
-    }
-}
-
-impl std::error::Error for AuditValueError {}
-
-fn check_time(text: &str) -> Result<CheckTime, AuditValueError> {
-    CheckTime::parse(text).ok_or(AuditValueError::Time)
-}
-
-fn checker_name(text: &str) -> Result<String, AuditValueError> {
+fn checker_name(text: &str) -> Result<String, &'static str> {
     if text.trim().is_empty() {
-        return Err(AuditValueError::Checker);
+        return Err("write name and version, for example 'linkchecker 10.6'");
     }
     Ok(text.to_owned())
 }
 
-fn host(text: &str) -> Result<String, AuditValueError> {
-    host_in_url(text).ok_or(AuditValueError::Host)
+fn host(text: &str) -> Result<String, &'static str> {
+    host_in_url(text).ok_or(
+        "write one name or address, without scheme, port and path; give the option again for \
+         another host",
+    )
 }
 
 /// Parses an age such as `30d`.
-fn age(text: &str) -> Result<Duration, AuditValueError> {
-    let wrong = AuditValueError::Age;
+fn age(text: &str) -> Result<Duration, &'static str> {
+    let wrong = "write a number with h, d or w, for example 30d";
     let unit = text.chars().last().ok_or(wrong)?;
     let hours: u64 = match unit {
         'h' => 1,
@@ -265,34 +229,6 @@ fn age(text: &str) -> Result<Duration, AuditValueError> {
     };
     let number: u32 = text[..text.len() - 1].parse().map_err(|_| wrong)?;
     Ok(Duration::from_hours(hours * u64::from(number)))
-}
-
-/// Divides a text into words at blanks. Quotes and backslashes are those of a shell; nothing is expanded.
-fn shell_words(text: &str) -> Result<Vec<String>, AuditValueError> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut quote = None;
-    let mut chars = text.chars();
-    while let Some(c) = chars.next() {
-        match (c, quote) {
-            (c, Some(open)) if c == open => quote = None,
-            ('\'' | '"', None) => {
-                quote = Some(c);
-                word.get_or_insert_default();
-            }
-            ('\\', None | Some('"')) => {
-                let next = chars.next().ok_or(AuditValueError::LastBackslash)?;
-                word.get_or_insert_default().push(next);
-            }
-            (c, None) if c.is_whitespace() => words.extend(word.take()),
-            (c, _) => word.get_or_insert_default().push(c),
-        }
-    }
-    if let Some(quote) = quote {
-        return Err(AuditValueError::OpenQuote(quote));
-    }
-    words.extend(word);
-    Ok(words)
 }
 
 /// The arguments of `audit report`.
@@ -354,19 +290,6 @@ impl NamedValue for Exclusion {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn words_are_divided_as_by_a_shell() {
-        let words = |text: &str| shell_words(text).unwrap();
-        assert_eq!(words(""), [""; 0]);
-        assert_eq!(words(" --timeout  60 "), ["--timeout", "60"]);
-        assert_eq!(
-            words("-u 'a (b)' \"c d\"e '' \\ x"),
-            ["-u", "a (b)", "c de", "", " x"]
-        );
-        assert_eq!(shell_words("'a"), Err(AuditValueError::OpenQuote('\'')));
-        assert_eq!(shell_words("a\\"), Err(AuditValueError::LastBackslash));
-    }
 
     #[test]
     fn ages_have_a_unit() {

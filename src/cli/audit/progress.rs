@@ -1,10 +1,16 @@
-//! The progress of a step, on a terminal.
+//! The progress of a step on a terminal, and the signals that end it.
 
 use std::io::IsTerminal;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::flag;
 
+use super::super::error::CommandError;
+use super::super::exit::Exit;
 use super::super::stderr::print_message;
 use super::super::terminal::counted;
 use crate::audit::AuditProgress;
@@ -29,7 +35,6 @@ impl StderrProgress {
         StderrProgress { bar, is_quiet }
     }
 
-    /// Removes the bar.
     pub(super) fn finish(&self) {
         self.bar.finish_and_clear();
     }
@@ -63,6 +68,20 @@ fn shown(time: Duration) -> String {
         _ => (seconds / 86_400, "days"),
     };
     format!("{number} {unit}")
+}
+
+/// Sets `stop` at the first signal; the second one ends the program.
+pub(super) fn stop_on_signals(stop: &Arc<AtomicBool>) -> Result<(), CommandError> {
+    let code = i32::from(Exit::Interrupted.code());
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        // In this order: the first signal finds `stop` unset.
+        flag::register_conditional_shutdown(signal, code, Arc::clone(stop))
+            .and_then(|_| flag::register(signal, Arc::clone(stop)))
+            .map_err(|error| {
+                CommandError::new(Exit::Output, format!("cannot catch signals: {error}"))
+            })?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

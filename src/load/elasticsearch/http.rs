@@ -12,12 +12,13 @@ use ureq::{Agent, Body};
 
 use super::retry::{Attempt, Refusal, retried};
 use super::stated_error::StatedError;
+use crate::grammar::encode;
 use crate::limits::{LOAD_REPLY_BYTES, LOAD_REPLY_SECONDS};
 use crate::load::credentials::Secret;
 use crate::load::error::{
     LoadError, LoadIoError, ServerError, UnreachableError, UnusableServer, UnusableServerReason,
 };
-use crate::load::http_agent::{TrustedAuthorities, http_agent};
+use crate::load::http_agent::{TrustedAuthorities, http_agent, retry_after};
 
 /// A client of one server.
 pub(super) struct HttpClient {
@@ -254,30 +255,10 @@ fn tls_error(error: &io::Error) -> Option<&rustls::Error> {
     error.get_ref()?.downcast_ref()
 }
 
-/// The seconds of `Retry-After`. A date is not read: clocks differ.
-fn retry_after(response: &Response<Body>) -> Option<Duration> {
-    let value = response.headers().get("retry-after")?;
-    value
-        .to_str()
-        .ok()?
-        .trim()
-        .parse()
-        .ok()
-        .map(Duration::from_secs)
-}
-
 /// Encodes a name as one part of a path.
 pub(super) fn path_part(name: &str) -> String {
-    let mut encoded = String::new();
-    for &byte in name.as_bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => {
-                encoded.push(char::from(byte));
-            }
-            _ => encoded.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    encoded
+    let is_kept = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    encode(name.as_bytes(), is_kept)
 }
 
 #[cfg(test)]

@@ -7,6 +7,8 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use crate::load::error::{LoadError, LoadIoError, UnusableFile, UnusableFileReason};
+#[cfg(any(feature = "audit", feature = "cli"))]
+use crate::sink::FileIdentity;
 use crate::sink::resolve;
 
 /// Length in bytes of a file that `SQLite` takes for an empty one, and would overwrite.
@@ -57,7 +59,7 @@ fn check_kind(path: &Path, found: &fs::Metadata) -> Result<(), LoadError> {
 fn check_logs(path: &Path) -> Result<(), LoadError> {
     // The logs are named after the file that a link leads to.
     let database = resolve(path).unwrap_or_else(|_| path.to_owned());
-    for ending in ["-wal", "-shm", JOURNAL] {
+    for ending in LOGS {
         let log = beside(&database, ending);
         let is_another_loader = ending == JOURNAL && database.exists() && is_journal(&log);
         // The database is looked at last: if it holds something now, another loader made the log.
@@ -67,6 +69,17 @@ fn check_logs(path: &Path) -> Result<(), LoadError> {
     }
     Ok(())
 }
+
+/// Returns `true` if `file` is a database or one of its logs, which may not exist yet.
+#[cfg(any(feature = "audit", feature = "cli"))]
+pub(crate) fn is_file_of_database(database: &Path, file: &FileIdentity) -> bool {
+    let database = resolve(database).unwrap_or_else(|_| database.to_owned());
+    let mut ends = [""].into_iter().chain(LOGS);
+    ends.any(|ending| FileIdentity::of(&beside(&database, ending)) == *file)
+}
+
+/// The ends of the names of a database's logs.
+const LOGS: [&str; 3] = ["-wal", "-shm", JOURNAL];
 
 /// The end of the name of the only log that a database without content can have, which is being created.
 const JOURNAL: &str = "-journal";

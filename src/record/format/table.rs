@@ -112,7 +112,7 @@ impl Table {
 }
 
 /// Appends a text as a cell of comma-separated values. An empty text is `""`.
-pub fn write_csv_text(text: &[u8], guard: FormulaGuard, out: &mut Vec<u8>) {
+fn write_csv_text(text: &[u8], guard: FormulaGuard, out: &mut Vec<u8>) {
     if text.is_empty() {
         out.extend_from_slice(b"\"\"");
         return;
@@ -146,7 +146,7 @@ fn csv_marks(cell: &[u8], guard: FormulaGuard) -> Option<CsvMarks> {
 /// Returns `true` if a spreadsheet takes a cell for a formula, or drops its first character and looks at the next.
 ///
 /// In some languages spreadsheets also take the full-width forms of the signs (U+FF1D and others).
-fn is_formula(cell: &[u8]) -> bool {
+pub(crate) fn is_formula(cell: &[u8]) -> bool {
     let is_full_width = || {
         let signs = ["\u{FF1D}", "\u{FF0B}", "\u{FF0D}", "\u{FF20}"];
         signs.iter().any(|sign| cell.starts_with(sign.as_bytes()))

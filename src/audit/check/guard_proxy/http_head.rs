@@ -1,4 +1,5 @@
-//! Heads of HTTP/1 messages: read up to the empty line, and written again so that the connection ends after one answer.
+//! Heads of HTTP/1 messages: read up to the empty line, and written again so that the connection
+//! ends after one answer.
 
 use std::io::{self, Read};
 
@@ -62,7 +63,7 @@ fn end_of_head(bytes: &[u8]) -> Option<usize> {
     [crlf, lf].into_iter().flatten().min()
 }
 
-/// Parses the first line of a request to a proxy; `None` if it is none.
+/// Parses the first line of a request to a proxy; `None` for other text.
 pub(super) fn proxy_request(head: &[u8]) -> Option<ProxyRequest> {
     let line = std::str::from_utf8(head.split(|&byte| byte == b'\n').next()?).ok()?;
     let mut words = line.split_ascii_whitespace();
@@ -76,7 +77,8 @@ pub(super) fn proxy_request(head: &[u8]) -> Option<ProxyRequest> {
     (url.scheme() == "http").then_some(ProxyRequest::Forward(url))
 }
 
-/// Returns the head of a request for the server: the path instead of the URL, and one request for the connection.
+/// Returns the head of a request for the server: the path instead of the URL, and one request for
+/// the connection.
 pub(super) fn request_for_server(head: &[u8]) -> Vec<u8> {
     let (line, fields) = head.split_at(line_len(head));
     let mut words = line.splitn(3, |&byte| byte == b' ');
@@ -100,7 +102,8 @@ fn origin_form(target: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Returns the head of an answer for the checker, which opens another connection for its next request.
+/// Returns the head of an answer for the checker, which opens another connection for its next
+/// request.
 pub(super) fn answer_for_checker(head: &[u8]) -> Vec<u8> {
     let (line, fields) = head.split_at(line_len(head));
     let mut out = line.to_vec();
@@ -108,7 +111,8 @@ pub(super) fn answer_for_checker(head: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Returns `true` for the head of an interim answer, which another one follows (RFC 9110 section 15.2).
+/// Returns `true` for the head of an interim answer, which another one follows (RFC 9110 section
+/// 15.2).
 pub(super) fn is_interim(head: &[u8]) -> bool {
     head.starts_with(b"HTTP/1") && head.get(8..10) == Some(b" 1") && !head[9..].starts_with(b"101")
 }
@@ -118,7 +122,8 @@ fn line_len(head: &[u8]) -> usize {
     memchr::memchr(b'\n', head).map_or(head.len(), |at| at + 1)
 }
 
-/// Appends the header fields but those of the connection, which is closed, and the empty line.
+/// Appends the header fields except [`CONNECTION_FIELDS`], a field that closes the connection, and
+/// the empty line.
 fn append_fields(out: &mut Vec<u8>, fields: &[u8]) {
     let mut is_dropped = false;
     for line in fields.split_inclusive(|&byte| byte == b'\n') {

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use std::sync::atomic::AtomicUsize;
 
 use super::*;
+use crate::audit::public_host::host_in_url;
 
 /// A server that counts its connections, and answers each request.
 struct Server {
@@ -98,7 +99,7 @@ fn private_addresses() -> Vec<IpAddr> {
 #[test]
 fn a_private_address_is_refused_in_every_notation() {
     let server = Server::start("HTTP/1.1 200 OK\r\n\r\n");
-    let proxy = GuardProxy::with_resolver(&[], host_rules::system_resolver()).unwrap();
+    let proxy = GuardProxy::with_resolver(&[], system_resolver()).unwrap();
     let port = server.address.port();
     for host in [
         "127.0.0.1",
@@ -153,7 +154,8 @@ fn a_name_that_resolves_to_a_private_address_is_refused() {
     assert_eq!(server.connections(), 0);
 }
 
-/// The address that was judged is the one that is connected to, though the name has another one by then.
+/// The address that was judged is the one that is connected to, though the name has another one by
+/// then.
 #[test]
 fn a_name_is_resolved_once() {
     let server = Server::start("");
@@ -239,7 +241,7 @@ fn reasons_of_failures_are_known() {
 
 #[test]
 fn a_host_that_was_reached_is_not_dead() {
-    let proxy = GuardProxy::with_resolver(&[], host_rules::system_resolver()).unwrap();
+    let proxy = GuardProxy::with_resolver(&[], system_resolver()).unwrap();
     for failure in [CheckFailure::Connect, CheckFailure::Dns] {
         // A server that closes a connection in the handshake of TLS seems to refuse it.
         let answer = Answer {
@@ -257,7 +259,7 @@ fn a_host_that_was_reached_is_not_dead() {
 
 #[test]
 fn what_a_server_answered_stays() {
-    let proxy = GuardProxy::with_resolver(&[], host_rules::system_resolver()).unwrap();
+    let proxy = GuardProxy::with_resolver(&[], system_resolver()).unwrap();
     get(&proxy, "http://127.0.0.1/");
     for outcome in [
         CheckOutcome::Status(404),
@@ -280,5 +282,59 @@ fn what_a_server_answered_stays() {
             expected,
             "the end of a redirect"
         );
+    }
+}
+
+#[test]
+fn an_allowed_address_is_read_in_every_notation() {
+    let host_at = |address: &'static str, allowed: &str| {
+        let resolve =
+            move |_: &str, port| Ok(vec![SocketAddr::new(address.parse().unwrap(), port)]);
+        let rules = HostRules::new(&[allowed.to_owned()], Box::new(resolve));
+        let url = |host: &str| Url::parse(&format!("http://{host}/")).unwrap();
+        [address, "h.cern.ch"].map(|host| {
+            let in_url = host_in_url(host).unwrap();
+            rules.addresses(&url(&in_url)).is_ok()
+        })
+    };
+    for (address, allowed) in [
+        ("::1", "::1"),
+        ("::1", "[::1]"),
+        ("fd00::1", "FD00:0::1"),
+        ("::ffff:10.0.0.1", "::ffff:10.0.0.1"),
+        ("::ffff:10.0.0.1", "10.0.0.1"),
+        ("10.0.0.1", "::ffff:10.0.0.1"),
+        ("127.0.0.1", "127.1"),
+    ] {
+        assert_eq!(host_at(address, allowed), [true, true], "{allowed}");
+    }
+    assert_eq!(host_at("::1", "::2"), [false, false]);
+}
+
+#[test]
+fn only_a_name_that_does_not_exist_is_a_dead_host() {
+    let error =
+        |text: &str| io::Error::other(format!("failed to lookup address information: {text}"));
+    for (text, expected) in [
+        ("Name or service not known", CheckFailure::Dns),
+        ("No address associated with hostname", CheckFailure::Dns),
+        ("Name does not resolve", CheckFailure::Dns),
+        ("Temporary failure in name resolution", CheckFailure::Other),
+        ("Try again", CheckFailure::Other),
+    ] {
+        assert_eq!(resolve_failure(&error(text)), expected, "{text}");
+    }
+}
+
+#[test]
+fn a_network_that_is_down_is_no_dead_host() {
+    for (kind, expected) in [
+        (ErrorKind::ConnectionRefused, CheckFailure::Connect),
+        (ErrorKind::HostUnreachable, CheckFailure::Connect),
+        (ErrorKind::TimedOut, CheckFailure::Timeout),
+        (ErrorKind::NetworkUnreachable, CheckFailure::Other),
+        (ErrorKind::NetworkDown, CheckFailure::Other),
+    ] {
+        assert_eq!(connect_failure(&kind.into()), expected, "{kind}");
     }
 }

@@ -13,13 +13,13 @@ pub(super) struct Answer {
     pub(super) url: String,
     /// The URL that was asked for: another one if the checker was told to map URLs.
     pub(super) asked_url: String,
-    /// The outcome.
     pub(super) outcome: CheckOutcome,
     /// The URL at the end of redirects; `None` without any.
     pub(super) final_url: Option<String>,
 }
 
-/// The output of lychee. Of its maps only these hold answers; each is by the input that the link stands in.
+/// The output of lychee. Of its maps only these hold answers; each is by the input that the link
+/// stands in.
 #[derive(Debug, Deserialize)]
 struct LycheeOutput {
     #[serde(rename = "success_map")]
@@ -114,7 +114,8 @@ fn answer(body: Body, kind: MapKind) -> Answer {
     }
 }
 
-/// The kind of a failure, by lychee's words. A name service or a network that fails on this side proves nothing.
+/// The kind of a failure, by lychee's words. A name service or a network that fails on this side
+/// proves nothing.
 fn failure(text: &str, is_https: bool) -> CheckFailure {
     let holds = |words: &[&str]| words.iter().any(|word| text.contains(word));
     if holds(&["DNS temporarily unavailable", "etwork unreachable"]) {
@@ -126,7 +127,8 @@ fn failure(text: &str, is_https: bool) -> CheckFailure {
     } else if holds(&["TLS", "SSL", "certificate", "corrupt message", "handshake"]) {
         CheckFailure::Tls
     } else if is_https && holds(&["Invalid response data"]) {
-        // A certificate that is not accepted, and an answer without TLS, if the checker uses a proxy.
+        // A certificate that is not accepted, and an answer without TLS, if the checker uses a
+        // proxy.
         CheckFailure::Tls
     } else if holds(&["onnection refused", "No route to host", "HostUnreachable"]) {
         CheckFailure::Connect

@@ -1,19 +1,25 @@
-//! Reads all links of an audit, each with its checks and its capture.
+//! Reads the audit for a report: its plan and sample, and all links, each with its checks and its
+//! capture.
 //!
-//! The three tables are read side by side in the order of the key, so that only one link is in memory.
+//! The three tables are read side by side in the order of the key, so that only one link is in
+//! memory.
 
-use rusqlite::{Row, Rows, Statement};
+use std::collections::BTreeMap;
+use std::path::Path;
 
-use super::tally::ArchiveAnswer;
+use rusqlite::{Connection, Row, Rows, Statement};
+
 use crate::audit::database::AuditDb;
 use crate::audit::error::AuditError;
 use crate::audit::state::{CheckFailure, LinkState};
+use crate::audit::statistics::ratio;
 
 const LINKS: &str =
-    "SELECT key, url, host, domain, scheme, tld, first_cited, last_cited, citations, messages, year, list, stratum,
-  planned, excluded FROM audit_links ORDER BY key";
+    "SELECT key, url, host, domain, scheme, tld, first_cited, last_cited, citations, messages,
+  year, list, stratum, planned, excluded FROM audit_links ORDER BY key";
 
-const CHECKS: &str = "SELECT key, checked_at, state, status, error, checker FROM audit_checks ORDER BY key, checked_at, id";
+const CHECKS: &str = "SELECT key, checked_at, state, status, error, checker FROM audit_checks
+  ORDER BY key, checked_at, id";
 
 const CAPTURES: &str =
     "SELECT key, server, asked_at, timestamp, outcome FROM audit_captures ORDER BY key";
@@ -51,7 +57,6 @@ impl AuditedLink<'_> {
             .map_or(LinkState::Unknown, |check| check.state)
     }
 
-    /// The archive's answer.
     pub(super) fn archive(&self) -> ArchiveAnswer {
         self.capture
             .map_or(ArchiveAnswer::Unknown, |capture| capture.answer)
@@ -73,6 +78,17 @@ impl StoredCheck {
     pub(super) fn has_reply(&self) -> bool {
         self.status.is_some() || self.error.as_deref() == Some(CheckFailure::Tls.name())
     }
+}
+
+/// The archive's answer for a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ArchiveAnswer {
+    /// It holds a capture with a 2xx status.
+    Captured,
+    /// It holds none.
+    None,
+    /// It was not asked, or did not answer.
+    Unknown,
 }
 
 /// The answer of an archive.
@@ -188,7 +204,8 @@ impl<'s, T> KeyedRows<'s, T> {
         Ok(keyed)
     }
 
-    /// Moves the rows of `key` to `found`, and passes over those of smaller keys, which have no link.
+    /// Moves the rows of `key` to `found`, and passes over those of smaller keys, which have no
+    /// link.
     fn take(&mut self, key: &str, found: &mut Vec<T>) -> rusqlite::Result<()> {
         found.clear();
         while let Some((next_key, _)) = &self.next
@@ -211,5 +228,77 @@ impl<'s, T> KeyedRows<'s, T> {
         };
         let taken = std::mem::replace(&mut self.next, next);
         Ok(taken.map(|(_, value)| value))
+    }
+}
+
+/// The origin of a report.
+#[derive(Clone, Debug)]
+pub(super) struct Provenance {
+    /// The name of the database, without its folder.
+    pub(super) database: String,
+    /// The values of `audit_meta`.
+    meta: BTreeMap<String, String>,
+    /// Strata of the sample by name; one without a sample.
+    strata: BTreeMap<String, StratumSize>,
+}
+
+/// The size of a stratum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct StratumSize {
+    /// Links that may be checked.
+    pub(super) population: u64,
+    /// Links that are planned.
+    pub(super) sampled: u64,
+}
+
+impl StratumSize {
+    /// The number of links that a link of the sample stands for.
+    fn weight(self) -> f64 {
+        if self.sampled == 0 {
+            return 1.0;
+        }
+        ratio(self.population, self.sampled)
+    }
+}
+
+impl Provenance {
+    /// Reads the origin from the database at `path`.
+    pub(super) fn read(db: &Connection, path: &Path) -> rusqlite::Result<Provenance> {
+        let mut meta = db.prepare("SELECT name, value FROM audit_meta")?;
+        let mut strata = db.prepare("SELECT stratum, population, sampled FROM audit_strata")?;
+        let name = path.file_name().unwrap_or(path.as_os_str());
+        Ok(Provenance {
+            database: name.to_string_lossy().into_owned(),
+            meta: meta
+                .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+                .collect::<rusqlite::Result<_>>()?,
+            strata: strata
+                .query_map([], |row| {
+                    let size = StratumSize {
+                        population: row.get::<_, i64>(1)?.cast_unsigned(),
+                        sampled: row.get::<_, i64>(2)?.cast_unsigned(),
+                    };
+                    Ok((row.get(0)?, size))
+                })?
+                .collect::<rusqlite::Result<_>>()?,
+        })
+    }
+
+    /// A value of `audit_meta`; `None` if it is missing or empty.
+    pub(super) fn value(&self, name: &str) -> Option<&str> {
+        let value = self.meta.get(name).map(String::as_str);
+        value.filter(|value| !value.is_empty())
+    }
+
+    /// The strata of the sample; none without a sample.
+    pub(super) fn strata(&self) -> impl Iterator<Item = (&str, StratumSize)> {
+        let is_sample = self.value("sample").is_some();
+        let strata = self.strata.iter().filter(move |_| is_sample);
+        strata.map(|(name, size)| (name.as_str(), *size))
+    }
+
+    /// The number of links that a link of the sample stands for.
+    pub(super) fn weight(&self, stratum: &str) -> f64 {
+        self.strata.get(stratum).map_or(1.0, |size| size.weight())
     }
 }

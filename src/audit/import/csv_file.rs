@@ -1,21 +1,28 @@
-//! Results of checks as CSV: `url,status,checked_at`, and perhaps `final_url,error`, in any order and beside other columns.
+//! Results of checks as CSV: `url,status,checked_at`, and perhaps `final_url,error`, in any order
+//! and beside other columns.
 
-use std::fmt;
 use std::io::{self, Read};
 
 use csv::{Reader, StringRecord};
 use jiff::Timestamp;
 
-use super::CheckTime;
-use super::is_http_code;
-use super::result_error::ResultError;
+use super::{is_http_code, not_http_code, quoted};
 use crate::audit::state::{CheckFailure, CheckOutcome};
+use crate::audit::times::CheckTime;
 
-/// Text of the only field of a line that is read after the file. A record that takes it in has a quote that is never closed.
+/// Text of the only field of a line that is read after the file. A record that takes it in has a
+/// quote that is never closed.
 const END: &str = "end";
 
 /// The bytes that are read after the file.
 const END_LINE: &[u8] = b"\nend\n";
+
+/// The reason for which the rest of a file is refused after a quote that is closed nowhere.
+const OPEN_QUOTE: &str = "a quote is never closed, so the rest of the file cannot be read; \
+                          close it and import the file again";
+
+/// The reason for which a text that is read is refused.
+const LINE_BREAK: &str = "a text that is read has a line break; perhaps a quote is not closed";
 
 /// Columns of a file of results, by their place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +41,6 @@ pub(super) struct CsvResults<'b> {
     columns: CsvColumns,
     /// A place, and the number of its line.
     counted: (usize, u64),
-    /// The present time.
     now: Timestamp,
 }
 
@@ -43,8 +49,8 @@ pub(super) struct CsvResults<'b> {
 pub(super) struct CsvLine {
     /// Its number, from 1.
     pub(super) number: u64,
-    /// The result, or the reason for which it is none.
-    pub(super) result: Result<CsvRow, ResultError>,
+    /// The result, or the reason for which it is refused.
+    pub(super) result: Result<CsvRow, String>,
 }
 
 /// The result in a line.
@@ -57,47 +63,31 @@ pub(super) struct CsvRow {
     pub(super) final_url: Option<String>,
 }
 
-/// The reason why the first line does not name the columns.
-#[derive(Debug)]
-pub(super) enum CsvHeaderError {
-    /// It is no CSV.
-    Csv(csv::Error),
-    /// It does not name this column.
-    MissingColumn(&'static str),
-}
-
-impl fmt::Display for CsvHeaderError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            CsvHeaderError::Csv(error) => match error.kind() {
-                csv::ErrorKind::Utf8 { .. } => {
-                    f.write_str("the first line is not UTF-8; save the file as UTF-8")
-                }
-                _ => error.fmt(f),
-            },
-            CsvHeaderError::MissingColumn(name) => write!(
-                f,
-                "the first line has no column `{name}`; it must name the columns url, status and checked_at"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for CsvHeaderError {}
-
 impl<'b> CsvResults<'b> {
     /// Reads the names of the columns. Results may not be newer than `now`.
     ///
     /// # Errors
     ///
     /// A column is missing; or the first line is no CSV.
-    pub(super) fn new(bytes: &'b [u8], now: Timestamp) -> Result<CsvResults<'b>, CsvHeaderError> {
+    pub(super) fn new(bytes: &'b [u8], now: Timestamp) -> Result<CsvResults<'b>, String> {
         let mut reader = csv::ReaderBuilder::new()
             .flexible(true)
             .from_reader(bytes.chain(END_LINE));
-        let header = reader.headers().map_err(CsvHeaderError::Csv)?;
+        let header = reader.headers().map_err(|error| match error.kind() {
+            csv::ErrorKind::Utf8 { .. } => {
+                "the first line is not UTF-8; save the file as UTF-8".to_owned()
+            }
+            _ => error.to_string(),
+        })?;
         let place = |name: &str| header.iter().position(|column| column.trim() == name);
-        let required = |name: &'static str| place(name).ok_or(CsvHeaderError::MissingColumn(name));
+        let required = |name: &str| {
+            place(name).ok_or_else(|| {
+                format!(
+                    "the first line has no column `{name}`; it must name the columns url, status \
+                     and checked_at"
+                )
+            })
+        };
         let columns = CsvColumns {
             url: required("url")?,
             status: required("status")?,
@@ -123,10 +113,13 @@ impl<'b> CsvResults<'b> {
             Ok(false) => return None,
             Ok(true) if self.is_past_end() => match record.iter().collect::<Vec<_>>()[..] {
                 [END] => return None,
-                _ => Err(ResultError::OpenQuote),
+                _ => Err(OPEN_QUOTE.to_owned()),
             },
             Ok(true) => self.columns.row(&record, self.now),
-            Err(error) => Err(ResultError::Csv(error)),
+            Err(error) => Err(match error.kind() {
+                csv::ErrorKind::Utf8 { .. } => "it is not UTF-8".to_owned(),
+                _ => error.to_string(),
+            }),
         };
         Some(CsvLine { number, result })
     }
@@ -138,8 +131,8 @@ impl CsvResults<'_> {
         self.bytes.len() as u64 + 1 < self.reader.position().byte()
     }
 
-    /// The number of the line of a record that begins at `offset`, which comes after the last one. The crate's own number is too
-    /// low after CRLF: it stands between CR and LF then.
+    /// The number of the line of a record that begins at `offset`, which comes after the last one.
+    /// The crate's own number is too low after CRLF: it stands between CR and LF then.
     fn line_at(&mut self, offset: u64) -> u64 {
         let (from, line) = self.counted;
         let mut offset = usize::try_from(offset).unwrap_or(usize::MAX).max(from);
@@ -156,47 +149,57 @@ impl CsvResults<'_> {
 }
 
 impl CsvColumns {
-    fn row(self, record: &StringRecord, now: Timestamp) -> Result<CsvRow, ResultError> {
+    fn row(self, record: &StringRecord, now: Timestamp) -> Result<CsvRow, String> {
         let text = |place: usize| record.get(place).unwrap_or_default().trim();
         let optional = |place: Option<usize>| place.map(text).filter(|text| !text.is_empty());
         let read = [Some(self.url), Some(self.status), Some(self.checked_at)];
         let mut read = read.into_iter().chain([self.final_url, self.error]);
         if read.any(|place| optional(place).is_some_and(|text| text.contains(['\n', '\r']))) {
-            return Err(ResultError::LineBreak);
+            return Err(LINE_BREAK.to_owned());
         }
         let url = text(self.url);
         if url.is_empty() {
-            return Err(ResultError::NoUrl);
+            return Err("the url is empty".to_owned());
         }
         let checked_at = text(self.checked_at);
         Ok(CsvRow {
             url: url.to_owned(),
             outcome: outcome(text(self.status), optional(self.error))?,
             checked_at: CheckTime::parse(checked_at)
-                .ok_or_else(|| ResultError::Time(checked_at.to_owned()))?
+                .ok_or_else(|| {
+                    format!(
+                        "the time {} is not like 2026-11-22, 2026-11-22T10:00:00Z or \
+                         2026-11-22T10:00:00+01:00",
+                        quoted(checked_at)
+                    )
+                })?
                 .text(now)?,
             final_url: optional(self.final_url).map(str::to_owned),
         })
     }
 }
 
-/// The outcome that a status and an error stand for. With a status the error is not read: a server has answered.
-fn outcome(status: &str, error: Option<&str>) -> Result<CheckOutcome, ResultError> {
+/// The outcome that a status and an error stand for. With a status the error is not read: a server
+/// has answered.
+fn outcome(status: &str, error: Option<&str>) -> Result<CheckOutcome, String> {
     if !status.is_empty() {
         // pandas writes a column of whole numbers so, if some are missing.
         let code = status.strip_suffix(".0").unwrap_or(status);
         let is_number = code.bytes().all(|byte| byte.is_ascii_digit());
         return match code.parse() {
             Ok(code) if is_number && is_http_code(code) => Ok(CheckOutcome::Status(code)),
-            _ => Err(ResultError::Status(status.to_owned())),
+            _ => Err(not_http_code(status)),
         };
     }
     let named = |name: &str| CheckFailure::named(name).filter(|failure| is_importable(*failure));
     match error {
-        None => Err(ResultError::NoOutcome),
-        Some(name) => named(name)
-            .map(CheckOutcome::Failed)
-            .ok_or_else(|| ResultError::Failure(name.to_owned())),
+        None => Err("status and error are empty; one is needed".to_owned()),
+        Some(name) => named(name).map(CheckOutcome::Failed).ok_or_else(|| {
+            format!(
+                "the error {} is not one of dns, connect, timeout, tls and other",
+                quoted(name)
+            )
+        }),
     }
 }
 
@@ -238,10 +241,7 @@ mod tests {
             ("url\tstatus", "url"),
         ] {
             let error = CsvResults::new(header.as_bytes(), now()).err().unwrap();
-            assert!(
-                matches!(error, CsvHeaderError::MissingColumn(missing) if missing == name),
-                "{error}"
-            );
+            assert!(error.contains(&format!("no column `{name}`")), "{error}");
         }
     }
 
@@ -254,7 +254,7 @@ mod tests {
             for bad in ["http://h/2,200,2026-11-22,,\"5 inch", "\"http://h/2,200"] {
                 let text = format!("{header}{good}{bad}\n{good}{good}{end}");
                 let found: Vec<_> = lines(&text).into_iter().map(|line| line.result).collect();
-                let is_open = matches!(found[1..], [Err(ResultError::OpenQuote)]);
+                let is_open = found[1..] == [Err(OPEN_QUOTE.to_owned())];
                 assert!(
                     found[0].is_ok() && is_open != is_closed,
                     "{text}: {found:?}"
@@ -266,10 +266,7 @@ mod tests {
         let closed_later =
             format!("{header}http://h/2,200,2026-11-22,\"http://i/\n{good}\"\n{good}");
         let found = lines(&closed_later);
-        assert!(
-            matches!(found[0].result, Err(ResultError::LineBreak)),
-            "{found:?}"
-        );
+        assert_eq!(found[0].result, Err(LINE_BREAK.to_owned()));
         assert!(found.len() == 2 && found[1].result.is_ok(), "{found:?}");
         assert_eq!(found[1].number, 5);
     }

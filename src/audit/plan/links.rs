@@ -1,4 +1,7 @@
 //! The rows of `audit_links`: one for each link, with its exclusion and its stratum.
+//!
+//! A pass over the rows of `urls` comes first: it finds the row by which each link is known, and
+//! properties of all its rows.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -6,10 +9,8 @@ use std::collections::{BTreeMap, HashMap};
 use rusqlite::{CachedStatement, Connection, Row, params};
 use url::Url;
 
-use super::exclusion::{Exclusion, Lifted, LinkFacts, exclusion};
-use super::row_scan::RowFacts;
-use super::sample::{SampleCandidate, rank};
-use super::{PlanCounts, Sample, StratumKind};
+use super::exclusion::{Exclusion, Lifted, LinkFacts, MIN_CONFIDENCE, exclusion};
+use super::{PlanCounts, Sample, SampleCandidate, StratumKind, rank};
 use crate::audit::state::without_fragment;
 
 /// Links that were added to the plan.
@@ -19,7 +20,6 @@ pub(super) struct PlannedLinks<'l> {
     lifted: &'l Lifted<'l>,
     /// Numbers so far. Without a sample all links are planned that are not excluded.
     pub(super) counts: PlanCounts,
-    /// Strata so far.
     pub(super) strata: Strata,
     /// Links that the sample is taken from.
     pub(super) candidates: Vec<SampleCandidate>,
@@ -102,12 +102,23 @@ struct FirstRow {
     list: String,
 }
 
+impl FirstRow {
+    fn of(row: &Row<'_>) -> rusqlite::Result<FirstRow> {
+        Ok(FirstRow {
+            url: row.get(0)?,
+            href: row.get(1)?,
+            list: row.get(2)?,
+        })
+    }
+}
+
 const LINKS: &str =
     "SELECT id, key, scheme, host, domain, citations, messages, first, last FROM links ORDER BY id";
 
 const FIRST_ROW: &str = "SELECT urls.url, urls.href, coalesce(messages.list_id,
     json_extract(messages.newsgroups, '$[0]'), sources.path)
-  FROM urls JOIN messages ON messages.id=urls.message JOIN sources ON sources.id=urls.source WHERE urls.id=?1";
+  FROM urls JOIN messages ON messages.id=urls.message JOIN sources ON sources.id=urls.source
+  WHERE urls.id=?1";
 
 const IS_DATED: &str = "SELECT EXISTS(SELECT 1 FROM urls JOIN messages ON messages.id=urls.message
   WHERE urls.link=?1 AND messages.date IS NOT NULL)";
@@ -123,7 +134,6 @@ struct Statements<'d> {
 }
 
 impl<'l> PlannedLinks<'l> {
-    /// Creates an empty plan.
     pub(super) fn new(sample: Option<Sample>, lifted: &'l Lifted<'l>) -> PlannedLinks<'l> {
         PlannedLinks {
             sample,
@@ -159,13 +169,9 @@ impl<'l> PlannedLinks<'l> {
         link: &LinkRow,
         facts: &RowFacts,
     ) -> rusqlite::Result<()> {
-        let first = statements.first_row.query_row([facts.first_row], |row| {
-            Ok(FirstRow {
-                url: row.get(0)?,
-                href: row.get(1)?,
-                list: row.get(2)?,
-            })
-        })?;
+        let first = statements
+            .first_row
+            .query_row([facts.first_row], FirstRow::of)?;
         let year = year(statements, link)?;
         let href = first.href.as_deref().map(without_fragment);
         let reason = exclusion(
@@ -251,6 +257,70 @@ fn tld<'h>(host: &'h str, href: Option<&str>) -> Option<&'h str> {
     Some(last)
 }
 
+/// Properties of the rows of one link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct RowFacts {
+    /// Identifier of its first row; 0 if there is none. Rows that can be checked come before
+    /// others, then the earliest date before later ones and none, then the lowest identifier.
+    pub(super) first_row: i64,
+    /// Rank of the first row: lower ones come first.
+    rank: u64,
+    /// `true` if a row is in no header field.
+    pub(super) is_in_a_body: bool,
+    /// `true` if such a row has a confidence of [`MIN_CONFIDENCE`].
+    pub(super) is_confident: bool,
+}
+
+/// Rank of a row without a plausible date: after all dates, which have 14 digits.
+const UNDATED: u64 = 99_999_999_999_999;
+
+/// Added to the rank of a row that is not checked.
+const NOT_CHECKED: u64 = 100_000_000_000_000;
+
+impl RowFacts {
+    fn add(&mut self, row: i64, cited: Option<&str>, confidence: f64, region: &str) {
+        let is_in_a_body = !region.starts_with("header:");
+        let is_confident = is_in_a_body && MIN_CONFIDENCE <= confidence;
+        let date = cited.map_or(UNDATED, digits);
+        let rank = if is_confident {
+            date
+        } else {
+            date + NOT_CHECKED
+        };
+        // Rows come in the order of their identifiers.
+        if self.first_row == 0 || rank < self.rank {
+            (self.first_row, self.rank) = (row, rank);
+        }
+        self.is_in_a_body |= is_in_a_body;
+        self.is_confident |= is_confident;
+    }
+}
+
+/// The digits of a date: `1996-07-02T13:45:00Z` is 19960702134500.
+fn digits(date: &str) -> u64 {
+    let digits = date.bytes().filter(u8::is_ascii_digit);
+    digits.fold(0, |number, digit| number * 10 + u64::from(digit - b'0'))
+}
+
+/// Reads all rows. The facts of a link are at the index of its identifier.
+pub(super) fn scan_rows(db: &Connection) -> rusqlite::Result<Vec<RowFacts>> {
+    let last: i64 = db.query_row("SELECT ifnull(max(id), 0) FROM links", [], |row| row.get(0))?;
+    let mut facts = vec![RowFacts::default(); usize::try_from(last).unwrap_or(0) + 1];
+    let mut statement = db.prepare(
+        "SELECT id, link, cited, confidence, region FROM urls NOT INDEXED WHERE link IS NOT NULL",
+    )?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let link = usize::try_from(row.get::<_, i64>(1)?).unwrap_or(0);
+        let cited = row.get_ref(2)?.as_str_or_null()?;
+        let region = row.get_ref(4)?.as_str()?;
+        if let Some(facts) = facts.get_mut(link) {
+            facts.add(row.get(0)?, cited, row.get(3)?, region);
+        }
+    }
+    Ok(facts)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -267,5 +337,27 @@ mod tests {
             let href = format!("http://{host}/");
             assert_eq!(tld(host, Some(&href)), expected, "{host}");
         }
+    }
+
+    #[test]
+    fn the_first_row_is_the_earliest_that_is_checked() {
+        let mut facts = RowFacts::default();
+        facts.add(1, Some("1994-01-01T00:00:00Z"), 1.0, "header:X-Url");
+        assert_eq!((facts.first_row, facts.is_in_a_body), (1, false));
+        facts.add(2, None, 1.0, "body");
+        assert_eq!((facts.first_row, facts.is_confident), (2, true));
+        facts.add(3, Some("1996-01-01T00:00:00Z"), 0.9, "body");
+        facts.add(4, Some("1995-01-01T00:00:00Z"), 0.8, "signature");
+        facts.add(5, Some("1995-01-01T00:00:00Z"), 0.8, "body");
+        facts.add(6, Some("1993-01-01T00:00:00Z"), 0.7, "body");
+        assert_eq!(facts.first_row, 4);
+    }
+
+    #[test]
+    fn a_doubtful_link_is_not_confident() {
+        let mut facts = RowFacts::default();
+        facts.add(1, None, 0.7, "body");
+        facts.add(2, None, 1.0, "header:References");
+        assert!(facts.is_in_a_body && !facts.is_confident);
     }
 }
